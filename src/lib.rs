@@ -1,0 +1,14 @@
+//! condenser compresses corpora of chat and agent transcripts without losing anything: old prose becomes
+//! extractive summaries, repetitions become references, structure stays as it is, and a verbatim sidecar
+//! brings every original back byte for byte.
+//!
+//! The modules are the floors of `ARCHITECTURE.md`; each uses only itself and the floors below it.
+
+pub mod engine;
+pub mod error;
+pub mod io;
+pub mod model;
+pub mod pipeline;
+pub mod shape;
+pub mod stage;
+pub mod text;

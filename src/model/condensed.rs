@@ -1,0 +1,66 @@
+//! What the engine makes of a conversation: the output messages in order, by reference to the input wherever
+//! nothing changed. Restoring needs no more than the replaced messages and their positions.
+
+use super::{Decision, Metrics, Provenance};
+
+/// A compressed conversation.
+#[derive(Debug, Clone)]
+pub struct Condensed {
+    /// The output in order.
+    pub messages: Vec<Output>,
+    /// One per input message, in input order.
+    pub decisions: Vec<Decision>,
+    /// What was gained and what was lost from view.
+    pub metrics: Metrics,
+}
+
+impl Condensed {
+    /// True when no message was replaced: the output is the input.
+    #[must_use]
+    pub fn is_unchanged(&self) -> bool {
+        self.messages.iter().all(|output| matches!(output, Output::Kept { .. }))
+    }
+}
+
+/// One output message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Output {
+    /// The input message at `index`, unchanged.
+    Kept {
+        /// Index in the input.
+        index: usize,
+    },
+    /// A message that stands for one or more input messages.
+    Replaced(Replacement),
+}
+
+/// A shallow copy of the first source message with a new body, standing for all its sources.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replacement {
+    /// Indices of the input messages that it stands for, ascending, never empty; the first one is copied.
+    pub sources: Vec<usize>,
+    /// The new content.
+    pub body: NewBody,
+    /// Goes to `metadata._cce_original` or to the sidecar.
+    pub provenance: Provenance,
+}
+
+/// The new content of a replaced message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NewBody {
+    /// Replaces a content string, or the only text part of a content list.
+    Text(String),
+    /// Replaces the text parts at these indices of the content list; the other parts stay.
+    Parts(Vec<(usize, String)>),
+}
+
+/// An original message as the sidecar holds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Original<'a> {
+    /// Index in the output of the message that stands for it.
+    pub position: usize,
+    /// Index in the input.
+    pub message_index: usize,
+    /// The exact JSON text.
+    pub message: &'a str,
+}

@@ -1,0 +1,149 @@
+//! A conversation as the engine sees it: borrowed from the record it was read from. Keeps the exact JSON of
+//! every message and knows nothing about how a record holds it.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a record holds a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShapeName {
+    /// `{"messages": [{"role", "content": string | null | [parts], "tool_calls", …}]}`.
+    Openai,
+    /// Messages with `id`, `index` and `metadata`; also a bare array of messages.
+    Cce,
+    /// `{"conversations": [{"from", "value"}]}`.
+    Sharegpt,
+}
+
+impl ShapeName {
+    /// The name as users write it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Openai => "openai",
+            Self::Cce => "cce",
+            Self::Sharegpt => "sharegpt",
+        }
+    }
+}
+
+/// An id and its messages in order. A message is identified by its index in `messages`, never by its id.
+#[derive(Debug, Clone, Default)]
+pub struct Conversation<'a> {
+    /// The record's id, or a name made from source and row when it has none.
+    pub id: Cow<'a, str>,
+    /// The messages in the order of the record.
+    pub messages: Vec<Message<'a>>,
+}
+
+/// One message. `raw` is the authority; the other fields are what was read from it.
+#[derive(Debug, Clone)]
+pub struct Message<'a> {
+    /// The exact JSON text of the message in its record.
+    pub raw: &'a str,
+    /// The id: a string decoded, or the literal of a number. `None` when missing, null or of another type.
+    pub id: Option<Cow<'a, str>>,
+    /// Who speaks.
+    pub role: Role<'a>,
+    /// The speaker's name.
+    pub name: Option<Cow<'a, str>>,
+    /// What is said.
+    pub content: Content<'a>,
+    /// Calls that the message makes; a message with calls is never changed.
+    pub tool_calls: Vec<ToolCall<'a>>,
+    /// The call that this message answers.
+    pub tool_call_id: Option<Cow<'a, str>>,
+    /// `metadata._cce_original` of an earlier round of compression.
+    pub provenance: Option<super::Provenance>,
+}
+
+impl<'a> Message<'a> {
+    /// The texts of the message in order: the content string, or the text of each text part.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        let (one, many): (Option<&str>, &[Part<'a>]) = match &self.content {
+            Content::Text(text) => (Some(text), &[]),
+            Content::Parts(parts) => (None, parts),
+            Content::Absent | Content::Null | Content::Other => (None, &[]),
+        };
+        one.into_iter().chain(many.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_ref()),
+            Part::Opaque => None,
+        }))
+    }
+}
+
+/// The content of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content<'a> {
+    /// There is no `content` key.
+    Absent,
+    /// `null`.
+    Null,
+    /// A string, decoded; lone surrogates are read as U+FFFD.
+    Text(Cow<'a, str>),
+    /// A list of parts; the index in this list is the index in the record.
+    Parts(Vec<Part<'a>>),
+    /// Anything else (a number, an object, …): kept as it is.
+    Other,
+}
+
+/// One element of a content list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part<'a> {
+    /// `{"type": "text", "text": "…"}` (or a bare string in the list), decoded.
+    Text(Cow<'a, str>),
+    /// An image, audio or any kind we do not know: kept as it is.
+    Opaque,
+}
+
+/// A call of a tool or function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCall<'a> {
+    /// The id that the answer repeats in `tool_call_id`.
+    pub id: Option<Cow<'a, str>>,
+    /// The tool's name.
+    pub name: Option<Cow<'a, str>>,
+    /// The arguments: the decoded string, or the raw JSON when they are an object.
+    pub arguments: Cow<'a, str>,
+}
+
+/// Who speaks. `Missing` and roles that we do not know are roles of their own: equal only to themselves.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Role<'a> {
+    /// `system`
+    System,
+    /// `developer`
+    Developer,
+    /// `user` (also `human`)
+    User,
+    /// `assistant` (also `gpt`, `model`)
+    Assistant,
+    /// `tool` (also `observation`)
+    Tool,
+    /// `function`
+    Function,
+    /// Any other string.
+    Other(Cow<'a, str>),
+    /// No role, or one that is no string.
+    Missing,
+}
+
+impl Role<'_> {
+    /// The role's canonical name; empty when missing.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::System => "system",
+            Self::Developer => "developer",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+            Self::Function => "function",
+            Self::Other(name) => name,
+            Self::Missing => "",
+        }
+    }
+}

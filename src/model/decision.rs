@@ -1,0 +1,183 @@
+//! What happened to a message and why. The names are part of the published tables.
+
+use serde::Serialize;
+
+/// What happened to one message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// Index in the input.
+    pub index: usize,
+    /// What was done.
+    pub action: Action,
+    /// The rule that decided.
+    pub reason: Reason,
+    /// Further reasons of the classifier, hard and soft, in reporting order.
+    pub details: Vec<Reason>,
+    /// Index in the output of the message that shows or stands for it.
+    pub position: usize,
+    /// Characters of its texts before.
+    pub chars_in: usize,
+    /// Its share of the characters that stand for it now.
+    pub chars_out: usize,
+}
+
+macro_rules! named {
+    ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        $vis enum $name { $($(#[$vmeta])* #[serde(rename = $text)] $variant,)* }
+        impl $name {
+            /// All values, in the order of their declaration.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+            /// The published name.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+        }
+    };
+}
+
+named! {
+    /// What was done with a message.
+    pub enum Action {
+        /// Stands in the output as it was.
+        Preserved = "preserved",
+        /// Replaced by a summary.
+        Compressed = "compressed",
+        /// Replaced by a reference to an identical message.
+        Deduped = "deduped",
+        /// Replaced by a reference to a similar message and the lines that differ.
+        FuzzyDeduped = "fuzzy_deduped",
+        /// Prose summarised around code that stayed.
+        CodeSplit = "code_split",
+    }
+}
+
+named! {
+    /// Why. The first group are rules in the order in which they are tried; the others are found by the classifier.
+    pub enum Reason {
+        /// The conversation is below `compression_threshold`.
+        BelowThreshold = "below_threshold",
+        /// Its role is in `preserve`.
+        PreservedRole = "preserved_role",
+        /// Among the last `recency_window` messages.
+        RecencyWindow = "recency_window",
+        /// It makes tool calls.
+        ToolCalls = "tool_calls",
+        /// Content that is no text.
+        NoText = "no_text",
+        /// Fewer than 120 characters.
+        ShortContent = "short_content",
+        /// Stands for others already.
+        AlreadyCompressed = "already_compressed",
+        /// Another message refers to it.
+        DuplicateTarget = "duplicate_target",
+        /// Identical to another message.
+        ExactDuplicate = "exact_duplicate",
+        /// Similar to another message.
+        FuzzyDuplicate = "fuzzy_duplicate",
+        /// Prose around code.
+        CodeSplit = "code_split",
+        /// Code with hardly any prose.
+        CodeFenceNoProse = "code_fence_no_prose",
+        /// The classifier found structure; see the details.
+        HardT0 = "hard_t0",
+        /// A preserve pattern matched.
+        Pattern = "pattern",
+        /// Parses as JSON.
+        JsonStructure = "json_structure",
+        /// Prose without any protection.
+        CompressibleProse = "compressible_prose",
+        /// Summarised together with its neighbours.
+        MergedCompressed = "merged_compressed",
+        /// Summaries of earlier rounds, summarised again.
+        Recompacted = "recompacted",
+        /// The replacement was no shorter.
+        SingleReverted = "single_reverted",
+        /// The replacement of a group was no shorter.
+        MergeReverted = "merge_reverted",
+        /// The code split was no shorter.
+        CodeSplitReverted = "code_split_reverted",
+        /// The reference was no shorter.
+        DuplicateReverted = "duplicate_reverted",
+
+        /// Hard: a fenced block.
+        CodeFence = "code_fence",
+        /// Hard: an indented block of code.
+        IndentedCode = "indented_code",
+        /// Hard: source code without a fence.
+        SourceCode = "source_code",
+        /// Hard: LaTeX.
+        LatexMath = "latex_math",
+        /// Hard: mathematical signs.
+        UnicodeMath = "unicode_math",
+        /// Hard: YAML, TOML or INI.
+        YamlStructure = "yaml_structure",
+        /// Hard: a table (Markdown, boxed, CSV, TSV).
+        TableStructure = "table_structure",
+        /// Hard: XML or HTML.
+        MarkupStructure = "markup_structure",
+        /// Hard: a unified diff or a patch.
+        DiffStructure = "diff_structure",
+        /// Hard: lines of a log.
+        LogLines = "log_lines",
+        /// Hard: verse.
+        VersePattern = "verse_pattern",
+        /// Hard: line lengths of a layout that prose does not have.
+        HighLineLengthVariance = "high_line_length_variance",
+        /// Hard: many special characters.
+        HighSpecialCharRatio = "high_special_char_ratio",
+        /// Hard: SQL.
+        SqlContent = "sql_content",
+        /// Hard: a secret.
+        ApiKey = "api_key",
+        /// Hard: a chain of formal reasoning.
+        ReasoningChain = "reasoning_chain",
+        /// Hard: a Base64 blob.
+        Base64Content = "base64_content",
+        /// Hard: a traceback.
+        ErrorTraceback = "error_traceback",
+        /// Hard: an HTTP error.
+        HttpError = "http_error",
+        /// Hard: a failure message.
+        FailureSignature = "failure_signature",
+
+        /// Soft: a URL.
+        Url = "url",
+        /// Soft: an e-mail address.
+        Email = "email",
+        /// Soft: a telephone number.
+        Phone = "phone",
+        /// Soft: a version.
+        VersionNumber = "version_number",
+        /// Soft: a hash.
+        HashOrSha = "hash_or_sha",
+        /// Soft: a path.
+        FilePath = "file_path",
+        /// Soft: dotted numbers.
+        IpOrSemver = "ip_or_semver",
+        /// Soft: a quoted key.
+        QuotedKey = "quoted_key",
+        /// Soft: a word of contracts.
+        LegalTerm = "legal_term",
+        /// Soft: a quotation.
+        DirectQuote = "direct_quote",
+        /// Soft: a number with its unit.
+        NumericWithUnits = "numeric_with_units",
+    }
+}
+
+impl Reason {
+    /// True for reasons of the classifier that prevent compression.
+    #[must_use]
+    pub fn is_hard(self) -> bool {
+        self == Self::JsonStructure || (Self::CodeFence..=Self::FailureSignature).contains(&self)
+    }
+
+    /// True for reasons of the classifier that are only reported.
+    #[must_use]
+    pub fn is_soft(self) -> bool {
+        self >= Self::Url
+    }
+}

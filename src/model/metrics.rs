@@ -1,0 +1,62 @@
+//! One row of figures per conversation. Every share is between 0 and 1, and `None` when there was nothing to
+//! measure.
+
+use serde::Serialize;
+
+/// What compression brought for one conversation and what it took from view.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Metrics {
+    /// Number of input messages.
+    pub messages_in: usize,
+    /// Number of output messages.
+    pub messages_out: usize,
+    /// Characters that the consumer pays for: texts, tool-call arguments, and metadata when it is written.
+    pub chars_in: usize,
+    /// The same of the output.
+    pub chars_out: usize,
+    /// Tokens of the same texts; `ceil(chars / 3.5)` per message.
+    pub tokens_in: usize,
+    /// The same of the output.
+    pub tokens_out: usize,
+    /// `chars_in / chars_out`; 1 for an empty output.
+    pub ratio: f64,
+    /// `tokens_in / tokens_out`; 1 for an empty output.
+    pub token_ratio: f64,
+    /// Input messages per action.
+    pub counts: ActionCounts,
+    /// Share of distinct technical identifiers of the input that occur in the output, entity suffixes included.
+    pub entity_retention: Option<f64>,
+    /// Share of fences, JSON blocks and tables still there.
+    pub structural_integrity: Option<f64>,
+    /// Share of the output's entities for which a message that had them still stands under its id.
+    pub reference_coherence: Option<f64>,
+    /// `0.4 entity_retention + 0.4 structural_integrity + 0.2 reference_coherence` over those that are present.
+    pub quality_score: Option<f64>,
+    /// Share of distinct facts of the input visible in the output, entity suffixes left out.
+    pub fact_retention: Option<f64>,
+    /// The same with entity suffixes.
+    pub fact_retention_with_entities: Option<f64>,
+    /// Of the facts in replaced messages that a later kept message uses again, the share visible before that use.
+    pub forward_recall: Option<f64>,
+    /// Share of negated and obligatory statements still visible.
+    pub negation_retention: Option<f64>,
+    /// Share of error, failure and exit-status lines still visible.
+    pub error_retention: Option<f64>,
+}
+
+/// Number of input messages per action; they add up to `messages_in`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct ActionCounts {
+    /// Unchanged.
+    pub preserved: usize,
+    /// In a summary.
+    pub compressed: usize,
+    /// References to identical messages.
+    pub deduped: usize,
+    /// References to similar messages.
+    pub fuzzy_deduped: usize,
+    /// Code split.
+    pub code_split: usize,
+    /// Of the preserved ones: kept by a preserve pattern.
+    pub pattern_preserved: usize,
+}

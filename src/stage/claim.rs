@@ -1,0 +1,179 @@
+//! The contract between a stage and the plan: a stage looks at a profiled conversation and claims messages that
+//! no earlier stage claimed. Every message ends in exactly one claim.
+
+use crate::model::{Conversation, EngineOptions, Reason};
+use crate::text::{Lexed, Lexer, TextView};
+
+/// A step of the plan.
+pub trait Stage: std::fmt::Debug + Send + Sync {
+    /// A verb, for traces.
+    fn name(&self) -> &'static str;
+    /// Claims messages. Never fails, does no IO, writes no text.
+    fn claim(&self, view: &View<'_>, plan: &mut Plan);
+}
+
+/// What a stage sees.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    /// The input.
+    pub conversation: &'a Conversation<'a>,
+    /// Its texts after the lexer.
+    pub profiles: &'a Profiles,
+    /// What the user asked for.
+    pub options: &'a EngineOptions,
+    /// Index of the first message of the recency window; the number of messages when there is no window.
+    pub recency_start: usize,
+}
+
+impl<'a> View<'a> {
+    /// Number of messages.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.conversation.messages.len()
+    }
+    /// True for a conversation without messages.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.conversation.messages.is_empty()
+    }
+    /// The texts of message `index` with their findings: one for a string, one per text part of a list.
+    pub fn texts(&self, index: usize) -> impl Iterator<Item = TextView<'a>> {
+        let message = &self.conversation.messages[index];
+        let lexer = &self.profiles.lexer;
+        message.texts().zip(self.profiles.of(index)).map(move |(text, lexed)| lexer.view(text, lexed))
+    }
+    /// The only text of message `index`; `None` when it has none or several.
+    #[must_use]
+    pub fn text(&self, index: usize) -> Option<TextView<'a>> {
+        let mut texts = self.texts(index);
+        let first = texts.next()?;
+        texts.next().is_none().then_some(first)
+    }
+    /// Characters of all texts of message `index`.
+    #[must_use]
+    pub fn chars(&self, index: usize) -> usize {
+        self.profiles.of(index).iter().map(|lexed| lexed.counts.chars as usize).sum()
+    }
+}
+
+/// The lexed texts of a conversation.
+#[derive(Debug, Default)]
+pub struct Profiles {
+    lexer: Lexer,
+    texts: Vec<Lexed>,
+    /// `bounds[i]..bounds[i + 1]` are the texts of message `i`.
+    bounds: Vec<usize>,
+}
+
+impl Profiles {
+    /// Lexes every text of `conversation`, reusing the memory of the last one.
+    pub fn fill(&mut self, conversation: &Conversation<'_>) {
+        self.lexer.clear();
+        self.texts.clear();
+        self.bounds.clear();
+        self.bounds.push(0);
+        for message in &conversation.messages {
+            for text in message.texts() {
+                let lexed = self.lexer.lex(text);
+                self.texts.push(lexed);
+            }
+            self.bounds.push(self.texts.len());
+        }
+    }
+
+    fn of(&self, index: usize) -> &[Lexed] {
+        &self.texts[self.bounds[index]..self.bounds[index + 1]]
+    }
+}
+
+/// What is to happen to a message.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Claim {
+    /// Stays as it is.
+    Keep(Reason),
+    /// Becomes a reference to an identical message that stays.
+    DuplicateOf(usize),
+    /// Becomes a reference to a similar message that stays, with the lines that differ.
+    SimilarTo {
+        /// The message that stays.
+        target: usize,
+        /// Multiset Jaccard of their lines.
+        similarity: f64,
+    },
+    /// Is replaced together with the other members of `groups[_]`.
+    Group(usize),
+}
+
+/// Messages that become one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// Indices, ascending; they need not be neighbours.
+    pub members: Vec<usize>,
+    /// How the text is made.
+    pub kind: GroupKind,
+}
+
+/// How the text of a group is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupKind {
+    /// A summary of prose or of structured output.
+    Summary,
+    /// Prose summarised around the fences of a single message.
+    CodeSplit,
+    /// A summary of summaries of earlier rounds.
+    Recompact,
+}
+
+/// One claim per message.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    claims: Vec<Option<Claim>>,
+    /// The hard and soft reasons that the classifier found, per message.
+    pub details: Vec<Vec<Reason>>,
+    /// What `Claim::Group` points into.
+    pub groups: Vec<Group>,
+}
+
+impl Plan {
+    /// A plan in which nothing is claimed yet.
+    #[must_use]
+    pub fn new(n_messages: usize) -> Self {
+        Self { claims: vec![None; n_messages], details: vec![Vec::new(); n_messages], groups: Vec::new() }
+    }
+    /// The claim on message `index`.
+    #[must_use]
+    pub fn claim_of(&self, index: usize) -> Option<&Claim> {
+        self.claims[index].as_ref()
+    }
+    /// True when no stage has claimed message `index`.
+    #[must_use]
+    pub fn is_free(&self, index: usize) -> bool {
+        self.claims[index].is_none()
+    }
+    /// Indices that no stage has claimed.
+    pub fn free(&self) -> impl Iterator<Item = usize> {
+        (0..self.claims.len()).filter(|&index| self.is_free(index))
+    }
+    /// Claims a free message; the first claim wins, a later one is ignored.
+    pub fn keep(&mut self, index: usize, reason: Reason) {
+        self.set(index, Claim::Keep(reason));
+    }
+    /// Claims a free message for `claim`, which is no group; the first claim wins.
+    pub fn set(&mut self, index: usize, claim: Claim) {
+        self.claims[index].get_or_insert(claim);
+    }
+    /// Claims all `members` for one group. Nothing happens unless all of them are free and ascending: so no
+    /// message is ever in two groups.
+    pub fn group(&mut self, members: Vec<usize>, kind: GroupKind) -> bool {
+        let fits = !members.is_empty()
+            && members.is_sorted_by(|a, b| a < b)
+            && members.iter().all(|&index| index < self.claims.len() && self.is_free(index));
+        if fits {
+            for &index in &members {
+                self.claims[index] = Some(Claim::Group(self.groups.len()));
+            }
+            self.groups.push(Group { members, kind });
+        }
+        fits
+    }
+}
