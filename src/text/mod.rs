@@ -1,6 +1,7 @@
 //! Everything that is known about a text after one pass over it. Knows language, lines and signs; knows
 //! nothing of messages, roles or compression.
 
+pub mod cut;
 mod lexed;
 mod lexer;
 pub mod tokens;
