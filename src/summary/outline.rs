@@ -62,7 +62,7 @@ fn describe(value: &Value, depth: usize, out: &mut String) {
             out.push(']');
         }
         Value::String(text) if text.chars().count() > 40 => {
-            out.push_str(&format!("\"… {} chars\"", text.chars().count()))
+            out.push_str(&format!("\"… {} chars\"", text.chars().count()));
         }
         scalar => out.push_str(&scalar.to_string()),
     }
