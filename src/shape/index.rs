@@ -202,13 +202,13 @@ fn key_is(key: &str, name: &str) -> bool {
 /// The sentence for a record that is not JSON.
 pub(super) fn invalid(record: &str, bad: Bad) -> Reject {
     let place = bad.at + 1;
-    let detail = match record.as_bytes().get(bad.at) {
-        None => format!("not JSON: expected {} at byte {place}, where the record ends; is it cut off?", bad.expected),
-        Some(_) => {
-            let found = record.get(bad.at..).and_then(|rest| rest.chars().next());
-            let found = found.map_or_else(|| "a broken character".to_owned(), |char| format!("{char:?}"));
-            format!("not JSON: expected {} at byte {place}, found {found}", bad.expected)
-        }
+    let expected = bad.expected;
+    let detail = if bad.at >= record.len() {
+        format!("not JSON: expected {expected} at byte {place}, where the record ends; is it cut off?")
+    } else {
+        let found = record.get(bad.at..).and_then(|rest| rest.chars().next());
+        let found = found.map_or_else(|| "a broken character".to_owned(), |char| format!("{char:?}"));
+        format!("not JSON: expected {expected} at byte {place}, found {found}; correct the record")
     };
     Reject { reason: RejectReason::InvalidJson, detail }
 }

@@ -14,6 +14,7 @@ mod row;
 mod sharegpt;
 mod spec;
 mod splice;
+mod uncompress;
 
 use std::borrow::Cow;
 
@@ -24,6 +25,9 @@ use spec::Spec;
 
 pub use detect::detect;
 pub use restore::{restore_record, restore_row};
+pub use uncompress::{
+    Lookup, Uncompressed, UncompressedRecord, VerbatimMap, uncompress, uncompress_record, verbatim_map,
+};
 
 /// A record that was read, with what is needed to write it again.
 #[derive(Debug)]

@@ -141,6 +141,7 @@ pub(super) fn provenance(metadata: Raw<'_>) -> Option<Provenance> {
 
 fn ids(value: Raw<'_>) -> Vec<String> {
     let mut ids = Vec::new();
-    items(value.text, |item| ids.extend(item.id().map(Cow::into_owned)));
+    // An id of a strange type is named by its JSON: left out, its message would be taken for restored.
+    items(value.text, |item| ids.push(item.id().unwrap_or(Cow::Borrowed(item.text)).into_owned()));
     ids
 }

@@ -25,7 +25,7 @@ enum Slot<'o> {
 /// Says what is missing or does not fit.
 pub fn restore_row(id: &str, row: &Row<'_>, layout: &str, originals: &[Original<'_>]) -> Result<String, RestoreError> {
     let layout = Layout::read(layout)?;
-    let slots = slots(row.messages.len(), originals, layout.order.as_deref())?;
+    let slots = arrange(row.messages.len(), originals, layout.order.as_deref())?;
     let template = pieces(layout.record.ok_or_else(|| damaged("it has no record"))?)?;
     let templates = layout.messages.iter().map(|text| pieces(text)).collect::<Result<Vec<_>, _>>()?;
     let mut record = String::with_capacity(estimate(row, originals));
@@ -150,7 +150,7 @@ pub fn restore_record(record: &str, layout: Option<&str>, originals: &[Original<
     let layout = layout.map(Layout::read).transpose()?;
     let outline = outline(record, layout.as_ref().and_then(|layout| layout.key))?;
     let order = layout.as_ref().and_then(|layout| layout.order.as_deref());
-    let slots = slots(outline.messages.len(), originals, order)?;
+    let slots = arrange(outline.messages.len(), originals, order)?;
     let (separators, runs) = match &layout {
         Some(layout) => {
             let separators = layout.separators.iter().map(|text| literal(text)).collect::<Result<Vec<_>, _>>()?;
@@ -234,14 +234,14 @@ fn outline<'r>(record: &'r str, key: Option<&str>) -> Result<Outline<'r>, Restor
         Ok(_) => Ok(()),
         Err(bad) => Err(bad),
     };
+    let outcome = outcome.and_then(|()| scanner.end());
     outcome.map_err(|bad| RestoreError(super::index::invalid(record, bad).detail))?;
     let list = list.ok_or_else(|| RestoreError("the record has no list of messages".to_owned()))?;
     let (before, after) = match (messages.first(), messages.last()) {
-        (Some(first), Some(last)) => (around(record, first).0, around(record, last).1),
+        (Some(head), Some(tail)) => (around(record, head).0, around(record, tail).1),
         _ => {
-            let (before, _) = around(record, list);
-            let open = before.len() + list.len() - 1;
-            (record.get(..open).unwrap_or(before), record.get(open..).unwrap_or_default())
+            let (before, after) = around(record, list);
+            record.split_at_checked(record.len() - after.len() - 1).unwrap_or((before, after))
         }
     };
     Ok(Outline { record, before, messages, after })
@@ -253,7 +253,7 @@ fn list_rank(key: &str) -> usize {
 }
 
 /// One slot per input message: the originals at their indices, the kept messages around them.
-fn slots<'o>(
+fn arrange<'o>(
     n_outputs: usize,
     originals: &[Original<'o>],
     order: Option<&[usize]>,
@@ -265,35 +265,31 @@ fn slots<'o>(
     }
     let mut kept = (0..n_outputs).filter(|&position| !replaced.get(position).copied().unwrap_or_default());
     let n_kept = kept.clone().count();
-    let mut slots: Vec<Option<Slot<'o>>> = vec![None; n_kept + originals.len()];
+    let mut free: Vec<Option<Slot<'o>>> = vec![None; n_kept + originals.len()];
     for original in originals {
-        set(&mut slots, original.message_index, Slot::Original(original.message))?;
+        take(&mut free, original.message_index, Slot::Original(original.message))?;
     }
-    if let Some(order) = order {
-        for &index in order {
-            let position = kept.next().ok_or_else(|| damaged("its order is too long"))?;
-            set(&mut slots, index, Slot::Kept(position))?;
-        }
+    for &index in order.unwrap_or_default() {
+        let position = kept.next().ok_or_else(|| damaged("its order is too long"))?;
+        take(&mut free, index, Slot::Kept(position))?;
     }
-    let mut complete = Vec::with_capacity(slots.len());
-    for slot in slots {
+    let mut taken = Vec::with_capacity(free.len());
+    for slot in free {
         let slot = slot.or_else(|| kept.next().map(Slot::Kept));
-        complete.push(slot.ok_or_else(|| damaged("messages are missing"))?);
+        taken.push(slot.ok_or_else(|| damaged("messages are missing"))?);
     }
-    Ok(complete)
+    Ok(taken)
 }
 
-fn set<'o>(slots: &mut [Option<Slot<'o>>], index: usize, slot: Slot<'o>) -> Result<(), RestoreError> {
-    match slots.get_mut(index) {
-        Some(free @ None) => {
-            *free = Some(slot);
-            Ok(())
-        }
-        Some(Some(_)) => Err(RestoreError(format!("there are two originals for message {index}"))),
-        None => {
-            Err(RestoreError(format!("there is an original for message {index}, but others before it are missing")))
-        }
+fn take<'o>(free: &mut [Option<Slot<'o>>], index: usize, slot: Slot<'o>) -> Result<(), RestoreError> {
+    let n_slots = free.len();
+    let place = free.get_mut(index).ok_or_else(|| {
+        RestoreError(format!("there is an original for message {index}, but only {n_slots} messages in all"))
+    })?;
+    if place.replace(slot).is_some() {
+        return Err(RestoreError(format!("there are two messages for index {index}")));
     }
+    Ok(())
 }
 
 /// The literal text of a template without holes.
