@@ -64,9 +64,8 @@ fn a3_a_second_round_never_overwrites_an_original() {
     let (twice, map2) = round(&second);
     assert_ne!(once, twice);
     // Later maps laid over earlier ones, as users do.
-    let mut merged = map1;
-    merged.extend(map2);
-    let back = shape::uncompress_record(&twice, ShapeName::Cce, &merged, true).expect("a conversation");
+    let merged = format!("{},{}", map1.trim_end().strip_suffix('}').expect("an object"), map2.trim_start().strip_prefix('{').expect("an object"));
+    let back = expand(&twice, &merged, true);
     assert_eq!(back.missing_ids, Vec::<String>::new());
     let back: serde_json::Value = serde_json::from_str(&back.record).expect("a record");
     for (i, text) in long.iter().enumerate() {
@@ -76,12 +75,17 @@ fn a3_a_second_round_never_overwrites_an_original() {
 }
 
 /// One round with provenance in the metadata: the output and its verbatim map.
-fn round(record: &str) -> (String, VerbatimMap) {
+fn round(record: &str) -> (String, String) {
     let engine = Engine::new(with_metadata()).expect("options");
     let decoded = shape::decode(record, ShapeName::Cce, "c").expect("a record");
     let condensed = engine.condense(&decoded.conversation, &mut condenser::engine::Scratch::default());
     let map = shape::verbatim_map(&decoded, &condensed).expect("unique keys");
-    (decoded.condensed_record(&condensed, ProvenancePlace::Metadata), VerbatimMap::parse(&map).expect("a map"))
+    (decoded.condensed_record(&condensed, ProvenancePlace::Metadata), map)
+}
+
+fn expand(record: &str, map: &str, recursive: bool) -> shape::UncompressedRecord {
+    let map = VerbatimMap::read(map).expect("a map");
+    shape::uncompress_record(record, ShapeName::Cce, &map, recursive).expect("a conversation")
 }
 
 #[test]
@@ -92,7 +96,7 @@ fn a4_repeated_ids_come_back_with_their_own_content() {
         json!({"id": "x", "role": "user", "content": prose(500)}),
     ];
     let (output, map) = round(&record_of(&messages));
-    let back = shape::uncompress_record(&output, ShapeName::Cce, &map, false).expect("a conversation");
+    let back = expand(&output, &map, false);
     assert_eq!(back.record, record_of(&messages));
 }
 
@@ -125,7 +129,7 @@ fn a7_the_store_holds_copies() {
         let source = record(&[("user", &prose(900))]);
         round(&source)
     };
-    let back = shape::uncompress_record(&output, ShapeName::Cce, &map, false).expect("a conversation");
+    let back = expand(&output, &map, false);
     assert_eq!(back.record, record(&[("user", &prose(900))]));
 }
 
@@ -137,14 +141,15 @@ fn a8_odd_keys_are_ordinary_keys() {
         json!({"id": 7, "role": "user", "content": prose(500)}),
     ];
     let (output, map) = round(&record_of(&messages));
-    assert!(map.get("__proto__").is_some());
-    assert!(map.get("constructor").is_none());
-    let back = shape::uncompress_record(&output, ShapeName::Cce, &map, false).expect("a conversation");
+    let parsed = VerbatimMap::read(&map).expect("a map");
+    assert!(parsed.message("__proto__").is_some());
+    assert!(parsed.message("constructor").is_none());
+    let back = expand(&output, &map, false);
     assert_eq!(back.record, record_of(&messages));
 
     let reference = record_of(&[json!({"id": "a", "role": "user", "content": "[summary: x]",
         "metadata": {"_cce_original": {"ids": ["constructor"], "summary_id": "cce_sum_1", "version": 0}}})]);
-    let back = shape::uncompress_record(&reference, ShapeName::Cce, &map, false).expect("a conversation");
+    let back = expand(&reference, &map, false);
     assert_eq!((back.missing_ids, back.record), (vec!["constructor".to_owned()], reference.clone()));
 }
 
@@ -152,9 +157,9 @@ fn a8_odd_keys_are_ordinary_keys() {
 fn a9_a_partly_missing_group_keeps_its_summary() {
     let summary = record_of(&[json!({"id": "a", "role": "user", "content": "[summary: both things (2 messages merged)]",
         "metadata": {"_cce_original": {"ids": ["a", "b"], "summary_id": summary_id(&["a", "b"]), "version": 0}}})]);
-    let map = VerbatimMap::parse(r#"{"a": {"id": "a", "role": "user", "content": "first thing"}}"#).expect("a map");
+    let map = r#"{"a": {"id": "a", "role": "user", "content": "first thing"}}"#;
     for recursive in [false, true] {
-        let back = shape::uncompress_record(&summary, ShapeName::Cce, &map, recursive).expect("a conversation");
+        let back = expand(&summary, map, recursive);
         assert_eq!(back.missing_ids, ["b"]);
         assert_eq!(back.record, summary);
     }
