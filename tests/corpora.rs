@@ -10,7 +10,8 @@ use crate::support::{corpora, talk};
 /// The sample corpus of the repository.
 fn sample() -> Vec<(String, Vec<String>)> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("jobs/sample");
-    let mut files: Vec<_> = std::fs::read_dir(folder).expect("the sample corpus").map(|entry| entry.expect("an entry").path()).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).expect("the sample corpus").map(|entry| entry.expect("an entry").path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
     files.sort();
     assert!(files.len() >= 9);
@@ -36,7 +37,9 @@ fn check(record: &str, engine: &Engine, scratch: &mut Scratch) -> usize {
     let twice = engine.condense(&again.conversation, scratch);
     talk::check_invariants(&again, &twice, provenance);
     if engine.options().provenance == ProvenancePlace::Sidecar {
-        let n_in = |counts: condenser::model::ActionCounts| counts.compressed + counts.deduped + counts.fuzzy_deduped + counts.code_split;
+        let n_in = |counts: condenser::model::ActionCounts| {
+            counts.compressed + counts.deduped + counts.fuzzy_deduped + counts.code_split
+        };
         assert!(n_in(twice.metrics.counts) <= n_in(condensed.metrics.counts), "a second pass finds less to do");
     }
     condensed.metrics.messages_in - condensed.metrics.counts.preserved
@@ -57,7 +60,9 @@ fn harder() -> EngineOptions {
 
 #[test]
 fn the_sample_corpus_comes_back_byte_for_byte() {
-    for options in [EngineOptions::default(), harder(), EngineOptions { provenance: ProvenancePlace::Metadata, ..harder() }] {
+    for options in
+        [EngineOptions::default(), harder(), EngineOptions { provenance: ProvenancePlace::Metadata, ..harder() }]
+    {
         check_all(&sample(), &options);
     }
 }

@@ -32,14 +32,16 @@ fn with_metadata() -> EngineOptions {
 
 #[test]
 fn a1_overlapping_units_cannot_duplicate_a_message() {
-    let talk = record(&[("user", &prose(300)), ("user", &prose(400)), ("assistant", &prose(500)), ("user", &prose(350))]);
+    let talk =
+        record(&[("user", &prose(300)), ("user", &prose(400)), ("assistant", &prose(500)), ("user", &prose(350))]);
     let done = compress_staged(&talk, vec![Box::new(Claims(vec![vec![0, 1], vec![1, 2], vec![3]]))]);
     assert_eq!(done.sources, [vec![0, 1], vec![2], vec![3]]);
 }
 
 #[test]
 fn a2_a_unit_with_a_gap_is_restored_in_order() {
-    let talk = record(&[("user", &prose(300)), ("user", &prose(400)), ("assistant", &prose(500)), ("user", &prose(350))]);
+    let talk =
+        record(&[("user", &prose(300)), ("user", &prose(400)), ("assistant", &prose(500)), ("user", &prose(350))]);
     let done = compress_staged(&talk, vec![Box::new(Claims(vec![vec![0, 2], vec![1, 3]]))]);
     assert_eq!(done.sources, [vec![0, 2], vec![1, 3]]);
 }
@@ -64,7 +66,11 @@ fn a3_a_second_round_never_overwrites_an_original() {
     let (twice, map2) = round(&second);
     assert_ne!(once, twice);
     // Later maps laid over earlier ones, as users do.
-    let merged = format!("{},{}", map1.trim_end().strip_suffix('}').expect("an object"), map2.trim_start().strip_prefix('{').expect("an object"));
+    let merged = format!(
+        "{},{}",
+        map1.trim_end().strip_suffix('}').expect("an object"),
+        map2.trim_start().strip_prefix('{').expect("an object")
+    );
     let back = expand(&twice, &merged, true);
     assert_eq!(back.missing_ids, Vec::<String>::new());
     let back: serde_json::Value = serde_json::from_str(&back.record).expect("a record");
@@ -155,7 +161,8 @@ fn a8_odd_keys_are_ordinary_keys() {
 
 #[test]
 fn a9_a_partly_missing_group_keeps_its_summary() {
-    let summary = record_of(&[json!({"id": "a", "role": "user", "content": "[summary: both things (2 messages merged)]",
+    let summary =
+        record_of(&[json!({"id": "a", "role": "user", "content": "[summary: both things (2 messages merged)]",
         "metadata": {"_cce_original": {"ids": ["a", "b"], "summary_id": summary_id(&["a", "b"]), "version": 0}}})]);
     let map = r#"{"a": {"id": "a", "role": "user", "content": "first thing"}}"#;
     for recursive in [false, true] {
@@ -202,12 +209,17 @@ fn b2_negations_and_facts_are_no_filler() {
 fn b3_a_correction_is_visible_beside_what_it_corrects() {
     let before = "Please use the Redis cluster for the sessionStore of the shop and set the timeout at 30 minutes for every signed-in visitor of the site.";
     let after = "Actually, do not use the Redis cluster for the sessionStore, keep it in PostgreSQL and set the timeout at 10 minutes for every visitor.";
-    compress(&[("user", &prose(300)), ("user", before), ("user", after)], &all()).shows("10 minutes").shows("do not use the Redis cluster");
+    compress(&[("user", &prose(300)), ("user", before), ("user", after)], &all())
+        .shows("10 minutes")
+        .shows("do not use the Redis cluster");
 }
 
 #[test]
 fn b4_code_stays_visible_whatever_follows() {
-    let code = format!("{} This is the client.\n\n```python\ndef retry(call):\n    return call(attempts=5)\n```\n", prose(400));
+    let code = format!(
+        "{} This is the client.\n\n```python\ndef retry(call):\n    return call(attempts=5)\n```\n",
+        prose(400)
+    );
     let correction = format!("Actually, the retry policy of the payment client must be exponential. {}", prose(200));
     compress(&[("assistant", &code), ("user", &correction)], &all())
         .shows("```python\ndef retry(call):\n    return call(attempts=5)\n```");
@@ -221,7 +233,10 @@ fn b5_list_items_and_unfinished_sentences_are_candidates() {
          Finally the key point is never to restart authService",
         prose(500)
     );
-    compress(&[("assistant", &list)], &all()).shows("primaryDb").shows("MAX_POOL_SIZE=50").shows("never to restart authService");
+    compress(&[("assistant", &list)], &all())
+        .shows("primaryDb")
+        .shows("MAX_POOL_SIZE=50")
+        .shows("never to restart authService");
     let decision = format!("{} The DECISION is to use vendor Zeta with contract Z-9912 from July 1", prose(1_500));
     compress(&[("user", &decision)], &all()).shows("contract Z-9912 from July 1");
 }
@@ -249,12 +264,28 @@ fn b7_entities_of_every_kind_are_found() {
          because nobody had told them beforehand that there would be something to write down on that quiet afternoon in the garden."
     );
     let done = compress(&[("user", &text)], &all());
-    for entity in ["MAX_RETRIES", "userID", "parseJSON", "base64Encode", "#142", "e4b2c1f", "10.0.0.1", "2024-05-01", "$500", "getHTTPResponse", "OAuth2Token", "user_id2"] {
+    for entity in [
+        "MAX_RETRIES",
+        "userID",
+        "parseJSON",
+        "base64Encode",
+        "#142",
+        "e4b2c1f",
+        "10.0.0.1",
+        "2024-05-01",
+        "$500",
+        "getHTTPResponse",
+        "OAuth2Token",
+        "user_id2",
+    ] {
         done.shows(entity);
     }
     let names = format!("The Acme Corporation signed with Zeta Labs last week. {}", prose(600));
     compress(&[("user", &names)], &all()).shows("Acme Corporation").shows("Zeta Labs");
-    let german = format!("Es war ein schöner Tag im Garten, und alle saßen lange bei Kaffee und Kuchen zusammen. {}", "Danach gingen die Kinder an den Fluss und warfen Steine in das Wasser. ".repeat(8));
+    let german = format!(
+        "Es war ein schöner Tag im Garten, und alle saßen lange bei Kaffee und Kuchen zusammen. {}",
+        "Danach gingen die Kinder an den Fluss und warfen Steine in das Wasser. ".repeat(8)
+    );
     compress(&[("user", &german)], &all()).hides("entities: sch").hides(", sch");
 }
 
@@ -281,9 +312,14 @@ fn b14_fences_are_paired_as_commonmark_says() {
     let talk = prose(300);
     // (a) an empty fence does not mispair the next one.
     let empty = format!("{talk}\n\n```sh\n```\n\n{talk}\n\n```py\nprint(1)\nprint(2)\n```\n");
-    compress(&[("assistant", &empty)], &all()).is(0, Action::CodeSplit).shows("```py\nprint(1)\nprint(2)\n```").shows("```sh\n```");
+    compress(&[("assistant", &empty)], &all())
+        .is(0, Action::CodeSplit)
+        .shows("```py\nprint(1)\nprint(2)\n```")
+        .shows("```sh\n```");
     // (b) a fence inside a list item.
-    let indented = format!("{talk}\n\n1. Do this first:\n\n    ```js\n    const rate = 5;\n    start(rate);\n    ```\n\n2. {talk}\n");
+    let indented = format!(
+        "{talk}\n\n1. Do this first:\n\n    ```js\n    const rate = 5;\n    start(rate);\n    ```\n\n2. {talk}\n"
+    );
     compress(&[("assistant", &indented)], &all()).shows("    ```js\n    const rate = 5;\n    start(rate);\n    ```");
     // (c) an unclosed fence runs to the end.
     let unclosed = format!("{talk}\n\n```python\ndef area(a, b):\n    return a * 0.5 * b\n");
@@ -293,9 +329,13 @@ fn b14_fences_are_paired_as_commonmark_says() {
     compress(&[("user", &mention)], &all()).is(0, Action::Compressed);
     // (e) tildes.
     let tildes = format!("{talk}\n\n~~~yaml\nreplicas: 3\nimage: shop:1.2\n~~~\n");
-    compress(&[("assistant", &tildes)], &all()).is(0, Action::CodeSplit).shows("~~~yaml\nreplicas: 3\nimage: shop:1.2\n~~~");
+    compress(&[("assistant", &tildes)], &all())
+        .is(0, Action::CodeSplit)
+        .shows("~~~yaml\nreplicas: 3\nimage: shop:1.2\n~~~");
     // (f) prose after a fence stays after it.
-    let after = format!("{talk}\n\n```sh\nmake all\n```\n\nAfterwards the deployService must be restarted on port 8443. {talk}");
+    let after = format!(
+        "{talk}\n\n```sh\nmake all\n```\n\nAfterwards the deployService must be restarted on port 8443. {talk}"
+    );
     let done = compress(&[("assistant", &after)], &all());
     let visible = done.visible();
     assert!(visible.find("make all") < visible.find("deployService"), "{visible}");
@@ -305,27 +345,47 @@ fn b14_fences_are_paired_as_commonmark_says() {
 fn b15_unfenced_code_stays_and_the_fatal_line_of_a_log_is_seen() {
     let python = "import os\nfrom app import db\n\ndef load(path):\n  if not os.path.exists(path):\n    return None\n  with open(path) as handle:\n    return db.parse(handle.read())\n\nclass Store:\n  def get(self, key):\n    return db.get(key)\n";
     compress(&[("tool", python)], &all()).is(0, Action::Preserved).because(0, Reason::HardT0);
-    let mut log: String = (0..20).map(|i| format!("2024-05-01 10:00:{i:02} INFO worker {i} picked up job {}\n", 900 + i)).collect();
+    let mut log: String =
+        (0..20).map(|i| format!("2024-05-01 10:00:{i:02} INFO worker {i} picked up job {}\n", 900 + i)).collect();
     log.push_str("2024-05-01 10:00:21 FATAL out of memory in invoiceRenderer pid 4412\n");
-    (22..40).for_each(|i| log.push_str(&format!("2024-05-01 10:00:{i} INFO worker {i} is idle again and waits for work\n")));
-    compress(&[("tool", &log)], &all()).is(0, Action::Compressed).shows("FATAL out of memory in invoiceRenderer pid 4412");
-    let grep: String = (0..30).map(|i| format!("src/module{i}/handler.ts:{}: const client = createClient(options{i});\n", 10 + i)).collect();
-    compress(&[("tool", &grep)], &all()).is(0, Action::Compressed).shows("src/module0/handler.ts:10").shows("src/module1/handler.ts:11");
+    (22..40).for_each(|i| {
+        log.push_str(&format!("2024-05-01 10:00:{i} INFO worker {i} is idle again and waits for work\n"))
+    });
+    compress(&[("tool", &log)], &all())
+        .is(0, Action::Compressed)
+        .shows("FATAL out of memory in invoiceRenderer pid 4412");
+    let grep: String = (0..30)
+        .map(|i| format!("src/module{i}/handler.ts:{}: const client = createClient(options{i});\n", 10 + i))
+        .collect();
+    compress(&[("tool", &grep)], &all())
+        .is(0, Action::Compressed)
+        .shows("src/module0/handler.ts:10")
+        .shows("src/module1/handler.ts:11");
 }
 
 #[test]
 fn b18_references_point_at_messages_that_stay_and_show_what_differs() {
     let same = format!("{} The order number is 77120.", prose(520));
     let done = compress(&[("user", &same), ("assistant", &prose(300)), ("user", &same), ("user", &prose(350))], &all());
-    done.is(0, Action::Deduped).because(2, Reason::DuplicateTarget).shows("[cce:dup of m2 — ").shows("The order number is 77120.");
+    done.is(0, Action::Deduped)
+        .because(2, Reason::DuplicateTarget)
+        .shows("[cce:dup of m2 — ")
+        .shows("The order number is 77120.");
 
     let log = |endpoint: &str| -> String {
         (0..42)
-            .map(|i| if i == 20 { format!("connect endpoint={endpoint} took 12 ms\n") } else { format!("step {i} of the nightly import finished in time\n") })
+            .map(|i| {
+                if i == 20 {
+                    format!("connect endpoint={endpoint} took 12 ms\n")
+                } else {
+                    format!("step {i} of the nightly import finished in time\n")
+                }
+            })
             .collect()
     };
     let options = EngineOptions { fuzzy_dedup: true, ..all() };
-    let done = compress(&[("tool", &log("10.0.0.3")), ("assistant", "Once more."), ("tool", &log("10.0.0.9"))], &options);
+    let done =
+        compress(&[("tool", &log("10.0.0.3")), ("assistant", "Once more."), ("tool", &log("10.0.0.9"))], &options);
     done.is(0, Action::FuzzyDeduped).shows("% match]").shows("endpoint=10.0.0.3").shows("endpoint=10.0.0.9");
 }
 
@@ -377,7 +437,8 @@ fn b22_summaries_of_earlier_rounds_are_compacted_again() {
 #[test]
 fn b25_text_without_punctuation_is_reached_to_its_end() {
     let words = "alpha beta gamma delta ".repeat(60);
-    let text = format!("{words} in the middle the orderService uses port 8443 and then {words} at last the key is KMS-7781");
+    let text =
+        format!("{words} in the middle the orderService uses port 8443 and then {words} at last the key is KMS-7781");
     compress(&[("user", &text)], &all()).is(0, Action::Compressed).shows("KMS-7781").shows("8443");
 }
 
@@ -391,8 +452,14 @@ fn c1_english_is_not_sql() {
     ] {
         compress(&[("user", &format!("{text} {}", prose(300)))], &all()).is(0, Action::Compressed);
     }
-    compress(&[("user", &format!("Please run this: SELECT id, total FROM orders WHERE total > 100 ORDER BY id; {}", prose(300)))], &all())
-        .because(0, Reason::HardT0);
+    compress(
+        &[(
+            "user",
+            &format!("Please run this: SELECT id, total FROM orders WHERE total > 100 ORDER BY id; {}", prose(300)),
+        )],
+        &all(),
+    )
+    .because(0, Reason::HardT0);
 }
 
 #[test]
@@ -405,7 +472,9 @@ fn c2_ordinary_prose_is_not_structure() {
         format!("It was merged as 3f2a9c1be7d04a55c8e1f0b6a7d2c94e8b1f6a03 on Friday evening. {talk}"),
         format!("The temperature rose ±2 degrees over the day, which nobody noticed. {talk}"),
         format!("The page shows status 404 once and then works as it should. {talk}"),
-        format!("First we had lunch. Second we walked to the lake. In summary it was a good day. Then we had dinner. {talk}"),
+        format!(
+            "First we had lunch. Second we walked to the lake. In summary it was a good day. Then we had dinner. {talk}"
+        ),
         format!("Shopping\nApples and pears\nBread and butter\nMilk\n\n{talk}"),
         format!("# Plans\n\n{talk}\n\n## Later\n\nSoon.\n\n{talk}{talk}{talk}"),
     ] {
@@ -415,7 +484,11 @@ fn c2_ordinary_prose_is_not_structure() {
 
 #[test]
 fn c3_documents_in_markdown_are_not_kept_whole() {
-    let page = format!("# Guide\n\n{}\n\n## Setup\n\n- first copy the folder to the server\n- then start the service\n\n{}\n", prose(600), prose(900));
+    let page = format!(
+        "# Guide\n\n{}\n\n## Setup\n\n- first copy the folder to the server\n- then start the service\n\n{}\n",
+        prose(600),
+        prose(900)
+    );
     compress(&[("assistant", &page)], &all()).is(0, Action::Compressed);
 }
 
@@ -435,20 +508,26 @@ fn c5_the_heuristics_cannot_be_switched_off_by_accident() {
 
 #[test]
 fn c7_other_languages_have_sentences_and_facts() {
-    let chinese = "今天下午我们在公园里散步，天气非常好，大家都很开心。".repeat(8) + "订单号是 A-20391，金额是3000元，必须在5月1日之前付款。" + &"晚上大家一起吃饭，聊了很多以前的事情，孩子们在院子里玩。".repeat(8);
+    let chinese = "今天下午我们在公园里散步，天气非常好，大家都很开心。".repeat(8)
+        + "订单号是 A-20391，金额是3000元，必须在5月1日之前付款。"
+        + &"晚上大家一起吃饭，聊了很多以前的事情，孩子们在院子里玩。".repeat(8);
     compress(&[("user", &chinese)], &all()).is(0, Action::Compressed).shows("A-20391").shows("3000元");
-    let german = "Am 3. Oktober waren wir z. B. im Garten und haben lange geredet. ".repeat(8) + "Der Vertrag KV-8812 über 4.500 Euro darf nicht verlängert werden. " + &"Danach gingen alle nach Hause und schliefen gut. ".repeat(8);
+    let german = "Am 3. Oktober waren wir z. B. im Garten und haben lange geredet. ".repeat(8)
+        + "Der Vertrag KV-8812 über 4.500 Euro darf nicht verlängert werden. "
+        + &"Danach gingen alle nach Hause und schliefen gut. ".repeat(8);
     compress(&[("user", &german)], &all()).is(0, Action::Compressed).shows("KV-8812").shows("nicht verlängert");
 }
 
 #[test]
 fn c8_large_data_gets_an_outline_instead_of_scraps() {
-    let rows: Vec<serde_json::Value> = (0..200).map(|i| json!({"id": i, "email": format!("user{i}@mail.example"), "active": i % 2 == 0})).collect();
+    let rows: Vec<serde_json::Value> =
+        (0..200).map(|i| json!({"id": i, "email": format!("user{i}@mail.example"), "active": i % 2 == 0})).collect();
     let options = EngineOptions { observation_threshold: 500, ..all() };
     compress(&[("tool", &serde_json::to_string_pretty(&rows).expect("json"))], &options)
         .is(0, Action::Compressed)
         .shows("[200 items, first {id: 0, email: \"user0@mail.example\", active: true}");
-    let csv = "date,store,amount\n".to_owned() + &(0..300).map(|i| format!("2024-05-{:02},store {},{}\n", 1 + i % 28, i, i * 7)).collect::<String>();
+    let csv = "date,store,amount\n".to_owned()
+        + &(0..300).map(|i| format!("2024-05-{:02},store {},{}\n", 1 + i % 28, i, i * 7)).collect::<String>();
     compress(&[("tool", &csv)], &options).is(0, Action::Compressed).shows("table of 301 lines: date,store,amount");
 }
 
@@ -466,7 +545,15 @@ fn e1_every_action_counts_for_the_ratio() {
 
 #[test]
 fn e2_lost_amounts_lower_fact_retention() {
-    let invoices: String = (0..40).map(|i| format!("Invoice {} over {} dollars was sent to the customer and was paid in time by bank transfer. ", 7_000 + i, 130 + 17 * i)).collect();
+    let invoices: String = (0..40)
+        .map(|i| {
+            format!(
+                "Invoice {} over {} dollars was sent to the customer and was paid in time by bank transfer. ",
+                7_000 + i,
+                130 + 17 * i
+            )
+        })
+        .collect();
     let done = compress(&[("user", &invoices)], &all());
     let retention = done.metrics.fact_retention.expect("there are facts");
     assert!(retention < 0.6, "{retention}");
@@ -474,11 +561,23 @@ fn e2_lost_amounts_lower_fact_retention() {
 
 #[test]
 fn e3_coherence_is_not_taken_for_content() {
-    let texts: Vec<String> = (0..12).map(|i| format!("The module loadPart{i} reads {} records from host node-{i}.example.com every day. {}", 100 + i, prose(700))).collect();
+    let texts: Vec<String> = (0..12)
+        .map(|i| {
+            format!(
+                "The module loadPart{i} reads {} records from host node-{i}.example.com every day. {}",
+                100 + i,
+                prose(700)
+            )
+        })
+        .collect();
     let messages: Vec<(&str, &str)> = texts.iter().map(|text| ("user", text.as_str())).collect();
     let done = compress(&messages, &all());
     assert!(done.metrics.reference_coherence.is_some());
-    assert!(done.metrics.fact_retention.expect("facts") > 0.5, "what is visible counts, not the ids: {:?}", done.metrics);
+    assert!(
+        done.metrics.fact_retention.expect("facts") > 0.5,
+        "what is visible counts, not the ids: {:?}",
+        done.metrics
+    );
 }
 
 #[test]
@@ -491,7 +590,10 @@ fn e4_sizes_are_characters_everywhere() {
 
 #[test]
 fn e5_a_summary_is_never_its_own_parent() {
-    let talk = record_of(&[json!({"id": 12, "role": "user", "content": prose(900)}), json!({"id": 13, "role": "assistant", "content": prose(800)})]);
+    let talk = record_of(&[
+        json!({"id": 12, "role": "user", "content": prose(900)}),
+        json!({"id": 13, "role": "assistant", "content": prose(800)}),
+    ]);
     let done = compress_record(&talk, &with_metadata());
     let value: serde_json::Value = serde_json::from_str(&done.record).expect("a record");
     let id = |i: usize| value["messages"][i]["metadata"]["_cce_original"]["summary_id"].clone();
@@ -502,13 +604,19 @@ fn e5_a_summary_is_never_its_own_parent() {
         for i in 0..14 {
             messages.push(json!({"id": format!("r{round}-{i}"), "role": if i % 2 == 0 { "user" } else { "assistant" }, "content": format!("{} Shelf {i}.", prose(480))}));
         }
-        let value: serde_json::Value = serde_json::from_str(&compress_record(&record_of(&messages), &with_metadata()).record).expect("a record");
+        let value: serde_json::Value =
+            serde_json::from_str(&compress_record(&record_of(&messages), &with_metadata()).record).expect("a record");
         messages = value["messages"].as_array().expect("messages").clone();
     }
-    let origins: Vec<&serde_json::Value> = messages.iter().map(|message| &message["metadata"]["_cce_original"]).filter(|origin| origin.is_object()).collect();
+    let origins: Vec<&serde_json::Value> = messages
+        .iter()
+        .map(|message| &message["metadata"]["_cce_original"])
+        .filter(|origin| origin.is_object())
+        .collect();
     assert!(origins.iter().any(|origin| origin["parent_ids"].is_array()), "the third round has compacted summaries");
     for origin in origins {
-        let parents: Vec<&str> = origin["parent_ids"].as_array().into_iter().flatten().filter_map(serde_json::Value::as_str).collect();
+        let parents: Vec<&str> =
+            origin["parent_ids"].as_array().into_iter().flatten().filter_map(serde_json::Value::as_str).collect();
         assert!(!parents.contains(&origin["summary_id"].as_str().expect("an id")));
     }
 }
@@ -517,9 +625,15 @@ fn e5_a_summary_is_never_its_own_parent() {
 
 #[test]
 fn f1_content_lists_of_any_length_are_fine() {
-    let mut parts: Vec<serde_json::Value> = (0..90).map(|i| json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,AAAA{i}")}})).collect();
+    let mut parts: Vec<serde_json::Value> = (0..90)
+        .map(|i| json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,AAAA{i}")}}))
+        .collect();
     parts.insert(40, json!({"type": "text", "text": prose(900)}));
-    let one = record_of(&[json!({"role": "user", "content": parts}), json!({"role": "user", "content": []}), json!({"role": "user", "content": [1, null, "x"]})]);
+    let one = record_of(&[
+        json!({"role": "user", "content": parts}),
+        json!({"role": "user", "content": []}),
+        json!({"role": "user", "content": [1, null, "x"]}),
+    ]);
     compress_record(&one, &EngineOptions { fuzzy_dedup: true, ..all() }).is(0, Action::Compressed);
     parts.push(json!({"type": "text", "text": format!("{} The second text is number 2.", prose(600))}));
     let two = compress_record(&record_of(&[json!({"role": "user", "content": parts})]), &all());
@@ -532,7 +646,10 @@ fn f1_content_lists_of_any_length_are_fine() {
 fn f3_a_reference_is_never_longer_than_what_it_replaces() {
     let id = "k".repeat(401);
     let text = prose(260);
-    let talk = record_of(&[json!({"id": "a", "role": "user", "content": text}), json!({"id": id, "role": "user", "content": text})]);
+    let talk = record_of(&[
+        json!({"id": "a", "role": "user", "content": text}),
+        json!({"id": id, "role": "user", "content": text}),
+    ]);
     compress_record(&talk, &all()).is(0, Action::Preserved).because(0, Reason::DuplicateReverted);
 }
 

@@ -32,7 +32,8 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 fn message() -> impl Strategy<Value = serde_json::Value> {
-    let role = prop::sample::select(vec!["user", "user", "assistant", "assistant", "system", "tool", "developer", "other"]);
+    let role =
+        prop::sample::select(vec!["user", "user", "assistant", "assistant", "system", "tool", "developer", "other"]);
     let content = prop_oneof![
         8 => text().prop_map(|text| json!(text)),
         1 => Just(json!(null)),
@@ -67,19 +68,38 @@ fn message() -> impl Strategy<Value = serde_json::Value> {
 }
 
 fn options() -> impl Strategy<Value = EngineOptions> {
-    (0_usize..6, any::<bool>(), any::<bool>(), 0.0..1.0_f64, any::<bool>(), prop::sample::select(vec![0_usize, 0, 0, 50, 400]), any::<bool>(), any::<bool>()).prop_map(
-        |(recency_window, dedup, fuzzy_dedup, fuzzy_threshold, embed_summary_id, threshold, recompact, metadata)| EngineOptions {
-            recency_window,
-            dedup,
-            fuzzy_dedup,
-            fuzzy_threshold,
-            embed_summary_id,
-            observation_threshold: threshold,
-            recompact,
-            provenance: if metadata { ProvenancePlace::Metadata } else { ProvenancePlace::Sidecar },
-            ..EngineOptions::default()
-        },
+    (
+        0_usize..6,
+        any::<bool>(),
+        any::<bool>(),
+        0.0..1.0_f64,
+        any::<bool>(),
+        prop::sample::select(vec![0_usize, 0, 0, 50, 400]),
+        any::<bool>(),
+        any::<bool>(),
     )
+        .prop_map(
+            |(
+                recency_window,
+                dedup,
+                fuzzy_dedup,
+                fuzzy_threshold,
+                embed_summary_id,
+                threshold,
+                recompact,
+                metadata,
+            )| EngineOptions {
+                recency_window,
+                dedup,
+                fuzzy_dedup,
+                fuzzy_threshold,
+                embed_summary_id,
+                observation_threshold: threshold,
+                recompact,
+                provenance: if metadata { ProvenancePlace::Metadata } else { ProvenancePlace::Sidecar },
+                ..EngineOptions::default()
+            },
+        )
 }
 
 proptest! {
@@ -138,12 +158,18 @@ fn the_first_matching_rule_wins() {
 
 #[test]
 fn preserve_patterns_keep_what_they_match() {
-    let options = EngineOptions { preserve_patterns: vec![PreservePattern { label: "bench".into(), re: "old bench".into() }], ..all() };
+    let options = EngineOptions {
+        preserve_patterns: vec![PreservePattern { label: "bench".into(), re: "old bench".into() }],
+        ..all()
+    };
     // Every message is tested, not every second one.
     for _ in 0..3 {
-        compress(&[("user", &prose(400)), ("assistant", &prose(500))], &options).because(0, Reason::Pattern).because(1, Reason::Pattern);
+        compress(&[("user", &prose(400)), ("assistant", &prose(500))], &options)
+            .because(0, Reason::Pattern)
+            .because(1, Reason::Pattern);
     }
-    let wrong = EngineOptions { preserve_patterns: vec![PreservePattern { label: "x".into(), re: "(".into() }], ..all() };
+    let wrong =
+        EngineOptions { preserve_patterns: vec![PreservePattern { label: "x".into(), re: "(".into() }], ..all() };
     assert!(Engine::new(wrong).expect_err("no regular expression").to_string().contains("\"x\""));
 }
 
@@ -151,7 +177,8 @@ fn preserve_patterns_keep_what_they_match() {
 fn small_conversations_are_left_alone_below_the_threshold() {
     let talk = record(&[("user", &prose(700))]);
     let at = 200;
-    compress_record(&talk, &EngineOptions { compression_threshold: at + 1, ..all() }).because(0, Reason::BelowThreshold);
+    compress_record(&talk, &EngineOptions { compression_threshold: at + 1, ..all() })
+        .because(0, Reason::BelowThreshold);
     compress_record(&talk, &EngineOptions { compression_threshold: at, ..all() }).is(0, Action::Compressed);
 }
 
@@ -165,7 +192,13 @@ fn large_messages_lose_the_protection_of_place_and_structure() {
 
 #[test]
 fn the_literal_formats_are_kept() {
-    let done = compress(&[("user", &prose(600)), ("user", &format!("The key is KMS-7781. {}", prose(700)))], &EngineOptions { embed_summary_id: true, ..all() });
+    let done = compress(
+        &[("user", &prose(600)), ("user", &format!("The key is KMS-7781. {}", prose(700)))],
+        &EngineOptions { embed_summary_id: true, ..all() },
+    );
     let text = &done.texts[0];
-    assert!(text.starts_with("[summary#cce_sum_") && text.contains(" (2 messages merged)") && text.ends_with(']'), "{text}");
+    assert!(
+        text.starts_with("[summary#cce_sum_") && text.contains(" (2 messages merged)") && text.ends_with(']'),
+        "{text}"
+    );
 }

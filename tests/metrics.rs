@@ -27,7 +27,9 @@ fn nothing_to_measure_is_none_and_not_one() {
 fn a_visible_fact_counts_and_a_lost_one_does_not() {
     let few = metrics(&[("user", &around("The config is in src/db/pool.ts and the port is 8443."))]);
     assert_eq!(few.fact_retention, Some(1.0), "two facts fit");
-    let many: String = (0..60).map(|i| format!("The number {} went to shelf number {} of hall {}. ", 1_000 + i, 2_000 + i, 3_000 + i)).collect();
+    let many: String = (0..60)
+        .map(|i| format!("The number {} went to shelf number {} of hall {}. ", 1_000 + i, 2_000 + i, 3_000 + i))
+        .collect();
     let lost = metrics(&[("user", &around(&many))]).fact_retention.expect("facts");
     assert!(lost < 0.5, "{lost}");
 }
@@ -35,7 +37,8 @@ fn a_visible_fact_counts_and_a_lost_one_does_not() {
 #[test]
 fn a_flipped_digit_is_a_lost_fact() {
     // The same amounts; in the second conversation the kept message repeats them with other digits.
-    let amounts: String = (0..60).map(|i| format!("Parcel {i} weighs {} kg and goes to lane {}. ", 100 + i, 500 + i)).collect();
+    let amounts: String =
+        (0..60).map(|i| format!("Parcel {i} weighs {} kg and goes to lane {}. ", 100 + i, 500 + i)).collect();
     let right = metrics(&[("user", &around(&amounts)), ("assistant", "Lanes 500 to 559 take 100 kg to 159 kg.")]);
     let flipped = metrics(&[("user", &around(&amounts)), ("assistant", "Lanes 900 to 959 take 700 kg to 759 kg.")]);
     assert!(right.fact_retention > flipped.fact_retention, "{:?} {:?}", right.fact_retention, flipped.fact_retention);
@@ -43,10 +46,14 @@ fn a_flipped_digit_is_a_lost_fact() {
 
 #[test]
 fn forward_recall_falls_when_a_later_message_needs_what_is_hidden() {
-    let many: String = (0..60).map(|i| format!("The part number {} is stored in hall {}. ", 1_000 + i, 3_000 + i)).collect();
+    let many: String =
+        (0..60).map(|i| format!("The part number {} is stored in hall {}. ", 1_000 + i, 3_000 + i)).collect();
     let talk = around(&many);
     let used = metrics(&[("user", &talk), ("assistant", "So 1055 and 1056 and 1057 are in 3055, 3056 and 3057.")]);
-    let visible = metrics(&[("user", &around("The part number 1055 is stored in hall 3055.")), ("assistant", "So 1055 is in 3055.")]);
+    let visible = metrics(&[
+        ("user", &around("The part number 1055 is stored in hall 3055.")),
+        ("assistant", "So 1055 is in 3055."),
+    ]);
     assert_eq!(visible.forward_recall, Some(1.0));
     assert!(used.forward_recall.expect("facts are used again") < 0.5, "{:?}", used.forward_recall);
     assert_eq!(metrics(&[("user", &talk)]).forward_recall, None, "nothing uses it");
@@ -56,7 +63,9 @@ fn forward_recall_falls_when_a_later_message_needs_what_is_hidden() {
 fn negations_are_measured() {
     let kept = metrics(&[("user", &around("The card must not be charged again."))]);
     assert_eq!(kept.negation_retention, Some(1.0));
-    let many: String = (0..60).map(|i| format!("Lamp {i} in corridor {i} was not switched off by guard number {i} that night. ")).collect();
+    let many: String = (0..60)
+        .map(|i| format!("Lamp {i} in corridor {i} was not switched off by guard number {i} that night. "))
+        .collect();
     let lost = metrics(&[("user", &around(&many))]).negation_retention.expect("negations");
     assert!(lost < 0.6, "{lost}");
 }
@@ -65,7 +74,12 @@ fn negations_are_measured() {
 fn errors_are_measured() {
     let run = |n_fail: usize| {
         let mut text: String = (0..40).map(|i| format!("PASS src/shop/basket{i}.test.ts\n")).collect();
-        (0..n_fail).for_each(|i| text.push_str(&format!("FAIL src/shop/payment{i}.test.ts expected 200 but got 50{} in the answer of the shop\n", i % 10)));
+        (0..n_fail).for_each(|i| {
+            text.push_str(&format!(
+                "FAIL src/shop/payment{i}.test.ts expected 200 but got 50{} in the answer of the shop\n",
+                i % 10
+            ))
+        });
         text
     };
     assert_eq!(metrics(&[("tool", &run(2))]).error_retention, Some(1.0));
@@ -78,7 +92,9 @@ fn structure_and_identifiers_are_measured() {
     let code = format!("{}\n\n```rust\nfn main() {{ run_all(); }}\n```\n\n{}", prose(600), prose(300));
     let done = metrics(&[("assistant", &code)]);
     assert_eq!(done.structural_integrity, Some(1.0));
-    let names: String = (0..80).map(|i| format!("The helper readPart{}Of calls writeBlock{}For on every day. ", word(i), word(i + 100))).collect();
+    let names: String = (0..80)
+        .map(|i| format!("The helper readPart{}Of calls writeBlock{}For on every day. ", word(i), word(i + 100)))
+        .collect();
     let lost = metrics(&[("user", &around(&names))]);
     assert!(lost.entity_retention.expect("identifiers") < 0.6, "{:?}", lost.entity_retention);
     assert!(lost.quality_score.is_some());
@@ -86,7 +102,11 @@ fn structure_and_identifiers_are_measured() {
 
 #[test]
 fn entity_lists_count_apart() {
-    let many: String = (0..30).map(|i| format!("Ticket KMS-{} waits and nobody has looked at it during the last week of the month. ", 7_000 + i)).collect();
+    let many: String = (0..30)
+        .map(|i| {
+            format!("Ticket KMS-{} waits and nobody has looked at it during the last week of the month. ", 7_000 + i)
+        })
+        .collect();
     let done = metrics(&[("user", &around(&many))]);
     assert!(done.fact_retention_with_entities > done.fact_retention, "{done:?}");
 }

@@ -84,7 +84,11 @@ fn each_floor_uses_only_floors_below() {
 fn every_module_stands_on_a_floor() {
     for source in sources() {
         let module = source.module();
-        assert!(floor(&module).is_some() || matches!(module.as_str(), "lib" | "main"), "{} has no floor", source.path.display());
+        assert!(
+            floor(&module).is_some() || matches!(module.as_str(), "lib" | "main"),
+            "{} has no floor",
+            source.path.display()
+        );
     }
 }
 
@@ -101,7 +105,11 @@ fn files_stay_small_and_imports_plain() {
         let n_lines = source.code.lines().count();
         assert!(n_lines <= MAX_LINES, "{} has {n_lines} lines", source.path.display());
         assert!(!source.code.contains("super::super"), "{}", source.path.display());
-        assert!(!source.code.lines().any(|line| line.starts_with("use ") && line.ends_with("::*;")), "{}", source.path.display());
+        assert!(
+            !source.code.lines().any(|line| line.starts_with("use ") && line.ends_with("::*;")),
+            "{}",
+            source.path.display()
+        );
         assert!(!source.code.contains(".unwrap()"), "{}", source.path.display());
     }
 }

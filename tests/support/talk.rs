@@ -1,7 +1,9 @@
 //! Conversations as text in, compressed conversations as text out; every use proves the restore both ways.
 
 use condenser::engine::{Engine, Scratch};
-use condenser::model::{Action, Condensed, EngineOptions, Metrics, NewBody, Output, ProvenancePlace, Reason, ShapeName};
+use condenser::model::{
+    Action, Condensed, EngineOptions, Metrics, NewBody, Output, ProvenancePlace, Reason, ShapeName,
+};
 use condenser::shape;
 use condenser::stage::Stage;
 
@@ -42,7 +44,13 @@ impl Done {
     }
     #[track_caller]
     pub fn because(&self, index: usize, reason: Reason) -> &Self {
-        assert_eq!(self.decisions[index].1, reason, "message {index}: details {:?}\n{}", self.details[index], self.visible());
+        assert_eq!(
+            self.decisions[index].1,
+            reason,
+            "message {index}: details {:?}\n{}",
+            self.details[index],
+            self.visible()
+        );
         self
     }
 }
