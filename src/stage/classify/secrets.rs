@@ -1,0 +1,222 @@
+//! Secrets: the shapes of known providers, and tokens that look random. Ids, names of models, branches and
+//! files look similar and must pass. Knows nothing but the text around a candidate.
+
+use super::bytes::{from, is_word, run};
+
+/// Shapes with a known beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Provider {
+    /// `sk-…`, also with `ant-` or `proj-`.
+    Sk,
+    /// AWS.
+    Akia,
+    /// `ghp_…` and its sisters.
+    Github,
+    /// `github_pat_…`.
+    GithubPat,
+    /// `sk_live_…`.
+    Stripe,
+    /// `xoxb-…`.
+    Slack,
+    /// `SG.….…`.
+    Sendgrid,
+    /// `glpat-…`.
+    Gitlab,
+    /// `npm_…`.
+    Npm,
+    /// `AIza…`.
+    Google,
+    /// `hf_…`.
+    HuggingFace,
+    /// Three Base64 parts, the first of which begins with `eyJ`.
+    Jwt,
+    /// `-----BEGIN … PRIVATE KEY-----`.
+    Pem,
+    /// `://user:password@host`.
+    UrlPassword,
+}
+
+/// True when the secret of `provider` stands at `at`, where its first characters were found.
+pub(super) fn is_provider_secret(text: &[u8], at: usize, provider: Provider) -> bool {
+    if provider == Provider::UrlPassword {
+        return has_password(from(text, at + 3));
+    }
+    if at > 0 && text.get(at - 1).is_some_and(|&before| is_word(before) || before == b'-') {
+        return provider == Provider::Pem;
+    }
+    let rest = from(text, at);
+    let dashed = |byte: u8| is_word(byte) || byte == b'-';
+    let body = |skip: usize, test: &dyn Fn(u8) -> bool| run(from(rest, skip), test);
+    let plain = |byte: u8| byte.is_ascii_alphanumeric();
+    match provider {
+        Provider::Sk => {
+            let length = body(3, &dashed);
+            length >= 20 && !is_wordy(rest.get(3..3 + length).unwrap_or_default())
+        }
+        Provider::Akia => {
+            let length = body(4, &plain);
+            length >= 16 && from(rest, 4).iter().take(16).all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+        }
+        Provider::Github => {
+            rest.get(2).is_some_and(|letter| b"posrut".contains(letter)) && rest.get(3) == Some(&b'_') && body(4, &plain) >= 30
+        }
+        Provider::GithubPat => body(11, &is_word) >= 30,
+        Provider::Stripe => {
+            let kind = from(rest, 3);
+            (kind.starts_with(b"live_") || kind.starts_with(b"test_")) && body(8, &plain) >= 16
+        }
+        Provider::Slack => {
+            rest.get(3).is_some_and(|letter| b"bpraes".contains(letter)) && rest.get(4) == Some(&b'-') && body(5, &dashed) >= 20
+        }
+        Provider::Sendgrid => {
+            let first = body(3, &dashed);
+            first >= 16 && rest.get(3 + first) == Some(&b'.') && body(4 + first, &dashed) >= 16
+        }
+        Provider::Gitlab => body(6, &dashed) >= 20,
+        Provider::Npm => body(4, &plain) >= 30,
+        Provider::Google => body(4, &dashed) >= 33,
+        Provider::HuggingFace => body(3, &plain) >= 30,
+        Provider::Jwt => {
+            let first = body(0, &dashed);
+            let second = first + 1 + body(first + 1, &dashed);
+            first >= 12
+                && rest.get(first) == Some(&b'.')
+                && second > first + 8
+                && rest.get(second) == Some(&b'.')
+                && body(second + 1, &dashed) >= 8
+        }
+        Provider::Pem => {
+            let head = rest.get(..rest.len().min(60)).unwrap_or_default();
+            memchr::memmem::find(head, b"PRIVATE KEY-----").is_some()
+        }
+        Provider::UrlPassword => false,
+    }
+}
+
+/// `user:password@host` behind `://`; placeholders such as `user:password@` count as well, since nobody can tell.
+fn has_password(rest: &[u8]) -> bool {
+    let user = run(rest, |byte| is_word(byte) || b".-+%".contains(&byte));
+    if rest.get(user) != Some(&b':') {
+        return false;
+    }
+    let password = from(rest, user + 1);
+    let length = run(password.get(..password.len().min(200)).unwrap_or_default(), |byte| {
+        byte.is_ascii_graphic() && !b"@/\"'`<>".contains(&byte)
+    });
+    length >= 3
+        && password.get(length) == Some(&b'@')
+        && password.get(length + 1).is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'[' || byte == b'$')
+}
+
+/// True for a token of letters, digits, `_` and `-` that looks random: behind a prefix and a separator as most
+/// providers write them, or behind a word that announces a secret.
+pub(super) fn is_generic_secret(text: &[u8], start: usize, end: usize) -> bool {
+    let token = text.get(start..end).unwrap_or_default();
+    if token.len() < 24 || token.len() > 400 {
+        return false;
+    }
+    let Some(separator) = memchr::memchr2(b'-', b'_', token) else {
+        return is_announced(text, start) && looks_random(token, 20);
+    };
+    let (prefix, body) = (token.get(..separator).unwrap_or_default(), from(token, separator + 1));
+    let prefix_is_name = (2..=15).contains(&prefix.len())
+        && prefix.first().is_some_and(u8::is_ascii_alphabetic)
+        && prefix.iter().any(|byte| byte.is_ascii_alphabetic() && !byte.is_ascii_hexdigit());
+    if is_announced(text, start) && looks_random(token, 20) && !is_wordy(token) {
+        return true;
+    }
+    prefix_is_name && body.len() >= 20 && !is_wordy(body) && looks_random(longest_segment(body), 16) && !in_path(text, start, end)
+}
+
+/// True when a word such as `token` or `secret` stands shortly before `start`, with a sign of assignment.
+fn is_announced(text: &[u8], start: usize) -> bool {
+    let before = text.get(start.saturating_sub(32)..start).unwrap_or_default().to_ascii_lowercase();
+    let before = from(&before, memchr::memrchr(b'\n', &before).map_or(0, |found| found + 1));
+    let names: [&[u8]; 8] = [b"token", b"secret", b"passw", b"api_key", b"apikey", b"api key", b"bearer", b"access_key"];
+    names.iter().any(|name| memchr::memmem::find(before, name).is_some_and(|at| {
+        let between = from(before, at + name.len());
+        between.len() <= 12 && between.iter().any(|&byte| matches!(byte, b'=' | b':' | b' ' | b'"' | b'\''))
+    }))
+}
+
+/// A piece of a URL or of a path, or a file name.
+fn in_path(text: &[u8], start: usize, end: usize) -> bool {
+    let before = start.checked_sub(1).and_then(|at| text.get(at));
+    let after = text.get(end);
+    matches!(before, Some(b'/' | b'.' | b'\\' | b'#'))
+        || matches!(after, Some(b'/' | b'\\'))
+        || (after == Some(&b'.') && text.get(end + 1).is_some_and(u8::is_ascii_alphanumeric))
+}
+
+/// Pieces between separators that are words, numbers or dates: no secret, however long.
+fn is_wordy(body: &[u8]) -> bool {
+    let mut n_segments = 0;
+    let mut n_words = 0;
+    let mut longest_other = 0;
+    for segment in body.split(|&byte| byte == b'-' || byte == b'_').filter(|segment| !segment.is_empty()) {
+        n_segments += 1;
+        if is_plain_segment(segment) {
+            n_words += 1;
+        } else {
+            longest_other = longest_other.max(segment.len());
+        }
+    }
+    let is_uuid = n_segments >= 5 && body.iter().all(|&byte| byte.is_ascii_hexdigit() || byte == b'-');
+    is_uuid || (n_segments >= 2 && n_words * 2 >= n_segments && longest_other < 16)
+}
+
+/// A word, a number, or a word with a short number.
+fn is_plain_segment(segment: &[u8]) -> bool {
+    let n_digits = segment.iter().filter(|byte| byte.is_ascii_digit()).count();
+    if n_digits == segment.len() {
+        return true;
+    }
+    if n_digits == 0 {
+        let lower = segment.iter().all(u8::is_ascii_lowercase);
+        let upper = segment.iter().all(u8::is_ascii_uppercase);
+        let capital = from(segment, 1).iter().all(u8::is_ascii_lowercase);
+        return (lower || upper || capital) && segment.len() <= 14;
+    }
+    segment.len() <= 6
+}
+
+/// The longest piece between separators.
+fn longest_segment(body: &[u8]) -> &[u8] {
+    body.split(|&byte| byte == b'-' || byte == b'_').max_by_key(|segment| segment.len()).unwrap_or_default()
+}
+
+/// Letters and digits mixed as chance mixes them: at least `min` of them, digits spread over the token, and not
+/// a digest in hexadecimal.
+fn looks_random(token: &[u8], min: usize) -> bool {
+    if token.len() < min {
+        return false;
+    }
+    let n_digits = token.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let n_upper = token.iter().filter(|byte| byte.is_ascii_uppercase()).count();
+    let n_lower = token.iter().filter(|byte| byte.is_ascii_lowercase()).count();
+    let is_hex = token.iter().all(|&byte| byte.is_ascii_hexdigit() || byte == b'-');
+    // Changes between digits, small letters and capitals: words and camel case have few, chance has many.
+    let n_changes = token.windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count();
+    !is_hex && n_digits >= 2 && n_upper + n_lower >= 4 && n_changes * 4 >= token.len() && entropy(token) >= 3.2
+}
+
+fn class(byte: u8) -> u8 {
+    match byte {
+        b'0'..=b'9' => 0,
+        b'a'..=b'z' => 1,
+        b'A'..=b'Z' => 2,
+        _ => 3,
+    }
+}
+
+/// Bits per character.
+pub(super) fn entropy(token: &[u8]) -> f64 {
+    let mut counts = [0_u32; 128];
+    for &byte in token {
+        if let Some(count) = counts.get_mut(byte as usize) {
+            *count += 1;
+        }
+    }
+    let total = token.len() as f64;
+    counts.iter().filter(|&&count| count > 0).map(|&count| f64::from(count) / total).map(|share| -share * share.log2()).sum()
+}
