@@ -121,10 +121,3 @@ fn has_odd_layout(survey: &Survey) -> bool {
     let variance = (squares / n - mean * mean).max(0.0);
     variance.sqrt() > 1.2 * mean
 }
-
-/// True for tool output of at least six lines of which more than half are structured.
-#[must_use]
-pub fn is_structured_output(view: &TextView<'_>) -> bool {
-    let _ = view;
-    false
-}
