@@ -39,6 +39,8 @@ pub(super) enum Look {
     DiffHead,
     /// A log entry, a status, a match, a file, a prompt.
     Output,
+    /// A command behind the prompt of a shell.
+    Prompt,
     /// The head of a traceback.
     TraceHead,
     /// A frame of a traceback.
@@ -96,6 +98,9 @@ pub(super) fn look(line: Bare<'_>) -> Look {
     if let Some(look) = config::look(line) {
         return look;
     }
+    if text.iter().filter(|&&byte| byte == b'|').count() >= 2 && text.len() < 200 && !holds(text, b"||") {
+        return Look::Row;
+    }
     if is_columns(text) {
         return Look::Columns;
     }
@@ -127,6 +132,7 @@ fn by_first_byte(line: Bare<'_>, first: u8) -> Option<Look> {
         b'+' if text.starts_with(b"+++ ") && is_file_header(from(text, 4)) => Some(Look::DiffHead),
         b'*' if text.starts_with(b"*** ") && is_patch_header(from(text, 4)) => Some(Look::DiffHead),
         b'I' if text.starts_with(b"Index: ") => Some(Look::DiffHead),
+        b'0'..=b'9' if is_ed_command(text) => Some(Look::DiffHead),
         0xE2 => match text.get(1..3) {
             // Light, heavy and double box drawing.
             Some([0x94 | 0x95, _]) => Some(boxed(text)),
@@ -199,6 +205,13 @@ fn is_file_header(rest: &[u8]) -> bool {
         let name = rest.get(..run(rest, |byte| byte != b'\t' && byte != b' ')).unwrap_or_default();
         memchr::memchr2(b'/', b'.', name).is_some() && name.len() > 2 && (name.len() == rest.len() || rest.get(name.len()) == Some(&b'\t') || from(rest, name.len()).iter().any(u8::is_ascii_digit))
     }
+}
+
+/// `4c4`, `11a12,13`.
+fn is_ed_command(text: &[u8]) -> bool {
+    let is_range = |part: &[u8]| part.first().is_some_and(u8::is_ascii_digit) && part.iter().all(|byte| byte.is_ascii_digit() || *byte == b',');
+    let mut parts = text.split(|byte| matches!(byte, b'a' | b'c' | b'd'));
+    text.len() < 30 && parts.next().is_some_and(is_range) && parts.next().is_some_and(is_range) && parts.next().is_none()
 }
 
 /// `Begin Patch`, `Update File: …` and the ranges of context diffs.

@@ -12,7 +12,7 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
     match first {
         b'0'..=b'9' if is_stamp(text) || is_access_log(text) || is_numbered_source(text) => return Some(Look::Output),
         b'[' if is_bracketed(text) => return Some(Look::Output),
-        b'$' if text.starts_with(b"$ ") => return Some(Look::Output),
+        b'$' if text.starts_with(b"$ ") => return Some(Look::Prompt),
         b'-' if text.starts_with(b"--- PASS") || text.starts_with(b"--- FAIL") || text.starts_with(b"--> ") => {
             return Some(Look::Output);
         }
@@ -35,8 +35,11 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
     if matches!(first, b'd' | b'-' | b'l' | b'c') && is_mode(text) {
         return Some(Look::Output);
     }
-    if (last == b']' && text.ends_with(b"%]")) || is_grep(text) || is_tool_word(text) || is_prompt(text) || is_compose(text) {
+    if (last == b']' && text.ends_with(b"%]")) || is_grep(text) || is_tool_word(text) || is_compose(text) {
         return Some(Look::Output);
+    }
+    if is_prompt(text) {
+        return Some(Look::Prompt);
     }
     if is_path_only(text) {
         return Some(Look::Output);
@@ -112,11 +115,12 @@ fn is_level(text: &[u8]) -> bool {
 
 /// `PASS …`, `FAILED path`, `Tests: …`.
 fn is_status(text: &[u8]) -> bool {
-    const WORDS: [&[u8]; 12] = [
-        b"PASS", b"PASSED", b"FAIL", b"FAILED", b"OK", b"SKIP", b"SKIPPED", b"XFAIL", b"Tests:", b"Test Suites:",
-        b"TAP version", b"BUILD",
+    const WORDS: [&[u8]; 11] = [
+        b"PASS", b"PASSED", b"FAIL", b"FAILED", b"SKIP", b"SKIPPED", b"XFAIL", b"Tests:", b"Test Suites:", b"TAP version",
+        b"BUILD",
     ];
-    WORDS.iter().any(|word| text.starts_with(word) && matches!(text.get(word.len()), None | Some(b' ' | b'\t' | b':')))
+    // People say OK as well.
+    text == b"OK" || text.starts_with(b"OK (") || text.starts_with(b"OK: ") || WORDS.iter().any(|word| text.starts_with(word) && matches!(text.get(word.len()), None | Some(b' ' | b'\t' | b':')))
 }
 
 /// `I0611 12:00:31.554021`
