@@ -54,24 +54,32 @@ pub(super) struct Bare<'t> {
     pub(super) text: &'t [u8],
     /// Blanks in front, a tab counting four.
     pub(super) indent: usize,
-    /// A file viewer numbered it.
-    pub(super) numbered: bool,
+    /// The number that a file viewer put in front.
+    pub(super) number: Option<usize>,
 }
 
 /// Removes indentation and line number.
-pub(super) fn bare(line: &[u8]) -> Bare<'_> {
+///
+/// `expected` is the number that the line has when the one before had a number; a colon or a bar separates it
+/// from the text only when it fits.
+pub(super) fn bare(line: &[u8], expected: Option<usize>) -> Bare<'_> {
     let (mut indent, mut text) = trim(line);
-    let mut numbered = false;
+    let mut number = None;
     let digits = run(text, |byte| byte.is_ascii_digit());
     if (1..=6).contains(&digits) {
         let rest = from(text, digits);
-        let after = rest.strip_prefix(b"\t").or_else(|| rest.strip_prefix("→".as_bytes()));
+        let value = text.iter().take(digits).fold(0, |sum, &digit| sum * 10 + usize::from(digit - b'0'));
+        let fits = expected == Some(value) || value == 1;
+        let after = rest
+            .strip_prefix(b"\t")
+            .or_else(|| rest.strip_prefix("→".as_bytes()))
+            .or_else(|| fits.then(|| rest.strip_prefix(b":").or_else(|| rest.strip_prefix(b"|"))).flatten());
         if let Some(after) = after {
             (indent, text) = trim(after);
-            numbered = true;
+            number = Some(value);
         }
     }
-    Bare { text, indent, numbered }
+    Bare { text, indent, number }
 }
 
 fn trim(line: &[u8]) -> (usize, &[u8]) {
@@ -92,7 +100,9 @@ pub(super) fn look(line: Bare<'_>) -> Look {
     if let Some(look) = output::look(line) {
         return look;
     }
-    if let Some(look) = code::look(line) {
+    // Items of lists in Markdown are full of stars, colons and arrows.
+    let is_item = list_marker(text) > 0;
+    if let Some(look) = (!is_item).then(|| code::look(line)).flatten() {
         return look;
     }
     if let Some(look) = config::look(line) {
@@ -104,7 +114,7 @@ pub(super) fn look(line: Bare<'_>) -> Look {
     if is_columns(text) {
         return Look::Columns;
     }
-    if list_marker(text) > 0 {
+    if is_item {
         return Look::Item;
     }
     Look::Prose

@@ -81,6 +81,8 @@ struct Walk {
     /// Separator and count of the line before.
     separators: (u8, usize),
     in_hunk: bool,
+    /// The number that a file viewer puts in front of the next line.
+    expected: Option<usize>,
     /// Behind a prompt: what follows is what the command printed.
     in_session: bool,
 }
@@ -105,7 +107,8 @@ impl Survey {
 
 impl Walk {
     fn step(&mut self, bytes: &[u8], kind: LineKind) {
-        let line = bare(bytes);
+        let line = bare(bytes, self.expected);
+        self.expected = line.number.map(|number| number + 1);
         if self.in_hunk && !bytes.is_empty() && matches!(bytes.first(), Some(b'+' | b'-' | b' ' | b'\\' | b'<' | b'>')) {
             self.survey.all.add(line.text.len());
             self.survey.diff.add(line.text.len());
@@ -209,7 +212,7 @@ impl Walk {
             Look::Output | Look::Prose if memchr::memmem::find(text, b"   ").is_some() => self.columns.add(size, 1),
             _ => self.close_columns(),
         }
-        let separators = if matches!(seen, Look::Blank) { (0, 0) } else { separators(text) };
+        let separators = if matches!(seen, Look::Blank | Look::Item) { (0, 0) } else { separators(text) };
         if separators.1 > 0 && separators == self.separators {
             if self.separated.all.lines == 0 {
                 self.separated.add(size, 0);

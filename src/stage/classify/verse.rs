@@ -108,7 +108,11 @@ impl Stanza {
         let mostly_stops = done.stops * 2 > n;
         let rhymed = done.rhymes >= 1 && (done.rhymes * 3 >= n);
         let enjambed = done.commas + done.open_ends > done.stops && done.commas >= 1 && done.commas * 5 >= n;
-        let is_verse = if n == 3 { rhymed && done.commas >= 1 } else { !mostly_stops && (enjambed || rhymed) && (rhymed || done.stops >= 1) };
+        let is_verse = if n == 3 {
+            rhymed && done.commas >= 1
+        } else {
+            !mostly_stops && done.commas * 6 >= n && (enjambed || rhymed) && (rhymed || done.stops >= 1)
+        };
         if is_verse { done.bytes } else { 0 }
     }
 }
