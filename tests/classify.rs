@@ -1,6 +1,11 @@
 //! What must stay as it is and what must not: labelled snippets, examples of single behaviours, and prose of
 //! real conversations.
 
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
 use condenser::model::Reason;
 use condenser::stage::classify::{classify, is_structured_output};
 use condenser::text::Lexer;
@@ -78,4 +83,97 @@ fn labelled_prose_is_not_taken_for_structure() {
     }
     let share = wrong.len() as f64 / all.len() as f64;
     assert!(share <= 0.03, "false positives {share:.3}:\n{}", wrong.join("\n"));
+}
+
+/// A generator whose numbers are the same on every machine.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % n as u64) as usize
+    }
+}
+
+/// The folder of the corpora; `None` where they are not there, which CI does not accept.
+fn corpora() -> Option<PathBuf> {
+    let fallback = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora");
+    let folder = std::env::var_os("CONDENSER_CORPORA").map_or_else(fallback, PathBuf::from);
+    let found = folder.join("topicalchat.jsonl.zst").exists();
+    assert!(found || std::env::var_os("CI").is_none(), "no corpora in {}", folder.display());
+    if !found {
+        eprintln!("skipped: no corpora in {}", folder.display());
+    }
+    found.then_some(folder)
+}
+
+/// Code and formulas that stand in the corpora without a fence.
+fn is_formal(line: &str) -> bool {
+    let signs = ['`', '\\', '√', '∈', '⊆', '∀', '∃', '∑', '⁻'];
+    line.contains(signs)
+        || [" = ", " == ", "();", "\": "].iter().any(|sign| line.contains(sign))
+        || [";", "{", "}", "):"].iter().any(|end| line.ends_with(end)) && !line.contains(" {")
+}
+
+/// Lines of prose of the named corpus: no code, no table, no list, no heading.
+fn prose_lines(folder: &Path, corpus: &str) -> Vec<String> {
+    let file = fs::File::open(folder.join(format!("{corpus}.jsonl.zst"))).expect("the corpus opens");
+    let mut text = String::new();
+    zstd::Decoder::new(file).and_then(|mut reader| reader.read_to_string(&mut text)).expect("the corpus unpacks");
+    let mut lines = Vec::new();
+    for record in text.lines() {
+        let record: serde_json::Value = serde_json::from_str(record).expect("the corpus is JSON");
+        for message in record["messages"].as_array().into_iter().flatten() {
+            let Some(content) = message["content"].as_str() else { continue };
+            let mut fenced = false;
+            for line in content.lines() {
+                let bare = line.trim();
+                let marker = bare.starts_with(['#', '|', '-', '*', '+', '•', '>', '=', '<']);
+                let numbered = bare.split_once(['.', ')']).is_some_and(|(head, _)| head.len() <= 2 && !head.contains(' '));
+                if bare.starts_with("```") {
+                    fenced = !fenced;
+                } else if !fenced && !marker && !numbered && !line.starts_with("    ") && !is_formal(bare) && bare.len() >= 20 {
+                    lines.push(bare.to_owned());
+                }
+            }
+        }
+    }
+    lines
+}
+
+#[test]
+fn plain_prose_of_any_length_is_hardly_ever_hard() {
+    let Some(folder) = corpora() else { return };
+    let sources: Vec<Vec<String>> =
+        ["mtbench_arena", "topicalchat", "qmsum_academic_product"].iter().map(|name| prose_lines(&folder, name)).collect();
+    let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
+    let mut report = String::new();
+    let mut shares = Vec::new();
+    for size in [300, 1_200, 2_400, 4_800] {
+        let mut n_hard = 0;
+        for _ in 0..400 {
+            let source = &sources[dice.below(sources.len())];
+            let mut text = String::new();
+            while text.chars().count() < size {
+                // Whole paragraphs in their order, a few at a time.
+                let start = dice.below(source.len());
+                for line in source.iter().skip(start).take(3) {
+                    text.push_str(line);
+                    text.push_str(if dice.below(3) == 0 { "\n\n" } else { " " });
+                }
+            }
+            let text: String = text.chars().take(size).collect();
+            let found = hard(&text);
+            if !found.is_empty() {
+                n_hard += 1;
+                let _ = writeln!(report, "---- {size} {found:?}\n{text}");
+            }
+        }
+        let share = f64::from(n_hard) / 400.0;
+        eprintln!("{size} characters: {:.1} % hard", 100.0 * share);
+        shares.push(share);
+    }
+    assert!(shares[0] <= 0.02 && shares[3] <= 0.05, "hard at 300, 1,200, 2,400, 4,800: {shares:?}\n{report}");
 }

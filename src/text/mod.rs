@@ -1,10 +1,24 @@
 //! Everything that is known about a text after one pass over it. Knows language, lines and signs; knows
 //! nothing of messages, roles or compression.
 
+mod atoms;
+mod cues;
 pub mod cut;
+mod facts;
+mod fences;
 mod lexed;
 mod lexer;
+mod lines;
+mod names;
+mod numbers;
+mod scan;
+mod sentences;
+mod severity;
 pub mod tokens;
+mod units;
+mod wide;
+mod wordlist;
+mod words;
 
 pub use lexed::{
     CharCounts, Cue, CueKind, Fact, FactKind, Fence, FenceKind, Lexed, Line, LineKind, Severity, Span, TextView, Unit,

@@ -80,6 +80,9 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
     if last == b';' && is_statement(text, first, signs) {
         return Some(Look::Code);
     }
+    if last == b'}' && signs.signs >= 2 && is_rule(text) {
+        return Some(Look::Code);
+    }
     if last == b'{' && text.len() > 1 && (signs.signs >= 2 || signs.words <= 3) {
         return Some(Look::Code);
     }
@@ -333,6 +336,11 @@ fn is_statement(text: &[u8], first: u8, signs: Signs) -> bool {
         || (memchr::memchr(b'=', text).is_some() && signs.words <= 5)
         // `prop: value;` of a style sheet, `int x;` of a declaration.
         || (first.is_ascii_lowercase() && signs.words <= 3 && (text.len() < 60))
+}
+
+/// `selector { property: value; }` on one line.
+fn is_rule(text: &[u8]) -> bool {
+    memchr::memchr(b'{', text).is_some_and(|at| at > 0 && memchr::memchr3(b':', b';', b'(', from(text, at)).is_some())
 }
 
 /// `name = …`, `a.b += …`, `name := …`, `NAME="…"`.

@@ -23,12 +23,15 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
         return None;
     }
     let capital = first.is_ascii_uppercase();
+    if in_list && capital {
+        return None;
+    }
     let typed = is_typed(value);
     if equals {
         return (typed || word_count(value, 7) < 7).then_some(Look::Config);
     }
     let marked_key = key.iter().any(|byte| matches!(byte, b'_' | b'.' | b'/' | b'$')) || (capital && memchr::memchr(b'-', key).is_some());
-    let shows_data = value.iter().any(|byte| byte.is_ascii_digit() || b"/_=<>[]{}\"$@".contains(byte));
+    let shows_data = value.iter().any(|byte| byte.is_ascii_digit() || b"/_=<>[]{}$@".contains(byte));
     match value {
         // `steps:` opens a level in YAML and a list in prose: the neighbours decide.
         [] if in_list => None,

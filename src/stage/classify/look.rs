@@ -39,6 +39,8 @@ pub(super) enum Look {
     DiffHead,
     /// A log entry, a status, a match, a file, a prompt.
     Output,
+    /// A command behind the prompt of a shell.
+    Prompt,
     /// The head of a traceback.
     TraceHead,
     /// A frame of a traceback.
@@ -52,24 +54,32 @@ pub(super) struct Bare<'t> {
     pub(super) text: &'t [u8],
     /// Blanks in front, a tab counting four.
     pub(super) indent: usize,
-    /// A file viewer numbered it.
-    pub(super) numbered: bool,
+    /// The number that a file viewer put in front.
+    pub(super) number: Option<usize>,
 }
 
 /// Removes indentation and line number.
-pub(super) fn bare(line: &[u8]) -> Bare<'_> {
+///
+/// `expected` is the number that the line has when the one before had a number; a colon or a bar separates it
+/// from the text only when it fits.
+pub(super) fn bare(line: &[u8], expected: Option<usize>) -> Bare<'_> {
     let (mut indent, mut text) = trim(line);
-    let mut numbered = false;
+    let mut number = None;
     let digits = run(text, |byte| byte.is_ascii_digit());
     if (1..=6).contains(&digits) {
         let rest = from(text, digits);
-        let after = rest.strip_prefix(b"\t").or_else(|| rest.strip_prefix("→".as_bytes()));
+        let value = text.iter().take(digits).fold(0, |sum, &digit| sum * 10 + usize::from(digit - b'0'));
+        let fits = expected == Some(value) || value == 1;
+        let after = rest
+            .strip_prefix(b"\t")
+            .or_else(|| rest.strip_prefix("→".as_bytes()))
+            .or_else(|| fits.then(|| rest.strip_prefix(b":").or_else(|| rest.strip_prefix(b"|"))).flatten());
         if let Some(after) = after {
             (indent, text) = trim(after);
-            numbered = true;
+            number = Some(value);
         }
     }
-    Bare { text, indent, numbered }
+    Bare { text, indent, number }
 }
 
 fn trim(line: &[u8]) -> (usize, &[u8]) {
@@ -90,16 +100,21 @@ pub(super) fn look(line: Bare<'_>) -> Look {
     if let Some(look) = output::look(line) {
         return look;
     }
-    if let Some(look) = code::look(line) {
+    // Items of lists in Markdown are full of stars, colons and arrows.
+    let is_item = list_marker(text) > 0;
+    if let Some(look) = (!is_item).then(|| code::look(line)).flatten() {
         return look;
     }
     if let Some(look) = config::look(line) {
         return look;
     }
+    if text.iter().filter(|&&byte| byte == b'|').count() >= 2 && text.len() < 200 && !holds(text, b"||") {
+        return Look::Row;
+    }
     if is_columns(text) {
         return Look::Columns;
     }
-    if list_marker(text) > 0 {
+    if is_item {
         return Look::Item;
     }
     Look::Prose
@@ -127,6 +142,7 @@ fn by_first_byte(line: Bare<'_>, first: u8) -> Option<Look> {
         b'+' if text.starts_with(b"+++ ") && is_file_header(from(text, 4)) => Some(Look::DiffHead),
         b'*' if text.starts_with(b"*** ") && is_patch_header(from(text, 4)) => Some(Look::DiffHead),
         b'I' if text.starts_with(b"Index: ") => Some(Look::DiffHead),
+        b'0'..=b'9' if is_ed_command(text) => Some(Look::DiffHead),
         0xE2 => match text.get(1..3) {
             // Light, heavy and double box drawing.
             Some([0x94 | 0x95, _]) => Some(boxed(text)),
@@ -199,6 +215,13 @@ fn is_file_header(rest: &[u8]) -> bool {
         let name = rest.get(..run(rest, |byte| byte != b'\t' && byte != b' ')).unwrap_or_default();
         memchr::memchr2(b'/', b'.', name).is_some() && name.len() > 2 && (name.len() == rest.len() || rest.get(name.len()) == Some(&b'\t') || from(rest, name.len()).iter().any(u8::is_ascii_digit))
     }
+}
+
+/// `4c4`, `11a12,13`.
+fn is_ed_command(text: &[u8]) -> bool {
+    let is_range = |part: &[u8]| part.first().is_some_and(u8::is_ascii_digit) && part.iter().all(|byte| byte.is_ascii_digit() || *byte == b',');
+    let mut parts = text.split(|byte| matches!(byte, b'a' | b'c' | b'd'));
+    text.len() < 30 && parts.next().is_some_and(is_range) && parts.next().is_some_and(is_range) && parts.next().is_none()
 }
 
 /// `Begin Patch`, `Update File: …` and the ranges of context diffs.

@@ -34,6 +34,8 @@ pub const MIN_OUTPUT_LINES: usize = 12;
 const ISLAND_LINES: usize = 3;
 /// See [`ISLAND_LINES`].
 const ISLAND_SHARE: f64 = 0.15;
+/// Less than this is nothing in a very long text, however many lines it has.
+const CRUMB_SHARE: f64 = 0.03;
 /// Share of special characters above which a text is not prose.
 const SPECIAL_SHARE: f64 = 0.15;
 
@@ -67,7 +69,7 @@ pub fn classify(view: &TextView<'_>) -> Vec<Reason> {
 #[must_use]
 pub fn is_structured_output(view: &TextView<'_>) -> bool {
     let survey = Survey::of(view);
-    survey.all.lines >= 6 && is_output(&survey)
+    survey.all.lines >= 6 && (survey.output.lines + survey.config.lines) * 2 > survey.all.lines
 }
 
 /// More than half of the lines come from a program.
@@ -79,8 +81,8 @@ fn is_output(survey: &Survey) -> bool {
 fn structure(view: &TextView<'_>, survey: &Survey, is_output: bool, reasons: &mut ReasonSet) {
     let text = view.text.as_bytes();
     let is_island = |tally: Tally| {
-        tally.lines > ISLAND_LINES
-            || tally.lines > 0 && tally.bytes as f64 >= ISLAND_SHARE * survey.all.bytes as f64
+        let share = tally.bytes as f64 / survey.all.bytes.max(1) as f64;
+        tally.lines > 0 && share >= ISLAND_SHARE || tally.lines > ISLAND_LINES && share >= CRUMB_SHARE
     };
     reasons.add_if(Reason::DiffStructure, survey.diff_heads > 0 && survey.diff.lines >= 3);
     reasons.add_if(Reason::LatexMath, maths::has_latex(text));

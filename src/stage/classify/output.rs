@@ -12,7 +12,7 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
     match first {
         b'0'..=b'9' if is_stamp(text) || is_access_log(text) || is_numbered_source(text) => return Some(Look::Output),
         b'[' if is_bracketed(text) => return Some(Look::Output),
-        b'$' if text.starts_with(b"$ ") => return Some(Look::Output),
+        b'$' if text.starts_with(b"$ ") => return Some(Look::Prompt),
         b'-' if text.starts_with(b"--- PASS") || text.starts_with(b"--- FAIL") || text.starts_with(b"--> ") => {
             return Some(Look::Output);
         }
@@ -35,7 +35,13 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
     if matches!(first, b'd' | b'-' | b'l' | b'c') && is_mode(text) {
         return Some(Look::Output);
     }
-    if (last == b']' && text.ends_with(b"%]")) || is_grep(text) || is_tool_word(text) || is_prompt(text) || is_compose(text) {
+    if (last == b']' && text.ends_with(b"%]")) || is_grep(text) || is_tool_word(text) || is_compose(text) {
+        return Some(Look::Output);
+    }
+    if is_prompt(text) {
+        return Some(Look::Prompt);
+    }
+    if is_change_count(text) || is_commit(text) {
         return Some(Look::Output);
     }
     if is_path_only(text) {
@@ -112,11 +118,12 @@ fn is_level(text: &[u8]) -> bool {
 
 /// `PASS …`, `FAILED path`, `Tests: …`.
 fn is_status(text: &[u8]) -> bool {
-    const WORDS: [&[u8]; 12] = [
-        b"PASS", b"PASSED", b"FAIL", b"FAILED", b"OK", b"SKIP", b"SKIPPED", b"XFAIL", b"Tests:", b"Test Suites:",
-        b"TAP version", b"BUILD",
+    const WORDS: [&[u8]; 11] = [
+        b"PASS", b"PASSED", b"FAIL", b"FAILED", b"SKIP", b"SKIPPED", b"XFAIL", b"Tests:", b"Test Suites:", b"TAP version",
+        b"BUILD",
     ];
-    WORDS.iter().any(|word| text.starts_with(word) && matches!(text.get(word.len()), None | Some(b' ' | b'\t' | b':')))
+    // People say OK as well.
+    text == b"OK" || text.starts_with(b"OK (") || text.starts_with(b"OK: ") || WORDS.iter().any(|word| text.starts_with(word) && matches!(text.get(word.len()), None | Some(b' ' | b'\t' | b':')))
 }
 
 /// `I0611 12:00:31.554021`
@@ -170,7 +177,12 @@ pub(super) fn is_grep(text: &[u8]) -> bool {
     if is_line_only {
         return path <= 5 && rest.first() == Some(&b':') && number == 0 && rest.len() > 4 && matches!(rest.get(1), Some(b' ' | b'\t')) && rest.get(2) == Some(&b' ');
     }
-    number > 0 && closes && memchr::memchr2(b'/', b'.', name).is_some() && !name.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+    let without_number = rest.first() == Some(&b':')
+        && !rest.starts_with(b"://")
+        && rest.len() > 1
+        && memchr::memchr(b'/', name).is_some()
+        && memchr::memrchr(b'.', name).is_some_and(|dot| (2..=5).contains(&(name.len() - dot)));
+    without_number || number > 0 && closes && memchr::memchr2(b'/', b'.', name).is_some() && !name.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
 }
 
 /// Words with which tools begin their lines.
@@ -231,6 +243,24 @@ fn is_compose(text: &[u8]) -> bool {
         && from(after, blanks).starts_with(b"| ")
         && text.iter().take(name).any(u8::is_ascii_digit)
         && memchr::memchr(b'|', from(after, blanks + 1)).is_none()
+}
+
+/// `src/a.rs | 12 ++--` and the sum below.
+fn is_change_count(text: &[u8]) -> bool {
+    let signs = text.iter().rev().take_while(|byte| matches!(byte, b'+' | b'-')).count();
+    let before = text.get(..text.len() - signs).unwrap_or_default().trim_ascii_end();
+    let digits = before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let before = before.get(..before.len() - digits).unwrap_or_default();
+    (signs > 0 && digits > 0 && before.ends_with(b"| ") || before.ends_with(b" ") && before.trim_ascii_end().ends_with(b" |"))
+        || (text.first().is_some_and(u8::is_ascii_digit) && (holds(text, b" files changed, ") || holds(text, b" file changed, ")))
+}
+
+/// `commit 7d01fa2…` in a history.
+fn is_commit(text: &[u8]) -> bool {
+    text.strip_prefix(b"commit ").is_some_and(|rest| {
+        let digits = run(rest, |byte| byte.is_ascii_hexdigit());
+        digits == 40 && matches!(rest.get(40), None | Some(b' '))
+    })
 }
 
 /// Nothing but one path or file name.

@@ -97,8 +97,12 @@ fn is_base64(text: &[u8], start: usize, run: &[u8]) -> bool {
     if n_upper * 7 < body.len() || n_lower * 7 < body.len() || n_digits == 0 || n_slashes * 8 > body.len() {
         return false;
     }
-    // Capitals inside words: camel case and paths change case at most once in four letters.
+    // Names in camel case have few digits and hardly ever two capitals in a row.
+    let n_pairs = body.windows(2).filter(|pair| pair[0].is_ascii_uppercase() && pair[1].is_ascii_uppercase()).count();
     let n_changes = body.windows(2).filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()).count();
+    if n_digits * 12 < body.len() && n_pairs * 12 < body.len() {
+        return false;
+    }
     let before = text.get(start.saturating_sub(120)..start).unwrap_or_default();
     let piece = from(before, before.iter().rposition(u8::is_ascii_whitespace).map_or(0, |at| at + 1));
     let in_url = memchr::memmem::find(piece, b"://").is_some();

@@ -93,7 +93,7 @@ pub(super) fn is_provider_secret(text: &[u8], at: usize, provider: Provider) -> 
     }
 }
 
-/// `user:password@host` behind `://`; placeholders such as `user:password@` count as well, since nobody can tell.
+/// `user:password@host` behind `://`; what only stands for a password does not count.
 fn has_password(rest: &[u8]) -> bool {
     let user = run(rest, |byte| is_word(byte) || b".-+%".contains(&byte));
     if rest.get(user) != Some(&b':') {
@@ -103,7 +103,9 @@ fn has_password(rest: &[u8]) -> bool {
     let length = run(password.get(..password.len().min(200)).unwrap_or_default(), |byte| {
         byte.is_ascii_graphic() && !b"@/\"'`<>".contains(&byte)
     });
+    let is_placeholder = [&b"pass"[..], b"password", b"pw", b"pwd", b"***", b"xxx", b"secret"].contains(&password.get(..length).unwrap_or_default());
     length >= 3
+        && !is_placeholder
         && password.get(length) == Some(&b'@')
         && password.get(length + 1).is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'[' || byte == b'$')
 }

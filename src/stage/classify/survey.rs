@@ -81,6 +81,10 @@ struct Walk {
     /// Separator and count of the line before.
     separators: (u8, usize),
     in_hunk: bool,
+    /// The number that a file viewer puts in front of the next line.
+    expected: Option<usize>,
+    /// Behind a prompt: what follows is what the command printed.
+    in_session: bool,
 }
 
 impl Survey {
@@ -103,8 +107,9 @@ impl Survey {
 
 impl Walk {
     fn step(&mut self, bytes: &[u8], kind: LineKind) {
-        let line = bare(bytes);
-        if self.in_hunk && !bytes.is_empty() && matches!(bytes.first(), Some(b'+' | b'-' | b' ' | b'\\')) {
+        let line = bare(bytes, self.expected);
+        self.expected = line.number.map(|number| number + 1);
+        if self.in_hunk && !bytes.is_empty() && matches!(bytes.first(), Some(b'+' | b'-' | b' ' | b'\\' | b'<' | b'>')) {
             self.survey.all.add(line.text.len());
             self.survey.diff.add(line.text.len());
             self.survey.structured.add(line.text.len());
@@ -129,6 +134,11 @@ impl Walk {
                 | LineKind::Prompt
                 | LineKind::Data
         );
+        if seen == Look::Prompt {
+            self.in_session = true;
+        } else if seen == Look::Prose && size >= 60 && matches!(line.text.last(), Some(b'.' | b'!' | b'?')) {
+            self.in_session = false;
+        }
         match seen {
             Look::Prose if !by_lexer => survey.prose.add(size),
             Look::Heading | Look::Item | Look::Comment if !by_lexer => {}
@@ -155,7 +165,8 @@ impl Walk {
                 survey.frames.add(size);
                 survey.output.add(size);
             }
-            Look::Output => survey.output.add(size),
+            Look::Output | Look::Prompt => survey.output.add(size),
+            Look::Prose if self.in_session => survey.output.add(size),
             _ if by_lexer => survey.output.add(size),
             _ => {}
         }
@@ -198,10 +209,10 @@ impl Walk {
         }
         match seen {
             Look::Columns | Look::Rule => self.columns.add(size, 1),
-            Look::Output if memchr::memmem::find(text, b"   ").is_some() => self.columns.add(size, 1),
+            Look::Output | Look::Prose if memchr::memmem::find(text, b"   ").is_some() => self.columns.add(size, 1),
             _ => self.close_columns(),
         }
-        let separators = if matches!(seen, Look::Blank) { (0, 0) } else { separators(text) };
+        let separators = if matches!(seen, Look::Blank | Look::Item) { (0, 0) } else { separators(text) };
         if separators.1 > 0 && separators == self.separators {
             if self.separated.all.lines == 0 {
                 self.separated.add(size, 0);

@@ -15,7 +15,7 @@ struct Stanza {
     bytes: usize,
     shortest: usize,
     longest: usize,
-    endings: [[u8; 3]; 4],
+    endings: [[u8; 2]; 4],
     wide: usize,
 }
 
@@ -24,15 +24,18 @@ pub(super) fn is_verse(view: &TextView<'_>) -> bool {
     let text = view.text;
     let mut stanza = Stanza::default();
     let mut verse_bytes = 0;
+    let mut labelled = false;
     for line in view.lines {
         let span = line.span.of(text).trim();
-        if span.is_empty() {
-            verse_bytes += stanza.close();
+        if is_label(span) {
+            labelled = true;
+        } else if span.is_empty() {
+            verse_bytes += stanza.close(labelled);
         } else if !stanza.add(span) {
-            verse_bytes += stanza.close();
+            verse_bytes += stanza.close(labelled);
         }
     }
-    verse_bytes += stanza.close();
+    verse_bytes += stanza.close(labelled);
     verse_bytes * 4 >= text.len()
 }
 
@@ -62,7 +65,7 @@ impl Stanza {
         self.stops += usize::from(matches!(last, '.' | '!' | '?' | '…' | '"' | '”'));
         self.open_ends += usize::from(last.is_alphabetic());
         let ending = ending(line);
-        if self.endings.contains(&ending) && ending != [0; 3] {
+        if self.endings.contains(&ending) && ending != [0; 2] {
             self.rhymes += 1;
         }
         let slot = self.lines % 4;
@@ -89,8 +92,11 @@ impl Stanza {
     }
 
     /// Ends the stanza: its bytes when it is verse, else 0.
-    fn close(&mut self) -> usize {
+    fn close(&mut self, labelled: bool) -> usize {
         let done = std::mem::take(self);
+        if labelled && done.lines >= 2 {
+            return done.bytes;
+        }
         if done.wide >= 4 {
             return done.bytes;
         }
@@ -102,23 +108,33 @@ impl Stanza {
         let mostly_stops = done.stops * 2 > n;
         let rhymed = done.rhymes >= 1 && (done.rhymes * 3 >= n);
         let enjambed = done.commas + done.open_ends > done.stops && done.commas >= 1 && done.commas * 5 >= n;
-        let is_verse = if n == 3 { rhymed && done.commas >= 1 } else { !mostly_stops && (enjambed || rhymed) && (rhymed || done.stops >= 1) };
+        let is_verse = if n == 3 {
+            rhymed && done.commas >= 1
+        } else {
+            !mostly_stops && done.commas * 6 >= n && (enjambed || rhymed) && (rhymed || done.stops >= 1)
+        };
         if is_verse { done.bytes } else { 0 }
     }
 }
 
-/// The last three letters in lower case.
-fn ending(line: &str) -> [u8; 3] {
+/// The last two letters in lower case.
+fn ending(line: &str) -> [u8; 2] {
     let mut letters = line.bytes().rev().skip_while(|byte| !byte.is_ascii_alphabetic()).take_while(u8::is_ascii_alphabetic);
-    let mut found = [0; 3];
+    let mut found = [0; 2];
     for slot in found.iter_mut().rev() {
         let Some(letter) = letters.next() else {
-            return [0; 3];
+            return [0; 2];
         };
         *slot = letter.to_ascii_lowercase();
     }
-    // The last two decide; the third only when it is a vowel's neighbour.
-    [0, found[1], found[2]]
+    found
+}
+
+/// `[Verse 1]`, `(Chorus)`, `[Bridge]`.
+fn is_label(line: &str) -> bool {
+    const LABELS: [&str; 5] = ["verse", "chorus", "bridge", "refrain", "strophe"];
+    let bare = line.trim_matches(['[', ']', '(', ')', '*', ':']);
+    bare.len() < line.len() && bare.len() <= 20 && LABELS.iter().any(|label| bare.to_ascii_lowercase().starts_with(label))
 }
 
 fn is_ideograph(sign: char) -> bool {

@@ -1,0 +1,316 @@
+//! Cuts a line into pieces between white space and says of each which classes of signs occur in it. Knows bytes
+//! and characters; refuses to know what a piece means.
+
+use super::lexed::CharCounts;
+use super::words;
+
+/// A run of characters between white space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// First byte in the text.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+    /// Classes of its signs, OR-ed.
+    pub mask: u32,
+    /// Flags of its word in the word list, or 0.
+    pub word: u32,
+}
+
+impl Piece {
+    /// The bytes of the piece.
+    pub(super) fn of(self, bytes: &[u8]) -> &[u8] {
+        bytes.get(self.start as usize..self.end as usize).unwrap_or_default()
+    }
+    /// The piece without brackets, quotes and stars around it and without punctuation after it.
+    pub(super) fn core(self, bytes: &[u8]) -> (usize, usize) {
+        let (start, end) = (self.start as usize, self.end as usize);
+        if self.mask & PLAIN == self.mask { (start, end) } else { trim(bytes, start, end) }
+    }
+    /// True when any of `classes` occurs.
+    pub(super) fn has(self, classes: u32) -> bool {
+        self.mask & classes != 0
+    }
+}
+
+pub(super) const LOWER: u32 = 1;
+/// A capital behind the first byte.
+pub(super) const UPPER: u32 = 1 << 1;
+pub(super) const DIGIT: u32 = 1 << 2;
+pub(super) const DOT: u32 = 1 << 3;
+pub(super) const COMMA: u32 = 1 << 4;
+pub(super) const END: u32 = 1 << 5;
+pub(super) const COLON: u32 = 1 << 6;
+pub(super) const SLASH: u32 = 1 << 7;
+pub(super) const DASH: u32 = 1 << 8;
+pub(super) const UNDER: u32 = 1 << 9;
+pub(super) const APOSTROPHE: u32 = 1 << 10;
+pub(super) const QUOTE: u32 = 1 << 11;
+pub(super) const TICK: u32 = 1 << 12;
+pub(super) const BRACKET: u32 = 1 << 13;
+pub(super) const ANGLE: u32 = 1 << 14;
+pub(super) const SIGN: u32 = 1 << 15;
+pub(super) const AT: u32 = 1 << 16;
+pub(super) const HASH: u32 = 1 << 17;
+pub(super) const MONEY: u32 = 1 << 18;
+pub(super) const PERCENT: u32 = 1 << 19;
+pub(super) const CONTROL: u32 = 1 << 20;
+pub(super) const VOWEL: u32 = 1 << 21;
+/// Ideographs, kana, hangul.
+pub(super) const WIDE: u32 = 1 << 22;
+/// `。！？…` and the like.
+pub(super) const WIDE_END: u32 = 1 << 23;
+/// `，、；：`
+pub(super) const WIDE_COMMA: u32 = 1 << 24;
+/// A letter outside ASCII.
+pub(super) const EXT_LETTER: u32 = 1 << 25;
+/// The piece begins with a capital.
+pub(super) const CAPITAL: u32 = 1 << 26;
+/// A full-width digit.
+pub(super) const EXT_DIGIT: u32 = 1 << 27;
+/// `“”„«»「」『』《》‘’`
+pub(super) const EXT_QUOTE: u32 = 1 << 28;
+/// Emoji, arrows, other signs.
+pub(super) const OTHER: u32 = 1 << 29;
+/// Box drawing.
+pub(super) const BOX: u32 = 1 << 30;
+const BLANK: u32 = 1 << 31;
+/// Only in `CLASSES`; never in a mask.
+const OUTSIDE_ASCII: u32 = BLANK | WIDE;
+
+/// Only letters.
+pub(super) const PLAIN: u32 = LOWER | UPPER | CAPITAL | VOWEL | EXT_LETTER | WIDE;
+/// What a word of the word list may carry around it.
+const WORDLIKE: u32 =
+    PLAIN | DOT | COMMA | END | COLON | APOSTROPHE | QUOTE | TICK | BRACKET | EXT_QUOTE | SIGN | DASH | WIDE_COMMA;
+
+static CLASSES: [u32; 256] = classes();
+
+const fn classes() -> [u32; 256] {
+    let mut table = [CONTROL; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b'a' | b'e' | b'i' | b'o' | b'u' | b'y' => LOWER | VOWEL,
+            b'a'..=b'z' => LOWER,
+            b'A' | b'E' | b'I' | b'O' | b'U' | b'Y' => UPPER | VOWEL,
+            b'A'..=b'Z' => UPPER,
+            b'0'..=b'9' => DIGIT,
+            b'.' => DOT,
+            b',' | b';' => COMMA,
+            b'!' | b'?' => END,
+            b':' => COLON,
+            b'/' | b'\\' => SLASH,
+            b'-' => DASH,
+            b'_' => UNDER,
+            b'\'' => APOSTROPHE,
+            b'"' => QUOTE,
+            b'`' => TICK,
+            b'(' | b')' | b'[' | b']' | b'{' | b'}' => BRACKET,
+            b'<' | b'>' => ANGLE,
+            b'=' | b'+' | b'*' | b'&' | b'^' | b'|' | b'~' => SIGN,
+            b'@' => AT,
+            b'#' => HASH,
+            b'$' => MONEY,
+            b'%' => PERCENT,
+            b' ' | 9..=13 => BLANK,
+            128.. => OUTSIDE_ASCII,
+            _ => CONTROL,
+        };
+        byte += 1;
+    }
+    table
+}
+
+/// Pushes the pieces of `bytes[start..end]` and returns all their classes and all their word flags. `text` is
+/// valid UTF-8 and both ends are character boundaries.
+pub(super) fn scan(
+    text: &str,
+    start: usize,
+    end: usize,
+    pieces: &mut Vec<Piece>,
+    counts: &mut CharCounts,
+) -> (u32, u32) {
+    let bytes = &text.as_bytes()[..end];
+    let (mut all, mut all_words) = (0, 0);
+    let mut at = start;
+    while at < end {
+        let class = CLASSES[usize::from(bytes[at])];
+        let begin = at;
+        let mut mask = 0;
+        if class & BLANK == 0 {
+            mask = if class & UPPER == 0 { class } else { (class & !UPPER) | CAPITAL };
+            at += 1;
+        } else if class & WIDE == 0 {
+            at += 1;
+            continue;
+        }
+        while let Some(&byte) = bytes.get(at) {
+            let class = CLASSES[usize::from(byte)];
+            if class & BLANK != 0 {
+                if class & WIDE == 0 {
+                    break;
+                }
+                let (class, len) = outside_ascii(bytes, at, counts);
+                if class & BLANK != 0 {
+                    if mask != 0 {
+                        break;
+                    }
+                    counts.blanks += 1;
+                    at += len;
+                    break;
+                }
+                mask |= if at == begin {
+                    class
+                } else if class & CAPITAL == 0 {
+                    class
+                } else {
+                    class & !CAPITAL | UPPER
+                };
+                at += len;
+                continue;
+            }
+            mask |= class;
+            at += 1;
+        }
+        if mask == 0 {
+            continue;
+        }
+        let mut piece = Piece { start: begin as u32, end: at as u32, mask, word: 0 };
+        if mask & !WORDLIKE == 0 && at - begin <= 24 {
+            let (from, to) = piece.core(bytes);
+            piece.word = words::find(bytes, from, to);
+        }
+        counts.pieces += 1;
+        counts.longest_piece = counts.longest_piece.max(piece.end - piece.start);
+        all |= mask;
+        all_words |= piece.word;
+        pieces.push(piece);
+    }
+    (all, all_words)
+}
+
+/// Class and length of the character outside ASCII at `at`, and counts it; a blank is left to the caller to count.
+fn outside_ascii(bytes: &[u8], at: usize, counts: &mut CharCounts) -> (u32, usize) {
+    let (code, len) = decode(bytes, at);
+    let class = class_of(code);
+    if class & (WIDE | EXT_LETTER | CAPITAL) != 0 {
+        counts.letters += 1;
+        counts.wide += u32::from(class & WIDE != 0);
+    }
+    counts.digits += u32::from(class & EXT_DIGIT != 0);
+    (class, len)
+}
+
+/// The character at `at` and its length in bytes; `bytes` is valid UTF-8.
+pub(super) fn decode(bytes: &[u8], at: usize) -> (u32, usize) {
+    let next = |n: usize| u32::from(bytes.get(at + n).copied().unwrap_or(0) & 0x3f);
+    match bytes.get(at).copied().unwrap_or(0) {
+        lead @ 0xf0.. => ((u32::from(lead & 7) << 18) | (next(1) << 12) | (next(2) << 6) | next(3), 4),
+        lead @ 0xe0.. => ((u32::from(lead & 15) << 12) | (next(1) << 6) | next(2), 3),
+        lead @ 0xc0.. => ((u32::from(lead & 31) << 6) | next(1), 2),
+        lead => (u32::from(lead), 1),
+    }
+}
+
+/// Class of a character outside ASCII.
+pub(super) fn class_of(code: u32) -> u32 {
+    match code {
+        0x4e00..=0x9fff | 0x3041..=0x30ff | 0xac00..=0xd7a3 | 0x3400..=0x4dbf | 0x1100..=0x11ff | 0x3005..=0x3007 => {
+            if code == 0x30fb {
+                WIDE_COMMA
+            } else {
+                WIDE
+            }
+        }
+        0x2_0000..=0x3_ffff | 0xf900..=0xfaff | 0xff66..=0xff9f => WIDE,
+        0x3000 | 0x85 | 0xa0 | 0x1680 | 0x2000..=0x200a | 0x2028 | 0x2029 | 0x202f | 0x205f => BLANK,
+        0x3002 | 0xff01 | 0xff1f | 0xff0e | 0x2026 | 0x203c | 0x2047..=0x2049 | 0xff61 => WIDE_END,
+        0xff0c | 0x3001 | 0xff1b | 0xff1a => WIDE_COMMA,
+        0xff10..=0xff19 => EXT_DIGIT,
+        0x201c..=0x201f | 0x2018..=0x201b | 0xab | 0xbb | 0x300a..=0x300f | 0x2039 | 0x203a => EXT_QUOTE,
+        0x2500..=0x257f => BOX,
+        0xa2..=0xa5 | 0x20a0..=0x20bf | 0xffe5 | 0xff04 => MONEY,
+        0xff05 => PERCENT,
+        0xd7 | 0xf7 => OTHER,
+        0xdf..=0xff => EXT_LETTER,
+        0xc0..=0xde => EXT_LETTER | CAPITAL,
+        _ => match char::from_u32(code) {
+            Some(sign) if sign.is_alphabetic() => EXT_LETTER | if sign.is_uppercase() { CAPITAL } else { 0 },
+            _ => OTHER,
+        },
+    }
+}
+
+/// Adds what can be counted over all bytes at once: characters, and letters, digits, signs and blanks of ASCII.
+pub(super) fn count_ascii(text: &str, counts: &mut CharCounts) {
+    for chunk in text.as_bytes().chunks(240) {
+        let (mut chars, mut letters, mut digits, mut blanks, mut special) = (0_u8, 0_u8, 0_u8, 0_u8, 0_u8);
+        for &byte in chunk {
+            chars += u8::from(byte & 0xc0 != 0x80);
+            letters += u8::from((byte | 0x20).wrapping_sub(b'a') < 26);
+            digits += u8::from(byte.wrapping_sub(b'0') < 10);
+            blanks += u8::from((byte == b' ') | (byte.wrapping_sub(9) < 5));
+            special += u8::from(
+                (byte.wrapping_sub(b'#') < 4)
+                    | (byte.wrapping_sub(b'(') < 4)
+                    | (byte.wrapping_sub(b':') < 5)
+                    | (byte == b'@')
+                    | (byte.wrapping_sub(b'[') < 4)
+                    | (byte == b'`')
+                    | (byte.wrapping_sub(b'{') < 4),
+            );
+        }
+        counts.chars += u32::from(chars);
+        counts.letters += u32::from(letters);
+        counts.digits += u32::from(digits);
+        counts.blanks += u32::from(blanks);
+        counts.special += u32::from(special);
+    }
+}
+
+/// Characters of a piece of valid UTF-8.
+pub(super) fn count_chars(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
+}
+
+/// `start..end` without brackets, quotes and stars at both ends and without punctuation at the end.
+pub(super) fn trim(bytes: &[u8], mut start: usize, mut end: usize) -> (usize, usize) {
+    while start < end {
+        match bytes[start] {
+            b'"' | b'\'' | b'(' | b'[' | b'{' | b'<' | b'*' | b'`' | b',' | b';' | b'|' => start += 1,
+            0xc2 | 0xe2 | 0xe3 | 0xef => {
+                let (code, len) = decode(bytes, start);
+                if class_of(code) & (EXT_QUOTE | WIDE_COMMA | WIDE_END) == 0 && !is_wide_bracket(code) {
+                    break;
+                }
+                start += len;
+            }
+            _ => break,
+        }
+    }
+    while start < end {
+        match bytes[end - 1] {
+            b'"' | b'\'' | b')' | b']' | b'}' | b'>' | b'*' | b'`' | b',' | b';' | b'.' | b'!' | b'?' | b':' | b'|' => {
+                end -= 1;
+            }
+            0x80..=0xbf => {
+                let mut lead = end - 1;
+                while lead > start && bytes[lead] & 0xc0 == 0x80 {
+                    lead -= 1;
+                }
+                let (code, _) = decode(bytes, lead);
+                if class_of(code) & (EXT_QUOTE | WIDE_COMMA | WIDE_END) == 0 && !is_wide_bracket(code) {
+                    break;
+                }
+                end = lead;
+            }
+            _ => break,
+        }
+    }
+    (start, end)
+}
+
+fn is_wide_bracket(code: u32) -> bool {
+    matches!(code, 0xff08 | 0xff09 | 0x3010 | 0x3011 | 0x3014 | 0x3015)
+}
