@@ -162,7 +162,11 @@ fn styled(style: u8) -> BoxedStrategy<String> {
                 '\u{8}' => out.push_str("\\b"),
                 '\u{c}' => out.push_str("\\f"),
                 '/' if style == 3 => out.push_str("\\/"),
+                '\0'..' ' if style == 4 => out.push_str(&format!("\\u{:04X}", char as u32)),
                 '\0'..' ' => out.push_str(&format!("\\u{:04x}", char as u32)),
+                char if style == 4 && !(' '..='~').contains(&char) => {
+                    out.extend(char.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04X}")));
+                }
                 char if style >= 2 && !(' '..='~').contains(&char) => {
                     out.extend(char.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
                 }
@@ -249,7 +253,7 @@ fn spacing() -> impl Strategy<Value = Spacing> {
 /// A record of some shape.
 fn record() -> impl Strategy<Value = (ShapeName, String)> {
     let shape = select(vec![ShapeName::Openai, ShapeName::Cce, ShapeName::Sharegpt]);
-    let parts = (0_u8..4).prop_flat_map(|style| {
+    let parts = (0_u8..5).prop_flat_map(|style| {
         let ids = select(vec!["id", "id", "conversation_id", "uuid", "messages", "conversations", "x"]);
         let id_values = prop_oneof![styled(style), value()];
         let head = proptest::collection::vec((ids, id_values), 0..4);
@@ -274,8 +278,9 @@ fn record() -> impl Strategy<Value = (ShapeName, String)> {
         }
         let mut members: Vec<_> = head.into_iter().map(|(key, value)| (format!("\"{key}\""), value)).collect();
         let key = if shape == ShapeName::Sharegpt { "\"conversations\"" } else { "\"messages\"" };
-        members.retain(|(other, _)| other != key);
-        members.insert(at.index(members.len() + 1), (key.to_owned(), list));
+        // The last list of its name counts.
+        let after = members.iter().rposition(|(other, _)| other == key).map_or(0, |last| last + 1);
+        members.insert(after + at.index(members.len() + 1 - after), (key.to_owned(), list));
         (shape, object(members))
     })
 }

@@ -364,3 +364,21 @@ proptest! {
         prop_assert_eq!(&decoded.conversation.messages[0].content, &Content::Text(text.into()));
     }
 }
+
+#[test]
+fn the_styles_of_common_writers_need_no_copy_in_the_layout() {
+    let check = |text: &str| {
+        let record = format!(r#"{{"messages": [{{"content": "{text}"}}]}}"#);
+        let decoded = decode(&record, ShapeName::Openai, "fallback").expect("the record is valid");
+        let messages = vec![Output::Kept { index: 0 }];
+        let condensed = Condensed { messages, decisions: Vec::new(), metrics: Metrics::default() };
+        let layout = decoded.row_layout(&condensed);
+        assert!(layout.contains("$C"), "{record}\n{layout}");
+    };
+    check(r#"é / \n\t\"\\\u001b <b>"#);
+    check(r#"\u00e9 / \n\ud83d\ude00 \u007f <b>"#);
+    check(r#"\u00E9 / \n\uD83D\uDE00 \u001B <b>"#);
+    check(r#"\u00e9 \/ \n\ud83d\ude00 <b>"#);
+    check(r#"é / \u003cb\u003e \u2028"#);
+    check(r#"é \/"#);
+}
