@@ -237,12 +237,11 @@ fn outline<'r>(record: &'r str, key: Option<&str>) -> Result<Outline<'r>, Restor
     let outcome = outcome.and_then(|()| scanner.end());
     outcome.map_err(|bad| RestoreError(super::index::invalid(record, bad).detail))?;
     let list = list.ok_or_else(|| RestoreError("the record has no list of messages".to_owned()))?;
-    let (before, after) = match (messages.first(), messages.last()) {
-        (Some(head), Some(tail)) => (around(record, head).0, around(record, tail).1),
-        _ => {
-            let (before, after) = around(record, list);
-            record.split_at_checked(record.len() - after.len() - 1).unwrap_or((before, after))
-        }
+    let (before, after) = if let (Some(head), Some(tail)) = (messages.first(), messages.last()) {
+        (around(record, head).0, around(record, tail).1)
+    } else {
+        let (before, after) = around(record, list);
+        record.split_at_checked(record.len() - after.len() - 1).unwrap_or((before, after))
     };
     Ok(Outline { record, before, messages, after })
 }
