@@ -206,9 +206,10 @@ impl Plan {
         self.form(members, kind, fits)
     }
 
-    /// Like [`Plan::group`] for messages that are kept as summaries of earlier rounds.
+    /// Like [`Plan::group`] for messages that are kept as summaries of earlier rounds or as short.
     pub fn regroup(&mut self, members: Vec<usize>, kind: GroupKind) -> bool {
-        let earlier = |index: usize| self.claims[index] == Some(Claim::Keep(Reason::AlreadyCompressed));
+        let is_earlier = |reason: Reason| matches!(reason, Reason::AlreadyCompressed | Reason::ShortContent);
+        let earlier = |index: usize| matches!(self.claims[index], Some(Claim::Keep(reason)) if is_earlier(reason));
         let fits = self.are_claimable(&members, earlier);
         self.form(members, kind, fits)
     }

@@ -53,7 +53,7 @@ fn claim_run(view: &View<'_>, plan: &mut Plan, run: &[usize]) {
 
 fn is_summary(view: &View<'_>, plan: &Plan, index: usize) -> bool {
     let message = &view.conversation.messages[index];
-    plan.claim_of(index) == Some(&Claim::Keep(Reason::AlreadyCompressed))
+    matches!(plan.claim_of(index), Some(Claim::Keep(Reason::AlreadyCompressed | Reason::ShortContent)))
         && message.tool_call_id.is_none()
         && !matches!(message.role, Role::Tool | Role::Function)
         && matches!(&message.content, Content::Text(text) if marker::inner_summary(text).is_some() && !text.contains("```"))

@@ -6,9 +6,9 @@ use crate::text::TextView;
 const SPARSE_SHARE: f64 = 0.15;
 /// What facts can add: 0.15 + 0.30 is the documented 45 % for dense text.
 const DENSE_BONUS: f64 = 0.30;
-/// Distinct facts per character from which a text is dense: one in thirty-five characters. The documented
+/// Distinct facts per character from which a text is dense: one in sixty characters. The documented
 /// formula saturates at one identifier in 800; with facts of all kinds nearly every text would be dense.
-const DENSE: f64 = 1.0 / 35.0;
+const DENSE: f64 = 1.0 / 60.0;
 /// No summary is pressed below this.
 const MIN_CHARS: f64 = 100.0;
 /// The cap up to `LONG_TEXT`; beyond, it grows with the logarithm, 450 characters for every tenfold.
