@@ -131,10 +131,17 @@ fn prose_lines(folder: &Path, corpus: &str) -> Vec<String> {
             for line in content.lines() {
                 let bare = line.trim();
                 let marker = bare.starts_with(['#', '|', '-', '*', '+', '•', '>', '=', '<']);
-                let numbered = bare.split_once(['.', ')']).is_some_and(|(head, _)| head.len() <= 2 && !head.contains(' '));
+                let numbered =
+                    bare.split_once(['.', ')']).is_some_and(|(head, _)| head.len() <= 2 && !head.contains(' '));
                 if bare.starts_with("```") {
                     fenced = !fenced;
-                } else if !fenced && !marker && !numbered && !line.starts_with("    ") && !is_formal(bare) && bare.len() >= 20 {
+                } else if !fenced
+                    && !marker
+                    && !numbered
+                    && !line.starts_with("    ")
+                    && !is_formal(bare)
+                    && bare.len() >= 20
+                {
                     lines.push(bare.to_owned());
                 }
             }
@@ -146,8 +153,10 @@ fn prose_lines(folder: &Path, corpus: &str) -> Vec<String> {
 #[test]
 fn plain_prose_of_any_length_is_hardly_ever_hard() {
     let Some(folder) = corpora() else { return };
-    let sources: Vec<Vec<String>> =
-        ["mtbench_arena", "topicalchat", "qmsum_academic_product"].iter().map(|name| prose_lines(&folder, name)).collect();
+    let sources: Vec<Vec<String>> = ["mtbench_arena", "topicalchat", "qmsum_academic_product"]
+        .iter()
+        .map(|name| prose_lines(&folder, name))
+        .collect();
     let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
     let mut report = String::new();
     let mut shares = Vec::new();

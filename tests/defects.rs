@@ -528,7 +528,11 @@ fn c8_large_data_gets_an_outline_instead_of_scraps() {
         .shows("[200 items, first {id: 0, email: \"user0@mail.example\", active: true}");
     let csv = "date,store,amount\n".to_owned()
         + &(0..300).map(|i| format!("2024-05-{:02},store {},{}\n", 1 + i % 28, i, i * 7)).collect::<String>();
-    compress(&[("tool", &csv)], &options).is(0, Action::Compressed).shows("301 lines").shows("date,store,amount").shows("store 299,2093");
+    compress(&[("tool", &csv)], &options)
+        .is(0, Action::Compressed)
+        .shows("301 lines")
+        .shows("date,store,amount")
+        .shows("store 299,2093");
 }
 
 // E. Numbers that do not mislead.

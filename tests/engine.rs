@@ -133,7 +133,7 @@ fn the_first_matching_rule_wins() {
         json!({"role": "user", "content": "Short and clear."}),
         json!({"role": "user", "content": format!("[summary: {}]", prose(200))}),
         json!({"role": "user", "content": null}),
-        json!({"role": "assistant", "content": "```rust\nfn main() { println!(\"a rather long line of code to pass the limit of short messages\"); let answer = 42; }\n```"}),
+        json!({"role": "assistant", "content": "```rust\nfn main() { println!(\"a rather long line of code to pass the limit of short messages\"); let answer = 42; println!(\"{answer}\"); }\n```"}),
         json!({"role": "user", "content": format!("{{\"name\": \"{}\"}}", prose(200))}),
         json!({"role": "user", "content": prose(900)}),
         json!({"role": "user", "content": prose(950)}),

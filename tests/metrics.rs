@@ -36,11 +36,18 @@ fn a_visible_fact_counts_and_a_lost_one_does_not() {
 
 #[test]
 fn a_flipped_digit_is_a_lost_fact() {
-    // The same amounts; in the second conversation the kept message repeats them with other digits.
+    // The same summary beside a kept message that repeats the amounts, once with other digits.
     let amounts: String =
         (0..60).map(|i| format!("Parcel {i} weighs {} kg and goes to lane {}. ", 100 + i, 500 + i)).collect();
-    let right = metrics(&[("user", &around(&amounts)), ("assistant", "Lanes 500 to 559 take 100 kg to 159 kg.")]);
-    let flipped = metrics(&[("user", &around(&amounts)), ("assistant", "Lanes 900 to 959 take 700 kg to 759 kg.")]);
+    let repeated = |offset: usize| {
+        (40..60).map(|i| format!("{} {}", offset + 100 + i, offset + 500 + i)).collect::<Vec<_>>().join(", ")
+    };
+    let right =
+        metrics(&[("user", &around(&amounts)), ("assistant", &format!("Lanes: {}", repeated(0)[..100].to_owned()))]);
+    let flipped = metrics(&[
+        ("user", &around(&amounts)),
+        ("assistant", &format!("Lanes: {}", repeated(7_000)[..100].to_owned())),
+    ]);
     assert!(right.fact_retention > flipped.fact_retention, "{:?} {:?}", right.fact_retention, flipped.fact_retention);
 }
 

@@ -4,7 +4,7 @@
 use crate::model::{EngineOptions, NewBody, Provenance, ProvenancePlace, Reason, marker, summary_id};
 use crate::stage::classify::{classify, is_structured_output};
 use crate::stage::{Claim, Group, GroupKind, Plan, View, line_changes};
-use crate::summary::{Draft, Member, Wrap, digest, outline, split_code, summarize};
+use crate::summary::{Draft, Wrap, digest, outline, split_code, summarize};
 use crate::text::{Lexer, TextView};
 
 use super::ids::Names;
@@ -58,12 +58,8 @@ impl Filler<'_> {
             (_, None) => return self.parts(first, provenance, &wrap).ok_or(reverted),
             (_, Some(text)) if group.members.len() == 1 => self.one_text(&text, self.view.is_large(first), &wrap),
             _ => {
-                let views: Vec<Member<'_>> = group
-                    .members
-                    .iter()
-                    .filter_map(|&index| self.view.text(index))
-                    .map(|view| Member { view, speaker: None })
-                    .collect();
+                let views: Vec<TextView<'_>> =
+                    group.members.iter().filter_map(|&index| self.view.text(index)).collect();
                 let (full, plain) = summarize(&views, &wrap, None);
                 vec![full, plain]
             }
@@ -113,7 +109,7 @@ impl Filler<'_> {
         if let Some(body) = body.or_else(|| is_structured_output(text).then(|| digest(text))) {
             return vec![body.wrapped(wrap, &[])];
         }
-        let (full, plain) = summarize(&[Member { view: *text, speaker: None }], wrap, None);
+        let (full, plain) = summarize(&[*text], wrap, None);
         vec![full, plain]
     }
 
@@ -143,30 +139,26 @@ impl Filler<'_> {
         (!filled.drafts.is_empty() && saves(filled.chars_out, view.chars(index), MIN_SAVING)).then_some(filled)
     }
 
-    /// A summary of summaries.
+    /// A summary of summaries: each one is a paragraph, with its speaker in front when there are several.
     fn recompact(&mut self, members: &[usize], wrap: &Wrap) -> Vec<Draft> {
-        let view = self.view;
-        let inner: Vec<(usize, &str)> = members
-            .iter()
-            .filter_map(|&index| {
-                Some((index, marker::inner_summary(view.conversation.messages[index].texts().next()?)?))
-            })
-            .collect();
+        let messages = &self.view.conversation.messages;
+        let several = members.iter().any(|&index| messages[index].role != messages[members[0]].role);
+        let mut joined = String::new();
+        for &index in members {
+            let inner = messages[index].texts().next().and_then(marker::inner_summary).unwrap_or_default();
+            let speaker = messages[index].role.as_str();
+            if several && !inner.starts_with(speaker) {
+                joined.push_str(speaker);
+                joined.push_str(": ");
+            }
+            joined.push_str(inner);
+            joined.push_str("\n\n");
+        }
         self.lexer.clear();
-        let lexed: Vec<_> = inner.iter().map(|&(_, text)| self.lexer.lex(text)).collect();
-        let speaker = |index: usize| view.conversation.messages[index].role.as_str();
-        let several = members.iter().any(|&index| speaker(index) != speaker(members[0]));
-        let views: Vec<Member<'_>> = inner
-            .iter()
-            .zip(&lexed)
-            .map(|(&(index, text), lexed)| Member {
-                view: self.lexer.view(text, lexed),
-                speaker: several.then(|| view.conversation.messages[index].role.as_str()),
-            })
-            .collect();
-        let n_chars: usize = inner.iter().map(|(_, text)| text.chars().count()).sum();
-        let max_chars = ((n_chars as f64 * RECOMPACT_SHARE) as usize).min(MAX_RECOMPACT_CHARS);
-        let (full, plain) = summarize(&views, wrap, Some(max_chars));
+        let lexed = self.lexer.lex(&joined);
+        let text = self.lexer.view(&joined, &lexed);
+        let max_chars = ((joined.chars().count() as f64 * RECOMPACT_SHARE) as usize).min(MAX_RECOMPACT_CHARS);
+        let (full, plain) = summarize(&[text], wrap, Some(max_chars));
         vec![full, plain]
     }
 

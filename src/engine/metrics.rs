@@ -2,6 +2,7 @@
 //! order, with a state per distinct fact. Formulas: the four documented metrics, and four of our own.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::FixedState;
 
@@ -144,11 +145,12 @@ impl Meter {
             Place::Replacement => VISIBLE,
             Place::Listed => return,
         };
-        for cue in text.cues.iter().filter(|cue| matches!(cue.kind, CueKind::Negation | CueKind::Obligation)) {
-            *self.statements.entry(cue.key).or_default() |= seen;
+        let binds = |kind: CueKind| matches!(kind, CueKind::Negation | CueKind::Obligation);
+        for unit in text.units.iter().filter(|unit| text.cues_of(unit).iter().any(|cue| binds(cue.kind))) {
+            *self.statements.entry(words_key(unit.span.of(text.text))).or_default() |= seen;
         }
         for line in text.lines.iter().filter(|line| line.severity == Severity::Failure) {
-            *self.errors.entry(line.key).or_default() |= seen;
+            *self.errors.entry(words_key(line.span.of(text.text))).or_default() |= seen;
         }
         let elements = structure(text);
         self.structure[0] += if seen & IN_INPUT == 0 { 0 } else { elements };
@@ -202,6 +204,13 @@ impl Meter {
         metrics.negation_retention = count(&self.statements, IN_INPUT, VISIBLE).value();
         metrics.error_retention = count(&self.errors, IN_INPUT, VISIBLE).value();
     }
+}
+
+/// The same for texts that differ in white space only.
+fn words_key(text: &str) -> u64 {
+    let mut hasher = FixedState::default().build_hasher();
+    text.split_whitespace().for_each(|word| hasher.write(word.as_bytes()));
+    hasher.finish()
 }
 
 /// The documented weights over what could be measured.

@@ -2,7 +2,7 @@
 //! summarised in its own place.
 
 use super::draft::{Draft, Wrap};
-use super::prose::{Member, summarize};
+use super::prose::summarize;
 use crate::model::marker;
 use crate::text::{Lexer, TextView};
 
@@ -48,7 +48,7 @@ fn shorter(prose: &str, wrap: &Wrap, lexer: &mut Lexer, is_protected: &dyn Fn(&T
     if is_protected(&view) {
         return None;
     }
-    let (full, plain) = summarize(&[Member { view, speaker: None }], wrap, None);
+    let (full, plain) = summarize(&[view], wrap, None);
     [full, plain].into_iter().find(|draft| draft.n_chars() < n_chars)
 }
 

@@ -14,5 +14,5 @@ pub use budget::budget;
 pub use code::split_code;
 pub use draft::{Draft, Wrap};
 pub use outline::outline;
-pub use prose::{Member, summarize};
+pub use prose::summarize;
 pub use structured::digest;

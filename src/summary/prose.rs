@@ -12,48 +12,23 @@ use crate::text::{TextView, Unit, UnitKind, cut, fold_key};
 
 /// Between units that do not follow each other in the source.
 const GAP: &str = " ... ";
-/// No member of a merged group is pressed below this.
-const MIN_MEMBER_CHARS: usize = 60;
-
-/// One text of a group.
-#[derive(Debug, Clone, Copy)]
-pub struct Member<'a> {
-    /// The text with its findings.
-    pub view: TextView<'a>,
-    /// Shown before its extract when several people speak in one summary.
-    pub speaker: Option<&'a str>,
-}
 
 type Keys = HashSet<u64, FixedState>;
 
-/// A wrapped summary of `members`, each with a fair share of the budget, and a second one without entities for
-/// the size guard. `max_chars` caps the extract when given.
+/// A wrapped summary of `texts`, each with its own budget, and a second one without entities for the size guard.
+/// `max_chars` is the budget of each text when given.
 #[must_use]
-pub fn summarize(members: &[Member<'_>], wrap: &Wrap, max_chars: Option<usize>) -> (Draft, Draft) {
+pub fn summarize(texts: &[TextView<'_>], wrap: &Wrap, max_chars: Option<usize>) -> (Draft, Draft) {
     let mut body = Draft::default();
     let mut shown = Keys::default();
-    let total: usize = members.iter().map(|member| member.view.counts.chars as usize).sum();
-    for member in members {
-        let share = max_chars.map_or_else(
-            || budget_of(&member.view),
-            |max| (max * member.view.counts.chars as usize / total.max(1)).max(MIN_MEMBER_CHARS),
-        );
+    for view in texts {
         if !body.text.is_empty() {
-            body.say(if member.speaker.is_some() { " | " } else { GAP });
+            body.say(GAP);
         }
-        if let Some(speaker) = member.speaker {
-            body.say(speaker);
-            body.say(": ");
-        }
-        extract(&member.view, share, &mut shown, &mut body);
+        extract(view, max_chars.unwrap_or_else(|| budget_of(view)), &mut shown, &mut body);
     }
     let plain = body.wrapped(wrap, &[]);
-    let full = if wrap.entities {
-        let views: Vec<TextView<'_>> = members.iter().map(|member| member.view).collect();
-        body.wrapped(wrap, &entities(&views, &body.text))
-    } else {
-        plain.clone()
-    };
+    let full = if wrap.entities { body.wrapped(wrap, &entities(texts, &body.text)) } else { plain.clone() };
     (full, plain)
 }
 

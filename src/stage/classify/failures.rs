@@ -56,12 +56,21 @@ fn is_error_code(text: &[u8]) -> bool {
 /// The standard phrase behind a code.
 fn is_reason(text: &[u8]) -> bool {
     const REASONS: [&[u8]; 10] = [
-        b"not found", b"bad request", b"unauthorized", b"forbidden", b"internal server error", b"bad gateway",
-        b"service unavailable", b"gateway timeout", b"too many requests", b"conflict",
+        b"not found",
+        b"bad request",
+        b"unauthorized",
+        b"forbidden",
+        b"internal server error",
+        b"bad gateway",
+        b"service unavailable",
+        b"gateway timeout",
+        b"too many requests",
+        b"conflict",
     ];
     let text = text.strip_prefix(b":").unwrap_or(text);
     REASONS.iter().any(|reason| {
-        after_folded(skip_blanks(text), reason).is_some_and(|rest| rest.is_empty() || matches!(rest.first(), Some(b'\r' | b':' | b'.')))
+        after_folded(skip_blanks(text), reason)
+            .is_some_and(|rest| rest.is_empty() || matches!(rest.first(), Some(b'\r' | b':' | b'.')))
     })
 }
 
@@ -82,8 +91,15 @@ pub(super) fn is_failure(text: &[u8], survey: &Survey) -> bool {
 
 fn is_failure_line(line: &[u8]) -> bool {
     const ENDS: [&[u8]; 9] = [
-        b": permission denied", b": command not found", b": no such file or directory", b": connection refused",
-        b": access denied", b": not a directory", b"connection timed out", b": operation not permitted", b"(core dumped)",
+        b": permission denied",
+        b": command not found",
+        b": no such file or directory",
+        b": connection refused",
+        b": access denied",
+        b": not a directory",
+        b"connection timed out",
+        b": operation not permitted",
+        b"(core dumped)",
     ];
     let tail = line.get(line.len().saturating_sub(40)..).unwrap_or_default().to_ascii_lowercase();
     ENDS.iter().any(|end| tail.ends_with(end)) || begins_with_error(line)
@@ -100,10 +116,17 @@ fn begins_with_error(line: &[u8]) -> bool {
             || (word.starts_with(b"error[") && word.ends_with(b"]"));
     }
     const PHRASES: [&[u8]; 8] = [
-        b"segmentation fault", b"execution failed", b"command failed", b"authentication failed", b"connection refused",
-        b"permission denied", b"access denied", b"killed",
+        b"segmentation fault",
+        b"execution failed",
+        b"command failed",
+        b"authentication failed",
+        b"connection refused",
+        b"permission denied",
+        b"access denied",
+        b"killed",
     ];
     PHRASES.iter().any(|phrase| {
-        after_folded(line, phrase).is_some_and(|rest| rest.is_empty() || matches!(rest.first(), Some(b':' | b'.' | b'(')) && rest.len() < 160)
+        after_folded(line, phrase)
+            .is_some_and(|rest| rest.is_empty() || matches!(rest.first(), Some(b':' | b'.' | b'(')) && rest.len() < 160)
     })
 }

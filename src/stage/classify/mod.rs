@@ -97,20 +97,29 @@ fn structure(view: &TextView<'_>, survey: &Survey, is_output: bool, reasons: &mu
         reasons.add_if(Reason::HighLineLengthVariance, has_odd_layout(survey));
         let n_special = view.counts.special as usize;
         let n_chars = view.counts.chars as usize;
-        reasons.add_if(Reason::HighSpecialCharRatio, n_chars >= 40 && n_special as f64 > SPECIAL_SHARE * n_chars as f64);
+        reasons
+            .add_if(Reason::HighSpecialCharRatio, n_chars >= 40 && n_special as f64 > SPECIAL_SHARE * n_chars as f64);
     }
     let n_json = json::json_bytes(text);
     let json = Tally { lines: survey.json.lines.max(1), bytes: n_json };
-    reasons.add_if(Reason::JsonStructure, (n_json > 0 && is_island(json)) || is_island(survey.json) && survey.json.lines >= 3);
+    reasons.add_if(
+        Reason::JsonStructure,
+        (n_json > 0 && is_island(json)) || is_island(survey.json) && survey.json.lines >= 3,
+    );
     let n_lines = survey.all.lines;
-    reasons.add_if(Reason::LogLines, n_lines < MIN_OUTPUT_LINES && survey.output.lines > 0 && survey.output.lines * 2 >= n_lines);
+    reasons.add_if(
+        Reason::LogLines,
+        n_lines < MIN_OUTPUT_LINES && survey.output.lines > 0 && survey.output.lines * 2 >= n_lines,
+    );
 }
 
 /// Tags that are more than the frame around prose.
 fn is_markup(survey: &Survey) -> bool {
     let tags = survey.markup;
     let share = tags.bytes as f64 / survey.all.bytes.max(1) as f64;
-    (tags.lines >= 2 && share >= ISLAND_SHARE) || (tags.lines > ISLAND_LINES && tags.lines * 3 >= survey.all.lines) || (tags.lines == 1 && share > 0.5)
+    (tags.lines >= 2 && share >= ISLAND_SHARE)
+        || (tags.lines > ISLAND_LINES && tags.lines * 3 >= survey.all.lines)
+        || (tags.lines == 1 && share > 0.5)
 }
 
 /// Most lines are neither prose nor items nor headings, and their lengths differ as those of no prose do.

@@ -24,7 +24,9 @@ pub(super) fn is_chain(text: &[u8], found: Chain) -> bool {
     if lines.proofs > 0 && (signals > 0 || found.connectives >= 2) {
         return true;
     }
-    if lines.steps >= 3 && (found.closings > 0 || (found.connectives + found.formulas >= 1 && lines.derivations * 2 >= lines.steps)) {
+    if lines.steps >= 3
+        && (found.closings > 0 || (found.connectives + found.formulas >= 1 && lines.derivations * 2 >= lines.steps))
+    {
         return true;
     }
     // Without labels or steps: a closing mark of a proof and an inference, close together.

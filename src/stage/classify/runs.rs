@@ -85,7 +85,8 @@ fn look(text: &[u8], start: usize, end: usize, found: &mut LongRuns) {
 /// identifier, no part of a URL.
 fn is_base64(text: &[u8], start: usize, run: &[u8]) -> bool {
     let run = run.get(..run.len().min(400)).unwrap_or_default();
-    let body = run.split(|&byte| matches!(byte, b'-' | b'_' | b'=')).max_by_key(|piece| piece.len()).unwrap_or_default();
+    let body =
+        run.split(|&byte| matches!(byte, b'-' | b'_' | b'=')).max_by_key(|piece| piece.len()).unwrap_or_default();
     if body.len() < MIN_BASE64 {
         return false;
     }
