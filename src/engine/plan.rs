@@ -2,7 +2,9 @@
 
 use crate::error::Result;
 use crate::model::{EngineOptions, Reason};
-use crate::stage::{Claim, Dedup, Detect, GroupProse, NearDedup, Plan, Protect, Recompact, SplitCode, Stage, View};
+use crate::stage::{
+    Claim, Dedup, Detect, GroupProse, KeepReferenced, NearDedup, Plan, Protect, Recompact, SplitCode, Stage, View,
+};
 use crate::text::tokens;
 
 /// The stages in order. The first claim on a message wins.
@@ -12,6 +14,7 @@ use crate::text::tokens;
 pub(super) fn stages(options: &EngineOptions) -> Result<Vec<Box<dyn Stage>>> {
     Ok(vec![
         Box::new(Protect),
+        Box::new(KeepReferenced),
         Box::new(Dedup),
         Box::new(NearDedup),
         Box::new(SplitCode),

@@ -67,6 +67,15 @@ pub fn inner_summary(text: &str) -> Option<&str> {
     })
 }
 
+/// The id that a `[cce:dup of …]` or `[cce:near-dup of …]` refers to, and the length of the text that it replaced.
+#[must_use]
+pub fn referred(text: &str) -> Option<(&str, usize)> {
+    let head = text.trim().lines().next()?.strip_prefix("[cce:")?.strip_suffix(']')?;
+    let rest = head.strip_prefix("dup of ").or_else(|| head.strip_prefix("near-dup of "))?;
+    let (id, tail) = rest.rsplit_once(DASH)?;
+    Some((id, tail.split_once(" chars")?.0.parse().ok()?))
+}
+
 fn is_summary_id(id: &str) -> bool {
     id.strip_prefix("cce_sum_")
         .is_some_and(|hash| !hash.is_empty() && hash.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()))

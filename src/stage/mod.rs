@@ -8,6 +8,7 @@ mod group;
 mod near_dedup;
 mod protect;
 mod recompact;
+mod referenced;
 mod split_code;
 
 pub use claim::{Claim, Group, GroupKind, Plan, Profiles, Stage, View};
@@ -17,4 +18,5 @@ pub use group::GroupProse;
 pub use near_dedup::{NearDedup, line_changes};
 pub use protect::Protect;
 pub use recompact::Recompact;
+pub use referenced::KeepReferenced;
 pub use split_code::SplitCode;
