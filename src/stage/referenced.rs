@@ -1,5 +1,9 @@
 //! References of earlier rounds: the message that one points at stays, in this round too.
 
+use std::collections::HashSet;
+
+use foldhash::fast::FixedState;
+
 use super::dedup::MIN_CHARS;
 use super::{Plan, Stage, View};
 use crate::model::{Reason, marker};
@@ -22,32 +26,55 @@ impl Stage for KeepReferenced {
     }
 
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        let references: Vec<(&str, usize, bool)> = view
-            .conversation
-            .messages
-            .iter()
-            .flat_map(|message| message.texts())
-            .filter(|text| text.starts_with("[cce:"))
-            .filter_map(|text| marker::referred(text).map(|(id, n_chars)| (id, n_chars, text.starts_with("[cce:dup"))))
-            .collect();
-        if references.is_empty() {
-            return;
-        }
+        let Some(meant) = Meant::by(view) else { return };
         for index in plan.free().collect::<Vec<_>>() {
             let id = view.conversation.messages[index].id.as_deref();
-            let n_chars = view.chars(index);
-            let is_meant = |&(named, length, exact): &(&str, usize, bool)| match id {
-                Some(id) => id == named,
-                None if exact => n_chars == length,
-                None => n_chars >= MIN_CHARS && ratio(n_chars, length) >= MIN_LENGTH_RATIO,
-            };
-            if references.iter().any(is_meant) {
+            if id.is_some_and(|id| meant.ids.contains(id)) || meant.has_length(view.chars(index)) {
                 plan.keep(index, Reason::DuplicateTarget);
             }
         }
     }
 }
 
-fn ratio(a: usize, b: usize) -> f64 {
-    a.min(b) as f64 / a.max(b).max(1) as f64
+/// What the references of a conversation point at.
+#[derive(Default)]
+struct Meant<'a> {
+    ids: HashSet<&'a str, FixedState>,
+    /// Lengths, sorted, where the name is none of the conversation's ids.
+    exact: Vec<usize>,
+    near: Vec<usize>,
+}
+
+impl<'a> Meant<'a> {
+    fn by(view: &View<'a>) -> Option<Self> {
+        let texts = || view.conversation.messages.iter().flat_map(|message| message.texts());
+        let mut references = texts()
+            .filter(|text| text.starts_with("[cce:"))
+            .filter_map(|text| Some((text, marker::referred(text)?)))
+            .peekable();
+        references.peek()?;
+        let known: HashSet<&str, FixedState> =
+            view.conversation.messages.iter().filter_map(|message| message.id.as_deref()).collect();
+        let mut meant = Self::default();
+        for (text, (id, length)) in references {
+            if known.contains(id) {
+                meant.ids.insert(id);
+            } else if text.starts_with("[cce:dup") {
+                meant.exact.push(length);
+            } else {
+                meant.near.push(length);
+            }
+        }
+        meant.exact.sort_unstable();
+        meant.near.sort_unstable();
+        Some(meant)
+    }
+
+    fn has_length(&self, n_chars: usize) -> bool {
+        let shortest = (n_chars as f64 * MIN_LENGTH_RATIO) as usize;
+        let longest = (n_chars as f64 / MIN_LENGTH_RATIO) as usize;
+        let at = self.near.partition_point(|&length| length < shortest);
+        let is_near = n_chars >= MIN_CHARS && self.near.get(at).is_some_and(|&length| length <= longest);
+        is_near || self.exact.binary_search(&n_chars).is_ok()
+    }
 }
