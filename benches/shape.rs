@@ -84,7 +84,7 @@ fn shape(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("shape");
     group.throughput(Throughput::Bytes(n_bytes as u64));
     group.bench_function("decode", |bench| {
-        bench.iter(|| records.iter().for_each(|record| drop(black_box(read(record)))))
+        bench.iter(|| records.iter().for_each(|record| drop(black_box(read(record)))));
     });
     group.bench_function("row + layout", |bench| {
         bench.iter(|| {

@@ -1,6 +1,7 @@
 //! The way back: from rows and condensed records to the identical bytes, for records that nobody would write by
 //! hand and for replacements that no engine would make.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use condenser::model::{
@@ -22,11 +23,8 @@ fn condensed(n: usize, groups: &[(Vec<usize>, NewBody)]) -> Condensed {
         let replacement = Replacement { sources: sources.clone(), body: body.clone(), provenance };
         messages.push((sources[0], Output::Replaced(replacement)));
     }
-    for index in 0..n {
-        if !groups.iter().any(|(sources, _)| sources.contains(&index)) {
-            messages.push((index, Output::Kept { index }));
-        }
-    }
+    let gone: HashSet<usize> = groups.iter().flat_map(|(sources, _)| sources).copied().collect();
+    messages.extend((0..n).filter(|index| !gone.contains(index)).map(|index| (index, Output::Kept { index })));
     messages.sort_by_key(|(first, _)| *first);
     let messages = messages.into_iter().map(|(_, output)| output).collect();
     Condensed { messages, decisions: Vec::new(), metrics: Metrics::default() }
@@ -50,6 +48,7 @@ fn check(decoded: &Decoded<'_>, condensed: &Condensed) {
     }
 }
 
+#[expect(clippy::print_stdout, reason = "a skipped test says so")]
 /// The texts of the public corpora; empty when they are not there.
 fn corpora() -> Vec<(PathBuf, String)> {
     let folder = std::env::var_os("CONDENSER_CORPORA")
@@ -76,7 +75,9 @@ fn records_of_the_corpora_come_back() {
     for (path, text) in corpora() {
         let mut n_layout = 0;
         for (n, record) in text.lines().enumerate() {
-            let shape = detect(record).unwrap_or_else(|| panic!("{}: line {}", path.display(), n + 1));
+            let shape = detect(record);
+            assert!(shape.is_some(), "{}: line {} has no known shape", path.display(), n + 1);
+            let shape = shape.unwrap_or(ShapeName::Openai);
             let decoded = decode(record, shape, "fallback").expect("a record of the corpora can be read");
             let n_messages = decoded.conversation.messages.len();
             let unchanged = condensed(n_messages, &[]);
@@ -93,7 +94,8 @@ fn records_of_the_corpora_come_back() {
                 check(&decoded, &condensed(n_messages, &[((0..n_messages).collect(), text(0))]));
             }
         }
-        println!("{}: layouts are {:.2} % of the records", path.display(), 100.0 * n_layout as f64 / text.len() as f64);
+        let share = n_layout as f64 / text.len() as f64;
+        assert!(share < 0.07, "{}: layouts are {share} of the records", path.display());
     }
 }
 
@@ -145,6 +147,12 @@ fn string() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..6).prop_map(|pieces| format!("\"{}\"", pieces.concat()))
 }
 
+/// The escapes of a character in lower-case hex.
+fn hex(char: char) -> impl Iterator<Item = String> {
+    let units: Vec<u16> = char.encode_utf16(&mut [0; 2]).to_vec();
+    units.into_iter().map(|unit| format!("\\u{unit:04x}"))
+}
+
 /// A string of a record whose writer has one style.
 fn styled(style: u8) -> BoxedStrategy<String> {
     if style == 0 {
@@ -162,13 +170,13 @@ fn styled(style: u8) -> BoxedStrategy<String> {
                 '\u{8}' => out.push_str("\\b"),
                 '\u{c}' => out.push_str("\\f"),
                 '/' if style == 3 => out.push_str("\\/"),
-                '\0'..' ' if style == 4 => out.push_str(&format!("\\u{:04X}", char as u32)),
-                '\0'..' ' => out.push_str(&format!("\\u{:04x}", char as u32)),
+                '\0'..' ' if style == 4 => out.extend(hex(char).map(|escape| escape.to_uppercase().replace('U', "u"))),
+                '\0'..' ' => out.extend(hex(char)),
                 char if style == 4 && !(' '..='~').contains(&char) => {
-                    out.extend(char.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04X}")));
+                    out.extend(hex(char).map(|escape| escape.to_uppercase().replace('U', "u")));
                 }
                 char if style >= 2 && !(' '..='~').contains(&char) => {
-                    out.extend(char.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+                    out.extend(hex(char));
                 }
                 char => out.push(char),
             }
@@ -300,7 +308,7 @@ fn replaced(decoded: &Decoded<'_>, grouping: &[(u8, String)]) -> Condensed {
         let Some(&first) = sources.first() else { continue };
         let text = grouping[first].1.clone();
         let body = match &messages[first].content {
-            Content::Parts(parts) if text.len() % 2 == 0 => {
+            Content::Parts(parts) if text.len().is_multiple_of(2) => {
                 let texts = parts.iter().enumerate().filter(|(_, part)| matches!(part, Part::Text(_)));
                 NewBody::Parts(texts.map(|(at, _)| (at, text.clone())).collect())
             }
@@ -484,4 +492,26 @@ fn a_record_needs_a_layout_only_when_its_separators_are_unknown() {
     check(r#"{"messages": [{}, {}, {}]}"#, &[(vec![0, 1, 2], text())], Some("kmessages\ns, \n"));
     check(r#"{"messages": [{},{},  {}]}"#, &[(vec![0], text())], Some("kmessages\ns,\ns,  \npab\n"));
     check(r#"{"messages": [{}]}"#, &[(vec![0], text())], None);
+}
+
+#[test]
+fn a_hundred_thousand_of_anything_is_no_more_than_linear() {
+    const N: usize = 100_000;
+    let many = |item: &dyn Fn(usize) -> String| (0..N).map(item).collect::<Vec<_>>().join(",");
+    let check = |record: &str, groups: &[(Vec<usize>, NewBody)]| {
+        let decoded = decode(record, ShapeName::Openai, "fallback").expect("the record is valid");
+        check(&decoded, &condensed(decoded.conversation.messages.len(), groups));
+    };
+    let same = many(&|_| r#""role":"user","content":"a","x":1"#.to_owned());
+    check(&format!(r#"{{"messages":[{{{same}}}]}}"#), &[]);
+    let keys = many(&|n| format!(r#""k{n}":"\u00E9","id":{n}"#));
+    check(&format!(r#"{{{keys},"messages":[{{{keys}}}]}}"#), &[]);
+    let messages = many(&|n| format!(r#"{{"role":"r{n}","k{n}":1,"content":"é \/ \u00e9 \u00E9"}}"#));
+    check(&format!(r#"{{"messages":[{messages}]}}"#), &[((0..N).collect(), NewBody::Text("s".to_owned()))]);
+    check(&format!(r#"{{"messages":[{messages}]}}"#), &[]);
+    let parts = many(&|n| format!(r#"{{"type":"text","text":"{n}"}}"#));
+    let texts = NewBody::Parts((0..N).map(|at| (at, String::new())).collect());
+    check(&format!(r#"{{"messages":[{{"content":[{parts}]}}]}}"#), &[(vec![0], texts)]);
+    let lists = many(&|_| r#""messages":[{}]"#.to_owned());
+    check(&format!("{{{lists}}}"), &[(vec![0], NewBody::Text(String::new()))]);
 }

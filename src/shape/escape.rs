@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::json::{find_backslash, find_special, find_special_or_wide};
+use super::find::{find_backslash, find_special, find_special_or_wide};
 
 /// The kinds of escapes that occur in a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -13,7 +13,7 @@ impl Marks {
     /// No escape at all: the decoded text is the raw text.
     pub(super) const NONE: Self = Self(0);
     /// Escapes that every writer makes: quote, backslash and control characters.
-    const COMMON: Self = Self(1);
+    pub(super) const COMMON: Self = Self(1);
     /// `\/`
     const SLASH: Self = Self(2);
     /// A character beyond ASCII.
@@ -92,7 +92,8 @@ impl Style {
         if marks.has(Marks::ODD) {
             return None;
         }
-        std::iter::once(self).chain((0..N_STYLES).map(Self)).find(|style| style.writes(raw, marks, text))
+        let all = std::iter::once(self).chain((0..N_STYLES).map(Self));
+        all.filter(|style| style.makes(marks)).find(|style| style.writes(raw, marks, text))
     }
 
     /// The digit, base 36, that stands for the style in a layout; `0` is left for text that is copied.
@@ -104,6 +105,16 @@ impl Style {
     pub(super) fn from_code(code: char) -> Option<Self> {
         let number = code.to_digit(36)?.checked_sub(1)?;
         u8::try_from(number).ok().filter(|&number| number < N_STYLES).map(Self)
+    }
+
+    /// True when a writer of this style makes such escapes at all; cheap, so that few styles need to be tried.
+    fn makes(self, marks: Marks) -> bool {
+        let wide = self.has(ASCII) || self.has(HTML) || !marks.has(Marks::WIDE);
+        let delete = self.has(ASCII) || !marks.has(Marks::DELETE);
+        let slash = self.has(SLASH) || !marks.has(Marks::SLASH);
+        let html = self.has(HTML) || !marks.has(Marks::HTML);
+        let upper = self.has(UPPER) || !marks.has(Marks::UPPER);
+        wide && delete && slash && html && upper
     }
 
     fn writes(self, raw: &str, marks: Marks, text: &str) -> bool {

@@ -5,7 +5,7 @@ use crate::model::{Reject, RejectReason};
 
 use super::escape::Style;
 use super::json::{Bad, Key, Kind, Raw, Scanner, between, offset_in};
-use super::spec::{Field, RECORD_IDS, Spec};
+use super::spec::{Field, N_FIELDS, RECORD_IDS, Spec};
 
 /// A key with its value, as written.
 #[derive(Debug, Clone, Copy)]
@@ -168,16 +168,23 @@ impl<'r> Cutter<'r> {
             self.reject.get_or_insert(Reject { reason: RejectReason::MessageNotObject, detail });
             return Ok(());
         }
-        let first = self.members.len();
-        let mut seen = 0_u16;
+        // The member that counts for each field, and the rank of its key.
+        let mut counting: [Option<(usize, usize)>; N_FIELDS] = [None; N_FIELDS];
         let text = scanner.object(|scanner, key| {
-            let field = self.spec.field(&key.name);
-            let bit = 1 << field as u16;
-            if field != Field::Other && seen & bit != 0 {
-                let earlier = self.members.iter_mut().skip(first).find(|member| member.field == field);
-                earlier.expect("its bit is set").field = Field::Shadowed;
+            let (mut field, rank) = self.spec.field(&key.name);
+            if let Some(counting) = counting.get_mut(field as usize).filter(|_| field != Field::Other) {
+                match *counting {
+                    Some((_, better)) if better < rank => field = Field::Other,
+                    earlier => {
+                        if let Some((member, worse)) =
+                            earlier.and_then(|(at, rank)| Some((self.members.get_mut(at)?, rank)))
+                        {
+                            member.field = if worse == rank { Field::Shadowed } else { Field::Other };
+                        }
+                        *counting = Some((self.members.len(), rank));
+                    }
+                }
             }
-            seen |= bit;
             self.members.push(Member { key: key.text, value: scanner.value()?, field });
             Ok(())
         })?;

@@ -4,6 +4,7 @@
 mod cce;
 mod detect;
 mod escape;
+mod find;
 mod index;
 mod json;
 mod layout;
