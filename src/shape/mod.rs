@@ -1,9 +1,33 @@
 //! Records as bytes on one side, conversations on the other, exact both ways. Knows JSON and the shapes; knows
 //! nothing of files, tables and compression.
 
+mod cce;
+mod detect;
+mod escape;
+mod index;
+mod json;
+mod layout;
+mod openai;
+mod read;
+mod restore;
+mod row;
+mod sharegpt;
+mod spec;
+mod splice;
+mod uncompress;
+
 use std::borrow::Cow;
 
-use crate::model::{Condensed, Conversation, Original, ProvenancePlace, Reject, ShapeName};
+use crate::model::{Condensed, Conversation, Original, Output, ProvenancePlace, Reject, ShapeName};
+
+use index::Index;
+use spec::Spec;
+
+pub use detect::detect;
+pub use restore::{restore_record, restore_row};
+pub use uncompress::{
+    Lookup, Uncompressed, UncompressedRecord, VerbatimMap, uncompress, uncompress_record, verbatim_map,
+};
 
 /// A record that was read, with what is needed to write it again.
 #[derive(Debug)]
@@ -14,6 +38,7 @@ pub struct Decoded<'r> {
     pub shape: ShapeName,
     /// What the engine sees.
     pub conversation: Conversation<'r>,
+    index: Index<'r>,
 }
 
 /// One row of the `conversations` table: text columns only, nothing inferred.
@@ -49,63 +74,57 @@ pub struct MessageRow<'a> {
 #[error("{0}")]
 pub struct RestoreError(pub String);
 
-/// The shape of a record, if we know it.
-#[must_use]
-pub fn detect(record: &str) -> Option<ShapeName> {
-    let _ = record;
-    None
-}
-
 /// Reads a record. `fallback_id` names the conversation when the record has no id.
 ///
 /// # Errors
 /// Says why the record holds no conversation in this shape.
 pub fn decode<'r>(record: &'r str, shape: ShapeName, fallback_id: &str) -> Result<Decoded<'r>, Reject> {
-    let _ = (record, shape, fallback_id);
-    unreachable!("placeholder")
+    let index = Index::new(record, Spec::of(shape))?;
+    let conversation = read::conversation(&index, fallback_id);
+    Ok(Decoded { record, shape, conversation, index })
 }
 
 impl<'r> Decoded<'r> {
     /// The compressed conversation as a record of the same shape; everything unchanged is copied byte for byte.
     #[must_use]
     pub fn condensed_record(&self, condensed: &Condensed, provenance: ProvenancePlace) -> String {
-        let _ = (condensed, provenance);
-        String::new()
+        splice::condensed_record(&self.index, condensed, provenance)
     }
+
     /// The compressed conversation as a row of columns.
     #[must_use]
-    pub fn row(&self, condensed: &Condensed, provenance: ProvenancePlace) -> Row<'r> {
-        let _ = (condensed, provenance);
-        Row::default()
+    pub fn row<'a>(&'a self, condensed: &'a Condensed, provenance: ProvenancePlace) -> Row<'a> {
+        row::row(&self.index, &self.conversation, condensed, provenance)
     }
+
     /// What [`restore_row`] needs beside the row and the originals: key order, spacing, escapes.
     #[must_use]
     pub fn row_layout(&self, condensed: &Condensed) -> String {
-        let _ = condensed;
-        String::new()
+        row::row_layout(&self.index, &self.conversation, condensed)
     }
+
     /// What [`restore_record`] needs beside the record and the originals; usually nothing.
     #[must_use]
     pub fn record_layout(&self, condensed: &Condensed) -> Option<String> {
-        let _ = condensed;
-        None
+        let record = self.condensed_record(condensed, ProvenancePlace::Sidecar);
+        let restored = restore_record(&record, None, &self.originals(condensed));
+        if restored.is_ok_and(|restored| restored == self.record) {
+            return None;
+        }
+        Some(row::record_layout(&self.index, condensed))
     }
-}
 
-/// The exact original record from a row, its layout and the originals of the messages that were replaced.
-///
-/// # Errors
-/// Says what is missing or does not fit.
-pub fn restore_row(id: &str, row: &Row<'_>, layout: &str, originals: &[Original<'_>]) -> Result<String, RestoreError> {
-    let _ = (id, row, layout, originals);
-    Err(RestoreError("placeholder".to_owned()))
-}
-
-/// The exact original record from a compressed record of the same shape.
-///
-/// # Errors
-/// Says what is missing or does not fit.
-pub fn restore_record(record: &str, layout: Option<&str>, originals: &[Original<'_>]) -> Result<String, RestoreError> {
-    let _ = (record, layout, originals);
-    Err(RestoreError("placeholder".to_owned()))
+    /// The messages that were replaced, as the sidecar holds them, by output position and input index.
+    #[must_use]
+    pub fn originals(&self, condensed: &Condensed) -> Vec<Original<'r>> {
+        let mut originals = Vec::new();
+        for (position, output) in condensed.messages.iter().enumerate() {
+            let Output::Replaced(replacement) = output else { continue };
+            originals.extend(replacement.sources.iter().filter_map(|&message_index| {
+                let message = self.index.messages.get(message_index)?;
+                Some(Original { position, message_index, message })
+            }));
+        }
+        originals
+    }
 }

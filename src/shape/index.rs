@@ -1,0 +1,225 @@
+//! Where everything stands in a record: one validating pass that cuts it into the list of messages, the messages
+//! and their members. Knows keys, not their meaning.
+
+use crate::model::{Reject, RejectReason};
+
+use super::escape::Style;
+use super::json::{Bad, Key, Kind, Raw, Scanner, between, offset_in};
+use super::spec::{Field, RECORD_IDS, Spec};
+
+/// A key with its value, as written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Member<'r> {
+    /// With its quotes.
+    pub key: &'r str,
+    pub value: Raw<'r>,
+    pub field: Field,
+}
+
+/// A record cut into slices.
+#[derive(Debug)]
+pub(super) struct Index<'r> {
+    pub record: &'r str,
+    pub spec: &'static Spec,
+    /// How the record writes its strings.
+    pub style: Style,
+    /// The list of messages, brackets included.
+    pub list: &'r str,
+    /// The messages.
+    pub messages: Vec<&'r str>,
+    /// The members of the record without the list itself; a bare list has none.
+    pub head: Vec<Member<'r>>,
+    /// Which member of `head` is the id.
+    pub id: Option<usize>,
+    members: Vec<Member<'r>>,
+    /// `bounds[i]..bounds[i + 1]` are the members of message `i`.
+    bounds: Vec<usize>,
+}
+
+impl<'r> Index<'r> {
+    /// Cuts `record`, or says why it is no conversation of this shape.
+    pub(super) fn new(record: &'r str, spec: &'static Spec) -> Result<Self, Reject> {
+        let mut scanner = Scanner::new(record);
+        let mut cutter = Cutter { spec, record, ..Cutter::default() };
+        let outcome = cutter.record(&mut scanner).and_then(|()| scanner.end());
+        outcome.map_err(|bad| invalid(record, bad))?;
+        if let Some(reject) = cutter.reject {
+            return Err(reject);
+        }
+        let Some(list) = cutter.list else {
+            let detail =
+                format!("the record has no list `{}`; check the shape or choose another one with --shape", spec.list);
+            return Err(Reject { reason: RejectReason::NoMessages, detail });
+        };
+        Ok(Self {
+            record,
+            spec,
+            style: Style::of(record, scanner.seen),
+            list,
+            messages: cutter.messages,
+            id: record_id(&cutter.head),
+            head: cutter.head,
+            members: cutter.members,
+            bounds: cutter.bounds,
+        })
+    }
+
+    /// The members of message `index` in the order of the record.
+    pub(super) fn members(&self, index: usize) -> &[Member<'r>] {
+        match self.bounds.get(index..index + 2) {
+            Some(&[start, end]) => self.members.get(start..end).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+
+    /// The member of message `index` that holds `field`.
+    pub(super) fn member(&self, index: usize, field: Field) -> Option<&Member<'r>> {
+        self.members(index).iter().find(|member| member.field == field)
+    }
+
+    /// What stands between message `index` and the one before it.
+    pub(super) fn separator(&self, index: usize) -> Option<&'r str> {
+        let right = self.messages.get(index)?;
+        let left = self.messages.get(index.checked_sub(1)?)?;
+        Some(between(self.record, left, right))
+    }
+}
+
+/// The state of the pass.
+struct Cutter<'r> {
+    spec: &'static Spec,
+    record: &'r str,
+    list: Option<&'r str>,
+    messages: Vec<&'r str>,
+    head: Vec<Member<'r>>,
+    members: Vec<Member<'r>>,
+    bounds: Vec<usize>,
+    reject: Option<Reject>,
+}
+
+impl Default for Cutter<'_> {
+    fn default() -> Self {
+        Self {
+            spec: Spec::of(crate::model::ShapeName::Openai),
+            record: "",
+            list: None,
+            messages: Vec::new(),
+            head: Vec::new(),
+            members: Vec::new(),
+            bounds: vec![0],
+            reject: None,
+        }
+    }
+}
+
+impl<'r> Cutter<'r> {
+    fn record(&mut self, scanner: &mut Scanner<'r>) -> Result<(), Bad> {
+        match scanner.peek()? {
+            Kind::Object => {
+                let list = self.spec.list;
+                scanner.object(
+                    |scanner, key| {
+                        if key.name == list { self.list(scanner) } else { self.other(scanner, &key) }
+                    },
+                )?;
+            }
+            Kind::List if self.spec.bare => self.list(scanner)?,
+            kind => {
+                scanner.value()?;
+                let advice = if kind == Kind::List { "; a bare list of messages is the shape `cce`" } else { "" };
+                let detail = format!("the record is {}, not an object{advice}", describe(kind));
+                self.reject = Some(Reject { reason: RejectReason::UnknownShape, detail });
+            }
+        }
+        Ok(())
+    }
+
+    fn other(&mut self, scanner: &mut Scanner<'r>, key: &Key<'r>) -> Result<(), Bad> {
+        let value = scanner.value()?;
+        self.head.push(Member { key: key.text, value, field: Field::Other });
+        Ok(())
+    }
+
+    /// The list of messages; when the key comes twice, the later list counts.
+    fn list(&mut self, scanner: &mut Scanner<'r>) -> Result<(), Bad> {
+        self.messages.clear();
+        self.members.clear();
+        self.bounds.truncate(1);
+        self.reject = None;
+        self.list = None;
+        if scanner.peek()? == Kind::List {
+            self.list = Some(scanner.list(|scanner| self.message(scanner))?);
+        } else {
+            scanner.value()?;
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, scanner: &mut Scanner<'r>) -> Result<(), Bad> {
+        let kind = scanner.peek()?;
+        if kind != Kind::Object {
+            let value = scanner.value()?;
+            let detail = format!(
+                "message {} (byte {}) is {}, not an object; correct or remove it",
+                self.messages.len() + 1,
+                offset_in(self.record, value.text) + 1,
+                describe(kind),
+            );
+            self.reject.get_or_insert(Reject { reason: RejectReason::MessageNotObject, detail });
+            return Ok(());
+        }
+        let first = self.members.len();
+        let mut seen = 0_u16;
+        let text = scanner.object(|scanner, key| {
+            let field = self.spec.field(&key.name);
+            let bit = 1 << field as u16;
+            if field != Field::Other && seen & bit != 0 {
+                let earlier = self.members.iter_mut().skip(first).find(|member| member.field == field);
+                earlier.expect("its bit is set").field = Field::Shadowed;
+            }
+            seen |= bit;
+            self.members.push(Member { key: key.text, value: scanner.value()?, field });
+            Ok(())
+        })?;
+        self.messages.push(text);
+        self.bounds.push(self.members.len());
+        Ok(())
+    }
+}
+
+/// The member that names the conversation: the last one of the best key that has a usable value.
+fn record_id(head: &[Member<'_>]) -> Option<usize> {
+    RECORD_IDS.into_iter().find_map(|name| {
+        let last = head.iter().rposition(|member| key_is(member.key, name))?;
+        head.get(last)?.value.id().filter(|id| !id.is_empty()).map(|_| last)
+    })
+}
+
+fn key_is(key: &str, name: &str) -> bool {
+    key.strip_prefix('"').and_then(|key| key.strip_suffix('"')) == Some(name)
+}
+
+/// The sentence for a record that is not JSON.
+pub(super) fn invalid(record: &str, bad: Bad) -> Reject {
+    let place = bad.at + 1;
+    let expected = bad.expected;
+    let detail = if bad.at >= record.len() {
+        format!("not JSON: expected {expected} at byte {place}, where the record ends; is it cut off?")
+    } else {
+        let found = record.get(bad.at..).and_then(|rest| rest.chars().next());
+        let found = found.map_or_else(|| "a broken character".to_owned(), |char| format!("{char:?}"));
+        format!("not JSON: expected {expected} at byte {place}, found {found}; correct the record")
+    };
+    Reject { reason: RejectReason::InvalidJson, detail }
+}
+
+fn describe(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Null => "null",
+        Kind::Bool => "a boolean",
+        Kind::Number => "a number",
+        Kind::Text => "a string",
+        Kind::List => "a list",
+        Kind::Object => "an object",
+    }
+}

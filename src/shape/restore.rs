@@ -1,0 +1,310 @@
+//! From a row or a condensed record back to the original bytes. Trusts nothing that it reads: what does not fit
+//! together is an error, never a wrong record.
+
+use std::borrow::Cow;
+
+use crate::model::{Original, ShapeName};
+
+use super::escape::encode;
+use super::json::{Kind, Scanner, around, between, members};
+use super::layout::{Column, Layout, Piece, damaged, pieces, sequence};
+use super::spec::Spec;
+use super::{MessageRow, RestoreError, Row};
+
+/// Where an input message comes from.
+#[derive(Debug, Clone, Copy)]
+enum Slot<'o> {
+    Original(&'o str),
+    /// The output message at this position.
+    Kept(usize),
+}
+
+/// The exact original record from a row, its layout and the originals of the messages that were replaced.
+///
+/// # Errors
+/// Says what is missing or does not fit.
+pub fn restore_row(id: &str, row: &Row<'_>, layout: &str, originals: &[Original<'_>]) -> Result<String, RestoreError> {
+    let layout = Layout::read(layout)?;
+    let slots = arrange(row.messages.len(), originals, layout.order.as_deref())?;
+    let template = pieces(layout.record.ok_or_else(|| damaged("it has no record"))?)?;
+    let templates = layout.messages.iter().map(|text| pieces(text)).collect::<Result<Vec<_>, _>>()?;
+    let mut record = String::with_capacity(estimate(row, originals));
+    let mut extras = Extras::new(row.extra.as_deref());
+    for piece in template {
+        match piece {
+            Piece::Text(text) => record.push_str(text),
+            Piece::Hole(Column::Id, None) => record.push_str(id),
+            Piece::Hole(Column::Id, Some(style)) => encode(id, style, &mut record),
+            Piece::Hole(Column::Extra, _) => record.push_str(extras.next()?),
+            Piece::Hole(Column::Messages, _) => messages(row, &layout, &templates, &slots, &mut record)?,
+            Piece::Hole(..) => return Err(damaged("a column of messages in the record")),
+        }
+    }
+    Ok(record)
+}
+
+fn messages(
+    row: &Row<'_>,
+    layout: &Layout<'_>,
+    templates: &[Vec<Piece<'_>>],
+    slots: &[Slot<'_>],
+    record: &mut String,
+) -> Result<(), RestoreError> {
+    let separators = layout.separators.iter().map(|text| literal(text)).collect::<Result<Vec<_>, _>>()?;
+    let mut which_separator = sequence(layout.separator_runs.as_ref());
+    let mut which_template = sequence(layout.message_runs.as_ref());
+    let mut extras = Extras::default();
+    for (n, slot) in slots.iter().enumerate() {
+        if n > 0 {
+            let separator = which_separator.next().and_then(|number| separators.get(number));
+            record.push_str(separator.ok_or_else(|| damaged("a separator is missing"))?);
+        }
+        match slot {
+            Slot::Original(text) => record.push_str(text),
+            Slot::Kept(position) => {
+                let template = which_template.next().and_then(|number| templates.get(number));
+                let template = template.ok_or_else(|| damaged("a message is missing"))?;
+                let message = row.messages.get(*position).ok_or_else(|| damaged("a position is too large"))?;
+                extras.set(message.extra.as_deref());
+                fill(template, message, &mut extras, record)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn fill<'m>(
+    template: &[Piece<'_>],
+    message: &'m MessageRow<'_>,
+    extras: &mut Extras<'m>,
+    record: &mut String,
+) -> Result<(), RestoreError> {
+    for piece in template {
+        let (column, style) = match piece {
+            Piece::Text(text) => {
+                record.push_str(text);
+                continue;
+            }
+            Piece::Hole(Column::Extra, _) => {
+                record.push_str(extras.next()?);
+                continue;
+            }
+            Piece::Hole(column, style) => (column, style),
+        };
+        let text = match column {
+            Column::Role => &message.role,
+            Column::Content => &message.content,
+            Column::Name => &message.name,
+            Column::ToolCallId => &message.tool_call_id,
+            Column::ToolCalls => &message.tool_calls,
+            Column::Metadata => &message.metadata,
+            Column::Id | Column::Messages | Column::Extra => return Err(damaged("a column of records in a message")),
+        };
+        let text =
+            text.as_deref().ok_or_else(|| RestoreError(format!("the column {column:?} of a message is null")))?;
+        match style {
+            Some(style) => encode(text, *style, record),
+            None => record.push_str(text),
+        }
+    }
+    Ok(())
+}
+
+/// The values of an `extra` object, one after the other.
+#[derive(Debug, Default)]
+struct Extras<'m> {
+    values: Vec<&'m str>,
+    used: usize,
+}
+
+impl<'m> Extras<'m> {
+    fn new(object: Option<&'m str>) -> Self {
+        let mut extras = Self::default();
+        extras.set(object);
+        extras
+    }
+
+    fn set(&mut self, object: Option<&'m str>) {
+        self.values.clear();
+        self.used = 0;
+        if let Some(object) = object {
+            members(object, |_, value| self.values.push(value.text));
+        }
+    }
+
+    fn next(&mut self) -> Result<&'m str, RestoreError> {
+        self.used += 1;
+        let value = self.values.get(self.used - 1).copied();
+        value.ok_or_else(|| RestoreError("the column extra has fewer keys than the layout".to_owned()))
+    }
+}
+
+/// The exact original record from a compressed record of the same shape.
+///
+/// # Errors
+/// Says what is missing or does not fit.
+pub fn restore_record(record: &str, layout: Option<&str>, originals: &[Original<'_>]) -> Result<String, RestoreError> {
+    if originals.is_empty() && layout.is_none() {
+        return Ok(record.to_owned());
+    }
+    let layout = layout.map(Layout::read).transpose()?;
+    let outline = outline(record, layout.as_ref().and_then(|layout| layout.key))?;
+    let order = layout.as_ref().and_then(|layout| layout.order.as_deref());
+    let slots = arrange(outline.messages.len(), originals, order)?;
+    let (separators, runs) = match &layout {
+        Some(layout) => {
+            let separators = layout.separators.iter().map(|text| literal(text)).collect::<Result<Vec<_>, _>>()?;
+            (separators, layout.separator_runs.as_ref())
+        }
+        None => (outline.separator(slots.len())?.map(Cow::Borrowed).into_iter().collect(), None),
+    };
+    let mut which = sequence(runs);
+    let n_bytes = record.len() + originals.iter().map(|original| original.message.len() + 2).sum::<usize>();
+    let mut out = String::with_capacity(n_bytes);
+    out.push_str(outline.before);
+    for (n, slot) in slots.iter().enumerate() {
+        if n > 0 {
+            let separator = which.next().and_then(|number| separators.get(number));
+            out.push_str(separator.ok_or_else(|| damaged("a separator is missing"))?);
+        }
+        match slot {
+            Slot::Original(text) => out.push_str(text),
+            Slot::Kept(position) => {
+                out.push_str(outline.messages.get(*position).ok_or_else(|| damaged("a position is too large"))?);
+            }
+        }
+    }
+    out.push_str(outline.after);
+    Ok(out)
+}
+
+/// A record cut at its messages only.
+struct Outline<'r> {
+    record: &'r str,
+    before: &'r str,
+    messages: Vec<&'r str>,
+    after: &'r str,
+}
+
+impl<'r> Outline<'r> {
+    /// The text between all messages, for `n` messages.
+    fn separator(&self, n: usize) -> Result<Option<&'r str>, RestoreError> {
+        let mut found = self.messages.windows(2).map(|pair| match pair {
+            [left, right] => between(self.record, left, right),
+            _ => "",
+        });
+        match found.next() {
+            Some(first) if found.all(|other| other == first) => Ok(Some(first)),
+            None if n <= 1 => Ok(None),
+            _ => Err(RestoreError("the separators of the messages are unknown: the layout is missing".to_owned())),
+        }
+    }
+}
+
+fn outline<'r>(record: &'r str, key: Option<&str>) -> Result<Outline<'r>, RestoreError> {
+    let mut scanner = Scanner::new(record);
+    let (mut list, mut rank) = (None, 0);
+    let mut messages = Vec::new();
+    let mut read = |scanner: &mut Scanner<'r>| {
+        messages.clear();
+        let text = scanner.list(|scanner| {
+            messages.push(scanner.value()?.text);
+            Ok(())
+        })?;
+        list = Some(text);
+        Ok(())
+    };
+    let outcome = match scanner.peek() {
+        Ok(Kind::List) => read(&mut scanner),
+        Ok(Kind::Object) => scanner
+            .object(|scanner, name| {
+                // Without a key from the layout: `messages` before `conversations`, the last one of its name.
+                let found = match key {
+                    Some(key) => usize::from(name.name == key),
+                    None => list_rank(&name.name),
+                };
+                if found > 0 && found >= rank && scanner.peek()? == Kind::List {
+                    rank = found;
+                    read(scanner)
+                } else {
+                    scanner.value().map(|_| ())
+                }
+            })
+            .map(|_| ()),
+        Ok(_) => Ok(()),
+        Err(bad) => Err(bad),
+    };
+    let outcome = outcome.and_then(|()| scanner.end());
+    outcome.map_err(|bad| RestoreError(super::index::invalid(record, bad).detail))?;
+    let list = list.ok_or_else(|| RestoreError("the record has no list of messages".to_owned()))?;
+    let (before, after) = if let (Some(head), Some(tail)) = (messages.first(), messages.last()) {
+        (around(record, head).0, around(record, tail).1)
+    } else {
+        let (before, after) = around(record, list);
+        record.split_at_checked(record.len() - after.len() - 1).unwrap_or((before, after))
+    };
+    Ok(Outline { record, before, messages, after })
+}
+
+fn list_rank(key: &str) -> usize {
+    let is_list = |shape: ShapeName| Spec::of(shape).list == key;
+    if is_list(ShapeName::Openai) { 2 } else { usize::from(is_list(ShapeName::Sharegpt)) }
+}
+
+/// One slot per input message: the originals at their indices, the kept messages around them.
+fn arrange<'o>(
+    n_outputs: usize,
+    originals: &[Original<'o>],
+    order: Option<&[usize]>,
+) -> Result<Vec<Slot<'o>>, RestoreError> {
+    let mut replaced = vec![false; n_outputs];
+    for original in originals {
+        let flag = replaced.get_mut(original.position);
+        *flag.ok_or_else(|| RestoreError(format!("there is no message at position {}", original.position)))? = true;
+    }
+    let mut kept = (0..n_outputs).filter(|&position| !replaced.get(position).copied().unwrap_or_default());
+    let n_kept = kept.clone().count();
+    let mut free: Vec<Option<Slot<'o>>> = vec![None; n_kept + originals.len()];
+    for original in originals {
+        take(&mut free, original.message_index, Slot::Original(original.message))?;
+    }
+    for &index in order.unwrap_or_default() {
+        let position = kept.next().ok_or_else(|| damaged("its order is too long"))?;
+        take(&mut free, index, Slot::Kept(position))?;
+    }
+    let mut taken = Vec::with_capacity(free.len());
+    for slot in free {
+        let slot = slot.or_else(|| kept.next().map(Slot::Kept));
+        taken.push(slot.ok_or_else(|| damaged("messages are missing"))?);
+    }
+    Ok(taken)
+}
+
+fn take<'o>(free: &mut [Option<Slot<'o>>], index: usize, slot: Slot<'o>) -> Result<(), RestoreError> {
+    let n_slots = free.len();
+    let place = free.get_mut(index).ok_or_else(|| {
+        RestoreError(format!("there is an original for message {index}, but only {n_slots} messages in all"))
+    })?;
+    if place.replace(slot).is_some() {
+        return Err(RestoreError(format!("there are two messages for index {index}")));
+    }
+    Ok(())
+}
+
+/// The literal text of a template without holes.
+fn literal(template: &str) -> Result<Cow<'_, str>, RestoreError> {
+    let mut text = Cow::Borrowed("");
+    for piece in pieces(template)? {
+        match piece {
+            Piece::Text(part) => text += part,
+            Piece::Hole(..) => return Err(damaged("a hole between messages")),
+        }
+    }
+    Ok(text)
+}
+
+fn estimate(row: &Row<'_>, originals: &[Original<'_>]) -> usize {
+    let texts = row.messages.iter().flat_map(|message| [&message.content, &message.tool_calls, &message.extra]);
+    let n_texts: usize = texts.flatten().map(|text| text.len() + text.len() / 16 + 32).sum();
+    n_texts + originals.iter().map(|original| original.message.len() + 2).sum::<usize>() + 256
+}

@@ -1,0 +1,250 @@
+//! Rows for tables: a message as text columns, and the layout that says how the record wrote them.
+
+use std::borrow::Cow;
+
+use crate::model::{Condensed, Content, Conversation, Message, Output, ProvenancePlace, Replacement};
+
+use super::index::{Index, Member};
+use super::json::{Kind, around, offset_in};
+use super::layout::{Column, Table, push_hole, push_literal, write_order};
+use super::spec::Field;
+use super::splice::{NewContent, brackets, new_content, new_metadata};
+use super::{MessageRow, Row};
+
+/// Where the value of a member goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// A column, decoded.
+    Text(Column),
+    /// A column, as it stands in the record.
+    Copy(Column),
+    /// The `extra` object.
+    Extra,
+    /// Only the layout: nulls of known columns, and keys that a later one of the same name shadows.
+    Layout,
+}
+
+fn place(member: &Member<'_>) -> Place {
+    let kind = member.value.kind;
+    let column = match member.field {
+        Field::Role => Column::Role,
+        Field::Content => Column::Content,
+        Field::Name => Column::Name,
+        Field::ToolCallId => Column::ToolCallId,
+        Field::ToolCalls => Column::ToolCalls,
+        Field::Metadata => Column::Metadata,
+        Field::Shadowed => return Place::Layout,
+        Field::Id | Field::FunctionCall | Field::Other => return Place::Extra,
+    };
+    match (column, kind) {
+        (_, Kind::Null) => Place::Layout,
+        (Column::ToolCalls | Column::Metadata, _) => Place::Copy(column),
+        (_, Kind::Text) => Place::Text(column),
+        (Column::Content, _) | (Column::ToolCallId, Kind::Number) => Place::Copy(column),
+        _ => Place::Extra,
+    }
+}
+
+/// The condensed conversation as columns.
+pub(super) fn row<'a>(
+    index: &'a Index<'_>,
+    conversation: &'a Conversation<'_>,
+    condensed: &'a Condensed,
+    provenance: ProvenancePlace,
+) -> Row<'a> {
+    let messages = condensed.messages.iter().map(|output| match output {
+        Output::Kept { index: at } => message_row(index, conversation, *at),
+        Output::Replaced(replacement) => replaced_row(index, conversation, replacement, provenance),
+    });
+    let others = index.head.iter().enumerate().filter(|(at, _)| Some(*at) != index.id);
+    Row { messages: messages.collect(), extra: extra(others.map(|(_, member)| member)).map(Cow::Owned) }
+}
+
+fn message_row<'a>(index: &'a Index<'_>, conversation: &'a Conversation<'_>, at: usize) -> MessageRow<'a> {
+    let Some(message) = conversation.messages.get(at) else { return MessageRow::default() };
+    let mut row = MessageRow::default();
+    let members = index.members(at);
+    for member in members {
+        let (column, text) = match place(member) {
+            Place::Text(column) => (column, decoded(member, message)),
+            Place::Copy(column) => (column, Cow::Borrowed(member.value.text)),
+            Place::Extra | Place::Layout => continue,
+        };
+        let target = match column {
+            Column::Role => &mut row.role,
+            Column::Content => &mut row.content,
+            Column::Name => &mut row.name,
+            Column::ToolCallId => &mut row.tool_call_id,
+            Column::ToolCalls => &mut row.tool_calls,
+            Column::Metadata => &mut row.metadata,
+            Column::Id | Column::Extra | Column::Messages => continue,
+        };
+        *target = Some(text);
+    }
+    row.extra = extra(members.iter().filter(|member| place(member) == Place::Extra)).map(Cow::Owned);
+    row
+}
+
+/// The decoded text of a string member; the content was decoded before.
+fn decoded<'a>(member: &Member<'a>, message: &'a Message<'_>) -> Cow<'a, str> {
+    if member.field == Field::Content {
+        match (&message.content, message.tool_calls.last()) {
+            (Content::Text(text), _) => return Cow::Borrowed(text),
+            (_, Some(call)) => return Cow::Borrowed(&call.arguments),
+            _ => {}
+        }
+    }
+    member.value.string().unwrap_or_default()
+}
+
+fn replaced_row<'a>(
+    index: &'a Index<'_>,
+    conversation: &'a Conversation<'_>,
+    replacement: &'a Replacement,
+    place: ProvenancePlace,
+) -> MessageRow<'a> {
+    let at = replacement.sources.first().copied().unwrap_or_default();
+    let mut row = message_row(index, conversation, at);
+    let content = index.member(at, Field::Content).map(|member| member.value);
+    row.content = Some(match new_content(content, &replacement.body, index.style) {
+        NewContent::Text(text) => Cow::Borrowed(text),
+        NewContent::Json(json) => Cow::Owned(json),
+    });
+    if place == ProvenancePlace::Metadata {
+        let metadata = index.member(at, Field::Metadata).map(|member| member.value);
+        row.metadata = Some(Cow::Owned(new_metadata(metadata, &replacement.provenance, index.style, ":", ",")));
+    }
+    row
+}
+
+/// The members as one object; keys and values are copied.
+fn extra<'m, 'r: 'm>(members: impl Iterator<Item = &'m Member<'r>>) -> Option<String> {
+    let mut object = String::new();
+    for member in members {
+        object.push(if object.is_empty() { '{' } else { ',' });
+        object.push_str(member.key);
+        object.push(':');
+        object.push_str(member.value.text);
+    }
+    (!object.is_empty()).then(|| object + "}")
+}
+
+/// The layout of a record for [`super::restore_row`].
+pub(super) fn row_layout(index: &Index<'_>, conversation: &Conversation<'_>, condensed: &Condensed) -> String {
+    let mut layout = String::with_capacity(256);
+    layout.push('r');
+    record_template(index, conversation, &mut layout);
+    layout.push('\n');
+    separators(index).write('s', 'p', &mut layout);
+    let mut kept = kept(condensed);
+    write_order(&kept, &mut layout);
+    kept.sort_unstable();
+    let mut templates = Table::default();
+    let mut template = String::with_capacity(256);
+    for at in kept {
+        template.clear();
+        message_template(index, conversation, at, &mut template);
+        templates.push(&template);
+    }
+    templates.write('m', 'q', &mut layout);
+    layout
+}
+
+/// The indices of kept messages in output order.
+pub(super) fn kept(condensed: &Condensed) -> Vec<usize> {
+    let kept = condensed.messages.iter().filter_map(|output| match output {
+        Output::Kept { index } => Some(*index),
+        Output::Replaced(_) => None,
+    });
+    kept.collect()
+}
+
+/// What stands between the messages.
+pub(super) fn separators(index: &Index<'_>) -> Table {
+    let mut table = Table::default();
+    let mut template = String::new();
+    for at in 1..index.messages.len() {
+        template.clear();
+        push_literal(index.separator(at).unwrap_or_default(), &mut template);
+        table.push(&template);
+    }
+    table
+}
+
+fn record_template(index: &Index<'_>, conversation: &Conversation<'_>, template: &mut String) {
+    let list = offset_in(index.record, index.list);
+    let mut rest = index.record;
+    let mut listed = false;
+    for (at, member) in index.head.iter().enumerate() {
+        if !listed && offset_in(index.record, member.value.text) > list {
+            rest = list_template(index, rest, template);
+            listed = true;
+        }
+        let (before, after) = around(rest, member.value.text);
+        rest = after;
+        push_literal(before, template);
+        if index.id != Some(at) {
+            push_hole(Column::Extra, None, template);
+        } else if member.value.kind == Kind::Text {
+            text_hole(index, Column::Id, member, &conversation.id, template);
+        } else {
+            push_hole(Column::Id, None, template);
+        }
+    }
+    if !listed {
+        rest = list_template(index, rest, template);
+    }
+    push_literal(rest, template);
+}
+
+fn list_template<'r>(index: &Index<'r>, rest: &'r str, template: &mut String) -> &'r str {
+    let (before, after) = around(rest, index.list);
+    let (open, close) = brackets(index);
+    push_literal(before, template);
+    push_literal(open, template);
+    if !index.messages.is_empty() {
+        push_hole(Column::Messages, None, template);
+    }
+    push_literal(close, template);
+    after
+}
+
+fn message_template(index: &Index<'_>, conversation: &Conversation<'_>, at: usize, template: &mut String) {
+    let (Some(raw), Some(message)) = (index.messages.get(at), conversation.messages.get(at)) else { return };
+    let mut rest: &str = raw;
+    for member in index.members(at) {
+        let (before, after) = around(rest, member.value.text);
+        rest = after;
+        push_literal(before, template);
+        match place(member) {
+            Place::Text(column) => text_hole(index, column, member, &decoded(member, message), template),
+            Place::Copy(column) => push_hole(column, None, template),
+            Place::Extra => push_hole(Column::Extra, None, template),
+            Place::Layout => push_literal(member.value.text, template),
+        }
+    }
+    push_literal(rest, template);
+}
+
+/// A hole when the text can be encoded to the same bytes, the bytes themselves otherwise.
+fn text_hole(index: &Index<'_>, column: Column, member: &Member<'_>, text: &str, template: &mut String) {
+    let value = member.value;
+    match index.style.fitting(value.text, value.marks, text) {
+        Some(style) => push_hole(column, Some(style), template),
+        None => push_literal(value.text, template),
+    }
+}
+
+/// The layout of a condensed record, for [`super::restore_record`].
+pub(super) fn record_layout(index: &Index<'_>, condensed: &Condensed) -> String {
+    let mut layout = String::new();
+    let (before, _) = around(index.record, index.list);
+    if !before.trim_start().is_empty() {
+        layout.push('k');
+        layout.push_str(index.spec.list);
+        layout.push('\n');
+    }
+    separators(index).write('s', 'p', &mut layout);
+    write_order(&kept(condensed), &mut layout);
+    layout
+}

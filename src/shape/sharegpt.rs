@@ -1,0 +1,22 @@
+//! The `sharegpt` shape: `{"conversations": [{"from", "value"}]}`; a turn from `function_call` is a call.
+
+use crate::model::ShapeName;
+
+use super::spec::{Field, Spec};
+
+pub(super) const SPEC: Spec = Spec {
+    name: ShapeName::Sharegpt,
+    list: "conversations",
+    bare: false,
+    keys: &[
+        ("from", Field::Role),
+        ("value", Field::Content),
+        ("name", Field::Name),
+        ("tool_calls", Field::ToolCalls),
+        ("tool_call_id", Field::ToolCallId),
+        ("metadata", Field::Metadata),
+        ("id", Field::Id),
+    ],
+    call_role: Some("function_call"),
+    fits: |keys| keys.is_empty() || keys.contains(&"from"),
+};

@@ -1,0 +1,62 @@
+//! What distinguishes one shape from another: the names of its keys. Adding a shape is one file with one `Spec`.
+
+use crate::model::ShapeName;
+
+use super::{cce, openai, sharegpt};
+
+/// What a key of a message holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    Id,
+    Role,
+    Content,
+    Name,
+    ToolCalls,
+    FunctionCall,
+    ToolCallId,
+    Metadata,
+    Other,
+    /// A known key that comes again later in the message: the later one counts.
+    Shadowed,
+}
+
+/// A shape.
+#[derive(Debug)]
+pub(super) struct Spec {
+    pub name: ShapeName,
+    /// The key of the record that holds the list of messages.
+    pub list: &'static str,
+    /// True when the record may be the list itself.
+    pub bare: bool,
+    /// The keys of a message; all others pass through.
+    pub keys: &'static [(&'static str, Field)],
+    /// The role whose content is a call.
+    pub call_role: Option<&'static str>,
+    /// True when this is the shape of the first message that has these keys.
+    pub fits: fn(keys: &[&str]) -> bool,
+}
+
+/// In the order in which they are tried: the first that fits wins.
+pub(super) const SPECS: [&Spec; 3] = [&cce::SPEC, &sharegpt::SPEC, &openai::SPEC];
+
+/// The keys of a record that may hold its id, the best first.
+pub(super) const RECORD_IDS: [&str; 4] = ["id", "conversation_id", "session_id", "uuid"];
+
+impl Spec {
+    pub(super) fn of(name: ShapeName) -> &'static Self {
+        match name {
+            ShapeName::Openai => &openai::SPEC,
+            ShapeName::Cce => &cce::SPEC,
+            ShapeName::Sharegpt => &sharegpt::SPEC,
+        }
+    }
+
+    pub(super) fn field(&self, key: &str) -> Field {
+        self.keys.iter().find(|(name, _)| *name == key).map_or(Field::Other, |&(_, field)| field)
+    }
+
+    /// The key as the record writes it when nothing tells otherwise.
+    pub(super) fn key_of(&self, field: Field) -> &'static str {
+        self.keys.iter().find(|(_, known)| *known == field).map_or("metadata", |&(name, _)| name)
+    }
+}

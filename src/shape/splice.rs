@@ -1,0 +1,186 @@
+//! Putting new texts into a record and leaving every other byte where it was.
+
+use crate::model::{Condensed, NewBody, Output, PROVENANCE_KEY, Provenance, ProvenancePlace, Replacement};
+
+use super::escape::{Style, encode, restyle};
+use super::index::{Index, Member};
+use super::json::{Kind, Raw, around, between, items, member, offset_in};
+use super::read::part_text;
+use super::spec::Field;
+
+/// What a record without separators uses.
+const SEPARATOR: &str = ",";
+
+/// The record with its list of messages replaced.
+pub(super) fn condensed_record(index: &Index<'_>, condensed: &Condensed, place: ProvenancePlace) -> String {
+    let mut out = String::with_capacity(index.record.len());
+    let (before, after) = around(index.record, index.list);
+    let (open, close) = brackets(index);
+    out.push_str(before);
+    out.push_str(open);
+    for (position, output) in condensed.messages.iter().enumerate() {
+        if position > 0 {
+            let separator = index.separator(first_source(output)).or_else(|| index.separator(1));
+            out.push_str(separator.unwrap_or(SEPARATOR));
+        }
+        match output {
+            Output::Kept { index: at } => out.push_str(index.messages.get(*at).copied().unwrap_or_default()),
+            Output::Replaced(replacement) => replaced_message(index, replacement, place, &mut out),
+        }
+    }
+    out.push_str(close);
+    out.push_str(after);
+    out
+}
+
+/// The brackets of the list with the white space inside them.
+pub(super) fn brackets<'r>(index: &Index<'r>) -> (&'r str, &'r str) {
+    match (index.messages.first(), index.messages.last()) {
+        (Some(first), Some(last)) => (around(index.list, first).0, around(index.list, last).1),
+        _ => (index.list, ""),
+    }
+}
+
+/// The input message that an output message begins with.
+pub(super) fn first_source(output: &Output) -> usize {
+    match output {
+        Output::Kept { index } => *index,
+        Output::Replaced(replacement) => replacement.sources.first().copied().unwrap_or_default(),
+    }
+}
+
+fn replaced_message(index: &Index<'_>, replacement: &Replacement, place: ProvenancePlace, out: &mut String) {
+    let at = replacement.sources.first().copied().unwrap_or_default();
+    let raw = index.messages.get(at).copied().unwrap_or_default();
+    let mut edits = Edits::new(raw, index.members(at));
+    let content = index.member(at, Field::Content).map(|member| member.value);
+    let mut body = String::new();
+    match new_content(content, &replacement.body, index.style) {
+        NewContent::Text(text) => encode(text, index.style, &mut body),
+        NewContent::Json(json) => body = json,
+    }
+    edits.set(content, index.spec.key_of(Field::Content), &body);
+    if place == ProvenancePlace::Metadata {
+        let metadata = index.member(at, Field::Metadata).map(|member| member.value);
+        let json = new_metadata(metadata, &replacement.provenance, index.style, edits.colon, edits.comma);
+        edits.set(metadata, index.spec.key_of(Field::Metadata), &json);
+    }
+    edits.write(out);
+}
+
+/// The content of a replaced message.
+pub(super) enum NewContent<'c> {
+    /// A string, not yet encoded.
+    Text(&'c str),
+    /// A content list.
+    Json(String),
+}
+
+/// Puts `body` in the place of the old content's text.
+pub(super) fn new_content<'c>(content: Option<Raw<'_>>, body: &'c NewBody, style: Style) -> NewContent<'c> {
+    let Some(list) = content.filter(|content| content.kind == Kind::List) else {
+        return match body {
+            NewBody::Text(text) => NewContent::Text(text),
+            NewBody::Parts(parts) => NewContent::Text(parts.first().map_or("", |(_, text)| text)),
+        };
+    };
+    let mut texts = Vec::new();
+    let mut n_items = 0;
+    items(list.text, |item| {
+        texts.extend(part_text(item).map(|text| (n_items, text)));
+        n_items += 1;
+    });
+    let mut json = String::with_capacity(list.text.len());
+    let mut rest = list.text;
+    for (nth, (item, text)) in texts.iter().enumerate() {
+        let new = match body {
+            NewBody::Text(_) if nth > 0 => Some(""),
+            NewBody::Text(new) => Some(new.as_str()),
+            NewBody::Parts(parts) => parts.iter().find(|(at, _)| at == item).map(|(_, new)| new.as_str()),
+        };
+        if let Some(new) = new {
+            let (before, after) = around(rest, text.text);
+            json.push_str(before);
+            encode(new, style, &mut json);
+            rest = after;
+        }
+    }
+    match body {
+        NewBody::Text(text) if texts.is_empty() => NewContent::Text(text),
+        _ => {
+            json.push_str(rest);
+            NewContent::Json(json)
+        }
+    }
+}
+
+/// The metadata with the provenance in it; what was no object is replaced.
+pub(super) fn new_metadata(
+    metadata: Option<Raw<'_>>,
+    provenance: &Provenance,
+    style: Style,
+    colon: &str,
+    comma: &str,
+) -> String {
+    let written = provenance.to_json();
+    let json = restyle(&written, style);
+    let Some(old) = metadata.filter(|old| old.kind == Kind::Object) else {
+        return format!("{{\"{PROVENANCE_KEY}\"{colon}{json}}}");
+    };
+    if let Some(earlier) = member(old.text, PROVENANCE_KEY) {
+        let (before, after) = around(old.text, earlier.text);
+        return format!("{before}{json}{after}");
+    }
+    let body = old.text.strip_suffix('}').unwrap_or(old.text);
+    let inner = body.trim_end_matches([' ', '\n', '\r', '\t']);
+    let space = body.get(inner.len()..).unwrap_or_default();
+    let comma = if inner == "{" { "" } else { comma };
+    format!("{inner}{comma}\"{PROVENANCE_KEY}\"{colon}{json}{space}}}")
+}
+
+/// Changes to one message, collected and applied from left to right.
+struct Edits<'m> {
+    raw: &'m str,
+    /// What stands between a key and its value in this message, and between two members.
+    colon: &'m str,
+    comma: &'m str,
+    /// Start, end and new text.
+    changes: Vec<(usize, usize, String)>,
+    /// Where a new member goes, and whether it is the first.
+    end: usize,
+    is_empty: bool,
+}
+
+impl<'m> Edits<'m> {
+    fn new(raw: &'m str, members: &[Member<'m>]) -> Self {
+        let colon = members.first().map_or(": ", |first| between(raw, first.key, first.value.text));
+        let comma = match members {
+            [first, second, ..] => between(raw, first.value.text, second.key),
+            _ => ", ",
+        };
+        let end = members.last().map_or(1, |last| offset_in(raw, last.value.text) + last.value.text.len());
+        Self { raw, colon, comma, changes: Vec::new(), end, is_empty: members.is_empty() }
+    }
+
+    /// Replaces `old`, or appends a member when there is none.
+    fn set(&mut self, old: Option<Raw<'_>>, key: &str, json: &str) {
+        if let Some(old) = old {
+            let start = offset_in(self.raw, old.text);
+            self.changes.push((start, start + old.text.len(), json.to_owned()));
+        } else {
+            let comma = if std::mem::take(&mut self.is_empty) { "" } else { self.comma };
+            self.changes.push((self.end, self.end, format!("{comma}\"{key}\"{}{json}", self.colon)));
+        }
+    }
+
+    fn write(mut self, out: &mut String) {
+        self.changes.sort_by_key(|&(start, end, _)| (start, end));
+        let mut from = 0;
+        for (start, end, text) in self.changes {
+            out.push_str(self.raw.get(from..start).expect("edits are cut at character boundaries, in order"));
+            out.push_str(&text);
+            from = end;
+        }
+        out.push_str(self.raw.get(from..).expect("edits are cut at character boundaries"));
+    }
+}

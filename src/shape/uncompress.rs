@@ -1,0 +1,258 @@
+//! Expanding summaries by the provenance that they carry and a map from ids to messages: the way back for logs
+//! whose only link to the originals is `metadata._cce_original`. A summary whose originals are not all there
+//! stays, so nothing that it stood for vanishes.
+
+use std::borrow::Cow;
+
+use foldhash::{HashMap, HashSet};
+
+use crate::model::{Condensed, Output, Reject, ShapeName};
+
+use super::escape::{Style, encode};
+use super::index::{Index, invalid};
+use super::json::{Kind, Scanner, around, between, member};
+use super::read::provenance;
+use super::spec::Spec;
+use super::splice::brackets;
+use super::{Decoded, RestoreError};
+
+/// Rounds after the first one in which summaries of summaries are expanded.
+const MAX_ROUNDS: usize = 10;
+
+/// Where originals are found.
+pub trait Lookup: std::fmt::Debug {
+    /// The exact JSON of the message with this id; always the same for the same id.
+    fn message(&self, id: &str) -> Option<&str>;
+}
+
+/// A map from ids to messages, as text and in its order. Any key is an id, `__proto__` too.
+#[derive(Debug, Clone, Default)]
+pub struct VerbatimMap<'m> {
+    entries: Vec<(Cow<'m, str>, &'m str)>,
+    index: HashMap<Cow<'m, str>, usize>,
+}
+
+impl<'m> VerbatimMap<'m> {
+    /// Reads `{"id": {message}, …}`; when an id comes twice, the later message counts.
+    ///
+    /// # Errors
+    /// Says where the text is not JSON, or which entry is no message.
+    pub fn read(json: &'m str) -> Result<Self, RestoreError> {
+        let mut map = Self::default();
+        let mut wrong = None;
+        let mut scanner = Scanner::new(json);
+        let outcome = scanner.peek().and_then(|kind| {
+            if kind != Kind::Object {
+                wrong = Some("the map is not an object of messages by id".to_owned());
+                return scanner.value().map(|_| ());
+            }
+            scanner.object(|scanner, key| {
+                let value = scanner.value()?;
+                if value.kind != Kind::Object && wrong.is_none() {
+                    wrong = Some(format!("the entry {:?} of the map is not a message", key.name));
+                }
+                map.insert(key.name, value.text);
+                Ok(())
+            })?;
+            scanner.end()
+        });
+        outcome.map_err(|bad| RestoreError(invalid(json, bad).detail))?;
+        wrong.map_or(Ok(map), |wrong| Err(RestoreError(wrong)))
+    }
+
+    /// The ids and messages in their order.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &'m str)> {
+        self.entries.iter().map(|(id, message)| (id.as_ref(), *message))
+    }
+
+    fn insert(&mut self, id: Cow<'m, str>, message: &'m str) {
+        if let Some(entry) = self.index.get(&id).and_then(|&at| self.entries.get_mut(at)) {
+            entry.1 = message;
+        } else {
+            self.index.insert(id.clone(), self.entries.len());
+            self.entries.push((id, message));
+        }
+    }
+}
+
+impl Lookup for VerbatimMap<'_> {
+    fn message(&self, id: &str) -> Option<&str> {
+        self.index.get(id).and_then(|&at| self.entries.get(at)).map(|&(_, message)| message)
+    }
+}
+
+/// What came back.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Uncompressed<'m> {
+    /// The exact JSON of the messages in order.
+    pub messages: Vec<&'m str>,
+    /// Summaries that were replaced by their originals, over all rounds.
+    pub expanded: usize,
+    /// Messages that stayed as they were in the last round.
+    pub passthrough: usize,
+    /// Ids without an original, each once, in the order in which they were missed. An id whose entry leads back
+    /// to itself counts as missing: its original was overwritten by a summary.
+    pub missing_ids: Vec<String>,
+}
+
+/// A message on its way back, and the link to the entry that it was expanded from.
+#[derive(Debug, Clone, Copy)]
+struct Item<'m> {
+    message: &'m str,
+    parent: Option<usize>,
+}
+
+/// Expands the messages that carry provenance. With `recursive`, also the summaries among the originals, in up
+/// to ten more rounds.
+///
+/// A group is expanded only when all of its originals are there. A summary among the originals is expanded at
+/// one place only, so that the work stays within the size of the input whatever the map says.
+#[must_use]
+pub fn uncompress<'m>(messages: &[&'m str], lookup: &'m dyn Lookup, recursive: bool) -> Uncompressed<'m> {
+    let mut rounds = Rounds { lookup, links: Vec::new(), missed: HashSet::default(), expanded: HashSet::default() };
+    let mut result = Uncompressed::default();
+    let mut items: Vec<Item<'m>> = messages.iter().map(|&message| Item { message, parent: None }).collect();
+    for _ in 0..=if recursive { MAX_ROUNDS } else { 0 } {
+        let before = result.expanded;
+        items = rounds.expand(&items, &mut result);
+        if result.expanded == before {
+            break;
+        }
+    }
+    result.messages = items.into_iter().map(|item| item.message).collect();
+    result
+}
+
+struct Rounds<'m> {
+    lookup: &'m dyn Lookup,
+    /// Ids that led to messages, each with the link before it.
+    links: Vec<(String, Option<usize>)>,
+    missed: HashSet<String>,
+    /// Ids of summaries that were expanded.
+    expanded: HashSet<String>,
+}
+
+impl<'m> Rounds<'m> {
+    fn expand(&mut self, items: &[Item<'m>], result: &mut Uncompressed<'m>) -> Vec<Item<'m>> {
+        result.passthrough = 0;
+        let mut out = Vec::with_capacity(items.len());
+        for &item in items {
+            if let Some(originals) = self.originals(item, &mut result.missing_ids) {
+                result.expanded += 1;
+                out.extend(originals);
+            } else {
+                result.passthrough += 1;
+                out.push(item);
+            }
+        }
+        out
+    }
+
+    /// All originals of a summary; `None` when it is none, when one is missing, or when it was expanded before.
+    fn originals(&mut self, item: Item<'m>, missing: &mut Vec<String>) -> Option<Vec<Item<'m>>> {
+        let ids = member(item.message, "metadata").and_then(provenance)?.ids;
+        let mut complete = true;
+        let mut found = Vec::with_capacity(ids.len());
+        for id in &ids {
+            if let Some(message) = self.lookup.message(id).filter(|_| !self.leads_back(item, id)) {
+                found.push(message);
+                continue;
+            }
+            complete = false;
+            if self.missed.insert(id.clone()) {
+                missing.push(id.clone());
+            }
+        }
+        let (origin, _) = item.parent.and_then(|at| self.links.get(at)).cloned().unzip();
+        if !complete || origin.is_some_and(|origin| !self.expanded.insert(origin)) {
+            return None;
+        }
+        let items = ids.into_iter().zip(found).map(|(id, message)| {
+            self.links.push((id, item.parent));
+            Item { message, parent: Some(self.links.len() - 1) }
+        });
+        Some(items.collect())
+    }
+
+    /// True when `item` was itself found under `id`, or stands below a message that was.
+    fn leads_back(&self, item: Item<'_>, id: &str) -> bool {
+        let mut next = item.parent;
+        while let Some((known, parent)) = next.and_then(|at| self.links.get(at)) {
+            if known == id {
+                return true;
+            }
+            next = *parent;
+        }
+        false
+    }
+}
+
+/// A record whose summaries were expanded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UncompressedRecord {
+    /// The record; everything outside its list of messages is copied.
+    pub record: String,
+    /// See [`Uncompressed::expanded`].
+    pub expanded: usize,
+    /// See [`Uncompressed::passthrough`].
+    pub passthrough: usize,
+    /// See [`Uncompressed::missing_ids`].
+    pub missing_ids: Vec<String>,
+}
+
+/// Expands the summaries of a record.
+///
+/// # Errors
+/// Says why the record holds no conversation in this shape.
+pub fn uncompress_record(
+    record: &str,
+    shape: ShapeName,
+    lookup: &dyn Lookup,
+    recursive: bool,
+) -> Result<UncompressedRecord, Reject> {
+    let index = Index::new(record, Spec::of(shape))?;
+    let Uncompressed { messages, expanded, passthrough, missing_ids } = uncompress(&index.messages, lookup, recursive);
+    let (before, after) = around(record, index.list);
+    let (open, close) = brackets(&index);
+    // A single message tells the style by what stands between its members.
+    let separator = index.separator(1).or_else(|| match index.members(0) {
+        [first, second, ..] => Some(between(record, first.value.text, second.key)),
+        _ => None,
+    });
+    let list = messages.join(separator.unwrap_or(","));
+    Ok(UncompressedRecord { record: [before, open, &list, close, after].concat(), expanded, passthrough, missing_ids })
+}
+
+/// The map from provenance ids to the exact originals of one conversation, as a JSON object.
+///
+/// # Errors
+/// Refuses to put two different messages under one id, and a summary that does not name all its sources.
+pub fn verbatim_map(decoded: &Decoded<'_>, condensed: &Condensed) -> Result<String, RestoreError> {
+    let mut known: HashMap<&str, &str> = HashMap::default();
+    let mut json = String::from("{");
+    for output in &condensed.messages {
+        let Output::Replaced(replacement) = output else { continue };
+        let ids = &replacement.provenance.ids;
+        if ids.len() != replacement.sources.len() {
+            let (n_ids, n_sources) = (ids.len(), replacement.sources.len());
+            return Err(RestoreError(format!("a summary of {n_sources} messages names {n_ids} ids")));
+        }
+        for (id, &source) in ids.iter().zip(&replacement.sources) {
+            let message = decoded.index.messages.get(source).copied();
+            let message = message.ok_or_else(|| RestoreError(format!("there is no message {source}")))?;
+            match known.insert(id, message) {
+                Some(other) if other == message => continue,
+                Some(_) => return Err(RestoreError(format!("two different messages have the id {id:?}"))),
+                None => {}
+            }
+            if json.len() > 1 {
+                json.push(',');
+            }
+            encode(id, Style::MINIMAL, &mut json);
+            json.push(':');
+            json.push_str(message);
+        }
+    }
+    json.push('}');
+    Ok(json)
+}
