@@ -30,7 +30,10 @@ impl AtomicFile {
 
     /// Appends `bytes`.
     pub(crate) async fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.file.write_all(bytes).await.map_err(|error| failed(self.target.to_string_lossy(), "cannot be written", error))
+        self.file
+            .write_all(bytes)
+            .await
+            .map_err(|error| failed(self.target.to_string_lossy(), "cannot be written", error))
     }
 
     /// Makes the file stand under its name, on disk.

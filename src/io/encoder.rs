@@ -76,7 +76,9 @@ impl TableEncoder {
     /// Takes text that ends with a line feed; only for lines.
     pub(crate) fn append_lines(&mut self, lines: &[u8], rows: usize) -> Result<Vec<u8>> {
         let chunks = match &mut self.encoder {
-            Format::Parquet(_) => return Err(Error::new(ErrorKind::Internal, &self.file.path, "lines do not go to Parquet")),
+            Format::Parquet(_) => {
+                return Err(Error::new(ErrorKind::Internal, &self.file.path, "lines do not go to Parquet"));
+            }
             Format::Lines(encoder) => {
                 encoder.buffer.extend_from_slice(lines);
                 encoder.rows += rows;

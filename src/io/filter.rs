@@ -50,7 +50,11 @@ impl FilterSink {
     /// `Usage` when the sidecar exists already.
     pub fn create(output: Box<dyn AsyncWrite + Send + Unpin>, sidecar: Option<&Path>) -> Result<Self> {
         if let Some(path) = sidecar.filter(|path| path.exists()) {
-            return Err(Error::new(ErrorKind::Usage, path.to_string_lossy(), "the sidecar exists already and is not overwritten"));
+            return Err(Error::new(
+                ErrorKind::Usage,
+                path.to_string_lossy(),
+                "the sidecar exists already and is not overwritten",
+            ));
         }
         let encoder = || TableEncoder::lines(SIDECAR, SIDECAR.to_owned(), true);
         let sidecar = sidecar.map(|path| Ok::<_, Error>((AtomicFile::create(path)?, Some(encoder())))).transpose()?;
@@ -162,19 +166,20 @@ impl Sidecar {
     pub fn restorer(&self, records: Box<dyn Read + Send>, bridge: &Bridge) -> Result<Restorer> {
         let name = self.path.to_string_lossy().into_owned();
         let place = name.clone();
-        let rejects = BufReader::with_capacity(1 << 20, open_stream(&self.path)?).split(b'\n').filter_map(move |line| {
-            #[derive(Deserialize)]
-            struct Line {
-                reject: RejectRow,
-            }
-            match line {
-                Ok(line) if !line.starts_with(b"{\"reject\"") => None,
-                Ok(line) => Some(serde_json::from_slice::<Line>(&line).map(|line| line.reject).map_err(|error| {
-                    Error::new(ErrorKind::Verification, &*place, "a reject cannot be read").because(error)
-                })),
-                Err(error) => Some(Err(failed(&*place, "cannot be read", error))),
-            }
-        });
+        let rejects =
+            BufReader::with_capacity(1 << 20, open_stream(&self.path)?).split(b'\n').filter_map(move |line| {
+                #[derive(Deserialize)]
+                struct Line {
+                    reject: RejectRow,
+                }
+                match line {
+                    Ok(line) if !line.starts_with(b"{\"reject\"") => None,
+                    Ok(line) => Some(serde_json::from_slice::<Line>(&line).map(|line| line.reject).map_err(|error| {
+                        Error::new(ErrorKind::Verification, &*place, "a reject cannot be read").because(error)
+                    })),
+                    Err(error) => Some(Err(failed(&*place, "cannot be read", error))),
+                }
+            });
         let readers = PartReaders {
             conversations: Box::new(LineTable::records("stdin", records)),
             verbatim: Box::new(LineTable::rows(&name, open_stream(&self.path)?, verbatim_schema(), Some("verbatim"))),

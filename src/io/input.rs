@@ -40,7 +40,11 @@ pub fn expand(arguments: &[String]) -> Result<Vec<Input>> {
             let before = inputs.len();
             walk(path, &mut inputs)?;
             if inputs.len() == before {
-                return Err(Error::new(ErrorKind::Usage, argument, "the folder holds no JSON lines (*.jsonl, *.ndjson, also .gz or .zst)"));
+                return Err(Error::new(
+                    ErrorKind::Usage,
+                    argument,
+                    "the folder holds no JSON lines (*.jsonl, *.ndjson, also .gz or .zst)",
+                ));
             }
         } else if path.exists() {
             inputs.push(Input { name: argument.clone(), path: Some(path.to_owned()) });
@@ -55,11 +59,12 @@ pub fn expand(arguments: &[String]) -> Result<Vec<Input>> {
 }
 
 fn matches_of(pattern: &str) -> Result<Vec<Input>> {
-    let nothing = || Error::new(ErrorKind::Usage, pattern, "there is no such file, and no file matches it as a pattern");
+    let nothing =
+        || Error::new(ErrorKind::Usage, pattern, "there is no such file, and no file matches it as a pattern");
     let paths = glob::glob(pattern).map_err(|error| nothing().because(error))?;
     let mut inputs = Vec::new();
     for path in paths {
-        let path = path.map_err(|error| failed(pattern, "a folder cannot be listed", error.into_error()))?;
+        let path = path.map_err(|error| failed(pattern, "a folder cannot be listed", error.into()))?;
         if path.is_file() {
             inputs.push(Input { name: path.to_string_lossy().into_owned(), path: Some(path) });
         }

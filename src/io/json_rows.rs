@@ -41,7 +41,8 @@ pub(crate) fn write_rows(batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
 }
 
 fn json<T: serde::Serialize>(value: &T) -> Result<Vec<u8>> {
-    serde_json::to_vec(value).map_err(|error| Error::new(ErrorKind::Internal, "", "a value cannot be written as JSON").because(error))
+    serde_json::to_vec(value)
+        .map_err(|error| Error::new(ErrorKind::Internal, "", "a value cannot be written as JSON").because(error))
 }
 
 fn write_value(column: &ArrayRef, row: usize, out: &mut Vec<u8>) -> Result<()> {

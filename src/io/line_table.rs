@@ -86,7 +86,10 @@ impl TableReader for LineTable {
                 let start = self.ordinal;
                 self.ordinal += texts.len() as u64;
                 let built = match &self.wanted {
-                    None => RecordBatch::try_new(records_schema(), vec![Arc::new(LargeStringArray::from_iter_values(texts))]),
+                    None => RecordBatch::try_new(
+                        records_schema(),
+                        vec![Arc::new(LargeStringArray::from_iter_values(texts))],
+                    ),
                     Some(wanted) => {
                         let here = wanted.iter().filter(|(ordinal, _)| (start..self.ordinal).contains(ordinal));
                         let rows: UInt64Array = here.clone().map(|&(_, row)| row).collect();
@@ -102,7 +105,8 @@ impl TableReader for LineTable {
             Lines::Rows(schema, tag) => {
                 let mut rows = Vec::with_capacity(texts.len());
                 for text in texts {
-                    let mut row: Map<String, Value> = serde_json::from_str(text).map_err(|error| self.damaged(error))?;
+                    let mut row: Map<String, Value> =
+                        serde_json::from_str(text).map_err(|error| self.damaged(error))?;
                     match tag {
                         None => rows.push(row),
                         Some(tag) => {

@@ -116,7 +116,8 @@ impl LineSource {
         let first = !self.in_long_line;
         let ends = bytes.last() == Some(&b'\n');
         let record = 0..bytes.len() - usize::from(ends);
-        let line = Line { row: self.row, number: self.number, span: 0..bytes.len(), record, kind: LineKind::Piece { first } };
+        let line =
+            Line { row: self.row, number: self.number, span: 0..bytes.len(), record, kind: LineKind::Piece { first } };
         self.in_long_line = !ends;
         if ends {
             self.row += 1;
@@ -164,7 +165,13 @@ impl LineSource {
             self.failure = None;
         } else if span < bytes.len() {
             // Blank lines at the end of a batch belong to this batch: a tail without a record, told before the next.
-            lines.push(Line { row: self.row, number: self.number, span: span..at, record: at..at, kind: LineKind::Tail });
+            lines.push(Line {
+                row: self.row,
+                number: self.number,
+                span: span..at,
+                record: at..at,
+                kind: LineKind::Tail,
+            });
         }
         lines
     }

@@ -31,8 +31,20 @@ const ROW_GROUP_ROWS: usize = 1 << 20;
 const ZSTD_LEVEL: i32 = 1;
 /// Columns whose values repeat.
 const DICTIONARY: [&str; 14] = [
-    "source", "role", "kind", "class", "action", "reason", "details.list.item", "messages.list.item.role",
-    "messages.list.item.name", "conversation_id", "source_row", "message_index", "position", "summary_id",
+    "source",
+    "role",
+    "kind",
+    "class",
+    "action",
+    "reason",
+    "details.list.item",
+    "messages.list.item.role",
+    "messages.list.item.name",
+    "conversation_id",
+    "source_row",
+    "message_index",
+    "position",
+    "summary_id",
 ];
 /// Readers hold about this much of a table at a time.
 const SLICE_BYTES: i64 = 4 << 20;
@@ -143,7 +155,9 @@ impl ParquetTable {
             .fold((0, 0), |(rows, bytes), group| (rows + group.num_rows(), bytes + group.total_byte_size()));
         let batch_size = SLICE_BYTES / (bytes / rows.max(1)).max(1);
         builder = builder.with_batch_size(batch_size.clamp(1, 8192) as usize);
-        let column = |name: &str| metadata.file_metadata().schema_descr().columns().iter().position(|column| column.name() == name);
+        let column = |name: &str| {
+            metadata.file_metadata().schema_descr().columns().iter().position(|column| column.name() == name)
+        };
         match wanted {
             Wanted::All => {}
             Wanted::Text(name, value) => {
@@ -181,7 +195,10 @@ impl ParquetTable {
 
 impl TableReader for ParquetTable {
     fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
-        self.reader.next().transpose().map_err(|error| damaged(&self.place, ParquetError::ArrowError(error.to_string())))
+        self.reader
+            .next()
+            .transpose()
+            .map_err(|error| damaged(&self.place, ParquetError::ArrowError(error.to_string())))
     }
 }
 

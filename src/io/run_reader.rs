@@ -86,7 +86,9 @@ impl Run {
         };
         let mut reader = match File::open(&path) {
             Ok(file) => BufReader::with_capacity(READ_BYTES, file),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(differs(": the file is missing".to_owned())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(differs(": the file is missing".to_owned()));
+            }
             Err(error) => return Err(failed(place, "cannot be opened", error)),
         };
         let (mut whole, mut first_row) = (blake3::Hasher::new(), 0);
@@ -264,7 +266,9 @@ impl TableReader for Filtered {
         };
         let mask = column.iter().map(|value| Some(value.is_some_and(|value| values.contains(&value)))).collect();
         let filtered = filter_record_batch(&batch, &mask);
-        filtered.map(Some).map_err(|error| Error::new(ErrorKind::Internal, "", "rows cannot be filtered").because(error))
+        filtered
+            .map(Some)
+            .map_err(|error| Error::new(ErrorKind::Internal, "", "rows cannot be filtered").because(error))
     }
 }
 
@@ -289,8 +293,20 @@ impl<'a> Through<'a> {
             files.any(|file| file.table == conversations && file.stream_blake3.as_deref() == Some(stream_blake3))
         });
         let place = run.root.to_string_lossy();
-        let message = format!("the run did not write {source}: no part has conversations with its hash (it must be a run with --format jsonl)");
+        let message = format!(
+            "the run did not write {source}: no part has conversations with its hash (it must be a run with --format jsonl)"
+        );
         commit.map(|commit| Self { run, commit }).ok_or_else(|| Error::new(ErrorKind::Verification, place, message))
+    }
+
+    /// Compares the files that the way back needs with their commit; the conversations are not among them.
+    ///
+    /// # Errors
+    /// `Verification` names table, part and rows of the first damage.
+    pub fn check(&self) -> Result<()> {
+        let part = format!("part {}", self.commit.part);
+        let mut needed = self.commit.files.iter().filter(|file| matches!(&*file.table, "verbatim" | REJECTS));
+        needed.try_for_each(|file| self.run.check_file(file, &part))
     }
 
     /// Restores the part from the restored conversations.

@@ -12,8 +12,8 @@ use super::encoder::TableEncoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
-    Commit, ConversationFormat, EncodedBatch, JobOptions, Manifest, RejectRow, Sink, Table, TableFile, conversations_schema,
-    decisions_schema, metrics_schema, records_schema, seal, verbatim_schema,
+    Commit, ConversationFormat, EncodedBatch, JobOptions, Manifest, RejectRow, Sink, Table, TableFile,
+    conversations_schema, decisions_schema, metrics_schema, records_schema, seal, verbatim_schema,
 };
 
 /// The folder and the ending of the rejects.
@@ -68,7 +68,9 @@ impl RunWriter {
     fn open(&self, table: Table) -> Result<OpenTable> {
         let name = table.as_str();
         let encoder = match self.format {
-            ConversationFormat::Parquet => TableEncoder::parquet(name, self.path(name, "parquet"), schema_of(table, self.format))?,
+            ConversationFormat::Parquet => {
+                TableEncoder::parquet(name, self.path(name, "parquet"), schema_of(table, self.format))?
+            }
             ConversationFormat::Jsonl => TableEncoder::lines(name, self.path(name, "jsonl.zst"), true),
         };
         OpenTable::create(&self.root, &self.path(name, self.ending()), encoder)
@@ -96,7 +98,8 @@ impl RunWriter {
             None => self.open_lines(MAP)?,
         };
         if let [line] = &*lines {
-            self.only_map = line.split_once("\"verbatim\":").and_then(|(_, map)| map.strip_suffix('}')).map(str::to_owned);
+            self.only_map =
+                line.split_once("\"verbatim\":").and_then(|(_, map)| map.strip_suffix('}')).map(str::to_owned);
         }
         map.append(Rows::Lines(lines), bridge).await?;
         self.map = Some(map);
@@ -130,7 +133,8 @@ impl Sink for RunWriter {
     async fn write(&mut self, batch: EncodedBatch, bridge: &Bridge) -> Result<()> {
         self.n_conversations += batch.totals.conversations;
         let tables = self.tables.iter_mut().zip(batch.tables);
-        try_join_all(tables.filter_map(|(table, rows)| Some(table.as_mut()?.append(Rows::Batch(rows?), bridge)))).await?;
+        try_join_all(tables.filter_map(|(table, rows)| Some(table.as_mut()?.append(Rows::Batch(rows?), bridge))))
+            .await?;
         if !batch.rejects.is_empty() {
             let mut rejects = match self.rejects.take() {
                 Some(rejects) => rejects,
@@ -226,11 +230,14 @@ impl OpenTable {
 }
 
 fn append(encoder: &mut TableEncoder, rows: Rows) -> Result<Vec<u8>> {
-    let (mut text, n_rows) = (Vec::new(), match &rows {
-        Rows::Batch(batch) => batch.num_rows(),
-        Rows::Rejects(rejects) => rejects.len(),
-        Rows::Lines(lines) => lines.len(),
-    });
+    let (mut text, n_rows) = (
+        Vec::new(),
+        match &rows {
+            Rows::Batch(batch) => batch.num_rows(),
+            Rows::Rejects(rejects) => rejects.len(),
+            Rows::Lines(lines) => lines.len(),
+        },
+    );
     match rows {
         Rows::Batch(batch) => return encoder.append(&batch),
         Rows::Rejects(rejects) => {

@@ -18,7 +18,9 @@ pub const SCHEMA_NAMES: [&str; 8] =
 #[must_use]
 pub fn schema(name: &str) -> Option<String> {
     let value = match name {
-        "conversations" => table(name, "One row per conversation: what stands for it after compression.", &conversations_schema()),
+        "conversations" => {
+            table(name, "One row per conversation: what stands for it after compression.", &conversations_schema())
+        }
         "verbatim" => table(name, "Originals and what else restores the records byte for byte.", &verbatim_schema()),
         "metrics" => table(name, "One row of figures per conversation.", &metrics_schema()),
         "decisions" => table(name, "One row per input message: what happened to it and why.", &decisions_schema()),
@@ -47,7 +49,8 @@ fn table(name: &str, description: &str, schema: &Schema) -> Value {
 }
 
 fn object<'f>(fields: impl Iterator<Item = &'f arrow::datatypes::Field> + Clone) -> Value {
-    let required: Vec<&str> = fields.clone().filter(|field| !field.is_nullable()).map(|field| field.name().as_str()).collect();
+    let required: Vec<&str> =
+        fields.clone().filter(|field| !field.is_nullable()).map(|field| field.name().as_str()).collect();
     let properties: Map<String, Value> =
         fields.map(|field| (field.name().clone(), property(field.data_type(), field.is_nullable()))).collect();
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })

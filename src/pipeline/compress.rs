@@ -14,8 +14,8 @@ use super::bridge::Bridge;
 use super::record::Recipe;
 use super::work::{Task, encode_batch};
 use super::{
-    Batch, Commit, Condense, EncodedBatch, FORMAT_VERSION, InputEntry, JobOptions, LineKind, Manifest, Observer, Progress,
-    Proof, Sink, Source, SourceDigest, Table, Totals,
+    Batch, Commit, Condense, EncodedBatch, FORMAT_VERSION, InputEntry, JobOptions, LineKind, Manifest, Observer,
+    Progress, Proof, Sink, Source, SourceDigest, Table, Totals,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ShapeName;
@@ -109,7 +109,8 @@ pub async fn compress<S: Sink>(
             files: Vec::new(),
         };
         if commit.proof.bytes != commit.input.stream_bytes {
-            let message = format!("{} bytes were read, but {} were proven", commit.input.stream_bytes, commit.proof.bytes);
+            let message =
+                format!("{} bytes were read, but {} were proven", commit.input.stream_bytes, commit.proof.bytes);
             return Err(Error::new(ErrorKind::Internal, name, message));
         }
         let commit = sink.commit(commit, &context.bridge).await?;
@@ -251,7 +252,12 @@ fn read_all(
     source.digest()
 }
 
-async fn work_all(context: &Context, source: Arc<str>, batches: Receiver<Admitted>, results: Sender<Worked>) -> Result<()> {
+async fn work_all(
+    context: &Context,
+    source: Arc<str>,
+    batches: Receiver<Admitted>,
+    results: Sender<Worked>,
+) -> Result<()> {
     // Twice the workers, so that nobody waits for the slowest batch; memory bounds it from above.
     let n_in_flight = context.bridge.threads() * 2 + 1;
     let forced = context.options.shape;

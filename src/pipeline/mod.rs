@@ -16,13 +16,15 @@ mod work;
 
 pub use batch::{Batch, BatchOptions, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, Line, LineKind};
 pub use commit::{
-    Commit, ConversationFormat, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Piece, Proof, SourceDigest, TableFile,
-    Totals,
+    Commit, ConversationFormat, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Piece, Proof, SourceDigest,
+    TableFile, Totals,
 };
 pub use compress::{Context, MaxRejects, Outcome, ResourceLimits, batch_bytes, compress};
 pub use ports::{Condense, EncodedBatch, Observer, Progress, Silent, Sink, Source, TableReader};
 pub use record::{RejectRow, label};
 pub use restore::{PartReaders, Restored, Restorer};
 pub use sealed::{open_sealed, seal};
-pub use tables::{Kind, Table, conversations_schema, decisions_schema, metrics_schema, records_schema, verbatim_schema};
+pub use tables::{
+    Kind, Table, conversations_schema, decisions_schema, metrics_schema, records_schema, verbatim_schema,
+};
 pub use verify::{Difference, verify_part};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::bridge::guard;
 use super::{Condense, ConversationFormat};
 use crate::engine::Scratch;
-use crate::model::{Condensed, Content, Conversation, Original, Output, Part, Reject, RejectReason, Role, ShapeName};
+use crate::model::{Condensed, Content, Conversation, Original, Part, Reject, RejectReason, Role, ShapeName};
 use crate::shape::{self, Decoded, Row};
 
 /// Longer labels (ids, roles) are cut in the tables: a label stands in every row of its conversation.
@@ -65,69 +65,86 @@ pub(crate) struct Recipe<'a> {
     pub(crate) forced: bool,
 }
 
-/// What a record became, proven.
+/// A record after the engine.
 #[derive(Debug)]
 pub(crate) struct Product<'r> {
     pub(crate) decoded: Decoded<'r>,
     pub(crate) condensed: Condensed,
-    pub(crate) written: Written<'r>,
+}
+
+/// What is written for a record, proven.
+#[derive(Debug)]
+pub(crate) struct Encoded<'p> {
+    pub(crate) written: Written<'p>,
     pub(crate) layout: Option<String>,
+    pub(crate) originals: Vec<Original<'p>>,
     /// The row or record does not bring the original back: its raw text goes to the sidecar.
     pub(crate) needs_raw: bool,
 }
 
 /// What goes to the conversations table.
 #[derive(Debug)]
-pub(crate) enum Written<'r> {
-    Row(Row<'r>),
+pub(crate) enum Written<'p> {
+    Row(Row<'p>),
     Record(String),
 }
 
-/// Works on one record; a panic below becomes a reject.
+/// Reads and compresses one record; a panic below becomes a reject.
 pub(crate) fn process<'r>(
     recipe: &Recipe<'_>,
     record: &'r str,
     fallback_id: &str,
     scratch: &mut Scratch,
 ) -> Result<Product<'r>, Reject> {
-    match guard(|| make(recipe, record, fallback_id, scratch)) {
-        Ok(result) => result,
-        Err(message) => {
-            *scratch = Scratch::default();
-            let detail = format!("condenser failed on this record (a defect; please report it): {message}");
-            Err(Reject { reason: RejectReason::Internal, detail })
+    let work = || {
+        let decoded = decode(recipe, record, fallback_id)?;
+        let condensed = recipe.engine.condense(&decoded.conversation, scratch);
+        Ok(Product { decoded, condensed })
+    };
+    guard(work).unwrap_or_else(|message| {
+        *scratch = Scratch::default();
+        Err(failed(&message))
+    })
+}
+
+impl Product<'_> {
+    /// Writes the record as `recipe` says and restores it from that; a panic below becomes a reject.
+    pub(crate) fn encode(&self, recipe: &Recipe<'_>) -> Result<Encoded<'_>, Reject> {
+        let encoded = guard(|| self.make(recipe)).map_err(|message| failed(&message))?;
+        match &encoded.written {
+            Written::Record(text) if text.contains('\n') => Err(failed("the compressed record has a line feed")),
+            _ => Ok(encoded),
         }
+    }
+
+    fn make(&self, recipe: &Recipe<'_>) -> Encoded<'_> {
+        let provenance = recipe.engine.options().provenance;
+        let Self { decoded, condensed } = self;
+        let originals = decoded.originals(condensed);
+        let (written, layout, restored) = match recipe.format {
+            ConversationFormat::Parquet => {
+                let id = label(&decoded.conversation.id);
+                let row = decoded.row(condensed, provenance);
+                let layout = decoded.row_layout(condensed);
+                let restored = shape::restore_row(&id, &row, &layout, &originals);
+                (Written::Row(row), Some(layout), restored)
+            }
+            ConversationFormat::Jsonl => {
+                let record = decoded.condensed_record(condensed, provenance);
+                let layout = decoded.record_layout(condensed);
+                let restored = shape::restore_record(&record, layout.as_deref(), &originals);
+                (Written::Record(record), layout, restored)
+            }
+        };
+        let exact = restored.is_ok_and(|restored| restored == decoded.record);
+        let layout = layout.filter(|layout| exact && !layout.is_empty());
+        Encoded { written, layout, originals, needs_raw: !exact }
     }
 }
 
-fn make<'r>(recipe: &Recipe<'_>, record: &'r str, fallback_id: &str, scratch: &mut Scratch) -> Result<Product<'r>, Reject> {
-    let decoded = decode(recipe, record, fallback_id)?;
-    let condensed = recipe.engine.condense(&decoded.conversation, scratch);
-    let provenance = recipe.engine.options().provenance;
-    let originals = originals(&decoded.conversation, &condensed);
-    let id = label(&decoded.conversation.id);
-    let (written, layout, exact) = match recipe.format {
-        ConversationFormat::Parquet => {
-            let row = decoded.row(&condensed, provenance);
-            let layout = decoded.row_layout(&condensed);
-            let exact = shape::restore_row(&id, &row, &layout, &originals).is_ok_and(|restored| restored == record);
-            (Written::Row(row), Some(layout), exact)
-        }
-        ConversationFormat::Jsonl => {
-            let out = decoded.condensed_record(&condensed, provenance);
-            let layout = decoded.record_layout(&condensed);
-            let restored = shape::restore_record(&out, layout.as_deref(), &originals);
-            let exact = restored.is_ok_and(|restored| restored == record);
-            if out.contains('\n') {
-                let detail = "the compressed record has a line feed (a defect; please report it)".to_owned();
-                return Err(Reject { reason: RejectReason::Internal, detail });
-            }
-            (Written::Record(out), layout, exact)
-        }
-    };
-    drop(id);
-    let layout = layout.filter(|layout| exact && !layout.is_empty());
-    Ok(Product { decoded, condensed, written, layout, needs_raw: !exact })
+fn failed(message: &str) -> Reject {
+    let detail = format!("condenser failed on this record (a defect; please report it): {message}");
+    Reject { reason: RejectReason::Internal, detail }
 }
 
 fn decode<'r>(recipe: &Recipe<'_>, record: &'r str, fallback_id: &str) -> Result<Decoded<'r>, Reject> {
@@ -151,21 +168,6 @@ fn unknown(record: &str) -> Reject {
     }
 }
 
-/// The originals of all replaced messages, in output order.
-pub(crate) fn originals<'a>(conversation: &'a Conversation<'_>, condensed: &'a Condensed) -> Vec<Original<'a>> {
-    let mut originals = Vec::new();
-    for (position, output) in condensed.messages.iter().enumerate() {
-        if let Output::Replaced(replacement) = output {
-            originals.extend(replacement.sources.iter().map(|&message_index| Original {
-                position,
-                message_index,
-                message: conversation.messages[message_index].raw,
-            }));
-        }
-    }
-    originals
-}
-
 /// The class of a conversation, from its make-up alone: `tool-heavy` when a quarter of its messages call tools or
 /// carry results, else `code` when a fifth of them have a fenced block, else `long-prose` when a message has
 /// 1,500 bytes of text on average, else `chat`; `other` when nobody says anything.
@@ -182,7 +184,9 @@ pub(crate) fn class_of(conversation: &Conversation<'_>) -> &'static str {
             length += text.len();
         }
         fenced += usize::from(has_fence);
-        spoken += usize::from(length > 0 || matches!(&message.content, Content::Parts(parts) if parts.contains(&Part::Opaque)));
+        spoken += usize::from(
+            length > 0 || matches!(&message.content, Content::Parts(parts) if parts.contains(&Part::Opaque)),
+        );
         bytes += length;
     }
     let n_messages = conversation.messages.len();

@@ -151,9 +151,10 @@ impl Restorer {
             restored.bytes.extend_from_slice(reject.before.unwrap_or_default().as_bytes());
             match (&reject.raw, &reject.raw_base64) {
                 (Some(raw), _) => restored.bytes.extend_from_slice(raw.as_bytes()),
-                (None, Some(raw)) => restored.bytes.extend_from_slice(&base64::decode(raw).ok_or_else(|| {
-                    self.broken(reject.source_row, "the raw bytes of a reject are no Base64")
-                })?),
+                (None, Some(raw)) => restored.bytes.extend_from_slice(
+                    &base64::decode(raw)
+                        .ok_or_else(|| self.broken(reject.source_row, "the raw bytes of a reject are no Base64"))?,
+                ),
                 (None, None) => {}
             }
             restored.bytes.extend_from_slice(reject.end.as_deref().unwrap_or("\n").as_bytes());
@@ -174,13 +175,15 @@ impl Restorer {
             Some(Ok(reject)) if !self.sparse => reject.source_row,
             _ => u64::MAX,
         };
-        let stored = batch.column_by_name("source_row").is_some().then(|| count_column(batch, "source_row")).transpose()?;
+        let stored =
+            batch.column_by_name("source_row").is_some().then(|| count_column(batch, "source_row")).transpose()?;
         let mut rows = Vec::new();
         for index in start..batch.num_rows() {
             let row = match stored {
                 Some(stored) if self.sparse => stored.value(index),
                 Some(stored) if stored.value(index) != self.next_row => {
-                    let message = format!("the row of this record is missing; row {} stands there", stored.value(index));
+                    let message =
+                        format!("the row of this record is missing; row {} stands there", stored.value(index));
                     return Err(self.broken(self.next_row, &message));
                 }
                 _ => self.next_row,
@@ -346,7 +349,8 @@ impl Entries {
         for (view, range) in self.views()? {
             for at in range.filter(|&at| text_at(view.kind, at) == Some(Kind::Frame.as_str())) {
                 let text = text_at(view.message, at).unwrap_or_default();
-                let found: Frame = serde_json::from_str(text).map_err(|error| format!("a frame cannot be read: {error}"))?;
+                let found: Frame =
+                    serde_json::from_str(text).map_err(|error| format!("a frame cannot be read: {error}"))?;
                 frame.before.push_str(&found.before);
                 frame.end = found.end;
             }
@@ -374,7 +378,8 @@ impl VerbatimCursor {
                 }
                 let (batch, start) = self.batches.pop_front().unwrap_or_else(|| unreachable!("a row was seen there"));
                 let source_row = count_column(&batch, "source_row")?;
-                let end = (start..batch.num_rows()).find(|&at| source_row.value(at) != found).unwrap_or(batch.num_rows());
+                let end =
+                    (start..batch.num_rows()).find(|&at| source_row.value(at) != found).unwrap_or(batch.num_rows());
                 if found == row {
                     entries.rows.push((batch.clone(), start..end));
                 }

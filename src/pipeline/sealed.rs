@@ -30,7 +30,8 @@ pub fn seal<T: Serialize>(value: &T) -> Result<String> {
 /// # Errors
 /// `Verification` when a byte differs from what was written.
 pub fn open_sealed<T: DeserializeOwned>(bytes: &[u8], place: &str) -> Result<T> {
-    let broken = || Error::new(ErrorKind::Verification, place, "the file differs from what was written: its seal is broken");
+    let broken =
+        || Error::new(ErrorKind::Verification, place, "the file differs from what was written: its seal is broken");
     let text = std::str::from_utf8(bytes).map_err(|error| broken().because(error))?;
     let rest = text.strip_suffix(END).ok_or_else(broken)?;
     let (body, hash) = rest.rsplit_once(SEAL).ok_or_else(broken)?;
@@ -38,6 +39,7 @@ pub fn open_sealed<T: DeserializeOwned>(bytes: &[u8], place: &str) -> Result<T> 
         return Err(broken());
     }
     serde_json::from_str(text).map_err(|error| {
-        Error::new(ErrorKind::Verification, place, "the file is not what this version of condenser reads").because(error)
+        Error::new(ErrorKind::Verification, place, "the file is not what this version of condenser reads")
+            .because(error)
     })
 }

@@ -100,7 +100,11 @@ fn message_fields() -> Fields {
 #[must_use]
 pub fn conversations_schema() -> SchemaRef {
     let mut fields = place_fields();
-    fields.push(field("messages", DataType::List(Arc::new(field("item", DataType::Struct(message_fields()), false))), false));
+    fields.push(field(
+        "messages",
+        DataType::List(Arc::new(field("item", DataType::Struct(message_fields()), false))),
+        false,
+    ));
     fields.push(field("extra", DataType::LargeUtf8, true));
     Arc::new(Schema::new(fields))
 }
@@ -242,7 +246,8 @@ impl ConversationsBuilder {
     }
 
     pub(crate) fn finish(mut self) -> Result<RecordBatch> {
-        let values: Vec<ArrayRef> = self.columns.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef).collect();
+        let values: Vec<ArrayRef> =
+            self.columns.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef).collect();
         let messages = StructArray::try_new(message_fields(), values, None).map_err(internal)?;
         let item = Arc::new(field("item", DataType::Struct(message_fields()), false));
         let offsets = OffsetBuffer::from_lengths(self.lengths);
@@ -466,7 +471,10 @@ pub(crate) fn text_column<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b 
 
 /// A count column of a table that was read.
 pub(crate) fn count_column<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b arrow::array::UInt64Array> {
-    batch.column_by_name(name).and_then(|column| column.as_primitive_opt::<UInt64Type>()).ok_or_else(|| missing_column(name))
+    batch
+        .column_by_name(name)
+        .and_then(|column| column.as_primitive_opt::<UInt64Type>())
+        .ok_or_else(|| missing_column(name))
 }
 
 /// A value of a text column.

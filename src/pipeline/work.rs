@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::record::{Product, Recipe, Written, class_of, originals, process};
+use super::record::{Encoded, Product, Recipe, Written, class_of, process};
 use super::tables::{
     ConversationsBuilder, DecisionsBuilder, Kind, MetricsBuilder, OriginalRow, Place, RecordsBuilder, VerbatimBuilder,
 };
@@ -75,7 +75,14 @@ pub(crate) fn encode_batch(task: &Task<'_>, batch: &Batch) -> Result<EncodedBatc
 }
 
 impl Builders {
-    fn line(&mut self, task: &Task<'_>, batch: &Batch, text: Option<&str>, line: &Line, scratch: &mut Scratch) -> Result<()> {
+    fn line(
+        &mut self,
+        task: &Task<'_>,
+        batch: &Batch,
+        text: Option<&str>,
+        line: &Line,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
         let raw = &batch.bytes[line.record.clone()];
         let frame = Frame {
             before: blank(&batch.bytes[line.span.start..line.record.start], task)?,
@@ -92,7 +99,12 @@ impl Builders {
                 detail: "the line is longer than --max-record-bytes; its bytes follow in pieces".to_owned(),
             },
             LineKind::Piece { first: false } => {
-                let row = RejectRow { source: task.source.to_owned(), source_row: line.row, line: line.number, ..RejectRow::default() };
+                let row = RejectRow {
+                    source: task.source.to_owned(),
+                    source_row: line.row,
+                    line: line.number,
+                    ..RejectRow::default()
+                };
                 self.reject(row, batch, line, raw, frame);
                 return Ok(());
             }
@@ -143,25 +155,33 @@ impl Builders {
         }
     }
 
-    fn record(&mut self, task: &Task<'_>, record: &str, row: u64, frame: &Frame, scratch: &mut Scratch) -> std::result::Result<(), Reject> {
+    fn record(
+        &mut self,
+        task: &Task<'_>,
+        record: &str,
+        row: u64,
+        frame: &Frame,
+        scratch: &mut Scratch,
+    ) -> std::result::Result<(), Reject> {
         let mut fallback = String::new();
         write!(fallback, "{}#{row}", task.source).expect("writing to a string cannot fail");
         let product = process(&task.recipe, record, &fallback, scratch)?;
+        let encoded = product.encode(&task.recipe)?;
         let id = label(&product.decoded.conversation.id).into_owned();
         let place = Place { id: &id, source: task.source, row };
         self.frame(place, frame);
-        match &product.written {
+        match &encoded.written {
             Written::Row(written) => self.rows.push(place, written),
             Written::Record(written) => self.records.push(written),
         }
-        if product.needs_raw {
+        if encoded.needs_raw {
             self.verbatim.push(place, Kind::Record, OriginalRow::default(), record);
             self.out.proof.raw_records += 1;
         }
-        if let Some(layout) = &product.layout {
+        if let Some(layout) = &encoded.layout {
             self.verbatim.push(place, Kind::Layout, OriginalRow::default(), layout);
         }
-        self.originals(place, &product);
+        self.originals(place, &product, &encoded);
         if task.verbatim_map {
             self.out.verbatim_map.extend(map_line(&id, &product));
         }
@@ -188,9 +208,9 @@ impl Builders {
         Ok(())
     }
 
-    fn originals(&mut self, place: Place<'_>, product: &Product<'_>) {
+    fn originals(&mut self, place: Place<'_>, product: &Product<'_>, encoded: &Encoded<'_>) {
         let conversation = &product.decoded.conversation;
-        for original in originals(conversation, &product.condensed) {
+        for original in &encoded.originals {
             let message = &conversation.messages[original.message_index];
             let summary_id = match &product.condensed.messages[original.position] {
                 Output::Replaced(replacement) => Some(replacement.provenance.summary_id.as_str()),
@@ -219,24 +239,15 @@ impl Builders {
     }
 }
 
-/// `{"conversation_id", "verbatim": {id: message}}` when a message was replaced. The first message of an id wins:
-/// a map has one place per id, the verbatim table has them all.
+/// `{"conversation_id", "verbatim": {id: message}}` when a message was replaced and a map can hold the originals: it
+/// has one place per id, the verbatim table has them all.
 fn map_line(id: &str, product: &Product<'_>) -> Option<String> {
-    let mut entries = std::collections::BTreeSet::new();
-    let mut map = String::new();
-    for output in &product.condensed.messages {
-        let Output::Replaced(replacement) = output else { continue };
-        for (key, &index) in replacement.provenance.ids.iter().zip(&replacement.sources) {
-            if entries.insert(key) {
-                let separator = if map.is_empty() { "" } else { "," };
-                let key = serde_json::to_string(key).expect("a string always serializes");
-                let message = product.decoded.conversation.messages[index].raw;
-                write!(map, "{separator}{key}:{message}").expect("writing to a string cannot fail");
-            }
-        }
+    if product.condensed.is_unchanged() {
+        return None;
     }
+    let map = crate::shape::verbatim_map(&product.decoded, &product.condensed).ok()?;
     let id = serde_json::to_string(id).expect("a string always serializes");
-    (!map.is_empty()).then(|| format!("{{\"conversation_id\":{id},\"verbatim\":{{{map}}}}}"))
+    Some(format!("{{\"conversation_id\":{id},\"verbatim\":{map}}}"))
 }
 
 fn blank(bytes: &[u8], task: &Task<'_>) -> Result<String> {
