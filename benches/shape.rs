@@ -1,10 +1,33 @@
-//! Records ⇄ conversations in bytes of the record per second.
+//! Records ⇄ conversations in bytes of the record per second; on the `*.jsonl.zst` files of the folder that
+//! `CONDENSER_CORPORA` names, or on records made here.
 
 use std::hint::black_box;
 
 use condenser::model::{Condensed, Metrics, NewBody, Output, Provenance, ProvenancePlace, Replacement, ShapeName};
 use condenser::shape::{Decoded, decode, restore_record, restore_row};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+
+/// Enough to be more than the caches hold, little enough for a short bench.
+const MAX_BYTES_PER_CORPUS: usize = 2 << 20;
+
+/// The first records of every corpus; `None` when no folder is named.
+fn corpora() -> Option<Vec<String>> {
+    let folder = std::env::var_os("CONDENSER_CORPORA")?;
+    let mut paths: Vec<_> = std::fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "zst"));
+    paths.sort();
+    let mut records = Vec::new();
+    for path in paths {
+        let bytes = zstd::decode_all(std::fs::File::open(path).ok()?).ok()?;
+        let text = String::from_utf8(bytes).ok()?;
+        let mut left = MAX_BYTES_PER_CORPUS;
+        records.extend(text.lines().map(str::to_owned).take_while(|record| {
+            left = left.saturating_sub(record.len());
+            left > 0
+        }));
+    }
+    Some(records)
+}
 
 /// Chat records with short and long messages, line ends, quotes and calls.
 fn records() -> Vec<String> {
@@ -53,7 +76,7 @@ fn read(record: &str) -> Decoded<'_> {
 }
 
 fn shape(criterion: &mut Criterion) {
-    let records = records();
+    let records = corpora().unwrap_or_else(records);
     let n_bytes: usize = records.iter().map(String::len).sum();
     let decoded: Vec<_> = records.iter().map(|record| read(record)).collect();
     let condensed: Vec<_> = decoded.iter().map(condensed).collect();
@@ -61,7 +84,7 @@ fn shape(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("shape");
     group.throughput(Throughput::Bytes(n_bytes as u64));
     group.bench_function("decode", |bench| {
-        bench.iter(|| records.iter().for_each(|record| drop(black_box(read(record)))))
+        bench.iter(|| records.iter().for_each(|record| drop(black_box(read(record)))));
     });
     group.bench_function("row + layout", |bench| {
         bench.iter(|| {
@@ -88,11 +111,10 @@ fn shape(criterion: &mut Criterion) {
             }
         });
     });
-    group.bench_function("record_layout + restore_record", |bench| {
+    group.bench_function("condensed_record + layout + restore_record", |bench| {
         bench.iter(|| {
             for (decoded, condensed) in both() {
-                let record = decoded.condensed_record(condensed, ProvenancePlace::Sidecar);
-                let layout = decoded.record_layout(condensed);
+                let (record, layout) = decoded.condensed_record_and_layout(condensed, ProvenancePlace::Sidecar);
                 let originals = decoded.originals(condensed);
                 black_box(restore_record(&record, layout.as_deref(), &originals)).expect("it fits");
             }

@@ -38,7 +38,7 @@ fn describe(message: &Message<'_>) -> String {
 }
 
 fn check_read(shape: ShapeName, record: &str, expected: &str) {
-    let decoded = decode(record, shape, "fallback").unwrap_or_else(|reject| panic!("{record}: {}", reject.detail));
+    let decoded = decode(record, shape, "fallback").map_err(|reject| reject.detail).expect(record);
     let lines: Vec<_> = decoded.conversation.messages.iter().map(describe).collect();
     let expected: Vec<_> = expected.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     assert_eq!(lines, expected, "{record}");
@@ -92,8 +92,8 @@ fn openai_messages_are_read() {
 #[test]
 fn cce_messages_are_read_from_objects_and_bare_lists() {
     let list = r#"[{"id": "m0", "index": 0, "role": "user", "content": "a", "metadata": {}}, {"id": 1e2, "index": 1}]"#;
-    let expected = r##"user #m0 "a"
-                      missing #1e2 absent"##;
+    let expected = "user #m0 \"a\"
+                      missing #1e2 absent";
     check_read(ShapeName::Cce, list, expected);
     check_read(ShapeName::Cce, &format!(r#"{{"messages": {list}}}"#), expected);
 }
@@ -250,7 +250,8 @@ fn rows_are_columns_with_the_rest_in_extra() {
     let condensed = Condensed { messages, decisions: Vec::new(), metrics: Metrics::default() };
     let row = decoded.row(&condensed, ProvenancePlace::Sidecar);
     assert_eq!(row.extra.as_deref(), Some(r#"{"model":"m\u00e9"}"#));
-    let [first, second] = row.messages.as_slice() else { panic!("two messages") };
+    assert_eq!(row.messages.len(), 2);
+    let (first, second) = (&row.messages[0], &row.messages[1]);
     assert_eq!((first.role.as_deref(), first.content.as_deref()), (Some("user"), Some("a\nb")));
     assert_eq!((first.name.as_deref(), first.extra.as_deref()), (None, Some(r#"{"ts":1.0}"#)));
     assert_eq!((second.role.as_deref(), second.content.as_deref()), (None, Some(r#"["x"]"#)));
@@ -353,14 +354,36 @@ proptest! {
     fn strings_are_decoded_as_by_serde(text in any::<String>(), ascii in any::<bool>()) {
         let mut quoted = serde_json::to_string(&text).expect("a string serializes");
         if ascii {
-            let escape = |char: char| match char {
-                char if char.is_ascii() => char.to_string(),
-                char => char.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
-            };
-            quoted = quoted.chars().map(escape).collect();
+            let mut escaped = String::new();
+            for char in quoted.chars() {
+                if char.is_ascii() {
+                    escaped.push(char);
+                } else {
+                    escaped.extend(char.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+                }
+            }
+            quoted = escaped;
         }
         let record = format!(r#"{{"messages": [{{"content": {quoted}}}]}}"#);
         let decoded = decode(&record, ShapeName::Openai, "fallback").expect("the record is valid");
         prop_assert_eq!(&decoded.conversation.messages[0].content, &Content::Text(text.into()));
     }
+}
+
+#[test]
+fn the_styles_of_common_writers_need_no_copy_in_the_layout() {
+    let check = |text: &str| {
+        let record = format!(r#"{{"messages": [{{"content": "{text}"}}]}}"#);
+        let decoded = decode(&record, ShapeName::Openai, "fallback").expect("the record is valid");
+        let messages = vec![Output::Kept { index: 0 }];
+        let condensed = Condensed { messages, decisions: Vec::new(), metrics: Metrics::default() };
+        let layout = decoded.row_layout(&condensed);
+        assert!(layout.contains("$C"), "{record}\n{layout}");
+    };
+    check(r#"é / \n\t\"\\\u001b <b>"#);
+    check(r"\u00e9 / \n\ud83d\ude00 \u007f <b>");
+    check(r"\u00E9 / \n\uD83D\uDE00 \u001B <b>");
+    check(r"\u00e9 \/ \n\ud83d\ude00 <b>");
+    check(r"é / \u003cb\u003e \u2028");
+    check(r"é \/");
 }

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::json::{find_backslash, find_special, find_special_or_wide};
+use super::find::{find_backslash, find_special, find_special_or_wide};
 
 /// The kinds of escapes that occur in a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -13,17 +13,19 @@ impl Marks {
     /// No escape at all: the decoded text is the raw text.
     pub(super) const NONE: Self = Self(0);
     /// Escapes that every writer makes: quote, backslash and control characters.
-    const COMMON: Self = Self(1);
+    pub(super) const COMMON: Self = Self(1);
     /// `\/`
     const SLASH: Self = Self(2);
-    /// A character beyond ASCII, in lower-case hex.
+    /// A character beyond ASCII.
     const WIDE: Self = Self(4);
     /// `<`, `>` or `&`, as writers escape them for HTML.
     const HTML: Self = Self(8);
     /// DEL.
     const DELETE: Self = Self(16);
-    /// What no style of ours writes: `\u0041`, upper-case hex, lone surrogates.
+    /// What no style of ours writes: `\u0041`, lone surrogates.
     const ODD: Self = Self(32);
+    /// Upper-case hex digits.
+    const UPPER: Self = Self(64);
 
     pub(super) fn add(&mut self, other: Self) {
         self.0 |= other.0;
@@ -53,7 +55,8 @@ impl Marks {
                     _ => (Self::WIDE, 6),
                 };
                 let upper = bytes.get(pos..pos + len)?.iter().any(u8::is_ascii_uppercase);
-                (if upper { Self::ODD } else { mark }, len)
+                self.add(if upper { Self::UPPER } else { Self::NONE });
+                (mark, len)
             }
             _ => return None,
         };
@@ -62,13 +65,15 @@ impl Marks {
     }
 }
 
-/// How a writer escapes strings. Control characters have their short form or lower-case hex in all styles.
+/// How a writer escapes strings. Control characters have their short form, or else hex, in all styles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Style(u8);
 
 const ASCII: u8 = 1;
 const SLASH: u8 = 2;
 const HTML: u8 = 4;
+const UPPER: u8 = 8;
+const N_STYLES: u8 = 16;
 
 impl Style {
     /// Only what JSON demands.
@@ -78,7 +83,8 @@ impl Style {
     pub(super) fn of(record: &str, seen: Marks) -> Self {
         let ascii = seen.has(Marks::WIDE) && record.is_ascii();
         let flag = |on: bool, bit: u8| if on { bit } else { 0 };
-        Self(flag(ascii, ASCII) | flag(seen.has(Marks::SLASH), SLASH) | flag(seen.has(Marks::HTML), HTML))
+        let (slash, html) = (flag(seen.has(Marks::SLASH), SLASH), flag(seen.has(Marks::HTML), HTML));
+        Self(flag(ascii, ASCII) | slash | html | flag(seen.has(Marks::UPPER), UPPER))
     }
 
     /// The style in which `text` is written as `raw`, quotes included; `self` when it fits, `None` when none does.
@@ -86,24 +92,36 @@ impl Style {
         if marks.has(Marks::ODD) {
             return None;
         }
-        std::iter::once(self).chain((0..8).map(Self)).find(|style| style.writes(raw, marks, text))
+        let all = std::iter::once(self).chain((0..N_STYLES).map(Self));
+        all.filter(|style| style.makes(marks)).find(|style| style.writes(raw, marks, text))
     }
 
-    /// The digit that stands for the style in a layout; `0` is left for text that is copied.
+    /// The digit, base 36, that stands for the style in a layout; `0` is left for text that is copied.
     pub(super) fn code(self) -> char {
-        char::from(b'1' + self.0)
+        char::from_digit(u32::from(self.0) + 1, 36).unwrap_or('0')
     }
 
     /// The style with this code.
     pub(super) fn from_code(code: char) -> Option<Self> {
-        u8::try_from(code).ok().filter(|code| (b'1'..=b'8').contains(code)).map(|code| Self(code - b'1'))
+        let number = code.to_digit(36)?.checked_sub(1)?;
+        u8::try_from(number).ok().filter(|&number| number < N_STYLES).map(Self)
+    }
+
+    /// True when a writer of this style makes such escapes at all; cheap, so that few styles need to be tried.
+    fn makes(self, marks: Marks) -> bool {
+        let wide = self.has(ASCII) || self.has(HTML) || !marks.has(Marks::WIDE);
+        let delete = self.has(ASCII) || !marks.has(Marks::DELETE);
+        let slash = self.has(SLASH) || !marks.has(Marks::SLASH);
+        let html = self.has(HTML) || !marks.has(Marks::HTML);
+        let upper = self.has(UPPER) || !marks.has(Marks::UPPER);
+        wide && delete && slash && html && upper
     }
 
     fn writes(self, raw: &str, marks: Marks, text: &str) -> bool {
         match self.0 {
             0 => matches!(marks, Marks::NONE | Marks::COMMON),
             ASCII => {
-                let strange = Marks(Marks::SLASH.0 | Marks::HTML.0 | Marks::ODD.0);
+                let strange = Marks(Marks::SLASH.0 | Marks::HTML.0 | Marks::UPPER.0);
                 !marks.has(strange) && raw.is_ascii() && memchr::memchr(0x7f, raw.as_bytes()).is_none()
             }
             _ => {
@@ -119,7 +137,7 @@ impl Style {
     }
 
     fn next_escape(self, bytes: &[u8], from: usize) -> usize {
-        match self.0 {
+        match self.0 & !UPPER {
             0 => find_special(bytes, from),
             ASCII => find_special_or_wide(bytes, from),
             _ => (from..bytes.len()).find(|&at| self.escapes(bytes, at)).unwrap_or(bytes.len()),
@@ -185,7 +203,7 @@ pub(super) fn encode(text: &str, style: Style, out: &mut String) {
         let (plain, rest) = (text.get(from..at), text.get(at..));
         out.push_str(plain.expect("escaped are whole characters"));
         let Some(char) = rest.and_then(|rest| rest.chars().next()) else { break };
-        push_escape(char, out);
+        push_escape(char, style, out);
         from = at + char.len_utf8();
     }
     out.push('"');
@@ -201,13 +219,13 @@ pub(super) fn restyle(json: &str, style: Style) -> Cow<'_, str> {
         if char.is_ascii() {
             out.push(char);
         } else {
-            push_escape(char, &mut out);
+            push_escape(char, style, &mut out);
         }
     }
     Cow::Owned(out)
 }
 
-fn push_escape(char: char, out: &mut String) {
+fn push_escape(char: char, style: Style, out: &mut String) {
     match char {
         '"' => out.push_str("\\\""),
         '\\' => out.push_str("\\\\"),
@@ -222,7 +240,8 @@ fn push_escape(char: char, out: &mut String) {
                 out.push_str("\\u");
                 for shift in [12, 8, 4, 0] {
                     let digit = char::from_digit(u32::from(*unit >> shift) & 15, 16);
-                    out.push(digit.expect("four bits are a hex digit"));
+                    let digit = digit.expect("four bits are a hex digit");
+                    out.push(if style.has(UPPER) { digit.to_ascii_uppercase() } else { digit });
                 }
             }
         }

@@ -5,7 +5,7 @@ use crate::model::{Reject, RejectReason};
 
 use super::escape::Style;
 use super::json::{Bad, Key, Kind, Raw, Scanner, between, offset_in};
-use super::spec::{Field, RECORD_IDS, Spec};
+use super::spec::{Field, N_FIELDS, RECORD_IDS, Spec};
 
 /// A key with its value, as written.
 #[derive(Debug, Clone, Copy)]
@@ -168,16 +168,16 @@ impl<'r> Cutter<'r> {
             self.reject.get_or_insert(Reject { reason: RejectReason::MessageNotObject, detail });
             return Ok(());
         }
-        let first = self.members.len();
-        let mut seen = 0_u16;
+        // Where the last member with a field stands; none of them is number `usize::MAX`.
+        let mut latest = [usize::MAX; N_FIELDS];
         let text = scanner.object(|scanner, key| {
             let field = self.spec.field(&key.name);
-            let bit = 1 << field as u16;
-            if field != Field::Other && seen & bit != 0 {
-                let earlier = self.members.iter_mut().skip(first).find(|member| member.field == field);
-                earlier.expect("its bit is set").field = Field::Shadowed;
+            if let Some(latest) = latest.get_mut(field as usize).filter(|_| field != Field::Other) {
+                if let Some(earlier) = self.members.get_mut(*latest) {
+                    earlier.field = Field::Shadowed;
+                }
+                *latest = self.members.len();
             }
-            seen |= bit;
             self.members.push(Member { key: key.text, value: scanner.value()?, field });
             Ok(())
         })?;

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::escape::{Marks, decode};
+use super::find::find_special;
 
 /// Why a text is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,6 +201,11 @@ impl<'r> Scanner<'r> {
             pos = find_special(bytes, pos);
             match bytes.get(pos) {
                 Some(b'"') => break,
+                // The escapes that text is full of, without a call.
+                Some(b'\\') if matches!(bytes.get(pos + 1), Some(b'n' | b'"' | b'\\' | b't')) => {
+                    marks.add(Marks::COMMON);
+                    pos += 2;
+                }
                 Some(b'\\') => match marks.escape(bytes, pos) {
                     Some(next) => pos = next,
                     None => return Err(Bad { at: pos, expected: "a valid escape" }),
@@ -351,73 +357,4 @@ pub(super) fn between<'r>(whole: &'r str, left: &str, right: &str) -> &'r str {
 
 fn unquoted(text: &str) -> &str {
     text.get(1..text.len() - 1).expect("a string token has two quotes")
-}
-
-const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGHS: u64 = 0x8080_8080_8080_8080;
-
-/// The first byte from `pos` on that ends plain text in a string: quote, backslash or control character; the
-/// length of `bytes` when there is none. Eight bytes a step: the lowest marked byte of a word is always exact.
-pub(super) fn find_special(bytes: &[u8], mut pos: usize) -> usize {
-    while let Some(chunk) = bytes.get(pos..pos + 8).and_then(|chunk| <[u8; 8]>::try_from(chunk).ok()) {
-        let word = u64::from_le_bytes(chunk);
-        let quote = word ^ (ONES * u64::from(b'"'));
-        let slash = word ^ (ONES * u64::from(b'\\'));
-        let control = word.wrapping_sub(ONES * 0x20) & !word;
-        let hit = (quote.wrapping_sub(ONES) & !quote | slash.wrapping_sub(ONES) & !slash | control) & HIGHS;
-        if hit != 0 {
-            return pos + (hit.trailing_zeros() / 8) as usize;
-        }
-        pos += 8;
-    }
-    while let Some(&byte) = bytes.get(pos) {
-        if byte < 0x20 || byte == b'"' || byte == b'\\' {
-            return pos;
-        }
-        pos += 1;
-    }
-    bytes.len()
-}
-
-/// The first backslash from `pos` on; the length of `bytes` when there is none.
-pub(super) fn find_backslash(bytes: &[u8], mut pos: usize) -> usize {
-    while let Some(chunk) = bytes.get(pos..pos + 8).and_then(|chunk| <[u8; 8]>::try_from(chunk).ok()) {
-        let slash = u64::from_le_bytes(chunk) ^ (ONES * u64::from(b'\\'));
-        let hit = slash.wrapping_sub(ONES) & !slash & HIGHS;
-        if hit != 0 {
-            return pos + (hit.trailing_zeros() / 8) as usize;
-        }
-        pos += 8;
-    }
-    while bytes.get(pos).is_some_and(|&byte| byte != b'\\') {
-        pos += 1;
-    }
-    pos.min(bytes.len())
-}
-
-/// The first byte from `pos` on that `ensure_ascii` does not write as it is.
-pub(super) fn find_special_or_wide(bytes: &[u8], mut pos: usize) -> usize {
-    while let Some(chunk) = bytes.get(pos..pos + 8).and_then(|chunk| <[u8; 8]>::try_from(chunk).ok()) {
-        let word = u64::from_le_bytes(chunk);
-        let quote = word ^ (ONES * u64::from(b'"'));
-        let slash = word ^ (ONES * u64::from(b'\\'));
-        let delete = word ^ (ONES * 0x7f);
-        let hit = (quote.wrapping_sub(ONES) & !quote
-            | slash.wrapping_sub(ONES) & !slash
-            | delete.wrapping_sub(ONES) & !delete
-            | word.wrapping_sub(ONES * 0x20) & !word
-            | word)
-            & HIGHS;
-        if hit != 0 {
-            return pos + (hit.trailing_zeros() / 8) as usize;
-        }
-        pos += 8;
-    }
-    while let Some(&byte) = bytes.get(pos) {
-        if !(0x20..0x7f).contains(&byte) || byte == b'"' || byte == b'\\' {
-            return pos;
-        }
-        pos += 1;
-    }
-    bytes.len()
 }

@@ -4,6 +4,7 @@
 mod cce;
 mod detect;
 mod escape;
+mod find;
 mod index;
 mod json;
 mod layout;
@@ -106,12 +107,22 @@ impl<'r> Decoded<'r> {
     /// What [`restore_record`] needs beside the record and the originals; usually nothing.
     #[must_use]
     pub fn record_layout(&self, condensed: &Condensed) -> Option<String> {
-        let record = self.condensed_record(condensed, ProvenancePlace::Sidecar);
+        self.condensed_record_and_layout(condensed, ProvenancePlace::Sidecar).1
+    }
+
+    /// [`Self::condensed_record`] and [`Self::record_layout`] for the price of one: whether a layout is needed is
+    /// found out by restoring the record.
+    #[must_use]
+    pub fn condensed_record_and_layout(
+        &self,
+        condensed: &Condensed,
+        provenance: ProvenancePlace,
+    ) -> (String, Option<String>) {
+        let record = self.condensed_record(condensed, provenance);
         let restored = restore_record(&record, None, &self.originals(condensed));
-        if restored.is_ok_and(|restored| restored == self.record) {
-            return None;
-        }
-        Some(row::record_layout(&self.index, condensed))
+        let fits = restored.is_ok_and(|restored| restored == self.record);
+        let layout = (!fits).then(|| row::record_layout(&self.index, condensed));
+        (record, layout)
     }
 
     /// The messages that were replaced, as the sidecar holds them, by output position and input index.

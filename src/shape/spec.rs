@@ -20,6 +20,9 @@ pub(super) enum Field {
     Shadowed,
 }
 
+/// Number of fields.
+pub(super) const N_FIELDS: usize = Field::Shadowed as usize + 1;
+
 /// A shape.
 #[derive(Debug)]
 pub(super) struct Spec {

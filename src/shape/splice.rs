@@ -1,5 +1,7 @@
 //! Putting new texts into a record and leaving every other byte where it was.
 
+use foldhash::HashMap;
+
 use crate::model::{Condensed, NewBody, Output, PROVENANCE_KEY, Provenance, ProvenancePlace, Replacement};
 
 use super::escape::{Style, encode, restyle};
@@ -90,13 +92,17 @@ pub(super) fn new_content<'c>(content: Option<Raw<'_>>, body: &'c NewBody, style
         texts.extend(part_text(item).map(|text| (n_items, text)));
         n_items += 1;
     });
+    let parts: HashMap<usize, &str> = match body {
+        NewBody::Text(_) => HashMap::default(),
+        NewBody::Parts(parts) => parts.iter().map(|(at, new)| (*at, new.as_str())).collect(),
+    };
     let mut json = String::with_capacity(list.text.len());
     let mut rest = list.text;
     for (nth, (item, text)) in texts.iter().enumerate() {
         let new = match body {
             NewBody::Text(_) if nth > 0 => Some(""),
             NewBody::Text(new) => Some(new.as_str()),
-            NewBody::Parts(parts) => parts.iter().find(|(at, _)| at == item).map(|(_, new)| new.as_str()),
+            NewBody::Parts(_) => parts.get(item).copied(),
         };
         if let Some(new) = new {
             let (before, after) = around(rest, text.text);
