@@ -1,1 +1,31 @@
-//! placeholder
+//! Files and streams: opening inputs, codecs, the tables as Parquet or JSON lines, run directories and the
+//! sidecar of the filter. Implements the ports of the pipeline; knows nothing of conversations.
+
+mod codec;
+mod disk;
+mod encoder;
+mod filter;
+mod input;
+mod json_rows;
+mod line_table;
+mod lines;
+mod parquet_table;
+mod run_reader;
+mod run_writer;
+mod schemas;
+
+pub use codec::{Codec, open_codec};
+pub use disk::BlockingFile;
+pub use filter::{FilterSink, Sidecar};
+pub use input::{Input, expand, open_input, restored_name};
+pub use lines::LineSource;
+pub use run_reader::{Run, Through};
+pub use run_writer::RunWriter;
+pub use schemas::{SCHEMA_NAMES, schema};
+
+use crate::error::{Error, ErrorKind};
+
+/// An error of a file.
+pub(crate) fn failed(place: impl Into<String>, message: &str, error: std::io::Error) -> Error {
+    Error::new(ErrorKind::Io, place, message).because(error)
+}

@@ -1,1 +1,30 @@
-//! placeholder
+//! Many conversations: order, memory, threads, the proof of restore, commits and counting. Knows Arrow batches
+//! in memory, but no file format and no store: those stand behind the ports `Source`, `Sink` and `TableReader`.
+
+mod base64;
+mod batch;
+pub mod bridge;
+mod commit;
+mod compress;
+mod ports;
+mod record;
+mod restore;
+mod sealed;
+mod tables;
+mod verify;
+mod work;
+
+pub use batch::{Batch, BatchOptions, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, Line, LineKind};
+pub use commit::{
+    Commit, ConversationFormat, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Piece, Proof, SourceDigest,
+    TableFile, Totals,
+};
+pub use compress::{Context, MaxRejects, Outcome, ResourceLimits, batch_bytes, compress};
+pub use ports::{Condense, EncodedBatch, Observer, Progress, Silent, Sink, Source, TableReader};
+pub use record::{RejectRow, label};
+pub use restore::{PartReaders, Restored, Restorer};
+pub use sealed::{open_sealed, seal};
+pub use tables::{
+    Kind, Table, conversations_schema, decisions_schema, metrics_schema, records_schema, verbatim_schema,
+};
+pub use verify::{Difference, verify_part};

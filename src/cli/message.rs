@@ -1,0 +1,59 @@
+//! The only place that prints: errors with their causes and a hint, notes, and lines of results.
+
+use std::error::Error as _;
+use std::io::{self, Write};
+
+use condenser::error::{Error, ErrorKind};
+
+/// Prints an error to stderr.
+pub(crate) fn error(error: &Error) {
+    let mut text = format!("error: {error}\n");
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text.push_str(&format!("  because: {inner}\n"));
+        cause = inner.source();
+    }
+    if let Some(hint) = hint(error) {
+        text.push_str(&format!("hint: {hint}\n"));
+    }
+    stderr(&text);
+}
+
+/// Prints a note to stderr.
+pub(crate) fn note(text: &str) {
+    stderr(&format!("{text}\n"));
+}
+
+/// Prints a result to stdout.
+///
+/// # Errors
+/// When stdout cannot be written; a closed pipe is one, so that callers stop.
+pub(crate) fn result(text: &str) -> condenser::error::Result<()> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    written.map_err(|error| Error::new(ErrorKind::Io, "stdout", "cannot be written").because(error))
+}
+
+fn stderr(text: &str) {
+    // Nobody is left to tell when stderr is closed.
+    drop(io::stderr().lock().write_all(text.as_bytes()));
+}
+
+fn hint(error: &Error) -> Option<&'static str> {
+    let says = |text: &str| error.message.contains(text);
+    Some(match error.kind {
+        ErrorKind::Usage if says("committed run") => {
+            "choose another directory with --output; a run is never overwritten"
+        }
+        ErrorKind::Usage if says("no manifest.json") => "name the directory that `condenser compress --output` wrote",
+        ErrorKind::Usage if says("is not overwritten") => "remove the file or choose another name",
+        ErrorKind::Usage => "see `condenser --help`",
+        ErrorKind::Verification if says("was not found") || says("has no conversation") => return None,
+        ErrorKind::Verification => "do not delete the originals; compress them again into a new directory",
+        ErrorKind::Input if says("rejected") => {
+            "look at the reasons with --max-rejects left out, or name the shape with --shape"
+        }
+        ErrorKind::Internal => "this is a defect of condenser; please report it with the record that it names",
+        ErrorKind::Io | ErrorKind::Input | ErrorKind::Interrupted => return None,
+    })
+}

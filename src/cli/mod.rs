@@ -1,0 +1,134 @@
+//! What the user types and sees: commands, exit codes, output on the terminal. Arguments become settings, settings
+//! become work of the floors below.
+
+mod args;
+mod compress;
+mod explain;
+mod message;
+mod progress;
+mod restore;
+mod schema;
+mod verify;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::Parser;
+use condenser::error::{Error, ErrorKind, Result};
+use condenser::pipeline::bridge::{Bridge, is_guarded};
+
+use args::{Cli, Command};
+
+/// How a command ended, as its exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Clean = 0,
+    Failed = 1,
+    Usage = 2,
+    Rejects = 3,
+    Verification = 4,
+    Interrupted = 130,
+}
+
+impl From<ErrorKind> for Ending {
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::Usage => Self::Usage,
+            ErrorKind::Verification => Self::Verification,
+            ErrorKind::Interrupted => Self::Interrupted,
+            ErrorKind::Io | ErrorKind::Input | ErrorKind::Internal => Self::Failed,
+        }
+    }
+}
+
+/// Runs the command line.
+pub(crate) fn main() -> ExitCode {
+    quiet_guarded_panics();
+    let cli = Cli::parse();
+    let ending = run(cli.command).unwrap_or_else(|error| {
+        message::error(&error);
+        Ending::from(error.kind)
+    });
+    ExitCode::from(ending as u8)
+}
+
+fn run(command: Command) -> Result<Ending> {
+    match command {
+        Command::Compress(args) => compress::run(*args),
+        Command::Restore(args) => restore::run(args),
+        Command::Verify(args) => verify::run(&args),
+        Command::Explain(args) => explain::run(*args),
+        Command::Schema(args) => schema::run(args.name.as_deref()),
+        Command::Completions(args) => schema::completions(args.shell),
+    }
+}
+
+/// A panic in guarded work becomes an error that is told; only others are printed.
+fn quiet_guarded_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !is_guarded() {
+            usual(info);
+        }
+    }));
+}
+
+/// Runs `work` until it ends or Ctrl-C drops it.
+fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    let runtime = runtime()?;
+    let result = runtime.block_on(async {
+        tokio::select! {
+            result = work => result,
+            stop = interrupted() => stop,
+        }
+    });
+    runtime.shutdown_background();
+    result
+}
+
+/// Runs `work` on a thread that may block; Ctrl-C sets the flag that it looks at, a second one ends at once.
+fn block_on_thread<T: Send + 'static>(work: impl FnOnce(&AtomicBool) -> Result<T> + Send + 'static) -> Result<T> {
+    let runtime = runtime()?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = stop.clone();
+    let result = runtime.block_on(async move {
+        let work = Bridge::run_blocking("work", move || work(&flag));
+        tokio::pin!(work);
+        tokio::select! {
+            result = &mut work => return result,
+            _ = tokio::signal::ctrl_c() => stop.store(true, Ordering::Relaxed),
+        }
+        tokio::select! {
+            result = &mut work => result,
+            stop = interrupted() => stop,
+        }
+    });
+    runtime.shutdown_background();
+    result
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime> {
+    // Two threads: one moves bytes while the other answers signals; what computes runs on the pool.
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| Error::new(ErrorKind::Io, "", "cannot start the runtime").because(error))
+}
+
+async fn interrupted<T>() -> Result<T> {
+    match tokio::signal::ctrl_c().await {
+        Ok(()) => Err(stopped()),
+        Err(error) => Err(Error::new(ErrorKind::Io, "", "cannot listen for Ctrl-C").because(error)),
+    }
+}
+
+/// An error when the user asked to stop.
+fn check_stop(stop: &AtomicBool) -> Result<()> {
+    if stop.load(Ordering::Relaxed) { Err(stopped()) } else { Ok(()) }
+}
+
+fn stopped() -> Error {
+    Error::new(ErrorKind::Interrupted, "", "stopped; nothing half-written was left behind")
+}

@@ -1,0 +1,201 @@
+//! `condenser restore`: originals from a run, from a run over several rounds, from a sidecar of the filter, or
+//! from a verbatim map of another tool.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::{BlockingFile, Run, Sidecar, Through, restored_name};
+use condenser::pipeline::bridge::Bridge;
+use condenser::pipeline::{Commit, Restorer, verify_part};
+
+use super::args::RestoreArgs;
+use super::{Ending, block_on_thread, check_stop, message};
+
+mod verbatim;
+
+/// Runs the command.
+pub(crate) fn run(args: RestoreArgs) -> Result<Ending> {
+    block_on_thread(move |stop| {
+        let bridge = Bridge::new(args.threads.unwrap_or(0))?;
+        if let Some(map) = &args.verbatim {
+            return verbatim::run(&args, map);
+        }
+        if let Some(sidecar) = &args.sidecar {
+            return from_sidecar(&args, sidecar, &bridge, stop);
+        }
+        let Some(path) = &args.path else {
+            return Err(Error::new(ErrorKind::Usage, "", "no run was named"));
+        };
+        let run = Run::open(path)?;
+        match &args.conversation {
+            Some(id) => conversation(&run, id, &args, &bridge),
+            None => all(&run, &args, &bridge, stop),
+        }
+    })
+}
+
+/// Where restored bytes go.
+pub(super) enum Output {
+    Stdout(io::BufWriter<io::Stdout>),
+    File(BlockingFile),
+}
+
+impl Output {
+    fn stdout() -> Self {
+        Self::Stdout(io::BufWriter::with_capacity(1 << 18, io::stdout()))
+    }
+
+    /// A file, or stdout for `-` and nothing.
+    pub(super) fn open(output: Option<&str>) -> Result<Self> {
+        match output {
+            None | Some("-") => Ok(Self::stdout()),
+            Some(path) => Ok(Self::File(BlockingFile::create_new(Path::new(path))?)),
+        }
+    }
+
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let written = match self {
+            Self::Stdout(stdout) => stdout.write_all(bytes),
+            Self::File(file) => file.write_all(bytes),
+        };
+        written.map_err(|error| Error::new(ErrorKind::Io, "output", "cannot be written").because(error))
+    }
+
+    pub(super) fn finish(self) -> Result<()> {
+        match self {
+            Self::Stdout(mut stdout) => {
+                stdout.flush().map_err(|error| Error::new(ErrorKind::Io, "stdout", "cannot be written").because(error))
+            }
+            Self::File(file) => file.commit(),
+        }
+    }
+}
+
+fn conversation(run: &Run, id: &str, args: &RestoreArgs, bridge: &Bridge) -> Result<Ending> {
+    let mut output = Output::open(args.output.as_deref())?;
+    let mut found = false;
+    for commit in &run.commits {
+        let Some(mut restorer) = run.find(commit, id, bridge)? else { continue };
+        while let Some(slice) = restorer.next_slice()? {
+            found |= slice.records > 0;
+            output.write(&slice.bytes)?;
+        }
+    }
+    if !found {
+        return Err(Error::new(ErrorKind::Input, id, "the run has no conversation with this id"));
+    }
+    output.finish()?;
+    Ok(Ending::Clean)
+}
+
+fn all(run: &Run, args: &RestoreArgs, bridge: &Bridge, stop: &AtomicBool) -> Result<Ending> {
+    let rounds = args.through.iter().map(|path| Run::open(path)).collect::<Result<Vec<_>>>()?;
+    let mut jobs = Vec::new();
+    for commit in &run.commits {
+        jobs.push(Job::plan(run, commit, &rounds)?);
+    }
+    let to_stdout = match args.output.as_deref() {
+        Some(output) => output == "-",
+        None => true,
+    };
+    if to_stdout && jobs.len() != 1 {
+        let message = format!("the run has {} sources; name a directory for them with --output DIR", jobs.len());
+        return Err(Error::new(ErrorKind::Usage, "", message));
+    }
+    let folder = Path::new(args.output.as_deref().unwrap_or("."));
+    let names = names(&jobs);
+    for (job, name) in jobs.iter().zip(&names) {
+        let mut output =
+            if to_stdout { Output::stdout() } else { Output::File(BlockingFile::create_new(&folder.join(name))?) };
+        job.check()?;
+        let mut restorer = job.restorer(bridge)?;
+        verify_part(&mut restorer, job.source(), None, &mut |bytes| {
+            check_stop(stop)?;
+            output.write(bytes)
+        })?;
+        output.finish()?;
+    }
+    if !args.quiet && !to_stdout {
+        message::note(&format!("{} files restored to {}", jobs.len(), folder.display()));
+    }
+    Ok(Ending::Clean)
+}
+
+/// One source to restore: a part and, over several rounds, the parts that it came through.
+struct Job<'r> {
+    run: &'r Run,
+    commit: &'r Commit,
+    rounds: Vec<Through<'r>>,
+}
+
+impl<'r> Job<'r> {
+    fn plan(run: &'r Run, commit: &'r Commit, runs: &'r [Run]) -> Result<Self> {
+        let mut rounds: Vec<Through<'r>> = Vec::new();
+        for run in runs {
+            let last = rounds.last().map_or(commit, |round| round.commit);
+            rounds.push(Through::find(run, &last.input.stream_blake3, &last.source)?);
+        }
+        Ok(Self { run, commit, rounds })
+    }
+
+    /// The commit of the first round: what it read is what comes out.
+    fn source(&self) -> &'r Commit {
+        self.rounds.last().map_or(self.commit, |round| round.commit)
+    }
+
+    fn check(&self) -> Result<()> {
+        self.run.check_files(self.commit)?;
+        // The conversations of earlier rounds are not read and may be gone.
+        self.rounds.iter().try_for_each(|round| round.check())
+    }
+
+    fn restorer(&self, bridge: &Bridge) -> Result<Restorer> {
+        let mut restorer = self.run.restorer(self.commit, bridge, false)?;
+        for round in &self.rounds {
+            restorer = round.restorer(restorer, bridge)?;
+        }
+        Ok(restorer)
+    }
+}
+
+/// A name per source: its path below what all have in common, told apart by the part where two are the same.
+fn names(jobs: &[Job<'_>]) -> Vec<PathBuf> {
+    let mut names: Vec<PathBuf> = jobs.iter().map(|job| restored_name(&job.source().source)).collect();
+    while names.iter().all(|name| name.components().count() > 1) {
+        let first = names.first().and_then(|name| name.components().next()).map(|root| root.as_os_str().to_owned());
+        let Some(root) = first.filter(|root| names.iter().all(|name| name.starts_with(root))) else { break };
+        names = names.iter().map(|name| name.strip_prefix(&root).unwrap_or(name).to_owned()).collect();
+    }
+    let mut taken = BTreeSet::new();
+    for (name, job) in names.iter_mut().zip(jobs) {
+        if !taken.insert(name.clone()) {
+            let file = name.file_name().unwrap_or_default().to_string_lossy();
+            *name = name.with_file_name(format!("part-{:05}-{file}", job.commit.part));
+            taken.insert(name.clone());
+        }
+    }
+    names
+}
+
+fn from_sidecar(args: &RestoreArgs, sidecar: &Path, bridge: &Bridge, stop: &AtomicBool) -> Result<Ending> {
+    let sidecar = Sidecar::open(sidecar)?;
+    let records: Box<dyn Read + Send> = match args.path.as_deref().filter(|path| *path != Path::new("-")) {
+        None => Box::new(io::stdin()),
+        Some(path) => {
+            let failed = |error| Error::new(ErrorKind::Io, path.to_string_lossy(), "cannot be opened").because(error);
+            Box::new(File::open(path).map_err(failed)?)
+        }
+    };
+    let mut output = Output::open(args.output.as_deref())?;
+    let mut restorer = sidecar.restorer(records, bridge)?;
+    verify_part(&mut restorer, &sidecar.commit, None, &mut |bytes| {
+        check_stop(stop)?;
+        output.write(bytes)
+    })?;
+    output.finish()?;
+    Ok(Ending::Clean)
+}

@@ -1,0 +1,30 @@
+//! `condenser schema` and `condenser completions`: what is published about the files and the command line.
+
+use clap::CommandFactory;
+use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::{SCHEMA_NAMES, schema};
+
+use super::args::Cli;
+use super::{Ending, message};
+
+/// Prints a schema, or the names of all.
+pub(crate) fn run(name: Option<&str>) -> Result<Ending> {
+    let Some(name) = name else {
+        message::result(&(SCHEMA_NAMES.join("\n") + "\n"))?;
+        return Ok(Ending::Clean);
+    };
+    let Some(text) = schema(name) else {
+        let message = format!("there is no schema of this name; there are {}", SCHEMA_NAMES.join(", "));
+        return Err(Error::new(ErrorKind::Usage, name, message));
+    };
+    message::result(&text)?;
+    Ok(Ending::Clean)
+}
+
+/// Prints a completion script.
+pub(crate) fn completions(shell: clap_complete::Shell) -> Result<Ending> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "condenser", &mut script);
+    message::result(&String::from_utf8_lossy(&script))?;
+    Ok(Ending::Clean)
+}

@@ -1,0 +1,128 @@
+//! Files that appear whole or not at all: written beside their place under a temporary name, synced, renamed.
+//! Knows nothing of what they hold.
+
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+use tokio::io::AsyncWriteExt;
+
+use super::failed;
+use crate::error::{Error, ErrorKind, Result};
+
+/// A file in the making; dropped before [`AtomicFile::commit`] it leaves nothing behind.
+#[derive(Debug)]
+pub(crate) struct AtomicFile {
+    temp: NamedTempFile,
+    file: tokio::fs::File,
+    target: PathBuf,
+}
+
+impl AtomicFile {
+    /// Starts the file `target`; its folder is made when needed.
+    pub(crate) fn create(target: &Path) -> Result<Self> {
+        let place = target.to_string_lossy();
+        let folder = folder_of(target);
+        std::fs::create_dir_all(folder).map_err(|error| failed(place.clone(), "its folder cannot be made", error))?;
+        let temp = temp_in(folder).map_err(|error| failed(place.clone(), "cannot be written", error))?;
+        let file = temp.as_file().try_clone().map_err(|error| failed(place.clone(), "cannot be written", error))?;
+        Ok(Self { temp, file: tokio::fs::File::from_std(file), target: target.to_owned() })
+    }
+
+    /// Appends `bytes`.
+    pub(crate) async fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.file
+            .write_all(bytes)
+            .await
+            .map_err(|error| failed(self.target.to_string_lossy(), "cannot be written", error))
+    }
+
+    /// Makes the file stand under its name, on disk.
+    pub(crate) async fn commit(mut self) -> Result<()> {
+        let place = self.target.to_string_lossy().into_owned();
+        let write = |error| failed(place.clone(), "cannot be written", error);
+        self.file.flush().await.map_err(write)?;
+        self.file.sync_all().await.map_err(write)?;
+        self.temp.persist(&self.target).map_err(|error| write(error.error))?;
+        sync_folder(folder_of(&self.target)).await;
+        Ok(())
+    }
+}
+
+/// Writes a small file at once.
+pub(crate) async fn write_atomic(target: &Path, bytes: &[u8]) -> Result<()> {
+    let mut file = AtomicFile::create(target)?;
+    file.write(bytes).await?;
+    file.commit().await
+}
+
+/// A file in the making for code that blocks; see [`AtomicFile`].
+#[derive(Debug)]
+pub struct BlockingFile {
+    temp: std::io::BufWriter<NamedTempFile>,
+    target: PathBuf,
+}
+
+impl BlockingFile {
+    /// Starts the file `target`; its folder is made when needed.
+    ///
+    /// # Errors
+    /// When the folder cannot be written to, or the file exists already.
+    pub fn create_new(target: &Path) -> Result<Self> {
+        let place = target.to_string_lossy().into_owned();
+        if target.exists() {
+            return Err(Error::new(ErrorKind::Usage, place, "the file exists already and is not overwritten"));
+        }
+        let folder = folder_of(target);
+        std::fs::create_dir_all(folder).map_err(|error| failed(place.clone(), "its folder cannot be made", error))?;
+        let temp = temp_in(folder).map_err(|error| failed(place, "cannot be written", error))?;
+        Ok(Self { temp: std::io::BufWriter::with_capacity(1 << 20, temp), target: target.to_owned() })
+    }
+
+    /// Makes the file stand under its name, on disk.
+    ///
+    /// # Errors
+    /// When the rest cannot be written.
+    pub fn commit(self) -> Result<()> {
+        let place = self.target.to_string_lossy().into_owned();
+        let write = |error| failed(place.clone(), "cannot be written", error);
+        let temp = self.temp.into_inner().map_err(|error| write(error.into_error()))?;
+        temp.as_file().sync_all().map_err(write)?;
+        temp.persist_noclobber(&self.target).map_err(|error| write(error.error))?;
+        Ok(())
+    }
+}
+
+impl std::io::Write for BlockingFile {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.temp.write(bytes)
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.temp.flush()
+    }
+}
+
+fn folder_of(target: &Path) -> &Path {
+    match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn temp_in(folder: &Path) -> std::io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".condenser-").suffix(".tmp");
+    #[cfg(unix)]
+    {
+        // The usual rights of a new file, less the umask; the crate's own default is private.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}
+
+/// Makes a rename durable. Not every system can open a folder; the rename itself has happened.
+async fn sync_folder(folder: &Path) {
+    if let Ok(folder) = tokio::fs::File::open(folder).await {
+        drop(folder.sync_all().await);
+    }
+}

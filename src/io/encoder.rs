@@ -1,0 +1,164 @@
+//! From rows to the bytes of a file, piece by piece, with the hash of every piece: the CPU half of writing, which
+//! runs on workers. Knows no disk.
+
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
+
+use super::json_rows::write_rows;
+use super::parquet_table::ParquetEncoder;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::{Piece, TableFile};
+
+/// Lines are compressed in frames of this size, so that a damage is placed and readers may start in the middle.
+const FRAME_BYTES: usize = 4 << 20;
+const ZSTD_LEVEL: i32 = 1;
+
+/// Bytes that are ready to be written.
+pub(crate) struct RawChunk {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) rows: usize,
+    /// The uncompressed text, for tables of lines.
+    pub(crate) stream: Option<Vec<u8>>,
+}
+
+/// A file format.
+pub(crate) trait Encoder: Send {
+    fn append(&mut self, batch: &RecordBatch) -> Result<Vec<RawChunk>>;
+    fn finish(&mut self) -> Result<Vec<RawChunk>>;
+}
+
+/// A table in the making with what its commit will say.
+pub(crate) struct TableEncoder {
+    encoder: Format,
+    hasher: blake3::Hasher,
+    stream: Option<blake3::Hasher>,
+    file: TableFile,
+}
+
+enum Format {
+    Parquet(Box<ParquetEncoder>),
+    Lines(LinesEncoder),
+}
+
+impl TableEncoder {
+    pub(crate) fn parquet(table: &str, path: String, schema: SchemaRef) -> Result<Self> {
+        Ok(Self::new(table, path, Format::Parquet(Box::new(ParquetEncoder::new(schema)?)), None))
+    }
+
+    /// Lines, in zstd frames when `compressed`.
+    pub(crate) fn lines(table: &str, path: String, compressed: bool) -> Self {
+        let encoder = LinesEncoder { buffer: Vec::new(), rows: 0, compressed, written: false };
+        Self::new(table, path, Format::Lines(encoder), compressed.then(blake3::Hasher::new))
+    }
+
+    fn new(table: &str, path: String, encoder: Format, stream: Option<blake3::Hasher>) -> Self {
+        let file = TableFile {
+            table: table.to_owned(),
+            path,
+            rows: 0,
+            bytes: 0,
+            blake3: String::new(),
+            stream_blake3: None,
+            pieces: Vec::new(),
+        };
+        Self { encoder, hasher: blake3::Hasher::new(), stream, file }
+    }
+
+    /// Takes rows; gives the bytes that are ready.
+    pub(crate) fn append(&mut self, batch: &RecordBatch) -> Result<Vec<u8>> {
+        let chunks = match &mut self.encoder {
+            Format::Parquet(encoder) => encoder.append(batch)?,
+            Format::Lines(encoder) => encoder.append(batch)?,
+        };
+        Ok(self.account(chunks))
+    }
+
+    /// Takes text that ends with a line feed; only for lines.
+    pub(crate) fn append_lines(&mut self, lines: &[u8], rows: usize) -> Result<Vec<u8>> {
+        let chunks = match &mut self.encoder {
+            Format::Parquet(_) => {
+                return Err(Error::new(ErrorKind::Internal, &self.file.path, "lines do not go to Parquet"));
+            }
+            Format::Lines(encoder) => {
+                encoder.buffer.extend_from_slice(lines);
+                encoder.rows += rows;
+                encoder.chunks(FRAME_BYTES)?
+            }
+        };
+        Ok(self.account(chunks))
+    }
+
+    /// The last bytes and what the file is.
+    pub(crate) fn finish(mut self) -> Result<(Vec<u8>, TableFile)> {
+        let chunks = match &mut self.encoder {
+            Format::Parquet(encoder) => encoder.finish()?,
+            Format::Lines(encoder) => encoder.finish()?,
+        };
+        let bytes = self.account(chunks);
+        self.file.blake3 = self.hasher.finalize().to_hex().to_string();
+        self.file.stream_blake3 = self.stream.map(|stream| stream.finalize().to_hex().to_string());
+        Ok((bytes, self.file))
+    }
+
+    fn account(&mut self, chunks: Vec<RawChunk>) -> Vec<u8> {
+        let mut out = Vec::new();
+        for chunk in chunks {
+            self.hasher.update(&chunk.bytes);
+            if let (Some(hasher), Some(stream)) = (&mut self.stream, &chunk.stream) {
+                hasher.update(stream);
+            }
+            self.file.rows += chunk.rows as u64;
+            self.file.bytes += chunk.bytes.len() as u64;
+            self.file.pieces.push(Piece {
+                bytes: chunk.bytes.len() as u64,
+                rows: chunk.rows as u64,
+                blake3: blake3::hash(&chunk.bytes).to_hex().to_string(),
+            });
+            if out.is_empty() {
+                out = chunk.bytes;
+            } else {
+                out.extend_from_slice(&chunk.bytes);
+            }
+        }
+        out
+    }
+}
+
+/// JSON lines, plain or in zstd frames.
+struct LinesEncoder {
+    buffer: Vec<u8>,
+    rows: usize,
+    compressed: bool,
+    written: bool,
+}
+
+impl LinesEncoder {
+    fn chunks(&mut self, bound: usize) -> Result<Vec<RawChunk>> {
+        if self.buffer.len() < bound {
+            return Ok(Vec::new());
+        }
+        self.written = true;
+        let text = std::mem::take(&mut self.buffer);
+        let rows = std::mem::take(&mut self.rows);
+        if !self.compressed {
+            return Ok(vec![RawChunk { bytes: text, rows, stream: None }]);
+        }
+        let bytes = zstd::bulk::compress(&text, ZSTD_LEVEL)
+            .map_err(|error| Error::new(ErrorKind::Internal, "", "lines cannot be compressed").because(error))?;
+        Ok(vec![RawChunk { bytes, rows, stream: Some(text) }])
+    }
+}
+
+impl Encoder for LinesEncoder {
+    fn append(&mut self, batch: &RecordBatch) -> Result<Vec<RawChunk>> {
+        write_rows(batch, &mut self.buffer)?;
+        self.rows += batch.num_rows();
+        self.chunks(FRAME_BYTES)
+    }
+
+    fn finish(&mut self) -> Result<Vec<RawChunk>> {
+        // An empty table is an empty frame: a valid file.
+        let bound = usize::from(self.written || !self.compressed);
+        self.chunks(bound)
+    }
+}

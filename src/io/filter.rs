@@ -1,0 +1,191 @@
+//! The filter: compressed records go to an output stream, everything that restores them to one file, the sidecar.
+//! Its lines are `{"verbatim": row}` and `{"reject": row}` in the order of the records, and `{"commit": …}` last.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+
+use super::codec::open_codec;
+use super::disk::AtomicFile;
+use super::encoder::TableEncoder;
+use super::failed;
+use super::json_rows::write_rows;
+use super::line_table::{LineTable, open_stream};
+use super::run_writer::write_json;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::bridge::Bridge;
+use crate::pipeline::{Commit, EncodedBatch, Manifest, PartReaders, RejectRow, Restorer, Sink, verbatim_schema};
+
+const SIDECAR: &str = "sidecar";
+
+/// Writes records to a stream and their originals to a sidecar.
+pub struct FilterSink {
+    output: Box<dyn AsyncWrite + Send + Unpin>,
+    sidecar: Option<(AtomicFile, Option<TableEncoder>)>,
+}
+
+impl std::fmt::Debug for FilterSink {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FilterSink").finish_non_exhaustive()
+    }
+}
+
+#[derive(Serialize)]
+struct RejectLine<'a> {
+    reject: &'a RejectRow,
+}
+
+#[derive(Serialize, Deserialize)]
+struct CommitLine {
+    commit: Commit,
+}
+
+impl FilterSink {
+    /// Records go to `output`; without a sidecar the originals are lost.
+    ///
+    /// # Errors
+    /// `Usage` when the sidecar exists already.
+    pub fn create(output: Box<dyn AsyncWrite + Send + Unpin>, sidecar: Option<&Path>) -> Result<Self> {
+        if let Some(path) = sidecar.filter(|path| path.exists()) {
+            return Err(Error::new(
+                ErrorKind::Usage,
+                path.to_string_lossy(),
+                "the sidecar exists already and is not overwritten",
+            ));
+        }
+        let encoder = || TableEncoder::lines(SIDECAR, SIDECAR.to_owned(), true);
+        let sidecar = sidecar.map(|path| Ok::<_, Error>((AtomicFile::create(path)?, Some(encoder())))).transpose()?;
+        Ok(Self { output, sidecar })
+    }
+
+    async fn append(&mut self, lines: Vec<u8>, n_rows: usize, bridge: &Bridge) -> Result<()> {
+        let Some((file, slot)) = &mut self.sidecar else { return Ok(()) };
+        let lost = || Error::new(ErrorKind::Internal, SIDECAR, "the sidecar was written after a failure");
+        let mut encoder = slot.take().ok_or_else(lost)?;
+        let work = move || {
+            let bytes = encoder.append_lines(&lines, n_rows)?;
+            Ok((encoder, bytes))
+        };
+        let (encoder, bytes) = bridge.run(SIDECAR.to_owned(), work).await?;
+        *slot = Some(encoder);
+        file.write(&bytes).await
+    }
+}
+
+impl Sink for FilterSink {
+    async fn begin(&mut self, _part: usize, _source: &str) -> Result<()> {
+        Ok(())
+    }
+
+    async fn write(&mut self, batch: EncodedBatch, bridge: &Bridge) -> Result<()> {
+        let [records, verbatim, ..] = batch.tables;
+        let rejects = batch.rejects;
+        let work = move || {
+            let (mut out, mut lines) = (Vec::new(), Vec::new());
+            if let Some(records) = &records {
+                write_rows(records, &mut out)?;
+            }
+            let mut rows = Vec::new();
+            if let Some(verbatim) = &verbatim {
+                write_rows(verbatim, &mut rows)?;
+            }
+            for row in rows.split(|&byte| byte == b'\n').filter(|row| !row.is_empty()) {
+                lines.extend_from_slice(b"{\"verbatim\":");
+                lines.extend_from_slice(row);
+                lines.extend_from_slice(b"}\n");
+            }
+            for reject in &rejects {
+                write_json(&RejectLine { reject }, &mut lines)?;
+            }
+            let n_rows = verbatim.map_or(0, |verbatim| verbatim.num_rows()) + rejects.len();
+            Ok((out, lines, n_rows))
+        };
+        let (out, lines, n_rows) = bridge.run(SIDECAR.to_owned(), work).await?;
+        self.append(lines, n_rows, bridge).await?;
+        self.output.write_all(&out).await.map_err(|error| failed("stdout", "cannot be written", error))
+    }
+
+    async fn commit(&mut self, commit: Commit, bridge: &Bridge) -> Result<Commit> {
+        self.output.flush().await.map_err(|error| failed("stdout", "cannot be written", error))?;
+        let mut line = Vec::new();
+        write_json(&CommitLine { commit: commit.clone() }, &mut line)?;
+        self.append(line, 1, bridge).await?;
+        if let Some((mut file, Some(encoder))) = self.sidecar.take() {
+            let (bytes, _) = bridge.run(SIDECAR.to_owned(), move || encoder.finish()).await?;
+            file.write(&bytes).await?;
+            file.commit().await?;
+        }
+        Ok(commit)
+    }
+
+    async fn finish(&mut self, manifest: Manifest) -> Result<Manifest> {
+        Ok(manifest)
+    }
+}
+
+/// A sidecar to restore from.
+#[derive(Debug)]
+pub struct Sidecar {
+    path: std::path::PathBuf,
+    /// What was read and proven.
+    pub commit: Commit,
+}
+
+impl Sidecar {
+    /// Opens the sidecar and reads its commit.
+    ///
+    /// # Errors
+    /// `Verification` when it is damaged or not complete.
+    pub fn open(path: &Path) -> Result<Self> {
+        let place = path.to_string_lossy().into_owned();
+        let file = File::open(path).map_err(|error| failed(&*place, "cannot be opened", error))?;
+        let (_, stream) = open_codec(BufReader::new(file)).map_err(|error| failed(&*place, "cannot be read", error))?;
+        let damaged = || Error::new(ErrorKind::Verification, &*place, "the sidecar is damaged or not complete");
+        let mut last = Vec::new();
+        let mut reader = BufReader::with_capacity(1 << 20, stream);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let n_bytes = reader.read_until(b'\n', &mut line).map_err(|error| damaged().because(error))?;
+            if n_bytes == 0 {
+                break;
+            }
+            std::mem::swap(&mut last, &mut line);
+        }
+        let last: CommitLine = serde_json::from_slice(&last).map_err(|error| damaged().because(error))?;
+        Ok(Self { path: path.to_owned(), commit: last.commit })
+    }
+
+    /// Restores the stream from the records that the filter wrote.
+    ///
+    /// # Errors
+    /// When the sidecar cannot be opened.
+    pub fn restorer(&self, records: Box<dyn Read + Send>, bridge: &Bridge) -> Result<Restorer> {
+        let name = self.path.to_string_lossy().into_owned();
+        let place = name.clone();
+        let rejects =
+            BufReader::with_capacity(1 << 20, open_stream(&self.path)?).split(b'\n').filter_map(move |line| {
+                #[derive(Deserialize)]
+                struct Line {
+                    reject: RejectRow,
+                }
+                match line {
+                    Ok(line) if !line.starts_with(b"{\"reject\"") => None,
+                    Ok(line) => Some(serde_json::from_slice::<Line>(&line).map(|line| line.reject).map_err(|error| {
+                        Error::new(ErrorKind::Verification, &*place, "a reject cannot be read").because(error)
+                    })),
+                    Err(error) => Some(Err(failed(&*place, "cannot be read", error))),
+                }
+            });
+        let readers = PartReaders {
+            conversations: Box::new(LineTable::records("stdin", records)),
+            verbatim: Box::new(LineTable::rows(&name, open_stream(&self.path)?, verbatim_schema(), Some("verbatim"))),
+            rejects: Box::new(rejects),
+            metrics: None,
+        };
+        Ok(Restorer::new(readers, bridge.clone(), name))
+    }
+}

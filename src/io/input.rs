@@ -1,0 +1,202 @@
+//! From what the user typed to open streams: paths, folders, patterns and stdin. Knows codecs and lines, not what
+//! the lines say.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::codec::{Codec, open_codec};
+use super::{LineSource, failed};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::BatchOptions;
+
+/// One read of a file: large enough that the calls do not count.
+const READ_BYTES: usize = 256 << 10;
+const ENDINGS: [&str; 3] = ["jsonl", "ndjson", "json"];
+const STORED_ENDINGS: [&str; 3] = ["gz", "zst", "zstd"];
+
+/// One input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input {
+    /// The name as the user gave it, or made from it.
+    pub name: String,
+    /// The file; `None` for stdin.
+    pub path: Option<PathBuf>,
+}
+
+/// The inputs that `arguments` stand for: files, folders (all JSON lines below them, by name), patterns, and `-`
+/// for stdin. The order is that of the arguments.
+///
+/// # Errors
+/// When an argument stands for nothing.
+pub fn expand(arguments: &[String]) -> Result<Vec<Input>> {
+    let mut inputs = Vec::new();
+    for argument in arguments {
+        let path = Path::new(argument);
+        if argument == "-" {
+            inputs.push(Input { name: "-".to_owned(), path: None });
+        } else if path.is_dir() {
+            let before = inputs.len();
+            walk(path, &mut inputs)?;
+            if inputs.len() == before {
+                return Err(Error::new(
+                    ErrorKind::Usage,
+                    argument,
+                    "the folder holds no JSON lines (*.jsonl, *.ndjson, also .gz or .zst)",
+                ));
+            }
+        } else if path.exists() {
+            inputs.push(Input { name: argument.clone(), path: Some(path.to_owned()) });
+        } else {
+            inputs.extend(matches_of(argument)?);
+        }
+    }
+    if inputs.iter().filter(|input| input.path.is_none()).count() > 1 {
+        return Err(Error::new(ErrorKind::Usage, "-", "stdin can be read only once"));
+    }
+    Ok(inputs)
+}
+
+fn matches_of(pattern: &str) -> Result<Vec<Input>> {
+    let nothing =
+        || Error::new(ErrorKind::Usage, pattern, "there is no such file, and no file matches it as a pattern");
+    let paths = glob::glob(pattern).map_err(|error| nothing().because(error))?;
+    let mut inputs = Vec::new();
+    for path in paths {
+        let path = path.map_err(|error| failed(pattern, "a folder cannot be listed", error.into()))?;
+        if path.is_file() {
+            inputs.push(Input { name: path.to_string_lossy().into_owned(), path: Some(path) });
+        }
+    }
+    inputs.sort_by(|a, b| a.path.cmp(&b.path));
+    if inputs.is_empty() { Err(nothing()) } else { Ok(inputs) }
+}
+
+fn walk(folder: &Path, inputs: &mut Vec<Input>) -> Result<()> {
+    let list = || -> io::Result<Vec<PathBuf>> {
+        let mut paths = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+        paths.sort();
+        Ok(paths)
+    };
+    let paths = list().map_err(|error| failed(folder.to_string_lossy(), "the folder cannot be listed", error))?;
+    for path in paths {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.starts_with('.') {
+            continue;
+        }
+        if path.is_dir() {
+            walk(&path, inputs)?;
+        } else if is_json_lines(&name) {
+            inputs.push(Input { name: path.to_string_lossy().into_owned(), path: Some(path) });
+        }
+    }
+    Ok(())
+}
+
+fn is_json_lines(name: &str) -> bool {
+    let plain = strip_codec(name);
+    ENDINGS.iter().any(|ending| plain.rsplit_once('.').is_some_and(|(_, found)| found == *ending))
+}
+
+fn strip_codec(name: &str) -> &str {
+    match name.rsplit_once('.') {
+        Some((plain, ending)) if STORED_ENDINGS.contains(&ending) => plain,
+        _ => name,
+    }
+}
+
+/// The path under which a source is restored: its own without the ending of a codec, without a root and without
+/// steps upwards, so that it stays in the folder that it is restored to.
+#[must_use]
+pub fn restored_name(source: &str) -> PathBuf {
+    if source == "-" {
+        return PathBuf::from("stdin.jsonl");
+    }
+    let parts = source.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | ".."));
+    let path: PathBuf = parts.collect();
+    match path.file_name().map(|name| strip_codec(&name.to_string_lossy()).to_owned()) {
+        Some(name) if !name.is_empty() => path.with_file_name(name),
+        _ => PathBuf::from("restored.jsonl"),
+    }
+}
+
+/// Opens an input as lines.
+///
+/// # Errors
+/// When the file cannot be opened, or holds a format that this version does not read.
+pub fn open_input(input: &Input, options: BatchOptions) -> Result<LineSource> {
+    let source: Box<dyn Read + Send> = match &input.path {
+        None => Box::new(io::stdin()),
+        Some(path) => Box::new(File::open(path).map_err(|error| failed(&input.name, "cannot be opened", error))?),
+    };
+    let raw = Arc::new(Mutex::new(Raw { source, hasher: Some(blake3::Hasher::new()), bytes: 0 }));
+    let mut reader = BufReader::with_capacity(READ_BYTES, RawReader(raw.clone()));
+    let first = io::BufRead::fill_buf(&mut reader).map_err(|error| failed(&input.name, "cannot be read", error))?;
+    if first.starts_with(b"PAR1") || first.starts_with(b"ARROW1") {
+        let message = "Parquet and Arrow files cannot be read yet; convert them to JSON lines first";
+        return Err(Error::new(ErrorKind::Input, &input.name, message));
+    }
+    let (codec, stream) = open_codec(reader).map_err(|error| failed(&input.name, "cannot be read", error))?;
+    let lines = LineSource::new(&input.name, stream, options);
+    if codec == Codec::Plain {
+        // The stored bytes are the stream, which is hashed anyway.
+        raw.lock().unwrap_or_else(PoisonError::into_inner).hasher = None;
+        return Ok(lines);
+    }
+    let name = input.name.clone();
+    Ok(lines.stored(Box::new(move || {
+        let mut raw = raw.lock().unwrap_or_else(PoisonError::into_inner);
+        io::copy(&mut *raw, &mut io::sink()).map_err(|error| failed(name, "cannot be read to its end", error))?;
+        Ok(raw.hasher.take().map(|hasher| (raw.bytes, hasher.finalize().to_hex().to_string())))
+    })))
+}
+
+/// A file that is hashed while it is read.
+struct Raw {
+    source: Box<dyn Read + Send>,
+    hasher: Option<blake3::Hasher>,
+    bytes: u64,
+}
+
+impl Read for Raw {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(buffer)?;
+        self.bytes += read as u64;
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(&buffer[..read]);
+        }
+        Ok(read)
+    }
+}
+
+struct RawReader(Arc<Mutex<Raw>>);
+
+impl Read for RawReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).read(buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{is_json_lines, restored_name};
+
+    #[test]
+    fn restored_names_lose_the_codec_and_stay_in_their_folder() {
+        let check = |source: &str, name: &str| assert_eq!(restored_name(source), Path::new(name));
+        check("logs/a.jsonl.zst", "logs/a.jsonl");
+        check("/data/b.jsonl.gz", "data/b.jsonl");
+        check("../../c.jsonl", "c.jsonl");
+        check("-", "stdin.jsonl");
+        check("..", "restored.jsonl");
+    }
+
+    #[test]
+    fn folders_give_json_lines_only() {
+        assert!(is_json_lines("a.jsonl") && is_json_lines("a.ndjson.gz") && is_json_lines("a.jsonl.zst"));
+        assert!(!is_json_lines("README.md") && !is_json_lines("a.parquet") && !is_json_lines("jsonl"));
+    }
+}

@@ -1,0 +1,123 @@
+//! Reads tables of JSON lines: records as they are, rows by their schema. Knows no directory.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::{LargeStringArray, UInt64Array};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::record_batch::RecordBatch;
+use serde_json::{Map, Value};
+
+use super::{LineSource, failed, open_codec};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::{BatchOptions, LineKind, Source, TableReader, records_schema};
+
+/// What a line is.
+enum Lines {
+    /// A record, as it is.
+    Records,
+    /// A row of a table; with a tag only the lines `{"tag": row}` count.
+    Rows(SchemaRef, Option<&'static str>),
+}
+
+/// A table of lines.
+pub(crate) struct LineTable {
+    source: LineSource,
+    lines: Lines,
+    /// Ordinals and source rows of the only records that are wanted.
+    wanted: Option<Vec<(u64, u64)>>,
+    ordinal: u64,
+}
+
+/// Opens a file as an uncompressed stream.
+pub(crate) fn open_stream(path: &Path) -> Result<Box<dyn Read + Send>> {
+    let place = path.to_string_lossy();
+    let file = File::open(path).map_err(|error| failed(place.clone(), "cannot be opened", error))?;
+    let (_, stream) = open_codec(BufReader::new(file)).map_err(|error| failed(place, "cannot be read", error))?;
+    Ok(stream)
+}
+
+fn unlimited() -> BatchOptions {
+    BatchOptions { max_record_bytes: usize::MAX / 2, ..BatchOptions::default() }
+}
+
+impl LineTable {
+    /// Records of `stream`; `name` stands in errors.
+    pub(crate) fn records(name: &str, stream: Box<dyn Read + Send>) -> Self {
+        Self { source: LineSource::new(name, stream, unlimited()), lines: Lines::Records, wanted: None, ordinal: 0 }
+    }
+
+    /// Rows of `stream`, or those under `tag`.
+    pub(crate) fn rows(name: &str, stream: Box<dyn Read + Send>, schema: SchemaRef, tag: Option<&'static str>) -> Self {
+        let lines = Lines::Rows(schema, tag);
+        Self { source: LineSource::new(name, stream, unlimited()), lines, wanted: None, ordinal: 0 }
+    }
+
+    /// Only the records with these ordinals, together with their source rows.
+    pub(crate) fn only(mut self, wanted: Vec<(u64, u64)>) -> Self {
+        self.wanted = Some(wanted);
+        self
+    }
+
+    fn damaged(&self, message: impl std::fmt::Display) -> Error {
+        Error::new(ErrorKind::Verification, self.source.name(), format!("the table cannot be read: {message}"))
+    }
+}
+
+impl TableReader for LineTable {
+    fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
+        let Some(batch) = self.source.next_batch()? else { return Ok(None) };
+        let mut texts = Vec::with_capacity(batch.lines.len());
+        for line in &batch.lines {
+            match &line.kind {
+                LineKind::Record => {
+                    let text = std::str::from_utf8(&batch.bytes[line.record.clone()]);
+                    texts.push(text.map_err(|error| self.damaged(error))?);
+                }
+                LineKind::Tail => {}
+                LineKind::Torn(message) => return Err(self.damaged(message)),
+                LineKind::Piece { .. } => return Err(self.damaged("a line is too long")),
+            }
+        }
+        match &self.lines {
+            Lines::Records => {
+                let start = self.ordinal;
+                self.ordinal += texts.len() as u64;
+                let built = match &self.wanted {
+                    None => RecordBatch::try_new(
+                        records_schema(),
+                        vec![Arc::new(LargeStringArray::from_iter_values(texts))],
+                    ),
+                    Some(wanted) => {
+                        let here = wanted.iter().filter(|(ordinal, _)| (start..self.ordinal).contains(ordinal));
+                        let rows: UInt64Array = here.clone().map(|&(_, row)| row).collect();
+                        let texts = here.map(|&(ordinal, _)| texts[(ordinal - start) as usize]);
+                        let record = Field::new("record", DataType::LargeUtf8, false);
+                        let schema = Schema::new(vec![record, Field::new("source_row", DataType::UInt64, false)]);
+                        let texts = LargeStringArray::from_iter_values(texts);
+                        RecordBatch::try_new(Arc::new(schema), vec![Arc::new(texts), Arc::new(rows)])
+                    }
+                };
+                built.map(Some).map_err(|error| self.damaged(error))
+            }
+            Lines::Rows(schema, tag) => {
+                let mut rows = Vec::with_capacity(texts.len());
+                for text in texts {
+                    let mut row: Map<String, Value> =
+                        serde_json::from_str(text).map_err(|error| self.damaged(error))?;
+                    match tag {
+                        None => rows.push(row),
+                        Some(tag) => {
+                            if let Some(Value::Object(row)) = row.remove(*tag) {
+                                rows.push(row);
+                            }
+                        }
+                    }
+                }
+                super::json_rows::read_rows(schema, &rows).map(Some)
+            }
+        }
+    }
+}

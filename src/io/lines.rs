@@ -1,0 +1,216 @@
+//! Cuts a stream of bytes into batches of lines. Where it cuts depends on the bytes of the stream only, never on
+//! how many of them a read gives. Knows no JSON.
+
+use std::io::Read;
+
+use crate::error::{Error, Result};
+use crate::pipeline::{Batch, BatchOptions, Line, LineKind, Source, SourceDigest};
+
+const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// Gives sizes and hashes of what was stored, after the end of the stream.
+pub(crate) type Stored = Box<dyn FnOnce() -> Result<Option<(u64, String)>> + Send>;
+
+/// Lines of an uncompressed stream.
+pub struct LineSource {
+    name: String,
+    stream: Box<dyn Read + Send>,
+    stored: Option<Stored>,
+    options: BatchOptions,
+    /// Read but not yet handed out.
+    rest: Vec<u8>,
+    /// Where `rest` begins in the stream.
+    offset: u64,
+    row: u64,
+    number: u64,
+    /// Inside a line that is too long.
+    in_long_line: bool,
+    ended: bool,
+    failure: Option<String>,
+    hasher: blake3::Hasher,
+}
+
+impl std::fmt::Debug for LineSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LineSource").field("name", &self.name).field("offset", &self.offset).finish_non_exhaustive()
+    }
+}
+
+impl LineSource {
+    /// Lines of `stream`; `stored` says at the end what was stored when that differs from the stream.
+    #[must_use]
+    pub fn new(name: impl Into<String>, stream: Box<dyn Read + Send>, options: BatchOptions) -> Self {
+        Self {
+            name: name.into(),
+            stream,
+            stored: None,
+            options,
+            rest: Vec::new(),
+            offset: 0,
+            row: 0,
+            number: 1,
+            in_long_line: false,
+            ended: false,
+            failure: None,
+            hasher: blake3::Hasher::new(),
+        }
+    }
+
+    pub(crate) fn stored(mut self, stored: Stored) -> Self {
+        self.stored = Some(stored);
+        self
+    }
+
+    /// Reads until `rest` has `target` bytes or the stream ends; damage ends it, what was read before it stays.
+    fn fill(&mut self, target: usize) {
+        if self.ended || self.rest.len() >= target {
+            return;
+        }
+        let missing = target - self.rest.len();
+        self.rest.reserve(missing);
+        let before = self.rest.len();
+        match self.stream.by_ref().take(missing as u64).read_to_end(&mut self.rest) {
+            Ok(read) => self.ended = read < missing,
+            Err(error) => {
+                self.ended = true;
+                self.failure = Some(error.to_string());
+            }
+        }
+        self.hasher.update(&self.rest[before..]);
+    }
+
+    /// Where the next batch ends in `rest`, and whether it is a piece of a line that is too long.
+    fn cut(&mut self) -> (usize, bool) {
+        let target = self.options.batch_bytes.max(1);
+        self.fill(target);
+        if self.in_long_line {
+            let end = memchr::memchr(b'\n', &self.rest[..self.rest.len().min(target)]).map(|at| at + 1);
+            return (end.unwrap_or(self.rest.len().min(target)), true);
+        }
+        if self.ended && self.rest.len() <= target {
+            return (self.rest.len(), false);
+        }
+        if let Some(at) = memchr::memrchr(b'\n', &self.rest[..target.min(self.rest.len())]) {
+            return (at + 1, false);
+        }
+        // The first line is longer than a batch: it gets one of its own.
+        let mut seen = target;
+        loop {
+            self.fill(seen + target);
+            if let Some(at) = memchr::memchr(b'\n', &self.rest[seen.min(self.rest.len())..]) {
+                let end = seen + at + 1;
+                return if at + seen > self.options.max_record_bytes { (target, true) } else { (end, false) };
+            }
+            seen = self.rest.len();
+            if seen > self.options.max_record_bytes {
+                return (target, true);
+            }
+            if self.ended {
+                return (seen, false);
+            }
+        }
+    }
+
+    /// The only line of a batch that is a piece of a line that is too long.
+    fn piece(&mut self, bytes: &[u8]) -> Line {
+        let first = !self.in_long_line;
+        let ends = bytes.last() == Some(&b'\n');
+        let record = 0..bytes.len() - usize::from(ends);
+        let line =
+            Line { row: self.row, number: self.number, span: 0..bytes.len(), record, kind: LineKind::Piece { first } };
+        self.in_long_line = !ends;
+        if ends {
+            self.row += 1;
+            self.number += 1;
+        }
+        line
+    }
+
+    fn lines(&mut self, bytes: &[u8], last: bool) -> Vec<Line> {
+        let mut lines = Vec::new();
+        let (mut span, mut at) = (0, 0);
+        if self.offset == 0 && bytes.starts_with(BOM) {
+            at = BOM.len();
+        }
+        while at < bytes.len() {
+            let newline = memchr::memchr(b'\n', &bytes[at..]).map(|length| at + length);
+            let end = newline.map_or(bytes.len(), |newline| newline + 1);
+            let mut stop = newline.unwrap_or(bytes.len());
+            if newline.is_some() && stop > at && bytes[stop - 1] == b'\r' {
+                stop -= 1;
+            }
+            let torn = last && newline.is_none() && self.failure.is_some();
+            if !torn && bytes[at..stop].iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
+                at = end;
+                self.number += u64::from(newline.is_some());
+                continue;
+            }
+            let kind = if torn {
+                self.torn(at)
+            } else if stop - at > self.options.max_record_bytes {
+                LineKind::Piece { first: true }
+            } else {
+                LineKind::Record
+            };
+            lines.push(Line { row: self.row, number: self.number, span: span..end, record: at..stop, kind });
+            self.row += 1;
+            self.number += 1;
+            at = end;
+            span = end;
+        }
+        if last && self.failure.is_some() {
+            let kind = self.torn(at);
+            lines.push(Line { row: self.row, number: self.number, span: span..at, record: at..at, kind });
+            self.row += 1;
+            self.failure = None;
+        } else if span < bytes.len() {
+            // Blank lines at the end of a batch belong to this batch: a tail without a record, told before the next.
+            lines.push(Line {
+                row: self.row,
+                number: self.number,
+                span: span..at,
+                record: at..at,
+                kind: LineKind::Tail,
+            });
+        }
+        lines
+    }
+
+    fn torn(&mut self, at: usize) -> LineKind {
+        let why = self.failure.take().unwrap_or_default();
+        let offset = self.offset + at as u64;
+        LineKind::Torn(format!("the compressed stream is damaged or ends early after byte {offset} of the text: {why}"))
+    }
+}
+
+impl Source for LineSource {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn next_batch(&mut self) -> Result<Option<Batch>> {
+        let (end, is_piece) = self.cut();
+        let last = self.ended && end == self.rest.len();
+        if end == 0 && self.failure.is_none() {
+            return Ok(None);
+        }
+        let is_piece = is_piece && end > 0;
+        if end == 0 && std::mem::take(&mut self.in_long_line) {
+            self.row += 1;
+        }
+        let rest = self.rest.split_off(end);
+        let bytes = std::mem::replace(&mut self.rest, rest);
+        let lines = if is_piece { vec![self.piece(&bytes)] } else { self.lines(&bytes, last) };
+        let batch = Batch { offset: self.offset, lines, bytes };
+        self.offset += batch.bytes.len() as u64;
+        Ok(Some(batch))
+    }
+
+    fn digest(&mut self) -> Result<SourceDigest> {
+        let stream_blake3 = self.hasher.finalize().to_hex().to_string();
+        self.stream = Box::new(std::io::empty());
+        let stored = self.stored.take().map_or(Ok::<_, Error>(None), |stored| stored())?;
+        let (bytes, blake3) = stored.unwrap_or_else(|| (self.offset, stream_blake3.clone()));
+        Ok(SourceDigest { bytes, blake3, stream_bytes: self.offset, stream_blake3 })
+    }
+}

@@ -1,0 +1,211 @@
+//! Tables as Parquet: properties, row groups bounded by bytes, reading in slices bounded by bytes, and finding
+//! one conversation. Knows columns by name, not what they mean.
+
+use std::fs::File;
+use std::path::Path;
+
+use arrow::array::AsArray;
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowPredicateFn, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowFilter,
+};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::PageIndexPolicy;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::types::ColumnPath;
+
+use super::encoder::{Encoder, RawChunk};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::{TableReader, batch_bytes};
+
+/// A row group ends when its rows have this many bytes: 64 MiB of text become some 16 MiB, which a reader holds
+/// easily and which still compress well.
+const ROW_GROUP_BYTES: usize = 64 << 20;
+/// … or when it has this many rows.
+const ROW_GROUP_ROWS: usize = 1 << 20;
+/// Level 1 writes at 300 MB/s; level 3 saves 12 % of space for a third of the speed.
+const ZSTD_LEVEL: i32 = 1;
+/// Columns whose values repeat.
+const DICTIONARY: [&str; 14] = [
+    "source",
+    "role",
+    "kind",
+    "class",
+    "action",
+    "reason",
+    "details.list.item",
+    "messages.list.item.role",
+    "messages.list.item.name",
+    "conversation_id",
+    "source_row",
+    "message_index",
+    "position",
+    "summary_id",
+];
+/// Readers hold about this much of a table at a time.
+const SLICE_BYTES: i64 = 4 << 20;
+
+/// Writes a table into memory, row group by row group.
+pub(crate) struct ParquetEncoder {
+    writer: ArrowWriter<Vec<u8>>,
+    bytes: usize,
+    rows: usize,
+}
+
+impl ParquetEncoder {
+    pub(crate) fn new(schema: SchemaRef) -> Result<Self> {
+        let level = ZstdLevel::try_new(ZSTD_LEVEL).map_err(internal)?;
+        let mut properties = WriterProperties::builder()
+            .set_created_by(concat!("condenser ", env!("CARGO_PKG_VERSION")).to_owned())
+            .set_compression(Compression::ZSTD(level))
+            .set_dictionary_enabled(false)
+            .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
+            .set_statistics_enabled(EnabledStatistics::Chunk);
+        for name in DICTIONARY {
+            properties = properties.set_column_dictionary_enabled(column_path(name), true);
+        }
+        if schema.column_with_name("conversation_id").is_some() {
+            for name in ["conversation_id", "source_row"] {
+                properties = properties.set_column_statistics_enabled(column_path(name), EnabledStatistics::Page);
+            }
+            properties = properties.set_column_bloom_filter_enabled(column_path("conversation_id"), true);
+        }
+        let writer = ArrowWriter::try_new(Vec::new(), schema, Some(properties.build())).map_err(internal)?;
+        Ok(Self { writer, bytes: 0, rows: 0 })
+    }
+
+    fn take(&mut self, rows: usize) -> Result<RawChunk> {
+        self.writer.sync().map_err(|error| internal(ParquetError::External(Box::new(error))))?;
+        Ok(RawChunk { bytes: std::mem::take(self.writer.inner_mut()), rows, stream: None })
+    }
+
+    fn end_row_group(&mut self) -> Result<RawChunk> {
+        self.writer.flush().map_err(internal)?;
+        self.bytes = 0;
+        let rows = std::mem::take(&mut self.rows);
+        self.take(rows)
+    }
+}
+
+impl Encoder for ParquetEncoder {
+    fn append(&mut self, batch: &RecordBatch) -> Result<Vec<RawChunk>> {
+        self.writer.write(batch).map_err(internal)?;
+        self.bytes += batch_bytes(batch);
+        self.rows += batch.num_rows();
+        if self.bytes >= ROW_GROUP_BYTES || self.rows >= ROW_GROUP_ROWS {
+            return Ok(vec![self.end_row_group()?]);
+        }
+        Ok(Vec::new())
+    }
+
+    fn finish(&mut self) -> Result<Vec<RawChunk>> {
+        let mut chunks = Vec::new();
+        if self.rows > 0 {
+            chunks.push(self.end_row_group()?);
+        }
+        self.writer.finish().map_err(internal)?;
+        chunks.push(self.take(0)?);
+        Ok(chunks)
+    }
+}
+
+fn column_path(name: &str) -> ColumnPath {
+    ColumnPath::new(name.split('.').map(str::to_owned).collect())
+}
+
+fn internal(error: ParquetError) -> Error {
+    Error::new(ErrorKind::Internal, "", "a table cannot be written as Parquet").because(error)
+}
+
+/// Which rows are wanted.
+#[derive(Debug, Clone)]
+pub(crate) enum Wanted {
+    All,
+    /// Those whose text column has this value.
+    Text(&'static str, String),
+    /// Those whose count column has one of these values.
+    Counts(&'static str, Vec<u64>),
+}
+
+/// Reads a table slice by slice.
+pub(crate) struct ParquetTable {
+    reader: ParquetRecordBatchReader,
+    place: String,
+}
+
+impl ParquetTable {
+    /// Opens the table at `path`.
+    pub(crate) fn open(path: &Path, wanted: &Wanted) -> Result<Self> {
+        let place = path.to_string_lossy().into_owned();
+        let damaged = |error| damaged(&place, error);
+        let file = File::open(path).map_err(|error| super::failed(&*place, "cannot be opened", error))?;
+        let options = ArrowReaderOptions::new().with_page_index_policy(match wanted {
+            Wanted::All => PageIndexPolicy::Skip,
+            _ => PageIndexPolicy::Optional,
+        });
+        let mut builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).map_err(damaged)?;
+        let metadata = builder.metadata().clone();
+        let (rows, bytes) = metadata
+            .row_groups()
+            .iter()
+            .fold((0, 0), |(rows, bytes), group| (rows + group.num_rows(), bytes + group.total_byte_size()));
+        let batch_size = SLICE_BYTES / (bytes / rows.max(1)).max(1);
+        builder = builder.with_batch_size(batch_size.clamp(1, 8192) as usize);
+        let column = |name: &str| {
+            metadata.file_metadata().schema_descr().columns().iter().position(|column| column.name() == name)
+        };
+        match wanted {
+            Wanted::All => {}
+            Wanted::Text(name, value) => {
+                let Some(index) = column(name) else { return Err(missing(&place, name)) };
+                let mut groups = Vec::new();
+                for group in 0..metadata.num_row_groups() {
+                    let bloom = builder.get_row_group_column_bloom_filter(group, index).map_err(damaged)?;
+                    if bloom.is_none_or(|bloom| bloom.check(&value.as_str())) {
+                        groups.push(group);
+                    }
+                }
+                let value = value.clone();
+                let mask = ProjectionMask::leaves(metadata.file_metadata().schema_descr(), [index]);
+                let predicate = ArrowPredicateFn::new(mask, move |batch| {
+                    let column = batch.column(0).as_string::<i64>();
+                    Ok(column.iter().map(|found| Some(found == Some(&*value))).collect())
+                });
+                builder = builder.with_row_groups(groups).with_row_filter(RowFilter::new(vec![Box::new(predicate)]));
+            }
+            Wanted::Counts(name, values) => {
+                let Some(index) = column(name) else { return Err(missing(&place, name)) };
+                let values = values.clone();
+                let mask = ProjectionMask::leaves(metadata.file_metadata().schema_descr(), [index]);
+                let predicate = ArrowPredicateFn::new(mask, move |batch| {
+                    let column = batch.column(0).as_primitive::<arrow::datatypes::UInt64Type>();
+                    Ok(column.iter().map(|found| Some(found.is_some_and(|found| values.contains(&found)))).collect())
+                });
+                builder = builder.with_row_filter(RowFilter::new(vec![Box::new(predicate)]));
+            }
+        }
+        let reader = builder.build().map_err(damaged)?;
+        Ok(Self { reader, place })
+    }
+}
+
+impl TableReader for ParquetTable {
+    fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
+        self.reader
+            .next()
+            .transpose()
+            .map_err(|error| damaged(&self.place, ParquetError::ArrowError(error.to_string())))
+    }
+}
+
+fn damaged(place: &str, error: ParquetError) -> Error {
+    Error::new(ErrorKind::Verification, place, "the table cannot be read: it is damaged").because(error)
+}
+
+fn missing(place: &str, name: &str) -> Error {
+    Error::new(ErrorKind::Verification, place, format!("the table has no column `{name}`"))
+}

@@ -1,0 +1,349 @@
+//! Reads a run directory: checks every promise of its manifest and commits, and opens the tables of a part. Knows
+//! the layout of the directory, not how records are put together.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use arrow::array::AsArray;
+use arrow::compute::filter_record_batch;
+use arrow::datatypes::UInt64Type;
+use arrow::record_batch::RecordBatch;
+
+use super::failed;
+use super::line_table::{LineTable, open_stream};
+use super::parquet_table::{ParquetTable, Wanted};
+use super::run_writer::{REJECTS, schema_of};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::bridge::Bridge;
+use crate::pipeline::{
+    Commit, ConversationFormat, Manifest, PartReaders, RejectRow, Restorer, Table, TableFile, TableReader, open_sealed,
+};
+
+const READ_BYTES: usize = 1 << 20;
+
+/// A finished run.
+#[derive(Debug)]
+pub struct Run {
+    root: PathBuf,
+    /// What was done.
+    pub manifest: Manifest,
+    /// The parts in order.
+    pub commits: Vec<Commit>,
+}
+
+impl Run {
+    /// Opens the run at `root` and checks its manifest and its commits.
+    ///
+    /// # Errors
+    /// `Usage` when there is no run, `Verification` when a document differs from what was written.
+    pub fn open(root: &Path) -> Result<Self> {
+        let place = root.to_string_lossy().into_owned();
+        let path = root.join("manifest.json");
+        if !path.exists() {
+            return Err(if root.join("commits").exists() {
+                Error::new(ErrorKind::Verification, place, "the run is not complete: it has no manifest.json")
+            } else {
+                Error::new(ErrorKind::Usage, place, "there is no run here: no manifest.json was found")
+            });
+        }
+        let manifest: Manifest = open_sealed(&read(&path)?, &path.to_string_lossy())?;
+        let mut commits = Vec::new();
+        for input in &manifest.inputs {
+            let path = root.join(&input.commit);
+            let bytes = read(&path)?;
+            if blake3::hash(&bytes).to_hex().as_str() != input.commit_blake3 {
+                let message = format!("the commit of part {} differs from what the manifest promises", input.part);
+                return Err(Error::new(ErrorKind::Verification, path.to_string_lossy(), message));
+            }
+            commits.push(open_sealed(&bytes, &path.to_string_lossy())?);
+        }
+        Ok(Self { root: root.to_owned(), manifest, commits })
+    }
+
+    /// Compares the files that belong to no part with the manifest.
+    ///
+    /// # Errors
+    /// `Verification` names the file.
+    pub fn check_run_files(&self) -> Result<()> {
+        self.manifest.files.iter().try_for_each(|file| self.check_file(file, "the run"))
+    }
+
+    /// Compares every file of a part with its commit.
+    ///
+    /// # Errors
+    /// `Verification` names table, part and rows of the first damage.
+    pub fn check_files(&self, commit: &Commit) -> Result<()> {
+        let part = format!("part {}", commit.part);
+        commit.files.iter().try_for_each(|file| self.check_file(file, &part))
+    }
+
+    fn check_file(&self, file: &TableFile, part: &str) -> Result<()> {
+        let path = self.root.join(&file.path);
+        let place = path.to_string_lossy();
+        let differs = |what: String| {
+            Error::new(ErrorKind::Verification, place.clone(), format!("table {}, {part}{what}", file.table))
+        };
+        let mut reader = match File::open(&path) {
+            Ok(file) => BufReader::with_capacity(READ_BYTES, file),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(differs(": the file is missing".to_owned()));
+            }
+            Err(error) => return Err(failed(place, "cannot be opened", error)),
+        };
+        let (mut whole, mut first_row) = (blake3::Hasher::new(), 0);
+        for piece in &file.pieces {
+            let mut hasher = blake3::Hasher::new();
+            let n_read = hash_into(&mut (&mut reader).take(piece.bytes), &mut [&mut hasher, &mut whole]);
+            let n_read = n_read.map_err(|error| failed(place.clone(), "cannot be read", error))?;
+            if n_read != piece.bytes || hasher.finalize().to_hex().as_str() != piece.blake3 {
+                let rows = match piece.rows {
+                    0 => ", footer".to_owned(),
+                    1 => format!(", row {first_row}"),
+                    n => format!(", rows {first_row} to {}", first_row + n - 1),
+                };
+                return Err(differs(format!("{rows}: the bytes differ from what was written")));
+            }
+            first_row += piece.rows;
+        }
+        hash_into(&mut reader, &mut [&mut whole]).map_err(|error| failed(place.clone(), "cannot be read", error))?;
+        if whole.finalize().to_hex().as_str() != file.blake3 {
+            return Err(differs(": the bytes differ from what was written".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Restores a part; with `checksums` every record is compared with the metrics table.
+    ///
+    /// # Errors
+    /// When a table cannot be opened.
+    pub fn restorer(&self, commit: &Commit, bridge: &Bridge, checksums: bool) -> Result<Restorer> {
+        let readers = PartReaders {
+            conversations: self.table(commit, Table::Conversations, &Wanted::All)?,
+            verbatim: self.table(commit, Table::Verbatim, &Wanted::All)?,
+            rejects: self.rejects(commit)?,
+            metrics: checksums.then(|| self.table(commit, Table::Metrics, &Wanted::All)).transpose()?,
+        };
+        Ok(Restorer::new(readers, bridge.clone(), place_of(commit)))
+    }
+
+    /// Restores the conversations with this id, without reading the rest where the format allows it.
+    ///
+    /// # Errors
+    /// When a table cannot be read.
+    pub fn find(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Option<Restorer>> {
+        let id = crate::pipeline::label(id).into_owned();
+        let wanted = Wanted::Text("conversation_id", id);
+        let rows = match commit.format {
+            ConversationFormat::Parquet => self.rows_of(commit, Table::Conversations, &wanted)?,
+            ConversationFormat::Jsonl => self.rows_of(commit, Table::Metrics, &wanted)?,
+        };
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let source_rows: Vec<u64> = rows.iter().map(|&(_, row)| row).collect();
+        let conversations: Box<dyn TableReader> = match commit.format {
+            ConversationFormat::Parquet => self.table(commit, Table::Conversations, &wanted)?,
+            ConversationFormat::Jsonl => {
+                let path = self.path_of(commit, Table::Conversations.as_str())?;
+                Box::new(LineTable::records(&path.to_string_lossy(), open_stream(&path)?).only(rows))
+            }
+        };
+        let readers = PartReaders {
+            conversations,
+            verbatim: self.table(commit, Table::Verbatim, &Wanted::Counts("source_row", source_rows))?,
+            rejects: Box::new(std::iter::empty()),
+            metrics: None,
+        };
+        Ok(Some(Restorer::new(readers, bridge.clone(), place_of(commit)).sparse()))
+    }
+
+    /// Ordinals and source rows of the wanted rows of a table; ordinals count in tables of lines only.
+    fn rows_of(&self, commit: &Commit, table: Table, wanted: &Wanted) -> Result<Vec<(u64, u64)>> {
+        let mut rows = Vec::new();
+        let mut reader = match commit.format {
+            ConversationFormat::Parquet => self.table(commit, table, wanted)?,
+            ConversationFormat::Jsonl => self.table(commit, table, &Wanted::All)?,
+        };
+        let mut ordinal = 0;
+        while let Some(batch) = reader.next_rows()? {
+            let (Some(ids), Some(source_rows)) = (
+                batch.column_by_name("conversation_id").and_then(|column| column.as_string_opt::<i64>()),
+                batch.column_by_name("source_row").and_then(|column| column.as_primitive_opt::<UInt64Type>()),
+            ) else {
+                return Err(Error::new(ErrorKind::Verification, place_of(commit), "the table has no conversation ids"));
+            };
+            for (id, row) in ids.iter().zip(source_rows.values()) {
+                if matches!(wanted, Wanted::Text(_, wanted) if id == Some(wanted)) {
+                    rows.push((ordinal, *row));
+                }
+                ordinal += 1;
+            }
+        }
+        Ok(rows)
+    }
+
+    fn path_of(&self, commit: &Commit, table: &str) -> Result<PathBuf> {
+        let file = commit.files.iter().find(|file| file.table == table).ok_or_else(|| {
+            Error::new(ErrorKind::Verification, place_of(commit), format!("the part has no table {table}"))
+        })?;
+        Ok(self.root.join(&file.path))
+    }
+
+    fn table(&self, commit: &Commit, table: Table, wanted: &Wanted) -> Result<Box<dyn TableReader>> {
+        let path = self.path_of(commit, table.as_str())?;
+        Ok(match commit.format {
+            ConversationFormat::Parquet => Box::new(ParquetTable::open(&path, wanted)?),
+            ConversationFormat::Jsonl => {
+                let name = path.to_string_lossy();
+                let stream = open_stream(&path)?;
+                let reader = match table {
+                    Table::Conversations => LineTable::records(&name, stream),
+                    _ => LineTable::rows(&name, stream, schema_of(table, commit.format), None),
+                };
+                Box::new(Filtered { reader, wanted: wanted.clone() })
+            }
+        })
+    }
+
+    fn rejects(&self, commit: &Commit) -> Result<Box<dyn Iterator<Item = Result<RejectRow>> + Send>> {
+        if !commit.files.iter().any(|file| file.table == REJECTS) {
+            return Ok(Box::new(std::iter::empty()));
+        }
+        let path = self.path_of(commit, REJECTS)?;
+        let place = path.to_string_lossy().into_owned();
+        let file = File::open(&path).map_err(|error| failed(&*place, "cannot be opened", error))?;
+        Ok(Box::new(BufReader::with_capacity(READ_BYTES, file).split(b'\n').map(move |line| {
+            let line = line.map_err(|error| failed(&*place, "cannot be read", error))?;
+            serde_json::from_slice(&line)
+                .map_err(|error| Error::new(ErrorKind::Verification, &*place, "a reject cannot be read").because(error))
+        })))
+    }
+}
+
+fn place_of(commit: &Commit) -> String {
+    format!("conversations, part {} ({})", commit.part, commit.source)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|error| {
+        let place = path.to_string_lossy();
+        if error.kind() == io::ErrorKind::NotFound {
+            Error::new(ErrorKind::Verification, place, "the file is missing")
+        } else {
+            failed(place, "cannot be read", error)
+        }
+    })
+}
+
+fn hash_into(reader: &mut dyn Read, hashers: &mut [&mut blake3::Hasher]) -> io::Result<u64> {
+    let mut buffer = vec![0; READ_BYTES];
+    let mut n_bytes = 0;
+    loop {
+        let n = reader.read(&mut buffer)?;
+        if n == 0 {
+            return Ok(n_bytes);
+        }
+        n_bytes += n as u64;
+        for hasher in &mut *hashers {
+            hasher.update(&buffer[..n]);
+        }
+    }
+}
+
+/// The wanted rows of a table of lines.
+struct Filtered {
+    reader: LineTable,
+    wanted: Wanted,
+}
+
+impl TableReader for Filtered {
+    fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
+        let Some(batch) = self.reader.next_rows()? else { return Ok(None) };
+        let Wanted::Counts(name, values) = &self.wanted else { return Ok(Some(batch)) };
+        let Some(column) = batch.column_by_name(name).and_then(|column| column.as_primitive_opt::<UInt64Type>()) else {
+            return Ok(Some(batch));
+        };
+        let mask = column.iter().map(|value| Some(value.is_some_and(|value| values.contains(&value)))).collect();
+        let filtered = filter_record_batch(&batch, &mask);
+        filtered
+            .map(Some)
+            .map_err(|error| Error::new(ErrorKind::Internal, "", "rows cannot be filtered").because(error))
+    }
+}
+
+/// Several rounds: the restored stream of a run stands for the conversations of the run before it.
+#[derive(Debug)]
+pub struct Through<'a> {
+    /// The run before.
+    pub run: &'a Run,
+    /// Its part.
+    pub commit: &'a Commit,
+}
+
+impl<'a> Through<'a> {
+    /// The part of `run` whose conversations are the stream with this hash.
+    ///
+    /// # Errors
+    /// `Verification` when there is none.
+    pub fn find(run: &'a Run, stream_blake3: &str, source: &str) -> Result<Self> {
+        let conversations = Table::Conversations.as_str();
+        let commit = run.commits.iter().find(|commit| {
+            let mut files = commit.files.iter();
+            files.any(|file| file.table == conversations && file.stream_blake3.as_deref() == Some(stream_blake3))
+        });
+        let place = run.root.to_string_lossy();
+        let message = format!(
+            "the run did not write {source}: no part has conversations with its hash (it must be a run with --format jsonl)"
+        );
+        commit.map(|commit| Self { run, commit }).ok_or_else(|| Error::new(ErrorKind::Verification, place, message))
+    }
+
+    /// Compares the files that the way back needs with their commit; the conversations are not among them.
+    ///
+    /// # Errors
+    /// `Verification` names table, part and rows of the first damage.
+    pub fn check(&self) -> Result<()> {
+        let part = format!("part {}", self.commit.part);
+        let mut needed = self.commit.files.iter().filter(|file| matches!(&*file.table, "verbatim" | REJECTS));
+        needed.try_for_each(|file| self.run.check_file(file, &part))
+    }
+
+    /// Restores the part from the restored conversations.
+    ///
+    /// # Errors
+    /// When a table cannot be opened.
+    pub fn restorer(&self, conversations: Restorer, bridge: &Bridge) -> Result<Restorer> {
+        let stream = RestoredStream { restorer: conversations, slice: Vec::new(), at: 0 };
+        let readers = PartReaders {
+            conversations: Box::new(LineTable::records(&place_of(self.commit), Box::new(stream))),
+            verbatim: self.run.table(self.commit, Table::Verbatim, &Wanted::All)?,
+            rejects: self.run.rejects(self.commit)?,
+            metrics: None,
+        };
+        Ok(Restorer::new(readers, bridge.clone(), place_of(self.commit)))
+    }
+}
+
+/// A restored stream to read from.
+struct RestoredStream {
+    restorer: Restorer,
+    slice: Vec<u8>,
+    at: usize,
+}
+
+impl Read for RestoredStream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.at == self.slice.len() {
+            match self.restorer.next_slice() {
+                Ok(Some(slice)) => (self.slice, self.at) = (slice.bytes, 0),
+                Ok(None) => return Ok(0),
+                Err(error) => return Err(io::Error::other(error)),
+            }
+        }
+        let n = buffer.len().min(self.slice.len() - self.at);
+        buffer[..n].copy_from_slice(&self.slice[self.at..self.at + n]);
+        self.at += n;
+        Ok(n)
+    }
+}

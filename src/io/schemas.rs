@@ -1,0 +1,82 @@
+//! The published schemas: tables as JSON Schema made from their Arrow schemas, documents from their types. Knows
+//! no file.
+
+use arrow::datatypes::{DataType, Schema};
+use schemars::{SchemaGenerator, generate::SchemaSettings};
+use serde_json::{Map, Value, json};
+
+use crate::model::EngineOptions;
+use crate::pipeline::{
+    Commit, Manifest, RejectRow, conversations_schema, decisions_schema, metrics_schema, verbatim_schema,
+};
+
+/// Names that [`schema`] knows.
+pub const SCHEMA_NAMES: [&str; 8] =
+    ["conversations", "verbatim", "metrics", "decisions", "rejects", "commit", "manifest", "engine-options"];
+
+/// The schema with this name as indented JSON with a last line feed; `None` when there is none.
+#[must_use]
+pub fn schema(name: &str) -> Option<String> {
+    let value = match name {
+        "conversations" => {
+            table(name, "One row per conversation: what stands for it after compression.", &conversations_schema())
+        }
+        "verbatim" => table(name, "Originals and what else restores the records byte for byte.", &verbatim_schema()),
+        "metrics" => table(name, "One row of figures per conversation.", &metrics_schema()),
+        "decisions" => table(name, "One row per input message: what happened to it and why.", &decisions_schema()),
+        "rejects" => document::<RejectRow>(),
+        "commit" => document::<Commit>(),
+        "manifest" => document::<Manifest>(),
+        "engine-options" => document::<EngineOptions>(),
+        _ => return None,
+    };
+    serde_json::to_string_pretty(&value).ok().map(|text| text + "\n")
+}
+
+fn document<T: schemars::JsonSchema>() -> Value {
+    SchemaGenerator::new(SchemaSettings::draft2020_12()).into_root_schema_for::<T>().to_value()
+}
+
+fn table(name: &str, description: &str, schema: &Schema) -> Value {
+    let mut object = object(schema.fields().iter().map(AsRef::as_ref));
+    let entries = object.as_object_mut();
+    if let Some(entries) = entries {
+        entries.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+        entries.insert("title".to_owned(), json!(name));
+        entries.insert("description".to_owned(), json!(description));
+    }
+    object
+}
+
+fn object<'f>(fields: impl Iterator<Item = &'f arrow::datatypes::Field> + Clone) -> Value {
+    let required: Vec<&str> =
+        fields.clone().filter(|field| !field.is_nullable()).map(|field| field.name().as_str()).collect();
+    let properties: Map<String, Value> =
+        fields.map(|field| (field.name().clone(), property(field.data_type(), field.is_nullable()))).collect();
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+}
+
+fn property(data_type: &DataType, nullable: bool) -> Value {
+    let mut value = match data_type {
+        DataType::UInt64 => json!({ "type": "integer", "minimum": 0 }),
+        DataType::Float64 => json!({ "type": "number" }),
+        DataType::List(item) => json!({ "type": "array", "items": property(item.data_type(), item.is_nullable()) }),
+        DataType::Struct(fields) => object(fields.iter().map(AsRef::as_ref)),
+        _ => json!({ "type": "string" }),
+    };
+    if let Some(entries) = value.as_object_mut() {
+        if nullable && let Some(kind) = entries.get("type").cloned() {
+            entries.insert("type".to_owned(), json!([kind, "null"]));
+        }
+        entries.insert("x-arrow-type".to_owned(), json!(arrow_name(data_type)));
+    }
+    value
+}
+
+fn arrow_name(data_type: &DataType) -> String {
+    match data_type {
+        DataType::List(_) => "List".to_owned(),
+        DataType::Struct(_) => "Struct".to_owned(),
+        other => other.to_string(),
+    }
+}

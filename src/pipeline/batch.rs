@@ -1,0 +1,66 @@
+//! Raw lines in batches bounded by bytes. A batch is a slice of the uncompressed stream and its lines tile it,
+//! so that what is proven for every line is proven for the stream. Knows no file and no JSON.
+
+use std::ops::Range;
+
+/// Two MiB keep two workers busy on files of a few MB and hold the whole pipeline under 100 MB.
+pub const DEFAULT_BATCH_BYTES: usize = 2 << 20;
+/// Parquet pages and Arrow offsets end at 2 GiB; half of that leaves room for what the engine adds.
+pub const DEFAULT_MAX_RECORD_BYTES: usize = 1 << 30;
+
+/// How a stream is cut. The cuts depend on the bytes of the stream and on these two numbers only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BatchOptions {
+    /// A batch holds the lines that fit into this many bytes, or one longer line.
+    pub batch_bytes: usize,
+    /// Longer lines are rejected in pieces of `batch_bytes`.
+    pub max_record_bytes: usize,
+}
+
+impl Default for BatchOptions {
+    fn default() -> Self {
+        Self { batch_bytes: DEFAULT_BATCH_BYTES, max_record_bytes: DEFAULT_MAX_RECORD_BYTES }
+    }
+}
+
+/// A slice of the stream with its lines in order.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Batch {
+    /// The bytes of the slice.
+    pub bytes: Vec<u8>,
+    /// Where the slice begins in the uncompressed stream.
+    pub offset: u64,
+    /// The lines; their spans follow each other without gaps from 0 to the end of `bytes`.
+    pub lines: Vec<Line>,
+}
+
+/// One record with the bytes around it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Number of the record in its source, from 0; blank lines do not count.
+    pub row: u64,
+    /// Number of the line in its source, from 1.
+    pub number: u64,
+    /// Everything that belongs to this record: blank lines before it, the record, its line end.
+    pub span: Range<usize>,
+    /// The record alone, without line end; empty for `Tail`.
+    pub record: Range<usize>,
+    /// What it is.
+    pub kind: LineKind,
+}
+
+/// What a line is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LineKind {
+    /// A line that should hold a record.
+    Record,
+    /// A piece of a line that is too long; all its pieces carry the same row.
+    Piece {
+        /// The first piece stands for the reject, the others only carry bytes.
+        first: bool,
+    },
+    /// What was left of a line when the compressed stream broke, and how it broke.
+    Torn(String),
+    /// Blank bytes after the last record.
+    Tail,
+}

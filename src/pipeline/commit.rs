@@ -1,0 +1,209 @@
+//! The documents of a run: the commit of a part, written last, and the manifest. No clock times stand in them:
+//! the same input gives the same bytes. Knows no file system.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::{EngineOptions, ShapeName};
+
+/// Version of the layout of run directories.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// How the conversations table is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConversationFormat {
+    /// All tables as Parquet with columns.
+    Parquet,
+    /// Conversations as records of their own shape, all tables as JSON lines in zstd.
+    Jsonl,
+}
+
+/// Everything that decides about the bytes of the output.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JobOptions {
+    /// What the engine does.
+    pub engine: EngineOptions,
+    /// How tables are written.
+    pub format: ConversationFormat,
+    /// The shape of all records; `null` when it is found out per file.
+    pub shape: Option<ShapeName>,
+    /// Whether the decisions table is written.
+    pub trace: bool,
+    /// Whether the map from message id to original is written.
+    pub verbatim_map: bool,
+    /// How streams are cut into batches, in bytes.
+    pub batch_bytes: usize,
+    /// Longest record, in bytes.
+    pub max_record_bytes: usize,
+}
+
+/// Sizes and hashes of an input.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SourceDigest {
+    /// Bytes as stored.
+    pub bytes: u64,
+    /// BLAKE3 of the bytes as stored, in hex.
+    pub blake3: String,
+    /// Bytes of the uncompressed stream, as far as it is undamaged.
+    pub stream_bytes: u64,
+    /// BLAKE3 of the uncompressed stream, in hex.
+    pub stream_blake3: String,
+}
+
+/// What was counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Totals {
+    /// Conversations written.
+    pub conversations: u64,
+    /// Records rejected.
+    pub rejects: u64,
+    /// Input messages.
+    pub messages_in: u64,
+    /// Output messages.
+    pub messages_out: u64,
+    /// Input characters.
+    pub chars_in: u64,
+    /// Output characters.
+    pub chars_out: u64,
+    /// Input tokens.
+    pub tokens_in: u64,
+    /// Output tokens.
+    pub tokens_out: u64,
+}
+
+impl Totals {
+    /// Adds the counts of another slice.
+    pub fn add(&mut self, other: &Self) {
+        self.conversations += other.conversations;
+        self.rejects += other.rejects;
+        self.messages_in += other.messages_in;
+        self.messages_out += other.messages_out;
+        self.chars_in += other.chars_in;
+        self.chars_out += other.chars_out;
+        self.tokens_in += other.tokens_in;
+        self.tokens_out += other.tokens_out;
+    }
+}
+
+/// What was proven before the part was committed: every byte of the stream was restored from what was written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Proof {
+    /// Records restored from their row or record and compared.
+    pub restored: u64,
+    /// Of these, records whose raw text had to be stored.
+    pub raw_records: u64,
+    /// Original messages in the sidecar.
+    pub originals: u64,
+    /// Bytes compared, rejects and frames included; equals the length of the stream.
+    pub bytes: u64,
+}
+
+impl Proof {
+    /// Adds the proof of another slice.
+    pub fn add(&mut self, other: &Self) {
+        self.restored += other.restored;
+        self.raw_records += other.raw_records;
+        self.originals += other.originals;
+        self.bytes += other.bytes;
+    }
+}
+
+/// A run of bytes of a file with the rows that it holds: a row group, a frame, a footer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Piece {
+    /// Number of bytes.
+    pub bytes: u64,
+    /// Number of rows; 0 for a footer.
+    pub rows: u64,
+    /// BLAKE3 of the bytes, in hex.
+    pub blake3: String,
+}
+
+/// One file of a part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TableFile {
+    /// The table.
+    pub table: String,
+    /// The path in the run directory.
+    pub path: String,
+    /// Rows in the file.
+    pub rows: u64,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// BLAKE3 of the whole file, in hex.
+    pub blake3: String,
+    /// BLAKE3 of the uncompressed lines, for tables of JSON lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream_blake3: Option<String>,
+    /// The file in pieces, so that a damage can be placed.
+    pub pieces: Vec<Piece>,
+}
+
+/// What a part is and what it promises.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Commit {
+    /// See [`FORMAT_VERSION`].
+    pub format_version: u32,
+    /// Version of condenser.
+    pub engine_version: String,
+    /// BLAKE3 of the job's options as JSON, in hex.
+    pub config_blake3: String,
+    /// Number of the part.
+    pub part: usize,
+    /// The source as given.
+    pub source: String,
+    /// The slice of the source: always `whole` in this version.
+    pub split: String,
+    /// Format of the conversations table.
+    pub format: ConversationFormat,
+    /// What was read.
+    pub input: SourceDigest,
+    /// Records of the source, rejected ones included.
+    pub records: u64,
+    /// What was counted.
+    pub totals: Totals,
+    /// What was proven.
+    pub proof: Proof,
+    /// The files, tables first.
+    pub files: Vec<TableFile>,
+}
+
+/// An input and the part that it became.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct InputEntry {
+    /// The path as given.
+    pub source: String,
+    /// What was read.
+    pub digest: SourceDigest,
+    /// Number of the part.
+    pub part: usize,
+    /// Path of the commit in the run directory.
+    pub commit: String,
+    /// BLAKE3 of the commit, in hex.
+    pub commit_blake3: String,
+}
+
+/// The run as a whole, written after the last commit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Manifest {
+    /// See [`FORMAT_VERSION`].
+    pub format_version: u32,
+    /// Version of condenser.
+    pub engine_version: String,
+    /// `complete`.
+    pub status: String,
+    /// The options as resolved.
+    pub options: JobOptions,
+    /// BLAKE3 of the options as JSON, in hex.
+    pub config_blake3: String,
+    /// The inputs in order.
+    pub inputs: Vec<InputEntry>,
+    /// The tables that were written.
+    pub tables: Vec<String>,
+    /// Sums over all parts.
+    pub totals: Totals,
+    /// Further files of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<TableFile>,
+}

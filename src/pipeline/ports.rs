@@ -1,0 +1,111 @@
+//! What the pipeline needs from outside: where batches come from, where tables go, who wants to watch, and what
+//! compresses one conversation. `io`, `engine` and the progress bar implement these; tests use plain vectors.
+
+use std::future::Future;
+
+use arrow::record_batch::RecordBatch;
+
+use super::bridge::Bridge;
+use super::{Batch, Commit, InputEntry, Manifest, Proof, RejectRow, SourceDigest, Table, Totals};
+use crate::engine::{Engine, Scratch};
+use crate::error::Result;
+use crate::model::{Condensed, Conversation, EngineOptions};
+
+/// Compresses one conversation. The engine is the one that counts; tests bring others.
+pub trait Condense: std::fmt::Debug + Send + Sync {
+    /// The options that hold.
+    fn options(&self) -> &EngineOptions;
+    /// Compresses `conversation`; must not depend on what `scratch` was used for before.
+    fn condense(&self, conversation: &Conversation<'_>, scratch: &mut Scratch) -> Condensed;
+}
+
+impl Condense for Engine {
+    fn options(&self) -> &EngineOptions {
+        Self::options(self)
+    }
+    fn condense(&self, conversation: &Conversation<'_>, scratch: &mut Scratch) -> Condensed {
+        Self::condense(self, conversation, scratch)
+    }
+}
+
+/// One split of the input, read on a thread of its own, so that it may block.
+pub trait Source: Send {
+    /// The name as the user gave it; stands in every table.
+    fn name(&self) -> &str;
+    /// The next batch, `None` at the end. Damage of the stream is a line, not an error.
+    ///
+    /// # Errors
+    /// When the source cannot be read at all.
+    fn next_batch(&mut self) -> Result<Option<Batch>>;
+    /// Sizes and hashes of what was read; called once, after the end.
+    ///
+    /// # Errors
+    /// When the rest of a damaged source cannot be read.
+    fn digest(&mut self) -> Result<SourceDigest>;
+}
+
+/// What a worker made of a batch.
+#[derive(Debug, Default)]
+pub struct EncodedBatch {
+    /// Rows per table, in the order of [`Table::ALL`]; `None` for a table that is not written.
+    pub tables: [Option<RecordBatch>; Table::ALL.len()],
+    /// Rejected records in order.
+    pub rejects: Vec<RejectRow>,
+    /// Lines of the reference-compatible map from message id to original, when asked for.
+    pub verbatim_map: Vec<String>,
+    /// What to add to the totals.
+    pub totals: Totals,
+    /// What was proven.
+    pub proof: Proof,
+}
+
+/// Where the tables go.
+pub trait Sink: Send {
+    /// Starts a part.
+    fn begin(&mut self, part: usize, source: &str) -> impl Future<Output = Result<()>> + Send;
+    /// Takes the rows of a batch; batches come in the order of the input. CPU work goes over the bridge.
+    fn write(&mut self, batch: EncodedBatch, bridge: &Bridge) -> impl Future<Output = Result<()>> + Send;
+    /// Ends the part: completes its files, puts them into `commit`, and writes the commit last.
+    fn commit(&mut self, commit: Commit, bridge: &Bridge) -> impl Future<Output = Result<Commit>> + Send;
+    /// Ends the run.
+    fn finish(&mut self, manifest: Manifest) -> impl Future<Output = Result<Manifest>> + Send;
+}
+
+/// How far the work is; sums since its start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes of uncompressed input done.
+    pub bytes: u64,
+    /// What was counted so far.
+    pub totals: Totals,
+}
+
+/// Who wants to watch.
+pub trait Observer: Send + Sync {
+    /// A source begins.
+    fn source(&self, index: usize, name: &str);
+    /// Something was done.
+    fn progress(&self, progress: &Progress);
+    /// A source was committed.
+    fn committed(&self, input: &InputEntry) {
+        let _ = input;
+    }
+}
+
+/// Nobody watches.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn source(&self, _index: usize, _name: &str) {}
+    fn progress(&self, _progress: &Progress) {}
+}
+
+/// Reads the rows of a table in order; called from a thread that may block.
+pub trait TableReader: Send {
+    /// The next rows, `None` at the end.
+    ///
+    /// # Errors
+    /// When the table cannot be read.
+    fn next_rows(&mut self) -> Result<Option<RecordBatch>>;
+}

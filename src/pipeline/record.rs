@@ -1,0 +1,204 @@
+//! One record on its way through: decode, engine, encode, and the proof that what will be written brings it
+//! back. Knows nothing of batches, tables and threads.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::bridge::guard;
+use super::{Condense, ConversationFormat};
+use crate::engine::Scratch;
+use crate::model::{Condensed, Content, Conversation, Original, Part, Reject, RejectReason, Role, ShapeName};
+use crate::shape::{self, Decoded, Row};
+
+/// Longer labels (ids, roles) are cut in the tables: a label stands in every row of its conversation.
+const MAX_LABEL_BYTES: usize = 1024;
+const CUT_LABEL_BYTES: usize = 256;
+
+/// `text`, or its beginning and its hash when it is too long to stand in every row.
+#[must_use]
+pub fn label(text: &str) -> Cow<'_, str> {
+    if text.len() <= MAX_LABEL_BYTES {
+        return Cow::Borrowed(text);
+    }
+    let end = (0..=CUT_LABEL_BYTES).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    let start = text.get(..end).unwrap_or_default();
+    Cow::Owned(format!("{start}…{}", blake3::hash(text.as_bytes()).to_hex()))
+}
+
+/// A record that was rejected, as a line of the rejects file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RejectRow {
+    /// The source as given.
+    pub source: String,
+    /// Number of the record in its source, from 0.
+    pub source_row: u64,
+    /// Number of the line, from 1.
+    pub line: u64,
+    /// Where the line begins in the uncompressed stream, in bytes.
+    pub offset: u64,
+    /// The stable code of the reason; empty for a further piece of a long line.
+    pub reason: String,
+    /// What is wrong, in a sentence.
+    pub detail: String,
+    /// The line as it stood there, when it is UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<String>,
+    /// The line in Base64, when it is not UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw_base64: Option<String>,
+    /// Blank bytes before the line, when there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// The line end, when it is not one line feed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<String>,
+}
+
+/// How records are worked on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Recipe<'a> {
+    pub(crate) engine: &'a dyn Condense,
+    pub(crate) format: ConversationFormat,
+    pub(crate) shape: Option<ShapeName>,
+    pub(crate) forced: bool,
+}
+
+/// A record after the engine.
+#[derive(Debug)]
+pub(crate) struct Product<'r> {
+    pub(crate) decoded: Decoded<'r>,
+    pub(crate) condensed: Condensed,
+}
+
+/// What is written for a record, proven.
+#[derive(Debug)]
+pub(crate) struct Encoded<'p> {
+    pub(crate) written: Written<'p>,
+    pub(crate) layout: Option<String>,
+    pub(crate) originals: Vec<Original<'p>>,
+    /// The row or record does not bring the original back: its raw text goes to the sidecar.
+    pub(crate) needs_raw: bool,
+}
+
+/// What goes to the conversations table.
+#[derive(Debug)]
+pub(crate) enum Written<'p> {
+    Row(Row<'p>),
+    Record(String),
+}
+
+/// Reads and compresses one record; a panic below becomes a reject.
+pub(crate) fn process<'r>(
+    recipe: &Recipe<'_>,
+    record: &'r str,
+    fallback_id: &str,
+    scratch: &mut Scratch,
+) -> Result<Product<'r>, Reject> {
+    let work = || {
+        let decoded = decode(recipe, record, fallback_id)?;
+        let condensed = recipe.engine.condense(&decoded.conversation, scratch);
+        Ok(Product { decoded, condensed })
+    };
+    guard(work).unwrap_or_else(|message| {
+        *scratch = Scratch::default();
+        Err(failed(&message))
+    })
+}
+
+impl Product<'_> {
+    /// Writes the record as `recipe` says and restores it from that; a panic below becomes a reject.
+    pub(crate) fn encode(&self, recipe: &Recipe<'_>) -> Result<Encoded<'_>, Reject> {
+        let encoded = guard(|| self.make(recipe)).map_err(|message| failed(&message))?;
+        match &encoded.written {
+            Written::Record(text) if text.contains('\n') => Err(failed("the compressed record has a line feed")),
+            _ => Ok(encoded),
+        }
+    }
+
+    fn make(&self, recipe: &Recipe<'_>) -> Encoded<'_> {
+        let provenance = recipe.engine.options().provenance;
+        let Self { decoded, condensed } = self;
+        let originals = decoded.originals(condensed);
+        let (written, layout, restored) = match recipe.format {
+            ConversationFormat::Parquet => {
+                let id = label(&decoded.conversation.id);
+                let row = decoded.row(condensed, provenance);
+                let layout = decoded.row_layout(condensed);
+                let restored = shape::restore_row(&id, &row, &layout, &originals);
+                (Written::Row(row), Some(layout), restored)
+            }
+            ConversationFormat::Jsonl => {
+                let record = decoded.condensed_record(condensed, provenance);
+                let layout = decoded.record_layout(condensed);
+                let restored = shape::restore_record(&record, layout.as_deref(), &originals);
+                (Written::Record(record), layout, restored)
+            }
+        };
+        let exact = restored.is_ok_and(|restored| restored == decoded.record);
+        let layout = layout.filter(|layout| exact && !layout.is_empty());
+        Encoded { written, layout, originals, needs_raw: !exact }
+    }
+}
+
+fn failed(message: &str) -> Reject {
+    let detail = format!("condenser failed on this record (a defect; please report it): {message}");
+    Reject { reason: RejectReason::Internal, detail }
+}
+
+fn decode<'r>(recipe: &Recipe<'_>, record: &'r str, fallback_id: &str) -> Result<Decoded<'r>, Reject> {
+    let Some(shape) = recipe.shape.or_else(|| shape::detect(record)) else {
+        return Err(unknown(record));
+    };
+    shape::decode(record, shape, fallback_id).or_else(|reject| {
+        let other = if recipe.forced { None } else { shape::detect(record).filter(|&other| other != shape) };
+        other.map_or(Err(reject), |other| shape::decode(record, other, fallback_id))
+    })
+}
+
+/// Says why no shape was found: broken JSON is told apart from JSON that is no conversation.
+fn unknown(record: &str) -> Reject {
+    match serde_json::from_str::<serde::de::IgnoredAny>(record) {
+        Err(error) => Reject { reason: RejectReason::InvalidJson, detail: format!("the line is not JSON: {error}") },
+        Ok(_) => Reject {
+            reason: RejectReason::UnknownShape,
+            detail: "the record holds no conversation in a known shape; name its shape with --shape".to_owned(),
+        },
+    }
+}
+
+/// The class of a conversation, from its make-up alone: `tool-heavy` when a quarter of its messages call tools or
+/// carry results, else `code` when a fifth of them have a fenced block, else `long-prose` when a message has
+/// 1,500 bytes of text on average, else `chat`; `other` when nobody says anything.
+pub(crate) fn class_of(conversation: &Conversation<'_>) -> &'static str {
+    let (mut tools, mut fenced, mut bytes, mut spoken) = (0, 0, 0, 0);
+    let fence = memchr::memmem::Finder::new("```");
+    for message in &conversation.messages {
+        if !message.tool_calls.is_empty() || matches!(message.role, Role::Tool | Role::Function) {
+            tools += 1;
+        }
+        let (mut has_fence, mut length) = (false, 0);
+        for text in message.texts() {
+            has_fence = has_fence || fence.find(text.as_bytes()).is_some();
+            length += text.len();
+        }
+        fenced += usize::from(has_fence);
+        spoken += usize::from(
+            length > 0 || matches!(&message.content, Content::Parts(parts) if parts.contains(&Part::Opaque)),
+        );
+        bytes += length;
+    }
+    let n_messages = conversation.messages.len();
+    if spoken == 0 && tools == 0 {
+        "other"
+    } else if tools * 4 >= n_messages {
+        "tool-heavy"
+    } else if fenced * 5 >= n_messages {
+        "code"
+    } else if bytes >= 1500 * spoken {
+        "long-prose"
+    } else {
+        "chat"
+    }
+}

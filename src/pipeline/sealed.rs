@@ -1,0 +1,45 @@
+//! JSON documents that carry the hash of their own bytes, so that no byte of a commit or a manifest can change
+//! unseen. Knows nothing of what the documents say.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::{Error, ErrorKind, Result};
+
+const SEAL: &str = "  \"seal\": \"";
+const END: &str = "\"\n}\n";
+
+/// `value` as indented JSON with a last key `seal`: the BLAKE3 hash of all bytes before that line.
+///
+/// # Errors
+/// When the value is no JSON object; a defect.
+pub fn seal<T: Serialize>(value: &T) -> Result<String> {
+    let internal = || Error::new(ErrorKind::Internal, "", "a document could not be written as a JSON object");
+    let text = serde_json::to_string_pretty(value).map_err(|error| internal().because(error))?;
+    let body = text.strip_suffix("\n}").ok_or_else(internal)?;
+    let mut out = format!("{body},\n");
+    let hash = blake3::hash(out.as_bytes()).to_hex();
+    out.push_str(SEAL);
+    out.push_str(&hash);
+    out.push_str(END);
+    Ok(out)
+}
+
+/// Reads a sealed document. `place` names it in errors.
+///
+/// # Errors
+/// `Verification` when a byte differs from what was written.
+pub fn open_sealed<T: DeserializeOwned>(bytes: &[u8], place: &str) -> Result<T> {
+    let broken =
+        || Error::new(ErrorKind::Verification, place, "the file differs from what was written: its seal is broken");
+    let text = std::str::from_utf8(bytes).map_err(|error| broken().because(error))?;
+    let rest = text.strip_suffix(END).ok_or_else(broken)?;
+    let (body, hash) = rest.rsplit_once(SEAL).ok_or_else(broken)?;
+    if blake3::hash(body.as_bytes()).to_hex().as_str() != hash {
+        return Err(broken());
+    }
+    serde_json::from_str(text).map_err(|error| {
+        Error::new(ErrorKind::Verification, place, "the file is not what this version of condenser reads")
+            .because(error)
+    })
+}

@@ -1,0 +1,67 @@
+//! Holds a restored part against what its commit promises and, when wanted, against the original stream.
+
+use std::io::Read;
+
+use super::{Commit, Restorer};
+use crate::error::{Error, ErrorKind, Result};
+
+/// What was compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Difference {
+    /// Records restored.
+    pub records: u64,
+    /// Bytes of the restored stream.
+    pub bytes: u64,
+}
+
+/// Restores a whole part and compares it with its commit and with `original`, calling `seen` after every slice;
+/// `seen` may stop the work with an error.
+///
+/// # Errors
+/// `Verification` names the first difference.
+pub fn verify_part(
+    restorer: &mut Restorer,
+    commit: &Commit,
+    mut original: Option<&mut dyn Read>,
+    seen: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<Difference> {
+    let place = format!("part {} ({})", commit.part, commit.source);
+    let differs = |message: String| Error::new(ErrorKind::Verification, place.clone(), message);
+    let mut hasher = blake3::Hasher::new();
+    let mut done = Difference::default();
+    let mut expected = Vec::new();
+    while let Some(slice) = restorer.next_slice()? {
+        hasher.update(&slice.bytes);
+        if let Some(original) = original.as_deref_mut() {
+            expected.clear();
+            // A damaged stream ends where it is damaged; what was read before that counts.
+            drop(original.take(slice.bytes.len() as u64).read_to_end(&mut expected));
+            if expected != slice.bytes {
+                let same = expected.iter().zip(&slice.bytes).take_while(|(a, b)| a == b).count() as u64;
+                return Err(differs(format!(
+                    "the input differs from the restored stream at byte {}",
+                    done.bytes + same
+                )));
+            }
+        }
+        done.bytes += slice.bytes.len() as u64;
+        done.records += slice.records;
+        seen(&slice.bytes)?;
+    }
+    if let Some(original) = original {
+        let mut rest = [0];
+        if original.read(&mut rest).is_ok_and(|n| n > 0) {
+            return Err(differs(format!(
+                "the input goes on after byte {}, where the restored stream ends",
+                done.bytes
+            )));
+        }
+    }
+    if done.records != commit.records {
+        return Err(differs(format!("{} records were restored, but {} were read", done.records, commit.records)));
+    }
+    if done.bytes != commit.input.stream_bytes || hasher.finalize().to_hex().as_str() != commit.input.stream_blake3 {
+        return Err(differs("the restored stream differs from the one that was read: its hash is another".to_owned()));
+    }
+    Ok(done)
+}

@@ -1,0 +1,262 @@
+//! One batch on a worker: every line becomes a row or a reject, and the bytes around it a frame. Checks that the
+//! lines tile the batch, so that the proof covers every byte. Knows nothing of order and of threads.
+
+use std::cell::RefCell;
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+
+use super::record::{Encoded, Product, Recipe, Written, class_of, process};
+use super::tables::{
+    ConversationsBuilder, DecisionsBuilder, Kind, MetricsBuilder, OriginalRow, Place, RecordsBuilder, VerbatimBuilder,
+};
+use super::{Batch, EncodedBatch, Line, LineKind, RejectRow, Totals, label};
+use crate::engine::Scratch;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Output, Reject, RejectReason};
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::default());
+}
+
+/// Unusual bytes around a record; stored as JSON.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Frame {
+    /// A byte order mark and blank lines before the record.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) before: String,
+    /// The line end when it is not one line feed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) end: Option<String>,
+}
+
+/// What a worker is told to do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Task<'a> {
+    pub(crate) recipe: Recipe<'a>,
+    pub(crate) source: &'a str,
+    pub(crate) trace: bool,
+    pub(crate) verbatim_map: bool,
+}
+
+struct Builders {
+    rows: ConversationsBuilder,
+    records: RecordsBuilder,
+    verbatim: VerbatimBuilder,
+    metrics: MetricsBuilder,
+    decisions: DecisionsBuilder,
+    out: EncodedBatch,
+}
+
+/// Turns a batch into rows.
+pub(crate) fn encode_batch(task: &Task<'_>, batch: &Batch) -> Result<EncodedBatch> {
+    let mut builders = Builders {
+        rows: ConversationsBuilder::default(),
+        records: RecordsBuilder::default(),
+        verbatim: VerbatimBuilder::default(),
+        metrics: MetricsBuilder::default(),
+        decisions: DecisionsBuilder::default(),
+        out: EncodedBatch::default(),
+    };
+    // One check of the whole batch is many times cheaper than one per line; lines end at ASCII bytes.
+    let text = simdutf8::basic::from_utf8(&batch.bytes).ok();
+    let mut at = 0;
+    for line in &batch.lines {
+        if line.span.start != at || line.record.start < at || line.record.end > line.span.end {
+            return Err(Error::new(ErrorKind::Internal, task.source, "the lines of a batch do not tile it"));
+        }
+        at = line.span.end;
+        SCRATCH.with(|scratch| builders.line(task, batch, text, line, &mut scratch.borrow_mut()))?;
+    }
+    if at != batch.bytes.len() {
+        return Err(Error::new(ErrorKind::Internal, task.source, "the lines of a batch do not cover it"));
+    }
+    builders.finish(task)
+}
+
+impl Builders {
+    fn line(
+        &mut self,
+        task: &Task<'_>,
+        batch: &Batch,
+        text: Option<&str>,
+        line: &Line,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let raw = &batch.bytes[line.record.clone()];
+        let frame = Frame {
+            before: blank(&batch.bytes[line.span.start..line.record.start], task)?,
+            end: Some(blank(&batch.bytes[line.record.end..line.span.end], task)?).filter(|end| end != "\n"),
+        };
+        self.out.proof.bytes += line.span.len() as u64;
+        let reject = match &line.kind {
+            LineKind::Tail => {
+                self.frame(Place { id: "", source: task.source, row: line.row }, &Frame { end: None, ..frame });
+                return Ok(());
+            }
+            LineKind::Piece { first: true } => Reject {
+                reason: RejectReason::TooLong,
+                detail: "the line is longer than --max-record-bytes; its bytes follow in pieces".to_owned(),
+            },
+            LineKind::Piece { first: false } => {
+                let row = RejectRow {
+                    source: task.source.to_owned(),
+                    source_row: line.row,
+                    line: line.number,
+                    ..RejectRow::default()
+                };
+                self.reject(row, batch, line, raw, frame);
+                return Ok(());
+            }
+            LineKind::Torn(detail) => Reject { reason: RejectReason::TornStream, detail: detail.clone() },
+            LineKind::Record => {
+                let record = match text {
+                    Some(text) => text.get(line.record.clone()),
+                    None => std::str::from_utf8(raw).ok(),
+                };
+                let result = match record {
+                    Some(record) => self.record(task, record, line.row, &frame, scratch),
+                    None => Err(invalid_utf8(raw)),
+                };
+                match result {
+                    Ok(()) => return Ok(()),
+                    Err(reject) => reject,
+                }
+            }
+        };
+        let row = RejectRow {
+            source: task.source.to_owned(),
+            source_row: line.row,
+            line: line.number,
+            reason: reject.reason.as_str().to_owned(),
+            detail: reject.detail,
+            ..RejectRow::default()
+        };
+        self.out.totals.rejects += 1;
+        self.reject(row, batch, line, raw, frame);
+        Ok(())
+    }
+
+    fn reject(&mut self, mut row: RejectRow, batch: &Batch, line: &Line, raw: &[u8], frame: Frame) {
+        row.offset = batch.offset + line.record.start as u64;
+        match std::str::from_utf8(raw) {
+            Ok(text) => row.raw = Some(text.to_owned()),
+            Err(_) => row.raw_base64 = Some(super::base64::encode(raw)),
+        }
+        row.before = Some(frame.before).filter(|before| !before.is_empty());
+        row.end = frame.end;
+        self.out.rejects.push(row);
+    }
+
+    fn frame(&mut self, place: Place<'_>, frame: &Frame) {
+        if *frame != Frame::default() {
+            let text = serde_json::to_string(frame).expect("two strings always serialize");
+            self.verbatim.push(place, Kind::Frame, OriginalRow::default(), &text);
+        }
+    }
+
+    fn record(
+        &mut self,
+        task: &Task<'_>,
+        record: &str,
+        row: u64,
+        frame: &Frame,
+        scratch: &mut Scratch,
+    ) -> std::result::Result<(), Reject> {
+        let mut fallback = String::new();
+        write!(fallback, "{}#{row}", task.source).expect("writing to a string cannot fail");
+        let product = process(&task.recipe, record, &fallback, scratch)?;
+        let encoded = product.encode(&task.recipe)?;
+        let id = label(&product.decoded.conversation.id).into_owned();
+        let place = Place { id: &id, source: task.source, row };
+        self.frame(place, frame);
+        match &encoded.written {
+            Written::Row(written) => self.rows.push(place, written),
+            Written::Record(written) => self.records.push(written),
+        }
+        if encoded.needs_raw {
+            self.verbatim.push(place, Kind::Record, OriginalRow::default(), record);
+            self.out.proof.raw_records += 1;
+        }
+        if let Some(layout) = &encoded.layout {
+            self.verbatim.push(place, Kind::Layout, OriginalRow::default(), layout);
+        }
+        self.originals(place, &product, &encoded);
+        if task.verbatim_map {
+            self.out.verbatim_map.extend(map_line(&id, &product));
+        }
+        let Product { decoded, condensed, .. } = &product;
+        let checksum = blake3::hash(record.as_bytes()).to_hex();
+        self.metrics.push(place, class_of(&decoded.conversation), &condensed.metrics, &checksum);
+        if task.trace {
+            for decision in &condensed.decisions {
+                self.decisions.push(place, &decoded.conversation, decision);
+            }
+        }
+        let metrics = &condensed.metrics;
+        self.out.proof.restored += 1;
+        self.out.totals.add(&Totals {
+            conversations: 1,
+            rejects: 0,
+            messages_in: decoded.conversation.messages.len() as u64,
+            messages_out: condensed.messages.len() as u64,
+            chars_in: metrics.chars_in as u64,
+            chars_out: metrics.chars_out as u64,
+            tokens_in: metrics.tokens_in as u64,
+            tokens_out: metrics.tokens_out as u64,
+        });
+        Ok(())
+    }
+
+    fn originals(&mut self, place: Place<'_>, product: &Product<'_>, encoded: &Encoded<'_>) {
+        let conversation = &product.decoded.conversation;
+        for original in &encoded.originals {
+            let message = &conversation.messages[original.message_index];
+            let summary_id = match &product.condensed.messages[original.position] {
+                Output::Replaced(replacement) => Some(replacement.provenance.summary_id.as_str()),
+                Output::Kept { .. } => None,
+            };
+            let row = OriginalRow {
+                position: Some(original.position as u64),
+                message_index: Some(original.message_index as u64),
+                message_id: message.id.as_deref(),
+                role: Some(message.role.as_str()),
+                summary_id,
+            };
+            self.verbatim.push(place, Kind::Message, row, original.message);
+            self.out.proof.originals += 1;
+        }
+    }
+
+    fn finish(mut self, task: &Task<'_>) -> Result<EncodedBatch> {
+        let conversations = match task.recipe.format {
+            super::ConversationFormat::Parquet => self.rows.finish()?,
+            super::ConversationFormat::Jsonl => self.records.finish()?,
+        };
+        let decisions = task.trace.then(|| self.decisions.finish()).transpose()?;
+        self.out.tables = [Some(conversations), Some(self.verbatim.finish()?), Some(self.metrics.finish()?), decisions];
+        Ok(self.out)
+    }
+}
+
+/// `{"conversation_id", "verbatim": {id: message}}` when a message was replaced and a map can hold the originals: it
+/// has one place per id, the verbatim table has them all.
+fn map_line(id: &str, product: &Product<'_>) -> Option<String> {
+    if product.condensed.is_unchanged() {
+        return None;
+    }
+    let map = crate::shape::verbatim_map(&product.decoded, &product.condensed).ok()?;
+    let id = serde_json::to_string(id).expect("a string always serializes");
+    Some(format!("{{\"conversation_id\":{id},\"verbatim\":{map}}}"))
+}
+
+fn blank(bytes: &[u8], task: &Task<'_>) -> Result<String> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| Error::new(ErrorKind::Internal, task.source, "blank bytes are not UTF-8").because(error))?;
+    Ok(text.to_owned())
+}
+
+fn invalid_utf8(raw: &[u8]) -> Reject {
+    let at = std::str::from_utf8(raw).err().map_or(0, |error| error.valid_up_to());
+    Reject { reason: RejectReason::InvalidUtf8, detail: format!("byte {at} of the line is not UTF-8") }
+}
