@@ -3,13 +3,14 @@
 
 use super::bytes::{from, holds, is_word, run, skip_blanks};
 use super::look::{Bare, Look};
+use super::signs::Signs;
 
 /// Bytes of a line that are looked at; what follows changes nothing.
 const MAX_LOOK: usize = 240;
 
 /// Signs of a line, counted once.
 #[derive(Debug, Clone, Copy, Default)]
-struct Signs {
+struct Density {
     /// Brackets, operators and the like.
     signs: usize,
     /// Words of two or more letters between blanks, as prose has them.
@@ -20,7 +21,7 @@ struct Signs {
     bytes: usize,
 }
 
-impl Signs {
+impl Density {
     fn of(text: &[u8]) -> Self {
         let text = text.get(..text.len().min(MAX_LOOK)).unwrap_or_default();
         let mut found = Self { bytes: text.len(), ..Self::default() };
@@ -71,8 +72,11 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
     if begins_statement(text, word, last) {
         return Some(Look::Code);
     }
+    if !line.signs.any(Signs::OF_CODE) {
+        return None;
+    }
     // From here on the signs decide; a line that ends as prose does needs many of them.
-    let signs = Signs::of(text);
+    let signs = Density::of(text);
     let ends_sentence = matches!(last, b'.' | b'!' | b'?') && signs.words >= 4;
     if ends_sentence || signs.words >= 9 && !signs.dense() {
         return None;
@@ -161,7 +165,7 @@ fn begins_statement(text: &[u8], word: &[u8], last: u8) -> bool {
             matches!(rest, [b':'] | [b'{'] | b" {") || rest == b"{" || (word == b"else" && rest.starts_with(b"if") && opens)
         }
         b"return" | b"yield" | b"throw" | b"raise" | b"await" | b"assert" | b"delete" | b"new" | b"defer" | b"go" | b"goto" => {
-            let signs = Signs::of(rest);
+            let signs = Density::of(rest);
             (blank || last == b';') && (last == b';' || signs.calls > 0 || signs.dense()) && signs.words <= 5
         }
         b"case" => last == b':' && rest.len() < 80 && plain_words(rest) <= 2,
@@ -202,7 +206,7 @@ fn skip_modifiers(mut text: &[u8]) -> &[u8] {
 
 /// Words of prose in `text`.
 fn plain_words(text: &[u8]) -> usize {
-    Signs::of(text).words
+    Density::of(text).words
 }
 
 /// `name(…)` behind `def` and its like, also without brackets in Ruby.
@@ -245,7 +249,7 @@ fn declares(rest: &[u8]) -> bool {
 
 /// `if (…) {`, `for x in y:`, `while [ … ]`: a condition with signs, or an end that prose does not have.
 fn is_control(word: &[u8], after: &[u8], rest: &[u8], last: u8) -> bool {
-    let signs = Signs::of(rest);
+    let signs = Density::of(rest);
     if after.first() == Some(&b'(') || rest.first() == Some(&b'(') {
         return matches!(last, b'{' | b')' | b';' | b'}' | b':') || signs.dense();
     }
@@ -330,7 +334,7 @@ fn begins_selector(text: &[u8]) -> bool {
 }
 
 /// A line that ends with a semicolon and is a statement, not the item of a list in prose.
-fn is_statement(text: &[u8], first: u8, signs: Signs) -> bool {
+fn is_statement(text: &[u8], first: u8, signs: Density) -> bool {
     signs.calls > 0
         || signs.dense()
         || (memchr::memchr(b'=', text).is_some() && signs.words <= 5)
@@ -344,7 +348,7 @@ fn is_rule(text: &[u8]) -> bool {
 }
 
 /// `name = …`, `a.b += …`, `name := …`, `NAME="…"`.
-fn assignment(text: &[u8], signs: Signs) -> Option<Look> {
+fn assignment(text: &[u8], signs: Density) -> Option<Look> {
     let left = run(text, |byte| is_word(byte) || matches!(byte, b'.' | b'[' | b']' | b'$' | b'@' | b'-' | b'>' | b':' | b'"' | b'\'' | b'*'));
     if left == 0 || !text.first().is_some_and(|&byte| is_word(byte) || matches!(byte, b'$' | b'@' | b'*')) {
         return None;
@@ -375,7 +379,7 @@ fn begins_call(text: &[u8]) -> bool {
 }
 
 /// Lines that are code when their neighbours are: arguments, operators, parts of expressions.
-fn is_maybe(text: &[u8], first: u8, last: u8, signs: Signs) -> bool {
+fn is_maybe(text: &[u8], first: u8, last: u8, signs: Density) -> bool {
     const OPERATORS: [&[u8]; 12] =
         [b"=>", b"->", b"::", b" == ", b" != ", b"&&", b"||", b" := ", b" += ", b"();", b"</", b"()"];
     let few_words = signs.words <= 4;

@@ -2,6 +2,7 @@
 //! such a report counts, a sentence that mentions a failure does not. Knows nothing else.
 
 use super::bytes::{after_folded, from, run, skip_blanks};
+use super::signs::Signs;
 use super::survey::Survey;
 
 /// A longer message is no mere failure report.
@@ -19,7 +20,7 @@ pub(super) fn is_traceback(survey: &Survey) -> bool {
 
 /// True for an answer with a status of 400 to 599 that is the message or its line.
 pub(super) fn is_http_error(text: &[u8], survey: &Survey) -> bool {
-    if survey.all.lines > MAX_LINES || text.len() > MAX_REPORT {
+    if survey.all.lines > MAX_LINES || text.len() > MAX_REPORT || !survey.signs.any(Signs::DIGIT) {
         return false;
     }
     text.split(|&byte| byte == b'\n').any(|line| is_http_error_line(skip_blanks(line)))
@@ -33,6 +34,9 @@ fn is_http_error_line(line: &[u8]) -> bool {
     }
     if is_error_code(line) && is_reason(from(line, 3)) {
         return true;
+    }
+    if !memchr::memchr2_iter(b'4', b'5', line).any(|at| is_error_code(from(line, at))) {
+        return false;
     }
     // Tools say so at the end of their own message, after its colon.
     const PHRASES: [&[u8]; 5] =
@@ -83,10 +87,12 @@ pub(super) fn is_failure(text: &[u8], survey: &Survey) -> bool {
 fn is_failure_line(line: &[u8]) -> bool {
     const ENDS: [&[u8]; 9] = [
         b": permission denied", b": command not found", b": no such file or directory", b": connection refused",
-        b": access denied", b": not a directory", b"connection timed out", b": operation not permitted", b"(core dumped)",
+        b": access denied", b": not a directory", b"connection timed out", b": operation not permitted", b": file exists",
     ];
-    let tail = line.get(line.len().saturating_sub(40)..).unwrap_or_default().to_ascii_lowercase();
-    ENDS.iter().any(|end| tail.ends_with(end)) || begins_with_error(line)
+    let ends_with = |end: &[u8]| line.len() >= end.len() && from(line, line.len() - end.len()).eq_ignore_ascii_case(end);
+    // The name of a tool or a file comes first, without a blank.
+    let tool = memchr::memchr2(b':', b' ', line).is_some_and(|at| line.get(at) == Some(&b':'));
+    (tool && ENDS.iter().any(|end| ends_with(end))) || begins_with_error(line)
 }
 
 /// `SomeError: …`, `error: …`, `fatal: …`, `Segmentation fault`.

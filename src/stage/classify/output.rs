@@ -3,6 +3,7 @@
 
 use super::bytes::{from, holds, is_word, run, skip_blanks};
 use super::look::{Bare, Look};
+use super::signs::Signs;
 
 /// What a program printed, if it did.
 pub(super) fn look(line: Bare<'_>) -> Option<Look> {
@@ -35,13 +36,13 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
     if matches!(first, b'd' | b'-' | b'l' | b'c') && is_mode(text) {
         return Some(Look::Output);
     }
-    if (last == b']' && text.ends_with(b"%]")) || is_grep(text) || is_tool_word(text) || is_compose(text) {
+    if (last == b']' && text.ends_with(b"%]")) || (line.signs.any(Signs::COLON | Signs::ROUND) && is_grep(text)) || is_tool_word(text) || (line.signs.any(Signs::PIPE) && is_compose(text)) {
         return Some(Look::Output);
     }
-    if is_prompt(text) {
+    if line.signs.any(Signs::AT | Signs::ANGLE) && is_prompt(text) {
         return Some(Look::Prompt);
     }
-    if is_change_count(text) || is_commit(text) {
+    if line.signs.any(Signs::PIPE | Signs::DIGIT) && (is_change_count(text) || is_commit(text)) {
         return Some(Look::Output);
     }
     if is_path_only(text) {
@@ -107,7 +108,7 @@ fn level_length(text: &[u8]) -> usize {
         b"INFO", b"WARNING", b"WARN", b"ERROR", b"DEBUG", b"TRACE", b"FATAL", b"CRITICAL", b"NOTICE", b"SEVERE", b"info",
         b"warn", b"error", b"debug",
     ];
-    LEVELS.iter().find(|level| text.starts_with(level)).map_or(0, |level| level.len())
+    LEVELS.iter().find(|level| level.first() == text.first() && text.starts_with(level)).map_or(0, |level| level.len())
 }
 
 /// A level in capitals with a colon, a bracket, two blanks or a name behind it.
@@ -123,7 +124,7 @@ fn is_status(text: &[u8]) -> bool {
         b"BUILD",
     ];
     // People say OK as well.
-    text == b"OK" || text.starts_with(b"OK (") || text.starts_with(b"OK: ") || WORDS.iter().any(|word| text.starts_with(word) && matches!(text.get(word.len()), None | Some(b' ' | b'\t' | b':')))
+    text == b"OK" || text.starts_with(b"OK (") || text.starts_with(b"OK: ") || WORDS.iter().any(|word| word.first() == text.first() && text.starts_with(word) && matches!(text.get(word.len()), None | Some(b' ' | b'\t' | b':')))
 }
 
 /// `I0611 12:00:31.554021`
@@ -145,6 +146,9 @@ fn is_syslog(text: &[u8]) -> bool {
 fn is_http(text: &[u8]) -> bool {
     if text.starts_with(b"HTTP/") {
         return text.get(5).is_some_and(u8::is_ascii_digit);
+    }
+    if !matches!(text.first(), Some(b'G' | b'P' | b'D' | b'O' | b'H')) {
+        return false;
     }
     const VERBS: [&[u8]; 7] = [b"GET ", b"POST ", b"PUT ", b"DELETE ", b"PATCH ", b"OPTIONS ", b"HEAD "];
     VERBS.iter().any(|verb| {
@@ -192,7 +196,7 @@ fn is_tool_word(text: &[u8]) -> bool {
         b"collected ", b"Compiling ", b"Finished ", b"Running ", b"Downloaded ", b"modified: ", b"new file: ", b"deleted: ",
         b"renamed: ", b"total ", b"level=", b"ts=", b"time=", b"note: ", b"hint: ", b"make: ", b"make[", b"bash: ", b"Traceback",
     ];
-    let Some(head) = HEADS.iter().find(|head| text.starts_with(head)) else {
+    let Some(head) = HEADS.iter().find(|head| head.first() == text.first() && text.starts_with(head)) else {
         return is_hash_subject(text);
     };
     match *head {
@@ -289,7 +293,7 @@ fn trace(line: Bare<'_>) -> Option<Look> {
         b"CallStack (from HasCallStack)", b"Fatal error: ", b"** (",
     ];
     let text = line.text;
-    if HEADS.iter().any(|head| text.starts_with(head)) || (text.starts_with(b"thread '") && holds(text, b"panicked at")) {
+    if begins_with_one(text, &HEADS) || (text.starts_with(b"thread '") && holds(text, b"panicked at")) {
         return Some(Look::TraceHead);
     }
     let is_frame = match text.first()? {
@@ -305,9 +309,14 @@ fn trace(line: Bare<'_>) -> Option<Look> {
             let digits = run(text, |byte| byte.is_ascii_digit());
             line.indent > 0 && digits <= 3 && from(text, digits).starts_with(b": ") && holds(text, b"::") && !memchr::memchr(b' ', from(text, digits + 2)).is_some_and(|at| at < 6)
         }
-        _ => holds_ruby_frame(text),
+        _ => line.signs.any(Signs::BACKTICK) && holds_ruby_frame(text),
     };
     is_frame.then_some(Look::TraceFrame)
+}
+
+/// True when `text` begins with one of `heads`.
+fn begins_with_one(text: &[u8], heads: &[&[u8]]) -> bool {
+    heads.iter().any(|head| head.first() == text.first() && text.starts_with(head))
 }
 
 /// A dotted name with a bracket, or a file with its line.
