@@ -3,10 +3,14 @@
 
 use super::bytes::{from, is_word, run, skip_blanks};
 use super::look::{Bare, Look, list_marker};
+use super::signs::Signs;
 
 /// `Config` for a key with a value that no sentence has, `Pair` for one with a few words.
 pub(super) fn look(line: Bare<'_>) -> Option<Look> {
     let text = line.text;
+    if !line.signs.any(Signs::COLON | Signs::EQUALS | Signs::SQUARE) {
+        return None;
+    }
     if is_section(text) {
         return Some(Look::Config);
     }

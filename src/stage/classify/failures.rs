@@ -2,6 +2,7 @@
 //! such a report counts, a sentence that mentions a failure does not. Knows nothing else.
 
 use super::bytes::{after_folded, from, run, skip_blanks};
+use super::signs::Signs;
 use super::survey::Survey;
 
 /// A longer message is no mere failure report.
@@ -19,7 +20,7 @@ pub(super) fn is_traceback(survey: &Survey) -> bool {
 
 /// True for an answer with a status of 400 to 599 that is the message or its line.
 pub(super) fn is_http_error(text: &[u8], survey: &Survey) -> bool {
-    if survey.all.lines > MAX_LINES || text.len() > MAX_REPORT {
+    if survey.all.lines > MAX_LINES || text.len() > MAX_REPORT || !survey.signs.any(Signs::DIGIT) {
         return false;
     }
     text.split(|&byte| byte == b'\n').any(|line| is_http_error_line(skip_blanks(line)))
@@ -33,6 +34,9 @@ fn is_http_error_line(line: &[u8]) -> bool {
     }
     if is_error_code(line) && is_reason(from(line, 3)) {
         return true;
+    }
+    if !memchr::memchr2_iter(b'4', b'5', line).any(|at| is_error_code(from(line, at))) {
+        return false;
     }
     // Tools say so at the end of their own message, after its colon.
     const PHRASES: [&[u8]; 5] =
@@ -56,21 +60,12 @@ fn is_error_code(text: &[u8]) -> bool {
 /// The standard phrase behind a code.
 fn is_reason(text: &[u8]) -> bool {
     const REASONS: [&[u8]; 10] = [
-        b"not found",
-        b"bad request",
-        b"unauthorized",
-        b"forbidden",
-        b"internal server error",
-        b"bad gateway",
-        b"service unavailable",
-        b"gateway timeout",
-        b"too many requests",
-        b"conflict",
+        b"not found", b"bad request", b"unauthorized", b"forbidden", b"internal server error", b"bad gateway",
+        b"service unavailable", b"gateway timeout", b"too many requests", b"conflict",
     ];
     let text = text.strip_prefix(b":").unwrap_or(text);
     REASONS.iter().any(|reason| {
-        after_folded(skip_blanks(text), reason)
-            .is_some_and(|rest| rest.is_empty() || matches!(rest.first(), Some(b'\r' | b':' | b'.')))
+        after_folded(skip_blanks(text), reason).is_some_and(|rest| rest.is_empty() || matches!(rest.first(), Some(b'\r' | b':' | b'.')))
     })
 }
 
@@ -91,18 +86,13 @@ pub(super) fn is_failure(text: &[u8], survey: &Survey) -> bool {
 
 fn is_failure_line(line: &[u8]) -> bool {
     const ENDS: [&[u8]; 9] = [
-        b": permission denied",
-        b": command not found",
-        b": no such file or directory",
-        b": connection refused",
-        b": access denied",
-        b": not a directory",
-        b"connection timed out",
-        b": operation not permitted",
-        b"(core dumped)",
+        b": permission denied", b": command not found", b": no such file or directory", b": connection refused",
+        b": access denied", b": not a directory", b"connection timed out", b": operation not permitted", b": file exists",
     ];
-    let tail = line.get(line.len().saturating_sub(40)..).unwrap_or_default().to_ascii_lowercase();
-    ENDS.iter().any(|end| tail.ends_with(end)) || begins_with_error(line)
+    let ends_with = |end: &[u8]| line.len() >= end.len() && from(line, line.len() - end.len()).eq_ignore_ascii_case(end);
+    // The name of a tool or a file comes first, without a blank.
+    let tool = memchr::memchr2(b':', b' ', line).is_some_and(|at| line.get(at) == Some(&b':'));
+    (tool && ENDS.iter().any(|end| ends_with(end))) || begins_with_error(line)
 }
 
 /// `SomeError: …`, `error: …`, `fatal: …`, `Segmentation fault`.
@@ -116,17 +106,10 @@ fn begins_with_error(line: &[u8]) -> bool {
             || (word.starts_with(b"error[") && word.ends_with(b"]"));
     }
     const PHRASES: [&[u8]; 8] = [
-        b"segmentation fault",
-        b"execution failed",
-        b"command failed",
-        b"authentication failed",
-        b"connection refused",
-        b"permission denied",
-        b"access denied",
-        b"killed",
+        b"segmentation fault", b"execution failed", b"command failed", b"authentication failed", b"connection refused",
+        b"permission denied", b"access denied", b"killed",
     ];
     PHRASES.iter().any(|phrase| {
-        after_folded(line, phrase)
-            .is_some_and(|rest| rest.is_empty() || matches!(rest.first(), Some(b':' | b'.' | b'(')) && rest.len() < 160)
+        after_folded(line, phrase).is_some_and(|rest| rest.is_empty() || matches!(rest.first(), Some(b':' | b'.' | b'(')) && rest.len() < 160)
     })
 }

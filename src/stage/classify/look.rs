@@ -2,7 +2,11 @@
 //! lines around it, which `survey` weighs.
 
 use super::bytes::{from, holds, is_word, run};
+use super::signs::Signs;
 use super::{code, config, output};
+
+/// A longer line without any sign of code, table or path is prose.
+const PLAIN_LINE: usize = 64;
 
 /// What a line looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +60,8 @@ pub(super) struct Bare<'t> {
     pub(super) indent: usize,
     /// The number that a file viewer put in front.
     pub(super) number: Option<usize>,
+    /// Which signs it has.
+    pub(super) signs: Signs,
 }
 
 /// Removes indentation and line number.
@@ -79,7 +85,7 @@ pub(super) fn bare(line: &[u8], expected: Option<usize>) -> Bare<'_> {
             number = Some(value);
         }
     }
-    Bare { text, indent, number }
+    Bare { text, indent, number, signs: Signs::of(text) }
 }
 
 fn trim(line: &[u8]) -> (usize, &[u8]) {
@@ -94,6 +100,9 @@ pub(super) fn look(line: Bare<'_>) -> Look {
     let Some(&first) = text.first() else {
         return Look::Blank;
     };
+    if text.len() > PLAIN_LINE && !line.signs.any(Signs::OF_CODE | Signs::DIGIT | Signs::TAB | Signs::GAP) && first.is_ascii_alphabetic() {
+        return Look::Prose;
+    }
     if let Some(look) = by_first_byte(line, first) {
         return look;
     }
@@ -102,16 +111,17 @@ pub(super) fn look(line: Bare<'_>) -> Look {
     }
     // Items of lists in Markdown are full of stars, colons and arrows.
     let is_item = list_marker(text) > 0;
-    if let Some(look) = (!is_item).then(|| code::look(line)).flatten() {
+    let is_plain = is_item || text.starts_with(b"**");
+    if let Some(look) = (!is_plain).then(|| code::look(line)).flatten() {
         return look;
     }
     if let Some(look) = config::look(line) {
         return look;
     }
-    if text.iter().filter(|&&byte| byte == b'|').count() >= 2 && text.len() < 200 && !holds(text, b"||") {
+    if line.signs.any(Signs::PIPE) && is_open_row(text) {
         return Look::Row;
     }
-    if is_columns(text) {
+    if line.signs.any(Signs::TAB | Signs::GAP) && is_columns(text) {
         return Look::Columns;
     }
     if is_item {
@@ -150,6 +160,13 @@ fn by_first_byte(line: Bare<'_>, first: u8) -> Option<Look> {
         b'}' | b']' if text.iter().all(|byte| b"}],".contains(byte)) => Some(Look::Json),
         _ => None,
     }
+}
+
+/// Cells between bars without a bar in front: `a | b | c`, `e|--0--|--3--|`.
+fn is_open_row(text: &[u8]) -> bool {
+    let n_bars = text.iter().filter(|&&byte| byte == b'|').count();
+    let n_spaced = memchr::memmem::find_iter(text, b" | ").take(2).count();
+    n_bars >= 2 && text.len() < 200 && (n_spaced >= 2 || (text.ends_with(b"|") && n_bars >= 3)) && !holds(text, b"||")
 }
 
 /// `----+----`, `+====+`, `===  ===`: at least two columns.

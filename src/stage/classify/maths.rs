@@ -1,7 +1,7 @@
 //! LaTeX and formulas in mathematical signs. Prices in dollars, tolerances and arrows in directions are no
 //! maths. Knows nothing else.
 
-use super::bytes::{from, holds, run};
+use super::bytes::{from, holds};
 
 /// Bytes between two dollar signs at most.
 const MAX_INLINE: usize = 300;
@@ -122,6 +122,7 @@ fn is_mathematical(inside: &[u8], display: bool) -> bool {
 pub(super) fn has_formula(text: &[u8]) -> bool {
     let mut score = 0;
     let mut strong = false;
+    let mut operators = 0;
     let mut end = 0;
     for at in memchr::memchr_iter(0xE2, text) {
         let weight = match text.get(at + 1..at + 3) {
@@ -148,18 +149,17 @@ pub(super) fn has_formula(text: &[u8]) -> bool {
             Some(&[0x87, 0x92 | 0x94]) => 1,
             Some(&[0x84, 0x82 | 0x95 | 0x9A | 0x9D | 0xA4]) => 2,
             // Superscripts and subscripts.
-            Some(&[0x81, 0xB0..=0xBF]) | Some(&[0x82, 0x80..=0x9C]) => 1,
+            Some(&([0x81, 0xB0..=0xBF] | [0x82, 0x80..=0x9C])) => 1,
             _ => 0,
         };
+        let is_script = matches!(text.get(at + 1), Some(0x81 | 0x82));
         if weight == 0 {
             continue;
         }
         let between = text.get(end..at).unwrap_or_default();
-        if at - end > MAX_GAP || end == 0 || holds(between, b"\n\n") {
+        if at - end > MAX_GAP || end == 0 || holds(between, b"\n\n") || has_sentence(between) {
             score = 0;
-            strong = false;
-        } else if between.len() <= MAX_GAP && has_sentence(between) {
-            score = 0;
+            operators = 0;
             strong = false;
         } else {
             score += between.windows(2).filter(|pair| is_latin_sign(pair)).count();
@@ -168,7 +168,8 @@ pub(super) fn has_formula(text: &[u8]) -> bool {
         strong |= weight == 2;
         end = at + 3;
         let around = text.get(at.saturating_sub(MAX_GAP)..(at + MAX_GAP).min(text.len())).unwrap_or_default();
-        if score >= 3 && (strong || memchr::memchr(b'=', around).is_some() || score >= 4) {
+        operators += usize::from(!is_script);
+        if score >= 3 && (strong || memchr::memchr(b'=', around).is_some() || operators >= 2 && score >= 4) {
             return true;
         }
         if strong && (memchr::memchr3(b'=', b'|', b'^', around).is_some() || around.windows(2).any(is_latin_sign)) {
@@ -186,9 +187,4 @@ fn has_sentence(between: &[u8]) -> bool {
 /// `±`, `×`, `÷`, `²`, `³`, `¹`, `¬` as two bytes.
 fn is_latin_sign(pair: &[u8]) -> bool {
     matches!(pair, [0xC2, 0xB1 | 0xB2 | 0xB3 | 0xB9 | 0xAC] | [0xC3, 0x97 | 0xB7])
-}
-
-/// How many bytes in front are digits or dots.
-pub(super) fn number_length(text: &[u8]) -> usize {
-    run(text, |byte| byte.is_ascii_digit() || byte == b'.')
 }

@@ -16,6 +16,7 @@ mod reasoning;
 mod reasons;
 mod runs;
 mod secrets;
+mod signs;
 mod soft;
 mod sql;
 mod survey;
@@ -69,7 +70,7 @@ pub fn classify(view: &TextView<'_>) -> Vec<Reason> {
 #[must_use]
 pub fn is_structured_output(view: &TextView<'_>) -> bool {
     let survey = Survey::of(view);
-    survey.all.lines >= 6 && (survey.output.lines + survey.config.lines) * 2 > survey.all.lines
+    survey.all.lines >= 6 && (survey.output.lines + survey.data.lines) * 2 > survey.all.lines
 }
 
 /// More than half of the lines come from a program.
@@ -93,7 +94,8 @@ fn structure(view: &TextView<'_>, survey: &Survey, is_output: bool, reasons: &mu
         reasons.add_if(Reason::YamlStructure, is_island(survey.config) && survey.config.lines >= 2);
         reasons.add_if(Reason::TableStructure, is_island(survey.table) && survey.table.lines >= 2);
         reasons.add_if(Reason::MarkupStructure, is_markup(survey));
-        reasons.add_if(Reason::VersePattern, verse::is_verse(view));
+        let may_be_verse = survey.short.lines >= 3 && survey.short.bytes * 4 >= text.len();
+        reasons.add_if(Reason::VersePattern, may_be_verse && verse::is_verse(view));
         reasons.add_if(Reason::HighLineLengthVariance, has_odd_layout(survey));
         let n_special = view.counts.special as usize;
         let n_chars = view.counts.chars as usize;

@@ -60,7 +60,9 @@ impl ReasonSet {
         if self.0 == 0 {
             return Vec::new();
         }
-        REPORTED.into_iter().filter(|&reason| self.has(reason)).collect()
+        let mut all = Vec::with_capacity(self.0.count_ones() as usize);
+        all.extend(REPORTED.into_iter().filter(|&reason| self.has(reason)));
+        all
     }
 }
 

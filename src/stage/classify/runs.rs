@@ -2,10 +2,12 @@
 //! shapes of Base64 and asks `secrets` for the others.
 
 use super::bytes::from;
-use super::secrets::is_generic_secret;
+use super::secrets::{is_generic_secret, is_provider_secret};
 
 /// Shorter tokens are never looked at.
 const MIN_RUN: usize = 20;
+/// Nor are shorter pieces of them secrets.
+const MIN_SECRET: usize = 16;
 /// A Base64 blob has at least so many characters.
 const MIN_BASE64: usize = 40;
 
@@ -73,7 +75,9 @@ fn look(text: &[u8], start: usize, end: usize, found: &mut LongRuns) {
     let mut from_here = start;
     for piece in run.split(|&byte| matches!(byte, b'+' | b'/' | b'=')) {
         let end_here = from_here + piece.len();
-        if is_generic_secret(text, from_here, end_here) {
+        if piece.len() >= MIN_SECRET
+            && (is_provider_secret(text, from_here, end_here) || is_generic_secret(text, from_here, end_here))
+        {
             found.secret = true;
             return;
         }

@@ -3,102 +3,84 @@
 
 use super::bytes::{from, is_word, run};
 
-/// Shapes with a known beginning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Provider {
-    /// `sk-…`, also with `ant-` or `proj-`.
-    Sk,
-    /// AWS.
-    Akia,
-    /// `ghp_…` and its sisters.
-    Github,
-    /// `github_pat_…`.
-    GithubPat,
-    /// `sk_live_…`.
-    Stripe,
-    /// `xoxb-…`.
-    Slack,
-    /// `SG.….…`.
-    Sendgrid,
-    /// `glpat-…`.
-    Gitlab,
-    /// `npm_…`.
-    Npm,
-    /// `AIza…`.
-    Google,
-    /// `hf_…`.
-    HuggingFace,
-    /// Three Base64 parts, the first of which begins with `eyJ`.
-    Jwt,
-    /// `-----BEGIN … PRIVATE KEY-----`.
-    Pem,
-    /// `://user:password@host`.
-    UrlPassword,
+/// Providers by the beginning of their tokens. What follows is judged by [`has_body`].
+const PROVIDERS: &[(&[u8], Body)] = &[
+    (b"sk-", Body { dashed: true, min: 20 }),
+    (b"AKIA", Body { dashed: false, min: 16 }),
+    (b"ASIA", Body { dashed: false, min: 16 }),
+    (b"ghp_", Body { dashed: false, min: 30 }),
+    (b"gho_", Body { dashed: false, min: 30 }),
+    (b"ghs_", Body { dashed: false, min: 30 }),
+    (b"ghr_", Body { dashed: false, min: 30 }),
+    (b"ghu_", Body { dashed: false, min: 30 }),
+    (b"ght_", Body { dashed: false, min: 30 }),
+    (b"github_pat_", Body { dashed: true, min: 30 }),
+    (b"sk_live_", Body { dashed: false, min: 16 }),
+    (b"sk_test_", Body { dashed: false, min: 16 }),
+    (b"rk_live_", Body { dashed: false, min: 16 }),
+    (b"rk_test_", Body { dashed: false, min: 16 }),
+    (b"xoxb-", Body { dashed: true, min: 20 }),
+    (b"xoxp-", Body { dashed: true, min: 20 }),
+    (b"xoxr-", Body { dashed: true, min: 20 }),
+    (b"xoxa-", Body { dashed: true, min: 20 }),
+    (b"xoxe-", Body { dashed: true, min: 20 }),
+    (b"glpat-", Body { dashed: true, min: 20 }),
+    (b"npm_", Body { dashed: false, min: 30 }),
+    (b"AIza", Body { dashed: true, min: 33 }),
+    (b"hf_", Body { dashed: false, min: 30 }),
+];
+
+/// What stands behind the beginning.
+#[derive(Debug, Clone, Copy)]
+struct Body {
+    /// Dashes and underscores belong to it.
+    dashed: bool,
+    /// Its least length.
+    min: usize,
 }
 
-/// True when the secret of `provider` stands at `at`, where its first characters were found.
-pub(super) fn is_provider_secret(text: &[u8], at: usize, provider: Provider) -> bool {
-    if provider == Provider::UrlPassword {
-        return has_password(from(text, at + 3));
+/// True when the unbroken token `start..end` is a secret in the shape of a known provider.
+pub(super) fn is_provider_secret(text: &[u8], start: usize, end: usize) -> bool {
+    let token = text.get(start..end).unwrap_or_default();
+    if token.starts_with(b"eyJ") {
+        return is_web_token(text, start, end);
     }
-    if at > 0 && text.get(at - 1).is_some_and(|&before| is_word(before) || before == b'-') {
-        return provider == Provider::Pem;
+    if start >= 3 && text.get(start - 3..start) == Some(b"SG.") {
+        return token.len() >= 16 && text.get(end) == Some(&b'.');
     }
-    let rest = from(text, at);
+    PROVIDERS.iter().any(|(prefix, body)| {
+        prefix.first() == token.first() && token.starts_with(prefix) && has_body(from(token, prefix.len()), *body)
+    })
+}
+
+/// Long enough, and no phrase of words between dashes.
+fn has_body(body: &[u8], shape: Body) -> bool {
+    if shape.dashed {
+        return body.len() >= shape.min && !is_wordy(body);
+    }
+    run(body, |byte| byte.is_ascii_alphanumeric()) >= shape.min
+}
+
+/// Three parts of Base64 between dots.
+fn is_web_token(text: &[u8], start: usize, end: usize) -> bool {
     let dashed = |byte: u8| is_word(byte) || byte == b'-';
-    let body = |skip: usize, test: &dyn Fn(u8) -> bool| run(from(rest, skip), test);
-    let plain = |byte: u8| byte.is_ascii_alphanumeric();
-    match provider {
-        Provider::Sk => {
-            let length = body(3, &dashed);
-            length >= 20 && !is_wordy(rest.get(3..3 + length).unwrap_or_default())
-        }
-        Provider::Akia => {
-            let length = body(4, &plain);
-            length >= 16 && from(rest, 4).iter().take(16).all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
-        }
-        Provider::Github => {
-            rest.get(2).is_some_and(|letter| b"posrut".contains(letter))
-                && rest.get(3) == Some(&b'_')
-                && body(4, &plain) >= 30
-        }
-        Provider::GithubPat => body(11, &is_word) >= 30,
-        Provider::Stripe => {
-            let kind = from(rest, 3);
-            (kind.starts_with(b"live_") || kind.starts_with(b"test_")) && body(8, &plain) >= 16
-        }
-        Provider::Slack => {
-            rest.get(3).is_some_and(|letter| b"bpraes".contains(letter))
-                && rest.get(4) == Some(&b'-')
-                && body(5, &dashed) >= 20
-        }
-        Provider::Sendgrid => {
-            let first = body(3, &dashed);
-            first >= 16 && rest.get(3 + first) == Some(&b'.') && body(4 + first, &dashed) >= 16
-        }
-        Provider::Gitlab => body(6, &dashed) >= 20,
-        Provider::Npm => body(4, &plain) >= 30,
-        Provider::Google => body(4, &dashed) >= 33,
-        Provider::HuggingFace => body(3, &plain) >= 30,
-        Provider::Jwt => {
-            let first = body(0, &dashed);
-            let second = first + 1 + body(first + 1, &dashed);
-            first >= 12
-                && rest.get(first) == Some(&b'.')
-                && second > first + 8
-                && rest.get(second) == Some(&b'.')
-                && body(second + 1, &dashed) >= 8
-        }
-        Provider::Pem => {
-            let head = rest.get(..rest.len().min(60)).unwrap_or_default();
-            memchr::memmem::find(head, b"PRIVATE KEY-----").is_some()
-        }
-        Provider::UrlPassword => false,
-    }
+    let second = from(text, end + 1);
+    let length = run(second, dashed);
+    end - start >= 12
+        && text.get(end) == Some(&b'.')
+        && length >= 8
+        && second.get(length) == Some(&b'.')
+        && run(from(second, length + 1), dashed) >= 8
+}
+
+/// True for `-----BEGIN … PRIVATE KEY-----` at `at`.
+pub(super) fn is_private_key(text: &[u8], at: usize) -> bool {
+    let head = from(text, at);
+    memchr::memmem::find(head.get(..head.len().min(60)).unwrap_or_default(), b"PRIVATE KEY-----").is_some()
 }
 
 /// `user:password@host` behind `://`; what only stands for a password does not count.
-fn has_password(rest: &[u8]) -> bool {
+pub(super) fn has_password(rest: &[u8]) -> bool {
     let user = run(rest, |byte| is_word(byte) || b".-+%".contains(&byte));
     if rest.get(user) != Some(&b':') {
         return false;
@@ -107,8 +89,7 @@ fn has_password(rest: &[u8]) -> bool {
     let length = run(password.get(..password.len().min(200)).unwrap_or_default(), |byte| {
         byte.is_ascii_graphic() && !b"@/\"'`<>".contains(&byte)
     });
-    let is_placeholder = [&b"pass"[..], b"password", b"pw", b"pwd", b"***", b"xxx", b"secret"]
-        .contains(&password.get(..length).unwrap_or_default());
+    let is_placeholder = [&b"pass"[..], b"password", b"pw", b"pwd", b"***", b"xxx", b"secret"].contains(&password.get(..length).unwrap_or_default());
     length >= 3
         && !is_placeholder
         && password.get(length) == Some(&b'@')
@@ -132,25 +113,18 @@ pub(super) fn is_generic_secret(text: &[u8], start: usize, end: usize) -> bool {
     if is_announced(text, start) && looks_random(token, 20) && !is_wordy(token) {
         return true;
     }
-    prefix_is_name
-        && body.len() >= 20
-        && !is_wordy(body)
-        && looks_random(longest_segment(body), 16)
-        && !in_path(text, start, end)
+    prefix_is_name && body.len() >= 20 && !is_wordy(body) && looks_random(longest_segment(body), 16) && !in_path(text, start, end)
 }
 
 /// True when a word such as `token` or `secret` stands shortly before `start`, with a sign of assignment.
 fn is_announced(text: &[u8], start: usize) -> bool {
     let before = text.get(start.saturating_sub(32)..start).unwrap_or_default().to_ascii_lowercase();
     let before = from(&before, memchr::memrchr(b'\n', &before).map_or(0, |found| found + 1));
-    let names: [&[u8]; 8] =
-        [b"token", b"secret", b"passw", b"api_key", b"apikey", b"api key", b"bearer", b"access_key"];
-    names.iter().any(|name| {
-        memchr::memmem::find(before, name).is_some_and(|at| {
-            let between = from(before, at + name.len());
-            between.len() <= 12 && between.iter().any(|&byte| matches!(byte, b'=' | b':' | b' ' | b'"' | b'\''))
-        })
-    })
+    let names: [&[u8]; 8] = [b"token", b"secret", b"passw", b"api_key", b"apikey", b"api key", b"bearer", b"access_key"];
+    names.iter().any(|name| memchr::memmem::find(before, name).is_some_and(|at| {
+        let between = from(before, at + name.len());
+        between.len() <= 12 && between.iter().any(|&byte| matches!(byte, b'=' | b':' | b' ' | b'"' | b'\''))
+    }))
 }
 
 /// A piece of a URL or of a path, or a file name.
@@ -232,10 +206,5 @@ pub(super) fn entropy(token: &[u8]) -> f64 {
         }
     }
     let total = token.len() as f64;
-    counts
-        .iter()
-        .filter(|&&count| count > 0)
-        .map(|&count| f64::from(count) / total)
-        .map(|share| -share * share.log2())
-        .sum()
+    counts.iter().filter(|&&count| count > 0).map(|&count| f64::from(count) / total).map(|share| -share * share.log2()).sum()
 }

@@ -3,7 +3,8 @@
 
 use crate::text::{LineKind, TextView};
 
-use super::look::{Look, bare, look};
+use super::look::{Bare, Look, bare, look};
+use super::signs::Signs;
 
 /// Lines and bytes of one structure.
 #[derive(Debug, Clone, Copy, Default)]
@@ -54,8 +55,14 @@ pub(super) struct Survey {
     pub(super) frames: Tally,
     /// Lines of any structure.
     pub(super) structured: Tally,
+    /// Lines of configuration, and those of which the lexer only knows that they are data.
+    pub(super) data: Tally,
     /// Words.
     pub(super) prose: Tally,
+    /// Words on lines short enough for verse.
+    pub(super) short: Tally,
+    /// All signs.
+    pub(super) signs: Signs,
     /// Sums of line lengths and their squares, of lines that are neither prose nor heading nor item.
     pub(super) odd_lengths: (f64, f64, f64),
 }
@@ -118,12 +125,19 @@ impl Walk {
         }
         let seen = look(line);
         let size = line.text.len();
-        self.islands(line.text, line.indent, seen);
+        self.islands(line, seen);
         if seen == Look::Blank {
             return;
         }
         let survey = &mut self.survey;
         survey.all.add(size);
+        survey.signs = survey.signs.and(line.signs);
+        if seen == Look::Config || kind == LineKind::Data {
+            survey.data.add(size);
+        }
+        if size <= 84 && matches!(seen, Look::Prose | Look::MaybeCode) {
+            survey.short.add(size);
+        }
         self.in_hunk = seen == Look::DiffHead || (self.in_hunk && bytes.starts_with(b"index "));
         let by_lexer = matches!(
             kind,
@@ -133,7 +147,6 @@ impl Walk {
                 | LineKind::Grep
                 | LineKind::Listing
                 | LineKind::Prompt
-                | LineKind::Data
         );
         if seen == Look::Prompt {
             self.in_session = true;
@@ -174,7 +187,8 @@ impl Walk {
     }
 
     /// Continues or closes the island of each structure.
-    fn islands(&mut self, text: &[u8], indent: usize, seen: Look) {
+    fn islands(&mut self, line: Bare<'_>, seen: Look) {
+        let Bare { text, indent, signs, .. } = line;
         let size = text.len();
         // Code goes on over comments, blank lines and what code has in common with other structures.
         match seen {
@@ -209,15 +223,16 @@ impl Walk {
             Look::Row => self.rows.add(size, 1),
             Look::Rule => self.rows.add(size, 2),
             // `a | b` without outer borders belongs to the rule below or above.
-            _ if memchr::memmem::find(text, b" | ").is_some() => self.rows.add(size, 0),
+            _ if signs.any(Signs::PIPE) && memchr::memmem::find(text, b" | ").is_some() => self.rows.add(size, 0),
             _ => self.close_rows(),
         }
         match seen {
             Look::Columns | Look::Rule => self.columns.add(size, 1),
-            Look::Output | Look::Prose if memchr::memmem::find(text, b"   ").is_some() => self.columns.add(size, 1),
+            Look::Output | Look::Prose if signs.any(Signs::GAP) && memchr::memmem::find(text, b"   ").is_some() => self.columns.add(size, 1),
             _ => self.close_columns(),
         }
-        let separators = if matches!(seen, Look::Blank | Look::Item) { (0, 0) } else { separators(text) };
+        let has_separator = signs.any(Signs::TAB | Signs::COMMA | Signs::SEMICOLON);
+        let separators = if !has_separator || matches!(seen, Look::Blank | Look::Item) { (0, 0) } else { separators(text) };
         if separators.1 > 0 && separators == self.separators {
             if self.separated.all.lines == 0 {
                 self.separated.add(size, 0);

@@ -3,19 +3,21 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, Match, MatchKind, packed};
 
 use crate::model::Reason;
 
+use super::bytes::{from, starts_word};
 use super::reasoning::{Chain, is_whole_word};
 use super::reasons::ReasonSet;
-use super::secrets::{Provider, is_provider_secret};
+use super::secrets::{has_password, is_private_key};
 use super::sql::is_statement;
 
 /// What a literal may begin.
 #[derive(Debug, Clone, Copy)]
 enum Trigger {
-    Secret(Provider),
+    PrivateKey,
+    Address,
     Sql,
     Closing,
     Formula,
@@ -24,27 +26,8 @@ enum Trigger {
 }
 
 const LITERALS: &[(&str, Trigger)] = &[
-    ("sk-", Trigger::Secret(Provider::Sk)),
-    ("AKIA", Trigger::Secret(Provider::Akia)),
-    ("ASIA", Trigger::Secret(Provider::Akia)),
-    ("ghp_", Trigger::Secret(Provider::Github)),
-    ("gho_", Trigger::Secret(Provider::Github)),
-    ("ghs_", Trigger::Secret(Provider::Github)),
-    ("ghr_", Trigger::Secret(Provider::Github)),
-    ("ghu_", Trigger::Secret(Provider::Github)),
-    ("ght_", Trigger::Secret(Provider::Github)),
-    ("github_pat_", Trigger::Secret(Provider::GithubPat)),
-    ("sk_", Trigger::Secret(Provider::Stripe)),
-    ("rk_", Trigger::Secret(Provider::Stripe)),
-    ("xox", Trigger::Secret(Provider::Slack)),
-    ("SG.", Trigger::Secret(Provider::Sendgrid)),
-    ("glpat-", Trigger::Secret(Provider::Gitlab)),
-    ("npm_", Trigger::Secret(Provider::Npm)),
-    ("AIza", Trigger::Secret(Provider::Google)),
-    ("hf_", Trigger::Secret(Provider::HuggingFace)),
-    ("eyJ", Trigger::Secret(Provider::Jwt)),
-    ("-----BEGIN", Trigger::Secret(Provider::Pem)),
-    ("://", Trigger::Secret(Provider::UrlPassword)),
+    ("-----BEGIN", Trigger::PrivateKey),
+    ("://", Trigger::Address),
     ("SELECT", Trigger::Sql),
     ("Select ", Trigger::Sql),
     ("select ", Trigger::Sql),
@@ -98,30 +81,57 @@ const LITERALS: &[(&str, Trigger)] = &[
     ("indemnif", Trigger::Legal),
 ];
 
-#[expect(clippy::expect_used, reason = "the literals are fixed and few; a test builds the searcher")]
-static SEARCHER: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .match_kind(MatchKind::LeftmostFirst)
-        .build(LITERALS.iter().map(|(literal, _)| literal))
-        .expect("fixed literals")
+/// Vector instructions where the machine has them, an automaton elsewhere; both find the same.
+#[derive(Debug)]
+enum Literals {
+    Packed(packed::Searcher),
+    Automaton(AhoCorasick),
+    /// Neither could be built, which the tests rule out.
+    Nothing,
+}
+
+static SEARCHER: LazyLock<Literals> = LazyLock::new(|| {
+    let literals = || LITERALS.iter().map(|(literal, _)| literal.as_bytes());
+    let packed = packed::Config::new().match_kind(packed::MatchKind::LeftmostFirst).builder().extend(literals()).build();
+    packed.map_or_else(
+        || {
+            let automaton = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(literals());
+            automaton.map_or(Literals::Nothing, Literals::Automaton)
+        },
+        Literals::Packed,
+    )
 });
 
 /// Adds what the literals of `text` begin; returns what speaks for a chain of reasoning.
 pub(super) fn sweep(text: &[u8], reasons: &mut ReasonSet) -> Chain {
-    let mut chain = Chain::default();
-    for found in SEARCHER.find_iter(text) {
-        let Some((literal, trigger)) = LITERALS.get(found.pattern().as_usize()) else {
-            continue;
+    let mut found = Found { text, reasons, chain: Chain::default() };
+    match &*SEARCHER {
+        Literals::Packed(searcher) => searcher.find_iter(text).for_each(|hit| found.judge(hit)),
+        Literals::Automaton(searcher) => searcher.find_iter(text).for_each(|hit| found.judge(hit)),
+        Literals::Nothing => {}
+    }
+    found.chain
+}
+
+/// What was found so far.
+struct Found<'t, 'r> {
+    text: &'t [u8],
+    reasons: &'r mut ReasonSet,
+    chain: Chain,
+}
+
+impl Found<'_, '_> {
+    fn judge(&mut self, hit: Match) {
+        let Some((literal, trigger)) = LITERALS.get(hit.pattern().as_usize()) else {
+            return;
         };
-        let at = found.start();
+        let Self { text, reasons, chain } = self;
+        let at = hit.start();
         match trigger {
-            Trigger::Secret(provider) => {
-                if !reasons.has(Reason::ApiKey) {
-                    reasons.add_if(Reason::ApiKey, is_provider_secret(text, at, *provider));
-                }
-            }
+            Trigger::PrivateKey => reasons.add_if(Reason::ApiKey, is_private_key(text, at)),
+            Trigger::Address => reasons.add_if(Reason::ApiKey, has_password(from(text, at + literal.len()))),
             Trigger::Sql => {
-                if !reasons.has(Reason::SqlContent) && super::bytes::starts_word(text, at) {
+                if !reasons.has(Reason::SqlContent) && starts_word(text, at) {
                     reasons.add_if(Reason::SqlContent, is_statement(text, at));
                 }
             }
@@ -131,5 +141,4 @@ pub(super) fn sweep(text: &[u8], reasons: &mut ReasonSet) -> Chain {
             Trigger::Legal => reasons.add(Reason::LegalTerm),
         }
     }
-    chain
 }
