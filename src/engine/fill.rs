@@ -10,7 +10,7 @@ use crate::text::{Lexer, TextView};
 use super::ids::Names;
 
 /// A replacement must save at least this share: less is not worth what it hides.
-const MIN_SAVING: f64 = 0.10;
+const MIN_SAVING: f64 = 0.20;
 /// A near duplicate must save more, since the reader has to look in two places.
 const MIN_NEAR_SAVING: f64 = 0.40;
 /// A merged summary of earlier summaries gets this share of them.
@@ -64,8 +64,14 @@ impl Filler<'_> {
                 vec![full, plain]
             }
         };
-        let n_chars = group.members.iter().map(|&index| self.view.chars(index)).sum();
-        self.accept(drafts, provenance, n_chars, MIN_SAVING).ok_or(reverted)
+        let n_chars: usize = group.members.iter().map(|&index| self.view.chars(index)).sum();
+        // Code does not shrink: what counts is what becomes of the prose around it.
+        let code: usize = match self.view.text(first).filter(|_| group.kind == GroupKind::CodeSplit) {
+            Some(text) => text.fences.iter().map(|fence| fence.span.of(text.text).chars().count()).sum(),
+            None => 0,
+        };
+        let min_saving = MIN_SAVING * (n_chars - code) as f64 / n_chars as f64;
+        self.accept(drafts, provenance, n_chars, min_saving).ok_or(reverted)
     }
 
     /// The reference for a duplicate; the error is the reason why it stays.

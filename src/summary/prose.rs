@@ -12,6 +12,11 @@ use crate::text::{TextView, Unit, UnitKind, cut, fold_key};
 
 /// Between units that do not follow each other in the source.
 const GAP: &str = " ... ";
+/// The best unit may exceed the budget by this much, as long as something is saved: better one sentence too
+/// long than the second best.
+const STRETCH: f64 = 1.5;
+/// Of the text, which even a stretched budget does not pass.
+const MAX_SHARE: f64 = 0.7;
 
 type Keys = HashSet<u64, FixedState>;
 
@@ -67,7 +72,8 @@ fn select(view: &TextView<'_>, budget: usize, shown: &mut Keys) -> Vec<usize> {
     let scores: Vec<i32> = view.units.iter().map(|unit| score(view, unit, |_| true)).collect();
     let mut order: Vec<usize> = (0..scores.len()).filter(|&index| scores[index] >= 0).collect();
     order.sort_by_key(|&index| -scores[index]);
-    let mut packing = Packing { budget, used: 0, taken: Vec::new(), texts: Keys::default() };
+    let stretched = (budget as f64 * STRETCH).min(f64::from(view.counts.chars) * MAX_SHARE) as usize;
+    let mut packing = Packing { budget, stretched, used: 0, taken: Vec::new(), texts: Keys::default() };
     let (primaries, others) = split_primaries(view, &scores, order);
     for candidates in [primaries, others] {
         let mut repeated = Vec::new();
@@ -104,6 +110,8 @@ fn split_primaries(view: &TextView<'_>, scores: &[i32], order: Vec<usize>) -> (V
 
 struct Packing {
     budget: usize,
+    /// For the first unit alone.
+    stretched: usize,
     used: usize,
     taken: Vec<usize>,
     texts: Keys,
@@ -114,7 +122,8 @@ impl Packing {
         let unit = &view.units[index];
         let gap = if self.taken.is_empty() { 0 } else { GAP.len() };
         let cost = gap + unit.n_chars as usize;
-        if self.used + cost <= self.budget && self.texts.insert(fold_key(unit.span.of(view.text))) {
+        let limit = if self.taken.is_empty() { self.budget.max(self.stretched) } else { self.budget };
+        if self.used + cost <= limit && self.texts.insert(fold_key(unit.span.of(view.text))) {
             self.used += cost;
             self.taken.push(index);
             shown.extend(view.facts_of(unit).iter().map(|fact| fact.key));

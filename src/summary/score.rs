@@ -8,6 +8,11 @@ const MAX_FACT_POINTS: i32 = 16;
 /// Only a unit that is nothing but filler gets this.
 pub(super) const FILLER: i32 = -10;
 
+/// What a text opens with is what it is about.
+const FIRST: i32 = 2;
+/// Scraps of talk: fewer characters than this and no fact in them.
+const SCRAP_CHARS: u32 = 12;
+
 /// The score of a unit. `is_new` says whether a fact counts: facts that the summary shows already do not.
 pub(super) fn score(view: &TextView<'_>, unit: &Unit, is_new: impl Fn(&Fact) -> bool) -> i32 {
     let facts: i32 = view.facts_of(unit).iter().filter(|fact| is_new(fact)).map(|fact| points(fact.kind)).sum();
@@ -27,7 +32,10 @@ pub(super) fn score(view: &TextView<'_>, unit: &Unit, is_new: impl Fn(&Fact) -> 
     }
     let length = i32::from((40..=120).contains(&unit.n_chars)) * 2;
     let heading = if unit.kind == UnitKind::Heading { -2 } else { 0 };
-    facts.min(MAX_FACT_POINTS) + cues + length + heading
+    let is_first = view.units.first().is_some_and(|first| first.span == unit.span);
+    let first = if is_first && unit.kind != UnitKind::Heading { FIRST } else { 0 };
+    let scrap = if unit.n_chars < SCRAP_CHARS && unit.facts.is_empty() && cues <= 0 { FILLER } else { 0 };
+    facts.min(MAX_FACT_POINTS) + cues + length + heading + first + scrap
 }
 
 fn points(kind: FactKind) -> i32 {

@@ -14,8 +14,8 @@ use crate::text::{FactKind, Line, LineKind, Severity, TextView};
 const MAX_LINE_CHARS: usize = 200;
 /// Tool output is dense: below this a digest says nothing.
 const MIN_CHARS: usize = 240;
-/// Lines shown from the start when there are no failures or totals.
-const HEAD_LINES: usize = 3;
+/// Lines from the start that are shown at most; half of what is left of the budget goes to them.
+const HEAD_LINES: usize = 8;
 
 /// The digest of a text whose lines are structured, unwrapped.
 #[must_use]
@@ -118,14 +118,15 @@ impl<'a> Digest<'_, 'a> {
     fn ends(&mut self, lines: &[&Line]) {
         let n_head = lines.len().min(HEAD_LINES);
         let mut shown = 0;
+        let enough = self.left / 2;
         for line in &lines[..n_head] {
-            if !self.show("", line) {
+            if (shown >= 2 && self.left < enough) || !self.show("", line) {
                 break;
             }
             shown += 1;
         }
-        if let Some(last) = lines.last().filter(|_| lines.len() > n_head) {
-            if shown > 0 && lines.len() > n_head + 1 {
+        if let Some(last) = lines.last().filter(|_| lines.len() > shown) {
+            if shown > 0 && lines.len() > shown + 1 {
                 self.out.say(" | ...");
             }
             self.show("", last);
