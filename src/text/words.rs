@@ -130,9 +130,10 @@ pub(super) fn find(bytes: &[u8], start: usize, end: usize) -> u32 {
     let high = if len > 8 { load(bytes, start + 8, len - 8) } else { 0 };
     let hash = hash(low, high);
     let bit = (hash >> 49) as usize;
-    if TABLE.filter[bit >> 6] & (1 << (bit & 63)) == 0 {
-        return 0;
-    }
+    if TABLE.filter[bit >> 6] & (1 << (bit & 63)) == 0 { 0 } else { find_slot(low, high, hash) }
+}
+
+fn find_slot(low: u64, high: u64, hash: u64) -> u32 {
     let mut slot = (hash >> 52) as usize;
     loop {
         let found = &TABLE.slots[slot];
