@@ -335,7 +335,7 @@ fn by_words(line: &LineText<'_>, trimmed: &[u8], previous: LineKind) -> Option<L
     if is_code(line, trimmed, first, previous) {
         return Some(LineKind::Code);
     }
-    if is_key_value(line, trimmed, first) {
+    if is_key_value(line, trimmed, first, previous) {
         return Some(LineKind::KeyValue);
     }
     if is_row(trimmed, line, previous) {
@@ -497,7 +497,7 @@ fn is_code(line: &LineText<'_>, trimmed: &[u8], first: &[u8], previous: LineKind
 }
 
 /// `key: value`, `key = value`, `KEY=value` with a key like an identifier and a short value.
-fn is_key_value(line: &LineText<'_>, trimmed: &[u8], first: &[u8]) -> bool {
+fn is_key_value(line: &LineText<'_>, trimmed: &[u8], first: &[u8], previous: LineKind) -> bool {
     let n_pieces = line.pieces.len();
     let last = trimmed.last().copied().unwrap_or(b' ');
     let is_name = |name: &[u8]| {
@@ -510,7 +510,7 @@ fn is_key_value(line: &LineText<'_>, trimmed: &[u8], first: &[u8]) -> bool {
             name.iter().any(|byte| b"_-./".contains(byte)) || !name.first().is_some_and(u8::is_ascii_uppercase);
         return is_name(name)
             && is_technical
-            && n_pieces <= 6
+            && (n_pieces <= 3 || n_pieces <= 6 && (line.indent > 0 || previous == LineKind::KeyValue))
             && !matches!(last, b'!' | b'?')
             && (last != b'.' || n_pieces <= 2)
             && n_pieces > 1;

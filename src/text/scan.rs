@@ -149,7 +149,37 @@ pub(super) fn scan(
         }
         let begin = at;
         let mut mask = 0;
-        if class & BLANK == 0 {
+        if class & (LOWER | UPPER) != 0
+            && let Some(word) = words::eight_bytes(line, at)
+        {
+            let n_letters = small_letters(word | u64::from(class & UPPER != 0) << 5);
+            let first = if class & UPPER == 0 { LOWER } else { CAPITAL | if n_letters > 1 { LOWER } else { 0 } };
+            if n_letters < 8 {
+                let keep = u64::MAX >> (64 - 8 * n_letters);
+                let next = CLASSES[(word >> (8 * n_letters)) as usize & 0xff];
+                let is_stopped = next & (DOT | COMMA) != 0
+                    && line
+                        .get(at + n_letters + 1)
+                        .is_none_or(|&byte| CLASSES[usize::from(byte)] & (BLANK | WIDE) == BLANK);
+                if next & (BLANK | WIDE) == BLANK || is_stopped {
+                    let stop = if is_stopped { next } else { 0 };
+                    mask = first | vowel(words::fold(word) & keep) | stop;
+                    at += n_letters + usize::from(is_stopped);
+                    let flags = words::find_short(words::fold(word) & keep);
+                    longest = longest.max(at - begin);
+                    all |= mask;
+                    all_words |= flags;
+                    pieces.push(Piece { start: begin as u32, end: at as u32, mask, word: flags });
+                    continue;
+                }
+            } else {
+                mask = first | vowel(words::fold(word));
+                at += 8;
+            }
+        }
+        if mask != 0 {
+            // The first eight bytes are letters.
+        } else if class & BLANK == 0 {
             mask = if class & UPPER == 0 { class } else { class & !UPPER | CAPITAL };
             at += 1;
         }
@@ -198,6 +228,28 @@ pub(super) fn scan(
     counts.pieces += (pieces.len() - n_before) as u32;
     counts.longest_piece = counts.longest_piece.max(longest as u32);
     (all, all_words)
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// How many of the eight bytes are small letters, up to the first that is none.
+fn small_letters(word: u64) -> usize {
+    let low = word & !HIGHS;
+    let from_a = low + ONES * u64::from(0x80 - b'a');
+    let behind_z = low + ONES * u64::from(0x80 - b'z' - 1);
+    let is_letter = from_a & !behind_z & !word & HIGHS;
+    ((is_letter ^ HIGHS).trailing_zeros() / 8) as usize
+}
+
+/// `VOWEL` when one of the eight bytes is a small vowel, else 0.
+fn vowel(word: u64) -> u32 {
+    let mut found = 0;
+    for letter in *b"aeiouy" {
+        let zero = word ^ (ONES * u64::from(letter));
+        found |= zero.wrapping_sub(ONES) & !zero & HIGHS;
+    }
+    if found == 0 { 0 } else { VOWEL }
 }
 
 /// Class and length of the character outside ASCII at `at`, and counts it; a blank is left to the caller to count.
