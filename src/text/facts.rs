@@ -73,6 +73,10 @@ pub(super) fn find(line: &LineText<'_>, kind: LineKind, facts: &mut Vec<Fact>, n
     if is_text {
         finder.names.count(line);
     }
+    if kind == LineKind::Code {
+        // The number that `cat -n` puts before a line is none of its facts.
+        finder.free = line.start + line.trimmed().iter().take_while(|byte| byte.is_ascii_digit()).count();
+    }
     for (index, piece) in line.pieces.iter().enumerate() {
         if piece.has(INTERESTING) {
             finder.piece(index, *piece);
@@ -111,9 +115,9 @@ const fn atom_classes() -> [u8; 256] {
         table[byte] = match byte as u8 {
             b'a' | b'e' | b'i' | b'o' | b'u' | b'y' => WORD | VOWEL,
             b'a'..=b'z' => WORD,
-            b'A'..=b'Z' | b'0'..=b'9' | b'.' | b':' | b'/' | b'\\' | b'-' | b'_' | b'@' | b'#' | b'+' | b'~' => FACTUAL,
+            b'A'..=b'Z' | b'0'..=b'9' | b'.' | b':' | b'/' | b'-' | b'_' | b'@' | b'#' | b'+' | b'~' => FACTUAL,
             0xc3..=0xd3 => WORD | VOWEL,
-            b',' | 0x80..=0xbf => OPEN,
+            b',' | b'\\' | 0x80..=0xbf => OPEN,
             _ => 0,
         };
         byte += 1;
@@ -204,25 +208,29 @@ impl Finder<'_> {
             while at < end {
                 let byte = self.bytes[at];
                 let class = ATOMS[usize::from(byte)];
-                if class == 0 || class == OPEN && !self.joins(at, end) {
+                if class == 0 || class == OPEN && !self.joins(start, at, end) {
                     break;
                 }
                 mask |= class;
                 at += 1;
             }
             if at == start {
-                at += 1;
+                // `\n` and the like in quoted text are no letters.
+                let is_escape = self.bytes[at] == b'\\' && matches!(self.bytes.get(at + 1), Some(b'n' | b'r' | b't'));
+                at += 1 + usize::from(is_escape);
             } else if mask & (FACTUAL | VOWEL) != VOWEL || piece.has(scan::MONEY) {
                 at = self.atom(index, piece, start, at);
             }
         }
     }
 
-    /// True when the comma or byte of a character at `at` belongs to an atom: a comma does between digits.
-    fn joins(&self, at: usize, end: usize) -> bool {
+    /// True when the sign at `at` belongs to the atom that begins at `start`: a comma does between digits.
+    /// A backslash does behind a drive letter.
+    fn joins(&self, start: usize, at: usize, end: usize) -> bool {
         let before = at.checked_sub(1).map_or(b' ', |before| self.bytes[before]);
         match self.bytes[at] {
             b',' => at + 1 < end && self.bytes[at + 1].is_ascii_digit() && before.is_ascii_digit(),
+            b'\\' => at >= start + 2 && self.bytes[start + 1] == b':' && self.bytes[start].is_ascii_alphabetic(),
             0x80..=0xbf => (0xc3..=0xd3).contains(&before),
             _ => false,
         }

@@ -458,7 +458,22 @@ fn is_code(line: &LineText<'_>, trimmed: &[u8], first: &[u8], previous: LineKind
         if is_import && last != b'.' || is_strong && brackets + signs > 0 {
             return true;
         }
-        if (last == b';' || last == b'{' || last == b':') && (brackets + signs > 0 || line.pieces.len() <= 2) {
+        if (last == b';' || last == b'{' || last == b':')
+            && (brackets + signs > 0
+                || matches!(
+                    trimmed,
+                    b"else:"
+                        | b"try:"
+                        | b"finally:"
+                        | b"except:"
+                        | b"break;"
+                        | b"continue;"
+                        | b"return;"
+                        | b"do {"
+                        | b"else {"
+                        | b"try {"
+                ))
+        {
             return true;
         }
         if signs > 0 && (brackets >= 2 || line.pieces.iter().any(|piece| piece.of(line.bytes) == b"=")) {

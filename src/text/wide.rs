@@ -8,6 +8,11 @@ use super::scan;
 /// What the string that begins with the character `code` says, and its length; `rest` begins with it.
 fn cue_at(code: u32, rest: &[u8]) -> Option<(usize, CueKind)> {
     use CueKind::{Correction, Decision, Emphasis, Negation, Obligation, Reasoning};
+    let next = char::from_u32(scan::decode(rest, 3).0)?;
+    if code == u32::from('不') && matches!(next, '错' | '過' | '过' | '仅' | '但' | '同' | '如' | '管' | '断' | '客')
+    {
+        return None;
+    }
     let candidates: &[(&str, CueKind)] = match char::from_u32(code)? {
         '不' | '没' | '沒' | '未' | '无' | '無' | '别' | '勿' => return Some((3, Negation)),
         'な' => &[("なければ", Obligation), ("なかった", Negation), ("ない", Negation)],
