@@ -42,7 +42,7 @@ impl Density {
                     if byte == b'(' && (is_word(before)) {
                         found.calls += 1;
                     }
-                    found.signs += usize::from(b"(){}[]=<>|&$\\_*+/%@#^~`\"".contains(&byte));
+                    found.signs += usize::from(is_sign(byte));
                     plain = false;
                 }
             }
@@ -56,6 +56,15 @@ impl Density {
     fn dense(self) -> bool {
         self.signs * 8 >= self.bytes
     }
+}
+
+/// Signs that prose hardly needs.
+fn is_sign(byte: u8) -> bool {
+    matches!(
+        byte,
+        b'(' | b')' | b'{' | b'}' | b'[' | b']' | b'=' | b'<' | b'>' | b'|' | b'&' | b'$' | b'\\' | b'_' | b'*' | b'+' | b'/'
+            | b'%' | b'@' | b'#' | b'^' | b'~' | b'`' | b'"'
+    )
 }
 
 /// `Code`, `MaybeCode` or `Comment`, if the line is one of them.

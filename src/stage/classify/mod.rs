@@ -53,11 +53,11 @@ pub fn classify(view: &TextView<'_>) -> Vec<Reason> {
 
     reasons.add_if(Reason::CodeFence, !view.fences.is_empty());
     structure(view, &survey, is_output, &mut reasons);
-    let chain = triggers::sweep(text, &mut reasons);
+    let n_closings = triggers::sweep(text, &mut reasons);
     let long_runs = runs::long_runs(text);
     reasons.add_if(Reason::ApiKey, long_runs.secret);
     reasons.add_if(Reason::Base64Content, long_runs.base64);
-    reasons.add_if(Reason::ReasoningChain, reasoning::is_chain(text, chain));
+    reasons.add_if(Reason::ReasoningChain, reasoning::is_chain(text, survey.steps, n_closings));
     reasons.add_if(Reason::ErrorTraceback, failures::is_traceback(&survey));
     reasons.add_if(Reason::HttpError, failures::is_http_error(text, &survey));
     reasons.add_if(Reason::FailureSignature, failures::is_failure(text, &survey));

@@ -4,6 +4,7 @@
 use crate::text::{LineKind, TextView};
 
 use super::look::{Bare, Look, bare, look};
+use super::reasoning::Steps;
 use super::signs::Signs;
 
 /// Lines and bytes of one structure.
@@ -61,6 +62,8 @@ pub(super) struct Survey {
     pub(super) prose: Tally,
     /// Words on lines short enough for verse.
     pub(super) short: Tally,
+    /// Steps of a chain of reasoning.
+    pub(super) steps: Steps,
     /// All signs.
     pub(super) signs: Signs,
     /// Sums of line lengths and their squares, of lines that are neither prose nor heading nor item.
@@ -131,6 +134,7 @@ impl Walk {
         let survey = &mut self.survey;
         survey.all.add(size);
         survey.signs = survey.signs.and(line.signs);
+        survey.steps.add(line.text);
         if seen == Look::Config || kind == LineKind::Data {
             survey.data.add(size);
         }
