@@ -40,10 +40,3 @@ pub(super) fn holds(text: &[u8], needle: &[u8]) -> bool {
     };
     memchr::memchr_iter(rare, text).any(|at| at >= skip && from(text, at - skip).starts_with(needle))
 }
-
-/// The line of `text` around `at`, without its line end.
-pub(super) fn line_around(text: &[u8], at: usize) -> &[u8] {
-    let start = memchr::memrchr(b'\n', text.get(..at).unwrap_or_default()).map_or(0, |found| found + 1);
-    let rest = from(text, start);
-    rest.get(..memchr::memchr(b'\n', rest).unwrap_or(rest.len())).unwrap_or_default()
-}

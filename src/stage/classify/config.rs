@@ -34,7 +34,8 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
     if equals {
         return (typed || word_count(value, 7) < 7).then_some(Look::Config);
     }
-    let marked_key = key.iter().any(|byte| matches!(byte, b'_' | b'.' | b'/' | b'$')) || (capital && memchr::memchr(b'-', key).is_some());
+    let marked_key = key.iter().any(|byte| matches!(byte, b'_' | b'.' | b'/' | b'$'))
+        || (capital && memchr::memchr(b'-', key).is_some());
     let shows_data = value.iter().any(|byte| byte.is_ascii_digit() || b"/_=<>[]{}$@".contains(byte));
     match value {
         // `steps:` opens a level in YAML and a list in prose: the neighbours decide.
@@ -83,7 +84,9 @@ fn split(text: &[u8]) -> Option<(&[u8], &[u8], bool)> {
     let rest = from(rest, blanks);
     match rest.first()? {
         b':' if matches!(rest.get(1), None | Some(b' ' | b'\t')) => Some((key, skip_blanks(from(rest, 1)), false)),
-        b'=' if rest.get(1) != Some(&b'=') && rest.get(1) != Some(&b'>') => Some((key, skip_blanks(from(rest, 1)), true)),
+        b'=' if rest.get(1) != Some(&b'=') && rest.get(1) != Some(&b'>') => {
+            Some((key, skip_blanks(from(rest, 1)), true))
+        }
         _ => None,
     }
 }
@@ -108,7 +111,8 @@ fn is_typed(value: &[u8]) -> bool {
 
 /// Ends like a sentence or has a comma with words on both sides.
 fn is_sentence(value: &[u8]) -> bool {
-    matches!(value.last(), Some(b'.' | b'!' | b'?' | b',' | b';')) && value.len() > 12 || memchr::memmem::find(value, b", ").is_some()
+    matches!(value.last(), Some(b'.' | b'!' | b'?' | b',' | b';')) && value.len() > 12
+        || memchr::memmem::find(value, b", ").is_some()
 }
 
 /// Pieces between blanks, counted up to `limit`.

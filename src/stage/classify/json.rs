@@ -28,12 +28,16 @@ fn begins_json(text: &[u8]) -> bool {
     }
     match inside.first() {
         Some(b'{') => begins_json(inside),
-        Some(b'[') => matches!(skip_space(from(inside, 1)).first(), Some(b'"' | b'{' | b'-' | b'0'..=b'9')) && !inside.starts_with(b"[["),
+        Some(b'[') => {
+            matches!(skip_space(from(inside, 1)).first(), Some(b'"' | b'{' | b'-' | b'0'..=b'9'))
+                && !inside.starts_with(b"[[")
+        }
         Some(b'"') => ends_element(from(inside, 1 + run(from(inside, 1), |byte| byte != b'"' && byte != b'\n') + 1)),
         Some(b'-' | b'0'..=b'9') => {
             let number = run(inside, |byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'e' | b'E' | b'+'));
             let after = skip_space(from(inside, number));
-            after.first() == Some(&b',') && matches!(skip_space(from(after, 1)).first(), Some(b'-' | b'0'..=b'9' | b'"' | b'n'))
+            after.first() == Some(&b',')
+                && matches!(skip_space(from(after, 1)).first(), Some(b'-' | b'0'..=b'9' | b'"' | b'n'))
         }
         _ => false,
     }

@@ -100,7 +100,10 @@ pub(super) fn look(line: Bare<'_>) -> Look {
     let Some(&first) = text.first() else {
         return Look::Blank;
     };
-    if text.len() > PLAIN_LINE && !line.signs.any(Signs::OF_CODE | Signs::DIGIT | Signs::TAB | Signs::GAP) && first.is_ascii_alphabetic() {
+    if text.len() > PLAIN_LINE
+        && !line.signs.any(Signs::OF_CODE | Signs::DIGIT | Signs::TAB | Signs::GAP)
+        && first.is_ascii_alphabetic()
+    {
         return Look::Prose;
     }
     if let Some(look) = by_first_byte(line, first) {
@@ -138,11 +141,7 @@ fn by_first_byte(line: Bare<'_>, first: u8) -> Option<Look> {
             let is_rule = text.iter().all(|byte| b"|-: +=".contains(byte));
             let inner = from(text, 1);
             let is_row = memchr::memchr(b'|', inner).is_some() || text.len() == 1;
-            if is_rule && text.len() > 3 {
-                Some(Look::Rule)
-            } else {
-                is_row.then_some(Look::Row)
-            }
+            if is_rule && text.len() > 3 { Some(Look::Rule) } else { is_row.then_some(Look::Row) }
         }
         b'+' | b'-' | b'=' if text.len() >= 5 && is_table_rule(text) => Some(Look::Rule),
         b'<' => markup(text),
@@ -176,13 +175,18 @@ fn is_open_row(text: &[u8]) -> bool {
 /// `----+----`, `+====+`, `===  ===`: at least two columns.
 fn is_table_rule(text: &[u8]) -> bool {
     text.iter().all(|byte| b"+-=| ".contains(byte))
-        && (text.iter().filter(|&&byte| byte == b'+').count() >= 1 || holds(text, b"=  =") || holds(text, b"-  -") || holds(text, b"= =") || holds(text, b"--- ---"))
+        && (text.iter().filter(|&&byte| byte == b'+').count() >= 1
+            || holds(text, b"=  =")
+            || holds(text, b"-  -")
+            || holds(text, b"= =")
+            || holds(text, b"--- ---"))
 }
 
 /// A line that begins with a box drawing sign: a table, or a tree of files.
 fn boxed(text: &[u8]) -> Look {
     let is_branch = text.starts_with("├".as_bytes()) || text.starts_with("└".as_bytes());
-    let corners: [&[u8]; 6] = ["┬".as_bytes(), "┼".as_bytes(), "┴".as_bytes(), "╦".as_bytes(), "╬".as_bytes(), "╩".as_bytes()];
+    let corners: [&[u8]; 6] =
+        ["┬".as_bytes(), "┼".as_bytes(), "┴".as_bytes(), "╦".as_bytes(), "╬".as_bytes(), "╩".as_bytes()];
     let ends_in_box = text.len() > 6 && matches!(text.get(text.len() - 3..), Some([0xE2, 0x94 | 0x95, _]));
     if corners.iter().any(|corner| holds(text, corner)) {
         return Look::Rule;
@@ -209,10 +213,16 @@ fn markup(text: &[u8]) -> Option<Look> {
         Some(b'>') if next == b'/' => Some(Look::Markup),
         Some(b'>') => {
             let inner = from(after, 1);
-            (inner.is_empty() || inner.first() == Some(&b'<') || holds(inner, b"</") || is_html(name.get(..length).unwrap_or_default()))
+            (inner.is_empty()
+                || inner.first() == Some(&b'<')
+                || holds(inner, b"</")
+                || is_html(name.get(..length).unwrap_or_default()))
+            .then_some(Look::Markup)
+        }
+        Some(b' ' | b'/') => {
+            (holds(after, b"=\"") || holds(after, b"='") || holds(after, b"/>") || holds(after, b"={"))
                 .then_some(Look::Markup)
         }
-        Some(b' ' | b'/') => (holds(after, b"=\"") || holds(after, b"='") || holds(after, b"/>") || holds(after, b"={")).then_some(Look::Markup),
         _ => None,
     }
 }
@@ -220,8 +230,8 @@ fn markup(text: &[u8]) -> Option<Look> {
 /// Elements of HTML that stand before text without closing on the same line.
 fn is_html(name: &[u8]) -> bool {
     const NAMES: [&[u8]; 18] = [
-        b"p", b"div", b"li", b"ul", b"ol", b"td", b"th", b"tr", b"h1", b"h2", b"h3", b"span", b"a", b"button", b"label",
-        b"title", b"option", b"dt",
+        b"p", b"div", b"li", b"ul", b"ol", b"td", b"th", b"tr", b"h1", b"h2", b"h3", b"span", b"a", b"button",
+        b"label", b"title", b"option", b"dt",
     ];
     NAMES.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
@@ -230,21 +240,32 @@ fn is_html(name: &[u8]) -> bool {
 fn is_file_header(rest: &[u8]) -> bool {
     rest.starts_with(b"a/") || rest.starts_with(b"b/") || rest.starts_with(b"/dev/null") || {
         let name = rest.get(..run(rest, |byte| byte != b'\t' && byte != b' ')).unwrap_or_default();
-        memchr::memchr2(b'/', b'.', name).is_some() && name.len() > 2 && (name.len() == rest.len() || rest.get(name.len()) == Some(&b'\t') || from(rest, name.len()).iter().any(u8::is_ascii_digit))
+        memchr::memchr2(b'/', b'.', name).is_some()
+            && name.len() > 2
+            && (name.len() == rest.len()
+                || rest.get(name.len()) == Some(&b'\t')
+                || from(rest, name.len()).iter().any(u8::is_ascii_digit))
     }
 }
 
 /// `4c4`, `11a12,13`.
 fn is_ed_command(text: &[u8]) -> bool {
-    let is_range = |part: &[u8]| part.first().is_some_and(u8::is_ascii_digit) && part.iter().all(|byte| byte.is_ascii_digit() || *byte == b',');
+    let is_range = |part: &[u8]| {
+        part.first().is_some_and(u8::is_ascii_digit) && part.iter().all(|byte| byte.is_ascii_digit() || *byte == b',')
+    };
     let mut parts = text.split(|byte| matches!(byte, b'a' | b'c' | b'd'));
-    text.len() < 30 && parts.next().is_some_and(is_range) && parts.next().is_some_and(is_range) && parts.next().is_none()
+    text.len() < 30
+        && parts.next().is_some_and(is_range)
+        && parts.next().is_some_and(is_range)
+        && parts.next().is_none()
 }
 
 /// `Begin Patch`, `Update File: …` and the ranges of context diffs.
 fn is_patch_header(rest: &[u8]) -> bool {
     const HEADS: [&[u8]; 5] = [b"Begin Patch", b"End Patch", b"Update File:", b"Add File:", b"Delete File:"];
-    HEADS.iter().any(|head| rest.starts_with(head)) || (rest.ends_with(b" ****") && rest.first().is_some_and(u8::is_ascii_digit)) || is_file_header(rest)
+    HEADS.iter().any(|head| rest.starts_with(head))
+        || (rest.ends_with(b" ****") && rest.first().is_some_and(u8::is_ascii_digit))
+        || is_file_header(rest)
 }
 
 /// `"key": …`
@@ -290,7 +311,8 @@ pub(super) fn list_marker(text: &[u8]) -> usize {
         }
     }
     let digits = run(text, |byte| byte.is_ascii_digit());
-    let label = if digits > 0 && digits <= 3 { digits } else { usize::from(text.first().is_some_and(u8::is_ascii_alphabetic)) };
+    let label =
+        if digits > 0 && digits <= 3 { digits } else { usize::from(text.first().is_some_and(u8::is_ascii_alphabetic)) };
     match (text.get(label), text.get(label + 1)) {
         (Some(b'.' | b')'), Some(b' ')) if label > 0 => label + 2,
         _ => 0,

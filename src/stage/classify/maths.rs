@@ -60,13 +60,18 @@ fn is_command(text: &[u8], at: usize, rest: &[u8]) -> bool {
         Some(b'f') => rest.starts_with(b"\\frac{"),
         Some(b's') => rest.starts_with(b"\\sum_") || rest.starts_with(b"\\sqrt{"),
         Some(b'i') => rest.starts_with(b"\\int_"),
-        Some(b'm') => rest.starts_with(b"\\mathbb{") || rest.starts_with(b"\\mathcal{") || rest.starts_with(b"\\mathbf{"),
-        Some(&(open @ (b'[' | b'('))) => {
+        Some(b'm') => {
+            rest.starts_with(b"\\mathbb{") || rest.starts_with(b"\\mathcal{") || rest.starts_with(b"\\mathbf{")
+        }
+        Some(&open @ (b'[' | b'(')) => {
             let close: &[u8] = if open == b'[' { b"\\]" } else { b"\\)" };
             let inside = from(rest, 2);
             let window = inside.get(..inside.len().min(MAX_INLINE)).unwrap_or_default();
             // In a regular expression the bracket follows a letter or a quantifier.
-            let begins = at == 0 || text.get(at - 1).is_some_and(|byte| byte.is_ascii_whitespace() || matches!(byte, b'(' | b',' | b'*' | b'-'));
+            let begins = at == 0
+                || text
+                    .get(at - 1)
+                    .is_some_and(|byte| byte.is_ascii_whitespace() || matches!(byte, b'(' | b',' | b'*' | b'-'));
             begins
                 && memchr::memmem::find(window, close)
                     .is_some_and(|end| is_mathematical(window.get(..end).unwrap_or_default(), open == b'['))
@@ -83,7 +88,9 @@ fn is_mathematical(inside: &[u8], display: bool) -> bool {
     if !display && (first.is_ascii_whitespace() || last.is_ascii_whitespace()) {
         return false;
     }
-    let has_command = inside.windows(2).any(|pair| pair[0] == b'\\' && (pair[1].is_ascii_alphabetic() || matches!(pair[1], b'{' | b',')));
+    let has_command = inside
+        .windows(2)
+        .any(|pair| pair[0] == b'\\' && (pair[1].is_ascii_alphabetic() || matches!(pair[1], b'{' | b',')));
     // Words of prose: four or more letters that belong to no command.
     let n_words = inside
         .split(|byte| !byte.is_ascii_alphabetic() && *byte != b'\\')
@@ -95,7 +102,9 @@ fn is_mathematical(inside: &[u8], display: bool) -> bool {
     let has_script = inside.windows(2).any(|pair| {
         matches!(pair[0], b'^' | b'_') && (pair[1].is_ascii_alphanumeric() || matches!(pair[1], b'{' | b'-' | b'*'))
     });
-    let is_shell = n_words > 0 || holds(inside, b"${") || (inside.len() > 3 && inside.iter().all(|&byte| byte.is_ascii_uppercase() || byte == b'_' || byte == b'/'));
+    let is_shell = n_words > 0
+        || holds(inside, b"${")
+        || (inside.len() > 3 && inside.iter().all(|&byte| byte.is_ascii_uppercase() || byte == b'_' || byte == b'/'));
     if is_shell {
         return false;
     }
@@ -119,10 +128,22 @@ pub(super) fn has_formula(text: &[u8]) -> bool {
         let weight = match text.get(at + 1..at + 3) {
             Some(&[0x88, sign]) => {
                 // Minus, bullet and ratio are typography.
-                if matches!(sign, 0x92 | 0x99 | 0xB6) { 0 } else if matches!(sign, 0x9E) { 1 } else { 2 }
+                if matches!(sign, 0x92 | 0x99 | 0xB6) {
+                    0
+                } else if matches!(sign, 0x9E) {
+                    1
+                } else {
+                    2
+                }
             }
             // Approximately, almost equal and the comparisons stand in prose as well.
-            Some(&[0x89, sign]) => if matches!(sign, 0x88 | 0xA0 | 0xA4 | 0xA5) { 1 } else { 2 },
+            Some(&[0x89, sign]) => {
+                if matches!(sign, 0x88 | 0xA0 | 0xA4 | 0xA5) {
+                    1
+                } else {
+                    2
+                }
+            }
             Some(&[0x8A | 0x8B, _]) => 2,
             // Double arrows, double-struck letters.
             Some(&[0x87, 0x92 | 0x94]) => 1,

@@ -8,7 +8,13 @@ const LONG: usize = 2_000;
 
 /// Phrases of inference.
 const FORMULAS: [&[u8]; 8] = [
-    b"t follows that", b"e conclude that", b"e can conclude", b"by induction", b"induction on", b"contradict", b"modus ",
+    b"t follows that",
+    b"e conclude that",
+    b"e can conclude",
+    b"by induction",
+    b"induction on",
+    b"contradict",
+    b"modus ",
     b"as required",
 ];
 /// Words between two steps.
@@ -48,14 +54,15 @@ pub(super) fn is_chain(text: &[u8], lines: Steps, n_closings: usize) -> bool {
     if lines.labels == 0 && lines.steps < 3 && n_closings == 0 {
         return false;
     }
-    let count = |phrases: &[&[u8]]| phrases.iter().map(|phrase| memchr::memmem::find_iter(text, phrase).take(3).count()).sum::<usize>();
+    let count = |phrases: &[&[u8]]| {
+        phrases.iter().map(|phrase| memchr::memmem::find_iter(text, phrase).take(3).count()).sum::<usize>()
+    };
     let n_formulas = count(&FORMULAS);
     let n_connectives = count(&CONNECTIVES);
     if lines.labels > 0 && (n_closings + n_formulas > 0 || n_connectives >= 2) {
         return true;
     }
-    if lines.steps >= 3
-        && (n_closings > 0 || (n_connectives + n_formulas >= 1 && lines.derivations * 2 >= lines.steps))
+    if lines.steps >= 3 && (n_closings > 0 || (n_connectives + n_formulas >= 1 && lines.derivations * 2 >= lines.steps))
     {
         return true;
     }

@@ -5,7 +5,7 @@ use super::bytes::from;
 use super::secrets::{is_generic_secret, is_provider_secret};
 
 /// Shorter tokens are never looked at.
-const MIN_RUN: usize = 20;
+pub(super) const MIN_RUN: usize = 20;
 /// Nor are shorter pieces of them secrets.
 const MIN_SECRET: usize = 16;
 /// A Base64 blob has at least so many characters.
@@ -89,7 +89,8 @@ fn look(text: &[u8], start: usize, end: usize, found: &mut LongRuns) {
 /// identifier, no part of a URL.
 fn is_base64(text: &[u8], start: usize, run: &[u8]) -> bool {
     let run = run.get(..run.len().min(400)).unwrap_or_default();
-    let body = run.split(|&byte| matches!(byte, b'-' | b'_' | b'=')).max_by_key(|piece| piece.len()).unwrap_or_default();
+    let body =
+        run.split(|&byte| matches!(byte, b'-' | b'_' | b'=')).max_by_key(|piece| piece.len()).unwrap_or_default();
     if body.len() < MIN_BASE64 {
         return false;
     }

@@ -87,7 +87,21 @@ impl<'t> Statement<'t> {
             return (Token::Value, end + 2);
         }
         let is_name = !body.is_empty() && body.iter().all(|&byte| is_word(byte) || byte == b'.' || byte == b' ');
-        if is_name { (Token::Word(body), end + 2) } else { (Token::Sign(quote), 1) }
+        if !is_name {
+            return (Token::Sign(quote), 1);
+        }
+        // `schema`.`table`.`column` is one name.
+        let mut length = end + 2;
+        while from(self.text, length).starts_with(b".") {
+            let next = from(self.text, length + 1);
+            let quoted = next.first() == Some(&quote);
+            let part = run(from(next, usize::from(quoted)), |byte| is_word(byte) || (quoted && byte == b' '));
+            if part == 0 {
+                break;
+            }
+            length += 1 + part + 2 * usize::from(quoted);
+        }
+        (Token::Word(self.text.get(..length).unwrap_or_default()), length)
     }
 }
 
@@ -166,8 +180,29 @@ fn select(tokens: Statement<'_>, shouted: bool) -> bool {
             _ if token.is("from") && depth == 0 => break token,
             _ if token.is("select") && depth == 0 => return false,
             _ if token.is_one_of(&[
-                "distinct", "as", "case", "when", "then", "else", "end", "over", "partition", "by", "order", "top", "and",
-                "or", "not", "is", "null", "in", "interval", "desc", "asc", "all", "from",
+                "distinct",
+                "as",
+                "case",
+                "when",
+                "then",
+                "else",
+                "end",
+                "over",
+                "partition",
+                "by",
+                "order",
+                "top",
+                "and",
+                "or",
+                "not",
+                "is",
+                "null",
+                "in",
+                "interval",
+                "desc",
+                "asc",
+                "all",
+                "from",
             ]) =>
             {
                 previous_word = false;
@@ -258,7 +293,9 @@ fn delete(mut tokens: Statement<'_>, shouted: bool) -> bool {
     match tokens.next() {
         None => shouted,
         Some(Token::Sign(sign)) => sign == b';' || shouted,
-        Some(token) if token.is_one_of(&["where", "using"]) => shouted || clause_evidence([token].into_iter().chain(tokens)) > 0,
+        Some(token) if token.is_one_of(&["where", "using"]) => {
+            shouted || clause_evidence([token].into_iter().chain(tokens)) > 0
+        }
         Some(_) => false,
     }
 }
@@ -268,8 +305,19 @@ fn create(mut tokens: Statement<'_>, shouted: bool) -> bool {
     let mut kind = tokens.next();
     while kind.is_some_and(|token| {
         token.is_one_of(&[
-            "or", "replace", "temp", "temporary", "unique", "materialized", "global", "local", "virtual", "external",
-            "unlogged", "clustered", "nonclustered",
+            "or",
+            "replace",
+            "temp",
+            "temporary",
+            "unique",
+            "materialized",
+            "global",
+            "local",
+            "virtual",
+            "external",
+            "unlogged",
+            "clustered",
+            "nonclustered",
         ])
     }) {
         kind = tokens.next();
@@ -287,15 +335,29 @@ fn create(mut tokens: Statement<'_>, shouted: bool) -> bool {
     match tokens.next() {
         None => shouted,
         Some(Token::Sign(sign)) => sign == b'(' || (sign == b';'),
-        Some(token) if token.is("on") => tokens.nth(1).is_some_and(|token| token == Token::Sign(b'(') || token.is("using")),
-        Some(token) if token.is("as") => {
-            tokens.next().is_some_and(|token| token.is_one_of(&["select", "with", "enum", "table"]) || token == Token::Sign(b'('))
+        Some(token) if token.is("on") => {
+            tokens.nth(1).is_some_and(|token| token == Token::Sign(b'(') || token.is("using"))
         }
+        Some(token) if token.is("as") => tokens
+            .next()
+            .is_some_and(|token| token.is_one_of(&["select", "with", "enum", "table"]) || token == Token::Sign(b'(')),
         Some(token) => {
             shouted
                 && token.is_one_of(&[
-                    "like", "before", "after", "instead", "with", "owner", "authorization", "start", "increment",
-                    "character", "using", "for", "partition", "clone",
+                    "like",
+                    "before",
+                    "after",
+                    "instead",
+                    "with",
+                    "owner",
+                    "authorization",
+                    "start",
+                    "increment",
+                    "character",
+                    "using",
+                    "for",
+                    "partition",
+                    "clone",
                 ])
         }
     }
@@ -304,8 +366,21 @@ fn create(mut tokens: Statement<'_>, shouted: bool) -> bool {
 /// What CREATE, ALTER and DROP work on.
 fn is_object(token: Token<'_>) -> bool {
     token.is_one_of(&[
-        "table", "index", "view", "database", "schema", "function", "procedure", "trigger", "sequence", "type", "role",
-        "user", "extension", "policy", "domain",
+        "table",
+        "index",
+        "view",
+        "database",
+        "schema",
+        "function",
+        "procedure",
+        "trigger",
+        "sequence",
+        "type",
+        "role",
+        "user",
+        "extension",
+        "policy",
+        "domain",
     ])
 }
 
@@ -367,8 +442,19 @@ fn grant(tokens: Statement<'_>, shouted: bool) -> bool {
     false
 }
 
-const PRIVILEGES: &[&str] =
-    &["select", "insert", "update", "delete", "all", "privileges", "usage", "execute", "connect", "create", "references"];
+const PRIVILEGES: &[&str] = &[
+    "select",
+    "insert",
+    "update",
+    "delete",
+    "all",
+    "privileges",
+    "usage",
+    "execute",
+    "connect",
+    "create",
+    "references",
+];
 
 /// `INTO name USING`.
 fn merge(mut tokens: Statement<'_>) -> bool {
@@ -390,6 +476,5 @@ fn column(mut tokens: Statement<'_>, is_type: bool) -> bool {
     if is_type {
         return tokens.next() == Some(Token::Sign(b'(')) && tokens.next() == Some(Token::Value);
     }
-    tokens.next().is_some_and(|token| token.is("key"))
-        && matches!(tokens.next(), Some(Token::Sign(b',' | b'(' | b')')))
+    tokens.next().is_some_and(|token| token.is("key")) && matches!(tokens.next(), Some(Token::Sign(b',' | b'(' | b')')))
 }

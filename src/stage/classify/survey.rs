@@ -119,7 +119,8 @@ impl Walk {
     fn step(&mut self, bytes: &[u8], kind: LineKind) {
         let line = bare(bytes, self.expected);
         self.expected = line.number.map(|number| number + 1);
-        if self.in_hunk && !bytes.is_empty() && matches!(bytes.first(), Some(b'+' | b'-' | b' ' | b'\\' | b'<' | b'>')) {
+        if self.in_hunk && !bytes.is_empty() && matches!(bytes.first(), Some(b'+' | b'-' | b' ' | b'\\' | b'<' | b'>'))
+        {
             self.survey.all.add(line.text.len());
             self.survey.diff.add(line.text.len());
             self.survey.structured.add(line.text.len());
@@ -144,12 +145,7 @@ impl Walk {
         self.in_hunk = seen == Look::DiffHead || (self.in_hunk && bytes.starts_with(b"index "));
         let by_lexer = matches!(
             kind,
-            LineKind::Log
-                | LineKind::Trace
-                | LineKind::Status
-                | LineKind::Grep
-                | LineKind::Listing
-                | LineKind::Prompt
+            LineKind::Log | LineKind::Trace | LineKind::Status | LineKind::Grep | LineKind::Listing | LineKind::Prompt
         );
         if seen == Look::Prompt {
             self.in_session = true;
@@ -199,7 +195,9 @@ impl Walk {
             Look::MaybeCode => self.code.add(size, 1),
             Look::Config if text.contains(&b'=') => self.code.add(size, 1),
             Look::Blank => {}
-            Look::Comment | Look::Json | Look::Markup | Look::Pair | Look::Config | Look::Columns => self.code.add(size, 0),
+            Look::Comment | Look::Json | Look::Markup | Look::Pair | Look::Config | Look::Columns => {
+                self.code.add(size, 0)
+            }
             _ => self.close_code(),
         }
         match seen {
@@ -214,7 +212,9 @@ impl Walk {
         let is_indented = indent >= 4 && !matches!(seen, Look::Blank);
         match seen {
             Look::Code | Look::MaybeCode | Look::Json | Look::Markup if is_indented => self.indented.add(size, 2),
-            Look::Config | Look::Pair | Look::Columns | Look::Output | Look::Comment if is_indented => self.indented.add(size, 1),
+            Look::Config | Look::Pair | Look::Columns | Look::Output | Look::Comment if is_indented => {
+                self.indented.add(size, 1)
+            }
             Look::Blank => {}
             _ => self.close_indented(),
         }
@@ -227,11 +227,14 @@ impl Walk {
         }
         match seen {
             Look::Columns | Look::Rule => self.columns.add(size, 1),
-            Look::Output | Look::Prose if signs.any(Signs::GAP) && memchr::memmem::find(text, b"   ").is_some() => self.columns.add(size, 1),
+            Look::Output | Look::Prose if signs.any(Signs::GAP) && memchr::memmem::find(text, b"   ").is_some() => {
+                self.columns.add(size, 1)
+            }
             _ => self.close_columns(),
         }
         let has_separator = signs.any(Signs::TAB | Signs::COMMA | Signs::SEMICOLON);
-        let separators = if !has_separator || matches!(seen, Look::Blank | Look::Item) { (0, 0) } else { separators(text) };
+        let separators =
+            if !has_separator || matches!(seen, Look::Blank | Look::Item) { (0, 0) } else { separators(text) };
         if separators.1 > 0 && separators == self.separators {
             if self.separated.all.lines == 0 {
                 self.separated.add(size, 0);
@@ -263,7 +266,9 @@ impl Walk {
     fn close_config(&mut self) {
         let island = std::mem::take(&mut self.config);
         let n_pairs = island.strong + island.weak;
-        if n_pairs >= 2 && island.strong >= 1 && island.strong * 3 >= n_pairs || island.weak >= 4 && island.all.bytes < 40 * island.all.lines {
+        if n_pairs >= 2 && island.strong >= 1 && island.strong * 3 >= n_pairs
+            || island.weak >= 4 && island.all.bytes < 40 * island.all.lines
+        {
             self.survey.config.merge(island.all);
         }
     }
@@ -277,7 +282,10 @@ impl Walk {
 
     fn close_rows(&mut self) {
         let island = std::mem::take(&mut self.rows);
-        if island.strong >= 1 && island.all.lines >= 3 || island.weak >= 3 || island.strong + island.weak >= 2 && island.weak >= 1 {
+        if island.strong >= 1 && island.all.lines >= 3
+            || island.weak >= 3
+            || island.strong + island.weak >= 2 && island.weak >= 1
+        {
             self.survey.table.merge(island.all);
         }
     }

@@ -66,7 +66,8 @@ enum Literals {
 
 static SEARCHER: LazyLock<Literals> = LazyLock::new(|| {
     let literals = || LITERALS.iter().map(|(literal, _)| literal.as_bytes());
-    let packed = packed::Config::new().match_kind(packed::MatchKind::LeftmostFirst).builder().extend(literals()).build();
+    let packed =
+        packed::Config::new().match_kind(packed::MatchKind::LeftmostFirst).builder().extend(literals()).build();
     packed.map_or_else(
         || {
             let automaton = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(literals());

@@ -119,7 +119,8 @@ impl Stanza {
 
 /// The last two letters in lower case.
 fn ending(line: &str) -> [u8; 2] {
-    let mut letters = line.bytes().rev().skip_while(|byte| !byte.is_ascii_alphabetic()).take_while(u8::is_ascii_alphabetic);
+    let mut letters =
+        line.bytes().rev().skip_while(|byte| !byte.is_ascii_alphabetic()).take_while(u8::is_ascii_alphabetic);
     let mut found = [0; 2];
     for slot in found.iter_mut().rev() {
         let Some(letter) = letters.next() else {
@@ -134,7 +135,9 @@ fn ending(line: &str) -> [u8; 2] {
 fn is_label(line: &str) -> bool {
     const LABELS: [&str; 5] = ["verse", "chorus", "bridge", "refrain", "strophe"];
     let bare = line.trim_matches(['[', ']', '(', ')', '*', ':']);
-    bare.len() < line.len() && bare.len() <= 20 && LABELS.iter().any(|label| bare.to_ascii_lowercase().starts_with(label))
+    bare.len() < line.len()
+        && bare.len() <= 20
+        && LABELS.iter().any(|label| bare.to_ascii_lowercase().starts_with(label))
 }
 
 fn is_ideograph(sign: char) -> bool {
