@@ -25,27 +25,40 @@ struct Shape {
     other: usize,
 }
 
+/// Place of each byte's count in the sum over a word.
+static PLACES: [u8; 256] = places();
+
+const fn places() -> [u8; 256] {
+    let mut table = [11; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b'a'..=b'z' => 0,
+            b'A'..=b'Z' => 1,
+            b'0'..=b'9' => 2,
+            128.. => 3,
+            b'.' => 4,
+            b'-' => 5,
+            b'_' => 6,
+            b'/' | b'\\' => 7,
+            b':' => 8,
+            b'@' => 9,
+            b'#' => 10,
+            _ => 11,
+        };
+        byte += 1;
+    }
+    table
+}
+
 impl Shape {
     fn of(word: &[u8]) -> Self {
-        let mut shape = Self::default();
+        let mut counts = [0_u8; 16];
         for &byte in word {
-            let count = match byte {
-                b'a'..=b'z' => &mut shape.lower,
-                b'A'..=b'Z' => &mut shape.upper,
-                b'0'..=b'9' => &mut shape.digit,
-                b'.' => &mut shape.dot,
-                b'-' => &mut shape.dash,
-                b'_' => &mut shape.under,
-                b'/' | b'\\' => &mut shape.slash,
-                b':' => &mut shape.colon,
-                b'@' => &mut shape.at,
-                b'#' => &mut shape.hash,
-                0x80.. => &mut shape.ext,
-                _ => &mut shape.other,
-            };
-            *count += 1;
+            counts[usize::from(PLACES[usize::from(byte)] & 15)] += 1;
         }
-        shape
+        let [lower, upper, digit, ext, dot, dash, under, slash, colon, at, hash, other, ..] = counts.map(usize::from);
+        Self { lower, upper, digit, ext, dot, dash, under, slash, colon, at, hash, other }
     }
     fn letters(&self) -> usize {
         self.lower + self.upper + self.ext
@@ -54,7 +67,7 @@ impl Shape {
 
 /// Calls `found` for every fact in `word`, with its place in the word.
 pub(super) fn find(word: &[u8], found: &mut impl FnMut(usize, usize, FactKind)) {
-    if word.len() > 2 * MAX_ATOM {
+    if word.len() >= 2 * MAX_ATOM {
         return;
     }
     part(word, 0, word.len(), found);

@@ -33,16 +33,16 @@ pub(super) fn find(bytes: &[u8], pieces: &[Piece], span: Span, kind: UnitKind, h
     if unit.is_correction() {
         cues.push(Cue { at: span.start, kind: CueKind::Correction, key: 0 });
     }
-    let mut is_wide = false;
+    let mut mask = 0;
     for (index, piece) in pieces.iter().enumerate() {
-        is_wide |= piece.has(scan::WIDE);
+        mask |= piece.mask;
         if piece.word & ANY != 0 {
             unit.word(index, *piece, cues);
         } else if piece.has(scan::APOSTROPHE | scan::EXT_QUOTE) && ends_with_nt(piece, bytes) {
             unit.negation(index, *piece, cues);
         }
     }
-    if is_wide {
+    if mask & scan::WIDE != 0 {
         let first = cues.len();
         super::wide::find(bytes, span, cues);
         if cues.len() > first {
@@ -51,7 +51,9 @@ pub(super) fn find(bytes: &[u8], pieces: &[Piece], span: Span, kind: UnitKind, h
         }
     }
     let text = bytes.get(span.start as usize..span.end as usize).unwrap_or_default();
-    if let Some(at) = question(text) {
+    if mask & (scan::END | scan::WIDE_END) != 0
+        && let Some(at) = question(text)
+    {
         cues.push(Cue { at: span.start + at as u32, kind: CueKind::Question, key: 0 });
     }
 }

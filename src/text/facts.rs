@@ -70,17 +70,22 @@ pub(super) fn find(line: &LineText<'_>, kind: LineKind, facts: &mut Vec<Fact>, n
         free: 0,
         quote_end: 0,
     };
-    let mut index = 0;
-    while let Some(piece) = line.pieces.get(index) {
-        if is_text {
-            finder.names.count(*piece);
-        }
+    if is_text {
+        finder.names.count(line);
+    }
+    if kind == LineKind::Code {
+        // The number that `cat -n` puts before a line is none of its facts.
+        finder.free = line.start + line.trimmed().iter().take_while(|byte| byte.is_ascii_digit()).count();
+    }
+    for (index, piece) in line.pieces.iter().enumerate() {
         if piece.has(INTERESTING) {
             finder.piece(index, *piece);
         } else {
-            finder.word(index, *piece);
+            finder.names.end_run(line.bytes, finder.facts);
+            if piece.mask & (scan::VOWEL | scan::DOT | scan::DASH) != scan::VOWEL && piece.has(scan::LOWER) {
+                finder.word(index, *piece);
+            }
         }
-        index += 1;
     }
     finder.names.end_run(line.bytes, finder.facts);
     let found = &mut facts[first..];
@@ -92,6 +97,32 @@ pub(super) fn find(line: &LineText<'_>, kind: LineKind, facts: &mut Vec<Fact>, n
 /// Drops the names that the whole text does not bear out; `first` is the text's first fact.
 pub(super) fn finish_names(names: &mut Names, facts: &mut Vec<Fact>, _first: usize) {
     names.finish(facts);
+}
+
+/// Classes of the bytes of an atom: 0 ends it.
+static ATOMS: [u8; 256] = atom_classes();
+const WORD: u8 = 1;
+const VOWEL: u8 = 2;
+/// With any of these an atom may be a fact.
+const FACTUAL: u8 = 4;
+/// What is next to it decides.
+const OPEN: u8 = 8;
+
+const fn atom_classes() -> [u8; 256] {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b'a' | b'e' | b'i' | b'o' | b'u' | b'y' => WORD | VOWEL,
+            b'a'..=b'z' => WORD,
+            b'A'..=b'Z' | b'0'..=b'9' | b'.' | b':' | b'/' | b'-' | b'_' | b'@' | b'#' | b'+' | b'~' => FACTUAL,
+            0xc3..=0xd3 => WORD | VOWEL,
+            b',' | b'\\' | 0x80..=0xbf => OPEN,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    table
 }
 
 struct Finder<'a> {
@@ -123,12 +154,7 @@ impl Finder<'_> {
     }
 
     /// A piece of small letters and punctuation.
-    #[inline]
     fn word(&mut self, index: usize, piece: Piece) {
-        self.names.end_run(self.bytes, self.facts);
-        if piece.mask & (scan::VOWEL | scan::DOT | scan::DASH | scan::WIDE) == scan::VOWEL {
-            return;
-        }
         let (start, end) = (piece.start as usize, piece.end as usize);
         if piece.has(scan::DOT)
             && memchr::memchr(b'.', &self.bytes[start..end - 1]).is_some_and(|at| self.bytes[start + at + 1] != b'.')
@@ -178,40 +204,34 @@ impl Finder<'_> {
         }
         while at < end {
             let start = at;
-            while at < end && self.is_atom(at, end) {
+            let mut mask = 0;
+            while at < end {
+                let byte = self.bytes[at];
+                let class = ATOMS[usize::from(byte)];
+                if class == 0 || class == OPEN && !self.joins(start, at, end) {
+                    break;
+                }
+                mask |= class;
                 at += 1;
             }
             if at == start {
-                at += 1;
-                continue;
+                // `\n` and the like in quoted text are no letters.
+                let is_escape = self.bytes[at] == b'\\' && matches!(self.bytes.get(at + 1), Some(b'n' | b'r' | b't'));
+                at += 1 + usize::from(is_escape);
+            } else if mask & (FACTUAL | VOWEL) != VOWEL || piece.has(scan::MONEY) {
+                at = self.atom(index, piece, start, at);
             }
-            at = self.atom(index, piece, start, at);
         }
     }
 
-    /// True when the byte belongs to an atom; a comma does between digits.
-    fn is_atom(&self, at: usize, end: usize) -> bool {
+    /// True when the sign at `at` belongs to the atom that begins at `start`: a comma does between digits.
+    /// A backslash does behind a drive letter.
+    fn joins(&self, start: usize, at: usize, end: usize) -> bool {
+        let before = at.checked_sub(1).map_or(b' ', |before| self.bytes[before]);
         match self.bytes[at] {
-            b'a'..=b'z'
-            | b'A'..=b'Z'
-            | b'0'..=b'9'
-            | b'.'
-            | b':'
-            | b'/'
-            | b'\\'
-            | b'-'
-            | b'_'
-            | b'@'
-            | b'#'
-            | b'+'
-            | b'~' => true,
-            b',' => {
-                at + 1 < end
-                    && self.bytes[at + 1].is_ascii_digit()
-                    && at.checked_sub(1).is_some_and(|before| self.bytes[before].is_ascii_digit())
-            }
-            0xc3..=0xd3 => true,
-            0x80..=0xbf => at.checked_sub(1).is_some_and(|before| (0xc3..=0xd3).contains(&self.bytes[before])),
+            b',' => at + 1 < end && self.bytes[at + 1].is_ascii_digit() && before.is_ascii_digit(),
+            b'\\' => at >= start + 2 && self.bytes[start + 1] == b':' && self.bytes[start].is_ascii_alphabetic(),
+            0x80..=0xbf => (0xc3..=0xd3).contains(&before),
             _ => false,
         }
     }
@@ -234,30 +254,19 @@ impl Finder<'_> {
                 return end;
             }
         }
-        let Self { bytes, .. } = *self;
+        let bytes = self.bytes;
         if self.is_text && piece.has(scan::WIDE) && names::is_capitalised(&bytes[start..end]) {
             self.push(start, end, FactKind::Name);
             return end;
         }
-        let mut found = [(0, 0, FactKind::Number); 8];
-        let mut n_found = 0;
-        let mut spill = Vec::new();
-        atoms::find(&bytes[start..end], &mut |from, to, kind| {
-            if let Some(slot) = found.get_mut(n_found) {
-                *slot = (from, to, kind);
-                n_found += 1;
-            } else {
-                spill.push((from, to, kind));
-            }
-        });
         let mut next = end;
-        for &(from, to, kind) in found[..n_found].iter().chain(&spill) {
+        atoms::find(&bytes[start..end], &mut |from, to, kind| {
             let (from, to) = (start + from, start + to);
             let (to, kind) = self.widen(index, piece, from, to, kind);
             let from = if kind == FactKind::Ticket { self.reach_back(index, piece, from) } else { from };
             self.push(from, to, kind);
             next = next.max(to.min(piece.end as usize));
-        }
+        });
         next
     }
 

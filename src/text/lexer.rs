@@ -201,7 +201,7 @@ impl<'t> Pass<'t> {
             self.previous = LineKind::Fence;
             return;
         }
-        if self.is_underline(&text) {
+        if self.is_underline(&text) && !ends_sentence(bytes, &lexer.pieces[..first]) {
             line.kind = LineKind::Heading;
             lexer.pieces.truncate(first);
             if let Some(title) = lexer.lines.last_mut() {
@@ -297,7 +297,7 @@ impl<'t> Pass<'t> {
         match (block.kind, self.previous) {
             (BlockKind::Item, _) if line.indent >= 2 => true,
             (_, LineKind::Prose | LineKind::ListItem) => {
-                sentences::begins_small(bytes, head) && !sentences::is_end(bytes, &lexer.pieces[..first], 0, first - 1)
+                sentences::begins_small(bytes, head) && !ends_sentence(bytes, &lexer.pieces[..first])
             }
             _ => false,
         }
@@ -361,6 +361,11 @@ impl<'t> Pass<'t> {
         self.paragraph += u32::from(self.is_begun);
         self.is_begun = false;
     }
+}
+
+/// True when the last of `pieces` ends a sentence.
+fn ends_sentence(bytes: &[u8], pieces: &[Piece]) -> bool {
+    !pieces.is_empty() && sentences::is_end(bytes, pieces, 0, pieces.len() - 1)
 }
 
 /// A 64-bit hash of `text` with ASCII case folded; the same on every machine.

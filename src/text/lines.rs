@@ -82,6 +82,9 @@ pub(super) fn is_rule(line: &LineText<'_>) -> bool {
 pub(super) fn classify(line: &LineText<'_>, previous: LineKind) -> LineKind {
     let trimmed = line.trimmed();
     let Some(&first) = trimmed.first() else { return LineKind::Blank };
+    if is_plain_prose(line, previous) || is_plain_sentence(line, trimmed, previous) {
+        return LineKind::Prose;
+    }
     if previous == LineKind::Diff && matches!(first, b'+' | b'-' | b'@') {
         return LineKind::Diff;
     }
@@ -92,6 +95,39 @@ pub(super) fn classify(line: &LineText<'_>, previous: LineKind) -> LineKind {
         return if line.mask & scan::BOX != 0 { LineKind::TableRow } else { by_digits(line, trimmed) };
     }
     by_words(line, trimmed, previous).unwrap_or(LineKind::Prose)
+}
+
+/// A quick way out for sentences with brackets, colons or hyphens in them.
+fn is_plain_sentence(line: &LineText<'_>, trimmed: &[u8], previous: LineKind) -> bool {
+    const UNUSUAL: u32 =
+        scan::SIGN | scan::UNDER | scan::ANGLE | scan::AT | scan::BOX | scan::SLASH | scan::MONEY | scan::CONTROL;
+    line.mask & UNUSUAL == 0
+        && line.pieces.len() >= 4
+        && line.indent < 2
+        && matches!(trimmed.last(), Some(b'.' | b'!' | b'?'))
+        && line.flags(0) & (words::LEVEL | words::CODE | words::REPORT) == 0
+        && line
+            .pieces
+            .first()
+            .is_some_and(|piece| piece.mask & !(scan::PLAIN | scan::COMMA) == 0 && piece.end - piece.start > 1)
+        && !line.pieces[0].has(scan::WIDE)
+        && !matches!(previous, LineKind::Code | LineKind::TableRow | LineKind::Diff)
+        && line.mask & (scan::BRACKET | scan::QUOTE) != scan::BRACKET | scan::QUOTE
+}
+
+/// A quick way out for what most lines are: words with ordinary punctuation, and nothing else.
+fn is_plain_prose(line: &LineText<'_>, previous: LineKind) -> bool {
+    const ORDINARY: u32 =
+        scan::PLAIN | scan::DOT | scan::COMMA | scan::END | scan::APOSTROPHE | scan::WIDE_END | scan::WIDE_COMMA;
+    line.mask & !ORDINARY == 0
+        && line.indent < 2
+        && line.flags(0) & (words::LEVEL | words::CODE | words::REPORT) == 0
+        && line
+            .pieces
+            .first()
+            .is_some_and(|piece| piece.mask & (scan::DOT | scan::WIDE) == 0 || piece.end - piece.start > 6)
+        && !matches!(previous, LineKind::Code | LineKind::TableRow | LineKind::Diff)
+        && (line.mask & scan::COMMA == 0 || line.pieces.len() > 2)
 }
 
 fn by_first_byte(line: &LineText<'_>, trimmed: &[u8], first: u8, previous: LineKind) -> Option<LineKind> {
@@ -299,7 +335,7 @@ fn by_words(line: &LineText<'_>, trimmed: &[u8], previous: LineKind) -> Option<L
     if is_code(line, trimmed, first, previous) {
         return Some(LineKind::Code);
     }
-    if is_key_value(line, trimmed, first) {
+    if is_key_value(line, trimmed, first, previous) {
         return Some(LineKind::KeyValue);
     }
     if is_row(trimmed, line, previous) {
@@ -422,7 +458,22 @@ fn is_code(line: &LineText<'_>, trimmed: &[u8], first: &[u8], previous: LineKind
         if is_import && last != b'.' || is_strong && brackets + signs > 0 {
             return true;
         }
-        if (last == b';' || last == b'{' || last == b':') && (brackets + signs > 0 || line.pieces.len() <= 2) {
+        if (last == b';' || last == b'{' || last == b':')
+            && (brackets + signs > 0
+                || matches!(
+                    trimmed,
+                    b"else:"
+                        | b"try:"
+                        | b"finally:"
+                        | b"except:"
+                        | b"break;"
+                        | b"continue;"
+                        | b"return;"
+                        | b"do {"
+                        | b"else {"
+                        | b"try {"
+                ))
+        {
             return true;
         }
         if signs > 0 && (brackets >= 2 || line.pieces.iter().any(|piece| piece.of(line.bytes) == b"=")) {
@@ -461,7 +512,7 @@ fn is_code(line: &LineText<'_>, trimmed: &[u8], first: &[u8], previous: LineKind
 }
 
 /// `key: value`, `key = value`, `KEY=value` with a key like an identifier and a short value.
-fn is_key_value(line: &LineText<'_>, trimmed: &[u8], first: &[u8]) -> bool {
+fn is_key_value(line: &LineText<'_>, trimmed: &[u8], first: &[u8], previous: LineKind) -> bool {
     let n_pieces = line.pieces.len();
     let last = trimmed.last().copied().unwrap_or(b' ');
     let is_name = |name: &[u8]| {
@@ -474,7 +525,7 @@ fn is_key_value(line: &LineText<'_>, trimmed: &[u8], first: &[u8]) -> bool {
             name.iter().any(|byte| b"_-./".contains(byte)) || !name.first().is_some_and(u8::is_ascii_uppercase);
         return is_name(name)
             && is_technical
-            && n_pieces <= 6
+            && (n_pieces <= 3 || n_pieces <= 6 && (line.indent > 0 || previous == LineKind::KeyValue))
             && !matches!(last, b'!' | b'?')
             && (last != b'.' || n_pieces <= 2)
             && n_pieces > 1;

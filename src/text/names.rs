@@ -3,6 +3,7 @@
 
 use super::lexed::{Fact, FactKind, Span};
 use super::lexer::fold_bytes;
+use super::lines::LineText;
 use super::scan::{self, Piece};
 use super::words;
 
@@ -43,11 +44,12 @@ impl Names {
     }
 
     /// Counts what tells the language.
-    #[inline]
-    pub(super) fn count(&mut self, piece: Piece) {
-        self.n_words += 1;
-        self.n_german += u32::from(piece.word & words::GERMAN != 0);
-        self.has_umlaut |= piece.has(scan::EXT_LETTER);
+    pub(super) fn count(&mut self, line: &LineText<'_>) {
+        self.n_words += line.pieces.len() as u32;
+        self.has_umlaut |= line.mask & scan::EXT_LETTER != 0;
+        if line.words & words::GERMAN != 0 {
+            self.n_german += line.pieces.iter().filter(|piece| piece.word & words::GERMAN != 0).count() as u32;
+        }
     }
 
     fn is_german(&self) -> bool {
@@ -92,7 +94,12 @@ impl Names {
     /// Ends the run, which becomes a fact for now.
     #[inline]
     pub(super) fn end_run(&mut self, bytes: &[u8], facts: &mut Vec<Fact>) {
-        let Some(run) = self.run.take() else { return };
+        if let Some(run) = self.run.take() {
+            self.close(run, bytes, facts);
+        }
+    }
+
+    fn close(&mut self, run: Run, bytes: &[u8], facts: &mut Vec<Fact>) {
         let key = fold_bytes(bytes.get(run.start..run.end).unwrap_or_default());
         let is_single = run.n_words == 1;
         self.marks.push(Mark { fact: facts.len() as u32, is_single, is_opening: run.is_opening });

@@ -19,15 +19,18 @@ pub(super) struct Piece {
 
 impl Piece {
     /// The bytes of the piece.
+    #[inline]
     pub(super) fn of(self, bytes: &[u8]) -> &[u8] {
         bytes.get(self.start as usize..self.end as usize).unwrap_or_default()
     }
     /// The piece without brackets, quotes and stars around it and without punctuation after it.
+    #[inline]
     pub(super) fn core(self, bytes: &[u8]) -> (usize, usize) {
         let (start, end) = (self.start as usize, self.end as usize);
         if self.mask & PLAIN == self.mask { (start, end) } else { trim(bytes, start, end) }
     }
     /// True when any of `classes` occurs.
+    #[inline]
     pub(super) fn has(self, classes: u32) -> bool {
         self.mask & classes != 0
     }
@@ -113,7 +116,8 @@ const fn classes() -> [u32; 256] {
             b'#' => HASH,
             b'$' => MONEY,
             b'%' => PERCENT,
-            b' ' | 9..=13 => BLANK,
+            b'\t' => BLANK | CONTROL,
+            b' ' | 10..=13 => BLANK,
             128.. => OUTSIDE_ASCII,
             _ => CONTROL,
         };
@@ -131,63 +135,121 @@ pub(super) fn scan(
     pieces: &mut Vec<Piece>,
     counts: &mut CharCounts,
 ) -> (u32, u32) {
-    let bytes = &text.as_bytes()[..end];
-    let (mut all, mut all_words) = (0, 0);
+    let bytes = text.as_bytes();
+    let line = bytes.get(..end).unwrap_or_default();
+    let (mut all, mut all_words, mut longest) = (0, 0, 0);
+    let n_before = pieces.len();
     let mut at = start;
-    while at < end {
-        let class = CLASSES[usize::from(bytes[at])];
-        let begin = at;
-        let mut mask = 0;
-        if class & BLANK == 0 {
-            mask = if class & UPPER == 0 { class } else { (class & !UPPER) | CAPITAL };
-            at += 1;
-        } else if class & WIDE == 0 {
+    while let Some(&byte) = line.get(at) {
+        let class = CLASSES[usize::from(byte)];
+        if class & (BLANK | WIDE) == BLANK {
+            all |= class & CONTROL;
             at += 1;
             continue;
         }
-        while let Some(&byte) = bytes.get(at) {
-            let class = CLASSES[usize::from(byte)];
-            if class & BLANK != 0 {
-                if class & WIDE == 0 {
+        let begin = at;
+        let mut mask = 0;
+        if class & (LOWER | UPPER) != 0
+            && let Some(word) = words::eight_bytes(line, at)
+        {
+            let n_letters = small_letters(word | u64::from(class & UPPER != 0) << 5);
+            let first = if class & UPPER == 0 { LOWER } else { CAPITAL | if n_letters > 1 { LOWER } else { 0 } };
+            if n_letters < 8 {
+                let keep = u64::MAX >> (64 - 8 * n_letters);
+                let next = CLASSES[(word >> (8 * n_letters)) as usize & 0xff];
+                let is_stopped = next & (DOT | COMMA) != 0
+                    && line
+                        .get(at + n_letters + 1)
+                        .is_none_or(|&byte| CLASSES[usize::from(byte)] & (BLANK | WIDE) == BLANK);
+                if next & (BLANK | WIDE) == BLANK || is_stopped {
+                    let stop = if is_stopped { next } else { 0 };
+                    mask = first | vowel(words::fold(word) & keep) | stop;
+                    at += n_letters + usize::from(is_stopped);
+                    let flags = words::find_short(words::fold(word) & keep);
+                    longest = longest.max(at - begin);
+                    all |= mask;
+                    all_words |= flags;
+                    pieces.push(Piece { start: begin as u32, end: at as u32, mask, word: flags });
+                    continue;
+                }
+            } else {
+                mask = first | vowel(words::fold(word));
+                at += 8;
+            }
+        }
+        if mask != 0 {
+            // The first eight bytes are letters.
+        } else if class & BLANK == 0 {
+            mask = if class & UPPER == 0 { class } else { class & !UPPER | CAPITAL };
+            at += 1;
+        }
+        loop {
+            let mut n_bytes = 0;
+            let mut stop = BLANK;
+            for &byte in &line[at..] {
+                let class = CLASSES[usize::from(byte)];
+                if class & BLANK != 0 {
+                    stop = class;
                     break;
                 }
-                let (class, len) = outside_ascii(bytes, at, counts);
-                if class & BLANK != 0 {
-                    if mask != 0 {
-                        break;
-                    }
+                mask |= class;
+                n_bytes += 1;
+            }
+            at += n_bytes;
+            if stop & WIDE == 0 {
+                break;
+            }
+            let (class, len) = outside_ascii(line, at, counts);
+            if class & BLANK != 0 {
+                if at == begin {
                     counts.blanks += 1;
                     at += len;
-                    break;
                 }
-                mask |= if at == begin {
-                    class
-                } else if class & CAPITAL == 0 {
-                    class
-                } else {
-                    class & !CAPITAL | UPPER
-                };
-                at += len;
-                continue;
+                break;
             }
-            mask |= class;
-            at += 1;
+            mask |= if at == begin || class & CAPITAL == 0 { class } else { class & !CAPITAL | UPPER };
+            at += len;
         }
         if mask == 0 {
             continue;
         }
         let mut piece = Piece { start: begin as u32, end: at as u32, mask, word: 0 };
-        if mask & !WORDLIKE == 0 && at - begin <= 24 {
-            let (from, to) = piece.core(bytes);
+        if mask & !PLAIN == 0 {
+            piece.word = words::find(bytes, begin, at);
+        } else if mask & !WORDLIKE == 0 && mask & PLAIN != 0 && at - begin <= 24 {
+            let (from, to) = trim(bytes, begin, at);
             piece.word = words::find(bytes, from, to);
         }
-        counts.pieces += 1;
-        counts.longest_piece = counts.longest_piece.max(piece.end - piece.start);
+        longest = longest.max(at - begin);
         all |= mask;
         all_words |= piece.word;
         pieces.push(piece);
     }
+    counts.pieces += (pieces.len() - n_before) as u32;
+    counts.longest_piece = counts.longest_piece.max(longest as u32);
     (all, all_words)
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// How many of the eight bytes are small letters, up to the first that is none.
+fn small_letters(word: u64) -> usize {
+    let low = word & !HIGHS;
+    let from_a = low + ONES * u64::from(0x80 - b'a');
+    let behind_z = low + ONES * u64::from(0x80 - b'z' - 1);
+    let is_letter = from_a & !behind_z & !word & HIGHS;
+    ((is_letter ^ HIGHS).trailing_zeros() / 8) as usize
+}
+
+/// `VOWEL` when one of the eight bytes is a small vowel, else 0.
+fn vowel(word: u64) -> u32 {
+    let mut found = 0;
+    for letter in *b"aeiouy" {
+        let zero = word ^ (ONES * u64::from(letter));
+        found |= zero.wrapping_sub(ONES) & !zero & HIGHS;
+    }
+    if found == 0 { 0 } else { VOWEL }
 }
 
 /// Class and length of the character outside ASCII at `at`, and counts it; a blank is left to the caller to count.
@@ -233,7 +295,9 @@ pub(super) fn class_of(code: u32) -> u32 {
         0xa2..=0xa5 | 0x20a0..=0x20bf | 0xffe5 | 0xff04 => MONEY,
         0xff05 => PERCENT,
         0xd7 | 0xf7 => OTHER,
-        0xdf..=0xff => EXT_LETTER,
+        0x200b..=0x2bff | 0x1_f000..=0x1_ffff | 0xe000..=0xf8ff | 0xfe00..=0xfe0f | 0xfffd | 0x80..=0xa9 => OTHER,
+        0xdf..=0xff | 0x430..=0x45f | 0x3b1..=0x3c9 => EXT_LETTER,
+        0x400..=0x42f => EXT_LETTER | CAPITAL,
         0xc0..=0xde => EXT_LETTER | CAPITAL,
         _ => match char::from_u32(code) {
             Some(sign) if sign.is_alphabetic() => EXT_LETTER | if sign.is_uppercase() { CAPITAL } else { 0 },
@@ -242,16 +306,33 @@ pub(super) fn class_of(code: u32) -> u32 {
     }
 }
 
+/// Bytes that are counted in one go: no count of them outgrows a byte.
+const BLOCK: usize = 240;
+/// The end of a text is filled up to a multiple of this with bytes that count as nothing.
+const LANES: usize = 16;
+
 /// Adds what can be counted over all bytes at once: characters, and letters, digits, signs and blanks of ASCII.
 pub(super) fn count_ascii(text: &str, counts: &mut CharCounts) {
-    for chunk in text.as_bytes().chunks(240) {
-        let (mut chars, mut letters, mut digits, mut blanks, mut special) = (0_u8, 0_u8, 0_u8, 0_u8, 0_u8);
-        for &byte in chunk {
-            chars += u8::from(byte & 0xc0 != 0x80);
-            letters += u8::from((byte | 0x20).wrapping_sub(b'a') < 26);
-            digits += u8::from(byte.wrapping_sub(b'0') < 10);
-            blanks += u8::from((byte == b' ') | (byte.wrapping_sub(9) < 5));
-            special += u8::from(
+    let mut blocks = text.as_bytes().chunks_exact(BLOCK);
+    for block in &mut blocks {
+        count_block(block, counts);
+    }
+    let rest = blocks.remainder();
+    let mut filled = [0x80; BLOCK];
+    filled[..rest.len()].copy_from_slice(rest);
+    count_block(&filled[..rest.len().next_multiple_of(LANES)], counts);
+}
+
+fn count_block(block: &[u8], counts: &mut CharCounts) {
+    let (lanes, _) = block.as_chunks::<LANES>();
+    let mut sums = [[0_u8; LANES]; 5];
+    for lane in lanes {
+        for (at, &byte) in lane.iter().enumerate() {
+            sums[0][at] += u8::from(byte & 0xc0 != 0x80);
+            sums[1][at] += u8::from((byte | 0x20).wrapping_sub(b'a') < 26);
+            sums[2][at] += u8::from(byte.wrapping_sub(b'0') < 10);
+            sums[3][at] += u8::from((byte == b' ') | (byte.wrapping_sub(9) < 5));
+            sums[4][at] += u8::from(
                 (byte.wrapping_sub(b'#') < 4)
                     | (byte.wrapping_sub(b'(') < 4)
                     | (byte.wrapping_sub(b':') < 5)
@@ -261,12 +342,13 @@ pub(super) fn count_ascii(text: &str, counts: &mut CharCounts) {
                     | (byte.wrapping_sub(b'{') < 4),
             );
         }
-        counts.chars += u32::from(chars);
-        counts.letters += u32::from(letters);
-        counts.digits += u32::from(digits);
-        counts.blanks += u32::from(blanks);
-        counts.special += u32::from(special);
     }
+    let [chars, letters, digits, blanks, special] = sums.map(|sum| sum.iter().map(|&n| u32::from(n)).sum::<u32>());
+    counts.chars += chars;
+    counts.letters += letters;
+    counts.digits += digits;
+    counts.blanks += blanks;
+    counts.special += special;
 }
 
 /// Characters of a piece of valid UTF-8.
@@ -276,6 +358,17 @@ pub(super) fn count_chars(bytes: &[u8]) -> usize {
 
 /// `start..end` without brackets, quotes and stars at both ends and without punctuation at the end.
 pub(super) fn trim(bytes: &[u8], mut start: usize, mut end: usize) -> (usize, usize) {
+    if let Some([first, .., before, last]) = bytes.get(start..end)
+        && first.is_ascii_alphanumeric()
+        && before.is_ascii_alphanumeric()
+        && last.is_ascii()
+    {
+        let is_sign = matches!(
+            last,
+            b'"' | b'\'' | b')' | b']' | b'}' | b'>' | b'*' | b'`' | b',' | b';' | b'.' | b'!' | b'?' | b':' | b'|'
+        );
+        return (start, end - usize::from(is_sign));
+    }
     while start < end {
         match bytes[start] {
             b'"' | b'\'' | b'(' | b'[' | b'{' | b'<' | b'*' | b'`' | b',' | b';' | b'|' => start += 1,

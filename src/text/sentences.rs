@@ -4,8 +4,8 @@
 use super::scan::{self, Piece};
 use super::words;
 
-/// How a piece starts, behind quotes and brackets.
-fn starts_lower(bytes: &[u8], piece: Piece) -> bool {
+/// True when `piece` begins with a small letter, behind quotes and brackets.
+pub(super) fn begins_small(bytes: &[u8], piece: Piece) -> bool {
     let mut at = piece.start as usize;
     while at < piece.end as usize {
         match bytes[at] {
@@ -23,11 +23,6 @@ fn starts_lower(bytes: &[u8], piece: Piece) -> bool {
         }
     }
     false
-}
-
-/// True when `piece` begins with a small letter, behind quotes and brackets.
-pub(super) fn begins_small(bytes: &[u8], piece: Piece) -> bool {
-    starts_lower(bytes, piece)
 }
 
 /// Where the piece ends without closing quotes and brackets.
@@ -63,7 +58,7 @@ pub(super) fn is_end(bytes: &[u8], pieces: &[Piece], first: usize, index: usize)
     let start = piece.start as usize;
     let Some(&last) = bytes.get(start..end).and_then(<[u8]>::last) else { return false };
     let next = pieces.get(index + 1);
-    let next_is_small = next.is_some_and(|next| starts_lower(bytes, *next));
+    let next_is_small = next.is_some_and(|next| begins_small(bytes, *next));
     match last {
         b'!' | b'?' => !(next_is_small && end < piece.end as usize),
         b'.' if bytes.get(end.wrapping_sub(2)) == Some(&b'.') && end - start >= 2 => !next_is_small,
@@ -93,7 +88,7 @@ fn is_full_stop(
     let piece = pieces[index];
     let (start, stop) = scan::trim(bytes, start, stop);
     let word = bytes.get(start..stop).unwrap_or_default();
-    let next_is_small = starts_lower(bytes, next);
+    let next_is_small = begins_small(bytes, next);
     let next_opens = next.has(scan::CAPITAL) && next.word & words::OPENER != 0;
     let flags = if piece.word == 0 && piece.mask & !(scan::PLAIN | scan::DOT) != 0 {
         words::flags_of(word)

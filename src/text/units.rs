@@ -46,7 +46,10 @@ pub(super) fn split(bytes: &[u8], pieces: &[Piece], kind: BlockKind, emit: &mut 
                 first = index;
             }
         }
-        if index + 1 < pieces.len() && sentences::is_end(bytes, pieces, first, index) {
+        if piece.has(scan::DOT | scan::END | scan::WIDE_END)
+            && index + 1 < pieces.len()
+            && sentences::is_end(bytes, pieces, first, index)
+        {
             cut(bytes, &pieces[first..=index], at, piece.end, as_kind(UnitKind::Sentence), 2 * MAX_FRAGMENT, emit);
             first = index + 1;
             at = pieces[first].start;

@@ -5,46 +5,44 @@ use super::lexed::{Cue, CueKind, Span};
 use super::lexer::{KEY_START, key_of};
 use super::scan;
 
-/// What a string at some place says.
-static STRINGS: &[(&str, CueKind)] = &[
-    ("不", CueKind::Negation),
-    ("没", CueKind::Negation),
-    ("沒", CueKind::Negation),
-    ("未", CueKind::Negation),
-    ("无", CueKind::Negation),
-    ("無", CueKind::Negation),
-    ("别", CueKind::Negation),
-    ("勿", CueKind::Negation),
-    ("ない", CueKind::Negation),
-    ("なかった", CueKind::Negation),
-    ("ません", CueKind::Negation),
-    ("ずに", CueKind::Negation),
-    ("必须", CueKind::Obligation),
-    ("必須", CueKind::Obligation),
-    ("务必", CueKind::Obligation),
-    ("应该", CueKind::Obligation),
-    ("必ず", CueKind::Obligation),
-    ("べき", CueKind::Obligation),
-    ("禁止", CueKind::Obligation),
-    ("なければ", CueKind::Obligation),
-    ("重要", CueKind::Emphasis),
-    ("注意", CueKind::Emphasis),
-    ("关键", CueKind::Emphasis),
-    ("但是", CueKind::Emphasis),
-    ("因此", CueKind::Reasoning),
-    ("所以", CueKind::Reasoning),
-    ("因为", CueKind::Reasoning),
-    ("由于", CueKind::Reasoning),
-    ("したがって", CueKind::Reasoning),
-    ("そのため", CueKind::Reasoning),
-    ("ので", CueKind::Reasoning),
-    ("决定", CueKind::Decision),
-    ("決定", CueKind::Decision),
-    ("同意", CueKind::Decision),
-    ("批准", CueKind::Decision),
-    ("更正", CueKind::Correction),
-    ("訂正", CueKind::Correction),
-];
+/// What the string that begins with the character `code` says, and its length; `rest` begins with it.
+fn cue_at(code: u32, rest: &[u8]) -> Option<(usize, CueKind)> {
+    use CueKind::{Correction, Decision, Emphasis, Negation, Obligation, Reasoning};
+    let next = char::from_u32(scan::decode(rest, 3).0)?;
+    if code == u32::from('不') && matches!(next, '错' | '過' | '过' | '仅' | '但' | '同' | '如' | '管' | '断' | '客')
+    {
+        return None;
+    }
+    let candidates: &[(&str, CueKind)] = match char::from_u32(code)? {
+        '不' | '没' | '沒' | '未' | '无' | '無' | '别' | '勿' => return Some((3, Negation)),
+        'な' => &[("なければ", Obligation), ("なかった", Negation), ("ない", Negation)],
+        'ま' => &[("ません", Negation)],
+        'ず' => &[("ずに", Negation)],
+        'べ' => &[("べき", Obligation)],
+        'し' => &[("したがって", Reasoning), ("しかし", Emphasis)],
+        'そ' => &[("そのため", Reasoning)],
+        'の' => &[("ので", Reasoning)],
+        '必' => &[("必须", Obligation), ("必須", Obligation), ("必ず", Obligation), ("必要", Obligation)],
+        '务' => &[("务必", Obligation)],
+        '应' => &[("应该", Obligation), ("应当", Obligation)],
+        '禁' => &[("禁止", Obligation)],
+        '重' => &[("重要", Emphasis)],
+        '注' => &[("注意", Emphasis)],
+        '关' => &[("关键", Emphasis)],
+        '但' => &[("但是", Emphasis)],
+        '因' => &[("因此", Reasoning), ("因为", Reasoning)],
+        '所' => &[("所以", Reasoning)],
+        '由' => &[("由于", Reasoning)],
+        '决' => &[("决定", Decision)],
+        '決' => &[("決定", Decision)],
+        '同' => &[("同意", Decision)],
+        '批' => &[("批准", Decision)],
+        '更' => &[("更正", Correction)],
+        '訂' => &[("訂正", Correction)],
+        _ => return None,
+    };
+    candidates.iter().find(|(text, _)| rest.starts_with(text.as_bytes())).map(|&(text, kind)| (text.len(), kind))
+}
 
 /// What carries nothing.
 static FILLERS: &[&str] = &[
@@ -108,28 +106,18 @@ pub(super) fn find(bytes: &[u8], span: Span, cues: &mut Vec<Cue>) {
             at += 1;
             continue;
         }
-        if may_begin(bytes, at) {
-            let rest = bytes.get(at..end).unwrap_or_default();
-            if let Some(&(text, kind)) = STRINGS.iter().find(|(text, _)| rest.starts_with(text.as_bytes())) {
-                let has_key = matches!(kind, CueKind::Negation | CueKind::Obligation);
-                if kind != CueKind::Correction || at == span.start as usize {
-                    let key = if has_key { key_around(bytes, at, text.len(), span) } else { 0 };
-                    cues.push(Cue { at: at as u32, kind, key });
-                }
-                at += text.len();
-                continue;
-            }
+        let (code, len) = scan::decode(bytes, at);
+        let rest = bytes.get(at..end).unwrap_or_default();
+        let Some((len, kind)) = cue_at(code, rest) else {
+            at += len;
+            continue;
+        };
+        if kind != CueKind::Correction || at == span.start as usize {
+            let has_key = matches!(kind, CueKind::Negation | CueKind::Obligation);
+            let key = if has_key { key_around(bytes, at, len, span) } else { 0 };
+            cues.push(Cue { at: at as u32, kind, key });
         }
-        at += scan::decode(bytes, at).1;
-    }
-}
-
-/// A quick look at the first two bytes of the strings.
-fn may_begin(bytes: &[u8], at: usize) -> bool {
-    match bytes[at] {
-        0xe3 => true,
-        0xe4 => matches!(bytes.get(at + 1), Some(0xb8 | 0xbd)),
-        _ => true,
+        at += len;
     }
 }
 

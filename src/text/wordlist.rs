@@ -23,7 +23,7 @@ pub(super) static LISTS: &[(u32, &str)] = &[
     ),
     (
         OBLIGATION,
-        "must shall required mandatory obliged prohibited forbidden muss müssen musst müsst musste mussten darf dürfen soll sollen sollte pflicht zwingend verboten",
+        "must shall required mandatory obliged prohibited forbidden muss müssen musst müsst musste mussten soll sollen sollte pflicht zwingend verboten",
     ),
     (OBLIGATION, "doit doivent devez devons obligatoire interdit debe deben debemos debes obligatorio prohibido"),
     (

@@ -130,9 +130,30 @@ pub(super) fn find(bytes: &[u8], start: usize, end: usize) -> u32 {
     let high = if len > 8 { load(bytes, start + 8, len - 8) } else { 0 };
     let hash = hash(low, high);
     let bit = (hash >> 49) as usize;
-    if TABLE.filter[bit >> 6] & (1 << (bit & 63)) == 0 {
-        return 0;
-    }
+    if TABLE.filter[bit >> 6] & (1 << (bit & 63)) == 0 { 0 } else { find_slot(low, high, hash) }
+}
+
+/// Flags of a word of up to eight bytes, given as one number, case folded and filled up with zeros.
+#[inline]
+pub(super) fn find_short(low: u64) -> u32 {
+    let hash = hash(low, 0);
+    let bit = (hash >> 49) as usize;
+    if TABLE.filter[bit >> 6] & (1 << (bit & 63)) == 0 { 0 } else { find_slot(low, 0, hash) }
+}
+
+/// The eight bytes at `start` as one number, the first the lowest.
+#[inline]
+pub(super) fn eight_bytes(bytes: &[u8], start: usize) -> Option<u64> {
+    bytes.get(start..start + 8).and_then(|part| part.try_into().ok()).map(u64::from_le_bytes)
+}
+
+/// Eight bytes with their case folded.
+#[inline]
+pub(super) fn fold(word: u64) -> u64 {
+    word | FOLD
+}
+
+fn find_slot(low: u64, high: u64, hash: u64) -> u32 {
     let mut slot = (hash >> 52) as usize;
     loop {
         let found = &TABLE.slots[slot];
@@ -152,8 +173,8 @@ pub(super) fn flags_of(word: &[u8]) -> u32 {
 #[inline]
 fn load(bytes: &[u8], start: usize, len: usize) -> u64 {
     let keep = u64::MAX >> (64 - 8 * len);
-    let word = match bytes.get(start..start + 8).and_then(|part| part.try_into().ok()) {
-        Some(part) => u64::from_le_bytes(part),
+    let word = match eight_bytes(bytes, start) {
+        Some(word) => word,
         None => bytes.iter().skip(start).take(len).rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
     };
     (word | FOLD) & keep
