@@ -33,12 +33,10 @@ pub(super) fn after_folded<'t>(text: &'t [u8], prefix: &[u8]) -> Option<&'t [u8]
 
 /// True when `text` contains `needle`; for short texts, where a searcher costs more than it saves.
 pub(super) fn holds(text: &[u8], needle: &[u8]) -> bool {
-    memchr::memmem::find(text, needle).is_some()
-}
-
-/// The line of `text` around `at`, without its line end.
-pub(super) fn line_around(text: &[u8], at: usize) -> &[u8] {
-    let start = memchr::memrchr(b'\n', text.get(..at).unwrap_or_default()).map_or(0, |found| found + 1);
-    let rest = from(text, start);
-    rest.get(..memchr::memchr(b'\n', rest).unwrap_or(rest.len())).unwrap_or_default()
+    // A blank is everywhere in prose, what follows it is not.
+    let skip = usize::from(needle.len() > 1 && needle.first() == Some(&b' '));
+    let Some(&rare) = needle.get(skip) else {
+        return true;
+    };
+    memchr::memchr_iter(rare, text).any(|at| at >= skip && from(text, at - skip).starts_with(needle))
 }

@@ -8,6 +8,9 @@ use super::signs::Signs;
 /// Bytes of a line that are looked at; what follows changes nothing.
 const MAX_LOOK: usize = 240;
 
+/// A longer line of code has at least one sign that prose does not have.
+const LONG_LINE: usize = 100;
+
 /// Signs of a line, counted once.
 #[derive(Debug, Clone, Copy, Default)]
 struct Density {
@@ -42,7 +45,7 @@ impl Density {
                     if byte == b'(' && (is_word(before)) {
                         found.calls += 1;
                     }
-                    found.signs += usize::from(b"(){}[]=<>|&$\\_*+/%@#^~`\"".contains(&byte));
+                    found.signs += usize::from(is_sign(byte));
                     plain = false;
                 }
             }
@@ -56,6 +59,36 @@ impl Density {
     fn dense(self) -> bool {
         self.signs * 8 >= self.bytes
     }
+}
+
+/// Signs that prose hardly needs.
+fn is_sign(byte: u8) -> bool {
+    matches!(
+        byte,
+        b'(' | b')'
+            | b'{'
+            | b'}'
+            | b'['
+            | b']'
+            | b'='
+            | b'<'
+            | b'>'
+            | b'|'
+            | b'&'
+            | b'$'
+            | b'\\'
+            | b'_'
+            | b'*'
+            | b'+'
+            | b'/'
+            | b'%'
+            | b'@'
+            | b'#'
+            | b'^'
+            | b'~'
+            | b'`'
+            | b'"'
+    )
 }
 
 /// `Code`, `MaybeCode` or `Comment`, if the line is one of them.
@@ -73,6 +106,9 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
         return Some(Look::Code);
     }
     if !line.signs.any(Signs::OF_CODE) {
+        return None;
+    }
+    if text.len() > LONG_LINE && !line.signs.any(Signs::OF_STATEMENTS) {
         return None;
     }
     // From here on the signs decide; a line that ends as prose does needs many of them.
@@ -93,7 +129,10 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
     if let Some(look) = assignment(text, signs) {
         return Some(look);
     }
-    if begins_call(text) && signs.words <= 4 && matches!(last, b')' | b':' | b',' | b'(' | b'[' | b'{' | b'\\' | b'}' | b']') {
+    if begins_call(text)
+        && signs.words <= 4
+        && matches!(last, b')' | b':' | b',' | b'(' | b'[' | b'{' | b'\\' | b'}' | b']')
+    {
         return Some(if signs.words <= 2 { Look::Code } else { Look::MaybeCode });
     }
     is_maybe(text, first, last, signs).then_some(Look::MaybeCode)
@@ -110,7 +149,11 @@ fn comment(text: &[u8], first: u8) -> Option<Look> {
             }
             let hashes = run(text, |byte| byte == b'#');
             let blank = matches!(text.get(hashes), None | Some(b' '));
-            (!blank && begins_selector(text)).then_some(Look::Code).or(blank.then_some(if hashes == 1 { Look::Comment } else { Look::Heading }))
+            (!blank && begins_selector(text)).then_some(Look::Code).or(blank.then_some(if hashes == 1 {
+                Look::Comment
+            } else {
+                Look::Heading
+            }))
         }
         b'/' if text.starts_with(b"//") || text.starts_with(b"/*") => Some(Look::Comment),
         b'*' if text.starts_with(b"*/") || text.len() == 1 => Some(Look::Comment),
@@ -123,7 +166,8 @@ fn comment(text: &[u8], first: u8) -> Option<Look> {
 
 /// Nothing but closing brackets and what may follow them, or a word that closes a block.
 fn is_closing(text: &[u8]) -> bool {
-    const WORDS: [&[u8]; 10] = [b"end", b"fi", b"done", b"esac", b"then", b"do", b"else", b"break", b"continue", b"pass"];
+    const WORDS: [&[u8]; 10] =
+        [b"end", b"fi", b"done", b"esac", b"then", b"do", b"else", b"break", b"continue", b"pass"];
     (matches!(text.first(), Some(b'}' | b')' | b']')) && text.iter().all(|byte| b"})];,> ".contains(byte)))
         || WORDS.contains(&text)
 }
@@ -137,65 +181,103 @@ fn begins_statement(text: &[u8], word: &[u8], last: u8) -> bool {
     let blank = matches!(after.first(), Some(b' ' | b'\t'));
     match word {
         b"def" | b"fn" | b"func" | b"fun" => blank && is_signature(rest, last),
-        b"async" | b"pub" | b"static" | b"public" | b"private" | b"protected" | b"final" | b"abstract" | b"override" | b"internal"
-        | b"extern" | b"inline" | b"unsafe" | b"virtual" | b"suspend" | b"open" | b"data" | b"sealed" | b"export" | b"declare" => {
+        b"async" | b"pub" | b"static" | b"public" | b"private" | b"protected" | b"final" | b"abstract"
+        | b"override" | b"internal" | b"extern" | b"inline" | b"unsafe" | b"virtual" | b"suspend" | b"open"
+        | b"data" | b"sealed" | b"export" | b"declare" => {
             let modified = skip_modifiers(rest);
             let next = modified.get(..run(modified, is_word)).unwrap_or_default();
             let colon = after.first() == Some(&b':') && after.len() == 1;
             let is_visibility = after.starts_with(b"(crate)") || after.starts_with(b"(super)");
             colon
                 || is_visibility
-                || (blank && (KEYWORDS.contains(&next) || opens) && (opens || has(b"=") || has(b"(")) && plain_words(text) <= 6)
+                || (blank
+                    && (KEYWORDS.contains(&next) || opens)
+                    && (opens || has(b"=") || has(b"("))
+                    && plain_words(text) <= 6)
         }
-        b"class" | b"struct" | b"enum" | b"interface" | b"trait" | b"namespace" | b"object" | b"record" | b"protocol" | b"extension"
-        | b"impl" | b"union" | b"module" => {
-            blank && (matches!(last, b'{' | b':' | b';' | b')') || (has(b" < ") || word == b"module" || word == b"class") && rest.first().is_some_and(u8::is_ascii_uppercase) && plain_words(rest) <= 1) && plain_words(rest) <= 6
+        b"class" | b"struct" | b"enum" | b"interface" | b"trait" | b"namespace" | b"object" | b"record"
+        | b"protocol" | b"extension" | b"impl" | b"union" | b"module" => {
+            blank
+                && (matches!(last, b'{' | b':' | b';' | b')')
+                    || (has(b" < ") || word == b"module" || word == b"class")
+                        && rest.first().is_some_and(u8::is_ascii_uppercase)
+                        && plain_words(rest) <= 1)
+                && plain_words(rest) <= 6
         }
-        b"import" | b"from" | b"using" | b"use" | b"package" | b"mod" | b"require" | b"include" | b"require_relative" => {
-            blank && is_import(word, rest, last)
-        }
-        b"const" | b"let" | b"var" | b"val" | b"auto" | b"type" | b"typedef" | b"my" | b"local" | b"mut" | b"int" | b"float" | b"double" | b"char"
-        | b"bool" | b"boolean" | b"void" | b"long" | b"unsigned" | b"string" | b"String" | b"final_" | b"size_t" => {
+        b"import" | b"from" | b"using" | b"use" | b"package" | b"mod" | b"require" | b"include"
+        | b"require_relative" => blank && is_import(word, rest, last),
+        b"const" | b"let" | b"var" | b"val" | b"auto" | b"type" | b"typedef" | b"my" | b"local" | b"mut" | b"int"
+        | b"float" | b"double" | b"char" | b"bool" | b"boolean" | b"void" | b"long" | b"unsigned" | b"string"
+        | b"String" | b"final_" | b"size_t" => {
             blank && (has(b"=") || opens && last != b':' && last != b',') && declares(rest)
         }
-        b"if" | b"elif" | b"while" | b"for" | b"switch" | b"match" | b"with" | b"foreach" | b"until" | b"unless" | b"when" | b"loop" | b"guard" | b"catch" | b"except" => {
-            is_control(word, after, rest, last)
-        }
+        b"if" | b"elif" | b"while" | b"for" | b"switch" | b"match" | b"with" | b"foreach" | b"until" | b"unless"
+        | b"when" | b"loop" | b"guard" | b"catch" | b"except" => is_control(word, after, rest, last),
         b"else" | b"try" | b"finally" | b"default" | b"do" | b"begin" | b"ensure" | b"rescue" => {
-            matches!(rest, [b':'] | [b'{'] | b" {") || rest == b"{" || (word == b"else" && rest.starts_with(b"if") && opens)
+            matches!(rest, [b':'] | [b'{'] | b" {")
+                || rest == b"{"
+                || (word == b"else" && rest.starts_with(b"if") && opens)
         }
-        b"return" | b"yield" | b"throw" | b"raise" | b"await" | b"assert" | b"delete" | b"new" | b"defer" | b"go" | b"goto" => {
+        b"return" | b"yield" | b"throw" | b"raise" | b"await" | b"assert" | b"delete" | b"new" | b"defer" | b"go"
+        | b"goto" => {
             let signs = Density::of(rest);
             (blank || last == b';') && (last == b';' || signs.calls > 0 || signs.dense()) && signs.words <= 5
         }
         b"case" => last == b':' && rest.len() < 80 && plain_words(rest) <= 2,
         b"template" => rest.first() == Some(&b'<'),
-        b"echo" | b"printf" | b"cd" | b"sudo" | b"mkdir" | b"rm" | b"cp" | b"mv" | b"chmod" | b"curl" | b"git" | b"docker" | b"npm"
-        | b"pip" | b"cargo" | b"kubectl" | b"set" | b"source" | b"grep" | b"sed" | b"awk" | b"tar" | b"apt" | b"brew" | b"python" | b"python3" | b"node" | b"make" | b"exec" | b"trap" | b"find" | b"pipx" | b"yarn" | b"rsync" | b"ssh" | b"exit" | b"shift" => {
-            is_command(word, rest)
-        }
+        b"echo" | b"printf" | b"cd" | b"sudo" | b"mkdir" | b"rm" | b"cp" | b"mv" | b"chmod" | b"curl" | b"git"
+        | b"docker" | b"npm" | b"pip" | b"cargo" | b"kubectl" | b"set" | b"source" | b"grep" | b"sed" | b"awk"
+        | b"tar" | b"apt" | b"brew" | b"python" | b"python3" | b"node" | b"make" | b"exec" | b"trap" | b"find"
+        | b"pipx" | b"yarn" | b"rsync" | b"ssh" | b"exit" | b"shift" => is_command(word, rest),
         b"puts" | b"attr_accessor" | b"attr_reader" | b"require_once" | b"println" | b"print" => {
-            blank && matches!(rest.first(), Some(b'"' | b'\'' | b':' | b'@' | b'$' | b'(')) 
+            blank && matches!(rest.first(), Some(b'"' | b'\'' | b':' | b'@' | b'$' | b'('))
         }
-        b"FROM" | b"RUN" | b"COPY" | b"WORKDIR" | b"ENV" | b"CMD" | b"ENTRYPOINT" | b"EXPOSE" | b"ARG" | b"ADD" | b"LABEL" | b"VOLUME" | b"HEALTHCHECK" | b"USER" => {
-            blank && is_docker(word, rest)
-        }
+        b"FROM" | b"RUN" | b"COPY" | b"WORKDIR" | b"ENV" | b"CMD" | b"ENTRYPOINT" | b"EXPOSE" | b"ARG" | b"ADD"
+        | b"LABEL" | b"VOLUME" | b"HEALTHCHECK" | b"USER" => blank && is_docker(word, rest),
         b"" => begins_with_sign(text, last),
         _ => false,
     }
 }
 
 const KEYWORDS: [&[u8]; 30] = [
-    b"fn", b"def", b"func", b"fun", b"class", b"struct", b"enum", b"trait", b"interface", b"const", b"let", b"var", b"val",
-    b"function", b"void", b"int", b"String", b"bool", b"boolean", b"double", b"float", b"long", b"mod", b"use", b"type", b"default",
-    b"readonly", b"object", b"record", b"string",
+    b"fn",
+    b"def",
+    b"func",
+    b"fun",
+    b"class",
+    b"struct",
+    b"enum",
+    b"trait",
+    b"interface",
+    b"const",
+    b"let",
+    b"var",
+    b"val",
+    b"function",
+    b"void",
+    b"int",
+    b"String",
+    b"bool",
+    b"boolean",
+    b"double",
+    b"float",
+    b"long",
+    b"mod",
+    b"use",
+    b"type",
+    b"default",
+    b"readonly",
+    b"object",
+    b"record",
+    b"string",
 ];
 
 fn skip_modifiers(mut text: &[u8]) -> &[u8] {
     loop {
         let word = text.get(..run(text, is_word)).unwrap_or_default();
         let is_modifier =
-            [&b"static"[..], b"final", b"async", b"abstract", b"override", b"unsafe", b"extern", b"const", b"inline"].contains(&word);
+            [&b"static"[..], b"final", b"async", b"abstract", b"override", b"unsafe", b"extern", b"const", b"inline"]
+                .contains(&word);
         let rest = skip_blanks(from(text, word.len()));
         if !is_modifier || rest.is_empty() || (word == b"const" && !rest.starts_with(b"fn")) {
             return text;
@@ -233,10 +315,16 @@ fn is_import(word: &[u8], rest: &[u8], last: u8) -> bool {
                 || holds(rest, b" from '")
                 || holds(rest, b" from \"")
                 || (words <= 1 && last != b'.')
-                || (words <= 12 && !matches!(last, b'.' | b'?' | b'!') && (holds(rest, b" as ") || holds(rest, b", ")) && rest.first().is_some_and(u8::is_ascii_lowercase) && words <= 6)
+                || (words <= 12
+                    && !matches!(last, b'.' | b'?' | b'!')
+                    && (holds(rest, b" as ") || holds(rest, b", "))
+                    && rest.first().is_some_and(u8::is_ascii_lowercase)
+                    && words <= 6)
                 || last == b';'
         }
-        b"use" | b"mod" | b"using" | b"package" => (last == b';' && words <= 6) || (word == b"package" && words == 1) || (holds(rest, b"::") && words <= 3),
+        b"use" | b"mod" | b"using" | b"package" => {
+            (last == b';' && words <= 6) || (word == b"package" && words == 1) || (holds(rest, b"::") && words <= 3)
+        }
         _ => (quoted || rest.first() == Some(&b'(')) && words <= 2,
     }
 }
@@ -255,9 +343,17 @@ fn is_control(word: &[u8], after: &[u8], rest: &[u8], last: u8) -> bool {
     }
     match last {
         b'{' => signs.words <= 12,
-        b':' => signs.words <= 8 && (signs.signs > 0 || (word == b"for" && holds(rest, b" in ") && signs.words <= 4) || word == b"elif" || word == b"except" && signs.words <= 3 || signs.words <= 2 && holds(rest, b".")),
+        b':' => {
+            signs.words <= 8
+                && (signs.signs > 0
+                    || (word == b"for" && holds(rest, b" in ") && signs.words <= 4)
+                    || word == b"elif"
+                    || word == b"except" && signs.words <= 3
+                    || signs.words <= 2 && holds(rest, b"."))
+        }
         _ => {
-            matches!(rest.first(), Some(b'[' | b'!' | b'$' | b'@')) && matches!(word, b"if" | b"while" | b"until" | b"elif" | b"unless")
+            matches!(rest.first(), Some(b'[' | b'!' | b'$' | b'@'))
+                && matches!(word, b"if" | b"while" | b"until" | b"elif" | b"unless")
                 || holds(rest, b"; then")
                 || holds(rest, b"; do")
                 || (rest.ends_with(b" do") && signs.words <= 4)
@@ -272,9 +368,14 @@ fn is_command(word: &[u8], rest: &[u8]) -> bool {
         return false;
     }
     let has_option = rest.split(u8::is_ascii_whitespace).any(|piece| {
-        piece.len() >= 2 && piece.first() == Some(&b'-') && piece.get(1).is_some_and(|&byte| byte.is_ascii_alphabetic() || byte == b'-')
+        piece.len() >= 2
+            && piece.first() == Some(&b'-')
+            && piece.get(1).is_some_and(|&byte| byte.is_ascii_alphabetic() || byte == b'-')
     });
-    let shows = matches!(rest.first(), Some(b'"' | b'\'' | b'$' | b'/' | b'~' | b'.' | b'-')) || rest.contains(&b'$') || holds(rest, b" | ") || holds(rest, b" && ");
+    let shows = matches!(rest.first(), Some(b'"' | b'\'' | b'$' | b'/' | b'~' | b'.' | b'-'))
+        || rest.contains(&b'$')
+        || holds(rest, b" | ")
+        || holds(rest, b" && ");
     let words = plain_words(rest);
     let sentence = matches!(rest.last(), Some(b'.' | b'?' | b'!' | b',')) && words >= 4;
     match word {
@@ -305,25 +406,43 @@ fn begins_with_sign(text: &[u8], last: u8) -> bool {
     match text.first() {
         Some(b'@') => {
             let name = run(from(text, 1), |byte| is_word(byte) || byte == b'.');
-            name >= 2 && matches!(text.get(name + 1), None | Some(b'(' )) && (from(text, 1).len() == name || last == b')' || last == b'[' || last == b'(' || last == b'{')
+            name >= 2
+                && matches!(text.get(name + 1), None | Some(b'('))
+                && (from(text, 1).len() == name || last == b')' || last == b'[' || last == b'(' || last == b'{')
         }
         Some(b'$') => {
             let name = run(from(text, 1), is_word);
             let rest = skip_blanks(from(text, name + 1));
-            name >= 1 && (rest.starts_with(b"=") || rest.starts_with(b"->") || rest.starts_with(b"[") || rest.starts_with(b"+="))
+            name >= 1
+                && (rest.starts_with(b"=")
+                    || rest.starts_with(b"->")
+                    || rest.starts_with(b"[")
+                    || rest.starts_with(b"+="))
         }
         Some(b'>') => text.starts_with(b">>> "),
         Some(b'.') => {
             let name = run(from(text, 1), |byte| is_word(byte) || byte == b'-');
             let rest = from(text, name + 1);
-            name >= 2 && (rest.starts_with(b"(") || text.starts_with(b".PHONY") || last == b'{' || rest.starts_with(b"::<") || rest.starts_with(b"()") || rest == b"await" )
+            name >= 2
+                && (rest.starts_with(b"(")
+                    || text.starts_with(b".PHONY")
+                    || last == b'{'
+                    || rest.starts_with(b"::<")
+                    || rest.starts_with(b"()")
+                    || rest == b"await")
         }
         Some(b'<') => text.starts_with(b"<?php"),
         Some(b'&' | b'*') => last == b';' || last == b'{',
         Some(b'}') => last == b'{' || last == b';',
         Some(b'|') => last == b'{',
         Some(b'-' | b'!') => last == b';',
-        Some(b'(') => text.starts_with(b"(def") || text.starts_with(b"(let ") || text.starts_with(b"(ns ") || text.ends_with(b");") || text.ends_with(b"})"),
+        Some(b'(') => {
+            text.starts_with(b"(def")
+                || text.starts_with(b"(let ")
+                || text.starts_with(b"(ns ")
+                || text.ends_with(b");")
+                || text.ends_with(b"})")
+        }
         _ => false,
     }
 }
@@ -349,7 +468,9 @@ fn is_rule(text: &[u8]) -> bool {
 
 /// `name = …`, `a.b += …`, `name := …`, `NAME="…"`.
 fn assignment(text: &[u8], signs: Density) -> Option<Look> {
-    let left = run(text, |byte| is_word(byte) || matches!(byte, b'.' | b'[' | b']' | b'$' | b'@' | b'-' | b'>' | b':' | b'"' | b'\'' | b'*'));
+    let left = run(text, |byte| {
+        is_word(byte) || matches!(byte, b'.' | b'[' | b']' | b'$' | b'@' | b'-' | b'>' | b':' | b'"' | b'\'' | b'*')
+    });
     if left == 0 || !text.first().is_some_and(|&byte| is_word(byte) || matches!(byte, b'$' | b'@' | b'*')) {
         return None;
     }
@@ -368,14 +489,19 @@ fn assignment(text: &[u8], signs: Density) -> Option<Look> {
     if wordy {
         return None;
     }
-    let shown = signs.calls > 0 || matches!(value.first(), Some(b'[' | b'{' | b'"' | b'\'' | b'(' | b'$' | b'-' | b'`' | b'0'..=b'9')) || signs.dense();
+    let shown = signs.calls > 0
+        || matches!(value.first(), Some(b'[' | b'{' | b'"' | b'\'' | b'(' | b'$' | b'-' | b'`' | b'0'..=b'9'))
+        || signs.dense();
     Some(if marked || shown { Look::Code } else { Look::MaybeCode })
 }
 
 /// `name(` or `a.b.c(` at the start.
 fn begins_call(text: &[u8]) -> bool {
     let name = run(text, |byte| is_word(byte) || matches!(byte, b'.' | b':' | b'!' | b'>' | b'-'));
-    name >= 2 && text.get(name) == Some(&b'(') && text.first().is_some_and(|&byte| byte.is_ascii_alphabetic() || byte == b'_') && text.get(name + 1) != Some(&b's')
+    name >= 2
+        && text.get(name) == Some(&b'(')
+        && text.first().is_some_and(|&byte| byte.is_ascii_alphabetic() || byte == b'_')
+        && text.get(name + 1) != Some(&b's')
 }
 
 /// Lines that are code when their neighbours are: arguments, operators, parts of expressions.

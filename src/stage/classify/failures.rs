@@ -60,12 +60,21 @@ fn is_error_code(text: &[u8]) -> bool {
 /// The standard phrase behind a code.
 fn is_reason(text: &[u8]) -> bool {
     const REASONS: [&[u8]; 10] = [
-        b"not found", b"bad request", b"unauthorized", b"forbidden", b"internal server error", b"bad gateway",
-        b"service unavailable", b"gateway timeout", b"too many requests", b"conflict",
+        b"not found",
+        b"bad request",
+        b"unauthorized",
+        b"forbidden",
+        b"internal server error",
+        b"bad gateway",
+        b"service unavailable",
+        b"gateway timeout",
+        b"too many requests",
+        b"conflict",
     ];
     let text = text.strip_prefix(b":").unwrap_or(text);
     REASONS.iter().any(|reason| {
-        after_folded(skip_blanks(text), reason).is_some_and(|rest| rest.is_empty() || matches!(rest.first(), Some(b'\r' | b':' | b'.')))
+        after_folded(skip_blanks(text), reason)
+            .is_some_and(|rest| rest.is_empty() || matches!(rest.first(), Some(b'\r' | b':' | b'.')))
     })
 }
 
@@ -86,10 +95,18 @@ pub(super) fn is_failure(text: &[u8], survey: &Survey) -> bool {
 
 fn is_failure_line(line: &[u8]) -> bool {
     const ENDS: [&[u8]; 9] = [
-        b": permission denied", b": command not found", b": no such file or directory", b": connection refused",
-        b": access denied", b": not a directory", b"connection timed out", b": operation not permitted", b": file exists",
+        b": permission denied",
+        b": command not found",
+        b": no such file or directory",
+        b": connection refused",
+        b": access denied",
+        b": not a directory",
+        b"connection timed out",
+        b": operation not permitted",
+        b": file exists",
     ];
-    let ends_with = |end: &[u8]| line.len() >= end.len() && from(line, line.len() - end.len()).eq_ignore_ascii_case(end);
+    let ends_with =
+        |end: &[u8]| line.len() >= end.len() && from(line, line.len() - end.len()).eq_ignore_ascii_case(end);
     // The name of a tool or a file comes first, without a blank.
     let tool = memchr::memchr2(b':', b' ', line).is_some_and(|at| line.get(at) == Some(&b':'));
     (tool && ENDS.iter().any(|end| ends_with(end))) || begins_with_error(line)
@@ -106,10 +123,17 @@ fn begins_with_error(line: &[u8]) -> bool {
             || (word.starts_with(b"error[") && word.ends_with(b"]"));
     }
     const PHRASES: [&[u8]; 8] = [
-        b"segmentation fault", b"execution failed", b"command failed", b"authentication failed", b"connection refused",
-        b"permission denied", b"access denied", b"killed",
+        b"segmentation fault",
+        b"execution failed",
+        b"command failed",
+        b"authentication failed",
+        b"connection refused",
+        b"permission denied",
+        b"access denied",
+        b"killed",
     ];
     PHRASES.iter().any(|phrase| {
-        after_folded(line, phrase).is_some_and(|rest| rest.is_empty() || matches!(rest.first(), Some(b':' | b'.' | b'(')) && rest.len() < 160)
+        after_folded(line, phrase)
+            .is_some_and(|rest| rest.is_empty() || matches!(rest.first(), Some(b':' | b'.' | b'(')) && rest.len() < 160)
     })
 }

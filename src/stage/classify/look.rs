@@ -100,7 +100,10 @@ pub(super) fn look(line: Bare<'_>) -> Look {
     let Some(&first) = text.first() else {
         return Look::Blank;
     };
-    if text.len() > PLAIN_LINE && !line.signs.any(Signs::OF_CODE | Signs::DIGIT | Signs::TAB | Signs::GAP) && first.is_ascii_alphabetic() {
+    if text.len() > PLAIN_LINE
+        && !line.signs.any(Signs::OF_CODE | Signs::DIGIT | Signs::TAB | Signs::GAP)
+        && first.is_ascii_alphabetic()
+    {
         return Look::Prose;
     }
     if let Some(look) = by_first_byte(line, first) {

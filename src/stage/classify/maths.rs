@@ -63,7 +63,7 @@ fn is_command(text: &[u8], at: usize, rest: &[u8]) -> bool {
         Some(b'm') => {
             rest.starts_with(b"\\mathbb{") || rest.starts_with(b"\\mathcal{") || rest.starts_with(b"\\mathbf{")
         }
-        Some(&(open @ (b'[' | b'('))) => {
+        Some(&open @ (b'[' | b'(')) => {
             let close: &[u8] = if open == b'[' { b"\\]" } else { b"\\)" };
             let inside = from(rest, 2);
             let window = inside.get(..inside.len().min(MAX_INLINE)).unwrap_or_default();

@@ -27,6 +27,7 @@ use crate::model::Reason;
 use crate::text::TextView;
 
 use reasons::ReasonSet;
+use runs::LongRuns;
 use survey::{Survey, Tally};
 
 /// What programs print is kept when it has fewer lines; longer output is summarised with its failures first.
@@ -53,11 +54,12 @@ pub fn classify(view: &TextView<'_>) -> Vec<Reason> {
 
     reasons.add_if(Reason::CodeFence, !view.fences.is_empty());
     structure(view, &survey, is_output, &mut reasons);
-    let chain = triggers::sweep(text, &mut reasons);
-    let long_runs = runs::long_runs(text);
+    let n_closings = triggers::sweep(text, &mut reasons);
+    let long_runs =
+        if view.counts.longest_piece as usize >= runs::MIN_RUN { runs::long_runs(text) } else { LongRuns::default() };
     reasons.add_if(Reason::ApiKey, long_runs.secret);
     reasons.add_if(Reason::Base64Content, long_runs.base64);
-    reasons.add_if(Reason::ReasoningChain, reasoning::is_chain(text, chain));
+    reasons.add_if(Reason::ReasoningChain, reasoning::is_chain(text, survey.steps, n_closings));
     reasons.add_if(Reason::ErrorTraceback, failures::is_traceback(&survey));
     reasons.add_if(Reason::HttpError, failures::is_http_error(text, &survey));
     reasons.add_if(Reason::FailureSignature, failures::is_failure(text, &survey));
@@ -82,19 +84,22 @@ fn is_output(survey: &Survey) -> bool {
 fn structure(view: &TextView<'_>, survey: &Survey, is_output: bool, reasons: &mut ReasonSet) {
     let text = view.text.as_bytes();
     let is_island = |tally: Tally| {
+        // Output shows pieces of code, configuration and tables; they count when they are a good part of it.
+        let is_piece = is_output && tally.bytes * 3 < survey.all.bytes;
         let share = tally.bytes as f64 / survey.all.bytes.max(1) as f64;
-        tally.lines > 0 && share >= ISLAND_SHARE || tally.lines > ISLAND_LINES && share >= CRUMB_SHARE
+        !is_piece && tally.lines > 0 && share >= ISLAND_SHARE
+            || !is_piece && tally.lines > ISLAND_LINES && share >= CRUMB_SHARE
     };
     reasons.add_if(Reason::DiffStructure, survey.diff_heads > 0 && survey.diff.lines >= 3);
     reasons.add_if(Reason::LatexMath, maths::has_latex(text));
     reasons.add_if(Reason::UnicodeMath, maths::has_formula(text));
+    reasons.add_if(Reason::IndentedCode, is_island(survey.indented));
+    reasons.add_if(Reason::SourceCode, is_island(survey.code));
+    reasons.add_if(Reason::YamlStructure, is_island(survey.config) && survey.config.lines >= 2);
+    reasons.add_if(Reason::TableStructure, is_island(survey.table) && survey.table.lines >= 2);
     if !is_output {
-        reasons.add_if(Reason::IndentedCode, is_island(survey.indented));
-        reasons.add_if(Reason::SourceCode, is_island(survey.code));
-        reasons.add_if(Reason::YamlStructure, is_island(survey.config) && survey.config.lines >= 2);
-        reasons.add_if(Reason::TableStructure, is_island(survey.table) && survey.table.lines >= 2);
         reasons.add_if(Reason::MarkupStructure, is_markup(survey));
-        let may_be_verse = survey.short.lines >= 3 && survey.short.bytes * 4 >= text.len();
+        let may_be_verse = survey.short.lines >= 2 && survey.short.bytes * 4 >= text.len();
         reasons.add_if(Reason::VersePattern, may_be_verse && verse::is_verse(view));
         reasons.add_if(Reason::HighLineLengthVariance, has_odd_layout(survey));
         let n_special = view.counts.special as usize;

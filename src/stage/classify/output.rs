@@ -27,7 +27,9 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
         b'(' if text.len() < 24 && holds(text, b" row") => return Some(Look::Output),
         _ => {}
     }
-    if first.is_ascii_uppercase() && (is_level(text) || is_status(text) || is_klog(text) || is_syslog(text) || is_http(text)) {
+    if first.is_ascii_uppercase()
+        && (is_level(text) || is_status(text) || is_klog(text) || is_syslog(text) || is_http(text))
+    {
         return Some(Look::Output);
     }
     if let Some(look) = trace(line) {
@@ -36,7 +38,14 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
     if matches!(first, b'd' | b'-' | b'l' | b'c') && is_mode(text) {
         return Some(Look::Output);
     }
-    if (last == b']' && text.ends_with(b"%]")) || (line.signs.any(Signs::COLON | Signs::ROUND) && is_grep(text)) || is_tool_word(text) || (line.signs.any(Signs::PIPE) && is_compose(text)) {
+    if (last == b']' && text.ends_with(b"%]"))
+        || (line.signs.any(Signs::COLON | Signs::ROUND | Signs::SLASH) && is_grep(text))
+        || is_tool_word(text)
+        || (line.signs.any(Signs::PIPE) && is_compose(text))
+    {
+        return Some(Look::Output);
+    }
+    if is_verdict(text) || (text.len() < 240 && is_short_status(text)) {
         return Some(Look::Output);
     }
     if line.signs.any(Signs::AT | Signs::ANGLE) && is_prompt(text) {
@@ -105,8 +114,20 @@ fn is_bracketed(text: &[u8]) -> bool {
 /// Length of the level in front, 0 without one.
 fn level_length(text: &[u8]) -> usize {
     const LEVELS: [&[u8]; 14] = [
-        b"INFO", b"WARNING", b"WARN", b"ERROR", b"DEBUG", b"TRACE", b"FATAL", b"CRITICAL", b"NOTICE", b"SEVERE", b"info",
-        b"warn", b"error", b"debug",
+        b"INFO",
+        b"WARNING",
+        b"WARN",
+        b"ERROR",
+        b"DEBUG",
+        b"TRACE",
+        b"FATAL",
+        b"CRITICAL",
+        b"NOTICE",
+        b"SEVERE",
+        b"info",
+        b"warn",
+        b"error",
+        b"debug",
     ];
     LEVELS.iter().find(|level| level.first() == text.first() && text.starts_with(level)).map_or(0, |level| level.len())
 }
@@ -120,17 +141,35 @@ fn is_level(text: &[u8]) -> bool {
 /// `PASS …`, `FAILED path`, `Tests: …`.
 fn is_status(text: &[u8]) -> bool {
     const WORDS: [&[u8]; 11] = [
-        b"PASS", b"PASSED", b"FAIL", b"FAILED", b"SKIP", b"SKIPPED", b"XFAIL", b"Tests:", b"Test Suites:", b"TAP version",
+        b"PASS",
+        b"PASSED",
+        b"FAIL",
+        b"FAILED",
+        b"SKIP",
+        b"SKIPPED",
+        b"XFAIL",
+        b"Tests:",
+        b"Test Suites:",
+        b"TAP version",
         b"BUILD",
     ];
     // People say OK as well.
-    text == b"OK" || text.starts_with(b"OK (") || text.starts_with(b"OK: ") || WORDS.iter().any(|word| word.first() == text.first() && text.starts_with(word) && matches!(text.get(word.len()), None | Some(b' ' | b'\t' | b':')))
+    text == b"OK"
+        || text.starts_with(b"OK (")
+        || text.starts_with(b"OK: ")
+        || WORDS.iter().any(|word| {
+            word.first() == text.first()
+                && text.starts_with(word)
+                && matches!(text.get(word.len()), None | Some(b' ' | b'\t' | b':'))
+        })
 }
 
 /// `I0611 12:00:31.554021`
 fn is_klog(text: &[u8]) -> bool {
     matches!(text.first(), Some(b'I' | b'W' | b'E' | b'F'))
-        && text.get(1..6).is_some_and(|digits| digits.iter().take(4).all(u8::is_ascii_digit) && digits.last() == Some(&b' '))
+        && text
+            .get(1..6)
+            .is_some_and(|digits| digits.iter().take(4).all(u8::is_ascii_digit) && digits.last() == Some(&b' '))
 }
 
 /// `Mar  3 04:12:55 host`
@@ -152,8 +191,29 @@ fn is_http(text: &[u8]) -> bool {
     }
     const VERBS: [&[u8]; 7] = [b"GET ", b"POST ", b"PUT ", b"DELETE ", b"PATCH ", b"OPTIONS ", b"HEAD "];
     VERBS.iter().any(|verb| {
-        text.starts_with(verb) && matches!(text.get(verb.len()), Some(b'/' | b'h')) && (holds(text, b" HTTP/") || holds(text, b"://"))
+        text.starts_with(verb)
+            && matches!(text.get(verb.len()), Some(b'/' | b'h'))
+            && (holds(text, b" HTTP/") || holds(text, b"://"))
     })
+}
+
+/// `Username with a dot: PASS`, `Applying 0001_initial... OK`.
+fn is_verdict(text: &[u8]) -> bool {
+    const VERDICTS: [&[u8]; 6] = [b" PASS", b" FAIL", b" OK", b" PASSED", b" FAILED", b" SKIPPED"];
+    matches!(text.last(), Some(b'S' | b'L' | b'K' | b'D'))
+        && text.len() < 160
+        && VERDICTS.iter().any(|verdict| text.ends_with(verdict))
+}
+
+/// ` M path`, `?? path`, `A  path` as a short status prints them.
+fn is_short_status(text: &[u8]) -> bool {
+    let marks = run(text, |byte| matches!(byte, b'M' | b'A' | b'D' | b'R' | b'U' | b'?' | b'!'));
+    let path = skip_blanks(from(text, marks));
+    (1..=2).contains(&marks)
+        && matches!(text.get(marks), Some(b' ' | b'\t'))
+        && memchr::memchr2(b'/', b'.', path).is_some()
+        && !path.contains(&b' ')
+        && path.len() >= 3
 }
 
 /// Check marks and crosses.
@@ -171,6 +231,9 @@ pub(super) fn is_grep(text: &[u8]) -> bool {
     let path = run(text, |byte| is_word(byte) || matches!(byte, b'/' | b'.' | b'-' | b'\\' | b'@' | b'+'));
     let rest = from(text, path);
     let name = text.get(..path).unwrap_or_default();
+    if is_context(name) {
+        return true;
+    }
     let opens = matches!(rest.first(), Some(b':' | b'('));
     if !opens || path == 0 {
         return false;
@@ -179,22 +242,73 @@ pub(super) fn is_grep(text: &[u8]) -> bool {
     let closes = matches!(rest.get(number + 1), Some(b':' | b',' | b')'));
     let is_line_only = name.iter().all(u8::is_ascii_digit);
     if is_line_only {
-        return path <= 5 && rest.first() == Some(&b':') && number == 0 && rest.len() > 4 && matches!(rest.get(1), Some(b' ' | b'\t')) && rest.get(2) == Some(&b' ');
+        return path <= 5
+            && rest.first() == Some(&b':')
+            && number == 0
+            && rest.len() > 4
+            && matches!(rest.get(1), Some(b' ' | b'\t'))
+            && rest.get(2) == Some(&b' ');
     }
     let without_number = rest.first() == Some(&b':')
         && !rest.starts_with(b"://")
         && rest.len() > 1
         && memchr::memchr(b'/', name).is_some()
         && memchr::memrchr(b'.', name).is_some_and(|dot| (2..=5).contains(&(name.len() - dot)));
-    without_number || number > 0 && closes && memchr::memchr2(b'/', b'.', name).is_some() && !name.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+    without_number
+        || number > 0
+            && closes
+            && memchr::memchr2(b'/', b'.', name).is_some()
+            && !name.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+}
+
+/// `path/file.go-179-`: a line before or after a match.
+fn is_context(name: &[u8]) -> bool {
+    let Some(slash) = memchr::memrchr(b'/', name) else {
+        return false;
+    };
+    let file = from(name, slash);
+    let Some(dot) = memchr::memchr(b'.', file) else {
+        return false;
+    };
+    let ending = from(file, dot + 1);
+    let letters = run(ending, |byte| byte.is_ascii_alphanumeric());
+    let digits = run(from(ending, letters + 1), |byte| byte.is_ascii_digit());
+    ending.get(letters) == Some(&b'-') && digits > 0 && ending.get(letters + 1 + digits) == Some(&b'-')
 }
 
 /// Words with which tools begin their lines.
 fn is_tool_word(text: &[u8]) -> bool {
     const HEADS: [&[u8]; 30] = [
-        b"ok ", b"ok\t", b"not ok ", b"test ", b"error: ", b"error[", b"warning: ", b"fatal: ", b"npm ", b"E   ", b"running ",
-        b"collected ", b"Compiling ", b"Finished ", b"Running ", b"Downloaded ", b"modified: ", b"new file: ", b"deleted: ",
-        b"renamed: ", b"total ", b"level=", b"ts=", b"time=", b"note: ", b"hint: ", b"make: ", b"make[", b"bash: ", b"Traceback",
+        b"ok ",
+        b"ok\t",
+        b"not ok ",
+        b"test ",
+        b"error: ",
+        b"error[",
+        b"warning: ",
+        b"fatal: ",
+        b"npm ",
+        b"E   ",
+        b"running ",
+        b"collected ",
+        b"Compiling ",
+        b"Finished ",
+        b"Running ",
+        b"Downloaded ",
+        b"modified: ",
+        b"new file: ",
+        b"deleted: ",
+        b"renamed: ",
+        b"total ",
+        b"level=",
+        b"ts=",
+        b"time=",
+        b"note: ",
+        b"hint: ",
+        b"make: ",
+        b"make[",
+        b"bash: ",
+        b"Traceback",
     ];
     let Some(head) = HEADS.iter().find(|head| head.first() == text.first() && text.starts_with(head)) else {
         return is_hash_subject(text);
@@ -209,7 +323,13 @@ fn is_tool_word(text: &[u8]) -> bool {
         b"Traceback" => false,
         b"ok " | b"ok\t" => {
             let rest = skip_blanks(from(text, 3));
-            rest.first().is_some_and(u8::is_ascii_digit) || memchr::memchr2(b'/', b'.', rest.get(..run(rest, |byte| byte != b' ' && byte != b'\t')).unwrap_or_default()).is_some()
+            rest.first().is_some_and(u8::is_ascii_digit)
+                || memchr::memchr2(
+                    b'/',
+                    b'.',
+                    rest.get(..run(rest, |byte| byte != b' ' && byte != b'\t')).unwrap_or_default(),
+                )
+                .is_some()
         }
         b"note: " | b"hint: " | b"error: " | b"warning: " => !matches!(text.last(), Some(b'.' | b'!' | b'?')),
         _ => true,
@@ -234,7 +354,11 @@ fn is_prompt(text: &[u8]) -> bool {
     let name = run(head, |byte| is_word(byte) || matches!(byte, b'-' | b'.'));
     name > 0
         && head.get(name) == Some(&b'@')
-        && (holds(head, b"$ ") || holds(head, b"# ") || head.ends_with(b"$") || holds(head, b"% "))
+        && (holds(head, b"$ ")
+            || holds(head, b"# ")
+            || head.ends_with(b"$")
+            || head.ends_with(b"#")
+            || holds(head, b"% "))
 }
 
 /// `db_1      | LOG: …`
@@ -255,8 +379,10 @@ fn is_change_count(text: &[u8]) -> bool {
     let before = text.get(..text.len() - signs).unwrap_or_default().trim_ascii_end();
     let digits = before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let before = before.get(..before.len() - digits).unwrap_or_default();
-    (signs > 0 && digits > 0 && before.ends_with(b"| ") || before.ends_with(b" ") && before.trim_ascii_end().ends_with(b" |"))
-        || (text.first().is_some_and(u8::is_ascii_digit) && (holds(text, b" files changed, ") || holds(text, b" file changed, ")))
+    (signs > 0 && digits > 0 && before.ends_with(b"| ")
+        || before.ends_with(b" ") && before.trim_ascii_end().ends_with(b" |"))
+        || (text.first().is_some_and(u8::is_ascii_digit)
+            && (holds(text, b" files changed, ") || holds(text, b" file changed, ")))
 }
 
 /// `commit 7d01fa2…` in a history.
@@ -269,12 +395,17 @@ fn is_commit(text: &[u8]) -> bool {
 
 /// Nothing but one path or file name.
 fn is_path_only(text: &[u8]) -> bool {
-    let is_path_byte = |byte: u8| is_word(byte) || matches!(byte, b'/' | b'.' | b'-' | b'\\' | b'@' | b'+' | b'~' | b'[' | b']') || byte >= 0x80;
+    let is_path_byte = |byte: u8| {
+        is_word(byte) || matches!(byte, b'/' | b'.' | b'-' | b'\\' | b'@' | b'+' | b'~' | b'[' | b']') || byte >= 0x80
+    };
     if text.len() < 4 || text.len() > 200 || run(text, is_path_byte) < text.len() {
         return false;
     }
     let n_slashes = text.iter().filter(|&&byte| byte == b'/').count();
-    if n_slashes >= 2 || (n_slashes == 1 && matches!(text.first(), Some(b'.' | b'/' | b'~'))) || (n_slashes == 1 && text.ends_with(b"/")) {
+    if n_slashes >= 2
+        || (n_slashes == 1 && matches!(text.first(), Some(b'.' | b'/' | b'~')))
+        || (n_slashes == 1 && text.ends_with(b"/"))
+    {
         return true;
     }
     // `name.ext`: a short ending of letters.
@@ -282,15 +413,29 @@ fn is_path_only(text: &[u8]) -> bool {
         return false;
     };
     let ending = from(text, dot + 1);
-    dot > 0 && (1..=5).contains(&ending.len()) && ending.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) && ending.iter().any(u8::is_ascii_lowercase)
+    dot > 0
+        && (1..=5).contains(&ending.len())
+        && ending.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+        && ending.iter().any(u8::is_ascii_lowercase)
 }
 
 /// Heads and frames of tracebacks.
 fn trace(line: Bare<'_>) -> Option<Look> {
     const HEADS: [&[u8]; 14] = [
-        b"Traceback (most recent call last)", b"Exception in thread", b"Unhandled exception", b"Caused by: ", b"panic: ",
-        b"goroutine ", b"stack backtrace:", b"stack traceback:", b"Stack trace:", b"PHP Fatal error:", b"Uncaught ",
-        b"CallStack (from HasCallStack)", b"Fatal error: ", b"** (",
+        b"Traceback (most recent call last)",
+        b"Exception in thread",
+        b"Unhandled exception",
+        b"Caused by: ",
+        b"panic: ",
+        b"goroutine ",
+        b"stack backtrace:",
+        b"stack traceback:",
+        b"Stack trace:",
+        b"PHP Fatal error:",
+        b"Uncaught ",
+        b"CallStack (from HasCallStack)",
+        b"Fatal error: ",
+        b"** (",
     ];
     let text = line.text;
     if begins_with_one(text, &HEADS) || (text.starts_with(b"thread '") && holds(text, b"panicked at")) {
@@ -307,7 +452,11 @@ fn trace(line: Bare<'_>) -> Option<Look> {
         b'/' => line.indent > 0 && holds(text, b" +0x"),
         b'0'..=b'9' => {
             let digits = run(text, |byte| byte.is_ascii_digit());
-            line.indent > 0 && digits <= 3 && from(text, digits).starts_with(b": ") && holds(text, b"::") && !memchr::memchr(b' ', from(text, digits + 2)).is_some_and(|at| at < 6)
+            line.indent > 0
+                && digits <= 3
+                && from(text, digits).starts_with(b": ")
+                && holds(text, b"::")
+                && !memchr::memchr(b' ', from(text, digits + 2)).is_some_and(|at| at < 6)
         }
         _ => line.signs.any(Signs::BACKTICK) && holds_ruby_frame(text),
     };
@@ -322,7 +471,10 @@ fn begins_with_one(text: &[u8], heads: &[&[u8]]) -> bool {
 /// A dotted name with a bracket, or a file with its line.
 fn is_located(rest: &[u8]) -> bool {
     memchr::memchr(b'(', rest).is_some_and(|at| memchr::memchr3(b'.', b':', b'/', rest).is_some() && at > 0)
-        || rest.rsplit(|&byte| byte == b':').next().is_some_and(|tail| !tail.is_empty() && tail.iter().all(u8::is_ascii_digit))
+        || rest
+            .rsplit(|&byte| byte == b':')
+            .next()
+            .is_some_and(|tail| !tail.is_empty() && tail.iter().all(u8::is_ascii_digit))
 }
 
 /// `` app.rb:27:in `claim!' ``

@@ -3,64 +3,71 @@
 
 use super::bytes::{after_folded, from, run, skip_blanks, starts_word};
 
-/// Texts longer than this need more than one closing formula.
+/// In a longer text a closing mark alone is a figure of speech.
 const LONG: usize = 2_000;
 
-/// What speaks for a chain, counted over a text.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Chain {
-    /// `QED`, `∎`, `Q.E.D.`, `∴`
-    pub(super) closings: usize,
-    /// `it follows that`, `we conclude that`, `by induction`, `modus tollens`, …
-    pub(super) formulas: usize,
-    /// `therefore`, `hence`, `thus`.
-    pub(super) connectives: usize,
-}
+/// Phrases of inference.
+const FORMULAS: [&[u8]; 8] = [
+    b"t follows that",
+    b"e conclude that",
+    b"e can conclude",
+    b"by induction",
+    b"induction on",
+    b"contradict",
+    b"modus ",
+    b"as required",
+];
+/// Words between two steps.
+const CONNECTIVES: [&[u8]; 4] = [b"herefore", b"hence", b"Hence", b"hus "];
 
-/// True when the counts and the beginnings of the lines make a chain.
-pub(super) fn is_chain(text: &[u8], found: Chain) -> bool {
-    let lines = Lines::of(text, found);
-    let signals = found.closings + found.formulas;
-    if lines.proofs > 0 && (signals > 0 || found.connectives >= 2) {
-        return true;
-    }
-    if lines.steps >= 3
-        && (found.closings > 0 || (found.connectives + found.formulas >= 1 && lines.derivations * 2 >= lines.steps))
-    {
-        return true;
-    }
-    // Without labels or steps: a closing mark of a proof and an inference, close together.
-    found.closings > 0 && (found.connectives + found.formulas >= 2 || lines.derivations > 0) && text.len() < LONG
-        || signals >= 3 && found.connectives >= 2 && text.len() < LONG
-}
-
-/// What the lines begin with.
+/// What the lines of a text begin with.
 #[derive(Debug, Clone, Copy, Default)]
-struct Lines {
+pub(super) struct Steps {
     /// `Proof:`, `Reasoning:`
-    proofs: usize,
+    labels: usize,
     /// `Step 1:`, `1.`, `(1)`
     steps: usize,
     /// Steps with an equation or an inference.
     derivations: usize,
 }
 
-impl Lines {
-    fn of(text: &[u8], found: Chain) -> Self {
-        let mut lines = Self::default();
-        if found.closings + found.formulas + found.connectives == 0 {
-            return lines;
-        }
-        for line in text.split(|&byte| byte == b'\n') {
-            let line = skip_blanks(line);
-            lines.proofs += usize::from(is_label(line));
-            if let Some(rest) = step(line) {
-                lines.steps += 1;
-                lines.derivations += usize::from(is_derivation(rest));
+impl Steps {
+    /// Looks at one line without its indentation.
+    pub(super) fn add(&mut self, line: &[u8]) {
+        match line.first() {
+            Some(b'0'..=b'9' | b'(' | b'*' | b'#' | b'S' | b's') => {
+                if let Some(rest) = step(line) {
+                    self.steps += 1;
+                    self.derivations += usize::from(is_derivation(rest));
+                } else {
+                    self.labels += usize::from(is_label(line));
+                }
             }
+            Some(b'P' | b'p' | b'R' | b'D' | b'C' | b'B' | b'I' | b'_') => self.labels += usize::from(is_label(line)),
+            _ => {}
         }
-        lines
     }
+}
+
+/// True when the lines, the closing marks (`QED`) and the phrases of `text` make a chain.
+pub(super) fn is_chain(text: &[u8], lines: Steps, n_closings: usize) -> bool {
+    if lines.labels == 0 && lines.steps < 3 && n_closings == 0 {
+        return false;
+    }
+    let count = |phrases: &[&[u8]]| {
+        phrases.iter().map(|phrase| memchr::memmem::find_iter(text, phrase).take(3).count()).sum::<usize>()
+    };
+    let n_formulas = count(&FORMULAS);
+    let n_connectives = count(&CONNECTIVES);
+    if lines.labels > 0 && (n_closings + n_formulas > 0 || n_connectives >= 2) {
+        return true;
+    }
+    if lines.steps >= 3 && (n_closings > 0 || (n_connectives + n_formulas >= 1 && lines.derivations * 2 >= lines.steps))
+    {
+        return true;
+    }
+    // Without labels or steps: a closing mark of a proof and an inference, close together.
+    n_closings > 0 && (n_connectives + n_formulas >= 2 || lines.derivations > 0) && text.len() < LONG
 }
 
 /// A label of a proof with a colon or a full stop behind it.
@@ -94,7 +101,7 @@ fn is_derivation(rest: &[u8]) -> bool {
     OPENERS.iter().any(|opener| after_folded(rest, opener).is_some()) || memchr::memmem::find(rest, b" = ").is_some()
 }
 
-/// Counts one match of a phrase at `at`; `phrase` is what `triggers` calls it.
+/// True when the `length` bytes at `at` are no part of a longer word.
 pub(super) fn is_whole_word(text: &[u8], at: usize, length: usize) -> bool {
     starts_word(text, at) && !text.get(at + length).is_some_and(u8::is_ascii_alphanumeric)
 }

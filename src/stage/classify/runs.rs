@@ -5,7 +5,7 @@ use super::bytes::from;
 use super::secrets::{is_generic_secret, is_provider_secret};
 
 /// Shorter tokens are never looked at.
-const MIN_RUN: usize = 20;
+pub(super) const MIN_RUN: usize = 20;
 /// Nor are shorter pieces of them secrets.
 const MIN_SECRET: usize = 16;
 /// A Base64 blob has at least so many characters.

@@ -89,7 +89,8 @@ pub(super) fn has_password(rest: &[u8]) -> bool {
     let length = run(password.get(..password.len().min(200)).unwrap_or_default(), |byte| {
         byte.is_ascii_graphic() && !b"@/\"'`<>".contains(&byte)
     });
-    let is_placeholder = [&b"pass"[..], b"password", b"pw", b"pwd", b"***", b"xxx", b"secret"].contains(&password.get(..length).unwrap_or_default());
+    let is_placeholder = [&b"pass"[..], b"password", b"pw", b"pwd", b"***", b"xxx", b"secret"]
+        .contains(&password.get(..length).unwrap_or_default());
     length >= 3
         && !is_placeholder
         && password.get(length) == Some(&b'@')
@@ -113,18 +114,25 @@ pub(super) fn is_generic_secret(text: &[u8], start: usize, end: usize) -> bool {
     if is_announced(text, start) && looks_random(token, 20) && !is_wordy(token) {
         return true;
     }
-    prefix_is_name && body.len() >= 20 && !is_wordy(body) && looks_random(longest_segment(body), 16) && !in_path(text, start, end)
+    prefix_is_name
+        && body.len() >= 20
+        && !is_wordy(body)
+        && looks_random(longest_segment(body), 16)
+        && !in_path(text, start, end)
 }
 
 /// True when a word such as `token` or `secret` stands shortly before `start`, with a sign of assignment.
 fn is_announced(text: &[u8], start: usize) -> bool {
     let before = text.get(start.saturating_sub(32)..start).unwrap_or_default().to_ascii_lowercase();
     let before = from(&before, memchr::memrchr(b'\n', &before).map_or(0, |found| found + 1));
-    let names: [&[u8]; 8] = [b"token", b"secret", b"passw", b"api_key", b"apikey", b"api key", b"bearer", b"access_key"];
-    names.iter().any(|name| memchr::memmem::find(before, name).is_some_and(|at| {
-        let between = from(before, at + name.len());
-        between.len() <= 12 && between.iter().any(|&byte| matches!(byte, b'=' | b':' | b' ' | b'"' | b'\''))
-    }))
+    let names: [&[u8]; 8] =
+        [b"token", b"secret", b"passw", b"api_key", b"apikey", b"api key", b"bearer", b"access_key"];
+    names.iter().any(|name| {
+        memchr::memmem::find(before, name).is_some_and(|at| {
+            let between = from(before, at + name.len());
+            between.len() <= 12 && between.iter().any(|&byte| matches!(byte, b'=' | b':' | b' ' | b'"' | b'\''))
+        })
+    })
 }
 
 /// A piece of a URL or of a path, or a file name.
@@ -206,5 +214,10 @@ pub(super) fn entropy(token: &[u8]) -> f64 {
         }
     }
     let total = token.len() as f64;
-    counts.iter().filter(|&&count| count > 0).map(|&count| f64::from(count) / total).map(|share| -share * share.log2()).sum()
+    counts
+        .iter()
+        .filter(|&&count| count > 0)
+        .map(|&count| f64::from(count) / total)
+        .map(|share| -share * share.log2())
+        .sum()
 }

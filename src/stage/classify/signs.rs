@@ -63,6 +63,17 @@ impl Signs {
         | Self::COLON
         | Self::BACKTICK;
 
+    /// Those of them that prose has no use for.
+    pub(super) const OF_STATEMENTS: u32 = Self::EQUALS
+        | Self::CURLY
+        | Self::SQUARE
+        | Self::ANGLE
+        | Self::UNDERSCORE
+        | Self::SEMICOLON
+        | Self::OTHER
+        | Self::PIPE
+        | Self::BACKTICK;
+
     /// Gathers the signs of `line`.
     pub(super) fn of(line: &[u8]) -> Self {
         let mut all = 0;

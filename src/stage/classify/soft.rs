@@ -1,5 +1,9 @@
 //! Soft reasons: what the lexer's facts say about references in a text. They are reported and prevent nothing.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use crate::model::Reason;
 use crate::text::{FactKind, TextView};
 
@@ -8,8 +12,15 @@ use super::reasons::ReasonSet;
 /// A quotation has at least so many bytes inside its quotes.
 const MIN_QUOTE: usize = 10;
 
+/// Words that only contracts and statutes use, without what changes with their case.
+const LEGAL: [&str; 5] = ["otwithstanding", "hereby", "hereinafter", "ursuant to", " shall "];
+
+static LEGAL_FINDERS: LazyLock<[Finder<'static>; 5]> = LazyLock::new(|| LEGAL.map(Finder::new));
+
 /// Adds the soft reasons of all facts.
 pub(super) fn add_soft(view: &TextView<'_>, reasons: &mut ReasonSet) {
+    let text = view.text.as_bytes();
+    reasons.add_if(Reason::LegalTerm, LEGAL_FINDERS.iter().any(|finder| finder.find(text).is_some()));
     for fact in view.facts {
         let reason = match fact.kind {
             FactKind::Url => Reason::Url,

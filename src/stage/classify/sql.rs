@@ -87,7 +87,21 @@ impl<'t> Statement<'t> {
             return (Token::Value, end + 2);
         }
         let is_name = !body.is_empty() && body.iter().all(|&byte| is_word(byte) || byte == b'.' || byte == b' ');
-        if is_name { (Token::Word(body), end + 2) } else { (Token::Sign(quote), 1) }
+        if !is_name {
+            return (Token::Sign(quote), 1);
+        }
+        // `schema`.`table`.`column` is one name.
+        let mut length = end + 2;
+        while from(self.text, length).starts_with(b".") {
+            let next = from(self.text, length + 1);
+            let quoted = next.first() == Some(&quote);
+            let part = run(from(next, usize::from(quoted)), |byte| is_word(byte) || (quoted && byte == b' '));
+            if part == 0 {
+                break;
+            }
+            length += 1 + part + 2 * usize::from(quoted);
+        }
+        (Token::Word(self.text.get(..length).unwrap_or_default()), length)
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::text::{LineKind, TextView};
 
 use super::look::{Bare, Look, bare, look};
+use super::reasoning::Steps;
 use super::signs::Signs;
 
 /// Lines and bytes of one structure.
@@ -61,6 +62,8 @@ pub(super) struct Survey {
     pub(super) prose: Tally,
     /// Words on lines short enough for verse.
     pub(super) short: Tally,
+    /// Steps of a chain of reasoning.
+    pub(super) steps: Steps,
     /// All signs.
     pub(super) signs: Signs,
     /// Sums of line lengths and their squares, of lines that are neither prose nor heading nor item.
@@ -132,6 +135,7 @@ impl Walk {
         let survey = &mut self.survey;
         survey.all.add(size);
         survey.signs = survey.signs.and(line.signs);
+        survey.steps.add(line.text);
         if seen == Look::Config || kind == LineKind::Data {
             survey.data.add(size);
         }
@@ -141,12 +145,7 @@ impl Walk {
         self.in_hunk = seen == Look::DiffHead || (self.in_hunk && bytes.starts_with(b"index "));
         let by_lexer = matches!(
             kind,
-            LineKind::Log
-                | LineKind::Trace
-                | LineKind::Status
-                | LineKind::Grep
-                | LineKind::Listing
-                | LineKind::Prompt
+            LineKind::Log | LineKind::Trace | LineKind::Status | LineKind::Grep | LineKind::Listing | LineKind::Prompt
         );
         if seen == Look::Prompt {
             self.in_session = true;
@@ -228,11 +227,14 @@ impl Walk {
         }
         match seen {
             Look::Columns | Look::Rule => self.columns.add(size, 1),
-            Look::Output | Look::Prose if signs.any(Signs::GAP) && memchr::memmem::find(text, b"   ").is_some() => self.columns.add(size, 1),
+            Look::Output | Look::Prose if signs.any(Signs::GAP) && memchr::memmem::find(text, b"   ").is_some() => {
+                self.columns.add(size, 1)
+            }
             _ => self.close_columns(),
         }
         let has_separator = signs.any(Signs::TAB | Signs::COMMA | Signs::SEMICOLON);
-        let separators = if !has_separator || matches!(seen, Look::Blank | Look::Item) { (0, 0) } else { separators(text) };
+        let separators =
+            if !has_separator || matches!(seen, Look::Blank | Look::Item) { (0, 0) } else { separators(text) };
         if separators.1 > 0 && separators == self.separators {
             if self.separated.all.lines == 0 {
                 self.separated.add(size, 0);

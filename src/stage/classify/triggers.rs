@@ -1,4 +1,4 @@
-//! One pass over a text for all the literals with which secrets, SQL, proofs and contracts can begin; what
+//! One pass over a text for all the literals with which SQL and some secrets begin and proofs end; what
 //! stands there is judged by the file of its kind. Knows no lines.
 
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use aho_corasick::{AhoCorasick, Match, MatchKind, packed};
 use crate::model::Reason;
 
 use super::bytes::{from, starts_word};
-use super::reasoning::{Chain, is_whole_word};
+use super::reasoning::is_whole_word;
 use super::reasons::ReasonSet;
 use super::secrets::{has_password, is_private_key};
 use super::sql::is_statement;
@@ -20,9 +20,6 @@ enum Trigger {
     Address,
     Sql,
     Closing,
-    Formula,
-    Connective,
-    Legal,
 }
 
 const LITERALS: &[(&str, Trigger)] = &[
@@ -33,13 +30,10 @@ const LITERALS: &[(&str, Trigger)] = &[
     ("select ", Trigger::Sql),
     ("select\n", Trigger::Sql),
     ("INSERT ", Trigger::Sql),
-    ("Insert into", Trigger::Sql),
     ("insert into", Trigger::Sql),
     ("UPDATE ", Trigger::Sql),
-    ("Update ", Trigger::Sql),
     ("update ", Trigger::Sql),
     ("DELETE ", Trigger::Sql),
-    ("Delete from", Trigger::Sql),
     ("delete from", Trigger::Sql),
     ("CREATE ", Trigger::Sql),
     ("Create table", Trigger::Sql),
@@ -59,26 +53,6 @@ const LITERALS: &[(&str, Trigger)] = &[
     ("Q.E.D", Trigger::Closing),
     ("∎", Trigger::Closing),
     ("∴", Trigger::Closing),
-    ("t follows that", Trigger::Formula),
-    ("e conclude that", Trigger::Formula),
-    ("e can conclude", Trigger::Formula),
-    ("by induction", Trigger::Formula),
-    ("induction on", Trigger::Formula),
-    ("contradict", Trigger::Formula),
-    ("modus ", Trigger::Formula),
-    ("as required", Trigger::Formula),
-    ("herefore", Trigger::Connective),
-    ("hence", Trigger::Connective),
-    ("Hence", Trigger::Connective),
-    ("hus ", Trigger::Connective),
-    ("notwithstanding", Trigger::Legal),
-    ("whereas", Trigger::Legal),
-    ("WHEREAS", Trigger::Legal),
-    ("hereby", Trigger::Legal),
-    ("hereinafter", Trigger::Legal),
-    ("pursuant to", Trigger::Legal),
-    (" shall ", Trigger::Legal),
-    ("indemnif", Trigger::Legal),
 ];
 
 /// Vector instructions where the machine has them, an automaton elsewhere; both find the same.
@@ -92,7 +66,8 @@ enum Literals {
 
 static SEARCHER: LazyLock<Literals> = LazyLock::new(|| {
     let literals = || LITERALS.iter().map(|(literal, _)| literal.as_bytes());
-    let packed = packed::Config::new().match_kind(packed::MatchKind::LeftmostFirst).builder().extend(literals()).build();
+    let packed =
+        packed::Config::new().match_kind(packed::MatchKind::LeftmostFirst).builder().extend(literals()).build();
     packed.map_or_else(
         || {
             let automaton = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(literals());
@@ -102,22 +77,22 @@ static SEARCHER: LazyLock<Literals> = LazyLock::new(|| {
     )
 });
 
-/// Adds what the literals of `text` begin; returns what speaks for a chain of reasoning.
-pub(super) fn sweep(text: &[u8], reasons: &mut ReasonSet) -> Chain {
-    let mut found = Found { text, reasons, chain: Chain::default() };
+/// Adds what the literals of `text` begin; returns how often a proof is closed.
+pub(super) fn sweep(text: &[u8], reasons: &mut ReasonSet) -> usize {
+    let mut found = Found { text, reasons, closings: 0 };
     match &*SEARCHER {
         Literals::Packed(searcher) => searcher.find_iter(text).for_each(|hit| found.judge(hit)),
         Literals::Automaton(searcher) => searcher.find_iter(text).for_each(|hit| found.judge(hit)),
         Literals::Nothing => {}
     }
-    found.chain
+    found.closings
 }
 
 /// What was found so far.
 struct Found<'t, 'r> {
     text: &'t [u8],
     reasons: &'r mut ReasonSet,
-    chain: Chain,
+    closings: usize,
 }
 
 impl Found<'_, '_> {
@@ -125,7 +100,7 @@ impl Found<'_, '_> {
         let Some((literal, trigger)) = LITERALS.get(hit.pattern().as_usize()) else {
             return;
         };
-        let Self { text, reasons, chain } = self;
+        let Self { text, reasons, closings } = self;
         let at = hit.start();
         match trigger {
             Trigger::PrivateKey => reasons.add_if(Reason::ApiKey, is_private_key(text, at)),
@@ -135,10 +110,7 @@ impl Found<'_, '_> {
                     reasons.add_if(Reason::SqlContent, is_statement(text, at));
                 }
             }
-            Trigger::Closing => chain.closings += usize::from(is_whole_word(text, at, literal.len())),
-            Trigger::Formula => chain.formulas += 1,
-            Trigger::Connective => chain.connectives += 1,
-            Trigger::Legal => reasons.add(Reason::LegalTerm),
+            Trigger::Closing => *closings += usize::from(is_whole_word(text, at, literal.len())),
         }
     }
 }
