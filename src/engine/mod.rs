@@ -9,7 +9,7 @@ mod plan;
 
 use crate::error::Result;
 use crate::model::{Condensed, Conversation, EngineOptions, Reason};
-use crate::stage::{Claim, Plan, Profiles, Stage, View};
+use crate::stage::{Claim, Plan, Profiles, Recompact, Stage, View};
 use crate::text::Lexer;
 
 use assemble::{Outcome, assemble};
@@ -63,7 +63,7 @@ impl Engine {
             plan = plan::keep_all(n_messages, Reason::BelowThreshold);
         }
         for stage in &self.stages {
-            if plan.free().next().is_none() && plan.groups.is_empty() {
+            if plan.free().next().is_none() {
                 break;
             }
             if stage.needs_text() {
@@ -72,7 +72,7 @@ impl Engine {
             stage.claim(&self.view(conversation, &scratch.profiles), &mut plan);
         }
         let view = self.view(conversation, &scratch.profiles);
-        let outcome = fill(view, &plan, &mut scratch.lexer);
+        let outcome = fill(view, &mut plan, &mut scratch.lexer);
         let assembled = assemble(&view, &mut plan, outcome);
         let metrics = scratch.meter.measure(&view, &assembled, &mut scratch.lexer);
         Condensed { messages: assembled.messages, decisions: assembled.decisions, metrics }
@@ -84,7 +84,8 @@ impl Engine {
     }
 }
 
-fn fill(view: View<'_>, plan: &Plan, lexer: &mut Lexer) -> Outcome {
+/// Texts for all groups and references. When something new was summarised, earlier summaries may follow.
+fn fill(view: View<'_>, plan: &mut Plan, lexer: &mut Lexer) -> Outcome {
     let is_reference =
         |index: &usize| matches!(plan.claim_of(*index), Some(Claim::DuplicateOf(_) | Claim::SimilarTo { .. }));
     let duplicates: Vec<usize> = (0..view.len()).filter(is_reference).collect();
@@ -92,11 +93,12 @@ fn fill(view: View<'_>, plan: &Plan, lexer: &mut Lexer) -> Outcome {
         return Outcome { groups: Vec::new(), references: Vec::new() };
     }
     let mut filler = Filler { view, names: Names::new(view.conversation), lexer };
-    Outcome {
-        groups: plan.groups.iter().map(|group| filler.group(group)).collect(),
-        references: duplicates
-            .into_iter()
-            .map(|index| (index, filler.reference(index, plan::claim_of(plan, index))))
-            .collect(),
+    let mut groups: Vec<_> = plan.groups.iter().map(|group| filler.group(group)).collect();
+    if groups.iter().any(|filled| filled.is_ok()) {
+        Recompact.claim(&view, plan);
+        groups.extend(plan.groups[groups.len()..].iter().map(|group| filler.group(group)));
     }
+    let references =
+        duplicates.into_iter().map(|index| (index, filler.reference(index, plan::claim_of(plan, index)))).collect();
+    Outcome { groups, references }
 }

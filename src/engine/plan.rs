@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::model::{EngineOptions, Reason};
 use crate::stage::{
-    Claim, Dedup, Detect, GroupProse, KeepReferenced, NearDedup, Plan, Protect, Recompact, SplitCode, Stage, View,
+    Claim, Dedup, Detect, GroupProse, KeepReferenced, NearDedup, Plan, Protect, SplitCode, Stage, View,
 };
 use crate::text::tokens;
 
@@ -20,7 +20,6 @@ pub(super) fn stages(options: &EngineOptions) -> Result<Vec<Box<dyn Stage>>> {
         Box::new(SplitCode),
         Box::new(Detect::new(&options.preserve_patterns)?),
         Box::new(GroupProse),
-        Box::new(Recompact),
     ])
 }
 

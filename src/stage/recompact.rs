@@ -1,5 +1,5 @@
 //! Summaries of summaries: when a conversation has grown, a long run of summaries of earlier rounds becomes
-//! one. Without growth nothing happens, so a second pass over the same conversation changes nothing.
+//! one. Runs only after something new was summarised, so a second pass over the same conversation changes nothing.
 
 use super::{Claim, GroupKind, Plan, Stage, View};
 use crate::model::{Content, Reason, Role, marker};
@@ -19,17 +19,14 @@ impl Stage for Recompact {
     }
 
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if !view.options.recompact || plan.groups.is_empty() {
+        if !view.options.recompact {
             return;
         }
-        let mut run: Vec<usize> = Vec::new();
-        for index in 0..=view.len() {
-            if index < view.len() && is_summary(view, plan, index) {
-                run.push(index);
-            } else {
-                for part in std::mem::take(&mut run).chunks(MAX_MEMBERS) {
-                    claim_run(view, plan, part);
-                }
+        let summaries: Vec<usize> = (0..view.len()).filter(|&index| is_summary(view, plan, index)).collect();
+        let name = |index: usize| &view.conversation.messages[index].name;
+        for run in summaries.chunk_by(|&a, &b| a + 1 == b && name(a) == name(b)) {
+            for part in run.chunks(MAX_MEMBERS) {
+                claim_run(view, plan, part);
             }
         }
     }

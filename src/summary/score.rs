@@ -9,7 +9,7 @@ const MAX_FACT_POINTS: i32 = 16;
 pub(super) const FILLER: i32 = -10;
 
 /// What a text opens with is what it is about.
-const FIRST: i32 = 2;
+const FIRST: i32 = 1;
 /// Scraps of talk: fewer characters than this and no fact in them.
 const SCRAP_CHARS: u32 = 12;
 

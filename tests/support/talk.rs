@@ -182,7 +182,7 @@ fn texts_of(decoded: &shape::Decoded<'_>, condensed: &Condensed) -> Vec<String> 
 pub fn prose(n: usize) -> String {
     let sentences = [
         "The garden behind the house was quiet in the morning and the birds came back one after the other.",
-        "Nobody could say how long the old bench had been standing there under the apple tree.",
+        "Somebody asked how long the old bench had been standing there under the apple tree.",
         "People liked to walk along the river when the weather was mild and the water was low.",
         "On some evenings a band played in the park and children danced around the fountain.",
     ];
