@@ -1,7 +1,9 @@
 //! Everything that is known about a text after one pass over it. Knows language, lines and signs; knows
 //! nothing of messages, roles or compression.
 
+mod amounts;
 mod atoms;
+mod counts;
 mod cues;
 pub mod cut;
 mod facts;
@@ -9,11 +11,15 @@ mod fences;
 mod lexed;
 mod lexer;
 mod lines;
+mod logs;
 mod names;
 mod numbers;
+mod paths;
+mod quotes;
 mod scan;
 mod sentences;
 mod severity;
+mod source;
 pub mod tokens;
 mod units;
 mod wide;
