@@ -64,22 +64,17 @@ fn is_section(text: &[u8]) -> bool {
 /// Key, value and whether an equals sign separates them.
 fn split(text: &[u8]) -> Option<(&[u8], &[u8], bool)> {
     let is_key = |byte: u8| is_word(byte) || matches!(byte, b'.' | b'-' | b'/' | b'$' | b'@' | b'*');
-    let (length, skip) = match text.first() {
-        Some(&quote @ (b'"' | b'\'')) => {
-            let inside = from(text, 1);
-            let end = memchr::memchr(quote, inside.get(..inside.len().min(60)).unwrap_or_default())?;
-            (end + 2, end + 2)
-        }
-        _ => {
-            let length = run(text.get(..text.len().min(80)).unwrap_or_default(), is_key);
-            (length, length)
-        }
+    let length = if let Some(&quote @ (b'"' | b'\'')) = text.first() {
+        let inside = from(text, 1);
+        memchr::memchr(quote, inside.get(..inside.len().min(60)).unwrap_or_default())? + 2
+    } else {
+        run(text.get(..text.len().min(80)).unwrap_or_default(), is_key)
     };
     if length == 0 {
         return None;
     }
     let key = text.get(..length)?;
-    let rest = from(text, skip);
+    let rest = from(text, length);
     let blanks = run(rest, |byte| byte == b' ' || byte == b'\t');
     let rest = from(rest, blanks);
     match rest.first()? {

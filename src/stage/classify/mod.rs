@@ -19,7 +19,10 @@ mod secrets;
 mod signs;
 mod soft;
 mod sql;
+mod sql_tokens;
+mod statements;
 mod survey;
+mod trace;
 mod triggers;
 mod verse;
 

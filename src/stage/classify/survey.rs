@@ -196,7 +196,7 @@ impl Walk {
             Look::Config if text.contains(&b'=') => self.code.add(size, 1),
             Look::Blank => {}
             Look::Comment | Look::Json | Look::Markup | Look::Pair | Look::Config | Look::Columns => {
-                self.code.add(size, 0)
+                self.code.add(size, 0);
             }
             _ => self.close_code(),
         }
@@ -213,7 +213,7 @@ impl Walk {
         match seen {
             Look::Code | Look::MaybeCode | Look::Json | Look::Markup if is_indented => self.indented.add(size, 2),
             Look::Config | Look::Pair | Look::Columns | Look::Output | Look::Comment if is_indented => {
-                self.indented.add(size, 1)
+                self.indented.add(size, 1);
             }
             Look::Blank => {}
             _ => self.close_indented(),
@@ -228,7 +228,7 @@ impl Walk {
         match seen {
             Look::Columns | Look::Rule => self.columns.add(size, 1),
             Look::Output | Look::Prose if signs.any(Signs::GAP) && memchr::memmem::find(text, b"   ").is_some() => {
-                self.columns.add(size, 1)
+                self.columns.add(size, 1);
             }
             _ => self.close_columns(),
         }
