@@ -40,8 +40,8 @@ fn snippets(data: &str) -> Vec<Snippet> {
 
 fn reasons(text: &str) -> Vec<Reason> {
     let mut lexer = Lexer::default();
-    let lexed = lexer.lex(text);
-    classify(&lexer.view(text, &lexed))
+    let found = lexer.lex(text);
+    classify(&lexer.view(text, &found))
 }
 
 fn hard(text: &str) -> Vec<Reason> {
@@ -50,8 +50,8 @@ fn hard(text: &str) -> Vec<Reason> {
 
 fn is_output(text: &str) -> bool {
     let mut lexer = Lexer::default();
-    let lexed = lexer.lex(text);
-    is_structured_output(&lexer.view(text, &lexed))
+    let found = lexer.lex(text);
+    is_structured_output(&lexer.view(text, &found))
 }
 
 #[test]
@@ -98,6 +98,7 @@ impl Dice {
 }
 
 /// The folder of the corpora; `None` where they are not there, which CI does not accept.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn corpora() -> Option<PathBuf> {
     let fallback = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora");
     let folder = std::env::var_os("CONDENSER_CORPORA").map_or_else(fallback, PathBuf::from);
@@ -181,7 +182,6 @@ fn plain_prose_of_any_length_is_hardly_ever_hard() {
             }
         }
         let share = f64::from(n_hard) / 400.0;
-        eprintln!("{size} characters: {:.1} % hard", 100.0 * share);
         shares.push(share);
     }
     assert!(shares[0] <= 0.02 && shares[3] <= 0.05, "hard at 300, 1,200, 2,400, 4,800: {shares:?}\n{report}");
@@ -377,6 +377,19 @@ fn names_of_models_branches_and_files_are_no_secrets() {
     );
     check_prose(
         "The class card-header__title--with-icon-and-badge-2 and the file invoice_template_final_version_3.docx are the old ones.",
+    );
+}
+
+#[test]
+fn a_view_of_a_file_is_code_wherever_it_begins() {
+    let view = (1459..1475)
+        .map(|n| format!("{n}:        if precision not in units[{n}]:\n{}:            raise ValueError(msg)\n", n + 1))
+        .collect::<String>();
+    let lines =
+        view.lines().enumerate().map(|(at, line)| format!("{}:{}\n", 1459 + at, &line[5..])).collect::<String>();
+    check_hard(
+        Reason::SourceCode,
+        &format!("[File: /srv/box/fields.py (1997 lines total)]\n(1458 more lines above)\n{lines}"),
     );
 }
 

@@ -82,6 +82,9 @@ pub(super) fn bare(line: &[u8], expected: Option<usize>) -> Bare<'_> {
             .or_else(|| fits.then(|| rest.strip_prefix(b":").or_else(|| rest.strip_prefix(b"|"))).flatten());
         if let Some(after) = after {
             (indent, text) = trim(after);
+        }
+        // The first number of a view fits nothing yet; the next one will.
+        if after.is_some() || matches!(rest.first(), Some(b':' | b'|')) {
             number = Some(value);
         }
     }
