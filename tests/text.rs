@@ -107,6 +107,17 @@ mod facts_of_all_kinds {
     }
 
     #[test]
+    fn words_in_capitals_are_no_acronyms() {
+        check(&facts("YOU SHOULD NEVER GUESS! Use the HTTP API of ACME."), "Acronym HTTP | Acronym API | Acronym ACME");
+    }
+
+    #[test]
+    fn line_numbers_and_escapes_are_none() {
+        check(&facts("  1459:    raise ValueError(msg)"), "Pascal ValueError | Vowelless msg");
+        check(&facts("{\"text\": \"see\\nOutput of foo_bar\"}"), "Snake foo_bar");
+    }
+
+    #[test]
     fn quotes_and_code_spans_may_hold_others() {
         check(
             &facts("say \"use maxSize\" and `fooBar` but \"never closed"),

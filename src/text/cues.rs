@@ -26,7 +26,7 @@ pub(super) fn find(bytes: &[u8], pieces: &[Piece], span: Span, kind: UnitKind, h
     if kind == UnitKind::Line && pieces.len() > 200 {
         return;
     }
-    let unit = Unit { bytes, pieces };
+    let unit = Unit { bytes, pieces, is_line: kind == UnitKind::Line };
     if !has_facts && unit.is_filler(span) {
         cues.push(Cue { at: span.start, kind: CueKind::Filler, key: 0 });
     }
@@ -78,6 +78,7 @@ fn ends_with_nt(piece: &Piece, bytes: &[u8]) -> bool {
 struct Unit<'a> {
     bytes: &'a [u8],
     pieces: &'a [Piece],
+    is_line: bool,
 }
 
 impl<'a> Unit<'a> {
@@ -135,10 +136,11 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// "No." for "number", and "no problem".
+    /// "no problem", and the `None` of source code.
     fn is_harmless_no(&self, index: usize) -> bool {
-        self.is_any(index, &["no", "ne", "pas"])
-            && (self.pieces.get(index + 1).is_some_and(|next| next.word & words::AFTER_NO != 0))
+        self.is_line && self.core(index) == b"None"
+            || self.is_any(index, &["no", "ne", "pas"])
+                && (self.pieces.get(index + 1).is_some_and(|next| next.word & words::AFTER_NO != 0))
     }
 
     /// What the phrase around its rarest word says.

@@ -1,6 +1,7 @@
 //! The one pass over a text: takes it line by line, hands each line to those who know fences, kinds, facts and
 //! units, and keeps what they find in an arena. Refuses to know any rule of theirs.
 
+use super::counts;
 use super::cues;
 use super::facts::{self, Names};
 use super::fences::OpenFence;
@@ -38,7 +39,7 @@ impl Lexer {
         let starts = [self.lines.len(), self.units.len(), self.facts.len(), self.cues.len(), self.fences.len()]
             .map(|len| len as u32);
         let mut counts = CharCounts::default();
-        scan::count_ascii(text, &mut counts);
+        counts::count_ascii(text, &mut counts);
         self.pieces.clear();
         self.names.clear();
         let mut pass = Pass { text, counts, ..Pass::new(text, starts[2] as usize) };
@@ -182,7 +183,7 @@ impl<'t> Pass<'t> {
             return;
         }
         let first = lexer.pieces.len();
-        let (mask, words) = scan::scan(self.text, mark, end, &mut lexer.pieces, &mut self.counts);
+        let (classes, words) = scan::scan(self.text, mark, end, &mut lexer.pieces, &mut self.counts);
         if lexer.pieces.len() == first {
             self.blank(lexer, line);
             return;
@@ -190,7 +191,7 @@ impl<'t> Pass<'t> {
         let (head, tail) = (lexer.pieces[first], lexer.pieces[lexer.pieces.len() - 1]);
         let pieces = &lexer.pieces[first..];
         let start = head.start as usize;
-        let text = LineText { bytes, start, end: tail.end as usize, indent, pieces, mask, words };
+        let text = LineText { bytes, start, end: tail.end as usize, indent, pieces, mask: classes, words };
         if let Some(fence) = self.open_fence(&text, span, next) {
             line.kind = LineKind::Fence;
             self.flush(lexer, first);
@@ -230,10 +231,10 @@ impl<'t> Pass<'t> {
     fn fenced(&mut self, lexer: &mut Lexer, line: &mut Line, mark: usize, indent: usize) {
         let bytes = self.text.as_bytes();
         lexer.pieces.clear();
-        let (mask, words) = scan::scan(self.text, mark, line.span.end as usize, &mut lexer.pieces, &mut self.counts);
+        let (classes, words) = scan::scan(self.text, mark, line.span.end as usize, &mut lexer.pieces, &mut self.counts);
         let (Some(head), Some(tail)) = (lexer.pieces.first(), lexer.pieces.last()) else { return };
         let (start, end) = (head.start as usize, tail.end as usize);
-        let text = LineText { bytes, start, end, indent, pieces: &lexer.pieces, mask, words };
+        let text = LineText { bytes, start, end, indent, pieces: &lexer.pieces, mask: classes, words };
         line.severity = severity::severity(&text, LineKind::Fenced);
         if line.severity == Severity::Failure {
             line.key = fold_bytes(text.trimmed());
@@ -294,10 +295,12 @@ impl<'t> Pass<'t> {
         let Some(block) = self.block else { return false };
         let (Some(&head), true) = (lexer.pieces.get(first), first > 0) else { return false };
         let bytes = self.text.as_bytes();
+        // A hash, a path or a version opens a line of its own.
+        let is_plain = !head.has(scan::DIGIT | scan::UNDER | scan::SLASH | scan::AT | scan::MONEY);
         match (block.kind, self.previous) {
             (BlockKind::Item, _) if line.indent >= 2 => true,
             (_, LineKind::Prose | LineKind::ListItem) => {
-                sentences::begins_small(bytes, head) && !ends_sentence(bytes, &lexer.pieces[..first])
+                is_plain && sentences::begins_small(bytes, head) && !ends_sentence(bytes, &lexer.pieces[..first])
             }
             _ => false,
         }
@@ -348,7 +351,7 @@ impl<'t> Pass<'t> {
         let n_chars = if self.counts.chars as usize == bytes.len() {
             span.len()
         } else {
-            scan::count_chars(bytes.get(span.start as usize..span.end as usize).unwrap_or_default())
+            counts::count_chars(bytes.get(span.start as usize..span.end as usize).unwrap_or_default())
         };
         let has_facts =
             facts.get(self.first_fact..).and_then(<[Fact]>::last).is_some_and(|fact| fact.span.end > span.start);

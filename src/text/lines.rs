@@ -2,7 +2,9 @@
 //! start and end of a line and the words of its first pieces; refuses to know what the line reports.
 
 use super::lexed::LineKind;
+use super::logs;
 use super::scan::{self, Piece};
+use super::source;
 use super::words;
 
 /// A line with its pieces.
@@ -29,10 +31,12 @@ impl<'a> LineText<'a> {
     pub(super) fn trimmed(&self) -> &'a [u8] {
         self.bytes.get(self.start..self.end).unwrap_or_default()
     }
-    fn piece(&self, index: usize) -> &'a [u8] {
+    /// Piece `index`; empty when there is none.
+    pub(super) fn piece(&self, index: usize) -> &'a [u8] {
         self.pieces.get(index).map_or(&[], |piece| piece.of(self.bytes))
     }
-    fn flags(&self, index: usize) -> u32 {
+    /// Word flags of piece `index`.
+    pub(super) fn flags(&self, index: usize) -> u32 {
         self.pieces.get(index).map_or(0, |piece| piece.word)
     }
 }
@@ -166,10 +170,10 @@ fn by_first_byte(line: &LineText<'_>, trimmed: &[u8], first: u8, previous: LineK
         b'<' => by_markup(line, trimmed, second),
         b'/' if second == b'/' || second == b'*' => Some(LineKind::Code),
         b'/' | b'~' if line.pieces.len() == 1 && line.mask & scan::SLASH != 0 => {
-            Some(if is_grep(trimmed) { LineKind::Grep } else { LineKind::Listing })
+            Some(if logs::is_grep(trimmed) { LineKind::Grep } else { LineKind::Listing })
         }
         b'*' if second == b'/' || (previous == LineKind::Code && second == b' ') => Some(LineKind::Code),
-        b'0'..=b'9' => by_number(line, trimmed),
+        b'0'..=b'9' => by_number(line, trimmed, previous),
         0xe2 if is_mark(trimmed) => Some(LineKind::Status),
         0xe2 if line.pieces.first().is_some_and(|piece| piece.has(scan::BOX)) => Some(LineKind::TableRow),
         _ => None,
@@ -202,7 +206,7 @@ fn by_json(line: &LineText<'_>, trimmed: &[u8], first: u8, second: u8, previous:
             let close = memchr::memchr(b']', trimmed.get(..60.min(trimmed.len()))?)?;
             let inner = &trimmed[1..close];
             let after = trimmed.get(close + 1).copied().unwrap_or(b' ');
-            if words::flags_of(inner) & words::LEVEL != 0 || has_clock(inner) || has_date(inner) {
+            if words::flags_of(inner) & words::LEVEL != 0 || logs::has_clock(inner) || logs::has_date(inner) {
                 Some(LineKind::Log)
             } else if matches!(inner, b" " | b"x" | b"X") {
                 Some(LineKind::ListItem)
@@ -239,7 +243,7 @@ fn by_markup(line: &LineText<'_>, trimmed: &[u8], second: u8) -> Option<LineKind
     }
     let close = memchr::memchr(b'>', trimmed)?;
     let rest = trimmed.get(close + 1..).unwrap_or_default();
-    let is_nick = matches!(second, b'A'..=b'Z' | b'a'..=b'z')
+    let is_nick = second.is_ascii_alphabetic()
         && close + 1 == line.piece(0).len()
         && rest.len() > 1
         && memchr::memchr(b'<', rest).is_none();
@@ -264,81 +268,56 @@ fn is_sentence_like(line: &LineText<'_>) -> bool {
         && line.mask & (scan::OTHER | scan::END | scan::DOT | scan::DIGIT) != 0
 }
 
-fn by_number(line: &LineText<'_>, trimmed: &[u8]) -> Option<LineKind> {
+fn by_number(line: &LineText<'_>, trimmed: &[u8], previous: LineKind) -> Option<LineKind> {
     let first = line.piece(0);
-    if has_date(first) && line.pieces.len() >= 2 {
+    if logs::has_date(first) && line.pieces.len() >= 2 {
         let next = line.piece(1);
         if first.contains(&b'T') || next.first().is_some_and(u8::is_ascii_digit) || line.flags(1) & words::LEVEL != 0 {
             return Some(LineKind::Log);
         }
     }
-    if has_clock(first) && first.len() >= 8 && line.pieces.len() >= 2 {
+    if logs::has_clock(first) && first.len() >= 8 && line.pieces.len() >= 2 {
         return Some(LineKind::Log);
     }
-    if is_grep(trimmed) {
+    if logs::is_grep(trimmed) {
         return Some(LineKind::Grep);
     }
-    // `cat -n`: a number, a tab or an arrow, source code.
+    // `cat -n` and the like: a number, a tab, an arrow or a colon, source code.
     let n_digits = trimmed.iter().take_while(|byte| byte.is_ascii_digit()).count();
     match trimmed.get(n_digits..) {
-        Some([b'\t', ..] | [0xe2, 0x86, 0x92, ..]) => Some(LineKind::Code),
+        Some([b'\t', ..] | [0xe2, 0x86, 0x92, ..] | [b':', b' ', b' ', ..] | [b':', b'\t', ..]) => Some(LineKind::Code),
+        Some(b":") if previous == LineKind::Code => Some(LineKind::Code),
         _ => None,
     }
-}
-
-/// `hh:mm` somewhere in a short piece.
-fn has_clock(word: &[u8]) -> bool {
-    word.len() <= 40
-        && word.windows(5).any(|part| {
-            matches!(part, [a, b, b':', c, d] if a.is_ascii_digit() && b.is_ascii_digit() && c.is_ascii_digit() && d.is_ascii_digit())
-        })
-}
-
-/// `yyyy-mm-dd` or `yyyy/mm/dd` at the start.
-fn has_date(word: &[u8]) -> bool {
-    matches!(word, [a, b, c, d, b'-' | b'/', e, f, b'-' | b'/', g, h, ..]
-        if [a, b, c, d, e, f, g, h].iter().all(|byte| byte.is_ascii_digit()))
-}
-
-/// `path:line:` at the start.
-fn is_grep(trimmed: &[u8]) -> bool {
-    let head = trimmed.get(..200.min(trimmed.len())).unwrap_or_default();
-    let Some(colon) = head.iter().position(|&byte| byte == b':' || byte.is_ascii_whitespace()) else { return false };
-    if head[colon] != b':' || !head[..colon].iter().any(|&byte| byte == b'.' || byte == b'/') {
-        return false;
-    }
-    let rest = &head[colon + 1..];
-    let n_digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    n_digits > 0 && rest.get(n_digits) == Some(&b':')
 }
 
 fn by_words(line: &LineText<'_>, trimmed: &[u8], previous: LineKind) -> Option<LineKind> {
     let first = line.piece(0);
     let n_pieces = line.pieces.len();
-    if line.flags(0) & words::LEVEL != 0 || line.mask & scan::BRACKET != 0 && first.starts_with(b"error[") {
-        if let Some(kind) = by_level(line, first) {
-            return Some(kind);
-        }
+    if (line.flags(0) & words::LEVEL != 0 || line.mask & scan::BRACKET != 0 && first.starts_with(b"error["))
+        && let Some(kind) = logs::by_level(line, first)
+    {
+        return Some(kind);
     }
-    if is_trace(line, trimmed, first) {
+    if logs::is_trace(line, trimmed, first) {
         return Some(LineKind::Trace);
     }
-    if line.mask & scan::COLON != 0 && is_grep(trimmed) {
+    if line.mask & scan::COLON != 0 && logs::is_grep(trimmed) {
         return Some(LineKind::Grep);
     }
-    if is_syslog(line) {
+    if logs::is_syslog(line) {
         return Some(LineKind::Log);
     }
-    if line.mask & (scan::AT | scan::SIGN | scan::ANGLE | scan::MONEY) != 0 && is_prompt(first, n_pieces) {
+    if line.mask & (scan::AT | scan::SIGN | scan::ANGLE | scan::MONEY) != 0 && source::is_prompt(first, n_pieces) {
         return Some(LineKind::Prompt);
     }
-    if is_code(line, trimmed, first, previous) {
+    if source::is_code(line, trimmed, first, previous) {
         return Some(LineKind::Code);
     }
-    if is_key_value(line, trimmed, first, previous) {
+    if source::is_key_value(line, trimmed, first, previous) {
         return Some(LineKind::KeyValue);
     }
-    if is_row(trimmed, line, previous) {
+    if source::is_row(trimmed, line, previous) {
         return Some(LineKind::TableRow);
     }
     if n_pieces == 1
@@ -358,204 +337,4 @@ fn by_words(line: &LineText<'_>, trimmed: &[u8], previous: LineKind) -> Option<L
         return Some(LineKind::Data);
     }
     None
-}
-
-fn by_level(line: &LineText<'_>, first: &[u8]) -> Option<LineKind> {
-    let is_capital = first.iter().take(4).filter(|byte| byte.is_ascii_uppercase()).count() >= 2;
-    let has_colon = first.ends_with(b":") || first.ends_with(b"]") || first.starts_with(b"error[");
-    if !is_capital && !has_colon {
-        let is_ok = first == b"ok" && line.pieces.get(1).is_some_and(|piece| piece.has(scan::DIGIT | scan::SLASH));
-        return is_ok.then_some(LineKind::Status);
-    }
-    let (from, to) = scan::trim(first, 0, first.len());
-    Some(match &first[from..to] {
-        b"INFO" | b"DEBUG" | b"TRACE" | b"WARN" | b"NOTICE" | b"CRITICAL" | b"FATAL" | b"SEVERE" => LineKind::Log,
-        b"Note" | b"Hint" | b"NOTE" | b"note" | b"hint" | b"Notice" | b"Success" | b"Critical" | b"Skip" | b"OK"
-        | b"Trace"
-            if line.pieces.len() > 6 || !is_capital =>
-        {
-            return None;
-        }
-        _ => LineKind::Status,
-    })
-}
-
-fn is_trace(line: &LineText<'_>, trimmed: &[u8], first: &[u8]) -> bool {
-    match first {
-        b"at" => {
-            line.indent > 0 && line.mask & (scan::BRACKET | scan::COLON | scan::SLASH) != 0 && line.pieces.len() <= 8
-        }
-        b"File" => line.piece(1).starts_with(b"\"") && line.piece(2) == b"line",
-        b"Traceback" => line.piece(1) == b"(most",
-        b"Caused" => line.piece(1) == b"by:",
-        b"Exception" => trimmed.starts_with(b"Exception in thread"),
-        b"goroutine" => line.piece(1).first().is_some_and(u8::is_ascii_digit),
-        b"thread" => memchr::memmem::find(trimmed, b"panicked at").is_some(),
-        b"stack" => trimmed == b"stack backtrace:",
-        _ => {
-            let (from, to) = scan::trim(first, 0, first.len());
-            let name = &first[from..to];
-            line.indent == 0
-                && first.ends_with(b":")
-                && name.first().is_some_and(|byte| byte.is_ascii_alphabetic())
-                && (name.ends_with(b"Error") || name.ends_with(b"Exception"))
-                && name.len() > 9
-        }
-    }
-}
-
-/// `Mar  3 14:02:11 host program[12]:`
-fn is_syslog(line: &LineText<'_>) -> bool {
-    line.flags(0) & words::MONTH != 0
-        && line.piece(0).len() == 3
-        && line.piece(1).len() <= 2
-        && line.piece(2).len() == 8
-        && has_clock(line.piece(2))
-}
-
-fn is_prompt(first: &[u8], n_pieces: usize) -> bool {
-    (n_pieces >= 2 || first.len() > 6)
-        && (first.ends_with(b"$") || first.ends_with(b"#"))
-        && first.contains(&b'@')
-        && first.contains(&b':')
-}
-
-/// Source code, by its first word together with its signs, or by its last sign.
-fn is_code(line: &LineText<'_>, trimmed: &[u8], first: &[u8], previous: LineKind) -> bool {
-    const SIGNS: u32 =
-        scan::BRACKET | scan::SIGN | scan::UNDER | scan::ANGLE | scan::QUOTE | scan::COMMA | scan::COLON | scan::DOT;
-    if line.mask & SIGNS == 0 && !(previous == LineKind::Code && line.indent >= 2) {
-        return line.pieces.len() <= 3
-            && matches!(first, b"import" | b"package" | b"using")
-            && line.mask & scan::CAPITAL == 0;
-    }
-    let last = trimmed.last().copied().unwrap_or(b' ');
-    let (mut brackets, mut signs) = (0, 0);
-    if line.mask & (scan::BRACKET | scan::SIGN) != 0 {
-        for &byte in trimmed.get(..160.min(trimmed.len())).unwrap_or_default() {
-            brackets += usize::from(matches!(byte, b'(' | b')' | b'{' | b'}' | b'[' | b']'));
-            signs += usize::from(matches!(byte, b'=' | b'+' | b'*' | b'&' | b'|' | b'^' | b';' | b'<' | b'>'));
-        }
-    }
-    let is_keyword = line.flags(0) & words::CODE != 0 && first.first().is_some_and(u8::is_ascii_lowercase);
-    if is_keyword {
-        let is_strong = matches!(
-            first,
-            b"def"
-                | b"const"
-                | b"fn"
-                | b"pub"
-                | b"elif"
-                | b"elseif"
-                | b"func"
-                | b"void"
-                | b"namespace"
-                | b"struct"
-                | b"typedef"
-        );
-        let is_import = matches!(first, b"import")
-            || first == b"from" && line.pieces.iter().take(4).any(|piece| piece.of(line.bytes) == b"import");
-        if is_import && last != b'.' || is_strong && brackets + signs > 0 {
-            return true;
-        }
-        if (last == b';' || last == b'{' || last == b':')
-            && (brackets + signs > 0
-                || matches!(
-                    trimmed,
-                    b"else:"
-                        | b"try:"
-                        | b"finally:"
-                        | b"except:"
-                        | b"break;"
-                        | b"continue;"
-                        | b"return;"
-                        | b"do {"
-                        | b"else {"
-                        | b"try {"
-                ))
-        {
-            return true;
-        }
-        if signs > 0 && (brackets >= 2 || line.pieces.iter().any(|piece| piece.of(line.bytes) == b"=")) {
-            return true;
-        }
-        if first == b"return" && line.indent > 0 && !matches!(last, b'.' | b'!' | b'?') {
-            return true;
-        }
-    }
-    match last {
-        b';' if signs > 1 || brackets >= 2 || first.contains(&b'.') || first.contains(&b'-') => return true,
-        b'{' if brackets >= 1 => return true,
-        b'}' | b')' | b']' | b',' | b':' if line.indent >= 2 && previous == LineKind::Code => return true,
-        b')' if first.contains(&b'(')
-            && memchr::memchr(b' ', trimmed).is_none()
-            && first.len() > 3
-            && first[0] != b'(' =>
-        {
-            return true;
-        }
-        _ => {}
-    }
-    let has_assignment = line
-        .pieces
-        .iter()
-        .take(4)
-        .skip(1)
-        .any(|piece| matches!(piece.of(line.bytes), b"=" | b"+=" | b":=" | b"=>" | b"=="));
-    if has_assignment && (brackets >= 2 || line.indent >= 2 || previous == LineKind::Code) {
-        return true;
-    }
-    line.indent >= 2
-        && previous == LineKind::Code
-        && !matches!(last, b'.' | b'!' | b'?')
-        && (brackets + signs > 0 || is_keyword)
-}
-
-/// `key: value`, `key = value`, `KEY=value` with a key like an identifier and a short value.
-fn is_key_value(line: &LineText<'_>, trimmed: &[u8], first: &[u8], previous: LineKind) -> bool {
-    let n_pieces = line.pieces.len();
-    let last = trimmed.last().copied().unwrap_or(b' ');
-    let is_name = |name: &[u8]| {
-        !name.is_empty()
-            && name.len() <= 60
-            && name.iter().all(|&byte| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte))
-    };
-    if let [name @ .., b':'] = first {
-        let is_technical =
-            name.iter().any(|byte| b"_-./".contains(byte)) || !name.first().is_some_and(u8::is_ascii_uppercase);
-        return is_name(name)
-            && is_technical
-            && (n_pieces <= 3 || n_pieces <= 6 && (line.indent > 0 || previous == LineKind::KeyValue))
-            && !matches!(last, b'!' | b'?')
-            && (last != b'.' || n_pieces <= 2)
-            && n_pieces > 1;
-    }
-    if line.piece(1) == b"=" || line.piece(1) == b":" {
-        return is_name(first) && n_pieces <= 8 && last != b'.';
-    }
-    match memchr::memchr(b'=', first) {
-        Some(at) if at > 0 => is_name(&first[..at]) && n_pieces <= 4 && !matches!(last, b'.' | b'!' | b'?' | b','),
-        _ => false,
-    }
-}
-
-/// Values separated by tabs, bars or commas.
-fn is_row(trimmed: &[u8], line: &LineText<'_>, previous: LineKind) -> bool {
-    if line.mask & scan::BOX != 0 {
-        return true;
-    }
-    let head = trimmed.get(..400.min(trimmed.len())).unwrap_or_default();
-    let n_tabs = memchr::memchr_iter(b'\t', head).count();
-    if n_tabs >= 2 {
-        return true;
-    }
-    if line.mask & scan::SIGN != 0 && memchr::memmem::find_iter(head, b" | ").count() >= 2 {
-        return true;
-    }
-    if line.mask & scan::COMMA == 0 || matches!(trimmed.last(), Some(b'.' | b'!' | b'?')) {
-        return false;
-    }
-    let n_commas = memchr::memchr_iter(b',', head).count();
-    let n_spaced = memchr::memmem::find_iter(head, b", ").count();
-    n_commas >= 2 && n_spaced == 0 && (line.pieces.len() <= 2 * n_commas || previous == LineKind::TableRow)
 }

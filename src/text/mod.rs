@@ -1,18 +1,24 @@
 //! Everything that is known about a text after one pass over it. Knows language, lines and signs; knows
 //! nothing of messages, roles or compression.
 
+mod amounts;
 mod atoms;
+mod counts;
 mod cues;
 mod facts;
 mod fences;
 mod lexed;
 mod lexer;
 mod lines;
+mod logs;
 mod names;
 mod numbers;
+mod paths;
+mod quotes;
 mod scan;
 mod sentences;
 mod severity;
+mod source;
 pub mod tokens;
 mod units;
 mod wide;

@@ -294,66 +294,21 @@ pub(super) fn class_of(code: u32) -> u32 {
         0x2500..=0x257f => BOX,
         0xa2..=0xa5 | 0x20a0..=0x20bf | 0xffe5 | 0xff04 => MONEY,
         0xff05 => PERCENT,
-        0xd7 | 0xf7 => OTHER,
-        0x200b..=0x2bff | 0x1_f000..=0x1_ffff | 0xe000..=0xf8ff | 0xfe00..=0xfe0f | 0xfffd | 0x80..=0xa9 => OTHER,
+        0xd7
+        | 0xf7
+        | 0x200b..=0x2bff
+        | 0x1_f000..=0x1_ffff
+        | 0xe000..=0xf8ff
+        | 0xfe00..=0xfe0f
+        | 0xfffd
+        | 0x80..=0xa9 => OTHER,
         0xdf..=0xff | 0x430..=0x45f | 0x3b1..=0x3c9 => EXT_LETTER,
-        0x400..=0x42f => EXT_LETTER | CAPITAL,
-        0xc0..=0xde => EXT_LETTER | CAPITAL,
+        0x400..=0x42f | 0xc0..=0xde => EXT_LETTER | CAPITAL,
         _ => match char::from_u32(code) {
             Some(sign) if sign.is_alphabetic() => EXT_LETTER | if sign.is_uppercase() { CAPITAL } else { 0 },
             _ => OTHER,
         },
     }
-}
-
-/// Bytes that are counted in one go: no count of them outgrows a byte.
-const BLOCK: usize = 240;
-/// The end of a text is filled up to a multiple of this with bytes that count as nothing.
-const LANES: usize = 16;
-
-/// Adds what can be counted over all bytes at once: characters, and letters, digits, signs and blanks of ASCII.
-pub(super) fn count_ascii(text: &str, counts: &mut CharCounts) {
-    let mut blocks = text.as_bytes().chunks_exact(BLOCK);
-    for block in &mut blocks {
-        count_block(block, counts);
-    }
-    let rest = blocks.remainder();
-    let mut filled = [0x80; BLOCK];
-    filled[..rest.len()].copy_from_slice(rest);
-    count_block(&filled[..rest.len().next_multiple_of(LANES)], counts);
-}
-
-fn count_block(block: &[u8], counts: &mut CharCounts) {
-    let (lanes, _) = block.as_chunks::<LANES>();
-    let mut sums = [[0_u8; LANES]; 5];
-    for lane in lanes {
-        for (at, &byte) in lane.iter().enumerate() {
-            sums[0][at] += u8::from(byte & 0xc0 != 0x80);
-            sums[1][at] += u8::from((byte | 0x20).wrapping_sub(b'a') < 26);
-            sums[2][at] += u8::from(byte.wrapping_sub(b'0') < 10);
-            sums[3][at] += u8::from((byte == b' ') | (byte.wrapping_sub(9) < 5));
-            sums[4][at] += u8::from(
-                (byte.wrapping_sub(b'#') < 4)
-                    | (byte.wrapping_sub(b'(') < 4)
-                    | (byte.wrapping_sub(b':') < 5)
-                    | (byte == b'@')
-                    | (byte.wrapping_sub(b'[') < 4)
-                    | (byte == b'`')
-                    | (byte.wrapping_sub(b'{') < 4),
-            );
-        }
-    }
-    let [chars, letters, digits, blanks, special] = sums.map(|sum| sum.iter().map(|&n| u32::from(n)).sum::<u32>());
-    counts.chars += chars;
-    counts.letters += letters;
-    counts.digits += digits;
-    counts.blanks += blanks;
-    counts.special += special;
-}
-
-/// Characters of a piece of valid UTF-8.
-pub(super) fn count_chars(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
 }
 
 /// `start..end` without brackets, quotes and stars at both ends and without punctuation at the end.
@@ -406,4 +361,47 @@ pub(super) fn trim(bytes: &[u8], mut start: usize, mut end: usize) -> (usize, us
 
 fn is_wide_bracket(code: u32) -> bool {
     matches!(code, 0xff08 | 0xff09 | 0x3010 | 0x3011 | 0x3014 | 0x3015)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn only_piece(text: &str, start: usize, end: usize) -> (u32, u32) {
+        let mut pieces = Vec::new();
+        scan(text, start, end, &mut pieces, &mut CharCounts::default());
+        assert_eq!(pieces.len(), 1, "{text:?}");
+        (pieces[0].mask, pieces[0].word)
+    }
+
+    /// Words near the end of a line are read byte by byte, others eight bytes at once.
+    #[test]
+    fn reading_at_once_finds_the_same_as_byte_by_byte() {
+        for word in [
+            "not",
+            "Not",
+            "a",
+            "A",
+            "the,",
+            "The.",
+            "rhythm",
+            "abcdefgh",
+            "Abcdefghi",
+            "don't",
+            "aB",
+            "ABC",
+            "x1",
+            "naïve",
+            "z.",
+        ] {
+            let long = format!("{word}          ");
+            assert_eq!(only_piece(word, 0, word.len()), only_piece(&long, 0, long.len()), "{word}");
+        }
+    }
+
+    #[test]
+    fn a_capital_counts_as_inside_only_behind_the_first_byte() {
+        assert_eq!(only_piece("Word", 0, 4).0 & (UPPER | CAPITAL), CAPITAL);
+        assert_eq!(only_piece("wOrd", 0, 4).0 & (UPPER | CAPITAL), UPPER);
+    }
 }

@@ -20,6 +20,9 @@ pub(super) fn severity(line: &LineText<'_>, kind: LineKind) -> Severity {
         return Severity::Totals;
     }
     let mut found = mark(line);
+    if line.mask & scan::BRACKET != 0 && line.trimmed().starts_with(b"error[") {
+        found = Severity::Failure;
+    }
     for (index, piece) in line.pieces.iter().enumerate() {
         if found == Severity::Failure {
             break;
@@ -30,8 +33,6 @@ pub(super) fn severity(line: &LineText<'_>, kind: LineKind) -> Severity {
             && piece.has(scan::COLON | scan::DOT | scan::BRACKET)
             && is_class(*piece, line.bytes)
         {
-            found = Severity::Failure;
-        } else if index == 0 && piece.of(line.bytes).starts_with(b"error[") {
             found = Severity::Failure;
         }
     }
@@ -45,7 +46,7 @@ fn mark(line: &LineText<'_>) -> Severity {
     }
     for piece in line.pieces.iter().take(3).filter(|piece| piece.has(scan::OTHER)) {
         match piece.of(line.bytes) {
-            [0xe2, 0x9c, 0x97 | 0x98 | 0x96, ..] | [0xe2, 0x9d, 0x8c, ..] => return Severity::Failure,
+            [0xe2, 0x9c, 0x96..=0x98, ..] | [0xe2, 0x9d, 0x8c, ..] => return Severity::Failure,
             [0xe2, 0x9c, 0x93 | 0x94 | 0x85, ..] => return Severity::Success,
             [0xe2, 0x9a, 0xa0, ..] => return Severity::Warning,
             _ => {}

@@ -1,6 +1,7 @@
 //! Cuts a block of joined lines into units: sentences, a fragment at its end, parts of what is too long. Knows
 //! lengths and sentence ends; refuses to know lines and facts.
 
+use super::counts;
 use super::lexed::{Span, UnitKind};
 use super::scan::{self, Piece};
 use super::sentences;
@@ -72,7 +73,7 @@ fn cut(
     emit: &mut impl FnMut(Span, UnitKind, &[Piece]),
 ) {
     let is_long = (end - start) as usize > limit
-        && scan::count_chars(bytes.get(start as usize..end as usize).unwrap_or_default()) > limit;
+        && counts::count_chars(bytes.get(start as usize..end as usize).unwrap_or_default()) > limit;
     if !is_long {
         emit(Span { start, end }, kind, pieces);
         return;
@@ -86,7 +87,7 @@ fn cut(
         let here = if piece.mask & (scan::WIDE | scan::EXT_LETTER | scan::OTHER) == 0 {
             part.len()
         } else {
-            scan::count_chars(part)
+            counts::count_chars(part)
         };
         if piece.has(scan::WIDE) && n_chars + here > MAX_PART {
             // Text without blanks: cut between characters.

@@ -89,6 +89,7 @@ const fn insert(mut table: Table, low: u64, high: u64, flags: u32) -> Table {
     table
 }
 
+#[expect(clippy::large_stack_arrays, reason = "the table is built by the compiler")]
 const fn build() -> Table {
     let mut table = Table { filter: [0; N_FILTER], slots: [const { Slot { low: 0, high: 0, flags: 0 } }; N_SLOTS] };
     let mut list = 0;
