@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Read;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use condenser::model::Reason;
@@ -48,6 +49,15 @@ fn hard(text: &str) -> Vec<Reason> {
     reasons(text).into_iter().filter(|reason| reason.is_hard()).collect()
 }
 
+/// The lines that `write` gives for each number.
+fn numbered(numbers: Range<u32>, write: impl Fn(u32, &mut String) -> std::fmt::Result) -> String {
+    let mut text = String::new();
+    for n in numbers {
+        write(n, &mut text).expect("a string takes everything");
+    }
+    text
+}
+
 fn is_output(text: &str) -> bool {
     let mut lexer = Lexer::default();
     let found = lexer.lex(text);
@@ -77,7 +87,7 @@ fn labelled_prose_is_not_taken_for_structure() {
     let mut wrong = Vec::new();
     for snippet in &all {
         let found = hard(&snippet.text);
-        if !found.is_empty() {
+        if !found.is_empty() || is_output(&snippet.text) {
             wrong.push(format!("{} {}: {found:?}", snippet.kind, snippet.title));
         }
     }
@@ -178,7 +188,7 @@ fn plain_prose_of_any_length_is_hardly_ever_hard() {
             let found = hard(&text);
             if !found.is_empty() {
                 n_hard += 1;
-                let _ = writeln!(report, "---- {size} {found:?}\n{text}");
+                writeln!(report, "---- {size} {found:?}\n{text}").expect("a string takes everything");
             }
         }
         let share = f64::from(n_hard) / 400.0;
@@ -382,11 +392,10 @@ fn names_of_models_branches_and_files_are_no_secrets() {
 
 #[test]
 fn a_view_of_a_file_is_code_wherever_it_begins() {
-    let view = (1459..1475)
-        .map(|n| format!("{n}:        if precision not in units[{n}]:\n{}:            raise ValueError(msg)\n", n + 1))
-        .collect::<String>();
-    let lines =
-        view.lines().enumerate().map(|(at, line)| format!("{}:{}\n", 1459 + at, &line[5..])).collect::<String>();
+    let lines = numbered(1459..1475, |n, lines| match n % 2 {
+        0 => writeln!(lines, "{n}:        if precision not in units[{n}]:"),
+        _ => writeln!(lines, "{n}:            raise ValueError(msg)"),
+    });
     check_hard(
         Reason::SourceCode,
         &format!("[File: /srv/box/fields.py (1997 lines total)]\n(1458 more lines above)\n{lines}"),
@@ -395,8 +404,8 @@ fn a_view_of_a_file_is_code_wherever_it_begins() {
 
 #[test]
 fn long_output_is_summarised_by_its_lines_and_short_output_is_kept() {
-    let log: String =
-        (10..40).map(|n| format!("2031-04-11T08:14:{n}Z INFO [main] step {n} of the sync is done\n")).collect();
+    let log =
+        numbered(10..40, |n, log| writeln!(log, "2031-04-11T08:14:{n}Z INFO [main] step {n} of the sync is done"));
     assert!(is_output(&log));
     assert_eq!(hard(&log), []);
     let short: String = log.lines().take(5).collect::<Vec<_>>().join("\n");

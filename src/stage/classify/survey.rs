@@ -229,7 +229,7 @@ impl Walk {
             Look::Rule => self.rows.add(size, 2),
             // `a | b` without outer borders belongs to the rule below or above.
             _ if signs.any(Signs::PIPE) && seen != Look::Output && memchr::memmem::find(text, b" | ").is_some() => {
-                self.rows.add(size, 0)
+                self.rows.add(size, 0);
             }
             _ => self.close_rows(),
         }
