@@ -16,8 +16,8 @@ pub(super) fn starts_word(text: &[u8], at: usize) -> bool {
 }
 
 /// How many bytes of `text` in front satisfy `test`.
-pub(super) fn run(text: &[u8], test: impl Fn(u8) -> bool) -> usize {
-    text.iter().position(|&byte| !test(byte)).unwrap_or(text.len())
+pub(super) fn run(text: &[u8], belongs: impl Fn(u8) -> bool) -> usize {
+    text.iter().position(|&byte| !belongs(byte)).unwrap_or(text.len())
 }
 
 /// `text` without the blanks in front.
@@ -39,4 +39,9 @@ pub(super) fn holds(text: &[u8], needle: &[u8]) -> bool {
         return true;
     };
     memchr::memchr_iter(rare, text).any(|at| at >= skip && from(text, at - skip).starts_with(needle))
+}
+
+/// How often `byte` stands in `text`.
+pub(super) fn count(text: &[u8], byte: u8) -> usize {
+    memchr::memchr_iter(byte, text).count()
 }

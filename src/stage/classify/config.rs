@@ -8,10 +8,13 @@ use super::signs::Signs;
 /// `Config` for a key with a value that no sentence has, `Pair` for one with a few words.
 pub(super) fn look(line: Bare<'_>) -> Option<Look> {
     let text = line.text;
-    if !line.signs.any(Signs::COLON | Signs::EQUALS | Signs::SQUARE) {
+    if !line.signs.any(Signs::COLON | Signs::EQUALS | Signs::SQUARE | Signs::SLASH) {
         return None;
     }
     if is_section(text) {
+        return Some(Look::Config);
+    }
+    if is_dependency(text) {
         return Some(Look::Config);
     }
     let item = list_marker(text);
@@ -49,6 +52,39 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
     }
 }
 
+/// `Wall time: 0.3 seconds`: a short key, perhaps of several words, and a short value with a number or of one word.
+pub(super) fn is_datum(text: &[u8]) -> bool {
+    let Some(colon) = memchr::memchr(b':', text.get(..text.len().min(40)).unwrap_or_default()) else {
+        return false;
+    };
+    let (key, value) = (text.get(..colon).unwrap_or_default(), skip_blanks(from(text, colon + 1)));
+    let is_short = word_count(key, 5) <= 4 && word_count(value, 7) <= 6;
+    is_short
+        && text.get(colon + 1).is_none_or(u8::is_ascii_whitespace)
+        && !is_sentence(value)
+        && (word_count(value, 2) <= 1 || value.iter().any(u8::is_ascii_digit))
+}
+
+/// `github.com/x/y v1.2.3`, `pkg==1.2`: a line of a list of dependencies.
+fn is_dependency(text: &[u8]) -> bool {
+    let name = run(text, |byte| is_word(byte) || matches!(byte, b'/' | b'.' | b'-' | b'@' | b'[' | b']'));
+    let rest = from(text, name);
+    let is_version = |version: &[u8]| {
+        let version = version.strip_prefix(b"v").unwrap_or(version);
+        version.first().is_some_and(u8::is_ascii_digit)
+            && version.get(..run(version, |byte| byte != b' ')).is_some_and(|word| word.contains(&b'.'))
+    };
+    if let Some(version) =
+        rest.strip_prefix(b"==").or_else(|| rest.strip_prefix(b"~=")).or_else(|| rest.strip_prefix(b">="))
+    {
+        return name >= 2 && is_version(version);
+    }
+    memchr::memchr(b'/', text.get(..name).unwrap_or_default()).is_some()
+        && rest.starts_with(b" v")
+        && is_version(from(rest, 1))
+        && word_count(rest, 5) <= 3
+}
+
 /// `[section]` and `[[array.of.tables]]`.
 fn is_section(text: &[u8]) -> bool {
     let inner = text.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]"));
@@ -64,22 +100,17 @@ fn is_section(text: &[u8]) -> bool {
 /// Key, value and whether an equals sign separates them.
 fn split(text: &[u8]) -> Option<(&[u8], &[u8], bool)> {
     let is_key = |byte: u8| is_word(byte) || matches!(byte, b'.' | b'-' | b'/' | b'$' | b'@' | b'*');
-    let (length, skip) = match text.first() {
-        Some(&quote @ (b'"' | b'\'')) => {
-            let inside = from(text, 1);
-            let end = memchr::memchr(quote, inside.get(..inside.len().min(60)).unwrap_or_default())?;
-            (end + 2, end + 2)
-        }
-        _ => {
-            let length = run(text.get(..text.len().min(80)).unwrap_or_default(), is_key);
-            (length, length)
-        }
+    let length = if let Some(&quote @ (b'"' | b'\'')) = text.first() {
+        let inside = from(text, 1);
+        memchr::memchr(quote, inside.get(..inside.len().min(60)).unwrap_or_default())? + 2
+    } else {
+        run(text.get(..text.len().min(80)).unwrap_or_default(), is_key)
     };
     if length == 0 {
         return None;
     }
     let key = text.get(..length)?;
-    let rest = from(text, skip);
+    let rest = from(text, length);
     let blanks = run(rest, |byte| byte == b' ' || byte == b'\t');
     let rest = from(rest, blanks);
     match rest.first()? {

@@ -26,6 +26,9 @@ pub(super) fn is_http_error(text: &[u8], survey: &Survey) -> bool {
     text.split(|&byte| byte == b'\n').any(|line| is_http_error_line(skip_blanks(line)))
 }
 
+const HTTP_PHRASES: [&[u8]; 5] =
+    [b"response status code is", b"failed with status code", b"returned error:", b"status code:", b"http error"];
+
 fn is_http_error_line(line: &[u8]) -> bool {
     let line = line.strip_prefix(b"< ").unwrap_or(line);
     if let Some(rest) = line.strip_prefix(b"HTTP/") {
@@ -39,11 +42,9 @@ fn is_http_error_line(line: &[u8]) -> bool {
         return false;
     }
     // Tools say so at the end of their own message, after its colon.
-    const PHRASES: [&[u8]; 5] =
-        [b"response status code is", b"failed with status code", b"returned error:", b"status code:", b"http error"];
     let lower = line.get(..line.len().min(300)).unwrap_or_default().to_ascii_lowercase();
     let tool_like = begins_with_error(line) || memchr::memchr(b':', line).is_some_and(|at| at < 60);
-    PHRASES.iter().enumerate().any(|(index, phrase)| {
+    HTTP_PHRASES.iter().enumerate().any(|(index, phrase)| {
         memchr::memmem::find(&lower, phrase).is_some_and(|at| {
             let rest = skip_blanks(from(&lower, at + phrase.len()));
             let rest = skip_blanks(rest.strip_prefix(b":").unwrap_or(rest));
@@ -112,6 +113,17 @@ fn is_failure_line(line: &[u8]) -> bool {
     (tool && ENDS.iter().any(|end| ends_with(end))) || begins_with_error(line)
 }
 
+const PHRASES: [&[u8]; 8] = [
+    b"segmentation fault",
+    b"execution failed",
+    b"command failed",
+    b"authentication failed",
+    b"connection refused",
+    b"permission denied",
+    b"access denied",
+    b"killed",
+];
+
 /// `SomeError: …`, `error: …`, `fatal: …`, `Segmentation fault`.
 fn begins_with_error(line: &[u8]) -> bool {
     let name = run(line, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'[' | b']'));
@@ -122,16 +134,6 @@ fn begins_with_error(line: &[u8]) -> bool {
             || [&b"error"[..], b"fatal", b"FATAL", b"panic", b"ERR"].contains(&word)
             || (word.starts_with(b"error[") && word.ends_with(b"]"));
     }
-    const PHRASES: [&[u8]; 8] = [
-        b"segmentation fault",
-        b"execution failed",
-        b"command failed",
-        b"authentication failed",
-        b"connection refused",
-        b"permission denied",
-        b"access denied",
-        b"killed",
-    ];
     PHRASES.iter().any(|phrase| {
         after_folded(line, phrase)
             .is_some_and(|rest| rest.is_empty() || matches!(rest.first(), Some(b':' | b'.' | b'(')) && rest.len() < 160)

@@ -1,7 +1,7 @@
 //! What a single line looks like, judged by itself. Asks the specialised files in turn; knows nothing of the
 //! lines around it, which `survey` weighs.
 
-use super::bytes::{from, holds, is_word, run};
+use super::bytes::{count, from, holds, is_word, run};
 use super::signs::Signs;
 use super::{code, config, output};
 
@@ -82,6 +82,9 @@ pub(super) fn bare(line: &[u8], expected: Option<usize>) -> Bare<'_> {
             .or_else(|| fits.then(|| rest.strip_prefix(b":").or_else(|| rest.strip_prefix(b"|"))).flatten());
         if let Some(after) = after {
             (indent, text) = trim(after);
+        }
+        // The first number of a view fits nothing yet; the next one will.
+        if after.is_some() || matches!(rest.first(), Some(b':' | b'|')) {
             number = Some(value);
         }
     }
@@ -167,7 +170,7 @@ fn by_first_byte(line: Bare<'_>, first: u8) -> Option<Look> {
 
 /// Cells between bars without a bar in front: `a | b | c`, `e|--0--|--3--|`.
 fn is_open_row(text: &[u8]) -> bool {
-    let n_bars = text.iter().filter(|&&byte| byte == b'|').count();
+    let n_bars = count(text, b'|');
     let n_spaced = memchr::memmem::find_iter(text, b" | ").take(2).count();
     n_bars >= 2 && text.len() < 200 && (n_spaced >= 2 || (text.ends_with(b"|") && n_bars >= 3)) && !holds(text, b"||")
 }
@@ -175,7 +178,7 @@ fn is_open_row(text: &[u8]) -> bool {
 /// `----+----`, `+====+`, `===  ===`: at least two columns.
 fn is_table_rule(text: &[u8]) -> bool {
     text.iter().all(|byte| b"+-=| ".contains(byte))
-        && (text.iter().filter(|&&byte| byte == b'+').count() >= 1
+        && (count(text, b'+') >= 1
             || holds(text, b"=  =")
             || holds(text, b"-  -")
             || holds(text, b"= =")
@@ -280,7 +283,7 @@ fn is_json_member(text: &[u8]) -> bool {
         Some(b':') => true,
         // An element of an array: nothing but the string and its comma.
         Some(b',') => after.len() == colon + 1,
-        None => end < 80 && !memchr::memchr(b' ', inside).is_some_and(|at| at < end),
+        None => end < 80 && memchr::memchr(b' ', inside).is_none_or(|at| at >= end),
         _ => false,
     }
 }
@@ -289,7 +292,7 @@ fn is_json_member(text: &[u8]) -> bool {
 fn is_columns(text: &[u8]) -> bool {
     let text = text.get(..text.len().min(300)).unwrap_or_default();
     if memchr::memchr(b'\t', text).is_some() {
-        return text.iter().filter(|&&byte| byte == b'\t').count() >= 2;
+        return count(text, b'\t') >= 2;
     }
     let mut n_gaps = 0;
     let mut rest = text;

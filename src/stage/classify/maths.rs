@@ -125,33 +125,7 @@ pub(super) fn has_formula(text: &[u8]) -> bool {
     let mut operators = 0;
     let mut end = 0;
     for at in memchr::memchr_iter(0xE2, text) {
-        let weight = match text.get(at + 1..at + 3) {
-            Some(&[0x88, sign]) => {
-                // Minus, bullet and ratio are typography.
-                if matches!(sign, 0x92 | 0x99 | 0xB6) {
-                    0
-                } else if matches!(sign, 0x9E) {
-                    1
-                } else {
-                    2
-                }
-            }
-            // Approximately, almost equal and the comparisons stand in prose as well.
-            Some(&[0x89, sign]) => {
-                if matches!(sign, 0x88 | 0xA0 | 0xA4 | 0xA5) {
-                    1
-                } else {
-                    2
-                }
-            }
-            Some(&[0x8A | 0x8B, _]) => 2,
-            // Double arrows, double-struck letters.
-            Some(&[0x87, 0x92 | 0x94]) => 1,
-            Some(&[0x84, 0x82 | 0x95 | 0x9A | 0x9D | 0xA4]) => 2,
-            // Superscripts and subscripts.
-            Some(&([0x81, 0xB0..=0xBF] | [0x82, 0x80..=0x9C])) => 1,
-            _ => 0,
-        };
+        let weight = text.get(at + 1..at + 3).map_or(0, weight);
         let is_script = matches!(text.get(at + 1), Some(0x81 | 0x82));
         if weight == 0 {
             continue;
@@ -177,6 +151,24 @@ pub(super) fn has_formula(text: &[u8]) -> bool {
         }
     }
     false
+}
+
+/// What a sign says by the two bytes behind 0xE2: 2 for one that only mathematics has, 1 for one that stands in
+/// prose as well, 0 for typography.
+fn weight(sign: &[u8]) -> usize {
+    match *sign {
+        // Minus, bullet and ratio.
+        [0x88, 0x92 | 0x99 | 0xB6] => 0,
+        // Infinity, comparisons, double arrows, superscripts and subscripts.
+        [0x88, 0x9E]
+        | [0x89, 0x88 | 0xA0 | 0xA4 | 0xA5]
+        | [0x87, 0x92 | 0x94]
+        | [0x81, 0xB0..=0xBF]
+        | [0x82, 0x80..=0x9C] => 1,
+        // The blocks of operators, double-struck letters.
+        [0x88..=0x8B, _] | [0x84, 0x82 | 0x95 | 0x9A | 0x9D | 0xA4] => 2,
+        _ => 0,
+    }
 }
 
 /// Two or more words of prose between two signs.

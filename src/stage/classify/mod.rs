@@ -19,7 +19,10 @@ mod secrets;
 mod signs;
 mod soft;
 mod sql;
+mod sql_tokens;
+mod statements;
 mod survey;
+mod trace;
 mod triggers;
 mod verse;
 
@@ -114,10 +117,13 @@ fn structure(view: &TextView<'_>, survey: &Survey, is_output: bool, reasons: &mu
         (n_json > 0 && is_island(json)) || is_island(survey.json) && survey.json.lines >= 3,
     );
     let n_lines = survey.all.lines;
-    reasons.add_if(
-        Reason::LogLines,
-        n_lines < MIN_OUTPUT_LINES && survey.output.lines > 0 && survey.output.lines * 2 >= n_lines,
-    );
+    reasons.add_if(Reason::LogLines, n_lines < MIN_OUTPUT_LINES && is_short_output(survey));
+}
+
+/// At least half of the lines come from a program, its keys and values included.
+fn is_short_output(survey: &Survey) -> bool {
+    let (n, n_output) = (survey.all.lines, survey.output.lines);
+    n_output > 0 && (n_output * 2 >= n || n_output * 4 >= n && (n_output + survey.data.lines) * 2 >= n)
 }
 
 /// Tags that are more than the frame around prose.

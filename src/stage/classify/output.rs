@@ -1,9 +1,9 @@
-//! Lines that programs print: logs, states of tests and builds, matches of a search, files, prompts, frames of
-//! tracebacks. Knows single lines only.
+//! Lines that programs print: logs, states of tests and builds, matches of a search, files, prompts. Knows single lines only.
 
-use super::bytes::{from, holds, is_word, run, skip_blanks};
+use super::bytes::{count, from, holds, is_word, run, skip_blanks};
 use super::look::{Bare, Look};
 use super::signs::Signs;
+use super::trace;
 
 /// What a program printed, if it did.
 pub(super) fn look(line: Bare<'_>) -> Option<Look> {
@@ -22,7 +22,7 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
         }
         b'<' if text.starts_with(b"< HTTP/") || text.starts_with(b"<--- ") => return Some(Look::Output),
         b'>' if text.starts_with(b"> GET ") || text.starts_with(b"> POST ") => return Some(Look::Output),
-        b'#' if is_numbered_frame(text) => return Some(Look::TraceFrame),
+        b'#' if trace::is_numbered_frame(text) => return Some(Look::TraceFrame),
         0xE2 if is_mark(text) => return Some(Look::Output),
         b'(' if text.len() < 24 && holds(text, b" row") => return Some(Look::Output),
         _ => {}
@@ -32,7 +32,7 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
     {
         return Some(Look::Output);
     }
-    if let Some(look) = trace(line) {
+    if let Some(look) = trace::look(line) {
         return Some(look);
     }
     if matches!(first, b'd' | b'-' | b'l' | b'c') && is_mode(text) {
@@ -105,7 +105,7 @@ fn is_bracketed(text: &[u8]) -> bool {
         && inside.iter().all(|byte| byte.is_ascii_digit() || b":.-/ TZ+,".contains(byte))
         && inside.len() >= 3
         && memchr::memchr3(b':', b'.', b'/', inside).is_some();
-    let is_date = inside.len() >= 20 && inside.iter().filter(|&&byte| byte == b':').count() >= 2;
+    let is_date = inside.len() >= 20 && count(inside, b':') >= 2;
     let tail = inside.rsplit(|byte| matches!(byte, b'/' | b' ' | b':')).next().unwrap_or_default();
     let is_prompt = memchr::memchr(b'@', inside).is_some() && (after.starts_with(b"# ") || after.starts_with(b"$ "));
     is_time || is_date || is_prompt || level_length(tail) == tail.len() && !tail.is_empty()
@@ -181,6 +181,8 @@ fn is_syslog(text: &[u8]) -> bool {
     rest.get(2) == Some(&b':') && rest.get(5) == Some(&b':') && MONTHS.iter().any(|month| text.starts_with(month))
 }
 
+const VERBS: [&[u8]; 7] = [b"GET ", b"POST ", b"PUT ", b"DELETE ", b"PATCH ", b"OPTIONS ", b"HEAD "];
+
 /// A line of a request or an answer.
 fn is_http(text: &[u8]) -> bool {
     if text.starts_with(b"HTTP/") {
@@ -189,7 +191,6 @@ fn is_http(text: &[u8]) -> bool {
     if !matches!(text.first(), Some(b'G' | b'P' | b'D' | b'O' | b'H')) {
         return false;
     }
-    const VERBS: [&[u8]; 7] = [b"GET ", b"POST ", b"PUT ", b"DELETE ", b"PATCH ", b"OPTIONS ", b"HEAD "];
     VERBS.iter().any(|verb| {
         text.starts_with(verb)
             && matches!(text.get(verb.len()), Some(b'/' | b'h'))
@@ -401,7 +402,7 @@ fn is_path_only(text: &[u8]) -> bool {
     if text.len() < 4 || text.len() > 200 || run(text, is_path_byte) < text.len() {
         return false;
     }
-    let n_slashes = text.iter().filter(|&&byte| byte == b'/').count();
+    let n_slashes = count(text, b'/');
     if n_slashes >= 2
         || (n_slashes == 1 && matches!(text.first(), Some(b'.' | b'/' | b'~')))
         || (n_slashes == 1 && text.ends_with(b"/"))
@@ -417,76 +418,4 @@ fn is_path_only(text: &[u8]) -> bool {
         && (1..=5).contains(&ending.len())
         && ending.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
         && ending.iter().any(u8::is_ascii_lowercase)
-}
-
-/// Heads and frames of tracebacks.
-fn trace(line: Bare<'_>) -> Option<Look> {
-    const HEADS: [&[u8]; 14] = [
-        b"Traceback (most recent call last)",
-        b"Exception in thread",
-        b"Unhandled exception",
-        b"Caused by: ",
-        b"panic: ",
-        b"goroutine ",
-        b"stack backtrace:",
-        b"stack traceback:",
-        b"Stack trace:",
-        b"PHP Fatal error:",
-        b"Uncaught ",
-        b"CallStack (from HasCallStack)",
-        b"Fatal error: ",
-        b"** (",
-    ];
-    let text = line.text;
-    if begins_with_one(text, &HEADS) || (text.starts_with(b"thread '") && holds(text, b"panicked at")) {
-        return Some(Look::TraceHead);
-    }
-    let is_frame = match text.first()? {
-        b'F' => text.starts_with(b"File \"") && holds(text, b", line "),
-        b'a' => {
-            (text.starts_with(b"at ") && line.indent > 0 && is_located(from(text, 3)))
-                || (text.starts_with(b"async ") && line.indent > 0 && is_located(from(text, 6)))
-        }
-        b'f' => text.starts_with(b"from ") && line.indent > 0 && holds(text, b":in "),
-        b'.' => text.starts_with(b"... ") && text.ends_with(b" more"),
-        b'/' => line.indent > 0 && holds(text, b" +0x"),
-        b'0'..=b'9' => {
-            let digits = run(text, |byte| byte.is_ascii_digit());
-            line.indent > 0
-                && digits <= 3
-                && from(text, digits).starts_with(b": ")
-                && holds(text, b"::")
-                && !memchr::memchr(b' ', from(text, digits + 2)).is_some_and(|at| at < 6)
-        }
-        _ => line.signs.any(Signs::BACKTICK) && holds_ruby_frame(text),
-    };
-    is_frame.then_some(Look::TraceFrame)
-}
-
-/// True when `text` begins with one of `heads`.
-fn begins_with_one(text: &[u8], heads: &[&[u8]]) -> bool {
-    heads.iter().any(|head| head.first() == text.first() && text.starts_with(head))
-}
-
-/// A dotted name with a bracket, or a file with its line.
-fn is_located(rest: &[u8]) -> bool {
-    memchr::memchr(b'(', rest).is_some_and(|at| memchr::memchr3(b'.', b':', b'/', rest).is_some() && at > 0)
-        || rest
-            .rsplit(|&byte| byte == b':')
-            .next()
-            .is_some_and(|tail| !tail.is_empty() && tail.iter().all(u8::is_ascii_digit))
-}
-
-/// `` app.rb:27:in `claim!' ``
-fn holds_ruby_frame(text: &[u8]) -> bool {
-    memchr::memmem::find(text.get(..text.len().min(160)).unwrap_or_default(), b":in `").is_some()
-}
-
-/// `#0  0x… in f () at x.c:1`, `#0 /path/file.php(12): f()`.
-fn is_numbered_frame(text: &[u8]) -> bool {
-    let digits = run(from(text, 1), |byte| byte.is_ascii_digit());
-    (1..=3).contains(&digits)
-        && text.get(digits + 1) == Some(&b' ')
-        && (holds(text, b" in ") || holds(text, b" at ") || holds(text, b".php(") || holds(text, b"{main}"))
-        && memchr::memchr(b'(', text).is_some()
 }

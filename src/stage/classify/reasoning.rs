@@ -26,7 +26,7 @@ pub(super) struct Steps {
     /// `Proof:`, `Reasoning:`
     labels: usize,
     /// `Step 1:`, `1.`, `(1)`
-    steps: usize,
+    numbered: usize,
     /// Steps with an equation or an inference.
     derivations: usize,
 }
@@ -37,7 +37,7 @@ impl Steps {
         match line.first() {
             Some(b'0'..=b'9' | b'(' | b'*' | b'#' | b'S' | b's') => {
                 if let Some(rest) = step(line) {
-                    self.steps += 1;
+                    self.numbered += 1;
                     self.derivations += usize::from(is_derivation(rest));
                 } else {
                     self.labels += usize::from(is_label(line));
@@ -51,7 +51,7 @@ impl Steps {
 
 /// True when the lines, the closing marks (`QED`) and the phrases of `text` make a chain.
 pub(super) fn is_chain(text: &[u8], lines: Steps, n_closings: usize) -> bool {
-    if lines.labels == 0 && lines.steps < 3 && n_closings == 0 {
+    if lines.labels == 0 && lines.numbered < 3 && n_closings == 0 {
         return false;
     }
     let count = |phrases: &[&[u8]]| {
@@ -62,7 +62,8 @@ pub(super) fn is_chain(text: &[u8], lines: Steps, n_closings: usize) -> bool {
     if lines.labels > 0 && (n_closings + n_formulas > 0 || n_connectives >= 2) {
         return true;
     }
-    if lines.steps >= 3 && (n_closings > 0 || (n_connectives + n_formulas >= 1 && lines.derivations * 2 >= lines.steps))
+    if lines.numbered >= 3
+        && (n_closings > 0 || (n_connectives + n_formulas >= 1 && lines.derivations * 2 >= lines.numbered))
     {
         return true;
     }

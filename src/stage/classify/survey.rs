@@ -3,6 +3,7 @@
 
 use crate::text::{LineKind, TextView};
 
+use super::config::is_datum;
 use super::look::{Bare, Look, bare, look};
 use super::reasoning::Steps;
 use super::signs::Signs;
@@ -136,7 +137,8 @@ impl Walk {
         survey.all.add(size);
         survey.signs = survey.signs.and(line.signs);
         survey.steps.add(line.text);
-        if seen == Look::Config || kind == LineKind::Data {
+        let is_datum = matches!(seen, Look::Prose | Look::Pair) && line.signs.any(Signs::COLON) && is_datum(line.text);
+        if seen == Look::Config || kind == LineKind::Data || is_datum {
             survey.data.add(size);
         }
         if size <= 84 && matches!(seen, Look::Prose | Look::MaybeCode) {
@@ -149,7 +151,11 @@ impl Walk {
         );
         if seen == Look::Prompt {
             self.in_session = true;
-        } else if seen == Look::Prose && size >= 60 && matches!(line.text.last(), Some(b'.' | b'!' | b'?')) {
+        } else if seen == Look::Prose
+            && size >= 60
+            && !line.signs.any(Signs::DIGIT)
+            && matches!(line.text.last(), Some(b'.' | b'!' | b'?'))
+        {
             self.in_session = false;
         }
         match seen {
@@ -196,7 +202,7 @@ impl Walk {
             Look::Config if text.contains(&b'=') => self.code.add(size, 1),
             Look::Blank => {}
             Look::Comment | Look::Json | Look::Markup | Look::Pair | Look::Config | Look::Columns => {
-                self.code.add(size, 0)
+                self.code.add(size, 0);
             }
             _ => self.close_code(),
         }
@@ -213,7 +219,7 @@ impl Walk {
         match seen {
             Look::Code | Look::MaybeCode | Look::Json | Look::Markup if is_indented => self.indented.add(size, 2),
             Look::Config | Look::Pair | Look::Columns | Look::Output | Look::Comment if is_indented => {
-                self.indented.add(size, 1)
+                self.indented.add(size, 1);
             }
             Look::Blank => {}
             _ => self.close_indented(),
@@ -222,19 +228,24 @@ impl Walk {
             Look::Row => self.rows.add(size, 1),
             Look::Rule => self.rows.add(size, 2),
             // `a | b` without outer borders belongs to the rule below or above.
-            _ if signs.any(Signs::PIPE) && memchr::memmem::find(text, b" | ").is_some() => self.rows.add(size, 0),
+            _ if signs.any(Signs::PIPE) && seen != Look::Output && memchr::memmem::find(text, b" | ").is_some() => {
+                self.rows.add(size, 0);
+            }
             _ => self.close_rows(),
         }
         match seen {
             Look::Columns | Look::Rule => self.columns.add(size, 1),
-            Look::Output | Look::Prose if signs.any(Signs::GAP) && memchr::memmem::find(text, b"   ").is_some() => {
-                self.columns.add(size, 1)
+            Look::Prose if signs.any(Signs::GAP) && memchr::memmem::find(text, b"   ").is_some() => {
+                self.columns.add(size, 1);
             }
             _ => self.close_columns(),
         }
         let has_separator = signs.any(Signs::TAB | Signs::COMMA | Signs::SEMICOLON);
-        let separators =
-            if !has_separator || matches!(seen, Look::Blank | Look::Item) { (0, 0) } else { separators(text) };
+        let separators = if !has_separator || matches!(seen, Look::Blank | Look::Item | Look::Output) {
+            (0, 0)
+        } else {
+            separators(text)
+        };
         if separators.1 > 0 && separators == self.separators {
             if self.separated.all.lines == 0 {
                 self.separated.add(size, 0);

@@ -29,9 +29,7 @@ pub(super) fn is_verse(view: &TextView<'_>) -> bool {
         let span = line.span.of(text).trim();
         if is_label(span) {
             labelled = true;
-        } else if span.is_empty() {
-            verse_bytes += stanza.close(labelled);
-        } else if !stanza.add(span) {
+        } else if span.is_empty() || !stanza.add(span) {
             verse_bytes += stanza.close(labelled);
         }
     }
