@@ -1,6 +1,7 @@
 //! The way back: from rows and condensed records to the identical bytes, for records that nobody would write by
 //! hand and for replacements that no engine would make.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use condenser::model::{
@@ -22,11 +23,8 @@ fn condensed(n: usize, groups: &[(Vec<usize>, NewBody)]) -> Condensed {
         let replacement = Replacement { sources: sources.clone(), body: body.clone(), provenance };
         messages.push((sources[0], Output::Replaced(replacement)));
     }
-    for index in 0..n {
-        if !groups.iter().any(|(sources, _)| sources.contains(&index)) {
-            messages.push((index, Output::Kept { index }));
-        }
-    }
+    let gone: HashSet<usize> = groups.iter().flat_map(|(sources, _)| sources).copied().collect();
+    messages.extend((0..n).filter(|index| !gone.contains(index)).map(|index| (index, Output::Kept { index })));
     messages.sort_by_key(|(first, _)| *first);
     let messages = messages.into_iter().map(|(_, output)| output).collect();
     Condensed { messages, decisions: Vec::new(), metrics: Metrics::default() }
@@ -494,4 +492,26 @@ fn a_record_needs_a_layout_only_when_its_separators_are_unknown() {
     check(r#"{"messages": [{}, {}, {}]}"#, &[(vec![0, 1, 2], text())], Some("kmessages\ns, \n"));
     check(r#"{"messages": [{},{},  {}]}"#, &[(vec![0], text())], Some("kmessages\ns,\ns,  \npab\n"));
     check(r#"{"messages": [{}]}"#, &[(vec![0], text())], None);
+}
+
+#[test]
+fn a_hundred_thousand_of_anything_is_no_more_than_linear() {
+    const N: usize = 100_000;
+    let many = |item: &dyn Fn(usize) -> String| (0..N).map(item).collect::<Vec<_>>().join(",");
+    let check = |record: &str, groups: &[(Vec<usize>, NewBody)]| {
+        let decoded = decode(record, ShapeName::Openai, "fallback").expect("the record is valid");
+        check(&decoded, &condensed(decoded.conversation.messages.len(), groups));
+    };
+    let same = many(&|_| r#""role":"user","content":"a","x":1"#.to_owned());
+    check(&format!(r#"{{"messages":[{{{same}}}]}}"#), &[]);
+    let keys = many(&|n| format!(r#""k{n}":"\u00E9","id":{n}"#));
+    check(&format!(r#"{{{keys},"messages":[{{{keys}}}]}}"#), &[]);
+    let messages = many(&|n| format!(r#"{{"role":"r{n}","k{n}":1,"content":"é \/ \u00e9 \u00E9"}}"#));
+    check(&format!(r#"{{"messages":[{messages}]}}"#), &[((0..N).collect(), NewBody::Text("s".to_owned()))]);
+    check(&format!(r#"{{"messages":[{messages}]}}"#), &[]);
+    let parts = many(&|n| format!(r#"{{"type":"text","text":"{n}"}}"#));
+    let texts = NewBody::Parts((0..N).map(|at| (at, String::new())).collect());
+    check(&format!(r#"{{"messages":[{{"content":[{parts}]}}]}}"#), &[(vec![0], texts)]);
+    let lists = many(&|_| r#""messages":[{}]"#.to_owned());
+    check(&format!("{{{lists}}}"), &[(vec![0], NewBody::Text(String::new()))]);
 }

@@ -111,6 +111,13 @@ fn sharegpt_turns_are_read() {
            assistant "e"
            assistant null"#,
     );
+    // `from` and `value` count where both are there.
+    check_read(
+        ShapeName::Sharegpt,
+        r#"{"conversations": [{"role": "user", "content": "a"}, {"role": "x", "from": "gpt", "value": "b", "content": "y"}]}"#,
+        r#"user "a"
+           assistant "b""#,
+    );
 }
 
 #[test]
@@ -138,6 +145,7 @@ fn shapes_are_told_by_structure() {
     check(r#"[{"id": "a", "index": 0, "content": "a"}]"#, Some(ShapeName::Cce));
     check("[]", Some(ShapeName::Cce));
     check(r#"{"conversations": [{"from": "human", "value": "a"}]}"#, Some(ShapeName::Sharegpt));
+    check(r#"{"conversations": [{"role": "user", "content": "a"}]}"#, Some(ShapeName::Sharegpt));
     check(r#"{"conversations": [1]}"#, None);
     check(r#"{"messages": [{"text": "a"}]}"#, None);
     check(r#"{"messages": "a"}"#, None);

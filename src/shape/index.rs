@@ -168,15 +168,22 @@ impl<'r> Cutter<'r> {
             self.reject.get_or_insert(Reject { reason: RejectReason::MessageNotObject, detail });
             return Ok(());
         }
-        // Where the last member with a field stands; none of them is number `usize::MAX`.
-        let mut latest = [usize::MAX; N_FIELDS];
+        // The member that counts for each field, and the rank of its key.
+        let mut counting: [Option<(usize, usize)>; N_FIELDS] = [None; N_FIELDS];
         let text = scanner.object(|scanner, key| {
-            let field = self.spec.field(&key.name);
-            if let Some(latest) = latest.get_mut(field as usize).filter(|_| field != Field::Other) {
-                if let Some(earlier) = self.members.get_mut(*latest) {
-                    earlier.field = Field::Shadowed;
+            let (mut field, rank) = self.spec.field(&key.name);
+            if let Some(counting) = counting.get_mut(field as usize).filter(|_| field != Field::Other) {
+                match *counting {
+                    Some((_, better)) if better < rank => field = Field::Other,
+                    earlier => {
+                        if let Some((member, worse)) =
+                            earlier.and_then(|(at, rank)| Some((self.members.get_mut(at)?, rank)))
+                        {
+                            member.field = if worse == rank { Field::Shadowed } else { Field::Other };
+                        }
+                        *counting = Some((self.members.len(), rank));
+                    }
                 }
-                *latest = self.members.len();
             }
             self.members.push(Member { key: key.text, value: scanner.value()?, field });
             Ok(())

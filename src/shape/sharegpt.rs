@@ -1,4 +1,5 @@
-//! The `sharegpt` shape: `{"conversations": [{"from", "value"}]}`; a turn from `function_call` is a call.
+//! The `sharegpt` shape: `{"conversations": [{"from", "value"}]}`; a turn from `function_call` is a call. Turns of `role`
+//! and `content` are read too.
 
 use crate::model::ShapeName;
 
@@ -11,6 +12,9 @@ pub(super) const SPEC: Spec = Spec {
     keys: &[
         ("from", Field::Role),
         ("value", Field::Content),
+        // Many data sets keep the list's name and write the turns as everybody else does.
+        ("role", Field::Role),
+        ("content", Field::Content),
         ("name", Field::Name),
         ("tool_calls", Field::ToolCalls),
         ("tool_call_id", Field::ToolCallId),
@@ -18,5 +22,5 @@ pub(super) const SPEC: Spec = Spec {
         ("id", Field::Id),
     ],
     call_role: Some("function_call"),
-    fits: |keys| keys.is_empty() || keys.contains(&"from"),
+    fits: |keys| keys.is_empty() || keys.contains(&"from") || keys.contains(&"role"),
 };

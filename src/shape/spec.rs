@@ -31,7 +31,7 @@ pub(super) struct Spec {
     pub list: &'static str,
     /// True when the record may be the list itself.
     pub bare: bool,
-    /// The keys of a message; all others pass through.
+    /// The keys of a message, for each field the best one first; all others pass through.
     pub keys: &'static [(&'static str, Field)],
     /// The role whose content is a call.
     pub call_role: Option<&'static str>,
@@ -54,8 +54,10 @@ impl Spec {
         }
     }
 
-    pub(super) fn field(&self, key: &str) -> Field {
-        self.keys.iter().find(|(name, _)| *name == key).map_or(Field::Other, |&(_, field)| field)
+    /// What a key holds, and its rank: of two keys for one field the one with the lower rank counts.
+    pub(super) fn field(&self, key: &str) -> (Field, usize) {
+        let found = self.keys.iter().enumerate().find(|(_, (name, _))| *name == key);
+        found.map_or((Field::Other, self.keys.len()), |(rank, &(_, field))| (field, rank))
     }
 
     /// The key as the record writes it when nothing tells otherwise.
