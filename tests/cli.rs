@@ -1,1 +1,345 @@
-//! Placeholder.
+//! The program from outside: commands, exit codes, what they print, and bad inputs.
+
+use std::path::{Path, PathBuf};
+
+use condenser::io::{SCHEMA_NAMES, open_codec, schema};
+
+use crate::support::chats::jsonl;
+use crate::support::command::condenser;
+use crate::support::dir::{TestDir, files};
+
+fn manifest_dir() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A file of `tests/data/bad`, the reasons of its rejects in order, and the number of its conversations.
+const BAD: &[(&str, &[&str], usize)] = &[
+    ("blank_lines.jsonl", &[], 2),
+    ("bom.jsonl", &[], 2),
+    ("bom_alone.jsonl", &[], 0),
+    ("broken_json.jsonl", &["invalid_json", "invalid_json", "invalid_json"], 2),
+    ("crlf.jsonl", &[], 4),
+    ("damaged.jsonl.gz", &["torn_stream"], 100),
+    ("deep.jsonl", &["invalid_json"], 3),
+    ("duplicate_keys.jsonl", &[], 1),
+    ("empty.jsonl", &[], 0),
+    ("gzip_with_garbage.jsonl.gz", &["torn_stream"], 1),
+    ("hostile_ids.jsonl", &[], 3),
+    ("huge_ids.jsonl", &[], 3),
+    ("invalid_utf8.jsonl", &["invalid_utf8"], 2),
+    ("lone_surrogates.jsonl", &[], 1),
+    ("members.jsonl.gz", &[], 2),
+    ("mixed_line_ends.jsonl", &[], 4),
+    ("no_last_newline.jsonl", &[], 4),
+    (
+        "no_objects.jsonl",
+        &[
+            "unknown_shape",
+            "unknown_shape",
+            "unknown_shape",
+            "unknown_shape",
+            "unknown_shape",
+            "no_messages",
+            "no_messages",
+            "message_not_object",
+        ],
+        1,
+    ),
+    ("nuls.jsonl", &["invalid_json", "invalid_json"], 2),
+    ("number_forms.jsonl", &[], 1),
+    ("only_blank_lines.jsonl", &[], 0),
+    ("skippable_frames.jsonl.zst", &[], 2),
+    ("torn.jsonl.gz", &["torn_stream"], 90),
+    ("torn.jsonl.zst", &["torn_stream"], 100),
+];
+
+fn bad(name: &str) -> PathBuf {
+    manifest_dir().join("tests/data/bad").join(name)
+}
+
+/// What a file holds before it breaks.
+fn stream_of(path: &Path) -> Vec<u8> {
+    let file = std::io::BufReader::new(std::fs::File::open(path).expect("the file is there"));
+    let (_, mut stream) = open_codec(file).expect("its first bytes can be read");
+    let mut bytes = Vec::new();
+    drop(std::io::Read::read_to_end(&mut stream, &mut bytes));
+    bytes
+}
+
+#[test]
+fn every_bad_file_has_a_case() {
+    let names: Vec<String> = files(&manifest_dir().join("tests/data/bad")).into_keys().collect();
+    let cases: Vec<&str> = BAD.iter().map(|(name, ..)| *name).collect();
+    assert_eq!(names, cases);
+}
+
+#[test]
+fn bad_inputs_give_rejects_and_come_back_as_they_were() {
+    for (name, reasons, n_conversations) in BAD {
+        for format in ["parquet", "jsonl"] {
+            let dir = TestDir::new();
+            let input = bad(name);
+            let input = input.to_str().expect("the path is text");
+            let code = if reasons.is_empty() { 0 } else { 3 };
+            condenser(dir.root(), &["compress", input, "-o", "run", "--format", format]).exits(code);
+            let found: Vec<String> = match std::fs::read_to_string(dir.path("run/rejects/part-00000.jsonl")) {
+                Ok(text) => text.lines().map(reason_of).collect(),
+                Err(_) => Vec::new(),
+            };
+            assert_eq!(&found, reasons, "{name}");
+            let manifest: serde_json::Value =
+                serde_json::from_slice(&dir.read("run/manifest.json")).expect("it is JSON");
+            let conversations = manifest["totals"]["conversations"].as_u64().expect("a count") as usize;
+            // How much of a damaged stream can be read is up to the codec; the number is a lower bound.
+            if reasons.contains(&"torn_stream") {
+                assert!(conversations >= *n_conversations, "{name}: {conversations}");
+            } else {
+                assert_eq!(conversations, *n_conversations, "{name}");
+            }
+            let restored = condenser(dir.root(), &["restore", "run", "-o", "-"]).ok().stdout;
+            assert!(restored == stream_of(Path::new(input)), "{name} does not come back");
+            condenser(dir.root(), &["verify", "run", "--against", input]).ok();
+        }
+    }
+}
+
+fn reason_of(line: &str) -> String {
+    let reject: serde_json::Value = serde_json::from_str(line).expect("a reject is JSON");
+    for key in ["source", "detail"] {
+        assert!(reject[key].as_str().is_some_and(|text| !text.is_empty()), "{line}");
+    }
+    for key in ["source_row", "line", "offset"] {
+        assert!(reject[key].is_u64(), "{line}");
+    }
+    reject["reason"].as_str().expect("a reason").to_owned()
+}
+
+#[test]
+fn a_flipped_byte_in_any_file_of_a_run_is_found() {
+    let input = jsonl(40, 11) + "{\"broken\n" + &jsonl(3, 12);
+    for format in ["parquet", "jsonl"] {
+        let dir = TestDir::new();
+        dir.write("in.jsonl", &input);
+        let mut args =
+            vec!["compress", "in.jsonl", "-o", "run", "--trace", "--recency-window", "0", "--format", format];
+        if format == "jsonl" {
+            args.push("--verbatim-map");
+        }
+        condenser(dir.root(), &args).exits(3);
+        condenser(dir.root(), &["verify", "run"]).ok();
+        let run = files(&dir.path("run"));
+        assert!(run.len() >= 7, "{:?}", run.keys());
+        for (name, bytes) in &run {
+            for at in [0, bytes.len() / 3, bytes.len() / 2, bytes.len().saturating_sub(2)] {
+                if at < bytes.len() {
+                    let mut flipped = bytes.clone();
+                    flipped[at] ^= 0x10;
+                    dir.write(&format!("run/{name}"), &flipped);
+                    let told = condenser(dir.root(), &["verify", "run"]).exits(4);
+                    assert!(told.stderr.contains("part-00000") || told.stderr.contains("manifest"), "{}", told.stderr);
+                }
+            }
+            std::fs::remove_file(dir.path(&format!("run/{name}"))).expect("it was there");
+            // Without a manifest there is a run that was not finished; that is said too.
+            condenser(dir.root(), &["verify", "run"]).exits(4);
+            dir.write(&format!("run/{name}"), bytes);
+        }
+        condenser(dir.root(), &["verify", "run"]).ok();
+    }
+}
+
+#[test]
+fn damage_is_named_by_table_part_and_rows() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", jsonl(20, 13));
+    condenser(dir.root(), &["compress", "in.jsonl", "-o", "run"]).ok();
+    let mut bytes = dir.read("run/metrics/part-00000.parquet");
+    bytes[50] ^= 1;
+    dir.write("run/metrics/part-00000.parquet", bytes);
+    let told = condenser(dir.root(), &["verify", "run"]).exits(4);
+    assert!(told.stderr.contains("table metrics, part 0, rows 0 to 19"), "{}", told.stderr);
+}
+
+#[test]
+fn a_run_is_never_overwritten_and_stdin_ends_up_in_a_run_too() {
+    let dir = TestDir::new();
+    let text = jsonl(5, 14);
+    condenser(dir.root(), &["compress", "-", "-o", "run"]).input(text.clone()).ok();
+    let told = condenser(dir.root(), &["compress", "-", "-o", "run"]).input(text.clone()).exits(2);
+    assert!(told.stderr.contains("hint: choose another directory"), "{}", told.stderr);
+    condenser(dir.root(), &["restore", "run", "-o", "out"]).ok();
+    assert_eq!(dir.read("out/stdin.jsonl"), text.as_bytes());
+    condenser(dir.root(), &["restore", "run", "-o", "out"]).exits(2);
+}
+
+#[test]
+fn folders_patterns_and_codecs_keep_their_names() {
+    let dir = TestDir::new();
+    let (a, b) = (jsonl(3, 15), jsonl(4, 16));
+    dir.write("in/deep/a.jsonl", &a);
+    dir.write("in/b.jsonl.zst", zstd::encode_all(b.as_bytes(), 1).expect("memory takes all"));
+    dir.write("in/README.md", "no data");
+    condenser(dir.root(), &["compress", "in", "-o", "run"]).ok();
+    condenser(dir.root(), &["restore", "run"]).exits(2);
+    condenser(dir.root(), &["restore", "run", "-o", "out"]).ok();
+    assert_eq!((dir.read("out/deep/a.jsonl"), dir.read("out/b.jsonl")), (a.clone().into_bytes(), b.into_bytes()));
+    condenser(dir.root(), &["verify", "run", "--against", "in"]).ok();
+    condenser(dir.root(), &["verify", "run", "--against", "in/deep/a.jsonl", "in/deep/a.jsonl"]).exits(4);
+    condenser(dir.root(), &["compress", "in/*/a.*", "-o", "run2"]).ok();
+    assert_eq!(condenser(dir.root(), &["restore", "run2"]).ok().stdout, a.as_bytes());
+}
+
+#[test]
+fn the_filter_and_its_sidecar_give_the_exact_stream() {
+    let text =
+        "\u{feff}".to_owned() + &jsonl(200, 17).replace("}\n{", "}\r\n\n{") + "junk \u{0}\n" + jsonl(2, 18).trim_end();
+    let dir = TestDir::new();
+    let args = ["compress", "-", "--sidecar", "side", "--recency-window", "0"];
+    let out = condenser(dir.root(), &args).input(text.clone()).exits(3).stdout;
+    assert!(out.iter().filter(|&&byte| byte == b'\n').count() == 202);
+    let restored = condenser(dir.root(), &["restore", "--sidecar", "side"]).input(out.clone()).ok().stdout;
+    assert!(restored == text.as_bytes());
+    condenser(dir.root(), &["compress", "-", "--sidecar", "side"]).input(text).exits(2);
+    let mut changed = out.clone();
+    changed.truncate(out.len() - 10);
+    condenser(dir.root(), &["restore", "--sidecar", "side"]).input(changed).exits(4);
+    let mut side = dir.read("side");
+    let middle = side.len() / 2;
+    side[middle] ^= 4;
+    dir.write("side", side);
+    condenser(dir.root(), &["restore", "--sidecar", "side"]).input(out).exits(4);
+}
+
+#[test]
+fn several_rounds_are_restored_through_their_runs() {
+    let dir = TestDir::new();
+    let text = jsonl(120, 19) + "not json\n";
+    dir.write("in.jsonl", &text);
+    let compress = ["--recency-window", "0", "--format", "jsonl"];
+    condenser(dir.root(), &[&["compress", "in.jsonl", "-o", "r1"], &compress[..]].concat()).exits(3);
+    condenser(dir.root(), &[&["compress", "r1/conversations", "-o", "r2"], &compress[..]].concat()).ok();
+    condenser(dir.root(), &["compress", "r2/conversations", "-o", "r3", "--recency-window", "1"]).ok();
+    std::fs::remove_dir_all(dir.path("r1/conversations")).expect("it is not needed any more");
+    let restored = condenser(dir.root(), &["restore", "r3", "--through", "r2", "--through", "r1"]).ok().stdout;
+    assert!(restored == text.as_bytes());
+    dir.write("other.jsonl", jsonl(3, 26));
+    condenser(dir.root(), &[&["compress", "other.jsonl", "-o", "other"], &compress[..]].concat()).ok();
+    let told = condenser(dir.root(), &["restore", "r3", "--through", "other"]).exits(4);
+    assert!(told.stderr.contains("the run did not write"), "{}", told.stderr);
+}
+
+#[test]
+fn single_conversations_come_back_alone() {
+    let dir = TestDir::new();
+    let text = jsonl(60, 20);
+    dir.write("in.jsonl", &text);
+    for format in ["parquet", "jsonl"] {
+        condenser(dir.root(), &["compress", "in.jsonl", "-o", format, "--format", format, "--recency-window", "0"])
+            .ok();
+        let out = condenser(dir.root(), &["restore", format, "--conversation", "chat/42"]).ok().stdout;
+        assert_eq!(String::from_utf8_lossy(&out).trim_end(), text.lines().nth(42).expect("60 lines"));
+        condenser(dir.root(), &["restore", format, "--conversation", "chat/60"]).exits(1);
+    }
+}
+
+#[test]
+fn a_map_of_originals_expands_what_the_reference_compacted() {
+    let dir = TestDir::new();
+    let original = "{\"id\":\"m0\",\"index\":0,\"role\":\"user\",\"content\":\"the  whole\\u0020story\"}";
+    let summary = "{\"id\":\"m0\",\"index\":0,\"role\":\"user\",\"content\":\"[summary: story]\",\"metadata\":{\"_cce_original\":{\"ids\":[\"m0\"],\"version\":0}}}";
+    dir.write("map.json", format!("{{\"m0\":{original}}}"));
+    dir.write("log.json", format!("[{summary}]\n"));
+    let out = condenser(dir.root(), &["restore", "--verbatim", "map.json", "log.json"]).ok().stdout;
+    assert_eq!(String::from_utf8_lossy(&out), format!("[{original}]\n"));
+    dir.write("maps.jsonl", format!("{{\"conversation_id\":\"c\",\"verbatim\":{{\"m0\":{original}}}}}\n"));
+    dir.write(
+        "log.jsonl",
+        format!("{{\"id\":\"c\",\"messages\":[{summary}]}}\n{{\"id\":\"d\",\"messages\":[{summary}]}}\n"),
+    );
+    let told = condenser(dir.root(), &["restore", "--verbatim", "maps.jsonl", "log.jsonl", "-o", "out.jsonl"]).exits(3);
+    assert!(told.stderr.contains("1 ids have no original"), "{}", told.stderr);
+    let expected = format!("{{\"id\":\"c\",\"messages\":[{original}]}}\n{{\"id\":\"d\",\"messages\":[{summary}]}}\n");
+    assert_eq!(String::from_utf8_lossy(&dir.read("out.jsonl")), expected);
+}
+
+#[test]
+fn a_defect_in_the_engine_costs_one_record() {
+    let dir = TestDir::new();
+    let text = jsonl(30, 21);
+    dir.write("in.jsonl", &text);
+    condenser(dir.root(), &["compress", "in.jsonl", "-o", "run", "--drill-panic", "chat/3"]).exits(3);
+    let rejects = String::from_utf8(dir.read("run/rejects/part-00000.jsonl")).expect("it is text");
+    assert_eq!(rejects.lines().map(reason_of).collect::<Vec<_>>(), ["internal"]);
+    condenser(dir.root(), &["verify", "run", "--against", "in.jsonl"]).ok();
+}
+
+#[test]
+fn threads_do_not_change_a_byte() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", jsonl(20_000, 22));
+    let run = |threads: &str| {
+        condenser(dir.root(), &["compress", "in.jsonl", "-o", threads, "--threads", threads, "--trace"]).ok();
+        files(&dir.path(threads))
+    };
+    let one = run("1");
+    assert!(one == run("2") && one == run("8"));
+}
+
+#[test]
+fn lines_beyond_the_limit_come_back_too() {
+    let dir = TestDir::new();
+    let long =
+        format!("{{\"id\":\"long\",\"messages\":[{{\"role\":\"user\",\"content\":\"{}\"}}]}}", "x".repeat(5 << 20));
+    let text = format!("{}{long}\n{}", jsonl(2, 23), jsonl(2, 24));
+    dir.write("in.jsonl", &text);
+    condenser(dir.root(), &["compress", "in.jsonl", "-o", "run", "--max-record-bytes", "1MiB"]).exits(3);
+    condenser(dir.root(), &["verify", "run", "--against", "in.jsonl"]).ok();
+    assert!(condenser(dir.root(), &["restore", "run"]).ok().stdout == text.as_bytes());
+    let rejects = String::from_utf8(dir.read("run/rejects/part-00000.jsonl")).expect("it is text");
+    assert_eq!(rejects.matches("\"too_long\"").count(), 1);
+    condenser(dir.root(), &["compress", "in.jsonl", "-o", "whole", "--memory", "1MiB"]).ok();
+    condenser(dir.root(), &["verify", "whole", "--against", "in.jsonl"]).ok();
+}
+
+#[test]
+fn published_schemas_are_those_of_the_code() {
+    let mut names: Vec<String> = SCHEMA_NAMES.iter().map(|name| format!("{name}.json")).collect();
+    names.sort();
+    let published = files(&manifest_dir().join("schemas"));
+    let found: Vec<String> =
+        published.keys().filter(|name| SCHEMA_NAMES.contains(&name.trim_end_matches(".json"))).cloned().collect();
+    assert_eq!(found, names);
+    for name in SCHEMA_NAMES {
+        let code = schema(name).expect("the name is known");
+        let file = String::from_utf8_lossy(&published[&format!("{name}.json")]).into_owned();
+        assert!(code == file, "run `condenser schema {name} > schemas/{name}.json`");
+    }
+}
+
+#[test]
+fn what_is_typed_wrong_is_said() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", jsonl(1, 25));
+    dir.write("in.parquet", b"PAR1 and more");
+    for (args, code, says) in [
+        (&["compress", "in.jsonl"] as &[&str], 2, "--output"),
+        (&["compress", "nothing.jsonl", "-o", "run"], 2, "nothing.jsonl: there is no such file"),
+        (&["compress", "in.jsonl", "-o", "run", "--max-rejects", "lots"], 2, "--max-rejects"),
+        (&["compress", "in.jsonl", "-o", "run", "--sidecar", "x"], 2, "--sidecar"),
+        (&["compress", "in.jsonl", "-o", "run", "--verbatim-map"], 2, "--format jsonl"),
+        (&["compress", "in.parquet", "-o", "run"], 1, "Parquet"),
+        (&["verify", "."], 2, "there is no run here"),
+        (&["restore"], 2, "no run"),
+        (&["schema", "wheel"], 2, "there is no schema"),
+        (&["frobnicate"], 2, "frobnicate"),
+        (&["explain", "in.jsonl", "--conversation", "nobody"], 1, "nobody"),
+    ] {
+        let told = condenser(dir.root(), args).exits(code);
+        assert!(told.stderr.contains(says), "{args:?} says\n{}", told.stderr);
+        assert!(told.stderr.starts_with("error: "), "{args:?} says\n{}", told.stderr);
+    }
+    assert!(String::from_utf8_lossy(&condenser(dir.root(), &["schema"]).ok().stdout).contains("conversations\n"));
+    assert!(!condenser(dir.root(), &["completions", "bash"]).ok().stdout.is_empty());
+    let told = condenser(dir.root(), &["explain", "in.jsonl"]).ok();
+    assert!(String::from_utf8_lossy(&told.stdout).contains("chat/0: "));
+}

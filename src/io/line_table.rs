@@ -73,7 +73,9 @@ impl TableReader for LineTable {
         for line in &batch.lines {
             match &line.kind {
                 LineKind::Record => {
-                    let text = std::str::from_utf8(&batch.bytes[line.record.clone()]);
+                    // A record ends where its line ends: a carriage return belongs to it.
+                    let bytes = &batch.bytes[line.span.clone()];
+                    let text = std::str::from_utf8(bytes.strip_suffix(b"\n").unwrap_or(bytes));
                     texts.push(text.map_err(|error| self.damaged(error))?);
                 }
                 LineKind::Tail => {}

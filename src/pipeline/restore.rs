@@ -181,15 +181,13 @@ impl Restorer {
         for index in start..batch.num_rows() {
             let row = match stored {
                 Some(stored) if self.sparse => stored.value(index),
-                Some(stored) if stored.value(index) != self.next_row => {
-                    let message =
-                        format!("the row of this record is missing; row {} stands there", stored.value(index));
-                    return Err(self.broken(self.next_row, &message));
-                }
                 _ => self.next_row,
             };
             if row >= stop {
                 break;
+            }
+            if let Some(found) = stored.map(|stored| stored.value(index)).filter(|&found| found != row) {
+                return Err(self.broken(row, &format!("this record is missing; row {found} stands in its place")));
             }
             rows.push(row);
             self.next_row = row + 1;

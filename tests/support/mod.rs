@@ -1,4 +1,5 @@
 //! What the tests share.
 
-pub mod corpora;
-pub mod talk;
+pub(crate) mod chats;
+pub(crate) mod command;
+pub(crate) mod dir;

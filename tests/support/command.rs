@@ -1,0 +1,57 @@
+//! Runs the built program and tells everything when it does something else than expected.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// One call of the program.
+pub(crate) struct TestCommand {
+    command: Command,
+    input: Vec<u8>,
+}
+
+/// `condenser` with arguments, in the folder `root`.
+pub(crate) fn condenser(root: &Path, args: &[&str]) -> TestCommand {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_condenser"));
+    command.args(args).current_dir(root).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    TestCommand { command, input: Vec::new() }
+}
+
+/// What a call gave.
+pub(crate) struct Told {
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+}
+
+impl TestCommand {
+    pub(crate) fn input(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.input = bytes.into();
+        self
+    }
+
+    /// Runs and expects this exit code.
+    #[track_caller]
+    pub(crate) fn exits(mut self, code: i32) -> Told {
+        let mut child = self.command.spawn().expect("the program starts");
+        let mut stdin = child.stdin.take().expect("stdin was piped");
+        let input = std::mem::take(&mut self.input);
+        let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+        let Output { status, stdout, stderr } = child.wait_with_output().expect("the program ends");
+        writer.join().expect("writing does not panic");
+        let stderr = String::from_utf8_lossy(&stderr).into_owned();
+        assert!(
+            status.code() == Some(code),
+            "{:?} ended with {status}, not with {code}\nstderr:\n{stderr}\nstdout:\n{}",
+            self.command,
+            String::from_utf8_lossy(&stdout).chars().take(2000).collect::<String>()
+        );
+        assert!(!stderr.contains("panicked at"), "a panic was printed:\n{stderr}");
+        Told { stdout, stderr }
+    }
+
+    /// Runs and expects a clean end.
+    #[track_caller]
+    pub(crate) fn ok(self) -> Told {
+        self.exits(0)
+    }
+}
