@@ -94,7 +94,7 @@ fn fill(view: View<'_>, plan: &mut Plan, lexer: &mut Lexer) -> Outcome {
     }
     let mut filler = Filler { view, names: Names::new(view.conversation), lexer };
     let mut groups: Vec<_> = plan.groups.iter().map(|group| filler.group(group)).collect();
-    if groups.iter().any(|filled| filled.is_ok()) {
+    if groups.iter().any(std::result::Result::is_ok) {
         Recompact.claim(&view, plan);
         groups.extend(plan.groups[groups.len()..].iter().map(|group| filler.group(group)));
     }

@@ -6,7 +6,7 @@ use foldhash::fast::FixedState;
 
 use super::dedup::MIN_CHARS;
 use super::{Plan, Stage, View};
-use crate::model::{Reason, marker};
+use crate::model::{Message, Reason, marker};
 
 /// Without ids the message that an earlier reference means is known by its length only; a near duplicate's may
 /// differ by this much.
@@ -47,7 +47,7 @@ struct Meant<'a> {
 
 impl<'a> Meant<'a> {
     fn by(view: &View<'a>) -> Option<Self> {
-        let texts = || view.conversation.messages.iter().flat_map(|message| message.texts());
+        let texts = || view.conversation.messages.iter().flat_map(Message::texts);
         let mut references = texts()
             .filter(|text| text.starts_with("[cce:"))
             .filter_map(|text| Some((text, marker::referred(text)?)))
