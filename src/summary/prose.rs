@@ -14,9 +14,9 @@ use crate::text::{TextView, Unit, UnitKind, cut, fold_key};
 const GAP: &str = " ... ";
 /// The best unit may exceed the budget by this much, as long as something is saved: better one sentence too
 /// long than the second best.
-const STRETCH: f64 = 1.5;
+const STRETCH: f64 = 2.0;
 /// Of the text, which even a stretched budget does not pass.
-const MAX_SHARE: f64 = 0.7;
+const MAX_SHARE: f64 = 0.75;
 
 type Keys = HashSet<u64, FixedState>;
 

@@ -8,10 +8,11 @@ const MAX_FACT_POINTS: i32 = 16;
 /// Only a unit that is nothing but filler gets this.
 pub(super) const FILLER: i32 = -10;
 
-/// What a text opens with is what it is about.
+/// What a text opens with is what it is about, when it is more than a salutation.
 const FIRST: i32 = 1;
-/// Scraps of talk: fewer characters than this and no fact in them.
-const SCRAP_CHARS: u32 = 12;
+/// Scraps of talk ("Thanks!", "Herr Präsident!"): fewer bytes than this, and neither a fact nor a cue in them.
+const SCRAP_BYTES: usize = 22;
+const MIN_FIRST_CHARS: u32 = 40;
 
 /// The score of a unit. `is_new` says whether a fact counts: facts that the summary shows already do not.
 pub(super) fn score(view: &TextView<'_>, unit: &Unit, is_new: impl Fn(&Fact) -> bool) -> i32 {
@@ -33,8 +34,9 @@ pub(super) fn score(view: &TextView<'_>, unit: &Unit, is_new: impl Fn(&Fact) -> 
     let length = i32::from((40..=120).contains(&unit.n_chars)) * 2;
     let heading = if unit.kind == UnitKind::Heading { -2 } else { 0 };
     let is_first = view.units.first().is_some_and(|first| first.span == unit.span);
-    let first = if is_first && unit.kind != UnitKind::Heading { FIRST } else { 0 };
-    let scrap = if unit.n_chars < SCRAP_CHARS && unit.facts.is_empty() && cues <= 0 { FILLER } else { 0 };
+    let first = if is_first && unit.kind != UnitKind::Heading && unit.n_chars >= MIN_FIRST_CHARS { FIRST } else { 0 };
+    let tells = || view.facts_of(unit).iter().any(|fact| fact.kind.is_precise()) || cues > 1;
+    let scrap = if unit.span.len() < SCRAP_BYTES && !tells() { FILLER } else { 0 };
     facts.min(MAX_FACT_POINTS) + cues + length + heading + first + scrap
 }
 

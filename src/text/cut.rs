@@ -1,15 +1,20 @@
 //! Shortening texts without harm: never inside a character or a grapheme, at a word's end when one is near,
 //! and with white space collapsed. Knows no meaning.
 
-/// The longest prefix of `text` with at most `max_chars` characters that ends between graphemes, and at the end
-/// of a word when the last fifth holds one.
+/// A prefix of `text` with at most `max_chars` characters that ends at the end of a word or clause when there is one
+/// beyond its first quarter, so that no number, path or URL is cut in two, and between graphemes otherwise.
 #[must_use]
 pub fn prefix(text: &str, max_chars: usize) -> &str {
-    let Some((end, _)) = text.char_indices().nth(max_chars) else { return text };
+    let Some((end, next)) = text.char_indices().nth(max_chars) else { return text };
     let head = text.get(..end).unwrap_or("");
-    let from = head.char_indices().nth(max_chars - max_chars / 5).map_or(head.len(), |(at, _)| at);
-    let word_end = head.char_indices().rev().take_while(|&(at, _)| at >= from).find(|(_, c)| c.is_whitespace());
-    let end = word_end.map_or_else(|| grapheme_end(text, end), |(at, _)| at);
+    let quarter = head.char_indices().nth(max_chars / 4).map_or(head.len(), |(at, _)| at);
+    let ends_word = |c: char| c.is_whitespace() || "、。，；！？：）」』".contains(c);
+    let word_end = head.char_indices().rev().take_while(|&(at, _)| at >= quarter).find(|&(_, c)| ends_word(c));
+    let end = match word_end {
+        _ if next.is_whitespace() => end,
+        Some((at, _)) => at,
+        None => grapheme_end(text, end),
+    };
     text.get(..end).unwrap_or("").trim_end()
 }
 
@@ -59,6 +64,9 @@ mod tests {
     fn prefixes_end_between_graphemes_and_words() {
         assert_eq!(prefix("alpha beta gamma", 40), "alpha beta gamma");
         assert_eq!(prefix("alpha beta gamma", 11), "alpha beta");
+        assert_eq!(prefix("please see https://a.example/b/c for more", 24), "please see");
+        assert_eq!(prefix("see https://a.example/b/c for more", 28), "see https://a.example/b/c");
+        assert_eq!(prefix("旺季从四月，周一8:30到16:30", 10), "旺季从四月");
         assert_eq!(prefix("👩‍👩‍👧👩‍👩‍👧", 7), "👩‍👩‍👧");
         assert_eq!(prefix("e\u{301}e\u{301}", 3), "e\u{301}");
         assert_eq!(prefix("🇩🇪🇫🇷", 3), "🇩🇪");
