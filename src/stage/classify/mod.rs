@@ -64,8 +64,10 @@ pub fn classify(view: &TextView<'_>) -> Vec<Reason> {
     reasons.add_if(Reason::Base64Content, long_runs.base64);
     reasons.add_if(Reason::ReasoningChain, reasoning::is_chain(text, survey.steps, n_closings));
     reasons.add_if(Reason::ErrorTraceback, failures::is_traceback(&survey));
-    reasons.add_if(Reason::HttpError, failures::is_http_error(text, &survey));
-    reasons.add_if(Reason::FailureSignature, failures::is_failure(text, &survey));
+    if !reasons.has(Reason::JsonStructure) {
+        reasons.add_if(Reason::HttpError, failures::is_http_error(text, &survey));
+        reasons.add_if(Reason::FailureSignature, failures::is_failure(text, &survey));
+    }
     soft::add_soft(view, &mut reasons);
     reasons.to_vec()
 }
