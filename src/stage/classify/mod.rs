@@ -104,7 +104,8 @@ fn structure(view: &TextView<'_>, survey: &Survey, is_output: bool, reasons: &mu
     reasons.add_if(Reason::TableStructure, is_island(survey.table) && survey.table.lines >= 2);
     if !is_output {
         reasons.add_if(Reason::MarkupStructure, is_markup(survey));
-        let may_be_verse = survey.short.lines >= 2 && survey.short.bytes * 4 >= text.len();
+        let may_be_verse =
+            !reasons.has(Reason::SourceCode) && survey.short.lines >= 2 && survey.short.bytes * 4 >= text.len();
         reasons.add_if(Reason::VersePattern, may_be_verse && verse::is_verse(view));
         reasons.add_if(Reason::HighLineLengthVariance, has_odd_layout(survey));
         let n_special = view.counts.special as usize;
