@@ -1,14 +1,15 @@
 //! What kind of text a message is: structure that a summary would destroy, or prose. Knows no messages and no
 //! options; a reason is the same wherever the text stands.
 //!
-//! Two linear passes collect the evidence, one over the lines ([`survey`]) and one over literals and long
-//! tokens ([`triggers`], [`runs`]); each kind of structure has a file that judges its candidates.
+//! Two linear passes collect the evidence, one over the lines (`survey`) and one over literals and long
+//! tokens (`triggers`, `runs`); each kind of structure has a file that judges its candidates.
 
 mod bytes;
 mod code;
 mod config;
 mod failures;
 mod json;
+mod listing;
 mod look;
 mod maths;
 mod output;
@@ -35,9 +36,9 @@ use survey::{Survey, Tally};
 
 /// What programs print is kept when it has fewer lines; longer output is summarised with its failures first.
 pub const MIN_OUTPUT_LINES: usize = 12;
-/// A structure with at most so many lines and less than [`ISLAND_SHARE`] of the text does not make it hard.
+/// A structure with at most so many lines and less than `ISLAND_SHARE` of the text does not make it hard.
 const ISLAND_LINES: usize = 3;
-/// See [`ISLAND_LINES`].
+/// See `ISLAND_LINES`.
 const ISLAND_SHARE: f64 = 0.15;
 /// Less than this is nothing in a very long text, however many lines it has.
 const CRUMB_SHARE: f64 = 0.03;
