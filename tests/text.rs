@@ -6,8 +6,8 @@ use proptest::prelude::*;
 /// Calls `read` with the findings for `text`.
 fn with<T>(text: &str, read: impl FnOnce(&TextView<'_>) -> T) -> T {
     let mut lexer = Lexer::default();
-    let lexed = lexer.lex(text);
-    read(&lexer.view(text, &lexed))
+    let found = lexer.lex(text);
+    read(&lexer.view(text, &found))
 }
 
 /// Kind and text of every fact, joined by bars.

@@ -22,7 +22,7 @@ impl Finder<'_> {
             return unchanged;
         }
         let rest = self.bytes.get(end..piece.end as usize).unwrap_or_default();
-        let Some(next) = self.pieces.get(index + 1) else { return unchanged };
+        let Some(next) = self.pieces.get(index + 1).filter(|_| rest.len() <= 1) else { return unchanged };
         let (next_start, next_end) = next.core(self.bytes);
         let adjoins = next_start == next.start as usize;
         let flags = if next.word == 0 {
@@ -90,7 +90,7 @@ impl Finder<'_> {
         else {
             return start;
         };
-        if start != piece.core(self.bytes).0 {
+        if start > piece.start as usize + 4 || start != piece.core(self.bytes).0 {
             return start;
         }
         let is_fact = |fact: &Fact| fact.kind == FactKind::Acronym && fact.span.start == before.start;

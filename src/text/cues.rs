@@ -38,7 +38,10 @@ pub(super) fn find(bytes: &[u8], pieces: &[Piece], span: Span, kind: UnitKind, h
         mask |= piece.mask;
         if piece.word & ANY != 0 {
             unit.word(index, *piece, cues);
-        } else if piece.has(scan::APOSTROPHE | scan::EXT_QUOTE) && ends_with_nt(piece, bytes) {
+        } else if piece.has(scan::APOSTROPHE | scan::EXT_QUOTE)
+            && piece.end - piece.start <= 24
+            && ends_with_nt(piece, bytes)
+        {
             unit.negation(index, *piece, cues);
         }
     }
@@ -91,7 +94,8 @@ impl<'a> Unit<'a> {
         self.core(index).eq_ignore_ascii_case(word.as_bytes())
     }
     fn is_any(&self, index: usize, words: &[&str]) -> bool {
-        words.iter().any(|word| self.is(index, word))
+        let core = self.core(index);
+        words.iter().any(|word| core.eq_ignore_ascii_case(word.as_bytes()))
     }
     fn before(&self, index: usize, distance: usize, word: &str) -> bool {
         index.checked_sub(distance).is_some_and(|index| self.is(index, word))
@@ -138,9 +142,8 @@ impl<'a> Unit<'a> {
 
     /// "no problem", and the `None` of source code.
     fn is_harmless_no(&self, index: usize) -> bool {
-        self.is_line && self.core(index) == b"None"
-            || self.is_any(index, &["no", "ne", "pas"])
-                && (self.pieces.get(index + 1).is_some_and(|next| next.word & words::AFTER_NO != 0))
+        let is_filled = self.pieces.get(index + 1).is_some_and(|next| next.word & words::AFTER_NO != 0);
+        is_filled && self.is_any(index, &["no", "ne", "pas"]) || self.is_line && self.core(index) == b"None"
     }
 
     /// What the phrase around its rarest word says.

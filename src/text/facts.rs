@@ -25,6 +25,8 @@ const INTERESTING: u32 = scan::UPPER
     | scan::TICK
     | scan::QUOTE
     | scan::EXT_QUOTE;
+/// A longer run of letters, digits and signs is data.
+const MAX_RUN: usize = 256;
 /// What a name may carry.
 const NAME_MASK: u32 = scan::LOWER
     | scan::UPPER
@@ -250,6 +252,9 @@ impl Finder<'_> {
     /// The facts of one atom; returns where to go on.
     fn atom(&mut self, index: usize, piece: Piece, start: usize, end: usize) -> usize {
         let word = &self.bytes[start..end];
+        if word.len() > MAX_RUN {
+            return end;
+        }
         if let Some(end) = self.money(index, piece, start, end) {
             return end;
         }

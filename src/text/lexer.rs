@@ -142,6 +142,13 @@ impl<'t> Pass<'t> {
         let bytes = self.text.as_bytes();
         let mut start = 0;
         while start < bytes.len() {
+            if bytes[start] == b'\n' && self.fence.is_none() {
+                let span = Span { start: start as u32, end: start as u32 };
+                let line = Line { span, kind: LineKind::Blank, indent: 0, severity: Severity::None, key: 0 };
+                self.blank(lexer, line);
+                start += 1;
+                continue;
+            }
             let (mut end, next) = match memchr::memchr(b'\n', &bytes[start..]) {
                 Some(len) => (start + len, start + len + 1),
                 None => (bytes.len(), bytes.len()),
@@ -325,6 +332,10 @@ impl<'t> Pass<'t> {
 
     /// Makes units of the block, whose pieces end at `first`, and drops them.
     fn flush(&mut self, lexer: &mut Lexer, first: usize) {
+        if first == 0 {
+            self.block = None;
+            return;
+        }
         let Some(block) = self.block.take() else {
             lexer.pieces.drain(..first);
             return;

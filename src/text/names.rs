@@ -7,6 +7,9 @@ use super::lines::LineText;
 use super::scan::{self, Piece};
 use super::words;
 
+/// A name has at most this many words; a longer run is several.
+const MAX_WORDS: u32 = 6;
+
 /// What one text says about its names, reused from text to text.
 #[derive(Debug, Default)]
 pub(super) struct Names {
@@ -78,7 +81,7 @@ impl Names {
         let word_end = start + word.len();
         let is_closed = word_end < piece.end as usize;
         match &mut self.run {
-            Some(run) if !run.is_closed && start == piece.start as usize => {
+            Some(run) if !run.is_closed && run.n_words < MAX_WORDS && start == piece.start as usize => {
                 run.end = word_end;
                 run.n_words += 1;
                 run.is_closed = is_closed;

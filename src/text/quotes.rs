@@ -31,17 +31,12 @@ impl Finder<'_> {
             {
                 to += 1;
             }
-            while to > sign + 3
-                && matches!(self.bytes[to - 1], b'.' | b',' | b';' | b':' | b'!' | b'?' | b')' | b']' | b'*' | b'_')
-            {
-                if self.bytes[to - 1] == b')' && memchr::memchr(b'(', &self.bytes[sign..to]).is_some() {
-                    break;
-                }
-                to -= 1;
+            let has_open = memchr::memchr(b'(', &self.bytes[sign..to]).is_some();
+            if !has_open {
+                to = memchr::memchr(b')', &self.bytes[sign..to]).map_or(to, |at| sign + at);
             }
-            let close = memchr::memchr(b')', &self.bytes[sign..to]).map_or(to, |at| sign + at);
-            if memchr::memchr(b'(', &self.bytes[sign..close]).is_none() {
-                to = close;
+            while to > sign + 3 && is_url_tail(self.bytes[to - 1], has_open) {
+                to -= 1;
             }
             if from < sign && to > sign + 3 && to - from <= 2000 {
                 self.push(from, to, FactKind::Url);
@@ -79,6 +74,11 @@ impl Finder<'_> {
             self.quote_end = stop;
         }
     }
+}
+
+/// True when a URL does not end with `byte`; a bracket may close one that the URL opens.
+fn is_url_tail(byte: u8, has_open: bool) -> bool {
+    matches!(byte, b'.' | b',' | b';' | b':' | b'!' | b'?' | b']' | b'*' | b'_') || byte == b')' && !has_open
 }
 
 /// The sign that closes what opens at `at`, and the length of the opening sign.

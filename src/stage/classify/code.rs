@@ -30,30 +30,21 @@ impl Density {
     pub(super) fn of(text: &[u8]) -> Self {
         let text = text.get(..text.len().min(MAX_LOOK)).unwrap_or_default();
         let mut found = Self { bytes: text.len(), ..Self::default() };
-        let mut letters = 0_usize;
-        let mut plain = true;
-        let mut before = b' ';
+        let (mut letters, mut strange) = (0_usize, false);
+        let mut before = 0;
         for &byte in text {
-            match byte {
-                b' ' | b'\t' => {
-                    found.words += usize::from(plain && letters >= 2);
-                    letters = 0;
-                    plain = true;
-                }
-                b'a'..=b'z' | b'A'..=b'Z' | 0x80.. | b'\'' => letters += 1,
-                // Punctuation of prose ends a word without making it a name.
-                b',' | b'.' | b'!' | b'?' | b';' | b':' | b'-' => {}
-                _ => {
-                    if byte == b'(' && (is_word(before)) {
-                        found.calls += 1;
-                    }
-                    found.signs += usize::from(is_sign(byte));
-                    plain = false;
-                }
+            let class = CLASSES[byte as usize];
+            found.signs += usize::from(class & SIGN != 0);
+            found.calls += usize::from(byte == b'(' && before & NAME != 0);
+            before = class;
+            letters += usize::from(class & LETTER != 0);
+            strange |= class & STRANGE != 0;
+            if class & BLANK != 0 {
+                found.words += usize::from(!strange && letters >= 2);
+                (letters, strange) = (0, false);
             }
-            before = byte;
         }
-        found.words += usize::from(plain && letters >= 2);
+        found.words += usize::from(!strange && letters >= 2);
         found
     }
 
@@ -63,8 +54,39 @@ impl Density {
     }
 }
 
+/// A sign of code.
+const SIGN: u8 = 1;
+/// What names are made of.
+const NAME: u8 = 2;
+/// What words are made of.
+const LETTER: u8 = 4;
+/// What makes a piece no word: everything but letters and the punctuation of prose.
+const STRANGE: u8 = 8;
+/// A blank.
+const BLANK: u8 = 16;
+
+const CLASSES: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut at = 0;
+    while at < 256 {
+        let byte = at as u8;
+        table[at] = match byte {
+            b' ' | b'\t' => BLANK,
+            b'a'..=b'z' | b'A'..=b'Z' => NAME | LETTER,
+            0x80.. | b'\'' => LETTER,
+            b',' | b'.' | b'!' | b'?' | b';' | b':' | b'-' => 0,
+            b'0'..=b'9' => NAME | STRANGE,
+            b'_' => NAME | STRANGE | SIGN,
+            _ if is_sign(byte) => STRANGE | SIGN,
+            _ => STRANGE,
+        };
+        at += 1;
+    }
+    table
+};
+
 /// Signs that prose hardly needs.
-fn is_sign(byte: u8) -> bool {
+const fn is_sign(byte: u8) -> bool {
     matches!(
         byte,
         b'(' | b')'

@@ -1,14 +1,15 @@
 //! What kind of text a message is: structure that a summary would destroy, or prose. Knows no messages and no
 //! options; a reason is the same wherever the text stands.
 //!
-//! Two linear passes collect the evidence, one over the lines ([`survey`]) and one over literals and long
-//! tokens ([`triggers`], [`runs`]); each kind of structure has a file that judges its candidates.
+//! Two linear passes collect the evidence, one over the lines (`survey`) and one over literals and long
+//! tokens (`triggers`, `runs`); each kind of structure has a file that judges its candidates.
 
 mod bytes;
 mod code;
 mod config;
 mod failures;
 mod json;
+mod listing;
 mod look;
 mod maths;
 mod output;
@@ -35,9 +36,9 @@ use survey::{Survey, Tally};
 
 /// What programs print is kept when it has fewer lines; longer output is summarised with its failures first.
 pub const MIN_OUTPUT_LINES: usize = 12;
-/// A structure with at most so many lines and less than [`ISLAND_SHARE`] of the text does not make it hard.
+/// A structure with at most so many lines and less than `ISLAND_SHARE` of the text does not make it hard.
 const ISLAND_LINES: usize = 3;
-/// See [`ISLAND_LINES`].
+/// See `ISLAND_LINES`.
 const ISLAND_SHARE: f64 = 0.15;
 /// Less than this is nothing in a very long text, however many lines it has.
 const CRUMB_SHARE: f64 = 0.03;
@@ -64,8 +65,10 @@ pub fn classify(view: &TextView<'_>) -> Vec<Reason> {
     reasons.add_if(Reason::Base64Content, long_runs.base64);
     reasons.add_if(Reason::ReasoningChain, reasoning::is_chain(text, survey.steps, n_closings));
     reasons.add_if(Reason::ErrorTraceback, failures::is_traceback(&survey));
-    reasons.add_if(Reason::HttpError, failures::is_http_error(text, &survey));
-    reasons.add_if(Reason::FailureSignature, failures::is_failure(text, &survey));
+    if !reasons.has(Reason::JsonStructure) {
+        reasons.add_if(Reason::HttpError, failures::is_http_error(text, &survey));
+        reasons.add_if(Reason::FailureSignature, failures::is_failure(text, &survey));
+    }
     soft::add_soft(view, &mut reasons);
     reasons.to_vec()
 }
@@ -102,7 +105,8 @@ fn structure(view: &TextView<'_>, survey: &Survey, is_output: bool, reasons: &mu
     reasons.add_if(Reason::TableStructure, is_island(survey.table) && survey.table.lines >= 2);
     if !is_output {
         reasons.add_if(Reason::MarkupStructure, is_markup(survey));
-        let may_be_verse = survey.short.lines >= 2 && survey.short.bytes * 4 >= text.len();
+        let may_be_verse =
+            !reasons.has(Reason::SourceCode) && survey.short.lines >= 2 && survey.short.bytes * 4 >= text.len();
         reasons.add_if(Reason::VersePattern, may_be_verse && verse::is_verse(view));
         reasons.add_if(Reason::HighLineLengthVariance, has_odd_layout(survey));
         let n_special = view.counts.special as usize;

@@ -1,6 +1,7 @@
 //! Lines that programs print: logs, states of tests and builds, matches of a search, files, prompts. Knows single lines only.
 
 use super::bytes::{count, from, holds, is_word, run, skip_blanks};
+use super::listing;
 use super::look::{Bare, Look};
 use super::signs::Signs;
 use super::trace;
@@ -35,7 +36,7 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
     if let Some(look) = trace::look(line) {
         return Some(look);
     }
-    if matches!(first, b'd' | b'-' | b'l' | b'c') && is_mode(text) {
+    if matches!(first, b'd' | b'-' | b'l' | b'c') && listing::is_mode(text) {
         return Some(Look::Output);
     }
     if (last == b']' && text.ends_with(b"%]"))
@@ -45,16 +46,16 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
     {
         return Some(Look::Output);
     }
-    if is_verdict(text) || (text.len() < 240 && is_short_status(text)) {
+    if is_verdict(text) || (text.len() < 240 && listing::is_short_status(text)) {
         return Some(Look::Output);
     }
     if line.signs.any(Signs::AT | Signs::ANGLE) && is_prompt(text) {
         return Some(Look::Prompt);
     }
-    if line.signs.any(Signs::PIPE | Signs::DIGIT) && (is_change_count(text) || is_commit(text)) {
+    if line.signs.any(Signs::PIPE | Signs::DIGIT) && (listing::is_change_count(text) || listing::is_commit(text)) {
         return Some(Look::Output);
     }
-    if is_path_only(text) {
+    if listing::is_path_only(text) {
         return Some(Look::Output);
     }
     None
@@ -206,25 +207,9 @@ fn is_verdict(text: &[u8]) -> bool {
         && VERDICTS.iter().any(|verdict| text.ends_with(verdict))
 }
 
-/// ` M path`, `?? path`, `A  path` as a short status prints them.
-fn is_short_status(text: &[u8]) -> bool {
-    let marks = run(text, |byte| matches!(byte, b'M' | b'A' | b'D' | b'R' | b'U' | b'?' | b'!'));
-    let path = skip_blanks(from(text, marks));
-    (1..=2).contains(&marks)
-        && matches!(text.get(marks), Some(b' ' | b'\t'))
-        && memchr::memchr2(b'/', b'.', path).is_some()
-        && !path.contains(&b' ')
-        && path.len() >= 3
-}
-
 /// Check marks and crosses.
 fn is_mark(text: &[u8]) -> bool {
     ["✓", "✔", "✕", "✖", "✗", "✘", "●", "⚠"].iter().any(|mark| text.starts_with(mark.as_bytes()))
-}
-
-/// `drwxr-xr-x`
-fn is_mode(text: &[u8]) -> bool {
-    text.get(1..10).is_some_and(|mode| mode.iter().all(|byte| b"rwxsStT-".contains(byte)) && mode.contains(&b'r'))
 }
 
 /// `path:12:` or `path(12,3):`; also the line alone, `12:text`, under a path.
@@ -312,7 +297,7 @@ fn is_tool_word(text: &[u8]) -> bool {
         b"Traceback",
     ];
     let Some(head) = HEADS.iter().find(|head| head.first() == text.first() && text.starts_with(head)) else {
-        return is_hash_subject(text);
+        return listing::is_hash_subject(text);
     };
     match *head {
         b"test " => [&b"ok"[..], b"FAILED", b"ignored"].iter().any(|end| text.ends_with(end)) && holds(text, b" ... "),
@@ -335,15 +320,6 @@ fn is_tool_word(text: &[u8]) -> bool {
         b"note: " | b"hint: " | b"error: " | b"warning: " => !matches!(text.last(), Some(b'.' | b'!' | b'?')),
         _ => true,
     }
-}
-
-/// `7d01fa2 Subject of a commit`
-fn is_hash_subject(text: &[u8]) -> bool {
-    let length = run(text, |byte| byte.is_ascii_hexdigit());
-    (7..=40).contains(&length)
-        && text.get(length) == Some(&b' ')
-        && text.iter().take(length).any(u8::is_ascii_digit)
-        && text.iter().take(length).any(u8::is_ascii_lowercase)
 }
 
 /// `user@host:~$ command`, `C:\dir>command`, `bash-$`, `PS C:\>`.
@@ -372,50 +348,4 @@ fn is_compose(text: &[u8]) -> bool {
         && from(after, blanks).starts_with(b"| ")
         && text.iter().take(name).any(u8::is_ascii_digit)
         && memchr::memchr(b'|', from(after, blanks + 1)).is_none()
-}
-
-/// `src/a.rs | 12 ++--` and the sum below.
-fn is_change_count(text: &[u8]) -> bool {
-    let signs = text.iter().rev().take_while(|byte| matches!(byte, b'+' | b'-')).count();
-    let before = text.get(..text.len() - signs).unwrap_or_default().trim_ascii_end();
-    let digits = before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-    let before = before.get(..before.len() - digits).unwrap_or_default();
-    (signs > 0 && digits > 0 && before.ends_with(b"| ")
-        || before.ends_with(b" ") && before.trim_ascii_end().ends_with(b" |"))
-        || (text.first().is_some_and(u8::is_ascii_digit)
-            && (holds(text, b" files changed, ") || holds(text, b" file changed, ")))
-}
-
-/// `commit 7d01fa2…` in a history.
-fn is_commit(text: &[u8]) -> bool {
-    text.strip_prefix(b"commit ").is_some_and(|rest| {
-        let digits = run(rest, |byte| byte.is_ascii_hexdigit());
-        digits == 40 && matches!(rest.get(40), None | Some(b' '))
-    })
-}
-
-/// Nothing but one path or file name.
-fn is_path_only(text: &[u8]) -> bool {
-    let is_path_byte = |byte: u8| {
-        is_word(byte) || matches!(byte, b'/' | b'.' | b'-' | b'\\' | b'@' | b'+' | b'~' | b'[' | b']') || byte >= 0x80
-    };
-    if text.len() < 4 || text.len() > 200 || run(text, is_path_byte) < text.len() {
-        return false;
-    }
-    let n_slashes = count(text, b'/');
-    if n_slashes >= 2
-        || (n_slashes == 1 && matches!(text.first(), Some(b'.' | b'/' | b'~')))
-        || (n_slashes == 1 && text.ends_with(b"/"))
-    {
-        return true;
-    }
-    // `name.ext`: a short ending of letters.
-    let Some(dot) = memchr::memrchr(b'.', text) else {
-        return false;
-    };
-    let ending = from(text, dot + 1);
-    dot > 0
-        && (1..=5).contains(&ending.len())
-        && ending.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-        && ending.iter().any(u8::is_ascii_lowercase)
 }
