@@ -1,8 +1,8 @@
 //! Finds what a unit does: negates, obliges, decides, corrects, asks, or says nothing. Knows words and their
 //! neighbours; refuses to know facts and lines.
 
+use super::keys::{KEY_START, key_of};
 use super::lexed::{Cue, CueKind, Span, UnitKind};
-use super::lexer::{KEY_START, key_of};
 use super::scan::{self, Piece};
 use super::words;
 

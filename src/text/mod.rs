@@ -7,6 +7,7 @@ mod counts;
 mod cues;
 mod facts;
 mod fences;
+mod keys;
 mod lexed;
 mod lexer;
 mod lines;
@@ -25,8 +26,9 @@ mod wide;
 mod wordlist;
 mod words;
 
+pub use keys::fold_key;
 pub use lexed::{
     CharCounts, Cue, CueKind, Fact, FactKind, Fence, FenceKind, Lexed, Line, LineKind, Severity, Span, TextView, Unit,
     UnitKind,
 };
-pub use lexer::{Lexer, fold_key};
+pub use lexer::Lexer;
