@@ -365,9 +365,8 @@ impl<'t> Pass<'t> {
         } else {
             counts::count_chars(bytes.get(span.start as usize..span.end as usize).unwrap_or_default())
         };
-        let has_facts =
-            facts.get(self.first_fact..).and_then(<[Fact]>::last).is_some_and(|fact| fact.span.end > span.start);
-        cues::find(bytes, pieces, span, kind, has_facts, cues);
+        let facts = facts.get(self.first_fact..).unwrap_or_default();
+        cues::find(bytes, pieces, span, kind, facts, cues);
         units.push(Unit { span, n_chars: n_chars as u32, paragraph: self.paragraph, kind, facts: 0..0, cues: 0..0 });
         self.is_begun = true;
     }
