@@ -339,6 +339,9 @@ mod lines {
             "TypeError: x is not a function",
             "open: Permission denied",
             "java.io.IOException: gone",
+            "npm ERR! code 1",
+            "make: *** [all] Error 2",
+            "a.ts(3,5): error TS2304: no x",
             "The build says ERROR again.",
         ] {
             assert_eq!(severity(line), Severity::Failure, "{line}");
@@ -400,6 +403,12 @@ mod cues_of_units {
             "Filler Sure, | Filler Thanks! | Filler Okay | Filler No | Negation No.",
         );
         check(&cues("谢谢！好的。不要"), "Filler 谢谢！好的。不要 | Filler 好的。不要 | Negation 不要");
+    }
+
+    #[test]
+    fn negations_in_several_languages() {
+        check(&cues("We don't use it at 5 km. That's great!"), "Negation don't | Filler That's");
+        check(&cues("¡No lo hagas! Vielen Dank!"), "Negation No | Filler Vielen");
     }
 
     #[test]

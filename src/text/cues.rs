@@ -1,8 +1,8 @@
 //! Finds what a unit does: negates, obliges, decides, corrects, asks, or says nothing. Knows words and their
 //! neighbours; refuses to know facts and lines.
 
-use super::lexed::{Cue, CueKind, Span, UnitKind};
-use super::lexer::{KEY_START, key_of};
+use super::keys::{KEY_START, key_of};
+use super::lexed::{Cue, CueKind, Fact, FactKind, Span, UnitKind};
 use super::scan::{self, Piece};
 use super::words;
 
@@ -22,12 +22,12 @@ const ANY: u32 = words::NEGATION
 const MAX_FILLER: usize = 14;
 
 /// Pushes the cues of a unit, sorted; `pieces` lie in it or overlap it.
-pub(super) fn find(bytes: &[u8], pieces: &[Piece], span: Span, kind: UnitKind, has_facts: bool, cues: &mut Vec<Cue>) {
+pub(super) fn find(bytes: &[u8], pieces: &[Piece], span: Span, kind: UnitKind, facts: &[Fact], cues: &mut Vec<Cue>) {
     if kind == UnitKind::Line && pieces.len() > 200 {
         return;
     }
     let unit = Unit { bytes, pieces, is_line: kind == UnitKind::Line };
-    if !has_facts && unit.is_filler(span) {
+    if unit.is_filler(span) && !has_facts(facts, span) {
         cues.push(Cue { at: span.start, kind: CueKind::Filler, key: 0 });
     }
     if unit.is_correction() {
@@ -38,7 +38,9 @@ pub(super) fn find(bytes: &[u8], pieces: &[Piece], span: Span, kind: UnitKind, h
         mask |= piece.mask;
         if piece.word & ANY != 0 {
             unit.word(index, *piece, cues);
-        } else if piece.has(scan::APOSTROPHE | scan::EXT_QUOTE)
+        }
+        if piece.word & words::NEGATION == 0
+            && piece.has(scan::APOSTROPHE | scan::EXT_QUOTE)
             && piece.end - piece.start <= 24
             && ends_with_nt(piece, bytes)
         {
@@ -59,6 +61,13 @@ pub(super) fn find(bytes: &[u8], pieces: &[Piece], span: Span, kind: UnitKind, h
     {
         cues.push(Cue { at: span.start + at as u32, kind: CueKind::Question, key: 0 });
     }
+}
+
+/// True when a fact that is no name starts in `span`.
+fn has_facts(facts: &[Fact], span: Span) -> bool {
+    let first = facts.partition_point(|fact| fact.span.start < span.start);
+    let rest = facts.get(first..).unwrap_or_default();
+    rest.iter().take_while(|fact| fact.span.start < span.end).any(|fact| fact.kind != FactKind::Name)
 }
 
 /// Where the question mark stands that the unit ends with.

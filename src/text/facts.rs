@@ -2,8 +2,8 @@
 //! atoms, numbers, quotes and names. Refuses to know sentences.
 
 use super::atoms;
+use super::keys::fold_bytes;
 use super::lexed::{Fact, FactKind, LineKind, Span};
-use super::lexer::fold_bytes;
 use super::lines::LineText;
 use super::names;
 pub(super) use super::names::Names;

@@ -5,6 +5,7 @@ use super::counts;
 use super::cues;
 use super::facts::{self, Names};
 use super::fences::OpenFence;
+use super::keys::fold_bytes;
 use super::lexed::{CharCounts, Cue, Fact, Fence, Lexed, Line, LineKind, Severity, Span, TextView, Unit, UnitKind};
 use super::lines::{self, LineText};
 use super::scan::{self, Piece};
@@ -364,9 +365,8 @@ impl<'t> Pass<'t> {
         } else {
             counts::count_chars(bytes.get(span.start as usize..span.end as usize).unwrap_or_default())
         };
-        let has_facts =
-            facts.get(self.first_fact..).and_then(<[Fact]>::last).is_some_and(|fact| fact.span.end > span.start);
-        cues::find(bytes, pieces, span, kind, has_facts, cues);
+        let facts = facts.get(self.first_fact..).unwrap_or_default();
+        cues::find(bytes, pieces, span, kind, facts, cues);
         units.push(Unit { span, n_chars: n_chars as u32, paragraph: self.paragraph, kind, facts: 0..0, cues: 0..0 });
         self.is_begun = true;
     }
@@ -380,23 +380,4 @@ impl<'t> Pass<'t> {
 /// True when the last of `pieces` ends a sentence.
 fn ends_sentence(bytes: &[u8], pieces: &[Piece]) -> bool {
     !pieces.is_empty() && sentences::is_end(bytes, pieces, 0, pieces.len() - 1)
-}
-
-/// A 64-bit hash of `text` with ASCII case folded; the same on every machine.
-#[must_use]
-pub fn fold_key(text: &str) -> u64 {
-    text.bytes().fold(KEY_START, key_of)
-}
-
-/// The key before any byte.
-pub(super) const KEY_START: u64 = 0xcbf2_9ce4_8422_2325;
-
-/// The key after one more byte.
-pub(super) fn key_of(key: u64, byte: u8) -> u64 {
-    (key ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)
-}
-
-/// [`fold_key`] of bytes.
-pub(super) fn fold_bytes(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(KEY_START, |key, &byte| key_of(key, byte))
 }

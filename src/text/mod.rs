@@ -8,6 +8,7 @@ mod cues;
 pub mod cut;
 mod facts;
 mod fences;
+mod keys;
 mod lexed;
 mod lexer;
 mod lines;
@@ -26,8 +27,9 @@ mod wide;
 mod wordlist;
 mod words;
 
+pub use keys::fold_key;
 pub use lexed::{
     CharCounts, Cue, CueKind, Fact, FactKind, Fence, FenceKind, Lexed, Line, LineKind, Severity, Span, TextView, Unit,
     UnitKind,
 };
-pub use lexer::{Lexer, fold_key};
+pub use lexer::Lexer;

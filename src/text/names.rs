@@ -1,8 +1,8 @@
 //! Finds names: runs of capitalised words on one line that are no sentence opener. Knows capitals, openers and
 //! whether the text looks German; refuses to know identifiers and numbers.
 
+use super::keys::fold_bytes;
 use super::lexed::{Fact, FactKind, Span};
-use super::lexer::fold_bytes;
 use super::lines::LineText;
 use super::scan::{self, Piece};
 use super::words;

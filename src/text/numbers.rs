@@ -1,8 +1,8 @@
 //! Says what a piece that begins with a digit or a sign of money is: a number, an amount, a date, a version, …
 //! Knows forms of digits; refuses to know words around them.
 
+use super::keys::{KEY_START, key_of};
 use super::lexed::FactKind;
-use super::lexer::{KEY_START, key_of};
 use super::words;
 
 /// `12`, `3.5`, `4,500,000`, `10.000,00`: digits with single dots and commas between.

@@ -3,8 +3,8 @@
 
 use super::counts;
 use super::facts::Finder;
+use super::keys::fold_bytes;
 use super::lexed::{Fact, FactKind, Span};
-use super::lexer::fold_bytes;
 use super::scan::Piece;
 
 /// The closing sign of a quote or code span is looked for within this many bytes.

@@ -89,7 +89,7 @@ fn word(line: &LineText<'_>, kind: LineKind, index: usize, piece: Piece) -> Seve
     if is_capital && !is_denied {
         match text {
             b"FAIL" | b"FAILED" | b"FAILURE" | b"FAILURES" | b"ERROR" | b"ERRORS" | b"FATAL" | b"PANIC"
-            | b"CRITICAL" | b"ABORTED" => return Severity::Failure,
+            | b"CRITICAL" | b"ABORTED" | b"ERR" => return Severity::Failure,
             b"WARN" | b"WARNING" | b"WARNINGS" => return Severity::Warning,
             b"PASS" | b"PASSED" | b"OK" | b"SUCCESS" | b"SUCCESSFUL" => return Severity::Success,
             _ => {}
@@ -113,6 +113,9 @@ fn word(line: &LineText<'_>, kind: LineKind, index: usize, piece: Piece) -> Seve
         b"failed" | b"fail" | b"failure" | b"error"
             if !is_prose && kind != LineKind::ListItem && !is_denied && is_last(line, index) =>
         {
+            Severity::Failure
+        }
+        b"error" if next.last().is_some_and(u8::is_ascii_digit) && !is_denied && names_code(line, index + 1) => {
             Severity::Failure
         }
         b"traceback" if is(next, "most") => Severity::Failure,
@@ -143,6 +146,12 @@ fn word(line: &LineText<'_>, kind: LineKind, index: usize, piece: Piece) -> Seve
         }
         _ => Severity::None,
     }
+}
+
+/// `error TS2304: …` of a compiler, `*** [all] Error 2` of make.
+fn names_code(line: &LineText<'_>, index: usize) -> bool {
+    line.pieces.get(index).is_some_and(|piece| piece.of(line.bytes).ends_with(b":"))
+        || core(line, 1).is_empty() && is_last(line, index)
 }
 
 fn is_last(line: &LineText<'_>, index: usize) -> bool {

@@ -1,8 +1,8 @@
 //! Cues of Chinese and Japanese, which are written without blanks. Knows short strings and where they stand;
 //! refuses to know words of other scripts.
 
+use super::keys::{KEY_START, key_of};
 use super::lexed::{Cue, CueKind, Span};
-use super::lexer::{KEY_START, key_of};
 use super::scan;
 
 /// What the string that begins with the character `code` says, and its length; `rest` begins with it.
