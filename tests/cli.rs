@@ -196,7 +196,7 @@ fn the_filter_and_its_sidecar_give_the_exact_stream() {
     let dir = TestDir::new();
     let args = ["compress", "-", "--sidecar", "side", "--recency-window", "0"];
     let out = condenser(dir.root(), &args).input(text.clone()).exits(3).stdout;
-    assert!(out.iter().filter(|&&byte| byte == b'\n').count() == 202);
+    assert!(memchr::memchr_iter(b'\n', &out).count() == 202);
     let restored = condenser(dir.root(), &["restore", "--sidecar", "side"]).input(out.clone()).ok().stdout;
     assert!(restored == text.as_bytes());
     condenser(dir.root(), &["compress", "-", "--sidecar", "side"]).input(text).exits(2);
@@ -271,6 +271,34 @@ fn a_defect_in_the_engine_costs_one_record() {
     let rejects = String::from_utf8(dir.read("run/rejects/part-00000.jsonl")).expect("it is text");
     assert_eq!(rejects.lines().map(reason_of).collect::<Vec<_>>(), ["internal"]);
     condenser(dir.root(), &["verify", "run", "--against", "in.jsonl"]).ok();
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_with_130_and_leaves_no_half_part() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
+
+    let dir = TestDir::new();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_condenser"))
+        .args(["compress", "-", "-o", "run", "--progress", "json"])
+        .current_dir(dir.root())
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut stdin = child.stdin.take().expect("stdin was piped");
+    stdin.write_all(jsonl(10_000, 27).as_bytes()).expect("the program reads");
+    let mut told = BufReader::new(child.stderr.take().expect("stderr was piped"));
+    let mut line = String::new();
+    told.read_line(&mut line).expect("the program tells");
+    assert!(line.contains("\"source\""), "{line}");
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(killed.success());
+    let status = child.wait().expect("the program ends while its input is still open");
+    assert_eq!(status.code(), Some(130));
+    drop(stdin);
+    assert!(files(&dir.path("run")).is_empty(), "{:?}", files(&dir.path("run")).keys());
 }
 
 #[test]
