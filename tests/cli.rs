@@ -229,6 +229,55 @@ fn several_rounds_are_restored_through_their_runs() {
 }
 
 #[test]
+fn runs_among_the_inputs_are_not_inputs_and_equal_names_are_told_apart() {
+    let dir = TestDir::new();
+    let (a, b) = (jsonl(3, 28), jsonl(4, 29));
+    dir.write("in/a.jsonl", &a);
+    dir.write("in/a.jsonl.zst", zstd::encode_all(b.as_bytes(), 1).expect("memory takes all"));
+    condenser(dir.root(), &["compress", "in/a.jsonl", "-o", "in/run", "--format", "jsonl"]).ok();
+    condenser(dir.root(), &["compress", "in", "-o", "run"]).ok();
+    condenser(dir.root(), &["restore", "run", "-o", "out"]).ok();
+    let restored = files(&dir.path("out"));
+    let expected = [("a.jsonl", a.as_bytes()), ("part-00001-a.jsonl", b.as_bytes())];
+    assert_eq!(restored.iter().map(|(name, bytes)| (&**name, &**bytes)).collect::<Vec<_>>(), expected);
+    condenser(dir.root(), &["compress", "in/run", "-o", "second"]).ok();
+    let restored = condenser(dir.root(), &["restore", "second", "--through", "in/run"]).ok().stdout;
+    assert_eq!(restored, a.as_bytes());
+}
+
+#[test]
+fn a_map_written_beside_records_expands_them() {
+    let dir = TestDir::new();
+    let long = "The deploy failed because the cache was never warmed up before the traffic moved. ".repeat(20);
+    let chat = |id: &str, text: &str| {
+        format!(
+            "{{\"id\":\"{id}\",\"messages\":[{{\"id\":\"x\",\"role\":\"user\",\"content\":\"{text}\"}},{{\"id\":\"y\",\"role\":\"assistant\",\"content\":\"ok\"}}]}}\n"
+        )
+    };
+    dir.write("one.jsonl", chat("c1", &long));
+    dir.write("two.jsonl", chat("c1", &long) + &chat("c2", &(long.clone() + "It was retried at 14:05.")));
+    for (input, map) in [
+        ("one.jsonl", "verbatim-map/part-00000.jsonl"),
+        ("one.jsonl", "verbatim-map.json"),
+        ("two.jsonl", "verbatim-map/part-00000.jsonl"),
+    ] {
+        let run = format!("{input}-{}", map.len());
+        condenser(
+            dir.root(),
+            &["compress", input, "-o", &run, "--format", "jsonl", "--verbatim-map", "--recency-window", "0"],
+        )
+        .ok();
+        condenser(dir.root(), &["verify", &run]).ok();
+        let map = format!("{run}/{map}");
+        if dir.path(&map).exists() {
+            let conversations = format!("{run}/conversations/part-00000.jsonl.zst");
+            let restored = condenser(dir.root(), &["restore", "--verbatim", &map, &conversations]).ok().stdout;
+            assert_eq!(String::from_utf8_lossy(&restored), String::from_utf8_lossy(&dir.read(input)));
+        }
+    }
+}
+
+#[test]
 fn single_conversations_come_back_alone() {
     let dir = TestDir::new();
     let text = jsonl(60, 20);
