@@ -196,7 +196,7 @@ fn the_filter_and_its_sidecar_give_the_exact_stream() {
     let dir = TestDir::new();
     let args = ["compress", "-", "--sidecar", "side", "--recency-window", "0"];
     let out = condenser(dir.root(), &args).input(text.clone()).exits(3).stdout;
-    assert!(out.iter().filter(|&&byte| byte == b'\n').count() == 202);
+    assert!(memchr::memchr_iter(b'\n', &out).count() == 202);
     let restored = condenser(dir.root(), &["restore", "--sidecar", "side"]).input(out.clone()).ok().stdout;
     assert!(restored == text.as_bytes());
     condenser(dir.root(), &["compress", "-", "--sidecar", "side"]).input(text).exits(2);
@@ -226,6 +226,55 @@ fn several_rounds_are_restored_through_their_runs() {
     condenser(dir.root(), &[&["compress", "other.jsonl", "-o", "other"], &compress[..]].concat()).ok();
     let told = condenser(dir.root(), &["restore", "r3", "--through", "other"]).exits(4);
     assert!(told.stderr.contains("the run did not write"), "{}", told.stderr);
+}
+
+#[test]
+fn runs_among_the_inputs_are_not_inputs_and_equal_names_are_told_apart() {
+    let dir = TestDir::new();
+    let (a, b) = (jsonl(3, 28), jsonl(4, 29));
+    dir.write("in/a.jsonl", &a);
+    dir.write("in/a.jsonl.zst", zstd::encode_all(b.as_bytes(), 1).expect("memory takes all"));
+    condenser(dir.root(), &["compress", "in/a.jsonl", "-o", "in/run", "--format", "jsonl"]).ok();
+    condenser(dir.root(), &["compress", "in", "-o", "run"]).ok();
+    condenser(dir.root(), &["restore", "run", "-o", "out"]).ok();
+    let restored = files(&dir.path("out"));
+    let expected = [("a.jsonl", a.as_bytes()), ("part-00001-a.jsonl", b.as_bytes())];
+    assert_eq!(restored.iter().map(|(name, bytes)| (&**name, &**bytes)).collect::<Vec<_>>(), expected);
+    condenser(dir.root(), &["compress", "in/run", "-o", "second"]).ok();
+    let restored = condenser(dir.root(), &["restore", "second", "--through", "in/run"]).ok().stdout;
+    assert_eq!(restored, a.as_bytes());
+}
+
+#[test]
+fn a_map_written_beside_records_expands_them() {
+    let dir = TestDir::new();
+    let long = "The deploy failed because the cache was never warmed up before the traffic moved. ".repeat(20);
+    let chat = |id: &str, text: &str| {
+        format!(
+            "{{\"id\":\"{id}\",\"messages\":[{{\"id\":\"x\",\"role\":\"user\",\"content\":\"{text}\"}},{{\"id\":\"y\",\"role\":\"assistant\",\"content\":\"ok\"}}]}}\n"
+        )
+    };
+    dir.write("one.jsonl", chat("c1", &long));
+    dir.write("two.jsonl", chat("c1", &long) + &chat("c2", &(long.clone() + "It was retried at 14:05.")));
+    for (input, map) in [
+        ("one.jsonl", "verbatim-map/part-00000.jsonl"),
+        ("one.jsonl", "verbatim-map.json"),
+        ("two.jsonl", "verbatim-map/part-00000.jsonl"),
+    ] {
+        let run = format!("{input}-{}", map.len());
+        condenser(
+            dir.root(),
+            &["compress", input, "-o", &run, "--format", "jsonl", "--verbatim-map", "--recency-window", "0"],
+        )
+        .ok();
+        condenser(dir.root(), &["verify", &run]).ok();
+        let map = format!("{run}/{map}");
+        if dir.path(&map).exists() {
+            let conversations = format!("{run}/conversations/part-00000.jsonl.zst");
+            let restored = condenser(dir.root(), &["restore", "--verbatim", &map, &conversations]).ok().stdout;
+            assert_eq!(String::from_utf8_lossy(&restored), String::from_utf8_lossy(&dir.read(input)));
+        }
+    }
 }
 
 #[test]
@@ -271,6 +320,34 @@ fn a_defect_in_the_engine_costs_one_record() {
     let rejects = String::from_utf8(dir.read("run/rejects/part-00000.jsonl")).expect("it is text");
     assert_eq!(rejects.lines().map(reason_of).collect::<Vec<_>>(), ["internal"]);
     condenser(dir.root(), &["verify", "run", "--against", "in.jsonl"]).ok();
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_with_130_and_leaves_no_half_part() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
+
+    let dir = TestDir::new();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_condenser"))
+        .args(["compress", "-", "-o", "run", "--progress", "json"])
+        .current_dir(dir.root())
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut stdin = child.stdin.take().expect("stdin was piped");
+    stdin.write_all(jsonl(10_000, 27).as_bytes()).expect("the program reads");
+    let mut told = BufReader::new(child.stderr.take().expect("stderr was piped"));
+    let mut line = String::new();
+    told.read_line(&mut line).expect("the program tells");
+    assert!(line.contains("\"source\""), "{line}");
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(killed.success());
+    let status = child.wait().expect("the program ends while its input is still open");
+    assert_eq!(status.code(), Some(130));
+    drop(stdin);
+    assert!(files(&dir.path("run")).is_empty(), "{:?}", files(&dir.path("run")).keys());
 }
 
 #[test]

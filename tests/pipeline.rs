@@ -192,12 +192,13 @@ fn a_panic_on_one_record_is_a_reject_and_the_rest_goes_on() {
 }
 
 #[test]
+#[expect(clippy::panic, reason = "the test plants them")]
 fn a_panic_that_crosses_the_bridge_is_an_error_that_names_its_work() {
     let bridge = Bridge::new(1).expect("threads start");
-    let error =
-        block_on(bridge.run::<(), _>("logs.jsonl: byte 7".to_owned(), || panic!("oh"))).expect_err("it panicked");
+    let error = block_on(bridge.run::<(), _>("logs.jsonl: byte 7".to_owned(), || std::panic::panic_any("oh")))
+        .expect_err("it panicked");
     assert_eq!((error.kind, error.place.as_str()), (ErrorKind::Internal, "logs.jsonl: byte 7"));
-    assert_eq!(guard(|| panic!("no {}", 1)).map(|()| 0), Err("no 1".to_owned()));
+    assert_eq!(guard(|| std::panic::panic_any("no 1".to_owned()) as u8), Err("no 1".to_owned()));
     assert_eq!(block_on(bridge.run(String::new(), || Ok(5))).expect("the worker still works"), 5);
 }
 

@@ -122,7 +122,7 @@ pub(crate) struct RestoreArgs {
     /// The sidecar that the filter wrote.
     #[arg(long, value_name = "FILE", conflicts_with = "verbatim")]
     pub(crate) sidecar: Option<PathBuf>,
-    /// A map from message id to original, or JSON lines of conversation_id and verbatim.
+    /// A map from message id to original, or JSON lines of `conversation_id` and `verbatim`.
     #[arg(long, value_name = "FILE")]
     pub(crate) verbatim: Option<PathBuf>,
     /// With `--verbatim`: also expand summaries among the originals.

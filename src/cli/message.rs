@@ -10,11 +10,11 @@ pub(crate) fn error(error: &Error) {
     let mut text = format!("error: {error}\n");
     let mut cause = error.source();
     while let Some(inner) = cause {
-        text.push_str(&format!("  because: {inner}\n"));
+        text.extend(["  because: ", &inner.to_string(), "\n"]);
         cause = inner.source();
     }
     if let Some(hint) = hint(error) {
-        text.push_str(&format!("hint: {hint}\n"));
+        text.extend(["hint: ", hint, "\n"]);
     }
     stderr(&text);
 }

@@ -79,8 +79,10 @@ fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     let runtime = runtime()?;
     let result = runtime.block_on(async {
         tokio::select! {
-            result = work => result,
+            // The signal first: from the first step of the work on, Ctrl-C is heard.
+            biased;
             stop = interrupted() => stop,
+            result = work => result,
         }
     });
     runtime.shutdown_background();

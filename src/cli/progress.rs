@@ -41,7 +41,7 @@ pub(crate) fn summary(totals: &Totals) -> String {
         ratio(totals)
     );
     if totals.rejects > 0 {
-        text.push_str(&format!("; {} records rejected", totals.rejects));
+        text.extend(["; ", &totals.rejects.to_string(), " records rejected"]);
     }
     text
 }

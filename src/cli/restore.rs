@@ -150,7 +150,7 @@ impl<'r> Job<'r> {
     fn check(&self) -> Result<()> {
         self.run.check_files(self.commit)?;
         // The conversations of earlier rounds are not read and may be gone.
-        self.rounds.iter().try_for_each(|round| round.check())
+        self.rounds.iter().try_for_each(Through::check)
     }
 
     fn restorer(&self, bridge: &Bridge) -> Result<Restorer> {

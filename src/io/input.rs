@@ -26,7 +26,8 @@ pub struct Input {
 }
 
 /// The inputs that `arguments` stand for: files, folders (all JSON lines below them, by name), patterns, and `-`
-/// for stdin. The order is that of the arguments.
+/// for stdin. The order is that of the arguments. A run stands for its conversations, and runs inside a folder
+/// are passed over.
 ///
 /// # Errors
 /// When an argument stands for nothing.
@@ -38,7 +39,9 @@ pub fn expand(arguments: &[String]) -> Result<Vec<Input>> {
             inputs.push(Input { name: "-".to_owned(), path: None });
         } else if path.is_dir() {
             let before = inputs.len();
-            walk(path, &mut inputs)?;
+            // Of a run, what it holds for a reader: its conversations.
+            let folder = if is_run(path) { path.join("conversations") } else { path.to_owned() };
+            walk(&folder, &mut inputs)?;
             if inputs.len() == before {
                 return Err(Error::new(
                     ErrorKind::Usage,
@@ -86,12 +89,19 @@ fn walk(folder: &Path, inputs: &mut Vec<Input>) -> Result<()> {
             continue;
         }
         if path.is_dir() {
-            walk(&path, inputs)?;
+            if !is_run(&path) {
+                walk(&path, inputs)?;
+            }
         } else if is_json_lines(&name) {
             inputs.push(Input { name: path.to_string_lossy().into_owned(), path: Some(path) });
         }
     }
     Ok(())
+}
+
+/// True for the directory of a run, which is output even when it lies among the inputs.
+fn is_run(folder: &Path) -> bool {
+    folder.join("commits").is_dir() && folder.join("conversations").is_dir()
 }
 
 fn is_json_lines(name: &str) -> bool {

@@ -92,7 +92,9 @@ fn read_column<'v>(data_type: &DataType, values: impl Iterator<Item = Option<&'v
             let mut builder = ListBuilder::new(StringBuilder::new());
             for value in values {
                 let items = value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-                items.iter().for_each(|item| builder.values().append_option(item.as_str()));
+                for item in items {
+                    builder.values().append_option(item.as_str());
+                }
                 builder.append(true);
             }
             Arc::new(builder.finish())

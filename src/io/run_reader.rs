@@ -15,7 +15,7 @@ use super::line_table::{LineTable, open_stream};
 use super::parquet_table::{ParquetTable, Wanted};
 use super::run_writer::{REJECTS, schema_of};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::bridge::Bridge;
+use crate::pipeline::bridge::{Bridge, guard};
 use crate::pipeline::{
     Commit, ConversationFormat, Manifest, PartReaders, RejectRow, Restorer, Table, TableFile, TableReader, open_sealed,
 };
@@ -132,6 +132,14 @@ impl Run {
     /// # Errors
     /// When a table cannot be read.
     pub fn find(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Option<Restorer>> {
+        // The files are not hashed first: that would read everything. Damage shows in the record's checksum.
+        guard(|| self.find_unguarded(commit, id, bridge)).unwrap_or_else(|message| {
+            let message = format!("the tables cannot be read: {message}");
+            Err(Error::new(ErrorKind::Verification, place_of(commit), message))
+        })
+    }
+
+    fn find_unguarded(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Option<Restorer>> {
         let id = crate::pipeline::label(id).into_owned();
         let wanted = Wanted::Text("conversation_id", id);
         let rows = match commit.format {
@@ -149,11 +157,12 @@ impl Run {
                 Box::new(LineTable::records(&path.to_string_lossy(), open_stream(&path)?).only(rows))
             }
         };
+        let wanted = Wanted::Counts("source_row", source_rows);
         let readers = PartReaders {
             conversations,
-            verbatim: self.table(commit, Table::Verbatim, &Wanted::Counts("source_row", source_rows))?,
+            verbatim: self.table(commit, Table::Verbatim, &wanted)?,
             rejects: Box::new(std::iter::empty()),
-            metrics: None,
+            metrics: Some(self.table(commit, Table::Metrics, &wanted)?),
         };
         Ok(Some(Restorer::new(readers, bridge.clone(), place_of(commit)).sparse()))
     }

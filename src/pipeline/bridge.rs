@@ -42,6 +42,9 @@ impl Bridge {
     }
 
     /// Starts `work` on the pool at once; the future gives its result. `name` says in an error what failed.
+    ///
+    /// # Errors
+    /// What `work` fails with; `Internal` when it panics.
     pub fn run<T, F>(&self, name: String, work: F) -> impl Future<Output = Result<T>> + Send + use<T, F>
     where
         T: Send + 'static,

@@ -30,14 +30,9 @@ impl TestDir {
         path
     }
 
+    #[track_caller]
     pub(crate) fn read(&self, name: &str) -> Vec<u8> {
-        std::fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-    }
-
-    pub(crate) fn copy(&self, from: &str, to: &str) {
-        for (name, bytes) in files(&self.path(from)) {
-            self.write(&format!("{to}/{name}"), bytes);
-        }
+        std::fs::read(self.path(name)).expect(name)
     }
 }
 
@@ -46,7 +41,7 @@ pub(crate) fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        for entry in std::fs::read_dir(&folder).expect("the folder is there") {
             let path = entry.expect("an entry can be read").path();
             if path.is_dir() {
                 folders.push(path);
