@@ -111,7 +111,7 @@ fn main() {
 fn read(path: &str) -> String {
     let mut bytes = Vec::new();
     let mut file = std::fs::File::open(path).expect("a readable file");
-    if path.ends_with(".zst") {
+    if std::path::Path::new(path).extension().is_some_and(|extension| extension == "zst") {
         zstd::Decoder::new(file).expect("zstd").read_to_end(&mut bytes).expect("a whole file");
     } else {
         file.read_to_end(&mut bytes).expect("a whole file");

@@ -349,7 +349,7 @@ fn b15_unfenced_code_stays_and_the_fatal_line_of_a_log_is_seen() {
         (0..20).map(|i| format!("2024-05-01 10:00:{i:02} INFO worker {i} picked up job {}\n", 900 + i)).collect();
     log.push_str("2024-05-01 10:00:21 FATAL out of memory in invoiceRenderer pid 4412\n");
     (22..40).for_each(|i| {
-        log.push_str(&format!("2024-05-01 10:00:{i} INFO worker {i} is idle again and waits for work\n"))
+        log.push_str(&format!("2024-05-01 10:00:{i} INFO worker {i} is idle again and waits for work\n"));
     });
     compress(&[("tool", &log)], &all())
         .is(0, Action::Compressed)

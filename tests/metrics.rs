@@ -16,7 +16,7 @@ fn metrics(messages: &[(&str, &str)]) -> Metrics {
 #[test]
 fn nothing_to_measure_is_none_and_not_one() {
     let kept = compress(&[("user", "Short."), ("assistant", "Fine.")], &EngineOptions::default()).metrics;
-    assert_eq!(kept.ratio, 1.0);
+    assert!((kept.ratio - 1.0).abs() < f64::EPSILON);
     assert_eq!((kept.entity_retention, kept.fact_retention, kept.quality_score), (None, None, None));
     let plain = metrics(&[("user", &prose(900))]);
     assert_eq!(plain.structural_integrity, None, "no structure, no share of it");
@@ -40,13 +40,13 @@ fn a_flipped_digit_is_a_lost_fact() {
     let amounts: String =
         (0..60).map(|i| format!("Parcel {i} weighs {} kg and goes to lane {}. ", 100 + i, 500 + i)).collect();
     let repeated = |offset: usize| {
-        (40..60).map(|i| format!("{} {}", offset + 100 + i, offset + 500 + i)).collect::<Vec<_>>().join(", ")
+        (48..57).map(|i| format!("{} {}", offset + 100 + i, offset + 500 + i)).collect::<Vec<_>>().join(", ")
     };
     let right =
-        metrics(&[("user", &around(&amounts)), ("assistant", &format!("Lanes: {}", repeated(0)[..100].to_owned()))]);
+        metrics(&[("user", &around(&amounts)), ("assistant", &format!("Lanes: {}", repeated(0)))]);
     let flipped = metrics(&[
         ("user", &around(&amounts)),
-        ("assistant", &format!("Lanes: {}", repeated(7_000)[..100].to_owned())),
+        ("assistant", &format!("Lanes: {}", repeated(7_000))),
     ]);
     assert!(right.fact_retention > flipped.fact_retention, "{:?} {:?}", right.fact_retention, flipped.fact_retention);
 }
@@ -85,7 +85,7 @@ fn errors_are_measured() {
             text.push_str(&format!(
                 "FAIL src/shop/payment{i}.test.ts expected 200 but got 50{} in the answer of the shop\n",
                 i % 10
-            ))
+            ));
         });
         text
     };

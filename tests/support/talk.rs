@@ -19,7 +19,6 @@ pub struct Done {
     pub details: Vec<Vec<Reason>>,
     pub sources: Vec<Vec<usize>>,
     pub metrics: Metrics,
-    pub condensed: Condensed,
 }
 
 impl Done {
@@ -105,7 +104,6 @@ pub fn compress_with(record: &str, engine: &Engine) -> Done {
         sources: condensed.messages.iter().map(sources).collect(),
         metrics: condensed.metrics.clone(),
         record: written,
-        condensed,
     }
 }
 
