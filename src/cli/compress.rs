@@ -37,8 +37,9 @@ enum Target {
 pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
     let observer = progress::observer(&args.progress);
     let (quiet, max_rejects, drill) = (args.progress.quiet, args.max_rejects, args.drill_panic.clone());
+    let trace = args.trace;
     let settings = Settings::new(args)?;
-    let engine = Engine::new(settings.options.engine.clone())?;
+    let engine = Engine::new(settings.options.engine.clone())?.explaining(trace);
     let engine: Arc<dyn Condense> = match drill {
         None => Arc::new(engine),
         Some(id) => Arc::new(Drill { engine, id }),

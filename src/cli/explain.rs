@@ -22,7 +22,7 @@ pub(crate) fn run(args: ExplainArgs) -> Result<Ending> {
 }
 
 fn explain(args: ExplainArgs, stop: &AtomicBool) -> Result<Ending> {
-    let engine = Engine::new(args.engine.over(EngineOptions::default()))?;
+    let engine = Engine::new(args.engine.over(EngineOptions::default()))?.explaining(true);
     let (mut scratch, mut found, mut rejected) = (Scratch::default(), false, false);
     for input in expand(&args.inputs)? {
         let mut source = open_input(&input, BatchOptions::default())?;

@@ -2,7 +2,7 @@
 //! shorter. Knows no order of messages; what it cannot fill stays as it was.
 
 use crate::model::{EngineOptions, NewBody, Provenance, ProvenancePlace, Reason, marker, summary_id};
-use crate::stage::classify::{classify, is_structured_output};
+use crate::stage::classify::{Depth, judge};
 use crate::stage::{Claim, Group, GroupKind, Plan, View, line_changes};
 use crate::summary::{Draft, Wrap, digest, outline, split_code, summarize};
 use crate::text::{Lexer, TextView};
@@ -39,7 +39,7 @@ pub(super) struct Filler<'a> {
 
 impl Filler<'_> {
     /// The text for a group; the error is the reason why its members stay.
-    pub(super) fn group(&mut self, group: &Group) -> Result<Filled, Reason> {
+    pub(super) fn group(&mut self, group: &Group, plan: &Plan) -> Result<Filled, Reason> {
         let reverted = match group.kind {
             GroupKind::CodeSplit => Reason::CodeSplitReverted,
             GroupKind::Recompact => Reason::AlreadyCompressed,
@@ -53,10 +53,13 @@ impl Filler<'_> {
             entities: true,
         };
         let first = group.members[0];
+        let is_output = plan.verdicts[first].is_output;
         let drafts = match (group.kind, self.view.text(first)) {
             (GroupKind::Recompact, _) => self.recompact(&group.members, &wrap),
             (_, None) => return self.parts(first, provenance, &wrap).ok_or(reverted),
-            (_, Some(text)) if group.members.len() == 1 => self.one_text(&text, self.view.is_large(first), &wrap),
+            (_, Some(text)) if group.members.len() == 1 => {
+                self.one_text(&text, self.view.is_large(first), is_output, &wrap)
+            }
             _ => {
                 let views: Vec<TextView<'_>> =
                     group.members.iter().filter_map(|&index| self.view.text(index)).collect();
@@ -106,13 +109,13 @@ impl Filler<'_> {
     }
 
     /// Drafts for one text, best first.
-    fn one_text(&mut self, text: &TextView<'_>, large: bool, wrap: &Wrap) -> Vec<Draft> {
+    fn one_text(&mut self, text: &TextView<'_>, large: bool, is_output: bool, wrap: &Wrap) -> Vec<Draft> {
         if !text.fences.is_empty() {
-            let is_protected = |piece: &TextView<'_>| !large && classify(piece).iter().any(|reason| reason.is_hard());
+            let is_protected = |piece: &TextView<'_>| !large && judge(piece, Depth::Decide).is_hard();
             return split_code(text, wrap, self.lexer, &is_protected).into_iter().collect();
         }
         let body = if large { outline(text) } else { None };
-        if let Some(body) = body.or_else(|| is_structured_output(text).then(|| digest(text))) {
+        if let Some(body) = body.or_else(|| is_output.then(|| digest(text))) {
             return vec![body.wrapped(wrap, &[])];
         }
         let (full, plain) = summarize(&[*text], wrap, None);
@@ -128,12 +131,15 @@ impl Filler<'_> {
         let mut replaced = Vec::new();
         for (part, text) in view.text_parts(index) {
             let n_chars = text.counts.chars as usize;
-            let is_hard = !large && text.fences.is_empty() && classify(&text).iter().any(|reason| reason.is_hard());
-            if n_chars < MIN_PART_CHARS || is_hard || marker::stands_for_others(text.text) {
+            if n_chars < MIN_PART_CHARS || marker::stands_for_others(text.text) {
                 continue;
             }
-            let shorter =
-                self.one_text(&text, large, wrap).into_iter().find(|draft| saves(draft.n_chars(), n_chars, MIN_SAVING));
+            let verdict = judge(&text, Depth::Decide);
+            if !large && text.fences.is_empty() && verdict.is_hard() {
+                continue;
+            }
+            let drafts = self.one_text(&text, large, verdict.is_output, wrap);
+            let shorter = drafts.into_iter().find(|draft| saves(draft.n_chars(), n_chars, MIN_SAVING));
             if let Some(draft) = shorter {
                 filled.chars_out -= n_chars - draft.n_chars();
                 replaced.push((part, draft.text.clone()));

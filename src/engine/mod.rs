@@ -9,6 +9,7 @@ mod plan;
 
 use crate::error::Result;
 use crate::model::{Condensed, Conversation, EngineOptions, Reason};
+use crate::stage::classify::Depth;
 use crate::stage::{Claim, Plan, Profiles, Recompact, Stage, View};
 use crate::text::Lexer;
 
@@ -21,6 +22,7 @@ use ids::Names;
 pub struct Engine {
     options: EngineOptions,
     stages: Vec<Box<dyn Stage>>,
+    depth: Depth,
 }
 
 /// The memory that one worker reuses from conversation to conversation.
@@ -38,13 +40,21 @@ impl Engine {
     /// Names the option that cannot be used.
     pub fn new(options: EngineOptions) -> Result<Self> {
         let stages = plan::stages(&options)?;
-        Ok(Self { options, stages })
+        Ok(Self { options, stages, depth: Depth::Decide })
     }
 
     /// An engine with stages of your own. A message that no stage claims is kept.
     #[must_use]
     pub fn with_stages(options: EngineOptions, stages: Vec<Box<dyn Stage>>) -> Self {
-        Self { options, stages }
+        Self { options, stages, depth: Depth::Decide }
+    }
+
+    /// Names all reasons of the classifier in the decisions instead of the first hard one; costs time and changes
+    /// nothing else.
+    #[must_use]
+    pub fn explaining(mut self, all_reasons: bool) -> Self {
+        self.depth = if all_reasons { Depth::Explain } else { Depth::Decide };
+        self
     }
 
     /// The options that hold.
@@ -80,7 +90,7 @@ impl Engine {
 
     fn view<'a>(&'a self, conversation: &'a Conversation<'a>, profiles: &'a Profiles) -> View<'a> {
         let recency_start = conversation.messages.len().saturating_sub(self.options.recency_window);
-        View { conversation, profiles, options: &self.options, recency_start }
+        View { conversation, profiles, options: &self.options, recency_start, depth: self.depth }
     }
 }
 
@@ -93,10 +103,10 @@ fn fill(view: View<'_>, plan: &mut Plan, lexer: &mut Lexer) -> Outcome {
         return Outcome { groups: Vec::new(), references: Vec::new() };
     }
     let mut filler = Filler { view, names: Names::new(view.conversation), lexer };
-    let mut groups: Vec<_> = plan.groups.iter().map(|group| filler.group(group)).collect();
+    let mut groups: Vec<_> = plan.groups.iter().map(|group| filler.group(group, plan)).collect();
     if groups.iter().any(std::result::Result::is_ok) {
         Recompact.claim(&view, plan);
-        groups.extend(plan.groups[groups.len()..].iter().map(|group| filler.group(group)));
+        groups.extend(plan.groups[groups.len()..].iter().map(|group| filler.group(group, plan)));
     }
     let references =
         duplicates.into_iter().map(|index| (index, filler.reference(index, plan::claim_of(plan, index)))).collect();

@@ -6,6 +6,8 @@ use std::borrow::Cow;
 use crate::model::{Content, Conversation, EngineOptions, Part, Reason};
 use crate::text::{Lexed, Lexer, TextView};
 
+use super::classify::{Depth, Verdict};
+
 /// A step of the plan.
 pub trait Stage: std::fmt::Debug + Send + Sync {
     /// A verb, for traces.
@@ -30,6 +32,8 @@ pub struct View<'a> {
     pub options: &'a EngineOptions,
     /// Index of the first message of the recency window; the number of messages when there is no window.
     pub recency_start: usize,
+    /// How much the classifier looks for.
+    pub depth: Depth,
 }
 
 impl<'a> View<'a> {
@@ -164,8 +168,8 @@ pub enum GroupKind {
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     claims: Vec<Option<Claim>>,
-    /// The hard and soft reasons that the classifier found, per message.
-    pub details: Vec<Vec<Reason>>,
+    /// What the classifier found, per message; empty for messages that it was not asked about.
+    pub verdicts: Vec<Verdict>,
     /// What `Claim::Group` points into.
     pub groups: Vec<Group>,
 }
@@ -174,7 +178,7 @@ impl Plan {
     /// A plan in which nothing is claimed yet.
     #[must_use]
     pub fn new(n_messages: usize) -> Self {
-        Self { claims: vec![None; n_messages], details: vec![Vec::new(); n_messages], groups: Vec::new() }
+        Self { claims: vec![None; n_messages], verdicts: vec![Verdict::default(); n_messages], groups: Vec::new() }
     }
     /// The claim on message `index`.
     #[must_use]

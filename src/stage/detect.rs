@@ -3,7 +3,7 @@
 use regex::RegexSet;
 use serde::de::IgnoredAny;
 
-use super::classify::classify;
+use super::classify::judge;
 use super::{Plan, Stage, View};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{PreservePattern, Reason};
@@ -46,11 +46,11 @@ impl Stage for Detect {
             let mut texts = view.texts(index);
             let single = texts.next().filter(|_| texts.next().is_none());
             if let Some(text) = single {
-                plan.details[index] = classify(&text);
+                plan.verdicts[index] = judge(&text, view.depth);
             }
             let large = view.is_large(index);
             let matches = |text: &str| !self.patterns.is_empty() && self.patterns.is_match(text);
-            if !large && plan.details[index].iter().any(|reason| reason.is_hard()) {
+            if !large && plan.verdicts[index].is_hard() {
                 plan.keep(index, Reason::HardT0);
             } else if view.conversation.messages[index].texts().any(matches) {
                 plan.keep(index, Reason::Pattern);

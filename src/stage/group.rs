@@ -1,6 +1,5 @@
 //! Rule 16: everything that is left is prose. Neighbours of the same speaker are summarised together.
 
-use super::classify::is_structured_output;
 use super::{GroupKind, Plan, Stage, View};
 use crate::model::{Content, Message, Role};
 
@@ -27,8 +26,8 @@ impl Stage for GroupProse {
                     && members.len() < MAX_MEMBERS
                     && n_chars + view.chars(index) <= MAX_CHARS
                     && can_merge(&view.conversation.messages[last], &view.conversation.messages[index])
-                    && is_prose(view, last)
-                    && is_prose(view, index)
+                    && is_prose(view, plan, last)
+                    && is_prose(view, plan, index)
             });
             if !joins {
                 plan.group(std::mem::take(&mut members), GroupKind::Summary);
@@ -42,8 +41,8 @@ impl Stage for GroupProse {
 }
 
 /// Tool output pasted into a message and messages above the observation threshold get a digest of their own.
-fn is_prose(view: &View<'_>, index: usize) -> bool {
-    !view.is_large(index) && view.text(index).is_some_and(|text| !is_structured_output(&text))
+fn is_prose(view: &View<'_>, plan: &Plan, index: usize) -> bool {
+    !view.is_large(index) && !plan.verdicts[index].is_output
 }
 
 /// Same speaker, and nothing that an API or a reader tells apart: answers to calls, names, parts, unknown roles.

@@ -45,40 +45,86 @@ const CRUMB_SHARE: f64 = 0.03;
 /// Share of special characters above which a text is not prose.
 const SPECIAL_SHARE: f64 = 0.15;
 
-/// The hard and soft reasons of a text, in reporting order. Any hard one keeps the message as it is.
+/// What a text is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// In reporting order. Any hard reason keeps the message as it is.
+    pub reasons: Vec<Reason>,
+    /// At least six lines of which more than half are what programs print: logs, test runs, matches, listings,
+    /// tables of values. Such a text is summarised by its lines, not by its sentences.
+    pub is_output: bool,
+}
+
+impl Verdict {
+    /// True when the text must stay as it is.
+    #[must_use]
+    pub fn is_hard(&self) -> bool {
+        self.reasons.iter().any(|reason| reason.is_hard())
+    }
+}
+
+/// How much is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Depth {
+    /// Until the first hard reason.
+    #[default]
+    Decide,
+    /// All reasons, hard and soft, for traces and explanations.
+    Explain,
+}
+
+/// All hard and soft reasons of a text, in reporting order.
 #[must_use]
 pub fn classify(view: &TextView<'_>) -> Vec<Reason> {
-    let mut reasons = ReasonSet::default();
-    if view.text.is_empty() {
-        return Vec::new();
-    }
-    let text = view.text.as_bytes();
-    let survey = Survey::of(view);
-    let is_output = is_output(&survey) && survey.all.lines >= MIN_OUTPUT_LINES;
+    judge(view, Depth::Explain).reasons
+}
 
+/// The verdict on a text. Whether there is a hard reason does not depend on `depth`, only how many are named.
+#[must_use]
+pub fn judge(view: &TextView<'_>, depth: Depth) -> Verdict {
+    if view.text.is_empty() {
+        return Verdict::default();
+    }
+    let survey = Survey::of(view);
+    let is_output = survey.all.lines >= 6 && (survey.output.lines + survey.data.lines) * 2 > survey.all.lines;
+    Verdict { reasons: reasons(view, &survey, depth).to_vec(), is_output }
+}
+
+/// True for tool output, see [`Verdict::is_output`].
+#[must_use]
+pub fn is_structured_output(view: &TextView<'_>) -> bool {
+    let survey = Survey::of(view);
+    survey.all.lines >= 6 && (survey.output.lines + survey.data.lines) * 2 > survey.all.lines
+}
+
+fn reasons(view: &TextView<'_>, survey: &Survey, depth: Depth) -> ReasonSet {
+    let mut reasons = ReasonSet::default();
+    let text = view.text.as_bytes();
+    let is_decided = |reasons: &ReasonSet| depth == Depth::Decide && reasons.has_hard();
+    let is_output = is_output(survey) && survey.all.lines >= MIN_OUTPUT_LINES;
     reasons.add_if(Reason::CodeFence, !view.fences.is_empty());
-    structure(view, &survey, is_output, &mut reasons);
+    structure(view, survey, is_output, &mut reasons);
+    if is_decided(&reasons) {
+        return reasons;
+    }
     let n_closings = triggers::sweep(text, &mut reasons);
+    if is_decided(&reasons) {
+        return reasons;
+    }
     let long_runs =
         if view.counts.longest_piece as usize >= runs::MIN_RUN { runs::long_runs(text) } else { LongRuns::default() };
     reasons.add_if(Reason::ApiKey, long_runs.secret);
     reasons.add_if(Reason::Base64Content, long_runs.base64);
     reasons.add_if(Reason::ReasoningChain, reasoning::is_chain(text, survey.steps, n_closings));
-    reasons.add_if(Reason::ErrorTraceback, failures::is_traceback(&survey));
-    if !reasons.has(Reason::JsonStructure) {
-        reasons.add_if(Reason::HttpError, failures::is_http_error(text, &survey));
-        reasons.add_if(Reason::FailureSignature, failures::is_failure(text, &survey));
+    reasons.add_if(Reason::ErrorTraceback, failures::is_traceback(survey));
+    if !reasons.has(Reason::JsonStructure) && !is_decided(&reasons) {
+        reasons.add_if(Reason::HttpError, failures::is_http_error(text, survey));
+        reasons.add_if(Reason::FailureSignature, failures::is_failure(text, survey));
     }
-    soft::add_soft(view, &mut reasons);
-    reasons.to_vec()
-}
-
-/// True for at least six lines of which more than half are what programs print: logs, test runs, matches,
-/// listings, tracebacks, tables of values. Such a text is summarised by its lines, not by its sentences.
-#[must_use]
-pub fn is_structured_output(view: &TextView<'_>) -> bool {
-    let survey = Survey::of(view);
-    survey.all.lines >= 6 && (survey.output.lines + survey.data.lines) * 2 > survey.all.lines
+    if depth == Depth::Explain {
+        soft::add_soft(view, &mut reasons);
+    }
+    reasons
 }
 
 /// More than half of the lines come from a program.

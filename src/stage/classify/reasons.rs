@@ -47,6 +47,10 @@ impl ReasonSet {
     pub(super) fn add(&mut self, reason: Reason) {
         self.0 |= 1 << reason as u64;
     }
+    /// True when a hard reason is among them.
+    pub(super) fn has_hard(self) -> bool {
+        REPORTED.iter().any(|&reason| reason.is_hard() && self.has(reason))
+    }
     /// Adds `reason` when `holds`.
     pub(super) fn add_if(&mut self, reason: Reason, holds: bool) {
         self.0 |= u64::from(holds) << reason as u64;
