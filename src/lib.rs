@@ -11,4 +11,5 @@ pub mod model;
 pub mod pipeline;
 pub mod shape;
 pub mod stage;
+pub mod summary;
 pub mod text;

@@ -1,1 +1,78 @@
-//! Placeholder.
+//! The invariants over every conversation of the real corpora and of the sample corpus.
+
+use condenser::engine::{Engine, Scratch};
+use condenser::model::{EngineOptions, ProvenancePlace};
+use condenser::shape;
+use rayon::prelude::*;
+
+use crate::support::{corpora, talk};
+
+/// The sample corpus of the repository.
+fn sample() -> Vec<(String, Vec<String>)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("jobs/sample");
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).expect("the sample corpus").map(|entry| entry.expect("an entry").path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    files.sort();
+    assert!(files.len() >= 9);
+    files
+        .into_iter()
+        .map(|path| {
+            let text = std::fs::read_to_string(&path).expect("UTF-8");
+            (path.display().to_string(), text.lines().map(str::to_owned).collect())
+        })
+        .collect()
+}
+
+/// Compresses twice, proves every restore, and returns how many messages were replaced.
+fn check(record: &str, engine: &Engine, scratch: &mut Scratch) -> usize {
+    let shape = shape::detect(record).expect("a known shape");
+    let decoded = shape::decode(record, shape, "c").expect("a conversation");
+    let condensed = engine.condense(&decoded.conversation, scratch);
+    let provenance = engine.options().provenance;
+    talk::check_invariants(&decoded, &condensed, provenance);
+    let written = decoded.condensed_record(&condensed, provenance);
+
+    let again = shape::decode(&written, shape, "c").expect("the output is a conversation");
+    let twice = engine.condense(&again.conversation, scratch);
+    talk::check_invariants(&again, &twice, provenance);
+    if engine.options().provenance == ProvenancePlace::Sidecar {
+        let n_in = |counts: condenser::model::ActionCounts| {
+            counts.compressed + counts.deduped + counts.fuzzy_deduped + counts.code_split
+        };
+        assert!(n_in(twice.metrics.counts) <= n_in(condensed.metrics.counts), "a second pass finds less to do");
+    }
+    condensed.metrics.messages_in - condensed.metrics.counts.preserved
+}
+
+fn check_all(corpora: &[(String, Vec<String>)], options: &EngineOptions) {
+    let engine = Engine::new(options.clone()).expect("options");
+    for (name, lines) in corpora {
+        let n_replaced: usize =
+            lines.par_iter().map_init(Scratch::default, |scratch, line| check(line, &engine, scratch)).sum();
+        println!("{name}: {} conversations, {n_replaced} messages replaced", lines.len());
+    }
+}
+
+fn harder() -> EngineOptions {
+    EngineOptions { recency_window: 0, fuzzy_dedup: true, ..EngineOptions::default() }
+}
+
+#[test]
+fn the_sample_corpus_comes_back_byte_for_byte() {
+    for options in
+        [EngineOptions::default(), harder(), EngineOptions { provenance: ProvenancePlace::Metadata, ..harder() }]
+    {
+        check_all(&sample(), &options);
+    }
+}
+
+#[test]
+fn every_real_corpus_comes_back_with_default_options() {
+    check_all(&corpora::lines(), &EngineOptions::default());
+}
+
+#[test]
+fn every_real_corpus_comes_back_without_a_window_and_with_fuzzy_dedup() {
+    check_all(&corpora::lines(), &EngineOptions { provenance: ProvenancePlace::Metadata, ..harder() });
+}

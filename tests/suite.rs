@@ -1,5 +1,7 @@
 //! All integration tests in one binary: one link, one place to look.
 
+#![allow(unreachable_pub, clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test may fail loudly")]
+
 mod classify;
 mod cli;
 mod corpora;

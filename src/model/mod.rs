@@ -4,6 +4,7 @@
 mod condensed;
 mod conversation;
 mod decision;
+pub mod marker;
 mod metrics;
 mod options;
 mod provenance;

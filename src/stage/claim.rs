@@ -1,13 +1,20 @@
 //! The contract between a stage and the plan: a stage looks at a profiled conversation and claims messages that
 //! no earlier stage claimed. Every message ends in exactly one claim.
 
-use crate::model::{Conversation, EngineOptions, Reason};
+use std::borrow::Cow;
+
+use crate::model::{Content, Conversation, EngineOptions, Part, Reason};
 use crate::text::{Lexed, Lexer, TextView};
 
 /// A step of the plan.
 pub trait Stage: std::fmt::Debug + Send + Sync {
     /// A verb, for traces.
     fn name(&self) -> &'static str;
+    /// False when the stage decides without reading texts: then nothing is lexed for conversations that it
+    /// claims as a whole.
+    fn needs_text(&self) -> bool {
+        true
+    }
     /// Claims messages. Never fails, does no IO, writes no text.
     fn claim(&self, view: &View<'_>, plan: &mut Plan);
 }
@@ -49,10 +56,24 @@ impl<'a> View<'a> {
         let first = texts.next()?;
         texts.next().is_none().then_some(first)
     }
+    /// The text parts of message `index` with their place in the content list; a string is part 0.
+    pub fn text_parts(&self, index: usize) -> impl Iterator<Item = (usize, TextView<'a>)> {
+        let parts: &[Part<'_>] = match &self.conversation.messages[index].content {
+            Content::Parts(parts) => parts,
+            _ => &[Part::Text(Cow::Borrowed(""))],
+        };
+        let places = parts.iter().enumerate().filter(|(_, part)| matches!(part, Part::Text(_))).map(|(place, _)| place);
+        places.zip(self.texts(index)).collect::<Vec<_>>().into_iter()
+    }
     /// Characters of all texts of message `index`.
     #[must_use]
     pub fn chars(&self, index: usize) -> usize {
-        self.profiles.of(index).iter().map(|lexed| lexed.counts.chars as usize).sum()
+        self.profiles.chars[index]
+    }
+    /// Characters of the arguments of the tool calls of message `index`.
+    #[must_use]
+    pub fn argument_chars(&self, index: usize) -> usize {
+        self.conversation.messages[index].tool_calls.iter().map(|call| call.arguments.chars().count()).sum()
     }
 }
 
@@ -61,16 +82,28 @@ impl<'a> View<'a> {
 pub struct Profiles {
     lexer: Lexer,
     texts: Vec<Lexed>,
-    /// `bounds[i]..bounds[i + 1]` are the texts of message `i`.
+    /// `bounds[i]..bounds[i + 1]` are the texts of message `i`; empty before `lex`.
     bounds: Vec<usize>,
+    chars: Vec<usize>,
 }
 
 impl Profiles {
-    /// Lexes every text of `conversation`, reusing the memory of the last one.
-    pub fn fill(&mut self, conversation: &Conversation<'_>) {
+    /// Counts the characters of a new conversation, reusing the memory of the last one.
+    pub fn measure(&mut self, conversation: &Conversation<'_>) {
         self.lexer.clear();
         self.texts.clear();
         self.bounds.clear();
+        self.chars.clear();
+        self.chars.extend(
+            conversation.messages.iter().map(|message| message.texts().map(|text| text.chars().count()).sum::<usize>()),
+        );
+    }
+
+    /// Lexes every text of the conversation that was measured last, once.
+    pub fn lex(&mut self, conversation: &Conversation<'_>) {
+        if !self.bounds.is_empty() {
+            return;
+        }
         self.bounds.push(0);
         for message in &conversation.messages {
             for text in message.texts() {
@@ -82,7 +115,10 @@ impl Profiles {
     }
 
     fn of(&self, index: usize) -> &[Lexed] {
-        &self.texts[self.bounds[index]..self.bounds[index + 1]]
+        match (self.bounds.get(index), self.bounds.get(index + 1)) {
+            (Some(&start), Some(&end)) => &self.texts[start..end],
+            _ => &[],
+        }
     }
 }
 
@@ -165,9 +201,26 @@ impl Plan {
     /// Claims all `members` for one group. Nothing happens unless all of them are free and ascending: so no
     /// message is ever in two groups.
     pub fn group(&mut self, members: Vec<usize>, kind: GroupKind) -> bool {
-        let fits = !members.is_empty()
+        let free = |index: usize| self.is_free(index);
+        let fits = self.are_claimable(&members, free);
+        self.form(members, kind, fits)
+    }
+
+    /// Like [`Plan::group`] for messages that are kept as summaries of earlier rounds or as short.
+    pub fn regroup(&mut self, members: Vec<usize>, kind: GroupKind) -> bool {
+        let is_earlier = |reason: Reason| matches!(reason, Reason::AlreadyCompressed | Reason::ShortContent);
+        let earlier = |index: usize| matches!(self.claims[index], Some(Claim::Keep(reason)) if is_earlier(reason));
+        let fits = self.are_claimable(&members, earlier);
+        self.form(members, kind, fits)
+    }
+
+    fn are_claimable(&self, members: &[usize], is_claimable: impl Fn(usize) -> bool) -> bool {
+        !members.is_empty()
             && members.is_sorted_by(|a, b| a < b)
-            && members.iter().all(|&index| index < self.claims.len() && self.is_free(index));
+            && members.iter().all(|&index| index < self.claims.len() && is_claimable(index))
+    }
+
+    fn form(&mut self, members: Vec<usize>, kind: GroupKind, fits: bool) -> bool {
         if fits {
             for &index in &members {
                 self.claims[index] = Some(Claim::Group(self.groups.len()));

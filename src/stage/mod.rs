@@ -2,5 +2,21 @@
 
 mod claim;
 pub mod classify;
+mod dedup;
+mod detect;
+mod group;
+mod near_dedup;
+mod protect;
+mod recompact;
+mod referenced;
+mod split_code;
 
 pub use claim::{Claim, Group, GroupKind, Plan, Profiles, Stage, View};
+pub use dedup::Dedup;
+pub use detect::Detect;
+pub use group::GroupProse;
+pub use near_dedup::{NearDedup, line_changes};
+pub use protect::Protect;
+pub use recompact::Recompact;
+pub use referenced::KeepReferenced;
+pub use split_code::SplitCode;

@@ -209,6 +209,12 @@ pub enum FactKind {
 }
 
 impl FactKind {
+    /// True for what must not be lost or falsified: everything but words that are only likely names and code
+    /// spans, whose content is a fact of its own.
+    #[must_use]
+    pub fn is_precise(self) -> bool {
+        !matches!(self, Self::Name | Self::Vowelless | Self::Acronym | Self::CodeSpan)
+    }
     /// True for what the documented `entity_retention` counts: code identifiers, paths, URLs, versions.
     #[must_use]
     pub fn is_technical(self) -> bool {
@@ -259,6 +265,11 @@ pub enum CueKind {
     Filler,
     /// The unit is a question.
     Question,
+}
+
+impl CueKind {
+    /// Number of kinds.
+    pub const COUNT: usize = 9;
 }
 
 /// A fenced block as in `CommonMark`, also inside list items.

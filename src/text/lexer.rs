@@ -1,6 +1,17 @@
-//! PLACEHOLDER being written.
+//! The one pass over a text: takes it line by line, hands each line to those who know fences, kinds, facts and
+//! units, and keeps what they find in an arena. Refuses to know any rule of theirs.
 
-use super::lexed::{Cue, Fact, Fence, Lexed, Line, TextView, Unit};
+use super::counts;
+use super::cues;
+use super::facts::{self, Names};
+use super::fences::OpenFence;
+use super::keys::fold_bytes;
+use super::lexed::{CharCounts, Cue, Fact, Fence, Lexed, Line, LineKind, Severity, Span, TextView, Unit, UnitKind};
+use super::lines::{self, LineText};
+use super::scan::{self, Piece};
+use super::sentences;
+use super::severity;
+use super::units::{self, BlockKind};
 
 /// Lexes texts into an arena that is reused from conversation to conversation.
 #[derive(Debug, Default)]
@@ -10,6 +21,8 @@ pub struct Lexer {
     facts: Vec<Fact>,
     cues: Vec<Cue>,
     fences: Vec<Fence>,
+    pieces: Vec<Piece>,
+    names: Names,
 }
 
 impl Lexer {
@@ -21,10 +34,28 @@ impl Lexer {
         self.cues.clear();
         self.fences.clear();
     }
-    /// One pass over `text`; the findings stay in the arena until `clear`.
+    /// One pass over `text`, at most 4 GiB; the findings stay in the arena until `clear`. Takes time linear in
+    /// the text, whatever the text.
     pub fn lex(&mut self, text: &str) -> Lexed {
-        let _ = text;
-        Lexed::default()
+        let starts = [self.lines.len(), self.units.len(), self.facts.len(), self.cues.len(), self.fences.len()]
+            .map(|len| len as u32);
+        let mut counts = CharCounts::default();
+        counts::count_ascii(text, &mut counts);
+        self.pieces.clear();
+        self.names.clear();
+        let mut pass = Pass { text, counts, ..Pass::new(text, starts[2] as usize) };
+        pass.run(self);
+        facts::finish_names(&mut self.names, &mut self.facts, starts[2] as usize);
+        self.link(starts);
+        let [lines, units, facts, cues, fences] = starts;
+        Lexed {
+            lines: lines..self.lines.len() as u32,
+            units: units..self.units.len() as u32,
+            facts: facts..self.facts.len() as u32,
+            cues: cues..self.cues.len() as u32,
+            fences: fences..self.fences.len() as u32,
+            counts: pass.counts,
+        }
     }
     /// The findings of a `lex` call together with its text.
     #[must_use]
@@ -42,12 +73,311 @@ impl Lexer {
             counts: lexed.counts,
         }
     }
+
+    /// Gives every unit the facts and cues that start in it.
+    fn link(&mut self, starts: [u32; 5]) {
+        let facts = self.facts.get(starts[2] as usize..).unwrap_or_default();
+        let cues = self.cues.get(starts[3] as usize..).unwrap_or_default();
+        let (mut fact, mut cue) = (0, 0);
+        for unit in self.units.iter_mut().skip(starts[1] as usize) {
+            let advance_facts = |mut at: usize, limit: u32| {
+                while facts.get(at).is_some_and(|fact| fact.span.start < limit) {
+                    at += 1;
+                }
+                at
+            };
+            let advance_cues = |mut at: usize, limit: u32| {
+                while cues.get(at).is_some_and(|cue| cue.at < limit) {
+                    at += 1;
+                }
+                at
+            };
+            fact = advance_facts(fact, unit.span.start);
+            cue = advance_cues(cue, unit.span.start);
+            let (fact_end, cue_end) = (advance_facts(fact, unit.span.end), advance_cues(cue, unit.span.end));
+            unit.facts = fact as u32..fact_end as u32;
+            unit.cues = cue as u32..cue_end as u32;
+            (fact, cue) = (fact_end, cue_end);
+        }
+    }
 }
 
-/// A 64-bit hash of `text` with ASCII case folded; the same on every machine.
-#[must_use]
-pub fn fold_key(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)
-    })
+/// Where the pass stands.
+struct Pass<'t> {
+    text: &'t str,
+    counts: CharCounts,
+    /// Index of this text's first fact in the arena.
+    first_fact: usize,
+    fence: Option<OpenFence>,
+    in_list: bool,
+    paragraph: u32,
+    /// The paragraph has units.
+    is_begun: bool,
+    block: Option<Block>,
+    previous: LineKind,
+}
+
+/// The block that the pieces in the lexer belong to.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    kind: BlockKind,
+    n_lines: u32,
+}
+
+impl<'t> Pass<'t> {
+    fn new(text: &'t str, first_fact: usize) -> Self {
+        Self {
+            text,
+            counts: CharCounts::default(),
+            first_fact,
+            fence: None,
+            in_list: false,
+            paragraph: 0,
+            is_begun: false,
+            block: None,
+            previous: LineKind::Blank,
+        }
+    }
+
+    fn run(&mut self, lexer: &mut Lexer) {
+        let bytes = self.text.as_bytes();
+        let mut start = 0;
+        while start < bytes.len() {
+            if bytes[start] == b'\n' && self.fence.is_none() {
+                let span = Span { start: start as u32, end: start as u32 };
+                let line = Line { span, kind: LineKind::Blank, indent: 0, severity: Severity::None, key: 0 };
+                self.blank(lexer, line);
+                start += 1;
+                continue;
+            }
+            let (mut end, next) = match memchr::memchr(b'\n', &bytes[start..]) {
+                Some(len) => (start + len, start + len + 1),
+                None => (bytes.len(), bytes.len()),
+            };
+            if end > start && bytes[end - 1] == b'\r' {
+                end -= 1;
+            }
+            self.line(lexer, Span { start: start as u32, end: end as u32 }, next);
+            start = next;
+        }
+        self.flush(lexer, lexer.pieces.len());
+        if let Some(fence) = self.fence.take() {
+            lexer.fences.push(fence.end(bytes.len() as u32));
+        }
+    }
+
+    fn line(&mut self, lexer: &mut Lexer, span: Span, next: usize) {
+        let bytes = self.text.as_bytes();
+        let (mut mark, end) = (span.start as usize, span.end as usize);
+        let mut indent = 0_usize;
+        while mark < end && matches!(bytes[mark], b' ' | b'\t') {
+            indent += if bytes[mark] == b'\t' { 4 } else { 1 };
+            mark += 1;
+        }
+        let line_indent = u16::try_from(indent).unwrap_or(u16::MAX);
+        let mut line = Line { span, kind: LineKind::Blank, indent: line_indent, severity: Severity::None, key: 0 };
+        if let Some(fence) = self.fence {
+            line.kind = LineKind::Fenced;
+            if fence.is_closed_by(bytes, span, mark, indent) {
+                line.kind = LineKind::Fence;
+                lexer.fences.push(fence.close(span));
+                self.fence = None;
+                scan::scan(self.text, span.start as usize, end, &mut lexer.pieces, &mut self.counts);
+            } else {
+                self.fenced(lexer, &mut line, mark, indent);
+            }
+            lexer.pieces.clear();
+            lexer.lines.push(line);
+            return;
+        }
+        let first = lexer.pieces.len();
+        let (classes, words) = scan::scan(self.text, mark, end, &mut lexer.pieces, &mut self.counts);
+        if lexer.pieces.len() == first {
+            self.blank(lexer, line);
+            return;
+        }
+        let (head, tail) = (lexer.pieces[first], lexer.pieces[lexer.pieces.len() - 1]);
+        let pieces = &lexer.pieces[first..];
+        let start = head.start as usize;
+        let text = LineText { bytes, start, end: tail.end as usize, indent, pieces, mask: classes, words };
+        if let Some(fence) = self.open_fence(&text, span, next) {
+            line.kind = LineKind::Fence;
+            self.flush(lexer, first);
+            self.break_paragraph();
+            self.fence = Some(fence);
+            lexer.pieces.clear();
+            lexer.lines.push(line);
+            self.previous = LineKind::Fence;
+            return;
+        }
+        if self.is_underline(&text) && !ends_sentence(bytes, &lexer.pieces[..first]) {
+            line.kind = LineKind::Heading;
+            lexer.pieces.truncate(first);
+            if let Some(title) = lexer.lines.last_mut() {
+                title.kind = LineKind::Heading;
+            }
+            self.block = None;
+            self.heading(lexer, first);
+            lexer.lines.push(line);
+            self.previous = LineKind::Heading;
+            return;
+        }
+        line.kind = lines::classify(&text, self.previous);
+        line.severity = severity::severity(&text, line.kind);
+        if line.severity == Severity::Failure {
+            line.key = fold_bytes(text.trimmed());
+        } else if line.severity == Severity::Totals && line.kind == LineKind::Prose {
+            line.kind = LineKind::Status;
+        }
+        facts::find(&text, line.kind, &mut lexer.facts, &mut lexer.names);
+        lexer.lines.push(line);
+        self.place(lexer, line, first);
+        self.in_list = line.kind == LineKind::ListItem || (self.in_list && indent >= 2);
+        self.previous = line.kind;
+    }
+
+    fn fenced(&mut self, lexer: &mut Lexer, line: &mut Line, mark: usize, indent: usize) {
+        let bytes = self.text.as_bytes();
+        lexer.pieces.clear();
+        let (classes, words) = scan::scan(self.text, mark, line.span.end as usize, &mut lexer.pieces, &mut self.counts);
+        let (Some(head), Some(tail)) = (lexer.pieces.first(), lexer.pieces.last()) else { return };
+        let (start, end) = (head.start as usize, tail.end as usize);
+        let text = LineText { bytes, start, end, indent, pieces: &lexer.pieces, mask: classes, words };
+        line.severity = severity::severity(&text, LineKind::Fenced);
+        if line.severity == Severity::Failure {
+            line.key = fold_bytes(text.trimmed());
+        }
+        facts::find(&text, LineKind::Fenced, &mut lexer.facts, &mut lexer.names);
+    }
+
+    fn blank(&mut self, lexer: &mut Lexer, line: Line) {
+        self.flush(lexer, lexer.pieces.len());
+        self.break_paragraph();
+        lexer.lines.push(line);
+        self.previous = LineKind::Blank;
+    }
+
+    fn open_fence(&self, line: &LineText<'_>, span: Span, next: usize) -> Option<OpenFence> {
+        if line.mask & (scan::TICK | scan::SIGN) == 0 {
+            return None;
+        }
+        let bytes = line.bytes;
+        if let Some(fence) = OpenFence::open(bytes, span, line.start, line.indent, self.in_list, next) {
+            return Some(fence);
+        }
+        let content = lines::list_content(line)?;
+        OpenFence::open(bytes, span, content, line.indent + content - line.start, true, next)
+    }
+
+    /// `===` or `---` under a single line of prose that has no end sign.
+    fn is_underline(&self, line: &LineText<'_>) -> bool {
+        self.block.is_some_and(|block| block.kind == BlockKind::Prose && block.n_lines == 1)
+            && self.previous == LineKind::Prose
+            && line.pieces.len() == 1
+            && matches!(line.bytes[line.start], b'=' | b'-')
+            && lines::is_rule(line)
+    }
+
+    /// Puts the line, whose pieces begin at `first`, into a block or makes it a unit.
+    fn place(&mut self, lexer: &mut Lexer, line: Line, first: usize) {
+        if line.kind == LineKind::Prose && line.severity == Severity::None && self.is_continuation(lexer, line, first) {
+            if let Some(block) = &mut self.block {
+                block.n_lines += 1;
+            }
+            return;
+        }
+        self.flush(lexer, first);
+        match line.kind {
+            LineKind::Prose | LineKind::Quote => self.block = Some(Block { kind: BlockKind::Prose, n_lines: 1 }),
+            LineKind::ListItem => {
+                let n_markers = usize::from(lexer.pieces.len() > 1);
+                lexer.pieces.drain(..n_markers);
+                self.block = Some(Block { kind: BlockKind::Item, n_lines: 1 });
+            }
+            LineKind::Heading => self.heading(lexer, lexer.pieces.len()),
+            _ => self.whole(lexer, UnitKind::Line),
+        }
+    }
+
+    fn is_continuation(&self, lexer: &Lexer, line: Line, first: usize) -> bool {
+        let Some(block) = self.block else { return false };
+        let (Some(&head), true) = (lexer.pieces.get(first), first > 0) else { return false };
+        let bytes = self.text.as_bytes();
+        // A hash, a path or a version opens a line of its own.
+        let is_plain = !head.has(scan::DIGIT | scan::UNDER | scan::SLASH | scan::AT | scan::MONEY);
+        match (block.kind, self.previous) {
+            (BlockKind::Item, _) if line.indent >= 2 => true,
+            (_, LineKind::Prose | LineKind::ListItem) => {
+                is_plain && sentences::begins_small(bytes, head) && !ends_sentence(bytes, &lexer.pieces[..first])
+            }
+            _ => false,
+        }
+    }
+
+    fn heading(&mut self, lexer: &mut Lexer, n_pieces: usize) {
+        self.break_paragraph();
+        lexer.pieces.truncate(n_pieces);
+        self.whole(lexer, UnitKind::Heading);
+        self.break_paragraph();
+    }
+
+    /// One unit of all pieces.
+    fn whole(&mut self, lexer: &mut Lexer, kind: UnitKind) {
+        self.block = None;
+        let (Some(head), Some(tail)) = (lexer.pieces.first(), lexer.pieces.last()) else { return };
+        let span = Span { start: head.start, end: tail.end };
+        let Lexer { units, cues, pieces, facts, .. } = lexer;
+        self.emit(units, cues, facts, pieces, span, kind);
+        pieces.clear();
+    }
+
+    /// Makes units of the block, whose pieces end at `first`, and drops them.
+    fn flush(&mut self, lexer: &mut Lexer, first: usize) {
+        if first == 0 {
+            self.block = None;
+            return;
+        }
+        let Some(block) = self.block.take() else {
+            lexer.pieces.drain(..first);
+            return;
+        };
+        let Lexer { units, cues, pieces, facts, .. } = lexer;
+        let block_pieces = pieces.get(..first).unwrap_or_default();
+        let bytes = self.text.as_bytes();
+        units::split(bytes, block_pieces, block.kind, &mut |span, kind, part| {
+            self.emit(units, cues, facts, part, span, kind);
+        });
+        pieces.drain(..first);
+    }
+
+    fn emit(
+        &mut self,
+        units: &mut Vec<Unit>,
+        cues: &mut Vec<Cue>,
+        facts: &[Fact],
+        pieces: &[Piece],
+        span: Span,
+        kind: UnitKind,
+    ) {
+        let bytes = self.text.as_bytes();
+        let n_chars = if self.counts.chars as usize == bytes.len() {
+            span.len()
+        } else {
+            counts::count_chars(bytes.get(span.start as usize..span.end as usize).unwrap_or_default())
+        };
+        let facts = facts.get(self.first_fact..).unwrap_or_default();
+        cues::find(bytes, pieces, span, kind, facts, cues);
+        units.push(Unit { span, n_chars: n_chars as u32, paragraph: self.paragraph, kind, facts: 0..0, cues: 0..0 });
+        self.is_begun = true;
+    }
+
+    fn break_paragraph(&mut self) {
+        self.paragraph += u32::from(self.is_begun);
+        self.is_begun = false;
+    }
+}
+
+/// True when the last of `pieces` ends a sentence.
+fn ends_sentence(bytes: &[u8], pieces: &[Piece]) -> bool {
+    !pieces.is_empty() && sentences::is_end(bytes, pieces, 0, pieces.len() - 1)
 }

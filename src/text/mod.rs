@@ -1,12 +1,35 @@
 //! Everything that is known about a text after one pass over it. Knows language, lines and signs; knows
 //! nothing of messages, roles or compression.
 
+mod amounts;
+mod atoms;
+mod counts;
+mod cues;
+pub mod cut;
+mod facts;
+mod fences;
+mod keys;
 mod lexed;
 mod lexer;
+mod lines;
+mod logs;
+mod names;
+mod numbers;
+mod paths;
+mod quotes;
+mod scan;
+mod sentences;
+mod severity;
+mod source;
 pub mod tokens;
+mod units;
+mod wide;
+mod wordlist;
+mod words;
 
+pub use keys::fold_key;
 pub use lexed::{
     CharCounts, Cue, CueKind, Fact, FactKind, Fence, FenceKind, Lexed, Line, LineKind, Severity, Span, TextView, Unit,
     UnitKind,
 };
-pub use lexer::{Lexer, fold_key};
+pub use lexer::Lexer;

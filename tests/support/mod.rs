@@ -2,4 +2,6 @@
 
 pub(crate) mod chats;
 pub(crate) mod command;
+pub(crate) mod corpora;
 pub(crate) mod dir;
+pub(crate) mod talk;

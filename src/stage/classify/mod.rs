@@ -1,11 +1,151 @@
-//! PLACEHOLDER being written.
+//! What kind of text a message is: structure that a summary would destroy, or prose. Knows no messages and no
+//! options; a reason is the same wherever the text stands.
+//!
+//! Two linear passes collect the evidence, one over the lines (`survey`) and one over literals and long
+//! tokens (`triggers`, `runs`); each kind of structure has a file that judges its candidates.
+
+mod bytes;
+mod code;
+mod config;
+mod failures;
+mod json;
+mod listing;
+mod look;
+mod maths;
+mod output;
+mod reasoning;
+mod reasons;
+mod runs;
+mod secrets;
+mod signs;
+mod soft;
+mod sql;
+mod sql_tokens;
+mod statements;
+mod survey;
+mod trace;
+mod triggers;
+mod verse;
 
 use crate::model::Reason;
 use crate::text::TextView;
 
+use reasons::ReasonSet;
+use runs::LongRuns;
+use survey::{Survey, Tally};
+
+/// What programs print is kept when it has fewer lines; longer output is summarised with its failures first.
+pub const MIN_OUTPUT_LINES: usize = 12;
+/// A structure with at most so many lines and less than `ISLAND_SHARE` of the text does not make it hard.
+const ISLAND_LINES: usize = 3;
+/// See `ISLAND_LINES`.
+const ISLAND_SHARE: f64 = 0.15;
+/// Less than this is nothing in a very long text, however many lines it has.
+const CRUMB_SHARE: f64 = 0.03;
+/// Share of special characters above which a text is not prose.
+const SPECIAL_SHARE: f64 = 0.15;
+
 /// The hard and soft reasons of a text, in reporting order. Any hard one keeps the message as it is.
 #[must_use]
 pub fn classify(view: &TextView<'_>) -> Vec<Reason> {
-    let _ = view;
-    Vec::new()
+    let mut reasons = ReasonSet::default();
+    if view.text.is_empty() {
+        return Vec::new();
+    }
+    let text = view.text.as_bytes();
+    let survey = Survey::of(view);
+    let is_output = is_output(&survey) && survey.all.lines >= MIN_OUTPUT_LINES;
+
+    reasons.add_if(Reason::CodeFence, !view.fences.is_empty());
+    structure(view, &survey, is_output, &mut reasons);
+    let n_closings = triggers::sweep(text, &mut reasons);
+    let long_runs =
+        if view.counts.longest_piece as usize >= runs::MIN_RUN { runs::long_runs(text) } else { LongRuns::default() };
+    reasons.add_if(Reason::ApiKey, long_runs.secret);
+    reasons.add_if(Reason::Base64Content, long_runs.base64);
+    reasons.add_if(Reason::ReasoningChain, reasoning::is_chain(text, survey.steps, n_closings));
+    reasons.add_if(Reason::ErrorTraceback, failures::is_traceback(&survey));
+    if !reasons.has(Reason::JsonStructure) {
+        reasons.add_if(Reason::HttpError, failures::is_http_error(text, &survey));
+        reasons.add_if(Reason::FailureSignature, failures::is_failure(text, &survey));
+    }
+    soft::add_soft(view, &mut reasons);
+    reasons.to_vec()
+}
+
+/// True for at least six lines of which more than half are what programs print: logs, test runs, matches,
+/// listings, tracebacks, tables of values. Such a text is summarised by its lines, not by its sentences.
+#[must_use]
+pub fn is_structured_output(view: &TextView<'_>) -> bool {
+    let survey = Survey::of(view);
+    survey.all.lines >= 6 && (survey.output.lines + survey.data.lines) * 2 > survey.all.lines
+}
+
+/// More than half of the lines come from a program.
+fn is_output(survey: &Survey) -> bool {
+    survey.output.lines * 2 > survey.all.lines
+}
+
+/// The reasons that the lines give.
+fn structure(view: &TextView<'_>, survey: &Survey, is_output: bool, reasons: &mut ReasonSet) {
+    let text = view.text.as_bytes();
+    let is_island = |tally: Tally| {
+        // Output shows pieces of code, configuration and tables; they count when they are a good part of it.
+        let is_piece = is_output && tally.bytes * 3 < survey.all.bytes;
+        let share = tally.bytes as f64 / survey.all.bytes.max(1) as f64;
+        !is_piece && tally.lines > 0 && share >= ISLAND_SHARE
+            || !is_piece && tally.lines > ISLAND_LINES && share >= CRUMB_SHARE
+    };
+    reasons.add_if(Reason::DiffStructure, survey.diff_heads > 0 && survey.diff.lines >= 3);
+    reasons.add_if(Reason::LatexMath, maths::has_latex(text));
+    reasons.add_if(Reason::UnicodeMath, maths::has_formula(text));
+    reasons.add_if(Reason::IndentedCode, is_island(survey.indented));
+    reasons.add_if(Reason::SourceCode, is_island(survey.code));
+    reasons.add_if(Reason::YamlStructure, is_island(survey.config) && survey.config.lines >= 2);
+    reasons.add_if(Reason::TableStructure, is_island(survey.table) && survey.table.lines >= 2);
+    if !is_output {
+        reasons.add_if(Reason::MarkupStructure, is_markup(survey));
+        let may_be_verse =
+            !reasons.has(Reason::SourceCode) && survey.short.lines >= 2 && survey.short.bytes * 4 >= text.len();
+        reasons.add_if(Reason::VersePattern, may_be_verse && verse::is_verse(view));
+        reasons.add_if(Reason::HighLineLengthVariance, has_odd_layout(survey));
+        let n_special = view.counts.special as usize;
+        let n_chars = view.counts.chars as usize;
+        reasons
+            .add_if(Reason::HighSpecialCharRatio, n_chars >= 40 && n_special as f64 > SPECIAL_SHARE * n_chars as f64);
+    }
+    let n_json = json::json_bytes(text);
+    let json = Tally { lines: survey.json.lines.max(1), bytes: n_json };
+    reasons.add_if(
+        Reason::JsonStructure,
+        (n_json > 0 && is_island(json)) || is_island(survey.json) && survey.json.lines >= 3,
+    );
+    let n_lines = survey.all.lines;
+    reasons.add_if(Reason::LogLines, n_lines < MIN_OUTPUT_LINES && is_short_output(survey));
+}
+
+/// At least half of the lines come from a program, its keys and values included.
+fn is_short_output(survey: &Survey) -> bool {
+    let (n, n_output) = (survey.all.lines, survey.output.lines);
+    n_output > 0 && (n_output * 2 >= n || n_output * 4 >= n && (n_output + survey.data.lines) * 2 >= n)
+}
+
+/// Tags that are more than the frame around prose.
+fn is_markup(survey: &Survey) -> bool {
+    let tags = survey.markup;
+    let share = tags.bytes as f64 / survey.all.bytes.max(1) as f64;
+    (tags.lines >= 2 && share >= ISLAND_SHARE)
+        || (tags.lines > ISLAND_LINES && tags.lines * 3 >= survey.all.lines)
+        || (tags.lines == 1 && share > 0.5)
+}
+
+/// Most lines are neither prose nor items nor headings, and their lengths differ as those of no prose do.
+fn has_odd_layout(survey: &Survey) -> bool {
+    let (n, sum, squares) = survey.odd_lengths;
+    if n < 6.0 || n < 0.8 * survey.all.lines as f64 {
+        return false;
+    }
+    let mean = sum / n;
+    let variance = (squares / n - mean * mean).max(0.0);
+    variance.sqrt() > 1.2 * mean
 }

@@ -1,0 +1,70 @@
+//! Messages that bring careless scanners to their knees, at 8 and 16 MB, and a conversation of 100,000 messages.
+//! `cargo bench --bench awkward`
+
+use std::time::Instant;
+
+use condenser::engine::{Engine, Scratch};
+use condenser::model::{Content, Conversation, EngineOptions, Message, Role};
+
+const SIZE: usize = 8 << 20;
+
+#[expect(clippy::print_stdout, reason = "the figures are the result")]
+fn main() {
+    let options = EngineOptions { recency_window: 0, fuzzy_dedup: true, ..EngineOptions::default() };
+    let engine = Engine::new(options).expect("options");
+    println!("| message | MB/s at 8 MB | time at 16 MB / time at 8 MB |\n|---|--:|--:|");
+    let cases: [(&str, &str); 14] = [
+        ("words without punctuation", "word another thing "),
+        ("Chinese without punctuation", "今天我们去公园散步然后回家"),
+        ("Chinese with punctuation", "今天我们去公园。然后回家！"),
+        ("digits", "0123456789"),
+        ("ab-ab-", "ab-"),
+        ("a.a.a.", "a."),
+        ("blanks", " "),
+        ("newlines", "\n"),
+        ("unclosed fences", "```\ncode\n~~~\n"),
+        ("backticks", "`"),
+        ("unclosed quotes", "\"word “word "),
+        ("emoji", "👩‍👩‍👧‍👦🎉"),
+        ("CRLF", "A line of words.\r\n"),
+        ("slashes and at signs", "a/b@c.d:1 "),
+    ];
+    for (name, piece) in cases {
+        let small = piece.repeat(SIZE / piece.len());
+        let large = piece.repeat(2 * SIZE / piece.len());
+        let first = time(&engine, &[&small]);
+        let second = time(&engine, &[&large]);
+        println!("| {name} | {:.0} | {:.2} |", small.len() as f64 / 1e6 / first, second / first);
+    }
+    let many: Vec<String> = (0..100_000).map(|i| format!("Message number {i} is short.")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    println!("\n100,000 short messages: {:.2} s", time(&engine, &many));
+    let long: Vec<String> = (0..100_000).map(|i| format!("Message number {i} says that the order went out, that nobody was in when it came, and that it will be brought again on the next day.")).collect();
+    let long: Vec<&str> = long.iter().map(String::as_str).collect();
+    println!("100,000 messages of 130 characters, all compressible: {:.2} s", time(&engine, &long));
+}
+
+/// Seconds of the fastest of three runs.
+fn time(engine: &Engine, texts: &[&str]) -> f64 {
+    let conversation = Conversation { id: "c".into(), messages: texts.iter().map(|text| message(text)).collect() };
+    let mut scratch = Scratch::default();
+    let run = |scratch: &mut Scratch| {
+        let start = Instant::now();
+        std::hint::black_box(engine.condense(&conversation, scratch));
+        start.elapsed().as_secs_f64()
+    };
+    (0..3).map(|_| run(&mut scratch)).fold(f64::INFINITY, f64::min)
+}
+
+fn message(text: &str) -> Message<'_> {
+    Message {
+        raw: "{}",
+        id: None,
+        role: Role::User,
+        name: None,
+        content: Content::Text(text.into()),
+        tool_calls: Vec::new(),
+        tool_call_id: None,
+        provenance: None,
+    }
+}

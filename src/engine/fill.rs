@@ -1,0 +1,215 @@
+//! The only step that writes text: asks the summary floor for each group and reference, and drops what is not
+//! shorter. Knows no order of messages; what it cannot fill stays as it was.
+
+use crate::model::{EngineOptions, NewBody, Provenance, ProvenancePlace, Reason, marker, summary_id};
+use crate::stage::classify::{classify, is_structured_output};
+use crate::stage::{Claim, Group, GroupKind, Plan, View, line_changes};
+use crate::summary::{Draft, Wrap, digest, outline, split_code, summarize};
+use crate::text::{Lexer, TextView};
+
+use super::ids::Names;
+
+/// A replacement must save at least this share: less is not worth what it hides.
+const MIN_SAVING: f64 = 0.20;
+/// A near duplicate must save more, since the reader has to look in two places.
+const MIN_NEAR_SAVING: f64 = 0.40;
+/// A merged summary of earlier summaries gets this share of them.
+const RECOMPACT_SHARE: f64 = 0.40;
+const MAX_RECOMPACT_CHARS: usize = 900;
+/// Shorter parts of a content list are kept.
+const MIN_PART_CHARS: usize = 120;
+
+/// The text for a group or a single message.
+#[derive(Debug)]
+pub(super) struct Filled {
+    pub(super) body: NewBody,
+    pub(super) provenance: Provenance,
+    /// The texts as written, for the metrics; one per text that was replaced.
+    pub(super) drafts: Vec<Draft>,
+    /// Characters of the message's texts after the replacement, metadata included when it is written.
+    pub(super) chars_out: usize,
+}
+
+/// Writes texts.
+pub(super) struct Filler<'a> {
+    pub(super) view: View<'a>,
+    pub(super) names: Names<'a>,
+    pub(super) lexer: &'a mut Lexer,
+}
+
+impl Filler<'_> {
+    /// The text for a group; the error is the reason why its members stay.
+    pub(super) fn group(&mut self, group: &Group) -> Result<Filled, Reason> {
+        let reverted = match group.kind {
+            GroupKind::CodeSplit => Reason::CodeSplitReverted,
+            GroupKind::Recompact => Reason::AlreadyCompressed,
+            GroupKind::Summary if group.members.len() > 1 => Reason::MergeReverted,
+            GroupKind::Summary => Reason::SingleReverted,
+        };
+        let provenance = self.provenance(&group.members);
+        let wrap = Wrap {
+            embedded_id: self.options().embed_summary_id.then(|| provenance.summary_id.clone()),
+            n_messages: group.members.len(),
+            entities: true,
+        };
+        let first = group.members[0];
+        let drafts = match (group.kind, self.view.text(first)) {
+            (GroupKind::Recompact, _) => self.recompact(&group.members, &wrap),
+            (_, None) => return self.parts(first, provenance, &wrap).ok_or(reverted),
+            (_, Some(text)) if group.members.len() == 1 => self.one_text(&text, self.view.is_large(first), &wrap),
+            _ => {
+                let views: Vec<TextView<'_>> =
+                    group.members.iter().filter_map(|&index| self.view.text(index)).collect();
+                let (full, plain) = summarize(&views, &wrap, None);
+                vec![full, plain]
+            }
+        };
+        let n_chars: usize = group.members.iter().map(|&index| self.view.chars(index)).sum();
+        // Code does not shrink: what counts is what becomes of the prose around it.
+        let code: usize = match self.view.text(first).filter(|_| group.kind == GroupKind::CodeSplit) {
+            Some(text) => text.fences.iter().map(|fence| fence.span.of(text.text).chars().count()).sum(),
+            None => 0,
+        };
+        let min_saving = MIN_SAVING * (n_chars - code) as f64 / n_chars as f64;
+        self.accept(drafts, provenance, n_chars, min_saving).ok_or(reverted)
+    }
+
+    /// The reference for a duplicate; the error is the reason why it stays.
+    pub(super) fn reference(&self, index: usize, claim: &Claim) -> Result<Filled, Reason> {
+        let n_chars = self.view.chars(index);
+        let mut draft = Draft::default();
+        let min_saving = match *claim {
+            Claim::DuplicateOf(target) => {
+                draft.say(&marker::duplicate(&self.names.shown(target), n_chars));
+                MIN_SAVING
+            }
+            Claim::SimilarTo { target, similarity } => {
+                draft.say(&marker::near_duplicate(&self.names.shown(target), n_chars, similarity));
+                if let (Some(text), Some(other)) = (self.view.text(index), self.view.text(target)) {
+                    let (own, others) = line_changes(&text, &other);
+                    for (sign, lines) in [("\n- ", others), ("\n+ ", own)] {
+                        for line in lines {
+                            draft.say(sign);
+                            draft.quote_exact(line.trim_end());
+                        }
+                    }
+                }
+                MIN_NEAR_SAVING
+            }
+            Claim::Keep(_) | Claim::Group(_) => return Err(Reason::DuplicateReverted),
+        };
+        self.accept(vec![draft], self.provenance(&[index]), n_chars, min_saving).ok_or(Reason::DuplicateReverted)
+    }
+
+    fn options(&self) -> &EngineOptions {
+        self.view.options
+    }
+
+    /// Drafts for one text, best first.
+    fn one_text(&mut self, text: &TextView<'_>, large: bool, wrap: &Wrap) -> Vec<Draft> {
+        if !text.fences.is_empty() {
+            let is_protected = |piece: &TextView<'_>| !large && classify(piece).iter().any(|reason| reason.is_hard());
+            return split_code(text, wrap, self.lexer, &is_protected).into_iter().collect();
+        }
+        let body = if large { outline(text) } else { None };
+        if let Some(body) = body.or_else(|| is_structured_output(text).then(|| digest(text))) {
+            return vec![body.wrapped(wrap, &[])];
+        }
+        let (full, plain) = summarize(&[*text], wrap, None);
+        vec![full, plain]
+    }
+
+    /// A content list: each long text part in its own place.
+    fn parts(&mut self, index: usize, provenance: Provenance, wrap: &Wrap) -> Option<Filled> {
+        let view = self.view;
+        let large = view.is_large(index);
+        let mut filled =
+            Filled { body: NewBody::Parts(Vec::new()), provenance, drafts: Vec::new(), chars_out: view.chars(index) };
+        let mut replaced = Vec::new();
+        for (part, text) in view.text_parts(index) {
+            let n_chars = text.counts.chars as usize;
+            let is_hard = !large && text.fences.is_empty() && classify(&text).iter().any(|reason| reason.is_hard());
+            if n_chars < MIN_PART_CHARS || is_hard || marker::stands_for_others(text.text) {
+                continue;
+            }
+            let shorter =
+                self.one_text(&text, large, wrap).into_iter().find(|draft| saves(draft.n_chars(), n_chars, MIN_SAVING));
+            if let Some(draft) = shorter {
+                filled.chars_out -= n_chars - draft.n_chars();
+                replaced.push((part, draft.text.clone()));
+                filled.drafts.push(draft);
+            }
+        }
+        filled.body = NewBody::Parts(replaced);
+        filled.chars_out += self.metadata_chars(&filled.provenance);
+        (!filled.drafts.is_empty() && saves(filled.chars_out, view.chars(index), MIN_SAVING)).then_some(filled)
+    }
+
+    /// A summary of summaries: each one is a paragraph, with its speaker in front when there are several.
+    fn recompact(&mut self, members: &[usize], wrap: &Wrap) -> Vec<Draft> {
+        let messages = &self.view.conversation.messages;
+        let several = members.iter().any(|&index| messages[index].role != messages[members[0]].role);
+        let mut joined = String::new();
+        for &index in members {
+            let inner = messages[index].texts().next().and_then(marker::inner_summary).unwrap_or_default();
+            let speaker = messages[index].role.as_str();
+            if several && !inner.starts_with(speaker) {
+                joined.push_str(speaker);
+                joined.push_str(": ");
+            }
+            joined.push_str(inner);
+            joined.push_str("\n\n");
+        }
+        self.lexer.clear();
+        let lexed = self.lexer.lex(&joined);
+        let text = self.lexer.view(&joined, &lexed);
+        let max_chars = ((joined.chars().count() as f64 * RECOMPACT_SHARE) as usize).min(MAX_RECOMPACT_CHARS);
+        let (full, plain) = summarize(&[text], wrap, Some(max_chars));
+        vec![full, plain]
+    }
+
+    /// The first draft that saves enough.
+    fn accept(&self, drafts: Vec<Draft>, provenance: Provenance, n_chars: usize, min_saving: f64) -> Option<Filled> {
+        let metadata = self.metadata_chars(&provenance);
+        let draft = drafts.into_iter().find(|draft| saves(draft.n_chars() + metadata, n_chars, min_saving))?;
+        let chars_out = draft.n_chars() + metadata;
+        Some(Filled { body: NewBody::Text(draft.text.clone()), provenance, drafts: vec![draft], chars_out })
+    }
+
+    fn metadata_chars(&self, provenance: &Provenance) -> usize {
+        match self.options().provenance {
+            ProvenancePlace::Metadata => provenance.to_json().chars().count(),
+            ProvenancePlace::Sidecar => 0,
+        }
+    }
+
+    fn provenance(&self, members: &[usize]) -> Provenance {
+        let ids: Vec<String> = members.iter().map(|&index| self.names.key(index)).collect();
+        let parents = members.iter().filter_map(|&index| self.view.conversation.messages[index].provenance.as_ref());
+        Provenance {
+            summary_id: summary_id(&ids),
+            parent_ids: parents.map(|parent| parent.summary_id.clone()).filter(|id| !id.is_empty()).collect(),
+            ids,
+            version: self.options().source_version,
+        }
+    }
+}
+
+fn saves(chars_out: usize, chars_in: usize, min_saving: f64) -> bool {
+    chars_out < chars_in && (chars_in - chars_out) as f64 >= chars_in as f64 * min_saving
+}
+
+/// The final action and reason of a claim that was filled.
+pub(super) fn reason_of(plan: &Plan, claim: &Claim) -> Reason {
+    match claim {
+        Claim::Keep(reason) => *reason,
+        Claim::DuplicateOf(_) => Reason::ExactDuplicate,
+        Claim::SimilarTo { .. } => Reason::FuzzyDuplicate,
+        Claim::Group(group) => match (&plan.groups[*group].kind, plan.groups[*group].members.len()) {
+            (GroupKind::CodeSplit, _) => Reason::CodeSplit,
+            (GroupKind::Recompact, _) => Reason::Recompacted,
+            (GroupKind::Summary, 1) => Reason::CompressibleProse,
+            (GroupKind::Summary, _) => Reason::MergedCompressed,
+        },
+    }
+}

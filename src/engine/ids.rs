@@ -1,0 +1,90 @@
+//! Names of messages inside one conversation: what references show and what provenance carries. Unique even
+//! where the ids of the input are missing or repeated.
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use crate::model::{Conversation, marker, summary_id};
+
+/// Finds names; built only for conversations in which something is replaced.
+#[derive(Debug)]
+pub(super) struct Names<'a> {
+    conversation: &'a Conversation<'a>,
+    n_seen: HashMap<&'a str, usize, FixedState>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn new(conversation: &'a Conversation<'a>) -> Self {
+        let mut n_seen: HashMap<&str, usize, FixedState> = HashMap::default();
+        for id in conversation.messages.iter().filter_map(|message| message.id.as_deref()) {
+            *n_seen.entry(id).or_default() += 1;
+        }
+        Self { conversation, n_seen }
+    }
+
+    /// The id of message `index` where it has one of its own, else `m<index>` (with `_` for as long as that is
+    /// somebody's id).
+    pub(super) fn shown(&self, index: usize) -> String {
+        match self.conversation.messages[index].id.as_deref() {
+            Some(id) if !id.is_empty() && self.n_seen.get(id) == Some(&1) => id.to_owned(),
+            _ => {
+                let mut name = format!("m{index}");
+                while self.n_seen.contains_key(name.as_str()) {
+                    name.push('_');
+                }
+                name
+            }
+        }
+    }
+
+    /// The key of message `index` in a verbatim map. A message that stands for others is kept under its summary
+    /// id: under its own name an earlier map holds the original.
+    pub(super) fn key(&self, index: usize) -> String {
+        let message = &self.conversation.messages[index];
+        let earlier = message.provenance.as_ref().map(|provenance| provenance.summary_id.as_str());
+        let stands_for_others = || message.texts().next().is_some() && message.texts().all(marker::stands_for_others);
+        let mut key = match earlier {
+            Some(id) if !id.is_empty() => id.to_owned(),
+            Some(_) => summary_id(&[self.shown(index)]),
+            None if stands_for_others() => summary_id(&[self.shown(index)]),
+            None => return self.shown(index),
+        };
+        // Two groups may share a summary id: 32 bits are advice, not identity.
+        let is_shared = |key: &str| {
+            self.n_seen.contains_key(key)
+                || self.conversation.messages[..index]
+                    .iter()
+                    .any(|other| other.provenance.as_ref().is_some_and(|provenance| provenance.summary_id == key))
+        };
+        if is_shared(&key) {
+            key = format!("{key}#{index}");
+        }
+        key
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Names;
+    use crate::model::{Content, Conversation, Message, Role};
+
+    #[test]
+    fn names_are_unique_whatever_the_ids() {
+        let message = |id: Option<&'static str>| Message {
+            raw: "{}",
+            id: id.map(Into::into),
+            role: Role::User,
+            name: None,
+            content: Content::Absent,
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+            provenance: None,
+        };
+        let ids = [Some("x"), Some("y"), Some("x"), None, Some("m3"), Some(""), Some("__proto__")];
+        let conversation = Conversation { id: "c".into(), messages: ids.into_iter().map(message).collect() };
+        let names = Names::new(&conversation);
+        let shown: Vec<String> = (0..ids.len()).map(|index| names.shown(index)).collect();
+        assert_eq!(shown, ["m0", "y", "m2", "m3_", "m3", "m5", "__proto__"]);
+    }
+}

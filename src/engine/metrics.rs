@@ -1,0 +1,281 @@
+//! What compression brought and what it took from view, for one conversation: one walk over the messages in
+//! order, with a state per distinct fact. Formulas: the four documented metrics, and four of our own.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher};
+
+use foldhash::fast::FixedState;
+
+use super::assemble::Assembled;
+use super::fill::Filled;
+use crate::model::{Action, ActionCounts, Metrics, Output, Reason};
+use crate::stage::View;
+use crate::text::{CueKind, Lexer, LineKind, Severity, TextView, tokens};
+
+/// In a message of the input.
+const IN_INPUT: u8 = 1;
+/// Visible in the output so far, not counting entity lists.
+const VISIBLE: u8 = 2;
+/// Listed as an entity.
+const LISTED: u8 = 4;
+/// In a message that was replaced.
+const HIDDEN: u8 = 8;
+/// Used by a kept message after it was hidden; counted once.
+const USED: u8 = 16;
+/// In a message whose id is still in the output.
+const AT_HOME: u8 = 32;
+/// An identifier, path, URL or version.
+const TECHNICAL: u8 = 64;
+/// What the precise metrics count.
+const PRECISE: u8 = 128;
+
+type Flags = HashMap<u64, u8, FixedState>;
+
+/// The sets of one conversation; the memory is reused.
+#[derive(Debug, Default)]
+pub(super) struct Meter {
+    facts: Flags,
+    statements: Flags,
+    errors: Flags,
+    structure: [usize; 2],
+    recall: Share,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Share {
+    kept: usize,
+    of: usize,
+}
+
+impl Share {
+    fn value(self) -> Option<f64> {
+        (self.of > 0).then(|| self.kept as f64 / self.of as f64)
+    }
+}
+
+/// Where the findings of a text stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In a message that is in the input and in the output.
+    Kept,
+    /// In a message that was replaced; `at_home` for the first of its group, whose id lives on.
+    Replaced { at_home: bool },
+    /// In a text that replaces others.
+    Replacement,
+    /// In an entity list.
+    Listed,
+}
+
+impl Meter {
+    /// The metrics of a conversation. Retention is measured only when something was replaced.
+    pub(super) fn measure(&mut self, view: &View<'_>, assembled: &Assembled, lexer: &mut Lexer) -> Metrics {
+        let mut metrics = sizes(view, assembled);
+        if assembled.filled.is_empty() {
+            return metrics;
+        }
+        self.facts.clear();
+        self.statements.clear();
+        self.errors.clear();
+        self.structure = [0, 0];
+        self.recall = Share::default();
+        self.walk(view, assembled, lexer);
+        self.report(&mut metrics);
+        metrics
+    }
+
+    fn walk(&mut self, view: &View<'_>, assembled: &Assembled, lexer: &mut Lexer) {
+        let mut filled = assembled.filled.iter();
+        let mut home = vec![true; view.len()];
+        let mut kept = vec![true; view.len()];
+        let mut replacement: Vec<Option<&Filled>> = vec![None; view.len()];
+        for output in &assembled.messages {
+            if let Output::Replaced(replaced) = output {
+                replaced.sources.iter().for_each(|&index| kept[index] = false);
+                replaced.sources.iter().skip(1).for_each(|&index| home[index] = false);
+                replacement[replaced.sources[0]] = filled.next().map(|(_, filled)| filled);
+            }
+        }
+        for index in 0..view.len() {
+            let place = if kept[index] { Place::Kept } else { Place::Replaced { at_home: home[index] } };
+            for text in view.texts(index) {
+                self.read(&text, place);
+            }
+            // Calls are always kept, with the message or, for a replaced message without calls, there are none.
+            for call in &view.conversation.messages[index].tool_calls {
+                lexer.clear();
+                let lexed = lexer.lex(&call.arguments);
+                self.facts_of(&lexer.view(&call.arguments, &lexed), Place::Kept);
+            }
+            if let Some(filled) = replacement[index] {
+                self.replacement(filled, lexer);
+                self.untouched_parts(view, index, filled);
+            }
+        }
+    }
+
+    fn replacement(&mut self, filled: &Filled, lexer: &mut Lexer) {
+        for draft in &filled.drafts {
+            for (ranges, place) in [(&draft.quotes, Place::Replacement), (&draft.entities, Place::Listed)] {
+                for range in ranges {
+                    let text = draft.text.get(range.clone()).unwrap_or("");
+                    lexer.clear();
+                    let lexed = lexer.lex(text);
+                    self.read(&lexer.view(text, &lexed), place);
+                }
+            }
+        }
+    }
+
+    /// Text parts of a replaced message that stayed are visible.
+    fn untouched_parts(&mut self, view: &View<'_>, index: usize, filled: &Filled) {
+        if let crate::model::NewBody::Parts(replaced) = &filled.body {
+            for (part, text) in view.text_parts(index) {
+                if replaced.iter().all(|(other, _)| *other != part) {
+                    self.read(&text, Place::Replacement);
+                }
+            }
+        }
+    }
+
+    fn read(&mut self, text: &TextView<'_>, place: Place) {
+        self.facts_of(text, place);
+        let seen = match place {
+            Place::Kept => IN_INPUT | VISIBLE,
+            Place::Replaced { .. } => IN_INPUT,
+            Place::Replacement => VISIBLE,
+            Place::Listed => return,
+        };
+        let binds = |kind: CueKind| matches!(kind, CueKind::Negation | CueKind::Obligation);
+        for unit in text.units.iter().filter(|unit| text.cues_of(unit).iter().any(|cue| binds(cue.kind))) {
+            *self.statements.entry(words_key(unit.span.of(text.text))).or_default() |= seen;
+        }
+        for line in text.lines.iter().filter(|line| line.severity == Severity::Failure) {
+            *self.errors.entry(words_key(line.span.of(text.text))).or_default() |= seen;
+        }
+        let elements = structure(text);
+        self.structure[0] += if seen & IN_INPUT == 0 { 0 } else { elements };
+        self.structure[1] += if seen & VISIBLE == 0 { 0 } else { elements };
+    }
+
+    fn facts_of(&mut self, text: &TextView<'_>, place: Place) {
+        for fact in text.facts {
+            let flags = self.facts.entry(fact.key).or_default();
+            *flags |= if fact.kind.is_technical() { TECHNICAL } else { 0 };
+            *flags |= if fact.kind.is_precise() { PRECISE } else { 0 };
+            match place {
+                Place::Kept => {
+                    if *flags & (HIDDEN | USED) == HIDDEN {
+                        *flags |= USED;
+                        self.recall.of += 1;
+                        self.recall.kept += usize::from(*flags & VISIBLE != 0);
+                    }
+                    *flags |= IN_INPUT | VISIBLE | AT_HOME;
+                }
+                Place::Replaced { at_home } => *flags |= IN_INPUT | HIDDEN | if at_home { AT_HOME } else { 0 },
+                Place::Replacement => *flags |= VISIBLE,
+                Place::Listed => *flags |= LISTED,
+            }
+        }
+    }
+
+    fn report(&self, metrics: &mut Metrics) {
+        let count = |all: &Flags, of: u8, kept: u8| {
+            all.values().filter(|&&flags| flags & of == of).fold(Share::default(), |share, &flags| Share {
+                kept: share.kept + usize::from(flags & kept != 0),
+                of: share.of + 1,
+            })
+        };
+        let entities = count(&self.facts, TECHNICAL | IN_INPUT, VISIBLE | LISTED);
+        metrics.entity_retention = entities.value();
+        metrics.structural_integrity =
+            Share { kept: self.structure[1].min(self.structure[0]), of: self.structure[0] }.value();
+        let shown = |flags: u8| flags & TECHNICAL != 0 && flags & IN_INPUT != 0 && flags & (VISIBLE | LISTED) != 0;
+        let coherent = self.facts.values().filter(|&&flags| shown(flags));
+        metrics.reference_coherence = coherent
+            .fold(Share::default(), |share, &flags| Share {
+                kept: share.kept + usize::from(flags & AT_HOME != 0),
+                of: share.of + 1,
+            })
+            .value();
+        metrics.quality_score = quality(metrics);
+        metrics.fact_retention = count(&self.facts, PRECISE | IN_INPUT, VISIBLE).value();
+        metrics.fact_retention_with_entities = count(&self.facts, PRECISE | IN_INPUT, VISIBLE | LISTED).value();
+        metrics.forward_recall = self.recall.value();
+        metrics.negation_retention = count(&self.statements, IN_INPUT, VISIBLE).value();
+        metrics.error_retention = count(&self.errors, IN_INPUT, VISIBLE).value();
+    }
+}
+
+/// The same for texts that differ in white space only.
+fn words_key(text: &str) -> u64 {
+    let mut hasher = FixedState::default().build_hasher();
+    text.split_whitespace().for_each(|word| hasher.write(word.as_bytes()));
+    hasher.finish()
+}
+
+/// The documented weights over what could be measured.
+fn quality(metrics: &Metrics) -> Option<f64> {
+    let parts =
+        [(metrics.entity_retention, 0.4), (metrics.structural_integrity, 0.4), (metrics.reference_coherence, 0.2)];
+    let (sum, weight) = parts
+        .iter()
+        .filter_map(|&(value, weight)| value.map(|value| (value * weight, weight)))
+        .fold((0.0, 0.0), |(sum, total), (value, weight)| (sum + value, total + weight));
+    (weight > 0.0).then(|| (sum / weight).min(1.0))
+}
+
+/// Fenced blocks, lines that open a JSON block, and tables, as the documented metric counts them.
+fn structure(text: &TextView<'_>) -> usize {
+    let fences = text.lines.iter().filter(|line| line.kind == LineKind::Fence).count();
+    let mut json = 0;
+    let mut rows = 0;
+    for line in text.lines {
+        match line.kind {
+            LineKind::Json if matches!(line.span.of(text.text).trim(), "{" | "[") => json += 1,
+            LineKind::TableRow if line.span.of(text.text).trim().starts_with('|') => rows += 1,
+            _ => {}
+        }
+    }
+    fences / 2 + json + usize::from(rows >= 2)
+}
+
+fn sizes(view: &View<'_>, assembled: &Assembled) -> Metrics {
+    let mut metrics = Metrics { messages_in: view.len(), messages_out: assembled.messages.len(), ..Metrics::default() };
+    for index in 0..view.len() {
+        let n_chars = view.chars(index) + view.argument_chars(index);
+        metrics.chars_in += n_chars;
+        metrics.tokens_in += tokens::estimate(n_chars);
+    }
+    let mut filled = assembled.filled.iter();
+    for output in &assembled.messages {
+        let n_chars = match output {
+            Output::Kept { index } => view.chars(*index) + view.argument_chars(*index),
+            Output::Replaced(_) => filled.next().map_or(0, |(_, filled)| filled.chars_out),
+        };
+        metrics.chars_out += n_chars;
+        metrics.tokens_out += tokens::estimate(n_chars);
+    }
+    metrics.ratio = ratio(metrics.chars_in, metrics.chars_out);
+    metrics.token_ratio = ratio(metrics.tokens_in, metrics.tokens_out);
+    metrics.counts = counts(assembled);
+    metrics
+}
+
+fn ratio(before: usize, after: usize) -> f64 {
+    if after == 0 { 1.0 } else { before as f64 / after as f64 }
+}
+
+fn counts(assembled: &Assembled) -> ActionCounts {
+    let mut counts = ActionCounts::default();
+    for decision in &assembled.decisions {
+        match decision.action {
+            Action::Preserved => counts.preserved += 1,
+            Action::Compressed => counts.compressed += 1,
+            Action::Deduped => counts.deduped += 1,
+            Action::FuzzyDeduped => counts.fuzzy_deduped += 1,
+            Action::CodeSplit => counts.code_split += 1,
+        }
+        counts.pattern_preserved += usize::from(decision.reason == Reason::Pattern);
+    }
+    counts
+}

@@ -1,0 +1,46 @@
+//! Runs the stages in the documented order, so that every message ends in exactly one claim.
+
+use crate::error::Result;
+use crate::model::{EngineOptions, Reason};
+use crate::stage::{
+    Claim, Dedup, Detect, GroupProse, KeepReferenced, NearDedup, Plan, Protect, SplitCode, Stage, View,
+};
+use crate::text::tokens;
+
+/// The stages in order. The first claim on a message wins.
+///
+/// # Errors
+/// Names a preserve pattern that is no regular expression.
+pub(super) fn stages(options: &EngineOptions) -> Result<Vec<Box<dyn Stage>>> {
+    Ok(vec![
+        Box::new(Protect),
+        Box::new(KeepReferenced),
+        Box::new(Dedup),
+        Box::new(NearDedup),
+        Box::new(SplitCode),
+        Box::new(Detect::new(&options.preserve_patterns)?),
+        Box::new(GroupProse),
+    ])
+}
+
+/// True when the conversation is too small to be touched.
+pub(super) fn is_below_threshold(view: &View<'_>) -> bool {
+    let n_tokens = || -> usize {
+        (0..view.len()).map(|index| tokens::estimate(view.chars(index) + view.argument_chars(index))).sum()
+    };
+    view.options.compression_threshold > 0 && n_tokens() < view.options.compression_threshold
+}
+
+/// Every message kept for `reason`.
+pub(super) fn keep_all(n_messages: usize, reason: Reason) -> Plan {
+    let mut plan = Plan::new(n_messages);
+    (0..n_messages).for_each(|index| plan.keep(index, reason));
+    plan
+}
+
+/// The claim on a message of a finished plan.
+pub(super) fn claim_of(plan: &Plan, index: usize) -> &Claim {
+    // A message that no stage wanted is prose that cannot be summarised: it stays.
+    const UNCLAIMED: &Claim = &Claim::Keep(Reason::CompressibleProse);
+    plan.claim_of(index).unwrap_or(UNCLAIMED)
+}

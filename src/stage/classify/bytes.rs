@@ -1,0 +1,47 @@
+//! Small questions about bytes that several detectors ask. Knows no reasons.
+
+/// The bytes of `text` from `at` on; empty past the end.
+pub(super) fn from(text: &[u8], at: usize) -> &[u8] {
+    text.get(at..).unwrap_or_default()
+}
+
+/// True for what identifiers are made of in ASCII.
+pub(super) fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// True when the byte before `at` does not continue a word.
+pub(super) fn starts_word(text: &[u8], at: usize) -> bool {
+    at == 0 || !text.get(at - 1).is_some_and(|&before| is_word(before) || before >= 0x80)
+}
+
+/// How many bytes of `text` in front satisfy `test`.
+pub(super) fn run(text: &[u8], belongs: impl Fn(u8) -> bool) -> usize {
+    text.iter().position(|&byte| !belongs(byte)).unwrap_or(text.len())
+}
+
+/// `text` without the blanks in front.
+pub(super) fn skip_blanks(text: &[u8]) -> &[u8] {
+    from(text, run(text, |byte| byte == b' ' || byte == b'\t'))
+}
+
+/// The rest of `text` after `prefix`, compared without case; `prefix` is in lower case.
+pub(super) fn after_folded<'t>(text: &'t [u8], prefix: &[u8]) -> Option<&'t [u8]> {
+    let head = text.get(..prefix.len())?;
+    head.eq_ignore_ascii_case(prefix).then(|| from(text, prefix.len()))
+}
+
+/// True when `text` contains `needle`; for short texts, where a searcher costs more than it saves.
+pub(super) fn holds(text: &[u8], needle: &[u8]) -> bool {
+    // A blank is everywhere in prose, what follows it is not.
+    let skip = usize::from(needle.len() > 1 && needle.first() == Some(&b' '));
+    let Some(&rare) = needle.get(skip) else {
+        return true;
+    };
+    memchr::memchr_iter(rare, text).any(|at| at >= skip && from(text, at - skip).starts_with(needle))
+}
+
+/// How often `byte` stands in `text`.
+pub(super) fn count(text: &[u8], byte: u8) -> usize {
+    memchr::memchr_iter(byte, text).count()
+}

@@ -1,0 +1,351 @@
+//! Lines that programs print: logs, states of tests and builds, matches of a search, files, prompts. Knows single lines only.
+
+use super::bytes::{count, from, holds, is_word, run, skip_blanks};
+use super::listing;
+use super::look::{Bare, Look};
+use super::signs::Signs;
+use super::trace;
+
+/// What a program printed, if it did.
+pub(super) fn look(line: Bare<'_>) -> Option<Look> {
+    let text = line.text;
+    let &first = text.first()?;
+    let last = text.last().copied().unwrap_or(first);
+    match first {
+        b'0'..=b'9' if is_stamp(text) || is_access_log(text) || is_numbered_source(text) => return Some(Look::Output),
+        b'[' if is_bracketed(text) => return Some(Look::Output),
+        b'$' if text.starts_with(b"$ ") => return Some(Look::Prompt),
+        b'-' if text.starts_with(b"--- PASS") || text.starts_with(b"--- FAIL") || text.starts_with(b"--> ") => {
+            return Some(Look::Output);
+        }
+        b'=' if text.starts_with(b"=== ") || text.starts_with(b"=====") => {
+            return (text.iter().any(|&byte| byte != b'=')).then_some(Look::Output);
+        }
+        b'<' if text.starts_with(b"< HTTP/") || text.starts_with(b"<--- ") => return Some(Look::Output),
+        b'>' if text.starts_with(b"> GET ") || text.starts_with(b"> POST ") => return Some(Look::Output),
+        b'#' if trace::is_numbered_frame(text) => return Some(Look::TraceFrame),
+        0xE2 if is_mark(text) => return Some(Look::Output),
+        b'(' if text.len() < 24 && holds(text, b" row") => return Some(Look::Output),
+        _ => {}
+    }
+    if first.is_ascii_uppercase()
+        && (is_level(text) || is_status(text) || is_klog(text) || is_syslog(text) || is_http(text))
+    {
+        return Some(Look::Output);
+    }
+    if let Some(look) = trace::look(line) {
+        return Some(look);
+    }
+    if matches!(first, b'd' | b'-' | b'l' | b'c') && listing::is_mode(text) {
+        return Some(Look::Output);
+    }
+    if (last == b']' && text.ends_with(b"%]"))
+        || (line.signs.any(Signs::COLON | Signs::ROUND | Signs::SLASH) && is_grep(text))
+        || is_tool_word(text)
+        || (line.signs.any(Signs::PIPE) && is_compose(text))
+    {
+        return Some(Look::Output);
+    }
+    if is_verdict(text) || (text.len() < 240 && listing::is_short_status(text)) {
+        return Some(Look::Output);
+    }
+    if line.signs.any(Signs::AT | Signs::ANGLE) && is_prompt(text) {
+        return Some(Look::Prompt);
+    }
+    if line.signs.any(Signs::PIPE | Signs::DIGIT) && (listing::is_change_count(text) || listing::is_commit(text)) {
+        return Some(Look::Output);
+    }
+    if listing::is_path_only(text) {
+        return Some(Look::Output);
+    }
+    None
+}
+
+/// Date with time, time of day with seconds, or an epoch in front of something.
+pub(super) fn is_stamp(text: &[u8]) -> bool {
+    let shape = |pattern: &[u8]| {
+        text.len() >= pattern.len()
+            && pattern.iter().zip(text).all(|(&want, &have)| match want {
+                b'9' => have.is_ascii_digit(),
+                b'/' => matches!(have, b'-' | b'/' | b'.'),
+                b'T' => matches!(have, b'T' | b' ' | b',' | b'_'),
+                _ => want == have,
+            })
+    };
+    let digits = run(text, |byte| byte.is_ascii_digit());
+    shape(b"9999/99/99T99:99")
+        || shape(b"99/99/9999T99:99")
+        || shape(b"99/99T99:99:99")
+        || shape(b"99:99:99")
+        || (matches!(digits, 10 | 13) && text.get(digits) == Some(&b' '))
+}
+
+/// `10.0.0.3 - - [`
+fn is_access_log(text: &[u8]) -> bool {
+    let address = run(text, |byte| byte.is_ascii_hexdigit() || matches!(byte, b'.' | b':'));
+    address >= 7 && from(text, address).starts_with(b" - ")
+}
+
+/// `48 |     let page = rows;` of a compiler message, `7d01fa2 Subject` of a short history.
+fn is_numbered_source(text: &[u8]) -> bool {
+    let digits = run(text, |byte| byte.is_ascii_digit());
+    digits <= 5 && (from(text, digits).starts_with(b" | ") || text.get(digits..) == Some(b" |"))
+}
+
+/// `[INFO] …`, `[09:31:07] …`, `[    1.204417] …`, `[1/6] …`, `[Server thread/INFO]: …`, `[root@host ~]# …`.
+fn is_bracketed(text: &[u8]) -> bool {
+    let Some(end) = memchr::memchr(b']', text.get(..text.len().min(60)).unwrap_or_default()) else {
+        return false;
+    };
+    let inside = text.get(1..end).unwrap_or_default().trim_ascii();
+    let after = from(text, end + 1);
+    if inside.is_empty() || after.is_empty() || after.first() == Some(&b'(') {
+        return false;
+    }
+    let is_time = inside.first().is_some_and(u8::is_ascii_digit)
+        && inside.iter().all(|byte| byte.is_ascii_digit() || b":.-/ TZ+,".contains(byte))
+        && inside.len() >= 3
+        && memchr::memchr3(b':', b'.', b'/', inside).is_some();
+    let is_date = inside.len() >= 20 && count(inside, b':') >= 2;
+    let tail = inside.rsplit(|byte| matches!(byte, b'/' | b' ' | b':')).next().unwrap_or_default();
+    let is_prompt = memchr::memchr(b'@', inside).is_some() && (after.starts_with(b"# ") || after.starts_with(b"$ "));
+    is_time || is_date || is_prompt || level_length(tail) == tail.len() && !tail.is_empty()
+}
+
+/// Length of the level in front, 0 without one.
+fn level_length(text: &[u8]) -> usize {
+    const LEVELS: [&[u8]; 14] = [
+        b"INFO",
+        b"WARNING",
+        b"WARN",
+        b"ERROR",
+        b"DEBUG",
+        b"TRACE",
+        b"FATAL",
+        b"CRITICAL",
+        b"NOTICE",
+        b"SEVERE",
+        b"info",
+        b"warn",
+        b"error",
+        b"debug",
+    ];
+    LEVELS.iter().find(|level| level.first() == text.first() && text.starts_with(level)).map_or(0, |level| level.len())
+}
+
+/// A level in capitals with a colon, a bracket, two blanks or a name behind it.
+fn is_level(text: &[u8]) -> bool {
+    let length = level_length(text);
+    length > 0 && matches!(text.get(length), Some(b':' | b']' | b' ' | b'\t' | b'[' | b'('))
+}
+
+/// `PASS …`, `FAILED path`, `Tests: …`.
+fn is_status(text: &[u8]) -> bool {
+    const WORDS: [&[u8]; 11] = [
+        b"PASS",
+        b"PASSED",
+        b"FAIL",
+        b"FAILED",
+        b"SKIP",
+        b"SKIPPED",
+        b"XFAIL",
+        b"Tests:",
+        b"Test Suites:",
+        b"TAP version",
+        b"BUILD",
+    ];
+    // People say OK as well.
+    text == b"OK"
+        || text.starts_with(b"OK (")
+        || text.starts_with(b"OK: ")
+        || WORDS.iter().any(|word| {
+            word.first() == text.first()
+                && text.starts_with(word)
+                && matches!(text.get(word.len()), None | Some(b' ' | b'\t' | b':'))
+        })
+}
+
+/// `I0611 12:00:31.554021`
+fn is_klog(text: &[u8]) -> bool {
+    matches!(text.first(), Some(b'I' | b'W' | b'E' | b'F'))
+        && text
+            .get(1..6)
+            .is_some_and(|digits| digits.iter().take(4).all(u8::is_ascii_digit) && digits.last() == Some(&b' '))
+}
+
+/// `Mar  3 04:12:55 host`
+fn is_syslog(text: &[u8]) -> bool {
+    const MONTHS: [&[u8]; 12] =
+        [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
+    let rest = skip_blanks(from(text, 3));
+    let rest = skip_blanks(from(rest, run(rest, |byte| byte.is_ascii_digit())));
+    rest.get(2) == Some(&b':') && rest.get(5) == Some(&b':') && MONTHS.iter().any(|month| text.starts_with(month))
+}
+
+const VERBS: [&[u8]; 7] = [b"GET ", b"POST ", b"PUT ", b"DELETE ", b"PATCH ", b"OPTIONS ", b"HEAD "];
+
+/// A line of a request or an answer.
+fn is_http(text: &[u8]) -> bool {
+    if text.starts_with(b"HTTP/") {
+        return text.get(5).is_some_and(u8::is_ascii_digit);
+    }
+    if !matches!(text.first(), Some(b'G' | b'P' | b'D' | b'O' | b'H')) {
+        return false;
+    }
+    VERBS.iter().any(|verb| {
+        text.starts_with(verb)
+            && matches!(text.get(verb.len()), Some(b'/' | b'h'))
+            && (holds(text, b" HTTP/") || holds(text, b"://"))
+    })
+}
+
+/// `Username with a dot: PASS`, `Applying 0001_initial... OK`.
+fn is_verdict(text: &[u8]) -> bool {
+    const VERDICTS: [&[u8]; 6] = [b" PASS", b" FAIL", b" OK", b" PASSED", b" FAILED", b" SKIPPED"];
+    matches!(text.last(), Some(b'S' | b'L' | b'K' | b'D'))
+        && text.len() < 160
+        && VERDICTS.iter().any(|verdict| text.ends_with(verdict))
+}
+
+/// Check marks and crosses.
+fn is_mark(text: &[u8]) -> bool {
+    ["✓", "✔", "✕", "✖", "✗", "✘", "●", "⚠"].iter().any(|mark| text.starts_with(mark.as_bytes()))
+}
+
+/// `path:12:` or `path(12,3):`; also the line alone, `12:text`, under a path.
+pub(super) fn is_grep(text: &[u8]) -> bool {
+    let path = run(text, |byte| is_word(byte) || matches!(byte, b'/' | b'.' | b'-' | b'\\' | b'@' | b'+'));
+    let rest = from(text, path);
+    let name = text.get(..path).unwrap_or_default();
+    if is_context(name) {
+        return true;
+    }
+    let opens = matches!(rest.first(), Some(b':' | b'('));
+    if !opens || path == 0 {
+        return false;
+    }
+    let number = run(from(rest, 1), |byte| byte.is_ascii_digit());
+    let closes = matches!(rest.get(number + 1), Some(b':' | b',' | b')'));
+    let is_line_only = name.iter().all(u8::is_ascii_digit);
+    if is_line_only {
+        return path <= 5
+            && rest.first() == Some(&b':')
+            && number == 0
+            && rest.len() > 4
+            && matches!(rest.get(1), Some(b' ' | b'\t'))
+            && rest.get(2) == Some(&b' ');
+    }
+    let without_number = rest.first() == Some(&b':')
+        && !rest.starts_with(b"://")
+        && rest.len() > 1
+        && memchr::memchr(b'/', name).is_some()
+        && memchr::memrchr(b'.', name).is_some_and(|dot| (2..=5).contains(&(name.len() - dot)));
+    without_number
+        || number > 0
+            && closes
+            && memchr::memchr2(b'/', b'.', name).is_some()
+            && !name.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+}
+
+/// `path/file.go-179-`: a line before or after a match.
+fn is_context(name: &[u8]) -> bool {
+    let Some(slash) = memchr::memrchr(b'/', name) else {
+        return false;
+    };
+    let file = from(name, slash);
+    let Some(dot) = memchr::memchr(b'.', file) else {
+        return false;
+    };
+    let ending = from(file, dot + 1);
+    let letters = run(ending, |byte| byte.is_ascii_alphanumeric());
+    let digits = run(from(ending, letters + 1), |byte| byte.is_ascii_digit());
+    ending.get(letters) == Some(&b'-') && digits > 0 && ending.get(letters + 1 + digits) == Some(&b'-')
+}
+
+/// Words with which tools begin their lines.
+fn is_tool_word(text: &[u8]) -> bool {
+    const HEADS: [&[u8]; 30] = [
+        b"ok ",
+        b"ok\t",
+        b"not ok ",
+        b"test ",
+        b"error: ",
+        b"error[",
+        b"warning: ",
+        b"fatal: ",
+        b"npm ",
+        b"E   ",
+        b"running ",
+        b"collected ",
+        b"Compiling ",
+        b"Finished ",
+        b"Running ",
+        b"Downloaded ",
+        b"modified: ",
+        b"new file: ",
+        b"deleted: ",
+        b"renamed: ",
+        b"total ",
+        b"level=",
+        b"ts=",
+        b"time=",
+        b"note: ",
+        b"hint: ",
+        b"make: ",
+        b"make[",
+        b"bash: ",
+        b"Traceback",
+    ];
+    let Some(head) = HEADS.iter().find(|head| head.first() == text.first() && text.starts_with(head)) else {
+        return listing::is_hash_subject(text);
+    };
+    match *head {
+        b"test " => [&b"ok"[..], b"FAILED", b"ignored"].iter().any(|end| text.ends_with(end)) && holds(text, b" ... "),
+        b"running " | b"collected " | b"total " => from(text, head.len()).first().is_some_and(u8::is_ascii_digit),
+        b"npm " => text.get(4).is_some_and(u8::is_ascii_uppercase) || text.get(4..8) == Some(b"warn"),
+        b"Compiling " | b"Finished " | b"Running " | b"Downloaded " => {
+            holds(text, b" v") && text.iter().any(u8::is_ascii_digit) || memchr::memchr2(b'`', b'[', text).is_some()
+        }
+        b"Traceback" => false,
+        b"ok " | b"ok\t" => {
+            let rest = skip_blanks(from(text, 3));
+            rest.first().is_some_and(u8::is_ascii_digit)
+                || memchr::memchr2(
+                    b'/',
+                    b'.',
+                    rest.get(..run(rest, |byte| byte != b' ' && byte != b'\t')).unwrap_or_default(),
+                )
+                .is_some()
+        }
+        b"note: " | b"hint: " | b"error: " | b"warning: " => !matches!(text.last(), Some(b'.' | b'!' | b'?')),
+        _ => true,
+    }
+}
+
+/// `user@host:~$ command`, `C:\dir>command`, `bash-$`, `PS C:\>`.
+fn is_prompt(text: &[u8]) -> bool {
+    let head = text.get(..text.len().min(60)).unwrap_or_default();
+    if text.starts_with(b"PS ") || text.get(1..3) == Some(b":\\") {
+        return memchr::memchr(b'>', head).is_some_and(|at| !head.get(..at).unwrap_or_default().contains(&b'.'));
+    }
+    let name = run(head, |byte| is_word(byte) || matches!(byte, b'-' | b'.'));
+    name > 0
+        && head.get(name) == Some(&b'@')
+        && (holds(head, b"$ ")
+            || holds(head, b"# ")
+            || head.ends_with(b"$")
+            || head.ends_with(b"#")
+            || holds(head, b"% "))
+}
+
+/// `db_1      | LOG: …`
+fn is_compose(text: &[u8]) -> bool {
+    let name = run(text, |byte| is_word(byte) || byte == b'-');
+    let after = from(text, name);
+    let blanks = run(after, |byte| byte == b' ');
+    name >= 3
+        && (1..=24).contains(&blanks)
+        && from(after, blanks).starts_with(b"| ")
+        && text.iter().take(name).any(u8::is_ascii_digit)
+        && memchr::memchr(b'|', from(after, blanks + 1)).is_none()
+}

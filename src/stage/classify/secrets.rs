@@ -1,0 +1,223 @@
+//! Secrets: the shapes of known providers, and tokens that look random. Ids, names of models, branches and
+//! files look similar and must pass. Knows nothing but the text around a candidate.
+
+use super::bytes::{from, is_word, run};
+
+/// Providers by the beginning of their tokens. What follows is judged by [`has_body`].
+const PROVIDERS: &[(&[u8], Body)] = &[
+    (b"sk-", Body { dashed: true, min: 20 }),
+    (b"AKIA", Body { dashed: false, min: 16 }),
+    (b"ASIA", Body { dashed: false, min: 16 }),
+    (b"ghp_", Body { dashed: false, min: 30 }),
+    (b"gho_", Body { dashed: false, min: 30 }),
+    (b"ghs_", Body { dashed: false, min: 30 }),
+    (b"ghr_", Body { dashed: false, min: 30 }),
+    (b"ghu_", Body { dashed: false, min: 30 }),
+    (b"ght_", Body { dashed: false, min: 30 }),
+    (b"github_pat_", Body { dashed: true, min: 30 }),
+    (b"sk_live_", Body { dashed: false, min: 16 }),
+    (b"sk_test_", Body { dashed: false, min: 16 }),
+    (b"rk_live_", Body { dashed: false, min: 16 }),
+    (b"rk_test_", Body { dashed: false, min: 16 }),
+    (b"xoxb-", Body { dashed: true, min: 20 }),
+    (b"xoxp-", Body { dashed: true, min: 20 }),
+    (b"xoxr-", Body { dashed: true, min: 20 }),
+    (b"xoxa-", Body { dashed: true, min: 20 }),
+    (b"xoxe-", Body { dashed: true, min: 20 }),
+    (b"glpat-", Body { dashed: true, min: 20 }),
+    (b"npm_", Body { dashed: false, min: 30 }),
+    (b"AIza", Body { dashed: true, min: 33 }),
+    (b"hf_", Body { dashed: false, min: 30 }),
+];
+
+/// What stands behind the beginning.
+#[derive(Debug, Clone, Copy)]
+struct Body {
+    /// Dashes and underscores belong to it.
+    dashed: bool,
+    /// Its least length.
+    min: usize,
+}
+
+/// True when the unbroken token `start..end` is a secret in the shape of a known provider.
+pub(super) fn is_provider_secret(text: &[u8], start: usize, end: usize) -> bool {
+    let token = text.get(start..end).unwrap_or_default();
+    if token.starts_with(b"eyJ") {
+        return is_web_token(text, start, end);
+    }
+    if start >= 3 && text.get(start - 3..start) == Some(b"SG.") {
+        return token.len() >= 16 && text.get(end) == Some(&b'.');
+    }
+    PROVIDERS.iter().any(|(prefix, body)| {
+        prefix.first() == token.first() && token.starts_with(prefix) && has_body(from(token, prefix.len()), *body)
+    })
+}
+
+/// Long enough, and no phrase of words between dashes.
+fn has_body(body: &[u8], shape: Body) -> bool {
+    if shape.dashed {
+        return body.len() >= shape.min && !is_wordy(body);
+    }
+    run(body, |byte| byte.is_ascii_alphanumeric()) >= shape.min
+}
+
+/// Three parts of Base64 between dots.
+fn is_web_token(text: &[u8], start: usize, end: usize) -> bool {
+    let dashed = |byte: u8| is_word(byte) || byte == b'-';
+    let second = from(text, end + 1);
+    let length = run(second, dashed);
+    end - start >= 12
+        && text.get(end) == Some(&b'.')
+        && length >= 8
+        && second.get(length) == Some(&b'.')
+        && run(from(second, length + 1), dashed) >= 8
+}
+
+/// True for `-----BEGIN … PRIVATE KEY-----` at `at`.
+pub(super) fn is_private_key(text: &[u8], at: usize) -> bool {
+    let head = from(text, at);
+    memchr::memmem::find(head.get(..head.len().min(60)).unwrap_or_default(), b"PRIVATE KEY-----").is_some()
+}
+
+/// `user:password@host` behind `://`; what only stands for a password does not count.
+pub(super) fn has_password(rest: &[u8]) -> bool {
+    let user = run(rest, |byte| is_word(byte) || b".-+%".contains(&byte));
+    if rest.get(user) != Some(&b':') {
+        return false;
+    }
+    let password = from(rest, user + 1);
+    let length = run(password.get(..password.len().min(200)).unwrap_or_default(), |byte| {
+        byte.is_ascii_graphic() && !b"@/\"'`<>".contains(&byte)
+    });
+    let is_placeholder = [&b"pass"[..], b"password", b"pw", b"pwd", b"***", b"xxx", b"secret"]
+        .contains(&password.get(..length).unwrap_or_default());
+    length >= 3
+        && !is_placeholder
+        && password.get(length) == Some(&b'@')
+        && password.get(length + 1).is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'[' || byte == b'$')
+}
+
+/// True for a token of letters, digits, `_` and `-` that looks random: behind a prefix and a separator as most
+/// providers write them, or behind a word that announces a secret.
+pub(super) fn is_generic_secret(text: &[u8], start: usize, end: usize) -> bool {
+    let token = text.get(start..end).unwrap_or_default();
+    if token.len() < 24 || token.len() > 400 {
+        return false;
+    }
+    let Some(separator) = memchr::memchr2(b'-', b'_', token) else {
+        return is_announced(text, start) && looks_random(token, 20);
+    };
+    let (prefix, body) = (token.get(..separator).unwrap_or_default(), from(token, separator + 1));
+    let prefix_is_name = (2..=15).contains(&prefix.len())
+        && prefix.first().is_some_and(u8::is_ascii_alphabetic)
+        && prefix.iter().any(|byte| byte.is_ascii_alphabetic() && !byte.is_ascii_hexdigit());
+    if is_announced(text, start) && looks_random(token, 20) && !is_wordy(token) {
+        return true;
+    }
+    prefix_is_name
+        && body.len() >= 20
+        && !is_wordy(body)
+        && looks_random(longest_segment(body), 16)
+        && !in_path(text, start, end)
+}
+
+/// True when a word such as `token` or `secret` stands shortly before `start`, with a sign of assignment.
+fn is_announced(text: &[u8], start: usize) -> bool {
+    let before = text.get(start.saturating_sub(32)..start).unwrap_or_default().to_ascii_lowercase();
+    let before = from(&before, memchr::memrchr(b'\n', &before).map_or(0, |found| found + 1));
+    let names: [&[u8]; 8] =
+        [b"token", b"secret", b"passw", b"api_key", b"apikey", b"api key", b"bearer", b"access_key"];
+    names.iter().any(|name| {
+        memchr::memmem::find(before, name).is_some_and(|at| {
+            let between = from(before, at + name.len());
+            between.len() <= 12 && between.iter().any(|&byte| matches!(byte, b'=' | b':' | b' ' | b'"' | b'\''))
+        })
+    })
+}
+
+/// A piece of a URL or of a path, or a file name.
+fn in_path(text: &[u8], start: usize, end: usize) -> bool {
+    let before = start.checked_sub(1).and_then(|at| text.get(at));
+    let after = text.get(end);
+    matches!(before, Some(b'/' | b'.' | b'\\' | b'#'))
+        || matches!(after, Some(b'/' | b'\\'))
+        || (after == Some(&b'.') && text.get(end + 1).is_some_and(u8::is_ascii_alphanumeric))
+}
+
+/// Pieces between separators that are words, numbers or dates: no secret, however long.
+fn is_wordy(body: &[u8]) -> bool {
+    let mut n_segments = 0;
+    let mut n_words = 0;
+    let mut longest_other = 0;
+    for segment in body.split(|&byte| byte == b'-' || byte == b'_').filter(|segment| !segment.is_empty()) {
+        n_segments += 1;
+        if is_plain_segment(segment) {
+            n_words += 1;
+        } else {
+            longest_other = longest_other.max(segment.len());
+        }
+    }
+    let is_uuid = n_segments >= 5 && body.iter().all(|&byte| byte.is_ascii_hexdigit() || byte == b'-');
+    is_uuid || (n_segments >= 2 && n_words * 2 >= n_segments && longest_other < 16)
+}
+
+/// A word, a number, or a word with a short number.
+fn is_plain_segment(segment: &[u8]) -> bool {
+    let n_digits = segment.iter().filter(|byte| byte.is_ascii_digit()).count();
+    if n_digits == segment.len() {
+        return true;
+    }
+    if n_digits == 0 {
+        let lower = segment.iter().all(u8::is_ascii_lowercase);
+        let upper = segment.iter().all(u8::is_ascii_uppercase);
+        let capital = from(segment, 1).iter().all(u8::is_ascii_lowercase);
+        return (lower || upper || capital) && segment.len() <= 14;
+    }
+    segment.len() <= 6
+}
+
+/// The longest piece between separators.
+fn longest_segment(body: &[u8]) -> &[u8] {
+    body.split(|&byte| byte == b'-' || byte == b'_').max_by_key(|segment| segment.len()).unwrap_or_default()
+}
+
+/// Letters and digits mixed as chance mixes them: at least `min` of them, digits spread over the token, and not
+/// a digest in hexadecimal.
+fn looks_random(token: &[u8], min: usize) -> bool {
+    if token.len() < min {
+        return false;
+    }
+    let n_digits = token.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let n_upper = token.iter().filter(|byte| byte.is_ascii_uppercase()).count();
+    let n_lower = token.iter().filter(|byte| byte.is_ascii_lowercase()).count();
+    let is_hex = token.iter().all(|&byte| byte.is_ascii_hexdigit() || byte == b'-');
+    // Changes between digits, small letters and capitals: words and camel case have few, chance has many.
+    let n_changes = token.windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count();
+    !is_hex && n_digits >= 2 && n_upper + n_lower >= 4 && n_changes * 4 >= token.len() && entropy(token) >= 3.2
+}
+
+fn class(byte: u8) -> u8 {
+    match byte {
+        b'0'..=b'9' => 0,
+        b'a'..=b'z' => 1,
+        b'A'..=b'Z' => 2,
+        _ => 3,
+    }
+}
+
+/// Bits per character.
+pub(super) fn entropy(token: &[u8]) -> f64 {
+    let mut counts = [0_u32; 128];
+    for &byte in token {
+        if let Some(count) = counts.get_mut(byte as usize) {
+            *count += 1;
+        }
+    }
+    let total = token.len() as f64;
+    counts
+        .iter()
+        .filter(|&&count| count > 0)
+        .map(|&count| f64::from(count) / total)
+        .map(|share| -share * share.log2())
+        .sum()
+}

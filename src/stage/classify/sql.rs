@@ -1,0 +1,378 @@
+//! SQL by its shape: a statement verb with what must follow it. English that happens to use the same words
+//! ("select a file from the menu") has neither the lists, operators nor the punctuation. Knows nothing else.
+
+use super::sql_tokens::{Statement, Token};
+
+/// How many tokens of a statement are looked at.
+const MAX_TOKENS: usize = 400;
+
+/// True when a statement of SQL starts at `at`, where a statement verb stands in any case.
+pub(super) fn is_statement(text: &[u8], at: usize) -> bool {
+    let mut tokens = Statement::at(text, at);
+    let Some(Token::Word(verb)) = tokens.next() else {
+        return false;
+    };
+    let shouted = verb.iter().all(u8::is_ascii_uppercase);
+    match verb.to_ascii_lowercase().as_slice() {
+        b"select" => select(tokens, shouted),
+        b"insert" => insert(tokens),
+        b"update" => update(tokens),
+        b"delete" => delete(tokens, shouted),
+        b"create" => create(tokens, shouted),
+        b"alter" => alter(tokens, shouted),
+        b"drop" | b"truncate" => drop_or_truncate(tokens, shouted, verb.len() > 4),
+        b"grant" | b"revoke" => grant(tokens, shouted),
+        b"merge" => merge(tokens),
+        // Pieces of statements, as they stand in truncated or quoted ones.
+        b"join" => join(tokens, shouted),
+        b"primary" | b"varchar" => column(tokens, verb.len() > 6 && verb.eq_ignore_ascii_case(b"varchar")),
+        _ => false,
+    }
+}
+
+/// Words that English puts before a noun and nobody uses as the name of a table.
+fn is_article(token: Token<'_>) -> bool {
+    token.is_one_of(&[
+        "the", "a", "an", "this", "that", "these", "those", "your", "our", "their", "my", "its", "his", "her", "each",
+        "any", "all", "some", "which", "what", "one", "both", "to", "it", "them", "among", "between", "within", "of",
+        "and", "or", "for", "in", "is",
+    ])
+}
+
+/// The rest of a SELECT: a list of columns, FROM, a table, then a clause or the end.
+fn select(tokens: Statement<'_>, shouted: bool) -> bool {
+    let mut evidence = 0;
+    // Words next to each other without comma or operator between: `select a file`.
+    let mut adjacent = 0;
+    let mut previous_word = false;
+    let mut depth = 0_u32;
+    let mut tokens = tokens.take(MAX_TOKENS);
+    let mut n_items = 0;
+    let from_word = loop {
+        let Some(token) = tokens.next() else {
+            // Without FROM: `SELECT 1;`, `SELECT count(*)`.
+            return shouted && n_items > 0 && evidence > 0 && adjacent == 0;
+        };
+        n_items += 1;
+        match token {
+            Token::Sign(b'(') => {
+                depth += 1;
+                evidence += usize::from(previous_word);
+                previous_word = false;
+            }
+            Token::Sign(b')') => {
+                depth = depth.saturating_sub(1);
+                previous_word = false;
+            }
+            Token::Sign(b';') => return shouted && evidence > 0 && adjacent == 0,
+            Token::Sign(b'*') => {
+                evidence += 2;
+                previous_word = false;
+            }
+            Token::Sign(b'.' | b'!') => return false,
+            Token::Sign(b'=' | b'<' | b'>' | b'|' | b'/' | b'+') => {
+                evidence += 1;
+                previous_word = false;
+            }
+            Token::Sign(_) | Token::Value => previous_word = false,
+            _ if token.is("from") && depth == 0 => break token,
+            _ if token.is("select") && depth == 0 => return false,
+            _ if token.is_one_of(&[
+                "distinct",
+                "as",
+                "case",
+                "when",
+                "then",
+                "else",
+                "end",
+                "over",
+                "partition",
+                "by",
+                "order",
+                "top",
+                "and",
+                "or",
+                "not",
+                "is",
+                "null",
+                "in",
+                "interval",
+                "desc",
+                "asc",
+                "all",
+                "from",
+            ]) =>
+            {
+                previous_word = false;
+            }
+            Token::Word(word) => {
+                evidence += usize::from(memchr::memchr2(b'_', b'.', word).is_some());
+                adjacent += usize::from(previous_word && depth == 0);
+                previous_word = true;
+            }
+        }
+    };
+    let all_capitals = shouted && matches!(from_word, Token::Word(word) if word.iter().all(u8::is_ascii_uppercase));
+    let Some(table) = tokens.next() else {
+        return all_capitals && adjacent == 0;
+    };
+    if table == Token::Sign(b'(') {
+        return true;
+    }
+    let Token::Word(name) = table else {
+        return all_capitals && table == Token::Value;
+    };
+    if is_article(table) {
+        return false;
+    }
+    if all_capitals {
+        return adjacent <= 1 || evidence > 0;
+    }
+    evidence += usize::from(memchr::memchr2(b'_', b'.', name).is_some());
+    adjacent <= 1 && evidence + clause_evidence(tokens) >= 2
+}
+
+/// What speaks for SQL behind the table of a statement in small letters.
+fn clause_evidence<'t>(tokens: impl Iterator<Item = Token<'t>>) -> usize {
+    let mut evidence = 0;
+    let mut in_clause = false;
+    for (index, token) in tokens.take(24).enumerate() {
+        match token {
+            Token::Sign(b';') => return evidence + 2,
+            Token::Sign(b'=' | b'<' | b'>') if in_clause => evidence += 2,
+            Token::Sign(b')' | b'`' | b'"') if index == 0 => evidence += 1,
+            Token::Sign(b'.' | b'!') => break,
+            _ if token.is_one_of(&["where", "join", "having", "on"]) => in_clause = true,
+            _ if token.is_one_of(&["like", "null"]) && in_clause => evidence += 1,
+            _ if token.is("limit") => evidence += 1,
+            _ if token.is("by") => evidence += 1,
+            _ => {}
+        }
+    }
+    evidence
+}
+
+/// `INTO name` with values or a query.
+fn insert(mut tokens: Statement<'_>) -> bool {
+    let mut head = tokens.next();
+    if head.is_some_and(|token| token.is_one_of(&["or", "ignore", "overwrite"])) {
+        head = tokens.find(|token| token.is("into"));
+    }
+    if !head.is_some_and(|token| token.is("into")) {
+        return false;
+    }
+    let Some(Token::Word(_)) = tokens.next().filter(|&name| !is_article(name)) else {
+        return false;
+    };
+    match tokens.next() {
+        Some(Token::Sign(b'(')) => true,
+        Some(token) => token.is_one_of(&["values", "select", "default", "set", "with"]),
+        None => false,
+    }
+}
+
+/// `name SET column = …`.
+fn update(mut tokens: Statement<'_>) -> bool {
+    let Some(Token::Word(_)) = tokens.next().filter(|&name| !is_article(name)) else {
+        return false;
+    };
+    let has_set = tokens.by_ref().take(3).any(|token| token.is("set"));
+    has_set && matches!((tokens.next(), tokens.next()), (Some(Token::Word(_)), Some(Token::Sign(b'='))))
+}
+
+/// `FROM name` with a condition, a semicolon or nothing.
+fn delete(mut tokens: Statement<'_>, shouted: bool) -> bool {
+    if !tokens.next().is_some_and(|token| token.is("from")) {
+        return false;
+    }
+    let Some(Token::Word(_)) = tokens.next().filter(|&name| !is_article(name)) else {
+        return false;
+    };
+    match tokens.next() {
+        None => shouted,
+        Some(Token::Sign(sign)) => sign == b';' || shouted,
+        Some(token) if token.is_one_of(&["where", "using"]) => {
+            shouted || clause_evidence([token].into_iter().chain(tokens)) > 0
+        }
+        Some(_) => false,
+    }
+}
+
+/// `TABLE name (…)` and the like.
+fn create(mut tokens: Statement<'_>, shouted: bool) -> bool {
+    let mut kind = tokens.next();
+    while kind.is_some_and(|token| {
+        token.is_one_of(&[
+            "or",
+            "replace",
+            "temp",
+            "temporary",
+            "unique",
+            "materialized",
+            "global",
+            "local",
+            "virtual",
+            "external",
+            "unlogged",
+            "clustered",
+            "nonclustered",
+        ])
+    }) {
+        kind = tokens.next();
+    }
+    if !kind.is_some_and(is_object) {
+        return false;
+    }
+    let mut name = tokens.next();
+    while name.is_some_and(|token| token.is_one_of(&["if", "not", "exists", "concurrently"])) {
+        name = tokens.next();
+    }
+    let Some(Token::Word(_)) = name.filter(|&name| !is_article(name)) else {
+        return false;
+    };
+    match tokens.next() {
+        None => shouted,
+        Some(Token::Sign(sign)) => sign == b'(' || (sign == b';'),
+        Some(token) if token.is("on") => {
+            tokens.nth(1).is_some_and(|token| token == Token::Sign(b'(') || token.is("using"))
+        }
+        Some(token) if token.is("as") => tokens
+            .next()
+            .is_some_and(|token| token.is_one_of(&["select", "with", "enum", "table"]) || token == Token::Sign(b'(')),
+        Some(token) => {
+            shouted
+                && token.is_one_of(&[
+                    "like",
+                    "before",
+                    "after",
+                    "instead",
+                    "with",
+                    "owner",
+                    "authorization",
+                    "start",
+                    "increment",
+                    "character",
+                    "using",
+                    "for",
+                    "partition",
+                    "clone",
+                ])
+        }
+    }
+}
+
+/// What CREATE, ALTER and DROP work on.
+fn is_object(token: Token<'_>) -> bool {
+    token.is_one_of(&[
+        "table",
+        "index",
+        "view",
+        "database",
+        "schema",
+        "function",
+        "procedure",
+        "trigger",
+        "sequence",
+        "type",
+        "role",
+        "user",
+        "extension",
+        "policy",
+        "domain",
+    ])
+}
+
+/// `TABLE name ADD …`.
+fn alter(mut tokens: Statement<'_>, shouted: bool) -> bool {
+    if !tokens.next().is_some_and(is_object) {
+        return false;
+    }
+    let mut name = tokens.next();
+    while name.is_some_and(|token| token.is_one_of(&["if", "exists", "only"])) {
+        name = tokens.next();
+    }
+    let is_change = |token: Token<'_>| {
+        token.is_one_of(&[
+            "add", "drop", "rename", "alter", "modify", "owner", "enable", "disable", "set", "change", "validate",
+            "attach", "detach", "convert",
+        ])
+    };
+    name.is_some_and(|name| matches!(name, Token::Word(_)) && !is_article(name))
+        && tokens.next().is_some_and(is_change)
+        && (shouted || tokens.take(12).any(|token| token == Token::Sign(b';') || token.is("column")))
+}
+
+/// `TABLE name` with a semicolon, or in capitals.
+fn drop_or_truncate(mut tokens: Statement<'_>, shouted: bool, object_is_optional: bool) -> bool {
+    let mut name = tokens.next();
+    let named_object = name.is_some_and(is_object);
+    if named_object {
+        name = tokens.next();
+    } else if !(object_is_optional && shouted) {
+        return false;
+    }
+    while name.is_some_and(|token| token.is_one_of(&["if", "exists", "concurrently"])) {
+        name = tokens.next();
+    }
+    if !name.is_some_and(|name| matches!(name, Token::Word(_)) && !is_article(name)) {
+        return false;
+    }
+    match tokens.next() {
+        Some(Token::Sign(b';')) => true,
+        Some(token) => shouted && token.is_one_of(&["cascade", "restrict", "restart", "on"]),
+        None => shouted && named_object,
+    }
+}
+
+/// `SELECT, UPDATE ON name TO role`.
+fn grant(tokens: Statement<'_>, shouted: bool) -> bool {
+    let mut n_before_on = 0;
+    let mut after_on = None;
+    for token in tokens.take(24) {
+        match after_on {
+            None if token.is("on") => after_on = Some(0),
+            None if token == Token::Sign(b',') || token.is_one_of(PRIVILEGES) => n_before_on += 1,
+            None => return false,
+            Some(count) if token.is_one_of(&["to", "from"]) => return shouted && n_before_on > 0 && count > 0,
+            Some(count) => after_on = Some(count + 1),
+        }
+    }
+    false
+}
+
+const PRIVILEGES: &[&str] = &[
+    "select",
+    "insert",
+    "update",
+    "delete",
+    "all",
+    "privileges",
+    "usage",
+    "execute",
+    "connect",
+    "create",
+    "references",
+];
+
+/// `INTO name USING`.
+fn merge(mut tokens: Statement<'_>) -> bool {
+    tokens.next().is_some_and(|token| token.is("into")) && tokens.skip(1).take(4).any(|token| token.is("using"))
+}
+
+/// `name alias ON a.x = b.y`.
+fn join(mut tokens: Statement<'_>, shouted: bool) -> bool {
+    shouted
+        && tokens.by_ref().take(4).any(|token| token.is("on"))
+        && matches!(
+            (tokens.next(), tokens.next(), tokens.next()),
+            (Some(Token::Word(_)), Some(Token::Sign(b'=')), Some(Token::Word(_) | Token::Value))
+        )
+}
+
+/// `PRIMARY KEY` or `VARCHAR(20)` as columns have them: with a comma, a bracket or a length.
+fn column(mut tokens: Statement<'_>, is_type: bool) -> bool {
+    if is_type {
+        return tokens.next() == Some(Token::Sign(b'(')) && tokens.next() == Some(Token::Value);
+    }
+    tokens.next().is_some_and(|token| token.is("key")) && matches!(tokens.next(), Some(Token::Sign(b',' | b'(' | b')')))
+}

@@ -1,0 +1,116 @@
+//! One pass over a text for all the literals with which SQL and some secrets begin and proofs end; what
+//! stands there is judged by the file of its kind. Knows no lines.
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, Match, MatchKind, packed};
+
+use crate::model::Reason;
+
+use super::bytes::{from, starts_word};
+use super::reasoning::is_whole_word;
+use super::reasons::ReasonSet;
+use super::secrets::{has_password, is_private_key};
+use super::sql::is_statement;
+
+/// What a literal may begin.
+#[derive(Debug, Clone, Copy)]
+enum Trigger {
+    PrivateKey,
+    Address,
+    Sql,
+    Closing,
+}
+
+const LITERALS: &[(&str, Trigger)] = &[
+    ("-----BEGIN", Trigger::PrivateKey),
+    ("://", Trigger::Address),
+    ("SELECT", Trigger::Sql),
+    ("Select ", Trigger::Sql),
+    ("select ", Trigger::Sql),
+    ("select\n", Trigger::Sql),
+    ("INSERT ", Trigger::Sql),
+    ("insert into", Trigger::Sql),
+    ("UPDATE ", Trigger::Sql),
+    ("update ", Trigger::Sql),
+    ("DELETE ", Trigger::Sql),
+    ("delete from", Trigger::Sql),
+    ("CREATE ", Trigger::Sql),
+    ("Create table", Trigger::Sql),
+    ("create ", Trigger::Sql),
+    ("ALTER ", Trigger::Sql),
+    ("alter table", Trigger::Sql),
+    ("DROP ", Trigger::Sql),
+    ("drop table", Trigger::Sql),
+    ("TRUNCATE ", Trigger::Sql),
+    ("GRANT ", Trigger::Sql),
+    ("REVOKE ", Trigger::Sql),
+    ("MERGE ", Trigger::Sql),
+    ("JOIN ", Trigger::Sql),
+    ("PRIMARY KEY", Trigger::Sql),
+    ("VARCHAR(", Trigger::Sql),
+    ("QED", Trigger::Closing),
+    ("Q.E.D", Trigger::Closing),
+    ("∎", Trigger::Closing),
+    ("∴", Trigger::Closing),
+];
+
+/// Vector instructions where the machine has them, an automaton elsewhere; both find the same.
+#[derive(Debug)]
+enum Literals {
+    Packed(packed::Searcher),
+    Automaton(AhoCorasick),
+    /// Neither could be built, which the tests rule out.
+    Nothing,
+}
+
+static SEARCHER: LazyLock<Literals> = LazyLock::new(|| {
+    let literals = || LITERALS.iter().map(|(literal, _)| literal.as_bytes());
+    let packed =
+        packed::Config::new().match_kind(packed::MatchKind::LeftmostFirst).builder().extend(literals()).build();
+    packed.map_or_else(
+        || {
+            let automaton = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(literals());
+            automaton.map_or(Literals::Nothing, Literals::Automaton)
+        },
+        Literals::Packed,
+    )
+});
+
+/// Adds what the literals of `text` begin; returns how often a proof is closed.
+pub(super) fn sweep(text: &[u8], reasons: &mut ReasonSet) -> usize {
+    let mut found = Found { text, reasons, closings: 0 };
+    match &*SEARCHER {
+        Literals::Packed(searcher) => searcher.find_iter(text).for_each(|hit| found.judge(hit)),
+        Literals::Automaton(searcher) => searcher.find_iter(text).for_each(|hit| found.judge(hit)),
+        Literals::Nothing => {}
+    }
+    found.closings
+}
+
+/// What was found so far.
+struct Found<'t, 'r> {
+    text: &'t [u8],
+    reasons: &'r mut ReasonSet,
+    closings: usize,
+}
+
+impl Found<'_, '_> {
+    fn judge(&mut self, hit: Match) {
+        let Some((literal, trigger)) = LITERALS.get(hit.pattern().as_usize()) else {
+            return;
+        };
+        let Self { text, reasons, closings } = self;
+        let at = hit.start();
+        match trigger {
+            Trigger::PrivateKey => reasons.add_if(Reason::ApiKey, is_private_key(text, at)),
+            Trigger::Address => reasons.add_if(Reason::ApiKey, has_password(from(text, at + literal.len()))),
+            Trigger::Sql => {
+                if !reasons.has(Reason::SqlContent) && starts_word(text, at) {
+                    reasons.add_if(Reason::SqlContent, is_statement(text, at));
+                }
+            }
+            Trigger::Closing => *closings += usize::from(is_whole_word(text, at, literal.len())),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Rule 16: everything that is left is prose. Neighbours of the same speaker are summarised together.
+
+use super::classify::is_structured_output;
+use super::{GroupKind, Plan, Stage, View};
+use crate::model::{Content, Message, Role};
+
+/// A longer run is cut: one summary of forty tickets names none of them.
+const MAX_MEMBERS: usize = 12;
+/// The same in characters.
+const MAX_CHARS: usize = 8_000;
+
+/// Claims every free message for a summary.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GroupProse;
+
+impl Stage for GroupProse {
+    fn name(&self) -> &'static str {
+        "group"
+    }
+
+    fn claim(&self, view: &View<'_>, plan: &mut Plan) {
+        let mut members: Vec<usize> = Vec::new();
+        let mut n_chars = 0;
+        for index in plan.free().collect::<Vec<_>>() {
+            let joins = members.last().is_some_and(|&last| {
+                last + 1 == index
+                    && members.len() < MAX_MEMBERS
+                    && n_chars + view.chars(index) <= MAX_CHARS
+                    && can_merge(&view.conversation.messages[last], &view.conversation.messages[index])
+                    && is_prose(view, last)
+                    && is_prose(view, index)
+            });
+            if !joins {
+                plan.group(std::mem::take(&mut members), GroupKind::Summary);
+                n_chars = 0;
+            }
+            n_chars += view.chars(index);
+            members.push(index);
+        }
+        plan.group(members, GroupKind::Summary);
+    }
+}
+
+/// Tool output pasted into a message and messages above the observation threshold get a digest of their own.
+fn is_prose(view: &View<'_>, index: usize) -> bool {
+    !view.is_large(index) && view.text(index).is_some_and(|text| !is_structured_output(&text))
+}
+
+/// Same speaker, and nothing that an API or a reader tells apart: answers to calls, names, parts, unknown roles.
+fn can_merge(a: &Message<'_>, b: &Message<'_>) -> bool {
+    let plain = |message: &Message<'_>| {
+        matches!(message.content, Content::Text(_))
+            && message.tool_call_id.is_none()
+            && !matches!(message.role, Role::Tool | Role::Function)
+    };
+    plain(a) && plain(b) && a.role == b.role && a.name == b.name
+}

@@ -1,0 +1,144 @@
+//! Rule 7, near: texts that share most of their lines become references to one of them, which stays, with the
+//! lines that differ. Memory and time are linear: a text is compared with a few representatives only.
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use super::dedup::is_eligible;
+use super::{Claim, Plan, Stage, View};
+use crate::model::Reason;
+use crate::text::{TextView, fold_key};
+
+/// Leading lines by which candidates are found.
+const FINGERPRINT_LINES: usize = 5;
+/// Of those, as many must be shared; all, when a text has fewer.
+const MIN_SHARED: usize = 3;
+/// Shorter over longer text, in characters.
+const MIN_LENGTH_RATIO: f64 = 0.7;
+/// Representatives remembered per line, the latest ones: keeps similar logs by the thousand linear.
+const MAX_PER_LINE: usize = 8;
+
+/// Claims near duplicates and pins the message that they refer to.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NearDedup;
+
+struct Representative {
+    index: usize,
+    n_chars: usize,
+    /// Sorted.
+    lines: Vec<u64>,
+}
+
+impl Stage for NearDedup {
+    fn name(&self) -> &'static str {
+        "near-dedup"
+    }
+
+    fn claim(&self, view: &View<'_>, plan: &mut Plan) {
+        if !view.options.fuzzy_dedup {
+            return;
+        }
+        let mut found: Vec<Representative> = Vec::new();
+        let mut by_line: HashMap<u64, Vec<usize>, FixedState> = HashMap::default();
+        // From the end, so that a reference points at what stays longest in view: the latest of its kind.
+        for index in (0..view.len()).rev().filter(|&index| is_eligible(view, plan, index)).collect::<Vec<_>>() {
+            let Some(text) = view.text(index) else { continue };
+            let keys: Vec<u64> = line_keys(&text);
+            if keys.len() < 2 {
+                continue;
+            }
+            let mut fingerprint: Vec<u64> = keys.iter().copied().take(FINGERPRINT_LINES).collect();
+            let needed = MIN_SHARED.min(fingerprint.len());
+            fingerprint.sort_unstable();
+            fingerprint.dedup();
+            let mut lines = keys;
+            lines.sort_unstable();
+            let this = Representative { index, n_chars: text.counts.chars as usize, lines };
+            if plan.is_free(index)
+                && let Some((target, similarity)) =
+                    best(&this, &fingerprint, needed, &found, &by_line, view.options.fuzzy_threshold)
+            {
+                plan.keep(target, Reason::DuplicateTarget);
+                plan.set(index, Claim::SimilarTo { target, similarity });
+                continue;
+            }
+            for &key in &fingerprint {
+                let bucket = by_line.entry(key).or_default();
+                if bucket.len() == MAX_PER_LINE {
+                    bucket.remove(0);
+                }
+                bucket.push(found.len());
+            }
+            found.push(this);
+        }
+    }
+}
+
+fn best(
+    this: &Representative,
+    fingerprint: &[u64],
+    needed: usize,
+    found: &[Representative],
+    by_line: &HashMap<u64, Vec<usize>, FixedState>,
+    threshold: f64,
+) -> Option<(usize, f64)> {
+    let mut candidates: Vec<usize> = fingerprint.iter().filter_map(|key| by_line.get(key)).flatten().copied().collect();
+    candidates.sort_unstable();
+    candidates
+        .chunk_by(|a, b| a == b)
+        .filter(|same| same.len() >= needed.min(fingerprint.len()))
+        .map(|same| &found[same[0]])
+        .filter(|other| length_ratio(this.n_chars, other.n_chars) >= MIN_LENGTH_RATIO)
+        .map(|other| (other.index, jaccard(&this.lines, &other.lines)))
+        .filter(|&(_, similarity)| similarity >= threshold)
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+fn length_ratio(a: usize, b: usize) -> f64 {
+    a.min(b) as f64 / a.max(b).max(1) as f64
+}
+
+fn line_keys(text: &TextView<'_>) -> Vec<u64> {
+    text.lines.iter().map(|line| line.span.of(text.text).trim()).filter(|line| !line.is_empty()).map(fold_key).collect()
+}
+
+/// Sum of the smaller counts over sum of the larger counts, of two sorted multisets.
+fn jaccard(a: &[u64], b: &[u64]) -> f64 {
+    let (mut i, mut j, mut common) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        match a[i].cmp(&b[j]) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => {
+                common += 1;
+                i += 1;
+                j += 1;
+            }
+        }
+    }
+    let union = a.len() + b.len() - common;
+    if union == 0 { 0.0 } else { f64::from(common as u32) / union as f64 }
+}
+
+/// The lines of `text` that `target` has not and those of `target` that `text` has not, in their own order;
+/// lines are equal when they are so after trimming.
+#[must_use]
+pub fn line_changes<'a>(text: &TextView<'a>, target: &TextView<'a>) -> (Vec<&'a str>, Vec<&'a str>) {
+    (lines_beyond(text, target), lines_beyond(target, text))
+}
+
+fn lines_beyond<'a>(text: &TextView<'a>, other: &TextView<'a>) -> Vec<&'a str> {
+    let mut counts: HashMap<&str, usize, FixedState> = HashMap::default();
+    for line in other.lines {
+        *counts.entry(line.span.of(other.text).trim()).or_default() += 1;
+    }
+    let is_beyond = |line: &&str| match counts.get_mut(line.trim()) {
+        Some(left) if *left > 0 => {
+            *left -= 1;
+            false
+        }
+        _ => !line.trim().is_empty(),
+    };
+    text.lines.iter().map(|line| line.span.of(text.text)).filter(is_beyond).collect()
+}

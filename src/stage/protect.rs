@@ -1,0 +1,59 @@
+//! Rules 1 to 5: what is never looked at further, because of who says it, when, or how little.
+
+use super::{Plan, Stage, View};
+use crate::model::{Content, Reason, marker};
+use crate::text::tokens;
+
+/// Shorter messages are kept: a summary with its brackets would not be shorter.
+const MIN_CHARS: usize = 120;
+
+/// Keeps preserved roles, the recency window, tool calls, short messages and earlier summaries.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Protect;
+
+impl Stage for Protect {
+    fn name(&self) -> &'static str {
+        "protect"
+    }
+
+    fn needs_text(&self) -> bool {
+        false
+    }
+
+    fn claim(&self, view: &View<'_>, plan: &mut Plan) {
+        for index in 0..view.len() {
+            if let Some(reason) = rule(view, index) {
+                plan.keep(index, reason);
+            }
+        }
+    }
+}
+
+fn rule(view: &View<'_>, index: usize) -> Option<Reason> {
+    let message = &view.conversation.messages[index];
+    let large = view.is_large(index);
+    if view.options.preserve.iter().any(|role| role == message.role.as_str()) {
+        Some(Reason::PreservedRole)
+    } else if !large && index >= view.recency_start {
+        Some(Reason::RecencyWindow)
+    } else if !message.tool_calls.is_empty() {
+        Some(Reason::ToolCalls)
+    } else if message.texts().next().is_none() {
+        Some(if message.content == Content::Absent { Reason::ShortContent } else { Reason::NoText })
+    } else if !large && view.chars(index) < MIN_CHARS {
+        Some(Reason::ShortContent)
+    } else if message.provenance.is_some() || message.texts().all(marker::stands_for_others) {
+        Some(Reason::AlreadyCompressed)
+    } else {
+        None
+    }
+}
+
+impl View<'_> {
+    /// True for a message above the observation threshold.
+    #[must_use]
+    pub fn is_large(&self, index: usize) -> bool {
+        let threshold = self.options.observation_threshold;
+        threshold > 0 && tokens::estimate(self.chars(index)) > threshold
+    }
+}

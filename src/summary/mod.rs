@@ -1,0 +1,18 @@
+//! Writes the text that stands for others: extracts of prose, digests of tool output, outlines of data, prose
+//! around code. Quotes, never rephrases. Knows texts and formats; does not know which messages are replaced or why.
+
+mod budget;
+mod code;
+mod draft;
+mod entities;
+mod outline;
+mod prose;
+mod score;
+mod structured;
+
+pub use budget::budget;
+pub use code::split_code;
+pub use draft::{Draft, Wrap};
+pub use outline::outline;
+pub use prose::summarize;
+pub use structured::digest;

@@ -1,0 +1,303 @@
+//! Says what a run of letters, digits and joining signs is: an identifier, a path, a host, a version, … Knows
+//! shapes; refuses to know the words around it.
+
+use super::lexed::FactKind;
+use super::numbers;
+use super::paths;
+use super::words;
+
+/// A run longer than this is data, not a fact; a path or host may be twice as long.
+pub(super) const MAX_ATOM: usize = 128;
+
+/// How often which class of byte occurs.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Shape {
+    pub lower: usize,
+    pub upper: usize,
+    pub digit: usize,
+    pub ext: usize,
+    pub dot: usize,
+    pub dash: usize,
+    pub under: usize,
+    pub slash: usize,
+    pub colon: usize,
+    pub at: usize,
+    pub hash: usize,
+    pub other: usize,
+}
+
+/// Place of each byte's count in the sum over a word.
+static PLACES: [u8; 256] = places();
+
+const fn places() -> [u8; 256] {
+    let mut table = [11; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b'a'..=b'z' => 0,
+            b'A'..=b'Z' => 1,
+            b'0'..=b'9' => 2,
+            128.. => 3,
+            b'.' => 4,
+            b'-' => 5,
+            b'_' => 6,
+            b'/' | b'\\' => 7,
+            b':' => 8,
+            b'@' => 9,
+            b'#' => 10,
+            _ => 11,
+        };
+        byte += 1;
+    }
+    table
+}
+
+impl Shape {
+    pub(super) fn of(word: &[u8]) -> Self {
+        let mut counts = [0_u8; 16];
+        for &byte in word {
+            counts[usize::from(PLACES[usize::from(byte)] & 15)] += 1;
+        }
+        let [lower, upper, digit, ext, dot, dash, under, slash, colon, at, hash, other, ..] = counts.map(usize::from);
+        Self { lower, upper, digit, ext, dot, dash, under, slash, colon, at, hash, other }
+    }
+    pub(super) fn letters(&self) -> usize {
+        self.lower + self.upper + self.ext
+    }
+}
+
+/// Calls `found` for every fact in `word`, with its place in the word.
+pub(super) fn find(word: &[u8], found: &mut impl FnMut(usize, usize, FactKind)) {
+    if word.len() >= 2 * MAX_ATOM {
+        return;
+    }
+    part(word, 0, word.len(), found);
+}
+
+fn part(word: &[u8], mut start: usize, mut end: usize, found: &mut impl FnMut(usize, usize, FactKind)) {
+    while start < end && matches!(word[end - 1], b'.' | b':' | b'-' | b',' | b'+' | b'~' | b'@') {
+        end -= 1;
+    }
+    while start < end
+        && (matches!(word[start], b':' | b'-' | b',' | b'~')
+            && word.get(start + 1) != Some(&b'/')
+            && !word[start..end].starts_with(b"::")
+            || word[start] == b'.' && !matches!(word.get(start + 1), Some(b'/' | b'.' | b'a'..=b'z'))
+            || word[start] == b'+' && !word.get(start + 1).is_some_and(u8::is_ascii_digit))
+    {
+        start += 1;
+    }
+    if start >= end {
+        return;
+    }
+    let inner = &word[start..end];
+    let shape = Shape::of(inner);
+    if let Some(kind) = whole(inner, &shape) {
+        found(start, end, kind);
+        return;
+    }
+    let separator: &[u8] = if shape.at > 0 {
+        b"@"
+    } else if shape.hash > 0 {
+        b"#"
+    } else if shape.other > 0 {
+        b"%$+~,"
+    } else if shape.slash > 0 {
+        b"/\\"
+    } else if shape.colon > 0 {
+        b":"
+    } else if shape.dot > 0 {
+        b"."
+    } else if shape.dash > 0 {
+        b"-"
+    } else {
+        return;
+    };
+    let mut from = start;
+    for at in start..=end {
+        if at == end || separator.contains(&word[at]) {
+            if at > from && at - from < end - start {
+                part(word, from, at, found);
+            }
+            from = at + 1;
+        }
+    }
+}
+
+/// What the whole of `word` is.
+pub(super) fn whole(word: &[u8], shape: &Shape) -> Option<FactKind> {
+    if shape.at > 0 {
+        return paths::is_email(word, shape).then_some(FactKind::Email);
+    }
+    if word.len() > MAX_ATOM && shape.slash == 0 {
+        return None;
+    }
+    if shape.hash > 0 {
+        return is_ticket_number(word, shape).then_some(FactKind::Ticket);
+    }
+    if shape.digit > 0 && word[0].is_ascii_digit() | matches!(word[0], b'+') {
+        if shape.letters() == 0 && shape.under == 0 {
+            return numbers::of_digits(word).or_else(|| paths::digits_with_more(word, shape));
+        }
+        if let Some(kind) = numbers::with_suffix(word) {
+            return Some(kind);
+        }
+        if shape.colon > 0 && numbers::is_clock(word) {
+            return Some(FactKind::Time);
+        }
+        if shape.dash >= 2 && numbers::is_date(word) {
+            return Some(FactKind::Date);
+        }
+    }
+    if shape.slash > 0 || shape.colon > 0 {
+        return paths::with_slash_or_colon(word, shape);
+    }
+    if shape.dot > 0 {
+        return paths::dotted(word, shape);
+    }
+    if shape.other > 0 {
+        return None;
+    }
+    if shape.dash > 0 {
+        return hyphenated(word, shape);
+    }
+    if shape.under > 0 {
+        return underscored(word, shape);
+    }
+    plain(word, shape)
+}
+
+/// `#142`, `owner/repo#142`
+fn is_ticket_number(word: &[u8], shape: &Shape) -> bool {
+    let Some(at) = memchr::memchr(b'#', word) else { return false };
+    let number = &word[at + 1..];
+    shape.hash == 1
+        && !number.is_empty()
+        && number.len() <= 9
+        && number.iter().all(u8::is_ascii_digit)
+        && (at == 0 || shape.slash == 1)
+}
+
+fn hyphenated(word: &[u8], shape: &Shape) -> Option<FactKind> {
+    let n_parts = shape.dash + 1;
+    if shape.ext > 0 || shape.under > 0 && shape.digit == 0 {
+        return None;
+    }
+    if word.len() == 36 && shape.dash == 4 && word.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-') {
+        return Some(FactKind::Hash);
+    }
+    if memchr::memmem::find(word, b"--").is_some() {
+        return None;
+    }
+    let dash = memchr::memchr(b'-', word)?;
+    let (head, tail) = (&word[..dash], &word[dash + 1..]);
+    if head.len() >= 2
+        && head.iter().all(u8::is_ascii_uppercase)
+        && !tail.is_empty()
+        && tail.iter().all(u8::is_ascii_digit)
+    {
+        return Some(FactKind::Ticket);
+    }
+    if shape.letters() == 0 {
+        return None;
+    }
+    if shape.upper == 0 {
+        if n_parts >= 3 || shape.digit > 0 {
+            let has_function =
+                word.split(|&byte| byte == b'-').any(|part| words::flags_of(part) & words::FUNCTION != 0);
+            // `3-day`, `10-year-old` are words.
+            let is_word = head.iter().all(u8::is_ascii_digit)
+                && tail.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-');
+            return (!has_function && !is_word && shape.lower >= 2).then_some(FactKind::Kebab);
+        }
+        return None;
+    }
+    if shape.digit > 0 && shape.under == 0 {
+        return Some(FactKind::Alphanumeric);
+    }
+    None
+}
+
+fn underscored(word: &[u8], shape: &Shape) -> Option<FactKind> {
+    let inner = word.iter().skip_while(|&&byte| byte == b'_').count();
+    let trailing = word.iter().rev().take_while(|&&byte| byte == b'_').count();
+    let has_inner =
+        inner > trailing && memchr::memchr(b'_', &word[word.len() - inner..word.len() - trailing]).is_some();
+    let is_dunder = word.len() > 4 && word.starts_with(b"__") && word.ends_with(b"__");
+    if shape.letters() == 0 || !(has_inner || is_dunder || (word[0] == b'_' && trailing == 0 && word.len() > 2)) {
+        return None;
+    }
+    Some(if shape.lower == 0 && shape.ext == 0 { FactKind::Screaming } else { FactKind::Snake })
+}
+
+/// Letters and digits only.
+fn plain(word: &[u8], shape: &Shape) -> Option<FactKind> {
+    let first = word[0];
+    if shape.digit == 0 {
+        return of_letters(word, shape);
+    }
+    if shape.letters() == 0 {
+        return Some(FactKind::Number);
+    }
+    if shape.ext > 0 {
+        return None;
+    }
+    let is_hex = word.iter().all(u8::is_ascii_hexdigit) && (shape.upper == 0 || shape.lower == 0);
+    if word.starts_with(b"0x") && word.len() > 2 && word[2..].iter().all(u8::is_ascii_hexdigit) {
+        return Some(FactKind::Hash);
+    }
+    if is_hex && word.len() >= 7 && shape.digit >= 2 {
+        return Some(FactKind::Hash);
+    }
+    if matches!(word, [b'v' | b'V', digits @ ..] if digits.iter().all(u8::is_ascii_digit) && digits.len() <= 3) {
+        return Some(FactKind::Version);
+    }
+    let n_humps = word
+        .windows(2)
+        .filter(|pair| (pair[0].is_ascii_lowercase() || pair[0].is_ascii_digit()) && pair[1].is_ascii_uppercase())
+        .count();
+    let is_mixed = shape.lower >= 2 && shape.upper >= 1 && word.len() <= 64;
+    if is_mixed && n_humps > 0 && first.is_ascii_lowercase() {
+        return Some(FactKind::Camel);
+    }
+    if is_mixed && n_humps > 0 && first.is_ascii_uppercase() {
+        return Some(FactKind::Pascal);
+    }
+    let is_ordinal = first.is_ascii_digit()
+        && matches!(word, [.., b's', b't'] | [.., b'n' | b'r', b'd'] | [.., b't', b'h'])
+        && shape.lower == 2;
+    (!is_ordinal && word.len() <= 40).then_some(FactKind::Alphanumeric)
+}
+
+fn of_letters(word: &[u8], shape: &Shape) -> Option<FactKind> {
+    let first = word[0];
+    if shape.upper == 0 {
+        return is_vowelless(word).then_some(FactKind::Vowelless);
+    }
+    if word.len() > 64 || shape.ext > 0 {
+        return None;
+    }
+    if shape.lower == 0 {
+        return ((2..=8).contains(&word.len()) && words::flags_of(word) & !ACRONYM_TOO == 0)
+            .then_some(FactKind::Acronym);
+    }
+    if first.is_ascii_lowercase() {
+        return (shape.lower >= 2 || shape.upper >= 2).then_some(FactKind::Camel);
+    }
+    if shape.lower == 1 && word.ends_with(b"s") && shape.upper >= 2 {
+        return Some(FactKind::Acronym);
+    }
+    (shape.upper >= 2 && shape.lower >= 1 && word.len() >= 4).then_some(FactKind::Pascal)
+}
+
+/// Words of the list that in capitals are acronyms all the same: file types, domains, units.
+const ACRONYM_TOO: u32 =
+    words::EXTENSION | words::DOMAIN | words::UNIT | words::TICKET | words::CURRENCY | words::SOUND | words::SCALE;
+
+/// Three to eight small consonants, not all the same, that are no interjection.
+pub(super) fn is_vowelless(word: &[u8]) -> bool {
+    (3..=8).contains(&word.len())
+        && word.iter().all(|byte| byte.is_ascii_lowercase() && !b"aeiouy".contains(byte))
+        && word.iter().any(|&byte| byte != word[0])
+        && words::flags_of(word) & (words::SOUND | words::UNIT | words::ABBREVIATION | words::FILLER) == 0
+}

@@ -1,0 +1,55 @@
+//! Counts what can be counted without looking at more than one byte. Knows bytes; refuses to know characters
+//! outside ASCII and pieces.
+
+use super::lexed::CharCounts;
+
+/// Bytes that are counted in one go: no count of them outgrows a byte.
+const BLOCK: usize = 240;
+/// The end of a text is filled up to a multiple of this with bytes that count as nothing.
+const LANES: usize = 16;
+
+/// Adds what can be counted over all bytes at once: characters, and letters, digits, signs and blanks of ASCII.
+pub(super) fn count_ascii(text: &str, counts: &mut CharCounts) {
+    let mut blocks = text.as_bytes().chunks_exact(BLOCK);
+    for block in &mut blocks {
+        count_block(block, counts);
+    }
+    let rest = blocks.remainder();
+    let mut filled = [0x80; BLOCK];
+    filled[..rest.len()].copy_from_slice(rest);
+    count_block(&filled[..rest.len().next_multiple_of(LANES)], counts);
+}
+
+#[expect(clippy::needless_bitwise_bool, reason = "lanes are counted side by side only without branches")]
+fn count_block(block: &[u8], counts: &mut CharCounts) {
+    let (lanes, _) = block.as_chunks::<LANES>();
+    let mut sums = [[0_u8; LANES]; 5];
+    for lane in lanes {
+        for (at, &byte) in lane.iter().enumerate() {
+            sums[0][at] += u8::from(byte & 0xc0 != 0x80);
+            sums[1][at] += u8::from((byte | 0x20).wrapping_sub(b'a') < 26);
+            sums[2][at] += u8::from(byte.wrapping_sub(b'0') < 10);
+            sums[3][at] += u8::from((byte == b' ') | (byte.wrapping_sub(9) < 5));
+            sums[4][at] += u8::from(
+                (byte.wrapping_sub(b'#') < 4)
+                    | (byte.wrapping_sub(b'(') < 4)
+                    | (byte.wrapping_sub(b':') < 5)
+                    | (byte == b'@')
+                    | (byte.wrapping_sub(b'[') < 4)
+                    | (byte == b'`')
+                    | (byte.wrapping_sub(b'{') < 4),
+            );
+        }
+    }
+    let [chars, letters, digits, blanks, special] = sums.map(|sum| sum.iter().map(|&n| u32::from(n)).sum::<u32>());
+    counts.chars += chars;
+    counts.letters += letters;
+    counts.digits += digits;
+    counts.blanks += blanks;
+    counts.special += special;
+}
+
+/// Characters of a piece of valid UTF-8.
+pub(super) fn count_chars(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
+}

@@ -1,0 +1,173 @@
+//! Finds names: runs of capitalised words on one line that are no sentence opener. Knows capitals, openers and
+//! whether the text looks German; refuses to know identifiers and numbers.
+
+use super::keys::fold_bytes;
+use super::lexed::{Fact, FactKind, Span};
+use super::lines::LineText;
+use super::scan::{self, Piece};
+use super::words;
+
+/// A name has at most this many words; a longer run is several.
+const MAX_WORDS: u32 = 6;
+
+/// What one text says about its names, reused from text to text.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    marks: Vec<Mark>,
+    /// Keys of names that do not begin a sentence.
+    known: Vec<u64>,
+    n_words: u32,
+    n_german: u32,
+    has_umlaut: bool,
+    run: Option<Run>,
+}
+
+/// A fact that is a name if the rest of the text allows it.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    fact: u32,
+    is_single: bool,
+    is_opening: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    start: usize,
+    end: usize,
+    n_words: u32,
+    is_opening: bool,
+    is_closed: bool,
+}
+
+impl Names {
+    pub(super) fn clear(&mut self) {
+        self.marks.clear();
+        self.known.clear();
+        (self.n_words, self.n_german, self.has_umlaut, self.run) = (0, 0, false, None);
+    }
+
+    /// Counts what tells the language.
+    pub(super) fn count(&mut self, line: &LineText<'_>) {
+        self.n_words += line.pieces.len() as u32;
+        self.has_umlaut |= line.mask & scan::EXT_LETTER != 0;
+        if line.words & words::GERMAN != 0 {
+            self.n_german += line.pieces.iter().filter(|piece| piece.word & words::GERMAN != 0).count() as u32;
+        }
+    }
+
+    fn is_german(&self) -> bool {
+        let needed = if self.has_umlaut { 5 } else { 9 };
+        self.n_german >= 2 && self.n_german * 100 >= self.n_words * needed
+    }
+
+    /// Takes the word `start..end` of `pieces[index]` into the run, or ends the run.
+    pub(super) fn word(
+        &mut self,
+        bytes: &[u8],
+        pieces: &[Piece],
+        index: usize,
+        (start, end): (usize, usize),
+        facts: &mut Vec<Fact>,
+    ) {
+        let piece = pieces[index];
+        let word = bytes.get(start..end).unwrap_or_default();
+        let word = word.strip_suffix(b"'s").or_else(|| word.strip_suffix("’s".as_bytes())).unwrap_or(word);
+        let is_opener = piece.word & (words::OPENER | words::FUNCTION | words::FILLER) != 0
+            || piece.word == 0 && words::flags_of(word) & (words::OPENER | words::FUNCTION | words::FILLER) != 0;
+        if is_opener || !is_capitalised(word) {
+            self.end_run(bytes, facts);
+            return;
+        }
+        let word_end = start + word.len();
+        let is_closed = word_end < piece.end as usize;
+        match &mut self.run {
+            Some(run) if !run.is_closed && run.n_words < MAX_WORDS && start == piece.start as usize => {
+                run.end = word_end;
+                run.n_words += 1;
+                run.is_closed = is_closed;
+            }
+            _ => {
+                self.end_run(bytes, facts);
+                let is_opening = start > piece.start as usize || index == 0 || ends_clause(bytes, pieces[index - 1]);
+                self.run = Some(Run { start, end: word_end, n_words: 1, is_opening, is_closed });
+            }
+        }
+    }
+
+    /// Ends the run, which becomes a fact for now.
+    #[inline]
+    pub(super) fn end_run(&mut self, bytes: &[u8], facts: &mut Vec<Fact>) {
+        if let Some(run) = self.run.take() {
+            self.close(run, bytes, facts);
+        }
+    }
+
+    fn close(&mut self, run: Run, bytes: &[u8], facts: &mut Vec<Fact>) {
+        let key = fold_bytes(bytes.get(run.start..run.end).unwrap_or_default());
+        let is_single = run.n_words == 1;
+        self.marks.push(Mark { fact: facts.len() as u32, is_single, is_opening: run.is_opening });
+        if is_single && !run.is_opening {
+            self.known.push(key);
+        }
+        facts.push(Fact { span: Span { start: run.start as u32, end: run.end as u32 }, kind: FactKind::Name, key });
+    }
+
+    /// Removes the names that are none: single words that only ever open sentences, and in German all single
+    /// words, since every noun is a capitalised one there.
+    pub(super) fn finish(&mut self, facts: &mut Vec<Fact>) {
+        let is_german = self.is_german();
+        self.known.sort_unstable();
+        let known = &self.known;
+        let mut doubtful = self.marks.iter().filter(|mark| mark.is_single && (is_german || mark.is_opening)).peekable();
+        let Some(first) = doubtful.peek().map(|mark| mark.fact as usize) else { return };
+        let mut kept = first;
+        for index in first..facts.len() {
+            let is_doubtful = doubtful.peek().is_some_and(|mark| mark.fact as usize == index);
+            if is_doubtful {
+                doubtful.next();
+                if is_german || known.binary_search(&facts[index].key).is_err() {
+                    continue;
+                }
+            }
+            facts[kept] = facts[index];
+            kept += 1;
+        }
+        facts.truncate(kept);
+    }
+}
+
+/// True when a sentence or clause may begin after `piece`.
+fn ends_clause(bytes: &[u8], piece: Piece) -> bool {
+    let end = piece.end as usize;
+    piece.has(scan::WIDE_END)
+        || bytes.get(end.wrapping_sub(1)).is_some_and(|byte| b".!?:;-*|>\"')]_".contains(byte))
+        || piece.mask & (scan::PLAIN | scan::DIGIT) == 0
+}
+
+/// A capital and then small letters, hyphens or apostrophes.
+pub(super) fn is_capitalised(word: &[u8]) -> bool {
+    let Some(&first) = word.first() else { return false };
+    let skip = match first {
+        b'A'..=b'Z' => 1,
+        0xc3..=0xdf => {
+            let (code, len) = scan::decode(word, 0);
+            if scan::class_of(code) & scan::CAPITAL == 0 {
+                return false;
+            }
+            len
+        }
+        _ => return false,
+    };
+    let mut after_hyphen = false;
+    let mut n_small = 0;
+    for &byte in &word[skip..] {
+        match byte {
+            b'a'..=b'z' | 0x80.. => n_small += 1,
+            b'A'..=b'Z' if after_hyphen => {}
+            b'-' | b'\'' => {}
+            _ => return false,
+        }
+        after_hyphen = matches!(byte, b'-' | b'\'');
+    }
+    n_small > 0
+}

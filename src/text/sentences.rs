@@ -1,0 +1,211 @@
+//! Decides where a sentence ends. Knows full stops, abbreviations, initials, ordinals and the full-width signs;
+//! refuses to know lines, lists and lengths.
+
+use super::scan::{self, Piece};
+use super::words;
+
+/// True when `piece` begins with a small letter, behind quotes and brackets.
+pub(super) fn begins_small(bytes: &[u8], piece: Piece) -> bool {
+    let mut at = piece.start as usize;
+    while at < piece.end as usize {
+        match bytes[at] {
+            b'a'..=b'z' => return true,
+            b'"' | b'\'' | b'(' | b'[' | b'*' | b'_' => at += 1,
+            0..=0x7f => return false,
+            _ => {
+                let (code, len) = scan::decode(bytes, at);
+                let class = scan::class_of(code);
+                if class & scan::EXT_QUOTE == 0 {
+                    return class == scan::EXT_LETTER;
+                }
+                at += len;
+            }
+        }
+    }
+    false
+}
+
+/// Where the piece ends without closing quotes and brackets.
+fn without_closers(bytes: &[u8], piece: Piece) -> usize {
+    let (start, mut end) = (piece.start as usize, piece.end as usize);
+    while end > start {
+        match bytes[end - 1] {
+            b'"' | b'\'' | b')' | b']' | b'}' | b'>' | b'*' | b'_' | b'`' => end -= 1,
+            0x80..=0xbf => {
+                let mut lead = end - 1;
+                while lead > start && bytes[lead] & 0xc0 == 0x80 {
+                    lead -= 1;
+                }
+                let (code, _) = scan::decode(bytes, lead);
+                if scan::class_of(code) & scan::EXT_QUOTE == 0 && code != 0xff09 && code != 0x3011 {
+                    break;
+                }
+                end = lead;
+            }
+            _ => break,
+        }
+    }
+    end
+}
+
+/// True when the last sign of `pieces[index]` ends a sentence; `first` is where the sentence begins.
+pub(super) fn is_end(bytes: &[u8], pieces: &[Piece], first: usize, index: usize) -> bool {
+    let Some(&piece) = pieces.get(index) else { return false };
+    if !piece.has(scan::DOT | scan::END | scan::WIDE_END) {
+        return false;
+    }
+    let end = without_closers(bytes, piece);
+    let start = piece.start as usize;
+    let Some(&last) = bytes.get(start..end).and_then(<[u8]>::last) else { return false };
+    let next = pieces.get(index + 1);
+    let next_is_small = next.is_some_and(|next| begins_small(bytes, *next));
+    match last {
+        b'!' | b'?' => !(next_is_small && end < piece.end as usize),
+        b'.' if bytes.get(end.wrapping_sub(2)) == Some(&b'.') && end - start >= 2 => !next_is_small,
+        b'.' => next.is_none_or(|next| is_full_stop(bytes, pieces, first, index, *next, start, end - 1)),
+        0x80..=0xbf if piece.has(scan::WIDE_END) => {
+            let mut lead = end - 1;
+            while lead > start && bytes[lead] & 0xc0 == 0x80 {
+                lead -= 1;
+            }
+            let (code, _) = scan::decode(bytes, lead);
+            scan::class_of(code) & scan::WIDE_END != 0 && !(code == 0x2026 && next_is_small)
+        }
+        _ => false,
+    }
+}
+
+/// A full stop behind `bytes[start..stop]`, with `next` after it.
+fn is_full_stop(
+    bytes: &[u8],
+    pieces: &[Piece],
+    first: usize,
+    index: usize,
+    next: Piece,
+    start: usize,
+    stop: usize,
+) -> bool {
+    let piece = pieces[index];
+    let (start, stop) = scan::trim(bytes, start, stop);
+    let word = bytes.get(start..stop).unwrap_or_default();
+    let next_is_small = begins_small(bytes, next);
+    let next_opens = next.has(scan::CAPITAL) && next.word & words::OPENER != 0;
+    let flags = if piece.word == 0 && piece.mask & !(scan::PLAIN | scan::DOT) != 0 {
+        words::flags_of(word)
+    } else {
+        piece.word
+    };
+    if flags & words::ABBREVIATION_LAST != 0 {
+        return next.has(scan::CAPITAL);
+    }
+    if flags & words::BEFORE_NUMBER != 0 && starts_with_digit(bytes, next) {
+        return false;
+    }
+    if flags & words::ABBREVIATION != 0 {
+        let is_amount = index > first && pieces[index - 1].has(scan::DIGIT) && flags & words::UNIT != 0;
+        return is_amount;
+    }
+    match word {
+        [] => true,
+        [letter] if letter.is_ascii_alphabetic() => {
+            let in_series = index > first && is_letter_stop(bytes, pieces[index - 1]);
+            if *letter == b'I' && !in_series {
+                next.has(scan::CAPITAL)
+            } else if letter.is_ascii_lowercase() {
+                !(in_series || is_letter_stop(bytes, next) || next_is_small)
+            } else {
+                next_opens && !in_series
+            }
+        }
+        _ if word.iter().all(u8::is_ascii_digit) => {
+            let before = if index > first { pieces[index - 1].of(bytes) } else { b"" };
+            let is_ordinal = word.len() <= 3
+                && (index == first
+                    || next_is_small
+                    || next.word & words::MONTH != 0
+                    || matches!(
+                        before,
+                        b"der"
+                            | b"die"
+                            | b"das"
+                            | b"den"
+                            | b"dem"
+                            | b"des"
+                            | b"am"
+                            | b"vom"
+                            | b"zum"
+                            | b"zur"
+                            | b"im"
+                            | b"bis"
+                            | b"Der"
+                            | b"Die"
+                            | b"Das"
+                            | b"Am"
+                            | b"und"
+                    ));
+            !is_ordinal
+        }
+        _ if is_dotted_letters(word) => next_opens,
+        _ => true,
+    }
+}
+
+fn starts_with_digit(bytes: &[u8], piece: Piece) -> bool {
+    bytes.get(piece.start as usize).is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'#' | b'~'))
+}
+
+/// `z.`
+fn is_letter_stop(bytes: &[u8], piece: Piece) -> bool {
+    let (start, _) = scan::trim(bytes, piece.start as usize, piece.end as usize);
+    matches!(bytes.get(start..start + 2), Some([letter, b'.']) if letter.is_ascii_alphabetic())
+        && piece.end as usize <= start + 3
+}
+
+/// `e.g`, `U.S`, `z.B`
+fn is_dotted_letters(word: &[u8]) -> bool {
+    word.len() >= 3
+        && word.len() % 2 == 1
+        && word
+            .iter()
+            .enumerate()
+            .all(|(at, byte)| if at % 2 == 1 { *byte == b'.' } else { byte.is_ascii_alphabetic() })
+}
+
+/// Where the next full-width sentence end in `bytes[from..to]` is over, closing quotes included.
+pub(super) fn wide_end(bytes: &[u8], from: usize, to: usize) -> Option<usize> {
+    let mut at = from;
+    while at < to {
+        if bytes[at] < 0x80 {
+            at += 1;
+            continue;
+        }
+        let (code, len) = scan::decode(bytes, at);
+        at += len;
+        if matches!(code, 0x3002 | 0xff01 | 0xff1f | 0xff0e | 0xff61) {
+            while at < to {
+                let (code, len) = scan::decode(bytes, at);
+                let is_closer = matches!(
+                    code,
+                    0x3002
+                        | 0xff01
+                        | 0xff1f
+                        | 0xff61
+                        | 0x300d
+                        | 0x300f
+                        | 0x300b
+                        | 0x201d
+                        | 0x2019
+                        | 0xff09
+                        | 0x22
+                        | 0x29
+                );
+                if !is_closer {
+                    break;
+                }
+                at += len;
+            }
+            return Some(at);
+        }
+    }
+    None
+}

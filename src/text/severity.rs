@@ -1,0 +1,241 @@
+//! Says what a line reports: a failure, totals, a success, a warning. Knows the words and marks of test, build and
+//! shell output; refuses to know the kind of the message.
+
+use super::lexed::{LineKind, Severity};
+use super::lines::LineText;
+use super::scan::{self, Piece};
+use super::words;
+
+/// What the line reports. `kind` is what it looks like by itself.
+pub(super) fn severity(line: &LineText<'_>, kind: LineKind) -> Severity {
+    let may_be_class = line.mask & scan::UPPER != 0 && line.mask & scan::COLON != 0;
+    if line.words & words::REPORT == 0
+        && line.mask & scan::OTHER == 0
+        && !may_be_class
+        && line.mask & scan::BRACKET == 0
+    {
+        return Severity::None;
+    }
+    if line.words & words::REPORT != 0 && is_totals(line) {
+        return Severity::Totals;
+    }
+    let mut found = mark(line);
+    if line.mask & scan::BRACKET != 0 && line.trimmed().starts_with(b"error[") {
+        found = Severity::Failure;
+    }
+    for (index, piece) in line.pieces.iter().enumerate() {
+        if found == Severity::Failure {
+            break;
+        }
+        if piece.word & words::REPORT != 0 {
+            found = found.max(word(line, kind, index, *piece));
+        } else if piece.has(scan::UPPER)
+            && piece.has(scan::COLON | scan::DOT | scan::BRACKET)
+            && is_class(*piece, line.bytes)
+        {
+            found = Severity::Failure;
+        }
+    }
+    found
+}
+
+/// What a check mark or cross among the first pieces says.
+fn mark(line: &LineText<'_>) -> Severity {
+    if line.mask & scan::OTHER == 0 {
+        return Severity::None;
+    }
+    for piece in line.pieces.iter().take(3).filter(|piece| piece.has(scan::OTHER)) {
+        match piece.of(line.bytes) {
+            [0xe2, 0x9c, 0x96..=0x98, ..] | [0xe2, 0x9d, 0x8c, ..] => return Severity::Failure,
+            [0xe2, 0x9c, 0x93 | 0x94 | 0x85, ..] => return Severity::Success,
+            [0xe2, 0x9a, 0xa0, ..] => return Severity::Warning,
+            _ => {}
+        }
+    }
+    Severity::None
+}
+
+/// `TypeError:`, `java.io.IOException:`
+fn is_class(piece: Piece, bytes: &[u8]) -> bool {
+    let whole = piece.of(bytes);
+    if !whole.ends_with(b":") {
+        return false;
+    }
+    let (start, end) = piece.core(bytes);
+    let name = bytes.get(start..end).unwrap_or_default();
+    (name.ends_with(b"Error") && name.len() > 5 || name.ends_with(b"Exception"))
+        && name.iter().all(|&byte| byte.is_ascii_alphanumeric() || b"._$".contains(&byte))
+}
+
+fn core<'a>(line: &LineText<'a>, index: usize) -> &'a [u8] {
+    let Some(piece) = line.pieces.get(index) else { return &[] };
+    let (start, end) = piece.core(line.bytes);
+    line.bytes.get(start..end).unwrap_or_default()
+}
+
+fn is(word: &[u8], other: &str) -> bool {
+    word.eq_ignore_ascii_case(other.as_bytes())
+}
+
+/// What one word of reports says in its line.
+fn word(line: &LineText<'_>, kind: LineKind, index: usize, piece: Piece) -> Severity {
+    let text = core(line, index);
+    let before = index.checked_sub(1).map_or(&b""[..], |index| core(line, index));
+    let is_denied =
+        is(before, "no") || before == b"0" || is(before, "not") || is(before, "without") || is(before, "any");
+    let is_capital = text.len() >= 2 && text.iter().all(u8::is_ascii_uppercase);
+    let has_colon = piece.of(line.bytes).ends_with(b":");
+    let is_first = index == 0;
+    if is_capital && !is_denied {
+        match text {
+            b"FAIL" | b"FAILED" | b"FAILURE" | b"FAILURES" | b"ERROR" | b"ERRORS" | b"FATAL" | b"PANIC"
+            | b"CRITICAL" | b"ABORTED" | b"ERR" => return Severity::Failure,
+            b"WARN" | b"WARNING" | b"WARNINGS" => return Severity::Warning,
+            b"PASS" | b"PASSED" | b"OK" | b"SUCCESS" | b"SUCCESSFUL" => return Severity::Success,
+            _ => {}
+        }
+    }
+    let is_prose = kind == LineKind::Prose && line.pieces.len() > 3;
+    let lower = text.to_ascii_lowercase();
+    let next = core(line, index + 1);
+    let after = core(line, index + 2);
+    match lower.as_slice() {
+        b"error" | b"fatal" if has_colon && !is_denied && index <= 3 => Severity::Failure,
+        b"error" | b"fatal" | b"failed" | b"failure" | b"exception" | b"panic" | b"errors"
+            if is_first && !is_denied =>
+        {
+            if matches!(lower.as_slice(), b"errors" | b"exception") && is_prose && !has_colon {
+                Severity::None
+            } else {
+                Severity::Failure
+            }
+        }
+        b"failed" | b"fail" | b"failure" | b"error"
+            if !is_prose && kind != LineKind::ListItem && !is_denied && is_last(line, index) =>
+        {
+            Severity::Failure
+        }
+        b"error" if next.last().is_some_and(u8::is_ascii_digit) && !is_denied && names_code(line, index + 1) => {
+            Severity::Failure
+        }
+        b"traceback" if is(next, "most") => Severity::Failure,
+        b"exception" if is(next, "in") && is(after, "thread") => Severity::Failure,
+        b"panicked" if is(next, "at") => Severity::Failure,
+        b"denied" if is(before, "permission") || is(before, "access") => Severity::Failure,
+        b"refused" if is(before, "connection") => Severity::Failure,
+        b"segmentation" if is(next, "fault") => Severity::Failure,
+        b"directory"
+            if is(before, "or")
+                && index >= 4
+                && is(core(line, index - 2), "file")
+                && is(core(line, index - 3), "such") =>
+        {
+            Severity::Failure
+        }
+        b"command" if is(next, "not") && is(after, "found") => Severity::Failure,
+        b"exit" | b"exited" => exit_status(line, index),
+        b"warning" | b"warn" if has_colon || is_first && !is_prose => Severity::Warning,
+        b"ok" | b"passed" | b"pass" | b"success" | b"succeeded" | b"successful"
+            if !is_prose && (is_first || is_last(line, index)) && kind == LineKind::Status
+                || kind == LineKind::Prose
+                    && line.pieces.len() <= 8
+                    && is_last(line, index)
+                    && has_dots_before(line, index) =>
+        {
+            Severity::Success
+        }
+        _ => Severity::None,
+    }
+}
+
+/// `error TS2304: …` of a compiler, `*** [all] Error 2` of make.
+fn names_code(line: &LineText<'_>, index: usize) -> bool {
+    line.pieces.get(index).is_some_and(|piece| piece.of(line.bytes).ends_with(b":"))
+        || core(line, 1).is_empty() && is_last(line, index)
+}
+
+fn is_last(line: &LineText<'_>, index: usize) -> bool {
+    index + 1 == line.pieces.len()
+}
+
+/// `test foo ... ok`
+fn has_dots_before(line: &LineText<'_>, index: usize) -> bool {
+    index
+        .checked_sub(1)
+        .and_then(|index| line.pieces.get(index))
+        .is_some_and(|piece| piece.of(line.bytes).ends_with(b"..."))
+}
+
+/// `exit code 1`, `exit status: 2`, `exited with code 137`; nothing for 0.
+fn exit_status(line: &LineText<'_>, index: usize) -> Severity {
+    let is_exit = line.pieces.iter().skip(index + 1).take(3).any(|piece| {
+        let (start, end) = piece.core(line.bytes);
+        matches!(line.bytes.get(start..end), Some(b"code" | b"status"))
+    });
+    if !is_exit {
+        return Severity::None;
+    }
+    let number = line.pieces.iter().skip(index + 1).take(5).find_map(|piece| {
+        let (start, end) = piece.core(line.bytes);
+        line.bytes.get(start..end).filter(|word| !word.is_empty() && word.iter().all(u8::is_ascii_digit))
+    });
+    match number {
+        Some(b"0") => Severity::Success,
+        Some(_) => Severity::Failure,
+        None => Severity::None,
+    }
+}
+
+/// Counts of tests, a build result, a duration as test runners and shells print them.
+fn is_totals(line: &LineText<'_>) -> bool {
+    let first = core(line, 0);
+    let has_colon = line.pieces.first().is_some_and(|piece| piece.of(line.bytes).ends_with(b":"));
+    let n_counts = (0..line.pieces.len().min(40)).filter(|&index| is_count(line, index)).count();
+    if n_counts > 0 {
+        let starts_so = line.mask & scan::DIGIT != 0
+            && (first.iter().all(u8::is_ascii_digit)
+                || first.is_empty()
+                || first.iter().all(|&byte| b"=-".contains(&byte))
+                || has_colon);
+        if starts_so || (n_counts >= 2 && line.mask & scan::DOT == 0) {
+            return true;
+        }
+    }
+    match first {
+        b"Tests" | b"Test" => has_colon && line.mask & scan::DIGIT != 0 || is(core(line, 1), "suites"),
+        b"test" => is(core(line, 1), "result"),
+        b"Ran" | b"Found" => core(line, 1).iter().all(u8::is_ascii_digit) && core(line, 2).starts_with(b"test"),
+        b"BUILD" => matches!(core(line, 1), b"SUCCESSFUL" | b"SUCCESS" | b"FAILED" | b"FAILURE"),
+        b"real" | b"user" | b"sys" => {
+            line.pieces.len() == 2 && line.pieces[1].of(line.bytes).ends_with(b"s") && line.pieces[1].has(scan::DIGIT)
+        }
+        b"Duration" | b"Time" => has_colon && line.mask & scan::DIGIT != 0 && line.pieces.len() <= 6,
+        _ => false,
+    }
+}
+
+/// A number before passed, failed, errors, skipped, warnings, tests.
+fn is_count(line: &LineText<'_>, index: usize) -> bool {
+    let (Some(number), Some(noun)) = (line.pieces.get(index), line.pieces.get(index + 1)) else { return false };
+    let value = core(line, index);
+    number.has(scan::DIGIT)
+        && noun.word & words::REPORT != 0
+        && value.iter().all(u8::is_ascii_digit)
+        && matches!(
+            core(line, index + 1),
+            b"passed"
+                | b"failed"
+                | b"passing"
+                | b"failing"
+                | b"errors"
+                | b"error"
+                | b"skipped"
+                | b"ignored"
+                | b"warnings"
+                | b"warning"
+                | b"failures"
+                | b"failure"
+                | b"tests"
+                | b"test"
+        )
+}

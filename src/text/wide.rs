@@ -1,0 +1,168 @@
+//! Cues of Chinese and Japanese, which are written without blanks. Knows short strings and where they stand;
+//! refuses to know words of other scripts.
+
+use super::keys::{KEY_START, key_of};
+use super::lexed::{Cue, CueKind, Span};
+use super::scan;
+
+/// What the string that begins with the character `code` says, and its length; `rest` begins with it.
+fn cue_at(code: u32, rest: &[u8]) -> Option<(usize, CueKind)> {
+    use CueKind::{Correction, Decision, Emphasis, Negation, Obligation, Reasoning};
+    let next = char::from_u32(scan::decode(rest, 3).0)?;
+    if code == u32::from('不') && matches!(next, '错' | '過' | '过' | '仅' | '但' | '同' | '如' | '管' | '断' | '客')
+    {
+        return None;
+    }
+    let candidates: &[(&str, CueKind)] = match char::from_u32(code)? {
+        '不' | '没' | '沒' | '未' | '无' | '無' | '别' | '勿' => return Some((3, Negation)),
+        'な' => &[("なければ", Obligation), ("なかった", Negation), ("ない", Negation)],
+        'ま' => &[("ません", Negation)],
+        'ず' => &[("ずに", Negation)],
+        'べ' => &[("べき", Obligation)],
+        'し' => &[("したがって", Reasoning), ("しかし", Emphasis)],
+        'そ' => &[("そのため", Reasoning)],
+        'の' => &[("ので", Reasoning)],
+        '必' => &[("必须", Obligation), ("必須", Obligation), ("必ず", Obligation), ("必要", Obligation)],
+        '务' => &[("务必", Obligation)],
+        '应' => &[("应该", Obligation), ("应当", Obligation)],
+        '禁' => &[("禁止", Obligation)],
+        '重' => &[("重要", Emphasis)],
+        '注' => &[("注意", Emphasis)],
+        '关' => &[("关键", Emphasis)],
+        '但' => &[("但是", Emphasis)],
+        '因' => &[("因此", Reasoning), ("因为", Reasoning)],
+        '所' => &[("所以", Reasoning)],
+        '由' => &[("由于", Reasoning)],
+        '决' => &[("决定", Decision)],
+        '決' => &[("決定", Decision)],
+        '同' => &[("同意", Decision)],
+        '批' => &[("批准", Decision)],
+        '更' => &[("更正", Correction)],
+        '訂' => &[("訂正", Correction)],
+        _ => return None,
+    };
+    candidates.iter().find(|(text, _)| rest.starts_with(text.as_bytes())).map(|&(text, kind)| (text.len(), kind))
+}
+
+/// What carries nothing.
+static FILLERS: &[&str] = &[
+    "好的",
+    "谢谢你",
+    "谢谢",
+    "谢啦",
+    "感谢",
+    "当然",
+    "没问题",
+    "不客气",
+    "嗯",
+    "哈",
+    "呵",
+    "你好",
+    "您好",
+    "再见",
+    "拜拜",
+    "是的",
+    "对的",
+    "好",
+    "啊",
+    "哦",
+    "呢",
+    "吧",
+    "了",
+    "嘛",
+    "はい",
+    "ありがとうございます",
+    "ありがとう",
+    "そうですね",
+    "なるほど",
+    "どういたしまして",
+    "こんにちは",
+    "こんばんは",
+    "おはようございます",
+    "よろしくお願いします",
+    "わかりました",
+    "了解です",
+    "了解しました",
+    "ええ",
+    "うん",
+    "そうですか",
+    "お疲れ様です",
+    "さようなら",
+    "よろしくお願いいたします",
+    "すごいですね",
+    "いいですね",
+    "へえ",
+    "ー",
+    "笑",
+];
+
+/// Pushes the cues of wide scripts in the unit.
+pub(super) fn find(bytes: &[u8], span: Span, cues: &mut Vec<Cue>) {
+    let end = span.end as usize;
+    let mut at = span.start as usize;
+    while at < end {
+        let byte = bytes[at];
+        if byte < 0xe3 {
+            at += 1;
+            continue;
+        }
+        let (code, len) = scan::decode(bytes, at);
+        let rest = bytes.get(at..end).unwrap_or_default();
+        let Some((len, kind)) = cue_at(code, rest) else {
+            at += len;
+            continue;
+        };
+        if kind != CueKind::Correction || at == span.start as usize {
+            let has_key = matches!(kind, CueKind::Negation | CueKind::Obligation);
+            let key = if has_key { key_around(bytes, at, len, span) } else { 0 };
+            cues.push(Cue { at: at as u32, kind, key });
+        }
+        at += len;
+    }
+}
+
+/// Hash of the character before, the string and four characters after.
+fn key_around(bytes: &[u8], at: usize, len: usize, span: Span) -> u64 {
+    let mut from = at;
+    if from > span.start as usize {
+        from -= 1;
+        while from > span.start as usize && bytes[from] & 0xc0 == 0x80 {
+            from -= 1;
+        }
+    }
+    let mut to = at + len;
+    for _ in 0..4 {
+        if to < span.end as usize {
+            to += scan::decode(bytes, to).1;
+        }
+    }
+    bytes
+        .get(from..to.min(span.end as usize))
+        .unwrap_or_default()
+        .iter()
+        .fold(KEY_START, |key, &byte| key_of(key, byte))
+}
+
+/// True when nothing but filler and punctuation is in the unit.
+pub(super) fn is_filler(bytes: &[u8], span: Span) -> bool {
+    if span.len() > 90 {
+        return false;
+    }
+    let mut rest = bytes.get(span.start as usize..span.end as usize).unwrap_or_default();
+    let mut is_found = false;
+    while !rest.is_empty() {
+        if let Some(text) = FILLERS.iter().find(|text| rest.starts_with(text.as_bytes())) {
+            rest = &rest[text.len()..];
+            is_found = true;
+            continue;
+        }
+        let (code, len) = scan::decode(rest, 0);
+        let is_sign = code < 0x80 && !(code as u8).is_ascii_alphanumeric()
+            || code >= 0x80 && scan::class_of(code) & (scan::WIDE_END | scan::WIDE_COMMA | scan::OTHER) != 0;
+        if !is_sign {
+            return false;
+        }
+        rest = rest.get(len..).unwrap_or_default();
+    }
+    is_found
+}

@@ -1,0 +1,197 @@
+//! Conversations as text in, compressed conversations as text out; every use proves the restore both ways.
+
+use condenser::engine::{Engine, Scratch};
+use condenser::model::{
+    Action, Condensed, EngineOptions, Metrics, NewBody, Output, ProvenancePlace, Reason, ShapeName,
+};
+use condenser::shape;
+use condenser::stage::Stage;
+
+/// What came out, with the restore proven.
+#[derive(Debug)]
+pub struct Done {
+    /// The compressed record.
+    pub record: String,
+    /// The texts of the output messages, empty for messages without text.
+    pub texts: Vec<String>,
+    /// Per input message.
+    pub decisions: Vec<(Action, Reason)>,
+    pub details: Vec<Vec<Reason>>,
+    pub sources: Vec<Vec<usize>>,
+    pub metrics: Metrics,
+}
+
+impl Done {
+    /// Everything that the reader still sees.
+    pub fn visible(&self) -> String {
+        self.texts.join("\n")
+    }
+    #[track_caller]
+    pub fn shows(&self, words: &str) -> &Self {
+        assert!(self.visible().contains(words), "{words:?} is not visible in\n{}", self.visible());
+        self
+    }
+    #[track_caller]
+    pub fn hides(&self, words: &str) -> &Self {
+        assert!(!self.visible().contains(words), "{words:?} is visible in\n{}", self.visible());
+        self
+    }
+    #[track_caller]
+    pub fn is(&self, index: usize, action: Action) -> &Self {
+        assert_eq!(self.decisions[index].0, action, "message {index}: {:?}\n{}", self.decisions[index], self.visible());
+        self
+    }
+    #[track_caller]
+    pub fn because(&self, index: usize, reason: Reason) -> &Self {
+        assert_eq!(
+            self.decisions[index].1,
+            reason,
+            "message {index}: details {:?}\n{}",
+            self.details[index],
+            self.visible()
+        );
+        self
+    }
+}
+
+/// A record of the `openai` shape from roles and texts.
+pub fn record(messages: &[(&str, &str)]) -> String {
+    let messages: Vec<serde_json::Value> =
+        messages.iter().map(|(role, text)| serde_json::json!({"role": role, "content": text})).collect();
+    serde_json::json!({"id": "talk", "messages": messages}).to_string()
+}
+
+/// A record from message values.
+pub fn record_of(messages: &[serde_json::Value]) -> String {
+    serde_json::json!({"id": "talk", "messages": messages}).to_string()
+}
+
+/// No recency window: everything may be compressed.
+pub fn all() -> EngineOptions {
+    EngineOptions { recency_window: 0, ..EngineOptions::default() }
+}
+
+/// Compresses the messages with `options` and proves the restore.
+#[track_caller]
+pub fn compress(messages: &[(&str, &str)], options: &EngineOptions) -> Done {
+    compress_record(&record(messages), options)
+}
+
+#[track_caller]
+pub fn compress_record(record: &str, options: &EngineOptions) -> Done {
+    compress_with(record, &Engine::new(options.clone()).expect("the options are right"))
+}
+
+/// With stages of the test's own.
+#[track_caller]
+pub fn compress_staged(record: &str, stages: Vec<Box<dyn Stage>>) -> Done {
+    compress_with(record, &Engine::with_stages(all(), stages))
+}
+
+#[track_caller]
+pub fn compress_with(record: &str, engine: &Engine) -> Done {
+    let shape = shape::detect(record).unwrap_or(ShapeName::Openai);
+    let decoded = shape::decode(record, shape, "talk").unwrap_or_else(|reject| panic!("{reject:?}: {record}"));
+    let condensed = engine.condense(&decoded.conversation, &mut Scratch::default());
+    let provenance = engine.options().provenance;
+    check_invariants(&decoded, &condensed, provenance);
+    let written = decoded.condensed_record(&condensed, provenance);
+    let texts = texts_of(&decoded, &condensed);
+    Done {
+        texts,
+        decisions: condensed.decisions.iter().map(|decision| (decision.action, decision.reason)).collect(),
+        details: condensed.decisions.iter().map(|decision| decision.details.clone()).collect(),
+        sources: condensed.messages.iter().map(sources).collect(),
+        metrics: condensed.metrics.clone(),
+        record: written,
+    }
+}
+
+/// The invariants of the engine on one conversation: restored, partitioned, not larger, structure valid.
+#[track_caller]
+pub fn check_invariants(decoded: &shape::Decoded<'_>, condensed: &Condensed, provenance: ProvenancePlace) {
+    let n_messages = decoded.conversation.messages.len();
+    let mut all: Vec<usize> = condensed.messages.iter().flat_map(sources).collect();
+    all.sort_unstable();
+    assert_eq!(all, (0..n_messages).collect::<Vec<_>>(), "every message is in exactly one output message");
+    assert_eq!(condensed.decisions.iter().map(|d| d.index).collect::<Vec<_>>(), all, "one decision per message");
+    let counts = condensed.metrics.counts;
+    let sum = counts.preserved + counts.compressed + counts.deduped + counts.fuzzy_deduped + counts.code_split;
+    assert_eq!(sum, n_messages, "the actions add up");
+    assert!(condensed.metrics.chars_out <= condensed.metrics.chars_in, "{:?}", condensed.metrics);
+    assert!(condensed.metrics.tokens_out <= condensed.metrics.tokens_in, "{:?}", condensed.metrics);
+
+    let originals = decoded.originals(condensed);
+    let written = decoded.condensed_record(condensed, provenance);
+    let back = shape::restore_record(&written, decoded.record_layout(condensed).as_deref(), &originals);
+    assert_eq!(back.as_deref(), Ok(decoded.record), "restored from the compressed record");
+    let row = decoded.row(condensed, provenance);
+    let back = shape::restore_row(&decoded.conversation.id, &row, &decoded.row_layout(condensed), &originals);
+    assert_eq!(back.as_deref(), Ok(decoded.record), "restored from the row");
+    check_structure(decoded, condensed);
+}
+
+/// Roles, calls and references stay valid.
+fn check_structure(decoded: &shape::Decoded<'_>, condensed: &Condensed) {
+    let messages = &decoded.conversation.messages;
+    let firsts: Vec<usize> = condensed.messages.iter().map(|output| sources(output)[0]).collect();
+    for pair in firsts.windows(2) {
+        let (a, b) = (&messages[pair[0]], &messages[pair[1]]);
+        if a.role == b.role {
+            let was = (pair[0] + 1..=pair[1]).any(|index| messages[index - 1].role == messages[index].role);
+            assert!(was, "messages {} and {} of one role are new neighbours", pair[0], pair[1]);
+        }
+    }
+    for output in &condensed.messages {
+        let of = sources(output);
+        if of.len() > 1 {
+            assert!(of.iter().all(|&index| messages[index].tool_call_id.is_none()), "tool results are never merged");
+            assert!(of.iter().all(|&index| messages[index].name == messages[of[0]].name), "names are never merged");
+        }
+        if let Output::Replaced(_) = output {
+            assert!(of.iter().all(|&index| messages[index].tool_calls.is_empty()), "calls are never replaced");
+        }
+    }
+}
+
+fn sources(output: &Output) -> Vec<usize> {
+    match output {
+        Output::Kept { index } => vec![*index],
+        Output::Replaced(replacement) => replacement.sources.clone(),
+    }
+}
+
+fn texts_of(decoded: &shape::Decoded<'_>, condensed: &Condensed) -> Vec<String> {
+    let original = |index: usize| decoded.conversation.messages[index].texts().collect::<Vec<_>>().join("\n");
+    condensed
+        .messages
+        .iter()
+        .map(|output| match output {
+            Output::Kept { index } => original(*index),
+            Output::Replaced(replacement) => match &replacement.body {
+                NewBody::Text(text) => text.clone(),
+                NewBody::Parts(parts) => parts.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n"),
+            },
+        })
+        .collect()
+}
+
+/// `n` characters of neutral prose with full stops.
+pub fn prose(n: usize) -> String {
+    let sentences = [
+        "The garden behind the house was quiet in the morning and the birds came back one after the other.",
+        "Somebody asked how long the old bench had been standing there under the apple tree.",
+        "People liked to walk along the river when the weather was mild and the water was low.",
+        "On some evenings a band played in the park and children danced around the fountain.",
+    ];
+    let mut text = String::new();
+    for sentence in sentences.iter().cycle() {
+        if text.len() >= n {
+            break;
+        }
+        text.push_str(sentence);
+        text.push(' ');
+    }
+    text.truncate(n.max(1));
+    text.trim_end().to_owned()
+}
