@@ -47,7 +47,7 @@ const DICTIONARY: [&str; 14] = [
     "summary_id",
 ];
 /// Readers hold about this much of a table at a time.
-const SLICE_BYTES: i64 = 4 << 20;
+const SLICE_BYTES: i64 = 1 << 20;
 
 /// Writes a table into memory, row group by row group.
 pub(crate) struct ParquetEncoder {

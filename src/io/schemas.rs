@@ -38,14 +38,14 @@ fn document<T: schemars::JsonSchema>() -> Value {
 }
 
 fn table(name: &str, description: &str, schema: &Schema) -> Value {
-    let mut object = object(schema.fields().iter().map(AsRef::as_ref));
-    let entries = object.as_object_mut();
-    if let Some(entries) = entries {
-        entries.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
-        entries.insert("title".to_owned(), json!(name));
-        entries.insert("description".to_owned(), json!(description));
+    let mut entries = Map::new();
+    entries.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+    entries.insert("title".to_owned(), json!(name));
+    entries.insert("description".to_owned(), json!(description));
+    if let Value::Object(object) = object(schema.fields().iter().map(AsRef::as_ref)) {
+        entries.extend(object);
     }
-    object
+    Value::Object(entries)
 }
 
 fn object<'f>(fields: impl Iterator<Item = &'f arrow::datatypes::Field> + Clone) -> Value {

@@ -1,22 +1,25 @@
 //! The way back: rows, originals, frames and rejects of a part become the exact bytes of its source again, slice by
 //! slice. Knows no file: tables come from readers.
 
-use std::collections::VecDeque;
 use std::iter::Peekable;
 
-use arrow::array::{Array, LargeStringArray, UInt64Array};
+use arrow::array::LargeStringArray;
 use arrow::record_batch::RecordBatch;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::bridge::{Bridge, guard};
-use super::tables::{ConversationsView, Kind, count_column, short_hash, text_at, text_column};
-use super::work::Frame;
-use super::{RejectRow, TableReader, base64};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Original;
+use crate::pipeline::bridge::{Bridge, guard};
+use crate::pipeline::tables::{ConversationsView, Kind, count_column, short_hash, text_at, text_column};
+use crate::pipeline::work::Frame;
+use crate::pipeline::{RejectRow, TableReader, base64};
 use crate::shape;
 
-/// A slice of rejects ends when it has this many bytes.
+mod cursor;
+
+use cursor::{Checksums, Entries, VerbatimCursor};
+
+/// A slice ends when it has this many bytes.
 const SLICE_BYTES: usize = 4 << 20;
 
 /// The tables of a part.
@@ -78,9 +81,9 @@ impl Restorer {
     pub fn new(readers: PartReaders, bridge: Bridge, place: impl Into<String>) -> Self {
         let readers = Readers {
             conversations: readers.conversations,
-            verbatim: VerbatimCursor { reader: readers.verbatim, batches: VecDeque::new(), ended: false },
+            verbatim: VerbatimCursor::new(readers.verbatim),
             rejects: readers.rejects.peekable(),
-            metrics: readers.metrics.map(|reader| Checksums { reader, batch: None }),
+            metrics: readers.metrics.map(Checksums::new),
         };
         Self { readers, bridge, place: place.into(), sparse: false, current: None, next_row: 0, ended: false }
     }
@@ -169,7 +172,7 @@ impl Restorer {
         Ok(restored)
     }
 
-    /// The source rows of the conversations from `start` on, up to the next reject.
+    /// The source rows of the conversations from `start` on, up to the next reject and the bound of a slice.
     fn rows_of(&mut self, batch: &RecordBatch, start: usize) -> Result<Vec<u64>> {
         let stop = match self.readers.rejects.peek() {
             Some(Ok(reject)) if !self.sparse => reject.source_row,
@@ -177,13 +180,15 @@ impl Restorer {
         };
         let stored =
             batch.column_by_name("source_row").is_some().then(|| count_column(batch, "source_row")).transpose()?;
-        let mut rows = Vec::new();
+        let view = View::of(batch)?;
+        let (mut rows, mut n_bytes) = (Vec::new(), 0);
         for index in start..batch.num_rows() {
             let row = match stored {
                 Some(stored) if self.sparse => stored.value(index),
                 _ => self.next_row,
             };
-            if row >= stop {
+            n_bytes += view.bytes(index);
+            if row >= stop || (n_bytes > SLICE_BYTES && !rows.is_empty()) {
                 break;
             }
             if let Some(found) = stored.map(|stored| stored.value(index)).filter(|&found| found != row) {
@@ -202,11 +207,7 @@ impl Restorer {
             None => None,
         };
         let place = &self.place;
-        let view = if batch.column_by_name("messages").is_some() {
-            View::Rows(ConversationsView::new(batch)?)
-        } else {
-            View::Records(text_column(batch, "record")?)
-        };
+        let view = View::of(batch)?;
         let restore = |(index, (&row, entries)): (usize, (&u64, &Entries))| -> Result<Vec<u8>> {
             let record = view.restore(start + index, entries).map_err(|message| broken(place, row, &message))?;
             if let Some(checksums) = &checksums {
@@ -261,7 +262,23 @@ struct Record {
     frame: Frame,
 }
 
-impl View<'_> {
+impl<'b> View<'b> {
+    fn of(batch: &'b RecordBatch) -> Result<Self> {
+        Ok(if batch.column_by_name("messages").is_some() {
+            Self::Rows(ConversationsView::new(batch)?)
+        } else {
+            Self::Records(text_column(batch, "record")?)
+        })
+    }
+
+    /// The size of a row, nearly: what most of its text is.
+    fn bytes(&self, index: usize) -> usize {
+        match self {
+            Self::Rows(view) => view.content_bytes(index),
+            Self::Records(records) => records.value_length(index) as usize,
+        }
+    }
+
     fn restore(&self, index: usize, entries: &Entries) -> std::result::Result<Record, String> {
         let frame = entries.frame()?;
         let (mut layout, mut originals) = (None, Vec::new());
@@ -304,129 +321,4 @@ fn check(record: &str, checksum: &str, entries: &Entries) -> std::result::Result
         }
     }
     Ok(())
-}
-
-/// The rows of the verbatim table that belong to one record.
-#[derive(Debug, Default)]
-struct Entries {
-    rows: Vec<(RecordBatch, std::ops::Range<usize>)>,
-}
-
-struct VerbatimView<'b> {
-    kind: &'b LargeStringArray,
-    message: &'b LargeStringArray,
-    hash: &'b LargeStringArray,
-    position: &'b UInt64Array,
-    message_index: &'b UInt64Array,
-}
-
-impl<'b> VerbatimView<'b> {
-    fn new(batch: &'b RecordBatch) -> Result<Self> {
-        Ok(Self {
-            kind: text_column(batch, "kind")?,
-            message: text_column(batch, "message")?,
-            hash: text_column(batch, "hash")?,
-            position: count_column(batch, "position")?,
-            message_index: count_column(batch, "message_index")?,
-        })
-    }
-}
-
-impl Entries {
-    fn views(&self) -> std::result::Result<Vec<(VerbatimView<'_>, std::ops::Range<usize>)>, String> {
-        let mut views = Vec::with_capacity(self.rows.len());
-        for (batch, range) in &self.rows {
-            views.push((VerbatimView::new(batch).map_err(|error| error.to_string())?, range.clone()));
-        }
-        Ok(views)
-    }
-
-    /// The frame of the record; blank lines of the batch before it come first.
-    fn frame(&self) -> std::result::Result<Frame, String> {
-        let mut frame = Frame::default();
-        for (view, range) in self.views()? {
-            for at in range.filter(|&at| text_at(view.kind, at) == Some(Kind::Frame.as_str())) {
-                let text = text_at(view.message, at).unwrap_or_default();
-                let found: Frame =
-                    serde_json::from_str(text).map_err(|error| format!("a frame cannot be read: {error}"))?;
-                frame.before.push_str(&found.before);
-                frame.end = found.end;
-            }
-        }
-        Ok(frame)
-    }
-}
-
-/// Walks the verbatim table along the conversations.
-struct VerbatimCursor {
-    reader: Box<dyn TableReader>,
-    batches: VecDeque<(RecordBatch, usize)>,
-    ended: bool,
-}
-
-impl VerbatimCursor {
-    /// The entries of each of `rows`, which ascend. Entries of rows in between are passed over.
-    fn take(&mut self, rows: &[u64]) -> Result<Vec<Entries>> {
-        let mut all = Vec::with_capacity(rows.len());
-        for &row in rows {
-            let mut entries = Entries::default();
-            while let Some(found) = self.peek_row()? {
-                if found > row {
-                    break;
-                }
-                let (batch, start) = self.batches.pop_front().unwrap_or_else(|| unreachable!("a row was seen there"));
-                let source_row = count_column(&batch, "source_row")?;
-                let end =
-                    (start..batch.num_rows()).find(|&at| source_row.value(at) != found).unwrap_or(batch.num_rows());
-                if found == row {
-                    entries.rows.push((batch.clone(), start..end));
-                }
-                if end < batch.num_rows() {
-                    self.batches.push_front((batch, end));
-                }
-            }
-            all.push(entries);
-        }
-        Ok(all)
-    }
-
-    /// The source row of the next entry.
-    fn peek_row(&mut self) -> Result<Option<u64>> {
-        while self.batches.is_empty() && !self.ended {
-            match self.reader.next_rows()? {
-                Some(batch) if batch.num_rows() > 0 => self.batches.push_back((batch, 0)),
-                Some(_) => {}
-                None => self.ended = true,
-            }
-        }
-        self.batches.front().map(|(batch, at)| Ok(count_column(batch, "source_row")?.value(*at))).transpose()
-    }
-}
-
-/// Walks the checksums of the metrics table along the conversations.
-struct Checksums {
-    reader: Box<dyn TableReader>,
-    batch: Option<(RecordBatch, usize)>,
-}
-
-impl Checksums {
-    fn take(&mut self, n: usize) -> Result<Vec<String>> {
-        let mut checksums = Vec::with_capacity(n);
-        while checksums.len() < n {
-            let (batch, at) = match self.batch.take() {
-                Some(batch) => batch,
-                None => match self.reader.next_rows()? {
-                    Some(batch) => (batch, 0),
-                    None => return Err(Error::new(ErrorKind::Verification, "", "the metrics table ends early")),
-                },
-            };
-            let column = text_column(&batch, "checksum")?;
-            let end = column.len().min(at + n - checksums.len());
-            checksums.extend((at..end).map(|at| column.value(at).to_owned()));
-            if end < column.len() {
-                self.batch = Some((batch, end));
-            }
-        }
-        Ok(checksums)
-    }
 }

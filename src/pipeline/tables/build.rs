@@ -1,193 +1,23 @@
-//! The tables of a run as Arrow schemas, with their row builders and row readers. Knows what the columns mean
-//! and nothing of the files that they are written to.
+//! Builds the rows of the tables, column by column.
 
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, Float64Builder, LargeStringArray, LargeStringBuilder, ListArray, ListBuilder,
-    StringBuilder, StructArray, UInt64Builder,
+    ArrayRef, Float64Builder, LargeStringBuilder, ListArray, ListBuilder, StringBuilder, StructArray, UInt64Builder,
 };
 use arrow::buffer::OffsetBuffer;
-use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef, UInt64Type};
+use arrow::datatypes::DataType;
 use arrow::record_batch::RecordBatch;
 
-use super::record::label;
+use super::Kind;
+use super::schema::{
+    COUNTS, SHARES, conversations_schema, decisions_schema, field, message_fields, metrics_schema, records_schema,
+    verbatim_schema,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Conversation, Decision, Metrics};
-use crate::shape::{MessageRow, Row};
-
-/// The columnar tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Table {
-    /// The compressed conversations.
-    Conversations,
-    /// The originals.
-    Verbatim,
-    /// One row of figures per conversation.
-    Metrics,
-    /// One row per message.
-    Decisions,
-}
-
-impl Table {
-    /// All tables in the order in which they are written.
-    pub const ALL: [Self; 4] = [Self::Conversations, Self::Verbatim, Self::Metrics, Self::Decisions];
-
-    /// The name, which is also the name of the folder.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Conversations => "conversations",
-            Self::Verbatim => "verbatim",
-            Self::Metrics => "metrics",
-            Self::Decisions => "decisions",
-        }
-    }
-}
-
-/// What a row of the verbatim table is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// The original of a replaced message.
-    Message,
-    /// What a conversation's row needs beside its columns to become the exact record again.
-    Layout,
-    /// A whole record as it stood in its source.
-    Record,
-    /// Unusual bytes around a record, as JSON.
-    Frame,
-}
-
-impl Kind {
-    /// The published name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Message => "message",
-            Self::Layout => "layout",
-            Self::Record => "record",
-            Self::Frame => "frame",
-        }
-    }
-
-    /// The kind with this name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Message, Self::Layout, Self::Record, Self::Frame].into_iter().find(|kind| kind.as_str() == name)
-    }
-}
-
-fn field(name: &str, data_type: DataType, nullable: bool) -> Field {
-    Field::new(name, data_type, nullable)
-}
-
-fn place_fields() -> Vec<Field> {
-    vec![
-        field("conversation_id", DataType::LargeUtf8, false),
-        field("source", DataType::LargeUtf8, false),
-        field("source_row", DataType::UInt64, false),
-    ]
-}
-
-fn message_fields() -> Fields {
-    ["role", "content", "name", "tool_calls", "tool_call_id", "metadata", "extra"]
-        .into_iter()
-        .map(|name| field(name, DataType::LargeUtf8, true))
-        .collect()
-}
-
-/// Conversations as columns.
-#[must_use]
-pub fn conversations_schema() -> SchemaRef {
-    let mut fields = place_fields();
-    fields.push(field(
-        "messages",
-        DataType::List(Arc::new(field("item", DataType::Struct(message_fields()), false))),
-        false,
-    ));
-    fields.push(field("extra", DataType::LargeUtf8, true));
-    Arc::new(Schema::new(fields))
-}
-
-/// Conversations as records of their own shape.
-#[must_use]
-pub fn records_schema() -> SchemaRef {
-    Arc::new(Schema::new(vec![field("record", DataType::LargeUtf8, false)]))
-}
-
-/// Originals.
-#[must_use]
-pub fn verbatim_schema() -> SchemaRef {
-    let mut fields = place_fields();
-    fields.extend([
-        field("position", DataType::UInt64, true),
-        field("message_index", DataType::UInt64, true),
-        field("message_id", DataType::LargeUtf8, true),
-        field("role", DataType::LargeUtf8, true),
-        field("kind", DataType::LargeUtf8, false),
-        field("summary_id", DataType::LargeUtf8, true),
-        field("message", DataType::LargeUtf8, false),
-        field("hash", DataType::LargeUtf8, true),
-    ]);
-    Arc::new(Schema::new(fields))
-}
-
-const COUNTS: [&str; 12] = [
-    "messages_in",
-    "messages_out",
-    "chars_in",
-    "chars_out",
-    "tokens_in",
-    "tokens_out",
-    "preserved",
-    "compressed",
-    "deduped",
-    "fuzzy_deduped",
-    "code_split",
-    "pattern_preserved",
-];
-const SHARES: [&str; 11] = [
-    "ratio",
-    "token_ratio",
-    "entity_retention",
-    "structural_integrity",
-    "reference_coherence",
-    "quality_score",
-    "fact_retention",
-    "fact_retention_with_entities",
-    "forward_recall",
-    "negation_retention",
-    "error_retention",
-];
-
-/// Figures per conversation.
-#[must_use]
-pub fn metrics_schema() -> SchemaRef {
-    let mut fields = place_fields();
-    fields.push(field("class", DataType::LargeUtf8, false));
-    fields.extend(COUNTS.map(|name| field(name, DataType::UInt64, false)));
-    fields.extend(SHARES.map(|name| field(name, DataType::Float64, !name.ends_with("ratio"))));
-    fields.push(field("checksum", DataType::LargeUtf8, false));
-    Arc::new(Schema::new(fields))
-}
-
-/// What happened to each message.
-#[must_use]
-pub fn decisions_schema() -> SchemaRef {
-    let mut fields = place_fields();
-    fields.extend([
-        field("message_index", DataType::UInt64, false),
-        field("message_id", DataType::LargeUtf8, true),
-        field("role", DataType::LargeUtf8, false),
-        field("action", DataType::LargeUtf8, false),
-        field("reason", DataType::LargeUtf8, false),
-        field("details", DataType::List(Arc::new(field("item", DataType::Utf8, true))), false),
-        field("position", DataType::UInt64, false),
-        field("chars_in", DataType::UInt64, false),
-        field("chars_out", DataType::UInt64, false),
-    ]);
-    Arc::new(Schema::new(fields))
-}
+use crate::pipeline::record::label;
+use crate::shape::Row;
 
 /// Where a row belongs.
 #[derive(Debug, Clone, Copy)]
@@ -270,13 +100,8 @@ impl RecordsBuilder {
         self.record.append_value(record);
     }
     pub(crate) fn finish(mut self) -> Result<RecordBatch> {
-        records_batch(self.record.finish())
+        RecordBatch::try_new(records_schema(), vec![Arc::new(self.record.finish())]).map_err(internal)
     }
-}
-
-/// Records as a table of one column.
-pub(crate) fn records_batch(records: LargeStringArray) -> Result<RecordBatch> {
-    RecordBatch::try_new(records_schema(), vec![Arc::new(records)]).map_err(internal)
 }
 
 /// An original message in the sidecar, with what is told about it.
@@ -462,74 +287,6 @@ impl DecisionsBuilder {
         columns.push(Arc::new(self.chars_out.finish()));
         RecordBatch::try_new(decisions_schema(), columns).map_err(internal)
     }
-}
-
-/// A text column of a table that was read.
-pub(crate) fn text_column<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b LargeStringArray> {
-    batch.column_by_name(name).and_then(|column| column.as_string_opt::<i64>()).ok_or_else(|| missing_column(name))
-}
-
-/// A count column of a table that was read.
-pub(crate) fn count_column<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b arrow::array::UInt64Array> {
-    batch
-        .column_by_name(name)
-        .and_then(|column| column.as_primitive_opt::<UInt64Type>())
-        .ok_or_else(|| missing_column(name))
-}
-
-/// A value of a text column.
-pub(crate) fn text_at(column: &LargeStringArray, index: usize) -> Option<&str> {
-    (index < column.len() && column.is_valid(index)).then(|| column.value(index))
-}
-
-/// Reads rows of the conversations table as columns.
-#[derive(Debug)]
-pub(crate) struct ConversationsView<'b> {
-    pub(crate) id: &'b LargeStringArray,
-    list: &'b ListArray,
-    columns: Vec<&'b LargeStringArray>,
-    extra: &'b LargeStringArray,
-}
-
-impl<'b> ConversationsView<'b> {
-    pub(crate) fn new(batch: &'b RecordBatch) -> Result<Self> {
-        let list = batch
-            .column_by_name("messages")
-            .and_then(|column| column.as_list_opt::<i32>())
-            .ok_or_else(|| missing_column("messages"))?;
-        let messages = list.values().as_struct_opt().ok_or_else(|| missing_column("messages"))?;
-        let columns = message_fields()
-            .iter()
-            .map(|field| {
-                let column = messages.column_by_name(field.name());
-                column.and_then(|column| column.as_string_opt::<i64>()).ok_or_else(|| missing_column(field.name()))
-            })
-            .collect::<Result<Vec<_>>>()?;
-        Ok(Self { id: text_column(batch, "conversation_id")?, list, columns, extra: text_column(batch, "extra")? })
-    }
-
-    /// The row at `index`, borrowed from the table.
-    pub(crate) fn row(&self, index: usize) -> Row<'b> {
-        let offsets = self.list.value_offsets();
-        let (start, end) = (offsets[index] as usize, offsets[index + 1] as usize);
-        let value = |column: usize, at: usize| text_at(self.columns[column], at).map(Into::into);
-        let messages = (start..end)
-            .map(|at| MessageRow {
-                role: value(0, at),
-                content: value(1, at),
-                name: value(2, at),
-                tool_calls: value(3, at),
-                tool_call_id: value(4, at),
-                metadata: value(5, at),
-                extra: value(6, at),
-            })
-            .collect();
-        Row { messages, extra: text_at(self.extra, index).map(Into::into) }
-    }
-}
-
-fn missing_column(name: &str) -> Error {
-    Error::new(ErrorKind::Verification, "", format!("the table has no column `{name}` of the expected type"))
 }
 
 fn internal(error: arrow::error::ArrowError) -> Error {

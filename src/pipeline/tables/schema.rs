@@ -1,0 +1,117 @@
+//! The Arrow schemas of the tables. Every text is `LargeUtf8`: a column may pass 2 GiB.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
+
+pub(super) fn field(name: &str, data_type: DataType, nullable: bool) -> Field {
+    Field::new(name, data_type, nullable)
+}
+
+fn place_fields() -> Vec<Field> {
+    vec![
+        field("conversation_id", DataType::LargeUtf8, false),
+        field("source", DataType::LargeUtf8, false),
+        field("source_row", DataType::UInt64, false),
+    ]
+}
+
+pub(super) fn message_fields() -> Fields {
+    ["role", "content", "name", "tool_calls", "tool_call_id", "metadata", "extra"]
+        .into_iter()
+        .map(|name| field(name, DataType::LargeUtf8, true))
+        .collect()
+}
+
+/// Conversations as columns.
+#[must_use]
+pub fn conversations_schema() -> SchemaRef {
+    let mut fields = place_fields();
+    fields.push(field(
+        "messages",
+        DataType::List(Arc::new(field("item", DataType::Struct(message_fields()), false))),
+        false,
+    ));
+    fields.push(field("extra", DataType::LargeUtf8, true));
+    Arc::new(Schema::new(fields))
+}
+
+/// Conversations as records of their own shape.
+#[must_use]
+pub fn records_schema() -> SchemaRef {
+    Arc::new(Schema::new(vec![field("record", DataType::LargeUtf8, false)]))
+}
+
+/// Originals.
+#[must_use]
+pub fn verbatim_schema() -> SchemaRef {
+    let mut fields = place_fields();
+    fields.extend([
+        field("position", DataType::UInt64, true),
+        field("message_index", DataType::UInt64, true),
+        field("message_id", DataType::LargeUtf8, true),
+        field("role", DataType::LargeUtf8, true),
+        field("kind", DataType::LargeUtf8, false),
+        field("summary_id", DataType::LargeUtf8, true),
+        field("message", DataType::LargeUtf8, false),
+        field("hash", DataType::LargeUtf8, true),
+    ]);
+    Arc::new(Schema::new(fields))
+}
+
+pub(super) const COUNTS: [&str; 12] = [
+    "messages_in",
+    "messages_out",
+    "chars_in",
+    "chars_out",
+    "tokens_in",
+    "tokens_out",
+    "preserved",
+    "compressed",
+    "deduped",
+    "fuzzy_deduped",
+    "code_split",
+    "pattern_preserved",
+];
+pub(super) const SHARES: [&str; 11] = [
+    "ratio",
+    "token_ratio",
+    "entity_retention",
+    "structural_integrity",
+    "reference_coherence",
+    "quality_score",
+    "fact_retention",
+    "fact_retention_with_entities",
+    "forward_recall",
+    "negation_retention",
+    "error_retention",
+];
+
+/// Figures per conversation.
+#[must_use]
+pub fn metrics_schema() -> SchemaRef {
+    let mut fields = place_fields();
+    fields.push(field("class", DataType::LargeUtf8, false));
+    fields.extend(COUNTS.map(|name| field(name, DataType::UInt64, false)));
+    fields.extend(SHARES.map(|name| field(name, DataType::Float64, !name.ends_with("ratio"))));
+    fields.push(field("checksum", DataType::LargeUtf8, false));
+    Arc::new(Schema::new(fields))
+}
+
+/// What happened to each message.
+#[must_use]
+pub fn decisions_schema() -> SchemaRef {
+    let mut fields = place_fields();
+    fields.extend([
+        field("message_index", DataType::UInt64, false),
+        field("message_id", DataType::LargeUtf8, true),
+        field("role", DataType::LargeUtf8, false),
+        field("action", DataType::LargeUtf8, false),
+        field("reason", DataType::LargeUtf8, false),
+        field("details", DataType::List(Arc::new(field("item", DataType::Utf8, true))), false),
+        field("position", DataType::UInt64, false),
+        field("chars_in", DataType::UInt64, false),
+        field("chars_out", DataType::UInt64, false),
+    ]);
+    Arc::new(Schema::new(fields))
+}
