@@ -209,7 +209,7 @@ impl Meter {
 /// The same for texts that differ in white space only.
 fn words_key(text: &str) -> u64 {
     let mut hasher = FixedState::default().build_hasher();
-    text.split_whitespace().for_each(|word| hasher.write(word.as_bytes()));
+    text.as_bytes().split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).for_each(|word| hasher.write(word));
     hasher.finish()
 }
 

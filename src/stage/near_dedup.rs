@@ -2,13 +2,14 @@
 //! lines that differ. Memory and time are linear: a text is compared with a few representatives only.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::FixedState;
 
 use super::dedup::is_eligible;
 use super::{Claim, Plan, Stage, View};
 use crate::model::Reason;
-use crate::text::{TextView, fold_key};
+use crate::text::TextView;
 
 /// Leading lines by which candidates are found.
 const FINGERPRINT_LINES: usize = 5;
@@ -100,7 +101,16 @@ fn length_ratio(a: usize, b: usize) -> f64 {
 }
 
 fn line_keys(text: &TextView<'_>) -> Vec<u64> {
-    text.lines.iter().map(|line| line.span.of(text.text).trim()).filter(|line| !line.is_empty()).map(fold_key).collect()
+    text.lines.iter().map(|line| line.span.of(text.text).trim()).filter(|line| !line.is_empty()).map(line_key).collect()
+}
+
+/// The same for lines that differ in the case of ASCII letters only; eight bytes at a time.
+fn line_key(line: &str) -> u64 {
+    let mut hasher = FixedState::default().build_hasher();
+    let (words, rest) = line.as_bytes().as_chunks::<8>();
+    words.iter().for_each(|word| hasher.write_u64(u64::from_le_bytes(word.map(|byte| byte.to_ascii_lowercase()))));
+    rest.iter().for_each(|byte| hasher.write_u8(byte.to_ascii_lowercase()));
+    hasher.finish()
 }
 
 /// Sum of the smaller counts over sum of the larger counts, of two sorted multisets.

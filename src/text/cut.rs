@@ -44,6 +44,11 @@ fn is_extender(c: char) -> bool {
 
 /// Appends `text` to `out` with every run of white space as one blank, trimmed; returns the characters added.
 pub fn push_collapsed(out: &mut String, text: &str) -> usize {
+    let text = text.trim();
+    if !has_odd_space(text.as_bytes()) {
+        out.push_str(text);
+        return text.chars().count();
+    }
     let mut n_chars = 0;
     for (i, piece) in text.split_whitespace().enumerate() {
         if i > 0 {
@@ -56,9 +61,15 @@ pub fn push_collapsed(out: &mut String, text: &str) -> usize {
     n_chars
 }
 
+/// True when collapsing may change something: white space other than single blanks, or any beyond ASCII.
+fn has_odd_space(text: &[u8]) -> bool {
+    let is_odd = |byte: u8| byte.is_ascii_control() || matches!(byte, 0xC2 | 0xE1..=0xE3);
+    text.iter().any(|&byte| is_odd(byte)) || text.windows(2).any(|pair| pair == b"  ")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::prefix;
+    use super::{prefix, push_collapsed};
 
     #[test]
     fn prefixes_end_between_graphemes_and_words() {
@@ -71,5 +82,21 @@ mod tests {
         assert_eq!(prefix("e\u{301}e\u{301}", 3), "e\u{301}");
         assert_eq!(prefix("🇩🇪🇫🇷", 3), "🇩🇪");
         assert_eq!(prefix("\u{301}", 0), "");
+    }
+
+    #[test]
+    fn white_space_collapses_to_single_blanks() {
+        for (text, flat) in [
+            (" a b ", "a b"),
+            ("a  b", "a b"),
+            ("a\nb\t\tc", "a b c"),
+            ("a\u{3000}b", "a b"),
+            ("a\u{A0}b", "a b"),
+            ("ä ö", "ä ö"),
+        ] {
+            let mut out = String::new();
+            let n_chars = push_collapsed(&mut out, text);
+            assert_eq!((out.as_str(), n_chars), (flat, flat.chars().count()));
+        }
     }
 }
