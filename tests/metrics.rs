@@ -42,12 +42,8 @@ fn a_flipped_digit_is_a_lost_fact() {
     let repeated = |offset: usize| {
         (48..57).map(|i| format!("{} {}", offset + 100 + i, offset + 500 + i)).collect::<Vec<_>>().join(", ")
     };
-    let right =
-        metrics(&[("user", &around(&amounts)), ("assistant", &format!("Lanes: {}", repeated(0)))]);
-    let flipped = metrics(&[
-        ("user", &around(&amounts)),
-        ("assistant", &format!("Lanes: {}", repeated(7_000))),
-    ]);
+    let right = metrics(&[("user", &around(&amounts)), ("assistant", &format!("Lanes: {}", repeated(0)))]);
+    let flipped = metrics(&[("user", &around(&amounts)), ("assistant", &format!("Lanes: {}", repeated(7_000)))]);
     assert!(right.fact_retention > flipped.fact_retention, "{:?} {:?}", right.fact_retention, flipped.fact_retention);
 }
 

@@ -55,7 +55,7 @@ pub(crate) async fn write_atomic(target: &Path, bytes: &[u8]) -> Result<()> {
     file.commit().await
 }
 
-/// A file in the making for code that blocks; see [`AtomicFile`].
+/// A file in the making, for code that blocks; dropped before [`BlockingFile::commit`] it leaves nothing behind.
 #[derive(Debug)]
 pub struct BlockingFile {
     temp: std::io::BufWriter<NamedTempFile>,
