@@ -108,8 +108,12 @@ fn line_keys(text: &TextView<'_>) -> Vec<u64> {
 fn line_key(line: &str) -> u64 {
     let mut hasher = FixedState::default().build_hasher();
     let (words, rest) = line.as_bytes().as_chunks::<8>();
-    words.iter().for_each(|word| hasher.write_u64(u64::from_le_bytes(word.map(|byte| byte.to_ascii_lowercase()))));
-    rest.iter().for_each(|byte| hasher.write_u8(byte.to_ascii_lowercase()));
+    for word in words {
+        hasher.write_u64(u64::from_le_bytes(word.map(|byte| byte.to_ascii_lowercase())));
+    }
+    for byte in rest {
+        hasher.write_u8(byte.to_ascii_lowercase());
+    }
     hasher.finish()
 }
 
