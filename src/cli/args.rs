@@ -65,7 +65,8 @@ pub(crate) struct CompressArgs {
     pub(crate) progress: ProgressArgs,
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
-    /// For drills: fail inside the engine on the conversation with this id.
+    /// For drills of debug builds: fail inside the engine on the conversation with this id.
+    #[cfg(debug_assertions)]
     #[arg(long, hide = true, value_name = "ID")]
     pub(crate) drill_panic: Option<String>,
 }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use condenser::engine::{Engine, Scratch};
+use condenser::engine::Engine;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{FilterSink, Input, RunWriter, expand, open_input};
-use condenser::model::{Condensed, Conversation, EngineOptions, ProvenancePlace};
+use condenser::model::{EngineOptions, ProvenancePlace};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
     BatchOptions, Condense, Context, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, JobOptions,
@@ -36,13 +36,16 @@ enum Target {
 /// Runs the command.
 pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
     let observer = progress::observer(&args.progress);
-    let (quiet, max_rejects, drill) = (args.progress.quiet, args.max_rejects, args.drill_panic.clone());
-    let trace = args.trace;
+    let (quiet, max_rejects, trace) = (args.progress.quiet, args.max_rejects, args.trace);
+    #[cfg(debug_assertions)]
+    let drill = args.drill_panic.clone();
     let settings = Settings::new(args)?;
     let engine = Engine::new(settings.options.engine.clone())?.explaining(trace);
+    let engine: Arc<dyn Condense> = Arc::new(engine);
+    #[cfg(debug_assertions)]
     let engine: Arc<dyn Condense> = match drill {
-        None => Arc::new(engine),
-        Some(id) => Arc::new(Drill { engine, id }),
+        None => engine,
+        Some(id) => Arc::new(super::drill::Drill { engine, id }),
     };
     let context = Context {
         engine,
@@ -151,22 +154,5 @@ fn refuse_inside(inputs: &[Input], target: &Target) -> Result<()> {
             Err(Error::new(ErrorKind::Usage, place, "the input lies in the output directory"))
         }
         None => Ok(()),
-    }
-}
-
-/// The engine with a planted failure.
-#[derive(Debug)]
-struct Drill {
-    engine: Engine,
-    id: String,
-}
-
-impl Condense for Drill {
-    fn options(&self) -> &EngineOptions {
-        self.engine.options()
-    }
-    fn condense(&self, conversation: &Conversation<'_>, scratch: &mut Scratch) -> Condensed {
-        assert!(conversation.id != self.id, "a drill");
-        self.engine.condense(conversation, scratch)
     }
 }

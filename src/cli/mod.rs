@@ -3,6 +3,8 @@
 
 mod args;
 mod compress;
+#[cfg(debug_assertions)]
+mod drill;
 mod explain;
 mod message;
 mod progress;
