@@ -7,13 +7,15 @@ use condenser::engine::{Engine, Scratch};
 use condenser::model::{Content, Conversation, EngineOptions, Message, Role};
 
 const SIZE: usize = 8 << 20;
+const UNCLOSED_FENCE: &str = "an unclosed fence";
+const UNCLOSED_QUOTE: &str = "an unclosed quote";
 
 #[expect(clippy::print_stdout, reason = "the figures are the result")]
 fn main() {
     let options = EngineOptions { recency_window: 0, fuzzy_dedup: true, ..EngineOptions::default() };
     let engine = Engine::new(options).expect("options");
     println!("| message | MB/s at 8 MB | time at 16 MB / time at 8 MB |\n|---|--:|--:|");
-    let cases: [(&str, &str); 14] = [
+    let cases: [(&str, &str); 16] = [
         ("words without punctuation", "word another thing "),
         ("Chinese without punctuation", "今天我们去公园散步然后回家"),
         ("Chinese with punctuation", "今天我们去公园。然后回家！"),
@@ -22,7 +24,9 @@ fn main() {
         ("a.a.a.", "a."),
         ("blanks", " "),
         ("newlines", "\n"),
-        ("unclosed fences", "```\ncode\n~~~\n"),
+        ("fences within fences", "```\ncode\n~~~\n"),
+        (UNCLOSED_FENCE, "let sum = sum + 1;\n"),
+        (UNCLOSED_QUOTE, "word another thing "),
         ("backticks", "`"),
         ("unclosed quotes", "\"word “word "),
         ("emoji", "👩‍👩‍👧‍👦🎉"),
@@ -30,8 +34,8 @@ fn main() {
         ("slashes and at signs", "a/b@c.d:1 "),
     ];
     for (name, piece) in cases {
-        let small = piece.repeat(SIZE / piece.len());
-        let large = piece.repeat(2 * SIZE / piece.len());
+        let small = text(name, piece, SIZE);
+        let large = text(name, piece, 2 * SIZE);
         let first = time(&engine, &[&small]);
         let second = time(&engine, &[&large]);
         println!("| {name} | {:.0} | {:.2} |", small.len() as f64 / 1e6 / first, second / first);
@@ -42,6 +46,15 @@ fn main() {
     let long: Vec<String> = (0..100_000).map(|i| format!("Message number {i} says that the order went out, that nobody was in when it came, and that it will be brought again on the next day.")).collect();
     let long: Vec<&str> = long.iter().map(String::as_str).collect();
     println!("100,000 messages of 130 characters, all compressible: {:.2} s", time(&engine, &long));
+}
+
+fn text(name: &str, piece: &str, size: usize) -> String {
+    let start = match name {
+        UNCLOSED_FENCE => "Look at this:\n```rust\n",
+        UNCLOSED_QUOTE => "He said: \"",
+        _ => "",
+    };
+    start.to_owned() + &piece.repeat(size / piece.len())
 }
 
 /// Seconds of the fastest of three runs.
