@@ -1,8 +1,10 @@
 //! Conversations as text in, compressed conversations as text out; every use proves the restore both ways.
 
+use std::collections::HashSet;
+
 use condenser::engine::{Engine, Scratch};
 use condenser::model::{
-    Action, Condensed, EngineOptions, Metrics, NewBody, Output, ProvenancePlace, Reason, ShapeName,
+    Action, Condensed, Decision, EngineOptions, Metrics, NewBody, Output, ProvenancePlace, Reason, ShapeName,
 };
 use condenser::shape;
 use condenser::stage::Stage;
@@ -141,6 +143,18 @@ fn check_structure(decoded: &shape::Decoded<'_>, condensed: &Condensed) {
             let was = (pair[0] + 1..=pair[1]).any(|index| messages[index - 1].role == messages[index].role);
             assert!(was, "messages {} and {} of one role are new neighbours", pair[0], pair[1]);
         }
+    }
+    assert!(firsts.is_sorted(), "output messages stand in the order of the input");
+    let text_of = |index: usize| messages[index].texts().collect::<Vec<_>>().concat();
+    let is_kept = |decision: &&Decision| decision.action == Action::Preserved;
+    let kept: HashSet<String> =
+        condensed.decisions.iter().filter(is_kept).map(|decision| text_of(decision.index)).collect();
+    for decision in condensed.decisions.iter().filter(|decision| decision.reason == Reason::ExactDuplicate) {
+        assert!(
+            kept.contains(&text_of(decision.index)),
+            "message {} refers to one that is not visible",
+            decision.index
+        );
     }
     for output in &condensed.messages {
         let of = sources(output);
