@@ -1,5 +1,5 @@
 //! The table of `docs/results.md`: ratio, metrics, decisions and speed of the engine per corpus.
-//! `cargo run --release --example results -- [--hard] FILE.jsonl.zst…`
+//! `cargo run --release --example results -- [--no-window | --hard] FILE.jsonl.zst…`
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -45,8 +45,9 @@ fn shares(metrics: &Metrics) -> [Option<f64>; 8] {
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let hard = args.iter().any(|arg| arg == "--hard");
-    let options = if hard {
-        EngineOptions { recency_window: 0, fuzzy_dedup: true, ..EngineOptions::default() }
+    let no_window = args.iter().any(|arg| arg == "--no-window");
+    let options = if hard || no_window {
+        EngineOptions { recency_window: 0, fuzzy_dedup: hard, ..EngineOptions::default() }
     } else {
         EngineOptions::default()
     };

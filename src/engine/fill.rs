@@ -57,9 +57,7 @@ impl Filler<'_> {
         let drafts = match (group.kind, self.view.text(first)) {
             (GroupKind::Recompact, _) => self.recompact(&group.members, &wrap),
             (_, None) => return self.parts(first, provenance, &wrap).ok_or(reverted),
-            (_, Some(text)) if group.members.len() == 1 => {
-                self.one_text(&text, self.view.is_large(first), is_output, &wrap)
-            }
+            (_, Some(text)) if group.members.len() == 1 => one_text(&text, self.view.is_large(first), is_output, &wrap),
             _ => {
                 let views: Vec<TextView<'_>> =
                     group.members.iter().filter_map(|&index| self.view.text(index)).collect();
@@ -108,22 +106,8 @@ impl Filler<'_> {
         self.view.options
     }
 
-    /// Drafts for one text, best first.
-    fn one_text(&mut self, text: &TextView<'_>, large: bool, is_output: bool, wrap: &Wrap) -> Vec<Draft> {
-        if !text.fences.is_empty() {
-            let is_protected = |piece: &TextView<'_>| !large && judge(piece, Depth::Decide).is_hard();
-            return split_code(text, wrap, self.lexer, &is_protected).into_iter().collect();
-        }
-        let body = if large { outline(text) } else { None };
-        if let Some(body) = body.or_else(|| is_output.then(|| digest(text))) {
-            return vec![body.wrapped(wrap, &[])];
-        }
-        let (full, plain) = summarize(&[*text], wrap, None);
-        vec![full, plain]
-    }
-
     /// A content list: each long text part in its own place.
-    fn parts(&mut self, index: usize, provenance: Provenance, wrap: &Wrap) -> Option<Filled> {
+    fn parts(&self, index: usize, provenance: Provenance, wrap: &Wrap) -> Option<Filled> {
         let view = self.view;
         let large = view.is_large(index);
         let mut filled =
@@ -138,7 +122,7 @@ impl Filler<'_> {
             if !large && text.fences.is_empty() && verdict.is_hard() {
                 continue;
             }
-            let drafts = self.one_text(&text, large, verdict.is_output, wrap);
+            let drafts = one_text(&text, large, verdict.is_output, wrap);
             let shorter = drafts.into_iter().find(|draft| saves(draft.n_chars(), n_chars, MIN_SAVING));
             if let Some(draft) = shorter {
                 filled.chars_out -= n_chars - draft.n_chars();
@@ -199,6 +183,20 @@ impl Filler<'_> {
             version: self.options().source_version,
         }
     }
+}
+
+/// Drafts for one text, best first.
+fn one_text(text: &TextView<'_>, large: bool, is_output: bool, wrap: &Wrap) -> Vec<Draft> {
+    if !text.fences.is_empty() {
+        let is_protected = |piece: &TextView<'_>| !large && judge(piece, Depth::Decide).is_hard();
+        return split_code(text, wrap, &is_protected).into_iter().collect();
+    }
+    let body = if large { outline(text) } else { None };
+    if let Some(body) = body.or_else(|| is_output.then(|| digest(text))) {
+        return vec![body.wrapped(wrap, &[])];
+    }
+    let (full, plain) = summarize(&[*text], wrap, None);
+    vec![full, plain]
 }
 
 fn saves(chars_out: usize, chars_in: usize, min_saving: f64) -> bool {

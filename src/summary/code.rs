@@ -4,70 +4,50 @@
 use super::draft::{Draft, Wrap};
 use super::prose::summarize;
 use crate::model::marker;
-use crate::text::{Lexer, TextView};
+use crate::text::{Span, TextView};
 
-/// Shorter pieces of prose stay as they are: a summary of them would be no shorter.
+/// Shorter passages of prose stay as they are: a summary of them would be no shorter.
 const MIN_PROSE_CHARS: usize = 80;
 
-/// The text with its prose summarised; `None` when nothing would change. `is_protected` tells which pieces of
+/// The text with its prose summarised; `None` when nothing would change. `is_protected` tells which passages of
 /// prose must stay (secrets, SQL, …).
 #[must_use]
-pub fn split_code(
-    view: &TextView<'_>,
-    wrap: &Wrap,
-    lexer: &mut Lexer,
-    is_protected: &dyn Fn(&TextView<'_>) -> bool,
-) -> Option<Draft> {
+pub fn split_code(view: &TextView<'_>, wrap: &Wrap, is_protected: &dyn Fn(&TextView<'_>) -> bool) -> Option<Draft> {
     let mut out = Draft::default();
     let mut changed = false;
-    for piece in pieces(view) {
-        let prose = piece.text.trim();
-        let summary = if piece.is_code { None } else { shorter(prose, wrap, lexer, is_protected) };
+    let mut start = 0;
+    let ends = view.fences.iter().map(|fence| (fence.span.start, fence.span.end));
+    let last = view.text.len() as u32;
+    for (end, next) in ends.chain([(last, last)]) {
+        let passage = trimmed(view.text, Span { start, end });
+        let summary = shorter(&view.passage(passage), wrap, is_protected);
         match summary {
             Some(draft) => {
-                let (before, after) = piece.text.split_once(prose).unwrap_or_default();
-                out.say(before);
+                out.say(Span { start, end: passage.start }.of(view.text));
                 out.append(&draft);
-                out.say(after);
+                out.say(Span { start: passage.end, end }.of(view.text));
                 changed = true;
             }
-            None => out.quote_exact(piece.text),
+            None => out.quote_exact(Span { start, end }.of(view.text)),
         }
+        out.quote_exact(Span { start: end, end: next }.of(view.text));
+        start = next;
     }
     changed.then_some(out)
 }
 
-fn shorter(prose: &str, wrap: &Wrap, lexer: &mut Lexer, is_protected: &dyn Fn(&TextView<'_>) -> bool) -> Option<Draft> {
-    let n_chars = prose.chars().count();
-    if n_chars < MIN_PROSE_CHARS || marker::stands_for_others(prose) {
+fn shorter(passage: &TextView<'_>, wrap: &Wrap, is_protected: &dyn Fn(&TextView<'_>) -> bool) -> Option<Draft> {
+    let n_chars = passage.counts.chars as usize;
+    if n_chars < MIN_PROSE_CHARS || marker::stands_for_others(passage.covered()) || is_protected(passage) {
         return None;
     }
-    lexer.clear();
-    let lexed = lexer.lex(prose);
-    let view = lexer.view(prose, &lexed);
-    if is_protected(&view) {
-        return None;
-    }
-    let (full, plain) = summarize(&[view], wrap, None);
+    let (full, plain) = summarize(&[*passage], wrap, None);
     [full, plain].into_iter().find(|draft| draft.n_chars() < n_chars)
 }
 
-struct Piece<'a> {
-    text: &'a str,
-    is_code: bool,
-}
-
-/// The whole text in order, fences and what lies between.
-fn pieces<'a>(view: &TextView<'a>) -> impl Iterator<Item = Piece<'a>> {
-    let text = view.text;
-    let mut at = 0;
-    let mut out = Vec::with_capacity(view.fences.len() * 2 + 1);
-    for fence in view.fences {
-        let start = fence.span.start as usize;
-        out.push(Piece { text: text.get(at..start).unwrap_or(""), is_code: false });
-        out.push(Piece { text: fence.span.of(text), is_code: true });
-        at = fence.span.end as usize;
-    }
-    out.push(Piece { text: text.get(at..).unwrap_or(""), is_code: false });
-    out.into_iter().filter(|piece| !piece.text.is_empty())
+/// `span` without white space at its ends.
+fn trimmed(text: &str, span: Span) -> Span {
+    let inner = span.of(text);
+    let start = span.start + (inner.len() - inner.trim_start().len()) as u32;
+    Span { start, end: start + inner.trim().len() as u32 }
 }

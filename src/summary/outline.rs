@@ -17,7 +17,7 @@ const MAX_CHARS: usize = 600;
 /// An outline of JSON, tables or code, unwrapped; `None` for other texts.
 #[must_use]
 pub fn outline(view: &TextView<'_>) -> Option<Draft> {
-    json(view.text).or_else(|| rows(view)).or_else(|| declarations(view))
+    json(view.covered()).or_else(|| rows(view)).or_else(|| declarations(view))
 }
 
 fn json(text: &str) -> Option<Draft> {

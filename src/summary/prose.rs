@@ -50,7 +50,7 @@ pub(super) fn extract(view: &TextView<'_>, budget: usize, shown: &mut Keys, out:
         last = Some(index);
     }
     if picked.is_empty() {
-        let best = best_unit(view).map_or(view.text, |unit| unit.span.of(view.text));
+        let best = best_unit(view).map_or(view.covered(), |unit| unit.span.of(view.text));
         shorten(best, budget, out);
     }
 }

@@ -71,6 +71,9 @@ impl Lexer {
             cues: part(&self.cues, &lexed.cues),
             fences: part(&self.fences, &lexed.fences),
             counts: lexed.counts,
+            scope: Span { start: 0, end: text.len() as u32 },
+            first_fact: 0,
+            first_cue: 0,
         }
     }
 

@@ -82,7 +82,7 @@ pub fn classify(view: &TextView<'_>) -> Vec<Reason> {
 /// The verdict on a text. Whether there is a hard reason does not depend on `depth`, only how many are named.
 #[must_use]
 pub fn judge(view: &TextView<'_>, depth: Depth) -> Verdict {
-    if view.text.is_empty() {
+    if view.covered().is_empty() {
         return Verdict::default();
     }
     let survey = Survey::of(view);
@@ -99,7 +99,7 @@ pub fn is_structured_output(view: &TextView<'_>) -> bool {
 
 fn reasons(view: &TextView<'_>, survey: &Survey, depth: Depth) -> ReasonSet {
     let mut reasons = ReasonSet::default();
-    let text = view.text.as_bytes();
+    let text = view.covered().as_bytes();
     let is_decided = |reasons: &ReasonSet| depth == Depth::Decide && reasons.has_hard();
     let is_output = is_output(survey) && survey.all.lines >= MIN_OUTPUT_LINES;
     reasons.add_if(Reason::CodeFence, !view.fences.is_empty());
@@ -134,7 +134,7 @@ fn is_output(survey: &Survey) -> bool {
 
 /// The reasons that the lines give.
 fn structure(view: &TextView<'_>, survey: &Survey, is_output: bool, reasons: &mut ReasonSet) {
-    let text = view.text.as_bytes();
+    let text = view.covered().as_bytes();
     let is_island = |tally: Tally| {
         // Output shows pieces of code, configuration and tables; they count when they are a good part of it.
         let is_piece = is_output && tally.bytes * 3 < survey.all.bytes;

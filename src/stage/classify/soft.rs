@@ -19,7 +19,7 @@ static LEGAL_FINDERS: LazyLock<[Finder<'static>; 5]> = LazyLock::new(|| LEGAL.ma
 
 /// Adds the soft reasons of all facts.
 pub(super) fn add_soft(view: &TextView<'_>, reasons: &mut ReasonSet) {
-    let text = view.text.as_bytes();
+    let text = view.covered().as_bytes();
     reasons.add_if(Reason::LegalTerm, LEGAL_FINDERS.iter().any(|finder| finder.find(text).is_some()));
     for fact in view.facts {
         let reason = match fact.kind {

@@ -34,7 +34,7 @@ pub(super) fn is_verse(view: &TextView<'_>) -> bool {
         }
     }
     verse_bytes += stanza.close(labelled);
-    verse_bytes * 4 >= text.len()
+    verse_bytes * 4 >= view.covered().len()
 }
 
 impl Stanza {
