@@ -138,6 +138,11 @@ mod facts_of_all_kinds {
         check(&facts(&"7".repeat(200)), "");
         check(&facts(&"a1b2".repeat(100)), "");
     }
+
+    #[test]
+    fn many_digits_behind_two_colons_are_no_address() {
+        check(&facts("see ::123456 there"), "Number 123456");
+    }
 }
 
 mod units_of_text {
@@ -373,15 +378,6 @@ mod lines {
     }
 
     #[test]
-    fn equal_failures_have_equal_keys() {
-        with("ERROR a\n  ERROR a\nok\n", |view| {
-            assert_eq!(view.lines[0].key, view.lines[1].key);
-            assert_ne!(view.lines[0].key, 0);
-            assert_eq!(view.lines[2].key, 0);
-        });
-    }
-
-    #[test]
     fn underlined_headings() {
         check(&kinds("Title\n=====\ntext.\n---"), "Heading Heading Prose Data");
     }
@@ -434,13 +430,6 @@ mod cues_of_units {
             &cues("As a result we agreed. Why so? However, it is required, therefore do."),
             "Reasoning result | Decision agreed. | Question ? | Emphasis However, | Obligation required, | Reasoning therefore",
         );
-    }
-
-    #[test]
-    fn the_same_negation_has_the_same_key() {
-        let keys = |text: &str| super::with(text, |view| view.cues.iter().map(|cue| cue.key).collect::<Vec<_>>());
-        assert_eq!(keys("You must NOT restart it now"), keys("you must not restart it, now"));
-        assert_ne!(keys("We do not restart"), keys("We do not stop"));
     }
 }
 
@@ -517,7 +506,7 @@ fn outline(text: &str) -> Vec<String> {
             .iter()
             .map(|unit| format!("{:?} {} {}", unit.kind, unit.paragraph, unit.span.of(text).replace("\r\n", "\n")));
         let facts = view.facts.iter().map(|fact| format!("{:?} {}", fact.kind, fact.key));
-        let cues = view.cues.iter().map(|cue| format!("{:?} {}", cue.kind, cue.key));
+        let cues = view.cues.iter().map(|cue| format!("{:?}", cue.kind));
         let fences = view.fences.iter().map(|fence| format!("{:?} {}", fence.kind, fence.closed));
         lines.chain(units).chain(facts).chain(cues).chain(fences).collect()
     })

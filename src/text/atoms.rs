@@ -26,14 +26,14 @@ pub(super) struct Shape {
     pub other: usize,
 }
 
-/// Place of each byte's count in the sum over a word.
-static PLACES: [u8; 256] = places();
+/// One, at the place of each byte's count in the sum over a word.
+static PLACES: [u128; 256] = places();
 
-const fn places() -> [u8; 256] {
-    let mut table = [11; 256];
+const fn places() -> [u128; 256] {
+    let mut table = [0; 256];
     let mut byte = 0;
     while byte < 256 {
-        table[byte] = match byte as u8 {
+        let place = match byte as u8 {
             b'a'..=b'z' => 0,
             b'A'..=b'Z' => 1,
             b'0'..=b'9' => 2,
@@ -47,18 +47,18 @@ const fn places() -> [u8; 256] {
             b'#' => 10,
             _ => 11,
         };
+        table[byte] = 1 << (8 * place);
         byte += 1;
     }
     table
 }
 
 impl Shape {
+    /// The shape of a word of up to 255 bytes.
     pub(super) fn of(word: &[u8]) -> Self {
-        let mut counts = [0_u8; 16];
-        for &byte in word {
-            counts[usize::from(PLACES[usize::from(byte)] & 15)] += 1;
-        }
-        let [lower, upper, digit, ext, dot, dash, under, slash, colon, at, hash, other, ..] = counts.map(usize::from);
+        let sum = word.iter().fold(0_u128, |sum, &byte| sum.wrapping_add(PLACES[usize::from(byte)]));
+        let [lower, upper, digit, ext, dot, dash, under, slash, colon, at, hash, other, ..] =
+            sum.to_le_bytes().map(usize::from);
         Self { lower, upper, digit, ext, dot, dash, under, slash, colon, at, hash, other }
     }
     pub(super) fn letters(&self) -> usize {
@@ -126,6 +126,7 @@ fn part(word: &[u8], mut start: usize, mut end: usize, found: &mut impl FnMut(us
 
 /// What the whole of `word` is.
 pub(super) fn whole(word: &[u8], shape: &Shape) -> Option<FactKind> {
+    let first = *word.first()?;
     if shape.at > 0 {
         return paths::is_email(word, shape).then_some(FactKind::Email);
     }
@@ -135,7 +136,7 @@ pub(super) fn whole(word: &[u8], shape: &Shape) -> Option<FactKind> {
     if shape.hash > 0 {
         return is_ticket_number(word, shape).then_some(FactKind::Ticket);
     }
-    if shape.digit > 0 && word[0].is_ascii_digit() | matches!(word[0], b'+') {
+    if shape.digit > 0 && (first.is_ascii_digit() || first == b'+') {
         if shape.letters() == 0 && shape.under == 0 {
             return numbers::of_digits(word).or_else(|| paths::digits_with_more(word, shape));
         }

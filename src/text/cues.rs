@@ -1,7 +1,6 @@
 //! Finds what a unit does: negates, obliges, decides, corrects, asks, or says nothing. Knows words and their
 //! neighbours; refuses to know facts and lines.
 
-use super::keys::{KEY_START, key_of};
 use super::lexed::{Cue, CueKind, Fact, FactKind, Span, UnitKind};
 use super::scan::{self, Piece};
 use super::words;
@@ -28,10 +27,10 @@ pub(super) fn find(bytes: &[u8], pieces: &[Piece], span: Span, kind: UnitKind, f
     }
     let unit = Unit { bytes, pieces, is_line: kind == UnitKind::Line };
     if unit.is_filler(span) && !has_facts(facts, span) {
-        cues.push(Cue { at: span.start, kind: CueKind::Filler, key: 0 });
+        cues.push(Cue { at: span.start, kind: CueKind::Filler });
     }
     if unit.is_correction() {
-        cues.push(Cue { at: span.start, kind: CueKind::Correction, key: 0 });
+        cues.push(Cue { at: span.start, kind: CueKind::Correction });
     }
     let mut mask = 0;
     for (index, piece) in pieces.iter().enumerate() {
@@ -57,9 +56,9 @@ pub(super) fn find(bytes: &[u8], pieces: &[Piece], span: Span, kind: UnitKind, f
     }
     let text = bytes.get(span.start as usize..span.end as usize).unwrap_or_default();
     if mask & (scan::END | scan::WIDE_END) != 0
-        && let Some(at) = question(text)
+        && let Some(at) = question(text, mask & scan::WIDE_END != 0)
     {
-        cues.push(Cue { at: span.start + at as u32, kind: CueKind::Question, key: 0 });
+        cues.push(Cue { at: span.start + at as u32, kind: CueKind::Question });
     }
 }
 
@@ -71,14 +70,17 @@ fn has_facts(facts: &[Fact], span: Span) -> bool {
 }
 
 /// Where the question mark stands that the unit ends with.
-fn question(text: &[u8]) -> Option<usize> {
+fn question(text: &[u8], may_be_wide: bool) -> Option<usize> {
     let tail_start = text.len().saturating_sub(12);
     let tail = text.get(tail_start..)?;
-    if let Some(at) = memchr::memrchr(b'?', tail) {
+    if let Some(at) = tail.iter().rposition(|&byte| byte == b'?') {
         let rest = &tail[at + 1..];
         return rest.iter().all(|byte| !byte.is_ascii_alphanumeric()).then_some(tail_start + at);
     }
-    memchr::memmem::rfind(tail, "？".as_bytes()).map(|at| tail_start + at)
+    if !may_be_wide {
+        return None;
+    }
+    tail.windows(3).rposition(|sign| sign == "？".as_bytes()).map(|at| tail_start + at)
 }
 
 fn ends_with_nt(piece: &Piece, bytes: &[u8]) -> bool {
@@ -117,35 +119,33 @@ impl<'a> Unit<'a> {
             self.negation(index, piece, cues);
         }
         if flags & words::OBLIGATION != 0 {
-            cues.push(Cue { at, kind: CueKind::Obligation, key: self.key(index) });
+            cues.push(Cue { at, kind: CueKind::Obligation });
         }
         for (flag, kind) in SINGLE {
             if flags & flag != 0 {
-                cues.push(Cue { at, kind, key: 0 });
+                cues.push(Cue { at, kind });
             }
         }
         if flags & words::PHRASE != 0
             && let Some(kind) = self.phrase(index)
         {
-            let key = if kind == CueKind::Obligation { self.key(index) } else { 0 };
-            cues.push(Cue { at, kind, key });
+            cues.push(Cue { at, kind });
         }
         if flags & words::REPORT != 0 && is_status(self.core(index)) {
-            cues.push(Cue { at, kind: CueKind::Status, key: 0 });
+            cues.push(Cue { at, kind: CueKind::Status });
         }
     }
 
     fn negation(&self, index: usize, piece: Piece, cues: &mut Vec<Cue>) {
         let at = piece.core(self.bytes).0 as u32;
-        let key = self.key(index);
-        cues.push(Cue { at, kind: CueKind::Negation, key });
+        cues.push(Cue { at, kind: CueKind::Negation });
         // An order not to do something obliges.
         let is_order = self.is_any(index, &["don't", "don’t", "dont"]) && index == 0
             || self.is(index, "not")
                 && (index == 1 && self.is(0, "do") || self.before(index, 1, "must") || index == 2 && self.is(1, "do"))
             || self.is(index, "never") && index == 0;
         if is_order {
-            cues.push(Cue { at, kind: CueKind::Obligation, key });
+            cues.push(Cue { at, kind: CueKind::Obligation });
         }
     }
 
@@ -186,18 +186,6 @@ impl<'a> Unit<'a> {
             b"have" | b"has" | b"had" | b"need" | b"needs" if self.is(index + 1, "to") => Some(CueKind::Obligation),
             _ => None,
         }
-    }
-
-    /// Hash of the word before, the word and the two after, case folded.
-    fn key(&self, index: usize) -> u64 {
-        let mut key = KEY_START;
-        for at in index.checked_sub(1).into_iter().chain(index..index + 3) {
-            for &byte in self.core(at).iter().take(48) {
-                key = key_of(key, byte);
-            }
-            key = key_of(key, b' ');
-        }
-        key
     }
 
     /// True when every word carries nothing and at least one of them is known filler.

@@ -197,7 +197,8 @@ impl Finder<'_> {
                 return;
             }
             let word = self.bytes.get(start..end).unwrap_or_default();
-            let is_simple = !word.iter().skip(1).any(u8::is_ascii_uppercase) && !piece.has(scan::DASH);
+            let is_simple =
+                !piece.has(scan::DASH) && (!piece.has(scan::UPPER) || !word.iter().skip(1).any(u8::is_ascii_uppercase));
             if self.is_text && (is_simple || piece.has(scan::DASH)) {
                 self.names.word(self.bytes, self.pieces, index, (start, end), self.facts);
             }
@@ -205,7 +206,22 @@ impl Finder<'_> {
                 return;
             }
         }
+        if piece.mask & !(scan::DIGIT | scan::DOT | scan::COMMA) == 0 && self.number(index, piece) {
+            return;
+        }
         self.atoms(index, piece);
+    }
+
+    /// A plain number with nothing but a stop behind it; false when the piece is none.
+    fn number(&mut self, index: usize, piece: Piece) -> bool {
+        let (start, end) = piece.core(self.bytes);
+        let word = self.bytes.get(start..end).unwrap_or_default();
+        if start > piece.start as usize || word.len() > atoms::MAX_ATOM || !numbers::is_number(word) {
+            return false;
+        }
+        let (end, kind) = self.widen(index, piece, start, end, FactKind::Number);
+        self.push(start, end, kind);
+        true
     }
 
     /// Goes through the runs of letters, digits and joining signs of a piece.
@@ -218,8 +234,7 @@ impl Finder<'_> {
         while at < end {
             let start = at;
             let mut mask = 0;
-            while at < end {
-                let byte = self.bytes[at];
+            for &byte in self.bytes.get(start..end).unwrap_or_default() {
                 let class = ATOMS[usize::from(byte)];
                 if class == 0 || class == OPEN && !self.joins(start, at, end) {
                     break;
@@ -228,11 +243,25 @@ impl Finder<'_> {
                 at += 1;
             }
             if at == start {
-                // `\n` and the like in quoted text are no letters.
-                let is_escape = self.bytes[at] == b'\\' && matches!(self.bytes.get(at + 1), Some(b'n' | b'r' | b't'));
-                at += 1 + usize::from(is_escape);
+                at = self.skip_signs(start, end);
             } else if mask & (FACTUAL | VOWEL) != VOWEL || piece.has(scan::MONEY) {
                 at = self.atom(index, piece, start, at);
+            }
+        }
+    }
+
+    /// Where the signs and characters at `at`, which begin no atom, are over.
+    fn skip_signs(&self, mut at: usize, end: usize) -> usize {
+        loop {
+            at += match self.bytes[at] {
+                // `\n` and the like in quoted text are no letters.
+                b'\\' if matches!(self.bytes.get(at + 1), Some(b'n' | b'r' | b't')) => 2,
+                0xe0..=0xef => 3,
+                0xf0.. => 4,
+                _ => 1,
+            };
+            if at >= end || ATOMS[usize::from(self.bytes[at])] != 0 {
+                return at;
             }
         }
     }

@@ -1,20 +1,88 @@
-//! Keys of facts, lines and cues: hashes that are the same on every machine. Knows bytes only.
+//! Keys of facts and texts: hashes that are the same on every machine. Knows bytes only.
 
 /// A 64-bit hash of `text` with ASCII case folded; the same on every machine.
 #[must_use]
 pub fn fold_key(text: &str) -> u64 {
-    text.bytes().fold(KEY_START, key_of)
-}
-
-/// The key before any byte.
-pub(super) const KEY_START: u64 = 0xcbf2_9ce4_8422_2325;
-
-/// The key after one more byte.
-pub(super) fn key_of(key: u64, byte: u8) -> u64 {
-    (key ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)
+    fold_bytes(text.as_bytes())
 }
 
 /// [`fold_key`] of bytes.
 pub(super) fn fold_bytes(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(KEY_START, |key, &byte| key_of(key, byte))
+    let (words, rest) = bytes.as_chunks::<8>();
+    let key = words.iter().fold(START, |key, word| mix(key, fold(u64::from_le_bytes(*word))));
+    finish(key, fold(tail(rest)), bytes.len())
+}
+
+/// [`fold_key`] of bytes that come one by one.
+#[derive(Debug)]
+pub(super) struct Key {
+    key: u64,
+    word: u64,
+    n_bytes: usize,
+}
+
+impl Key {
+    /// The key of nothing.
+    pub(super) fn new() -> Self {
+        Self { key: START, word: 0, n_bytes: 0 }
+    }
+    /// Takes one more byte.
+    pub(super) fn push(&mut self, byte: u8) {
+        self.word |= u64::from(byte) << (8 * (self.n_bytes % 8));
+        self.n_bytes += 1;
+        if self.n_bytes.is_multiple_of(8) {
+            self.key = mix(self.key, fold(self.word));
+            self.word = 0;
+        }
+    }
+    /// The key of all bytes taken.
+    pub(super) fn finish(self) -> u64 {
+        finish(self.key, fold(self.word), self.n_bytes)
+    }
+}
+
+const START: u64 = 0xcbf2_9ce4_8422_2325;
+const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+fn mix(key: u64, word: u64) -> u64 {
+    (key.rotate_left(26) ^ word).wrapping_mul(ODD)
+}
+
+fn finish(key: u64, word: u64, n_bytes: usize) -> u64 {
+    let key = mix(mix(key, word), n_bytes as u64);
+    key ^ key >> 32
+}
+
+/// Up to seven bytes as one number, the first the lowest.
+fn tail(rest: &[u8]) -> u64 {
+    rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+}
+
+/// Eight bytes with the case of ASCII letters folded.
+fn fold(word: u64) -> u64 {
+    let low = word & !HIGHS;
+    let from_a = low + ONES * u64::from(0x80 - b'A');
+    let behind_z = low + ONES * u64::from(0x80 - b'Z' - 1);
+    word | (from_a & !behind_z & !word & HIGHS) >> 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_case_makes_no_difference() {
+        let text = "The Quick [BROWN] fox @ 12 — Österreich z{|}";
+        for (end, _) in text.char_indices() {
+            let part = &text.as_bytes()[..end];
+            assert_eq!(fold_bytes(part), fold_bytes(&part.to_ascii_lowercase()));
+            let mut key = Key::new();
+            part.iter().for_each(|&byte| key.push(byte));
+            assert_eq!(key.finish(), fold_bytes(part));
+        }
+        assert_ne!(fold_key("a"), fold_key("a\0"));
+        assert_ne!(fold_key("[abcdefgh"), fold_key("{abcdefgh"));
+    }
 }

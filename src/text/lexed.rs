@@ -41,8 +41,6 @@ pub struct Line {
     pub indent: u16,
     /// What it reports.
     pub severity: Severity,
-    /// Hash of the trimmed line when `severity` is `Failure`, else 0.
-    pub key: u64,
 }
 
 /// What a line looks like by itself; a fenced line is only that.
@@ -239,9 +237,6 @@ pub struct Cue {
     pub at: u32,
     /// What it does.
     pub kind: CueKind,
-    /// For `Negation` and `Obligation` a hash of the word with its neighbours (one word before, two after, case
-    /// folded), so that the same statement elsewhere has the same key; else 0.
-    pub key: u64,
 }
 
 /// Kinds of cues.

@@ -5,7 +5,6 @@ use super::counts;
 use super::cues;
 use super::facts::{self, Names};
 use super::fences::OpenFence;
-use super::keys::fold_bytes;
 use super::lexed::{CharCounts, Cue, Fact, Fence, Lexed, Line, LineKind, Severity, Span, TextView, Unit, UnitKind};
 use super::lines::{self, LineText};
 use super::scan::{self, Piece};
@@ -148,7 +147,7 @@ impl<'t> Pass<'t> {
         while start < bytes.len() {
             if bytes[start] == b'\n' && self.fence.is_none() {
                 let span = Span { start: start as u32, end: start as u32 };
-                let line = Line { span, kind: LineKind::Blank, indent: 0, severity: Severity::None, key: 0 };
+                let line = Line { span, kind: LineKind::Blank, indent: 0, severity: Severity::None };
                 self.blank(lexer, line);
                 start += 1;
                 continue;
@@ -178,7 +177,7 @@ impl<'t> Pass<'t> {
             mark += 1;
         }
         let line_indent = u16::try_from(indent).unwrap_or(u16::MAX);
-        let mut line = Line { span, kind: LineKind::Blank, indent: line_indent, severity: Severity::None, key: 0 };
+        let mut line = Line { span, kind: LineKind::Blank, indent: line_indent, severity: Severity::None };
         if let Some(fence) = self.fence {
             line.kind = LineKind::Fenced;
             if fence.is_closed_by(bytes, span, mark, indent) {
@@ -227,9 +226,7 @@ impl<'t> Pass<'t> {
         }
         line.kind = lines::classify(&text, self.previous);
         line.severity = severity::severity(&text, line.kind);
-        if line.severity == Severity::Failure {
-            line.key = fold_bytes(text.trimmed());
-        } else if line.severity == Severity::Totals && line.kind == LineKind::Prose {
+        if line.severity == Severity::Totals && line.kind == LineKind::Prose {
             line.kind = LineKind::Status;
         }
         facts::find(&text, line.kind, &mut lexer.facts, &mut lexer.names);
@@ -247,9 +244,6 @@ impl<'t> Pass<'t> {
         let (start, end) = (head.start as usize, tail.end as usize);
         let text = LineText { bytes, start, end, indent, pieces: &lexer.pieces, mask: classes, words };
         line.severity = severity::severity(&text, LineKind::Fenced);
-        if line.severity == Severity::Failure {
-            line.key = fold_bytes(text.trimmed());
-        }
         facts::find(&text, LineKind::Fenced, &mut lexer.facts, &mut lexer.names);
     }
 

@@ -3,6 +3,7 @@
 
 mod amounts;
 mod atoms;
+mod classes;
 mod counts;
 mod cues;
 pub mod cut;

@@ -71,10 +71,16 @@ impl Names {
     ) {
         let piece = pieces[index];
         let word = bytes.get(start..end).unwrap_or_default();
-        let word = word.strip_suffix(b"'s").or_else(|| word.strip_suffix("’s".as_bytes())).unwrap_or(word);
-        let is_opener = piece.word & (words::OPENER | words::FUNCTION | words::FILLER) != 0
-            || piece.word == 0 && words::flags_of(word) & (words::OPENER | words::FUNCTION | words::FILLER) != 0;
-        if is_opener || !is_capitalised(word) {
+        let is_plain = piece.mask & !scan::PLAIN == 0;
+        let word = if is_plain {
+            word
+        } else {
+            word.strip_suffix(b"'s").or_else(|| word.strip_suffix("’s".as_bytes())).unwrap_or(word)
+        };
+        const OPENER: u32 = words::OPENER | words::FUNCTION | words::FILLER;
+        let is_opener = piece.word & OPENER != 0 || piece.word == 0 && !is_plain && words::flags_of(word) & OPENER != 0;
+        let is_small = piece.mask & !(scan::LOWER | scan::VOWEL | scan::CAPITAL) == 0 && piece.has(scan::LOWER);
+        if is_opener || !(is_small && piece.has(scan::CAPITAL) || is_capitalised(word)) {
             self.end_run(bytes, facts);
             return;
         }

@@ -1,7 +1,7 @@
 //! Says what a piece that begins with a digit or a sign of money is: a number, an amount, a date, a version, …
 //! Knows forms of digits; refuses to know words around them.
 
-use super::keys::{KEY_START, key_of};
+use super::keys::Key;
 use super::lexed::FactKind;
 use super::words;
 
@@ -175,7 +175,7 @@ fn is_nested(suffix: &[u8]) -> bool {
 /// The key of a number with or without a unit: blanks and separators of thousands left out, full-width digits as
 /// digits.
 pub(super) fn number_key(word: &[u8]) -> u64 {
-    let mut key = KEY_START;
+    let mut key = Key::new();
     let mut at = 0;
     while let Some(&byte) = word.get(at) {
         match byte {
@@ -183,18 +183,18 @@ pub(super) fn number_key(word: &[u8]) -> u64 {
             b',' | b'\'' => {
                 let n_digits = word[at + 1..].iter().take(4).take_while(|byte| byte.is_ascii_digit()).count();
                 if n_digits != 3 {
-                    key = key_of(key, b'.');
+                    key.push(b'.');
                 }
             }
             0xef if word.get(at + 1) == Some(&0xbc)
                 && word.get(at + 2).is_some_and(|byte| (0x90..=0x99).contains(byte)) =>
             {
-                key = key_of(key, word[at + 2] - 0x90 + b'0');
+                key.push(word[at + 2] - 0x90 + b'0');
                 at += 2;
             }
-            _ => key = key_of(key, byte),
+            _ => key.push(byte),
         }
         at += 1;
     }
-    key
+    key.finish()
 }

@@ -1,6 +1,11 @@
 //! Cuts a line into pieces between white space and says of each which classes of signs occur in it. Knows bytes
 //! and characters; refuses to know what a piece means.
 
+pub(super) use super::classes::{
+    ANGLE, APOSTROPHE, AT, BLANK, BOX, BRACKET, CAPITAL, CLASSES, COLON, COMMA, CONTROL, DASH, DIGIT, DOT, END,
+    EXT_DIGIT, EXT_LETTER, EXT_QUOTE, HASH, LOWER, MONEY, OTHER, PERCENT, PLAIN, QUOTE, SIGN, SLASH, TICK, UNDER,
+    UPPER, VOWEL, WIDE, WIDE_COMMA, WIDE_END, class_of, decode,
+};
 use super::lexed::CharCounts;
 use super::words;
 
@@ -36,98 +41,13 @@ impl Piece {
     }
 }
 
-pub(super) const LOWER: u32 = 1;
-/// A capital behind the first byte.
-pub(super) const UPPER: u32 = 1 << 1;
-pub(super) const DIGIT: u32 = 1 << 2;
-pub(super) const DOT: u32 = 1 << 3;
-pub(super) const COMMA: u32 = 1 << 4;
-pub(super) const END: u32 = 1 << 5;
-pub(super) const COLON: u32 = 1 << 6;
-pub(super) const SLASH: u32 = 1 << 7;
-pub(super) const DASH: u32 = 1 << 8;
-pub(super) const UNDER: u32 = 1 << 9;
-pub(super) const APOSTROPHE: u32 = 1 << 10;
-pub(super) const QUOTE: u32 = 1 << 11;
-pub(super) const TICK: u32 = 1 << 12;
-pub(super) const BRACKET: u32 = 1 << 13;
-pub(super) const ANGLE: u32 = 1 << 14;
-pub(super) const SIGN: u32 = 1 << 15;
-pub(super) const AT: u32 = 1 << 16;
-pub(super) const HASH: u32 = 1 << 17;
-pub(super) const MONEY: u32 = 1 << 18;
-pub(super) const PERCENT: u32 = 1 << 19;
-pub(super) const CONTROL: u32 = 1 << 20;
-pub(super) const VOWEL: u32 = 1 << 21;
-/// Ideographs, kana, hangul.
-pub(super) const WIDE: u32 = 1 << 22;
-/// `。！？…` and the like.
-pub(super) const WIDE_END: u32 = 1 << 23;
-/// `，、；：`
-pub(super) const WIDE_COMMA: u32 = 1 << 24;
-/// A letter outside ASCII.
-pub(super) const EXT_LETTER: u32 = 1 << 25;
-/// The piece begins with a capital.
-pub(super) const CAPITAL: u32 = 1 << 26;
-/// A full-width digit.
-pub(super) const EXT_DIGIT: u32 = 1 << 27;
-/// `“”„«»「」『』《》‘’`
-pub(super) const EXT_QUOTE: u32 = 1 << 28;
-/// Emoji, arrows, other signs.
-pub(super) const OTHER: u32 = 1 << 29;
-/// Box drawing.
-pub(super) const BOX: u32 = 1 << 30;
-const BLANK: u32 = 1 << 31;
-/// Only in `CLASSES`; never in a mask.
-const OUTSIDE_ASCII: u32 = BLANK | WIDE;
-
-/// Only letters.
-pub(super) const PLAIN: u32 = LOWER | UPPER | CAPITAL | VOWEL | EXT_LETTER | WIDE;
+const UPPER_TO_CAPITAL: u32 = CAPITAL.trailing_zeros() - UPPER.trailing_zeros();
 /// What a word of the word list may carry around it.
 const WORDLIKE: u32 =
     PLAIN | DOT | COMMA | END | COLON | APOSTROPHE | QUOTE | TICK | BRACKET | EXT_QUOTE | SIGN | DASH | WIDE_COMMA;
 
-static CLASSES: [u32; 256] = classes();
-
-const fn classes() -> [u32; 256] {
-    let mut table = [CONTROL; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = match byte as u8 {
-            b'a' | b'e' | b'i' | b'o' | b'u' | b'y' => LOWER | VOWEL,
-            b'a'..=b'z' => LOWER,
-            b'A' | b'E' | b'I' | b'O' | b'U' | b'Y' => UPPER | VOWEL,
-            b'A'..=b'Z' => UPPER,
-            b'0'..=b'9' => DIGIT,
-            b'.' => DOT,
-            b',' | b';' => COMMA,
-            b'!' | b'?' => END,
-            b':' => COLON,
-            b'/' | b'\\' => SLASH,
-            b'-' => DASH,
-            b'_' => UNDER,
-            b'\'' => APOSTROPHE,
-            b'"' => QUOTE,
-            b'`' => TICK,
-            b'(' | b')' | b'[' | b']' | b'{' | b'}' => BRACKET,
-            b'<' | b'>' => ANGLE,
-            b'=' | b'+' | b'*' | b'&' | b'^' | b'|' | b'~' => SIGN,
-            b'@' => AT,
-            b'#' => HASH,
-            b'$' => MONEY,
-            b'%' => PERCENT,
-            b'\t' => BLANK | CONTROL,
-            b' ' | 10..=13 => BLANK,
-            128.. => OUTSIDE_ASCII,
-            _ => CONTROL,
-        };
-        byte += 1;
-    }
-    table
-}
-
 /// Pushes the pieces of `bytes[start..end]` and returns all their classes and all their word flags. `text` is
-/// valid UTF-8 and both ends are character boundaries.
+/// valid UTF-8, both ends are character boundaries, and a line end or the end of the text is at `end`.
 pub(super) fn scan(
     text: &str,
     start: usize,
@@ -142,62 +62,49 @@ pub(super) fn scan(
     let mut at = start;
     while let Some(&byte) = line.get(at) {
         let class = CLASSES[usize::from(byte)];
-        if class & (BLANK | WIDE) == BLANK {
+        if is_blank(class) {
             all |= class & CONTROL;
             at += 1;
             continue;
         }
         let begin = at;
-        let mut mask = 0;
-        if class & (LOWER | UPPER) != 0
-            && let Some(word) = words::eight_bytes(line, at)
-        {
-            let n_letters = small_letters(word | u64::from(class & UPPER != 0) << 5);
-            let first = if class & UPPER == 0 { LOWER } else { CAPITAL | if n_letters > 1 { LOWER } else { 0 } };
-            if n_letters < 8 {
-                let keep = u64::MAX >> (64 - 8 * n_letters);
-                let next = CLASSES[(word >> (8 * n_letters)) as usize & 0xff];
-                let is_stopped = next & (DOT | COMMA) != 0
-                    && line
-                        .get(at + n_letters + 1)
-                        .is_none_or(|&byte| CLASSES[usize::from(byte)] & (BLANK | WIDE) == BLANK);
-                if next & (BLANK | WIDE) == BLANK || is_stopped {
-                    let stop = if is_stopped { next } else { 0 };
-                    mask = first | vowel(words::fold(word) & keep) | stop;
-                    at += n_letters + usize::from(is_stopped);
-                    let flags = words::find_short(words::fold(word) & keep);
-                    longest = longest.max(at - begin);
-                    all |= mask;
-                    all_words |= flags;
-                    pieces.push(Piece { start: begin as u32, end: at as u32, mask, word: flags });
-                    continue;
-                }
-            } else {
-                mask = first | vowel(words::fold(word));
-                at += 8;
+        let mut piece = match letters(bytes, begin, byte, class) {
+            Letters::Word(piece) => {
+                // The blank behind it, when there is one, is over as well.
+                at = piece.end as usize;
+                longest = longest.max(at - begin);
+                all |= piece.mask | line.get(at).map_or(0, |&byte| CLASSES[usize::from(byte)] & CONTROL);
+                at += 1;
+                all_words |= piece.word;
+                pieces.push(piece);
+                continue;
             }
-        }
-        if mask != 0 {
-            // The first eight bytes are letters.
-        } else if class & BLANK == 0 {
-            mask = if class & UPPER == 0 { class } else { class & !UPPER | CAPITAL };
-            at += 1;
-        }
+            Letters::Begin(piece) => piece,
+        };
+        at = piece.end as usize;
+        let mut mask = piece.mask;
         loop {
-            let mut n_bytes = 0;
             let mut stop = BLANK;
-            for &byte in &line[at..] {
+            let rest = line.get(at..).unwrap_or_default();
+            for &byte in rest {
                 let class = CLASSES[usize::from(byte)];
                 if class & BLANK != 0 {
                     stop = class;
                     break;
                 }
                 mask |= class;
-                n_bytes += 1;
+                at += 1;
             }
-            at += n_bytes;
             if stop & WIDE == 0 {
                 break;
+            }
+            let n_wide = wide_run(line.get(at..).unwrap_or_default());
+            if n_wide > 0 {
+                counts.letters += n_wide as u32;
+                counts.wide += n_wide as u32;
+                mask |= WIDE;
+                at += 3 * n_wide;
+                continue;
             }
             let (class, len) = outside_ascii(line, at, counts);
             if class & BLANK != 0 {
@@ -213,7 +120,8 @@ pub(super) fn scan(
         if mask == 0 {
             continue;
         }
-        let mut piece = Piece { start: begin as u32, end: at as u32, mask, word: 0 };
+        piece.mask = mask;
+        piece.end = at as u32;
         if mask & !PLAIN == 0 {
             piece.word = words::find(bytes, begin, at);
         } else if mask & !WORDLIKE == 0 && mask & PLAIN != 0 && at - begin <= 24 {
@@ -230,6 +138,111 @@ pub(super) fn scan(
     (all, all_words)
 }
 
+#[inline]
+fn is_blank(class: u32) -> bool {
+    class & (BLANK | WIDE) == BLANK
+}
+
+/// What the first bytes of a piece are.
+enum Letters {
+    /// The whole piece: a word with signs around it.
+    Word(Piece),
+    /// The first bytes; more may follow.
+    Begin(Piece),
+}
+
+/// Signs that a word may carry before it and after it, as bits.
+const BEFORE: u64 = bits(b"\"'(*");
+const AFTER: u64 = bits(b".,;:!?)\"'*");
+
+const fn bits(signs: &[u8]) -> u64 {
+    let (mut mask, mut at) = (0, 0);
+    while at < signs.len() {
+        mask |= 1 << signs[at];
+        at += 1;
+    }
+    mask
+}
+
+#[inline]
+fn is_one(byte: u8, signs: u64) -> bool {
+    byte < 64 && signs >> byte & 1 != 0
+}
+
+/// The piece at `begin`, when it is a word of up to 15 letters; eight bytes are looked at at once.
+#[inline]
+fn letters(bytes: &[u8], begin: usize, byte: u8, class: u32) -> Letters {
+    let (mut at, mut byte, mut class) = (begin, byte, class);
+    let mut mask = 0;
+    while is_one(byte, BEFORE) && at < begin + 3 {
+        mask |= class;
+        at += 1;
+        byte = bytes.get(at).copied().unwrap_or(b' ');
+        class = CLASSES[usize::from(byte)];
+    }
+    let start = begin as u32;
+    let begun = |at: usize, mask| Letters::Begin(Piece { start, end: at as u32, mask, word: 0 });
+    if class & (LOWER | UPPER) == 0 || class & BLANK != 0 {
+        if at == begin && class & BLANK == 0 {
+            return begun(at + 1, class);
+        }
+        return begun(at, mask);
+    }
+    let upper = class & UPPER;
+    let capital = if at == begin { upper << UPPER_TO_CAPITAL } else { upper };
+    let Some(word) = words::eight_bytes(bytes, at) else {
+        return begun(at + 1, mask | class & !UPPER | capital);
+    };
+    let n_letters = small_letters(word | u64::from(upper) << 4);
+    mask |= if upper == 0 { LOWER } else { capital | u32::from(n_letters > 1) };
+    let (flags, len, mut next) = if n_letters < 8 {
+        let low = words::fold(word) & keep(n_letters);
+        mask |= vowel(low);
+        (words::find_short(low), n_letters, (word >> (8 * n_letters)) as u8)
+    } else {
+        let after = words::eight_bytes(bytes, at + 8);
+        let n_more = after.map_or(8, small_letters);
+        // Only words of up to eight letters can be without vowels.
+        mask |= if n_more == 0 || after.is_none() { vowel(words::fold(word)) } else { VOWEL };
+        let (Some(after), 0..=7) = (after, n_more) else {
+            return begun(at + 8, mask);
+        };
+        let high = words::fold(after) & keep(n_more);
+        (words::find_long(words::fold(word), high), 8 + n_more, (after >> (8 * n_more)) as u8)
+    };
+    at += len;
+    let stop = at + 3;
+    while is_one(next, AFTER) && at < stop {
+        mask |= CLASSES[usize::from(next)];
+        at += 1;
+        next = bytes.get(at).copied().unwrap_or(b' ');
+    }
+    if is_blank(CLASSES[usize::from(next)]) {
+        Letters::Word(Piece { start, end: at as u32, mask, word: flags })
+    } else {
+        begun(at, mask)
+    }
+}
+
+/// The lowest `n` bytes, 0 to 7.
+fn keep(n: usize) -> u64 {
+    (1 << (8 * n)) - 1
+}
+
+/// How many characters at the start of `rest` are ideographs, kana or hangul of the most usual blocks.
+fn wide_run(rest: &[u8]) -> usize {
+    let (signs, _) = rest.as_chunks::<3>();
+    signs
+        .iter()
+        .take_while(|sign| match **sign {
+            [0xe5..=0xe9 | 0xeb | 0xec, ..] | [0xe3, 0x82, _] => true,
+            [0xe3, 0x81, last] => last > 0x80,
+            [0xe3, 0x83, last] => last != 0xbb,
+            _ => false,
+        })
+        .count()
+}
+
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
@@ -242,14 +255,14 @@ fn small_letters(word: u64) -> usize {
     ((is_letter ^ HIGHS).trailing_zeros() / 8) as usize
 }
 
-/// `VOWEL` when one of the eight bytes is a small vowel, else 0.
+/// `VOWEL` when one of the eight bytes, small letters or zeros, is a vowel, else 0.
 fn vowel(word: u64) -> u32 {
-    let mut found = 0;
-    for letter in *b"aeiouy" {
-        let zero = word ^ (ONES * u64::from(letter));
-        found |= zero.wrapping_sub(ONES) & !zero & HIGHS;
-    }
-    if found == 0 { 0 } else { VOWEL }
+    // A sum stays below 0x80 only where both are equal.
+    let differ = |word: u64, letter: u8| (word ^ (ONES * u64::from(letter))) + ONES * 0x7f;
+    let without = word & !(ONES * 0x10);
+    // `y` is `i` and `u` is `e` with one more bit.
+    let all = differ(word, b'a') & differ(word, b'o') & differ(without, b'i') & differ(without, b'e');
+    if all & HIGHS == HIGHS { 0 } else { VOWEL }
 }
 
 /// Class and length of the character outside ASCII at `at`, and counts it; a blank is left to the caller to count.
@@ -262,53 +275,6 @@ fn outside_ascii(bytes: &[u8], at: usize, counts: &mut CharCounts) -> (u32, usiz
     }
     counts.digits += u32::from(class & EXT_DIGIT != 0);
     (class, len)
-}
-
-/// The character at `at` and its length in bytes; `bytes` is valid UTF-8.
-pub(super) fn decode(bytes: &[u8], at: usize) -> (u32, usize) {
-    let next = |n: usize| u32::from(bytes.get(at + n).copied().unwrap_or(0) & 0x3f);
-    match bytes.get(at).copied().unwrap_or(0) {
-        lead @ 0xf0.. => ((u32::from(lead & 7) << 18) | (next(1) << 12) | (next(2) << 6) | next(3), 4),
-        lead @ 0xe0.. => ((u32::from(lead & 15) << 12) | (next(1) << 6) | next(2), 3),
-        lead @ 0xc0.. => ((u32::from(lead & 31) << 6) | next(1), 2),
-        lead => (u32::from(lead), 1),
-    }
-}
-
-/// Class of a character outside ASCII.
-pub(super) fn class_of(code: u32) -> u32 {
-    match code {
-        0x4e00..=0x9fff | 0x3041..=0x30ff | 0xac00..=0xd7a3 | 0x3400..=0x4dbf | 0x1100..=0x11ff | 0x3005..=0x3007 => {
-            if code == 0x30fb {
-                WIDE_COMMA
-            } else {
-                WIDE
-            }
-        }
-        0x2_0000..=0x3_ffff | 0xf900..=0xfaff | 0xff66..=0xff9f => WIDE,
-        0x3000 | 0x85 | 0xa0 | 0x1680 | 0x2000..=0x200a | 0x2028 | 0x2029 | 0x202f | 0x205f => BLANK,
-        0x3002 | 0xff01 | 0xff1f | 0xff0e | 0x2026 | 0x203c | 0x2047..=0x2049 | 0xff61 => WIDE_END,
-        0xff0c | 0x3001 | 0xff1b | 0xff1a => WIDE_COMMA,
-        0xff10..=0xff19 => EXT_DIGIT,
-        0xa1 | 0xbf | 0x201c..=0x201f | 0x2018..=0x201b | 0xab | 0xbb | 0x300a..=0x300f | 0x2039 | 0x203a => EXT_QUOTE,
-        0x2500..=0x257f => BOX,
-        0xa2..=0xa5 | 0x20a0..=0x20bf | 0xffe5 | 0xff04 => MONEY,
-        0xff05 => PERCENT,
-        0xd7
-        | 0xf7
-        | 0x200b..=0x2bff
-        | 0x1_f000..=0x1_ffff
-        | 0xe000..=0xf8ff
-        | 0xfe00..=0xfe0f
-        | 0xfffd
-        | 0x80..=0xa9 => OTHER,
-        0xdf..=0xff | 0x430..=0x45f | 0x3b1..=0x3c9 => EXT_LETTER,
-        0x400..=0x42f | 0xc0..=0xde => EXT_LETTER | CAPITAL,
-        _ => match char::from_u32(code) {
-            Some(sign) if sign.is_alphabetic() => EXT_LETTER | if sign.is_uppercase() { CAPITAL } else { 0 },
-            _ => OTHER,
-        },
-    }
 }
 
 /// `start..end` without brackets, quotes and stars at both ends and without punctuation at the end.

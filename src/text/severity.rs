@@ -19,11 +19,12 @@ pub(super) fn severity(line: &LineText<'_>, kind: LineKind) -> Severity {
     if line.words & words::REPORT != 0 && is_totals(line) {
         return Severity::Totals;
     }
+    let may_be_word = line.words & words::REPORT != 0 || may_be_class;
     let mut found = mark(line);
     if line.mask & scan::BRACKET != 0 && line.trimmed().starts_with(b"error[") {
         found = Severity::Failure;
     }
-    for (index, piece) in line.pieces.iter().enumerate() {
+    for (index, piece) in line.pieces.iter().enumerate().filter(|_| may_be_word) {
         if found == Severity::Failure {
             break;
         }
@@ -96,15 +97,18 @@ fn word(line: &LineText<'_>, kind: LineKind, index: usize, piece: Piece) -> Seve
         }
     }
     let is_prose = kind == LineKind::Prose && line.pieces.len() > 3;
-    let lower = text.to_ascii_lowercase();
+    let mut lower = [0; 16];
+    let Some(lower) = lower.get_mut(..text.len()) else { return Severity::None };
+    lower.copy_from_slice(text);
+    lower.make_ascii_lowercase();
     let next = core(line, index + 1);
     let after = core(line, index + 2);
-    match lower.as_slice() {
+    match &*lower {
         b"error" | b"fatal" if has_colon && !is_denied && index <= 3 => Severity::Failure,
         b"error" | b"fatal" | b"failed" | b"failure" | b"exception" | b"panic" | b"errors"
             if is_first && !is_denied =>
         {
-            if matches!(lower.as_slice(), b"errors" | b"exception") && is_prose && !has_colon {
+            if matches!(&*lower, b"errors" | b"exception") && is_prose && !has_colon {
                 Severity::None
             } else {
                 Severity::Failure
@@ -190,7 +194,8 @@ fn exit_status(line: &LineText<'_>, index: usize) -> Severity {
 fn is_totals(line: &LineText<'_>) -> bool {
     let first = core(line, 0);
     let has_colon = line.pieces.first().is_some_and(|piece| piece.of(line.bytes).ends_with(b":"));
-    let n_counts = (0..line.pieces.len().min(40)).filter(|&index| is_count(line, index)).count();
+    let n_first = if line.mask & scan::DIGIT == 0 { 0 } else { line.pieces.len().min(40) };
+    let n_counts = (0..n_first).filter(|&index| is_count(line, index)).count();
     if n_counts > 0 {
         let starts_so = line.mask & scan::DIGIT != 0
             && (first.iter().all(u8::is_ascii_digit)

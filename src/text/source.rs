@@ -13,6 +13,23 @@ pub(super) fn is_prompt(first: &[u8], n_pieces: usize) -> bool {
         && first.contains(&b':')
 }
 
+/// A bracket counts one, another sign of source code 256.
+static SIGNS_OF_CODE: [u16; 256] = signs_of_code();
+
+const fn signs_of_code() -> [u16; 256] {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b'(' | b')' | b'{' | b'}' | b'[' | b']' => 1,
+            b'=' | b'+' | b'*' | b'&' | b'|' | b'^' | b';' | b'<' | b'>' => 256,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    table
+}
+
 /// Source code, by its first word together with its signs, or by its last sign.
 pub(super) fn is_code(line: &LineText<'_>, trimmed: &[u8], first: &[u8], previous: LineKind) -> bool {
     const SIGNS: u32 =
@@ -25,10 +42,9 @@ pub(super) fn is_code(line: &LineText<'_>, trimmed: &[u8], first: &[u8], previou
     let last = trimmed.last().copied().unwrap_or(b' ');
     let (mut brackets, mut signs) = (0, 0);
     if line.mask & (scan::BRACKET | scan::SIGN) != 0 {
-        for &byte in trimmed.get(..160.min(trimmed.len())).unwrap_or_default() {
-            brackets += usize::from(matches!(byte, b'(' | b')' | b'{' | b'}' | b'[' | b']'));
-            signs += usize::from(matches!(byte, b'=' | b'+' | b'*' | b'&' | b'|' | b'^' | b';' | b'<' | b'>'));
-        }
+        let head = trimmed.get(..160.min(trimmed.len())).unwrap_or_default();
+        let sum = head.iter().fold(0, |sum, &byte| sum + u32::from(SIGNS_OF_CODE[usize::from(byte)]));
+        (brackets, signs) = (sum & 0xff, sum >> 8);
     }
     let is_keyword = line.flags(0) & words::CODE != 0 && first.first().is_some_and(u8::is_ascii_lowercase);
     if is_keyword {
@@ -138,8 +154,7 @@ pub(super) fn is_row(trimmed: &[u8], line: &LineText<'_>, previous: LineKind) ->
         return true;
     }
     let head = trimmed.get(..400.min(trimmed.len())).unwrap_or_default();
-    let n_tabs = memchr::memchr_iter(b'\t', head).count();
-    if n_tabs >= 2 {
+    if line.mask & scan::CONTROL != 0 && memchr::memchr_iter(b'\t', head).count() >= 2 {
         return true;
     }
     if line.mask & scan::SIGN != 0 && memchr::memmem::find_iter(head, b" | ").count() >= 2 {

@@ -1,19 +1,14 @@
 //! Cues of Chinese and Japanese, which are written without blanks. Knows short strings and where they stand;
 //! refuses to know words of other scripts.
 
-use super::keys::{KEY_START, key_of};
 use super::lexed::{Cue, CueKind, Span};
 use super::scan;
 
 /// What the string that begins with the character `code` says, and its length; `rest` begins with it.
 fn cue_at(code: u32, rest: &[u8]) -> Option<(usize, CueKind)> {
     use CueKind::{Correction, Decision, Emphasis, Negation, Obligation, Reasoning};
-    let next = char::from_u32(scan::decode(rest, 3).0)?;
-    if code == u32::from('不') && matches!(next, '错' | '過' | '过' | '仅' | '但' | '同' | '如' | '管' | '断' | '客')
-    {
-        return None;
-    }
     let candidates: &[(&str, CueKind)] = match char::from_u32(code)? {
+        '不' if is_harmless(rest) => return None,
         '不' | '没' | '沒' | '未' | '无' | '無' | '别' | '勿' => return Some((3, Negation)),
         'な' => &[("なければ", Obligation), ("なかった", Negation), ("ない", Negation)],
         'ま' => &[("ません", Negation)],
@@ -44,8 +39,44 @@ fn cue_at(code: u32, rest: &[u8]) -> Option<(usize, CueKind)> {
     candidates.iter().find(|(text, _)| rest.starts_with(text.as_bytes())).map(|&(text, kind)| (text.len(), kind))
 }
 
+/// What `cue_at` knows begins with one of these.
+const CUE_STARTS: Starts = Starts::of(&[
+    "不", "没", "沒", "未", "无", "無", "别", "勿", "な", "ま", "ず", "べ", "し", "そ", "の", "必", "务", "应", "禁",
+    "重", "注", "关", "但", "因", "所", "由", "决", "決", "同", "批", "更", "訂",
+]);
+const FILLER_STARTS: Starts = Starts::of(FILLERS);
+
+/// The bytes that three-byte characters begin with, as bits: passes all the given ones and few others.
+struct Starts {
+    second: u64,
+    third: [u64; 16],
+}
+
+impl Starts {
+    const fn of(texts: &[&str]) -> Self {
+        let mut starts = Self { second: 0, third: [0; 16] };
+        let mut at = 0;
+        while at < texts.len() {
+            let text = texts[at].as_bytes();
+            starts.second |= 1 << (text[1] & 63);
+            starts.third[(text[0] & 15) as usize] |= 1 << (text[2] & 63);
+            at += 1;
+        }
+        starts
+    }
+    fn may_begin(&self, first: u8, second: u8, third: u8) -> bool {
+        self.second >> (second & 63) & self.third[usize::from(first & 15)] >> (third & 63) & 1 != 0
+    }
+}
+
+/// A `不` that denies nothing; `rest` begins with it.
+fn is_harmless(rest: &[u8]) -> bool {
+    let next = char::from_u32(scan::decode(rest, 3).0).unwrap_or(' ');
+    matches!(next, '错' | '過' | '过' | '仅' | '但' | '同' | '如' | '管' | '断' | '客')
+}
+
 /// What carries nothing.
-static FILLERS: &[&str] = &[
+const FILLERS: &[&str] = &[
     "好的",
     "谢谢你",
     "谢谢",
@@ -106,41 +137,22 @@ pub(super) fn find(bytes: &[u8], span: Span, cues: &mut Vec<Cue>) {
             at += 1;
             continue;
         }
-        let (code, len) = scan::decode(bytes, at);
         let rest = bytes.get(at..end).unwrap_or_default();
+        let [first, second, third, ..] = *rest else { break };
+        if byte < 0xf0 && !CUE_STARTS.may_begin(first, second, third) {
+            at += 3;
+            continue;
+        }
+        let (code, len) = scan::decode(bytes, at);
         let Some((len, kind)) = cue_at(code, rest) else {
             at += len;
             continue;
         };
         if kind != CueKind::Correction || at == span.start as usize {
-            let has_key = matches!(kind, CueKind::Negation | CueKind::Obligation);
-            let key = if has_key { key_around(bytes, at, len, span) } else { 0 };
-            cues.push(Cue { at: at as u32, kind, key });
+            cues.push(Cue { at: at as u32, kind });
         }
         at += len;
     }
-}
-
-/// Hash of the character before, the string and four characters after.
-fn key_around(bytes: &[u8], at: usize, len: usize, span: Span) -> u64 {
-    let mut from = at;
-    if from > span.start as usize {
-        from -= 1;
-        while from > span.start as usize && bytes[from] & 0xc0 == 0x80 {
-            from -= 1;
-        }
-    }
-    let mut to = at + len;
-    for _ in 0..4 {
-        if to < span.end as usize {
-            to += scan::decode(bytes, to).1;
-        }
-    }
-    bytes
-        .get(from..to.min(span.end as usize))
-        .unwrap_or_default()
-        .iter()
-        .fold(KEY_START, |key, &byte| key_of(key, byte))
 }
 
 /// True when nothing but filler and punctuation is in the unit.
@@ -151,7 +163,11 @@ pub(super) fn is_filler(bytes: &[u8], span: Span) -> bool {
     let mut rest = bytes.get(span.start as usize..span.end as usize).unwrap_or_default();
     let mut is_found = false;
     while !rest.is_empty() {
-        if let Some(text) = FILLERS.iter().find(|text| rest.starts_with(text.as_bytes())) {
+        if let [first, second, third, ..] = *rest
+            && first >= 0xe0
+            && FILLER_STARTS.may_begin(first, second, third)
+            && let Some(text) = FILLERS.iter().find(|text| rest.starts_with(text.as_bytes()))
+        {
             rest = &rest[text.len()..];
             is_found = true;
             continue;

@@ -142,6 +142,14 @@ pub(super) fn find_short(low: u64) -> u32 {
     if TABLE.filter[bit >> 6] & (1 << (bit & 63)) == 0 { 0 } else { find_slot(low, 0, hash) }
 }
 
+/// Flags of a word of nine to sixteen bytes, given as two numbers, case folded and filled up with zeros.
+#[inline]
+pub(super) fn find_long(low: u64, high: u64) -> u32 {
+    let hash = hash(low, high);
+    let bit = (hash >> 49) as usize;
+    if TABLE.filter[bit >> 6] & (1 << (bit & 63)) == 0 { 0 } else { find_slot(low, high, hash) }
+}
+
 /// The eight bytes at `start` as one number, the first the lowest.
 #[inline]
 pub(super) fn eight_bytes(bytes: &[u8], start: usize) -> Option<u64> {
