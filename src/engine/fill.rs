@@ -4,7 +4,7 @@
 use crate::model::{EngineOptions, NewBody, Provenance, ProvenancePlace, Reason, marker, summary_id};
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{Claim, Group, GroupKind, Plan, View, line_changes};
-use crate::summary::{Draft, Wrap, digest, outline, split_code, summarize};
+use crate::summary::{Draft, Proposal, Wrap, digest, outline, split_code, summarize};
 use crate::text::{Lexer, TextView};
 
 use super::ids::Names;
@@ -50,19 +50,17 @@ impl Filler<'_> {
         let wrap = Wrap {
             embedded_id: self.options().embed_summary_id.then(|| provenance.summary_id.clone()),
             n_messages: group.members.len(),
-            entities: true,
         };
         let first = group.members[0];
         let is_output = plan.verdicts[first].is_output;
-        let drafts = match (group.kind, self.view.text(first)) {
-            (GroupKind::Recompact, _) => self.recompact(&group.members, &wrap),
+        let proposal = match (group.kind, self.view.text(first)) {
+            (GroupKind::Recompact, _) => Some(self.recompact(&group.members, &wrap)),
             (_, None) => return self.parts(first, provenance, &wrap).ok_or(reverted),
             (_, Some(text)) if group.members.len() == 1 => one_text(&text, self.view.is_large(first), is_output, &wrap),
             _ => {
                 let views: Vec<TextView<'_>> =
                     group.members.iter().filter_map(|&index| self.view.text(index)).collect();
-                let (full, plain) = summarize(&views, &wrap, None);
-                vec![full, plain]
+                Some(summarize(&views, &wrap, None))
             }
         };
         let n_chars: usize = group.members.iter().map(|&index| self.view.chars(index)).sum();
@@ -72,7 +70,7 @@ impl Filler<'_> {
             None => 0,
         };
         let min_saving = MIN_SAVING * (n_chars - code) as f64 / n_chars as f64;
-        self.accept(drafts, provenance, n_chars, min_saving).ok_or(reverted)
+        self.accept(proposal.ok_or(reverted)?, provenance, n_chars, min_saving).ok_or(reverted)
     }
 
     /// The reference for a duplicate; the error is the reason why it stays.
@@ -99,7 +97,8 @@ impl Filler<'_> {
             }
             Claim::Keep(_) | Claim::Group(_) => return Err(Reason::DuplicateReverted),
         };
-        self.accept(vec![draft], self.provenance(&[index]), n_chars, min_saving).ok_or(Reason::DuplicateReverted)
+        self.accept(Proposal::complete(draft), self.provenance(&[index]), n_chars, min_saving)
+            .ok_or(Reason::DuplicateReverted)
     }
 
     fn options(&self) -> &EngineOptions {
@@ -122,8 +121,8 @@ impl Filler<'_> {
             if !large && text.fences.is_empty() && verdict.is_hard() {
                 continue;
             }
-            let drafts = one_text(&text, large, verdict.is_output, wrap);
-            let shorter = drafts.into_iter().find(|draft| saves(draft.n_chars(), n_chars, MIN_SAVING));
+            let proposal = one_text(&text, large, verdict.is_output, wrap);
+            let shorter = proposal.and_then(|proposal| proposal.accept(|length| saves(length, n_chars, MIN_SAVING)));
             if let Some(draft) = shorter {
                 filled.chars_out -= n_chars - draft.n_chars();
                 replaced.push((part, draft.text.clone()));
@@ -136,7 +135,7 @@ impl Filler<'_> {
     }
 
     /// A summary of summaries: each one is a paragraph, with its speaker in front when there are several.
-    fn recompact(&mut self, members: &[usize], wrap: &Wrap) -> Vec<Draft> {
+    fn recompact(&mut self, members: &[usize], wrap: &Wrap) -> Proposal {
         let messages = &self.view.conversation.messages;
         let several = members.iter().any(|&index| messages[index].role != messages[members[0]].role);
         let mut joined = String::new();
@@ -154,14 +153,13 @@ impl Filler<'_> {
         let lexed = self.lexer.lex(&joined);
         let text = self.lexer.view(&joined, &lexed);
         let max_chars = ((joined.chars().count() as f64 * RECOMPACT_SHARE) as usize).min(MAX_RECOMPACT_CHARS);
-        let (full, plain) = summarize(&[text], wrap, Some(max_chars));
-        vec![full, plain]
+        summarize(&[text], wrap, Some(max_chars))
     }
 
-    /// The first draft that saves enough.
-    fn accept(&self, drafts: Vec<Draft>, provenance: Provenance, n_chars: usize, min_saving: f64) -> Option<Filled> {
+    /// The fullest form that saves enough.
+    fn accept(&self, proposal: Proposal, provenance: Provenance, n_chars: usize, min_saving: f64) -> Option<Filled> {
         let metadata = self.metadata_chars(&provenance);
-        let draft = drafts.into_iter().find(|draft| saves(draft.n_chars() + metadata, n_chars, min_saving))?;
+        let draft = proposal.accept(|length| saves(length + metadata, n_chars, min_saving))?;
         let chars_out = draft.n_chars() + metadata;
         Some(Filled { body: NewBody::Text(draft.text.clone()), provenance, drafts: vec![draft], chars_out })
     }
@@ -185,18 +183,15 @@ impl Filler<'_> {
     }
 }
 
-/// Drafts for one text, best first.
-fn one_text(text: &TextView<'_>, large: bool, is_output: bool, wrap: &Wrap) -> Vec<Draft> {
+/// What may stand for one text.
+fn one_text(text: &TextView<'_>, large: bool, is_output: bool, wrap: &Wrap) -> Option<Proposal> {
     if !text.fences.is_empty() {
         let is_protected = |piece: &TextView<'_>| !large && judge(piece, Depth::Decide).is_hard();
-        return split_code(text, wrap, &is_protected).into_iter().collect();
+        return split_code(text, wrap, &is_protected).map(Proposal::complete);
     }
     let body = if large { outline(text) } else { None };
-    if let Some(body) = body.or_else(|| is_output.then(|| digest(text))) {
-        return vec![body.wrapped(wrap, &[])];
-    }
-    let (full, plain) = summarize(&[*text], wrap, None);
-    vec![full, plain]
+    let body = body.or_else(|| is_output.then(|| digest(text)));
+    Some(body.map_or_else(|| summarize(&[*text], wrap, None), |body| Proposal::summary(body, wrap, Vec::new())))
 }
 
 fn saves(chars_out: usize, chars_in: usize, min_saving: f64) -> bool {

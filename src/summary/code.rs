@@ -41,8 +41,7 @@ fn shorter(passage: &TextView<'_>, wrap: &Wrap, is_protected: &dyn Fn(&TextView<
     if n_chars < MIN_PROSE_CHARS || marker::stands_for_others(passage.covered()) || is_protected(passage) {
         return None;
     }
-    let (full, plain) = summarize(&[*passage], wrap, None);
-    [full, plain].into_iter().find(|draft| draft.n_chars() < n_chars)
+    summarize(&[*passage], wrap, None).accept(|length| length < n_chars)
 }
 
 /// `span` without white space at its ends.

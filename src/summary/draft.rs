@@ -24,8 +24,6 @@ pub struct Wrap {
     pub embedded_id: Option<String>,
     /// Messages that the summary stands for.
     pub n_messages: usize,
-    /// Whether to list entities that the summary does not show.
-    pub entities: bool,
 }
 
 impl Draft {
@@ -58,25 +56,58 @@ impl Draft {
         self.entities.extend(other.entities.iter().map(shift));
     }
 
-    /// `[summary: <this><merge><entities>]`.
-    #[must_use]
-    pub fn wrapped(&self, wrap: &Wrap, entities: &[String]) -> Self {
-        let mut out = Self { text: marker::summary_start(wrap.embedded_id.as_deref()), ..Self::default() };
-        out.append(self);
-        out.say(&marker::merge_suffix(wrap.n_messages));
-        if !entities.is_empty() {
-            out.say(marker::ENTITIES);
-            let start = out.text.len();
-            out.say(&entities.join(", "));
-            out.entities.push(start..out.text.len());
-        }
-        out.say("]");
-        out
-    }
-
     /// Characters of the whole text.
     #[must_use]
     pub fn n_chars(&self) -> usize {
         self.text.chars().count()
+    }
+}
+
+/// A text that may replace another, before it is known how long it may be.
+#[derive(Debug, Clone)]
+pub struct Proposal {
+    body: Draft,
+    entities: Vec<String>,
+    /// `None` for a body that stands by itself.
+    wrap: Option<Wrap>,
+}
+
+impl Proposal {
+    /// A summary: `[summary: <body><merge><entities>]`, without its entities where that is too long.
+    #[must_use]
+    pub fn summary(body: Draft, wrap: &Wrap, entities: Vec<String>) -> Self {
+        Self { body, entities, wrap: Some(wrap.clone()) }
+    }
+
+    /// A text that is complete.
+    #[must_use]
+    pub fn complete(body: Draft) -> Self {
+        Self { body, entities: Vec::new(), wrap: None }
+    }
+
+    /// The fullest form whose number of characters `fits`.
+    pub fn accept(self, fits: impl Fn(usize) -> bool) -> Option<Draft> {
+        let n_chars = self.body.n_chars();
+        let Some(wrap) = &self.wrap else { return fits(n_chars).then_some(self.body) };
+        let start = marker::summary_start(wrap.embedded_id.as_deref());
+        let merge = marker::merge_suffix(wrap.n_messages);
+        let entities = self.entities.join(", ");
+        let plain = start.len() + n_chars + merge.len() + 1;
+        let full = plain + if entities.is_empty() { 0 } else { marker::ENTITIES.len() + entities.chars().count() };
+        let with_entities = full > plain && fits(full);
+        if !with_entities && !fits(plain) {
+            return None;
+        }
+        let mut out = Draft { text: start, ..Draft::default() };
+        out.append(&self.body);
+        out.say(&merge);
+        if with_entities {
+            out.say(marker::ENTITIES);
+            let start = out.text.len();
+            out.say(&entities);
+            out.entities.push(start..out.text.len());
+        }
+        out.say("]");
+        Some(out)
     }
 }

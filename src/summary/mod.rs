@@ -12,7 +12,7 @@ mod structured;
 
 pub use budget::budget;
 pub use code::split_code;
-pub use draft::{Draft, Wrap};
+pub use draft::{Draft, Proposal, Wrap};
 pub use outline::outline;
 pub use prose::summarize;
 pub use structured::digest;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use foldhash::fast::FixedState;
 
 use super::budget::budget_of;
-use super::draft::{Draft, Wrap};
+use super::draft::{Draft, Proposal, Wrap};
 use super::entities::entities;
 use super::score::{FILLER, score};
 use crate::text::{TextView, Unit, UnitKind, cut, fold_key};
@@ -20,10 +20,9 @@ const MAX_SHARE: f64 = 0.75;
 
 type Keys = HashSet<u64, FixedState>;
 
-/// A wrapped summary of `texts`, each with its own budget, and a second one without entities for the size guard.
-/// `max_chars` is the budget of each text when given.
+/// A summary of `texts`, each with its own budget. `max_chars` is the budget of each text when given.
 #[must_use]
-pub fn summarize(texts: &[TextView<'_>], wrap: &Wrap, max_chars: Option<usize>) -> (Draft, Draft) {
+pub fn summarize(texts: &[TextView<'_>], wrap: &Wrap, max_chars: Option<usize>) -> Proposal {
     let mut body = Draft::default();
     let mut shown = Keys::default();
     for view in texts {
@@ -32,9 +31,8 @@ pub fn summarize(texts: &[TextView<'_>], wrap: &Wrap, max_chars: Option<usize>) 
         }
         extract(view, max_chars.unwrap_or_else(|| budget_of(view)), &mut shown, &mut body);
     }
-    let plain = body.wrapped(wrap, &[]);
-    let full = if wrap.entities { body.wrapped(wrap, &entities(texts, &body.text)) } else { plain.clone() };
-    (full, plain)
+    let entities = entities(texts, &body.text);
+    Proposal::summary(body, wrap, entities)
 }
 
 /// Appends the extract of one text to `out`.
