@@ -15,7 +15,7 @@ fn main() {
     let options = EngineOptions { recency_window: 0, fuzzy_dedup: true, ..EngineOptions::default() };
     let engine = Engine::new(options).expect("options");
     println!("| message | MB/s at 8 MB | time at 16 MB / time at 8 MB |\n|---|--:|--:|");
-    let cases: [(&str, &str); 16] = [
+    let cases: [(&str, &str); 25] = [
         ("words without punctuation", "word another thing "),
         ("Chinese without punctuation", "今天我们去公园散步然后回家"),
         ("Chinese with punctuation", "今天我们去公园。然后回家！"),
@@ -32,6 +32,15 @@ fn main() {
         ("emoji", "👩‍👩‍👧‍👦🎉"),
         ("CRLF", "A line of words.\r\n"),
         ("slashes and at signs", "a/b@c.d:1 "),
+        ("abbreviations", "No. "),
+        ("list items", "- a\n"),
+        ("single letters", "A\n"),
+        ("single words", "A "),
+        ("names", "Abc "),
+        ("denials", "不"),
+        ("failures", "error: x\n"),
+        ("numbered items", "1. "),
+        ("pairs", "{\"a\":1},"),
     ];
     for (name, piece) in cases {
         let small = text(name, piece, SIZE);

@@ -289,7 +289,7 @@ mod fences {
 }
 
 mod lines {
-    use super::{Severity, check, kinds, severity, with};
+    use super::{Severity, check, kinds, severity};
 
     #[test]
     fn each_kind_is_known() {

@@ -117,7 +117,7 @@ impl Filler<'_> {
             if n_chars < MIN_PART_CHARS || marker::stands_for_others(text.text) {
                 continue;
             }
-            let verdict = judge(&text, Depth::Decide);
+            let verdict = judge(&text, if large { Depth::Explain } else { Depth::Decide });
             if !large && text.fences.is_empty() && verdict.is_hard() {
                 continue;
             }

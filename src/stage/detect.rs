@@ -3,7 +3,7 @@
 use regex::RegexSet;
 use serde::de::IgnoredAny;
 
-use super::classify::judge;
+use super::classify::{Depth, judge};
 use super::{Plan, Stage, View};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{PreservePattern, Reason};
@@ -45,10 +45,10 @@ impl Stage for Detect {
         for index in plan.free().collect::<Vec<_>>() {
             let mut texts = view.texts(index);
             let single = texts.next().filter(|_| texts.next().is_none());
-            if let Some(text) = single {
-                plan.verdicts[index] = judge(&text, view.depth);
-            }
             let large = view.is_large(index);
+            if let Some(text) = single {
+                plan.verdicts[index] = judge(&text, if large { Depth::Explain } else { view.depth });
+            }
             let matches = |text: &str| !self.patterns.is_empty() && self.patterns.is_match(text);
             if !large && plan.verdicts[index].is_hard() {
                 plan.keep(index, Reason::HardT0);

@@ -26,15 +26,16 @@ pub(super) fn find(bytes: &[u8], pieces: &[Piece], span: Span, kind: UnitKind, f
         return;
     }
     let unit = Unit { bytes, pieces, is_line: kind == UnitKind::Line };
-    if unit.is_filler(span) && !has_facts(facts, span) {
+    let (mask, flags) = pieces.iter().fold((0, 0), |(mask, flags), piece| (mask | piece.mask, flags | piece.word));
+    let may_be_filler = flags & (words::FILLER | words::AFTER_NO) != 0 || mask & scan::WIDE != 0;
+    if may_be_filler && unit.is_filler(span) && !has_facts(facts, span) {
         cues.push(Cue { at: span.start, kind: CueKind::Filler });
     }
     if unit.is_correction() {
         cues.push(Cue { at: span.start, kind: CueKind::Correction });
     }
-    let mut mask = 0;
-    for (index, piece) in pieces.iter().enumerate() {
-        mask |= piece.mask;
+    let may_be_cue = flags & ANY != 0 || mask & (scan::APOSTROPHE | scan::EXT_QUOTE) != 0;
+    for (index, piece) in pieces.iter().enumerate().filter(|_| may_be_cue) {
         if piece.word & ANY != 0 {
             unit.word(index, *piece, cues);
         }

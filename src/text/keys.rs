@@ -16,7 +16,7 @@ pub(super) fn fold_bytes(bytes: &[u8]) -> u64 {
 /// [`fold_key`] of bytes that come one by one.
 #[derive(Debug)]
 pub(super) struct Key {
-    key: u64,
+    state: u64,
     word: u64,
     n_bytes: usize,
 }
@@ -24,20 +24,20 @@ pub(super) struct Key {
 impl Key {
     /// The key of nothing.
     pub(super) fn new() -> Self {
-        Self { key: START, word: 0, n_bytes: 0 }
+        Self { state: START, word: 0, n_bytes: 0 }
     }
     /// Takes one more byte.
     pub(super) fn push(&mut self, byte: u8) {
         self.word |= u64::from(byte) << (8 * (self.n_bytes % 8));
         self.n_bytes += 1;
         if self.n_bytes.is_multiple_of(8) {
-            self.key = mix(self.key, fold(self.word));
+            self.state = mix(self.state, fold(self.word));
             self.word = 0;
         }
     }
     /// The key of all bytes taken.
     pub(super) fn finish(self) -> u64 {
-        finish(self.key, fold(self.word), self.n_bytes)
+        finish(self.state, fold(self.word), self.n_bytes)
     }
 }
 
@@ -79,7 +79,9 @@ mod tests {
             let part = &text.as_bytes()[..end];
             assert_eq!(fold_bytes(part), fold_bytes(&part.to_ascii_lowercase()));
             let mut key = Key::new();
-            part.iter().for_each(|&byte| key.push(byte));
+            for &byte in part {
+                key.push(byte);
+            }
             assert_eq!(key.finish(), fold_bytes(part));
         }
         assert_ne!(fold_key("a"), fold_key("a\0"));

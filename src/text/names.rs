@@ -10,6 +10,9 @@ use super::words;
 /// A name has at most this many words; a longer run is several.
 const MAX_WORDS: u32 = 6;
 
+/// Words that may be capitalised without being names.
+const OPENER: u32 = words::OPENER | words::FUNCTION | words::FILLER;
+
 /// What one text says about its names, reused from text to text.
 #[derive(Debug, Default)]
 pub(super) struct Names {
@@ -77,7 +80,6 @@ impl Names {
         } else {
             word.strip_suffix(b"'s").or_else(|| word.strip_suffix("’s".as_bytes())).unwrap_or(word)
         };
-        const OPENER: u32 = words::OPENER | words::FUNCTION | words::FILLER;
         let is_opener = piece.word & OPENER != 0 || piece.word == 0 && !is_plain && words::flags_of(word) & OPENER != 0;
         let is_small = piece.mask & !(scan::LOWER | scan::VOWEL | scan::CAPITAL) == 0 && piece.has(scan::LOWER);
         if is_opener || !(is_small && piece.has(scan::CAPITAL) || is_capitalised(word)) {

@@ -179,9 +179,17 @@ pub(super) fn wide_end(bytes: &[u8], from: usize, to: usize) -> Option<usize> {
             at += 1;
             continue;
         }
-        let (code, len) = scan::decode(bytes, at);
-        at += len;
-        if matches!(code, 0x3002 | 0xff01 | 0xff1f | 0xff0e | 0xff61) {
+        // `。`, `！`, `．`, `？` and `｡`; a character that begins with another byte is passed over byte by byte.
+        let is_end = match bytes.get(at..at + 3) {
+            Some([0xe3, 0x80, 0x82] | [0xef, 0xbc, 0x81 | 0x8e | 0x9f] | [0xef, 0xbd, 0xa1]) => true,
+            Some([0xe0..=0xef, ..]) => false,
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        at += 3;
+        if is_end {
             while at < to {
                 let (code, len) = scan::decode(bytes, at);
                 let is_closer = matches!(

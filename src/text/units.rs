@@ -35,6 +35,9 @@ pub(super) fn split(bytes: &[u8], pieces: &[Piece], kind: BlockKind, emit: &mut 
     let mut first = 0;
     let mut at = head.start;
     for (index, piece) in pieces.iter().enumerate() {
+        if !piece.has(scan::DOT | scan::END | scan::WIDE_END) {
+            continue;
+        }
         if piece.has(scan::WIDE_END) {
             let mut from = at.max(piece.start) as usize;
             while let Some(end) = sentences::wide_end(bytes, from, piece.end as usize) {
@@ -47,10 +50,7 @@ pub(super) fn split(bytes: &[u8], pieces: &[Piece], kind: BlockKind, emit: &mut 
                 first = index;
             }
         }
-        if piece.has(scan::DOT | scan::END | scan::WIDE_END)
-            && index + 1 < pieces.len()
-            && sentences::is_end(bytes, pieces, first, index)
-        {
+        if index + 1 < pieces.len() && sentences::is_end(bytes, pieces, first, index) {
             cut(bytes, &pieces[first..=index], at, piece.end, as_kind(UnitKind::Sentence), 2 * MAX_FRAGMENT, emit);
             first = index + 1;
             at = pieces[first].start;

@@ -66,7 +66,7 @@ impl Verdict {
 /// How much is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Depth {
-    /// Until the first hard reason.
+    /// Until the first hard reason; then `is_output` means nothing.
     #[default]
     Decide,
     /// All reasons, hard and soft, for traces and explanations.
@@ -85,15 +85,18 @@ pub fn judge(view: &TextView<'_>, depth: Depth) -> Verdict {
     if view.covered().is_empty() {
         return Verdict::default();
     }
-    let survey = Survey::of(view);
-    let is_output = survey.all.lines >= 6 && (survey.output.lines + survey.data.lines) * 2 > survey.all.lines;
+    let survey = Survey::of(view, depth == Depth::Decide);
+    let is_output = is_structured(&survey);
     Verdict { reasons: reasons(view, &survey, depth).to_vec(), is_output }
 }
 
 /// True for tool output, see [`Verdict::is_output`].
 #[must_use]
 pub fn is_structured_output(view: &TextView<'_>) -> bool {
-    let survey = Survey::of(view);
+    is_structured(&Survey::of(view, false))
+}
+
+fn is_structured(survey: &Survey) -> bool {
     survey.all.lines >= 6 && (survey.output.lines + survey.data.lines) * 2 > survey.all.lines
 }
 

@@ -99,9 +99,11 @@ struct Walk {
 }
 
 impl Survey {
-    /// Looks at every line once.
-    pub(super) fn of(view: &TextView<'_>) -> Self {
+    /// Looks at every line once; with `until_code`, only until it is certain that source code makes up a third of
+    /// the text, which decides whatever follows.
+    pub(super) fn of(view: &TextView<'_>, until_code: bool) -> Self {
         let text = view.text.as_bytes();
+        let enough = if until_code { view.covered().len() } else { usize::MAX };
         let mut walk = Walk::default();
         for line in view.lines {
             if matches!(line.kind, LineKind::Fence | LineKind::Fenced) {
@@ -110,6 +112,9 @@ impl Survey {
             }
             let bytes = text.get(line.span.start as usize..line.span.end as usize).unwrap_or_default();
             walk.step(bytes, line.kind);
+            if walk.code_bytes().saturating_mul(3) >= enough {
+                break;
+            }
         }
         walk.close();
         walk.survey
@@ -269,9 +274,14 @@ impl Walk {
 
     fn close_code(&mut self) {
         let island = std::mem::take(&mut self.code);
-        if island.strong >= 2 || island.strong == 1 && (island.weak >= 1 || island.all.lines == 1) || island.weak >= 3 {
+        if island.is_code() {
             self.survey.code.merge(island.all);
         }
+    }
+
+    /// Bytes of source code so far. An island of two strong lines stays one whatever follows.
+    fn code_bytes(&self) -> usize {
+        self.survey.code.bytes + if self.code.strong >= 2 { self.code.all.bytes } else { 0 }
     }
 
     fn close_config(&mut self) {
@@ -317,6 +327,10 @@ impl Walk {
 }
 
 impl Island {
+    fn is_code(&self) -> bool {
+        self.strong >= 2 || self.strong == 1 && (self.weak >= 1 || self.all.lines == 1) || self.weak >= 3
+    }
+
     fn add(&mut self, bytes: usize, strength: usize) {
         if strength == 0 && self.all.lines == 0 {
             return;
