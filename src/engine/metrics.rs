@@ -103,7 +103,7 @@ impl Meter {
             // Calls are always kept, with the message or, for a replaced message without calls, there are none.
             for call in &view.conversation.messages[index].tool_calls {
                 lexer.clear();
-                let lexed = lexer.lex(&call.arguments);
+                let lexed = lexer.lex_facts(&call.arguments);
                 self.facts_of(&lexer.view(&call.arguments, &lexed), Place::Kept);
             }
             if let Some(filled) = replacement[index] {

@@ -56,6 +56,29 @@ impl Lexer {
             counts: pass.counts,
         }
     }
+    /// Only the facts of a text that is data and is never summarised, such as the arguments of a call: as those of
+    /// a fenced block.
+    pub fn lex_facts(&mut self, text: &str) -> Lexed {
+        let first = self.facts.len();
+        let mut counts = CharCounts::default();
+        self.names.clear();
+        let mut start = 0;
+        for line in text.split('\n') {
+            let end = start + line.len();
+            self.pieces.clear();
+            let (mask, words) = scan::scan(text, start, end, &mut self.pieces, &mut counts);
+            if let (Some(head), Some(tail)) = (self.pieces.first(), self.pieces.last()) {
+                let (start, end) = (head.start as usize, tail.end as usize);
+                let line =
+                    LineText { bytes: text.as_bytes(), start, end, indent: 0, pieces: &self.pieces, mask, words };
+                facts::find(&line, LineKind::Fenced, &mut self.facts, &mut self.names);
+            }
+            start = end + 1;
+        }
+        self.pieces.clear();
+        facts::finish_names(&mut self.names, &mut self.facts, first);
+        Lexed { facts: first as u32..self.facts.len() as u32, counts, ..Lexed::default() }
+    }
     /// The findings of a `lex` call together with its text.
     #[must_use]
     pub fn view<'a>(&'a self, text: &'a str, lexed: &Lexed) -> TextView<'a> {
