@@ -78,11 +78,11 @@ pub(super) fn find(line: &LineText<'_>, kind: LineKind, facts: &mut Vec<Fact>, n
     for (index, piece) in line.pieces.iter().enumerate() {
         if piece.has(INTERESTING) {
             finder.piece(index, *piece);
-        } else {
-            finder.names.end_run(line.bytes, finder.facts);
-            if piece.mask & (scan::VOWEL | scan::DOT | scan::DASH) != scan::VOWEL && piece.has(scan::LOWER) {
-                finder.word(index, *piece);
-            }
+            continue;
+        }
+        finder.names.end_run(line.bytes, finder.facts);
+        if piece.mask & (scan::VOWEL | scan::DOT | scan::DASH) != scan::VOWEL && piece.has(scan::LOWER) {
+            finder.word(index, *piece);
         }
     }
     finder.names.end_run(line.bytes, finder.facts);
@@ -97,7 +97,7 @@ pub(super) fn finish_names(names: &mut Names, facts: &mut Vec<Fact>, _first: usi
     names.finish(facts);
 }
 
-/// Classes of the bytes of an atom: 0 ends it.
+/// Classes of the bytes of an atom.
 static ATOMS: [u8; 256] = atom_classes();
 const WORD: u8 = 1;
 const VOWEL: u8 = 2;
@@ -105,6 +105,8 @@ const VOWEL: u8 = 2;
 const FACTUAL: u8 = 4;
 /// What is next to it decides.
 const OPEN: u8 = 8;
+/// Ends it.
+const STOP: u8 = 16;
 
 const fn atom_classes() -> [u8; 256] {
     let mut table = [0; 256];
@@ -115,7 +117,7 @@ const fn atom_classes() -> [u8; 256] {
             b'a'..=b'z' => WORD,
             b'A'..=b'Z' | b'0'..=b'9' | b'.' | b':' | b'/' | b'-' | b'_' | b'@' | b'#' | b'+' | b'~' => FACTUAL,
             b',' | b'\\' | 0x80..=0xbf => OPEN,
-            _ => 0,
+            _ => STOP,
         };
         byte += 1;
     }
@@ -234,14 +236,17 @@ impl Finder<'_> {
         while at < end {
             let start = at;
             let mut mask = 0;
-            for &byte in self.bytes.get(start..end).unwrap_or_default() {
+            let rest = self.bytes.get(start..end).unwrap_or_default();
+            let mut n_bytes = 0;
+            while let Some(&byte) = rest.get(n_bytes) {
                 let class = ATOMS[usize::from(byte)];
-                if class == 0 || class == OPEN && !self.joins(start, at, end) {
+                if class & (STOP | OPEN) != 0 && (class == STOP || !self.joins(start, start + n_bytes, end)) {
                     break;
                 }
                 mask |= class;
-                at += 1;
+                n_bytes += 1;
             }
+            at += n_bytes;
             if at == start {
                 at = self.skip_signs(start, end);
             } else if mask & (FACTUAL | VOWEL) != VOWEL || piece.has(scan::MONEY) {
@@ -260,7 +265,7 @@ impl Finder<'_> {
                 0xf0.. => 4,
                 _ => 1,
             };
-            if at >= end || ATOMS[usize::from(self.bytes[at])] != 0 {
+            if at >= end || ATOMS[usize::from(self.bytes[at])] != STOP {
                 return at;
             }
         }

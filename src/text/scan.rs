@@ -41,6 +41,7 @@ impl Piece {
     }
 }
 
+const VOWELS_TO_VOWEL: u32 = words::VOWELS.trailing_zeros() - VOWEL.trailing_zeros();
 const UPPER_TO_CAPITAL: u32 = CAPITAL.trailing_zeros() - UPPER.trailing_zeros();
 /// What a word of the word list may carry around it.
 const WORDLIKE: u32 =
@@ -197,8 +198,9 @@ fn letters(bytes: &[u8], begin: usize, byte: u8, class: u32) -> Letters {
     mask |= if upper == 0 { LOWER } else { capital | u32::from(n_letters > 1) };
     let (flags, len, mut next) = if n_letters < 8 {
         let low = words::fold(word) & keep(n_letters);
-        mask |= vowel(low);
-        (words::find_short(low), n_letters, (word >> (8 * n_letters)) as u8)
+        let flags = words::find_short(low);
+        mask |= if flags == 0 { vowel(low) } else { flags >> VOWELS_TO_VOWEL & VOWEL };
+        (flags & !words::VOWELS, n_letters, (word >> (8 * n_letters)) as u8)
     } else {
         let after = words::eight_bytes(bytes, at + 8);
         let n_more = after.map_or(8, small_letters);

@@ -51,6 +51,9 @@ pub(super) const LEVEL: u32 = 1 << 26;
 /// Its full stop ends no sentence when a number follows.
 pub(super) const BEFORE_NUMBER: u32 = 1 << 27;
 
+/// Has a vowel; the table knows it, the lists do not.
+pub(super) const VOWELS: u32 = 1 << 28;
+
 const N_SLOTS: usize = 4096;
 const N_FILTER: usize = 512;
 /// A word holds at most this many bytes.
@@ -96,15 +99,16 @@ const fn build() -> Table {
     while list < LISTS.len() {
         let (flags, text) = LISTS[list];
         let text = text.as_bytes();
-        let (mut low, mut high, mut len, mut at) = (0_u64, 0_u64, 0_u32, 0);
+        let (mut low, mut high, mut len, mut at, mut has_vowel) = (0_u64, 0_u64, 0_u32, 0, false);
         while at <= text.len() {
             if at == text.len() || text[at] <= b' ' {
                 if len > 0 {
-                    table = insert(table, low, high, flags);
+                    table = insert(table, low, high, flags | if has_vowel { VOWELS } else { 0 });
                 }
-                (low, high, len) = (0, 0, 0);
+                (low, high, len, has_vowel) = (0, 0, 0, false);
             } else {
                 let byte = (text[at] | 0x20) as u64;
+                has_vowel |= matches!(text[at] | 0x20, b'a' | b'e' | b'i' | b'o' | b'u' | b'y');
                 if len < 8 {
                     low |= byte << (8 * len);
                 } else {
@@ -131,15 +135,15 @@ pub(super) fn find(bytes: &[u8], start: usize, end: usize) -> u32 {
     let high = if len > 8 { load(bytes, start + 8, len - 8) } else { 0 };
     let hash = hash(low, high);
     let bit = (hash >> 49) as usize;
-    if TABLE.filter[bit >> 6] & (1 << (bit & 63)) == 0 { 0 } else { find_slot(low, high, hash) }
+    if TABLE.filter[bit >> 6] & (1 << (bit & 63)) == 0 { 0 } else { find_slot(low, high, hash).1 }
 }
 
-/// Flags of a word of up to eight bytes, given as one number, case folded and filled up with zeros.
+/// Flags of a word of up to eight bytes, given as one number, case folded and filled up with zeros; with `VOWELS`.
 #[inline]
 pub(super) fn find_short(low: u64) -> u32 {
     let hash = hash(low, 0);
     let bit = (hash >> 49) as usize;
-    if TABLE.filter[bit >> 6] & (1 << (bit & 63)) == 0 { 0 } else { find_slot(low, 0, hash) }
+    if TABLE.filter[bit >> 6] & (1 << (bit & 63)) == 0 { 0 } else { find_slot(low, 0, hash).0 }
 }
 
 /// Flags of a word of nine to sixteen bytes, given as two numbers, case folded and filled up with zeros.
@@ -147,7 +151,7 @@ pub(super) fn find_short(low: u64) -> u32 {
 pub(super) fn find_long(low: u64, high: u64) -> u32 {
     let hash = hash(low, high);
     let bit = (hash >> 49) as usize;
-    if TABLE.filter[bit >> 6] & (1 << (bit & 63)) == 0 { 0 } else { find_slot(low, high, hash) }
+    if TABLE.filter[bit >> 6] & (1 << (bit & 63)) == 0 { 0 } else { find_slot(low, high, hash).1 }
 }
 
 /// The eight bytes at `start` as one number, the first the lowest.
@@ -162,12 +166,13 @@ pub(super) fn fold(word: u64) -> u64 {
     word | FOLD
 }
 
-fn find_slot(low: u64, high: u64, hash: u64) -> u32 {
+/// Flags as they stand in the table, and without `VOWELS`.
+fn find_slot(low: u64, high: u64, hash: u64) -> (u32, u32) {
     let mut slot = (hash >> 52) as usize;
     loop {
         let found = &TABLE.slots[slot];
         if found.flags == 0 || (found.low == low && found.high == high) {
-            return found.flags;
+            return (found.flags, found.flags & !VOWELS);
         }
         slot = (slot + 1) % N_SLOTS;
     }
