@@ -76,3 +76,22 @@ fn every_real_corpus_comes_back_with_default_options() {
 fn every_real_corpus_comes_back_without_a_window_and_with_fuzzy_dedup() {
     check_all(&corpora::lines(), &EngineOptions { provenance: ProvenancePlace::Metadata, ..harder() });
 }
+
+/// The examples of the README are what the program makes of the sample corpus.
+#[test]
+fn the_readme_shows_what_the_program_does() {
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).expect("UTF-8");
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let readme = words(&readme);
+    let engine = Engine::new(EngineOptions::default()).expect("options");
+    for (file, id, index) in [("agents.jsonl", "agent-firmware-build", 4), ("service.jsonl", "svc-002", 8)] {
+        let (_, lines) = sample().into_iter().find(|(path, _)| path.ends_with(file)).expect("a sample file");
+        let record = lines.iter().find(|line| line.contains(&format!("\"{id}\""))).expect("the conversation");
+        let done = talk::compress_with(record, &engine);
+        assert!(
+            readme.contains(&words(&done.texts[index])),
+            "README shows something else for {id}: {}",
+            done.texts[index]
+        );
+    }
+}
