@@ -16,6 +16,8 @@ const MIN_NEAR_SAVING: f64 = 0.40;
 /// A merged summary of earlier summaries gets this share of them.
 const RECOMPACT_SHARE: f64 = 0.40;
 const MAX_RECOMPACT_CHARS: usize = 900;
+/// A single sentence that is shorter is kept: it could only be cut, and its end may be what matters.
+const MIN_CUT_CHARS: usize = 240;
 /// Shorter parts of a content list are kept.
 const MIN_PART_CHARS: usize = 120;
 
@@ -191,6 +193,9 @@ fn one_text(text: &TextView<'_>, large: bool, is_output: bool, wrap: &Wrap) -> O
     }
     let body = if large { outline(text) } else { None };
     let body = body.or_else(|| is_output.then(|| digest(text)));
+    if body.is_none() && text.units.len() < 2 && (text.counts.chars as usize) < MIN_CUT_CHARS {
+        return None;
+    }
     Some(body.map_or_else(|| summarize(&[*text], wrap, None), |body| Proposal::summary(body, wrap, Vec::new())))
 }
 

@@ -46,12 +46,12 @@ fn points(kind: FactKind) -> i32 {
         | FactKind::Pascal
         | FactKind::Snake
         | FactKind::Screaming
+        | FactKind::Path
         | FactKind::Ticket
         | FactKind::Money => 3,
         FactKind::Quantity
         | FactKind::Vowelless
         | FactKind::FileRef
-        | FactKind::Path
         | FactKind::Host
         | FactKind::Ip
         | FactKind::Version
