@@ -1,6 +1,13 @@
 //! All integration tests in one binary: one link, one place to look.
 
-#![allow(unreachable_pub, clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test may fail loudly")]
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a test may fail loudly"
+)]
 
 mod classify;
 mod cli;
