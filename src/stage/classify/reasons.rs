@@ -38,6 +38,10 @@ const REPORTED: [Reason; 32] = [
     Reason::NumericWithUnits,
 ];
 
+/// All hard reasons: those that are declared from `CodeFence` to `FailureSignature`, and `JsonStructure`.
+const HARD: u64 =
+    ((2 << Reason::FailureSignature as u64) - (1 << Reason::CodeFence as u64)) | 1 << Reason::JsonStructure as u64;
+
 /// Reasons, each at most once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct ReasonSet(u64);
@@ -49,7 +53,7 @@ impl ReasonSet {
     }
     /// True when a hard reason is among them.
     pub(super) fn has_hard(self) -> bool {
-        REPORTED.iter().any(|&reason| reason.is_hard() && self.has(reason))
+        self.0 & HARD != 0
     }
     /// Adds `reason` when `holds`.
     pub(super) fn add_if(&mut self, reason: Reason, holds: bool) {
@@ -72,3 +76,15 @@ impl ReasonSet {
 
 // Every reason has its own bit.
 const _: () = assert!(Reason::ALL.len() <= 64);
+
+#[cfg(test)]
+mod tests {
+    use super::{HARD, REPORTED};
+
+    #[test]
+    fn the_mask_holds_the_hard_reasons() {
+        for reason in REPORTED {
+            assert_eq!(HARD & (1 << reason as u64) != 0, reason.is_hard(), "{reason:?}");
+        }
+    }
+}
