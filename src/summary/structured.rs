@@ -14,8 +14,9 @@ use crate::text::{FactKind, Line, LineKind, Severity, TextView};
 const MAX_LINE_CHARS: usize = 200;
 /// Tool output is dense: below this a digest says nothing.
 const MIN_CHARS: usize = 240;
-/// Lines from the start that are shown at most; half of what is left of the budget goes to them.
-const HEAD_LINES: usize = 8;
+/// Lines from the start that are shown at most. Half of what is left of the budget goes to them, four fifths when
+/// there is nothing else to show: a list of files is what its lines say.
+const HEAD_LINES: usize = 24;
 
 /// The digest of a text whose lines are structured, unwrapped.
 #[must_use]
@@ -118,7 +119,7 @@ impl<'a> Digest<'_, 'a> {
     fn ends(&mut self, lines: &[&Line]) {
         let n_head = lines.len().min(HEAD_LINES);
         let mut shown = 0;
-        let enough = self.left / 2;
+        let enough = if self.out.quotes.is_empty() { self.left / 5 } else { self.left / 2 };
         for line in &lines[..n_head] {
             if (shown >= 2 && self.left < enough) || !self.show("", line) {
                 break;

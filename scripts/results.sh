@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Prints the tables of docs/results.md. Usage: scripts/results.sh FOLDER     (FOLDER holds *.jsonl.zst)
+set -euo pipefail
+folder=$(cd "$1" && pwd)
+cd "$(dirname "$0")/.."
+cargo build --locked --release --example results
+for flag in "" --hard; do
+  # shellcheck disable=SC2086
+  target/release/examples/results $flag "$folder"/*.jsonl.zst
+done
