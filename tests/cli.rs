@@ -420,3 +420,21 @@ fn what_is_typed_wrong_is_said() {
     let told = condenser(dir.root(), &["explain", "in.jsonl"]).ok();
     assert!(String::from_utf8_lossy(&told.stdout).contains("chat/0: "));
 }
+
+/// Runs that released formats wrote are read for ever; the folders are never written again.
+#[test]
+fn runs_of_every_released_format_are_verified_and_restored() {
+    let compat = manifest_dir().join("tests/data/compat");
+    let mut n_runs = 0;
+    for version in std::fs::read_dir(&compat).expect("the folder of old runs") {
+        let version = version.expect("an entry").path();
+        let input = std::fs::read(version.join("input.jsonl")).expect("the input of its runs");
+        for run in ["parquet", "jsonl"] {
+            condenser(&version, &["verify", run, "--quiet"]).ok();
+            let restored = condenser(&version, &["restore", run, "-o", "-", "--quiet"]).ok().stdout;
+            assert!(restored == input, "{} {run} gives something else", version.display());
+            n_runs += 1;
+        }
+    }
+    assert!(n_runs >= 2);
+}
