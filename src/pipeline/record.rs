@@ -130,8 +130,7 @@ impl Product<'_> {
                 (Written::Row(row), Some(layout), restored)
             }
             ConversationFormat::Jsonl => {
-                let record = decoded.condensed_record(condensed, provenance);
-                let layout = decoded.record_layout(condensed);
+                let (record, layout) = decoded.condensed_record_and_layout(condensed, provenance);
                 let restored = shape::restore_record(&record, layout.as_deref(), &originals);
                 (Written::Record(record), layout, restored)
             }
