@@ -5,12 +5,13 @@ use super::counts;
 use super::cues;
 use super::facts::{self, Names};
 use super::fences::OpenFence;
-use super::lexed::{CharCounts, Cue, Fact, Fence, Lexed, Line, LineKind, Severity, Span, TextView, Unit, UnitKind};
+use super::lexed::{CharCounts, Cue, Fact, Fence, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind};
 use super::lines::{self, LineText};
 use super::scan::{self, Piece};
 use super::sentences;
 use super::severity;
 use super::units::{self, BlockKind};
+use super::view::TextView;
 
 /// Lexes texts into an arena that is reused from conversation to conversation.
 #[derive(Debug, Default)]
@@ -235,7 +236,7 @@ impl<'t> Pass<'t> {
             self.previous = LineKind::Fence;
             return;
         }
-        if self.is_underline(&text) && !ends_sentence(bytes, &lexer.pieces[..first]) {
+        if self.is_underline(&text) && !sentences::ends(bytes, &lexer.pieces[..first]) {
             line.kind = LineKind::Heading;
             lexer.pieces.truncate(first);
             if let Some(title) = lexer.lines.last_mut() {
@@ -328,7 +329,7 @@ impl<'t> Pass<'t> {
         match (block.kind, self.previous) {
             (BlockKind::Item, _) if line.indent >= 2 => true,
             (_, LineKind::Prose | LineKind::ListItem) => {
-                is_plain && sentences::begins_small(bytes, head) && !ends_sentence(bytes, &lexer.pieces[..first])
+                is_plain && sentences::begins_small(bytes, head) && !sentences::ends(bytes, &lexer.pieces[..first])
             }
             _ => false,
         }
@@ -395,9 +396,4 @@ impl<'t> Pass<'t> {
         self.paragraph += u32::from(self.is_begun);
         self.is_begun = false;
     }
-}
-
-/// True when the last of `pieces` ends a sentence.
-fn ends_sentence(bytes: &[u8], pieces: &[Piece]) -> bool {
-    !pieces.is_empty() && sentences::is_end(bytes, pieces, 0, pieces.len() - 1)
 }

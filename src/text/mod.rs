@@ -24,13 +24,14 @@ mod severity;
 mod source;
 pub mod tokens;
 mod units;
+mod view;
 mod wide;
 mod wordlist;
 mod words;
 
 pub use keys::fold_key;
 pub use lexed::{
-    CharCounts, Cue, CueKind, Fact, FactKind, Fence, FenceKind, Lexed, Line, LineKind, Severity, Span, TextView, Unit,
-    UnitKind,
+    CharCounts, Cue, CueKind, Fact, FactKind, Fence, FenceKind, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind,
 };
 pub use lexer::Lexer;
+pub use view::TextView;

@@ -217,3 +217,8 @@ pub(super) fn wide_end(bytes: &[u8], from: usize, to: usize) -> Option<usize> {
     }
     None
 }
+
+/// True when the last of `pieces` ends a sentence.
+pub(super) fn ends(bytes: &[u8], pieces: &[Piece]) -> bool {
+    !pieces.is_empty() && is_end(bytes, pieces, 0, pieces.len() - 1)
+}
