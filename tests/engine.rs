@@ -202,3 +202,20 @@ fn the_literal_formats_are_kept() {
         "{text}"
     );
 }
+
+#[test]
+fn matches_of_a_search_are_no_failures_but_what_a_compiler_says_is() {
+    let matches: String = (0..20)
+        .map(|i| format!("./internal/fetch_test.go:{}:// the reader must not turn that into an error.\n", 1_100 + i))
+        .collect();
+    compress(&[("tool", &matches)], &all()).is(0, Action::Compressed).hides("failure");
+    let compiler: String = (0..20).map(|i| format!("src/shop/basket{i}.c:{}: note: declared here\n", 10 + i)).collect();
+    let compiler = compiler + "src/shop/pay.c:77: error: unknown type name 'amount_t'\n";
+    compress(&[("tool", &compiler)], &all()).shows("1 failure").shows("unknown type name 'amount_t'");
+}
+
+#[test]
+fn a_short_message_is_kept_when_its_best_sentence_does_not_fit() {
+    let bump = "Bumped `example.com/go-store/v6` to `v6.0.0-alpha.1` (transitive `example.com/x/sys` v0.43.0 to v0.44.0). Build and all tests pass.";
+    compress(&[("assistant", bump)], &all()).is(0, Action::Preserved).because(0, Reason::SingleReverted);
+}

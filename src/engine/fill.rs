@@ -4,7 +4,7 @@
 use crate::model::{EngineOptions, NewBody, Provenance, ProvenancePlace, Reason, marker, summary_id};
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{Claim, Group, GroupKind, Plan, View, line_changes};
-use crate::summary::{Draft, Proposal, Wrap, digest, outline, split_code, summarize};
+use crate::summary::{Draft, Proposal, Wrap, digest, outline, shows_best_unit, split_code, summarize};
 use crate::text::{Lexer, TextView};
 
 use super::ids::Names;
@@ -16,7 +16,7 @@ const MIN_NEAR_SAVING: f64 = 0.40;
 /// A merged summary of earlier summaries gets this share of them.
 const RECOMPACT_SHARE: f64 = 0.40;
 const MAX_RECOMPACT_CHARS: usize = 900;
-/// A single sentence that is shorter is kept: it could only be cut, and its end may be what matters.
+/// A shorter text is kept when its best sentence does not fit: it could only be cut, or left out for a lesser one.
 const MIN_CUT_CHARS: usize = 240;
 /// Shorter parts of a content list are kept.
 const MIN_PART_CHARS: usize = 120;
@@ -193,7 +193,7 @@ fn one_text(text: &TextView<'_>, large: bool, is_output: bool, wrap: &Wrap) -> O
     }
     let body = if large { outline(text) } else { None };
     let body = body.or_else(|| is_output.then(|| digest(text)));
-    if body.is_none() && text.units.len() < 2 && (text.counts.chars as usize) < MIN_CUT_CHARS {
+    if body.is_none() && (text.counts.chars as usize) < MIN_CUT_CHARS && !shows_best_unit(text) {
         return None;
     }
     Some(body.map_or_else(|| summarize(&[*text], wrap, None), |body| Proposal::summary(body, wrap, Vec::new())))

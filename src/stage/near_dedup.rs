@@ -2,14 +2,13 @@
 //! lines that differ. Memory and time are linear: a text is compared with a few representatives only.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::FixedState;
 
 use super::dedup::is_eligible;
 use super::{Claim, Plan, Stage, View};
 use crate::model::Reason;
-use crate::text::TextView;
+use crate::text::{TextView, fold_key};
 
 /// Leading lines by which candidates are found.
 const FINGERPRINT_LINES: usize = 5;
@@ -101,21 +100,7 @@ fn length_ratio(a: usize, b: usize) -> f64 {
 }
 
 fn line_keys(text: &TextView<'_>) -> Vec<u64> {
-    text.lines.iter().map(|line| line.span.of(text.text).trim()).filter(|line| !line.is_empty()).map(line_key).collect()
-}
-
-/// The same for lines that differ in the case of ASCII letters only (and, which does no harm, in a few signs that
-/// the same bit tells apart); eight bytes at a time.
-fn line_key(line: &str) -> u64 {
-    const LOWER: u64 = 0x2020_2020_2020_2020;
-    let mut hasher = FixedState::default().build_hasher();
-    let (words, rest) = line.as_bytes().as_chunks::<8>();
-    for word in words {
-        hasher.write_u64(u64::from_le_bytes(*word) | LOWER);
-    }
-    let last = rest.iter().fold(rest.len() as u64, |last, &byte| last << 8 | u64::from(byte | 0x20));
-    hasher.write_u64(last);
-    hasher.finish()
+    text.lines.iter().map(|line| line.span.of(text.text).trim()).filter(|line| !line.is_empty()).map(fold_key).collect()
 }
 
 /// Sum of the smaller counts over sum of the larger counts, of two sorted multisets.

@@ -30,12 +30,5 @@ impl Stage for SplitCode {
 
 /// Characters outside fences, each piece between them trimmed.
 fn prose_chars(text: &TextView<'_>) -> usize {
-    let mut at = 0;
-    let mut total = 0;
-    let ends = text.fences.iter().map(|fence| (fence.span.start as usize, fence.span.end as usize));
-    for (start, end) in ends.chain([(text.text.len(), text.text.len())]) {
-        total += text.text.get(at..start).unwrap_or("").trim().chars().count();
-        at = end;
-    }
-    total
+    text.between_fences().map(|(_, prose)| prose.of(text.text).chars().count()).sum()
 }

@@ -15,23 +15,20 @@ const MIN_PROSE_CHARS: usize = 80;
 pub fn split_code(view: &TextView<'_>, wrap: &Wrap, is_protected: &dyn Fn(&TextView<'_>) -> bool) -> Option<Draft> {
     let mut out = Draft::default();
     let mut changed = false;
-    let mut start = 0;
-    let ends = view.fences.iter().map(|fence| (fence.span.start, fence.span.end));
-    let last = view.text.len() as u32;
-    for (end, next) in ends.chain([(last, last)]) {
-        let passage = trimmed(view.text, Span { start, end });
-        let summary = shorter(&view.passage(passage), wrap, is_protected);
-        match summary {
+    let fences = view.fences.iter().map(|fence| Some(fence.span)).chain([None]);
+    for ((stretch, prose), fence) in view.between_fences().zip(fences) {
+        match shorter(&view.passage(prose), wrap, is_protected) {
             Some(draft) => {
-                out.say(Span { start, end: passage.start }.of(view.text));
+                out.say(Span { start: stretch.start, end: prose.start }.of(view.text));
                 out.append(&draft);
-                out.say(Span { start: passage.end, end }.of(view.text));
+                out.say(Span { start: prose.end, end: stretch.end }.of(view.text));
                 changed = true;
             }
-            None => out.quote_exact(Span { start, end }.of(view.text)),
+            None => out.quote_exact(stretch.of(view.text)),
         }
-        out.quote_exact(Span { start: end, end: next }.of(view.text));
-        start = next;
+        if let Some(fence) = fence {
+            out.quote_exact(fence.of(view.text));
+        }
     }
     changed.then_some(out)
 }
@@ -42,11 +39,4 @@ fn shorter(passage: &TextView<'_>, wrap: &Wrap, is_protected: &dyn Fn(&TextView<
         return None;
     }
     summarize(&[*passage], wrap, None).accept(|length| length < n_chars)
-}
-
-/// `span` without white space at its ends.
-fn trimmed(text: &str, span: Span) -> Span {
-    let inner = span.of(text);
-    let start = span.start + (inner.len() - inner.trim_start().len()) as u32;
-    Span { start, end: start + inner.trim().len() as u32 }
 }

@@ -14,5 +14,5 @@ pub use budget::budget;
 pub use code::split_code;
 pub use draft::{Draft, Proposal, Wrap};
 pub use outline::outline;
-pub use prose::summarize;
+pub use prose::{shows_best_unit, summarize};
 pub use structured::digest;

@@ -70,8 +70,8 @@ fn select(view: &TextView<'_>, budget: usize, shown: &mut Keys) -> Vec<usize> {
     let scores: Vec<i32> = view.units.iter().map(|unit| score(view, unit, |_| true)).collect();
     let mut order: Vec<usize> = (0..scores.len()).filter(|&index| scores[index] >= 0).collect();
     order.sort_by_key(|&index| -scores[index]);
-    let stretched = (budget as f64 * STRETCH).min(f64::from(view.counts.chars) * MAX_SHARE) as usize;
-    let mut packing = Packing { budget, stretched, used: 0, taken: Vec::new(), texts: Keys::default() };
+    let mut packing =
+        Packing { budget, stretched: stretched(view, budget), used: 0, taken: Vec::new(), texts: Keys::default() };
     let (primaries, others) = split_primaries(view, &scores, order);
     for candidates in [primaries, others] {
         let mut repeated = Vec::new();
@@ -89,6 +89,18 @@ fn select(view: &TextView<'_>, budget: usize, shown: &mut Keys) -> Vec<usize> {
     }
     packing.taken.sort_unstable();
     packing.taken
+}
+
+/// What the first unit may take at most.
+fn stretched(view: &TextView<'_>, budget: usize) -> usize {
+    (budget as f64 * STRETCH).min(f64::from(view.counts.chars) * MAX_SHARE) as usize
+}
+
+/// True when a summary of the text would show its best unit whole: where it would not, it shows the second best or a cut.
+#[must_use]
+pub fn shows_best_unit(view: &TextView<'_>) -> bool {
+    let budget = budget_of(view);
+    best_unit(view).is_some_and(|unit| unit.n_chars as usize <= budget.max(stretched(view, budget)))
 }
 
 /// The best unit of each paragraph apart from the rest; both keep the order of `order`.

@@ -49,7 +49,8 @@ impl<'a> Digest<'_, 'a> {
         let mut join = ": ";
         for (severity, word) in figures {
             let n = count(severity);
-            if n > 0 {
+            // A lone exit status of 0 is no test that passed.
+            if n > usize::from(severity == Severity::Success && join == ": ") {
                 let plural = if n == 1 || severity == Severity::Success { "" } else { "s" };
                 text.push_str(&format!("{join}{n} {word}{plural}"));
                 join = ", ";

@@ -24,7 +24,9 @@ pub(super) fn severity(line: &LineText<'_>, kind: LineKind) -> Severity {
     if line.mask & scan::BRACKET != 0 && line.trimmed().starts_with(b"error[") {
         found = Severity::Failure;
     }
-    for (index, piece) in line.pieces.iter().enumerate().filter(|_| may_be_word) {
+    // A match of a search quotes a line of another file: it reports only what a compiler says first, or a log in capitals.
+    let reports = |index: usize, piece: &Piece| kind != LineKind::Grep || index == 1 || !piece.has(scan::LOWER);
+    for (index, piece) in line.pieces.iter().enumerate().filter(|&(at, piece)| may_be_word && reports(at, piece)) {
         if found == Severity::Failure {
             break;
         }

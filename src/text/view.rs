@@ -46,6 +46,20 @@ impl<'a> TextView<'a> {
     pub fn cues_of(&self, unit: &Unit) -> &'a [Cue] {
         part(self.cues, &unit.cues, self.first_cue)
     }
+    /// Before, between and behind the fenced blocks, in order: each stretch with the prose in it, without the white
+    /// space at its ends. One more than there are fences; any may be empty.
+    pub fn between_fences(&self) -> impl Iterator<Item = (Span, Span)> + use<'a> {
+        let text = self.text;
+        let last = Span { start: text.len() as u32, end: text.len() as u32 };
+        let mut start = 0;
+        self.fences.iter().map(|fence| fence.span).chain([last]).map(move |fence| {
+            let stretch = Span { start, end: fence.start };
+            start = fence.end;
+            let inner = stretch.of(text);
+            let prose = stretch.start + (inner.len() - inner.trim_start().len()) as u32;
+            (stretch, Span { start: prose, end: prose + inner.trim().len() as u32 })
+        })
+    }
     /// What was found in a passage between fences.
     #[must_use]
     pub fn passage(&self, scope: Span) -> Self {
