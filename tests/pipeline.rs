@@ -320,7 +320,7 @@ fn batches_are_cut_by_bytes_and_not_by_how_a_read_goes() {
         let all = |stream: Box<dyn Read + Send>| {
             let mut source = LineSource::new("drip", stream, options);
             let mut batches = Vec::new();
-            while let Some(batch) = source.next_batch().expect("it reads") {
+            while let Some(batch) = source.next_lines() {
                 batches.push(batch);
             }
             (batches, source.digest().expect("it ended"))

@@ -68,7 +68,7 @@ impl LineTable {
 
 impl TableReader for LineTable {
     fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
-        let Some(batch) = self.source.next_batch()? else { return Ok(None) };
+        let Some(batch) = self.source.next_lines() else { return Ok(None) };
         let mut texts = Vec::with_capacity(batch.lines.len());
         for line in &batch.lines {
             match &line.kind {

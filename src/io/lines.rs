@@ -4,7 +4,7 @@
 use std::io::Read;
 
 use crate::error::{Error, Result};
-use crate::pipeline::{Batch, BatchOptions, Line, LineKind, Source, SourceDigest};
+use crate::pipeline::{Batch, BatchOptions, Line, LineBatch, LineKind, Source, SourceDigest};
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
@@ -181,18 +181,13 @@ impl LineSource {
         let offset = self.offset + at as u64;
         LineKind::Torn(format!("the compressed stream is damaged or ends early after byte {offset} of the text: {why}"))
     }
-}
 
-impl Source for LineSource {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn next_batch(&mut self) -> Result<Option<Batch>> {
+    /// The next lines, `None` at the end.
+    pub fn next_lines(&mut self) -> Option<LineBatch> {
         let (end, is_piece) = self.cut();
         let last = self.ended && end == self.rest.len();
         if end == 0 && self.failure.is_none() {
-            return Ok(None);
+            return None;
         }
         let is_piece = is_piece && end > 0;
         if end == 0 && std::mem::take(&mut self.in_long_line) {
@@ -201,9 +196,19 @@ impl Source for LineSource {
         let rest = self.rest.split_off(end);
         let bytes = std::mem::replace(&mut self.rest, rest);
         let lines = if is_piece { vec![self.piece(&bytes)] } else { self.lines(&bytes, last) };
-        let batch = Batch { offset: self.offset, lines, bytes };
+        let batch = LineBatch { offset: self.offset, lines, bytes };
         self.offset += batch.bytes.len() as u64;
-        Ok(Some(batch))
+        Some(batch)
+    }
+}
+
+impl Source for LineSource {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn next_batch(&mut self) -> Result<Option<Batch>> {
+        Ok(self.next_lines().map(Batch::Lines))
     }
 
     fn digest(&mut self) -> Result<SourceDigest> {

@@ -1,7 +1,10 @@
-//! Raw lines in batches bounded by bytes. A batch is a slice of the uncompressed stream and its lines tile it,
-//! so that what is proven for every line is proven for the stream. Knows no file and no JSON.
+//! What comes in, in batches bounded by bytes: raw lines or rows of a table. A batch of lines is a slice of the
+//! uncompressed stream and its lines tile it, so that what is proven for every line is proven for the stream.
+//! Knows no file and no JSON.
 
 use std::ops::Range;
+
+use arrow::record_batch::RecordBatch;
 
 /// Two MiB keep two workers busy on files of a few MB and hold the whole pipeline under 100 MB.
 pub const DEFAULT_BATCH_BYTES: usize = 2 << 20;
@@ -23,9 +26,40 @@ impl Default for BatchOptions {
     }
 }
 
+/// What a worker gets at a time.
+#[derive(Debug)]
+pub enum Batch {
+    /// A slice of a stream.
+    Lines(LineBatch),
+    /// Rows of a table.
+    Rows(RowBatch),
+}
+
+impl Batch {
+    /// Bytes that the batch holds in memory, which admission counts.
+    #[must_use]
+    pub fn n_bytes(&self) -> usize {
+        match self {
+            Self::Lines(lines) => lines.bytes.len(),
+            Self::Rows(rows) => rows.n_bytes,
+        }
+    }
+}
+
+/// Rows of a table in order.
+#[derive(Debug)]
+pub struct RowBatch {
+    /// The rows with all columns of the input.
+    pub rows: RecordBatch,
+    /// Number of the first row in its source, from 0.
+    pub first_row: u64,
+    /// What the rows take in memory.
+    pub n_bytes: usize,
+}
+
 /// A slice of the stream with its lines in order.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Batch {
+pub struct LineBatch {
     /// The bytes of the slice.
     pub bytes: Vec<u8>,
     /// Where the slice begins in the uncompressed stream.

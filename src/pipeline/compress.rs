@@ -246,7 +246,7 @@ fn read_all(
     loop {
         let permit = handle.block_on(admission.admit())?;
         let Some(batch) = source.next_batch()? else { break };
-        let permit = handle.block_on(admission.adjust(permit, batch.bytes.len()))?;
+        let permit = handle.block_on(admission.adjust(permit, batch.n_bytes()))?;
         batches.blocking_send(Admitted { batch, permit }).map_err(|_| stopped())?;
     }
     source.digest()
@@ -272,11 +272,14 @@ async fn work_all(
     .map_ok(|(admitted, shape)| {
         let (engine, source, options) = (context.engine.clone(), source.clone(), &context.options);
         let (format, trace, verbatim_map) = (options.format, options.trace, options.verbatim_map);
-        let place = format!("{source}: byte {}", admitted.batch.offset);
+        let place = match &admitted.batch {
+            Batch::Lines(lines) => format!("{source}: byte {}", lines.offset),
+            Batch::Rows(rows) => format!("{source}: row {}", rows.first_row),
+        };
         context.bridge.run(place, move || {
             let recipe = Recipe { engine: &*engine, format, shape, forced: forced.is_some() };
             let encoded = encode_batch(&Task { recipe, source: &source, trace, verbatim_map }, &admitted.batch)?;
-            Ok(Worked { encoded, bytes: admitted.batch.bytes.len() as u64, permit: admitted.permit })
+            Ok(Worked { encoded, bytes: admitted.batch.n_bytes() as u64, permit: admitted.permit })
         })
     })
     .try_buffered(n_in_flight)
@@ -286,7 +289,7 @@ async fn work_all(
 
 /// The shape of the first line that has one.
 fn detect(admitted: Admitted) -> (Admitted, Option<ShapeName>) {
-    let batch = &admitted.batch;
+    let Batch::Lines(batch) = &admitted.batch else { return (admitted, None) };
     let lines = batch.lines.iter().filter(|line| line.kind == LineKind::Record);
     let mut records = lines.filter_map(|line| std::str::from_utf8(&batch.bytes[line.record.clone()]).ok());
     let shape = records.find_map(|record| super::bridge::guard(|| shape::detect(record)).ok().flatten());

@@ -9,12 +9,15 @@ mod compress;
 mod ports;
 mod record;
 mod restore;
+mod rows;
 mod sealed;
 mod tables;
 mod verify;
 mod work;
 
-pub use batch::{Batch, BatchOptions, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, Line, LineKind};
+pub use batch::{
+    Batch, BatchOptions, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, Line, LineBatch, LineKind, RowBatch,
+};
 pub use commit::{
     Commit, ConversationFormat, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Piece, Proof, SourceDigest,
     TableFile, Totals,

@@ -3,6 +3,7 @@
 
 use std::future::Future;
 
+use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
 use super::bridge::Bridge;
@@ -32,6 +33,10 @@ impl Condense for Engine {
 pub trait Source: Send {
     /// The name as the user gave it; stands in every table.
     fn name(&self) -> &str;
+    /// The schema of the rows that it gives; `None` when it gives lines.
+    fn schema(&self) -> Option<SchemaRef> {
+        None
+    }
     /// The next batch, `None` at the end. Damage of the stream is a line, not an error.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use super::record::{Encoded, Product, Recipe, Written, class_of, process};
 use super::tables::{
     ConversationsBuilder, DecisionsBuilder, Kind, MetricsBuilder, OriginalRow, Place, RecordsBuilder, VerbatimBuilder,
 };
-use super::{Batch, EncodedBatch, Line, LineKind, RejectRow, Totals, label};
+use super::{Batch, EncodedBatch, Line, LineBatch, LineKind, RejectRow, Totals, label};
 use crate::engine::Scratch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Output, Reject, RejectReason};
@@ -50,6 +50,13 @@ struct Builders {
 
 /// Turns a batch into rows.
 pub(crate) fn encode_batch(task: &Task<'_>, batch: &Batch) -> Result<EncodedBatch> {
+    match batch {
+        Batch::Lines(lines) => encode_lines(task, lines),
+        Batch::Rows(rows) => super::rows::encode_rows(task, rows),
+    }
+}
+
+fn encode_lines(task: &Task<'_>, batch: &LineBatch) -> Result<EncodedBatch> {
     let mut builders = Builders {
         rows: ConversationsBuilder::default(),
         records: RecordsBuilder::default(),
@@ -78,7 +85,7 @@ impl Builders {
     fn line(
         &mut self,
         task: &Task<'_>,
-        batch: &Batch,
+        batch: &LineBatch,
         text: Option<&str>,
         line: &Line,
         scratch: &mut Scratch,
@@ -137,7 +144,7 @@ impl Builders {
         Ok(())
     }
 
-    fn reject(&mut self, mut row: RejectRow, batch: &Batch, line: &Line, raw: &[u8], frame: Frame) {
+    fn reject(&mut self, mut row: RejectRow, batch: &LineBatch, line: &Line, raw: &[u8], frame: Frame) {
         row.offset = batch.offset + line.record.start as u64;
         match std::str::from_utf8(raw) {
             Ok(text) => row.raw = Some(text.to_owned()),
