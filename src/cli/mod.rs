@@ -6,6 +6,7 @@ mod compress;
 #[cfg(debug_assertions)]
 mod drill;
 mod explain;
+mod finish;
 mod message;
 mod progress;
 mod restore;
@@ -58,6 +59,7 @@ pub(crate) fn main() -> ExitCode {
 fn run(command: Command) -> Result<Ending> {
     match command {
         Command::Compress(args) => compress::run(*args),
+        Command::Finish(args) => finish::run(&args),
         Command::Restore(args) => restore::run(args),
         Command::Verify(args) => verify::run(&args),
         Command::Explain(args) => explain::run(*args),
