@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
+use arrow::datatypes::SchemaRef;
+
 use super::codec::{Codec, open_codec};
 use super::lines::Stored;
 use super::range::RangeReader;
 use super::{LineSource, failed};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::{BatchOptions, Corpus, PlannedInput, Slice, Source};
+use crate::pipeline::{Batch, BatchOptions, Corpus, PlannedInput, Slice, Source, SourceDigest};
 
 /// One read of a file: large enough that the calls do not count.
 const READ_BYTES: usize = 256 << 10;
@@ -244,10 +246,34 @@ fn open_slice(input: &Input, bytes: Option<u64>, slice: &Slice, options: BatchOp
     }
     let (_head, stream) = peek(stream);
     let lines = LineSource::new(&input.name, stream, options);
-    Ok(Box::new(match stored {
-        Some(stored) => lines.stored(stored),
-        None => lines,
-    }))
+    Ok(match stored {
+        Some(stored) => Box::new(Metered { source: Box::new(lines.stored(stored)), raw }),
+        None => Box::new(lines),
+    })
+}
+
+/// A source of a compressed file: tells how much of the file was read.
+struct Metered {
+    source: Box<dyn Source>,
+    raw: Arc<Mutex<Raw>>,
+}
+
+impl Source for Metered {
+    fn name(&self) -> &str {
+        self.source.name()
+    }
+    fn schema(&self) -> Option<SchemaRef> {
+        self.source.schema()
+    }
+    fn next_batch(&mut self) -> Result<Option<Batch>> {
+        self.source.next_batch()
+    }
+    fn stored_bytes(&self) -> u64 {
+        self.raw.lock().unwrap_or_else(PoisonError::into_inner).bytes
+    }
+    fn digest(&mut self) -> Result<SourceDigest> {
+        self.source.digest()
+    }
 }
 
 /// Reads the rest of a compressed file, for its hash, after its stream has ended.
