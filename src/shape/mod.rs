@@ -1,20 +1,26 @@
 //! Records as bytes on one side, conversations on the other, exact both ways. Knows JSON and the shapes; knows
 //! nothing of files, tables and compression.
 
+mod anthropic;
+mod blocks;
 mod cce;
 mod detect;
+mod dialogue;
 mod escape;
 mod find;
+mod gemini;
 mod index;
 mod json;
 mod layout;
 mod openai;
+mod openhands;
 mod read;
 mod restore;
 mod row;
 mod sharegpt;
 mod spec;
 mod splice;
+mod swe_agent;
 mod uncompress;
 
 use std::borrow::Cow;
