@@ -3,7 +3,9 @@
 
 mod codec;
 mod disk;
+mod documents;
 mod encoder;
+mod extent;
 mod filter;
 mod input;
 mod json_rows;
@@ -16,6 +18,7 @@ mod schemas;
 
 pub use codec::{Codec, open_codec};
 pub use disk::BlockingFile;
+pub use documents::{DocumentSource, is_document};
 pub use filter::{FilterSink, Sidecar};
 pub use input::{Input, expand, open_input, restored_name};
 pub use lines::LineSource;

@@ -6,6 +6,7 @@ mod blocks;
 mod cce;
 mod detect;
 mod dialogue;
+mod document;
 mod escape;
 mod find;
 mod gemini;
@@ -31,6 +32,7 @@ use index::Index;
 use spec::Spec;
 
 pub use detect::detect;
+pub use document::{RECORD_LISTS, is_document, is_list_key};
 pub use restore::{restore_record, restore_row};
 pub use uncompress::{
     Lookup, Uncompressed, UncompressedRecord, VerbatimMap, uncompress, uncompress_record, verbatim_map,
