@@ -80,10 +80,10 @@ fn documents_are_cut_into_records() {
     };
     check("{\n\"messages\": []\n}\n", &["0:1 record <> {/\"messages\":_[]/} </>"]);
     check("\u{feff} {\n}", &["0:1 record <\u{feff}_> {/} <>"]);
-    check("{\n}\n\n{\n}\r\n", &["0:1 record <> {/} </>", "1:4 record </> {/} <>", "2:5 tail <\r/>  <>"]);
+    check("{\n}\n\n{\n}\r\n", &["0:1 record <> {/} </>", "1:4 record </> {/} <>", "2:6 tail <\r/>  <>"]);
     check(
         "[\n {\"turns\":[]},\n\n {\"turns\": [\n]}\n]\n",
-        &["0:2 record <[/_> {\"turns\":[]} <>", "1:4 record <,//_> {\"turns\":_[/]} <>", "2:5 tail </]/>  <>"],
+        &["0:2 record <[/_> {\"turns\":[]} <>", "1:4 record <,//_> {\"turns\":_[/]} <>", "2:7 tail </]/>  <>"],
     );
     // Any record of a list is one, whatever it is; the first one decides what the list is.
     check(
@@ -104,7 +104,7 @@ fn documents_are_cut_into_records() {
         &[
             "0:2 record <{\"v\":_[\"}\"],/\"samples\":_[> {\"messages\":_[]} <>",
             "1:2 record <,_> {\"messages\":_[]} <>",
-            "2:3 tail <],/\"x\":_{\"samples\":_[1]}}/>  <>",
+            "2:4 tail <],/\"x\":_{\"samples\":_[1]}}/>  <>",
         ],
     );
     // A list of messages before it makes the object the record.
@@ -115,11 +115,11 @@ fn documents_are_cut_into_records() {
     check("{\"samples\": [],\n\"x\": 1}", &["0:1 record <> {\"samples\":_[],/\"x\":_1} <>"]);
     // Records under names of their own.
     check(
-        "{\n\"é\": {\"turns\": []}, \"n\": 1,\n\"c\": {\"turns\": []}, \"d\": {\"x\": 1}}\n",
+        "{\n\"é\": {\"messages\": []}, \"n\": 1,\n\"c\": {\"messages\": []}, \"d\": {\"x\": 1}}\n",
         &[
-            "0:2 record <{/\"é\":_> {\"turns\":_[]} <>",
-            "1:3 record <,_\"n\":_1,/\"c\":_> {\"turns\":_[]} <>",
-            "2:3 tail <,_\"d\":_{\"x\":_1}}/>  <>",
+            "0:2 record <{/\"é\":_> {\"messages\":_[]} <>",
+            "1:3 record <,_\"n\":_1,/\"c\":_> {\"messages\":_[]} <>",
+            "2:4 tail <,_\"d\":_{\"x\":_1}}/>  <>",
         ],
     );
 }
@@ -159,7 +159,7 @@ fn document(seed: u64) -> Vec<u8> {
     let mut seeded = Seeded::new(seed);
     let chats = records(12, seed);
     let mut out = [b"" as &[u8], b"\xEF\xBB\xBF", b"\n\n "][seeded.below(3)].to_vec();
-    let mut list = |seeded: &mut Seeded, out: &mut Vec<u8>| {
+    let list = |seeded: &mut Seeded, out: &mut Vec<u8>| {
         for (n, chat) in chats.iter().enumerate() {
             if n > 0 {
                 out.extend_from_slice([b"," as &[u8], b",\n", b" ,\r\n\t", b",7,"][seeded.below(4)]);
@@ -202,7 +202,7 @@ fn document(seed: u64) -> Vec<u8> {
 
 #[test]
 fn documents_come_back_byte_for_byte_whatever_the_batches() {
-    for seed in 0..24 {
+    for seed in 0..16 {
         let text = document(seed);
         for batch_bytes in [60, 700, 1 << 20] {
             let max_record_bytes = if seed % 3 == 0 { 300 } else { 1 << 20 };
@@ -242,9 +242,9 @@ fn the_cuts_depend_on_the_bytes_alone() {
         let mut text = document(seed);
         text.extend(std::iter::repeat_n(b' ', 9000));
         text.extend(document(seed + 100));
-        let times = if seed < 4 { 30 } else { 1 };
-        let text = text.repeat(times);
+        let times = if seed < 2 { 20 } else { 1 };
         for (batch_bytes, max_record_bytes) in [(1, 1 << 20), (300, 1 << 20), (300, 200), (5000, 1 << 20)] {
+            let text = text.repeat(if batch_bytes > 1 { times } else { 1 });
             let options = BatchOptions { batch_bytes, max_record_bytes };
             let all = |stream: Box<dyn Read + Send>| {
                 let mut source = DocumentSource::new("drip", stream, options);
@@ -275,7 +275,7 @@ fn the_records_of_a_document_are_read_and_numbered() {
         assert_eq!((done.totals.conversations, done.totals.rejects), (1, 2));
         let places: Vec<_> =
             done.rejects.iter().map(|row| (row.source_row, row.line, row.offset, row.reason.as_str())).collect();
-        assert_eq!(places, [(1, 5, 76, "no_messages"), (2, 6, 95, "unknown_shape")]);
+        assert_eq!(places, [(1, 5, 71, "no_messages"), (2, 6, 90, "unknown_shape")]);
         assert_eq!(done.restored, text.as_bytes());
         if format == ConversationFormat::Jsonl {
             let line = "{\"id\": \"a\",    \"messages\": [{\"role\": \"user\",  \"content\": \"x\"}]}";

@@ -64,7 +64,8 @@ fn restores(decoded: &Decoded<'_>, condensed: &Condensed) {
 
 /// The record without the texts that may be replaced and without provenance; only where no messages were merged.
 fn masked(record: &str, shape: ShapeName) -> Value {
-    let mut record: Value = serde_json::from_str(record).expect("JSON");
+    // serde_json refuses lone surrogates.
+    let mut record: Value = serde_json::from_str(&record.replace("\\ud83d", "?")).expect("JSON");
     let lists = ["messages", "history", "traj", "input", "turns", "utterances", "meeting_transcripts", "content"];
     let list = lists.iter().find(|list| record[**list].is_array()).expect("a list");
     for message in record[*list].as_array_mut().expect("a list") {
