@@ -4,6 +4,7 @@
 mod codec;
 mod disk;
 mod encoder;
+mod events;
 mod filter;
 mod input;
 mod json_rows;
@@ -16,6 +17,7 @@ mod schemas;
 
 pub use codec::{Codec, open_codec};
 pub use disk::BlockingFile;
+pub use events::{EventSource, SESSION_WINDOW_BYTES, sniff};
 pub use filter::{FilterSink, Sidecar};
 pub use input::{Input, expand, open_input, restored_name};
 pub use lines::LineSource;

@@ -16,6 +16,12 @@ pub enum ShapeName {
     Cce,
     /// `{"conversations": [{"from", "value"}]}`.
     Sharegpt,
+    /// Event logs of Claude Code: one event per line, grouped by `sessionId`.
+    ClaudeCode,
+    /// Rollout files of Codex: `{"timestamp", "type", "payload"}` per line, one file a session.
+    Codex,
+    /// Session files of the pi coding agent, one file a session.
+    Pi,
 }
 
 impl ShapeName {
@@ -26,6 +32,9 @@ impl ShapeName {
             Self::Openai => "openai",
             Self::Cce => "cce",
             Self::Sharegpt => "sharegpt",
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Pi => "pi",
         }
     }
 }

@@ -12,4 +12,5 @@ pub(super) const SPEC: Spec = Spec {
     keys: openai::SPEC.keys,
     call_role: None,
     fits: |keys| keys.contains(&"id") && keys.contains(&"index"),
+    events: None,
 };

@@ -2,12 +2,16 @@
 
 use crate::model::ShapeName;
 
+use super::events::detect_events;
 use super::json::{Bad, Kind, Scanner};
 use super::spec::{SPECS, Spec};
 
 /// The shape of a record, if we know it.
 #[must_use]
 pub fn detect(record: &str) -> Option<ShapeName> {
+    if let Some(shape) = detect_events(record) {
+        return Some(shape);
+    }
     let mut scanner = Scanner::new(record);
     // The keys of the first message per list that was found.
     let mut lists: Vec<(String, Vec<String>)> = Vec::new();

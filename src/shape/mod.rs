@@ -4,6 +4,7 @@
 mod cce;
 mod detect;
 mod escape;
+mod events;
 mod find;
 mod index;
 mod json;
@@ -25,6 +26,7 @@ use index::Index;
 use spec::Spec;
 
 pub use detect::detect;
+pub use events::{SessionOf, detect_events, session_id};
 pub use restore::{restore_record, restore_row};
 pub use uncompress::{
     Lookup, Uncompressed, UncompressedRecord, VerbatimMap, uncompress, uncompress_record, verbatim_map,

@@ -20,4 +20,5 @@ pub(super) const SPEC: Spec = Spec {
     ],
     call_role: None,
     fits: |keys| keys.is_empty() || keys.contains(&"role") || keys.contains(&"content"),
+    events: None,
 };

@@ -23,4 +23,5 @@ pub(super) const SPEC: Spec = Spec {
     ],
     call_role: Some("function_call"),
     fits: |keys| keys.is_empty() || keys.contains(&"from") || keys.contains(&"role"),
+    events: None,
 };

@@ -2,6 +2,7 @@
 
 use crate::model::ShapeName;
 
+use super::events::{self, EventSpec};
 use super::{cce, openai, sharegpt};
 
 /// What a key of a message holds.
@@ -37,6 +38,8 @@ pub(super) struct Spec {
     pub call_role: Option<&'static str>,
     /// True when this is the shape of the first message that has these keys.
     pub fits: fn(keys: &[&str]) -> bool,
+    /// What its events look like, when it is an event log.
+    pub events: Option<&'static EventSpec>,
 }
 
 /// In the order in which they are tried: the first that fits wins.
@@ -51,6 +54,9 @@ impl Spec {
             ShapeName::Openai => &openai::SPEC,
             ShapeName::Cce => &cce::SPEC,
             ShapeName::Sharegpt => &sharegpt::SPEC,
+            ShapeName::ClaudeCode => &events::CLAUDE_CODE,
+            ShapeName::Codex => &events::CODEX,
+            ShapeName::Pi => &events::PI,
         }
     }
 
