@@ -242,7 +242,10 @@ const CLAUDE: &str = r#"
     {"parentUuid":"u4","isSidechain":true,"sessionId":"c-1","isMeta":true,"type":"user","message":{"role":"user","content":[{"type":"text","text":"Explore."}]},"uuid":"u5"}
     {"type":"user","sessionId":"c-1","message":"not an object","uuid":"u6"}
     {"type":"system","subtype":"turn_duration","sessionId":"c-1","uuid":"u7","message":{"role":"user","content":"no message"}}
-    {"type":"queue-operation","operation":"enqueue","sessionId":"c-1"}"#;
+    {"type":"queue-operation","operation":"enqueue","sessionId":"c-1"}
+    {"parentUuid":"u5","isSidechain":false,"sessionId":"c-1","message":{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Read","input":{"path":"a.rs"}}]},"type":"assistant","uuid":"u8"}
+    {"parentUuid":"u8","isSidechain":false,"sessionId":"c-1","type":"user","message":{"role":"user","content":[{"tool_use_id":"t1","type":"tool_result","content":"fn main() {}"}]},"uuid":"u9","toolUseResult":{"file":{"content":"fn main() {}"}}}
+    {"parentUuid":"u9","isSidechain":false,"sessionId":"c-1","type":"user","message":{"role":"user","content":[{"tool_use_id":"t2","type":"tool_result","content":[{"type":"text","text":"one"},{"type":"image","source":{}}],"is_error":false},{"type":"text","text":"And?"}]},"uuid":"v1"}"#;
 
 #[test]
 fn claude_code_sessions_are_read() {
@@ -253,7 +256,10 @@ fn claude_code_sessions_are_read() {
         r#"user #u1 "Why?"
            assistant #u3 [_]
            assistant #u4 ["Let me see."]
-           user #u5 ["Explore."]"#,
+           user #u5 ["Explore."]
+           assistant #u8 [_] t1:Read({"path":"a.rs"})
+           tool #u9 ["fn main() {}"] ->t1
+           tool #v1 ["one" _ "And?"] ->t2"#,
     );
 }
 

@@ -10,7 +10,7 @@ use condenser::model::{EngineOptions, ProvenancePlace};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
     BatchOptions, Condense, Context, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, JobOptions,
-    Outcome, ResourceLimits, Source, compress,
+    Outcome, ResourceLimits, compress,
 };
 
 use super::args::CompressArgs;
@@ -57,10 +57,7 @@ pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
     };
     let batches =
         BatchOptions { batch_bytes: settings.options.batch_bytes, max_record_bytes: settings.options.max_record_bytes };
-    let sources = settings
-        .inputs
-        .into_iter()
-        .map(move |input| open_input(&input, batches).map(|source| Box::new(source) as Box<dyn Source>));
+    let sources = settings.inputs.into_iter().map(move |input| open_input(&input, batches));
     let outcome = match &settings.target {
         Target::Run(path) => {
             let mut sink = RunWriter::create(path, &context.options)?;

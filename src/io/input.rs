@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::codec::{Codec, open_codec};
-use super::{LineSource, failed};
+use super::lines::Stored;
+use super::{DocumentSource, LineSource, failed, is_document};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::BatchOptions;
+use crate::pipeline::{BatchOptions, Source};
 
 /// One read of a file: large enough that the calls do not count.
 const READ_BYTES: usize = 256 << 10;
+/// What is looked at to tell a document from lines.
+const HEAD_BYTES: u64 = 64 << 10;
 const ENDINGS: [&str; 3] = ["jsonl", "ndjson", "json"];
 const STORED_ENDINGS: [&str; 3] = ["gz", "zst", "zstd"];
 
@@ -131,11 +134,11 @@ pub fn restored_name(source: &str) -> PathBuf {
     }
 }
 
-/// Opens an input as lines.
+/// Opens an input as lines, or as a document.
 ///
 /// # Errors
 /// When the file cannot be opened, or holds a format that this version does not read.
-pub fn open_input(input: &Input, options: BatchOptions) -> Result<LineSource> {
+pub fn open_input(input: &Input, options: BatchOptions) -> Result<Box<dyn Source>> {
     let source: Box<dyn Read + Send> = match &input.path {
         None => Box::new(io::stdin()),
         Some(path) => Box::new(File::open(path).map_err(|error| failed(&input.name, "cannot be opened", error))?),
@@ -148,18 +151,44 @@ pub fn open_input(input: &Input, options: BatchOptions) -> Result<LineSource> {
         return Err(Error::new(ErrorKind::Input, &input.name, message));
     }
     let (codec, stream) = open_codec(reader).map_err(|error| failed(&input.name, "cannot be read", error))?;
-    let lines = LineSource::new(&input.name, stream, options);
+    let (head, stream) = peek(stream);
+    let open = |stored: Option<Stored>| -> Box<dyn Source> {
+        if is_document(&head) {
+            let documents = DocumentSource::new(&input.name, stream, options);
+            Box::new(if let Some(stored) = stored { documents.stored(stored) } else { documents })
+        } else {
+            let lines = LineSource::new(&input.name, stream, options);
+            Box::new(if let Some(stored) = stored { lines.stored(stored) } else { lines })
+        }
+    };
     if codec == Codec::Plain {
         // The stored bytes are the stream, which is hashed anyway.
         raw.lock().unwrap_or_else(PoisonError::into_inner).hasher = None;
-        return Ok(lines);
+        return Ok(open(None));
     }
     let name = input.name.clone();
-    Ok(lines.stored(Box::new(move || {
+    Ok(open(Some(Box::new(move || {
         let mut raw = raw.lock().unwrap_or_else(PoisonError::into_inner);
         io::copy(&mut *raw, &mut io::sink()).map_err(|error| failed(name, "cannot be read to its end", error))?;
         Ok(raw.hasher.take().map(|hasher| (raw.bytes, hasher.finalize().to_hex().to_string())))
-    })))
+    }))))
+}
+
+/// The first bytes of a stream, and the stream with them; an error comes again in its place.
+fn peek(mut stream: Box<dyn Read + Send>) -> (Vec<u8>, Box<dyn Read + Send>) {
+    struct Failed(Option<io::Error>);
+    impl Read for Failed {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            self.0.take().map_or(Ok(0), Err)
+        }
+    }
+    let mut head = Vec::new();
+    let outcome = stream.by_ref().take(HEAD_BYTES).read_to_end(&mut head);
+    let begin = io::Cursor::new(head.clone());
+    match outcome {
+        Ok(_) => (head, Box::new(begin.chain(stream))),
+        Err(error) => (head, Box::new(begin.chain(Failed(Some(error))))),
+    }
 }
 
 /// A file that is hashed while it is read.

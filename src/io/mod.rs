@@ -3,8 +3,10 @@
 
 mod codec;
 mod disk;
+mod documents;
 mod encoder;
 mod events;
+mod extent;
 mod filter;
 mod input;
 mod json_rows;
@@ -17,6 +19,7 @@ mod schemas;
 
 pub use codec::{Codec, open_codec};
 pub use disk::BlockingFile;
+pub use documents::{DocumentSource, is_document};
 pub use events::{EventSource, SESSION_WINDOW_BYTES, sniff};
 pub use filter::{FilterSink, Sidecar};
 pub use input::{Input, expand, open_input, restored_name};

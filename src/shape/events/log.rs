@@ -93,6 +93,7 @@ impl<'r> Cutter<'r> {
             spec,
             style: Style::of(self.record, self.seen),
             list: self.record,
+            list_key: "",
             messages: self.messages,
             id: id.map(|_| 0),
             head: id.into_iter().collect(),

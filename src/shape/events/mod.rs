@@ -34,9 +34,10 @@ const SPECS: [&Spec; 3] = [&CODEX, &CLAUDE_CODE, &PI];
 const fn spec(name: ShapeName, events: &'static EventSpec) -> Spec {
     Spec {
         name,
-        list: "",
+        lists: &[],
         bare: false,
         keys: &[("content", Field::Content), ("metadata", Field::Metadata)],
+        roles: &[("toolResult", "tool")],
         call_role: None,
         fits: |_| false,
         events: Some(events),

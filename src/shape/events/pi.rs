@@ -1,14 +1,11 @@
 //! The `pi` shape: session files of the pi coding agent. The first event is the header of the session; events of the type
 //! `message` hold messages, whose calls are parts of their content.
 
-use std::borrow::Cow;
-
-use crate::model::{Message, Role, ShapeName, ToolCall};
-use crate::shape::index::Member;
-use crate::shape::json::{Kind, Raw, items, members};
+use crate::model::ShapeName;
+use crate::shape::json::{Kind, Raw};
 use crate::shape::spec::{Field, Spec};
 
-use super::{Event, EventSpec, Form, Keys, spec};
+use super::{Event, EventSpec, Form, Keys, nothing, spec};
 
 pub(in crate::shape) const SPEC: Spec =
     spec(ShapeName::Pi, &EventSpec { carriers: &["message"], body: "message", form, id, fits });
@@ -24,11 +21,15 @@ static MESSAGE: Form = Form {
         ("toolCallId", Field::ToolCallId),
         ("toolName", Field::Name),
     ]),
-    finish,
+    finish: nothing,
 };
 /// A command that the user ran.
-static COMMAND: Form =
-    Form { role: None, outer: OUTER, body: Some(&[("role", Field::Role), ("output", Field::Content)]), finish };
+static COMMAND: Form = Form {
+    role: None,
+    outer: OUTER,
+    body: Some(&[("role", Field::Role), ("output", Field::Content)]),
+    finish: nothing,
+};
 
 fn form(event: &Event<'_, '_>) -> Option<&'static Form> {
     match event.body_string("role").as_deref() {
@@ -45,25 +46,4 @@ fn id<'r>(event: &Event<'_, 'r>) -> Option<Raw<'r>> {
 fn fits(keys: &Keys<'_>) -> bool {
     let header = keys.is("session") && keys.has("id", Kind::Text) && keys.has("cwd", Kind::Text);
     header || (keys.is("message") && keys.has("timestamp", Kind::Text) && keys.has("message", Kind::Object))
-}
-
-fn finish<'r>(message: &mut Message<'r>, found: &[Member<'r>]) {
-    if message.role.as_str() == "toolResult" {
-        message.role = Role::Tool;
-    }
-    let content = found.iter().find(|member| member.field == Field::Content && member.value.kind == Kind::List);
-    items(content.map_or("", |content| content.value.text), |item| message.tool_calls.extend(call(item)));
-}
-
-/// `{"type": "toolCall", "id", "name", "arguments"}`.
-fn call(part: Raw<'_>) -> Option<ToolCall<'_>> {
-    let (mut is_call, mut call) = (false, ToolCall { id: None, name: None, arguments: Cow::Borrowed("") });
-    members(part.text, |key, value| match key.name.as_ref() {
-        "type" => is_call = value.string().as_deref() == Some("toolCall"),
-        "id" => call.id = value.id(),
-        "name" => call.name = value.string(),
-        "arguments" => call.arguments = value.string().unwrap_or(Cow::Borrowed(value.text)),
-        _ => {}
-    });
-    is_call.then_some(call)
 }
