@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::failed;
 use crate::error::{Error, ErrorKind, Result};
 
-const ENDINGS: [&str; 3] = ["jsonl", "ndjson", "json"];
+const ENDINGS: [&str; 7] = ["jsonl", "ndjson", "json", "traj", "parquet", "arrow", "feather"];
 const STORED_ENDINGS: [&str; 3] = ["gz", "zst", "zstd"];
 
 /// One input.
