@@ -18,6 +18,8 @@ mod metrics;
 mod pipeline;
 mod restore;
 mod shapes;
+#[cfg(feature = "remote")]
+mod store;
 mod support;
 mod text;
 mod tidy;

@@ -13,6 +13,7 @@ mod parquet_table;
 mod run_reader;
 mod run_writer;
 mod schemas;
+pub mod store;
 
 pub use codec::{Codec, open_codec};
 pub use disk::BlockingFile;

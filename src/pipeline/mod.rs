@@ -1,7 +1,7 @@
 //! Many conversations: order, memory, threads, the proof of restore, commits and counting. Knows Arrow batches
 //! in memory, but no file format and no store: those stand behind the ports `Source`, `Sink` and `TableReader`.
 
-mod base64;
+pub(crate) mod base64;
 mod batch;
 pub mod bridge;
 mod commit;

@@ -4,4 +4,6 @@ pub(crate) mod chats;
 pub(crate) mod command;
 pub(crate) mod corpora;
 pub(crate) mod dir;
+#[cfg(feature = "remote")]
+pub(crate) mod s3;
 pub(crate) mod talk;
