@@ -17,6 +17,7 @@ mod engine;
 mod metrics;
 mod pipeline;
 mod restore;
+mod resume;
 mod shapes;
 #[cfg(feature = "remote")]
 mod store;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use condenser::model::{EngineArgs, ShapeName};
-use condenser::pipeline::{ConversationFormat, MaxRejects};
+use condenser::pipeline::{ConversationFormat, MaxRejects, Shard};
 
 /// Compresses corpora of chat and agent transcripts, provably lossless.
 #[derive(Debug, Parser)]
@@ -12,12 +12,17 @@ use condenser::pipeline::{ConversationFormat, MaxRejects};
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// Say more on stderr: -v what happens, -vv also details, -vvv everything.
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Compress conversations into a run directory, or as a filter from stdin to stdout.
     Compress(Box<CompressArgs>),
+    /// Join what several machines did with `--shard` into a finished run.
+    Finish(FinishArgs),
     /// Bring the originals back, byte for byte.
     Restore(RestoreArgs),
     /// Recompute every hash of a run and restore every record; exit code 4 on any difference.
@@ -59,6 +64,15 @@ pub(crate) struct CompressArgs {
     /// Reject longer lines [default: 1GiB].
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) max_record_bytes: Option<usize>,
+    /// Cut large files of plain JSON lines into parts of this size [default: 256MiB].
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) split_size: Option<usize>,
+    /// Do only every N-th part, beginning with part I (from 0): one job on N machines; then `condenser finish RUN`.
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<Shard>,
+    /// When RUN holds a run already, start over in a new directory beside it.
+    #[arg(long)]
+    pub(crate) fresh: bool,
     #[command(flatten)]
     pub(crate) resources: ResourceArgs,
     #[command(flatten)]
@@ -69,6 +83,16 @@ pub(crate) struct CompressArgs {
     #[cfg(debug_assertions)]
     #[arg(long, hide = true, value_name = "ID")]
     pub(crate) drill_panic: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FinishArgs {
+    /// The run directory.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    /// Print errors only.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,18 +1,11 @@
-//! From what the user typed to open streams: paths, folders, patterns and stdin. Knows codecs and lines, not what
-//! the lines say.
+//! From what the user typed to inputs: paths, folders, patterns and stdin. Knows names, not what files hold.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use super::codec::{Codec, open_codec};
-use super::{LineSource, failed};
+use super::failed;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::BatchOptions;
 
-/// One read of a file: large enough that the calls do not count.
-const READ_BYTES: usize = 256 << 10;
 const ENDINGS: [&str; 3] = ["jsonl", "ndjson", "json"];
 const STORED_ENDINGS: [&str; 3] = ["gz", "zst", "zstd"];
 
@@ -128,63 +121,6 @@ pub fn restored_name(source: &str) -> PathBuf {
     match path.file_name().map(|name| strip_codec(&name.to_string_lossy()).to_owned()) {
         Some(name) if !name.is_empty() => path.with_file_name(name),
         _ => PathBuf::from("restored.jsonl"),
-    }
-}
-
-/// Opens an input as lines.
-///
-/// # Errors
-/// When the file cannot be opened, or holds a format that this version does not read.
-pub fn open_input(input: &Input, options: BatchOptions) -> Result<LineSource> {
-    let source: Box<dyn Read + Send> = match &input.path {
-        None => Box::new(io::stdin()),
-        Some(path) => Box::new(File::open(path).map_err(|error| failed(&input.name, "cannot be opened", error))?),
-    };
-    let raw = Arc::new(Mutex::new(Raw { source, hasher: Some(blake3::Hasher::new()), bytes: 0 }));
-    let mut reader = BufReader::with_capacity(READ_BYTES, RawReader(raw.clone()));
-    let first = io::BufRead::fill_buf(&mut reader).map_err(|error| failed(&input.name, "cannot be read", error))?;
-    if first.starts_with(b"PAR1") || first.starts_with(b"ARROW1") {
-        let message = "Parquet and Arrow files cannot be read yet; convert them to JSON lines first";
-        return Err(Error::new(ErrorKind::Input, &input.name, message));
-    }
-    let (codec, stream) = open_codec(reader).map_err(|error| failed(&input.name, "cannot be read", error))?;
-    let lines = LineSource::new(&input.name, stream, options);
-    if codec == Codec::Plain {
-        // The stored bytes are the stream, which is hashed anyway.
-        raw.lock().unwrap_or_else(PoisonError::into_inner).hasher = None;
-        return Ok(lines);
-    }
-    let name = input.name.clone();
-    Ok(lines.stored(Box::new(move || {
-        let mut raw = raw.lock().unwrap_or_else(PoisonError::into_inner);
-        io::copy(&mut *raw, &mut io::sink()).map_err(|error| failed(name, "cannot be read to its end", error))?;
-        Ok(raw.hasher.take().map(|hasher| (raw.bytes, hasher.finalize().to_hex().to_string())))
-    })))
-}
-
-/// A file that is hashed while it is read.
-struct Raw {
-    source: Box<dyn Read + Send>,
-    hasher: Option<blake3::Hasher>,
-    bytes: u64,
-}
-
-impl Read for Raw {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.source.read(buffer)?;
-        self.bytes += read as u64;
-        if let Some(hasher) = &mut self.hasher {
-            hasher.update(&buffer[..read]);
-        }
-        Ok(read)
-    }
-}
-
-struct RawReader(Arc<Mutex<Raw>>);
-
-impl Read for RawReader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).read(buffer)
     }
 }
 

@@ -3,13 +3,18 @@
 
 mod codec;
 mod disk;
+mod documents;
 mod encoder;
+mod extent;
 mod filter;
 mod input;
 mod json_rows;
 mod line_table;
 mod lines;
+mod open;
 mod parquet_table;
+mod range;
+mod run_documents;
 mod run_reader;
 mod run_writer;
 mod schemas;
@@ -17,11 +22,13 @@ pub mod store;
 
 pub use codec::{Codec, open_codec};
 pub use disk::BlockingFile;
-pub use filter::{FilterSink, Sidecar};
-pub use input::{Input, expand, open_input, restored_name};
+pub use documents::{DocumentSource, is_document};
+pub use filter::{FilterPart, FilterSink, Sidecar};
+pub use input::{Input, expand, restored_name};
 pub use lines::LineSource;
+pub use open::{Inputs, PlannedSlices, open_input};
 pub use run_reader::{Run, Through};
-pub use run_writer::RunWriter;
+pub use run_writer::{PartWriter, RunWriter};
 pub use schemas::{SCHEMA_NAMES, schema};
 
 use crate::error::{Error, ErrorKind};
