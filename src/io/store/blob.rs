@@ -3,7 +3,7 @@
 
 use std::io::Read;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::{Buf, Bytes};
 use parquet::errors::ParquetError;
@@ -27,6 +27,7 @@ struct Inner {
     bytes: Option<u64>,
     mark: String,
     source: Source,
+    failure: Mutex<Option<Error>>,
 }
 
 #[derive(Debug)]
@@ -41,7 +42,7 @@ const HEADER_BYTES: u64 = 64 << 10;
 
 impl Blob {
     pub(super) fn new(location: Location, bytes: Option<u64>, mark: String, source: Source) -> Self {
-        Self { inner: Arc::new(Inner { location, bytes, mark, source }) }
+        Self { inner: Arc::new(Inner { location, bytes, mark, source, failure: Mutex::default() }) }
     }
 
     /// Where it is.
@@ -56,7 +57,7 @@ impl Blob {
         self.inner.bytes
     }
 
-    /// What changes when the file does: the time of its last change in milliseconds since 1970 for local files, the
+    /// What changes when the file does: the time of its last change in nanoseconds since 1970 for local files, the
     /// tag of the version (or the time of its last change) for remote ones.
     #[must_use]
     pub fn mark(&self) -> &str {
@@ -86,17 +87,18 @@ impl Blob {
     }
 
     /// A stream of the bytes `range`. Remote files are fetched ahead in ranges of
-    /// [`DEFAULT_RANGE_BYTES`](super::DEFAULT_RANGE_BYTES), at most two of which are in memory. An error of the store
-    /// comes as an `std::io::Error` that holds an [`Error`]: see [`store_error`].
+    /// [`DEFAULT_RANGE_BYTES`](super::DEFAULT_RANGE_BYTES), at most two of which are in memory. Why it failed says
+    /// [`Blob::failure`].
     #[must_use]
     pub fn reader(&self, range: Range<u64>) -> Box<dyn Read + Send> {
-        match &self.inner.source {
+        let reader: Box<dyn Read + Send> = match &self.inner.source {
             Source::Local(file) => {
                 Box::new(LocalReader { file: file.clone(), at: range.start, end: range.end.max(range.start) })
             }
             #[cfg(feature = "remote")]
             Source::Remote(file) => file.reader(Some(range)),
-        }
+        };
+        Box::new(Watched { reader, blob: self.clone() })
     }
 
     /// A stream of the whole file; the only way to read a file of unknown length.
@@ -104,9 +106,22 @@ impl Blob {
     pub fn stream(&self) -> Box<dyn Read + Send> {
         match (&self.inner.source, self.inner.bytes) {
             #[cfg(feature = "remote")]
-            (Source::Remote(file), _) => file.reader(None),
+            (Source::Remote(file), _) => Box::new(Watched { reader: file.reader(None), blob: self.clone() }),
             (Source::Local(_), bytes) => self.reader(0..bytes.unwrap_or(0)),
         }
+    }
+
+    /// The first error with which this file could not be read, and its clones, by stream or by chunk. Decoders between
+    /// the file and a caller may take such an error for damage of what they decode; who finds damage asks here first.
+    #[must_use]
+    pub fn failure(&self) -> Option<Error> {
+        let failure = self.inner.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.as_ref().map(|error| Error::new(error.kind, &*error.place, &*error.message))
+    }
+
+    fn note(&self, error: &Error) {
+        let mut failure = self.inner.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.get_or_insert_with(|| Error::new(error.kind, &*error.place, &*error.message));
     }
 
     /// Looks whether the file is still the one that was opened.
@@ -133,7 +148,10 @@ impl Blob {
             #[cfg(feature = "remote")]
             Source::Remote(file) => file.read_kept(range),
         };
-        bytes.map_err(|error| ParquetError::External(Box::new(error)))
+        bytes.map_err(|error| {
+            self.note(&error);
+            ParquetError::External(Box::new(error))
+        })
     }
 }
 
@@ -159,6 +177,22 @@ impl ChunkReader for Blob {
         let end = start.checked_add(length as u64).filter(|&end| end <= self.len());
         let beyond = || ParquetError::EOF(format!("{}: {length} bytes at {start} are not there", self.inner.location));
         self.chunk(start..end.ok_or_else(beyond)?)
+    }
+}
+
+/// Notes with what a stream failed.
+struct Watched {
+    reader: Box<dyn Read + Send>,
+    blob: Blob,
+}
+
+impl Read for Watched {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.reader.read(buffer).inspect_err(|error| {
+            let place = || self.blob.inner.location.to_string();
+            let told = || Error::new(ErrorKind::Io, place(), format!("cannot be read: {error}"));
+            self.blob.note(&store_error(error).unwrap_or_else(told));
+        })
     }
 }
 

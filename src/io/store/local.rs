@@ -1,6 +1,7 @@
 //! Files of this machine: read by range without a shared position, listed by name. Writing is
 //! the work of [`crate::io::disk`].
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -109,6 +110,19 @@ pub(super) fn list(folder: &Path) -> Result<Vec<Listed>> {
     Ok(found)
 }
 
+/// Sizes of all files below `folder` by their names in it; nothing when there is no folder.
+pub(super) fn names(folder: &Path) -> Result<BTreeMap<String, u64>> {
+    if !folder.is_dir() {
+        return Ok(BTreeMap::new());
+    }
+    let below = |listed: Listed| {
+        let parts = listed.location.as_local()?.strip_prefix(folder).ok()?.components();
+        let parts: Vec<_> = parts.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+        Some((parts.join("/"), listed.bytes?))
+    };
+    Ok(list(folder)?.into_iter().filter_map(below).collect())
+}
+
 /// The files that `pattern` matches, by path.
 pub(super) fn matches(pattern: &Path) -> Result<Vec<Listed>> {
     let place = pattern.to_string_lossy();
@@ -131,8 +145,8 @@ pub(super) fn read_all(path: &Path) -> Result<Option<Vec<u8>>> {
     }
 }
 
-/// The time of the last change in milliseconds since 1970, and the size where the system keeps no such time.
+/// The time of the last change in nanoseconds since 1970, and the size where the system keeps no such time.
 fn mark(metadata: &std::fs::Metadata) -> String {
     let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    changed.map_or_else(|| format!("{} bytes", metadata.len()), |since| since.as_millis().to_string())
+    changed.map_or_else(|| format!("{} bytes", metadata.len()), |since| since.as_nanos().to_string())
 }

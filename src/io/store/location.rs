@@ -15,10 +15,10 @@ const SEPARATOR: char = '/';
 /// Where a file or a folder is. `Display` gives its name as typed, but never credentials: what a web address has
 /// before `@` or after `?` is left out, and a `file://` address shows as its path.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Location(pub(super) Place);
+pub struct Location(pub(super) Name);
 
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum Name {
     Local(PathBuf),
     Object {
         /// Scheme and bucket: `s3://bucket`.
@@ -39,14 +39,14 @@ impl Location {
     /// `Usage` for an unknown scheme, an impossible key, credentials in the name of a bucket, and for every URL but
     /// `file://` when condenser was built without the feature `remote`.
     pub fn parse(text: &str) -> Result<Self> {
-        let Some((scheme, rest)) = scheme_of(text) else { return Ok(Self(Place::Local(PathBuf::from(text)))) };
+        let Some((scheme, rest)) = scheme_of(text) else { return Ok(Self(Name::Local(PathBuf::from(text)))) };
         let scheme = scheme.to_ascii_lowercase();
         let usage = |message: String| Err(Error::new(ErrorKind::Usage, redacted(text), message));
         if scheme == "file" {
             // An address of a file names its machine first, mostly none.
             let path = rest.strip_prefix("localhost").unwrap_or(rest);
             if path.starts_with(SEPARATOR) {
-                return Ok(Self(Place::Local(PathBuf::from(percent_decoded(path)))));
+                return Ok(Self(Name::Local(PathBuf::from(percent_decoded(path)))));
             }
             return usage("a file:// address has three slashes and an absolute path: file:///data/logs".to_owned());
         }
@@ -62,7 +62,7 @@ impl Location {
             return usage("the address names no bucket or server".to_owned());
         }
         if !is_object {
-            return Ok(Self(Place::Web(format!("{scheme}://{rest}"))));
+            return Ok(Self(Name::Web(format!("{scheme}://{rest}"))));
         }
         if host.split_once('@').is_some_and(|(user, _)| user.contains(':')) {
             return usage("credentials do not belong into a name; set them in the environment".to_owned());
@@ -72,7 +72,7 @@ impl Location {
         if !key.is_empty() && key.split(SEPARATOR).any(is_odd) {
             return usage("the key has an empty part, a part `.` or `..`, or a control character".to_owned());
         }
-        Ok(Self(Place::Object { bucket: format!("{scheme}://{host}"), key: key.to_owned() }))
+        Ok(Self(Name::Object { bucket: format!("{scheme}://{host}"), key: key.to_owned() }))
     }
 
     /// The place `relative` below this one; `relative` is separated by `/`.
@@ -83,9 +83,9 @@ impl Location {
             format!("{name}{separator}{relative}")
         };
         Self(match &self.0 {
-            Place::Local(path) => Place::Local(path.join(relative)),
-            Place::Object { bucket, key } => Place::Object { bucket: bucket.clone(), key: below(key) },
-            Place::Web(url) => Place::Web(match url.split_once('?') {
+            Name::Local(path) => Name::Local(path.join(relative)),
+            Name::Object { bucket, key } => Name::Object { bucket: bucket.clone(), key: below(key) },
+            Name::Web(url) => Name::Web(match url.split_once('?') {
                 Some((path, query)) => format!("{}?{query}", below(path)),
                 None => below(url),
             }),
@@ -96,7 +96,7 @@ impl Location {
     #[must_use]
     pub fn as_local(&self) -> Option<&Path> {
         match &self.0 {
-            Place::Local(path) => Some(path),
+            Name::Local(path) => Some(path),
             _ => None,
         }
     }
@@ -111,11 +111,11 @@ impl Location {
                 .is_some_and(|rest| folder.is_empty() || rest.is_empty() || rest.starts_with(SEPARATOR))
         };
         match (&self.0, &folder.0) {
-            (Place::Local(path), Place::Local(folder)) => absolute(path).starts_with(absolute(folder)),
-            (Place::Object { bucket, key }, Place::Object { bucket: other, key: folder }) => {
+            (Name::Local(path), Name::Local(folder)) => absolute(path).starts_with(absolute(folder)),
+            (Name::Object { bucket, key }, Name::Object { bucket: other, key: folder }) => {
                 bucket == other && follows(key, folder)
             }
-            (Place::Web(url), Place::Web(folder)) => follows(without_query(url), without_query(folder)),
+            (Name::Web(url), Name::Web(folder)) => follows(without_query(url), without_query(folder)),
             _ => false,
         }
     }
@@ -125,9 +125,9 @@ impl Location {
     pub fn file_name(&self) -> String {
         let last = |name: &str| name.rsplit(SEPARATOR).next().unwrap_or_default().to_owned();
         match &self.0 {
-            Place::Local(path) => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            Place::Object { key, .. } => last(key),
-            Place::Web(url) => last(without_query(url)),
+            Name::Local(path) => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            Name::Object { key, .. } => last(key),
+            Name::Web(url) => last(without_query(url)),
         }
     }
 
@@ -135,9 +135,9 @@ impl Location {
     #[must_use]
     pub fn has_pattern(&self) -> bool {
         let name = match &self.0 {
-            Place::Local(path) => path.to_string_lossy(),
-            Place::Object { key, .. } => key.as_str().into(),
-            Place::Web(_) => return false,
+            Name::Local(path) => path.to_string_lossy(),
+            Name::Object { key, .. } => key.as_str().into(),
+            Name::Web(_) => return false,
         };
         name.contains(['*', '?', '['])
     }
@@ -145,23 +145,23 @@ impl Location {
 
 impl From<PathBuf> for Location {
     fn from(path: PathBuf) -> Self {
-        Self(Place::Local(path))
+        Self(Name::Local(path))
     }
 }
 
 impl From<&Path> for Location {
     fn from(path: &Path) -> Self {
-        Self(Place::Local(path.to_owned()))
+        Self(Name::Local(path.to_owned()))
     }
 }
 
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Place::Local(path) => path.display().fmt(f),
-            Place::Object { bucket, key } if key.is_empty() => f.write_str(bucket),
-            Place::Object { bucket, key } => write!(f, "{bucket}/{key}"),
-            Place::Web(url) => f.write_str(&redacted(url)),
+            Name::Local(path) => path.display().fmt(f),
+            Name::Object { bucket, key } if key.is_empty() => f.write_str(bucket),
+            Name::Object { bucket, key } => write!(f, "{bucket}/{key}"),
+            Name::Web(url) => f.write_str(&redacted(url)),
         }
     }
 }

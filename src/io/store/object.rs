@@ -1,8 +1,10 @@
 //! Buckets through the crate `object_store`: clients with credentials from the environment, heads, listings, small
 //! writes. Ranges are the work of [`super::fetch`], uploads in parts that of [`super::upload`].
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
@@ -13,13 +15,13 @@ use object_store::{
 };
 
 use super::config::{MAX_BACKOFF, StoreConfig};
-use super::location::Place;
+use super::location::Name;
 use super::trouble::{Failure, Tries, credentials, retrying};
 use super::{Listed, Location};
 use crate::error::{Error, ErrorKind, Result};
 
-/// So many heads are asked for at once where a listing does not tell versions.
-const HEADS_AT_ONCE: usize = 16;
+/// So many small requests are under way at once, where one needs many.
+pub(super) const REQUESTS_AT_ONCE: usize = 16;
 
 /// A bucket.
 #[derive(Debug, Clone)]
@@ -83,7 +85,7 @@ impl Bucket {
             };
             build(name, config, retry).map_err(|error| {
                 let message = format!("the store cannot be set up: {error}");
-                let location = Location(Place::Object { bucket: name.to_owned(), key: String::new() });
+                let location = Location(Name::Object { bucket: name.to_owned(), key: String::new() });
                 Error::new(ErrorKind::Usage, name, format!("{message}; set {}", credentials(&location)))
             })
         };
@@ -96,7 +98,7 @@ impl Bucket {
     }
 
     fn at(&self, path: &Path) -> Location {
-        Location(Place::Object { bucket: self.name.clone(), key: path.to_string() })
+        Location(Name::Object { bucket: self.name.clone(), key: path.to_string() })
     }
 
     /// The version of an object; `None` when there is none.
@@ -125,8 +127,39 @@ impl Bucket {
         retrying(&self.config, stat).await
     }
 
+    /// A small object in one request; `None` when there is none.
+    pub(super) async fn read(&self, path: &Path) -> Result<Option<Bytes>> {
+        let location = self.at(path);
+        let failed = |error| Failure::of_store(&location, "cannot be read", &error, &self.config);
+        let read = async || {
+            let result = match self.once.get(path).await.map_err(failed) {
+                Ok(result) => result,
+                Err(failure) if failure.status == Some(404) && failure.error.kind == ErrorKind::Io => return Ok(None),
+                Err(failure) => return Err(failure),
+            };
+            let announced = result.meta.size;
+            let bytes = result.bytes().await.map_err(failed)?;
+            if bytes.len() as u64 != announced {
+                return Err(Failure::short(&location, "cannot be read"));
+            }
+            Ok(Some(bytes))
+        };
+        retrying(&self.config, read).await
+    }
+
     /// The objects below `folder`, by key.
     pub(super) async fn list(&self, folder: &Path) -> Result<Vec<Listed>> {
+        self.listed(self.metas(folder).await?).await
+    }
+
+    /// Sizes of the objects below `folder` by their names in it.
+    pub(super) async fn names(&self, folder: &Path) -> Result<BTreeMap<String, u64>> {
+        let root = if folder.is_root() { String::new() } else { format!("{folder}/") };
+        let name = |key: &Path| key.as_ref().strip_prefix(&root).unwrap_or_default().to_owned();
+        Ok(self.metas(folder).await?.into_iter().map(|meta| (name(&meta.location), meta.size)).collect())
+    }
+
+    async fn metas(&self, folder: &Path) -> Result<Vec<ObjectMeta>> {
         let place = self.at(folder);
         let prefix = (!folder.is_root()).then_some(folder);
         let (mut metas, mut tries) = (Vec::<ObjectMeta>::new(), Tries::new(&self.config));
@@ -140,16 +173,18 @@ impl Bucket {
                 match pages.next().await {
                     Some(Ok(meta)) => metas.push(meta),
                     Some(Err(error)) => break Failure::of_store(&place, "cannot be listed", &error, &self.config),
-                    None => return self.listed(metas).await,
+                    None => {
+                        metas.sort_by(|a, b| a.location.cmp(&b.location));
+                        metas.dedup_by(|a, b| a.location == b.location);
+                        return Ok(metas);
+                    }
                 }
             };
             tries.again(failure).await?;
         }
     }
 
-    async fn listed(&self, mut metas: Vec<ObjectMeta>) -> Result<Vec<Listed>> {
-        metas.sort_by(|a, b| a.location.cmp(&b.location));
-        metas.dedup_by(|a, b| a.location == b.location);
+    async fn listed(&self, metas: Vec<ObjectMeta>) -> Result<Vec<Listed>> {
         let listed = stream::iter(metas).map(async |meta| {
             let version = match meta.e_tag {
                 Some(_) => Some(Version::of(&meta)),
@@ -162,7 +197,7 @@ impl Bucket {
                 mark: version.mark(),
             }))
         });
-        let found: Vec<Option<Listed>> = listed.buffered(HEADS_AT_ONCE).try_collect().await?;
+        let found: Vec<Option<Listed>> = listed.buffered(REQUESTS_AT_ONCE).try_collect().await?;
         Ok(found.into_iter().flatten().collect())
     }
 
@@ -189,7 +224,7 @@ impl Bucket {
 /// The key of an object as the clients take it.
 pub(super) fn path_of(location: &Location) -> Result<Path> {
     let key = match &location.0 {
-        Place::Object { key, .. } => key,
+        Name::Object { key, .. } => key,
         _ => "",
     };
     Path::parse(key)

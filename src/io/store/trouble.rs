@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use super::Location;
 use super::config::{MAX_BACKOFF, StoreConfig};
-use super::location::Place;
+use super::location::Name;
 use crate::error::{Error, ErrorKind};
 
 /// Words of an answer that are shown.
@@ -159,13 +159,13 @@ fn no_credentials(location: &Location, action: &str) -> Failure {
 /// What the credentials of a place are called.
 pub(super) fn credentials(location: &Location) -> &'static str {
     match &location.0 {
-        Place::Object { bucket, .. } if bucket.starts_with("s3") => {
+        Name::Object { bucket, .. } if bucket.starts_with("s3") => {
             "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (or AWS_SKIP_SIGNATURE=true for public buckets)"
         }
-        Place::Object { bucket, .. } if bucket.starts_with("gs") => {
+        Name::Object { bucket, .. } if bucket.starts_with("gs") => {
             "GOOGLE_APPLICATION_CREDENTIALS (or GOOGLE_SKIP_SIGNATURE=true for public buckets)"
         }
-        Place::Object { .. } => "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
+        Name::Object { .. } => "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
         _ => "the user and the password in the address",
     }
 }

@@ -12,7 +12,7 @@ use object_store::{ClientOptions, HeaderValue};
 
 use super::Location;
 use super::config::StoreConfig;
-use super::location::{Place, percent_decoded};
+use super::location::{Name, percent_decoded};
 use super::object::Version;
 use super::trouble::{Failure, retrying};
 use crate::error::{Error, ErrorKind, Result};
@@ -55,7 +55,7 @@ pub(super) fn client(config: &StoreConfig) -> Result<HttpClient> {
 
 impl WebFile {
     pub(super) fn new(location: &Location, client: HttpClient, config: &Arc<StoreConfig>) -> Self {
-        let Place::Web(url) = &location.0 else {
+        let Name::Web(url) = &location.0 else {
             return Self {
                 client,
                 location: location.clone(),
