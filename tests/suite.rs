@@ -13,11 +13,14 @@ mod classify;
 mod cli;
 mod corpora;
 mod defects;
+mod documents;
 mod engine;
 mod metrics;
+mod native;
 mod pipeline;
 mod restore;
 mod resume;
+mod shape_tables;
 mod shapes;
 #[cfg(feature = "remote")]
 mod store;

@@ -6,4 +6,5 @@ pub(crate) mod corpora;
 pub(crate) mod dir;
 #[cfg(feature = "remote")]
 pub(crate) mod s3;
+pub(crate) mod job;
 pub(crate) mod talk;
