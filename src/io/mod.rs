@@ -18,11 +18,8 @@ mod run_documents;
 mod run_reader;
 mod run_writer;
 mod schemas;
-<<<<<<< HEAD
-pub mod store;
-=======
 mod step_back;
->>>>>>> main
+pub mod store;
 
 pub use codec::{Codec, open_codec};
 pub use disk::BlockingFile;

@@ -139,6 +139,7 @@ impl RemoteFile {
             task,
             piece: Bytes::new(),
             ended: false,
+            failure: None,
             location: self.0.location.clone(),
         })
     }
@@ -272,13 +273,20 @@ struct AheadReader {
     piece: Bytes,
     ended: bool,
     location: Location,
+    /// With what it failed: whoever reads on is told the same.
+    failure: Option<Error>,
 }
 
 impl Read for AheadReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.piece.is_empty() && !self.ended && !buffer.is_empty() {
             let lost = || Error::new(ErrorKind::Internal, self.location.to_string(), "the task that reads it ended");
-            self.piece = self.pieces.recv().unwrap_or_else(|_| Err(lost())).map_err(io::Error::other)?;
+            self.piece = self.pieces.recv().unwrap_or_else(|_| Err(self.failure.take().unwrap_or_else(lost))).map_err(
+                |error| {
+                    self.failure = Some(Error::new(error.kind, &*error.place, &*error.message));
+                    io::Error::other(error)
+                },
+            )?;
             self.permits.add_permits(1);
             self.ended = self.piece.is_empty();
         }

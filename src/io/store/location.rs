@@ -131,6 +131,12 @@ impl Location {
         }
     }
 
+    /// True for an address on a web server, which gives files but lists none.
+    #[must_use]
+    pub fn is_web(&self) -> bool {
+        matches!(self.0, Name::Web(_))
+    }
+
     /// True when the path or key holds a pattern: `*`, `?` or `[`. An address on a web server never does.
     #[must_use]
     pub fn has_pattern(&self) -> bool {

@@ -156,7 +156,8 @@ impl Stores {
             Some((bucket, path)) => Ok(bucket.read(&path).await?.map(|bytes| bytes.to_vec())),
             None => Ok(None),
         };
-        self.engine.wait(async move { stream::iter(asked).map(read).buffered(object::REQUESTS_AT_ONCE).try_collect().await })
+        self.engine
+            .wait(async move { stream::iter(asked).map(read).buffered(object::REQUESTS_AT_ONCE).try_collect().await })
     }
 
     fn remote_create(&self, location: &Location) -> Result<BlobWriter> {
