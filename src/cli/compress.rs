@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use condenser::engine::Engine;
 use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::store::{Place, Stores};
 use condenser::io::{FilterSink, Input, Inputs, RunWriter, expand};
 use condenser::model::{EngineOptions, ProvenancePlace};
 use condenser::pipeline::bridge::Bridge;
@@ -14,7 +15,7 @@ use condenser::pipeline::{
 };
 
 use super::args::CompressArgs;
-use super::{Ending, block_on, message, progress};
+use super::{Ending, block_on, message, place, progress};
 
 /// What is in flight stays below this; with everything else the process stays below 400 MB.
 const DEFAULT_MEMORY: usize = 256 << 20;
@@ -30,7 +31,7 @@ struct Settings {
 }
 
 enum Target {
-    Run(PathBuf),
+    Run(Place),
     Filter(Option<PathBuf>),
 }
 
@@ -65,7 +66,7 @@ pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
     let corpus: Arc<dyn Corpus> = Arc::new(corpus);
     let outcome = match &settings.target {
         Target::Run(path) => block_on(async {
-            let (sink, commits) = RunWriter::open(path, &plan).await?;
+            let (sink, commits) = RunWriter::open(path.clone(), &plan).await?;
             compress(&context, &plan, commits, corpus, &sink).await
         })?,
         Target::Filter(sidecar) => block_on(async {
@@ -85,14 +86,14 @@ fn finish(outcome: &Outcome, target: &Target, quiet: bool) -> Ending {
         }
         message::note(&progress::summary(totals));
         if let (Target::Run(path), 1..) = (target, outcome.n_missing) {
-            let run = path.display();
+            let run = path;
             message::note(&format!(
                 "{} parts are left to other shards; then: condenser finish {run}",
                 outcome.n_missing
             ));
         }
         if let (Target::Run(path), true) = (target, totals.rejects > 0) {
-            message::note(&format!("rejected records stand in {}", path.join("rejects").display()));
+            message::note(&format!("rejected records stand in {}", path.join("rejects")));
         }
     }
     if totals.rejects > 0 { Ending::Rejects } else { Ending::Clean }
@@ -101,7 +102,8 @@ fn finish(outcome: &Outcome, target: &Target, quiet: bool) -> Ending {
 impl Settings {
     fn new(args: CompressArgs) -> Result<Self> {
         let usage = |message: &str| Err(Error::new(ErrorKind::Usage, "", message));
-        let inputs = expand(&args.inputs)?;
+        let stores = args.stores.stores();
+        let inputs = expand(&args.inputs, &stores)?;
         let is_filter = match args.output.as_deref() {
             Some(output) => output == "-",
             None => args.inputs == ["-"],
@@ -131,7 +133,8 @@ impl Settings {
             if args.sidecar.is_some() {
                 return usage("--sidecar belongs to the filter; a run directory has its own");
             }
-            Target::Run(if args.fresh { fresh(&output) } else { output })
+            let run = place(&output, &stores)?;
+            Target::Run(if args.fresh { fresh(run, &output, &stores)? } else { run })
         };
         let format =
             args.format.unwrap_or(if is_filter { ConversationFormat::Jsonl } else { ConversationFormat::Parquet });
@@ -164,26 +167,29 @@ impl Settings {
 }
 
 /// The first of RUN, RUN-2, RUN-3, … that does not exist.
-fn fresh(output: &Path) -> PathBuf {
-    let name = |n: usize| {
+fn fresh(run: Place, output: &Path, stores: &Stores) -> Result<Place> {
+    let is_taken = |run: &Place| match run.as_local() {
+        Some(path) => Ok(path.exists()),
+        None => Ok::<_, Error>(!run.names()?.is_empty()),
+    };
+    let mut candidate = run;
+    for n in 2.. {
+        if !is_taken(&candidate)? {
+            break;
+        }
         let mut name = output.as_os_str().to_owned();
         name.push(format!("-{n}"));
-        PathBuf::from(name)
-    };
-    let mut numbered = (2..).map(name);
-    if output.exists() { numbered.find(|path| !path.exists()).unwrap_or_default() } else { output.to_owned() }
+        candidate = place(Path::new(&name), stores)?;
+    }
+    Ok(candidate)
 }
 
 /// Refuses to write a run into a folder that it reads from.
 fn refuse_inside(inputs: &[Input], target: &Target) -> Result<()> {
     let Target::Run(run) = target else { return Ok(()) };
-    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let run = absolute(run);
-    match inputs.iter().filter_map(|input| input.path.as_deref()).find(|path| absolute(path).starts_with(&run)) {
-        Some(path) => {
-            let place = path.to_string_lossy();
-            Err(Error::new(ErrorKind::Usage, place, "the input lies in the output directory"))
-        }
+    let within = |input: &&Input| input.file.as_ref().is_some_and(|file| file.location().is_within(run.location()));
+    match inputs.iter().find(within) {
+        Some(input) => Err(Error::new(ErrorKind::Usage, &input.name, "the input lies in the output directory")),
         None => Ok(()),
     }
 }

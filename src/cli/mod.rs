@@ -14,12 +14,14 @@ mod restore;
 mod schema;
 mod verify;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Parser;
 use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::store::{Location, Place, Stores};
 use condenser::pipeline::bridge::{Bridge, is_guarded};
 
 use args::{Cli, Command};
@@ -147,6 +149,12 @@ async fn asked_to_stop() -> Result<()> {
     }
     #[cfg(not(unix))]
     tokio::signal::ctrl_c().await.map_err(cannot)
+}
+
+/// The place that a path or an address names.
+fn place(path: &Path, stores: &Stores) -> Result<Place> {
+    let location = path.to_str().map_or_else(|| Ok(Location::from(path)), Location::parse)?;
+    Ok(Place::new(stores, location))
 }
 
 /// An error when the user asked to stop.

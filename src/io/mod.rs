@@ -20,6 +20,7 @@ mod run_reader;
 mod run_writer;
 mod schemas;
 mod step_back;
+pub mod store;
 
 pub use codec::{Codec, open_codec};
 pub use disk::BlockingFile;

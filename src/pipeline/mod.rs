@@ -2,7 +2,7 @@
 //! in memory, but no file format and no store: those stand behind the ports `Source`, `Sink` and `TableReader`.
 
 mod admission;
-mod base64;
+pub(crate) mod base64;
 mod batch;
 pub mod bridge;
 mod commit;
