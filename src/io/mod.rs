@@ -6,6 +6,7 @@ mod disk;
 mod documents;
 mod encoder;
 mod extent;
+mod feed;
 mod filter;
 mod input;
 mod json_rows;
