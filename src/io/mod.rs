@@ -7,6 +7,7 @@ mod documents;
 mod encoder;
 mod events;
 mod extent;
+mod feed;
 mod filter;
 mod input;
 mod json_rows;
