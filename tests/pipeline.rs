@@ -25,6 +25,7 @@ fn context(engine: Blunt, format: ConversationFormat, threads: usize, batch_byte
         engine: engine.options.clone(),
         format,
         shape: None,
+        messages_column: None,
         trace: true,
         verbatim_map: false,
         batch_bytes,

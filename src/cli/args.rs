@@ -32,7 +32,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompressArgs {
-    /// Files, folders or patterns with JSON lines (plain, gzip or zstd), or `-` for stdin.
+    /// Files, folders or patterns with JSON lines (plain, gzip or zstd), Parquet or Arrow IPC, or `-` for stdin.
     #[arg(required = true, value_name = "INPUT")]
     pub(crate) inputs: Vec<String>,
     /// Directory for the run; `-` writes records to stdout.
@@ -44,6 +44,9 @@ pub(crate) struct CompressArgs {
     /// Shape of all records; found out per file when left out.
     #[arg(long, value_enum)]
     pub(crate) shape: Option<ShapeName>,
+    /// Of tables: the column with the conversations; found by name and type when left out.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) messages_column: Option<String>,
     /// Also write the decisions table: one row per message.
     #[arg(long)]
     pub(crate) trace: bool,

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use condenser::engine::Engine;
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::{FilterSink, Input, RunWriter, expand, open_input};
+use condenser::io::{FilterSink, Input, RunWriter, expand, open_source, table_in};
 use condenser::model::{EngineOptions, ProvenancePlace};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
     BatchOptions, Condense, Context, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, JobOptions,
-    Outcome, ResourceLimits, Source, compress,
+    Outcome, ResourceLimits, TableOptions, compress,
 };
 
 use super::args::CompressArgs;
@@ -57,10 +57,9 @@ pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
     };
     let batches =
         BatchOptions { batch_bytes: settings.options.batch_bytes, max_record_bytes: settings.options.max_record_bytes };
-    let sources = settings
-        .inputs
-        .into_iter()
-        .map(move |input| open_input(&input, batches).map(|source| Box::new(source) as Box<dyn Source>));
+    let tables =
+        TableOptions { messages_column: settings.options.messages_column.clone(), shape: settings.options.shape };
+    let sources = settings.inputs.into_iter().map(move |input| open_source(&input, batches, &tables));
     let outcome = match &settings.target {
         Target::Run(path) => {
             let mut sink = RunWriter::create(path, &context.options)?;
@@ -103,9 +102,9 @@ impl Settings {
             if inputs.len() != 1 {
                 return usage("the filter takes exactly one input");
             }
-            if args.format == Some(ConversationFormat::Parquet) || args.trace || args.verbatim_map {
+            if args.format.is_some_and(|format| format != ConversationFormat::Jsonl) || args.trace || args.verbatim_map {
                 return usage(
-                    "the filter writes records of the input's shape; --format parquet, --trace and --verbatim-map need --output RUN",
+                    "the filter writes records of the input's shape; other formats, --trace and --verbatim-map need --output RUN",
                 );
             }
             if args.sidecar.is_none() && !args.progress.quiet {
@@ -132,6 +131,7 @@ impl Settings {
             engine: args.engine.over(base),
             format,
             shape: args.shape,
+            messages_column: args.messages_column,
             trace: args.trace,
             verbatim_map: args.verbatim_map,
             batch_bytes: DEFAULT_BATCH_BYTES,
@@ -139,8 +139,20 @@ impl Settings {
         };
         let limits = ResourceLimits { memory: args.resources.memory.unwrap_or(DEFAULT_MEMORY) };
         refuse_inside(&inputs, &target)?;
+        refuse_tables(&inputs, format)?;
         Ok(Self { inputs, target, options, limits, threads: args.resources.threads.unwrap_or(0) })
     }
+}
+
+/// Refuses to write rows of a table as records of JSON lines.
+fn refuse_tables(inputs: &[Input], format: ConversationFormat) -> Result<()> {
+    let mut paths = inputs.iter().filter_map(|input| input.path.as_deref());
+    let Some(path) = paths.find(|path| format == ConversationFormat::Jsonl && table_in(path).is_some()) else {
+        return Ok(());
+    };
+    let message = "the input is a table, and JSON lines cannot hold its columns and types; use --output RUN with \
+                   --format parquet or --format arrow";
+    Err(Error::new(ErrorKind::Usage, path.to_string_lossy(), message))
 }
 
 /// Refuses to write a run into a folder that it reads from.

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::{BlockingFile, Run, Sidecar, Through, restored_name};
+use condenser::io::{BlockingFile, Run, Sidecar, TableWriter, Through, restored_name, restored_table_name};
 use condenser::pipeline::bridge::Bridge;
-use condenser::pipeline::{Commit, Restorer, verify_part};
+use condenser::pipeline::{Commit, Restorer, TableInput, verify_part, verify_rows};
 
 use super::args::RestoreArgs;
 use super::{Ending, block_on_thread, check_stop, message};
@@ -79,6 +79,14 @@ fn conversation(run: &Run, id: &str, args: &RestoreArgs, bridge: &Bridge) -> Res
     let mut output = Output::open(args.output.as_deref())?;
     let mut found = false;
     for commit in &run.commits {
+        if commit.table.is_some() {
+            for cell in run.find_cells(commit, id)? {
+                found = true;
+                output.write(cell.as_bytes())?;
+                output.write(b"\n")?;
+            }
+            continue;
+        }
         let Some(mut restorer) = run.find(commit, id, bridge)? else { continue };
         while let Some(slice) = restorer.next_slice()? {
             found |= slice.records > 0;
@@ -112,6 +120,11 @@ fn all(run: &Run, args: &RestoreArgs, bridge: &Bridge, stop: &AtomicBool) -> Res
         let mut output =
             if to_stdout { Output::stdout() } else { Output::File(BlockingFile::create_new(&folder.join(name))?) };
         job.check()?;
+        if let Some(table) = &job.source().table {
+            restore_table(job, table, &mut output, stop)?;
+            output.finish()?;
+            continue;
+        }
         let mut restorer = job.restorer(bridge)?;
         verify_part(&mut restorer, job.source(), None, &mut |bytes| {
             check_stop(stop)?;
@@ -123,6 +136,26 @@ fn all(run: &Run, args: &RestoreArgs, bridge: &Bridge, stop: &AtomicBool) -> Res
         message::note(&format!("{} files restored to {}", jobs.len(), folder.display()));
     }
     Ok(Ending::Clean)
+}
+
+fn restore_table(job: &Job<'_>, table: &TableInput, output: &mut Output, stop: &AtomicBool) -> Result<()> {
+    if !job.rounds.is_empty() {
+        let message = "the first round read a table; only runs over JSON lines are restored through several rounds";
+        return Err(Error::new(ErrorKind::Usage, &job.source().source, message));
+    }
+    let (mut restorer, schema) = job.run.row_restorer(job.commit, false)?;
+    let mut writer = TableWriter::new(table.container, schema)?;
+    verify_rows(&mut restorer, job.commit, None, &mut |rows| {
+        check_stop(stop)?;
+        output.write(&writer.append(rows)?)
+    })?;
+    output.write(&writer.finish()?)?;
+    let lost = &job.commit.input.lost_rows;
+    if *lost > 0 {
+        let source = &job.commit.source;
+        message::note(&format!("{source}: {lost} rows were damaged in the source and are not in the restored table"));
+    }
+    Ok(())
 }
 
 /// One source to restore: a part and, over several rounds, the parts that it came through.
@@ -147,6 +180,14 @@ impl<'r> Job<'r> {
         self.rounds.last().map_or(self.commit, |round| round.commit)
     }
 
+    fn name(&self) -> PathBuf {
+        let commit = self.source();
+        match &commit.table {
+            Some(table) => restored_table_name(&commit.source, table.container),
+            None => restored_name(&commit.source),
+        }
+    }
+
     fn check(&self) -> Result<()> {
         self.run.check_files(self.commit)?;
         // The conversations of earlier rounds are not read and may be gone.
@@ -164,7 +205,7 @@ impl<'r> Job<'r> {
 
 /// A name per source: its path below what all have in common, told apart by the part where two are the same.
 fn names(jobs: &[Job<'_>]) -> Vec<PathBuf> {
-    let mut names: Vec<PathBuf> = jobs.iter().map(|job| restored_name(&job.source().source)).collect();
+    let mut names: Vec<PathBuf> = jobs.iter().map(Job::name).collect();
     while names.iter().all(|name| name.components().count() > 1) {
         let first = names.first().and_then(|name| name.components().next()).map(|root| root.as_os_str().to_owned());
         let Some(root) = first.filter(|root| names.iter().all(|name| name.starts_with(root))) else { break };

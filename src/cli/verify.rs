@@ -4,9 +4,9 @@ use std::io::{BufReader, Read};
 use std::sync::atomic::AtomicBool;
 
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::{Input, Run, expand, open_codec};
+use condenser::io::{Input, Run, expand, open_codec, open_source};
 use condenser::pipeline::bridge::Bridge;
-use condenser::pipeline::verify_part;
+use condenser::pipeline::{BatchOptions, Commit, Source, TableInput, TableOptions, verify_part, verify_rows};
 
 use super::args::VerifyArgs;
 use super::{Ending, block_on_thread, check_stop, message};
@@ -38,6 +38,12 @@ fn verify(run: &Run, against: &[Input], bridge: &Bridge, stop: &AtomicBool) -> R
     }
     let (mut records, mut bytes) = (0, 0);
     for (index, commit) in run.commits.iter().enumerate() {
+        if let Some(table) = &commit.table {
+            let (n_records, n_bytes) = verify_table(run, commit, table, against.get(index), stop)?;
+            records += n_records;
+            bytes += n_bytes;
+            continue;
+        }
         let mut original = against.get(index).map(open).transpose()?;
         let original = original.as_mut().map(|original| original as &mut dyn Read);
         let mut restorer = run.restorer(commit, bridge, true)?;
@@ -46,6 +52,20 @@ fn verify(run: &Run, against: &[Input], bridge: &Bridge, stop: &AtomicBool) -> R
         bytes += done.bytes;
     }
     Ok((run.commits.len(), records, bytes))
+}
+
+fn verify_table(
+    run: &Run,
+    commit: &Commit,
+    table: &TableInput,
+    against: Option<&Input>,
+    stop: &AtomicBool,
+) -> Result<(u64, u64)> {
+    let options = TableOptions { messages_column: Some(table.messages.clone()), shape: table.shape };
+    let mut original = against.map(|input| open_source(input, BatchOptions::default(), &options)).transpose()?;
+    let original = original.as_mut().map(|original| &mut **original as &mut dyn Source);
+    let (mut restorer, _) = run.row_restorer(commit, true)?;
+    verify_rows(&mut restorer, commit, original, &mut |_| check_stop(stop))
 }
 
 fn open(input: &Input) -> Result<Box<dyn Read + Send>> {

@@ -13,7 +13,8 @@ use crate::pipeline::BatchOptions;
 
 /// One read of a file: large enough that the calls do not count.
 const READ_BYTES: usize = 256 << 10;
-const ENDINGS: [&str; 3] = ["jsonl", "ndjson", "json"];
+const ENDINGS: [&str; 10] =
+    ["jsonl", "ndjson", "json", "parquet", "pq", "parq", "arrow", "arrows", "feather", "ipc"];
 const STORED_ENDINGS: [&str; 3] = ["gz", "zst", "zstd"];
 
 /// One input.
@@ -46,7 +47,7 @@ pub fn expand(arguments: &[String]) -> Result<Vec<Input>> {
                 return Err(Error::new(
                     ErrorKind::Usage,
                     argument,
-                    "the folder holds no JSON lines (*.jsonl, *.ndjson, also .gz or .zst)",
+                    "the folder holds no JSON lines (*.jsonl, *.ndjson, also .gz or .zst) and no tables (*.parquet, *.arrow)",
                 ));
             }
         } else if path.exists() {
@@ -144,7 +145,7 @@ pub fn open_input(input: &Input, options: BatchOptions) -> Result<LineSource> {
     let mut reader = BufReader::with_capacity(READ_BYTES, RawReader(raw.clone()));
     let first = io::BufRead::fill_buf(&mut reader).map_err(|error| failed(&input.name, "cannot be read", error))?;
     if first.starts_with(b"PAR1") || first.starts_with(b"ARROW1") {
-        let message = "Parquet and Arrow files cannot be read yet; convert them to JSON lines first";
+        let message = "this is a table (Parquet or Arrow), not JSON lines";
         return Err(Error::new(ErrorKind::Input, &input.name, message));
     }
     let (codec, stream) = open_codec(reader).map_err(|error| failed(&input.name, "cannot be read", error))?;

@@ -1,6 +1,7 @@
 //! Files and streams: opening inputs, codecs, the tables as Parquet or JSON lines, run directories and the
 //! sidecar of the filter. Implements the ports of the pipeline; knows nothing of conversations.
 
+mod arrow_table;
 mod codec;
 mod disk;
 mod encoder;
@@ -10,18 +11,23 @@ mod json_rows;
 mod line_table;
 mod lines;
 mod parquet_table;
+mod row_files;
 mod run_reader;
+mod run_rows;
 mod run_writer;
 mod schemas;
+mod table_writer;
 
 pub use codec::{Codec, open_codec};
 pub use disk::BlockingFile;
 pub use filter::{FilterSink, Sidecar};
 pub use input::{Input, expand, open_input, restored_name};
 pub use lines::LineSource;
+pub use row_files::{open_row_groups, open_source, restored_table_name, row_groups, sniff_table, table_in};
 pub use run_reader::{Run, Through};
 pub use run_writer::RunWriter;
 pub use schemas::{SCHEMA_NAMES, schema};
+pub use table_writer::TableWriter;
 
 use crate::error::{Error, ErrorKind};
 

@@ -12,7 +12,7 @@ use super::encoder::TableEncoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
-    Commit, ConversationFormat, EncodedBatch, JobOptions, Manifest, RejectRow, Sink, Table, TableFile,
+    Commit, Container, ConversationFormat, EncodedBatch, JobOptions, Manifest, RejectRow, Sink, Table, TableFile,
     conversations_schema, decisions_schema, metrics_schema, records_schema, seal, verbatim_schema,
 };
 
@@ -72,8 +72,25 @@ impl RunWriter {
                 TableEncoder::parquet(name, self.path(name, "parquet"), schema_of(table, self.format))?
             }
             ConversationFormat::Jsonl => TableEncoder::lines(name, self.path(name, "jsonl.zst"), true),
+            ConversationFormat::Arrow => {
+                TableEncoder::arrow(name, self.path(name, "arrow"), schema_of(table, self.format), false)?
+            }
         };
         OpenTable::create(&self.root, &self.path(name, self.ending()), encoder)
+    }
+
+    /// The conversations are rows of a table that was read: nothing was written yet, so its schema can be taken.
+    fn take_schema(&mut self, schema: &SchemaRef) -> Result<()> {
+        let name = Table::Conversations.as_str();
+        let container = match self.format {
+            ConversationFormat::Arrow => Container::ArrowFile,
+            ConversationFormat::Parquet | ConversationFormat::Jsonl => Container::Parquet,
+        };
+        let path = self.path(name, self.ending());
+        if let Some(Some(table)) = self.tables.first_mut().filter(|table| table.as_ref().is_some_and(OpenTable::is_fresh)) {
+            table.encoder = Some(TableEncoder::foreign(name, path, container, schema.clone())?);
+        }
+        Ok(())
     }
 
     fn open_lines(&self, name: &str) -> Result<OpenTable> {
@@ -85,6 +102,7 @@ impl RunWriter {
         match self.format {
             ConversationFormat::Parquet => "parquet",
             ConversationFormat::Jsonl => "jsonl.zst",
+            ConversationFormat::Arrow => "arrow",
         }
     }
 
@@ -110,7 +128,7 @@ impl RunWriter {
 /// The Arrow schema of a table.
 pub(crate) fn schema_of(table: Table, format: ConversationFormat) -> SchemaRef {
     match (table, format) {
-        (Table::Conversations, ConversationFormat::Parquet) => conversations_schema(),
+        (Table::Conversations, ConversationFormat::Parquet | ConversationFormat::Arrow) => conversations_schema(),
         (Table::Conversations, ConversationFormat::Jsonl) => records_schema(),
         (Table::Verbatim, _) => verbatim_schema(),
         (Table::Metrics, _) => metrics_schema(),
@@ -132,6 +150,9 @@ impl Sink for RunWriter {
 
     async fn write(&mut self, batch: EncodedBatch, bridge: &Bridge) -> Result<()> {
         self.n_conversations += batch.totals.conversations;
+        if let Some(schema) = &batch.schema {
+            self.take_schema(schema)?;
+        }
         let tables = self.tables.iter_mut().zip(batch.tables);
         try_join_all(tables.filter_map(|(table, rows)| Some(table.as_mut()?.append(Rows::Batch(rows?), bridge))))
             .await?;
@@ -191,6 +212,7 @@ struct OpenTable {
     encoder: Option<TableEncoder>,
     file: AtomicFile,
     path: String,
+    used: bool,
 }
 
 impl std::fmt::Debug for OpenTable {
@@ -201,7 +223,11 @@ impl std::fmt::Debug for OpenTable {
 
 impl OpenTable {
     fn create(root: &Path, path: &str, encoder: TableEncoder) -> Result<Self> {
-        Ok(Self { encoder: Some(encoder), file: AtomicFile::create(&root.join(path))?, path: path.to_owned() })
+        Ok(Self { encoder: Some(encoder), file: AtomicFile::create(&root.join(path))?, path: path.to_owned(), used: false })
+    }
+
+    fn is_fresh(&self) -> bool {
+        !self.used
     }
 
     fn take_encoder(&mut self) -> Result<TableEncoder> {
@@ -211,6 +237,7 @@ impl OpenTable {
 
     async fn append(&mut self, rows: Rows, bridge: &Bridge) -> Result<()> {
         let mut encoder = self.take_encoder()?;
+        self.used = true;
         let work = move || {
             let bytes = append(&mut encoder, rows)?;
             Ok((encoder, bytes))

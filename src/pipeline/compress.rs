@@ -90,6 +90,7 @@ pub async fn compress<S: Sink>(
     for (part, source) in sources.into_iter().enumerate() {
         let source = source?;
         let name = source.name().to_owned();
+        let table = source.table();
         context.observer.source(part, &name);
         sink.begin(part, &name).await?;
         let done = run_part(context, source, sink, &mut progress).await?;
@@ -104,6 +105,7 @@ pub async fn compress<S: Sink>(
             format: context.options.format,
             records: done.totals.conversations + done.totals.rejects,
             input: done.digest,
+            table,
             totals: done.totals,
             proof: done.proof,
             files: Vec::new(),
