@@ -227,14 +227,6 @@ impl<'r> Part<'r> {
         self.rounds.last().map_or(self.commit, |round| round.commit)
     }
 
-    fn name(&self) -> PathBuf {
-        let commit = self.source();
-        match &commit.table {
-            Some(table) => restored_table_name(&commit.source, table.container),
-            None => restored_name(&commit.source),
-        }
-    }
-
     fn check(&self) -> Result<()> {
         self.run.check_files(self.commit)?;
         // The conversations of earlier rounds are not read and may be gone.
