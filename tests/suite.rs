@@ -16,6 +16,7 @@ mod defects;
 mod documents;
 mod engine;
 mod events;
+mod get;
 mod metrics;
 mod native;
 mod pipeline;

@@ -7,6 +7,7 @@ mod compress;
 mod drill;
 mod explain;
 mod finish;
+mod get;
 mod log;
 mod message;
 mod progress;
@@ -65,6 +66,7 @@ fn run(command: Command) -> Result<Ending> {
         Command::Compress(args) => compress::run(*args),
         Command::Finish(args) => finish::run(&args),
         Command::Restore(args) => restore::run(args),
+        Command::Get(args) => get::run(args),
         Command::Verify(args) => verify::run(&args),
         Command::Explain(args) => explain::run(*args),
         Command::Schema(args) => schema::run(args.name.as_deref()),

@@ -19,6 +19,7 @@ mod parquet_table;
 mod range;
 mod row_files;
 mod run_documents;
+mod run_find;
 mod run_reader;
 mod run_rows;
 mod run_writer;
