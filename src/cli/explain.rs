@@ -7,7 +7,7 @@ use condenser::engine::{Engine, Scratch};
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{expand, open_input};
 use condenser::model::{Condensed, Conversation, EngineOptions, Message};
-use condenser::pipeline::{Batch, BatchOptions, LineKind};
+use condenser::pipeline::{Batch, BatchOptions};
 use condenser::shape;
 
 use super::args::ExplainArgs;
@@ -27,7 +27,7 @@ fn explain(args: ExplainArgs, stop: &AtomicBool) -> Result<Ending> {
     for input in expand(&args.inputs)? {
         let mut source = open_input(&input, BatchOptions::default())?;
         while let Some(Batch::Lines(batch)) = source.next_batch()? {
-            for line in batch.lines.iter().filter(|line| line.kind == LineKind::Record) {
+            for line in batch.lines.iter().filter(|line| line.kind.is_record()) {
                 check_stop(stop)?;
                 let place = format!("{}#{}", input.name, line.row);
                 let record = std::str::from_utf8(&batch.bytes[line.record.clone()]).ok();

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::codec::{Codec, open_codec};
 use super::lines::Stored;
-use super::{DocumentSource, LineSource, failed, is_document};
+use super::{DocumentSource, EventSource, LineSource, failed, is_document, sniff};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{BatchOptions, Source};
 
@@ -134,7 +134,7 @@ pub fn restored_name(source: &str) -> PathBuf {
     }
 }
 
-/// Opens an input as lines, or as a document.
+/// Opens an input as lines, as an event log, or as a document.
 ///
 /// # Errors
 /// When the file cannot be opened, or holds a format that this version does not read.
@@ -153,7 +153,10 @@ pub fn open_input(input: &Input, options: BatchOptions) -> Result<Box<dyn Source
     let (codec, stream) = open_codec(reader).map_err(|error| failed(&input.name, "cannot be read", error))?;
     let (head, stream) = peek(stream);
     let open = |stored: Option<Stored>| -> Box<dyn Source> {
-        if is_document(&head) {
+        if let Some(kind) = sniff(&head) {
+            let events = EventSource::new(&input.name, stream, kind, options);
+            Box::new(if let Some(stored) = stored { events.stored(stored) } else { events })
+        } else if is_document(&head) {
             let documents = DocumentSource::new(&input.name, stream, options);
             Box::new(if let Some(stored) = stored { documents.stored(stored) } else { documents })
         } else {

@@ -16,6 +16,7 @@ mod parquet_table;
 mod run_reader;
 mod run_writer;
 mod schemas;
+mod sessions;
 
 pub use codec::{Codec, open_codec};
 pub use disk::BlockingFile;

@@ -14,8 +14,8 @@ use super::bridge::Bridge;
 use super::record::Recipe;
 use super::work::{Task, encode_batch};
 use super::{
-    Batch, Commit, Condense, EncodedBatch, FORMAT_VERSION, InputEntry, JobOptions, LineKind, Manifest, Observer,
-    Progress, Proof, Sink, Source, SourceDigest, Table, Totals,
+    Batch, Commit, Condense, EncodedBatch, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Observer, Progress, Proof,
+    Sink, Source, SourceDigest, Table, Totals,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ShapeName;
@@ -290,7 +290,7 @@ async fn work_all(
 /// The shape of the first line that has one.
 fn detect(admitted: Admitted) -> (Admitted, Option<ShapeName>) {
     let Batch::Lines(batch) = &admitted.batch else { return (admitted, None) };
-    let lines = batch.lines.iter().filter(|line| matches!(line.kind, LineKind::Record | LineKind::Scattered(_)));
+    let lines = batch.lines.iter().filter(|line| line.kind.is_record());
     let mut records = lines.filter_map(|line| std::str::from_utf8(&batch.bytes[line.record.clone()]).ok());
     let shape = records.find_map(|record| super::bridge::guard(|| shape::detect(record)).ok().flatten());
     (admitted, shape)
