@@ -5,20 +5,17 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use condenser::engine::{Engine, Scratch};
-use condenser::io::{EventSource, LineSource, Run, RunWriter, sniff};
+use condenser::io::{EventSource, LineSource, Run, sniff};
 use condenser::model::{Content, EngineOptions, Message, Part, ProvenancePlace, ShapeName};
 use condenser::pipeline::bridge::Bridge;
-use condenser::pipeline::{
-    BatchOptions, Commit, Condense, Context, ConversationFormat, JobOptions, ResourceLimits, Silent, Source, compress,
-    verify_part,
-};
+use condenser::pipeline::{BatchOptions, Commit, Condense, ConversationFormat, Source, verify_part};
 use condenser::shape::{VerbatimMap, decode, detect, restore_record, restore_row, uncompress_record};
 use proptest::prelude::*;
 
 use crate::support::chats::{Blunt, Seeded};
 use crate::support::command::condenser;
 use crate::support::dir::TestDir;
-use crate::support::native;
+use crate::support::{job, native};
 
 const FORMATS: [ConversationFormat; 2] = [ConversationFormat::Parquet, ConversationFormat::Jsonl];
 const KINDS: [ShapeName; 3] = [ShapeName::ClaudeCode, ShapeName::Codex, ShapeName::Pi];
@@ -39,22 +36,9 @@ struct Done {
 }
 
 fn run(source: Box<dyn Source>, engine: Arc<dyn Condense>, format: ConversationFormat) -> Done {
-    let options = JobOptions {
-        engine: engine.options().clone(),
-        format,
-        shape: None,
-        trace: false,
-        verbatim_map: false,
-        batch_bytes: 1 << 20,
-        max_record_bytes: 1 << 30,
-    };
-    let bridge = Bridge::new(2).expect("threads start");
-    let limits = ResourceLimits { memory: 1 << 24 };
-    let context = Context { engine, options, bridge, limits, max_rejects: None, observer: Arc::new(Silent) };
+    let context = job::context(engine, format, limits(1 << 20));
     let dir = TestDir::new();
-    let mut sink = RunWriter::create(&dir.path("run"), &context.options).expect("a new run");
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    runtime.expect("a runtime").block_on(compress(&context, [Ok(source)], &mut sink)).expect("the job ends");
+    job::run_on_disk(source, &context, &dir.path("run"));
     let commit = Run::open(&dir.path("run")).expect("the run opens").commits.remove(0);
     Done { dir, commit, bridge: context.bridge }
 }

@@ -1,43 +1,31 @@
 //! The pipeline with other engines, sources and sinks: order, proof, restore, isolation, determinism.
 
 use std::io::{self, Cursor, Read};
+use std::path::Path;
 use std::sync::Arc;
 
-use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::{LineSource, Run, RunWriter};
+use condenser::error::{ErrorKind, Result};
+use condenser::io::{LineSource, Run};
 use condenser::model::{EngineOptions, ProvenancePlace};
 use condenser::pipeline::bridge::{Bridge, guard};
 use condenser::pipeline::{
-    BatchOptions, Commit, Context, ConversationFormat, EncodedBatch, JobOptions, LineKind, Manifest, MaxRejects,
-    Outcome, PartReaders, RejectRow, ResourceLimits, Restorer, Silent, Sink, Source, TableReader, compress,
-    open_sealed, seal, verify_part,
+    BatchOptions, Context, ConversationFormat, LineKind, MaxRejects, Outcome, ResourceLimits, Source, open_sealed,
+    seal, verify_part,
 };
-
-use arrow::record_batch::RecordBatch;
 
 use crate::support::chats::{Blunt, Seeded, jsonl, records};
 use crate::support::dir::{TestDir, files};
+use crate::support::job::{self, Memory, MemorySink, block_on, run_source};
 
 const FORMATS: [ConversationFormat; 2] = [ConversationFormat::Parquet, ConversationFormat::Jsonl];
 
 fn context(engine: Blunt, format: ConversationFormat, threads: usize, batch_bytes: usize) -> Context {
-    let options = JobOptions {
-        engine: engine.options.clone(),
-        format,
-        shape: None,
-        trace: true,
-        verbatim_map: false,
-        batch_bytes,
-        max_record_bytes: 1 << 30,
-    };
-    Context {
-        engine: Arc::new(engine),
-        options,
-        bridge: Bridge::new(threads).expect("threads start"),
-        limits: ResourceLimits { memory: 1 << 20 },
-        max_rejects: None,
-        observer: Arc::new(Silent),
-    }
+    let batches = BatchOptions { batch_bytes, max_record_bytes: 1 << 30 };
+    let mut context = job::context(Arc::new(engine), format, batches);
+    context.options.trace = true;
+    context.bridge = Bridge::new(threads).expect("threads start");
+    context.limits = ResourceLimits::new(1 << 20, threads);
+    context
 }
 
 fn source(text: &[u8], context: &Context) -> Box<dyn Source> {
@@ -46,83 +34,15 @@ fn source(text: &[u8], context: &Context) -> Box<dyn Source> {
     Box::new(LineSource::new("mem.jsonl", Box::new(Cursor::new(text.to_vec())), options))
 }
 
-fn block_on<T>(work: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .expect("a runtime")
-        .block_on(work)
+fn run_on_disk(text: &[u8], context: &Context, dir: &Path) -> Outcome {
+    job::run_on_disk(source(text, context), context, dir)
 }
 
-fn run(text: &[u8], context: &Context, sink: &mut impl Sink) -> Result<Outcome> {
-    block_on(compress(context, [Ok(source(text, context))], sink))
-}
-
-/// Keeps what it is given.
-#[derive(Default)]
-struct Memory {
-    batches: Vec<EncodedBatch>,
-    commit: Option<Commit>,
-    /// Fails at this write.
-    fails_at: Option<usize>,
-}
-
-impl Sink for Memory {
-    async fn begin(&mut self, _part: usize, _source: &str) -> Result<()> {
-        Ok(())
-    }
-    async fn write(&mut self, batch: EncodedBatch, _bridge: &Bridge) -> Result<()> {
-        if self.fails_at == Some(self.batches.len()) {
-            return Err(Error::new(ErrorKind::Io, "disk", "full"));
-        }
-        self.batches.push(batch);
-        Ok(())
-    }
-    async fn commit(&mut self, commit: Commit, _bridge: &Bridge) -> Result<Commit> {
-        self.commit = Some(commit.clone());
-        Ok(commit)
-    }
-    async fn finish(&mut self, manifest: Manifest) -> Result<Manifest> {
-        Ok(manifest)
-    }
-}
-
-struct Rows(std::vec::IntoIter<RecordBatch>);
-
-impl TableReader for Rows {
-    fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
-        Ok(self.0.next())
-    }
-}
-
-impl Memory {
-    fn table(&self, table: usize) -> Box<dyn TableReader> {
-        let batches: Vec<_> = self.batches.iter().filter_map(|batch| batch.tables[table].clone()).collect();
-        Box::new(Rows(batches.into_iter()))
-    }
-
-    fn restorer(&self) -> Restorer {
-        let rejects: Vec<RejectRow> = self.batches.iter().flat_map(|batch| batch.rejects.clone()).collect();
-        let readers = PartReaders {
-            conversations: self.table(0),
-            verbatim: self.table(1),
-            rejects: Box::new(rejects.into_iter().map(Ok)),
-            metrics: Some(self.table(2)),
-        };
-        Restorer::new(readers, Bridge::new(2).expect("threads start"), "mem")
-    }
-
-    fn restored(&self) -> Vec<u8> {
-        let (mut restorer, mut bytes) = (self.restorer(), Vec::new());
-        let commit = self.commit.as_ref().expect("the part was committed");
-        let mut seen = |slice: &[u8]| {
-            bytes.extend_from_slice(slice);
-            Ok(())
-        };
-        verify_part(&mut restorer, commit, None, &mut seen).expect("the part restores");
-        bytes
-    }
+fn run(text: &[u8], context: &Context, memory: &mut Memory) -> Result<Outcome> {
+    let sink = MemorySink { fails_at: memory.fails_at, memory: Arc::default() };
+    let outcome = run_source(source(text, context), context, &sink);
+    memory.take(&sink);
+    outcome
 }
 
 #[test]
@@ -210,13 +130,12 @@ fn the_same_bytes_come_out_on_any_number_of_threads() {
             .map(|threads| {
                 let dir = TestDir::new();
                 let context = context(Blunt::default(), format, threads, 10_000);
-                let mut sink = RunWriter::create(&dir.path("run"), &context.options).expect("a new run");
-                run(text.as_bytes(), &context, &mut sink).expect("the job ends");
+                run_on_disk(text.as_bytes(), &context, &dir.path("run"));
                 files(&dir.path("run"))
             })
             .into();
         assert!(runs[0] == runs[1] && runs[1] == runs[2], "{format:?}");
-        assert_eq!(runs[0].len(), 6);
+        assert_eq!(runs[0].len(), 7);
     }
 }
 
@@ -227,8 +146,7 @@ fn runs_on_disk_restore_and_find_single_conversations() {
     for format in FORMATS {
         let dir = TestDir::new();
         let context = context(Blunt::default(), format, 2, 5000);
-        let mut sink = RunWriter::create(&dir.path("run"), &context.options).expect("a new run");
-        run(text.as_bytes(), &context, &mut sink).expect("the job ends");
+        run_on_disk(text.as_bytes(), &context, &dir.path("run"));
         let run = Run::open(&dir.path("run")).expect("the run opens");
         let commit = &run.commits[0];
         run.check_files(commit).expect("the files are whole");
@@ -278,7 +196,9 @@ fn a_stream_that_breaks_gives_its_whole_lines_and_one_reject() {
             let options = BatchOptions { batch_bytes, max_record_bytes };
             let source = LineSource::new("torn.jsonl.gz", Box::new(Failing(Cursor::new(torn.to_vec()))), options);
             let mut sink = Memory::default();
-            block_on(compress(&context, [Ok(Box::new(source) as Box<dyn Source>)], &mut sink)).expect("the job ends");
+            let memory = MemorySink { fails_at: None, memory: Arc::default() };
+            run_source(Box::new(source), &context, &memory).expect("the job ends");
+            sink.take(&memory);
             let rejects: Vec<_> = sink.batches.iter().flat_map(|batch| &batch.rejects).collect();
             assert_eq!(rejects.iter().filter(|reject| reject.reason == "torn_stream").count(), 1);
             assert_eq!(sink.restored(), torn);

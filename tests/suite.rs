@@ -13,12 +13,18 @@ mod classify;
 mod cli;
 mod corpora;
 mod defects;
+mod documents;
 mod engine;
 mod events;
 mod metrics;
+mod native;
 mod pipeline;
 mod restore;
+mod resume;
+mod shape_tables;
 mod shapes;
+#[cfg(feature = "remote")]
+mod store;
 mod support;
 mod text;
 mod tidy;

@@ -1,10 +1,12 @@
 //! What was typed: everything that may be left out is optional here. Knows no defaults beyond what help shows.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use condenser::io::store::{StoreConfig, Stores};
 use condenser::model::{EngineArgs, ShapeName};
-use condenser::pipeline::{ConversationFormat, MaxRejects};
+use condenser::pipeline::{ConversationFormat, MaxRejects, Shard};
 
 /// Compresses corpora of chat and agent transcripts, provably lossless.
 #[derive(Debug, Parser)]
@@ -12,12 +14,17 @@ use condenser::pipeline::{ConversationFormat, MaxRejects};
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// Say more on stderr: -v what happens, -vv also details, -vvv everything.
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Compress conversations into a run directory, or as a filter from stdin to stdout.
     Compress(Box<CompressArgs>),
+    /// Join what several machines did with `--shard` into a finished run.
+    Finish(FinishArgs),
     /// Bring the originals back, byte for byte.
     Restore(RestoreArgs),
     /// Recompute every hash of a run and restore every record; exit code 4 on any difference.
@@ -32,10 +39,11 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompressArgs {
-    /// Files, folders or patterns with JSON lines (plain, gzip or zstd), or `-` for stdin.
+    /// Files, folders or patterns with JSON lines (plain, gzip or zstd), also in s3://, gs://, az:// and on
+    /// http(s)://, or `-` for stdin.
     #[arg(required = true, value_name = "INPUT")]
     pub(crate) inputs: Vec<String>,
-    /// Directory for the run; `-` writes records to stdout.
+    /// Directory for the run, also in s3://, gs:// or az://; `-` writes records to stdout.
     #[arg(long, short, value_name = "RUN")]
     pub(crate) output: Option<String>,
     /// How tables are written [default: parquet].
@@ -59,8 +67,19 @@ pub(crate) struct CompressArgs {
     /// Reject longer lines [default: 1GiB].
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) max_record_bytes: Option<usize>,
+    /// Cut large files of plain JSON lines into parts of this size [default: 256MiB].
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) split_size: Option<usize>,
+    /// Do only every N-th part, beginning with part I (from 0): one job on N machines; then `condenser finish RUN`.
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<Shard>,
+    /// When RUN holds a run already, start over in a new directory beside it.
+    #[arg(long)]
+    pub(crate) fresh: bool,
     #[command(flatten)]
     pub(crate) resources: ResourceArgs,
+    #[command(flatten)]
+    pub(crate) stores: StoreArgs,
     #[command(flatten)]
     pub(crate) progress: ProgressArgs,
     #[command(flatten)]
@@ -72,6 +91,18 @@ pub(crate) struct CompressArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct FinishArgs {
+    /// The run directory.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    #[command(flatten)]
+    pub(crate) stores: StoreArgs,
+    /// Print errors only.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ResourceArgs {
     /// Number of workers [default: one per core].
     #[arg(long, value_name = "N")]
@@ -80,6 +111,34 @@ pub(crate) struct ResourceArgs {
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) memory: Option<usize>,
 }
+
+/// For inputs and runs in object stores and on web servers.
+#[derive(Debug, Args)]
+pub(crate) struct StoreArgs {
+    /// Seconds without an answer after which a remote store has stalled; it is given up after four times as long
+    /// [default: 30].
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub(crate) store_timeout: Option<Duration>,
+    /// How often a failed request to a remote store is tried again [default: 10].
+    #[arg(long, value_name = "N")]
+    pub(crate) store_retries: Option<usize>,
+}
+
+impl StoreArgs {
+    /// The stores that hold.
+    pub(crate) fn stores(&self) -> Stores {
+        let default = StoreConfig::default();
+        Stores::new(StoreConfig {
+            stall_timeout: self.store_timeout.unwrap_or(default.stall_timeout),
+            retry_timeout: self.store_timeout.map_or(default.retry_timeout, |timeout| timeout * STALLS_UNTIL_GIVEN_UP),
+            max_retries: self.store_retries.unwrap_or(default.max_retries),
+            ..default
+        })
+    }
+}
+
+/// A store that stalls so many times in a row is given up, as with the defaults.
+const STALLS_UNTIL_GIVEN_UP: u32 = 4;
 
 #[derive(Debug, Args)]
 pub(crate) struct ProgressArgs {
@@ -135,6 +194,8 @@ pub(crate) struct RestoreArgs {
     /// Number of workers [default: one per core].
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
+    #[command(flatten)]
+    pub(crate) stores: StoreArgs,
     /// Print errors only.
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -151,6 +212,8 @@ pub(crate) struct VerifyArgs {
     /// Number of workers [default: one per core].
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
+    #[command(flatten)]
+    pub(crate) stores: StoreArgs,
     /// Print errors only.
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -167,6 +230,8 @@ pub(crate) struct ExplainArgs {
     /// Shape of all records; found out per record when left out.
     #[arg(long, value_enum)]
     pub(crate) shape: Option<ShapeName>,
+    #[command(flatten)]
+    pub(crate) stores: StoreArgs,
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
 }
@@ -202,6 +267,14 @@ pub(crate) fn parse_size(text: &str) -> Result<usize, String> {
     match digits.parse::<f64>() {
         Ok(number) if number * factor >= 1.0 => Ok((number * factor) as usize),
         _ => Err("expected a size such as 512MiB".to_owned()),
+    }
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.strip_suffix('s').unwrap_or(text).parse::<f64>();
+    match seconds.map(Duration::try_from_secs_f64) {
+        Ok(Ok(duration)) if !duration.is_zero() => Ok(duration),
+        _ => Err("expected a number of seconds such as 30".to_owned()),
     }
 }
 

@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use condenser::engine::Engine;
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::{FilterSink, Input, RunWriter, expand, open_input};
+use condenser::io::store::{Place, Stores};
+use condenser::io::{FilterSink, Input, Inputs, RunWriter, expand};
 use condenser::model::{EngineOptions, ProvenancePlace};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
-    BatchOptions, Condense, Context, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, JobOptions,
-    Outcome, ResourceLimits, compress,
+    BatchOptions, Condense, Context, ConversationFormat, Corpus, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES,
+    DEFAULT_SPLIT_BYTES, JobOptions, Outcome, Plan, ResourceLimits, Shard, compress,
 };
 
 use super::args::CompressArgs;
-use super::{Ending, block_on, message, progress};
+use super::{Ending, block_on, message, place, progress};
 
 /// What is in flight stays below this; with everything else the process stays below 400 MB.
 const DEFAULT_MEMORY: usize = 256 << 20;
@@ -24,12 +25,13 @@ struct Settings {
     inputs: Vec<Input>,
     target: Target,
     options: JobOptions,
-    limits: ResourceLimits,
+    memory: usize,
     threads: usize,
+    shard: Option<Shard>,
 }
 
 enum Target {
-    Run(PathBuf),
+    Run(Place),
     Filter(Option<PathBuf>),
 }
 
@@ -47,25 +49,29 @@ pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
         None => engine,
         Some(id) => Arc::new(super::drill::Drill { engine, id }),
     };
-    let context = Context {
-        engine,
-        options: settings.options.clone(),
-        bridge: Bridge::new(settings.threads)?,
-        limits: settings.limits,
-        max_rejects,
-        observer,
-    };
     let batches =
         BatchOptions { batch_bytes: settings.options.batch_bytes, max_record_bytes: settings.options.max_record_bytes };
-    let sources = settings.inputs.into_iter().map(move |input| open_input(&input, batches));
+    let (corpus, inputs) = Inputs::plan(settings.inputs, batches, settings.options.split_bytes)?;
+    let plan = Plan::new(settings.options.clone(), inputs)?;
+    let bridge = Bridge::new(settings.threads)?;
+    let context = Context {
+        engine,
+        options: settings.options,
+        limits: ResourceLimits::new(settings.memory, bridge.threads()),
+        bridge,
+        max_rejects,
+        shard: settings.shard,
+        observer,
+    };
+    let corpus: Arc<dyn Corpus> = Arc::new(corpus);
     let outcome = match &settings.target {
-        Target::Run(path) => {
-            let mut sink = RunWriter::create(path, &context.options)?;
-            block_on(compress(&context, sources, &mut sink))?
-        }
+        Target::Run(path) => block_on(async {
+            let (sink, commits) = RunWriter::open(path.clone(), &plan).await?;
+            compress(&context, &plan, commits, corpus, &sink).await
+        })?,
         Target::Filter(sidecar) => block_on(async {
-            let mut sink = FilterSink::create(Box::new(tokio::io::stdout()), sidecar.as_deref())?;
-            compress(&context, sources, &mut sink).await
+            let sink = FilterSink::create(Box::new(tokio::io::stdout()), sidecar.as_deref())?;
+            compress(&context, &plan, Vec::new(), corpus, &sink).await
         })?,
     };
     drop(context);
@@ -75,9 +81,19 @@ pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
 fn finish(outcome: &Outcome, target: &Target, quiet: bool) -> Ending {
     let totals = &outcome.totals;
     if !quiet {
+        if outcome.n_resumed > 0 {
+            message::note(&format!("{} parts were committed before and are kept", outcome.n_resumed));
+        }
         message::note(&progress::summary(totals));
+        if let (Target::Run(path), 1..) = (target, outcome.n_missing) {
+            let run = path;
+            message::note(&format!(
+                "{} parts are left to other shards; then: condenser finish {run}",
+                outcome.n_missing
+            ));
+        }
         if let (Target::Run(path), true) = (target, totals.rejects > 0) {
-            message::note(&format!("rejected records stand in {}", path.join("rejects").display()));
+            message::note(&format!("rejected records stand in {}", path.join("rejects")));
         }
     }
     if totals.rejects > 0 { Ending::Rejects } else { Ending::Clean }
@@ -86,7 +102,8 @@ fn finish(outcome: &Outcome, target: &Target, quiet: bool) -> Ending {
 impl Settings {
     fn new(args: CompressArgs) -> Result<Self> {
         let usage = |message: &str| Err(Error::new(ErrorKind::Usage, "", message));
-        let inputs = expand(&args.inputs)?;
+        let stores = args.stores.stores();
+        let inputs = expand(&args.inputs, &stores)?;
         let is_filter = match args.output.as_deref() {
             Some(output) => output == "-",
             None => args.inputs == ["-"],
@@ -105,6 +122,9 @@ impl Settings {
                     "the filter writes records of the input's shape; --format parquet, --trace and --verbatim-map need --output RUN",
                 );
             }
+            if args.shard.is_some() || args.fresh {
+                return usage("--shard and --fresh belong to a run directory; the filter has none");
+            }
             if args.sidecar.is_none() && !args.progress.quiet {
                 message::note("note: without --sidecar FILE the originals cannot be restored");
             }
@@ -113,7 +133,8 @@ impl Settings {
             if args.sidecar.is_some() {
                 return usage("--sidecar belongs to the filter; a run directory has its own");
             }
-            Target::Run(output)
+            let run = place(&output, &stores)?;
+            Target::Run(if args.fresh { fresh(run, &output, &stores)? } else { run })
         };
         let format =
             args.format.unwrap_or(if is_filter { ConversationFormat::Jsonl } else { ConversationFormat::Parquet });
@@ -133,23 +154,42 @@ impl Settings {
             verbatim_map: args.verbatim_map,
             batch_bytes: DEFAULT_BATCH_BYTES,
             max_record_bytes: args.max_record_bytes.unwrap_or(DEFAULT_MAX_RECORD_BYTES),
+            split_bytes: if is_filter {
+                u64::MAX
+            } else {
+                args.split_size.map_or(DEFAULT_SPLIT_BYTES, |size| size as u64)
+            },
         };
-        let limits = ResourceLimits { memory: args.resources.memory.unwrap_or(DEFAULT_MEMORY) };
+        let memory = args.resources.memory.unwrap_or(DEFAULT_MEMORY);
         refuse_inside(&inputs, &target)?;
-        Ok(Self { inputs, target, options, limits, threads: args.resources.threads.unwrap_or(0) })
+        Ok(Self { inputs, target, options, memory, threads: args.resources.threads.unwrap_or(0), shard: args.shard })
     }
+}
+
+/// The first of RUN, RUN-2, RUN-3, … that does not exist.
+fn fresh(run: Place, output: &Path, stores: &Stores) -> Result<Place> {
+    let is_taken = |run: &Place| match run.as_local() {
+        Some(path) => Ok(path.exists()),
+        None => Ok::<_, Error>(!run.names()?.is_empty()),
+    };
+    let mut candidate = run;
+    for n in 2.. {
+        if !is_taken(&candidate)? {
+            break;
+        }
+        let mut name = output.as_os_str().to_owned();
+        name.push(format!("-{n}"));
+        candidate = place(Path::new(&name), stores)?;
+    }
+    Ok(candidate)
 }
 
 /// Refuses to write a run into a folder that it reads from.
 fn refuse_inside(inputs: &[Input], target: &Target) -> Result<()> {
     let Target::Run(run) = target else { return Ok(()) };
-    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let run = absolute(run);
-    match inputs.iter().filter_map(|input| input.path.as_deref()).find(|path| absolute(path).starts_with(&run)) {
-        Some(path) => {
-            let place = path.to_string_lossy();
-            Err(Error::new(ErrorKind::Usage, place, "the input lies in the output directory"))
-        }
+    let within = |input: &&Input| input.file.as_ref().is_some_and(|file| file.location().is_within(run.location()));
+    match inputs.iter().find(within) {
+        Some(input) => Err(Error::new(ErrorKind::Usage, &input.name, "the input lies in the output directory")),
         None => Ok(()),
     }
 }

@@ -24,9 +24,12 @@ pub(crate) fn run(args: ExplainArgs) -> Result<Ending> {
 fn explain(args: ExplainArgs, stop: &AtomicBool) -> Result<Ending> {
     let engine = Engine::new(args.engine.over(EngineOptions::default()))?.explaining(true);
     let (mut scratch, mut found, mut rejected) = (Scratch::default(), false, false);
-    for input in expand(&args.inputs)? {
+    for input in expand(&args.inputs, &args.stores.stores())? {
         let mut source = open_input(&input, BatchOptions::default())?;
-        while let Some(Batch::Lines(batch)) = source.next_batch()? {
+        while let Some(batch) = source.next_batch()? {
+            let Batch::Lines(batch) = batch else {
+                return Err(Error::new(ErrorKind::Usage, &input.name, "tables cannot be explained yet"));
+            };
             for line in batch.lines.iter().filter(|line| line.kind.is_record()) {
                 check_stop(stop)?;
                 let place = format!("{}#{}", input.name, line.row);

@@ -6,18 +6,22 @@ mod compress;
 #[cfg(debug_assertions)]
 mod drill;
 mod explain;
+mod finish;
+mod log;
 mod message;
 mod progress;
 mod restore;
 mod schema;
 mod verify;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Parser;
 use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::store::{Location, Place, Stores};
 use condenser::pipeline::bridge::{Bridge, is_guarded};
 
 use args::{Cli, Command};
@@ -48,6 +52,7 @@ impl From<ErrorKind> for Ending {
 pub(crate) fn main() -> ExitCode {
     quiet_guarded_panics();
     let cli = Cli::parse();
+    log::start(cli.verbose);
     let ending = run(cli.command).unwrap_or_else(|error| {
         message::error(&error);
         Ending::from(error.kind)
@@ -58,6 +63,7 @@ pub(crate) fn main() -> ExitCode {
 fn run(command: Command) -> Result<Ending> {
     match command {
         Command::Compress(args) => compress::run(*args),
+        Command::Finish(args) => finish::run(&args),
         Command::Restore(args) => restore::run(args),
         Command::Verify(args) => verify::run(&args),
         Command::Explain(args) => explain::run(*args),
@@ -101,7 +107,10 @@ fn block_on_thread<T: Send + 'static>(work: impl FnOnce(&AtomicBool) -> Result<T
         tokio::pin!(work);
         tokio::select! {
             result = &mut work => return result,
-            _ = tokio::signal::ctrl_c() => stop.store(true, Ordering::Relaxed),
+            asked = asked_to_stop() => {
+                asked?;
+                stop.store(true, Ordering::Relaxed);
+            }
         }
         tokio::select! {
             result = &mut work => result,
@@ -122,10 +131,30 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
 }
 
 async fn interrupted<T>() -> Result<T> {
-    match tokio::signal::ctrl_c().await {
-        Ok(()) => Err(stopped()),
-        Err(error) => Err(Error::new(ErrorKind::Io, "", "cannot listen for Ctrl-C").because(error)),
+    asked_to_stop().await?;
+    Err(stopped())
+}
+
+/// Waits for Ctrl-C or SIGTERM, the signal with which services and schedulers end a process.
+async fn asked_to_stop() -> Result<()> {
+    let cannot = |error| Error::new(ErrorKind::Io, "", "cannot listen for signals").because(error);
+    #[cfg(unix)]
+    {
+        let mut terminate =
+            tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).map_err(cannot)?;
+        tokio::select! {
+            asked = tokio::signal::ctrl_c() => asked.map_err(cannot),
+            _ = terminate.recv() => Ok(()),
+        }
     }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await.map_err(cannot)
+}
+
+/// The place that a path or an address names.
+fn place(path: &Path, stores: &Stores) -> Result<Place> {
+    let location = path.to_str().map_or_else(|| Ok(Location::from(path)), Location::parse)?;
+    Ok(Place::new(stores, location))
 }
 
 /// An error when the user asked to stop.
@@ -134,5 +163,5 @@ fn check_stop(stop: &AtomicBool) -> Result<()> {
 }
 
 fn stopped() -> Error {
-    Error::new(ErrorKind::Interrupted, "", "stopped; nothing half-written was left behind")
+    Error::new(ErrorKind::Interrupted, "", "stopped; what was committed stays, the same command goes on from there")
 }

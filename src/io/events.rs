@@ -362,6 +362,10 @@ impl Source for EventSource {
         Ok(self.next_lines().map(Batch::Lines))
     }
 
+    fn stored_bytes(&self) -> u64 {
+        self.offset
+    }
+
     fn digest(&mut self) -> Result<SourceDigest> {
         let stream_blake3 = self.hasher.finalize().to_hex().to_string();
         self.stream = Box::new(std::io::empty());

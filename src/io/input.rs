@@ -1,22 +1,14 @@
-//! From what the user typed to open streams: paths, folders, patterns and stdin. Knows codecs and lines, not what
-//! the lines say.
+//! From what the user typed to inputs: paths, folders, patterns and stdin. Knows names, not what files hold.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use super::codec::{Codec, open_codec};
-use super::lines::Stored;
-use super::{DocumentSource, EventSource, LineSource, failed, is_document, sniff};
+use super::failed;
+use super::store::{Location, Place, Stores};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::{BatchOptions, Source};
 
-/// One read of a file: large enough that the calls do not count.
-const READ_BYTES: usize = 256 << 10;
-/// What is looked at to tell a document from lines.
-const HEAD_BYTES: u64 = 64 << 10;
-const ENDINGS: [&str; 3] = ["jsonl", "ndjson", "json"];
+const ENDINGS: [&str; 7] = ["jsonl", "ndjson", "json", "traj", "parquet", "arrow", "feather"];
 const STORED_ENDINGS: [&str; 3] = ["gz", "zst", "zstd"];
 
 /// One input.
@@ -25,22 +17,28 @@ pub struct Input {
     /// The name as the user gave it, or made from it.
     pub name: String,
     /// The file; `None` for stdin.
-    pub path: Option<PathBuf>,
+    pub file: Option<Place>,
 }
 
-/// The inputs that `arguments` stand for: files, folders (all JSON lines below them, by name), patterns, and `-`
+/// The inputs that `arguments` stand for: files, folders (all inputs below them, by name), patterns, and `-`
 /// for stdin. The order is that of the arguments. A run stands for its conversations, and runs inside a folder
 /// are passed over.
 ///
 /// # Errors
 /// When an argument stands for nothing.
-pub fn expand(arguments: &[String]) -> Result<Vec<Input>> {
+pub fn expand(arguments: &[String], stores: &Stores) -> Result<Vec<Input>> {
     let mut inputs = Vec::new();
     for argument in arguments {
-        let path = Path::new(argument);
         if argument == "-" {
-            inputs.push(Input { name: "-".to_owned(), path: None });
-        } else if path.is_dir() {
+            inputs.push(Input { name: "-".to_owned(), file: None });
+            continue;
+        }
+        let location = Location::parse(argument)?;
+        let Some(path) = location.as_local() else {
+            inputs.extend(remote(&Place::new(stores, location), stores)?);
+            continue;
+        };
+        if path.is_dir() {
             let before = inputs.len();
             // Of a run, what it holds for a reader: its conversations.
             let folder = if is_run(path) { path.join("conversations") } else { path.to_owned() };
@@ -49,19 +47,70 @@ pub fn expand(arguments: &[String]) -> Result<Vec<Input>> {
                 return Err(Error::new(
                     ErrorKind::Usage,
                     argument,
-                    "the folder holds no JSON lines (*.jsonl, *.ndjson, also .gz or .zst)",
+                    "the folder holds no inputs (*.jsonl, *.ndjson, *.json, *.traj, also .gz or .zst; *.parquet, *.arrow)",
                 ));
             }
         } else if path.exists() {
-            inputs.push(Input { name: argument.clone(), path: Some(path.to_owned()) });
+            inputs.push(local(argument.clone(), path.to_owned()));
         } else {
-            inputs.extend(matches_of(argument)?);
+            inputs.extend(matches_of(&path.to_string_lossy())?);
         }
     }
-    if inputs.iter().filter(|input| input.path.is_none()).count() > 1 {
+    if inputs.iter().filter(|input| input.file.is_none()).count() > 1 {
         return Err(Error::new(ErrorKind::Usage, "-", "stdin can be read only once"));
     }
     Ok(inputs)
+}
+
+fn local(name: String, path: PathBuf) -> Input {
+    Input { name, file: Some(path.into()) }
+}
+
+/// The inputs that an address stands for: an object, what a pattern matches, or what lies below a folder.
+fn remote(place: &Place, stores: &Stores) -> Result<Vec<Input>> {
+    let location = place.location();
+    let input = |location: Location| Input { name: location.to_string(), file: Some(Place::new(stores, location)) };
+    if !location.has_pattern() && place.exists()? {
+        return Ok(vec![input(location.clone())]);
+    }
+    let usage = |message: &str| Err(Error::new(ErrorKind::Usage, location.to_string(), message));
+    if location.is_web() {
+        return usage("there is nothing under this address");
+    }
+    let found: Vec<Input> = if location.has_pattern() {
+        stores.matches(location)?.into_iter().map(|listed| input(listed.location)).collect()
+    } else {
+        let names: Vec<String> = place.names()?.into_keys().collect();
+        inputs_among(&names).into_iter().map(|name| input(location.join(name))).collect()
+    };
+    if found.is_empty() {
+        return usage("there is no such object, and none below it or matching it that holds JSON lines");
+    }
+    Ok(found)
+}
+
+/// The inputs among the names of the files of a folder, as [`walk`] finds them on disk.
+fn inputs_among(names: &[String]) -> Vec<&String> {
+    const MARKS: [&str; 2] = ["commits", "conversations"];
+    let folders = |mark: &str| -> BTreeSet<&str> {
+        let begins = |name: &str| {
+            let top = name.starts_with(&format!("{mark}/"));
+            if top { Some(0) } else { name.find(&format!("/{mark}/")) }
+        };
+        names.iter().filter_map(|name| name.get(..begins(name)?)).collect()
+    };
+    let [commits, conversations] = MARKS.map(folders);
+    let runs: Vec<&str> = commits.intersection(&conversations).copied().collect();
+    let is_input = |name: &&String| {
+        let last = name.rsplit('/').next().unwrap_or_default();
+        let in_run = runs.iter().any(|run| match *run {
+            // Of a run, what it holds for a reader.
+            "" => !name.starts_with("conversations/"),
+            run => name.strip_prefix(run).is_some_and(|rest| rest.starts_with('/')),
+        });
+        !in_run && !name.split('/').any(|part| part.starts_with('.')) && is_input(last)
+    };
+    names.iter().filter(is_input).collect()
 }
 
 fn matches_of(pattern: &str) -> Result<Vec<Input>> {
@@ -72,10 +121,10 @@ fn matches_of(pattern: &str) -> Result<Vec<Input>> {
     for path in paths {
         let path = path.map_err(|error| failed(pattern, "a folder cannot be listed", error.into()))?;
         if path.is_file() {
-            inputs.push(Input { name: path.to_string_lossy().into_owned(), path: Some(path) });
+            inputs.push(local(path.to_string_lossy().into_owned(), path));
         }
     }
-    inputs.sort_by(|a, b| a.path.cmp(&b.path));
+    inputs.sort_by(|a, b| a.name.cmp(&b.name));
     if inputs.is_empty() { Err(nothing()) } else { Ok(inputs) }
 }
 
@@ -95,8 +144,8 @@ fn walk(folder: &Path, inputs: &mut Vec<Input>) -> Result<()> {
             if !is_run(&path) {
                 walk(&path, inputs)?;
             }
-        } else if is_json_lines(&name) {
-            inputs.push(Input { name: path.to_string_lossy().into_owned(), path: Some(path) });
+        } else if is_input(&name) {
+            inputs.push(local(path.to_string_lossy().into_owned(), path));
         }
     }
     Ok(())
@@ -107,7 +156,7 @@ fn is_run(folder: &Path) -> bool {
     folder.join("commits").is_dir() && folder.join("conversations").is_dir()
 }
 
-fn is_json_lines(name: &str) -> bool {
+fn is_input(name: &str) -> bool {
     let plain = strip_codec(name);
     ENDINGS.iter().any(|ending| plain.rsplit_once('.').is_some_and(|(_, found)| found == *ending))
 }
@@ -126,6 +175,8 @@ pub fn restored_name(source: &str) -> PathBuf {
     if source == "-" {
         return PathBuf::from("stdin.jsonl");
     }
+    // Of an address, bucket or server and what follows.
+    let source = source.split_once("://").map_or(source, |(_, rest)| rest);
     let parts = source.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | ".."));
     let path: PathBuf = parts.collect();
     match path.file_name().map(|name| strip_codec(&name.to_string_lossy()).to_owned()) {
@@ -134,97 +185,11 @@ pub fn restored_name(source: &str) -> PathBuf {
     }
 }
 
-/// Opens an input as lines, as an event log, or as a document.
-///
-/// # Errors
-/// When the file cannot be opened, or holds a format that this version does not read.
-pub fn open_input(input: &Input, options: BatchOptions) -> Result<Box<dyn Source>> {
-    let source: Box<dyn Read + Send> = match &input.path {
-        None => Box::new(io::stdin()),
-        Some(path) => Box::new(File::open(path).map_err(|error| failed(&input.name, "cannot be opened", error))?),
-    };
-    let raw = Arc::new(Mutex::new(Raw { source, hasher: Some(blake3::Hasher::new()), bytes: 0 }));
-    let mut reader = BufReader::with_capacity(READ_BYTES, RawReader(raw.clone()));
-    let first = io::BufRead::fill_buf(&mut reader).map_err(|error| failed(&input.name, "cannot be read", error))?;
-    if first.starts_with(b"PAR1") || first.starts_with(b"ARROW1") {
-        let message = "Parquet and Arrow files cannot be read yet; convert them to JSON lines first";
-        return Err(Error::new(ErrorKind::Input, &input.name, message));
-    }
-    let (codec, stream) = open_codec(reader).map_err(|error| failed(&input.name, "cannot be read", error))?;
-    let (head, stream) = peek(stream);
-    let open = |stored: Option<Stored>| -> Box<dyn Source> {
-        if let Some(kind) = sniff(&head) {
-            let events = EventSource::new(&input.name, stream, kind, options);
-            Box::new(if let Some(stored) = stored { events.stored(stored) } else { events })
-        } else if is_document(&head) {
-            let documents = DocumentSource::new(&input.name, stream, options);
-            Box::new(if let Some(stored) = stored { documents.stored(stored) } else { documents })
-        } else {
-            let lines = LineSource::new(&input.name, stream, options);
-            Box::new(if let Some(stored) = stored { lines.stored(stored) } else { lines })
-        }
-    };
-    if codec == Codec::Plain {
-        // The stored bytes are the stream, which is hashed anyway.
-        raw.lock().unwrap_or_else(PoisonError::into_inner).hasher = None;
-        return Ok(open(None));
-    }
-    let name = input.name.clone();
-    Ok(open(Some(Box::new(move || {
-        let mut raw = raw.lock().unwrap_or_else(PoisonError::into_inner);
-        io::copy(&mut *raw, &mut io::sink()).map_err(|error| failed(name, "cannot be read to its end", error))?;
-        Ok(raw.hasher.take().map(|hasher| (raw.bytes, hasher.finalize().to_hex().to_string())))
-    }))))
-}
-
-/// The first bytes of a stream, and the stream with them; an error comes again in its place.
-fn peek(mut stream: Box<dyn Read + Send>) -> (Vec<u8>, Box<dyn Read + Send>) {
-    struct Failed(Option<io::Error>);
-    impl Read for Failed {
-        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-            self.0.take().map_or(Ok(0), Err)
-        }
-    }
-    let mut head = Vec::new();
-    let outcome = stream.by_ref().take(HEAD_BYTES).read_to_end(&mut head);
-    let begin = io::Cursor::new(head.clone());
-    match outcome {
-        Ok(_) => (head, Box::new(begin.chain(stream))),
-        Err(error) => (head, Box::new(begin.chain(Failed(Some(error))))),
-    }
-}
-
-/// A file that is hashed while it is read.
-struct Raw {
-    source: Box<dyn Read + Send>,
-    hasher: Option<blake3::Hasher>,
-    bytes: u64,
-}
-
-impl Read for Raw {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.source.read(buffer)?;
-        self.bytes += read as u64;
-        if let Some(hasher) = &mut self.hasher {
-            hasher.update(&buffer[..read]);
-        }
-        Ok(read)
-    }
-}
-
-struct RawReader(Arc<Mutex<Raw>>);
-
-impl Read for RawReader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).read(buffer)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
-    use super::{is_json_lines, restored_name};
+    use super::{inputs_among, is_input, restored_name};
 
     #[test]
     fn restored_names_lose_the_codec_and_stay_in_their_folder() {
@@ -234,11 +199,21 @@ mod tests {
         check("../../c.jsonl", "c.jsonl");
         check("-", "stdin.jsonl");
         check("..", "restored.jsonl");
+        check("s3://bucket/logs/a.jsonl.zst", "bucket/logs/a.jsonl");
     }
 
     #[test]
-    fn folders_give_json_lines_only() {
-        assert!(is_json_lines("a.jsonl") && is_json_lines("a.ndjson.gz") && is_json_lines("a.jsonl.zst"));
-        assert!(!is_json_lines("README.md") && !is_json_lines("a.parquet") && !is_json_lines("jsonl"));
+    fn runs_among_objects_are_output() {
+        let names = ["a.jsonl", "b/c.jsonl.gz", "b/.d.jsonl", "r/commits/x.json", "r/conversations/y.jsonl", "z.txt"];
+        let names = names.map(str::to_owned);
+        assert_eq!(inputs_among(&names), ["a.jsonl", "b/c.jsonl.gz"]);
+        let run = ["commits/x.json", "conversations/y.jsonl.zst", "metrics/y.jsonl.zst"].map(str::to_owned);
+        assert_eq!(inputs_among(&run), ["conversations/y.jsonl.zst"]);
+    }
+
+    #[test]
+    fn folders_give_what_their_names_promise() {
+        assert!(is_input("a.jsonl") && is_input("a.ndjson.gz") && is_input("a.jsonl.zst") && is_input("a.parquet"));
+        assert!(!is_input("README.md") && !is_input("a.txt.gz") && !is_input("jsonl"));
     }
 }

@@ -21,12 +21,16 @@ pub struct LineSource {
     rest: Vec<u8>,
     /// Where `rest` begins in the stream.
     offset: u64,
+    /// Where the stream begins in its source.
+    first_byte: u64,
     row: u64,
     number: u64,
     /// Inside a line that is too long.
     in_long_line: bool,
     ended: bool,
     failure: Option<String>,
+    /// The stream broke, and may go on behind the damage.
+    broke: bool,
     hasher: blake3::Hasher,
 }
 
@@ -47,13 +51,22 @@ impl LineSource {
             options,
             rest: Vec::new(),
             offset: 0,
+            first_byte: 0,
             row: 0,
             number: 1,
             in_long_line: false,
             ended: false,
             failure: None,
+            broke: false,
             hasher: blake3::Hasher::new(),
         }
+    }
+
+    /// The stream begins at byte `offset` of its source, and its first record has the number `row`.
+    #[must_use]
+    pub fn starting_at(mut self, offset: u64, row: u64) -> Self {
+        (self.offset, self.first_byte, self.row) = (offset, offset, row);
+        self
     }
 
     pub(crate) fn stored(mut self, stored: Stored) -> Self {
@@ -73,6 +86,7 @@ impl LineSource {
             Ok(read) => self.ended = read < missing,
             Err(error) => {
                 self.ended = true;
+                self.broke = true;
                 self.failure = Some(error.to_string());
             }
         }
@@ -184,6 +198,15 @@ impl LineSource {
 
     /// The next lines, `None` at the end.
     pub fn next_lines(&mut self) -> Option<LineBatch> {
+        if self.ended && self.rest.is_empty() && self.failure.is_none() && std::mem::take(&mut self.broke) {
+            self.ended = false;
+            self.fill(self.options.batch_bytes.max(1));
+            if self.rest.is_empty() {
+                // Nothing comes behind the damage; that it is there was told.
+                (self.ended, self.broke, self.failure) = (true, false, None);
+                return None;
+            }
+        }
         let (end, is_piece) = self.cut();
         let last = self.ended && end == self.rest.len();
         if end == 0 && self.failure.is_none() {
@@ -211,11 +234,16 @@ impl Source for LineSource {
         Ok(self.next_lines().map(Batch::Lines))
     }
 
+    fn stored_bytes(&self) -> u64 {
+        self.offset - self.first_byte
+    }
+
     fn digest(&mut self) -> Result<SourceDigest> {
+        let stream_bytes = self.offset - self.first_byte;
         let stream_blake3 = self.hasher.finalize().to_hex().to_string();
         self.stream = Box::new(std::io::empty());
         let stored = self.stored.take().map_or(Ok::<_, Error>(None), |stored| stored())?;
-        let (bytes, blake3) = stored.unwrap_or_else(|| (self.offset, stream_blake3.clone()));
-        Ok(SourceDigest { bytes, blake3, stream_bytes: self.offset, stream_blake3 })
+        let (bytes, blake3) = stored.unwrap_or_else(|| (stream_bytes, stream_blake3.clone()));
+        Ok(SourceDigest { bytes, blake3, stream_bytes, stream_blake3 })
     }
 }

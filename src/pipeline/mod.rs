@@ -1,11 +1,14 @@
 //! Many conversations: order, memory, threads, the proof of restore, commits and counting. Knows Arrow batches
 //! in memory, but no file format and no store: those stand behind the ports `Source`, `Sink` and `TableReader`.
 
-mod base64;
+mod admission;
+pub(crate) mod base64;
 mod batch;
 pub mod bridge;
 mod commit;
 mod compress;
+mod part;
+mod plan;
 mod ports;
 mod record;
 mod restore;
@@ -22,12 +25,15 @@ pub use commit::{
     Commit, ConversationFormat, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Piece, Proof, SourceDigest,
     TableFile, Totals,
 };
-pub use compress::{Context, MaxRejects, Outcome, ResourceLimits, batch_bytes, compress};
-pub use ports::{Condense, EncodedBatch, Observer, Progress, Silent, Sink, Source, TableReader};
+pub use compress::{Context, MaxRejects, Outcome, ResourceLimits, batch_bytes, commit_path, compress, finish};
+pub use plan::{DEFAULT_SPLIT_BYTES, Plan, PlannedInput, PlannedPart, Shard, Slice};
+pub use ports::{
+    Condense, Corpus, EncodedBatch, Observer, PartSink, PartStart, Progress, Silent, Sink, Source, TableReader,
+};
 pub use record::{RejectRow, label};
 pub use restore::{PartReaders, Restored, Restorer};
 pub use sealed::{open_sealed, seal};
 pub use tables::{
     Kind, Table, conversations_schema, decisions_schema, metrics_schema, records_schema, verbatim_schema,
 };
-pub use verify::{Difference, verify_part};
+pub use verify::{Difference, verify_end, verify_part};
