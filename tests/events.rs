@@ -39,13 +39,13 @@ fn run(source: Box<dyn Source>, engine: Arc<dyn Condense>, format: ConversationF
     let context = job::context(engine, format, limits(1 << 20));
     let dir = TestDir::new();
     job::run_on_disk(source, &context, &dir.path("run"));
-    let commit = Run::open(&dir.path("run")).expect("the run opens").commits.remove(0);
+    let commit = Run::open(dir.path("run")).expect("the run opens").commits.remove(0);
     Done { dir, commit, bridge: context.bridge }
 }
 
 impl Done {
     fn restored(&self) -> Vec<u8> {
-        let run = Run::open(&self.dir.path("run")).expect("the run opens");
+        let run = Run::open(self.dir.path("run")).expect("the run opens");
         let mut restorer = run.restorer(&self.commit, &self.bridge, true).expect("tables open");
         let mut bytes = Vec::new();
         let mut seen = |slice: &[u8]| {
@@ -57,7 +57,7 @@ impl Done {
     }
 
     fn found(&self, id: &str) -> Vec<u8> {
-        let run = Run::open(&self.dir.path("run")).expect("the run opens");
+        let run = Run::open(self.dir.path("run")).expect("the run opens");
         let mut found = run.find(&self.commit, id, &self.bridge).expect("tables open").expect("it is there");
         found.next_slice().expect("it restores").expect("a slice").bytes
     }
