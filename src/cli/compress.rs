@@ -11,7 +11,7 @@ use condenser::model::{EngineOptions, ProvenancePlace};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
     BatchOptions, Condense, Context, ConversationFormat, Corpus, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES,
-    DEFAULT_SPLIT_BYTES, JobOptions, Outcome, Plan, ResourceLimits, Shard, compress,
+    DEFAULT_SPLIT_BYTES, JobOptions, Outcome, Plan, ResourceLimits, Shard, TableOptions, compress,
 };
 
 use super::args::CompressArgs;
@@ -51,7 +51,9 @@ pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
     };
     let batches =
         BatchOptions { batch_bytes: settings.options.batch_bytes, max_record_bytes: settings.options.max_record_bytes };
-    let (corpus, inputs) = Inputs::plan(settings.inputs, batches, settings.options.split_bytes)?;
+    let tables =
+        TableOptions { messages_column: settings.options.messages_column.clone(), shape: settings.options.shape };
+    let (corpus, inputs) = Inputs::plan(settings.inputs, batches, tables, settings.options.split_bytes)?;
     let plan = Plan::new(settings.options.clone(), inputs)?;
     let bridge = Bridge::new(settings.threads)?;
     let context = Context {
@@ -117,9 +119,10 @@ impl Settings {
             if inputs.len() != 1 {
                 return usage("the filter takes exactly one input");
             }
-            if args.format == Some(ConversationFormat::Parquet) || args.trace || args.verbatim_map {
+            if args.format.is_some_and(|format| format != ConversationFormat::Jsonl) || args.trace || args.verbatim_map
+            {
                 return usage(
-                    "the filter writes records of the input's shape; --format parquet, --trace and --verbatim-map need --output RUN",
+                    "the filter writes records of the input's shape; other formats, --trace and --verbatim-map need --output RUN",
                 );
             }
             if args.shard.is_some() || args.fresh {
@@ -150,6 +153,7 @@ impl Settings {
             engine: args.engine.over(base),
             format,
             shape: args.shape,
+            messages_column: args.messages_column,
             trace: args.trace,
             verbatim_map: args.verbatim_map,
             batch_bytes: DEFAULT_BATCH_BYTES,
