@@ -24,6 +24,7 @@ mod run_reader;
 mod run_rows;
 mod run_writer;
 mod schemas;
+mod sessions;
 mod step_back;
 pub mod store;
 mod table_writer;
