@@ -17,6 +17,7 @@ mod engine;
 mod metrics;
 mod pipeline;
 mod restore;
+mod rows;
 mod shapes;
 mod support;
 mod text;

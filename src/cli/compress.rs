@@ -102,7 +102,8 @@ impl Settings {
             if inputs.len() != 1 {
                 return usage("the filter takes exactly one input");
             }
-            if args.format.is_some_and(|format| format != ConversationFormat::Jsonl) || args.trace || args.verbatim_map {
+            if args.format.is_some_and(|format| format != ConversationFormat::Jsonl) || args.trace || args.verbatim_map
+            {
                 return usage(
                     "the filter writes records of the input's shape; other formats, --trace and --verbatim-map need --output RUN",
                 );

@@ -12,9 +12,7 @@ use parquet::arrow::arrow_reader::{
     ParquetRecordBatchReaderBuilder, RowFilter, RowSelection, RowSelector,
 };
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
-use parquet::arrow::{
-    ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, ArrowWriter, ProjectionMask, encode_arrow_schema,
-};
+use parquet::arrow::{ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, ArrowWriter, ProjectionMask, encode_arrow_schema};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, PageIndexPolicy};

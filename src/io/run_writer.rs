@@ -87,7 +87,9 @@ impl RunWriter {
             ConversationFormat::Parquet | ConversationFormat::Jsonl => Container::Parquet,
         };
         let path = self.path(name, self.ending());
-        if let Some(Some(table)) = self.tables.first_mut().filter(|table| table.as_ref().is_some_and(OpenTable::is_fresh)) {
+        if let Some(Some(table)) =
+            self.tables.first_mut().filter(|table| table.as_ref().is_some_and(OpenTable::is_fresh))
+        {
             table.encoder = Some(TableEncoder::foreign(name, path, container, schema.clone())?);
         }
         Ok(())
@@ -223,7 +225,12 @@ impl std::fmt::Debug for OpenTable {
 
 impl OpenTable {
     fn create(root: &Path, path: &str, encoder: TableEncoder) -> Result<Self> {
-        Ok(Self { encoder: Some(encoder), file: AtomicFile::create(&root.join(path))?, path: path.to_owned(), used: false })
+        Ok(Self {
+            encoder: Some(encoder),
+            file: AtomicFile::create(&root.join(path))?,
+            path: path.to_owned(),
+            used: false,
+        })
     }
 
     fn is_fresh(&self) -> bool {

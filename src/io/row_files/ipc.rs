@@ -16,8 +16,8 @@ use crate::pipeline::LostRows;
 use crate::pipeline::bridge::guard;
 
 const READ_BYTES: usize = 256 << 10;
-/// An IPC file begins with its magic, padded to eight bytes; then it goes on like a stream.
-const STREAM_OFFSET: u64 = 8;
+/// An IPC file begins with its magic, padded to eight bytes or more; then it goes on like a stream.
+const MAX_PADDING: usize = 512;
 
 /// Opens an IPC file by its footer, or as a stream when the footer is damaged.
 pub(super) fn open_file(name: &str, path: &Path) -> Result<Box<dyn RowStream>> {
@@ -32,7 +32,12 @@ pub(super) fn open_file(name: &str, path: &Path) -> Result<Box<dyn RowStream>> {
         Err(message) => message,
     };
     let mut file = open()?;
-    file.seek(SeekFrom::Start(STREAM_OFFSET)).map_err(|error| failed(name, "cannot be read", error))?;
+    let mut first = Vec::new();
+    let read = |error| failed(name, "cannot be read", error);
+    (&mut file).take(MAX_PADDING as u64).read_to_end(&mut first).map_err(read)?;
+    let mut places = (8..first.len()).step_by(8);
+    let start = places.find(|&at| first.get(at..at + 4) == Some(&[0xFF; 4])).unwrap_or(8);
+    file.seek(SeekFrom::Start(start as u64)).map_err(read)?;
     let mut stream = IpcStream::open(name, Box::new(file), Some(message))?;
     stream.path = Some(path.to_owned());
     Ok(Box::new(stream))
@@ -87,7 +92,8 @@ impl RowStream for IpcFile {
         }
         Ok(Some(self.read(index).map_or_else(
             |message| {
-                let detail = format!("record batch {index} cannot be read and is lost, nobody knows how many rows: {message}");
+                let detail =
+                    format!("record batch {index} cannot be read and is lost, nobody knows how many rows: {message}");
                 Chunk::Lost(LostRows { rows: 0, detail })
             },
             Chunk::Rows,
@@ -145,7 +151,9 @@ impl IpcStream {
                     self.ended = true;
                     return None;
                 }
-                Some(message) => format!("the footer is damaged; what stands before it was read as a stream: {message}"),
+                Some(message) => {
+                    format!("the footer is damaged; what stands before it was read as a stream: {message}")
+                }
             },
             Ok(Some(Err(error))) => self.lost(&error.to_string()),
             Err(message) => self.lost(&message),
@@ -187,7 +195,8 @@ impl RowStream for IpcStream {
             return hash_file(&self.name, path, None);
         }
         // What stands behind the end of the stream belongs to what was stored.
-        io::copy(self.reader.get_mut(), &mut io::sink()).map_err(|error| failed(&self.name, "cannot be read", error))?;
+        io::copy(self.reader.get_mut(), &mut io::sink())
+            .map_err(|error| failed(&self.name, "cannot be read", error))?;
         let stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
         Ok((stored.bytes, stored.hasher.finalize().to_hex().to_string()))
     }

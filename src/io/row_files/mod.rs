@@ -17,7 +17,8 @@ use arrow::record_batch::RecordBatch;
 use super::{Input, failed, open_input, restored_name};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{
-    Batch, BatchOptions, Container, LostRows, RowBatch, RowDigest, Source, SourceDigest, TableInput, TableOptions, marks,
+    Batch, BatchOptions, Container, LostRows, RowBatch, RowDigest, Source, SourceDigest, TableInput, TableOptions,
+    marks,
 };
 
 pub use parquet::row_groups;
@@ -84,15 +85,14 @@ fn named(path: &Path) -> Option<Container> {
 /// When the file cannot be opened, is damaged so that nothing can be found in it, or holds no conversations.
 pub fn open_source(input: &Input, batches: BatchOptions, tables: &TableOptions) -> Result<Box<dyn Source>> {
     let Some(path) = &input.path else {
-        let mut stdin = io::stdin().lock();
-        let first = stdin.fill_buf().map_err(|error| failed("-", "cannot be read", error))?;
-        return match sniff_table(first) {
+        return match sniff_stdin()? {
             Some(Container::ArrowStream) => {
                 let stream = ipc::IpcStream::open("-", Box::new(io::stdin()), None)?;
                 Ok(Box::new(RowSource::new("-", Container::ArrowStream, Box::new(stream), batches, tables)?))
             }
             Some(_) => {
-                let message = "Parquet and Arrow files are read from their end, which a stream does not show: name the file";
+                let message =
+                    "Parquet and Arrow files are read from their end, which a stream does not show: name the file";
                 Err(Error::new(ErrorKind::Usage, "-", message))
             }
             None => Ok(Box::new(open_input(input, batches)?)),
@@ -107,6 +107,13 @@ pub fn open_source(input: &Input, batches: BatchOptions, tables: &TableOptions) 
         }
         None => Ok(Box::new(open_input(input, batches)?)),
     }
+}
+
+/// Looks at the first bytes of stdin, which stay there for the reader.
+fn sniff_stdin() -> Result<Option<Container>> {
+    let mut stdin = io::stdin().lock();
+    let first = stdin.fill_buf().map_err(|error| failed("-", "cannot be read", error))?;
+    Ok(sniff_table(first))
 }
 
 /// Opens some row groups of a Parquet file, as one split of it.

@@ -115,7 +115,8 @@ impl ParquetRows {
 
     /// The rest of a row group that cannot be read.
     fn lost(&self, index: usize, given: u64, message: &str) -> Chunk {
-        let before: i64 = self.metadata.metadata().row_groups().iter().take(index).map(RowGroupMetaData::num_rows).sum();
+        let before: i64 =
+            self.metadata.metadata().row_groups().iter().take(index).map(RowGroupMetaData::num_rows).sum();
         let total = self.group(index).num_rows().max(0) as u64;
         let (first, rows) = (before.max(0) as u64 + given, total.saturating_sub(given));
         let last = (first + rows).saturating_sub(1);

@@ -147,11 +147,8 @@ impl<'a> Texts<'a> {
                 let dictionary = array.as_any_dictionary_opt()?;
                 let values = Box::new(Self::of(dictionary.values().as_ref())?);
                 // An empty dictionary has nulls only, and no key to look up.
-                let keys = if dictionary.values().is_empty() {
-                    vec![0; array.len()]
-                } else {
-                    dictionary.normalized_keys()
-                };
+                let keys =
+                    if dictionary.values().is_empty() { vec![0; array.len()] } else { dictionary.normalized_keys() };
                 Self::Dictionary { keys, nulls: dictionary.keys().nulls(), values }
             }
             _ => return None,
@@ -165,7 +162,11 @@ impl<'a> Texts<'a> {
             Self::Large(texts) => texts.is_valid(index).then(|| texts.value(index)),
             Self::View(texts) => texts.is_valid(index).then(|| texts.value(index)),
             Self::Dictionary { keys, nulls, values } => {
-                if nulls.is_some_and(|nulls| nulls.is_null(index)) { None } else { values.get(keys[index]) }
+                if nulls.is_some_and(|nulls| nulls.is_null(index)) {
+                    None
+                } else {
+                    values.get(keys[index])
+                }
             }
         }
     }

@@ -107,7 +107,8 @@ impl<'a> Cells<'a> {
                 (Some(width), _) => {
                     let data = array.to_data();
                     let start = data.offset() * width;
-                    let buffer = data.buffers().first().map(|buffer| buffer.slice_with_length(start, data.len() * width));
+                    let buffer =
+                        data.buffers().first().map(|buffer| buffer.slice_with_length(start, data.len() * width));
                     buffer.map_or(Self::Null, |buffer| Self::Fixed(buffer, width, array.nulls().cloned()))
                 }
                 (None, Some((ranges, values))) => lists(array, ranges, values),

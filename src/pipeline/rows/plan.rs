@@ -112,10 +112,14 @@ impl TableInput {
         let column = self.id_column.map(|column| rows.column(column));
         let Some(column) = column else { return vec![None; rows.num_rows()] };
         if let Some(texts) = Texts::of(column) {
-            return (0..rows.num_rows()).map(|row| texts.get(row).filter(|id| !id.is_empty()).map(str::to_owned)).collect();
+            return (0..rows.num_rows())
+                .map(|row| texts.get(row).filter(|id| !id.is_empty()).map(str::to_owned))
+                .collect();
         }
         let options = FormatOptions::default();
-        let Ok(formatter) = ArrayFormatter::try_new(column.as_ref(), &options) else { return vec![None; rows.num_rows()] };
+        let Ok(formatter) = ArrayFormatter::try_new(column.as_ref(), &options) else {
+            return vec![None; rows.num_rows()];
+        };
         (0..rows.num_rows()).map(|row| column.is_valid(row).then(|| formatter.value(row).to_string())).collect()
     }
 
@@ -131,10 +135,15 @@ fn by_name(head: &RecordBatch) -> Option<Found> {
     let schema = head.schema();
     MESSAGES.iter().find_map(|name| {
         let column = schema.fields().iter().position(|field| field.name().eq_ignore_ascii_case(name))?;
-        // Of an empty table the name has to do.
-        let empty = || head.num_rows() == 0 && is_text(schema.field(column).data_type());
-        fits(head, column).or_else(|| empty().then_some((column, CellKind::Text, None)))
+        fits(head, column).or_else(|| may_be_json(head, column).then_some((column, CellKind::Text, None)))
     })
+}
+
+/// True for a text column whose name has to do: it is empty, or its JSON is broken row by row.
+fn may_be_json(head: &RecordBatch, column: usize) -> bool {
+    let Some(texts) = Texts::of(head.column(column)) else { return false };
+    let mut texts = (0..head.num_rows()).filter_map(|row| texts.get(row));
+    texts.next().is_none_or(|first| first.trim_start().starts_with(['[', '{']))
 }
 
 fn only_one(head: &RecordBatch) -> Option<Found> {
@@ -156,11 +165,12 @@ fn fits(head: &RecordBatch, column: usize) -> Option<Found> {
         let by_type = shape_of(&format!("[{{{message}}}]"));
         let lists = Lists::of(array)?;
         let renderer = Renderer::new(lists.values, true);
-        let by_value = (0..n_rows).filter_map(|row| lists.get(row).filter(|range| !range.is_empty())).find_map(|range| {
-            let mut text = String::new();
-            renderer.write_list(range, &mut text);
-            shape_of(&text)
-        });
+        let by_value =
+            (0..n_rows).filter_map(|row| lists.get(row).filter(|range| !range.is_empty())).find_map(|range| {
+                let mut text = String::new();
+                renderer.write_list(range, &mut text);
+                shape_of(&text)
+            });
         return by_type.map(|by_type| (column, CellKind::Structs, by_value.or(Some(by_type))));
     }
     let texts = Texts::of(array)?;

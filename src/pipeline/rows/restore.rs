@@ -157,7 +157,8 @@ impl RowRestorer {
         if records == 0 {
             return Ok(None);
         }
-        let rows = concat_batches(&self.schema, &rows).map_err(|error| self.broken(self.next_row, &error.to_string()))?;
+        let rows =
+            concat_batches(&self.schema, &rows).map_err(|error| self.broken(self.next_row, &error.to_string()))?;
         Ok(Some(RestoredRows { marks: marks(&rows), rows, records, lost }))
     }
 
@@ -212,11 +213,7 @@ impl RowRestorer {
 }
 
 /// The original rows of written `rows`.
-fn restored(
-    rows: &RecordBatch,
-    table: &TableInput,
-    entries: &[Entries],
-) -> std::result::Result<RecordBatch, String> {
+fn restored(rows: &RecordBatch, table: &TableInput, entries: &[Entries]) -> std::result::Result<RecordBatch, String> {
     let views: Vec<_> = entries.iter().map(Entries::views).collect::<std::result::Result<_, _>>()?;
     let mut found: Vec<Found<'_>> = Vec::with_capacity(entries.len());
     for views in &views {
@@ -245,7 +242,9 @@ fn restored(
             });
             restore_lists(column, &entries.collect::<Vec<_>>())?
         }
-        CellKind::Text if found.iter().all(|row| row.record.is_none() && row.originals.is_empty()) => return Ok(rows.clone()),
+        CellKind::Text if found.iter().all(|row| row.record.is_none() && row.originals.is_empty()) => {
+            return Ok(rows.clone());
+        }
         CellKind::Text => {
             let texts = Texts::of(column).ok_or("the conversations are no texts")?;
             let restore = |(at, row): (usize, &Found<'_>)| match (row.record, texts.get(at)) {

@@ -214,10 +214,7 @@ fn prove(
 }
 
 /// The column as it was, from the column as it is written and what the sidecar holds of each of its rows.
-pub(super) fn restore_lists(
-    written: &ArrayRef,
-    entries: &[CellEntries<'_>],
-) -> std::result::Result<ArrayRef, String> {
+pub(super) fn restore_lists(written: &ArrayRef, entries: &[CellEntries<'_>]) -> std::result::Result<ArrayRef, String> {
     if entries.iter().all(|entry| entry.messages.is_empty() && entry.record.is_none()) {
         return Ok(written.clone());
     }
