@@ -22,6 +22,7 @@ mod native;
 mod pipeline;
 mod restore;
 mod resume;
+mod rows;
 mod shape_tables;
 mod shapes;
 #[cfg(feature = "remote")]
