@@ -8,7 +8,7 @@ use super::failed;
 use super::store::{Location, Place, Stores};
 use crate::error::{Error, ErrorKind, Result};
 
-const ENDINGS: [&str; 3] = ["jsonl", "ndjson", "json"];
+const ENDINGS: [&str; 7] = ["jsonl", "ndjson", "json", "traj", "parquet", "arrow", "feather"];
 const STORED_ENDINGS: [&str; 3] = ["gz", "zst", "zstd"];
 
 /// One input.

@@ -10,7 +10,7 @@ use super::codec::{Codec, open_codec};
 use super::lines::Stored;
 use super::range::RangeReader;
 use super::store::store_error;
-use super::{DocumentSource, Input, LineSource, failed, is_document};
+use super::{DocumentSource, EventSource, Input, LineSource, failed, is_document, sniff};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{Batch, BatchOptions, Corpus, PlannedInput, Slice, Source, SourceDigest};
 
@@ -76,7 +76,7 @@ fn look_at(input: &Input, split_bytes: u64) -> Result<PlannedSlices> {
 
 /// True for a file of JSON lines that is not compressed: a reader may start at any line.
 fn is_plain_lines(head: &[u8]) -> bool {
-    Codec::sniff(head) == Codec::Plain && !is_table(head) && !is_document(head)
+    Codec::sniff(head) == Codec::Plain && !is_table(head) && !is_document(head) && sniff(head).is_none()
 }
 
 fn is_table(head: &[u8]) -> bool {
@@ -156,7 +156,10 @@ fn records(
     stored: Option<Stored>,
     options: BatchOptions,
 ) -> Box<dyn Source> {
-    if is_document(head) {
+    if let Some(shape) = sniff(head) {
+        let events = EventSource::new(name, stream, shape, options);
+        Box::new(if let Some(stored) = stored { events.stored(stored) } else { events })
+    } else if is_document(head) {
         let documents = DocumentSource::new(name, stream, options);
         Box::new(if let Some(stored) = stored { documents.stored(stored) } else { documents })
     } else {

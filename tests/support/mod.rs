@@ -7,4 +7,5 @@ pub(crate) mod dir;
 #[cfg(feature = "remote")]
 pub(crate) mod s3;
 pub(crate) mod job;
+pub(crate) mod native;
 pub(crate) mod talk;
