@@ -12,6 +12,7 @@
 mod classify;
 mod cli;
 mod corpora;
+mod crash;
 mod defects;
 mod documents;
 mod engine;
@@ -19,6 +20,8 @@ mod events;
 mod metrics;
 mod native;
 mod pipeline;
+#[cfg(feature = "remote")]
+mod remote_runs;
 mod restore;
 mod resume;
 mod shape_tables;

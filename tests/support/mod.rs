@@ -4,8 +4,8 @@ pub(crate) mod chats;
 pub(crate) mod command;
 pub(crate) mod corpora;
 pub(crate) mod dir;
-#[cfg(feature = "remote")]
-pub(crate) mod s3;
 pub(crate) mod job;
 pub(crate) mod native;
+#[cfg(feature = "remote")]
+pub(crate) mod s3;
 pub(crate) mod talk;
