@@ -12,6 +12,7 @@
 mod classify;
 mod cli;
 mod corpora;
+mod crash;
 mod defects;
 mod documents;
 mod engine;
@@ -20,6 +21,8 @@ mod get;
 mod metrics;
 mod native;
 mod pipeline;
+#[cfg(feature = "remote")]
+mod remote_runs;
 mod restore;
 mod resume;
 mod rows;
