@@ -29,6 +29,8 @@ fn context(engine: Blunt, format: ConversationFormat, threads: usize, batch_byte
         verbatim_map: false,
         batch_bytes,
         max_record_bytes: 1 << 30,
+        measure_only: false,
+        dataset: None,
     };
     Context {
         engine: Arc::new(engine),

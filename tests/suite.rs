@@ -14,6 +14,7 @@ mod cli;
 mod corpora;
 mod defects;
 mod engine;
+mod job;
 mod metrics;
 mod pipeline;
 mod restore;

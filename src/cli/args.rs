@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use condenser::model::{EngineArgs, ShapeName};
-use condenser::pipeline::{ConversationFormat, MaxRejects};
+use condenser::pipeline::JobArgs;
 
 /// Compresses corpora of chat and agent transcripts, provably lossless.
 #[derive(Debug, Parser)]
@@ -18,6 +18,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Compress conversations into a run directory, or as a filter from stdin to stdout.
     Compress(Box<CompressArgs>),
+    /// Run a job file.
+    Run(RunArgs),
     /// Bring the originals back, byte for byte.
     Restore(RestoreArgs),
     /// Recompute every hash of a run and restore every record; exit code 4 on any difference.
@@ -32,39 +34,11 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompressArgs {
-    /// Files, folders or patterns with JSON lines (plain, gzip or zstd), or `-` for stdin.
-    #[arg(required = true, value_name = "INPUT")]
-    pub(crate) inputs: Vec<String>,
-    /// Directory for the run; `-` writes records to stdout.
-    #[arg(long, short, value_name = "RUN")]
-    pub(crate) output: Option<String>,
-    /// How tables are written [default: parquet].
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<ConversationFormat>,
-    /// Shape of all records; found out per file when left out.
-    #[arg(long, value_enum)]
-    pub(crate) shape: Option<ShapeName>,
-    /// Also write the decisions table: one row per message.
-    #[arg(long)]
-    pub(crate) trace: bool,
-    /// With `--format jsonl`: also write the map from message id to original, as other tools read it.
-    #[arg(long)]
-    pub(crate) verbatim_map: bool,
+    #[command(flatten)]
+    pub(crate) job: JobArgs,
     /// As a filter: the file that restores the input.
     #[arg(long, value_name = "FILE")]
     pub(crate) sidecar: Option<PathBuf>,
-    /// Fail when more records are rejected: a number, or a share of a source such as 0.01 or 1%.
-    #[arg(long, value_name = "N|SHARE", value_parser = parse_max_rejects)]
-    pub(crate) max_rejects: Option<MaxRejects>,
-    /// Reject longer lines [default: 1GiB].
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    pub(crate) max_record_bytes: Option<usize>,
-    #[command(flatten)]
-    pub(crate) resources: ResourceArgs,
-    #[command(flatten)]
-    pub(crate) progress: ProgressArgs,
-    #[command(flatten)]
-    pub(crate) engine: EngineArgs,
     /// For drills of debug builds: fail inside the engine on the conversation with this id.
     #[cfg(debug_assertions)]
     #[arg(long, hide = true, value_name = "ID")]
@@ -72,37 +46,17 @@ pub(crate) struct CompressArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ResourceArgs {
-    /// Number of workers [default: one per core].
-    #[arg(long, value_name = "N")]
-    pub(crate) threads: Option<usize>,
-    /// Bound on the bytes in flight, such as 512MiB [default: 256MiB].
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    pub(crate) memory: Option<usize>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ProgressArgs {
-    /// Print errors only.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-    /// How progress is shown.
-    #[arg(long, value_enum, default_value_t = ProgressMode::Auto)]
-    pub(crate) progress: ProgressMode,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ProgressMode {
-    /// A bar on a terminal, else plain lines.
-    Auto,
-    /// A bar.
-    Bar,
-    /// One line per source.
-    Plain,
-    /// One JSON object per line.
-    Json,
-    /// Nothing.
-    None,
+pub(crate) struct RunArgs {
+    /// The job file; paths in it start from the current directory, as those on the command line.
+    #[arg(value_name = "JOB.toml")]
+    pub(crate) job: PathBuf,
+    /// Sets a key over the file, such as `engine.recency_window=2` or `inputs='["logs"]'`; the value is TOML, or else
+    /// a text. May be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Run nothing: print the job with all defaults, list its inputs, and estimate memory, disk and time from a sample.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]
@@ -182,59 +136,4 @@ pub(crate) struct CompletionsArgs {
     /// The shell.
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
-}
-
-/// A size in bytes with an optional unit: `1GiB`, `512MB`, `64k`. The units of 1024 and their short forms count
-/// in 1024, `kB`, `MB` and `GB` in 1000.
-pub(crate) fn parse_size(text: &str) -> Result<usize, String> {
-    let digits = text.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect::<String>();
-    let unit = text.strip_prefix(&*digits).unwrap_or_default().trim();
-    let factor: f64 = match unit.to_ascii_lowercase().as_str() {
-        "" | "b" => 1.0,
-        "k" | "kib" => 1024.0,
-        "m" | "mib" => 1024.0 * 1024.0,
-        "g" | "gib" => 1024.0 * 1024.0 * 1024.0,
-        "kb" => 1e3,
-        "mb" => 1e6,
-        "gb" => 1e9,
-        _ => return Err(format!("`{unit}` is no unit; use KiB, MiB, GiB, kB, MB or GB")),
-    };
-    match digits.parse::<f64>() {
-        Ok(number) if number * factor >= 1.0 => Ok((number * factor) as usize),
-        _ => Err("expected a size such as 512MiB".to_owned()),
-    }
-}
-
-fn parse_max_rejects(text: &str) -> Result<MaxRejects, String> {
-    if let Ok(count) = text.parse() {
-        return Ok(MaxRejects::Count(count));
-    }
-    let (number, divisor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
-    match number.parse::<f64>().map(|number| number / divisor) {
-        Ok(share) if (0.0..=1.0).contains(&share) => Ok(MaxRejects::Share(share)),
-        _ => Err("expected a number of records or a share such as 0.01 or 1%".to_owned()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{MaxRejects, parse_max_rejects, parse_size};
-
-    #[test]
-    fn sizes_have_units() {
-        for (text, bytes) in [("1", 1), ("2k", 2048), ("1.5MiB", 1_572_864), ("3 MB", 3_000_000), ("1GiB", 1 << 30)] {
-            assert_eq!(parse_size(text), Ok(bytes));
-        }
-        for text in ["", "x", "1 parsec", "-1", "0"] {
-            assert!(parse_size(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn limits_of_rejects_are_numbers_or_shares() {
-        assert_eq!(parse_max_rejects("10"), Ok(MaxRejects::Count(10)));
-        assert_eq!(parse_max_rejects("0.25"), Ok(MaxRejects::Share(0.25)));
-        assert_eq!(parse_max_rejects("1%"), Ok(MaxRejects::Share(0.01)));
-        assert!(parse_max_rejects("1.5").is_err() && parse_max_rejects("many").is_err());
-    }
 }

@@ -1,4 +1,5 @@
-//! `condenser compress`: settings from arguments, then the job into a run directory or through the filter.
+//! `condenser compress`, and every job that ends in a run: settings become a pipeline into a run directory or
+//! through the filter.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -6,146 +7,117 @@ use std::sync::Arc;
 use condenser::engine::Engine;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{FilterSink, Input, RunWriter, expand, open_input};
-use condenser::model::{EngineOptions, ProvenancePlace};
 use condenser::pipeline::bridge::Bridge;
-use condenser::pipeline::{
-    BatchOptions, Condense, Context, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, JobOptions,
-    Outcome, ResourceLimits, Source, compress,
-};
+use condenser::pipeline::{BatchOptions, Condense, Context, JobSettings, Observer, Outcome, Source, Target, compress};
 
 use super::args::CompressArgs;
-use super::{Ending, block_on, message, progress};
-
-/// What is in flight stays below this; with everything else the process stays below 400 MB.
-const DEFAULT_MEMORY: usize = 256 << 20;
-
-/// What holds; nothing is optional any more.
-struct Settings {
-    inputs: Vec<Input>,
-    target: Target,
-    options: JobOptions,
-    limits: ResourceLimits,
-    threads: usize,
-}
-
-enum Target {
-    Run(PathBuf),
-    Filter(Option<PathBuf>),
-}
+use super::{Ending, block_on, environment, message, progress};
 
 /// Runs the command.
 pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
-    let observer = progress::observer(&args.progress);
-    let (quiet, max_rejects, trace) = (args.progress.quiet, args.max_rejects, args.trace);
+    let settings = args.job.settle(&environment)?;
+    let inputs = expand(&settings.inputs)?;
+    let engine = engine(&settings)?;
     #[cfg(debug_assertions)]
-    let drill = args.drill_panic.clone();
-    let settings = Settings::new(args)?;
-    let engine = Engine::new(settings.options.engine.clone())?.explaining(trace);
-    let engine: Arc<dyn Condense> = Arc::new(engine);
-    #[cfg(debug_assertions)]
-    let engine: Arc<dyn Condense> = match drill {
+    let engine: Arc<dyn Condense> = match args.drill_panic {
         None => engine,
         Some(id) => Arc::new(super::drill::Drill { engine, id }),
     };
-    let context = Context {
+    match &settings.target {
+        Target::Run(_) if args.sidecar.is_some() => {
+            let message = "--sidecar belongs to the filter; a run directory has its own";
+            Err(Error::new(ErrorKind::Usage, "", message))
+        }
+        Target::Run(path) => {
+            let path = PathBuf::from(path);
+            let outcome = into_run(&settings, engine, inputs, &path)?;
+            Ok(finish(&settings, &outcome, &path))
+        }
+        Target::Filter => filter(&settings, engine, inputs, args.sidecar.as_deref()),
+    }
+}
+
+/// The engine that `settings` ask for.
+pub(super) fn engine(settings: &JobSettings) -> Result<Arc<dyn Condense>> {
+    let engine = Engine::new(settings.options.engine.clone())?.explaining(settings.options.trace);
+    Ok(Arc::new(engine))
+}
+
+/// Compresses `inputs` into the run directory `path`.
+pub(super) fn into_run(
+    settings: &JobSettings,
+    engine: Arc<dyn Condense>,
+    inputs: Vec<Input>,
+    path: &Path,
+) -> Result<Outcome> {
+    refuse_inside(&inputs, path)?;
+    let context = context(settings, engine, progress::observer(settings))?;
+    let mut sink = RunWriter::create(path, &context.options)?;
+    block_on(compress(&context, sources(settings, inputs), &mut sink))
+}
+
+fn filter(
+    settings: &JobSettings,
+    engine: Arc<dyn Condense>,
+    inputs: Vec<Input>,
+    sidecar: Option<&Path>,
+) -> Result<Ending> {
+    if inputs.len() != 1 {
+        return Err(Error::new(ErrorKind::Usage, "", "the filter takes exactly one input"));
+    }
+    if sidecar.is_none() && !settings.quiet {
+        message::note("note: without --sidecar FILE the originals cannot be restored");
+    }
+    let context = context(settings, engine, progress::observer(settings))?;
+    let outcome = block_on(async {
+        let mut sink = FilterSink::create(Box::new(tokio::io::stdout()), sidecar)?;
+        compress(&context, sources(settings, inputs), &mut sink).await
+    })?;
+    drop(context);
+    if !settings.quiet {
+        message::note(&progress::summary(&outcome.totals));
+    }
+    Ok(ending(&outcome))
+}
+
+pub(super) fn context(
+    settings: &JobSettings,
+    engine: Arc<dyn Condense>,
+    observer: Arc<dyn Observer>,
+) -> Result<Context> {
+    Ok(Context {
         engine,
         options: settings.options.clone(),
         bridge: Bridge::new(settings.threads)?,
         limits: settings.limits,
-        max_rejects,
+        max_rejects: settings.max_rejects,
         observer,
-    };
-    let batches =
-        BatchOptions { batch_bytes: settings.options.batch_bytes, max_record_bytes: settings.options.max_record_bytes };
-    let sources = settings
-        .inputs
-        .into_iter()
-        .map(move |input| open_input(&input, batches).map(|source| Box::new(source) as Box<dyn Source>));
-    let outcome = match &settings.target {
-        Target::Run(path) => {
-            let mut sink = RunWriter::create(path, &context.options)?;
-            block_on(compress(&context, sources, &mut sink))?
-        }
-        Target::Filter(sidecar) => block_on(async {
-            let mut sink = FilterSink::create(Box::new(tokio::io::stdout()), sidecar.as_deref())?;
-            compress(&context, sources, &mut sink).await
-        })?,
-    };
-    drop(context);
-    Ok(finish(&outcome, &settings.target, quiet))
+    })
 }
 
-fn finish(outcome: &Outcome, target: &Target, quiet: bool) -> Ending {
-    let totals = &outcome.totals;
-    if !quiet {
-        message::note(&progress::summary(totals));
-        if let (Target::Run(path), true) = (target, totals.rejects > 0) {
+fn sources(settings: &JobSettings, inputs: Vec<Input>) -> impl Iterator<Item = Result<Box<dyn Source>>> + use<> {
+    let batches =
+        BatchOptions { batch_bytes: settings.options.batch_bytes, max_record_bytes: settings.options.max_record_bytes };
+    inputs.into_iter().map(move |input| open_input(&input, batches).map(|source| Box::new(source) as Box<dyn Source>))
+}
+
+/// Tells what a run came to.
+pub(super) fn finish(settings: &JobSettings, outcome: &Outcome, path: &Path) -> Ending {
+    if !settings.quiet {
+        message::note(&progress::summary(&outcome.totals));
+        if outcome.totals.rejects > 0 {
             message::note(&format!("rejected records stand in {}", path.join("rejects").display()));
         }
     }
-    if totals.rejects > 0 { Ending::Rejects } else { Ending::Clean }
+    ending(outcome)
 }
 
-impl Settings {
-    fn new(args: CompressArgs) -> Result<Self> {
-        let usage = |message: &str| Err(Error::new(ErrorKind::Usage, "", message));
-        let inputs = expand(&args.inputs)?;
-        let is_filter = match args.output.as_deref() {
-            Some(output) => output == "-",
-            None => args.inputs == ["-"],
-        };
-        let Some(output) =
-            args.output.filter(|_| !is_filter).map(PathBuf::from).or_else(|| is_filter.then(PathBuf::new))
-        else {
-            return usage("no output was named; use --output RUN");
-        };
-        let target = if is_filter {
-            if inputs.len() != 1 {
-                return usage("the filter takes exactly one input");
-            }
-            if args.format == Some(ConversationFormat::Parquet) || args.trace || args.verbatim_map {
-                return usage(
-                    "the filter writes records of the input's shape; --format parquet, --trace and --verbatim-map need --output RUN",
-                );
-            }
-            if args.sidecar.is_none() && !args.progress.quiet {
-                message::note("note: without --sidecar FILE the originals cannot be restored");
-            }
-            Target::Filter(args.sidecar)
-        } else {
-            if args.sidecar.is_some() {
-                return usage("--sidecar belongs to the filter; a run directory has its own");
-            }
-            Target::Run(output)
-        };
-        let format =
-            args.format.unwrap_or(if is_filter { ConversationFormat::Jsonl } else { ConversationFormat::Parquet });
-        if args.verbatim_map && format != ConversationFormat::Jsonl {
-            return usage("--verbatim-map goes with --format jsonl");
-        }
-        // A map is found through the provenance in the messages, so it is written there unless told otherwise.
-        let mut base = EngineOptions::default();
-        if args.verbatim_map {
-            base.provenance = ProvenancePlace::Metadata;
-        }
-        let options = JobOptions {
-            engine: args.engine.over(base),
-            format,
-            shape: args.shape,
-            trace: args.trace,
-            verbatim_map: args.verbatim_map,
-            batch_bytes: DEFAULT_BATCH_BYTES,
-            max_record_bytes: args.max_record_bytes.unwrap_or(DEFAULT_MAX_RECORD_BYTES),
-        };
-        let limits = ResourceLimits { memory: args.resources.memory.unwrap_or(DEFAULT_MEMORY) };
-        refuse_inside(&inputs, &target)?;
-        Ok(Self { inputs, target, options, limits, threads: args.resources.threads.unwrap_or(0) })
-    }
+fn ending(outcome: &Outcome) -> Ending {
+    if outcome.totals.rejects > 0 { Ending::Rejects } else { Ending::Clean }
 }
 
 /// Refuses to write a run into a folder that it reads from.
-fn refuse_inside(inputs: &[Input], target: &Target) -> Result<()> {
-    let Target::Run(run) = target else { return Ok(()) };
+fn refuse_inside(inputs: &[Input], run: &Path) -> Result<()> {
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let run = absolute(run);
     match inputs.iter().filter_map(|input| input.path.as_deref()).find(|path| absolute(path).starts_with(&run)) {

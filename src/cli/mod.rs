@@ -5,10 +5,12 @@ mod args;
 mod compress;
 #[cfg(debug_assertions)]
 mod drill;
+mod dry_run;
 mod explain;
 mod message;
 mod progress;
 mod restore;
+mod run;
 mod schema;
 mod verify;
 
@@ -58,6 +60,7 @@ pub(crate) fn main() -> ExitCode {
 fn run(command: Command) -> Result<Ending> {
     match command {
         Command::Compress(args) => compress::run(*args),
+        Command::Run(args) => run::run(&args),
         Command::Restore(args) => restore::run(args),
         Command::Verify(args) => verify::run(&args),
         Command::Explain(args) => explain::run(*args),
@@ -74,6 +77,12 @@ fn quiet_guarded_panics() {
             usual(info);
         }
     }));
+}
+
+/// A variable of the environment.
+#[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// Runs `work` until it ends or Ctrl-C drops it.

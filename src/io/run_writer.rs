@@ -24,9 +24,7 @@ const MAP: &str = "verbatim-map";
 #[derive(Debug)]
 pub struct RunWriter {
     root: PathBuf,
-    format: ConversationFormat,
-    trace: bool,
-    wants_map: bool,
+    options: JobOptions,
     part: usize,
     tables: Vec<Option<OpenTable>>,
     rejects: Option<OpenTable>,
@@ -53,9 +51,7 @@ impl RunWriter {
         std::fs::create_dir_all(root).map_err(|error| super::failed(place, "the directory cannot be made", error))?;
         Ok(Self {
             root: root.to_owned(),
-            format: options.format,
-            trace: options.trace,
-            wants_map: options.verbatim_map,
+            options: options.clone(),
             part: 0,
             tables: Vec::new(),
             rejects: None,
@@ -67,9 +63,9 @@ impl RunWriter {
 
     fn open(&self, table: Table) -> Result<OpenTable> {
         let name = table.as_str();
-        let encoder = match self.format {
+        let encoder = match self.options.format {
             ConversationFormat::Parquet => {
-                TableEncoder::parquet(name, self.path(name, "parquet"), schema_of(table, self.format))?
+                TableEncoder::parquet(name, self.path(name, "parquet"), schema_of(table, self.options.format))?
             }
             ConversationFormat::Jsonl => TableEncoder::lines(name, self.path(name, "jsonl.zst"), true),
         };
@@ -82,7 +78,7 @@ impl RunWriter {
     }
 
     fn ending(&self) -> &'static str {
-        match self.format {
+        match self.options.format {
             ConversationFormat::Parquet => "parquet",
             ConversationFormat::Jsonl => "jsonl.zst",
         }
@@ -123,10 +119,10 @@ impl Sink for RunWriter {
         self.part = part;
         self.tables = Table::ALL
             .iter()
-            .map(|&table| if table == Table::Decisions && !self.trace { Ok(None) } else { self.open(table).map(Some) })
+            .map(|&table| self.options.writes(table).then(|| self.open(table)).transpose())
             .collect::<Result<_>>()?;
         self.rejects = None;
-        self.map = if self.wants_map { Some(self.open_lines(MAP)?) } else { None };
+        self.map = if self.options.verbatim_map { Some(self.open_lines(MAP)?) } else { None };
         Ok(())
     }
 
@@ -161,7 +157,7 @@ impl Sink for RunWriter {
     }
 
     async fn finish(&mut self, mut manifest: Manifest) -> Result<Manifest> {
-        if let (true, 1, Some(map)) = (self.wants_map, self.n_conversations, self.only_map.take()) {
+        if let (true, 1, Some(map)) = (self.options.verbatim_map, self.n_conversations, self.only_map.take()) {
             let path = format!("{MAP}.json");
             write_atomic(&self.root.join(&path), map.as_bytes()).await?;
             manifest.files.push(TableFile {

@@ -124,7 +124,7 @@ pub async fn compress<S: Sink>(
         context.observer.committed(&entry);
         inputs.push(entry);
     }
-    let tables = Table::ALL.iter().filter(|&&table| table != Table::Decisions || context.options.trace);
+    let tables = Table::ALL.iter().filter(|&&table| context.options.writes(table));
     let manifest = Manifest {
         format_version: FORMAT_VERSION,
         engine_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -6,6 +6,7 @@ mod batch;
 pub mod bridge;
 mod commit;
 mod compress;
+mod job;
 mod ports;
 mod record;
 mod restore;
@@ -19,10 +20,14 @@ pub use batch::{
     Batch, BatchOptions, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, Line, LineBatch, LineKind, RowBatch,
 };
 pub use commit::{
-    Commit, ConversationFormat, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Piece, Proof, SourceDigest,
-    TableFile, Totals,
+    Commit, ConversationFormat, DatasetOptions, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Piece, Proof,
+    SourceDigest, TableFile, Totals,
 };
 pub use compress::{Context, MaxRejects, Outcome, ResourceLimits, batch_bytes, compress};
+pub use job::{
+    CompactionArgs, DEFAULT_MEMORY, DatasetArgs, DatasetShape, JobArgs, JobKind, JobSettings, ProgressMode, ReportArgs,
+    Secret, Size, StoreArgs, Target, parse_size, read_job,
+};
 pub use ports::{Condense, EncodedBatch, Observer, Progress, Silent, Sink, Source, TableReader};
 pub use record::{RejectRow, label};
 pub use restore::{PartReaders, Restored, Restorer};

@@ -1,0 +1,47 @@
+//! `condenser run`: a job file becomes settings, and its kind says what is done with them.
+
+use std::path::{Path, PathBuf};
+
+use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::expand;
+use condenser::pipeline::{JobKind, JobSettings, Target, read_job};
+
+use super::args::RunArgs;
+use super::{Ending, compress, dry_run, environment};
+
+/// Runs the command.
+pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
+    let settings = read(&args.job, &args.set)?;
+    if args.dry_run {
+        return dry_run::run(&settings);
+    }
+    let path = target(&settings)?;
+    match settings.kind {
+        JobKind::Compress | JobKind::Dataset | JobKind::Report | JobKind::Compaction => {
+            let inputs = expand(&settings.inputs)?;
+            let outcome = compress::into_run(&settings, compress::engine(&settings)?, inputs, &path)?;
+            Ok(compress::finish(&settings, &outcome, &path))
+        }
+    }
+}
+
+fn read(path: &Path, sets: &[String]) -> Result<JobSettings> {
+    let name = path.to_string_lossy();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Error::new(ErrorKind::Usage, &*name, "the job file cannot be read").because(error))?;
+    read_job(&name, &text, sets)?.settle(&environment).map_err(|mut error| {
+        let place = [&*name, &*error.place].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+        error.place = place.join(": ");
+        error
+    })
+}
+
+fn target(settings: &JobSettings) -> Result<PathBuf> {
+    match &settings.target {
+        Target::Run(path) => Ok(PathBuf::from(path)),
+        Target::Filter => {
+            let message = "a job file writes a directory; as a filter there is `condenser compress -`";
+            Err(Error::new(ErrorKind::Usage, "output", message))
+        }
+    }
+}
