@@ -51,7 +51,12 @@ fn job() -> Value {
 fn drop_null(value: &mut Value) {
     match value {
         Value::Object(entries) => {
-            if entries.get("default").is_some_and(|default| default.is_null() || *default == json!({})) {
+            let says_nothing = |default: &Value| match default {
+                Value::Null => true,
+                Value::Object(keys) => keys.values().all(Value::is_null),
+                _ => false,
+            };
+            if entries.get("default").is_some_and(says_nothing) {
                 entries.remove("default");
             }
             if let Some(Value::Array(types)) = entries.get_mut("type") {
