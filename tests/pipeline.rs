@@ -1,16 +1,17 @@
 //! The pipeline with other engines, sources and sinks: order, proof, restore, isolation, determinism.
 
 use std::io::{self, Cursor, Read};
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{LineSource, Run, RunWriter};
 use condenser::model::{EngineOptions, ProvenancePlace};
 use condenser::pipeline::bridge::{Bridge, guard};
 use condenser::pipeline::{
-    BatchOptions, Commit, Context, ConversationFormat, EncodedBatch, JobOptions, LineKind, Manifest, MaxRejects,
-    Outcome, PartReaders, RejectRow, ResourceLimits, Restorer, Silent, Sink, Source, TableReader, compress,
-    open_sealed, seal, verify_part,
+    BatchOptions, Commit, Context, ConversationFormat, Corpus, EncodedBatch, JobOptions, LineKind, Manifest,
+    MaxRejects, Outcome, PartReaders, PartSink, PartStart, Plan, PlannedInput, RejectRow, ResourceLimits, Restorer,
+    Silent, Sink, Slice, Source, TableReader, compress, open_sealed, seal, verify_part,
 };
 
 use arrow::record_batch::RecordBatch;
@@ -29,6 +30,7 @@ fn context(engine: Blunt, format: ConversationFormat, threads: usize, batch_byte
         verbatim_map: false,
         batch_bytes,
         max_record_bytes: 1 << 30,
+        split_bytes: 1 << 30,
         measure_only: false,
         dataset: None,
     };
@@ -36,9 +38,20 @@ fn context(engine: Blunt, format: ConversationFormat, threads: usize, batch_byte
         engine: Arc::new(engine),
         options,
         bridge: Bridge::new(threads).expect("threads start"),
-        limits: ResourceLimits { memory: 1 << 20 },
+        limits: ResourceLimits::new(1 << 20, threads),
         max_rejects: None,
+        shard: None,
         observer: Arc::new(Silent),
+    }
+}
+
+/// One source, which can be opened once.
+struct Once(Mutex<Option<Box<dyn Source>>>);
+
+impl Corpus for Once {
+    fn open(&self, _index: usize, input: &PlannedInput, _slice: &Slice) -> Result<Box<dyn Source>> {
+        let source = self.0.lock().expect("no panic").take();
+        source.ok_or_else(|| Error::new(ErrorKind::Input, &input.source, "was opened twice"))
     }
 }
 
@@ -46,6 +59,25 @@ fn source(text: &[u8], context: &Context) -> Box<dyn Source> {
     let options =
         BatchOptions { batch_bytes: context.options.batch_bytes, max_record_bytes: context.options.max_record_bytes };
     Box::new(LineSource::new("mem.jsonl", Box::new(Cursor::new(text.to_vec())), options))
+}
+
+fn plan(source: &dyn Source, context: &Context) -> Plan {
+    let input = PlannedInput { source: source.name().to_owned(), bytes: None, mark: None };
+    Plan::new(context.options.clone(), vec![(input, vec![Slice::Whole])]).expect("options are JSON")
+}
+
+fn run_source<S: Sink>(source: Box<dyn Source>, context: &Context, sink: &S) -> Result<Outcome> {
+    let plan = plan(&*source, context);
+    let corpus = Arc::new(Once(Mutex::new(Some(source))));
+    block_on(compress(context, &plan, Vec::new(), corpus, sink))
+}
+
+fn run_on_disk(text: &[u8], context: &Context, dir: &Path) -> Outcome {
+    let source = source(text, context);
+    let plan = plan(&*source, context);
+    let (sink, commits) = block_on(RunWriter::open(dir, &plan)).expect("a new run");
+    assert!(commits.is_empty());
+    run_source(source, context, &sink).expect("the job ends")
 }
 
 fn block_on<T>(work: impl Future<Output = T>) -> T {
@@ -57,8 +89,11 @@ fn block_on<T>(work: impl Future<Output = T>) -> T {
         .block_on(work)
 }
 
-fn run(text: &[u8], context: &Context, sink: &mut impl Sink) -> Result<Outcome> {
-    block_on(compress(context, [Ok(source(text, context))], sink))
+fn run(text: &[u8], context: &Context, memory: &mut Memory) -> Result<Outcome> {
+    let sink = MemorySink { fails_at: memory.fails_at, memory: Arc::default() };
+    let outcome = run_source(source(text, context), context, &sink);
+    memory.take(&sink);
+    outcome
 }
 
 /// Keeps what it is given.
@@ -70,23 +105,41 @@ struct Memory {
     fails_at: Option<usize>,
 }
 
-impl Sink for Memory {
-    async fn begin(&mut self, _part: usize, _source: &str) -> Result<()> {
-        Ok(())
+/// The one part of a job, kept in memory.
+struct MemorySink {
+    fails_at: Option<usize>,
+    memory: Arc<Mutex<(Vec<EncodedBatch>, Option<Commit>)>>,
+}
+
+impl Memory {
+    fn take(&mut self, sink: &MemorySink) {
+        (self.batches, self.commit) = std::mem::take(&mut *sink.memory.lock().expect("no panic"));
     }
+}
+
+impl Sink for MemorySink {
+    type Part = Self;
+
+    async fn begin(&self, _start: &PartStart<'_>) -> Result<Self> {
+        Ok(Self { fails_at: self.fails_at, memory: self.memory.clone() })
+    }
+    async fn finish(&self, manifest: Manifest) -> Result<Manifest> {
+        Ok(manifest)
+    }
+}
+
+impl PartSink for MemorySink {
     async fn write(&mut self, batch: EncodedBatch, _bridge: &Bridge) -> Result<()> {
-        if self.fails_at == Some(self.batches.len()) {
+        let mut memory = self.memory.lock().expect("no panic");
+        if self.fails_at == Some(memory.0.len()) {
             return Err(Error::new(ErrorKind::Io, "disk", "full"));
         }
-        self.batches.push(batch);
+        memory.0.push(batch);
         Ok(())
     }
-    async fn commit(&mut self, commit: Commit, _bridge: &Bridge) -> Result<Commit> {
-        self.commit = Some(commit.clone());
+    async fn commit(self, commit: Commit, _bridge: &Bridge) -> Result<Commit> {
+        self.memory.lock().expect("no panic").1 = Some(commit.clone());
         Ok(commit)
-    }
-    async fn finish(&mut self, manifest: Manifest) -> Result<Manifest> {
-        Ok(manifest)
     }
 }
 
@@ -212,13 +265,12 @@ fn the_same_bytes_come_out_on_any_number_of_threads() {
             .map(|threads| {
                 let dir = TestDir::new();
                 let context = context(Blunt::default(), format, threads, 10_000);
-                let mut sink = RunWriter::create(&dir.path("run"), &context.options).expect("a new run");
-                run(text.as_bytes(), &context, &mut sink).expect("the job ends");
+                run_on_disk(text.as_bytes(), &context, &dir.path("run"));
                 files(&dir.path("run"))
             })
             .into();
         assert!(runs[0] == runs[1] && runs[1] == runs[2], "{format:?}");
-        assert_eq!(runs[0].len(), 6);
+        assert_eq!(runs[0].len(), 7);
     }
 }
 
@@ -229,8 +281,7 @@ fn runs_on_disk_restore_and_find_single_conversations() {
     for format in FORMATS {
         let dir = TestDir::new();
         let context = context(Blunt::default(), format, 2, 5000);
-        let mut sink = RunWriter::create(&dir.path("run"), &context.options).expect("a new run");
-        run(text.as_bytes(), &context, &mut sink).expect("the job ends");
+        run_on_disk(text.as_bytes(), &context, &dir.path("run"));
         let run = Run::open(&dir.path("run")).expect("the run opens");
         let commit = &run.commits[0];
         run.check_files(commit).expect("the files are whole");
@@ -280,7 +331,9 @@ fn a_stream_that_breaks_gives_its_whole_lines_and_one_reject() {
             let options = BatchOptions { batch_bytes, max_record_bytes };
             let source = LineSource::new("torn.jsonl.gz", Box::new(Failing(Cursor::new(torn.to_vec()))), options);
             let mut sink = Memory::default();
-            block_on(compress(&context, [Ok(Box::new(source) as Box<dyn Source>)], &mut sink)).expect("the job ends");
+            let memory = MemorySink { fails_at: None, memory: Arc::default() };
+            run_source(Box::new(source), &context, &memory).expect("the job ends");
+            sink.take(&memory);
             let rejects: Vec<_> = sink.batches.iter().flat_map(|batch| &batch.rejects).collect();
             assert_eq!(rejects.iter().filter(|reject| reject.reason == "torn_stream").count(), 1);
             assert_eq!(sink.restored(), torn);

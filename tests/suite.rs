@@ -18,6 +18,7 @@ mod job;
 mod metrics;
 mod pipeline;
 mod restore;
+mod resume;
 mod shapes;
 mod support;
 mod text;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use condenser::model::{EngineArgs, ShapeName};
-use condenser::pipeline::JobArgs;
+use condenser::pipeline::{JobArgs, Shard};
 
 /// Compresses corpora of chat and agent transcripts, provably lossless.
 #[derive(Debug, Parser)]
@@ -20,6 +20,8 @@ pub(crate) enum Command {
     Compress(Box<CompressArgs>),
     /// Run a job file.
     Run(RunArgs),
+    /// Join what several machines did with `--shard` into a finished run.
+    Finish(FinishArgs),
     /// Bring the originals back, byte for byte.
     Restore(RestoreArgs),
     /// Recompute every hash of a run and restore every record; exit code 4 on any difference.
@@ -39,6 +41,8 @@ pub(crate) struct CompressArgs {
     /// As a filter: the file that restores the input.
     #[arg(long, value_name = "FILE")]
     pub(crate) sidecar: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
     /// For drills of debug builds: fail inside the engine on the conversation with this id.
     #[cfg(debug_assertions)]
     #[arg(long, hide = true, value_name = "ID")]
@@ -57,6 +61,29 @@ pub(crate) struct RunArgs {
     /// Run nothing: print the job with all defaults, list its inputs, and estimate memory, disk and time from a sample.
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+}
+
+/// What belongs to one call of a job, not to the job.
+#[derive(Debug, Args)]
+pub(crate) struct PlaceArgs {
+    /// Do only every N-th part, beginning with part I (from 0): one job on N machines; then `condenser finish RUN`.
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<Shard>,
+    /// When RUN holds a run already, start over in a new directory beside it.
+    #[arg(long)]
+    pub(crate) fresh: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FinishArgs {
+    /// The run directory.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    /// Print errors only.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]

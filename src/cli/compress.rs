@@ -6,15 +6,19 @@ use std::sync::Arc;
 
 use condenser::engine::Engine;
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::{FilterSink, Input, RunWriter, expand, open_input};
+use condenser::io::{FilterSink, Input, Inputs, RunWriter, expand};
 use condenser::pipeline::bridge::Bridge;
-use condenser::pipeline::{BatchOptions, Condense, Context, JobSettings, Observer, Outcome, Source, Target, compress};
+use condenser::pipeline::{
+    BatchOptions, Condense, Context, Corpus, JobSettings, Observer, Outcome, Plan, ResourceLimits, Shard, Target,
+    compress,
+};
 
-use super::args::CompressArgs;
+use super::args::{CompressArgs, PlaceArgs};
 use super::{Ending, block_on, environment, message, progress};
 
 /// Runs the command.
 pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
+    let usage = |message: &str| Err(Error::new(ErrorKind::Usage, "", message));
     let settings = args.job.settle(&environment)?;
     let inputs = expand(&settings.inputs)?;
     let engine = engine(&settings)?;
@@ -25,13 +29,16 @@ pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
     };
     match &settings.target {
         Target::Run(_) if args.sidecar.is_some() => {
-            let message = "--sidecar belongs to the filter; a run directory has its own";
-            Err(Error::new(ErrorKind::Usage, "", message))
+            usage("--sidecar belongs to the filter; a run directory has its own")
         }
         Target::Run(path) => {
-            let path = PathBuf::from(path);
-            let outcome = into_run(&settings, engine, inputs, &path)?;
+            let path = place(path, &args.place);
+            let outcome = into_run(&settings, engine, inputs, &path, args.place.shard)?;
             Ok(finish(&settings, &outcome, &path))
+        }
+        Target::Filter if inputs.len() != 1 => usage("the filter takes exactly one input"),
+        Target::Filter if args.place.shard.is_some() || args.place.fresh => {
+            usage("--shard and --fresh belong to a run directory; the filter has none")
         }
         Target::Filter => filter(&settings, engine, inputs, args.sidecar.as_deref()),
     }
@@ -49,11 +56,15 @@ pub(super) fn into_run(
     engine: Arc<dyn Condense>,
     inputs: Vec<Input>,
     path: &Path,
+    shard: Option<Shard>,
 ) -> Result<Outcome> {
     refuse_inside(&inputs, path)?;
-    let context = context(settings, engine, progress::observer(settings))?;
-    let mut sink = RunWriter::create(path, &context.options)?;
-    block_on(compress(&context, sources(settings, inputs), &mut sink))
+    let (corpus, plan) = plan(settings, inputs)?;
+    let context = Context { shard, ..context(settings, engine, progress::observer(settings))? };
+    block_on(async {
+        let (sink, commits) = RunWriter::open(path, &plan).await?;
+        compress(&context, &plan, commits, corpus, &sink).await
+    })
 }
 
 fn filter(
@@ -62,58 +73,79 @@ fn filter(
     inputs: Vec<Input>,
     sidecar: Option<&Path>,
 ) -> Result<Ending> {
-    if inputs.len() != 1 {
-        return Err(Error::new(ErrorKind::Usage, "", "the filter takes exactly one input"));
-    }
     if sidecar.is_none() && !settings.quiet {
         message::note("note: without --sidecar FILE the originals cannot be restored");
     }
+    let (corpus, plan) = plan(settings, inputs)?;
     let context = context(settings, engine, progress::observer(settings))?;
     let outcome = block_on(async {
-        let mut sink = FilterSink::create(Box::new(tokio::io::stdout()), sidecar)?;
-        compress(&context, sources(settings, inputs), &mut sink).await
+        let sink = FilterSink::create(Box::new(tokio::io::stdout()), sidecar)?;
+        compress(&context, &plan, Vec::new(), corpus, &sink).await
     })?;
     drop(context);
-    if !settings.quiet {
-        message::note(&progress::summary(&outcome.totals));
-    }
-    Ok(ending(&outcome))
+    Ok(finish(settings, &outcome, Path::new("")))
 }
 
+fn plan(settings: &JobSettings, inputs: Vec<Input>) -> Result<(Arc<dyn Corpus>, Plan)> {
+    let options = &settings.options;
+    let batches = BatchOptions { batch_bytes: options.batch_bytes, max_record_bytes: options.max_record_bytes };
+    let (corpus, inputs) = Inputs::plan(inputs, batches, options.split_bytes)?;
+    Ok((Arc::new(corpus), Plan::new(options.clone(), inputs)?))
+}
+
+/// Everything that holds for the pipeline of a job.
 pub(super) fn context(
     settings: &JobSettings,
     engine: Arc<dyn Condense>,
     observer: Arc<dyn Observer>,
 ) -> Result<Context> {
+    let bridge = Bridge::new(settings.threads)?;
     Ok(Context {
         engine,
         options: settings.options.clone(),
-        bridge: Bridge::new(settings.threads)?,
-        limits: settings.limits,
+        limits: ResourceLimits::new(settings.memory, bridge.threads()),
+        bridge,
         max_rejects: settings.max_rejects,
+        shard: None,
         observer,
     })
 }
 
-fn sources(settings: &JobSettings, inputs: Vec<Input>) -> impl Iterator<Item = Result<Box<dyn Source>>> + use<> {
-    let batches =
-        BatchOptions { batch_bytes: settings.options.batch_bytes, max_record_bytes: settings.options.max_record_bytes };
-    inputs.into_iter().map(move |input| open_input(&input, batches).map(|source| Box::new(source) as Box<dyn Source>))
-}
-
 /// Tells what a run came to.
 pub(super) fn finish(settings: &JobSettings, outcome: &Outcome, path: &Path) -> Ending {
+    let totals = &outcome.totals;
+    let is_run = settings.target != Target::Filter;
     if !settings.quiet {
-        message::note(&progress::summary(&outcome.totals));
-        if outcome.totals.rejects > 0 {
+        if outcome.n_resumed > 0 {
+            message::note(&format!("{} parts were committed before and are kept", outcome.n_resumed));
+        }
+        message::note(&progress::summary(totals));
+        if is_run && outcome.n_missing > 0 {
+            let (n, run) = (outcome.n_missing, path.display());
+            message::note(&format!("{n} parts are left to other shards; then: condenser finish {run}"));
+        }
+        if is_run && totals.rejects > 0 {
             message::note(&format!("rejected records stand in {}", path.join("rejects").display()));
         }
     }
-    ending(outcome)
+    if totals.rejects > 0 { Ending::Rejects } else { Ending::Clean }
 }
 
-fn ending(outcome: &Outcome) -> Ending {
-    if outcome.totals.rejects > 0 { Ending::Rejects } else { Ending::Clean }
+/// The directory that `output` stands for in this call.
+pub(super) fn place(output: &str, args: &PlaceArgs) -> PathBuf {
+    let output = Path::new(output);
+    if args.fresh { fresh(output) } else { output.to_owned() }
+}
+
+/// The first of RUN, RUN-2, RUN-3, … that does not exist.
+fn fresh(output: &Path) -> PathBuf {
+    let name = |n: usize| {
+        let mut name = output.as_os_str().to_owned();
+        name.push(format!("-{n}"));
+        PathBuf::from(name)
+    };
+    let mut numbered = (2..).map(name);
+    if output.exists() { numbered.find(|path| !path.exists()).unwrap_or_default() } else { output.to_owned() }
 }
 
 /// Refuses to write a run into a folder that it reads from.

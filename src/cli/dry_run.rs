@@ -7,10 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use arrow::datatypes::SchemaRef;
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::{Codec, Input, Run, RunWriter, expand, open_codec, open_input};
+use condenser::io::{Codec, Input, Inputs, Run, RunWriter, expand, open_codec};
 use condenser::pipeline::{
-    Batch, BatchOptions, JobSettings, Silent, Size, Source, SourceDigest, Totals, compress as compress_all,
+    Batch, BatchOptions, Corpus, JobSettings, Plan, PlannedInput, Silent, Size, Slice, Source, SourceDigest, Totals,
+    compress as compress_all,
 };
 
 use super::{Ending, block_on, compress, message};
@@ -96,10 +98,10 @@ fn estimate(settings: &JobSettings, files: &[(Input, u64)], lines: &mut Vec<Stri
     }
     lines.push(format!(
         "memory: at most about {}: {} in flight and {} for everything else; a record over {} takes four times its size",
-        human(settings.limits.memory as u64 + FIXED_MEMORY),
-        Size(settings.limits.memory),
+        human(settings.memory as u64 + FIXED_MEMORY),
+        Size(settings.memory),
         human(FIXED_MEMORY),
-        human(settings.limits.memory as u64 / 4)
+        human(settings.memory as u64 / 4)
     ));
     Ok(())
 }
@@ -162,13 +164,14 @@ fn measure(settings: &JobSettings, taken: &[&(Input, u64)], share: u64) -> Resul
     let mut context = compress::context(settings, engine, Arc::new(Silent))?;
     context.max_rejects = None;
     let batches = BatchOptions { batch_bytes: SAMPLE_BATCH, max_record_bytes: settings.options.max_record_bytes };
-    let sources = taken.iter().map(|(input, _)| {
-        let source: Box<dyn Source> = Box::new(open_input(input, batches)?);
-        Ok(Box::new(Head { source, left: share, read: 0 }) as Box<dyn Source>)
-    });
-    let mut sink = RunWriter::create(&path, &context.options)?;
+    let inputs = taken.iter().map(|(input, _)| input.clone()).collect();
+    let (inputs, slices) = Inputs::plan(inputs, batches, u64::MAX)?;
+    let plan = Plan::new(settings.options.clone(), slices)?;
     let start = Instant::now();
-    let outcome = block_on(compress_all(&context, sources, &mut sink))?;
+    let outcome = block_on(async {
+        let (sink, commits) = RunWriter::open(&path, &plan).await?;
+        compress_all(&context, &plan, commits, Arc::new(Heads { inputs, share }), &sink).await
+    })?;
     let seconds = start.elapsed().as_secs_f64();
     let run = Run::open(&path)?;
     let mut tables: Vec<(String, u64)> = Vec::new();
@@ -188,6 +191,19 @@ fn measure(settings: &JobSettings, taken: &[&(Input, u64)], share: u64) -> Resul
     })
 }
 
+/// The beginnings of inputs.
+struct Heads {
+    inputs: Inputs,
+    share: u64,
+}
+
+impl Corpus for Heads {
+    fn open(&self, index: usize, input: &PlannedInput, slice: &Slice) -> Result<Box<dyn Source>> {
+        let source = self.inputs.open(index, input, slice)?;
+        Ok(Box::new(Head { source, left: self.share, read: 0 }))
+    }
+}
+
 /// The beginning of a source.
 struct Head {
     source: Box<dyn Source>,
@@ -198,6 +214,10 @@ struct Head {
 impl Source for Head {
     fn name(&self) -> &str {
         self.source.name()
+    }
+
+    fn schema(&self) -> Option<SchemaRef> {
+        self.source.schema()
     }
 
     fn next_batch(&mut self) -> Result<Option<Batch>> {

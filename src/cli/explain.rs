@@ -7,7 +7,7 @@ use condenser::engine::{Engine, Scratch};
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{expand, open_input};
 use condenser::model::{Condensed, Conversation, EngineOptions, Message};
-use condenser::pipeline::{BatchOptions, LineKind};
+use condenser::pipeline::{Batch, BatchOptions, LineKind};
 use condenser::shape;
 
 use super::args::ExplainArgs;
@@ -26,7 +26,10 @@ fn explain(args: ExplainArgs, stop: &AtomicBool) -> Result<Ending> {
     let (mut scratch, mut found, mut rejected) = (Scratch::default(), false, false);
     for input in expand(&args.inputs)? {
         let mut source = open_input(&input, BatchOptions::default())?;
-        while let Some(batch) = source.next_lines() {
+        while let Some(batch) = source.next_batch()? {
+            let Batch::Lines(batch) = batch else {
+                return Err(Error::new(ErrorKind::Usage, &input.name, "tables cannot be explained yet"));
+            };
             for line in batch.lines.iter().filter(|line| line.kind == LineKind::Record) {
                 check_stop(stop)?;
                 let place = format!("{}#{}", input.name, line.row);

@@ -43,7 +43,7 @@ fn hint(error: &Error) -> Option<&'static str> {
     let says = |text: &str| error.message.contains(text);
     Some(match error.kind {
         ErrorKind::Usage if says("committed run") => {
-            "choose another directory with --output; a run is never overwritten"
+            "choose another directory with --output, or --fresh for a new one beside it; a run is never overwritten"
         }
         ErrorKind::Usage if says("no manifest.json") => "name the directory that `condenser compress --output` wrote",
         ErrorKind::Usage if says("is not overwritten") => "remove the file or choose another name",

@@ -7,6 +7,7 @@ mod compress;
 mod drill;
 mod dry_run;
 mod explain;
+mod finish;
 mod message;
 mod progress;
 mod restore;
@@ -60,6 +61,7 @@ pub(crate) fn main() -> ExitCode {
 fn run(command: Command) -> Result<Ending> {
     match command {
         Command::Compress(args) => compress::run(*args),
+        Command::Finish(args) => finish::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Restore(args) => restore::run(args),
         Command::Verify(args) => verify::run(&args),

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use condenser::pipeline::{InputEntry, JobSettings, Observer, Progress, ProgressMode, Silent, Totals};
+use condenser::pipeline::{Commit, JobSettings, Observer, Progress, ProgressMode, Silent, Totals};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::message;
@@ -90,9 +90,9 @@ struct Plain;
 impl Observer for Plain {
     fn source(&self, _index: usize, _name: &str) {}
     fn progress(&self, _progress: &Progress) {}
-    fn committed(&self, input: &InputEntry) {
-        let (source, bytes) = (&input.source, input.digest.stream_bytes);
-        message::note(&format!("part {:05}: {source}: {bytes} bytes, restored and compared", input.part));
+    fn committed(&self, commit: &Commit) {
+        let (source, bytes) = (&commit.source, commit.input.stream_bytes);
+        message::note(&format!("part {:05}: {source}: {bytes} bytes, restored and compared", commit.part));
     }
 }
 
@@ -112,7 +112,9 @@ impl Observer for Json {
             message::note(&line.to_string());
         }
     }
-    fn committed(&self, input: &InputEntry) {
-        message::note(&serde_json::json!({ "event": "committed", "input": input }).to_string());
+    fn committed(&self, commit: &Commit) {
+        let (part, source, input, totals) = (commit.part, &commit.source, &commit.input, &commit.totals);
+        let line = serde_json::json!({ "event": "committed", "part": part, "source": source, "input": input, "totals": totals });
+        message::note(&line.to_string());
     }
 }

@@ -94,10 +94,7 @@ fn conversation(run: &Run, id: &str, args: &RestoreArgs, bridge: &Bridge) -> Res
 
 fn all(run: &Run, args: &RestoreArgs, bridge: &Bridge, stop: &AtomicBool) -> Result<Ending> {
     let rounds = args.through.iter().map(|path| Run::open(path)).collect::<Result<Vec<_>>>()?;
-    let mut jobs = Vec::new();
-    for commit in &run.commits {
-        jobs.push(Job::plan(run, commit, &rounds)?);
-    }
+    let jobs = Job::plan(run, &rounds)?;
     let to_stdout = match args.output.as_deref() {
         Some(output) => output == "-",
         None => true,
@@ -111,12 +108,14 @@ fn all(run: &Run, args: &RestoreArgs, bridge: &Bridge, stop: &AtomicBool) -> Res
     for (job, name) in jobs.iter().zip(&names) {
         let mut output =
             if to_stdout { Output::stdout() } else { Output::File(BlockingFile::create_new(&folder.join(name))?) };
-        job.check()?;
-        let mut restorer = job.restorer(bridge)?;
-        verify_part(&mut restorer, job.source(), None, &mut |bytes| {
-            check_stop(stop)?;
-            output.write(bytes)
-        })?;
+        for part in &job.parts {
+            part.check()?;
+            let mut restorer = part.restorer(bridge)?;
+            verify_part(&mut restorer, part.source(), None, &mut |bytes| {
+                check_stop(stop)?;
+                output.write(bytes)
+            })?;
+        }
         output.finish()?;
     }
     if !args.quiet && !to_stdout {
@@ -125,14 +124,36 @@ fn all(run: &Run, args: &RestoreArgs, bridge: &Bridge, stop: &AtomicBool) -> Res
     Ok(Ending::Clean)
 }
 
-/// One source to restore: a part and, over several rounds, the parts that it came through.
+/// One source to restore: its parts in order.
 struct Job<'r> {
+    source: &'r str,
+    parts: Vec<Part<'r>>,
+}
+
+impl<'r> Job<'r> {
+    /// A job per source of the first round. Parts of one source follow each other.
+    fn plan(run: &'r Run, runs: &'r [Run]) -> Result<Vec<Self>> {
+        let mut jobs: Vec<Self> = Vec::new();
+        for commit in &run.commits {
+            let part = Part::plan(run, commit, runs)?;
+            let source = part.source().source.as_str();
+            match jobs.last_mut().filter(|_| !part.source().split.is_first()) {
+                Some(job) => job.parts.push(part),
+                None => jobs.push(Self { source, parts: vec![part] }),
+            }
+        }
+        Ok(jobs)
+    }
+}
+
+/// A part and, over several rounds, the parts that it came through.
+struct Part<'r> {
     run: &'r Run,
     commit: &'r Commit,
     rounds: Vec<Through<'r>>,
 }
 
-impl<'r> Job<'r> {
+impl<'r> Part<'r> {
     fn plan(run: &'r Run, commit: &'r Commit, runs: &'r [Run]) -> Result<Self> {
         let mut rounds: Vec<Through<'r>> = Vec::new();
         for run in runs {
@@ -164,7 +185,7 @@ impl<'r> Job<'r> {
 
 /// A name per source: its path below what all have in common, told apart by the part where two are the same.
 fn names(jobs: &[Job<'_>]) -> Vec<PathBuf> {
-    let mut names: Vec<PathBuf> = jobs.iter().map(|job| restored_name(&job.source().source)).collect();
+    let mut names: Vec<PathBuf> = jobs.iter().map(|job| restored_name(job.source)).collect();
     while names.iter().all(|name| name.components().count() > 1) {
         let first = names.first().and_then(|name| name.components().next()).map(|root| root.as_os_str().to_owned());
         let Some(root) = first.filter(|root| names.iter().all(|name| name.starts_with(root))) else { break };
@@ -174,7 +195,8 @@ fn names(jobs: &[Job<'_>]) -> Vec<PathBuf> {
     for (name, job) in names.iter_mut().zip(jobs) {
         if !taken.insert(name.clone()) {
             let file = name.file_name().unwrap_or_default().to_string_lossy();
-            *name = name.with_file_name(format!("part-{:05}-{file}", job.commit.part));
+            *name =
+                name.with_file_name(format!("part-{:05}-{file}", job.parts.first().map_or(0, |part| part.commit.part)));
             taken.insert(name.clone());
         }
     }

@@ -1,6 +1,6 @@
 //! `condenser run`: a job file becomes settings, and its kind says what is done with them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::expand;
@@ -15,11 +15,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
     if args.dry_run {
         return dry_run::run(&settings);
     }
-    let path = target(&settings)?;
+    let path = compress::place(target(&settings)?, &args.place);
     match settings.kind {
         JobKind::Compress | JobKind::Dataset | JobKind::Report | JobKind::Compaction => {
             let inputs = expand(&settings.inputs)?;
-            let outcome = compress::into_run(&settings, compress::engine(&settings)?, inputs, &path)?;
+            let engine = compress::engine(&settings)?;
+            let outcome = compress::into_run(&settings, engine, inputs, &path, args.place.shard)?;
             Ok(compress::finish(&settings, &outcome, &path))
         }
     }
@@ -36,9 +37,9 @@ fn read(path: &Path, sets: &[String]) -> Result<JobSettings> {
     })
 }
 
-fn target(settings: &JobSettings) -> Result<PathBuf> {
+fn target(settings: &JobSettings) -> Result<&str> {
     match &settings.target {
-        Target::Run(path) => Ok(PathBuf::from(path)),
+        Target::Run(path) => Ok(path),
         Target::Filter => {
             let message = "a job file writes a directory; as a filter there is `condenser compress -`";
             Err(Error::new(ErrorKind::Usage, "output", message))

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{Input, Run, expand, open_codec};
 use condenser::pipeline::bridge::Bridge;
-use condenser::pipeline::verify_part;
+use condenser::pipeline::{verify_end, verify_part};
 
 use super::args::VerifyArgs;
 use super::{Ending, block_on_thread, check_stop, message};
@@ -17,9 +17,9 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Ending> {
     let (path, threads) = (args.run.clone(), args.threads.unwrap_or(0));
     let (n_parts, records, bytes) = block_on_thread(move |stop| {
         let run = Run::open(&path)?;
-        if !against.is_empty() && against.len() != run.commits.len() {
-            let message =
-                format!("the run has {} inputs, but {} were given to compare", run.commits.len(), against.len());
+        let n_inputs = run.commits.iter().filter(|commit| commit.split.is_first()).count();
+        if !against.is_empty() && against.len() != n_inputs {
+            let message = format!("the run has {n_inputs} inputs, but {} were given to compare", against.len());
             return Err(Error::new(ErrorKind::Usage, path.to_string_lossy(), message));
         }
         verify(&run, &against, &Bridge::new(threads)?, stop)
@@ -37,11 +37,18 @@ fn verify(run: &Run, against: &[Input], bridge: &Bridge, stop: &AtomicBool) -> R
         run.check_files(commit)?;
     }
     let (mut records, mut bytes) = (0, 0);
-    for (index, commit) in run.commits.iter().enumerate() {
-        let mut original = against.get(index).map(open).transpose()?;
-        let original = original.as_mut().map(|original| original as &mut dyn Read);
+    let mut originals = against.iter();
+    let mut original: Option<Box<dyn Read + Send>> = None;
+    for (commit, next) in run.commits.iter().zip(run.commits.iter().skip(1).map(Some).chain([None])) {
+        if commit.split.is_first() {
+            original = originals.next().map(open).transpose()?;
+        }
         let mut restorer = run.restorer(commit, bridge, true)?;
-        let done = verify_part(&mut restorer, commit, original, &mut |_| check_stop(stop))?;
+        let stream = original.as_mut().map(|original| original as &mut dyn Read);
+        let done = verify_part(&mut restorer, commit, stream, &mut |_| check_stop(stop))?;
+        if let Some(original) = original.as_mut().filter(|_| next.is_none_or(|next| next.split.is_first())) {
+            verify_end(commit, original)?;
+        }
         records += done.records;
         bytes += done.bytes;
     }

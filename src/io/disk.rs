@@ -9,6 +9,9 @@ use tokio::io::AsyncWriteExt;
 use super::failed;
 use crate::error::{Error, ErrorKind, Result};
 
+const TEMP_PREFIX: &str = ".condenser-";
+const TEMP_SUFFIX: &str = ".tmp";
+
 /// A file in the making; dropped before [`AtomicFile::commit`] it leaves nothing behind.
 #[derive(Debug)]
 pub(crate) struct AtomicFile {
@@ -108,9 +111,14 @@ fn folder_of(target: &Path) -> &Path {
     }
 }
 
+/// True for the name of a file that was never finished.
+pub(crate) fn is_unfinished(name: &str) -> bool {
+    name.starts_with(TEMP_PREFIX) && name.ends_with(TEMP_SUFFIX)
+}
+
 fn temp_in(folder: &Path) -> std::io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".condenser-").suffix(".tmp");
+    builder.prefix(TEMP_PREFIX).suffix(TEMP_SUFFIX);
     #[cfg(unix)]
     {
         // The usual rights of a new file, less the umask; the crate's own default is private.

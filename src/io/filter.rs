@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
@@ -17,19 +18,27 @@ use super::line_table::{LineTable, open_stream};
 use super::run_writer::write_json;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{Commit, EncodedBatch, Manifest, PartReaders, RejectRow, Restorer, Sink, verbatim_schema};
+use crate::pipeline::{
+    Commit, EncodedBatch, Manifest, PartReaders, PartSink, PartStart, RejectRow, Restorer, Sink, verbatim_schema,
+};
 
 const SIDECAR: &str = "sidecar";
 
-/// Writes records to a stream and their originals to a sidecar.
+/// Writes records to a stream and their originals to a sidecar. There is one part.
+#[derive(Debug)]
 pub struct FilterSink {
+    part: Mutex<Option<FilterPart>>,
+}
+
+/// The part of a filter.
+pub struct FilterPart {
     output: Box<dyn AsyncWrite + Send + Unpin>,
     sidecar: Option<(AtomicFile, Option<TableEncoder>)>,
 }
 
-impl std::fmt::Debug for FilterSink {
+impl std::fmt::Debug for FilterPart {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("FilterSink").finish_non_exhaustive()
+        f.debug_struct("FilterPart").finish_non_exhaustive()
     }
 }
 
@@ -58,9 +67,11 @@ impl FilterSink {
         }
         let encoder = || TableEncoder::lines(SIDECAR, SIDECAR.to_owned(), true);
         let sidecar = sidecar.map(|path| Ok::<_, Error>((AtomicFile::create(path)?, Some(encoder())))).transpose()?;
-        Ok(Self { output, sidecar })
+        Ok(Self { part: Mutex::new(Some(FilterPart { output, sidecar })) })
     }
+}
 
+impl FilterPart {
     async fn append(&mut self, lines: Vec<u8>, n_rows: usize, bridge: &Bridge) -> Result<()> {
         let Some((file, slot)) = &mut self.sidecar else { return Ok(()) };
         let lost = || Error::new(ErrorKind::Internal, SIDECAR, "the sidecar was written after a failure");
@@ -76,10 +87,19 @@ impl FilterSink {
 }
 
 impl Sink for FilterSink {
-    async fn begin(&mut self, _part: usize, _source: &str) -> Result<()> {
-        Ok(())
+    type Part = FilterPart;
+
+    async fn begin(&self, start: &PartStart<'_>) -> Result<FilterPart> {
+        let part = self.part.lock().unwrap_or_else(PoisonError::into_inner).take();
+        part.ok_or_else(|| Error::new(ErrorKind::Usage, start.source, "the filter takes exactly one input"))
     }
 
+    async fn finish(&self, manifest: Manifest) -> Result<Manifest> {
+        Ok(manifest)
+    }
+}
+
+impl PartSink for FilterPart {
     async fn write(&mut self, batch: EncodedBatch, bridge: &Bridge) -> Result<()> {
         let [records, verbatim, ..] = batch.tables;
         let rejects = batch.rejects;
@@ -108,7 +128,7 @@ impl Sink for FilterSink {
         self.output.write_all(&out).await.map_err(|error| failed("stdout", "cannot be written", error))
     }
 
-    async fn commit(&mut self, commit: Commit, bridge: &Bridge) -> Result<Commit> {
+    async fn commit(mut self, commit: Commit, bridge: &Bridge) -> Result<Commit> {
         self.output.flush().await.map_err(|error| failed("stdout", "cannot be written", error))?;
         let mut line = Vec::new();
         write_json(&CommitLine { commit: commit.clone() }, &mut line)?;
@@ -119,10 +139,6 @@ impl Sink for FilterSink {
             file.commit().await?;
         }
         Ok(commit)
-    }
-
-    async fn finish(&mut self, manifest: Manifest) -> Result<Manifest> {
-        Ok(manifest)
     }
 }
 

@@ -21,6 +21,8 @@ pub struct LineSource {
     rest: Vec<u8>,
     /// Where `rest` begins in the stream.
     offset: u64,
+    /// Where the stream begins in its source.
+    first_byte: u64,
     row: u64,
     number: u64,
     /// Inside a line that is too long.
@@ -47,6 +49,7 @@ impl LineSource {
             options,
             rest: Vec::new(),
             offset: 0,
+            first_byte: 0,
             row: 0,
             number: 1,
             in_long_line: false,
@@ -54,6 +57,13 @@ impl LineSource {
             failure: None,
             hasher: blake3::Hasher::new(),
         }
+    }
+
+    /// The stream begins at byte `offset` of its source, and its first record has the number `row`.
+    #[must_use]
+    pub fn starting_at(mut self, offset: u64, row: u64) -> Self {
+        (self.offset, self.first_byte, self.row) = (offset, offset, row);
+        self
     }
 
     pub(crate) fn stored(mut self, stored: Stored) -> Self {
@@ -212,10 +222,11 @@ impl Source for LineSource {
     }
 
     fn digest(&mut self) -> Result<SourceDigest> {
+        let stream_bytes = self.offset - self.first_byte;
         let stream_blake3 = self.hasher.finalize().to_hex().to_string();
         self.stream = Box::new(std::io::empty());
         let stored = self.stored.take().map_or(Ok::<_, Error>(None), |stored| stored())?;
-        let (bytes, blake3) = stored.unwrap_or_else(|| (self.offset, stream_blake3.clone()));
-        Ok(SourceDigest { bytes, blake3, stream_bytes: self.offset, stream_blake3 })
+        let (bytes, blake3) = stored.unwrap_or_else(|| (stream_bytes, stream_blake3.clone()));
+        Ok(SourceDigest { bytes, blake3, stream_bytes, stream_blake3 })
     }
 }

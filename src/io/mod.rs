@@ -10,17 +10,19 @@ mod json_rows;
 mod line_table;
 mod lines;
 mod parquet_table;
+mod range;
+mod run_documents;
 mod run_reader;
 mod run_writer;
 mod schemas;
 
 pub use codec::{Codec, open_codec};
 pub use disk::BlockingFile;
-pub use filter::{FilterSink, Sidecar};
-pub use input::{Input, expand, open_input, restored_name};
+pub use filter::{FilterPart, FilterSink, Sidecar};
+pub use input::{Input, Inputs, PlannedSlices, expand, open_input, restored_name};
 pub use lines::LineSource;
 pub use run_reader::{Run, Through};
-pub use run_writer::RunWriter;
+pub use run_writer::{PartWriter, RunWriter};
 pub use schemas::{SCHEMA_NAMES, schema};
 
 use crate::error::{Error, ErrorKind};

@@ -13,6 +13,7 @@ use arrow::record_batch::RecordBatch;
 use super::failed;
 use super::line_table::{LineTable, open_stream};
 use super::parquet_table::{ParquetTable, Wanted};
+use super::run_documents::{MANIFEST, PLAN, read};
 use super::run_writer::{REJECTS, schema_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::{Bridge, guard};
@@ -39,10 +40,14 @@ impl Run {
     /// `Usage` when there is no run, `Verification` when a document differs from what was written.
     pub fn open(root: &Path) -> Result<Self> {
         let place = root.to_string_lossy().into_owned();
-        let path = root.join("manifest.json");
+        let path = root.join(MANIFEST);
         if !path.exists() {
             return Err(if root.join("commits").exists() {
-                Error::new(ErrorKind::Verification, place, "the run is not complete: it has no manifest.json")
+                Error::new(
+                    ErrorKind::Verification,
+                    place,
+                    "the run is not complete: it has no manifest.json; the command that began it goes on with it",
+                )
             } else {
                 Error::new(ErrorKind::Usage, place, "there is no run here: no manifest.json was found")
             });
@@ -66,6 +71,13 @@ impl Run {
     /// # Errors
     /// `Verification` names the file.
     pub fn check_run_files(&self) -> Result<()> {
+        if let Some(promised) = &self.manifest.plan_blake3 {
+            let path = self.root.join(PLAN);
+            if blake3::hash(&read(&path)?).to_hex().as_str() != promised {
+                let message = "the plan differs from what the manifest promises";
+                return Err(Error::new(ErrorKind::Verification, path.to_string_lossy(), message));
+            }
+        }
         self.manifest.files.iter().try_for_each(|file| self.check_file(file, "the run"))
     }
 
@@ -124,7 +136,7 @@ impl Run {
             rejects: self.rejects(commit)?,
             metrics: checksums.then(|| self.table(commit, Table::Metrics, &Wanted::All)).transpose()?,
         };
-        Ok(Restorer::new(readers, bridge.clone(), place_of(commit)))
+        Ok(Restorer::new(readers, bridge.clone(), place_of(commit)).starting_at(commit.split.first_row()))
     }
 
     /// Restores the conversations with this id, without reading the rest where the format allows it.
@@ -234,17 +246,6 @@ fn place_of(commit: &Commit) -> String {
     format!("conversations, part {} ({})", commit.part, commit.source)
 }
 
-fn read(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|error| {
-        let place = path.to_string_lossy();
-        if error.kind() == io::ErrorKind::NotFound {
-            Error::new(ErrorKind::Verification, place, "the file is missing")
-        } else {
-            failed(place, "cannot be read", error)
-        }
-    })
-}
-
 fn hash_into(reader: &mut dyn Read, hashers: &mut [&mut blake3::Hasher]) -> io::Result<u64> {
     let mut buffer = vec![0; READ_BYTES];
     let mut n_bytes = 0;
@@ -330,7 +331,7 @@ impl<'a> Through<'a> {
             rejects: self.run.rejects(self.commit)?,
             metrics: None,
         };
-        Ok(Restorer::new(readers, bridge.clone(), place_of(self.commit)))
+        Ok(Restorer::new(readers, bridge.clone(), place_of(self.commit)).starting_at(self.commit.split.first_row()))
     }
 }
 

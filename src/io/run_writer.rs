@@ -1,5 +1,5 @@
-//! Writes a run directory: one file per table and part, the commit after them, the manifest at the end. Knows the
-//! layout of the directory, not the tables' columns.
+//! Writes a run directory: the plan first, one file per table and part, the commit after them, the manifest at the
+//! end. Knows the layout of the directory, not the tables' columns.
 
 use std::path::{Path, PathBuf};
 
@@ -7,99 +7,182 @@ use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use futures::future::try_join_all;
 
-use super::disk::{AtomicFile, write_atomic};
+use super::disk::{AtomicFile, is_unfinished, write_atomic};
 use super::encoder::TableEncoder;
+use super::run_documents::{MANIFEST, PLAN, holds_run, read_commits, read_plan};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
-    Commit, ConversationFormat, EncodedBatch, JobOptions, Manifest, RejectRow, Sink, Table, TableFile,
-    conversations_schema, decisions_schema, metrics_schema, records_schema, seal, verbatim_schema,
+    Commit, ConversationFormat, EncodedBatch, JobOptions, Manifest, PartSink, PartStart, Plan, RejectRow, Sink, Table,
+    TableFile, commit_path, conversations_schema, decisions_schema, metrics_schema, records_schema, seal,
+    verbatim_schema,
 };
 
-/// The folder and the ending of the rejects.
+/// The folder of the rejects.
 pub(crate) const REJECTS: &str = "rejects";
 const MAP: &str = "verbatim-map";
+/// So many missing parts are named.
+const MAX_NAMED: usize = 10;
 
 /// A run directory in the making.
 #[derive(Debug)]
 pub struct RunWriter {
     root: PathBuf,
     options: JobOptions,
-    part: usize,
-    tables: Vec<Option<OpenTable>>,
-    rejects: Option<OpenTable>,
-    map: Option<OpenTable>,
-    /// The map of the only conversation so far, and how many conversations there were.
-    only_map: Option<String>,
-    n_conversations: u64,
 }
 
 impl RunWriter {
-    /// Prepares the directory `root`.
+    /// Prepares the directory `root` for `plan`, or goes on with what an earlier call of the same job began there:
+    /// the writer and the commits that are already there.
     ///
     /// # Errors
-    /// `Usage` when it holds a run already.
-    pub fn create(root: &Path, options: &JobOptions) -> Result<Self> {
+    /// `Usage` when the directory holds another job's run, or inputs or options have changed: says which.
+    pub async fn open(root: &Path, plan: &Plan) -> Result<(Self, Vec<Commit>)> {
         let place = root.to_string_lossy();
         if root.is_file() {
             return Err(Error::new(ErrorKind::Usage, place, "the output is a file, but a run is a directory"));
         }
-        let commits = std::fs::read_dir(root.join("commits")).is_ok_and(|mut entries| entries.next().is_some());
-        if commits || root.join("manifest.json").exists() {
-            return Err(Error::new(ErrorKind::Usage, place, "the directory holds a committed run already"));
-        }
-        std::fs::create_dir_all(root).map_err(|error| super::failed(place, "the directory cannot be made", error))?;
-        Ok(Self {
-            root: root.to_owned(),
-            options: options.clone(),
-            part: 0,
-            tables: Vec::new(),
-            rejects: None,
-            map: None,
-            only_map: None,
-            n_conversations: 0,
-        })
+        let path = root.join(PLAN);
+        // What stdin gave is gone: a run that it began and that has no part yet begins again.
+        let starts_over = plan.inputs.iter().any(|input| input.bytes.is_none()) && !holds_run(root);
+        let commits = if path.exists() && !starts_over {
+            let earlier = read_plan(root)?;
+            check_same(&place, &earlier, plan)?;
+            read_commits(root, plan)?
+        } else {
+            if holds_run(root) {
+                return Err(Error::new(ErrorKind::Usage, place, "the directory holds a committed run already"));
+            }
+            std::fs::create_dir_all(root)
+                .map_err(|error| super::failed(place.clone(), "the directory cannot be made", error))?;
+            write_atomic(&path, seal(plan)?.as_bytes()).await?;
+            Vec::new()
+        };
+        Ok((Self { root: root.to_owned(), options: plan.options.clone() }, commits))
     }
 
+    /// Opens the run at `root` to finish it: its plan, all its commits, and the writer of the manifest.
+    ///
+    /// # Errors
+    /// `Usage` when parts are missing: says which.
+    pub async fn reopen(root: &Path) -> Result<(Plan, Vec<Commit>, Self)> {
+        let place = root.to_string_lossy();
+        if !root.join(PLAN).exists() {
+            return Err(Error::new(ErrorKind::Usage, place, "there is no run here: no plan.json was found"));
+        }
+        let plan = read_plan(root)?;
+        let commits = read_commits(root, &plan)?;
+        if commits.len() < plan.parts.len() {
+            let mut done = commits.iter().map(|commit| commit.part).peekable();
+            let missing =
+                (0..plan.parts.len()).filter(|part| done.next_if_eq(part).is_none()).map(|part| part.to_string());
+            let named: Vec<String> = missing.take(MAX_NAMED).collect();
+            let n_missing = plan.parts.len() - commits.len();
+            let more = if n_missing > named.len() { ", …" } else { "" };
+            let message = format!(
+                "{n_missing} of {} parts are not committed yet: {}{more}; run their shards first",
+                plan.parts.len(),
+                named.join(", ")
+            );
+            return Err(Error::new(ErrorKind::Usage, place, message));
+        }
+        let writer = Self { root: root.to_owned(), options: plan.options.clone() };
+        Ok((plan, commits, writer))
+    }
+
+    /// The map of a run with one conversation, also under a name of its own.
+    async fn write_only_map(&self, manifest: &mut Manifest) -> Result<()> {
+        let Some(map) = manifest.inputs.iter().find_map(|input| self.only_map(input.part).transpose()).transpose()?
+        else {
+            return Ok(());
+        };
+        let path = format!("{MAP}.json");
+        write_atomic(&self.root.join(&path), map.as_bytes()).await?;
+        manifest.files.push(TableFile {
+            table: MAP.to_owned(),
+            path,
+            rows: 1,
+            bytes: map.len() as u64,
+            blake3: blake3::hash(map.as_bytes()).to_hex().to_string(),
+            stream_blake3: None,
+            pieces: Vec::new(),
+        });
+        Ok(())
+    }
+
+    fn only_map(&self, part: usize) -> Result<Option<String>> {
+        let path = self.root.join(part_path(MAP, part, "jsonl"));
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| super::failed(path.to_string_lossy(), "cannot be read", error))?;
+        let map = text.lines().next().and_then(|line| line.split_once("\"verbatim\":"));
+        Ok(map.and_then(|(_, map)| map.strip_suffix('}')).map(str::to_owned))
+    }
+
+    /// Takes away what killed calls left behind: unfinished files under names that nobody reads.
+    fn sweep(&self) {
+        let folders = Table::ALL.map(Table::as_str).into_iter().chain([REJECTS, MAP, "commits", "."]);
+        for folder in folders {
+            let Ok(entries) = std::fs::read_dir(self.root.join(folder)) else { continue };
+            for entry in entries.flatten() {
+                if is_unfinished(&entry.file_name().to_string_lossy()) {
+                    // A leftover that stays does no harm.
+                    drop(std::fs::remove_file(entry.path()));
+                }
+            }
+        }
+    }
+}
+
+fn check_same(place: &str, earlier: &Plan, plan: &Plan) -> Result<()> {
+    if plan.inputs.iter().any(|input| input.bytes.is_none()) {
+        let message = "the directory holds a committed run of stdin, which cannot be continued";
+        return Err(Error::new(ErrorKind::Usage, place, message));
+    }
+    let differences = earlier.differences(plan);
+    if differences.is_empty() {
+        return Ok(());
+    }
+    let message = format!("the directory holds a committed run of another job; changed: {}", differences.join("; "));
+    Err(Error::new(ErrorKind::Usage, place, message))
+}
+
+/// The path of a file of a part in the run directory.
+fn part_path(table: &str, part: usize, ending: &str) -> String {
+    format!("{table}/part-{part:05}.{ending}")
+}
+
+/// A part in the making.
+#[derive(Debug)]
+pub struct PartWriter {
+    root: PathBuf,
+    format: ConversationFormat,
+    part: usize,
+    tables: Vec<Option<OpenTable>>,
+    rejects: Option<OpenTable>,
+    map: Option<OpenTable>,
+}
+
+impl PartWriter {
     fn open(&self, table: Table) -> Result<OpenTable> {
         let name = table.as_str();
-        let encoder = match self.options.format {
-            ConversationFormat::Parquet => {
-                TableEncoder::parquet(name, self.path(name, "parquet"), schema_of(table, self.options.format))?
-            }
-            ConversationFormat::Jsonl => TableEncoder::lines(name, self.path(name, "jsonl.zst"), true),
+        let path = part_path(name, self.part, self.ending());
+        let encoder = match self.format {
+            ConversationFormat::Parquet => TableEncoder::parquet(name, path.clone(), schema_of(table, self.format))?,
+            ConversationFormat::Jsonl => TableEncoder::lines(name, path.clone(), true),
         };
-        OpenTable::create(&self.root, &self.path(name, self.ending()), encoder)
+        OpenTable::create(&self.root, &path, encoder)
     }
 
     fn open_lines(&self, name: &str) -> Result<OpenTable> {
-        let path = self.path(name, "jsonl");
+        let path = part_path(name, self.part, "jsonl");
         OpenTable::create(&self.root, &path, TableEncoder::lines(name, path.clone(), false))
     }
 
     fn ending(&self) -> &'static str {
-        match self.options.format {
+        match self.format {
             ConversationFormat::Parquet => "parquet",
             ConversationFormat::Jsonl => "jsonl.zst",
         }
-    }
-
-    fn path(&self, table: &str, ending: &str) -> String {
-        format!("{table}/part-{:05}.{ending}", self.part)
-    }
-
-    async fn write_map(&mut self, lines: Vec<String>, bridge: &Bridge) -> Result<()> {
-        let mut map = match self.map.take() {
-            Some(map) => map,
-            None => self.open_lines(MAP)?,
-        };
-        if let [line] = &*lines {
-            self.only_map =
-                line.split_once("\"verbatim\":").and_then(|(_, map)| map.strip_suffix('}')).map(str::to_owned);
-        }
-        map.append(Rows::Lines(lines), bridge).await?;
-        self.map = Some(map);
-        Ok(())
     }
 }
 
@@ -115,19 +198,37 @@ pub(crate) fn schema_of(table: Table, format: ConversationFormat) -> SchemaRef {
 }
 
 impl Sink for RunWriter {
-    async fn begin(&mut self, part: usize, _source: &str) -> Result<()> {
-        self.part = part;
-        self.tables = Table::ALL
+    type Part = PartWriter;
+
+    async fn begin(&self, start: &PartStart<'_>) -> Result<PartWriter> {
+        let mut part = PartWriter {
+            root: self.root.clone(),
+            format: self.options.format,
+            part: start.part,
+            tables: Vec::new(),
+            rejects: None,
+            map: None,
+        };
+        part.tables = Table::ALL
             .iter()
-            .map(|&table| self.options.writes(table).then(|| self.open(table)).transpose())
+            .map(|&table| self.options.writes(table).then(|| part.open(table)).transpose())
             .collect::<Result<_>>()?;
-        self.rejects = None;
-        self.map = if self.options.verbatim_map { Some(self.open_lines(MAP)?) } else { None };
-        Ok(())
+        part.map = self.options.verbatim_map.then(|| part.open_lines(MAP)).transpose()?;
+        Ok(part)
     }
 
+    async fn finish(&self, mut manifest: Manifest) -> Result<Manifest> {
+        if self.options.verbatim_map && manifest.totals.conversations == 1 {
+            self.write_only_map(&mut manifest).await?;
+        }
+        write_atomic(&self.root.join(MANIFEST), seal(&manifest)?.as_bytes()).await?;
+        self.sweep();
+        Ok(manifest)
+    }
+}
+
+impl PartSink for PartWriter {
     async fn write(&mut self, batch: EncodedBatch, bridge: &Bridge) -> Result<()> {
-        self.n_conversations += batch.totals.conversations;
         let tables = self.tables.iter_mut().zip(batch.tables);
         try_join_all(tables.filter_map(|(table, rows)| Some(table.as_mut()?.append(Rows::Batch(rows?), bridge))))
             .await?;
@@ -139,39 +240,20 @@ impl Sink for RunWriter {
             rejects.append(Rows::Rejects(batch.rejects), bridge).await?;
             self.rejects = Some(rejects);
         }
-        if !batch.verbatim_map.is_empty() {
-            self.write_map(batch.verbatim_map, bridge).await?;
+        if let Some(map) = self.map.as_mut().filter(|_| !batch.verbatim_map.is_empty()) {
+            map.append(Rows::Lines(batch.verbatim_map), bridge).await?;
         }
         Ok(())
     }
 
-    async fn commit(&mut self, mut commit: Commit, bridge: &Bridge) -> Result<Commit> {
+    async fn commit(mut self, mut commit: Commit, bridge: &Bridge) -> Result<Commit> {
         let open = std::mem::take(&mut self.tables).into_iter().flatten();
         let open = open.chain(self.rejects.take()).chain(self.map.take());
         for table in open {
             commit.files.push(table.finish(bridge).await?);
         }
-        let path = self.root.join(format!("commits/part-{:05}.json", commit.part));
-        write_atomic(&path, seal(&commit)?.as_bytes()).await?;
+        write_atomic(&self.root.join(commit_path(commit.part)), seal(&commit)?.as_bytes()).await?;
         Ok(commit)
-    }
-
-    async fn finish(&mut self, mut manifest: Manifest) -> Result<Manifest> {
-        if let (true, 1, Some(map)) = (self.options.verbatim_map, self.n_conversations, self.only_map.take()) {
-            let path = format!("{MAP}.json");
-            write_atomic(&self.root.join(&path), map.as_bytes()).await?;
-            manifest.files.push(TableFile {
-                table: MAP.to_owned(),
-                path,
-                rows: 1,
-                bytes: map.len() as u64,
-                blake3: blake3::hash(map.as_bytes()).to_hex().to_string(),
-                stream_blake3: None,
-                pieces: Vec::new(),
-            });
-        }
-        write_atomic(&self.root.join("manifest.json"), seal(&manifest)?.as_bytes()).await?;
-        Ok(manifest)
     }
 }
 

@@ -7,12 +7,22 @@ use serde_json::{Map, Value, json};
 
 use crate::model::EngineOptions;
 use crate::pipeline::{
-    Commit, JobArgs, Manifest, RejectRow, conversations_schema, decisions_schema, metrics_schema, verbatim_schema,
+    Commit, JobArgs, Manifest, Plan, RejectRow, conversations_schema, decisions_schema, metrics_schema, verbatim_schema,
 };
 
 /// Names that [`schema`] knows.
-pub const SCHEMA_NAMES: [&str; 9] =
-    ["conversations", "verbatim", "metrics", "decisions", "rejects", "commit", "manifest", "engine-options", "job"];
+pub const SCHEMA_NAMES: [&str; 10] = [
+    "conversations",
+    "verbatim",
+    "metrics",
+    "decisions",
+    "rejects",
+    "plan",
+    "commit",
+    "manifest",
+    "engine-options",
+    "job",
+];
 
 /// The schema with this name as indented JSON with a last line feed; `None` when there is none.
 #[must_use]
@@ -25,6 +35,7 @@ pub fn schema(name: &str) -> Option<String> {
         "metrics" => table(name, "One row of figures per conversation.", &metrics_schema()),
         "decisions" => table(name, "One row per input message: what happened to it and why.", &decisions_schema()),
         "rejects" => document::<RejectRow>(),
+        "plan" => document::<Plan>(),
         "commit" => document::<Commit>(),
         "manifest" => document::<Manifest>(),
         "engine-options" => document::<EngineOptions>(),

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DatasetShape, Table};
+use super::{DatasetShape, Slice, Table};
 use crate::model::{EngineOptions, ShapeName};
 
 /// Version of the layout of run directories.
@@ -37,6 +37,9 @@ pub struct JobOptions {
     pub batch_bytes: usize,
     /// Longest record, in bytes.
     pub max_record_bytes: usize,
+    /// How files are cut into parts, in bytes.
+    #[serde(default = "default_split_bytes")]
+    pub split_bytes: u64,
     /// Figures only: neither conversations nor originals are written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub measure_only: bool,
@@ -66,6 +69,19 @@ pub struct DatasetOptions {
     pub eval_share: f64,
     /// Conversations with more tokens are left out of the data.
     pub drop_over: Option<u64>,
+}
+
+fn default_split_bytes() -> u64 {
+    super::DEFAULT_SPLIT_BYTES
+}
+
+fn whole() -> Slice {
+    Slice::Whole
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_whole(slice: &Slice) -> bool {
+    *slice == Slice::Whole
 }
 
 /// Sizes and hashes of an input.
@@ -183,8 +199,8 @@ pub struct Commit {
     pub part: usize,
     /// The source as given.
     pub source: String,
-    /// The slice of the source: always `whole` in this version.
-    pub split: String,
+    /// The slice of the source: `whole`, `bytes A..B` (the lines that begin there) or `row groups A..B from row R`.
+    pub split: Slice,
     /// Format of the conversations table.
     pub format: ConversationFormat,
     /// What was read.
@@ -199,11 +215,17 @@ pub struct Commit {
     pub files: Vec<TableFile>,
 }
 
-/// An input and the part that it became.
+/// A slice of an input and the part that it became.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InputEntry {
     /// The path as given.
     pub source: String,
+    /// What told that the input was not changed; see the plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<String>,
+    /// The slice.
+    #[serde(default = "whole", skip_serializing_if = "is_whole")]
+    pub slice: Slice,
     /// What was read.
     pub digest: SourceDigest,
     /// Number of the part.
@@ -227,6 +249,9 @@ pub struct Manifest {
     pub options: JobOptions,
     /// BLAKE3 of the options as JSON, in hex.
     pub config_blake3: String,
+    /// BLAKE3 of the plan, in hex.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_blake3: Option<String>,
     /// The inputs in order.
     pub inputs: Vec<InputEntry>,
     /// The tables that were written.

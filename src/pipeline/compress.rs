@@ -1,37 +1,38 @@
-//! The stream: read → batches → workers → in order → write → commit. Bounds the bytes in flight, keeps the order
-//! and counts. Knows neither where batches come from nor where tables go.
+//! A job: the parts of a plan, several at once, the ones that are committed already left out; at the end the
+//! manifest. Knows neither where batches come from nor where tables go.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::record_batch::RecordBatch;
-use futures::future::try_join3;
-use futures::{TryStreamExt, stream};
-use tokio::runtime::Handle;
-use tokio::sync::mpsc::{Receiver, Sender, channel};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use futures::{StreamExt, TryStreamExt, stream};
 
+use super::admission::Admission;
 use super::bridge::Bridge;
-use super::record::Recipe;
-use super::work::{Task, encode_batch};
+use super::part::{Done, Failure, Shared, failure_of_source, run_part, too_many};
 use super::{
-    Batch, Commit, Condense, EncodedBatch, FORMAT_VERSION, InputEntry, JobOptions, LineKind, Manifest, Observer,
-    Progress, Proof, Sink, Source, SourceDigest, Table, Totals,
+    Commit, Condense, Corpus, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Observer, PartSink, PartStart, Plan,
+    Progress, Shard, Sink, Slice, Table, Totals,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::ShapeName;
-use crate::shape;
-
-/// A batch is charged this many times its size: the raw lines, the columns made of them, the originals in the
-/// sidecar, and what the worker needs for a moment.
-const CHARGE_PER_BYTE: usize = 4;
-/// Memory is admitted in units of this many bytes.
-const UNIT: usize = 1024;
 
 /// What may be used while working; none of it changes a byte of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResourceLimits {
     /// Bytes of memory for what is in flight.
     pub memory: usize,
+    /// Parts that are worked on at once.
+    pub parts: usize,
+}
+
+impl ResourceLimits {
+    /// `memory` bytes and as many parts at once as keep `threads` workers busy: while one part ends another goes
+    /// on, and one reader and one encoder feed about four workers.
+    #[must_use]
+    pub fn new(memory: usize, threads: usize) -> Self {
+        Self { memory, parts: (1 + threads / 4).max(2) }
+    }
 }
 
 /// How many rejects are too many.
@@ -39,7 +40,7 @@ pub struct ResourceLimits {
 pub enum MaxRejects {
     /// More than this many.
     Count(u64),
-    /// More than this share of the records of a source.
+    /// More than this share of the records of a part.
     Share(f64),
 }
 
@@ -56,6 +57,8 @@ pub struct Context {
     pub limits: ResourceLimits,
     /// When the job fails.
     pub max_rejects: Option<MaxRejects>,
+    /// The parts for this machine; `None` for all.
+    pub shard: Option<Shard>,
     /// Who watches.
     pub observer: Arc<dyn Observer>,
 }
@@ -69,81 +72,181 @@ impl std::fmt::Debug for Context {
 /// What a job came to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// The manifest as written.
-    pub manifest: Manifest,
-    /// Sums over all parts.
+    /// The manifest as written; `None` while parts are left to other machines.
+    pub manifest: Option<Manifest>,
+    /// Sums over all parts that are committed.
     pub totals: Totals,
+    /// Parts that were committed before.
+    pub n_resumed: usize,
+    /// Parts that are not committed yet.
+    pub n_missing: usize,
 }
 
-/// Runs a job: every source becomes one part of `sink`.
+/// Runs a job: every part of `plan` that is not in `committed` is read from `corpus` and written to `sink`. When all
+/// are committed the manifest is written.
 ///
 /// # Errors
-/// When a source cannot be read, a table cannot be written, too much is rejected, or a restore differs.
+/// When a table cannot be written, too much is rejected, or a restore differs. An input that cannot be read fails the
+/// job after everything else is committed.
 pub async fn compress<S: Sink>(
     context: &Context,
-    sources: impl IntoIterator<Item = Result<Box<dyn Source>>>,
-    sink: &mut S,
+    plan: &Plan,
+    committed: Vec<Commit>,
+    corpus: Arc<dyn Corpus>,
+    sink: &S,
 ) -> Result<Outcome> {
-    let config_blake3 = config_hash(&context.options)?;
-    let mut inputs = Vec::new();
-    let mut progress = Progress::default();
-    for (part, source) in sources.into_iter().enumerate() {
-        let source = source?;
-        let name = source.name().to_owned();
-        context.observer.source(part, &name);
-        sink.begin(part, &name).await?;
-        let done = run_part(context, source, sink, &mut progress).await?;
-        check_share(context.max_rejects, &done, &name)?;
-        let commit = Commit {
-            format_version: FORMAT_VERSION,
-            engine_version: env!("CARGO_PKG_VERSION").to_owned(),
-            config_blake3: config_blake3.clone(),
-            part,
-            source: name.clone(),
-            split: "whole".to_owned(),
-            format: context.options.format,
-            records: done.totals.conversations + done.totals.rejects,
-            input: done.digest,
-            totals: done.totals,
-            proof: done.proof,
-            files: Vec::new(),
-        };
-        if commit.proof.bytes != commit.input.stream_bytes {
-            let message =
-                format!("{} bytes were read, but {} were proven", commit.input.stream_bytes, commit.proof.bytes);
-            return Err(Error::new(ErrorKind::Internal, name, message));
-        }
-        let commit = sink.commit(commit, &context.bridge).await?;
-        let entry = InputEntry {
-            source: name,
-            digest: commit.input.clone(),
-            part,
-            commit: format!("commits/part-{part:05}.json"),
-            commit_blake3: blake3::hash(super::seal(&commit)?.as_bytes()).to_hex().to_string(),
-        };
-        context.observer.committed(&entry);
-        inputs.push(entry);
+    let n_resumed = committed.len();
+    let mut before = Progress::default();
+    for commit in &committed {
+        before.totals.add(&commit.totals);
+        before.bytes += commit.input.stream_bytes;
     }
-    let tables = Table::ALL.iter().filter(|&&table| context.options.writes(table));
-    let manifest = Manifest {
-        format_version: FORMAT_VERSION,
-        engine_version: env!("CARGO_PKG_VERSION").to_owned(),
-        status: "complete".to_owned(),
-        options: context.options.clone(),
-        config_blake3,
-        inputs,
-        tables: tables.map(|table| table.as_str().to_owned()).collect(),
-        totals: progress.totals,
-        files: Vec::new(),
+    let mut commits: BTreeMap<usize, Commit> = committed.into_iter().map(|commit| (commit.part, commit)).collect();
+    let ours = |part: &usize| context.shard.is_none_or(|shard| shard.takes(*part));
+    let open: Vec<usize> = (0..plan.parts.len()).filter(|part| !commits.contains_key(part)).filter(ours).collect();
+    context.observer.begins(plan, &before);
+    let n_at_once = context.limits.parts.clamp(1, open.len().max(1));
+    let admission = Admission::new(context.limits.memory, context.options.batch_bytes, n_at_once);
+    let shared = Shared { admission: Arc::new(admission), progress: Mutex::new(before) };
+    let (failures, stopping) = (Mutex::new(Vec::new()), AtomicBool::new(false));
+    let done: Vec<Option<Commit>> = stream::iter(open)
+        .map(|part| {
+            let (corpus, shared, failures, stopping) = (corpus.clone(), &shared, &failures, &stopping);
+            async move {
+                if stopping.load(Ordering::Relaxed) {
+                    return Ok(None);
+                }
+                match one_part(context, plan, part, corpus, shared, sink).await {
+                    Ok(commit) => Ok(Some(commit)),
+                    Err(Failure::Source(error)) => {
+                        failures.lock().unwrap_or_else(PoisonError::into_inner).push((part, error));
+                        Ok(None)
+                    }
+                    Err(Failure::Job(error)) => {
+                        stopping.store(true, Ordering::Relaxed);
+                        Err(error)
+                    }
+                }
+            }
+        })
+        .buffer_unordered(n_at_once)
+        .try_collect()
+        .await?;
+    commits.extend(done.into_iter().flatten().map(|commit| (commit.part, commit)));
+    let mut failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failures.sort_by_key(|(part, _)| *part);
+    if !failures.is_empty() {
+        return Err(unreadable(failures));
+    }
+    let n_missing = plan.parts.len() - commits.len();
+    let mut totals = Totals::default();
+    for commit in commits.values() {
+        totals.add(&commit.totals);
+    }
+    let manifest = match n_missing {
+        0 => Some(finish(plan, commits.into_values().collect(), sink).await?),
+        _ => None,
     };
-    let manifest = sink.finish(manifest).await?;
-    Ok(Outcome { totals: manifest.totals, manifest })
+    Ok(Outcome { manifest, totals, n_resumed, n_missing })
 }
 
-fn config_hash(options: &JobOptions) -> Result<String> {
-    let text = serde_json::to_string(options)
-        .map_err(|error| Error::new(ErrorKind::Internal, "", "the options cannot be written as JSON").because(error))?;
-    Ok(blake3::hash(text.as_bytes()).to_hex().to_string())
+/// Joins the commits of a plan, in order and complete, into the manifest.
+///
+/// # Errors
+/// When an input is not what it was when the plan was made, or the manifest cannot be written.
+pub async fn finish<S: Sink>(plan: &Plan, commits: Vec<Commit>, sink: &S) -> Result<Manifest> {
+    let mut totals = Totals::default();
+    let mut inputs = Vec::with_capacity(commits.len());
+    let mut n_read = vec![0; plan.inputs.len()];
+    for (part, commit) in plan.parts.iter().zip(&commits) {
+        totals.add(&commit.totals);
+        let input = plan.inputs.get(part.input);
+        if let Some(n_read) = n_read.get_mut(part.input) {
+            *n_read += commit.input.bytes;
+        }
+        inputs.push(InputEntry {
+            source: commit.source.clone(),
+            mark: input.and_then(|input| input.mark.clone()),
+            slice: commit.split,
+            digest: commit.input.clone(),
+            part: commit.part,
+            commit: commit_path(commit.part),
+            commit_blake3: blake3::hash(super::seal(commit)?.as_bytes()).to_hex().to_string(),
+        });
+    }
+    check_sizes(plan, &n_read)?;
+    let tables = Table::ALL.iter().filter(|&&table| plan.options.writes(table));
+    let manifest = Manifest {
+        format_version: FORMAT_VERSION,
+        engine_version: plan.engine_version.clone(),
+        status: "complete".to_owned(),
+        options: plan.options.clone(),
+        config_blake3: plan.config_blake3.clone(),
+        plan_blake3: Some(blake3::hash(super::seal(plan)?.as_bytes()).to_hex().to_string()),
+        inputs,
+        tables: tables.map(|table| table.as_str().to_owned()).collect(),
+        totals,
+        files: Vec::new(),
+    };
+    sink.finish(manifest).await
+}
+
+/// Every byte that was planned was read, and no other; row groups are counted in rows.
+fn check_sizes(plan: &Plan, n_read: &[u64]) -> Result<()> {
+    for part in plan.parts.iter().filter(|part| !matches!(part.slice, Slice::RowGroups { .. })) {
+        let (Some(input), Some(&n_read)) = (plan.inputs.get(part.input), n_read.get(part.input)) else { continue };
+        if let Some(planned) = input.bytes.filter(|&planned| planned != n_read) {
+            let message = format!("{planned} bytes were there when the job began, but {n_read} were read");
+            return Err(Error::new(ErrorKind::Input, &input.source, message));
+        }
+    }
+    Ok(())
+}
+
+/// The path of a commit in the run directory.
+#[must_use]
+pub fn commit_path(part: usize) -> String {
+    format!("commits/part-{part:05}.json")
+}
+
+async fn one_part<S: Sink>(
+    context: &Context,
+    plan: &Plan,
+    part: usize,
+    corpus: Arc<dyn Corpus>,
+    shared: &Shared,
+    sink: &S,
+) -> std::result::Result<Commit, Failure> {
+    let planned = plan.parts[part];
+    let input = plan.inputs[planned.input].clone();
+    let name = input.source.clone();
+    context.observer.source(part, &name);
+    let opening = Bridge::run_blocking("reader", move || corpus.open(planned.input, &input, &planned.slice));
+    let source = opening.await.map_err(failure_of_source)?;
+    let mut open = sink.begin(&PartStart { part, source: &name, schema: source.schema() }).await?;
+    let done = run_part(context, shared, source, &mut open).await?;
+    check_share(context.max_rejects, &done, &name)?;
+    let commit = Commit {
+        format_version: FORMAT_VERSION,
+        engine_version: plan.engine_version.clone(),
+        config_blake3: plan.config_blake3.clone(),
+        part,
+        source: name.clone(),
+        split: planned.slice,
+        format: context.options.format,
+        records: done.totals.conversations + done.totals.rejects,
+        input: done.digest,
+        totals: done.totals,
+        proof: done.proof,
+        files: Vec::new(),
+    };
+    if commit.proof.bytes != commit.input.stream_bytes {
+        let message = format!("{} bytes were read, but {} were proven", commit.input.stream_bytes, commit.proof.bytes);
+        return Err(Failure::Job(Error::new(ErrorKind::Internal, name, message)));
+    }
+    let commit = open.commit(commit, &context.bridge).await?;
+    context.observer.committed(&commit);
+    Ok(commit)
 }
 
 fn check_share(max_rejects: Option<MaxRejects>, done: &Done, name: &str) -> Result<()> {
@@ -156,169 +259,15 @@ fn check_share(max_rejects: Option<MaxRejects>, done: &Done, name: &str) -> Resu
     }
 }
 
-fn too_many(name: &str, rejects: u64, limit: &str) -> Error {
-    Error::new(ErrorKind::Input, name, format!("{rejects} records were rejected, {limit}"))
-}
-
-struct Done {
-    digest: SourceDigest,
-    totals: Totals,
-    proof: Proof,
-}
-
-/// A batch with the memory that it was admitted to.
-struct Admitted {
-    batch: Batch,
-    permit: OwnedSemaphorePermit,
-}
-
-struct Worked {
-    encoded: EncodedBatch,
-    bytes: u64,
-    permit: OwnedSemaphorePermit,
-}
-
-async fn run_part<S: Sink>(
-    context: &Context,
-    source: Box<dyn Source>,
-    sink: &mut S,
-    progress: &mut Progress,
-) -> Result<Done> {
-    let name: Arc<str> = source.name().into();
-    let (read, batches) = channel(1);
-    let (worked, results) = channel(2);
-    let admission = Admission::new(context.limits.memory, context.options.batch_bytes);
-    let handle = Handle::current();
-    let reading = Bridge::run_blocking("reader", move || read_all(source, &admission, &handle, &read));
-    let working = work_all(context, name.clone(), batches, worked);
-    let writing = write_all(context, &name, results, sink, progress);
-    let (digest, (), (totals, proof)) = try_join3(reading, working, writing).await?;
-    Ok(Done { digest, totals, proof })
-}
-
-/// Bytes in flight, counted in [`UNIT`]s.
-struct Admission {
-    semaphore: Arc<Semaphore>,
-    total: u32,
-    usual: u32,
-}
-
-impl Admission {
-    fn new(memory: usize, batch_bytes: usize) -> Self {
-        let total = units(memory).clamp(1, u32::MAX >> 3);
-        let usual = units(batch_bytes.saturating_mul(CHARGE_PER_BYTE)).min(total);
-        Self { semaphore: Arc::new(Semaphore::new(total as usize)), total, usual }
+/// One error for all inputs that could not be read: the first, and how many there are.
+fn unreadable(mut failures: Vec<(usize, Error)>) -> Error {
+    let more = failures.len() - 1;
+    let (_, mut first) = failures.swap_remove(0);
+    if more > 0 {
+        first.message.push_str(&format!(" (and {more} more inputs could not be read)"));
     }
-
-    /// Waits until a usual batch fits.
-    async fn admit(&self) -> Result<OwnedSemaphorePermit> {
-        self.semaphore.clone().acquire_many_owned(self.usual).await.map_err(|_| stopped())
-    }
-
-    /// Makes `permit` fit a batch of `bytes`: a giant one waits for all the memory, a small one gives some back.
-    async fn adjust(&self, mut permit: OwnedSemaphorePermit, bytes: usize) -> Result<OwnedSemaphorePermit> {
-        let needed = units(bytes.saturating_mul(CHARGE_PER_BYTE)).clamp(1, self.total);
-        if needed > self.usual {
-            let more = self.semaphore.clone().acquire_many_owned(needed - self.usual).await.map_err(|_| stopped())?;
-            permit.merge(more);
-        } else {
-            drop(permit.split((self.usual - needed) as usize));
-        }
-        Ok(permit)
-    }
-}
-
-fn units(bytes: usize) -> u32 {
-    u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX)
-}
-
-fn stopped() -> Error {
-    Error::new(ErrorKind::Interrupted, "", "the job was stopped")
-}
-
-/// The reader's thread: takes memory first, reads, hands on.
-fn read_all(
-    mut source: Box<dyn Source>,
-    admission: &Admission,
-    handle: &Handle,
-    batches: &Sender<Admitted>,
-) -> Result<SourceDigest> {
-    loop {
-        let permit = handle.block_on(admission.admit())?;
-        let Some(batch) = source.next_batch()? else { break };
-        let permit = handle.block_on(admission.adjust(permit, batch.n_bytes()))?;
-        batches.blocking_send(Admitted { batch, permit }).map_err(|_| stopped())?;
-    }
-    source.digest()
-}
-
-async fn work_all(
-    context: &Context,
-    source: Arc<str>,
-    batches: Receiver<Admitted>,
-    results: Sender<Worked>,
-) -> Result<()> {
-    // Twice the workers, so that nobody waits for the slowest batch; memory bounds it from above.
-    let n_in_flight = context.bridge.threads() * 2 + 1;
-    let forced = context.options.shape;
-    stream::try_unfold((batches, forced), |(mut batches, shape)| async move {
-        let Some(admitted) = batches.recv().await else { return Ok(None) };
-        let (admitted, shape) = match shape {
-            Some(shape) => (admitted, Some(shape)),
-            None => context.bridge.run(String::new(), move || Ok(detect(admitted))).await?,
-        };
-        Ok(Some(((admitted, shape), (batches, shape))))
-    })
-    .map_ok(|(admitted, shape)| {
-        let (engine, source, options) = (context.engine.clone(), source.clone(), &context.options);
-        let (format, trace, verbatim_map) = (options.format, options.trace, options.verbatim_map);
-        let place = match &admitted.batch {
-            Batch::Lines(lines) => format!("{source}: byte {}", lines.offset),
-            Batch::Rows(rows) => format!("{source}: row {}", rows.first_row),
-        };
-        context.bridge.run(place, move || {
-            let recipe = Recipe { engine: &*engine, format, shape, forced: forced.is_some() };
-            let encoded = encode_batch(&Task { recipe, source: &source, trace, verbatim_map }, &admitted.batch)?;
-            Ok(Worked { encoded, bytes: admitted.batch.n_bytes() as u64, permit: admitted.permit })
-        })
-    })
-    .try_buffered(n_in_flight)
-    .try_for_each(|worked| async { results.send(worked).await.map_err(|_| stopped()) })
-    .await
-}
-
-/// The shape of the first line that has one.
-fn detect(admitted: Admitted) -> (Admitted, Option<ShapeName>) {
-    let Batch::Lines(batch) = &admitted.batch else { return (admitted, None) };
-    let lines = batch.lines.iter().filter(|line| line.kind == LineKind::Record);
-    let mut records = lines.filter_map(|line| std::str::from_utf8(&batch.bytes[line.record.clone()]).ok());
-    let shape = records.find_map(|record| super::bridge::guard(|| shape::detect(record)).ok().flatten());
-    (admitted, shape)
-}
-
-async fn write_all<S: Sink>(
-    context: &Context,
-    name: &str,
-    mut results: Receiver<Worked>,
-    sink: &mut S,
-    progress: &mut Progress,
-) -> Result<(Totals, Proof)> {
-    let (mut totals, mut proof) = (Totals::default(), Proof::default());
-    while let Some(worked) = results.recv().await {
-        totals.add(&worked.encoded.totals);
-        proof.add(&worked.encoded.proof);
-        progress.totals.add(&worked.encoded.totals);
-        if let Some(MaxRejects::Count(limit)) = context.max_rejects
-            && progress.totals.rejects > limit
-        {
-            return Err(too_many(name, progress.totals.rejects, &format!("more than --max-rejects {limit}")));
-        }
-        sink.write(worked.encoded, &context.bridge).await?;
-        progress.bytes += worked.bytes;
-        context.observer.progress(progress);
-        drop(worked.permit);
-    }
-    Ok((totals, proof))
+    first.message.push_str("; everything else is committed, the same command goes on from there");
+    first
 }
 
 /// Bytes of the rows of `batch`, for bounds that depend on the data only.

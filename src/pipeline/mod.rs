@@ -1,12 +1,15 @@
 //! Many conversations: order, memory, threads, the proof of restore, commits and counting. Knows Arrow batches
 //! in memory, but no file format and no store: those stand behind the ports `Source`, `Sink` and `TableReader`.
 
+mod admission;
 mod base64;
 mod batch;
 pub mod bridge;
 mod commit;
 mod compress;
 mod job;
+mod part;
+mod plan;
 mod ports;
 mod record;
 mod restore;
@@ -23,16 +26,19 @@ pub use commit::{
     Commit, ConversationFormat, DatasetOptions, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Piece, Proof,
     SourceDigest, TableFile, Totals,
 };
-pub use compress::{Context, MaxRejects, Outcome, ResourceLimits, batch_bytes, compress};
+pub use compress::{Context, MaxRejects, Outcome, ResourceLimits, batch_bytes, commit_path, compress, finish};
 pub use job::{
     CompactionArgs, DEFAULT_MEMORY, DatasetArgs, DatasetShape, JobArgs, JobKind, JobSettings, ProgressMode, ReportArgs,
     Secret, Size, StoreArgs, Target, parse_size, read_job,
 };
-pub use ports::{Condense, EncodedBatch, Observer, Progress, Silent, Sink, Source, TableReader};
+pub use plan::{DEFAULT_SPLIT_BYTES, Plan, PlannedInput, PlannedPart, Shard, Slice};
+pub use ports::{
+    Condense, Corpus, EncodedBatch, Observer, PartSink, PartStart, Progress, Silent, Sink, Source, TableReader,
+};
 pub use record::{RejectRow, label};
 pub use restore::{PartReaders, Restored, Restorer};
 pub use sealed::{open_sealed, seal};
 pub use tables::{
     Kind, Table, conversations_schema, decisions_schema, metrics_schema, records_schema, verbatim_schema,
 };
-pub use verify::{Difference, verify_part};
+pub use verify::{Difference, verify_end, verify_part};

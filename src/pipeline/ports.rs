@@ -7,7 +7,7 @@ use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
 use super::bridge::Bridge;
-use super::{Batch, Commit, InputEntry, Manifest, Proof, RejectRow, SourceDigest, Table, Totals};
+use super::{Batch, Commit, Manifest, Plan, PlannedInput, Proof, RejectRow, Slice, SourceDigest, Table, Totals};
 use crate::engine::{Engine, Scratch};
 use crate::error::Result;
 use crate::model::{Condensed, Conversation, EngineOptions};
@@ -29,7 +29,16 @@ impl Condense for Engine {
     }
 }
 
-/// One split of the input, read on a thread of its own, so that it may block.
+/// The inputs of a job.
+pub trait Corpus: Send + Sync {
+    /// Opens a slice of the input at `index` of the plan; called from a thread that may block.
+    ///
+    /// # Errors
+    /// When the input cannot be opened or is not what was planned.
+    fn open(&self, index: usize, input: &PlannedInput, slice: &Slice) -> Result<Box<dyn Source>>;
+}
+
+/// One slice of an input, read on a thread of its own, so that it may block.
 pub trait Source: Send {
     /// The name as the user gave it; stands in every table.
     fn name(&self) -> &str;
@@ -64,16 +73,33 @@ pub struct EncodedBatch {
     pub proof: Proof,
 }
 
-/// Where the tables go.
-pub trait Sink: Send {
+/// A part that begins.
+#[derive(Debug, Clone)]
+pub struct PartStart<'a> {
+    /// Its number.
+    pub part: usize,
+    /// The source as given.
+    pub source: &'a str,
+    /// The schema of its rows, when it holds a table.
+    pub schema: Option<SchemaRef>,
+}
+
+/// Where the tables go. Several parts are written at once.
+pub trait Sink: Sync {
+    /// A part in the making.
+    type Part: PartSink;
     /// Starts a part.
-    fn begin(&mut self, part: usize, source: &str) -> impl Future<Output = Result<()>> + Send;
+    fn begin(&self, part: &PartStart<'_>) -> impl Future<Output = Result<Self::Part>> + Send;
+    /// Ends the run.
+    fn finish(&self, manifest: Manifest) -> impl Future<Output = Result<Manifest>> + Send;
+}
+
+/// Where the tables of a part go; dropped before its commit it leaves nothing that a reader would take for a part.
+pub trait PartSink: Send {
     /// Takes the rows of a batch; batches come in the order of the input. CPU work goes over the bridge.
     fn write(&mut self, batch: EncodedBatch, bridge: &Bridge) -> impl Future<Output = Result<()>> + Send;
     /// Ends the part: completes its files, puts them into `commit`, and writes the commit last.
-    fn commit(&mut self, commit: Commit, bridge: &Bridge) -> impl Future<Output = Result<Commit>> + Send;
-    /// Ends the run.
-    fn finish(&mut self, manifest: Manifest) -> impl Future<Output = Result<Manifest>> + Send;
+    fn commit(self, commit: Commit, bridge: &Bridge) -> impl Future<Output = Result<Commit>> + Send;
 }
 
 /// How far the work is; sums since its start.
@@ -87,13 +113,17 @@ pub struct Progress {
 
 /// Who wants to watch.
 pub trait Observer: Send + Sync {
-    /// A source begins.
-    fn source(&self, index: usize, name: &str);
+    /// The job begins; `before` was done by earlier calls.
+    fn begins(&self, plan: &Plan, before: &Progress) {
+        let _ = (plan, before);
+    }
+    /// A part begins.
+    fn source(&self, part: usize, name: &str);
     /// Something was done.
     fn progress(&self, progress: &Progress);
-    /// A source was committed.
-    fn committed(&self, input: &InputEntry) {
-        let _ = input;
+    /// A part was committed.
+    fn committed(&self, commit: &Commit) {
+        let _ = commit;
     }
 }
 
@@ -102,7 +132,7 @@ pub trait Observer: Send + Sync {
 pub struct Silent;
 
 impl Observer for Silent {
-    fn source(&self, _index: usize, _name: &str) {}
+    fn source(&self, _part: usize, _name: &str) {}
     fn progress(&self, _progress: &Progress) {}
 }
 

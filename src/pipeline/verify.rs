@@ -14,8 +14,8 @@ pub struct Difference {
     pub bytes: u64,
 }
 
-/// Restores a whole part and compares it with its commit and with `original`, calling `seen` after every slice;
-/// `seen` may stop the work with an error.
+/// Restores a whole part and compares it with its commit and with what `original` gives next, calling `seen` after
+/// every slice; `seen` may stop the work with an error.
 ///
 /// # Errors
 /// `Verification` names the first difference.
@@ -48,15 +48,6 @@ pub fn verify_part(
         done.records += slice.records;
         seen(&slice.bytes)?;
     }
-    if let Some(original) = original {
-        let mut rest = [0];
-        if original.read(&mut rest).is_ok_and(|n| n > 0) {
-            return Err(differs(format!(
-                "the input goes on after byte {}, where the restored stream ends",
-                done.bytes
-            )));
-        }
-    }
     if done.records != commit.records {
         return Err(differs(format!("{} records were restored, but {} were read", done.records, commit.records)));
     }
@@ -64,4 +55,16 @@ pub fn verify_part(
         return Err(differs("the restored stream differs from the one that was read: its hash is another".to_owned()));
     }
     Ok(done)
+}
+
+/// Checks that nothing is left of an original after its last part.
+///
+/// # Errors
+/// `Verification` when it goes on.
+pub fn verify_end(commit: &Commit, original: &mut dyn Read) -> Result<()> {
+    if original.read(&mut [0]).is_ok_and(|n| n > 0) {
+        let place = format!("part {} ({})", commit.part, commit.source);
+        return Err(Error::new(ErrorKind::Verification, place, "the input goes on where the restored stream ends"));
+    }
+    Ok(())
 }

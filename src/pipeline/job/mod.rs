@@ -64,6 +64,9 @@ pub struct JobArgs {
     /// Reject longer lines [default: 1GiB].
     #[arg(long, value_name = "SIZE")]
     pub max_record_bytes: Option<Size>,
+    /// Cut large files of plain JSON lines into parts of this size [default: 256MiB].
+    #[arg(long, value_name = "SIZE")]
+    pub split_size: Option<Size>,
     /// Number of workers [default: one per core].
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,

@@ -7,8 +7,8 @@ use super::{DatasetArgs, DatasetShape, JobArgs, JobKind, ProgressMode, Size, Sto
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EngineOptions, ProvenancePlace};
 use crate::pipeline::{
-    ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, DatasetOptions, JobOptions, MaxRejects,
-    ResourceLimits,
+    ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, DEFAULT_SPLIT_BYTES, DatasetOptions, JobOptions,
+    MaxRejects,
 };
 
 /// What is in flight stays below this; with everything else the process stays below 400 MB.
@@ -29,8 +29,8 @@ pub struct JobSettings {
     pub target: Target,
     /// What decides about the bytes of the output.
     pub options: JobOptions,
-    /// What may be used.
-    pub limits: ResourceLimits,
+    /// Bytes of memory for what is in flight.
+    pub memory: usize,
     /// Number of workers; 0 means one per core.
     pub threads: usize,
     /// When the job fails.
@@ -120,10 +120,15 @@ impl JobArgs {
                 verbatim_map,
                 batch_bytes: DEFAULT_BATCH_BYTES,
                 max_record_bytes,
+                split_bytes: match self.split_size {
+                    _ if is_filter => u64::MAX,
+                    Some(size) => size.0 as u64,
+                    None => DEFAULT_SPLIT_BYTES,
+                },
                 measure_only: kind == JobKind::Report,
                 dataset: if kind == JobKind::Dataset { Some(self.dataset.settle()?) } else { None },
             },
-            limits: ResourceLimits { memory: self.memory.map_or(DEFAULT_MEMORY, |size| size.0) },
+            memory: self.memory.map_or(DEFAULT_MEMORY, |size| size.0),
             threads: self.threads.unwrap_or(0),
             max_rejects: self.max_rejects,
             quiet: self.quiet.unwrap_or_default(),
@@ -196,8 +201,9 @@ impl JobSettings {
             verbatim_map: Some(options.verbatim_map),
             max_rejects: self.max_rejects,
             max_record_bytes: Some(Size(options.max_record_bytes)),
+            split_size: (self.target != Target::Filter).then_some(Size(options.split_bytes as usize)),
             threads: Some(self.threads),
-            memory: Some(Size(self.limits.memory)),
+            memory: Some(Size(self.memory)),
             quiet: Some(self.quiet),
             progress: Some(self.progress),
             dataset: options.dataset.map_or_else(DatasetArgs::default, DatasetArgs::from),

@@ -95,6 +95,13 @@ impl Restorer {
         self
     }
 
+    /// The first record has this number.
+    #[must_use]
+    pub fn starting_at(mut self, row: u64) -> Self {
+        self.next_row = row;
+        self
+    }
+
     /// The next slice of the stream, `None` at the end.
     ///
     /// # Errors

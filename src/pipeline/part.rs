@@ -1,0 +1,184 @@
+//! The stream of one part: read → batches → workers → in order → write. Bounds the bytes in flight, keeps the order
+//! and counts. Knows neither where batches come from nor where tables go.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::future::try_join3;
+use futures::{TryStreamExt, stream};
+use tokio::runtime::Handle;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+use super::admission::{Admission, stopped};
+use super::bridge::{Bridge, guard};
+use super::record::Recipe;
+use super::work::{Task, encode_batch};
+use super::{
+    Batch, Context, EncodedBatch, LineKind, MaxRejects, PartSink, Progress, Proof, Source, SourceDigest, Totals,
+};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::ShapeName;
+use crate::shape;
+
+/// Why a part was not done.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// Its source cannot be read; other parts can be done.
+    Source(Error),
+    /// The job cannot go on.
+    Job(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Job(error)
+    }
+}
+
+/// What all parts of a job share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) admission: Arc<Admission>,
+    pub(super) progress: Mutex<Progress>,
+}
+
+/// What a part came to.
+pub(super) struct Done {
+    pub(super) digest: SourceDigest,
+    pub(super) totals: Totals,
+    pub(super) proof: Proof,
+}
+
+/// A batch with the memory that it was admitted to.
+struct Admitted {
+    batch: Batch,
+    permit: OwnedSemaphorePermit,
+}
+
+struct Worked {
+    encoded: EncodedBatch,
+    bytes: u64,
+    permit: OwnedSemaphorePermit,
+}
+
+/// Brings everything that `source` gives into `sink`.
+pub(super) async fn run_part<P: PartSink>(
+    context: &Context,
+    shared: &Shared,
+    source: Box<dyn Source>,
+    sink: &mut P,
+) -> std::result::Result<Done, Failure> {
+    let name: Arc<str> = source.name().into();
+    let (read, batches) = channel(1);
+    let (worked, results) = channel(2);
+    let (admission, handle) = (shared.admission.clone(), Handle::current());
+    let reading = Bridge::run_blocking("reader", move || read_all(source, &admission, &handle, &read));
+    let reading = async { reading.await.map_err(failure_of_source) };
+    let working = async { work_all(context, name.clone(), batches, worked).await.map_err(Failure::Job) };
+    let writing = async { write_all(context, shared, &name, results, sink).await.map_err(Failure::Job) };
+    let (digest, (), (totals, proof)) = try_join3(reading, working, writing).await?;
+    Ok(Done { digest, totals, proof })
+}
+
+/// A reader that was told to stop is not at fault: what stopped it is told elsewhere.
+pub(super) fn failure_of_source(error: Error) -> Failure {
+    match error.kind {
+        ErrorKind::Io | ErrorKind::Input | ErrorKind::Usage => Failure::Source(error),
+        ErrorKind::Verification | ErrorKind::Interrupted | ErrorKind::Internal => Failure::Job(error),
+    }
+}
+
+/// The reader's thread: takes memory first, reads, hands on.
+fn read_all(
+    mut source: Box<dyn Source>,
+    admission: &Admission,
+    handle: &Handle,
+    batches: &Sender<Admitted>,
+) -> Result<SourceDigest> {
+    loop {
+        let permit = handle.block_on(admission.admit())?;
+        let Some(batch) = source.next_batch()? else { break };
+        let permit = handle.block_on(admission.adjust(permit, batch.n_bytes()))?;
+        batches.blocking_send(Admitted { batch, permit }).map_err(|_| stopped())?;
+    }
+    source.digest()
+}
+
+async fn work_all(
+    context: &Context,
+    source: Arc<str>,
+    batches: Receiver<Admitted>,
+    results: Sender<Worked>,
+) -> Result<()> {
+    // Twice the workers, so that nobody waits for the slowest batch; memory bounds it from above.
+    let n_in_flight = context.bridge.threads() * 2 + 1;
+    let forced = context.options.shape;
+    stream::try_unfold((batches, forced), |(mut batches, shape)| async move {
+        let Some(admitted) = batches.recv().await else { return Ok(None) };
+        let (admitted, shape) = match shape {
+            Some(shape) => (admitted, Some(shape)),
+            None => context.bridge.run(String::new(), move || Ok(detect(admitted))).await?,
+        };
+        Ok(Some(((admitted, shape), (batches, shape))))
+    })
+    .map_ok(|(admitted, shape)| {
+        let (engine, source, options) = (context.engine.clone(), source.clone(), &context.options);
+        let (format, trace, verbatim_map) = (options.format, options.trace, options.verbatim_map);
+        let place = match &admitted.batch {
+            Batch::Lines(lines) => format!("{source}: byte {}", lines.offset),
+            Batch::Rows(rows) => format!("{source}: row {}", rows.first_row),
+        };
+        context.bridge.run(place, move || {
+            let recipe = Recipe { engine: &*engine, format, shape, forced: forced.is_some() };
+            let encoded = encode_batch(&Task { recipe, source: &source, trace, verbatim_map }, &admitted.batch)?;
+            Ok(Worked { encoded, bytes: admitted.batch.n_bytes() as u64, permit: admitted.permit })
+        })
+    })
+    .try_buffered(n_in_flight)
+    .try_for_each(|worked| async { results.send(worked).await.map_err(|_| stopped()) })
+    .await
+}
+
+/// The shape of the first line that has one.
+fn detect(admitted: Admitted) -> (Admitted, Option<ShapeName>) {
+    let Batch::Lines(batch) = &admitted.batch else { return (admitted, None) };
+    let lines = batch.lines.iter().filter(|line| line.kind == LineKind::Record);
+    let mut records = lines.filter_map(|line| std::str::from_utf8(&batch.bytes[line.record.clone()]).ok());
+    let shape = records.find_map(|record| guard(|| shape::detect(record)).ok().flatten());
+    (admitted, shape)
+}
+
+async fn write_all<P: PartSink>(
+    context: &Context,
+    shared: &Shared,
+    name: &str,
+    mut results: Receiver<Worked>,
+    sink: &mut P,
+) -> Result<(Totals, Proof)> {
+    let (mut totals, mut proof) = (Totals::default(), Proof::default());
+    while let Some(worked) = results.recv().await {
+        totals.add(&worked.encoded.totals);
+        proof.add(&worked.encoded.proof);
+        let counts = worked.encoded.totals;
+        sink.write(worked.encoded, &context.bridge).await?;
+        let progress = {
+            let mut progress = shared.progress.lock().unwrap_or_else(PoisonError::into_inner);
+            progress.totals.add(&counts);
+            progress.bytes += worked.bytes;
+            *progress
+        };
+        if let Some(MaxRejects::Count(limit)) = context.max_rejects
+            && progress.totals.rejects > limit
+        {
+            return Err(too_many(name, progress.totals.rejects, &format!("more than --max-rejects {limit}")));
+        }
+        context.observer.progress(&progress);
+        drop(worked.permit);
+    }
+    Ok((totals, proof))
+}
+
+/// The error of a job whose inputs are not what they should be.
+pub(super) fn too_many(name: &str, rejects: u64, limit: &str) -> Error {
+    Error::new(ErrorKind::Input, name, format!("{rejects} records were rejected, {limit}"))
+}

@@ -1,0 +1,284 @@
+//! What a job is going to do: its inputs, and the slices of them that become parts. A plan depends on the inputs and
+//! the options only, never on workers or machines; it is written before the first part and held against the next
+//! call of the same job. Knows no file.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{FORMAT_VERSION, JobOptions};
+use crate::error::{Error, ErrorKind, Result};
+
+/// A part has at most about this much of a file that can be cut: enough that the files of a part are large, little
+/// enough that what a killed job does again is done in seconds.
+pub const DEFAULT_SPLIT_BYTES: u64 = 256 << 20;
+/// So many differences are named; more would bury the first.
+const MAX_DIFFERENCES: usize = 12;
+
+/// A slice of an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(into = "String", try_from = "String")]
+#[schemars(with = "String")]
+pub enum Slice {
+    /// All of it.
+    Whole,
+    /// The lines that begin in a range of bytes.
+    Bytes {
+        /// The first byte.
+        start: u64,
+        /// The byte after the last one.
+        end: u64,
+    },
+    /// Row groups of a Parquet file.
+    RowGroups {
+        /// The first row group.
+        start: u64,
+        /// The row group after the last one.
+        end: u64,
+        /// Number of the first row in the file.
+        first_row: u64,
+    },
+}
+
+impl Slice {
+    /// The number that the first record of the slice gets. The lines of a range are counted from the range's first
+    /// byte: a record has at least a byte, so that no two records of a file get one number, and no range must be
+    /// read to number the next.
+    #[must_use]
+    pub fn first_row(&self) -> u64 {
+        match *self {
+            Self::Whole => 0,
+            Self::Bytes { start, .. } => start,
+            Self::RowGroups { first_row, .. } => first_row,
+        }
+    }
+
+    /// True for the first slice of an input.
+    #[must_use]
+    pub fn is_first(&self) -> bool {
+        matches!(self, Self::Whole | Self::Bytes { start: 0, .. } | Self::RowGroups { start: 0, .. })
+    }
+
+    /// Ranges of `split_bytes` that cover `bytes`; the whole when one is enough.
+    #[must_use]
+    pub fn ranges(bytes: u64, split_bytes: u64) -> Vec<Self> {
+        let split_bytes = split_bytes.max(1);
+        if bytes <= split_bytes {
+            return vec![Self::Whole];
+        }
+        let starts = (0..bytes.div_ceil(split_bytes)).map(|index| index * split_bytes);
+        starts.map(|start| Self::Bytes { start, end: (start + split_bytes).min(bytes) }).collect()
+    }
+}
+
+impl fmt::Display for Slice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole => f.write_str("whole"),
+            Self::Bytes { start, end } => write!(f, "bytes {start}..{end}"),
+            Self::RowGroups { start, end, first_row } => write!(f, "row groups {start}..{end} from row {first_row}"),
+        }
+    }
+}
+
+impl From<Slice> for String {
+    fn from(slice: Slice) -> Self {
+        slice.to_string()
+    }
+}
+
+impl FromStr for Slice {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let unknown = || format!("`{text}` is no slice of an input");
+        let number = |text: &str| text.parse().map_err(|_| unknown());
+        let range = |text: &str| -> std::result::Result<(u64, u64), String> {
+            let (start, end) = text.split_once("..").ok_or_else(unknown)?;
+            Ok((number(start)?, number(end)?))
+        };
+        if text == "whole" {
+            Ok(Self::Whole)
+        } else if let Some(text) = text.strip_prefix("bytes ") {
+            let (start, end) = range(text)?;
+            Ok(Self::Bytes { start, end })
+        } else if let Some(text) = text.strip_prefix("row groups ") {
+            let (groups, first_row) = text.split_once(" from row ").ok_or_else(unknown)?;
+            let (start, end) = range(groups)?;
+            Ok(Self::RowGroups { start, end, first_row: number(first_row)? })
+        } else {
+            Err(unknown())
+        }
+    }
+}
+
+impl TryFrom<String> for Slice {
+    type Error = String;
+
+    fn try_from(text: String) -> std::result::Result<Self, String> {
+        text.parse()
+    }
+}
+
+/// An input as it was when the job began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlannedInput {
+    /// The name as given; stands in every table.
+    pub source: String,
+    /// Bytes as stored; `null` for stdin. No more than these are read, so that a file may grow meanwhile.
+    pub bytes: Option<u64>,
+    /// What tells that the input was changed: the time of its last change in nanoseconds since 1970, or the entity
+    /// tag of a store; `null` when there is none.
+    pub mark: Option<String>,
+}
+
+/// A slice of an input and the part that it becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlannedPart {
+    /// Place of the input among the inputs.
+    pub input: usize,
+    /// The slice.
+    pub slice: Slice,
+}
+
+/// Every n-th part, for one of several machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// Which one, from 0.
+    pub index: usize,
+    /// How many there are.
+    pub count: usize,
+}
+
+impl Shard {
+    /// True when `part` is for this machine.
+    #[must_use]
+    pub fn takes(&self, part: usize) -> bool {
+        part % self.count == self.index
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let parsed = text.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+        match parsed {
+            Some((index, count)) if index < count => Ok(Self { index, count }),
+            Some((_, count)) if count > 0 => Err(format!("shards are counted from 0 to {}", count - 1)),
+            _ => Err("expected I/N, such as 0/4 for the first of four machines".to_owned()),
+        }
+    }
+}
+
+/// The document `plan.json` of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// See [`FORMAT_VERSION`].
+    pub format_version: u32,
+    /// Version of condenser.
+    pub engine_version: String,
+    /// What decides about the bytes of the output.
+    pub options: JobOptions,
+    /// BLAKE3 of the options as JSON, in hex.
+    pub config_blake3: String,
+    /// The inputs in order.
+    pub inputs: Vec<PlannedInput>,
+    /// The parts in order.
+    pub parts: Vec<PlannedPart>,
+}
+
+impl Plan {
+    /// The plan for `inputs`, each with its slices in order.
+    ///
+    /// # Errors
+    /// `Internal` when the options cannot be written as JSON.
+    pub fn new(options: JobOptions, inputs: Vec<(PlannedInput, Vec<Slice>)>) -> Result<Self> {
+        let text = serde_json::to_string(&options).map_err(|error| {
+            Error::new(ErrorKind::Internal, "", "the options cannot be written as JSON").because(error)
+        })?;
+        let mut parts = Vec::new();
+        let mut planned = Vec::with_capacity(inputs.len());
+        for (input, slices) in inputs {
+            parts.extend(slices.into_iter().map(|slice| PlannedPart { input: planned.len(), slice }));
+            planned.push(input);
+        }
+        Ok(Self {
+            format_version: FORMAT_VERSION,
+            engine_version: env!("CARGO_PKG_VERSION").to_owned(),
+            config_blake3: blake3::hash(text.as_bytes()).to_hex().to_string(),
+            options,
+            inputs: planned,
+            parts,
+        })
+    }
+
+    /// The input of a part.
+    #[must_use]
+    pub fn input_of(&self, part: usize) -> Option<&PlannedInput> {
+        self.inputs.get(self.parts.get(part)?.input)
+    }
+
+    /// Bytes of all inputs as stored; `None` when one is not known.
+    #[must_use]
+    pub fn total_bytes(&self) -> Option<u64> {
+        self.inputs.iter().map(|input| input.bytes).sum()
+    }
+
+    /// What is different in `later`, a line for each; empty when a job may go on with what this plan began.
+    #[must_use]
+    pub fn differences(&self, later: &Self) -> Vec<String> {
+        let mut found = Vec::new();
+        if self.engine_version != later.engine_version {
+            found.push(format!("condenser {} → {}", self.engine_version, later.engine_version));
+        }
+        if self.config_blake3 != later.config_blake3 {
+            let value = |options: &JobOptions| serde_json::to_value(options).unwrap_or_default();
+            option_differences("", &value(&self.options), &value(&later.options), &mut found);
+        }
+        for input in &self.inputs {
+            match later.inputs.iter().find(|other| other.source == input.source) {
+                None => found.push(format!("input {} is gone", input.source)),
+                Some(other) if other.bytes != input.bytes => {
+                    let size = |bytes: Option<u64>| bytes.map_or_else(|| "?".to_owned(), |bytes| bytes.to_string());
+                    let (before, after) = (size(input.bytes), size(other.bytes));
+                    found.push(format!("input {}: {before} bytes → {after} bytes", input.source));
+                }
+                Some(other) if other.mark != input.mark => {
+                    found.push(format!("input {} was written again", input.source));
+                }
+                Some(_) => {}
+            }
+        }
+        for input in &later.inputs {
+            if !self.inputs.iter().any(|other| other.source == input.source) {
+                found.push(format!("input {} is new", input.source));
+            }
+        }
+        if found.is_empty() && (self.inputs != later.inputs || self.parts != later.parts) {
+            found.push("the order or the cuts of the inputs".to_owned());
+        }
+        if found.len() > MAX_DIFFERENCES {
+            let more = found.len() - MAX_DIFFERENCES;
+            found.truncate(MAX_DIFFERENCES);
+            found.push(format!("and {more} more"));
+        }
+        found
+    }
+}
+
+fn option_differences(name: &str, before: &Value, after: &Value, found: &mut Vec<String>) {
+    match (before, after) {
+        (Value::Object(before), Value::Object(after)) => {
+            for (key, value) in before {
+                let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
+                option_differences(&name, value, after.get(key).unwrap_or(&Value::Null), found);
+            }
+        }
+        _ if before == after => {}
+        _ => found.push(format!("option {name}: {before} → {after}")),
+    }
+}
