@@ -12,6 +12,9 @@ use condenser::pipeline::{JobArgs, Shard};
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// Say more on stderr: -v what happens, -vv also details, -vvv everything.
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
 }
 
 #[derive(Debug, Subcommand)]

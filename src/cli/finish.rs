@@ -2,7 +2,7 @@
 
 use condenser::error::Result;
 use condenser::io::RunWriter;
-use condenser::pipeline::{Plan, finish};
+use condenser::pipeline::finish;
 
 use super::args::FinishArgs;
 use super::{Ending, block_on, message, progress};
@@ -10,7 +10,7 @@ use super::{Ending, block_on, message, progress};
 /// Runs the command.
 pub(crate) fn run(args: &FinishArgs) -> Result<Ending> {
     let manifest = block_on(async {
-        let (plan, commits, sink): (Plan, _, _) = RunWriter::reopen(&args.run).await?;
+        let (plan, commits, sink) = RunWriter::reopen(&args.run)?;
         finish(&plan, commits, &sink).await
     })?;
     if !args.quiet {

@@ -8,6 +8,7 @@ mod drill;
 mod dry_run;
 mod explain;
 mod finish;
+mod log;
 mod message;
 mod progress;
 mod restore;
@@ -51,6 +52,7 @@ impl From<ErrorKind> for Ending {
 pub(crate) fn main() -> ExitCode {
     quiet_guarded_panics();
     let cli = Cli::parse();
+    log::start(cli.verbose);
     let ending = run(cli.command).unwrap_or_else(|error| {
         message::error(&error);
         Ending::from(error.kind)
@@ -112,7 +114,10 @@ fn block_on_thread<T: Send + 'static>(work: impl FnOnce(&AtomicBool) -> Result<T
         tokio::pin!(work);
         tokio::select! {
             result = &mut work => return result,
-            _ = tokio::signal::ctrl_c() => stop.store(true, Ordering::Relaxed),
+            asked = asked_to_stop() => {
+                asked?;
+                stop.store(true, Ordering::Relaxed);
+            }
         }
         tokio::select! {
             result = &mut work => result,
@@ -133,10 +138,24 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
 }
 
 async fn interrupted<T>() -> Result<T> {
-    match tokio::signal::ctrl_c().await {
-        Ok(()) => Err(stopped()),
-        Err(error) => Err(Error::new(ErrorKind::Io, "", "cannot listen for Ctrl-C").because(error)),
+    asked_to_stop().await?;
+    Err(stopped())
+}
+
+/// Waits for Ctrl-C or SIGTERM, the signal with which services and schedulers end a process.
+async fn asked_to_stop() -> Result<()> {
+    let cannot = |error| Error::new(ErrorKind::Io, "", "cannot listen for signals").because(error);
+    #[cfg(unix)]
+    {
+        let mut terminate =
+            tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).map_err(cannot)?;
+        tokio::select! {
+            asked = tokio::signal::ctrl_c() => asked.map_err(cannot),
+            _ = terminate.recv() => Ok(()),
+        }
     }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await.map_err(cannot)
 }
 
 /// An error when the user asked to stop.
@@ -145,5 +164,5 @@ fn check_stop(stop: &AtomicBool) -> Result<()> {
 }
 
 fn stopped() -> Error {
-    Error::new(ErrorKind::Interrupted, "", "stopped; nothing half-written was left behind")
+    Error::new(ErrorKind::Interrupted, "", "stopped; what was committed stays, the same command goes on from there")
 }

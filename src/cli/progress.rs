@@ -4,13 +4,16 @@ use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use condenser::pipeline::{Commit, JobSettings, Observer, Progress, ProgressMode, Silent, Totals};
+use condenser::pipeline::{Commit, JobSettings, Observer, Plan, Progress, ProgressMode, Silent, Totals};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
 
 use super::message;
 
 /// Machines get a line at most this often.
 const JSON_EVERY: Duration = Duration::from_secs(1);
+/// A log gets a line at most this often.
+const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
 /// The observer that a job asks for.
 pub(crate) fn observer(job: &JobSettings) -> Arc<dyn Observer> {
@@ -22,8 +25,8 @@ pub(crate) fn observer(job: &JobSettings) -> Arc<dyn Observer> {
     };
     match mode {
         ProgressMode::Bar => Arc::new(Bar::new()),
-        ProgressMode::Json => Arc::new(Json { last: Mutex::new(Instant::now()) }),
-        ProgressMode::Plain => Arc::new(Plain),
+        ProgressMode::Json => Arc::new(Json { clock: Clock::new() }),
+        ProgressMode::Plain => Arc::new(Plain { clock: Clock::new() }),
         ProgressMode::Auto | ProgressMode::None => Arc::new(Silent),
     }
 }
@@ -52,16 +55,18 @@ fn ratio(totals: &Totals) -> String {
     format!(" (ratio {:.2})", totals.chars_in as f64 / totals.chars_out as f64)
 }
 
+/// A bar with bytes as stored, speed, time left and the ratio so far.
 struct Bar {
     bar: ProgressBar,
 }
 
+const STYLE_WITH_TOTAL: &str =
+    "{spinner} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left\n  {prefix}: {wide_msg}";
+const STYLE: &str = "{spinner} {bytes} {bytes_per_sec}\n  {prefix}: {wide_msg}";
+
 impl Bar {
     fn new() -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {bytes} {bytes_per_sec} {wide_msg}") {
-            bar.set_style(style);
-        }
         bar.enable_steady_tick(Duration::from_millis(200));
         Self { bar }
     }
@@ -74,47 +79,140 @@ impl Drop for Bar {
 }
 
 impl Observer for Bar {
-    fn source(&self, _index: usize, name: &str) {
+    fn begins(&self, plan: &Plan, before: &Progress) {
+        let total = plan.total_bytes();
+        if let Ok(style) = ProgressStyle::with_template(if total.is_some() { STYLE_WITH_TOTAL } else { STYLE }) {
+            self.bar.set_style(style);
+        }
+        if let Some(total) = total {
+            self.bar.set_length(total);
+        }
+        self.bar.set_position(before.stored_bytes);
+        self.bar.reset_eta();
+    }
+    fn source(&self, _part: usize, name: &str) {
         self.bar.set_prefix(name.to_owned());
     }
     fn progress(&self, progress: &Progress) {
-        self.bar.set_position(progress.bytes);
+        self.bar.set_position(progress.stored_bytes);
         let totals = &progress.totals;
         let rejects = if totals.rejects > 0 { format!(", {} rejected", totals.rejects) } else { String::new() };
         self.bar.set_message(format!("{} records{}{rejects}", totals.conversations, ratio(totals)));
     }
 }
 
-struct Plain;
+/// A line per part, and between them one every [`PLAIN_EVERY`].
+struct Plain {
+    clock: Clock,
+}
 
 impl Observer for Plain {
-    fn source(&self, _index: usize, _name: &str) {}
-    fn progress(&self, _progress: &Progress) {}
+    fn begins(&self, plan: &Plan, before: &Progress) {
+        self.clock.begins(plan, before);
+    }
+    fn source(&self, _part: usize, _name: &str) {}
+    fn progress(&self, progress: &Progress) {
+        if let Some(time) = self.clock.tick(PLAIN_EVERY, progress) {
+            let totals = &progress.totals;
+            let share = time.share.map_or_else(String::new, |share| format!("{:.0} %, ", share * 100.0));
+            let left = time.left.map_or_else(String::new, |left| format!(", {} s left", left.as_secs()));
+            let speed = time.bytes_per_second / 1e6;
+            let (records, rejects) = (totals.conversations, totals.rejects);
+            message::note(&format!(
+                "{share}{records} records, {speed:.0} MB/s{}, {rejects} rejected{left}",
+                ratio(totals)
+            ));
+        }
+    }
     fn committed(&self, commit: &Commit) {
         let (source, bytes) = (&commit.source, commit.input.stream_bytes);
         message::note(&format!("part {:05}: {source}: {bytes} bytes, restored and compared", commit.part));
     }
 }
 
+/// A JSON object per event, and one every [`JSON_EVERY`] for the progress.
 struct Json {
-    last: Mutex<Instant>,
+    clock: Clock,
 }
 
 impl Observer for Json {
-    fn source(&self, index: usize, name: &str) {
-        message::note(&serde_json::json!({ "event": "source", "part": index, "source": name }).to_string());
+    fn begins(&self, plan: &Plan, before: &Progress) {
+        self.clock.begins(plan, before);
+        let line = json!({
+            "event": "begins", "parts": plan.parts.len(), "total_bytes": plan.total_bytes(),
+            "stored_bytes": before.stored_bytes, "totals": before.totals,
+        });
+        message::note(&line.to_string());
+    }
+    fn source(&self, part: usize, name: &str) {
+        message::note(&json!({ "event": "source", "part": part, "source": name }).to_string());
     }
     fn progress(&self, progress: &Progress) {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.elapsed() >= JSON_EVERY {
-            *last = Instant::now();
-            let line = serde_json::json!({ "event": "progress", "bytes": progress.bytes, "totals": progress.totals });
+        if let Some(time) = self.clock.tick(JSON_EVERY, progress) {
+            let line = json!({
+                "event": "progress", "bytes": progress.bytes, "stored_bytes": progress.stored_bytes,
+                "totals": progress.totals, "share": time.share, "bytes_per_second": time.bytes_per_second,
+                "seconds_left": time.left.map(|left| left.as_secs()),
+            });
             message::note(&line.to_string());
         }
     }
     fn committed(&self, commit: &Commit) {
-        let (part, source, input, totals) = (commit.part, &commit.source, &commit.input, &commit.totals);
-        let line = serde_json::json!({ "event": "committed", "part": part, "source": source, "input": input, "totals": totals });
+        let line = json!({
+            "event": "committed", "part": commit.part, "source": commit.source, "input": commit.input,
+            "totals": commit.totals,
+        });
         message::note(&line.to_string());
+    }
+}
+
+/// When a job began, how much there is to do, and when somebody was told last.
+struct Clock(Mutex<ClockState>);
+
+struct ClockState {
+    began: Instant,
+    told: Instant,
+    total: Option<u64>,
+    before: Progress,
+}
+
+/// How a job goes.
+struct Time {
+    /// Done so far, from 0 to 1, of the bytes as stored.
+    share: Option<f64>,
+    /// Uncompressed.
+    bytes_per_second: f64,
+    left: Option<Duration>,
+}
+
+impl Clock {
+    fn new() -> Self {
+        let now = Instant::now();
+        Self(Mutex::new(ClockState { began: now, told: now, total: None, before: Progress::default() }))
+    }
+
+    fn begins(&self, plan: &Plan, before: &Progress) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.began = Instant::now();
+        state.total = plan.total_bytes();
+        state.before = *before;
+    }
+
+    /// How the job goes, when `every` has passed since this was told.
+    fn tick(&self, every: Duration, progress: &Progress) -> Option<Time> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.told.elapsed() < every {
+            return None;
+        }
+        state.told = Instant::now();
+        let seconds = state.began.elapsed().as_secs_f64().max(1e-3);
+        let done = progress.stored_bytes.saturating_sub(state.before.stored_bytes) as f64;
+        let share = state.total.map(|total| (progress.stored_bytes as f64 / total.max(1) as f64).min(1.0));
+        let left = state.total.filter(|_| done > 0.0).map(|total| {
+            let rest = total.saturating_sub(progress.stored_bytes) as f64;
+            Duration::from_secs_f64((rest / done * seconds).min(1e9))
+        });
+        let bytes_per_second = progress.bytes.saturating_sub(state.before.bytes) as f64 / seconds;
+        Some(Time { share, bytes_per_second, left })
     }
 }

@@ -221,6 +221,10 @@ impl Source for LineSource {
         Ok(self.next_lines().map(Batch::Lines))
     }
 
+    fn stored_bytes(&self) -> u64 {
+        self.offset - self.first_byte
+    }
+
     fn digest(&mut self) -> Result<SourceDigest> {
         let stream_bytes = self.offset - self.first_byte;
         let stream_blake3 = self.hasher.finalize().to_hex().to_string();

@@ -3,12 +3,15 @@
 
 mod codec;
 mod disk;
+mod documents;
 mod encoder;
+mod extent;
 mod filter;
 mod input;
 mod json_rows;
 mod line_table;
 mod lines;
+mod open;
 mod parquet_table;
 mod range;
 mod run_documents;
@@ -18,9 +21,11 @@ mod schemas;
 
 pub use codec::{Codec, open_codec};
 pub use disk::BlockingFile;
+pub use documents::{DocumentSource, is_document};
 pub use filter::{FilterPart, FilterSink, Sidecar};
-pub use input::{Input, Inputs, PlannedSlices, expand, open_input, restored_name};
+pub use input::{Input, expand, restored_name};
 pub use lines::LineSource;
+pub use open::{Inputs, PlannedSlices, open_input};
 pub use run_reader::{Run, Through};
 pub use run_writer::{PartWriter, RunWriter};
 pub use schemas::{SCHEMA_NAMES, schema};

@@ -65,7 +65,7 @@ impl RunWriter {
     ///
     /// # Errors
     /// `Usage` when parts are missing: says which.
-    pub async fn reopen(root: &Path) -> Result<(Plan, Vec<Commit>, Self)> {
+    pub fn reopen(root: &Path) -> Result<(Plan, Vec<Commit>, Self)> {
         let place = root.to_string_lossy();
         if !root.join(PLAN).exists() {
             return Err(Error::new(ErrorKind::Usage, place, "there is no run here: no plan.json was found"));

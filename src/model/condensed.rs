@@ -50,7 +50,8 @@ pub struct Replacement {
 pub enum NewBody {
     /// Replaces a content string, or the only text part of a content list.
     Text(String),
-    /// Replaces the text parts at these indices of the content list; the other parts stay.
+    /// Replaces the text parts at these indices of `Content::Parts`; the other parts stay, and so does everything around
+    /// the texts.
     Parts(Vec<(usize, String)>),
 }
 

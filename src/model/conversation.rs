@@ -16,6 +16,16 @@ pub enum ShapeName {
     Cce,
     /// `{"conversations": [{"from", "value"}]}`.
     Sharegpt,
+    /// `messages` whose content is blocks: `text`, `tool_use`, `tool_result`, `thinking`, …; beside it `system`.
+    Anthropic,
+    /// `{"history": [{"role", "content", "thought", "action", …}]}`.
+    SweAgent,
+    /// `{"sessionId", "messages": [{"type", "content", "toolCalls"}]}`.
+    GeminiCli,
+    /// `{"history": [{"source", "action" | "observation", …}]}`.
+    Openhands,
+    /// Turns with a speaker and an utterance, under many names.
+    Dialogue,
 }
 
 impl ShapeName {
@@ -26,6 +36,11 @@ impl ShapeName {
             Self::Openai => "openai",
             Self::Cce => "cce",
             Self::Sharegpt => "sharegpt",
+            Self::Anthropic => "anthropic",
+            Self::SweAgent => "swe-agent",
+            Self::GeminiCli => "gemini-cli",
+            Self::Openhands => "openhands",
+            Self::Dialogue => "dialogue",
         }
     }
 }
@@ -84,23 +99,24 @@ pub enum Content<'a> {
     Null,
     /// A string, decoded; lone surrogates are read as U+FFFD.
     Text(Cow<'a, str>),
-    /// A list of parts; the index in this list is the index in the record.
+    /// A list of parts in the order of the record. A tool result among them is as many parts as it has texts and other
+    /// items, so that every text has an index of its own.
     Parts(Vec<Part<'a>>),
     /// Anything else (a number, an object, …): kept as it is.
     Other,
 }
 
-/// One element of a content list.
+/// One element of a content list, or of the content of a tool result in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part<'a> {
-    /// `{"type": "text", "text": "…"}` (or a bare string in the list), decoded.
+    /// `{"type": "text", "text": "…"}`, a bare string in the list, or the string of a tool result, decoded.
     Text(Cow<'a, str>),
     /// An image, audio or any kind we do not know: kept as it is.
     Opaque,
 }
 
 /// A call of a tool or function.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolCall<'a> {
     /// The id that the answer repeats in `tool_call_id`.
     pub id: Option<Cow<'a, str>>,

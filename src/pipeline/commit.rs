@@ -79,7 +79,6 @@ fn whole() -> Slice {
     Slice::Whole
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
 fn is_whole(slice: &Slice) -> bool {
     *slice == Slice::Whole
 }

@@ -100,6 +100,7 @@ pub async fn compress<S: Sink>(
     for commit in &committed {
         before.totals.add(&commit.totals);
         before.bytes += commit.input.stream_bytes;
+        before.stored_bytes += commit.input.bytes;
     }
     let mut commits: BTreeMap<usize, Commit> = committed.into_iter().map(|commit| (commit.part, commit)).collect();
     let ours = |part: &usize| context.shard.is_none_or(|shard| shard.takes(*part));
@@ -119,6 +120,7 @@ pub async fn compress<S: Sink>(
                 match one_part(context, plan, part, corpus, shared, sink).await {
                     Ok(commit) => Ok(Some(commit)),
                     Err(Failure::Source(error)) => {
+                        tracing::warn!(part, %error, "the input cannot be read; the others go on");
                         failures.lock().unwrap_or_else(PoisonError::into_inner).push((part, error));
                         Ok(None)
                     }
@@ -221,6 +223,7 @@ async fn one_part<S: Sink>(
     let input = plan.inputs[planned.input].clone();
     let name = input.source.clone();
     context.observer.source(part, &name);
+    tracing::debug!(part, source = name, slice = %planned.slice, "begins");
     let opening = Bridge::run_blocking("reader", move || corpus.open(planned.input, &input, &planned.slice));
     let source = opening.await.map_err(failure_of_source)?;
     let mut open = sink.begin(&PartStart { part, source: &name, schema: source.schema() }).await?;
@@ -245,6 +248,13 @@ async fn one_part<S: Sink>(
         return Err(Failure::Job(Error::new(ErrorKind::Internal, name, message)));
     }
     let commit = open.commit(commit, &context.bridge).await?;
+    tracing::info!(
+        part,
+        source = commit.source,
+        records = commit.records,
+        rejects = commit.totals.rejects,
+        "committed"
+    );
     context.observer.committed(&commit);
     Ok(commit)
 }

@@ -52,12 +52,14 @@ pub(super) struct Done {
 /// A batch with the memory that it was admitted to.
 struct Admitted {
     batch: Batch,
+    stored_bytes: u64,
     permit: OwnedSemaphorePermit,
 }
 
 struct Worked {
     encoded: EncodedBatch,
     bytes: u64,
+    stored_bytes: u64,
     permit: OwnedSemaphorePermit,
 }
 
@@ -95,11 +97,14 @@ fn read_all(
     handle: &Handle,
     batches: &Sender<Admitted>,
 ) -> Result<SourceDigest> {
+    let mut stored_before = 0;
     loop {
         let permit = handle.block_on(admission.admit())?;
         let Some(batch) = source.next_batch()? else { break };
         let permit = handle.block_on(admission.adjust(permit, batch.n_bytes()))?;
-        batches.blocking_send(Admitted { batch, permit }).map_err(|_| stopped())?;
+        let stored = source.stored_bytes();
+        let stored_bytes = stored.saturating_sub(std::mem::replace(&mut stored_before, stored));
+        batches.blocking_send(Admitted { batch, stored_bytes, permit }).map_err(|_| stopped())?;
     }
     source.digest()
 }
@@ -131,7 +136,8 @@ async fn work_all(
         context.bridge.run(place, move || {
             let recipe = Recipe { engine: &*engine, format, shape, forced: forced.is_some() };
             let encoded = encode_batch(&Task { recipe, source: &source, trace, verbatim_map }, &admitted.batch)?;
-            Ok(Worked { encoded, bytes: admitted.batch.n_bytes() as u64, permit: admitted.permit })
+            let Admitted { batch, stored_bytes, permit } = admitted;
+            Ok(Worked { encoded, bytes: batch.n_bytes() as u64, stored_bytes, permit })
         })
     })
     .try_buffered(n_in_flight)
@@ -165,6 +171,7 @@ async fn write_all<P: PartSink>(
             let mut progress = shared.progress.lock().unwrap_or_else(PoisonError::into_inner);
             progress.totals.add(&counts);
             progress.bytes += worked.bytes;
+            progress.stored_bytes += worked.stored_bytes;
             *progress
         };
         if let Some(MaxRejects::Count(limit)) = context.max_rejects

@@ -51,6 +51,8 @@ pub trait Source: Send {
     /// # Errors
     /// When the source cannot be read at all.
     fn next_batch(&mut self) -> Result<Option<Batch>>;
+    /// Bytes as stored that were read so far, for those who watch.
+    fn stored_bytes(&self) -> u64;
     /// Sizes and hashes of what was read; called once, after the end.
     ///
     /// # Errors
@@ -107,6 +109,8 @@ pub trait PartSink: Send {
 pub struct Progress {
     /// Bytes of uncompressed input done.
     pub bytes: u64,
+    /// Bytes of input as stored done; nearly, since readers read ahead.
+    pub stored_bytes: u64,
     /// What was counted so far.
     pub totals: Totals,
 }

@@ -110,11 +110,7 @@ pub(crate) fn process<'r>(
 impl Product<'_> {
     /// Writes the record as `recipe` says and restores it from that; a panic below becomes a reject.
     pub(crate) fn encode(&self, recipe: &Recipe<'_>) -> Result<Encoded<'_>, Reject> {
-        let encoded = guard(|| self.make(recipe)).map_err(|message| failed(&message))?;
-        match &encoded.written {
-            Written::Record(text) if text.contains('\n') => Err(failed("the compressed record has a line feed")),
-            _ => Ok(encoded),
-        }
+        guard(|| self.make(recipe)).map_err(|message| failed(&message))
     }
 
     fn make(&self, recipe: &Recipe<'_>) -> Encoded<'_> {
@@ -131,6 +127,7 @@ impl Product<'_> {
             }
             ConversationFormat::Jsonl => {
                 let (record, layout) = decoded.condensed_record_and_layout(condensed, provenance);
+                let record = one_line(record);
                 let restored = shape::restore_record(&record, layout.as_deref(), &originals);
                 (Written::Record(record), layout, restored)
             }
@@ -139,6 +136,11 @@ impl Product<'_> {
         let layout = layout.filter(|layout| exact && !layout.is_empty());
         Encoded { written, layout, originals, needs_raw: !exact }
     }
+}
+
+/// A record of a document as a line: line feeds stand only between its tokens.
+pub(crate) fn one_line(record: String) -> String {
+    if memchr::memchr(b'\n', record.as_bytes()).is_none() { record } else { record.replace('\n', " ") }
 }
 
 fn failed(message: &str) -> Reject {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::record::{Encoded, Product, Recipe, Written, class_of, process};
+use super::record::{Encoded, Product, Recipe, Written, class_of, one_line, process};
 use super::tables::{
     ConversationsBuilder, DecisionsBuilder, Kind, MetricsBuilder, OriginalRow, Place, RecordsBuilder, VerbatimBuilder,
 };
@@ -254,7 +254,7 @@ fn map_line(id: &str, product: &Product<'_>) -> Option<String> {
     }
     let map = crate::shape::verbatim_map(&product.decoded, &product.condensed).ok()?;
     let id = serde_json::to_string(id).expect("a string always serializes");
-    Some(format!("{{\"conversation_id\":{id},\"verbatim\":{map}}}"))
+    Some(one_line(format!("{{\"conversation_id\":{id},\"verbatim\":{map}}}")))
 }
 
 fn blank(bytes: &[u8], task: &Task<'_>) -> Result<String> {

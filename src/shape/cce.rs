@@ -7,9 +7,10 @@ use super::spec::Spec;
 
 pub(super) const SPEC: Spec = Spec {
     name: ShapeName::Cce,
-    list: "messages",
+    lists: &["messages"],
     bare: true,
     keys: openai::SPEC.keys,
+    roles: &[],
     call_role: None,
-    fits: |keys| keys.contains(&"id") && keys.contains(&"index"),
+    fits: |list| list.has("id") && list.has("index"),
 };

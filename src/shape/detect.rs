@@ -2,25 +2,28 @@
 
 use crate::model::ShapeName;
 
-use super::json::{Bad, Kind, Scanner};
-use super::spec::{SPECS, Spec};
+use super::blocks::are_of_messages_api;
+use super::json::{Bad, Key, Kind, Scanner};
+use super::spec::{Glimpse, SPECS, Spec};
 
 /// The shape of a record, if we know it.
 #[must_use]
 pub fn detect(record: &str) -> Option<ShapeName> {
     let mut scanner = Scanner::new(record);
-    // The keys of the first message per list that was found.
-    let mut lists: Vec<(String, Vec<String>)> = Vec::new();
+    // The lists that were found, by their keys.
+    let mut lists: Vec<(String, Seen)> = Vec::new();
+    let mut has_system = false;
     let bare = match scanner.peek().ok()? {
         Kind::List => {
-            let keys = first_keys(&mut scanner).ok()?;
-            lists.push((String::new(), keys?));
+            let seen = look(&mut scanner).ok()?;
+            lists.push((String::new(), seen?));
             true
         }
         Kind::Object => {
             let read = scanner.object(|scanner, key| {
+                has_system = has_system || key.name == "system";
                 if scanner.peek()? == Kind::List {
-                    lists.extend(first_keys(scanner)?.map(|keys| (key.name.into_owned(), keys)));
+                    lists.extend(look(scanner)?.map(|seen| (key.name.into_owned(), seen)));
                 } else {
                     scanner.value()?;
                 }
@@ -32,37 +35,52 @@ pub fn detect(record: &str) -> Option<ShapeName> {
         _ => return None,
     };
     let fits = |spec: &&&Spec| {
-        lists.iter().any(|(list, keys)| {
-            let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-            if bare {
-                spec.bare && (SPECS.iter().any(|spec| (spec.fits)(&keys)))
-            } else {
-                spec.list == list && (spec.fits)(&keys)
-            }
+        lists.iter().any(|(list, seen)| {
+            let keys: Vec<&str> = seen.keys.iter().map(String::as_str).collect();
+            let glimpse = Glimpse { keys: &keys, has_blocks: seen.has_blocks || has_system };
+            if bare { spec.bare && is_message(&keys) } else { spec.list_rank(list).is_some() && (spec.fits)(&glimpse) }
         })
     };
     SPECS.iter().find(fits).map(|spec| spec.name)
 }
 
-/// The keys of the first item of a list; `None` when an item is no object.
-fn first_keys(scanner: &mut Scanner<'_>) -> Result<Option<Vec<String>>, Bad> {
-    let mut keys = Some(Vec::new());
+/// True for the keys of a message of a bare list.
+fn is_message(keys: &[&str]) -> bool {
+    let known = ["role", "content", "from"];
+    keys.is_empty() || keys.iter().any(|key| known.contains(key)) || keys.contains(&"id") && keys.contains(&"index")
+}
+
+/// What a list of objects shows at a glance.
+struct Seen {
+    /// The keys of the first one.
+    keys: Vec<String>,
+    has_blocks: bool,
+}
+
+/// Looks at the items of a list; `None` when one is no object.
+fn look(scanner: &mut Scanner<'_>) -> Result<Option<Seen>, Bad> {
+    let mut seen = Some(Seen { keys: Vec::new(), has_blocks: false });
     let mut first = true;
     scanner.list(|scanner| {
         if scanner.peek()? != Kind::Object {
-            keys = None;
+            seen = None;
             return scanner.value().map(|_| ());
         }
-        if !std::mem::take(&mut first) {
-            return scanner.value().map(|_| ());
-        }
-        scanner.object(|scanner, key| {
-            if let Some(keys) = &mut keys {
-                keys.push(key.name.into_owned());
-            }
-            scanner.value().map(|_| ())
-        })?;
-        Ok(())
+        let is_first = std::mem::take(&mut first);
+        scanner.object(|scanner, key| member(scanner, &key, is_first, seen.as_mut())).map(|_| ())
     })?;
-    Ok(keys)
+    Ok(seen)
+}
+
+fn member(scanner: &mut Scanner<'_>, key: &Key<'_>, is_first: bool, seen: Option<&mut Seen>) -> Result<(), Bad> {
+    let value = scanner.value()?;
+    if let Some(seen) = seen {
+        if is_first {
+            seen.keys.push(key.name.clone().into_owned());
+        }
+        if !seen.has_blocks && value.kind == Kind::List && key.name == "content" {
+            seen.has_blocks = are_of_messages_api(value.text);
+        }
+    }
+    Ok(())
 }

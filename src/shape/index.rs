@@ -3,7 +3,7 @@
 
 use crate::model::{Reject, RejectReason};
 
-use super::escape::Style;
+use super::escape::{Marks, Style};
 use super::json::{Bad, Key, Kind, Raw, Scanner, between, offset_in};
 use super::spec::{Field, N_FIELDS, RECORD_IDS, Spec};
 
@@ -25,6 +25,8 @@ pub(super) struct Index<'r> {
     pub style: Style,
     /// The list of messages, brackets included.
     pub list: &'r str,
+    /// The key of the list; meaningless for a bare list.
+    pub list_key: &'static str,
     /// The messages.
     pub messages: Vec<&'r str>,
     /// The members of the record without the list itself; a bare list has none.
@@ -47,8 +49,10 @@ impl<'r> Index<'r> {
             return Err(reject);
         }
         let Some(list) = cutter.list else {
-            let detail =
-                format!("the record has no list `{}`; check the shape or choose another one with --shape", spec.list);
+            let detail = format!(
+                "the record has no list `{}`; check the shape or choose another one with --shape",
+                cutter.key()
+            );
             return Err(Reject { reason: RejectReason::NoMessages, detail });
         };
         Ok(Self {
@@ -56,6 +60,7 @@ impl<'r> Index<'r> {
             spec,
             style: Style::of(record, scanner.seen),
             list,
+            list_key: cutter.key(),
             messages: cutter.messages,
             id: record_id(&cutter.head),
             head: cutter.head,
@@ -90,6 +95,8 @@ struct Cutter<'r> {
     spec: &'static Spec,
     record: &'r str,
     list: Option<&'r str>,
+    /// The rank of the key of the list, the key as written, and how many members of `head` stand before it.
+    place: Option<(usize, &'r str, usize)>,
     messages: Vec<&'r str>,
     head: Vec<Member<'r>>,
     members: Vec<Member<'r>>,
@@ -103,6 +110,7 @@ impl Default for Cutter<'_> {
             spec: Spec::of(crate::model::ShapeName::Openai),
             record: "",
             list: None,
+            place: None,
             messages: Vec::new(),
             head: Vec::new(),
             members: Vec::new(),
@@ -116,12 +124,7 @@ impl<'r> Cutter<'r> {
     fn record(&mut self, scanner: &mut Scanner<'r>) -> Result<(), Bad> {
         match scanner.peek()? {
             Kind::Object => {
-                let list = self.spec.list;
-                scanner.object(
-                    |scanner, key| {
-                        if key.name == list { self.list(scanner) } else { self.other(scanner, &key) }
-                    },
-                )?;
+                scanner.object(|scanner, key| self.member(scanner, &key))?;
             }
             Kind::List if self.spec.bare => self.list(scanner)?,
             kind => {
@@ -132,6 +135,28 @@ impl<'r> Cutter<'r> {
             }
         }
         Ok(())
+    }
+
+    /// The list under the best key is the one that counts; the others are members like any other.
+    fn member(&mut self, scanner: &mut Scanner<'r>, key: &Key<'r>) -> Result<(), Bad> {
+        let Some(rank) = self.spec.list_rank(&key.name) else { return self.other(scanner, key) };
+        let best = self.place.map(|(rank, ..)| rank);
+        if best.is_some_and(|best| best < rank) || best != Some(rank) && scanner.peek()? != Kind::List {
+            return self.other(scanner, key);
+        }
+        if let (Some((worse, key, at)), Some(list)) = (self.place, self.list)
+            && worse != rank
+        {
+            let value = Raw { text: list, kind: Kind::List, marks: Marks::NONE };
+            self.head.insert(at, Member { key, value, field: Field::Other });
+        }
+        self.place = Some((rank, key.text, self.head.len()));
+        self.list(scanner)
+    }
+
+    fn key(&self) -> &'static str {
+        let rank = self.place.map_or(0, |(rank, ..)| rank);
+        self.spec.lists.get(rank).copied().unwrap_or_default()
     }
 
     fn other(&mut self, scanner: &mut Scanner<'r>, key: &Key<'r>) -> Result<(), Bad> {

@@ -1,20 +1,27 @@
 //! Records as bytes on one side, conversations on the other, exact both ways. Knows JSON and the shapes; knows
 //! nothing of files, tables and compression.
 
+mod anthropic;
+mod blocks;
 mod cce;
 mod detect;
+mod dialogue;
+mod document;
 mod escape;
 mod find;
+mod gemini;
 mod index;
 mod json;
 mod layout;
 mod openai;
+mod openhands;
 mod read;
 mod restore;
 mod row;
 mod sharegpt;
 mod spec;
 mod splice;
+mod swe_agent;
 mod uncompress;
 
 use std::borrow::Cow;
@@ -25,6 +32,7 @@ use index::Index;
 use spec::Spec;
 
 pub use detect::detect;
+pub use document::{RECORD_LISTS, is_document, is_list_key};
 pub use restore::{restore_record, restore_row};
 pub use uncompress::{
     Lookup, Uncompressed, UncompressedRecord, VerbatimMap, uncompress, uncompress_record, verbatim_map,

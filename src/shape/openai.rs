@@ -1,4 +1,5 @@
-//! The `openai` shape: `{"messages": [{"role", "content", "tool_calls", …}]}`.
+//! The `openai` shape: `{"messages": [{"role", "content", "tool_calls", …}]}`. Benchmarks write the same messages under
+//! other names: `traj` (tau), `input` (data sets of Inspect).
 
 use crate::model::ShapeName;
 
@@ -6,7 +7,7 @@ use super::spec::{Field, Spec};
 
 pub(super) const SPEC: Spec = Spec {
     name: ShapeName::Openai,
-    list: "messages",
+    lists: &["messages", "traj", "input"],
     bare: false,
     keys: &[
         ("role", Field::Role),
@@ -18,6 +19,7 @@ pub(super) const SPEC: Spec = Spec {
         ("metadata", Field::Metadata),
         ("id", Field::Id),
     ],
+    roles: &[],
     call_role: None,
-    fits: |keys| keys.is_empty() || keys.contains(&"role") || keys.contains(&"content"),
+    fits: |list| list.may_have("role") || list.has("content") && !list.has("type") && !list.has("speaker"),
 };

@@ -2,14 +2,12 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Content, Conversation, Message, PROVENANCE_KEY, Part, Provenance, Role, ToolCall};
+use crate::model::{Content, Conversation, Message, PROVENANCE_KEY, Provenance, Role, ToolCall};
 
+use super::blocks;
 use super::index::Index;
 use super::json::{Kind, Raw, items, member, members};
-use super::spec::Field;
-
-/// Content parts that hold plain text under `text`; the last two are names of the Responses API.
-const TEXT_PARTS: [&str; 3] = ["text", "input_text", "output_text"];
+use super::spec::{Field, Spec};
 
 /// The conversation of a record.
 pub(super) fn conversation<'r>(index: &Index<'r>, fallback_id: &str) -> Conversation<'r> {
@@ -31,19 +29,35 @@ fn message<'r>(index: &Index<'r>, at: usize) -> Message<'r> {
         tool_call_id: None,
         provenance: None,
     };
+    let (mut call, mut blocks, mut is_result) = (None, None, false);
     for member in index.members(at) {
         let value = member.value;
         match member.field {
             Field::Id => message.id = value.id(),
-            Field::Role => message.role = value.string().map_or(Role::Missing, role),
+            Field::Role => message.role = value.string().map_or(Role::Missing, |name| role(index.spec, name)),
+            Field::Content if value.kind == Kind::List => blocks = Some(blocks::read(value.text)),
             Field::Content => message.content = content(value),
             Field::Name => message.name = value.string(),
             Field::ToolCalls => tool_calls(value, &mut message.tool_calls),
             Field::FunctionCall if value.kind == Kind::Object => message.tool_calls.push(function(value, None)),
-            Field::ToolCallId => message.tool_call_id = value.id(),
+            Field::ToolCallId => message.tool_call_id = first_id(value),
             Field::Metadata => message.provenance = provenance(value),
+            Field::CallName => call.get_or_insert_with(ToolCall::default).name = value.string(),
+            Field::CallArguments => call.get_or_insert_with(ToolCall::default).arguments = text_or_json(value),
+            Field::Observation => is_result = true,
             Field::FunctionCall | Field::Other | Field::Shadowed => {}
         }
+    }
+    message.tool_calls.extend(call.filter(|_| !is_result));
+    if let Some(blocks) = blocks {
+        message.content = blocks.content;
+        message.tool_calls.extend(blocks.calls);
+        message.tool_call_id = message.tool_call_id.take().or(blocks.answered);
+        // The Messages API has no role for results: they come from the user.
+        is_result |= blocks.answers && message.role == Role::User;
+    }
+    if is_result {
+        message.role = Role::Tool;
     }
     if index.spec.call_role.is_some_and(|call| message.role.as_str() == call) {
         message.role = Role::Assistant;
@@ -54,8 +68,9 @@ fn message<'r>(index: &Index<'r>, at: usize) -> Message<'r> {
     message
 }
 
-fn role(name: Cow<'_, str>) -> Role<'_> {
-    match name.as_ref() {
+fn role<'r>(spec: &Spec, name: Cow<'r, str>) -> Role<'r> {
+    let known = spec.roles.iter().find(|(known, _)| *known == name);
+    match known.map_or(name.as_ref(), |(_, canonical)| canonical) {
         "system" => Role::System,
         "developer" => Role::Developer,
         "user" | "human" => Role::User,
@@ -66,34 +81,23 @@ fn role(name: Cow<'_, str>) -> Role<'_> {
     }
 }
 
+/// An id, or the first one of a list of ids.
+fn first_id(value: Raw<'_>) -> Option<Cow<'_, str>> {
+    let mut first = None;
+    items(value.text, |item| first = first.take().or_else(|| item.id()));
+    value.id().or(first)
+}
+
+fn text_or_json(value: Raw<'_>) -> Cow<'_, str> {
+    value.string().unwrap_or(Cow::Borrowed(value.text))
+}
+
 fn content(value: Raw<'_>) -> Content<'_> {
     match value.kind {
         Kind::Null => Content::Null,
         Kind::Text => value.string().map_or(Content::Other, Content::Text),
-        Kind::List => {
-            let mut parts = Vec::new();
-            items(value.text, |item| {
-                parts.push(part_text(item).and_then(Raw::string).map_or(Part::Opaque, Part::Text));
-            });
-            Content::Parts(parts)
-        }
-        Kind::Bool | Kind::Number | Kind::Object => Content::Other,
+        Kind::Bool | Kind::Number | Kind::List | Kind::Object => Content::Other,
     }
-}
-
-/// The string that a text part of a content list holds; `None` for other parts.
-pub(super) fn part_text(item: Raw<'_>) -> Option<Raw<'_>> {
-    if item.kind == Kind::Text {
-        return Some(item);
-    }
-    let (mut kind, mut text) = (None, None);
-    members(item.text, |key, value| match key.name.as_ref() {
-        "type" => kind = Some(value),
-        "text" => text = Some(value),
-        _ => {}
-    });
-    let is_text = kind.and_then(Raw::string).is_some_and(|kind| TEXT_PARTS.contains(&kind.as_ref()));
-    text.filter(|text| is_text && text.kind == Kind::Text)
 }
 
 fn tool_calls<'r>(value: Raw<'r>, calls: &mut Vec<ToolCall<'r>>) {
@@ -104,22 +108,25 @@ fn tool_calls<'r>(value: Raw<'r>, calls: &mut Vec<ToolCall<'r>>) {
     }
 }
 
-/// `{"id", "function": {"name", "arguments"}}`, or the same without the inner object.
+/// `{"id", "function": {"name", "arguments"}}`, or the same without the inner object; `function` may be the name.
 fn tool_call(item: Raw<'_>) -> ToolCall<'_> {
-    let (mut id, mut inner) = (None, None);
+    let (mut id, mut inner, mut name) = (None, None, None);
     members(item.text, |key, value| match key.name.as_ref() {
         "id" => id = value.id(),
         "function" if value.kind == Kind::Object => inner = Some(value),
+        "function" => name = value.string(),
         _ => {}
     });
-    function(inner.unwrap_or(item), id)
+    let mut call = function(inner.unwrap_or(item), id);
+    call.name = call.name.or(name);
+    call
 }
 
 fn function<'r>(value: Raw<'r>, id: Option<Cow<'r, str>>) -> ToolCall<'r> {
-    let mut call = ToolCall { id, name: None, arguments: Cow::Borrowed("") };
+    let mut call = ToolCall { id, ..ToolCall::default() };
     members(value.text, |key, value| match key.name.as_ref() {
         "name" => call.name = value.string(),
-        "arguments" => call.arguments = value.string().unwrap_or(Cow::Borrowed(value.text)),
+        "arguments" | "args" => call.arguments = text_or_json(value),
         _ => {}
     });
     call

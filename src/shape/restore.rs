@@ -3,12 +3,12 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Original, ShapeName};
+use crate::model::Original;
 
 use super::escape::encode;
 use super::json::{Kind, Scanner, around, between, members};
 use super::layout::{Column, Layout, Piece, damaged, pieces, sequence};
-use super::spec::Spec;
+use super::spec::likelihood;
 use super::{MessageRow, RestoreError, Row};
 
 /// Where an input message comes from.
@@ -218,10 +218,10 @@ fn outline<'r>(record: &'r str, key: Option<&str>) -> Result<Outline<'r>, Restor
         Ok(Kind::List) => read(&mut scanner),
         Ok(Kind::Object) => scanner
             .object(|scanner, name| {
-                // Without a key from the layout: `messages` before `conversations`, the last one of its name.
+                // Without a key from the layout: `messages` before `conversations` before the rest, the last of its name.
                 let found = match key {
                     Some(key) => usize::from(name.name == key),
-                    None => list_rank(&name.name),
+                    None => likelihood(&name.name),
                 };
                 if found > 0 && found >= rank && scanner.peek()? == Kind::List {
                     rank = found;
@@ -244,11 +244,6 @@ fn outline<'r>(record: &'r str, key: Option<&str>) -> Result<Outline<'r>, Restor
         record.split_at_checked(record.len() - after.len() - 1).unwrap_or((before, after))
     };
     Ok(Outline { record, before, messages, after })
-}
-
-fn list_rank(key: &str) -> usize {
-    let is_list = |shape: ShapeName| Spec::of(shape).list == key;
-    if is_list(ShapeName::Openai) { 2 } else { usize::from(is_list(ShapeName::Sharegpt)) }
 }
 
 /// One slot per input message: the originals at their indices, the kept messages around them.

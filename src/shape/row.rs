@@ -34,7 +34,12 @@ fn place(member: &Member<'_>) -> Place {
         Field::ToolCalls => Column::ToolCalls,
         Field::Metadata => Column::Metadata,
         Field::Shadowed => return Place::Layout,
-        Field::Id | Field::FunctionCall | Field::Other => return Place::Extra,
+        Field::Id
+        | Field::FunctionCall
+        | Field::CallName
+        | Field::CallArguments
+        | Field::Observation
+        | Field::Other => return Place::Extra,
     };
     match (column, kind) {
         (_, Kind::Null) => Place::Layout,
@@ -241,7 +246,7 @@ pub(super) fn record_layout(index: &Index<'_>, condensed: &Condensed) -> String 
     let (before, _) = around(index.record, index.list);
     if !before.trim_start().is_empty() {
         layout.push('k');
-        layout.push_str(index.spec.list);
+        layout.push_str(index.list_key);
         layout.push('\n');
     }
     separators(index).write('s', 'p', &mut layout);

@@ -7,7 +7,7 @@ use super::spec::{Field, Spec};
 
 pub(super) const SPEC: Spec = Spec {
     name: ShapeName::Sharegpt,
-    list: "conversations",
+    lists: &["conversations"],
     bare: false,
     keys: &[
         ("from", Field::Role),
@@ -21,6 +21,7 @@ pub(super) const SPEC: Spec = Spec {
         ("metadata", Field::Metadata),
         ("id", Field::Id),
     ],
+    roles: &[],
     call_role: Some("function_call"),
-    fits: |keys| keys.is_empty() || keys.contains(&"from") || keys.contains(&"role"),
+    fits: |list| list.may_have("from") || list.has("role"),
 };

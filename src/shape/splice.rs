@@ -4,10 +4,10 @@ use foldhash::HashMap;
 
 use crate::model::{Condensed, NewBody, Output, PROVENANCE_KEY, Provenance, ProvenancePlace, Replacement};
 
+use super::blocks::leaves;
 use super::escape::{Style, encode, restyle};
 use super::index::{Index, Member};
-use super::json::{Kind, Raw, around, between, items, member, offset_in};
-use super::read::part_text;
+use super::json::{Kind, Raw, around, between, member, offset_in};
 use super::spec::Field;
 
 /// What a record without separators uses.
@@ -87,10 +87,10 @@ pub(super) fn new_content<'c>(content: Option<Raw<'_>>, body: &'c NewBody, style
         };
     };
     let mut texts = Vec::new();
-    let mut n_items = 0;
-    items(list.text, |item| {
-        texts.extend(part_text(item).map(|text| (n_items, text)));
-        n_items += 1;
+    let mut n_leaves = 0;
+    leaves(list.text, |leaf| {
+        texts.extend(leaf.map(|text| (n_leaves, text)));
+        n_leaves += 1;
     });
     let parts: HashMap<usize, &str> = match body {
         NewBody::Text(_) => HashMap::default(),

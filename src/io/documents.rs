@@ -1,0 +1,495 @@
+//! Cuts documents, JSON values over many lines, into records: an object is one, a list of records one per element, and
+//! so is a list of samples or simulations inside an object. What stands between records belongs to the span of the next
+//! one. Where it cuts depends on the bytes of the stream only. Knows which values are records, not what they say.
+
+use std::io::Read;
+use std::ops::Range;
+
+use super::extent::Extent;
+use super::lines::Stored;
+use crate::error::{Error, Result};
+use crate::pipeline::{Batch, BatchOptions, Line, LineBatch, LineKind, Source, SourceDigest};
+use crate::shape::{RECORD_LISTS, detect, is_list_key};
+
+pub use crate::shape::is_document;
+
+const BOM: &[u8] = b"\xEF\xBB\xBF";
+const READ_BYTES: usize = 1 << 18;
+
+/// Records of an uncompressed stream of documents.
+pub struct DocumentSource {
+    name: String,
+    stream: Box<dyn Read + Send>,
+    stored: Option<Stored>,
+    options: BatchOptions,
+    /// Read but not yet handed out; all positions below are in it.
+    rest: Vec<u8>,
+    /// Where `rest` begins in the stream.
+    offset: u64,
+    row: u64,
+    number: u64,
+    /// Where the next span begins, and how far it is known to hold no record.
+    start: usize,
+    at: usize,
+    place: Place,
+    /// A value that is too long, given out in pieces.
+    long: Option<Long>,
+    /// Cut, but too large for the batch before it.
+    pending: Option<Unit>,
+    ended: bool,
+    failure: Option<String>,
+    hasher: blake3::Hasher,
+}
+
+/// Where the reader stands.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// Between the values of the stream.
+    Outside,
+    /// In a list of records, before an item or after one; a nested one stands in an object.
+    List { nested: bool, after: bool },
+    /// In an object whose members hold the records.
+    Members { after: bool },
+    /// After the list of an object, whose end is looked for.
+    Closing(Extent),
+    /// After the last value.
+    Done,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Long {
+    extent: Extent,
+    end: Option<usize>,
+    first: bool,
+}
+
+/// A span, from the end of the one before.
+#[derive(Debug, Clone)]
+struct Unit {
+    row: u64,
+    record: Range<usize>,
+    end: usize,
+    kind: LineKind,
+}
+
+impl std::fmt::Debug for DocumentSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DocumentSource").field("name", &self.name).field("offset", &self.offset).finish_non_exhaustive()
+    }
+}
+
+impl DocumentSource {
+    /// Records of `stream`.
+    #[must_use]
+    pub fn new(name: impl Into<String>, stream: Box<dyn Read + Send>, options: BatchOptions) -> Self {
+        Self {
+            name: name.into(),
+            stream,
+            stored: None,
+            options,
+            rest: Vec::new(),
+            offset: 0,
+            row: 0,
+            number: 1,
+            start: 0,
+            at: 0,
+            place: Place::Outside,
+            long: None,
+            pending: None,
+            ended: false,
+            failure: None,
+            hasher: blake3::Hasher::new(),
+        }
+    }
+
+    /// `stored` says at the end what was stored when that differs from the stream.
+    #[must_use]
+    pub(crate) fn stored(mut self, stored: Stored) -> Self {
+        self.stored = Some(stored);
+        self
+    }
+
+    /// Reads more; false at the end of the stream. Damage ends it, what was read before it stays.
+    fn fill(&mut self) -> bool {
+        if self.ended {
+            return false;
+        }
+        let before = self.rest.len();
+        match self.stream.by_ref().take(READ_BYTES as u64).read_to_end(&mut self.rest) {
+            Ok(read) => self.ended = read < READ_BYTES,
+            Err(error) => {
+                self.ended = true;
+                self.failure = Some(error.to_string());
+            }
+        }
+        let read = self.rest.get(before..).unwrap_or_default();
+        self.hasher.update(read);
+        !read.is_empty()
+    }
+
+    /// The first byte at or after `at` that is no white space, with its place.
+    fn byte_after(&mut self, mut at: usize) -> Option<(u8, usize)> {
+        let limit = at.saturating_add(self.options.max_record_bytes);
+        while at <= limit {
+            match self.rest.get(at).copied() {
+                Some(b' ' | b'\t' | b'\n' | b'\r') => at += 1,
+                Some(byte) => return Some((byte, at)),
+                None if self.fill() => {}
+                None => return None,
+            }
+        }
+        None
+    }
+
+    /// The end of the value at `at`; `None` when it is not whole or too long.
+    fn value_end(&mut self, at: usize) -> Option<usize> {
+        let mut extent = Extent::of_value(at);
+        loop {
+            let end = extent.find(&self.rest);
+            if end.unwrap_or(extent.at) - at > self.options.max_record_bytes {
+                return None;
+            }
+            if end.is_some() || !self.fill() {
+                return end;
+            }
+        }
+    }
+
+    /// The end of the value at `at` when it is an object that holds a conversation.
+    fn record_end(&mut self, at: usize) -> Option<usize> {
+        let end = self.value_end(at).filter(|_| self.rest.get(at) == Some(&b'{'))?;
+        let text = std::str::from_utf8(self.rest.get(at..end)?).ok()?;
+        detect(text).map(|_| end)
+    }
+
+    fn next_unit(&mut self) -> Option<Unit> {
+        loop {
+            if self.long.is_some() {
+                if let Some(unit) = self.piece() {
+                    return Some(unit);
+                }
+                continue;
+            }
+            match self.place {
+                Place::Done => return None,
+                Place::Closing(mut extent) => {
+                    let end = extent.find(&self.rest);
+                    self.at = extent.at;
+                    self.place = if end.is_some() { Place::Outside } else { Place::Closing(extent) };
+                    if let Some(unit) = self.surplus() {
+                        return Some(unit);
+                    }
+                    if end.is_none() && !self.fill() {
+                        return self.finish();
+                    }
+                    continue;
+                }
+                Place::Outside if self.offset == 0 && self.at == 0 => {
+                    while self.rest.len() < BOM.len() && self.fill() {}
+                    self.at = if self.rest.starts_with(BOM) { BOM.len() } else { 0 };
+                }
+                _ => {}
+            }
+            let blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+            self.at += self.rest.get(self.at..).unwrap_or_default().iter().take_while(blank).count();
+            if let Some(unit) = self.surplus() {
+                return Some(unit);
+            }
+            let Some(&byte) = self.rest.get(self.at) else {
+                if self.fill() {
+                    continue;
+                }
+                return self.finish();
+            };
+            if let Some(unit) = self.step(byte) {
+                return Some(unit);
+            }
+        }
+    }
+
+    /// One step at a byte that is no white space: over a bracket or a comma, or to the next record.
+    fn step(&mut self, byte: u8) -> Option<Unit> {
+        let next = match (self.place, byte) {
+            (Place::Outside, b'[') if self.is_list_of_records() => Place::List { nested: false, after: false },
+            (Place::Outside, b'{') => match self.records_inside() {
+                Some((place, at)) => {
+                    self.at = at;
+                    self.place = place;
+                    return None;
+                }
+                None => return self.record(Extent::of_value(self.at)),
+            },
+            (Place::Outside, _) => return self.record(Extent::of_value(self.at)),
+            (Place::List { nested, after: true }, b',') => Place::List { nested, after: false },
+            (Place::List { nested: true, .. }, b']') => Place::Closing(Extent::of_rest(self.at + 1)),
+            (Place::List { nested: false, .. }, b']') | (Place::Members { .. }, b'}') => Place::Outside,
+            (Place::Members { after: true }, b',') => Place::Members { after: false },
+            (Place::Members { after: false }, b'"') => return self.member(),
+            (Place::List { nested, after: false }, byte) if !matches!(byte, b',' | b':' | b'}') => {
+                self.place = Place::List { nested, after: true };
+                return self.record(Extent::of_value(self.at));
+            }
+            // Broken: everything from here on is one record, which will be refused.
+            _ => {
+                self.place = Place::Outside;
+                return self.record(Extent::endless(self.at));
+            }
+        };
+        self.place = next;
+        self.at += 1;
+        None
+    }
+
+    /// The member of an object of records: its value, when it is one.
+    fn member(&mut self) -> Option<Unit> {
+        let found = self.value_end(self.at).and_then(|end| self.byte_after(end));
+        let value = match found {
+            Some((b':', colon)) => self.byte_after(colon + 1),
+            _ => None,
+        };
+        let Some((_, value)) = value else {
+            self.place = Place::Outside;
+            return self.record(Extent::endless(self.at));
+        };
+        self.place = Place::Members { after: true };
+        let whole = self.value_end(value);
+        match whole {
+            Some(end) if self.record_end(value).is_none() => {
+                self.at = end;
+                None
+            }
+            _ => {
+                self.at = value;
+                self.record(Extent::of_value(value))
+            }
+        }
+    }
+
+    /// False for a list of messages, which is one record, and for an empty list.
+    fn is_list_of_records(&mut self) -> bool {
+        let Some((first, at)) = self.byte_after(self.at + 1) else { return false };
+        if first == b']' {
+            return false;
+        }
+        let Some(end) = self.value_end(at) else { return true };
+        let Some(Ok(item)) = self.rest.get(at..end).map(std::str::from_utf8) else { return true };
+        detect(item).is_some() || detect(&format!("[{item}]")).is_none()
+    }
+
+    /// When an object is not a record but holds some: where, and the place after the bracket before the first one.
+    fn records_inside(&mut self) -> Option<(Place, usize)> {
+        let begin = self.at + 1;
+        let mut at = begin;
+        loop {
+            let (_, key) = self.byte_after(at).filter(|&(byte, _)| byte == b'"')?;
+            let key_end = self.value_end(key)?;
+            let (_, colon) = self.byte_after(key_end).filter(|&(byte, _)| byte == b':')?;
+            let (byte, value) = self.byte_after(colon + 1)?;
+            let name = self.rest.get(key + 1..key_end - 1).and_then(|name| std::str::from_utf8(name).ok())?.to_owned();
+            if byte == b'[' {
+                if is_list_key(&name) {
+                    return None;
+                }
+                if RECORD_LISTS.contains(&name.as_str()) {
+                    let (_, item) = self.byte_after(value + 1)?;
+                    if self.record_end(item).is_some() {
+                        return Some((Place::List { nested: true, after: false }, value + 1));
+                    }
+                }
+            }
+            if at == begin && self.record_end(value).is_some() {
+                return Some((Place::Members { after: false }, begin));
+            }
+            let end = self.value_end(value)?;
+            let (_, comma) = self.byte_after(end).filter(|&(byte, _)| byte == b',')?;
+            at = comma + 1;
+        }
+    }
+
+    /// The record at the place that was reached, to the end of `extent`.
+    fn record(&mut self, mut extent: Extent) -> Option<Unit> {
+        let at = extent.at;
+        if let Some(unit) = self.odd_text(at) {
+            // The step is taken again after this.
+            self.place = match self.place {
+                Place::List { nested, .. } => Place::List { nested, after: false },
+                place => place,
+            };
+            return Some(unit);
+        }
+        let end = loop {
+            let end = extent.find(&self.rest);
+            if end.unwrap_or(extent.at) - at > self.options.max_record_bytes {
+                self.at = at;
+                self.long = Some(Long { extent, end, first: true });
+                return None;
+            }
+            match end {
+                Some(end) => break end,
+                None if self.fill() => {}
+                None if self.failure.is_some() => return self.finish(),
+                None => {
+                    if !extent.ends_with_stream() {
+                        self.place = Place::Outside;
+                    }
+                    break self.rest.len();
+                }
+            }
+        };
+        self.at = end;
+        let mut span_end = end;
+        if matches!(self.place, Place::Outside) && (self.rest.len() > end || self.fill()) {
+            span_end += usize::from(self.rest.get(end) == Some(&b'\n'));
+        }
+        Some(self.unit(at..end, span_end, LineKind::Record))
+    }
+
+    fn unit(&mut self, record: Range<usize>, end: usize, kind: LineKind) -> Unit {
+        let row = self.row;
+        let goes_on = matches!(kind, LineKind::Tail | LineKind::Piece { .. });
+        self.row += u64::from(!goes_on);
+        self.start = end;
+        self.at = self.at.max(end);
+        Unit { row, record, end, kind }
+    }
+
+    /// Text before `at` that is not UTF-8 cannot be told as text around a record: it is refused by itself.
+    fn odd_text(&mut self, at: usize) -> Option<Unit> {
+        let before = self.rest.get(self.start..at).unwrap_or_default();
+        if std::str::from_utf8(before).is_ok() {
+            return None;
+        }
+        self.at = at;
+        Some(self.unit(self.start..at, at, LineKind::Record))
+    }
+
+    /// Text between records that is longer than a batch.
+    fn surplus(&mut self) -> Option<Unit> {
+        let limit = self.options.batch_bytes.max(8);
+        if self.at - self.start <= limit {
+            return None;
+        }
+        let whole = self.start + limit;
+        let is_start = |at: &usize| self.rest.get(*at).is_none_or(|byte| byte & 0xC0 != 0x80);
+        let end = (whole - 3..=whole).rev().find(is_start).unwrap_or(whole);
+        Some(self.text_to(end))
+    }
+
+    /// The text up to `end`, which stands before no record of its batch.
+    fn text_to(&mut self, end: usize) -> Unit {
+        let text = self.rest.get(self.start..end).unwrap_or_default();
+        if std::str::from_utf8(text).is_ok() {
+            self.unit(end..end, end, LineKind::Tail)
+        } else {
+            self.unit(self.start..end, end, LineKind::Record)
+        }
+    }
+
+    /// A piece of a value that is too long.
+    fn piece(&mut self) -> Option<Unit> {
+        let target = self.options.batch_bytes.max(1);
+        let mut long = self.long?;
+        while long.end.is_none() && long.extent.at - self.at < target {
+            long.end = long.extent.find(&self.rest);
+            if long.end.is_none() && long.extent.at - self.at < target && !self.fill() {
+                long.end = Some(self.rest.len());
+            }
+        }
+        let end = long.end.map_or(self.at + target, |end| end.min(self.at + target));
+        let is_last = long.end == Some(end);
+        let kind = LineKind::Piece { first: std::mem::take(&mut long.first) };
+        self.long = Some(long).filter(|_| !is_last);
+        let unit = (end > self.start).then(|| self.unit(self.at..end, end, kind));
+        self.row += u64::from(is_last);
+        self.at = end;
+        unit
+    }
+
+    /// What is left at the end of the stream.
+    fn finish(&mut self) -> Option<Unit> {
+        let end = self.rest.len();
+        let broken = match (self.failure.take(), self.place) {
+            (Some(why), _) => {
+                let offset = self.offset + self.start as u64;
+                Some(format!("the compressed stream is damaged or ends early after byte {offset} of the text: {why}"))
+            }
+            (None, Place::Outside | Place::Done) => None,
+            (None, _) => Some("the document ends before its last bracket; is it cut off?".to_owned()),
+        };
+        self.place = Place::Done;
+        match broken {
+            Some(why) => Some(self.unit(self.start..end, end, LineKind::Torn(why))),
+            None if self.start < end => Some(self.text_to(end)),
+            None => None,
+        }
+    }
+
+    /// The next records, `None` at the end.
+    fn next_lines(&mut self) -> Option<LineBatch> {
+        let target = self.options.batch_bytes.max(1);
+        let mut lines: Vec<Line> = Vec::new();
+        let mut from = 0;
+        while from < target {
+            let Some(unit) = self.pending.take().or_else(|| self.next_unit()) else { break };
+            if !lines.is_empty() && unit.end > target {
+                self.pending = Some(unit);
+                break;
+            }
+            let newlines = |range: Range<usize>| {
+                memchr::memchr_iter(b'\n', self.rest.get(range).unwrap_or_default()).count() as u64
+            };
+            let number = self.number + newlines(from..unit.record.start);
+            self.number = number + newlines(unit.record.start..unit.end);
+            lines.push(Line { row: unit.row, number, span: from..unit.end, record: unit.record, kind: unit.kind });
+            from = unit.end;
+        }
+        if lines.is_empty() {
+            return None;
+        }
+        let rest = self.rest.split_off(from);
+        let bytes = std::mem::replace(&mut self.rest, rest);
+        let batch = LineBatch { offset: self.offset, lines, bytes };
+        self.offset += from as u64;
+        self.moved(from);
+        Some(batch)
+    }
+
+    /// Corrects all positions after `by` bytes were handed out.
+    fn moved(&mut self, by: usize) {
+        self.start -= by;
+        self.at -= by;
+        if let Place::Closing(extent) = &mut self.place {
+            extent.at -= by;
+        }
+        if let Some(long) = &mut self.long {
+            long.extent.at -= by;
+            long.end = long.end.map(|end| end - by);
+        }
+        if let Some(unit) = &mut self.pending {
+            unit.end -= by;
+            unit.record = unit.record.start - by..unit.record.end - by;
+        }
+    }
+}
+
+impl Source for DocumentSource {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn next_batch(&mut self) -> Result<Option<Batch>> {
+        Ok(self.next_lines().map(Batch::Lines))
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        self.offset
+    }
+
+    fn digest(&mut self) -> Result<SourceDigest> {
+        let stream_blake3 = self.hasher.finalize().to_hex().to_string();
+        self.stream = Box::new(std::io::empty());
+        let stored = self.stored.take().map_or(Ok::<_, Error>(None), |stored| stored())?;
+        let (bytes, blake3) = stored.unwrap_or_else(|| (self.offset, stream_blake3.clone()));
+        Ok(SourceDigest { bytes, blake3, stream_bytes: self.offset, stream_blake3 })
+    }
+}

@@ -1,0 +1,143 @@
+//! Content lists: text parts, calls and tool results as the chat APIs write them. Reading and replacing walk the same
+//! leaves, so that a text keeps its number. Knows no message.
+
+use std::borrow::Cow;
+
+use crate::model::{Content, Part, ToolCall};
+
+use super::json::{Kind, Raw, items, members};
+
+/// Parts that hold plain text; the last two are names of the Responses API.
+const TEXT_PARTS: [&str; 3] = ["text", "input_text", "output_text"];
+/// Parts that make a call.
+const CALL_PARTS: [&str; 4] = ["tool_use", "server_tool_use", "mcp_tool_use", "tool_call"];
+/// The part that holds what a call gave.
+const RESULT_PART: &str = "tool_result";
+/// Parts that only the Messages API has.
+const MESSAGES_API_PARTS: [&str; 6] =
+    ["tool_use", RESULT_PART, "thinking", "redacted_thinking", "server_tool_use", "document"];
+
+/// An element of a content list.
+#[derive(Debug, Default)]
+struct Block<'r> {
+    kind: Option<Cow<'r, str>>,
+    text: Option<Raw<'r>>,
+    /// What a result holds.
+    content: Option<Raw<'r>>,
+    id: Option<Raw<'r>>,
+    answered: Option<Raw<'r>>,
+    name: Option<Raw<'r>>,
+    arguments: Option<Raw<'r>>,
+    /// `source` of an image: the mark of the Messages API.
+    has_source: bool,
+}
+
+impl<'r> Block<'r> {
+    fn read(item: Raw<'r>) -> Self {
+        let mut block = Self::default();
+        members(item.text, |key, value| match key.name.as_ref() {
+            "type" => block.kind = value.string(),
+            // Some training sets write `value` for the text of a part.
+            "text" => block.text = Some(value),
+            "value" => block.text = block.text.or(Some(value)),
+            "content" => block.content = Some(value),
+            "id" => block.id = Some(value),
+            "tool_use_id" => block.answered = Some(value),
+            "name" => block.name = Some(value),
+            "input" | "arguments" => block.arguments = Some(value),
+            "source" => block.has_source = value.kind == Kind::Object,
+            _ => {}
+        });
+        block
+    }
+
+    fn is(&self, kinds: &[&str]) -> bool {
+        self.kind.as_deref().is_some_and(|kind| kinds.contains(&kind))
+    }
+
+    fn own_text(&self) -> Option<Raw<'r>> {
+        self.text.filter(|text| text.kind == Kind::Text && self.is(&TEXT_PARTS))
+    }
+
+    fn call(&self) -> ToolCall<'r> {
+        let arguments = self.arguments.or(self.text);
+        ToolCall {
+            id: self.id.and_then(Raw::id),
+            name: self.name.and_then(Raw::string),
+            arguments: arguments.map_or(Cow::Borrowed(""), |raw| raw.string().unwrap_or(Cow::Borrowed(raw.text))),
+        }
+    }
+}
+
+/// What the blocks of a content list say about their message.
+#[derive(Debug)]
+pub(super) struct Blocks<'r> {
+    pub(super) content: Content<'r>,
+    pub(super) calls: Vec<ToolCall<'r>>,
+    /// True when there is a tool result.
+    pub(super) answers: bool,
+    /// The call that the first result answers.
+    pub(super) answered: Option<Cow<'r, str>>,
+}
+
+/// Reads a content list.
+pub(super) fn read(list: &str) -> Blocks<'_> {
+    let mut parts = Vec::new();
+    let mut blocks = Blocks { content: Content::Null, calls: Vec::new(), answers: false, answered: None };
+    items(list, |item| {
+        let block = (item.kind == Kind::Object).then(|| Block::read(item));
+        if let Some(block) = &block {
+            if block.is(&CALL_PARTS) {
+                blocks.calls.push(block.call());
+            } else if block.is(&[RESULT_PART]) {
+                blocks.answers = true;
+                blocks.answered = blocks.answered.take().or_else(|| block.answered.and_then(Raw::id));
+            }
+        }
+        leaves_of(item, block.as_ref(), &mut |leaf| {
+            parts.push(leaf.and_then(Raw::string).map_or(Part::Opaque, Part::Text));
+        });
+    });
+    blocks.content = Content::Parts(parts);
+    blocks
+}
+
+/// The leaves of a content list in order: `Some` for a string that can be replaced, `None` for what is opaque. A part is
+/// one leaf; a tool result has one for its string or for each item of its list.
+pub(super) fn leaves<'r>(list: &'r str, mut each: impl FnMut(Option<Raw<'r>>)) {
+    items(list, |item| {
+        let block = (item.kind == Kind::Object).then(|| Block::read(item));
+        leaves_of(item, block.as_ref(), &mut each);
+    });
+}
+
+fn leaves_of<'r>(item: Raw<'r>, block: Option<&Block<'r>>, each: &mut impl FnMut(Option<Raw<'r>>)) {
+    let Some(block) = block else { return each(Some(item).filter(|item| item.kind == Kind::Text)) };
+    let content = block.content.filter(|_| block.is(&[RESULT_PART]));
+    match content {
+        Some(text) if text.kind == Kind::Text => each(Some(text)),
+        Some(list) if list.kind == Kind::List && !is_empty(list) => items(list.text, |item| {
+            let inner = (item.kind == Kind::Object).then(|| Block::read(item).own_text());
+            each(inner.unwrap_or_else(|| Some(item).filter(|item| item.kind == Kind::Text)));
+        }),
+        _ => each(block.own_text()),
+    }
+}
+
+fn is_empty(list: Raw<'_>) -> bool {
+    let mut empty = true;
+    items(list.text, |_| empty = false);
+    empty
+}
+
+/// True when a content list has blocks as only the Messages API has them.
+pub(super) fn are_of_messages_api(list: &str) -> bool {
+    let mut found = false;
+    items(list, |item| {
+        if !found && item.kind == Kind::Object {
+            let block = Block::read(item);
+            found = block.is(&MESSAGES_API_PARTS) || block.is(&["image"]) && block.has_source;
+        }
+    });
+    found
+}
