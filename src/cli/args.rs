@@ -23,6 +23,10 @@ pub(crate) enum Command {
     Compress(Box<CompressArgs>),
     /// Run a job file.
     Run(RunArgs),
+    /// Print the figures of a finished run: per class of conversation and in total.
+    Report(ReportArgs),
+    /// Delete originals of a compaction store that are older than some days and proven to be restorable.
+    Expire(ExpireArgs),
     /// Join what several machines did with `--shard` into a finished run.
     Finish(FinishArgs),
     /// Bring the originals back, byte for byte.
@@ -64,6 +68,9 @@ pub(crate) struct RunArgs {
     /// Run nothing: print the job with all defaults, list its inputs, and estimate memory, disk and time from a sample.
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// With `kind = "report"`: print the figures as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
 }
@@ -77,6 +84,35 @@ pub(crate) struct PlaceArgs {
     /// When RUN holds a run already, start over in a new directory beside it.
     #[arg(long)]
     pub(crate) fresh: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// The run directory.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    /// Print the figures as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExpireArgs {
+    /// The store that a compaction job wrote.
+    #[arg(value_name = "STORE")]
+    pub(crate) store: PathBuf,
+    /// Only originals that were last written before so many days, such as 30d.
+    #[arg(long, value_name = "DAYS", value_parser = parse_days)]
+    pub(crate) older_than: u64,
+    /// Delete; without it, what would be deleted is proven and listed only.
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Number of workers [default: one per core].
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+    /// Print errors only.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]
@@ -166,4 +202,10 @@ pub(crate) struct CompletionsArgs {
     /// The shell.
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
+}
+
+/// Days: `30d` or `30`.
+fn parse_days(text: &str) -> Result<u64, String> {
+    let days = text.strip_suffix('d').unwrap_or(text);
+    days.parse().map_err(|_| "expected a number of days such as 30d".to_owned())
 }

@@ -9,7 +9,7 @@ use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{FilterSink, Input, Inputs, RunWriter, expand};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
-    BatchOptions, Condense, Context, Corpus, JobSettings, Observer, Outcome, Plan, ResourceLimits, Shard, Target,
+    BatchOptions, ChatGuard, Condense, Context, Corpus, JobSettings, Observer, Outcome, Plan, ResourceLimits, Shard, Target,
     compress,
 };
 
@@ -47,7 +47,8 @@ pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
 /// The engine that `settings` ask for.
 pub(super) fn engine(settings: &JobSettings) -> Result<Arc<dyn Condense>> {
     let engine = Engine::new(settings.options.engine.clone())?.explaining(settings.options.trace);
-    Ok(Arc::new(engine))
+    let engine: Arc<dyn Condense> = Arc::new(engine);
+    Ok(if settings.options.dataset.is_some() { Arc::new(ChatGuard::new(engine)) } else { engine })
 }
 
 /// Compresses `inputs` into the run directory `path`.
@@ -86,7 +87,8 @@ fn filter(
     Ok(finish(settings, &outcome, Path::new("")))
 }
 
-fn plan(settings: &JobSettings, inputs: Vec<Input>) -> Result<(Arc<dyn Corpus>, Plan)> {
+/// The inputs as they are now, and what a job would do with them.
+pub(super) fn plan(settings: &JobSettings, inputs: Vec<Input>) -> Result<(Arc<dyn Corpus>, Plan)> {
     let options = &settings.options;
     let batches = BatchOptions { batch_bytes: options.batch_bytes, max_record_bytes: options.max_record_bytes };
     let (corpus, inputs) = Inputs::plan(inputs, batches, options.split_bytes)?;

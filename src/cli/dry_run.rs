@@ -3,15 +3,16 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
-use std::sync::Arc;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use arrow::datatypes::SchemaRef;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{Codec, Input, Inputs, Run, RunWriter, expand, open_codec};
 use condenser::pipeline::{
-    Batch, BatchOptions, Corpus, JobSettings, Plan, PlannedInput, Silent, Size, Slice, Source, SourceDigest, Totals,
+    Batch, BatchOptions, Corpus, JobKind, JobSettings, Plan, PlannedInput, Silent, Size, Slice, Source, SourceDigest, Target, Totals,
     compress as compress_all,
 };
 
@@ -32,6 +33,12 @@ const FIXED_MEMORY: u64 = 128 << 20;
 pub(super) fn run(settings: &JobSettings) -> Result<Ending> {
     let inputs = expand(&settings.inputs)?;
     let mut lines = Vec::new();
+    let inputs = match (&settings.target, settings.kind) {
+        (Target::Run(store), JobKind::Compaction) => {
+            super::compaction::tonight(Path::new(store), inputs, &mut lines)?
+        }
+        _ => inputs,
+    };
     let stored = list(&inputs, &mut lines)?;
     let files: Vec<(Input, u64)> =
         inputs.into_iter().zip(stored).filter(|(input, bytes)| input.path.is_some() && *bytes > 0).collect();
@@ -70,14 +77,14 @@ fn list(inputs: &[Input], lines: &mut Vec<String>) -> Result<Vec<u64>> {
 fn estimate(settings: &JobSettings, files: &[(Input, u64)], lines: &mut Vec<String>) -> Result<()> {
     let taken: Vec<&(Input, u64)> = spread(files);
     let share = (SAMPLE_BYTES / taken.len() as u64).max(1);
+    let sample = measure(settings, &taken, share)?;
     // Stored bytes per byte of text, from the sample; plain files are their text.
     let (mut stored, mut text) = (0, 0);
-    for (input, bytes) in &taken {
-        let (of_stored, of_text) = density(input, *bytes, share)?;
+    for ((input, bytes), read) in taken.iter().zip(&sample.read) {
+        let (of_stored, of_text) = density(input, *bytes, share)?.unwrap_or(*read);
         stored += of_stored;
         text += of_text;
     }
-    let sample = measure(settings, &taken, share)?;
     let all_stored: u64 = files.iter().map(|(_, bytes)| bytes).sum();
     let all_text = all_stored as f64 * text as f64 / stored.max(1) as f64;
     let scale = all_text / (sample.bytes.max(1) as f64);
@@ -112,15 +119,18 @@ fn spread<T>(all: &[T]) -> Vec<&T> {
     (0..n).filter_map(|at| all.get(if n < 2 { 0 } else { at * (all.len() - 1) / (n - 1) })).collect()
 }
 
-/// Stored bytes and bytes of text of the beginning of a file.
-fn density(input: &Input, bytes: u64, share: u64) -> Result<(u64, u64)> {
-    let Some(path) = &input.path else { return Ok((0, 0)) };
+/// Stored bytes and bytes of text of the beginning of a file; `None` for a table.
+fn density(input: &Input, bytes: u64, share: u64) -> Result<Option<(u64, u64)>> {
+    let Some(path) = &input.path else { return Ok(None) };
     let failed = |error| Error::new(ErrorKind::Io, &input.name, "cannot be read").because(error);
     let n_read = Arc::new(AtomicU64::new(0));
     let raw = Counted { file: File::open(path).map_err(failed)?, n_read: n_read.clone() };
     let (codec, mut stream) = open_codec(BufReader::with_capacity(16 << 10, raw)).map_err(failed)?;
     if codec == Codec::Plain {
-        return Ok((bytes, bytes));
+        let mut head = Vec::new();
+        stream.take(6).read_to_end(&mut head).map_err(failed)?;
+        let is_table = head.starts_with(b"PAR1") || head.starts_with(b"ARROW1");
+        return Ok((!is_table).then_some((bytes, bytes)));
     }
     // A damaged stream ends where it is damaged; the run will say so.
     let (mut text, mut buffer) = (0, vec![0; 64 << 10]);
@@ -130,7 +140,7 @@ fn density(input: &Input, bytes: u64, share: u64) -> Result<(u64, u64)> {
             _ => break,
         }
     }
-    Ok((n_read.load(Ordering::Relaxed).min(bytes), text))
+    Ok(Some((n_read.load(Ordering::Relaxed).min(bytes), text)))
 }
 
 struct Counted {
@@ -153,6 +163,8 @@ struct Sample {
     threads: usize,
     disk: u64,
     tables: Vec<(String, u64)>,
+    /// Stored bytes and bytes of batches per input.
+    read: Vec<(u64, u64)>,
 }
 
 /// Runs the sample into a directory that goes away again.
@@ -167,10 +179,12 @@ fn measure(settings: &JobSettings, taken: &[&(Input, u64)], share: u64) -> Resul
     let inputs = taken.iter().map(|(input, _)| input.clone()).collect();
     let (inputs, slices) = Inputs::plan(inputs, batches, u64::MAX)?;
     let plan = Plan::new(settings.options.clone(), slices)?;
+    let read = Arc::new(Mutex::new(vec![(0, 0); taken.len()]));
+    let heads = Arc::new(Heads { inputs, share, read: read.clone() });
     let start = Instant::now();
     let outcome = block_on(async {
         let (sink, commits) = RunWriter::open(&path, &plan).await?;
-        compress_all(&context, &plan, commits, Arc::new(Heads { inputs, share }), &sink).await
+        compress_all(&context, &plan, commits, heads, &sink).await
     })?;
     let seconds = start.elapsed().as_secs_f64();
     let run = Run::open(&path)?;
@@ -186,6 +200,7 @@ fn measure(settings: &JobSettings, taken: &[&(Input, u64)], share: u64) -> Resul
         totals: outcome.totals,
         seconds,
         threads: context.bridge.threads(),
+        read: read.lock().unwrap_or_else(PoisonError::into_inner).clone(),
         disk: tables.iter().map(|(_, bytes)| bytes).sum(),
         tables,
     })
@@ -195,12 +210,13 @@ fn measure(settings: &JobSettings, taken: &[&(Input, u64)], share: u64) -> Resul
 struct Heads {
     inputs: Inputs,
     share: u64,
+    read: Arc<Mutex<Vec<(u64, u64)>>>,
 }
 
 impl Corpus for Heads {
     fn open(&self, index: usize, input: &PlannedInput, slice: &Slice) -> Result<Box<dyn Source>> {
         let source = self.inputs.open(index, input, slice)?;
-        Ok(Box::new(Head { source, left: self.share, read: 0 }))
+        Ok(Box::new(Head { source, left: self.share, read: 0, index, all: self.read.clone() }))
     }
 }
 
@@ -209,6 +225,8 @@ struct Head {
     source: Box<dyn Source>,
     left: u64,
     read: u64,
+    index: usize,
+    all: Arc<Mutex<Vec<(u64, u64)>>>,
 }
 
 impl Source for Head {
@@ -228,7 +246,14 @@ impl Source for Head {
         let bytes = batch.as_ref().map_or(0, Batch::n_bytes) as u64;
         self.left = self.left.saturating_sub(bytes);
         self.read += bytes;
+        if let Some(read) = self.all.lock().unwrap_or_else(PoisonError::into_inner).get_mut(self.index) {
+            *read = (self.source.stored_bytes(), self.read);
+        }
         Ok(batch)
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        self.source.stored_bytes()
     }
 
     fn digest(&mut self) -> Result<SourceDigest> {

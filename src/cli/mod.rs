@@ -2,15 +2,18 @@
 //! become work of the floors below.
 
 mod args;
+mod compaction;
 mod compress;
 #[cfg(debug_assertions)]
 mod drill;
 mod dry_run;
+mod expire;
 mod explain;
 mod finish;
 mod log;
 mod message;
 mod progress;
+mod report;
 mod restore;
 mod run;
 mod schema;
@@ -65,6 +68,8 @@ fn run(command: Command) -> Result<Ending> {
         Command::Compress(args) => compress::run(*args),
         Command::Finish(args) => finish::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Expire(args) => expire::run(args),
         Command::Restore(args) => restore::run(args),
         Command::Verify(args) => verify::run(&args),
         Command::Explain(args) => explain::run(*args),

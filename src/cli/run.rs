@@ -7,7 +7,7 @@ use condenser::io::expand;
 use condenser::pipeline::{JobKind, JobSettings, Target, read_job};
 
 use super::args::RunArgs;
-use super::{Ending, compress, dry_run, environment};
+use super::{Ending, compaction, compress, dry_run, environment, report};
 
 /// Runs the command.
 pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
@@ -17,11 +17,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
     }
     let path = compress::place(target(&settings)?, &args.place);
     match settings.kind {
-        JobKind::Compress | JobKind::Dataset | JobKind::Report | JobKind::Compaction => {
+        JobKind::Compaction => compaction::run(&settings, &path),
+        JobKind::Compress | JobKind::Dataset | JobKind::Report => {
             let inputs = expand(&settings.inputs)?;
             let engine = compress::engine(&settings)?;
             let outcome = compress::into_run(&settings, engine, inputs, &path, args.place.shard)?;
-            Ok(compress::finish(&settings, &outcome, &path))
+            let ending = compress::finish(&settings, &outcome, &path);
+            if settings.kind == JobKind::Report && outcome.manifest.is_some() {
+                report::print(&path, settings.json || args.json)?;
+            }
+            Ok(ending)
         }
     }
 }

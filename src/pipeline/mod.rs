@@ -16,6 +16,7 @@ mod restore;
 mod rows;
 mod sealed;
 mod tables;
+mod training;
 mod verify;
 mod work;
 
@@ -41,4 +42,5 @@ pub use sealed::{open_sealed, seal};
 pub use tables::{
     Kind, Table, conversations_schema, decisions_schema, metrics_schema, records_schema, verbatim_schema,
 };
+pub use training::{ChatGuard, is_eval, training_schema};
 pub use verify::{Difference, verify_end, verify_part};
