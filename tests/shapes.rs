@@ -8,7 +8,7 @@ use condenser::shape::{decode, detect};
 use proptest::prelude::*;
 
 /// One line per message: role, id, name, content, calls, answered call, provenance.
-fn describe(message: &Message<'_>) -> String {
+pub(crate) fn describe(message: &Message<'_>) -> String {
     let role = match &message.role {
         Role::Other(role) => format!("other:{role}"),
         Role::Missing => "missing".to_owned(),

@@ -1,10 +1,13 @@
 //! Plain, gzip and zstd streams behind one reader; the format is taken from the first bytes. A damaged stream
-//! gives everything before the damage first. Knows nothing of lines.
+//! gives everything before the damage, an error, and what stands behind it in whole members or frames. Knows nothing
+//! of lines.
 
 use std::io::{self, BufRead, Read};
 
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
+
+use super::step_back::StepBack;
 
 /// How a stream is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,8 +20,6 @@ pub enum Codec {
     Zstd,
 }
 
-/// Decoders give at most this much at a time, so that little is lost when an error comes with it.
-const MAX_STEP: usize = 32 << 10;
 /// Window of `zstd --long=31`, the widest that the tool writes.
 const MAX_WINDOW_LOG: u32 = 31;
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
@@ -37,7 +38,8 @@ impl Codec {
     }
 }
 
-/// The uncompressed stream of `reader` and how it was stored.
+/// The uncompressed stream of `reader` and how it was stored. After an error of a damaged member or frame the stream
+/// goes on with the next one that is whole.
 ///
 /// # Errors
 /// When the first bytes cannot be read.
@@ -45,36 +47,114 @@ pub fn open_codec<R: BufRead + Send + 'static>(mut reader: R) -> io::Result<(Cod
     let codec = Codec::sniff(reader.fill_buf()?);
     Ok(match codec {
         Codec::Plain => (codec, Box::new(reader)),
-        Codec::Gzip => (codec, Box::new(Stepped(MultiGzDecoder::new(reader)))),
+        Codec::Gzip => (codec, Box::new(GzipReader::new(reader))),
         Codec::Zstd => (codec, Box::new(ZstdReader::new(reader)?)),
     })
 }
 
-/// Reads in small steps.
-struct Stepped<R>(R);
+/// Reads member after member; after a damaged one it goes on with the next.
+struct GzipReader<R> {
+    state: Gzip<R>,
+}
 
-impl<R: Read> Read for Stepped<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let step = buffer.len().min(MAX_STEP);
-        self.0.read(&mut buffer[..step])
+enum Gzip<R> {
+    Member(Box<GzDecoder<StepBack<R>>>),
+    Damaged(StepBack<R>),
+    Ended,
+}
+
+/// The fixed part of a member's header (RFC 1952).
+const GZIP_HEADER_BYTES: usize = 10;
+/// Decoders give at most this much at a time, so that little is lost when an error comes with it.
+const MAX_STEP: usize = 32 << 10;
+
+impl<R: BufRead> GzipReader<R> {
+    fn new(reader: R) -> Self {
+        Self { state: Gzip::Member(Box::new(GzDecoder::new(StepBack::new(reader)))) }
     }
 }
 
-/// Decodes frame after frame. The reader of the zstd crate drops what it decoded in the step that fails; this one
-/// gives it first.
+/// Deflate, no reserved flag, a compression level and a system that the format knows.
+fn begins_member(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x1F, 0x8B, 8, flags, _, _, _, _, level, system, ..]
+        if flags & 0xE0 == 0 && matches!(level, 0 | 2 | 4) && (*system <= 13 || *system == 255))
+}
+
+impl<R: BufRead> Read for GzipReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let step = buffer.len().min(MAX_STEP);
+        if step == 0 {
+            return Ok(0);
+        }
+        loop {
+            match std::mem::replace(&mut self.state, Gzip::Ended) {
+                Gzip::Ended => return Ok(0),
+                Gzip::Damaged(mut reader) => {
+                    if reader.skip_to(0x1F, GZIP_HEADER_BYTES, begins_member)? {
+                        reader.mark();
+                        self.state = Gzip::Member(Box::new(GzDecoder::new(reader)));
+                    }
+                }
+                Gzip::Member(mut decoder) => match decoder.read(&mut buffer[..step]) {
+                    Ok(0) => {
+                        let mut reader = decoder.into_inner();
+                        reader.mark();
+                        if !reader.fill_buf()?.is_empty() {
+                            self.state = Gzip::Member(Box::new(GzDecoder::new(reader)));
+                        }
+                    }
+                    Ok(n) => {
+                        self.state = Gzip::Member(decoder);
+                        return Ok(n);
+                    }
+                    Err(error) => {
+                        let mut reader = decoder.into_inner();
+                        reader.step_back();
+                        self.state = Gzip::Damaged(reader);
+                        return Err(error);
+                    }
+                },
+            }
+        }
+    }
+}
+
+/// Decodes frame after frame; after a damaged one it goes on with the next. The reader of the zstd crate drops what
+/// it decoded in the step that fails; this one gives it first.
 struct ZstdReader<R> {
-    reader: R,
+    reader: StepBack<R>,
     decoder: Decoder<'static>,
     between_frames: bool,
     failure: Option<io::Error>,
+    damaged: bool,
 }
 
 impl<R: BufRead> ZstdReader<R> {
     fn new(reader: R) -> io::Result<Self> {
-        let mut decoder = Decoder::new()?;
-        decoder.set_parameter(DParameter::WindowLogMax(MAX_WINDOW_LOG))?;
-        Ok(Self { reader, decoder, between_frames: true, failure: None })
+        Ok(Self {
+            reader: StepBack::new(reader),
+            decoder: decoder()?,
+            between_frames: true,
+            failure: None,
+            damaged: false,
+        })
     }
+
+    /// Goes on behind a damaged frame; false when nothing comes any more.
+    fn resume(&mut self) -> io::Result<bool> {
+        self.decoder = decoder()?;
+        self.between_frames = true;
+        self.reader.step_back();
+        let found = self.reader.skip_to(ZSTD_MAGIC[0], ZSTD_MAGIC.len(), |bytes| bytes.starts_with(&ZSTD_MAGIC))?;
+        self.reader.mark();
+        Ok(found)
+    }
+}
+
+fn decoder() -> io::Result<Decoder<'static>> {
+    let mut decoder = Decoder::new()?;
+    decoder.set_parameter(DParameter::WindowLogMax(MAX_WINDOW_LOG))?;
+    Ok(decoder)
 }
 
 impl<R: BufRead> Read for ZstdReader<R> {
@@ -82,14 +162,14 @@ impl<R: BufRead> Read for ZstdReader<R> {
         if let Some(error) = self.failure.take() {
             return Err(error);
         }
-        if buffer.is_empty() {
+        if buffer.is_empty() || (std::mem::take(&mut self.damaged) && !self.resume()?) {
             return Ok(0);
         }
         loop {
             let input = self.reader.fill_buf()?;
             if input.is_empty() {
                 let torn = || io::Error::new(io::ErrorKind::UnexpectedEof, "the last zstd frame ends early");
-                return if self.between_frames { Ok(0) } else { Err(torn()) };
+                return if std::mem::replace(&mut self.between_frames, true) { Ok(0) } else { Err(torn()) };
             }
             let mut source = InBuffer::around(input);
             let mut target = OutBuffer::around(&mut *buffer);
@@ -97,9 +177,18 @@ impl<R: BufRead> Read for ZstdReader<R> {
             let (consumed, produced) = (source.pos(), target.pos());
             self.reader.consume(consumed);
             match result {
-                Ok(hint) => self.between_frames = hint == 0,
-                Err(error) if produced == 0 => return Err(error),
-                Err(error) => self.failure = Some(error),
+                Ok(0) => {
+                    self.reader.mark();
+                    self.between_frames = true;
+                }
+                Ok(_) => self.between_frames = false,
+                Err(error) => {
+                    self.damaged = true;
+                    if produced == 0 {
+                        return Err(error);
+                    }
+                    self.failure = Some(error);
+                }
             }
             if produced > 0 {
                 return Ok(produced);
@@ -157,6 +246,38 @@ mod tests {
             damaged[stored.len() / 2] ^= 0x55;
             let (_, _, torn) = read_all(damaged);
             assert!(torn);
+        }
+    }
+
+    #[test]
+    fn what_stands_behind_the_damage_comes_after_the_error() {
+        let texts: Vec<Vec<u8>> = (0..4_u32)
+            .map(|part| (part * 50_000..(part + 1) * 50_000).flat_map(|n| n.to_string().into_bytes()).collect())
+            .collect();
+        for store in [gzip, zstd_with_checksum] {
+            let stored: Vec<Vec<u8>> = texts.iter().map(|text| store(text)).collect();
+            for (at, bit) in [(stored[1].len() / 2, 0x55), (0, 0xFF), (2, 0xFF), (stored[1].len() - 2, 0x10)] {
+                let mut damaged = stored.clone();
+                damaged[1][at] ^= bit;
+                let reader = BufReader::with_capacity(13, Cursor::new(damaged.concat()));
+                let (_, mut reader) = open_codec(reader).expect("a cursor opens");
+                let mut parts = vec![Vec::new()];
+                let mut n_errors = 0;
+                while n_errors < 10 {
+                    match reader.read_to_end(parts.last_mut().expect("there is one")) {
+                        Ok(_) => break,
+                        Err(_) => parts.push(Vec::new()),
+                    }
+                    n_errors += 1;
+                }
+                assert!((1..10).contains(&n_errors), "{n_errors}");
+                assert!(parts[0].starts_with(&texts[0]));
+                assert!(
+                    parts.last().is_some_and(|last| *last == [&*texts[2], &*texts[3]].concat()),
+                    "byte {at} of {:?}",
+                    store(b"x").first()
+                );
+            }
         }
     }
 }

@@ -29,6 +29,8 @@ pub struct LineSource {
     in_long_line: bool,
     ended: bool,
     failure: Option<String>,
+    /// The stream broke, and may go on behind the damage.
+    broke: bool,
     hasher: blake3::Hasher,
 }
 
@@ -55,6 +57,7 @@ impl LineSource {
             in_long_line: false,
             ended: false,
             failure: None,
+            broke: false,
             hasher: blake3::Hasher::new(),
         }
     }
@@ -83,6 +86,7 @@ impl LineSource {
             Ok(read) => self.ended = read < missing,
             Err(error) => {
                 self.ended = true;
+                self.broke = true;
                 self.failure = Some(error.to_string());
             }
         }
@@ -194,6 +198,15 @@ impl LineSource {
 
     /// The next lines, `None` at the end.
     pub fn next_lines(&mut self) -> Option<LineBatch> {
+        if self.ended && self.rest.is_empty() && self.failure.is_none() && std::mem::take(&mut self.broke) {
+            self.ended = false;
+            self.fill(self.options.batch_bytes.max(1));
+            if self.rest.is_empty() {
+                // Nothing comes behind the damage; that it is there was told.
+                (self.ended, self.broke, self.failure) = (true, false, None);
+                return None;
+            }
+        }
         let (end, is_piece) = self.cut();
         let last = self.ended && end == self.rest.len();
         if end == 0 && self.failure.is_none() {

@@ -19,6 +19,7 @@ mod run_documents;
 mod run_reader;
 mod run_writer;
 mod schemas;
+mod step_back;
 
 pub use codec::{Codec, open_codec};
 pub use disk::BlockingFile;

@@ -105,16 +105,18 @@ fn open_slice(input: &Input, bytes: Option<u64>, slice: &Slice, options: BatchOp
         let first = RangeReader::<File>::first_byte(start);
         file.seek(SeekFrom::Start(first)).map_err(cannot_open)?;
         let file = BufReader::with_capacity(READ_BYTES, file.take(bytes.unwrap_or(u64::MAX).saturating_sub(first)));
-        let range = RangeReader::new(file, start, end).map_err(|error| failed(&input.name, "cannot be read", error))?;
+        let raw = Raw::new(Box::new(file), None);
+        let range = RangeReader::new(RawReader(raw.clone()), start, end)
+            .map_err(|error| failed(&input.name, "cannot be read", error))?;
         let first = range.first_line();
-        let lines = LineSource::new(&input.name, Box::new(range), options);
-        return Ok(Box::new(lines.starting_at(first, slice.first_row())));
+        let lines = LineSource::new(&input.name, Box::new(range), options).starting_at(first, slice.first_row());
+        return Ok(Box::new(Metered { source: Box::new(lines), raw }));
     }
     let source: Box<dyn Read + Send> = match &input.path {
         None => Box::new(io::stdin()),
         Some(path) => Box::new(File::open(path).map_err(cannot_open)?.take(bytes.unwrap_or(u64::MAX))),
     };
-    let raw = Arc::new(Mutex::new(Raw { source, hasher: Some(blake3::Hasher::new()), bytes: 0 }));
+    let raw = Raw::new(source, Some(blake3::Hasher::new()));
     let mut reader = BufReader::with_capacity(READ_BYTES, RawReader(raw.clone()));
     let first = io::BufRead::fill_buf(&mut reader).map_err(|error| failed(&input.name, "cannot be read", error))?;
     if is_table(first) {
@@ -128,9 +130,8 @@ fn open_slice(input: &Input, bytes: Option<u64>, slice: &Slice, options: BatchOp
         raw.lock().unwrap_or_else(PoisonError::into_inner).hasher = None;
     }
     let (head, stream) = peek(stream);
-    let is_compressed = stored.is_some();
     let source = records(&input.name, &head, stream, stored, options);
-    Ok(if is_compressed { Box::new(Metered { source, raw }) } else { source })
+    Ok(Box::new(Metered { source, raw }))
 }
 
 /// The records of a stream that begins with `head`, cut as its content asks for.
@@ -150,7 +151,8 @@ fn records(
     }
 }
 
-/// A source of a compressed file: tells how much of the file was read.
+/// A source with the file below it: tells how much of it was read, and tells a file that cannot be read from one
+/// whose content is damaged.
 struct Metered {
     source: Box<dyn Source>,
     raw: Arc<Mutex<Raw>>,
@@ -164,7 +166,11 @@ impl Source for Metered {
         self.source.schema()
     }
     fn next_batch(&mut self) -> Result<Option<Batch>> {
-        self.source.next_batch()
+        let batch = self.source.next_batch()?;
+        match self.raw.lock().unwrap_or_else(PoisonError::into_inner).failure.take() {
+            None => Ok(batch),
+            Some(error) => Err(failed(self.source.name(), "cannot be read", error)),
+        }
     }
     fn stored_bytes(&self) -> u64 {
         self.raw.lock().unwrap_or_else(PoisonError::into_inner).bytes
@@ -208,11 +214,23 @@ struct Raw {
     source: Box<dyn Read + Send>,
     hasher: Option<blake3::Hasher>,
     bytes: u64,
+    /// Why it could not be read.
+    failure: Option<io::Error>,
+}
+
+impl Raw {
+    fn new(source: Box<dyn Read + Send>, hasher: Option<blake3::Hasher>) -> Arc<Mutex<Self>> {
+        Arc::new(Mutex::new(Self { source, hasher, bytes: 0, failure: None }))
+    }
 }
 
 impl Read for Raw {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.source.read(buffer)?;
+        let read = self.source.read(buffer).inspect_err(|error| {
+            if error.kind() != io::ErrorKind::Interrupted {
+                self.failure = Some(io::Error::new(error.kind(), error.to_string()));
+            }
+        })?;
         self.bytes += read as u64;
         if let Some(hasher) = &mut self.hasher {
             hasher.update(&buffer[..read]);

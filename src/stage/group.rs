@@ -45,12 +45,13 @@ fn is_prose(view: &View<'_>, plan: &Plan, index: usize) -> bool {
     !view.is_large(index) && !plan.verdicts[index].is_output
 }
 
-/// Same speaker, and nothing that an API or a reader tells apart: answers to calls, names, parts, unknown roles.
+/// Same speaker, and nothing that an API or a reader tells apart: answers to calls, names, parts. Without a role nobody
+/// knows whether the speaker is the same.
 fn can_merge(a: &Message<'_>, b: &Message<'_>) -> bool {
     let plain = |message: &Message<'_>| {
         matches!(message.content, Content::Text(_))
             && message.tool_call_id.is_none()
-            && !matches!(message.role, Role::Tool | Role::Function)
+            && !matches!(message.role, Role::Tool | Role::Function | Role::Missing)
     };
     plain(a) && plain(b) && a.role == b.role && a.name == b.name
 }

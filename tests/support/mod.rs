@@ -4,4 +4,5 @@ pub(crate) mod chats;
 pub(crate) mod command;
 pub(crate) mod corpora;
 pub(crate) mod dir;
+pub(crate) mod job;
 pub(crate) mod talk;
