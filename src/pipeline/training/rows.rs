@@ -23,7 +23,7 @@ pub fn is_eval(id: &str, share: f64) -> bool {
     let mut first = [0; 8];
     first.copy_from_slice(&blake3::hash(id.as_bytes()).as_bytes()[..8]);
     let bits = u64::from_be_bytes(first) >> 11;
-    (bits as f64) / (1_u64 << 53) as f64 <= share && share > 0.0
+    (bits as f64) / ((1_u64 << 53) as f64) < share
 }
 
 /// The schema of training data.
