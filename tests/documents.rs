@@ -54,7 +54,7 @@ fn cut(text: &[u8], options: BatchOptions) -> Vec<String> {
         };
         for line in &batch.lines {
             let kind = match &line.kind {
-                LineKind::Record => "record",
+                LineKind::Record | LineKind::Scattered(_) => "record",
                 LineKind::Piece { first: true } => "first",
                 LineKind::Piece { first: false } => "piece",
                 LineKind::Torn(_) => "torn",

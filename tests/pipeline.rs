@@ -2,57 +2,30 @@
 
 use std::io::{self, Cursor, Read};
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::{LineSource, Run, RunWriter};
+use condenser::error::{ErrorKind, Result};
+use condenser::io::{LineSource, Run};
 use condenser::model::{EngineOptions, ProvenancePlace};
 use condenser::pipeline::bridge::{Bridge, guard};
 use condenser::pipeline::{
-    BatchOptions, Commit, Context, ConversationFormat, Corpus, EncodedBatch, JobOptions, LineKind, Manifest,
-    MaxRejects, Outcome, PartReaders, PartSink, PartStart, Plan, PlannedInput, RejectRow, ResourceLimits, Restorer,
-    Silent, Sink, Slice, Source, TableReader, compress, open_sealed, seal, verify_part,
+    BatchOptions, Context, ConversationFormat, LineKind, MaxRejects, Outcome, ResourceLimits, Source, open_sealed,
+    seal, verify_part,
 };
-
-use arrow::record_batch::RecordBatch;
 
 use crate::support::chats::{Blunt, Seeded, jsonl, records};
 use crate::support::dir::{TestDir, files};
+use crate::support::job::{self, Memory, MemorySink, block_on, run_source};
 
 const FORMATS: [ConversationFormat; 2] = [ConversationFormat::Parquet, ConversationFormat::Jsonl];
 
 fn context(engine: Blunt, format: ConversationFormat, threads: usize, batch_bytes: usize) -> Context {
-    let options = JobOptions {
-        engine: engine.options.clone(),
-        format,
-        shape: None,
-        trace: true,
-        verbatim_map: false,
-        batch_bytes,
-        max_record_bytes: 1 << 30,
-        split_bytes: 1 << 30,
-        measure_only: false,
-        dataset: None,
-    };
-    Context {
-        engine: Arc::new(engine),
-        options,
-        bridge: Bridge::new(threads).expect("threads start"),
-        limits: ResourceLimits::new(1 << 20, threads),
-        max_rejects: None,
-        shard: None,
-        observer: Arc::new(Silent),
-    }
-}
-
-/// One source, which can be opened once.
-struct Once(Mutex<Option<Box<dyn Source>>>);
-
-impl Corpus for Once {
-    fn open(&self, _index: usize, input: &PlannedInput, _slice: &Slice) -> Result<Box<dyn Source>> {
-        let source = self.0.lock().expect("no panic").take();
-        source.ok_or_else(|| Error::new(ErrorKind::Input, &input.source, "was opened twice"))
-    }
+    let batches = BatchOptions { batch_bytes, max_record_bytes: 1 << 30 };
+    let mut context = job::context(Arc::new(engine), format, batches);
+    context.options.trace = true;
+    context.bridge = Bridge::new(threads).expect("threads start");
+    context.limits = ResourceLimits::new(1 << 20, threads);
+    context
 }
 
 fn source(text: &[u8], context: &Context) -> Box<dyn Source> {
@@ -61,32 +34,8 @@ fn source(text: &[u8], context: &Context) -> Box<dyn Source> {
     Box::new(LineSource::new("mem.jsonl", Box::new(Cursor::new(text.to_vec())), options))
 }
 
-fn plan(source: &dyn Source, context: &Context) -> Plan {
-    let input = PlannedInput { source: source.name().to_owned(), bytes: None, mark: None };
-    Plan::new(context.options.clone(), vec![(input, vec![Slice::Whole])]).expect("options are JSON")
-}
-
-fn run_source<S: Sink>(source: Box<dyn Source>, context: &Context, sink: &S) -> Result<Outcome> {
-    let plan = plan(&*source, context);
-    let corpus = Arc::new(Once(Mutex::new(Some(source))));
-    block_on(compress(context, &plan, Vec::new(), corpus, sink))
-}
-
 fn run_on_disk(text: &[u8], context: &Context, dir: &Path) -> Outcome {
-    let source = source(text, context);
-    let plan = plan(&*source, context);
-    let (sink, commits) = block_on(RunWriter::open(dir, &plan)).expect("a new run");
-    assert!(commits.is_empty());
-    run_source(source, context, &sink).expect("the job ends")
-}
-
-fn block_on<T>(work: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .expect("a runtime")
-        .block_on(work)
+    job::run_on_disk(source(text, context), context, dir)
 }
 
 fn run(text: &[u8], context: &Context, memory: &mut Memory) -> Result<Outcome> {
@@ -94,90 +43,6 @@ fn run(text: &[u8], context: &Context, memory: &mut Memory) -> Result<Outcome> {
     let outcome = run_source(source(text, context), context, &sink);
     memory.take(&sink);
     outcome
-}
-
-/// Keeps what it is given.
-#[derive(Default)]
-struct Memory {
-    batches: Vec<EncodedBatch>,
-    commit: Option<Commit>,
-    /// Fails at this write.
-    fails_at: Option<usize>,
-}
-
-/// The one part of a job, kept in memory.
-struct MemorySink {
-    fails_at: Option<usize>,
-    memory: Arc<Mutex<(Vec<EncodedBatch>, Option<Commit>)>>,
-}
-
-impl Memory {
-    fn take(&mut self, sink: &MemorySink) {
-        (self.batches, self.commit) = std::mem::take(&mut *sink.memory.lock().expect("no panic"));
-    }
-}
-
-impl Sink for MemorySink {
-    type Part = Self;
-
-    async fn begin(&self, _start: &PartStart<'_>) -> Result<Self> {
-        Ok(Self { fails_at: self.fails_at, memory: self.memory.clone() })
-    }
-    async fn finish(&self, manifest: Manifest) -> Result<Manifest> {
-        Ok(manifest)
-    }
-}
-
-impl PartSink for MemorySink {
-    async fn write(&mut self, batch: EncodedBatch, _bridge: &Bridge) -> Result<()> {
-        let mut memory = self.memory.lock().expect("no panic");
-        if self.fails_at == Some(memory.0.len()) {
-            return Err(Error::new(ErrorKind::Io, "disk", "full"));
-        }
-        memory.0.push(batch);
-        Ok(())
-    }
-    async fn commit(self, commit: Commit, _bridge: &Bridge) -> Result<Commit> {
-        self.memory.lock().expect("no panic").1 = Some(commit.clone());
-        Ok(commit)
-    }
-}
-
-struct Rows(std::vec::IntoIter<RecordBatch>);
-
-impl TableReader for Rows {
-    fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
-        Ok(self.0.next())
-    }
-}
-
-impl Memory {
-    fn table(&self, table: usize) -> Box<dyn TableReader> {
-        let batches: Vec<_> = self.batches.iter().filter_map(|batch| batch.tables[table].clone()).collect();
-        Box::new(Rows(batches.into_iter()))
-    }
-
-    fn restorer(&self) -> Restorer {
-        let rejects: Vec<RejectRow> = self.batches.iter().flat_map(|batch| batch.rejects.clone()).collect();
-        let readers = PartReaders {
-            conversations: self.table(0),
-            verbatim: self.table(1),
-            rejects: Box::new(rejects.into_iter().map(Ok)),
-            metrics: Some(self.table(2)),
-        };
-        Restorer::new(readers, Bridge::new(2).expect("threads start"), "mem")
-    }
-
-    fn restored(&self) -> Vec<u8> {
-        let (mut restorer, mut bytes) = (self.restorer(), Vec::new());
-        let commit = self.commit.as_ref().expect("the part was committed");
-        let mut seen = |slice: &[u8]| {
-            bytes.extend_from_slice(slice);
-            Ok(())
-        };
-        verify_part(&mut restorer, commit, None, &mut seen).expect("the part restores");
-        bytes
-    }
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod corpora;
 mod defects;
 mod documents;
 mod engine;
+mod events;
 mod job;
 mod metrics;
 mod native;

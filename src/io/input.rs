@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::failed;
 use crate::error::{Error, ErrorKind, Result};
 
-const ENDINGS: [&str; 3] = ["jsonl", "ndjson", "json"];
+const ENDINGS: [&str; 7] = ["jsonl", "ndjson", "json", "traj", "parquet", "arrow", "feather"];
 const STORED_ENDINGS: [&str; 3] = ["gz", "zst", "zstd"];
 
 /// One input.
@@ -18,7 +18,7 @@ pub struct Input {
     pub path: Option<PathBuf>,
 }
 
-/// The inputs that `arguments` stand for: files, folders (all JSON lines below them, by name), patterns, and `-`
+/// The inputs that `arguments` stand for: files, folders (all inputs below them, by name), patterns, and `-`
 /// for stdin. The order is that of the arguments. A run stands for its conversations, and runs inside a folder
 /// are passed over.
 ///
@@ -39,7 +39,7 @@ pub fn expand(arguments: &[String]) -> Result<Vec<Input>> {
                 return Err(Error::new(
                     ErrorKind::Usage,
                     argument,
-                    "the folder holds no JSON lines (*.jsonl, *.ndjson, also .gz or .zst)",
+                    "the folder holds no inputs (*.jsonl, *.ndjson, *.json, *.traj, also .gz or .zst; *.parquet, *.arrow)",
                 ));
             }
         } else if path.exists() {
@@ -85,7 +85,7 @@ fn walk(folder: &Path, inputs: &mut Vec<Input>) -> Result<()> {
             if !is_run(&path) {
                 walk(&path, inputs)?;
             }
-        } else if is_json_lines(&name) {
+        } else if is_input(&name) {
             inputs.push(Input { name: path.to_string_lossy().into_owned(), path: Some(path) });
         }
     }
@@ -97,7 +97,7 @@ fn is_run(folder: &Path) -> bool {
     folder.join("commits").is_dir() && folder.join("conversations").is_dir()
 }
 
-fn is_json_lines(name: &str) -> bool {
+fn is_input(name: &str) -> bool {
     let plain = strip_codec(name);
     ENDINGS.iter().any(|ending| plain.rsplit_once('.').is_some_and(|(_, found)| found == *ending))
 }
@@ -128,7 +128,7 @@ pub fn restored_name(source: &str) -> PathBuf {
 mod tests {
     use std::path::Path;
 
-    use super::{is_json_lines, restored_name};
+    use super::{is_input, restored_name};
 
     #[test]
     fn restored_names_lose_the_codec_and_stay_in_their_folder() {
@@ -141,8 +141,8 @@ mod tests {
     }
 
     #[test]
-    fn folders_give_json_lines_only() {
-        assert!(is_json_lines("a.jsonl") && is_json_lines("a.ndjson.gz") && is_json_lines("a.jsonl.zst"));
-        assert!(!is_json_lines("README.md") && !is_json_lines("a.parquet") && !is_json_lines("jsonl"));
+    fn folders_give_what_their_names_promise() {
+        assert!(is_input("a.jsonl") && is_input("a.ndjson.gz") && is_input("a.jsonl.zst") && is_input("a.parquet"));
+        assert!(!is_input("README.md") && !is_input("a.txt.gz") && !is_input("jsonl"));
     }
 }

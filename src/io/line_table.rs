@@ -72,7 +72,7 @@ impl TableReader for LineTable {
         let mut texts = Vec::with_capacity(batch.lines.len());
         for line in &batch.lines {
             match &line.kind {
-                LineKind::Record => {
+                LineKind::Record | LineKind::Scattered(_) => {
                     // A record ends where its line ends: a carriage return belongs to it.
                     let bytes = &batch.bytes[line.span.clone()];
                     let text = std::str::from_utf8(bytes.strip_suffix(b"\n").unwrap_or(bytes));

@@ -12,7 +12,7 @@ use arrow::datatypes::SchemaRef;
 use super::codec::{Codec, open_codec};
 use super::lines::Stored;
 use super::range::RangeReader;
-use super::{DocumentSource, Input, LineSource, failed, is_document};
+use super::{DocumentSource, EventSource, Input, LineSource, failed, is_document, sniff};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{Batch, BatchOptions, Corpus, PlannedInput, Slice, Source, SourceDigest};
 
@@ -83,7 +83,7 @@ fn look_at(input: &Input, split_bytes: u64) -> Result<PlannedSlices> {
 fn is_plain_lines(path: &Path) -> io::Result<bool> {
     let mut head = Vec::new();
     File::open(path)?.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
-    Ok(Codec::sniff(&head) == Codec::Plain && !is_table(&head) && !is_document(&head))
+    Ok(Codec::sniff(&head) == Codec::Plain && !is_table(&head) && !is_document(&head) && sniff(&head).is_none())
 }
 
 fn is_table(head: &[u8]) -> bool {
@@ -142,7 +142,10 @@ fn records(
     stored: Option<Stored>,
     options: BatchOptions,
 ) -> Box<dyn Source> {
-    if is_document(head) {
+    if let Some(shape) = sniff(head) {
+        let events = EventSource::new(name, stream, shape, options);
+        Box::new(if let Some(stored) = stored { events.stored(stored) } else { events })
+    } else if is_document(head) {
         let documents = DocumentSource::new(name, stream, options);
         Box::new(if let Some(stored) = stored { documents.stored(stored) } else { documents })
     } else {

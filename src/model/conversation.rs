@@ -16,6 +16,12 @@ pub enum ShapeName {
     Cce,
     /// `{"conversations": [{"from", "value"}]}`.
     Sharegpt,
+    /// Event logs of Claude Code: one event per line, grouped by `sessionId`.
+    ClaudeCode,
+    /// Rollout files of Codex: `{"timestamp", "type", "payload"}` per line, one file a session.
+    Codex,
+    /// Session files of the pi coding agent, one file a session.
+    Pi,
     /// `messages` whose content is blocks: `text`, `tool_use`, `tool_result`, `thinking`, …; beside it `system`.
     Anthropic,
     /// `{"history": [{"role", "content", "thought", "action", …}]}`.
@@ -36,6 +42,9 @@ impl ShapeName {
             Self::Openai => "openai",
             Self::Cce => "cce",
             Self::Sharegpt => "sharegpt",
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Pi => "pi",
             Self::Anthropic => "anthropic",
             Self::SweAgent => "swe-agent",
             Self::GeminiCli => "gemini-cli",

@@ -86,8 +86,11 @@ pub struct Line {
 /// What a line is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineKind {
-    /// A line that should hold a record.
+    /// A line that should hold a record, or the lines of a session.
     Record,
+    /// A record whose lines do not stand together in the stream: where its pieces stand (offset and length in bytes), in
+    /// the order in which `span` has them. The pieces of all such records that follow each other tile their part of the stream.
+    Scattered(Vec<(u64, u64)>),
     /// A piece of a line that is too long; all its pieces carry the same row.
     Piece {
         /// The first piece stands for the reject, the others only carry bytes.

@@ -150,7 +150,7 @@ async fn work_all(
 /// The shape of the first line that has one.
 fn detect(admitted: Admitted) -> (Admitted, Option<ShapeName>) {
     let Batch::Lines(batch) = &admitted.batch else { return (admitted, None) };
-    let lines = batch.lines.iter().filter(|line| line.kind == LineKind::Record);
+    let lines = batch.lines.iter().filter(|line| matches!(line.kind, LineKind::Record | LineKind::Scattered(_)));
     let mut records = lines.filter_map(|line| std::str::from_utf8(&batch.bytes[line.record.clone()]).ok());
     let shape = records.find_map(|record| guard(|| shape::detect(record)).ok().flatten());
     (admitted, shape)

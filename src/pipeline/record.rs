@@ -54,6 +54,9 @@ pub struct RejectRow {
     /// The line end, when it is not one line feed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<String>,
+    /// Where the pieces of all these bytes stand in the stream (offset and length), when they do not stand together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<(u64, u64)>,
 }
 
 /// How records are worked on.

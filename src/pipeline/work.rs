@@ -29,6 +29,9 @@ pub(crate) struct Frame {
     /// The line end when it is not one line feed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) end: Option<String>,
+    /// Where the pieces of these bytes stand in the stream (offset and length), when they do not stand together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) places: Vec<(u64, u64)>,
 }
 
 /// What a worker is told to do.
@@ -79,10 +82,37 @@ fn encode_lines(task: &Task<'_>, batch: &LineBatch) -> Result<EncodedBatch> {
         at = line.span.end;
         SCRATCH.with(|scratch| builders.line(task, batch, text, line, &mut scratch.borrow_mut()))?;
     }
+    check_places(task, batch)?;
     if at != batch.bytes.len() {
         return Err(Error::new(ErrorKind::Internal, task.source, "the lines of a batch do not cover it"));
     }
     builders.finish(task)
+}
+
+/// Checks that the pieces of scattered records tile the part of the stream that these records stand for.
+fn check_places(task: &Task<'_>, batch: &LineBatch) -> Result<()> {
+    let mut block: Vec<(u64, u64)> = Vec::new();
+    let wrong =
+        || Error::new(ErrorKind::Internal, task.source, "the pieces of scattered records do not tile the stream");
+    for (at, line) in batch.lines.iter().enumerate() {
+        let LineKind::Scattered(places) = &line.kind else { continue };
+        if places.iter().map(|&(_, length)| length).sum::<u64>() != line.span.len() as u64 || !places.is_sorted() {
+            return Err(wrong());
+        }
+        block.extend(places);
+        if batch.lines.get(at + 1).is_some_and(|next| matches!(next.kind, LineKind::Scattered(_))) {
+            continue;
+        }
+        block.sort_unstable();
+        let mut expected = batch.offset + line.span.end as u64 - block.iter().map(|&(_, length)| length).sum::<u64>();
+        for (offset, length) in block.drain(..) {
+            if offset != expected {
+                return Err(wrong());
+            }
+            expected += length;
+        }
+    }
+    Ok(())
 }
 
 impl Builders {
@@ -98,6 +128,10 @@ impl Builders {
         let frame = Frame {
             before: blank(&batch.bytes[line.span.start..line.record.start], task)?,
             end: Some(blank(&batch.bytes[line.record.end..line.span.end], task)?).filter(|end| end != "\n"),
+            places: match &line.kind {
+                LineKind::Scattered(places) => places.clone(),
+                _ => Vec::new(),
+            },
         };
         self.out.proof.bytes += line.span.len() as u64;
         let reject = match &line.kind {
@@ -120,7 +154,7 @@ impl Builders {
                 return Ok(());
             }
             LineKind::Torn(detail) => Reject { reason: RejectReason::TornStream, detail: detail.clone() },
-            LineKind::Record => {
+            LineKind::Record | LineKind::Scattered(_) => {
                 let record = match text {
                     Some(text) => text.get(line.record.clone()),
                     None => std::str::from_utf8(raw).ok(),
@@ -156,6 +190,10 @@ impl Builders {
         }
         row.before = Some(frame.before).filter(|before| !before.is_empty());
         row.end = frame.end;
+        if let Some(&(first, _)) = frame.places.first() {
+            row.offset = first;
+        }
+        row.places = frame.places;
         self.out.rejects.push(row);
     }
 

@@ -14,4 +14,5 @@ pub(super) const SPEC: Spec = Spec {
     roles: &[],
     call_role: None,
     fits: |list| list.has_blocks && list.has("role"),
+    events: None,
 };

@@ -10,7 +10,7 @@ use super::json::{Kind, Raw, items, members};
 /// Parts that hold plain text; the last two are names of the Responses API.
 const TEXT_PARTS: [&str; 3] = ["text", "input_text", "output_text"];
 /// Parts that make a call.
-const CALL_PARTS: [&str; 4] = ["tool_use", "server_tool_use", "mcp_tool_use", "tool_call"];
+const CALL_PARTS: [&str; 5] = ["tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "toolCall"];
 /// The part that holds what a call gave.
 const RESULT_PART: &str = "tool_result";
 /// Parts that only the Messages API has.

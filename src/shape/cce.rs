@@ -13,4 +13,5 @@ pub(super) const SPEC: Spec = Spec {
     roles: &[],
     call_role: None,
     fits: |list| list.has("id") && list.has("index"),
+    events: None,
 };

@@ -3,12 +3,16 @@
 use crate::model::ShapeName;
 
 use super::blocks::are_of_messages_api;
+use super::events::detect_events;
 use super::json::{Bad, Key, Kind, Scanner};
 use super::spec::{Glimpse, SPECS, Spec};
 
 /// The shape of a record, if we know it.
 #[must_use]
 pub fn detect(record: &str) -> Option<ShapeName> {
+    if let Some(shape) = detect_events(record) {
+        return Some(shape);
+    }
     let mut scanner = Scanner::new(record);
     // The lists that were found, by their keys.
     let mut lists: Vec<(String, Seen)> = Vec::new();

@@ -29,6 +29,7 @@ pub(super) const SPEC: Spec = Spec {
     roles: &[("USER", "user"), ("SYSTEM", "assistant")],
     call_role: None,
     fits,
+    events: None,
 };
 
 fn fits(list: &Glimpse<'_>) -> bool {

@@ -19,4 +19,5 @@ pub(super) const SPEC: Spec = Spec {
     roles: &[("gemini", "assistant")],
     call_role: None,
     fits: |list| list.has("type") && list.has("content") && !list.has("role"),
+    events: None,
 };

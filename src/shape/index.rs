@@ -4,6 +4,7 @@
 use crate::model::{Reject, RejectReason};
 
 use super::escape::{Marks, Style};
+use super::events::{self, Form, Log};
 use super::json::{Bad, Key, Kind, Raw, Scanner, between, offset_in};
 use super::spec::{Field, N_FIELDS, RECORD_IDS, Spec};
 
@@ -14,6 +15,8 @@ pub(super) struct Member<'r> {
     pub key: &'r str,
     pub value: Raw<'r>,
     pub field: Field,
+    /// The key of the object inside the message that it stands in; empty for the message itself.
+    pub parent: &'static str,
 }
 
 /// A record cut into slices.
@@ -33,14 +36,19 @@ pub(super) struct Index<'r> {
     pub head: Vec<Member<'r>>,
     /// Which member of `head` is the id.
     pub id: Option<usize>,
-    members: Vec<Member<'r>>,
+    pub members: Vec<Member<'r>>,
     /// `bounds[i]..bounds[i + 1]` are the members of message `i`.
-    bounds: Vec<usize>,
+    pub bounds: Vec<usize>,
+    /// What passes through, when the record is an event log; then the whole record is its list.
+    pub log: Option<Log<'r>>,
 }
 
 impl<'r> Index<'r> {
     /// Cuts `record`, or says why it is no conversation of this shape.
     pub(super) fn new(record: &'r str, spec: &'static Spec) -> Result<Self, Reject> {
+        if let Some(events) = spec.events {
+            return events::cut(record, spec, events);
+        }
         let mut scanner = Scanner::new(record);
         let mut cutter = Cutter { spec, record, ..Cutter::default() };
         let outcome = cutter.record(&mut scanner).and_then(|()| scanner.end());
@@ -66,6 +74,7 @@ impl<'r> Index<'r> {
             head: cutter.head,
             members: cutter.members,
             bounds: cutter.bounds,
+            log: None,
         })
     }
 
@@ -80,6 +89,11 @@ impl<'r> Index<'r> {
     /// The member of message `index` that holds `field`.
     pub(super) fn member(&self, index: usize, field: Field) -> Option<&Member<'r>> {
         self.members(index).iter().find(|member| member.field == field)
+    }
+
+    /// The form of message `index` of an event log.
+    pub(super) fn form(&self, index: usize) -> Option<&'static Form> {
+        self.log.as_ref()?.forms.get(index).copied()
     }
 
     /// What stands between message `index` and the one before it.
@@ -148,7 +162,7 @@ impl<'r> Cutter<'r> {
             && worse != rank
         {
             let value = Raw { text: list, kind: Kind::List, marks: Marks::NONE };
-            self.head.insert(at, Member { key, value, field: Field::Other });
+            self.head.insert(at, Member { key, value, field: Field::Other, parent: "" });
         }
         self.place = Some((rank, key.text, self.head.len()));
         self.list(scanner)
@@ -161,7 +175,7 @@ impl<'r> Cutter<'r> {
 
     fn other(&mut self, scanner: &mut Scanner<'r>, key: &Key<'r>) -> Result<(), Bad> {
         let value = scanner.value()?;
-        self.head.push(Member { key: key.text, value, field: Field::Other });
+        self.head.push(Member { key: key.text, value, field: Field::Other, parent: "" });
         Ok(())
     }
 
@@ -210,7 +224,7 @@ impl<'r> Cutter<'r> {
                     }
                 }
             }
-            self.members.push(Member { key: key.text, value: scanner.value()?, field });
+            self.members.push(Member { key: key.text, value: scanner.value()?, field, parent: "" });
             Ok(())
         })?;
         self.messages.push(text);

@@ -74,6 +74,11 @@ impl<'r> Scanner<'r> {
         Self { text, pos: 0, open: Vec::new(), seen: Marks::NONE }
     }
 
+    /// The byte that is read next.
+    pub(super) fn position(&self) -> usize {
+        self.pos
+    }
+
     /// The kind of the next value, after white space.
     pub(super) fn peek(&mut self) -> Result<Kind, Bad> {
         self.space();

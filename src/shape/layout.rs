@@ -9,11 +9,13 @@
 //! | `p` | which of them stands where; left out when there is only one |
 //! | `m` | a message, one line per distinct template |
 //! | `q` | the template of each kept message in input order; left out when there is only one |
+//! | `i` | for a list of events: which items pass through (0) and which are messages (1), in order |
 //! | `o` | the input indices of kept messages in output order; left out when ascending |
 //!
 //! In a sequence an entry is its number in base 26 (upper-case digits, the last one lower-case) and how often it
 //! is repeated: `a50bca3`. In a template `$$` is a dollar sign and `$n` a line end; `$R1` is the role written in
-//! style 1, `$C0` the content as it stands in its column, `$X` the next value of `extra`.
+//! style 1, `$C0` the content as it stands in its column, `$X` the next value of `extra`. Between the messages of an
+//! event log `$E` is the next event that passes through, `$L` the next text that is no event.
 
 use foldhash::HashMap;
 
@@ -34,9 +36,13 @@ pub(super) enum Column {
     Extra,
     /// The messages.
     Messages,
+    /// The next event that passes through.
+    Event,
+    /// The next text that passes through.
+    Line,
 }
 
-const COLUMNS: [(Column, char); 9] = [
+const COLUMNS: [(Column, char); 11] = [
     (Column::Id, 'I'),
     (Column::Role, 'R'),
     (Column::Content, 'C'),
@@ -46,6 +52,8 @@ const COLUMNS: [(Column, char); 9] = [
     (Column::Metadata, 'D'),
     (Column::Extra, 'X'),
     (Column::Messages, 'M'),
+    (Column::Event, 'E'),
+    (Column::Line, 'L'),
 ];
 
 impl Column {
@@ -55,7 +63,7 @@ impl Column {
 
     /// True when a hole also says in which style the text is written.
     fn is_styled(self) -> bool {
-        !matches!(self, Self::ToolCalls | Self::Metadata | Self::Extra | Self::Messages)
+        !matches!(self, Self::ToolCalls | Self::Metadata | Self::Extra | Self::Messages | Self::Event | Self::Line)
     }
 }
 
@@ -154,14 +162,16 @@ impl Table {
         }
         if self.distinct.len() > 1 {
             layout.push(sequence);
-            for &(number, n) in &self.runs {
-                push_number(number, layout);
-                if n > 1 {
-                    layout.push_str(&n.to_string());
-                }
-            }
+            self.runs.iter().for_each(|&run| push_run(run, layout));
             layout.push('\n');
         }
+    }
+}
+
+fn push_run((number, n): (usize, usize), layout: &mut String) {
+    push_number(number, layout);
+    if n > 1 {
+        layout.push_str(&n.to_string());
     }
 }
 
@@ -184,6 +194,7 @@ pub(super) struct Layout<'l> {
     pub separator_runs: Option<Runs>,
     pub messages: Vec<&'l str>,
     pub message_runs: Option<Runs>,
+    pub items: Option<Runs>,
     pub order: Option<Vec<usize>>,
 }
 
@@ -204,6 +215,7 @@ impl<'l> Layout<'l> {
                 Some('p') => layout.separator_runs = Some(runs(rest)?),
                 Some('m') => layout.messages.push(rest),
                 Some('q') => layout.message_runs = Some(runs(rest)?),
+                Some('i') => layout.items = Some(runs(rest)?),
                 Some('o') => {
                     let order = rest.split(',').map(|index| index.parse::<usize>().ok()).collect::<Option<_>>();
                     layout.order = Some(order.ok_or_else(|| damaged("an index is no number"))?);
@@ -242,6 +254,20 @@ fn runs(text: &str) -> Result<Runs, RestoreError> {
         }
     }
     Ok(runs)
+}
+
+/// Appends the line that says which items of a list of events are messages.
+pub(super) fn write_items(are_messages: impl Iterator<Item = bool>, layout: &mut String) {
+    let mut runs = Runs::new();
+    for kind in are_messages.map(usize::from) {
+        match runs.last_mut() {
+            Some((last, n)) if *last == kind => *n += 1,
+            _ => runs.push((kind, 1)),
+        }
+    }
+    layout.push('i');
+    runs.into_iter().for_each(|run| push_run(run, layout));
+    layout.push('\n');
 }
 
 /// Appends the line that says in which order kept messages stand, when they do not ascend.

@@ -8,6 +8,7 @@ mod detect;
 mod dialogue;
 mod document;
 mod escape;
+mod events;
 mod find;
 mod gemini;
 mod index;
@@ -33,6 +34,7 @@ use spec::Spec;
 
 pub use detect::detect;
 pub use document::{RECORD_LISTS, is_document, is_list_key};
+pub use events::{SessionOf, detect_events, session_id};
 pub use restore::{restore_record, restore_row};
 pub use uncompress::{
     Lookup, Uncompressed, UncompressedRecord, VerbatimMap, uncompress, uncompress_record, verbatim_map,

@@ -22,4 +22,5 @@ pub(super) const SPEC: Spec = Spec {
     roles: &[],
     call_role: None,
     fits: |list| list.may_have("role") || list.has("content") && !list.has("type") && !list.has("speaker"),
+    events: None,
 };

@@ -23,4 +23,5 @@ pub(super) const SPEC: Spec = Spec {
     roles: &[("agent", "assistant"), ("environment", "tool")],
     call_role: None,
     fits: |list| list.has("source") && (list.has("action") || list.has("observation")),
+    events: None,
 };

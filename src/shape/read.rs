@@ -59,6 +59,12 @@ fn message<'r>(index: &Index<'r>, at: usize) -> Message<'r> {
     if is_result {
         message.role = Role::Tool;
     }
+    if let Some(form) = index.form(at) {
+        if let (Role::Missing, Some(implied)) = (&message.role, form.role) {
+            message.role = role(index.spec, Cow::Borrowed(implied));
+        }
+        (form.finish)(&mut message, index.members(at));
+    }
     if index.spec.call_role.is_some_and(|call| message.role.as_str() == call) {
         message.role = Role::Assistant;
         if let Content::Text(arguments) = std::mem::replace(&mut message.content, Content::Null) {

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use crate::model::Original;
 
 use super::escape::encode;
+use super::events::{Passed, restore_list};
 use super::json::{Kind, Scanner, around, between, members};
 use super::layout::{Column, Layout, Piece, damaged, pieces, sequence};
 use super::spec::likelihood;
@@ -13,7 +14,7 @@ use super::{MessageRow, RestoreError, Row};
 
 /// Where an input message comes from.
 #[derive(Debug, Clone, Copy)]
-enum Slot<'o> {
+pub(super) enum Slot<'o> {
     Original(&'o str),
     /// The output message at this position.
     Kept(usize),
@@ -30,13 +31,17 @@ pub fn restore_row(id: &str, row: &Row<'_>, layout: &str, originals: &[Original<
     let templates = layout.messages.iter().map(|text| pieces(text)).collect::<Result<Vec<_>, _>>()?;
     let mut record = String::with_capacity(estimate(row, originals));
     let mut extras = Extras::new(row.extra.as_deref());
+    let mut passed = Passed::of_row(row.extra.as_deref());
     for piece in template {
         match piece {
             Piece::Text(text) => record.push_str(text),
             Piece::Hole(Column::Id, None) => record.push_str(id),
             Piece::Hole(Column::Id, Some(style)) => encode(id, style, &mut record),
             Piece::Hole(Column::Extra, _) => record.push_str(extras.next()?),
-            Piece::Hole(Column::Messages, _) => messages(row, &layout, &templates, &slots, &mut record)?,
+            Piece::Hole(Column::Event | Column::Line, _) => passed.write(&[piece], &mut record)?,
+            Piece::Hole(Column::Messages, _) => {
+                messages(row, &layout, &templates, &slots, &mut passed, &mut record)?;
+            }
             Piece::Hole(..) => return Err(damaged("a column of messages in the record")),
         }
     }
@@ -48,16 +53,17 @@ fn messages(
     layout: &Layout<'_>,
     templates: &[Vec<Piece<'_>>],
     slots: &[Slot<'_>],
+    passed: &mut Passed<'_>,
     record: &mut String,
 ) -> Result<(), RestoreError> {
-    let separators = layout.separators.iter().map(|text| literal(text)).collect::<Result<Vec<_>, _>>()?;
+    let separators = layout.separators.iter().map(|text| pieces(text)).collect::<Result<Vec<_>, _>>()?;
     let mut which_separator = sequence(layout.separator_runs.as_ref());
     let mut which_template = sequence(layout.message_runs.as_ref());
     let mut extras = Extras::default();
     for (n, slot) in slots.iter().enumerate() {
         if n > 0 {
             let separator = which_separator.next().and_then(|number| separators.get(number));
-            record.push_str(separator.ok_or_else(|| damaged("a separator is missing"))?);
+            passed.write(separator.ok_or_else(|| damaged("a separator is missing"))?, record)?;
         }
         match slot {
             Slot::Original(text) => record.push_str(text),
@@ -98,7 +104,9 @@ fn fill<'m>(
             Column::ToolCallId => &message.tool_call_id,
             Column::ToolCalls => &message.tool_calls,
             Column::Metadata => &message.metadata,
-            Column::Id | Column::Messages | Column::Extra => return Err(damaged("a column of records in a message")),
+            Column::Id | Column::Messages | Column::Extra | Column::Event | Column::Line => {
+                return Err(damaged("a column of records in a message"));
+            }
         };
         let text =
             text.as_deref().ok_or_else(|| RestoreError(format!("the column {column:?} of a message is null")))?;
@@ -148,6 +156,9 @@ pub fn restore_record(record: &str, layout: Option<&str>, originals: &[Original<
         return Ok(record.to_owned());
     }
     let layout = layout.map(Layout::read).transpose()?;
+    if let Some(layout) = layout.as_ref().filter(|layout| layout.items.is_some()) {
+        return restore_list(record, layout, originals);
+    }
     let outline = outline(record, layout.as_ref().and_then(|layout| layout.key))?;
     let order = layout.as_ref().and_then(|layout| layout.order.as_deref());
     let slots = arrange(outline.messages.len(), originals, order)?;
@@ -247,7 +258,7 @@ fn outline<'r>(record: &'r str, key: Option<&str>) -> Result<Outline<'r>, Restor
 }
 
 /// One slot per input message: the originals at their indices, the kept messages around them.
-fn arrange<'o>(
+pub(super) fn arrange<'o>(
     n_outputs: usize,
     originals: &[Original<'o>],
     order: Option<&[usize]>,

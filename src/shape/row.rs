@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::model::{Condensed, Content, Conversation, Message, Output, ProvenancePlace, Replacement};
 
+use super::events;
 use super::index::{Index, Member};
 use super::json::{Kind, around, offset_in};
 use super::layout::{Column, Table, push_hole, push_literal, write_order};
@@ -61,6 +62,9 @@ pub(super) fn row<'a>(
         Output::Kept { index: at } => message_row(index, conversation, *at),
         Output::Replaced(replacement) => replaced_row(index, conversation, replacement, provenance),
     });
+    if let Some(log) = &index.log {
+        return Row { messages: messages.collect(), extra: events::extra(log).map(Cow::Owned) };
+    }
     let others = index.head.iter().enumerate().filter(|(at, _)| Some(*at) != index.id);
     Row { messages: messages.collect(), extra: extra(others.map(|(_, member)| member)).map(Cow::Owned) }
 }
@@ -82,9 +86,12 @@ fn message_row<'a>(index: &'a Index<'_>, conversation: &'a Conversation<'_>, at:
             Column::ToolCallId => &mut row.tool_call_id,
             Column::ToolCalls => &mut row.tool_calls,
             Column::Metadata => &mut row.metadata,
-            Column::Id | Column::Extra | Column::Messages => continue,
+            Column::Id | Column::Extra | Column::Messages | Column::Event | Column::Line => continue,
         };
         *target = Some(text);
+    }
+    if let (None, Some(form)) = (&row.role, index.form(at)) {
+        row.role = form.role.map(Cow::Borrowed);
     }
     row.extra = extra(members.iter().filter(|member| place(member) == Place::Extra)).map(Cow::Owned);
     row
@@ -127,7 +134,10 @@ fn extra<'m, 'r: 'm>(members: impl Iterator<Item = &'m Member<'r>>) -> Option<St
     let mut object = String::new();
     for member in members {
         object.push(if object.is_empty() { '{' } else { ',' });
-        object.push_str(member.key);
+        match member.key.strip_prefix('"') {
+            Some(key) if !member.parent.is_empty() => object.extend(["\"", member.parent, ".", key]),
+            _ => object.push_str(member.key),
+        }
         object.push(':');
         object.push_str(member.value.text);
     }
@@ -138,7 +148,10 @@ fn extra<'m, 'r: 'm>(members: impl Iterator<Item = &'m Member<'r>>) -> Option<St
 pub(super) fn row_layout(index: &Index<'_>, conversation: &Conversation<'_>, condensed: &Condensed) -> String {
     let mut layout = String::with_capacity(256);
     layout.push('r');
-    record_template(index, conversation, &mut layout);
+    match &index.log {
+        Some(log) => events::record_template(index, log, &mut layout),
+        None => record_template(index, conversation, &mut layout),
+    }
     layout.push('\n');
     separators(index).write('s', 'p', &mut layout);
     let mut kept = kept(condensed);
@@ -170,7 +183,10 @@ pub(super) fn separators(index: &Index<'_>) -> Table {
     let mut template = String::new();
     for at in 1..index.messages.len() {
         template.clear();
-        push_literal(index.separator(at).unwrap_or_default(), &mut template);
+        match &index.log {
+            Some(log) => events::gap(index, log, at, &mut template),
+            None => push_literal(index.separator(at).unwrap_or_default(), &mut template),
+        }
         table.push(&template);
     }
     table
@@ -242,6 +258,9 @@ fn text_hole(index: &Index<'_>, column: Column, member: &Member<'_>, text: &str,
 
 /// The layout of a condensed record, for [`super::restore_record`].
 pub(super) fn record_layout(index: &Index<'_>, condensed: &Condensed) -> String {
+    if let Some(log) = &index.log {
+        return events::record_layout(index, log, condensed);
+    }
     let mut layout = String::new();
     let (before, _) = around(index.record, index.list);
     if !before.trim_start().is_empty() {

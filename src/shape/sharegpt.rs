@@ -24,4 +24,5 @@ pub(super) const SPEC: Spec = Spec {
     roles: &[],
     call_role: Some("function_call"),
     fits: |list| list.may_have("from") || list.has("role"),
+    events: None,
 };

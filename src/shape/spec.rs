@@ -3,6 +3,7 @@
 
 use crate::model::ShapeName;
 
+use super::events::{self, EventSpec};
 use super::{anthropic, cce, dialogue, gemini, openai, openhands, sharegpt, swe_agent};
 
 /// What a key of a message holds.
@@ -46,6 +47,8 @@ pub(super) struct Spec {
     pub call_role: Option<&'static str>,
     /// True when this is the shape of a list that looks like this.
     pub fits: fn(list: &Glimpse<'_>) -> bool,
+    /// What its events look like, when it is an event log.
+    pub events: Option<&'static EventSpec>,
 }
 
 /// What tells the shape of a list of messages.
@@ -91,6 +94,9 @@ impl Spec {
             ShapeName::Anthropic => &anthropic::SPEC,
             ShapeName::Cce => &cce::SPEC,
             ShapeName::Sharegpt => &sharegpt::SPEC,
+            ShapeName::ClaudeCode => &events::CLAUDE_CODE,
+            ShapeName::Codex => &events::CODEX,
+            ShapeName::Pi => &events::PI,
             ShapeName::SweAgent => &swe_agent::SPEC,
             ShapeName::GeminiCli => &gemini::SPEC,
             ShapeName::Openhands => &openhands::SPEC,

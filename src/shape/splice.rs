@@ -6,6 +6,7 @@ use crate::model::{Condensed, NewBody, Output, PROVENANCE_KEY, Provenance, Prove
 
 use super::blocks::leaves;
 use super::escape::{Style, encode, restyle};
+use super::events;
 use super::index::{Index, Member};
 use super::json::{Kind, Raw, around, between, member, offset_in};
 use super::spec::Field;
@@ -15,6 +16,9 @@ const SEPARATOR: &str = ",";
 
 /// The record with its list of messages replaced.
 pub(super) fn condensed_record(index: &Index<'_>, condensed: &Condensed, place: ProvenancePlace) -> String {
+    if let Some(log) = &index.log {
+        return events::condensed_record(index, log, condensed, place);
+    }
     let mut out = String::with_capacity(index.record.len());
     let (before, after) = around(index.record, index.list);
     let (open, close) = brackets(index);
@@ -25,14 +29,19 @@ pub(super) fn condensed_record(index: &Index<'_>, condensed: &Condensed, place: 
             let separator = index.separator(first_source(output)).or_else(|| index.separator(1));
             out.push_str(separator.unwrap_or(SEPARATOR));
         }
-        match output {
-            Output::Kept { index: at } => out.push_str(index.messages.get(*at).copied().unwrap_or_default()),
-            Output::Replaced(replacement) => replaced_message(index, replacement, place, &mut out),
-        }
+        output_message(index, output, place, &mut out);
     }
     out.push_str(close);
     out.push_str(after);
     out
+}
+
+/// Appends one message of the output.
+pub(super) fn output_message(index: &Index<'_>, output: &Output, place: ProvenancePlace, out: &mut String) {
+    match output {
+        Output::Kept { index: at } => out.push_str(index.messages.get(*at).copied().unwrap_or_default()),
+        Output::Replaced(replacement) => replaced_message(index, replacement, place, out),
+    }
 }
 
 /// The brackets of the list with the white space inside them.
@@ -160,11 +169,14 @@ struct Edits<'m> {
 impl<'m> Edits<'m> {
     fn new(raw: &'m str, members: &[Member<'m>]) -> Self {
         let colon = members.first().map_or(": ", |first| between(raw, first.key, first.value.text));
-        let comma = match members {
-            [first, second, ..] => between(raw, first.value.text, second.key),
-            _ => ", ",
-        };
-        let end = members.last().map_or(1, |last| offset_in(raw, last.value.text) + last.value.text.len());
+        // Between two members of different objects stands more than a comma.
+        let mut commas = members.windows(2).filter_map(|pair| match pair {
+            [left, right] => Some(between(raw, left.value.text, right.key)),
+            _ => None,
+        });
+        let comma = commas.find(|comma| comma.trim() == ",").unwrap_or(", ");
+        // A new member goes behind the last one of the message itself.
+        let end = raw.strip_suffix('}').unwrap_or(raw).trim_end().len();
         Self { raw, colon, comma, changes: Vec::new(), end, is_empty: members.is_empty() }
     }
 

@@ -23,4 +23,5 @@ pub(super) const SPEC: Spec = Spec {
     roles: &[],
     call_role: None,
     fits: |list| list.has("role") && list.has("content"),
+    events: None,
 };

@@ -1,15 +1,17 @@
 //! A whole job in memory: a source in, tables in vectors, and the source's bytes back from them.
 
 use std::io::{Cursor, Read};
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use arrow::record_batch::RecordBatch;
-use condenser::error::Result;
-use condenser::io::{DocumentSource, LineSource, is_document};
+use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::{DocumentSource, LineSource, RunWriter, is_document};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
-    BatchOptions, Commit, Condense, Context, ConversationFormat, EncodedBatch, JobOptions, Manifest, PartReaders,
-    RejectRow, ResourceLimits, Restorer, Silent, Sink, Source, TableReader, Totals, compress, verify_part,
+    BatchOptions, Commit, Condense, Context, ConversationFormat, Corpus, EncodedBatch, JobOptions, Manifest, Outcome,
+    PartReaders, PartSink, PartStart, Plan, PlannedInput, RejectRow, ResourceLimits, Restorer, Silent, Sink, Slice,
+    Source, TableReader, Totals, compress, verify_part,
 };
 
 /// What a job came to.
@@ -43,6 +45,47 @@ pub(crate) fn run(
     batches: BatchOptions,
     source: Box<dyn Source>,
 ) -> Done {
+    let context = context(engine, format, batches);
+    let sink = MemorySink::default();
+    let outcome = run_source(source, &context, &sink).expect("the job ends");
+    let mut memory = Memory::default();
+    memory.take(&sink);
+    let rejects = memory.rejects();
+    Done { totals: outcome.totals, rejects, records: memory.records(), restored: memory.restored() }
+}
+
+/// One source, which can be opened once.
+struct Once(Mutex<Option<Box<dyn Source>>>);
+
+impl Corpus for Once {
+    fn open(&self, _index: usize, input: &PlannedInput, _slice: &Slice) -> Result<Box<dyn Source>> {
+        let source = self.0.lock().expect("no panic").take();
+        source.ok_or_else(|| Error::new(ErrorKind::Input, &input.source, "was opened twice"))
+    }
+}
+
+pub(crate) fn plan(source: &dyn Source, context: &Context) -> Plan {
+    let input = PlannedInput { source: source.name().to_owned(), bytes: None, mark: None };
+    Plan::new(context.options.clone(), vec![(input, vec![Slice::Whole])]).expect("options are JSON")
+}
+
+pub(crate) fn run_source<S: Sink>(source: Box<dyn Source>, context: &Context, sink: &S) -> Result<Outcome> {
+    let plan = plan(&*source, context);
+    let corpus = Arc::new(Once(Mutex::new(Some(source))));
+    block_on(compress(context, &plan, Vec::new(), corpus, sink))
+}
+
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime")
+        .block_on(work)
+}
+
+/// A job with two workers.
+pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, batches: BatchOptions) -> Context {
     let options = JobOptions {
         engine: engine.options().clone(),
         format,
@@ -51,44 +94,75 @@ pub(crate) fn run(
         verbatim_map: false,
         batch_bytes: batches.batch_bytes,
         max_record_bytes: batches.max_record_bytes,
+        split_bytes: 1 << 30,
+        measure_only: false,
+        dataset: None,
     };
-    let context = Context {
+    Context {
         engine,
         options,
         bridge: Bridge::new(2).expect("threads start"),
-        limits: ResourceLimits { memory: 64 << 20 },
+        limits: ResourceLimits::new(64 << 20, 2),
         max_rejects: None,
+        shard: None,
         observer: Arc::new(Silent),
-    };
-    let mut sink = Memory::default();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let work = compress(&context, [Ok(source)], &mut sink);
-    let outcome = runtime.expect("a runtime").block_on(work).expect("the job ends");
-    let rejects: Vec<RejectRow> = sink.batches.iter().flat_map(|batch| batch.rejects.clone()).collect();
-    Done { totals: outcome.totals, rejects, records: sink.records(), restored: sink.restored() }
+    }
+}
+
+/// Compresses a source into a new run directory.
+#[track_caller]
+pub(crate) fn run_on_disk(source: Box<dyn Source>, context: &Context, dir: &Path) -> Outcome {
+    let plan = plan(&*source, context);
+    let (sink, commits) = block_on(RunWriter::open(dir, &plan)).expect("a new run");
+    assert!(commits.is_empty());
+    run_source(source, context, &sink).expect("the job ends")
 }
 
 /// Keeps what it is given.
 #[derive(Default)]
-struct Memory {
-    batches: Vec<EncodedBatch>,
-    commit: Option<Commit>,
+pub(crate) struct Memory {
+    pub(crate) batches: Vec<EncodedBatch>,
+    pub(crate) commit: Option<Commit>,
+    /// Fails at this write.
+    pub(crate) fails_at: Option<usize>,
 }
 
-impl Sink for Memory {
-    async fn begin(&mut self, _part: usize, _source: &str) -> Result<()> {
-        Ok(())
+/// The one part of a job, kept in memory.
+#[derive(Default)]
+pub(crate) struct MemorySink {
+    pub(crate) fails_at: Option<usize>,
+    pub(crate) memory: Arc<Mutex<(Vec<EncodedBatch>, Option<Commit>)>>,
+}
+
+impl Memory {
+    pub(crate) fn take(&mut self, sink: &MemorySink) {
+        (self.batches, self.commit) = std::mem::take(&mut *sink.memory.lock().expect("no panic"));
     }
-    async fn write(&mut self, batch: EncodedBatch, _bridge: &Bridge) -> Result<()> {
-        self.batches.push(batch);
-        Ok(())
+}
+
+impl Sink for MemorySink {
+    type Part = Self;
+
+    async fn begin(&self, _start: &PartStart<'_>) -> Result<Self> {
+        Ok(Self { fails_at: self.fails_at, memory: self.memory.clone() })
     }
-    async fn commit(&mut self, commit: Commit, _bridge: &Bridge) -> Result<Commit> {
-        self.commit = Some(commit.clone());
-        Ok(commit)
-    }
-    async fn finish(&mut self, manifest: Manifest) -> Result<Manifest> {
+    async fn finish(&self, manifest: Manifest) -> Result<Manifest> {
         Ok(manifest)
+    }
+}
+
+impl PartSink for MemorySink {
+    async fn write(&mut self, batch: EncodedBatch, _bridge: &Bridge) -> Result<()> {
+        let mut memory = self.memory.lock().expect("no panic");
+        if self.fails_at == Some(memory.0.len()) {
+            return Err(Error::new(ErrorKind::Io, "disk", "full"));
+        }
+        memory.0.push(batch);
+        Ok(())
+    }
+    async fn commit(self, commit: Commit, _bridge: &Bridge) -> Result<Commit> {
+        self.memory.lock().expect("no panic").1 = Some(commit.clone());
+        Ok(commit)
     }
 }
 
@@ -101,17 +175,29 @@ impl TableReader for Rows {
 }
 
 impl Memory {
-    fn batches_of(&self, table: usize) -> Vec<RecordBatch> {
-        self.batches.iter().filter_map(|batch| batch.tables[table].clone()).collect()
-    }
-
     fn table(&self, table: usize) -> Box<dyn TableReader> {
-        Box::new(Rows(self.batches_of(table).into_iter()))
+        let batches: Vec<_> = self.batches.iter().filter_map(|batch| batch.tables[table].clone()).collect();
+        Box::new(Rows(batches.into_iter()))
     }
 
-    fn records(&self) -> Vec<String> {
+    fn restorer(&self) -> Restorer {
+        let readers = PartReaders {
+            conversations: self.table(0),
+            verbatim: self.table(1),
+            rejects: Box::new(self.rejects().into_iter().map(Ok)),
+            metrics: Some(self.table(2)),
+        };
+        Restorer::new(readers, Bridge::new(2).expect("threads start"), "mem")
+    }
+
+    pub(crate) fn rejects(&self) -> Vec<RejectRow> {
+        self.batches.iter().flat_map(|batch| batch.rejects.clone()).collect()
+    }
+
+    /// What the conversations table holds when it holds records.
+    pub(crate) fn records(&self) -> Vec<String> {
         let mut records = Vec::new();
-        for batch in self.batches_of(0) {
+        for batch in self.batches.iter().filter_map(|batch| batch.tables[0].clone()) {
             let Some(column) = batch.column_by_name("record") else { continue };
             let texts = column.as_any().downcast_ref::<arrow::array::LargeStringArray>().expect("text");
             records.extend(texts.iter().flatten().map(str::to_owned));
@@ -119,17 +205,9 @@ impl Memory {
         records
     }
 
-    fn restored(&self) -> Vec<u8> {
-        let rejects: Vec<RejectRow> = self.batches.iter().flat_map(|batch| batch.rejects.clone()).collect();
-        let readers = PartReaders {
-            conversations: self.table(0),
-            verbatim: self.table(1),
-            rejects: Box::new(rejects.into_iter().map(Ok)),
-            metrics: Some(self.table(2)),
-        };
-        let mut restorer = Restorer::new(readers, Bridge::new(2).expect("threads start"), "mem");
+    pub(crate) fn restored(&self) -> Vec<u8> {
+        let (mut restorer, mut bytes) = (self.restorer(), Vec::new());
         let commit = self.commit.as_ref().expect("the part was committed");
-        let mut bytes = Vec::new();
         let mut seen = |slice: &[u8]| {
             bytes.extend_from_slice(slice);
             Ok(())

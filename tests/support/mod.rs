@@ -5,4 +5,5 @@ pub(crate) mod command;
 pub(crate) mod corpora;
 pub(crate) mod dir;
 pub(crate) mod job;
+pub(crate) mod native;
 pub(crate) mod talk;

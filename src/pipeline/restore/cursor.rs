@@ -57,6 +57,7 @@ impl Entries {
                     serde_json::from_str(text).map_err(|error| format!("a frame cannot be read: {error}"))?;
                 frame.before.push_str(&found.before);
                 frame.end = found.end;
+                frame.places = found.places;
             }
         }
         Ok(frame)

@@ -16,8 +16,10 @@ use crate::pipeline::{RejectRow, TableReader, base64};
 use crate::shape;
 
 mod cursor;
+mod weave;
 
 use cursor::{Checksums, Entries, VerbatimCursor};
+use weave::Weave;
 
 /// A slice ends when it has this many bytes.
 const SLICE_BYTES: usize = 4 << 20;
@@ -60,6 +62,7 @@ pub struct Restorer {
     current: Option<(RecordBatch, usize)>,
     next_row: u64,
     ended: bool,
+    weave: Weave,
 }
 
 struct Readers {
@@ -85,7 +88,16 @@ impl Restorer {
             rejects: readers.rejects.peekable(),
             metrics: readers.metrics.map(Checksums::new),
         };
-        Self { readers, bridge, place: place.into(), sparse: false, current: None, next_row: 0, ended: false }
+        Self {
+            readers,
+            bridge,
+            place: place.into(),
+            sparse: false,
+            current: None,
+            next_row: 0,
+            ended: false,
+            weave: Weave::default(),
+        }
     }
 
     /// The readers give some conversations only.
@@ -154,20 +166,23 @@ impl Restorer {
             let due = |reject: &Result<RejectRow>| reject.as_ref().map_or(true, |reject| reject.source_row <= next_row);
             let Some(reject) = self.readers.rejects.next_if(due) else { break };
             let reject = reject?;
+            let mut bytes = Vec::new();
             for entries in self.readers.verbatim.take(&[reject.source_row])? {
                 let frame = entries.frame().map_err(|message| self.broken(reject.source_row, &message))?;
-                restored.bytes.extend_from_slice(frame.before.as_bytes());
+                bytes.extend_from_slice(frame.before.as_bytes());
             }
-            restored.bytes.extend_from_slice(reject.before.unwrap_or_default().as_bytes());
+            bytes.extend_from_slice(reject.before.unwrap_or_default().as_bytes());
             match (&reject.raw, &reject.raw_base64) {
-                (Some(raw), _) => restored.bytes.extend_from_slice(raw.as_bytes()),
-                (None, Some(raw)) => restored.bytes.extend_from_slice(
+                (Some(raw), _) => bytes.extend_from_slice(raw.as_bytes()),
+                (None, Some(raw)) => bytes.extend_from_slice(
                     &base64::decode(raw)
                         .ok_or_else(|| self.broken(reject.source_row, "the raw bytes of a reject are no Base64"))?,
                 ),
                 (None, None) => {}
             }
-            restored.bytes.extend_from_slice(reject.end.as_deref().unwrap_or("\n").as_bytes());
+            bytes.extend_from_slice(reject.end.as_deref().unwrap_or("\n").as_bytes());
+            let woven = self.weave.push(bytes, &reject.places, &mut restored.bytes);
+            woven.map_err(|message| broken(&self.place, reject.source_row, message))?;
             let more_pieces = |next: &Result<RejectRow>| {
                 next.as_ref().is_ok_and(|next| next.source_row == reject.source_row && next.reason.is_empty())
             };
@@ -215,7 +230,7 @@ impl Restorer {
         };
         let place = &self.place;
         let view = View::of(batch)?;
-        let restore = |(index, (&row, entries)): (usize, (&u64, &Entries))| -> Result<Vec<u8>> {
+        let restore = |(index, (&row, entries)): (usize, (&u64, &Entries))| -> Result<Woven> {
             let record = view.restore(start + index, entries).map_err(|message| broken(place, row, &message))?;
             if let Some(checksums) = &checksums {
                 check(&record.text, &checksums[index], entries).map_err(|message| broken(place, row, &message))?;
@@ -223,13 +238,21 @@ impl Restorer {
             let mut bytes = record.frame.before.into_bytes();
             bytes.extend_from_slice(record.text.as_bytes());
             bytes.extend_from_slice(record.frame.end.as_deref().unwrap_or("\n").as_bytes());
-            Ok(bytes)
+            Ok((bytes, record.frame.places))
         };
         let restore = |item| guard(|| restore(item)).unwrap_or_else(|message| Err(broken(place, rows[0], &message)));
-        let parts: Vec<Vec<u8>> = self
+        let parts: Vec<Woven> = self
             .bridge
             .install(|| rows.par_iter().zip(sidecar.par_iter()).enumerate().map(restore).collect::<Result<_>>())?;
-        Ok(Restored { bytes: parts.concat(), records: rows.len() as u64 })
+        let n_bytes = parts.iter().map(|(bytes, _)| bytes.len()).sum();
+        let mut restored = Restored { bytes: Vec::with_capacity(n_bytes), records: rows.len() as u64 };
+        for ((bytes, places), &row) in parts.into_iter().zip(rows) {
+            // A record alone is given as a whole.
+            let places = if self.sparse { &[][..] } else { &places };
+            let woven = self.weave.push(bytes, places, &mut restored.bytes);
+            woven.map_err(|message| broken(&self.place, row, message))?;
+        }
+        Ok(restored)
     }
 
     fn tail(&mut self) -> Result<Restored> {
@@ -239,6 +262,7 @@ impl Restorer {
         if let Some(reject) = self.readers.rejects.next() {
             return Err(self.broken(reject?.source_row, "a reject stands behind the end of its source"));
         }
+        self.weave.finish().map_err(|message| self.broken(self.next_row, message))?;
         let mut restored = Restored::default();
         for entries in self.readers.verbatim.take(&[self.next_row])? {
             let frame = entries.frame().map_err(|message| self.broken(self.next_row, &message))?;
@@ -258,6 +282,9 @@ impl Restorer {
 fn broken(place: &str, row: u64, message: &str) -> Error {
     Error::new(ErrorKind::Verification, format!("{place}: row {row}"), message)
 }
+
+/// The bytes of a record, and where their pieces stand when they do not stand together.
+type Woven = (Vec<u8>, Vec<(u64, u64)>);
 
 enum View<'b> {
     Rows(ConversationsView<'b>),

@@ -1,0 +1,216 @@
+//! Cutting a log into events, messages and what stands between them. Accepts every line: what is no JSON passes through
+//! as text.
+
+use crate::model::{Reject, RejectReason};
+use crate::shape::escape::{Marks, Style};
+use crate::shape::index::{Index, Member, invalid};
+use crate::shape::json::{Bad, Kind, Raw, Scanner, members, offset_in};
+use crate::shape::spec::{Field, Spec};
+
+use super::{Event, EventSpec, Form, Named};
+
+/// Something that passes through: an event without a message, or text that is no JSON.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::shape) struct Pass<'r> {
+    pub text: &'r str,
+    pub is_json: bool,
+}
+
+/// What an index of an event log holds beside its messages.
+#[derive(Debug)]
+pub(in crate::shape) struct Log<'r> {
+    /// What passes through, in order.
+    pub passed: Vec<Pass<'r>>,
+    /// For each message how many of `passed` stand before it.
+    pub before: Vec<usize>,
+    /// The form of each message.
+    pub forms: Vec<&'static Form>,
+}
+
+/// Cuts `record`: lines of events, or one list of them.
+pub(in crate::shape) fn cut<'r>(
+    record: &'r str,
+    spec: &'static Spec,
+    events: &'static EventSpec,
+) -> Result<Index<'r>, Reject> {
+    let lists = [true, false].into_iter().filter(|&list| !list || record.trim_start().starts_with('['));
+    let mut why = None;
+    for list in lists {
+        let mut cutter = Cutter::new(record, events);
+        let done = if list { cutter.list() } else { cutter.lines() };
+        if done.is_ok() && cutter.n_events > 0 {
+            return Ok(cutter.index(spec));
+        }
+        why = cutter.broken.or(why);
+    }
+    Err(why.map_or_else(
+        || Reject {
+            reason: RejectReason::UnknownShape,
+            detail: format!("there is no event of the shape `{}`; choose another one with --shape", spec.name.as_str()),
+        },
+        |bad| invalid(record, bad),
+    ))
+}
+
+struct Cutter<'r> {
+    record: &'r str,
+    spec: &'static EventSpec,
+    seen: Marks,
+    log: Log<'r>,
+    messages: Vec<&'r str>,
+    members: Vec<Member<'r>>,
+    bounds: Vec<usize>,
+    id: Option<Raw<'r>>,
+    n_events: usize,
+    /// Why the first text that is no JSON is none.
+    broken: Option<Bad>,
+    outer: Vec<Named<'r>>,
+    body: Vec<Named<'r>>,
+}
+
+impl<'r> Cutter<'r> {
+    fn new(record: &'r str, spec: &'static EventSpec) -> Self {
+        Self {
+            record,
+            spec,
+            seen: Marks::NONE,
+            log: Log { passed: Vec::new(), before: Vec::new(), forms: Vec::new() },
+            messages: Vec::new(),
+            members: Vec::new(),
+            bounds: vec![0],
+            id: None,
+            n_events: 0,
+            broken: None,
+            outer: Vec::new(),
+            body: Vec::new(),
+        }
+    }
+
+    fn index(self, spec: &'static Spec) -> Index<'r> {
+        let id = self.id.map(|value| Member { key: "\"id\"", value, field: Field::Id, parent: "" });
+        Index {
+            record: self.record,
+            spec,
+            style: Style::of(self.record, self.seen),
+            list: self.record,
+            list_key: "",
+            messages: self.messages,
+            id: id.map(|_| 0),
+            head: id.into_iter().collect(),
+            members: self.members,
+            bounds: self.bounds,
+            log: Some(self.log),
+        }
+    }
+
+    /// The record is one list of events.
+    fn list(&mut self) -> Result<(), Bad> {
+        let mut scanner = Scanner::new(self.record);
+        scanner.peek()?;
+        scanner.list(|scanner| self.value(scanner))?;
+        let end = scanner.end();
+        self.seen.add(scanner.seen);
+        end
+    }
+
+    /// Every line holds an event; some hold two, when a writer was interrupted.
+    #[expect(clippy::unnecessary_wraps, reason = "beside `list`")]
+    fn lines(&mut self) -> Result<(), Bad> {
+        for line in self.record.split('\n') {
+            let mut scanner = Scanner::new(line);
+            let mut rest = line;
+            while !rest.trim_matches(BLANK).is_empty() {
+                let before = self.messages.len() + self.log.passed.len();
+                if let Err(bad) = self.value(&mut scanner) {
+                    let at = offset_in(self.record, line) + bad.at;
+                    self.broken.get_or_insert(Bad { at, ..bad });
+                    debug_assert_eq!(before, self.messages.len() + self.log.passed.len());
+                    self.log.passed.push(Pass { text: rest.trim_matches(BLANK), is_json: false });
+                    break;
+                }
+                rest = line.get(scanner.position()..).unwrap_or_default();
+            }
+            self.seen.add(scanner.seen);
+        }
+        Ok(())
+    }
+
+    /// Reads one value and files it.
+    fn value(&mut self, scanner: &mut Scanner<'r>) -> Result<(), Bad> {
+        if scanner.peek()? != Kind::Object {
+            let value = scanner.value()?;
+            self.log.passed.push(Pass { text: value.text, is_json: true });
+            return Ok(());
+        }
+        let mut outer = std::mem::take(&mut self.outer);
+        outer.clear();
+        let text = scanner.object(|scanner, key| {
+            let value = scanner.value()?;
+            outer.push(Named { name: key.name, key: key.text, value });
+            Ok(())
+        })?;
+        self.event(text, &outer);
+        self.outer = outer;
+        Ok(())
+    }
+
+    fn event(&mut self, text: &'r str, outer: &[Named<'r>]) {
+        let mut body = std::mem::take(&mut self.body);
+        body.clear();
+        let kind = Event { outer, body: &[] }.kind();
+        self.n_events += usize::from(kind.is_some());
+        let at = outer.iter().rposition(|member| member.name == self.spec.body && member.value.kind == Kind::Object);
+        let at = at.filter(|_| kind.is_some_and(|kind| self.spec.carriers.contains(&kind.as_ref())));
+        if let Some(raw) = at.and_then(|at| outer.get(at)) {
+            members(raw.value.text, |key, value| body.push(Named { name: key.name, key: key.text, value }));
+        }
+        let event = Event { outer, body: &body };
+        if self.id.is_none() {
+            self.id = (self.spec.id)(&event).filter(|id| id.id().is_some_and(|id| !id.is_empty()));
+        }
+        match at.and_then(|at| Some((at, (self.spec.form)(&event)?))) {
+            None => self.log.passed.push(Pass { text, is_json: true }),
+            Some((at, form)) => {
+                self.log.before.push(self.log.passed.len());
+                self.log.forms.push(form);
+                self.messages.push(text);
+                self.flatten(outer, at, &body, form);
+                self.bounds.push(self.members.len());
+            }
+        }
+        self.body = body;
+    }
+
+    /// The members of an event in order, those of its body in the place of the body.
+    fn flatten(&mut self, outer: &[Named<'r>], body_at: usize, body: &[Named<'r>], form: &Form) {
+        let start = self.members.len();
+        for (at, member) in outer.iter().enumerate() {
+            if at != body_at {
+                self.push(start, member, form.outer, "");
+            } else if let Some(keys) = form.body {
+                let inner = self.members.len();
+                for member in body {
+                    self.push(inner, member, keys, self.spec.body);
+                }
+            } else {
+                self.members.push(Member { key: member.key, value: member.value, field: Field::ToolCalls, parent: "" });
+            }
+        }
+    }
+
+    /// Appends a member; an earlier one of the same level with the same name no longer counts.
+    fn push(&mut self, start: usize, named: &Named<'r>, keys: &[(&str, Field)], parent: &'static str) {
+        let field = keys.iter().find(|(name, _)| *name == named.name).map_or(Field::Other, |&(_, field)| field);
+        if field != Field::Other {
+            for earlier in self.members.get_mut(start..).unwrap_or_default() {
+                if earlier.field == field && earlier.parent == parent {
+                    earlier.field = Field::Shadowed;
+                }
+            }
+        }
+        self.members.push(Member { key: named.key, value: named.value, field, parent });
+    }
+}
+
+/// JSON's white space inside a line.
+const BLANK: [char; 3] = [' ', '\t', '\r'];
