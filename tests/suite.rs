@@ -11,7 +11,9 @@
 
 mod classify;
 mod cli;
+mod compaction;
 mod corpora;
+mod dataset;
 mod defects;
 mod documents;
 mod engine;

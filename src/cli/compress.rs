@@ -9,8 +9,8 @@ use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{FilterSink, Input, Inputs, RunWriter, expand};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
-    BatchOptions, ChatGuard, Condense, Context, Corpus, JobSettings, Observer, Outcome, Plan, ResourceLimits, Shard, Target,
-    compress,
+    BatchOptions, ChatGuard, Condense, Context, Corpus, JobSettings, Observer, Outcome, Plan, ResourceLimits, Shard,
+    Target, compress,
 };
 
 use super::args::{CompressArgs, PlaceArgs};

@@ -12,8 +12,8 @@ use arrow::datatypes::SchemaRef;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{Codec, Input, Inputs, Run, RunWriter, expand, open_codec};
 use condenser::pipeline::{
-    Batch, BatchOptions, Corpus, JobKind, JobSettings, Plan, PlannedInput, Silent, Size, Slice, Source, SourceDigest, Target, Totals,
-    compress as compress_all,
+    Batch, BatchOptions, Corpus, JobKind, JobSettings, Plan, PlannedInput, Silent, Size, Slice, Source, SourceDigest,
+    Target, Totals, compress as compress_all,
 };
 
 use super::{Ending, block_on, compress, message};
@@ -34,9 +34,7 @@ pub(super) fn run(settings: &JobSettings) -> Result<Ending> {
     let inputs = expand(&settings.inputs)?;
     let mut lines = Vec::new();
     let inputs = match (&settings.target, settings.kind) {
-        (Target::Run(store), JobKind::Compaction) => {
-            super::compaction::tonight(Path::new(store), inputs, &mut lines)?
-        }
+        (Target::Run(store), JobKind::Compaction) => super::compaction::tonight(Path::new(store), inputs, &mut lines)?,
         _ => inputs,
     };
     let stored = list(&inputs, &mut lines)?;

@@ -140,15 +140,17 @@ impl Expiry<'_> {
             file.rewind()?;
             open_codec(BufReader::with_capacity(1 << 18, file))
         };
-        let (codec, mut whole) = stream(file).map_err(failed)?;
         let mut head = Vec::new();
-        whole.by_ref().take(6).read_to_end(&mut head).map_err(failed)?;
+        file.take(6).read_to_end(&mut head).map_err(failed)?;
         if head.starts_with(b"PAR1") || head.starts_with(b"ARROW1") {
             return Err(Stays::Rightly("a table comes back with equal rows, but not with the very bytes of the file"));
         }
+        let (codec, mut whole) = stream(file).map_err(failed)?;
         // A damaged stream comes back up to the damage only.
         if codec != Codec::Plain && io::copy(&mut whole, &mut io::sink()).is_err() {
-            return Err(Stays::Rightly("its compressed stream is damaged, and what is behind the damage is nowhere else"));
+            return Err(Stays::Rightly(
+                "its compressed stream is damaged, and what is behind the damage is nowhere else",
+            ));
         }
         if self.open.as_ref().is_none_or(|(name, _)| *name != entry.run) {
             let run = Run::open(&self.store.run_path(&entry.run))?;

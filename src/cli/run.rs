@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::expand;
+use condenser::io::{Run, expand};
 use condenser::pipeline::{JobKind, JobSettings, Target, read_job};
 
 use super::args::RunArgs;
-use super::{Ending, compaction, compress, dry_run, environment, report};
+use super::{Ending, compaction, compress, dry_run, environment, message, report};
 
 /// Runs the command.
 pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
@@ -23,6 +23,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
             let engine = compress::engine(&settings)?;
             let outcome = compress::into_run(&settings, engine, inputs, &path, args.place.shard)?;
             let ending = compress::finish(&settings, &outcome, &path);
+            if settings.kind == JobKind::Dataset && outcome.manifest.is_some() && !settings.quiet {
+                message::note(&counts(&path)?);
+            }
             if settings.kind == JobKind::Report && outcome.manifest.is_some() {
                 report::print(&path, settings.json || args.json)?;
             }
@@ -50,4 +53,16 @@ fn target(settings: &JobSettings) -> Result<&str> {
             Err(Error::new(ErrorKind::Usage, "output", message))
         }
     }
+}
+
+/// How many conversations went where.
+fn counts(path: &Path) -> Result<String> {
+    let run = Run::open(path)?;
+    let rows = |table: &str| -> u64 {
+        let files = run.commits.iter().flat_map(|commit| &commit.files);
+        files.filter(|file| file.table == table).map(|file| file.rows).sum()
+    };
+    let (train, eval, dropped) = (rows("dataset/train"), rows("dataset/eval"), rows("dataset/dropped"));
+    let folder = path.join("dataset");
+    Ok(format!("{}: {train} conversations in train, {eval} in eval, {dropped} left out", folder.display()))
 }

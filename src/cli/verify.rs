@@ -31,7 +31,9 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Ending> {
         Ok((n_parts, records, bytes, false))
     })?;
     if is_measured && !args.quiet {
-        message::note(&format!("{n_parts} parts, {records} records: the figures are as they were written; a report holds no originals"));
+        message::note(&format!(
+            "{n_parts} parts, {records} records: the figures are as they were written; a report holds no originals"
+        ));
     } else if !args.quiet {
         message::note(&format!("{n_parts} parts, {records} records, {bytes} bytes: everything is as it was written"));
     }

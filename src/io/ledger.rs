@@ -96,7 +96,9 @@ impl Store {
                 Err(_) if !line.ends_with('\n') => {}
                 Err(error) => {
                     let place = format!("{place}: line {}", at + 1);
-                    return Err(Error::new(ErrorKind::Verification, place, "this is no line of a ledger").because(error));
+                    return Err(
+                        Error::new(ErrorKind::Verification, place, "this is no line of a ledger").because(error)
+                    );
                 }
             }
         }

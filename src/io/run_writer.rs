@@ -14,8 +14,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
     Commit, ConversationFormat, EncodedBatch, JobOptions, Manifest, PartSink, PartStart, Plan, RejectRow, Sink, Table,
-    TableFile, training_schema, commit_path, conversations_schema, decisions_schema, metrics_schema, records_schema, seal,
-    verbatim_schema,
+    TableFile, commit_path, conversations_schema, decisions_schema, metrics_schema, records_schema, seal,
+    training_schema, verbatim_schema,
 };
 
 /// The folder of the rejects.
@@ -123,7 +123,12 @@ impl RunWriter {
 
     /// Takes away what killed calls left behind: unfinished files under names that nobody reads.
     fn sweep(&self) {
-        let folders = Table::ALL.map(Table::as_str).into_iter().chain([REJECTS, MAP, "commits", "."]).chain(TRAINING).chain([DROPPED]);
+        let folders = Table::ALL
+            .map(Table::as_str)
+            .into_iter()
+            .chain([REJECTS, MAP, "commits", "."])
+            .chain(TRAINING)
+            .chain([DROPPED]);
         for folder in folders {
             let Ok(entries) = std::fs::read_dir(self.root.join(folder)) else { continue };
             for entry in entries.flatten() {

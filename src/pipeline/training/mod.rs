@@ -7,5 +7,5 @@ mod template;
 mod turns;
 
 pub use guard::ChatGuard;
-pub use rows::{is_eval, training_schema};
 pub(crate) use rows::TrainingBuilder;
+pub use rows::{is_eval, training_schema};

@@ -204,8 +204,7 @@ impl Rows {
         let turns = StructArray::try_new(fields.clone(), columns, None).map_err(internal)?;
         let offsets = OffsetBuffer::from_lengths(self.lengths);
         let list = ListArray::try_new(item_of(fields), offsets, Arc::new(turns), None).map_err(internal)?;
-        RecordBatch::try_new(training_schema(shape), vec![Arc::new(self.id.finish()), Arc::new(list)])
-            .map_err(internal)
+        RecordBatch::try_new(training_schema(shape), vec![Arc::new(self.id.finish()), Arc::new(list)]).map_err(internal)
     }
 }
 
@@ -214,8 +213,7 @@ impl Calls {
     fn finish(mut self, n_calls: Vec<usize>) -> Result<ListArray> {
         let function: Vec<ArrayRef> = vec![Arc::new(self.name.finish()), Arc::new(self.arguments.finish())];
         let function = StructArray::try_new(function_fields(), function, None).map_err(internal)?;
-        let columns: Vec<ArrayRef> =
-            vec![Arc::new(self.id.finish()), Arc::new(self.kind.finish()), Arc::new(function)];
+        let columns: Vec<ArrayRef> = vec![Arc::new(self.id.finish()), Arc::new(self.kind.finish()), Arc::new(function)];
         let calls = StructArray::try_new(call_fields(), columns, None).map_err(internal)?;
         let valid: NullBuffer = n_calls.iter().map(|&n| n > 0).collect();
         let offsets = OffsetBuffer::from_lengths(n_calls);
