@@ -175,7 +175,7 @@ fn compaction_refuses_what_it_could_not_come_back_to() {
     let cases: &[(&str, &str)] = &[
         ("inputs=[\"-\"]", "compaction takes files"),
         ("output=\"store/runs/00001\"", "this is a run"),
-        ("inputs=[\"store/runs/00001\"]", "lies in the store"),
+        ("inputs=[\"store/runs/00001\"]", "lies in the output directory"),
     ];
     for (set, says) in cases {
         let told = condenser(dir.root(), &["run", "job.toml", "--set", set]).exits(2);

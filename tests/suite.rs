@@ -26,6 +26,8 @@ mod restore;
 mod resume;
 mod shape_tables;
 mod shapes;
+#[cfg(feature = "remote")]
+mod store;
 mod support;
 mod text;
 mod tidy;

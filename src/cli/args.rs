@@ -1,10 +1,12 @@
 //! What was typed: everything that may be left out is optional here. Knows no defaults beyond what help shows.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use condenser::io::store::Stores;
 use condenser::model::{EngineArgs, ShapeName};
-use condenser::pipeline::{JobArgs, Shard};
+use condenser::pipeline::{JobArgs, Seconds, Shard};
 
 /// Compresses corpora of chat and agent transcripts, provably lossless.
 #[derive(Debug, Parser)]
@@ -91,6 +93,8 @@ pub(crate) struct ReportArgs {
     /// The run directory.
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
+    #[command(flatten)]
+    pub(crate) stores: StoreArgs,
     /// Print the figures as JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -120,9 +124,30 @@ pub(crate) struct FinishArgs {
     /// The run directory.
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
+    #[command(flatten)]
+    pub(crate) stores: StoreArgs,
     /// Print errors only.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+/// For inputs and runs in object stores and on web servers.
+#[derive(Debug, Args)]
+pub(crate) struct StoreArgs {
+    /// Seconds without an answer after which a remote store has stalled; it is given up after four times as long
+    /// [default: 30].
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) store_timeout: Option<Seconds>,
+    /// How often a failed request to a remote store is tried again [default: 10].
+    #[arg(long, value_name = "N")]
+    pub(crate) store_retries: Option<usize>,
+}
+
+impl StoreArgs {
+    /// The stores that hold.
+    pub(crate) fn stores(&self) -> Stores {
+        super::stores(self.store_timeout, self.store_retries, BTreeMap::new())
+    }
 }
 
 #[derive(Debug, Args)]
@@ -155,6 +180,8 @@ pub(crate) struct RestoreArgs {
     /// Number of workers [default: one per core].
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
+    #[command(flatten)]
+    pub(crate) stores: StoreArgs,
     /// Print errors only.
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -171,6 +198,8 @@ pub(crate) struct VerifyArgs {
     /// Number of workers [default: one per core].
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
+    #[command(flatten)]
+    pub(crate) stores: StoreArgs,
     /// Print errors only.
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -187,6 +216,8 @@ pub(crate) struct ExplainArgs {
     /// Shape of all records; found out per record when left out.
     #[arg(long, value_enum)]
     pub(crate) shape: Option<ShapeName>,
+    #[command(flatten)]
+    pub(crate) stores: StoreArgs,
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
 }

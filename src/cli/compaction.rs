@@ -4,16 +4,17 @@
 use std::path::Path;
 
 use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::store::{Place, Stores};
 use condenser::io::{Begun, Input, Selection, Store, expand};
 use condenser::pipeline::{JobSettings, Outcome};
 
 use super::{Ending, block_on, compress, message};
 
 /// Takes in what is there tonight.
-pub(super) fn run(settings: &JobSettings, root: &Path) -> Result<Ending> {
-    let inputs = expand(&settings.inputs)?;
-    refuse_inside(&inputs, root)?;
-    let mut night = Night { settings, store: Store::open(root)?, ending: Ending::Clean };
+pub(super) fn run(settings: &JobSettings, place: &Place, stores: &Stores) -> Result<Ending> {
+    let inputs = expand(&settings.inputs, stores)?;
+    compress::refuse_inside(&inputs, place)?;
+    let mut night = Night { settings, stores, store: Store::open(local(place)?)?, ending: Ending::Clean };
     if let Some(begun) = night.store.begun()? {
         night.go_on(&begun, &inputs)?;
     }
@@ -32,8 +33,8 @@ pub(super) fn run(settings: &JobSettings, root: &Path) -> Result<Ending> {
 }
 
 /// What tonight's run would take, for a dry run.
-pub(super) fn tonight(root: &Path, inputs: Vec<Input>, lines: &mut Vec<String>) -> Result<Vec<Input>> {
-    let Selection { take, n_changed, n_unchanged, unreadable } = Store::look(root)?.select(inputs)?;
+pub(super) fn tonight(place: &Place, inputs: Vec<Input>, lines: &mut Vec<String>) -> Result<Vec<Input>> {
+    let Selection { take, n_changed, n_unchanged, unreadable } = Store::look(local(place)?)?.select(inputs)?;
     lines.push(tell(&take, n_changed, n_unchanged));
     lines.extend(unreadable.iter().map(ToString::to_string));
     Ok(take)
@@ -43,8 +44,20 @@ fn tell(take: &[Input], n_changed: usize, n_unchanged: usize) -> String {
     format!("{} new, {n_changed} changed, {n_unchanged} unchanged files", take.len() - n_changed)
 }
 
+/// The ledger is written by one process at a time, which takes a lock of a file system.
+fn local(place: &Place) -> Result<&Path> {
+    place.as_local().ok_or_else(|| {
+        Error::new(
+            ErrorKind::Usage,
+            place.to_string(),
+            "a compaction store lies on a disk; only its inputs may be remote",
+        )
+    })
+}
+
 struct Night<'s> {
     settings: &'s JobSettings,
+    stores: &'s Stores,
     store: Store,
     ending: Ending,
 }
@@ -75,17 +88,17 @@ impl Night<'_> {
     }
 
     fn run(&mut self, name: &str, inputs: Vec<Input>) -> Result<()> {
-        let path = self.store.run_path(name);
+        let run = Place::from(self.store.run_path(name));
         let engine = compress::engine(self.settings)?;
-        let outcome: Outcome = compress::into_run(self.settings, engine, inputs, &path, None)?;
-        if compress::finish(self.settings, &outcome, &path) == Ending::Rejects {
+        let outcome: Outcome = compress::into_run(self.settings, engine, inputs, &run, None)?;
+        if compress::finish(self.settings, &outcome, Some(&run)) == Ending::Rejects {
             self.ending = Ending::Rejects;
         }
         self.enter(name)
     }
 
     fn enter(&mut self, name: &str) -> Result<()> {
-        let left_out = block_on(self.store.enter(name))?;
+        let left_out = block_on(self.store.enter(name, self.stores))?;
         for source in left_out {
             message::note(&format!("{source} was written while it was read; the next run takes it again"));
         }
@@ -93,15 +106,5 @@ impl Night<'_> {
             message::note(&format!("{} is complete and in the ledger", self.store.run_path(name).display()));
         }
         Ok(())
-    }
-}
-
-/// Refuses a store among its own inputs: it would take itself in.
-fn refuse_inside(inputs: &[Input], root: &Path) -> Result<()> {
-    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let root = absolute(root);
-    match inputs.iter().filter_map(|input| input.path.as_deref()).find(|path| absolute(path).starts_with(&root)) {
-        Some(path) => Err(Error::new(ErrorKind::Usage, path.to_string_lossy(), "the input lies in the store")),
-        None => Ok(()),
     }
 }

@@ -1,11 +1,12 @@
 //! `condenser compress`, and every job that ends in a run: settings become a pipeline into a run directory or
 //! through the filter.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use condenser::engine::Engine;
 use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::store::{Place, Stores};
 use condenser::io::{FilterSink, Input, Inputs, RunWriter, expand};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
@@ -14,13 +15,14 @@ use condenser::pipeline::{
 };
 
 use super::args::{CompressArgs, PlaceArgs};
-use super::{Ending, block_on, environment, message, progress};
+use super::{Ending, block_on, environment, message, place, progress, stores_of};
 
 /// Runs the command.
 pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
     let usage = |message: &str| Err(Error::new(ErrorKind::Usage, "", message));
     let settings = args.job.settle(&environment)?;
-    let inputs = expand(&settings.inputs)?;
+    let stores = stores_of(&settings);
+    let inputs = expand(&settings.inputs, &stores)?;
     let engine = engine(&settings)?;
     #[cfg(debug_assertions)]
     let engine: Arc<dyn Condense> = match args.drill_panic {
@@ -32,9 +34,9 @@ pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
             usage("--sidecar belongs to the filter; a run directory has its own")
         }
         Target::Run(path) => {
-            let path = place(path, &args.place);
-            let outcome = into_run(&settings, engine, inputs, &path, args.place.shard)?;
-            Ok(finish(&settings, &outcome, &path))
+            let run = place_of(path, &args.place, &stores)?;
+            let outcome = into_run(&settings, engine, inputs, &run, args.place.shard)?;
+            Ok(finish(&settings, &outcome, Some(&run)))
         }
         Target::Filter if inputs.len() != 1 => usage("the filter takes exactly one input"),
         Target::Filter if args.place.shard.is_some() || args.place.fresh => {
@@ -51,19 +53,19 @@ pub(super) fn engine(settings: &JobSettings) -> Result<Arc<dyn Condense>> {
     Ok(if settings.options.dataset.is_some() { Arc::new(ChatGuard::new(engine)) } else { engine })
 }
 
-/// Compresses `inputs` into the run directory `path`.
+/// Compresses `inputs` into the run directory `run`.
 pub(super) fn into_run(
     settings: &JobSettings,
     engine: Arc<dyn Condense>,
     inputs: Vec<Input>,
-    path: &Path,
+    run: &Place,
     shard: Option<Shard>,
 ) -> Result<Outcome> {
-    refuse_inside(&inputs, path)?;
+    refuse_inside(&inputs, run)?;
     let (corpus, plan) = plan(settings, inputs)?;
     let context = Context { shard, ..context(settings, engine, progress::observer(settings))? };
     block_on(async {
-        let (sink, commits) = RunWriter::open(path, &plan).await?;
+        let (sink, commits) = RunWriter::open(run.clone(), &plan).await?;
         compress(&context, &plan, commits, corpus, &sink).await
     })
 }
@@ -84,7 +86,7 @@ fn filter(
         compress(&context, &plan, Vec::new(), corpus, &sink).await
     })?;
     drop(context);
-    Ok(finish(settings, &outcome, Path::new("")))
+    Ok(finish(settings, &outcome, None))
 }
 
 /// The inputs as they are now, and what a job would do with them.
@@ -113,52 +115,52 @@ pub(super) fn context(
     })
 }
 
-/// Tells what a run came to.
-pub(super) fn finish(settings: &JobSettings, outcome: &Outcome, path: &Path) -> Ending {
+/// Tells what a job came to, and where its run is when it has one.
+pub(super) fn finish(settings: &JobSettings, outcome: &Outcome, run: Option<&Place>) -> Ending {
     let totals = &outcome.totals;
-    let is_run = settings.target != Target::Filter;
     if !settings.quiet {
         if outcome.n_resumed > 0 {
             message::note(&format!("{} parts were committed before and are kept", outcome.n_resumed));
         }
         message::note(&progress::summary(totals));
-        if is_run && outcome.n_missing > 0 {
-            let (n, run) = (outcome.n_missing, path.display());
+        if let (Some(run), 1..) = (run, outcome.n_missing) {
+            let n = outcome.n_missing;
             message::note(&format!("{n} parts are left to other shards; then: condenser finish {run}"));
         }
-        if is_run && totals.rejects > 0 {
-            message::note(&format!("rejected records stand in {}", path.join("rejects").display()));
+        if let (Some(run), true) = (run, totals.rejects > 0) {
+            message::note(&format!("rejected records stand in {}", run.join("rejects")));
         }
     }
     if totals.rejects > 0 { Ending::Rejects } else { Ending::Clean }
 }
 
 /// The directory that `output` stands for in this call.
-pub(super) fn place(output: &str, args: &PlaceArgs) -> PathBuf {
-    let output = Path::new(output);
-    if args.fresh { fresh(output) } else { output.to_owned() }
+pub(super) fn place_of(output: &str, args: &PlaceArgs, stores: &Stores) -> Result<Place> {
+    let run = place(Path::new(output), stores)?;
+    if args.fresh { fresh(run, output, stores) } else { Ok(run) }
 }
 
 /// The first of RUN, RUN-2, RUN-3, … that does not exist.
-fn fresh(output: &Path) -> PathBuf {
-    let name = |n: usize| {
-        let mut name = output.as_os_str().to_owned();
-        name.push(format!("-{n}"));
-        PathBuf::from(name)
+fn fresh(run: Place, output: &str, stores: &Stores) -> Result<Place> {
+    let is_taken = |run: &Place| match run.as_local() {
+        Some(path) => Ok(path.exists()),
+        None => Ok::<_, Error>(!run.names()?.is_empty()),
     };
-    let mut numbered = (2..).map(name);
-    if output.exists() { numbered.find(|path| !path.exists()).unwrap_or_default() } else { output.to_owned() }
+    let mut candidate = run;
+    for n in 2.. {
+        if !is_taken(&candidate)? {
+            break;
+        }
+        candidate = place(Path::new(&format!("{output}-{n}")), stores)?;
+    }
+    Ok(candidate)
 }
 
 /// Refuses to write a run into a folder that it reads from.
-fn refuse_inside(inputs: &[Input], run: &Path) -> Result<()> {
-    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let run = absolute(run);
-    match inputs.iter().filter_map(|input| input.path.as_deref()).find(|path| absolute(path).starts_with(&run)) {
-        Some(path) => {
-            let place = path.to_string_lossy();
-            Err(Error::new(ErrorKind::Usage, place, "the input lies in the output directory"))
-        }
+pub(super) fn refuse_inside(inputs: &[Input], run: &Place) -> Result<()> {
+    let within = |input: &&Input| input.file.as_ref().is_some_and(|file| file.location().is_within(run.location()));
+    match inputs.iter().find(within) {
+        Some(input) => Err(Error::new(ErrorKind::Usage, &input.name, "the input lies in the output directory")),
         None => Ok(()),
     }
 }

@@ -1,7 +1,6 @@
 //! `condenser run --dry-run`: the job with all defaults, its inputs, and estimates from a sample that really goes
 //! through the engine. What it prints is a job file: everything else stands in comments.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +15,7 @@ use condenser::pipeline::{
     Target, Totals, compress as compress_all,
 };
 
-use super::{Ending, block_on, compress, message};
+use super::{Ending, block_on, compress, message, place, stores_of};
 
 /// So much text runs through the engine: a second of work.
 const SAMPLE_BYTES: u64 = 8 << 20;
@@ -31,15 +30,18 @@ const FIXED_MEMORY: u64 = 128 << 20;
 
 /// Prints the job and what it would take.
 pub(super) fn run(settings: &JobSettings) -> Result<Ending> {
-    let inputs = expand(&settings.inputs)?;
+    let stores = stores_of(settings);
+    let inputs = expand(&settings.inputs, &stores)?;
     let mut lines = Vec::new();
     let inputs = match (&settings.target, settings.kind) {
-        (Target::Run(store), JobKind::Compaction) => super::compaction::tonight(Path::new(store), inputs, &mut lines)?,
+        (Target::Run(store), JobKind::Compaction) => {
+            super::compaction::tonight(&place(Path::new(store), &stores)?, inputs, &mut lines)?
+        }
         _ => inputs,
     };
     let stored = list(&inputs, &mut lines)?;
     let files: Vec<(Input, u64)> =
-        inputs.into_iter().zip(stored).filter(|(input, bytes)| input.path.is_some() && *bytes > 0).collect();
+        inputs.into_iter().zip(stored).filter(|(input, bytes)| input.file.is_some() && *bytes > 0).collect();
     if files.is_empty() {
         lines.push("no file to take a sample from, so nothing is estimated".to_owned());
     } else {
@@ -53,17 +55,14 @@ pub(super) fn run(settings: &JobSettings) -> Result<Ending> {
 fn list(inputs: &[Input], lines: &mut Vec<String>) -> Result<Vec<u64>> {
     let mut sizes = Vec::with_capacity(inputs.len());
     for input in inputs {
-        sizes.push(match &input.path {
+        sizes.push(match &input.file {
             None => 0,
-            Some(path) => {
-                let failed = |error| Error::new(ErrorKind::Io, &input.name, "cannot be looked at").because(error);
-                path.metadata().map_err(failed)?.len()
-            }
+            Some(file) => file.stat()?.and_then(|found| found.bytes).unwrap_or(0),
         });
     }
     lines.push(format!("{} inputs, {} as stored", inputs.len(), human(sizes.iter().sum())));
     for (input, bytes) in inputs.iter().zip(&sizes).take(MAX_LISTED) {
-        let size = if input.path.is_some() { human(*bytes) } else { "unknown size".to_owned() };
+        let size = if input.file.is_some() { human(*bytes) } else { "unknown size".to_owned() };
         lines.push(format!("  {size:>10}  {}", input.name));
     }
     if inputs.len() > MAX_LISTED {
@@ -119,10 +118,10 @@ fn spread<T>(all: &[T]) -> Vec<&T> {
 
 /// Stored bytes and bytes of text of the beginning of a file; `None` for a table.
 fn density(input: &Input, bytes: u64, share: u64) -> Result<Option<(u64, u64)>> {
-    let Some(path) = &input.path else { return Ok(None) };
+    let Some(file) = &input.file else { return Ok(None) };
     let failed = |error| Error::new(ErrorKind::Io, &input.name, "cannot be read").because(error);
     let n_read = Arc::new(AtomicU64::new(0));
-    let raw = Counted { file: File::open(path).map_err(failed)?, n_read: n_read.clone() };
+    let raw = Counted { stream: file.open()?.stream(), n_read: n_read.clone() };
     let (codec, mut stream) = open_codec(BufReader::with_capacity(16 << 10, raw)).map_err(failed)?;
     if codec == Codec::Plain {
         let mut head = Vec::new();
@@ -142,13 +141,13 @@ fn density(input: &Input, bytes: u64, share: u64) -> Result<Option<(u64, u64)>> 
 }
 
 struct Counted {
-    file: File,
+    stream: Box<dyn Read + Send>,
     n_read: Arc<AtomicU64>,
 }
 
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.file.read(buffer)?;
+        let n = self.stream.read(buffer)?;
         self.n_read.fetch_add(n as u64, Ordering::Relaxed);
         Ok(n)
     }

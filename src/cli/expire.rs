@@ -98,6 +98,9 @@ impl Expiry<'_> {
 
     fn one(&mut self, path: &Path, entry: &LedgerEntry, stop: &AtomicBool) -> std::result::Result<(), Stays> {
         let failed = |error| Error::new(ErrorKind::Io, &*entry.path, "cannot be read").because(error);
+        if entry.path.contains("://") {
+            return Err(Stays::Rightly("it is not on this machine"));
+        }
         let seen = match std::fs::symlink_metadata(path) {
             Ok(seen) => seen,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Stays::Rightly("it is gone already")),
@@ -153,7 +156,7 @@ impl Expiry<'_> {
             ));
         }
         if self.open.as_ref().is_none_or(|(name, _)| *name != entry.run) {
-            let run = Run::open(&self.store.run_path(&entry.run))?;
+            let run = Run::open(self.store.run_path(&entry.run))?;
             self.open = Some((entry.run.clone(), run));
         }
         let differs = |message: &str| Error::new(ErrorKind::Verification, &*entry.path, message);

@@ -24,7 +24,7 @@ pub(crate) fn run(args: ExplainArgs) -> Result<Ending> {
 fn explain(args: ExplainArgs, stop: &AtomicBool) -> Result<Ending> {
     let engine = Engine::new(args.engine.over(EngineOptions::default()))?.explaining(true);
     let (mut scratch, mut found, mut rejected) = (Scratch::default(), false, false);
-    for input in expand(&args.inputs)? {
+    for input in expand(&args.inputs, &args.stores.stores())? {
         let mut source = open_input(&input, BatchOptions::default())?;
         while let Some(batch) = source.next_batch()? {
             let Batch::Lines(batch) = batch else {

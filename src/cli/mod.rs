@@ -19,13 +19,17 @@ mod run;
 mod schema;
 mod verify;
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Parser;
 use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::store::{Location, Place, StoreConfig, Stores};
 use condenser::pipeline::bridge::{Bridge, is_guarded};
+use condenser::pipeline::{JobSettings, Seconds};
 
 use args::{Cli, Command};
 
@@ -161,6 +165,32 @@ async fn asked_to_stop() -> Result<()> {
     }
     #[cfg(not(unix))]
     tokio::signal::ctrl_c().await.map_err(cannot)
+}
+
+/// A store that stalls so many times in a row is given up, as with the defaults.
+const STALLS_UNTIL_GIVEN_UP: u32 = 4;
+
+/// The stores with these bounds; `settings` go before the environment.
+fn stores(timeout: Option<Seconds>, retries: Option<usize>, settings: BTreeMap<String, String>) -> Stores {
+    let default = StoreConfig::default();
+    Stores::new(StoreConfig {
+        stall_timeout: timeout.map_or(default.stall_timeout, |timeout| timeout.0),
+        retry_timeout: timeout.map_or(default.retry_timeout, |timeout| timeout.0 * STALLS_UNTIL_GIVEN_UP),
+        max_retries: retries.unwrap_or(default.max_retries),
+        settings,
+        ..default
+    })
+}
+
+/// The stores that a job asks for.
+fn stores_of(job: &JobSettings) -> Stores {
+    stores(job.store_timeout, job.store_retries, job.store.settings())
+}
+
+/// The place that a path or an address names.
+fn place(path: &Path, stores: &Stores) -> Result<Place> {
+    let location = path.to_str().map_or_else(|| Ok(Location::from(path)), Location::parse)?;
+    Ok(Place::new(stores, location))
 }
 
 /// An error when the user asked to stop.

@@ -1,25 +1,24 @@
 //! `condenser report`: the figures of a finished run as a table or as JSON on stdout.
 
-use std::path::Path;
-
 use condenser::error::Result;
 use condenser::io::Run;
+use condenser::io::store::Place;
 use condenser::pipeline::Totals;
 use condenser::report::{Report, render};
 use serde_json::json;
 
 use super::args::ReportArgs;
-use super::{Ending, message};
+use super::{Ending, message, place};
 
 /// Runs the command.
 pub(crate) fn run(args: &ReportArgs) -> Result<Ending> {
-    print(&args.run, args.json)?;
+    print(&place(&args.run, &args.stores.stores())?, args.json)?;
     Ok(Ending::Clean)
 }
 
-/// Prints the figures of the run at `path`.
-pub(super) fn print(path: &Path, as_json: bool) -> Result<()> {
-    let run = Run::open(path)?;
+/// Prints the figures of a run.
+pub(super) fn print(place: &Place, as_json: bool) -> Result<()> {
+    let run = Run::open(place.clone())?;
     let mut report = Report::default();
     for commit in &run.commits {
         run.check_metrics(commit)?;

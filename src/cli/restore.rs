@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::store::Stores;
 use condenser::io::{BlockingFile, Run, Sidecar, Through, restored_name};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{Commit, Restorer, verify_part};
 
 use super::args::RestoreArgs;
-use super::{Ending, block_on_thread, check_stop, message};
+use super::{Ending, block_on_thread, check_stop, message, place};
 
 mod verbatim;
 
@@ -30,10 +31,11 @@ pub(crate) fn run(args: RestoreArgs) -> Result<Ending> {
         let Some(path) = &args.path else {
             return Err(Error::new(ErrorKind::Usage, "", "no run was named"));
         };
-        let run = Run::open(path)?;
+        let stores = args.stores.stores();
+        let run = Run::open(place(path, &stores)?)?;
         match &args.conversation {
             Some(id) => conversation(&run, id, &args, &bridge),
-            None => all(&run, &args, &bridge, stop),
+            None => all(&run, &args, &stores, &bridge, stop),
         }
     })
 }
@@ -92,8 +94,8 @@ fn conversation(run: &Run, id: &str, args: &RestoreArgs, bridge: &Bridge) -> Res
     Ok(Ending::Clean)
 }
 
-fn all(run: &Run, args: &RestoreArgs, bridge: &Bridge, stop: &AtomicBool) -> Result<Ending> {
-    let rounds = args.through.iter().map(|path| Run::open(path)).collect::<Result<Vec<_>>>()?;
+fn all(run: &Run, args: &RestoreArgs, stores: &Stores, bridge: &Bridge, stop: &AtomicBool) -> Result<Ending> {
+    let rounds = args.through.iter().map(|path| Run::open(place(path, stores)?)).collect::<Result<Vec<_>>>()?;
     let jobs = Job::plan(run, &rounds)?;
     let to_stdout = match args.output.as_deref() {
         Some(output) => output == "-",

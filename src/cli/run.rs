@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::store::Place;
 use condenser::io::{Run, expand};
 use condenser::pipeline::{JobKind, JobSettings, Target, read_job};
 
 use super::args::RunArgs;
-use super::{Ending, compaction, compress, dry_run, environment, message, report};
+use super::{Ending, compaction, compress, dry_run, environment, message, report, stores_of};
 
 /// Runs the command.
 pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
@@ -15,19 +16,20 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
     if args.dry_run {
         return dry_run::run(&settings);
     }
-    let path = compress::place(target(&settings)?, &args.place);
+    let stores = stores_of(&settings);
+    let run = compress::place_of(target(&settings)?, &args.place, &stores)?;
     match settings.kind {
-        JobKind::Compaction => compaction::run(&settings, &path),
+        JobKind::Compaction => compaction::run(&settings, &run, &stores),
         JobKind::Compress | JobKind::Dataset | JobKind::Report => {
-            let inputs = expand(&settings.inputs)?;
+            let inputs = expand(&settings.inputs, &stores)?;
             let engine = compress::engine(&settings)?;
-            let outcome = compress::into_run(&settings, engine, inputs, &path, args.place.shard)?;
-            let ending = compress::finish(&settings, &outcome, &path);
+            let outcome = compress::into_run(&settings, engine, inputs, &run, args.place.shard)?;
+            let ending = compress::finish(&settings, &outcome, Some(&run));
             if settings.kind == JobKind::Dataset && outcome.manifest.is_some() && !settings.quiet {
-                message::note(&counts(&path)?);
+                message::note(&counts(&run)?);
             }
             if settings.kind == JobKind::Report && outcome.manifest.is_some() {
-                report::print(&path, settings.json || args.json)?;
+                report::print(&run, settings.json || args.json)?;
             }
             Ok(ending)
         }
@@ -56,13 +58,13 @@ fn target(settings: &JobSettings) -> Result<&str> {
 }
 
 /// How many conversations went where.
-fn counts(path: &Path) -> Result<String> {
-    let run = Run::open(path)?;
+fn counts(place: &Place) -> Result<String> {
+    let run = Run::open(place.clone())?;
     let rows = |table: &str| -> u64 {
         let files = run.commits.iter().flat_map(|commit| &commit.files);
         files.filter(|file| file.table == table).map(|file| file.rows).sum()
     };
     let (train, eval, dropped) = (rows("dataset/train"), rows("dataset/eval"), rows("dataset/dropped"));
-    let folder = path.join("dataset");
-    Ok(format!("{}: {train} conversations in train, {eval} in eval, {dropped} left out", folder.display()))
+    let folder = place.join("dataset");
+    Ok(format!("{folder}: {train} conversations in train, {eval} in eval, {dropped} left out"))
 }

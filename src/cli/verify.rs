@@ -9,18 +9,19 @@ use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{verify_end, verify_part};
 
 use super::args::VerifyArgs;
-use super::{Ending, block_on_thread, check_stop, message};
+use super::{Ending, block_on_thread, check_stop, message, place};
 
 /// Runs the command.
 pub(crate) fn run(args: &VerifyArgs) -> Result<Ending> {
-    let against = expand(&args.against)?;
-    let (path, threads) = (args.run.clone(), args.threads.unwrap_or(0));
+    let stores = args.stores.stores();
+    let against = expand(&args.against, &stores)?;
+    let (root, threads) = (place(&args.run, &stores)?, args.threads.unwrap_or(0));
     let (n_parts, records, bytes, is_measured) = block_on_thread(move |stop| {
-        let run = Run::open(&path)?;
+        let run = Run::open(root.clone())?;
         let n_inputs = run.commits.iter().filter(|commit| commit.split.is_first()).count();
         if !against.is_empty() && against.len() != n_inputs {
             let message = format!("the run has {n_inputs} inputs, but {} were given to compare", against.len());
-            return Err(Error::new(ErrorKind::Usage, path.to_string_lossy(), message));
+            return Err(Error::new(ErrorKind::Usage, root.to_string(), message));
         }
         if run.manifest.options.measure_only {
             let n_records = run.commits.iter().map(|commit| commit.records).sum();
@@ -72,9 +73,12 @@ fn verify(run: &Run, against: &[Input], bridge: &Bridge, stop: &AtomicBool) -> R
 
 fn open(input: &Input) -> Result<Box<dyn Read + Send>> {
     let failed = |error| Error::new(ErrorKind::Io, &input.name, "cannot be opened").because(error);
-    let raw: Box<dyn Read + Send> = match &input.path {
+    let raw: Box<dyn Read + Send> = match &input.file {
         None => Box::new(std::io::stdin()),
-        Some(path) => Box::new(std::fs::File::open(path).map_err(failed)?),
+        Some(file) => match file.as_local() {
+            Some(path) => Box::new(std::fs::File::open(path).map_err(failed)?),
+            None => file.open()?.stream(),
+        },
     };
     let (_, stream) = open_codec(BufReader::with_capacity(1 << 18, raw)).map_err(failed)?;
     Ok(stream)

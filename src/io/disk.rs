@@ -41,13 +41,28 @@ impl AtomicFile {
 
     /// Makes the file stand under its name, on disk.
     pub(crate) async fn commit(mut self) -> Result<()> {
-        let place = self.target.to_string_lossy().into_owned();
-        let write = |error| failed(place.clone(), "cannot be written", error);
-        self.file.flush().await.map_err(write)?;
-        self.file.sync_all().await.map_err(write)?;
-        self.temp.persist(&self.target).map_err(|error| write(error.error))?;
+        self.sync().await?;
+        self.temp.persist(&self.target).map_err(|error| unwritten(&self.target, error.error))?;
         sync_folder(folder_of(&self.target)).await;
         Ok(())
+    }
+
+    /// Like [`AtomicFile::commit`], but a file that is there stays: then `false`.
+    pub(crate) async fn commit_new(mut self) -> Result<bool> {
+        self.sync().await?;
+        match self.temp.persist_noclobber(&self.target) {
+            Ok(_) => {}
+            Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => return Ok(false),
+            Err(error) => return Err(unwritten(&self.target, error.error)),
+        }
+        sync_folder(folder_of(&self.target)).await;
+        Ok(true)
+    }
+
+    async fn sync(&mut self) -> Result<()> {
+        let write = |error| unwritten(&self.target, error);
+        self.file.flush().await.map_err(write)?;
+        self.file.sync_all().await.map_err(write)
     }
 }
 
@@ -56,6 +71,13 @@ pub(crate) async fn write_atomic(target: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = AtomicFile::create(target)?;
     file.write(bytes).await?;
     file.commit().await
+}
+
+/// Writes a small file at once unless there is one: `false` when there was.
+pub(crate) async fn write_new(target: &Path, bytes: &[u8]) -> Result<bool> {
+    let mut file = AtomicFile::create(target)?;
+    file.write(bytes).await?;
+    file.commit_new().await
 }
 
 /// A file in the making, for code that blocks; dropped before [`BlockingFile::commit`] it leaves nothing behind.
@@ -102,6 +124,10 @@ impl std::io::Write for BlockingFile {
     fn flush(&mut self) -> std::io::Result<()> {
         self.temp.flush()
     }
+}
+
+fn unwritten(target: &Path, error: std::io::Error) -> Error {
+    failed(target.to_string_lossy(), "cannot be written", error)
 }
 
 fn folder_of(target: &Path) -> &Path {

@@ -16,6 +16,7 @@ use super::failed;
 use super::json_rows::write_rows;
 use super::line_table::{LineTable, open_stream};
 use super::run_writer::write_json;
+use super::store::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
@@ -182,8 +183,9 @@ impl Sidecar {
     pub fn restorer(&self, records: Box<dyn Read + Send>, bridge: &Bridge) -> Result<Restorer> {
         let name = self.path.to_string_lossy().into_owned();
         let place = name.clone();
-        let rejects =
-            BufReader::with_capacity(1 << 20, open_stream(&self.path)?).split(b'\n').filter_map(move |line| {
+        let rejects = BufReader::with_capacity(1 << 20, open_stream(&Place::from(&self.path).open()?)?)
+            .split(b'\n')
+            .filter_map(move |line| {
                 #[derive(Deserialize)]
                 struct Line {
                     reject: RejectRow,
@@ -198,7 +200,12 @@ impl Sidecar {
             });
         let readers = PartReaders {
             conversations: Box::new(LineTable::records("stdin", records)),
-            verbatim: Box::new(LineTable::rows(&name, open_stream(&self.path)?, verbatim_schema(), Some("verbatim"))),
+            verbatim: Box::new(LineTable::rows(
+                &name,
+                open_stream(&Place::from(&self.path).open()?)?,
+                verbatim_schema(),
+                Some("verbatim"),
+            )),
             rejects: Box::new(rejects),
             metrics: None,
         };

@@ -1,9 +1,11 @@
 //! From what the user typed to inputs: paths, folders, patterns and stdin. Knows names, not what files hold.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::failed;
+use super::store::{Location, Place, Stores};
 use crate::error::{Error, ErrorKind, Result};
 
 const ENDINGS: [&str; 7] = ["jsonl", "ndjson", "json", "traj", "parquet", "arrow", "feather"];
@@ -15,7 +17,7 @@ pub struct Input {
     /// The name as the user gave it, or made from it.
     pub name: String,
     /// The file; `None` for stdin.
-    pub path: Option<PathBuf>,
+    pub file: Option<Place>,
 }
 
 /// The inputs that `arguments` stand for: files, folders (all inputs below them, by name), patterns, and `-`
@@ -24,13 +26,19 @@ pub struct Input {
 ///
 /// # Errors
 /// When an argument stands for nothing.
-pub fn expand(arguments: &[String]) -> Result<Vec<Input>> {
+pub fn expand(arguments: &[String], stores: &Stores) -> Result<Vec<Input>> {
     let mut inputs = Vec::new();
     for argument in arguments {
-        let path = Path::new(argument);
         if argument == "-" {
-            inputs.push(Input { name: "-".to_owned(), path: None });
-        } else if path.is_dir() {
+            inputs.push(Input { name: "-".to_owned(), file: None });
+            continue;
+        }
+        let location = Location::parse(argument)?;
+        let Some(path) = location.as_local() else {
+            inputs.extend(remote(&Place::new(stores, location), stores)?);
+            continue;
+        };
+        if path.is_dir() {
             let before = inputs.len();
             // Of a run, what it holds for a reader: its conversations.
             let folder = if is_run(path) { path.join("conversations") } else { path.to_owned() };
@@ -43,15 +51,66 @@ pub fn expand(arguments: &[String]) -> Result<Vec<Input>> {
                 ));
             }
         } else if path.exists() {
-            inputs.push(Input { name: argument.clone(), path: Some(path.to_owned()) });
+            inputs.push(local(argument.clone(), path.to_owned()));
         } else {
-            inputs.extend(matches_of(argument)?);
+            inputs.extend(matches_of(&path.to_string_lossy())?);
         }
     }
-    if inputs.iter().filter(|input| input.path.is_none()).count() > 1 {
+    if inputs.iter().filter(|input| input.file.is_none()).count() > 1 {
         return Err(Error::new(ErrorKind::Usage, "-", "stdin can be read only once"));
     }
     Ok(inputs)
+}
+
+fn local(name: String, path: PathBuf) -> Input {
+    Input { name, file: Some(path.into()) }
+}
+
+/// The inputs that an address stands for: an object, what a pattern matches, or what lies below a folder.
+fn remote(place: &Place, stores: &Stores) -> Result<Vec<Input>> {
+    let location = place.location();
+    let input = |location: Location| Input { name: location.to_string(), file: Some(Place::new(stores, location)) };
+    if !location.has_pattern() && place.exists()? {
+        return Ok(vec![input(location.clone())]);
+    }
+    let usage = |message: &str| Err(Error::new(ErrorKind::Usage, location.to_string(), message));
+    if location.is_web() {
+        return usage("there is nothing under this address");
+    }
+    let found: Vec<Input> = if location.has_pattern() {
+        stores.matches(location)?.into_iter().map(|listed| input(listed.location)).collect()
+    } else {
+        let names: Vec<String> = place.names()?.into_keys().collect();
+        inputs_among(&names).into_iter().map(|name| input(location.join(name))).collect()
+    };
+    if found.is_empty() {
+        return usage("there is no such object, and none below it or matching it that holds JSON lines");
+    }
+    Ok(found)
+}
+
+/// The inputs among the names of the files of a folder, as [`walk`] finds them on disk.
+fn inputs_among(names: &[String]) -> Vec<&String> {
+    const MARKS: [&str; 2] = ["commits", "conversations"];
+    let folders = |mark: &str| -> BTreeSet<&str> {
+        let begins = |name: &str| {
+            let top = name.starts_with(&format!("{mark}/"));
+            if top { Some(0) } else { name.find(&format!("/{mark}/")) }
+        };
+        names.iter().filter_map(|name| name.get(..begins(name)?)).collect()
+    };
+    let [commits, conversations] = MARKS.map(folders);
+    let runs: Vec<&str> = commits.intersection(&conversations).copied().collect();
+    let is_input = |name: &&String| {
+        let last = name.rsplit('/').next().unwrap_or_default();
+        let in_run = runs.iter().any(|run| match *run {
+            // Of a run, what it holds for a reader.
+            "" => !name.starts_with("conversations/"),
+            run => name.strip_prefix(run).is_some_and(|rest| rest.starts_with('/')),
+        });
+        !in_run && !name.split('/').any(|part| part.starts_with('.')) && is_input(last)
+    };
+    names.iter().filter(is_input).collect()
 }
 
 fn matches_of(pattern: &str) -> Result<Vec<Input>> {
@@ -62,10 +121,10 @@ fn matches_of(pattern: &str) -> Result<Vec<Input>> {
     for path in paths {
         let path = path.map_err(|error| failed(pattern, "a folder cannot be listed", error.into()))?;
         if path.is_file() {
-            inputs.push(Input { name: path.to_string_lossy().into_owned(), path: Some(path) });
+            inputs.push(local(path.to_string_lossy().into_owned(), path));
         }
     }
-    inputs.sort_by(|a, b| a.path.cmp(&b.path));
+    inputs.sort_by(|a, b| a.name.cmp(&b.name));
     if inputs.is_empty() { Err(nothing()) } else { Ok(inputs) }
 }
 
@@ -86,7 +145,7 @@ fn walk(folder: &Path, inputs: &mut Vec<Input>) -> Result<()> {
                 walk(&path, inputs)?;
             }
         } else if is_input(&name) {
-            inputs.push(Input { name: path.to_string_lossy().into_owned(), path: Some(path) });
+            inputs.push(local(path.to_string_lossy().into_owned(), path));
         }
     }
     Ok(())
@@ -116,6 +175,8 @@ pub fn restored_name(source: &str) -> PathBuf {
     if source == "-" {
         return PathBuf::from("stdin.jsonl");
     }
+    // Of an address, bucket or server and what follows.
+    let source = source.split_once("://").map_or(source, |(_, rest)| rest);
     let parts = source.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | ".."));
     let path: PathBuf = parts.collect();
     match path.file_name().map(|name| strip_codec(&name.to_string_lossy()).to_owned()) {
@@ -128,7 +189,7 @@ pub fn restored_name(source: &str) -> PathBuf {
 mod tests {
     use std::path::Path;
 
-    use super::{is_input, restored_name};
+    use super::{inputs_among, is_input, restored_name};
 
     #[test]
     fn restored_names_lose_the_codec_and_stay_in_their_folder() {
@@ -138,6 +199,16 @@ mod tests {
         check("../../c.jsonl", "c.jsonl");
         check("-", "stdin.jsonl");
         check("..", "restored.jsonl");
+        check("s3://bucket/logs/a.jsonl.zst", "bucket/logs/a.jsonl");
+    }
+
+    #[test]
+    fn runs_among_objects_are_output() {
+        let names = ["a.jsonl", "b/c.jsonl.gz", "b/.d.jsonl", "r/commits/x.json", "r/conversations/y.jsonl", "z.txt"];
+        let names = names.map(str::to_owned);
+        assert_eq!(inputs_among(&names), ["a.jsonl", "b/c.jsonl.gz"]);
+        let run = ["commits/x.json", "conversations/y.jsonl.zst", "metrics/y.jsonl.zst"].map(str::to_owned);
+        assert_eq!(inputs_among(&run), ["conversations/y.jsonl.zst"]);
     }
 
     #[test]

@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::disk::write_atomic;
 use super::run_documents::{MANIFEST, PLAN, read_plan};
+use super::store::{Location, Place, Stores};
 use super::{Input, Run, failed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{Plan, PlannedInput, Slice};
@@ -24,7 +23,7 @@ const READ_BYTES: usize = 1 << 20;
 /// A version of a file that stands in a run; a line of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LedgerEntry {
-    /// The file, from the root.
+    /// The file, from the root, or its address.
     pub path: String,
     /// The name under which the run knows it.
     pub source: String,
@@ -32,7 +31,7 @@ pub struct LedgerEntry {
     pub size: u64,
     /// BLAKE3 of the bytes as stored, in hex.
     pub blake3: String,
-    /// Time of the last change in nanoseconds since 1970, when the system tells.
+    /// What tells that the file was changed: the time of its last change, or the entity tag of a store.
     pub mark: Option<String>,
     /// Name of the run in `runs/`.
     pub run: String,
@@ -148,18 +147,18 @@ impl Store {
         let mut selection = Selection::default();
         let mut seen = std::collections::BTreeSet::new();
         for input in inputs {
-            let Some(path) = &input.path else {
+            let Some(file) = &input.file else {
                 return Err(Error::new(ErrorKind::Usage, input.name, "compaction takes files: it comes back to them"));
             };
-            let name = absolute(path)?;
+            let name = full_name(file)?;
             if !seen.insert(name.clone()) {
                 continue;
             }
-            match version(path, latest.get(name.as_str()).copied()) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => selection.unreadable.push(failed(&input.name, "cannot be read", error)),
-                Ok(Version::Same) => selection.n_unchanged += 1,
-                Ok(known) => {
+            match version(file, latest.get(name.as_str()).copied()) {
+                Err(error) => selection.unreadable.push(error),
+                Ok(None) => {}
+                Ok(Some(Version::Same)) => selection.n_unchanged += 1,
+                Ok(Some(known)) => {
                     selection.n_changed += usize::from(known == Version::Changed);
                     selection.take.push(input);
                 }
@@ -178,7 +177,7 @@ impl Store {
         if self.entries.iter().any(|entry| entry.run == name) || !path.join(PLAN).exists() {
             return Ok(None);
         }
-        let (plan, is_complete) = (read_plan(&path)?, path.join(MANIFEST).exists());
+        let (plan, is_complete) = (read_plan(&Place::from(&path))?, path.join(MANIFEST).exists());
         Ok(Some(Begun { name, plan, is_complete }))
     }
 
@@ -215,13 +214,14 @@ impl Store {
     ///
     /// # Errors
     /// When the run is not complete or the ledger cannot be written.
-    pub async fn enter(&mut self, name: &str) -> Result<Vec<String>> {
+    pub async fn enter(&mut self, name: &str, stores: &Stores) -> Result<Vec<String>> {
         let path = self.run_path(name);
-        let (run, plan) = (Run::open(&path)?, read_plan(&path)?);
+        let (run, plan) = (Run::open(&path)?, read_plan(&Place::from(&path))?);
         let mut left_out = Vec::new();
         for (index, input) in plan.inputs.iter().enumerate() {
             let parts: Vec<usize> = (0..plan.parts.len()).filter(|&part| plan.parts[part].input == index).collect();
-            let file = absolute(Path::new(&input.source))?;
+            let file = Place::new(stores, Location::parse(&input.source)?);
+            let path = full_name(&file)?;
             let whole = match *parts {
                 [part] if plan.parts[part].slice == Slice::Whole => run.commits.get(part),
                 _ => None,
@@ -229,16 +229,16 @@ impl Store {
             let digest = whole.map(|commit| &commit.input).filter(|digest| Some(digest.bytes) == input.bytes);
             let hash = match digest {
                 Some(digest) => Some(digest.blake3.clone()),
-                None => planned_hash(Path::new(&file), input),
+                None => planned_hash(&file, input),
             };
             let (Some(size), Some(blake3)) = (input.bytes, hash) else {
                 left_out.push(input.source.clone());
                 continue;
             };
-            let supersedes = self.latest().get(file.as_str()).map(|entry| entry.run.clone());
+            let supersedes = self.latest().get(path.as_str()).map(|entry| entry.run.clone());
             let (source, mark) = (input.source.clone(), input.mark.clone());
             self.entries.push(LedgerEntry {
-                path: file,
+                path,
                 source,
                 size,
                 blake3,
@@ -252,7 +252,7 @@ impl Store {
         for entry in &self.entries {
             super::run_writer::write_json(entry, &mut text)?;
         }
-        write_atomic(&self.root.join(LEDGER), &text).await?;
+        Place::from(self.root.join(LEDGER)).write_atomic(&text).await?;
         Ok(left_out)
     }
 }
@@ -264,29 +264,23 @@ enum Version {
     Same,
 }
 
-fn version(path: &Path, known: Option<&LedgerEntry>) -> io::Result<Version> {
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    let Some(known) = known else { return Ok(Version::New) };
-    if known.size != metadata.len() {
-        return Ok(Version::Changed);
+/// `None` when the file is gone.
+fn version(file: &Place, known: Option<&LedgerEntry>) -> Result<Option<Version>> {
+    let Some(blob) = file.find()? else { return Ok(None) };
+    let Some(known) = known else { return Ok(Some(Version::New)) };
+    if blob.bytes() != Some(known.size) {
+        return Ok(Some(Version::Changed));
     }
-    let mark = mark_of(&metadata);
-    let same = (mark.is_some() && mark == known.mark) || hash_of(file)? == known.blake3;
-    Ok(if same { Version::Same } else { Version::Changed })
+    let hash = || hash_of(blob.stream()).map_err(|error| failed(file.to_string(), "cannot be read", error));
+    let same = known.mark.as_deref() == Some(blob.mark()) || hash()? == known.blake3;
+    Ok(Some(if same { Version::Same } else { Version::Changed }))
 }
 
 /// The hash of a file that was read in several parts, when it is still as it was planned.
-fn planned_hash(path: &Path, input: &PlannedInput) -> Option<String> {
-    let file = File::open(path).ok()?;
-    let metadata = file.metadata().ok()?;
-    let same = Some(metadata.len()) == input.bytes && mark_of(&metadata) == input.mark;
-    same.then(|| hash_of(file).ok()).flatten()
-}
-
-fn mark_of(metadata: &std::fs::Metadata) -> Option<String> {
-    let changed = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some(changed.as_nanos().to_string())
+fn planned_hash(file: &Place, input: &PlannedInput) -> Option<String> {
+    let blob = file.find().ok()??;
+    let same = blob.bytes() == input.bytes && Some(blob.mark()) == input.mark.as_deref();
+    same.then(|| hash_of(blob.stream()).ok()).flatten()
 }
 
 /// BLAKE3 of everything that `reader` gives, in hex.
@@ -304,8 +298,10 @@ pub fn hash_of(mut reader: impl Read) -> io::Result<String> {
     }
 }
 
-fn absolute(path: &Path) -> Result<String> {
-    let place = path.to_string_lossy().into_owned();
+/// The path from the root, or the address.
+fn full_name(file: &Place) -> Result<String> {
+    let Some(path) = file.as_local() else { return Ok(file.to_string()) };
+    let place = file.to_string();
     let found = std::path::absolute(path).map_err(|error| failed(&*place, "has no absolute path", error))?;
     let name = found.into_os_string().into_string();
     name.map_err(|_| Error::new(ErrorKind::Usage, place, "the name is no UTF-8, so the ledger cannot hold it"))

@@ -1,8 +1,6 @@
 //! Reads tables of JSON lines: records as they are, rows by their schema. Knows no directory.
 
-use std::fs::File;
 use std::io::{BufReader, Read};
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::{LargeStringArray, UInt64Array};
@@ -10,9 +8,12 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use serde_json::{Map, Value};
 
+use super::store::Blob;
 use super::{LineSource, failed, open_codec};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{BatchOptions, LineKind, Source, TableReader, records_schema};
+
+const READ_BYTES: usize = 64 << 10;
 
 /// What a line is.
 enum Lines {
@@ -31,11 +32,12 @@ pub(crate) struct LineTable {
     ordinal: u64,
 }
 
-/// Opens a file as an uncompressed stream.
-pub(crate) fn open_stream(path: &Path) -> Result<Box<dyn Read + Send>> {
-    let place = path.to_string_lossy();
-    let file = File::open(path).map_err(|error| failed(place.clone(), "cannot be opened", error))?;
-    let (_, stream) = open_codec(BufReader::new(file)).map_err(|error| failed(place, "cannot be read", error))?;
+/// The uncompressed stream of a file.
+pub(crate) fn open_stream(file: &Blob) -> Result<Box<dyn Read + Send>> {
+    let reader = BufReader::with_capacity(READ_BYTES, file.stream());
+    let place = || file.location().to_string();
+    let (_, stream) = open_codec(reader)
+        .map_err(|error| file.failure().unwrap_or_else(|| failed(place(), "cannot be read", error)))?;
     Ok(stream)
 }
 

@@ -7,6 +7,7 @@ mod documents;
 mod encoder;
 mod events;
 mod extent;
+mod feed;
 mod filter;
 mod input;
 mod json_rows;
@@ -21,6 +22,7 @@ mod run_reader;
 mod run_writer;
 mod schemas;
 mod step_back;
+pub mod store;
 
 pub use codec::{Codec, open_codec};
 pub use disk::BlockingFile;

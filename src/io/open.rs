@@ -1,17 +1,15 @@
 //! Opens inputs: their sizes and cuts for the plan, and the records of a slice, whatever the file's format. Knows
 //! codecs and how records are cut, not what they say.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::io::{self, BufReader, Read};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::UNIX_EPOCH;
 
 use arrow::datatypes::SchemaRef;
 
 use super::codec::{Codec, open_codec};
 use super::lines::Stored;
 use super::range::RangeReader;
+use super::store::store_error;
 use super::{DocumentSource, EventSource, Input, LineSource, failed, is_document, sniff};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{Batch, BatchOptions, Corpus, PlannedInput, Slice, Source, SourceDigest};
@@ -50,40 +48,35 @@ impl Corpus for Inputs {
         let input = self.inputs.get(index).ok_or_else(|| {
             Error::new(ErrorKind::Internal, &planned.source, "the plan names an input that is not there")
         })?;
-        open_slice(input, planned.bytes, slice, self.options)
+        open_slice(input, Some(planned), slice, self.options)
     }
 }
 
 fn look_at(input: &Input, split_bytes: u64) -> Result<PlannedSlices> {
     let source = input.name.clone();
-    let Some(path) = &input.path else {
-        return Ok((PlannedInput { source, bytes: None, mark: None }, vec![Slice::Whole]));
-    };
-    let failed = |error| failed(&input.name, "cannot be looked at", error);
-    let metadata = std::fs::metadata(path).map_err(failed)?;
-    if metadata.is_dir() {
-        return Err(Error::new(ErrorKind::Input, &input.name, "is a directory; its files are the inputs"));
+    let endless = |source| Ok((PlannedInput { source, bytes: None, mark: None }, vec![Slice::Whole]));
+    let Some(file) = &input.file else { return endless(source) };
+    if let Some(path) = file.as_local() {
+        let failed = |error| failed(&input.name, "cannot be looked at", error);
+        let metadata = std::fs::metadata(path).map_err(failed)?;
+        if metadata.is_dir() {
+            return Err(Error::new(ErrorKind::Input, &input.name, "is a directory; its files are the inputs"));
+        }
+        if !metadata.is_file() {
+            // A pipe has no size and is read once, to its end.
+            return endless(source);
+        }
     }
-    if !metadata.is_file() {
-        // A pipe has no size and is read once, to its end.
-        return Ok((PlannedInput { source, bytes: None, mark: None }, vec![Slice::Whole]));
-    }
-    let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    let planned =
-        PlannedInput { source, bytes: Some(metadata.len()), mark: changed.map(|since| since.as_nanos().to_string()) };
-    let slices = if metadata.len() > split_bytes && is_plain_lines(path).map_err(failed)? {
-        Slice::ranges(metadata.len(), split_bytes)
-    } else {
-        vec![Slice::Whole]
-    };
-    Ok((planned, slices))
+    let blob = file.open()?;
+    let Some(bytes) = blob.bytes() else { return endless(source) };
+    let planned = PlannedInput { source, bytes: Some(bytes), mark: Some(blob.mark().to_owned()) };
+    let is_cut = bytes > split_bytes && is_plain_lines(&blob.read_range(0..bytes.min(HEAD_BYTES as u64))?);
+    Ok((planned, if is_cut { Slice::ranges(bytes, split_bytes) } else { vec![Slice::Whole] }))
 }
 
 /// True for a file of JSON lines that is not compressed: a reader may start at any line.
-fn is_plain_lines(path: &Path) -> io::Result<bool> {
-    let mut head = Vec::new();
-    File::open(path)?.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
-    Ok(Codec::sniff(&head) == Codec::Plain && !is_table(&head) && !is_document(&head) && sniff(&head).is_none())
+fn is_plain_lines(head: &[u8]) -> bool {
+    Codec::sniff(head) == Codec::Plain && !is_table(head) && !is_document(head) && sniff(head).is_none()
 }
 
 fn is_table(head: &[u8]) -> bool {
@@ -98,32 +91,53 @@ pub fn open_input(input: &Input, options: BatchOptions) -> Result<Box<dyn Source
     open_slice(input, None, &Slice::Whole, options)
 }
 
-fn open_slice(input: &Input, bytes: Option<u64>, slice: &Slice, options: BatchOptions) -> Result<Box<dyn Source>> {
-    let cannot_open = |error| failed(&input.name, "cannot be opened", error);
-    if let (Some(path), &Slice::Bytes { start, end }) = (&input.path, slice) {
-        let mut file = File::open(path).map_err(cannot_open)?;
-        let first = RangeReader::<File>::first_byte(start);
-        file.seek(SeekFrom::Start(first)).map_err(cannot_open)?;
-        let file = BufReader::with_capacity(READ_BYTES, file.take(bytes.unwrap_or(u64::MAX).saturating_sub(first)));
-        let raw = Raw::new(Box::new(file), None);
-        let range = RangeReader::new(RawReader(raw.clone()), start, end)
-            .map_err(|error| failed(&input.name, "cannot be read", error))?;
+/// The bytes of an input from `first` to the end that it had when it was planned.
+fn open_bytes(input: &Input, planned: Option<&PlannedInput>, first: u64) -> Result<Box<dyn Read + Send>> {
+    let Some(file) = &input.file else { return Ok(Box::new(io::stdin())) };
+    if let Some(path) = file.as_local().filter(|path| !path.is_file()) {
+        // A pipe has no places to read from.
+        let pipe = std::fs::File::open(path).map_err(|error| failed(&input.name, "cannot be opened", error))?;
+        return Ok(Box::new(pipe));
+    }
+    let blob = file.open()?;
+    if file.as_local().is_none() && planned.is_some_and(|planned| planned.mark.as_deref() != Some(blob.mark())) {
+        // Files of this machine may grow, but what is in a store is replaced as a whole.
+        return Err(Error::new(ErrorKind::Input, &input.name, "the object has changed since the job began"));
+    }
+    let planned = planned.and_then(|planned| planned.bytes).unwrap_or(u64::MAX);
+    Ok(match blob.bytes() {
+        Some(bytes) => blob.reader(first.min(bytes)..planned.min(bytes)),
+        None => blob.stream(),
+    })
+}
+
+fn open_slice(
+    input: &Input,
+    planned: Option<&PlannedInput>,
+    slice: &Slice,
+    options: BatchOptions,
+) -> Result<Box<dyn Source>> {
+    let cannot_read = |raw: &Arc<Mutex<Raw>>, error| {
+        let failure = raw.lock().unwrap_or_else(PoisonError::into_inner).failure.take();
+        failure.unwrap_or_else(|| failed(&input.name, "cannot be read", error))
+    };
+    if let (Some(_), &Slice::Bytes { start, end }) = (&input.file, slice) {
+        let first = RangeReader::<io::Empty>::first_byte(start);
+        let file = BufReader::with_capacity(READ_BYTES, open_bytes(input, planned, first)?);
+        let raw = Raw::new(&input.name, Box::new(file), None);
+        let range = RangeReader::new(RawReader(raw.clone()), start, end).map_err(|error| cannot_read(&raw, error))?;
         let first = range.first_line();
         let lines = LineSource::new(&input.name, Box::new(range), options).starting_at(first, slice.first_row());
         return Ok(Box::new(Metered { source: Box::new(lines), raw }));
     }
-    let source: Box<dyn Read + Send> = match &input.path {
-        None => Box::new(io::stdin()),
-        Some(path) => Box::new(File::open(path).map_err(cannot_open)?.take(bytes.unwrap_or(u64::MAX))),
-    };
-    let raw = Raw::new(source, Some(blake3::Hasher::new()));
+    let raw = Raw::new(&input.name, open_bytes(input, planned, 0)?, Some(blake3::Hasher::new()));
     let mut reader = BufReader::with_capacity(READ_BYTES, RawReader(raw.clone()));
-    let first = io::BufRead::fill_buf(&mut reader).map_err(|error| failed(&input.name, "cannot be read", error))?;
+    let first = io::BufRead::fill_buf(&mut reader).map_err(|error| cannot_read(&raw, error))?;
     if is_table(first) {
         let message = "Parquet and Arrow files cannot be read yet; convert them to JSON lines first";
         return Err(Error::new(ErrorKind::Input, &input.name, message));
     }
-    let (codec, stream) = open_codec(reader).map_err(|error| failed(&input.name, "cannot be read", error))?;
+    let (codec, stream) = open_codec(reader).map_err(|error| cannot_read(&raw, error))?;
     let stored = (codec != Codec::Plain).then(|| stored(raw.clone(), input.name.clone()));
     if codec == Codec::Plain {
         // The stored bytes are the stream, which is hashed anyway.
@@ -172,7 +186,7 @@ impl Source for Metered {
         let batch = self.source.next_batch()?;
         match self.raw.lock().unwrap_or_else(PoisonError::into_inner).failure.take() {
             None => Ok(batch),
-            Some(error) => Err(failed(self.source.name(), "cannot be read", error)),
+            Some(error) => Err(error),
         }
     }
     fn stored_bytes(&self) -> u64 {
@@ -217,13 +231,14 @@ struct Raw {
     source: Box<dyn Read + Send>,
     hasher: Option<blake3::Hasher>,
     bytes: u64,
+    name: String,
     /// Why it could not be read.
-    failure: Option<io::Error>,
+    failure: Option<Error>,
 }
 
 impl Raw {
-    fn new(source: Box<dyn Read + Send>, hasher: Option<blake3::Hasher>) -> Arc<Mutex<Self>> {
-        Arc::new(Mutex::new(Self { source, hasher, bytes: 0, failure: None }))
+    fn new(name: &str, source: Box<dyn Read + Send>, hasher: Option<blake3::Hasher>) -> Arc<Mutex<Self>> {
+        Arc::new(Mutex::new(Self { source, hasher, bytes: 0, name: name.to_owned(), failure: None }))
     }
 }
 
@@ -231,7 +246,8 @@ impl Read for Raw {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.source.read(buffer).inspect_err(|error| {
             if error.kind() != io::ErrorKind::Interrupted {
-                self.failure = Some(io::Error::new(error.kind(), error.to_string()));
+                let told = || failed(&*self.name, "cannot be read", io::Error::new(error.kind(), error.to_string()));
+                self.failure = Some(store_error(error).unwrap_or_else(told));
             }
         })?;
         self.bytes += read as u64;

@@ -1,9 +1,6 @@
 //! Tables as Parquet: properties, row groups bounded by bytes, reading in slices bounded by bytes, and finding
 //! one conversation. Knows columns by name, not what they mean.
 
-use std::fs::File;
-use std::path::Path;
-
 use arrow::array::AsArray;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
@@ -19,6 +16,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
 use super::encoder::{Encoder, RawChunk};
+use super::store::Blob;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{TableReader, batch_bytes};
 
@@ -134,20 +132,20 @@ pub(crate) enum Wanted {
 /// Reads a table slice by slice.
 pub(crate) struct ParquetTable {
     reader: ParquetRecordBatchReader,
-    place: String,
+    file: Blob,
 }
 
 impl ParquetTable {
-    /// Opens the table at `path`.
-    pub(crate) fn open(path: &Path, wanted: &Wanted) -> Result<Self> {
-        let place = path.to_string_lossy().into_owned();
-        let damaged = |error| damaged(&place, error);
-        let file = File::open(path).map_err(|error| super::failed(&*place, "cannot be opened", error))?;
+    /// Opens the table in `file`.
+    pub(crate) fn open(file: Blob, wanted: &Wanted) -> Result<Self> {
+        let place = file.location().to_string();
+        let damaged = |error| damaged(&file, error);
         let options = ArrowReaderOptions::new().with_page_index_policy(match wanted {
             Wanted::All => PageIndexPolicy::Skip,
             _ => PageIndexPolicy::Optional,
         });
-        let mut builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).map_err(damaged)?;
+        let mut builder =
+            ParquetRecordBatchReaderBuilder::try_new_with_options(file.clone(), options).map_err(damaged)?;
         let metadata = builder.metadata().clone();
         let (rows, bytes) = metadata
             .row_groups()
@@ -189,21 +187,22 @@ impl ParquetTable {
             }
         }
         let reader = builder.build().map_err(damaged)?;
-        Ok(Self { reader, place })
+        Ok(Self { reader, file })
     }
 }
 
 impl TableReader for ParquetTable {
     fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
-        self.reader
-            .next()
-            .transpose()
-            .map_err(|error| damaged(&self.place, ParquetError::ArrowError(error.to_string())))
+        self.reader.next().transpose().map_err(|error| damaged(&self.file, ParquetError::ArrowError(error.to_string())))
     }
 }
 
-fn damaged(place: &str, error: ParquetError) -> Error {
-    Error::new(ErrorKind::Verification, place, "the table cannot be read: it is damaged").because(error)
+/// Why a table cannot be read: when the store failed, the table may be whole.
+fn damaged(file: &Blob, error: ParquetError) -> Error {
+    let place = file.location().to_string();
+    let damaged =
+        || Error::new(ErrorKind::Verification, place, "the table cannot be read: it is damaged").because(error);
+    file.failure().unwrap_or_else(damaged)
 }
 
 fn missing(place: &str, name: &str) -> Error {

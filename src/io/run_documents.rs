@@ -1,10 +1,7 @@
 //! The documents of a run directory: plan, commits and manifest, read and checked against each other. Knows their
 //! places, not what the tables hold.
 
-use std::io;
-use std::path::Path;
-
-use super::failed;
+use super::store::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{Commit, Plan, commit_path, open_sealed};
 
@@ -12,48 +9,49 @@ use crate::pipeline::{Commit, Plan, commit_path, open_sealed};
 pub(crate) const PLAN: &str = "plan.json";
 /// The manifest, written last.
 pub(crate) const MANIFEST: &str = "manifest.json";
+/// The folder of the commits.
+pub(crate) const COMMITS: &str = "commits";
 
 /// True when a run was written to `root`.
-pub(crate) fn holds_run(root: &Path) -> bool {
-    let commits = std::fs::read_dir(root.join("commits")).is_ok_and(|mut entries| entries.next().is_some());
-    commits || root.join(MANIFEST).exists()
+pub(crate) fn holds_run(root: &Place) -> Result<bool> {
+    Ok(!root.join(COMMITS).names()?.is_empty() || root.join(MANIFEST).exists()?)
 }
 
 /// The plan of the run at `root`.
 ///
 /// # Errors
 /// `Verification` when there is none or it differs from what was written.
-pub(crate) fn read_plan(root: &Path) -> Result<Plan> {
-    let path = root.join(PLAN);
-    open_sealed(&read(&path)?, &path.to_string_lossy())
+pub(crate) fn read_plan(root: &Place) -> Result<Plan> {
+    let place = root.join(PLAN);
+    open_sealed(&read(&place)?, &place.to_string())
 }
 
 /// The commits of `plan` that are there, in order.
 ///
 /// # Errors
 /// `Verification` when one is damaged, belongs to another plan, or misses a file.
-pub(crate) fn read_commits(root: &Path, plan: &Plan) -> Result<Vec<Commit>> {
+pub(crate) fn read_commits(root: &Place, plan: &Plan) -> Result<Vec<Commit>> {
+    // One listing tells of all files, wherever they are.
+    let sizes = root.names()?;
+    let parts: Vec<usize> = (0..plan.parts.len()).filter(|&part| sizes.contains_key(&commit_path(part))).collect();
+    let paths: Vec<String> = parts.iter().map(|&part| commit_path(part)).collect();
+    let documents = root.read_each(&paths)?;
     let mut commits = Vec::new();
-    for (part, planned) in plan.parts.iter().enumerate() {
-        let path = root.join(commit_path(part));
-        if !path.exists() {
-            continue;
-        }
-        let place = path.to_string_lossy().into_owned();
-        let commit: Commit = open_sealed(&read(&path)?, &place)?;
+    for ((part, path), bytes) in parts.into_iter().zip(paths).zip(documents) {
+        let place = root.join(&path).to_string();
+        let commit: Commit = open_sealed(&bytes.ok_or_else(|| missing(&place))?, &place)?;
         let source = plan.input_of(part).map(|input| input.source.as_str());
         if commit.config_blake3 != plan.config_blake3
             || commit.part != part
-            || commit.split != planned.slice
+            || commit.split != plan.parts[part].slice
             || Some(commit.source.as_str()) != source
         {
             return Err(Error::new(ErrorKind::Verification, place, "the commit belongs to another job than the plan"));
         }
         for file in &commit.files {
-            let path = root.join(&file.path);
-            if std::fs::metadata(&path).map_or(0, |found| found.len()) != file.bytes {
+            if sizes.get(&file.path) != Some(&file.bytes) {
                 let message = "the file of a committed part is missing or has another size";
-                return Err(Error::new(ErrorKind::Verification, path.to_string_lossy(), message));
+                return Err(Error::new(ErrorKind::Verification, root.join(&file.path).to_string(), message));
             }
         }
         commits.push(commit);
@@ -62,13 +60,11 @@ pub(crate) fn read_commits(root: &Path, plan: &Plan) -> Result<Vec<Commit>> {
 }
 
 /// The bytes of a document.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|error| {
-        let place = path.to_string_lossy();
-        if error.kind() == io::ErrorKind::NotFound {
-            Error::new(ErrorKind::Verification, place, "the file is missing")
-        } else {
-            failed(place, "cannot be read", error)
-        }
-    })
+pub(crate) fn read(place: &Place) -> Result<Vec<u8>> {
+    place.read_all()?.ok_or_else(|| missing(&place.to_string()))
+}
+
+/// A file that the run promises is not there.
+pub(crate) fn missing(place: &str) -> Error {
+    Error::new(ErrorKind::Verification, place, "the file is missing")
 }

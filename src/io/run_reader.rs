@@ -1,20 +1,18 @@
 //! Reads a run directory: checks every promise of its manifest and commits, and opens the tables of a part. Knows
 //! the layout of the directory, not how records are put together.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
 
 use arrow::array::AsArray;
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::UInt64Type;
 use arrow::record_batch::RecordBatch;
 
-use super::failed;
 use super::line_table::{LineTable, open_stream};
 use super::parquet_table::{ParquetTable, Wanted};
-use super::run_documents::{MANIFEST, PLAN, read};
+use super::run_documents::{COMMITS, MANIFEST, PLAN, missing, read};
 use super::run_writer::{REJECTS, schema_of};
+use super::store::{Blob, Place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::{Bridge, guard};
 use crate::pipeline::{
@@ -26,7 +24,7 @@ const READ_BYTES: usize = 1 << 20;
 /// A finished run.
 #[derive(Debug)]
 pub struct Run {
-    root: PathBuf,
+    root: Place,
     /// What was done.
     pub manifest: Manifest,
     /// The parts in order.
@@ -38,11 +36,13 @@ impl Run {
     ///
     /// # Errors
     /// `Usage` when there is no run, `Verification` when a document differs from what was written.
-    pub fn open(root: &Path) -> Result<Self> {
-        let place = root.to_string_lossy().into_owned();
+    pub fn open(root: impl Into<Place>) -> Result<Self> {
+        let root = root.into();
+        let place = root.to_string();
         let path = root.join(MANIFEST);
-        if !path.exists() {
-            return Err(if root.join("commits").exists() {
+        let Some(manifest) = path.read_all()? else {
+            let begun = root.join(PLAN).exists()? || !root.join(COMMITS).names()?.is_empty();
+            return Err(if begun {
                 Error::new(
                     ErrorKind::Verification,
                     place,
@@ -51,19 +51,20 @@ impl Run {
             } else {
                 Error::new(ErrorKind::Usage, place, "there is no run here: no manifest.json was found")
             });
-        }
-        let manifest: Manifest = open_sealed(&read(&path)?, &path.to_string_lossy())?;
+        };
+        let manifest: Manifest = open_sealed(&manifest, &path.to_string())?;
+        let paths: Vec<String> = manifest.inputs.iter().map(|input| input.commit.clone()).collect();
         let mut commits = Vec::new();
-        for input in &manifest.inputs {
+        for (input, bytes) in manifest.inputs.iter().zip(root.read_each(&paths)?) {
             let path = root.join(&input.commit);
-            let bytes = read(&path)?;
+            let bytes = bytes.ok_or_else(|| missing(&path.to_string()))?;
             if blake3::hash(&bytes).to_hex().as_str() != input.commit_blake3 {
                 let message = format!("the commit of part {} differs from what the manifest promises", input.part);
-                return Err(Error::new(ErrorKind::Verification, path.to_string_lossy(), message));
+                return Err(Error::new(ErrorKind::Verification, path.to_string(), message));
             }
-            commits.push(open_sealed(&bytes, &path.to_string_lossy())?);
+            commits.push(open_sealed(&bytes, &path.to_string())?);
         }
-        Ok(Self { root: root.to_owned(), manifest, commits })
+        Ok(Self { root, manifest, commits })
     }
 
     /// Compares the files that belong to no part with the manifest.
@@ -75,7 +76,7 @@ impl Run {
             let path = self.root.join(PLAN);
             if blake3::hash(&read(&path)?).to_hex().as_str() != promised {
                 let message = "the plan differs from what the manifest promises";
-                return Err(Error::new(ErrorKind::Verification, path.to_string_lossy(), message));
+                return Err(Error::new(ErrorKind::Verification, path.to_string(), message));
             }
         }
         self.manifest.files.iter().try_for_each(|file| self.check_file(file, "the run"))
@@ -92,22 +93,18 @@ impl Run {
 
     fn check_file(&self, file: &TableFile, part: &str) -> Result<()> {
         let path = self.root.join(&file.path);
-        let place = path.to_string_lossy();
+        let place = path.to_string();
         let differs = |what: String| {
             Error::new(ErrorKind::Verification, place.clone(), format!("table {}, {part}{what}", file.table))
         };
-        let mut reader = match File::open(&path) {
-            Ok(file) => BufReader::with_capacity(READ_BYTES, file),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(differs(": the file is missing".to_owned()));
-            }
-            Err(error) => return Err(failed(place, "cannot be opened", error)),
-        };
+        let Some(blob) = path.find()? else { return Err(differs(": the file is missing".to_owned())) };
+        let failed = |error| blob.failure().unwrap_or_else(|| super::failed(place.clone(), "cannot be read", error));
+        let mut reader = BufReader::with_capacity(READ_BYTES, blob.stream());
         let (mut whole, mut first_row) = (blake3::Hasher::new(), 0);
         for piece in &file.pieces {
             let mut hasher = blake3::Hasher::new();
             let n_read = hash_into(&mut (&mut reader).take(piece.bytes), &mut [&mut hasher, &mut whole]);
-            let n_read = n_read.map_err(|error| failed(place.clone(), "cannot be read", error))?;
+            let n_read = n_read.map_err(failed)?;
             if n_read != piece.bytes || hasher.finalize().to_hex().as_str() != piece.blake3 {
                 let rows = match piece.rows {
                     0 => ", footer".to_owned(),
@@ -118,7 +115,7 @@ impl Run {
             }
             first_row += piece.rows;
         }
-        hash_into(&mut reader, &mut [&mut whole]).map_err(|error| failed(place.clone(), "cannot be read", error))?;
+        hash_into(&mut reader, &mut [&mut whole]).map_err(failed)?;
         if whole.finalize().to_hex().as_str() != file.blake3 {
             return Err(differs(": the bytes differ from what was written".to_owned()));
         }
@@ -149,7 +146,7 @@ impl Run {
             return Ok(());
         }
         let message = "the run holds no originals: it is a report, which measures and writes figures only";
-        Err(Error::new(ErrorKind::Usage, self.root.to_string_lossy(), message))
+        Err(Error::new(ErrorKind::Usage, self.root.to_string(), message))
     }
 
     /// Restores a part; with `checksums` every record is compared with the metrics table.
@@ -194,8 +191,9 @@ impl Run {
         let conversations: Box<dyn TableReader> = match commit.format {
             ConversationFormat::Parquet => self.table(commit, Table::Conversations, &wanted)?,
             ConversationFormat::Jsonl => {
-                let path = self.path_of(commit, Table::Conversations.as_str())?;
-                Box::new(LineTable::records(&path.to_string_lossy(), open_stream(&path)?).only(rows))
+                let file = self.file_of(commit, Table::Conversations.as_str())?;
+                let reader = LineTable::records(&file.location().to_string(), open_stream(&file)?).only(rows);
+                Box::new(Filtered { reader, wanted: Wanted::All, file })
             }
         };
         let wanted = Wanted::Counts("source_row", source_rows);
@@ -233,25 +231,25 @@ impl Run {
         Ok(rows)
     }
 
-    fn path_of(&self, commit: &Commit, table: &str) -> Result<PathBuf> {
+    fn file_of(&self, commit: &Commit, table: &str) -> Result<Blob> {
         let file = commit.files.iter().find(|file| file.table == table).ok_or_else(|| {
             Error::new(ErrorKind::Verification, place_of(commit), format!("the part has no table {table}"))
         })?;
-        Ok(self.root.join(&file.path))
+        self.root.join(&file.path).open()
     }
 
     fn table(&self, commit: &Commit, table: Table, wanted: &Wanted) -> Result<Box<dyn TableReader>> {
-        let path = self.path_of(commit, table.as_str())?;
+        let file = self.file_of(commit, table.as_str())?;
         Ok(match commit.format {
-            ConversationFormat::Parquet => Box::new(ParquetTable::open(&path, wanted)?),
+            ConversationFormat::Parquet => Box::new(ParquetTable::open(file, wanted)?),
             ConversationFormat::Jsonl => {
-                let name = path.to_string_lossy();
-                let stream = open_stream(&path)?;
+                let name = file.location().to_string();
+                let stream = open_stream(&file)?;
                 let reader = match table {
                     Table::Conversations => LineTable::records(&name, stream),
                     _ => LineTable::rows(&name, stream, schema_of(table, commit.format), None),
                 };
-                Box::new(Filtered { reader, wanted: wanted.clone() })
+                Box::new(Filtered { reader, wanted: wanted.clone(), file })
             }
         })
     }
@@ -260,11 +258,11 @@ impl Run {
         if !commit.files.iter().any(|file| file.table == REJECTS) {
             return Ok(Box::new(std::iter::empty()));
         }
-        let path = self.path_of(commit, REJECTS)?;
-        let place = path.to_string_lossy().into_owned();
-        let file = File::open(&path).map_err(|error| failed(&*place, "cannot be opened", error))?;
-        Ok(Box::new(BufReader::with_capacity(READ_BYTES, file).split(b'\n').map(move |line| {
-            let line = line.map_err(|error| failed(&*place, "cannot be read", error))?;
+        let file = self.file_of(commit, REJECTS)?;
+        let place = file.location().to_string();
+        Ok(Box::new(BufReader::with_capacity(READ_BYTES, file.stream()).split(b'\n').map(move |line| {
+            let failed = |error| file.failure().unwrap_or_else(|| super::failed(&*place, "cannot be read", error));
+            let line = line.map_err(failed)?;
             serde_json::from_slice(&line)
                 .map_err(|error| Error::new(ErrorKind::Verification, &*place, "a reject cannot be read").because(error))
         })))
@@ -294,11 +292,17 @@ fn hash_into(reader: &mut dyn Read, hashers: &mut [&mut blake3::Hasher]) -> io::
 struct Filtered {
     reader: LineTable,
     wanted: Wanted,
+    file: Blob,
 }
 
 impl TableReader for Filtered {
     fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
-        let Some(batch) = self.reader.next_rows()? else { return Ok(None) };
+        let next = self.reader.next_rows();
+        // What a store failed to give is no damage of the table.
+        if let Some(failure) = self.file.failure() {
+            return Err(failure);
+        }
+        let Some(batch) = next? else { return Ok(None) };
         let Wanted::Counts(name, values) = &self.wanted else { return Ok(Some(batch)) };
         let Some(column) = batch.column_by_name(name).and_then(|column| column.as_primitive_opt::<UInt64Type>()) else {
             return Ok(Some(batch));
@@ -331,7 +335,7 @@ impl<'a> Through<'a> {
             let mut files = commit.files.iter();
             files.any(|file| file.table == conversations && file.stream_blake3.as_deref() == Some(stream_blake3))
         });
-        let place = run.root.to_string_lossy();
+        let place = run.root.to_string();
         let message = format!(
             "the run did not write {source}: no part has conversations with its hash (it must be a run with --format jsonl)"
         );

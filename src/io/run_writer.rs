@@ -1,15 +1,14 @@
 //! Writes a run directory: the plan first, one file per table and part, the commit after them, the manifest at the
 //! end. Knows the layout of the directory, not the tables' columns.
 
-use std::path::{Path, PathBuf};
-
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use futures::future::try_join_all;
 
-use super::disk::{AtomicFile, is_unfinished, write_atomic};
+use super::disk::is_unfinished;
 use super::encoder::TableEncoder;
-use super::run_documents::{MANIFEST, PLAN, holds_run, read_commits, read_plan};
+use super::run_documents::{COMMITS, MANIFEST, PLAN, holds_run, read, read_commits, read_plan};
+use super::store::{BlobWriter, Place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
@@ -30,7 +29,7 @@ const MAX_NAMED: usize = 10;
 /// A run directory in the making.
 #[derive(Debug)]
 pub struct RunWriter {
-    root: PathBuf,
+    root: Place,
     options: JobOptions,
 }
 
@@ -40,41 +39,29 @@ impl RunWriter {
     ///
     /// # Errors
     /// `Usage` when the directory holds another job's run, or inputs or options have changed: says which.
-    pub async fn open(root: &Path, plan: &Plan) -> Result<(Self, Vec<Commit>)> {
-        let place = root.to_string_lossy();
-        if root.is_file() {
-            return Err(Error::new(ErrorKind::Usage, place, "the output is a file, but a run is a directory"));
+    pub async fn open(root: impl Into<Place>, plan: &Plan) -> Result<(Self, Vec<Commit>)> {
+        let (root, asked) = (root.into(), plan.clone());
+        let writer = Self { root: root.clone(), options: plan.options.clone() };
+        // A store may be slow to answer; signals must be heard meanwhile.
+        let commits = Bridge::run_blocking("run", move || resume(&root, &asked)).await?;
+        if commits.is_none() {
+            writer.root.join(PLAN).write_atomic(seal(plan)?.as_bytes()).await?;
         }
-        let path = root.join(PLAN);
-        // What stdin gave is gone: a run that it began and that has no part yet begins again.
-        let starts_over = plan.inputs.iter().any(|input| input.bytes.is_none()) && !holds_run(root);
-        let commits = if path.exists() && !starts_over {
-            let earlier = read_plan(root)?;
-            check_same(&place, &earlier, plan)?;
-            read_commits(root, plan)?
-        } else {
-            if holds_run(root) {
-                return Err(Error::new(ErrorKind::Usage, place, "the directory holds a committed run already"));
-            }
-            std::fs::create_dir_all(root)
-                .map_err(|error| super::failed(place.clone(), "the directory cannot be made", error))?;
-            write_atomic(&path, seal(plan)?.as_bytes()).await?;
-            Vec::new()
-        };
-        Ok((Self { root: root.to_owned(), options: plan.options.clone() }, commits))
+        Ok((writer, commits.unwrap_or_default()))
     }
 
     /// Opens the run at `root` to finish it: its plan, all its commits, and the writer of the manifest.
     ///
     /// # Errors
     /// `Usage` when parts are missing: says which.
-    pub fn reopen(root: &Path) -> Result<(Plan, Vec<Commit>, Self)> {
-        let place = root.to_string_lossy();
-        if !root.join(PLAN).exists() {
+    pub fn reopen(root: impl Into<Place>) -> Result<(Plan, Vec<Commit>, Self)> {
+        let root = root.into();
+        let place = root.to_string();
+        if !root.join(PLAN).exists()? {
             return Err(Error::new(ErrorKind::Usage, place, "there is no run here: no plan.json was found"));
         }
-        let plan = read_plan(root)?;
-        let commits = read_commits(root, &plan)?;
+        let plan = read_plan(&root)?;
+        let commits = read_commits(&root, &plan)?;
         if commits.len() < plan.parts.len() {
             let mut done = commits.iter().map(|commit| commit.part).peekable();
             let missing =
@@ -89,7 +76,7 @@ impl RunWriter {
             );
             return Err(Error::new(ErrorKind::Usage, place, message));
         }
-        let writer = Self { root: root.to_owned(), options: plan.options.clone() };
+        let writer = Self { root, options: plan.options.clone() };
         Ok((plan, commits, writer))
     }
 
@@ -100,7 +87,7 @@ impl RunWriter {
             return Ok(());
         };
         let path = format!("{MAP}.json");
-        write_atomic(&self.root.join(&path), map.as_bytes()).await?;
+        self.root.join(&path).write_atomic(map.as_bytes()).await?;
         manifest.files.push(TableFile {
             table: MAP.to_owned(),
             path,
@@ -114,23 +101,20 @@ impl RunWriter {
     }
 
     fn only_map(&self, part: usize) -> Result<Option<String>> {
-        let path = self.root.join(part_path(MAP, part, "jsonl"));
-        let text = std::fs::read_to_string(&path)
-            .map_err(|error| super::failed(path.to_string_lossy(), "cannot be read", error))?;
+        let bytes = read(&self.root.join(&part_path(MAP, part, "jsonl")))?;
+        let text = String::from_utf8_lossy(&bytes);
         let map = text.lines().next().and_then(|line| line.split_once("\"verbatim\":"));
         Ok(map.and_then(|(_, map)| map.strip_suffix('}')).map(str::to_owned))
     }
 
     /// Takes away what killed calls left behind: unfinished files under names that nobody reads.
     fn sweep(&self) {
-        let folders = Table::ALL
-            .map(Table::as_str)
-            .into_iter()
-            .chain([REJECTS, MAP, "commits", "."])
-            .chain(TRAINING)
-            .chain([DROPPED]);
+        // In a store nothing unfinished has a name.
+        let Some(root) = self.root.as_local() else { return };
+        let folders = Table::ALL.map(Table::as_str).into_iter();
+        let folders = folders.chain([REJECTS, MAP, COMMITS, ".", DROPPED]).chain(TRAINING);
         for folder in folders {
-            let Ok(entries) = std::fs::read_dir(self.root.join(folder)) else { continue };
+            let Ok(entries) = std::fs::read_dir(root.join(folder)) else { continue };
             for entry in entries.flatten() {
                 if is_unfinished(&entry.file_name().to_string_lossy()) {
                     // A leftover that stays does no harm.
@@ -139,6 +123,28 @@ impl RunWriter {
             }
         }
     }
+}
+
+/// The commits that are already at `root`; `None` when the run begins.
+fn resume(root: &Place, plan: &Plan) -> Result<Option<Vec<Commit>>> {
+    let place = root.to_string();
+    let usage = |message: &str| Err(Error::new(ErrorKind::Usage, &*place, message));
+    if root.as_local().is_some_and(std::path::Path::is_file) {
+        return usage("the output is a file, but a run is a directory");
+    }
+    // What stdin gave is gone: a run that it began and that has no part yet begins again.
+    let starts_over = plan.inputs.iter().any(|input| input.bytes.is_none()) && !holds_run(root)?;
+    if !starts_over && root.join(PLAN).exists()? {
+        check_same(&place, &read_plan(root)?, plan)?;
+        return read_commits(root, plan).map(Some);
+    }
+    if holds_run(root)? {
+        return usage("the directory holds a committed run already");
+    }
+    if let Some(path) = root.as_local() {
+        std::fs::create_dir_all(path).map_err(|error| super::failed(place, "the directory cannot be made", error))?;
+    }
+    Ok(None)
 }
 
 fn check_same(place: &str, earlier: &Plan, plan: &Plan) -> Result<()> {
@@ -162,7 +168,7 @@ fn part_path(table: &str, part: usize, ending: &str) -> String {
 /// A part in the making.
 #[derive(Debug)]
 pub struct PartWriter {
-    root: PathBuf,
+    root: Place,
     format: ConversationFormat,
     part: usize,
     tables: Vec<Option<OpenTable>>,
@@ -240,7 +246,7 @@ impl Sink for RunWriter {
         if self.options.verbatim_map && manifest.totals.conversations == 1 {
             self.write_only_map(&mut manifest).await?;
         }
-        write_atomic(&self.root.join(MANIFEST), seal(&manifest)?.as_bytes()).await?;
+        self.root.join(MANIFEST).write_atomic(seal(&manifest)?.as_bytes()).await?;
         self.sweep();
         Ok(manifest)
     }
@@ -282,7 +288,7 @@ impl PartSink for PartWriter {
         for table in open {
             commit.files.push(table.finish(bridge).await?);
         }
-        write_atomic(&self.root.join(commit_path(commit.part)), seal(&commit)?.as_bytes()).await?;
+        self.root.join(&commit_path(commit.part)).write_atomic(seal(&commit)?.as_bytes()).await?;
         Ok(commit)
     }
 }
@@ -297,7 +303,7 @@ enum Rows {
 /// A table's file with its encoder, which goes to a worker and comes back.
 struct OpenTable {
     encoder: Option<TableEncoder>,
-    file: AtomicFile,
+    file: BlobWriter,
     path: String,
 }
 
@@ -308,8 +314,8 @@ impl std::fmt::Debug for OpenTable {
 }
 
 impl OpenTable {
-    fn create(root: &Path, path: &str, encoder: TableEncoder) -> Result<Self> {
-        Ok(Self { encoder: Some(encoder), file: AtomicFile::create(&root.join(path))?, path: path.to_owned() })
+    fn create(root: &Place, path: &str, encoder: TableEncoder) -> Result<Self> {
+        Ok(Self { encoder: Some(encoder), file: root.join(path).create()?, path: path.to_owned() })
     }
 
     fn take_encoder(&mut self) -> Result<TableEncoder> {

@@ -2,7 +2,7 @@
 //! in memory, but no file format and no store: those stand behind the ports `Source`, `Sink` and `TableReader`.
 
 mod admission;
-mod base64;
+pub(crate) mod base64;
 mod batch;
 pub mod bridge;
 mod commit;
@@ -30,7 +30,7 @@ pub use commit::{
 pub use compress::{Context, MaxRejects, Outcome, ResourceLimits, batch_bytes, commit_path, compress, finish};
 pub use job::{
     CompactionArgs, DEFAULT_MEMORY, DatasetArgs, DatasetShape, JobArgs, JobKind, JobSettings, ProgressMode, ReportArgs,
-    Secret, Size, StoreArgs, Target, parse_size, read_job,
+    Seconds, Secret, Size, StoreArgs, Target, parse_size, read_job,
 };
 pub use plan::{DEFAULT_SPLIT_BYTES, Plan, PlannedInput, PlannedPart, Shard, Slice};
 pub use ports::{

@@ -6,4 +6,6 @@ pub(crate) mod corpora;
 pub(crate) mod dir;
 pub(crate) mod job;
 pub(crate) mod native;
+#[cfg(feature = "remote")]
+pub(crate) mod s3;
 pub(crate) mod talk;

@@ -15,7 +15,7 @@ use crate::model::{EngineArgs, ShapeName};
 pub use read::read_job;
 pub use settle::{DEFAULT_MEMORY, JobSettings, Target};
 pub use store::{Secret, StoreArgs};
-pub use values::{ProgressMode, Size, parse_size};
+pub use values::{ProgressMode, Seconds, Size, parse_size};
 
 /// What a job is for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -40,10 +40,11 @@ pub struct JobArgs {
     /// What the job is for [default: compress].
     #[arg(skip)]
     pub kind: Option<JobKind>,
-    /// Files, folders or patterns with JSON lines (plain, gzip or zstd), or `-` for stdin.
+    /// Files, folders or patterns with JSON lines (plain, gzip or zstd), also in s3://, gs://, az:// and on
+    /// http(s)://, or `-` for stdin.
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<String>,
-    /// Directory for the run; `-` writes records to stdout.
+    /// Directory for the run, also in s3://, gs:// or az://; `-` writes records to stdout.
     #[arg(long, short, value_name = "RUN")]
     pub output: Option<String>,
     /// How tables are written [default: parquet].
@@ -73,6 +74,13 @@ pub struct JobArgs {
     /// Bound on the bytes in flight, such as 512MiB [default: 256MiB].
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<Size>,
+    /// Seconds without an answer after which a remote store has stalled; it is given up after four times as long
+    /// [default: 30].
+    #[arg(long, value_name = "SECONDS")]
+    pub store_timeout: Option<Seconds>,
+    /// How often a failed request to a remote store is tried again [default: 10].
+    #[arg(long, value_name = "N")]
+    pub store_retries: Option<usize>,
     /// Print errors only.
     #[arg(long, short, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub quiet: Option<bool>,

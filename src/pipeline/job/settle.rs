@@ -3,7 +3,7 @@
 
 use toml::{Table, Value};
 
-use super::{DatasetArgs, DatasetShape, JobArgs, JobKind, ProgressMode, Size, StoreArgs};
+use super::{DatasetArgs, DatasetShape, JobArgs, JobKind, ProgressMode, Seconds, Size, StoreArgs};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EngineOptions, ProvenancePlace};
 use crate::pipeline::{
@@ -43,6 +43,10 @@ pub struct JobSettings {
     pub run_name: Option<String>,
     /// Figures as JSON.
     pub json: bool,
+    /// When a remote store has stalled; `None` for the default.
+    pub store_timeout: Option<Seconds>,
+    /// How often a request is tried again; `None` for the default.
+    pub store_retries: Option<usize>,
     /// Access to object stores, with secrets.
     pub store: StoreArgs,
 }
@@ -135,6 +139,8 @@ impl JobArgs {
             progress: self.progress.unwrap_or_default(),
             run_name,
             json: self.report.json.unwrap_or_default(),
+            store_timeout: self.store_timeout,
+            store_retries: self.store_retries,
             store: self.store.expanded(environment)?,
         })
     }
@@ -204,6 +210,8 @@ impl JobSettings {
             split_size: (self.target != Target::Filter).then_some(Size(options.split_bytes as usize)),
             threads: Some(self.threads),
             memory: Some(Size(self.memory)),
+            store_timeout: self.store_timeout,
+            store_retries: self.store_retries,
             quiet: Some(self.quiet),
             progress: Some(self.progress),
             dataset: options.dataset.map_or_else(DatasetArgs::default, DatasetArgs::from),

@@ -2,6 +2,7 @@
 //! they are used; they are never shown. Knows no store and reads no environment: values come through a closure.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -37,6 +38,24 @@ pub struct StoreArgs {
 }
 
 impl StoreArgs {
+    /// The settings under the names that the stores know, secrets revealed.
+    #[must_use]
+    pub fn settings(&self) -> BTreeMap<String, String> {
+        let texts = [
+            ("aws_endpoint_url", &self.endpoint),
+            ("aws_region", &self.region),
+            ("aws_access_key_id", &self.access_key_id),
+            ("aws_secret_access_key", &self.secret_access_key),
+            ("aws_session_token", &self.session_token),
+            ("google_service_account_key", &self.google_service_account_key),
+            ("azure_storage_account_name", &self.azure_storage_account_name),
+            ("azure_storage_account_key", &self.azure_storage_account_key),
+        ];
+        let given = texts.into_iter().filter_map(|(name, text)| Some((name, text.as_ref()?.reveal().to_owned())));
+        let http = self.allow_http.map(|allow| ("aws_allow_http", allow.to_string()));
+        given.chain(http).map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
     /// The same with every `${NAME}` replaced by its value.
     ///
     /// # Errors

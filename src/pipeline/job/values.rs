@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Visitor};
@@ -12,6 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::pipeline::MaxRejects;
 
 const SIZE: &str = "a size such as \"512MiB\" or a number of bytes";
+const SECONDS: &str = "a number of seconds such as 30";
 const LIMIT: &str = "a number of records or a share such as 0.01 or \"1%\"";
 
 /// How progress is shown.
@@ -29,6 +31,62 @@ pub enum ProgressMode {
     Json,
     /// Nothing.
     None,
+}
+
+/// A span of time in seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Seconds(pub Duration);
+
+impl Seconds {
+    fn of(seconds: f64) -> Option<Self> {
+        Duration::try_from_secs_f64(seconds).ok().filter(|duration| !duration.is_zero()).map(Self)
+    }
+}
+
+impl FromStr for Seconds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let seconds = text.strip_suffix('s').unwrap_or(text).parse().ok().and_then(Self::of);
+        seconds.ok_or_else(|| format!("expected {SECONDS}"))
+    }
+}
+
+impl Serialize for Seconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.0.as_secs_f64())
+    }
+}
+
+impl<'de> Deserialize<'de> for Seconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Spans;
+        impl Visitor<'_> for Spans {
+            type Value = Seconds;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(SECONDS)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Seconds, E> {
+                text.parse().map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+            fn visit_i64<E: de::Error>(self, seconds: i64) -> Result<Seconds, E> {
+                Seconds::of(seconds as f64).ok_or_else(|| E::invalid_value(de::Unexpected::Signed(seconds), &self))
+            }
+            fn visit_f64<E: de::Error>(self, seconds: f64) -> Result<Seconds, E> {
+                Seconds::of(seconds).ok_or_else(|| E::invalid_value(de::Unexpected::Float(seconds), &self))
+            }
+        }
+        deserializer.deserialize_any(Spans)
+    }
+}
+
+impl JsonSchema for Seconds {
+    fn schema_name() -> Cow<'static, str> {
+        "Seconds".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "description": SECONDS, "type": ["string", "number"], "exclusiveMinimum": 0 })
+    }
 }
 
 /// A number of bytes.

@@ -1,0 +1,218 @@
+//! A file that is open for reading, wherever it is: its length, its change mark, ranges of it, and streams. Blocks the
+//! thread that reads, which may be any thread. Offers itself to Parquet as a source of chunks.
+
+use std::io::Read;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::{Buf, Bytes};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, Length};
+
+use super::Location;
+#[cfg(feature = "remote")]
+use super::fetch::RemoteFile;
+use super::local::{LocalFile, LocalReader, stat};
+use crate::error::{Error, ErrorKind, Result};
+
+/// An open file; clones share it.
+#[derive(Debug, Clone)]
+pub struct Blob {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    location: Location,
+    bytes: Option<u64>,
+    mark: String,
+    source: Source,
+    failure: Mutex<Option<Error>>,
+}
+
+#[derive(Debug)]
+pub(super) enum Source {
+    Local(LocalFile),
+    #[cfg(feature = "remote")]
+    Remote(RemoteFile),
+}
+
+/// Pages of Parquet ask for their headers without saying how long they are.
+const HEADER_BYTES: u64 = 64 << 10;
+
+impl Blob {
+    pub(super) fn new(location: Location, bytes: Option<u64>, mark: String, source: Source) -> Self {
+        Self { inner: Arc::new(Inner { location, bytes, mark, source, failure: Mutex::default() }) }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn location(&self) -> &Location {
+        &self.inner.location
+    }
+
+    /// Its length in bytes; `None` on a web server that does not tell.
+    #[must_use]
+    pub fn bytes(&self) -> Option<u64> {
+        self.inner.bytes
+    }
+
+    /// What changes when the file does: the time of its last change in nanoseconds since 1970 for local files, the
+    /// tag of the version (or the time of its last change) for remote ones.
+    #[must_use]
+    pub fn mark(&self) -> &str {
+        &self.inner.mark
+    }
+
+    /// The bytes `range`, which must lie within the file.
+    ///
+    /// # Errors
+    /// `Io` when they cannot be read, `Input` when the file has changed since it was opened or became shorter, or
+    /// when the server gives no ranges.
+    pub fn read_range(&self, range: Range<u64>) -> Result<Bytes> {
+        match &self.inner.source {
+            Source::Local(file) => self.read_local(file, range),
+            #[cfg(feature = "remote")]
+            Source::Remote(file) => file.read(range),
+        }
+    }
+
+    fn read_local(&self, file: &LocalFile, range: Range<u64>) -> Result<Bytes> {
+        let mut bytes = vec![0; range.end.saturating_sub(range.start) as usize];
+        if file.read_at(&mut bytes, range.start)? < bytes.len() {
+            let message = "the file is shorter than it was, or than it says";
+            return Err(Error::new(ErrorKind::Input, self.inner.location.to_string(), message));
+        }
+        Ok(bytes.into())
+    }
+
+    /// A stream of the bytes `range`. Remote files are fetched ahead in ranges of
+    /// [`DEFAULT_RANGE_BYTES`](super::DEFAULT_RANGE_BYTES), at most two of which are in memory. Why it failed says
+    /// [`Blob::failure`].
+    #[must_use]
+    pub fn reader(&self, range: Range<u64>) -> Box<dyn Read + Send> {
+        let reader: Box<dyn Read + Send> = match &self.inner.source {
+            Source::Local(file) => {
+                Box::new(LocalReader { file: file.clone(), at: range.start, end: range.end.max(range.start) })
+            }
+            #[cfg(feature = "remote")]
+            Source::Remote(file) => file.reader(Some(range)),
+        };
+        Box::new(Watched { reader, blob: self.clone() })
+    }
+
+    /// A stream of the whole file; the only way to read a file of unknown length.
+    #[must_use]
+    pub fn stream(&self) -> Box<dyn Read + Send> {
+        match (&self.inner.source, self.inner.bytes) {
+            #[cfg(feature = "remote")]
+            (Source::Remote(file), _) => Box::new(Watched { reader: file.reader(None), blob: self.clone() }),
+            (Source::Local(_), bytes) => self.reader(0..bytes.unwrap_or(0)),
+        }
+    }
+
+    /// The first error with which this file could not be read, and its clones, by stream or by chunk. Decoders between
+    /// the file and a caller may take such an error for damage of what they decode; who finds damage asks here first.
+    #[must_use]
+    pub fn failure(&self) -> Option<Error> {
+        let failure = self.inner.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.as_ref().map(|error| Error::new(error.kind, &*error.place, &*error.message))
+    }
+
+    fn note(&self, error: &Error) {
+        let mut failure = self.inner.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.get_or_insert_with(|| Error::new(error.kind, &*error.place, &*error.message));
+    }
+
+    /// Looks whether the file is still the one that was opened.
+    ///
+    /// # Errors
+    /// `Input` when it is not, `Io` when that cannot be found out.
+    pub fn check_unchanged(&self) -> Result<()> {
+        let same = match &self.inner.source {
+            Source::Local(_) => {
+                let now = self.inner.location.as_local().map(stat).transpose()?.flatten();
+                now.is_some_and(|now| now.bytes == self.inner.bytes && now.mark == self.inner.mark)
+            }
+            #[cfg(feature = "remote")]
+            Source::Remote(file) => file.is_unchanged()?,
+        };
+        let changed =
+            || Error::new(ErrorKind::Input, self.inner.location.to_string(), "the file changed while it was read");
+        if same { Ok(()) } else { Err(changed()) }
+    }
+
+    fn chunk(&self, range: Range<u64>) -> parquet::errors::Result<Bytes> {
+        let bytes = match &self.inner.source {
+            Source::Local(file) => self.read_local(file, range),
+            #[cfg(feature = "remote")]
+            Source::Remote(file) => file.read_kept(range),
+        };
+        bytes.map_err(|error| {
+            self.note(&error);
+            ParquetError::External(Box::new(error))
+        })
+    }
+}
+
+impl Length for Blob {
+    fn len(&self) -> u64 {
+        self.inner.bytes.unwrap_or(0)
+    }
+}
+
+impl ChunkReader for Blob {
+    type T = Box<dyn Read + Send>;
+
+    fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
+        // The first bytes serve a header; whoever reads on gets the rest as a stream.
+        let bytes = self.len();
+        let middle = (start + HEADER_BYTES).min(bytes).max(start);
+        let head = self.chunk(start..middle)?;
+        let rest = Rest { blob: self.clone(), at: middle, end: bytes, reader: None };
+        Ok(Box::new(head.reader().chain(rest)))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
+        let end = start.checked_add(length as u64).filter(|&end| end <= self.len());
+        let beyond = || ParquetError::EOF(format!("{}: {length} bytes at {start} are not there", self.inner.location));
+        self.chunk(start..end.ok_or_else(beyond)?)
+    }
+}
+
+/// Notes with what a stream failed.
+struct Watched {
+    reader: Box<dyn Read + Send>,
+    blob: Blob,
+}
+
+impl Read for Watched {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.reader.read(buffer).inspect_err(|error| {
+            let place = || self.blob.inner.location.to_string();
+            let told = || Error::new(ErrorKind::Io, place(), format!("cannot be read: {error}"));
+            self.blob.note(&store_error(error).unwrap_or_else(told));
+        })
+    }
+}
+
+/// The rest of a file, opened when it is read.
+struct Rest {
+    blob: Blob,
+    at: u64,
+    end: u64,
+    reader: Option<Box<dyn Read + Send>>,
+}
+
+impl Read for Rest {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.reader.get_or_insert_with(|| self.blob.reader(self.at..self.end)).read(buffer)
+    }
+}
+
+/// The error of a store in an error of reading; `None` when the bytes themselves are wrong, such as a torn stream.
+#[must_use]
+pub fn store_error(error: &std::io::Error) -> Option<Error> {
+    let inner = error.get_ref()?.downcast_ref::<Error>()?;
+    Some(Error::new(inner.kind, &*inner.place, &*inner.message))
+}

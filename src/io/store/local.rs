@@ -1,0 +1,152 @@
+//! Files of this machine: read by range without a shared position, listed by name. Writing is
+//! the work of [`crate::io::disk`].
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use super::Listed;
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::failed;
+
+/// An open file.
+#[derive(Debug, Clone)]
+pub(super) struct LocalFile {
+    file: Arc<File>,
+    place: String,
+}
+
+impl LocalFile {
+    /// Opens `path`; gives the file, its length and its change mark.
+    pub(super) fn open(path: &Path) -> Result<(Self, u64, String)> {
+        let place = path.to_string_lossy().into_owned();
+        let open = || -> io::Result<_> {
+            let file = File::open(path)?;
+            let metadata = file.metadata()?;
+            Ok((file, metadata))
+        };
+        let (file, metadata) = open().map_err(|error| failed(&*place, "cannot be opened", error))?;
+        if metadata.is_dir() {
+            return Err(Error::new(ErrorKind::Usage, place, "this is a folder, not a file"));
+        }
+        let (bytes, mark) = (metadata.len(), mark(&metadata));
+        Ok((Self { file: Arc::new(file), place }, bytes, mark))
+    }
+
+    /// Fills `buffer` from `offset` as far as the file goes.
+    pub(super) fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize> {
+        let mut n_read = 0;
+        while n_read < buffer.len() {
+            match read_at(&self.file, &mut buffer[n_read..], offset + n_read as u64) {
+                Ok(0) => break,
+                Ok(n) => n_read += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(failed(&*self.place, "cannot be read", error)),
+            }
+        }
+        Ok(n_read)
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}
+
+/// Reads a file from one offset to another.
+pub(super) struct LocalReader {
+    pub(super) file: LocalFile,
+    pub(super) at: u64,
+    pub(super) end: u64,
+}
+
+impl Read for LocalReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let wanted = usize::try_from(self.end - self.at).unwrap_or(usize::MAX).min(buffer.len());
+        let n_read = read_at(&self.file.file, &mut buffer[..wanted], self.at)?;
+        self.at += n_read as u64;
+        if n_read == 0 && wanted > 0 {
+            let message = "the file became shorter while it was read";
+            return Err(io::Error::other(Error::new(ErrorKind::Input, &*self.file.place, message)));
+        }
+        Ok(n_read)
+    }
+}
+
+/// Size and mark of the file at `path`; `None` when there is no file.
+pub(super) fn stat(path: &Path) -> Result<Option<Listed>> {
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => Ok(None),
+        Ok(metadata) => Ok(Some(Listed { location: path.into(), bytes: Some(metadata.len()), mark: mark(&metadata) })),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(failed(path.to_string_lossy(), "cannot be opened", error)),
+    }
+}
+
+/// All files below `folder`, by path.
+pub(super) fn list(folder: &Path) -> Result<Vec<Listed>> {
+    let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        let place = folder.to_string_lossy().into_owned();
+        let entries = std::fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+        for entry in entries.map_err(|error| failed(&*place, "the folder cannot be listed", error))? {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.extend(stat(&path)?);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Sizes of all files below `folder` by their names in it; nothing when there is no folder.
+pub(super) fn names(folder: &Path) -> Result<BTreeMap<String, u64>> {
+    if !folder.is_dir() {
+        return Ok(BTreeMap::new());
+    }
+    let below = |listed: Listed| {
+        let parts = listed.location.as_local()?.strip_prefix(folder).ok()?.components();
+        let parts: Vec<_> = parts.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+        Some((parts.join("/"), listed.bytes?))
+    };
+    Ok(list(folder)?.into_iter().filter_map(below).collect())
+}
+
+/// The files that `pattern` matches, by path.
+pub(super) fn matches(pattern: &Path) -> Result<Vec<Listed>> {
+    let place = pattern.to_string_lossy();
+    let wrong = |error: glob::PatternError| Error::new(ErrorKind::Usage, &*place, "this is no pattern").because(error);
+    let mut found = Vec::new();
+    for path in glob::glob(&place).map_err(wrong)? {
+        let path: PathBuf = path.map_err(|error| failed(&*place, "a folder cannot be listed", error.into()))?;
+        found.extend(stat(&path)?);
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The whole file; `None` when there is none.
+pub(super) fn read_all(path: &Path) -> Result<Option<Vec<u8>>> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(path.to_string_lossy(), "cannot be read", error)),
+    }
+}
+
+/// The time of the last change in nanoseconds since 1970, and the size where the system keeps no such time.
+fn mark(metadata: &std::fs::Metadata) -> String {
+    let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    changed.map_or_else(|| format!("{} bytes", metadata.len()), |since| since.as_nanos().to_string())
+}
