@@ -31,7 +31,7 @@ fn what_is_wrong_in_a_job_file_is_said_with_its_place() {
         ("memory = \"lots\"\n", "line 1, column 10", "expected a size such as \"512MiB\" or a number of bytes"),
         ("memory = 0\n", "line 1, column 10", "expected a size"),
         ("max_rejects = \"150%\"\n", "line 1, column 15", "expected a number of records or a share"),
-        ("format = \"csv\"\n", "line 1, column 10", "unknown value `csv`, expected `parquet` or `jsonl`"),
+        ("format = \"csv\"\n", "line 1, column 10", "unknown value `csv`, expected one of `parquet`"),
         ("kind = \"nightly\"\n", "line 1, column 8", "`compaction`"),
         ("output = \"${HOME}/run\"\n", "line 1, column 10", "only for secrets"),
         ("inputs = [\"a\", \"${DATA}/*.jsonl\"]\n", "line 1, column 16", "only for secrets"),

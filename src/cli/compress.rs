@@ -11,7 +11,7 @@ use condenser::io::{FilterSink, Input, Inputs, RunWriter, expand};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
     BatchOptions, ChatGuard, Condense, Context, Corpus, JobSettings, Observer, Outcome, Plan, ResourceLimits, Shard,
-    Target, compress,
+    TableOptions, Target, compress,
 };
 
 use super::args::{CompressArgs, PlaceArgs};
@@ -93,8 +93,13 @@ fn filter(
 pub(super) fn plan(settings: &JobSettings, inputs: Vec<Input>) -> Result<(Arc<dyn Corpus>, Plan)> {
     let options = &settings.options;
     let batches = BatchOptions { batch_bytes: options.batch_bytes, max_record_bytes: options.max_record_bytes };
-    let (corpus, inputs) = Inputs::plan(inputs, batches, options.split_bytes)?;
+    let (corpus, inputs) = Inputs::plan(inputs, batches, tables_of(settings), options.split_bytes)?;
     Ok((Arc::new(corpus), Plan::new(options.clone(), inputs)?))
+}
+
+/// How tables among the inputs are read.
+pub(super) fn tables_of(settings: &JobSettings) -> TableOptions {
+    TableOptions { messages_column: settings.options.messages_column.clone(), shape: settings.options.shape }
 }
 
 /// Everything that holds for the pipeline of a job.

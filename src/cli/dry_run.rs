@@ -174,7 +174,7 @@ fn measure(settings: &JobSettings, taken: &[&(Input, u64)], share: u64) -> Resul
     context.max_rejects = None;
     let batches = BatchOptions { batch_bytes: SAMPLE_BATCH, max_record_bytes: settings.options.max_record_bytes };
     let inputs = taken.iter().map(|(input, _)| input.clone()).collect();
-    let (inputs, slices) = Inputs::plan(inputs, batches, u64::MAX)?;
+    let (inputs, slices) = Inputs::plan(inputs, batches, compress::tables_of(settings), u64::MAX)?;
     let plan = Plan::new(settings.options.clone(), slices)?;
     let read = Arc::new(Mutex::new(vec![(0, 0); taken.len()]));
     let heads = Arc::new(Heads { inputs, share, read: read.clone() });

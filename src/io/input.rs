@@ -8,7 +8,8 @@ use super::failed;
 use super::store::{Location, Place, Stores};
 use crate::error::{Error, ErrorKind, Result};
 
-const ENDINGS: [&str; 7] = ["jsonl", "ndjson", "json", "traj", "parquet", "arrow", "feather"];
+const ENDINGS: [&str; 11] =
+    ["jsonl", "ndjson", "json", "traj", "parquet", "pq", "parq", "arrow", "arrows", "feather", "ipc"];
 const STORED_ENDINGS: [&str; 3] = ["gz", "zst", "zstd"];
 
 /// One input.

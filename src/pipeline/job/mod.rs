@@ -40,8 +40,8 @@ pub struct JobArgs {
     /// What the job is for [default: compress].
     #[arg(skip)]
     pub kind: Option<JobKind>,
-    /// Files, folders or patterns with JSON lines (plain, gzip or zstd), also in s3://, gs://, az:// and on
-    /// http(s)://, or `-` for stdin.
+    /// Files, folders or patterns with JSON lines (plain, gzip or zstd), documents, Parquet or Arrow IPC, also in s3://,
+    /// gs://, az:// and on http(s)://, or `-` for stdin.
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<String>,
     /// Directory for the run, also in s3://, gs:// or az://; `-` writes records to stdout.
@@ -53,6 +53,9 @@ pub struct JobArgs {
     /// Shape of all records; found out per file when left out.
     #[arg(long, value_enum)]
     pub shape: Option<ShapeName>,
+    /// Of tables: the column with the conversations; found by name and type when left out.
+    #[arg(long, value_name = "NAME")]
+    pub messages_column: Option<String>,
     /// Also write the decisions table: one row per message.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub trace: Option<bool>,

@@ -87,10 +87,11 @@ impl JobArgs {
             (None, _) => ConversationFormat::Parquet,
         };
         let (trace, verbatim_map) = (self.trace.unwrap_or_default(), self.verbatim_map.unwrap_or_default());
-        if is_filter && (self.format == Some(ConversationFormat::Parquet) || trace || verbatim_map) {
+        if is_filter && (self.format.is_some_and(|format| format != ConversationFormat::Jsonl) || trace || verbatim_map)
+        {
             return usage(
                 "",
-                "the filter writes records of the input's shape; --format parquet, --trace and --verbatim-map need --output RUN",
+                "the filter writes records of the input's shape; other formats, --trace and --verbatim-map need --output RUN",
             );
         }
         if verbatim_map && format != ConversationFormat::Jsonl {
@@ -120,6 +121,7 @@ impl JobArgs {
                 engine: self.engine.over(base),
                 format,
                 shape: self.shape,
+                messages_column: self.messages_column,
                 trace,
                 verbatim_map,
                 batch_bytes: DEFAULT_BATCH_BYTES,
@@ -203,6 +205,7 @@ impl JobSettings {
             },
             format: Some(options.format),
             shape: options.shape,
+            messages_column: options.messages_column.clone(),
             trace: Some(options.trace),
             verbatim_map: Some(options.verbatim_map),
             max_rejects: self.max_rejects,
