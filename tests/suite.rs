@@ -11,13 +11,16 @@
 
 mod classify;
 mod cli;
+mod compaction;
 mod corpora;
 mod crash;
+mod dataset;
 mod defects;
 mod documents;
 mod engine;
 mod events;
 mod get;
+mod job;
 mod metrics;
 mod native;
 mod pipeline;

@@ -30,6 +30,7 @@ impl Run {
     /// When a table cannot be read.
     pub fn find(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Option<Restorer>> {
         // The files are not hashed first: that would read everything. Damage shows in the record's checksum.
+        self.check_originals()?;
         guarded(commit, || self.find_unguarded(commit, id, bridge))
     }
 
@@ -39,6 +40,7 @@ impl Run {
     /// # Errors
     /// When a table cannot be read.
     pub fn find_compressed(&self, commit: &Commit, id: &str) -> Result<Vec<String>> {
+        self.check_originals()?;
         guarded(commit, || self.find_compressed_unguarded(commit, id))
     }
 

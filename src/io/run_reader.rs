@@ -118,11 +118,39 @@ impl Run {
         Ok(())
     }
 
+    /// The figures of a part.
+    ///
+    /// # Errors
+    /// When the table cannot be opened.
+    pub fn metrics(&self, commit: &Commit) -> Result<Box<dyn TableReader>> {
+        self.table(commit, Table::Metrics, &Wanted::All)
+    }
+
+    /// Compares the figures of a part with their commit.
+    ///
+    /// # Errors
+    /// `Verification` names table, part and rows of the first damage.
+    pub fn check_metrics(&self, commit: &Commit) -> Result<()> {
+        let part = format!("part {}", commit.part);
+        let mut files = commit.files.iter().filter(|file| file.table == Table::Metrics.as_str());
+        files.try_for_each(|file| self.check_file(file, &part))
+    }
+
+    /// Refuses a run that was only measured.
+    pub(super) fn check_originals(&self) -> Result<()> {
+        if !self.manifest.options.measure_only {
+            return Ok(());
+        }
+        let message = "the run holds no originals: it is a report, which measures and writes figures only";
+        Err(Error::new(ErrorKind::Usage, self.root.to_string(), message))
+    }
+
     /// Restores a part; with `checksums` every record is compared with the metrics table.
     ///
     /// # Errors
     /// When a table cannot be opened.
     pub fn restorer(&self, commit: &Commit, bridge: &Bridge, checksums: bool) -> Result<Restorer> {
+        self.check_originals()?;
         let readers = PartReaders {
             conversations: self.table(commit, Table::Conversations, &Wanted::All)?,
             verbatim: self.table(commit, Table::Verbatim, &Wanted::All)?,

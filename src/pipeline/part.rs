@@ -127,13 +127,15 @@ async fn work_all(
     .map_ok(|(admitted, shape)| {
         let (engine, source, options) = (context.engine.clone(), source.clone(), &context.options);
         let (format, trace, verbatim_map) = (options.format, options.trace, options.verbatim_map);
+        let dataset = options.dataset;
         let place = match &admitted.batch {
             Batch::Lines(lines) => format!("{source}: byte {}", lines.offset),
             Batch::Rows(rows) => format!("{source}: row {}", rows.first_row),
         };
         context.bridge.run(place, move || {
             let recipe = Recipe { engine: &*engine, format, shape, forced: forced.is_some() };
-            let encoded = encode_batch(&Task { recipe, source: &source, trace, verbatim_map }, &admitted.batch)?;
+            let task = Task { recipe, source: &source, trace, verbatim_map, dataset };
+            let encoded = encode_batch(&task, &admitted.batch)?;
             let Admitted { batch, stored_bytes, permit } = admitted;
             Ok(Worked { encoded, bytes: batch.n_bytes() as u64, stored_bytes, permit })
         })

@@ -102,6 +102,8 @@ pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, bat
         batch_bytes: batches.batch_bytes,
         max_record_bytes: batches.max_record_bytes,
         split_bytes: 1 << 30,
+        measure_only: false,
+        dataset: None,
     };
     Context {
         engine,
