@@ -288,10 +288,10 @@ impl Source for RowSource {
 }
 
 /// Size and BLAKE3 of `range` of a file, or of all of it.
-fn hash_file(name: &str, path: &Path, range: Option<Range<u64>>) -> Result<(u64, String)> {
+fn hash_file(name: &str, path: &Path, range: Option<&Range<u64>>) -> Result<(u64, String)> {
     let hash = || -> io::Result<(u64, String)> {
         let mut file = File::open(path)?;
-        let length = match &range {
+        let length = match range {
             Some(range) => {
                 file.seek(SeekFrom::Start(range.start))?;
                 range.end - range.start

@@ -187,6 +187,6 @@ impl RowStream for ParquetRows {
         let ranges: Vec<(u64, u64)> = columns.map(::parquet::file::metadata::ColumnChunkMetaData::byte_range).collect();
         let start = ranges.iter().map(|&(start, _)| start).min().unwrap_or(0);
         let end = ranges.iter().map(|&(start, length)| start.saturating_add(length)).max().unwrap_or(0);
-        hash_file(&self.name, &self.path, Some(start..end.max(start)))
+        hash_file(&self.name, &self.path, Some(&(start..end.max(start))))
     }
 }
