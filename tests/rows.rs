@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use arrow::array::{
     Array, ArrayRef, AsArray, BinaryArray, DictionaryArray, Float64Array, Int8Array, Int64Array, ListArray,
-    StringArray, StructArray, TimestampMicrosecondArray,
+    ListViewArray, StringArray, StructArray, TimestampMicrosecondArray, UnionArray,
 };
 use arrow::buffer::OffsetBuffer;
 use arrow::compute::{cast, concat_batches};
-use arrow::datatypes::{DataType, Field, FieldRef, Fields, Int8Type, Schema, SchemaRef, TimeUnit};
+use arrow::datatypes::{DataType, Field, FieldRef, Fields, Int8Type, Schema, SchemaRef, TimeUnit, UnionFields};
 use arrow::ipc::reader::{FileReader, StreamReader};
 use arrow::ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow::record_batch::RecordBatch;
@@ -20,7 +20,7 @@ use condenser::io::{Input, Run, TableWriter, open_input};
 use condenser::model::{EngineOptions, ProvenancePlace};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
-    BatchOptions, Commit, Container, Context, ConversationFormat, ResourceLimits, Slice, Source, TableOptions,
+    BatchOptions, Commit, Container, Context, ConversationFormat, ResourceLimits, Slice, Source, TableOptions, marks,
     verify_rows,
 };
 use parquet::arrow::ArrowWriter;
@@ -195,7 +195,7 @@ fn value(data_type: &DataType, name: &str, seeded: &mut Seeded) -> Value {
         return Value::Null;
     }
     match data_type {
-        DataType::Int64 => json!(seeded.below(1000) as i64 - 500),
+        DataType::Int64 => json!(i64::try_from(seeded.below(1000)).unwrap() - 500),
         DataType::UInt8 => json!(seeded.below(256)),
         DataType::Boolean => json!(seeded.below(2) == 0),
         DataType::Float64 => json!(seeded.below(1000) as f64 / 7.0),
@@ -276,7 +276,7 @@ fn random_table(seeded: &mut Seeded) -> RecordBatch {
         columns.push(Arc::new((0..n).map(|row| (row % 5 > 0).then(|| format!("chat/{row}"))).collect::<StringArray>()));
     } else {
         fields.push(field("conversation_id", DataType::Int64));
-        columns.push(Arc::new(Int64Array::from_iter_values(0..n as i64)));
+        columns.push(Arc::new((0..n).map(|row| i64::try_from(row).ok()).collect::<Int64Array>()));
     }
     if seeded.below(3) == 0 {
         // The same conversations as text.
@@ -442,6 +442,47 @@ fn a_column_that_cannot_take_new_texts_stays_as_it_is() {
     let context = context(ConversationFormat::Arrow, ProvenancePlace::Sidecar, 1 << 20, 1);
     let run = run(&context, vec![open(&path, 1 << 20)], &folder.path("run"));
     assert_eq!(restored(&run, &run.commits[0], &folder), table);
+}
+
+#[test]
+fn the_mark_of_a_row_does_not_depend_on_how_it_is_held() {
+    let texts: ArrayRef =
+        Arc::new(StringArray::from(vec![Some("a"), None, Some(""), Some("größer als zwölf Bytes"), Some("a")]));
+    let batch = |column: &ArrayRef| RecordBatch::try_from_iter_with_nullable([("x", column.clone(), true)]).unwrap();
+    let expected = marks(&batch(&texts));
+    let dictionary = DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::LargeUtf8));
+    for data_type in [DataType::LargeUtf8, DataType::Utf8View, DataType::Binary, DataType::BinaryView, dictionary] {
+        let other = cast(&texts, &data_type).unwrap();
+        assert_eq!(marks(&batch(&other)), expected, "{data_type}");
+        assert_eq!(marks(&batch(&other.slice(2, 3))), expected[2..], "{data_type}");
+    }
+    assert_eq!(expected[0], expected[4]);
+    assert!((1..4).all(|row| expected[row] != expected[0]) && expected[1] != expected[2]);
+    let table = chats(10);
+    assert_eq!(marks(&table.slice(3, 4)), marks(&table)[3..7]);
+}
+
+#[test]
+fn list_views_and_unions_go_through_arrow() {
+    let table = chats(20);
+    let list = table.column(1);
+    let item = field("item", list.as_list::<i32>().values().data_type().clone());
+    let view = ListViewArray::from(list.as_list::<i32>().clone());
+    let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..20));
+    let fields = UnionFields::from_fields(vec![Field::new("n", DataType::Int64, true)]);
+    let union = UnionArray::try_new(fields, vec![0; 20].into(), None, vec![numbers]).unwrap();
+    let schema = Schema::new(vec![
+        Field::new("messages", DataType::ListView(item), true),
+        Field::new("u", union.data_type().clone(), true),
+    ]);
+    let table = RecordBatch::try_new(Arc::new(schema), vec![Arc::new(view), Arc::new(union)]).unwrap();
+    let folder = TestDir::new();
+    write(&folder.path("in.arrow"), Container::ArrowFile, &table, 7);
+    condenser(folder.root(), &["compress", "in.arrow", "-o", "run", "--format", "arrow", "--recency-window", "0"]).ok();
+    condenser(folder.root(), &["restore", "run", "-o", "back"]).ok();
+    assert_eq!(read(&folder.path("back/in.arrow")), table);
+    let told = condenser(folder.root(), &["compress", "in.arrow", "-o", "refused"]).exits(1);
+    assert!(told.stderr.contains("--format arrow"), "{}", told.stderr);
 }
 
 // ---- through the program ----

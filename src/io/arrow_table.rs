@@ -137,20 +137,15 @@ impl ArrowTable {
         let damaged = |error| damaged(blob, &error);
         let mut file = BufReader::with_capacity(256 << 10, BlobFile::new(blob.clone()));
         let first = file.fill_buf().map_err(io)?;
-        let (batches, schema): (Box<dyn Iterator<Item = _> + Send>, SchemaRef) = match sniff_table(first) {
-            Some(Container::ArrowStream) => {
-                let reader = StreamReader::try_new(file, None).map_err(damaged)?;
-                let schema = reader.schema();
-                (Box::new(reader), schema)
-            }
-            _ => {
-                file.seek(SeekFrom::Start(0)).map_err(io)?;
-                let reader = FileReader::try_new(file, None).map_err(damaged)?;
-                let schema = reader.schema();
-                (Box::new(reader), schema)
-            }
-        };
-        Ok((Self { batches, file: blob.clone() }, schema))
+        if sniff_table(first) == Some(Container::ArrowStream) {
+            let reader = StreamReader::try_new(file, None).map_err(damaged)?;
+            let schema = reader.schema();
+            return Ok((Self { batches: Box::new(reader), file: blob.clone() }, schema));
+        }
+        file.seek(SeekFrom::Start(0)).map_err(io)?;
+        let reader = FileReader::try_new(file, None).map_err(damaged)?;
+        let schema = reader.schema();
+        Ok((Self { batches: Box::new(reader), file: blob.clone() }, schema))
     }
 
     /// Opens a foreign table; `only` are the numbers of the wanted rows, ascending.

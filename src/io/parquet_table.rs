@@ -19,7 +19,8 @@ use parquet::schema::types::ColumnPath;
 use super::encoder::{Encoder, RawChunk};
 use super::store::Blob;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::{TableReader, batch_bytes, view_schema};
+use crate::pipeline::bridge::guard;
+use crate::pipeline::{TableReader, batch_bytes, value_bytes, view_schema};
 
 /// A row group ends when its rows have this many bytes: 32 MiB of text become some 8 MiB, which a reader holds
 /// easily and which still compress well.
@@ -83,7 +84,12 @@ impl ParquetEncoder {
     fn writer(&mut self, held: Option<SchemaRef>) -> Result<&mut ArrowWriter<Vec<u8>>> {
         let writer = match (self.writer.take(), &self.foreign) {
             (Some(writer), _) => writer,
-            (None, Some(schema)) => foreign_writer(schema, held.unwrap_or_else(|| schema.clone()))?,
+            (None, Some(schema)) => {
+                let held = held.unwrap_or_else(|| schema.clone());
+                // Types that Parquet lacks are met with a panic here and there.
+                guard(|| foreign_writer(schema, held))
+                    .unwrap_or_else(|message| Err(refused(ParquetError::General(message))))?
+            }
             (None, None) => return Err(Error::new(ErrorKind::Internal, "", "a table was written after its end")),
         };
         Ok(self.writer.insert(writer))
@@ -107,9 +113,7 @@ impl Encoder for ParquetEncoder {
     fn append(&mut self, batch: &RecordBatch) -> Result<Vec<RawChunk>> {
         let writer = self.writer(Some(batch.schema()))?;
         writer.write(batch).map_err(internal)?;
-        // Views know no size of their own; the writer knows what it holds.
-        let held = writer.in_progress_size();
-        self.bytes = if self.foreign.is_some() { held } else { self.bytes + batch_bytes(batch) };
+        self.bytes += if self.foreign.is_some() { value_bytes(batch) } else { batch_bytes(batch) };
         self.rows += batch.num_rows();
         if self.bytes >= ROW_GROUP_BYTES || self.rows >= ROW_GROUP_ROWS {
             return Ok(vec![self.end_row_group()?]);
@@ -144,11 +148,12 @@ fn findable(properties: WriterPropertiesBuilder, name: &str, bloom: bool) -> Wri
     if bloom { properties.set_column_bloom_filter_enabled(column, true) } else { properties }
 }
 
+fn refused(error: ParquetError) -> Error {
+    let message = "a column cannot be written as Parquet; --format arrow writes columns of every type";
+    Error::new(ErrorKind::Input, "", message).because(error)
+}
+
 fn foreign_writer(schema: &SchemaRef, held: SchemaRef) -> Result<ArrowWriter<Vec<u8>>> {
-    let refused = |error: ParquetError| {
-        let message = "a column cannot be written as Parquet; --format arrow writes columns of every type";
-        Error::new(ErrorKind::Input, "", message).because(error)
-    };
     let columns = ArrowSchemaConverter::new().convert(&held).map_err(refused)?;
     let mut properties = properties()?;
     for column in columns.columns() {

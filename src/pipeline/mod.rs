@@ -40,7 +40,7 @@ pub use record::{RejectRow, label};
 pub use restore::{PartReaders, Restored, Restorer};
 pub use rows::{
     CellKind, Container, LostRows, RestoredRows, RowDigest, RowMark, RowReaders, RowRestorer, TableInput, TableOptions,
-    cell_texts, conform_rows, marks, verify_rows, view_schema,
+    cell_texts, conform_rows, marks, value_bytes, verify_rows, view_schema,
 };
 pub use sealed::{open_sealed, seal};
 pub use tables::{

@@ -12,6 +12,7 @@ use arrow::buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
+use arrow::record_batch::RecordBatch;
 
 /// Where the items of each list stand among the values.
 #[derive(Debug, Clone, Copy)]
@@ -120,12 +121,41 @@ pub(super) fn list_of(like: &DataType, values: ArrayRef, lengths: &[usize]) -> R
             Arc::new(ListViewArray::try_new(item.clone(), starts, sizes, values, None)?)
         }
         DataType::LargeListView(item) => {
-            let starts: ScalarBuffer<i64> = starts().map(|start| start as i64).collect();
-            let sizes: ScalarBuffer<i64> = lengths.iter().map(|&length| length as i64).collect();
+            let starts: ScalarBuffer<i64> = starts().map(wide_count).collect();
+            let sizes: ScalarBuffer<i64> = lengths.iter().copied().map(wide_count).collect();
             Arc::new(LargeListViewArray::try_new(item.clone(), starts, sizes, values, None)?)
         }
         other => return Err(ArrowError::InvalidArgumentError(format!("{other} is no list of messages"))),
     })
+}
+
+fn wide_count(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// Bytes of the values of `rows`, texts behind views included, for bounds that depend on the data only.
+#[must_use]
+pub fn value_bytes(rows: &RecordBatch) -> usize {
+    rows.columns().iter().map(|column| array_bytes(column)).sum()
+}
+
+fn array_bytes(array: &dyn Array) -> usize {
+    let n = array.len();
+    match array.data_type() {
+        DataType::Utf8View => array.as_string_view().views().iter().map(|view| *view as u32 as usize).sum(),
+        DataType::BinaryView => array.as_binary_view().views().iter().map(|view| *view as u32 as usize).sum(),
+        DataType::Struct(_) => array.as_struct().columns().iter().map(|column| array_bytes(column)).sum(),
+        DataType::List(_) | DataType::LargeList(_) | DataType::Map(_, _) if n > 0 => {
+            match (Ranges::of(array), values_of(array)) {
+                (Some(ranges), Some(values)) => {
+                    let (start, end) = (ranges.get(0).start, ranges.get(n - 1).end);
+                    n * size_of::<i32>() + array_bytes(values.slice(start, end - start).as_ref())
+                }
+                _ => 0,
+            }
+        }
+        _ => array.to_data().get_slice_memory_size().unwrap_or(0),
+    }
 }
 
 /// Texts of any text type, also behind a dictionary.

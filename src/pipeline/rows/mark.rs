@@ -63,13 +63,16 @@ pub fn marks(rows: &RecordBatch) -> Vec<RowMark> {
         .collect()
 }
 
+/// Appends the value at an index.
+type WriteValue<'a> = Box<dyn Fn(usize, &mut Vec<u8>) + 'a>;
+
 /// An array ready to be read value by value.
 enum Cells<'a> {
     Null,
     Bool(&'a BooleanArray),
     Fixed(Buffer, usize, Option<NullBuffer>),
     Bytes(Box<dyn Fn(usize) -> Option<&'a [u8]> + 'a>),
-    Nested(Box<dyn Fn(usize, &mut Vec<u8>) + 'a>),
+    Nested(WriteValue<'a>),
 }
 
 impl<'a> Cells<'a> {
@@ -92,7 +95,9 @@ impl<'a> Cells<'a> {
                 let nulls = array.nulls();
                 Self::Nested(Box::new(move |row, out| {
                     if valid(nulls, row, out) {
-                        fields.iter().for_each(|field| field.write(row, out));
+                        for field in &fields {
+                            field.write(row, out);
+                        }
                     }
                 }))
             }

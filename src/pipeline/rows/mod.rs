@@ -12,6 +12,7 @@ mod render;
 mod restore;
 mod structs;
 
+pub use cells::value_bytes;
 pub(crate) use encode::encode_rows;
 pub use mark::{RowDigest, RowMark, marks};
 pub use packed::{conform_rows, view_schema};
