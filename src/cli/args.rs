@@ -33,6 +33,8 @@ pub(crate) enum Command {
     Finish(FinishArgs),
     /// Bring the originals back, byte for byte.
     Restore(RestoreArgs),
+    /// One conversation out of a run, as it was or as it is shown, without reading the rest.
+    Get(GetArgs),
     /// Recompute every hash of a run and restore every record; exit code 4 on any difference.
     Verify(VerifyArgs),
     /// Say for every message of an input why it would be kept or compressed.
@@ -185,6 +187,24 @@ pub(crate) struct RestoreArgs {
     /// Print errors only.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GetArgs {
+    /// The run directory, also in s3://, gs:// or az://.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    /// The id of the conversation.
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// As the run shows it, instead of the original.
+    #[arg(long)]
+    pub(crate) compressed: bool,
+    /// A file, or `-` for stdout [default: -].
+    #[arg(long, short, value_name = "FILE|-")]
+    pub(crate) output: Option<String>,
+    #[command(flatten)]
+    pub(crate) stores: StoreArgs,
 }
 
 #[derive(Debug, Args)]

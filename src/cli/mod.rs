@@ -10,6 +10,7 @@ mod dry_run;
 mod expire;
 mod explain;
 mod finish;
+mod get;
 mod log;
 mod message;
 mod progress;
@@ -75,6 +76,7 @@ fn run(command: Command) -> Result<Ending> {
         Command::Report(args) => report::run(&args),
         Command::Expire(args) => expire::run(args),
         Command::Restore(args) => restore::run(args),
+        Command::Get(args) => get::run(args),
         Command::Verify(args) => verify::run(&args),
         Command::Explain(args) => explain::run(*args),
         Command::Schema(args) => schema::run(args.name.as_deref()),

@@ -71,10 +71,13 @@ fn local(name: String, path: PathBuf) -> Input {
 fn remote(place: &Place, stores: &Stores) -> Result<Vec<Input>> {
     let location = place.location();
     let input = |location: Location| Input { name: location.to_string(), file: Some(Place::new(stores, location)) };
-    if !location.has_pattern() && place.exists()? {
+    let usage = |message: &str| Err(Error::new(ErrorKind::Usage, location.to_string(), message));
+    // What looks like a file is asked for first: who may read it may not be allowed to list.
+    let is_file = |place: &Place| Ok::<_, Error>(!location.has_pattern() && place.exists()?);
+    let looks_like_file = location.is_web() || location.file_name().contains('.');
+    if looks_like_file && is_file(place)? {
         return Ok(vec![input(location.clone())]);
     }
-    let usage = |message: &str| Err(Error::new(ErrorKind::Usage, location.to_string(), message));
     if location.is_web() {
         return usage("there is nothing under this address");
     }
@@ -84,6 +87,9 @@ fn remote(place: &Place, stores: &Stores) -> Result<Vec<Input>> {
         let names: Vec<String> = place.names()?.into_keys().collect();
         inputs_among(&names).into_iter().map(|name| input(location.join(name))).collect()
     };
+    if found.is_empty() && !looks_like_file && is_file(place)? {
+        return Ok(vec![input(location.clone())]);
+    }
     if found.is_empty() {
         return usage("there is no such object, and none below it or matching it that holds JSON lines");
     }

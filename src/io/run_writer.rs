@@ -132,6 +132,9 @@ fn resume(root: &Place, plan: &Plan) -> Result<Option<Vec<Commit>>> {
     if root.as_local().is_some_and(std::path::Path::is_file) {
         return usage("the output is a file, but a run is a directory");
     }
+    if root.location().is_web() {
+        return usage("a web server is only read; write to a local path, s3://, gs:// or az://");
+    }
     // What stdin gave is gone: a run that it began and that has no part yet begins again.
     let starts_over = plan.inputs.iter().any(|input| input.bytes.is_none()) && !holds_run(root)?;
     if !starts_over && root.join(PLAN).exists()? {

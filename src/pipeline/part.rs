@@ -13,9 +13,7 @@ use super::admission::{Admission, stopped};
 use super::bridge::{Bridge, guard};
 use super::record::Recipe;
 use super::work::{Task, encode_batch};
-use super::{
-    Batch, Context, EncodedBatch, LineKind, MaxRejects, PartSink, Progress, Proof, Source, SourceDigest, Totals,
-};
+use super::{Batch, Context, EncodedBatch, MaxRejects, PartSink, Progress, Proof, Source, SourceDigest, Totals};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ShapeName;
 use crate::shape;
@@ -150,7 +148,7 @@ async fn work_all(
 /// The shape of the first line that has one.
 fn detect(admitted: Admitted) -> (Admitted, Option<ShapeName>) {
     let Batch::Lines(batch) = &admitted.batch else { return (admitted, None) };
-    let lines = batch.lines.iter().filter(|line| matches!(line.kind, LineKind::Record | LineKind::Scattered(_)));
+    let lines = batch.lines.iter().filter(|line| line.kind.is_record());
     let mut records = lines.filter_map(|line| std::str::from_utf8(&batch.bytes[line.record.clone()]).ok());
     let shape = records.find_map(|record| guard(|| shape::detect(record)).ok().flatten());
     (admitted, shape)

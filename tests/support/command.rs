@@ -29,6 +29,12 @@ impl TestCommand {
         self
     }
 
+    /// Adds variables to the environment.
+    pub(crate) fn environment(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.command.envs(variables);
+        self
+    }
+
     /// Runs and expects this exit code.
     #[track_caller]
     pub(crate) fn exits(mut self, code: i32) -> Told {

@@ -1,0 +1,199 @@
+//! Whole jobs through the program with inputs and runs in an object store and on a web server, against servers that
+//! also fail and stall.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::support::chats::jsonl;
+use crate::support::command::{TestCommand, Told, condenser};
+use crate::support::dir::{TestDir, files};
+use crate::support::s3::{Fault, Manners, S3, web};
+
+const ALL: [Fault; 6] =
+    [Fault::Broken, Fault::SlowDown, Fault::Reset, Fault::Truncate, Fault::ResetAfter, Fault::StallHalfWay];
+
+/// The same inputs on disk and in a store.
+struct World {
+    dir: TestDir,
+    s3: S3,
+}
+
+impl World {
+    fn new() -> Self {
+        let dir = TestDir::new();
+        let s3 = S3::start(&dir.path("store"));
+        let inputs = [
+            ("logs/a.jsonl", jsonl(300, 61).into_bytes()),
+            ("logs/deep/b.jsonl.zst", zstd::encode_all(jsonl(40, 62).as_bytes(), 1).expect("memory takes all")),
+        ];
+        for (name, bytes) in inputs {
+            dir.write(name, &bytes);
+            dir.write(&format!("store/bucket/{name}"), &bytes);
+        }
+        Self { dir, s3 }
+    }
+
+    fn call(&self, args: &[&str]) -> TestCommand {
+        let quick = ["--store-timeout", "2"];
+        condenser(self.dir.root(), &[args, &quick].concat()).environment(self.s3.environment())
+    }
+
+    #[track_caller]
+    fn ok(&self, args: &[&str]) -> Told {
+        self.call(args).ok()
+    }
+
+    fn run(&self, name: &str) -> BTreeMap<String, Vec<u8>> {
+        files(&self.dir.path(&format!("store/bucket/{name}")))
+    }
+}
+
+/// What stands in the files of a run, but for the names of the inputs and what is computed from these.
+fn tables(run: &BTreeMap<String, Vec<u8>>) -> Vec<(String, usize)> {
+    run.iter()
+        .filter(|(name, _)| name.starts_with("verbatim/"))
+        .map(|(name, bytes)| (name.clone(), bytes.len()))
+        .collect()
+}
+
+#[test]
+fn a_job_from_store_to_store_is_the_job_on_disk() {
+    let world = World::new();
+    for format in ["parquet", "jsonl"] {
+        let args = ["--split-size", "40k", "--format", format, "-o"];
+        let (remote, local) = (format!("s3://bucket/{format}"), format!("local-{format}"));
+        world.ok(&[&["compress", "logs"], &args[..], &[&local]].concat());
+        world.ok(&[&["compress", "s3://bucket/logs"], &args[..], &[&remote]].concat());
+        // Inputs on disk, run in the store: the very same bytes as on disk.
+        let mixed = format!("s3://bucket/mixed-{format}");
+        world.ok(&[&["compress", "logs"], &args[..], &[&mixed]].concat());
+        assert!(world.run(&format!("mixed-{format}")) == files(&world.dir.path(&local)), "{format}");
+        let (there, here) = (world.run(format), files(&world.dir.path(&local)));
+        assert_eq!(there.keys().collect::<Vec<_>>(), here.keys().collect::<Vec<_>>());
+        assert_eq!(tables(&there).len(), tables(&here).len());
+        world.ok(&["verify", &remote, "--against", "s3://bucket/logs"]);
+        world.ok(&["verify", &remote, "--against", "logs"]);
+        let out = format!("out-{format}");
+        world.ok(&["restore", &remote, "-o", &out]);
+        assert!(world.dir.read(&format!("{out}/a.jsonl")) == jsonl(300, 61).as_bytes());
+        assert!(world.dir.read(&format!("{out}/deep/b.jsonl")) == jsonl(40, 62).as_bytes());
+        // Again: nothing is left to do, and nothing changes.
+        let told = world.ok(&[&["compress", "s3://bucket/logs"], &args[..], &[&remote]].concat());
+        assert!(told.stderr.contains("parts were committed before and are kept"), "{}", told.stderr);
+        assert!(world.run(format) == there);
+    }
+    // A pattern, one conversation, a published run that is read over HTTP.
+    world.ok(&["compress", "s3://bucket/logs/**/*.zst", "-o", "s3://bucket/pattern"]);
+    let id = serde_json::from_str::<serde_json::Value>(jsonl(300, 61).lines().nth(7).expect("a line")).expect("JSON");
+    let id = id["id"].as_str().expect("an id").to_owned();
+    let found = ["s3://bucket/parquet", "s3://bucket/jsonl", "local-parquet"]
+        .map(|run| world.ok(&["restore", run, "--conversation", &id]).stdout);
+    assert!(!found[0].is_empty() && found.iter().all(|bytes| *bytes == found[2]));
+    let server = web(&world.dir.path("store/bucket"), Manners { ranges: true, length: true, tag: true, login: false });
+    for run in ["parquet", "jsonl"] {
+        world.ok(&["verify", &format!("{}/{run}", server.url()), "--against", "logs"]);
+    }
+    let input = format!("{}/logs/deep/b.jsonl.zst?token=secret", server.url());
+    let told = world.ok(&["compress", &input, "-o", "from-web"]);
+    assert!(!told.stderr.contains("secret"), "{}", told.stderr);
+    assert!(files(&world.dir.path("from-web")).values().all(|bytes| !bytes.windows(6).any(|word| word == b"secret")));
+    assert!(world.ok(&["restore", "from-web"]).stdout == jsonl(40, 62).as_bytes());
+}
+
+#[test]
+fn a_failing_store_changes_no_byte() {
+    let world = World::new();
+    let args = ["compress", "s3://bucket/logs", "--split-size", "40k", "-o"];
+    world.ok(&[&args[..], &["s3://bucket/whole"]].concat());
+    let whole = world.run("whole");
+    for every in [3, 7] {
+        let name = format!("failing-{every}");
+        let run = format!("s3://bucket/{name}");
+        world.s3.server.fail(every, &ALL);
+        world.ok(&[&args[..], &[&run]].concat());
+        assert!(world.s3.server.n_hit() > 5, "{}", world.s3.server.n_hit());
+        assert!(world.run(&name) == whole, "every {every}");
+        world.ok(&["verify", &run, "--against", "s3://bucket/logs"]);
+        let out = format!("out-{every}");
+        world.ok(&["restore", &run, "-o", &out]);
+        assert!(world.dir.read(&format!("{out}/a.jsonl")) == jsonl(300, 61).as_bytes());
+        world.s3.server.work();
+    }
+}
+
+#[test]
+fn a_store_that_stalls_or_fails_for_good_ends_the_job_and_not_the_run() {
+    let world = World::new();
+    world.ok(&["compress", "s3://bucket/logs", "--split-size", "40k", "-o", "s3://bucket/whole"]);
+    let whole = world.run("whole");
+    let impatient = ["--store-timeout", "0.3", "--store-retries", "2"];
+    let call =
+        |args: &[&str]| condenser(world.dir.root(), &[args, &impatient].concat()).environment(world.s3.environment());
+    let args = ["compress", "s3://bucket/logs", "--split-size", "40k", "-o", "s3://bucket/run"];
+    for (method, fault, says) in [
+        ("GET", Fault::Stall, "did not answer within 0.3 s"),
+        ("PUT", Fault::Stall, "cannot be written: the server did not answer within 0.3 s"),
+        ("PUT", Fault::SlowDown, "cannot be written: the server answered 503 SlowDown"),
+        ("GET", Fault::Broken, "the server answered 500 InternalError"),
+    ] {
+        world.s3.server.fail_all(method, fault);
+        let started = Instant::now();
+        let told = call(&args).exits(1);
+        assert!(told.stderr.contains(says), "{says}: {}", told.stderr);
+        assert!(told.stderr.contains("s3://bucket"), "{}", told.stderr);
+        assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+        let told = call(&["verify", "s3://bucket/whole"]);
+        if method == "GET" {
+            let told = told.exits(1);
+            assert!(told.stderr.contains(says), "an outage is no damage: {}", told.stderr);
+        } else {
+            told.ok();
+        }
+    }
+    world.s3.server.work();
+    call(&args).ok();
+    assert!(world.run("run") == whole);
+}
+
+#[test]
+fn what_is_wrong_with_a_store_is_said() {
+    let world = World::new();
+    let says = |args: &[&str], code: i32, words: &[&str]| {
+        let told = world.call(args).exits(code);
+        for word in words {
+            assert!(told.stderr.contains(word), "{args:?}: {word:?} is missing in {}", told.stderr);
+        }
+    };
+    says(&["compress", "s3://nowhere/logs", "-o", "run"], 2, &["s3://nowhere/logs", "the bucket does not exist"]);
+    says(&["compress", "logs", "-o", "s3://nowhere/run"], 2, &["s3://nowhere", "the bucket does not exist"]);
+    says(&["compress", "s3://bucket/no.jsonl", "-o", "run"], 2, &["there is no such object"]);
+    says(&["compress", "s3://bucket/*.xyz", "-o", "run"], 2, &["there is no such object"]);
+    says(&["compress", "ftp://host/a", "-o", "run"], 2, &["the scheme ftp:// is not known"]);
+    says(&["compress", "logs", "-o", "http://127.0.0.1/run"], 2, &["a web server is only read"]);
+    says(&["compress", "s3://bucket/logs", "-o", "s3://bucket/logs"], 2, &["the input lies in the output directory"]);
+    says(&["restore", "s3://bucket/logs", "-o", "out"], 2, &["no manifest.json was found"]);
+    let key = ("AWS_SECRET_ACCESS_KEY".to_owned(), "wrong".to_owned());
+    let told = world.call(&["compress", "s3://bucket/logs", "-o", "run"]).environment([key]).exits(1);
+    assert!(told.stderr.contains("refused the credentials") && told.stderr.contains("AWS_SECRET_ACCESS_KEY"));
+    assert!(!Path::new(&world.dir.path("run")).exists());
+    // An object that is replaced between two calls of a job.
+    world.ok(&["compress", "s3://bucket/logs", "-o", "s3://bucket/run"]);
+    world.dir.write("store/bucket/logs/a.jsonl", jsonl(301, 61));
+    let command = &["compress", "s3://bucket/logs", "-o", "s3://bucket/run"];
+    says(command, 2, &["the directory holds a committed run of another job; changed: input s3://bucket/logs/a.jsonl"]);
+    world.ok(&[&command[..], &["--fresh"]].concat());
+    world.ok(&["verify", "s3://bucket/run-2", "--against", "s3://bucket/logs"]);
+}
+
+#[test]
+fn shards_meet_in_a_store() {
+    let world = World::new();
+    let args = ["compress", "s3://bucket/logs", "--split-size", "40k", "-o"];
+    world.ok(&[&args[..], &["s3://bucket/whole"]].concat());
+    for shard in ["0/2", "1/2"] {
+        world.ok(&[&args[..], &["s3://bucket/shards", "--shard", shard]].concat());
+    }
+    world.ok(&["finish", "s3://bucket/shards"]);
+    assert!(world.run("shards") == world.run("whole"));
+}
