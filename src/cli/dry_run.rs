@@ -213,13 +213,16 @@ struct Heads {
 impl Corpus for Heads {
     fn open(&self, index: usize, input: &PlannedInput, slice: &Slice) -> Result<Box<dyn Source>> {
         let source = self.inputs.open(index, input, slice)?;
-        Ok(Box::new(Head { source, left: self.share, read: 0, index, all: self.read.clone() }))
+        let stored = input.bytes;
+        Ok(Box::new(Head { source, stored, left: self.share, read: 0, index, all: self.read.clone() }))
     }
 }
 
 /// The beginning of a source.
 struct Head {
     source: Box<dyn Source>,
+    /// Bytes of the whole input as stored.
+    stored: Option<u64>,
     left: u64,
     read: u64,
     index: usize,
@@ -254,7 +257,8 @@ impl Source for Head {
     }
 
     fn digest(&mut self) -> Result<SourceDigest> {
-        Ok(SourceDigest { bytes: self.read, stream_bytes: self.read, ..SourceDigest::default() })
+        let bytes = self.stored.unwrap_or(self.read);
+        Ok(SourceDigest { bytes, stream_bytes: self.read, ..SourceDigest::default() })
     }
 }
 
