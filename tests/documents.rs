@@ -1,14 +1,17 @@
 //! Files that are JSON values over many lines: how they are told from lines, how they are cut into records, and that
 //! every byte comes back, whatever is broken.
 
-use std::io::{self, Cursor, Read};
+use std::io::{self, Cursor, Read, Write};
 use std::sync::Arc;
 
 use condenser::io::{DocumentSource, is_document};
 use condenser::pipeline::{Batch, BatchOptions, ConversationFormat, LineKind, Source};
 
 use crate::support::chats::{Blunt, Seeded, records};
+use crate::support::command::condenser;
+use crate::support::dir::TestDir;
 use crate::support::job;
+use crate::support::talk::prose;
 
 const FORMATS: [ConversationFormat; 2] = [ConversationFormat::Parquet, ConversationFormat::Jsonl];
 
@@ -282,4 +285,39 @@ fn the_records_of_a_document_are_read_and_numbered() {
             assert_eq!(done.records, [line]);
         }
     }
+}
+
+#[test]
+fn the_program_reads_documents_in_any_codec() {
+    let dir = TestDir::new();
+    let text = prose(800);
+    let turn = |role: &str| format!("{{\n   \"role\": \"{role}\",\n   \"content\": \"{text}\"\n  }}");
+    let turns = ["user", "assistant"].repeat(4).into_iter().map(turn).collect::<Vec<_>>().join(",\n  ");
+    let document = format!("{{\n \"sessionId\": \"s1\",\n \"messages\": [\n  {turns}\n ]\n}}\n");
+    let list = format!("[\n{document},\n{document}]");
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packed.write_all(list.as_bytes()).expect("memory can be written");
+    let packed = packed.finish().expect("memory can be written");
+    dir.write("in/one.json", &document);
+    dir.write("in/two.json.gz", &packed);
+    dir.write("torn.json.gz", &packed[..packed.len() - 9]);
+    for format in ["parquet", "jsonl"] {
+        let args = ["compress", "in", "torn.json.gz", "-o", format, "--format", format, "--recency-window", "0"];
+        condenser(dir.root(), &args).exits(3);
+        condenser(dir.root(), &["verify", format]).ok();
+        let back = format!("back-{format}");
+        condenser(dir.root(), &["restore", format, "-o", &back]).ok();
+        assert_eq!(dir.read(&format!("{back}/in/one.json")), document.as_bytes());
+        assert_eq!(dir.read(&format!("{back}/in/two.json")), list.as_bytes());
+        let torn = dir.read(&format!("{back}/torn.json"));
+        assert!(list.as_bytes().starts_with(&torn), "what was there before the damage");
+        let rejects = String::from_utf8(dir.read(&format!("{format}/rejects/part-00002.jsonl"))).expect("UTF-8");
+        assert!(rejects.contains("torn_stream"), "{rejects}");
+    }
+    let told = condenser(dir.root(), &["explain", "in/two.json.gz"]).ok();
+    assert_eq!(
+        String::from_utf8_lossy(&told.stdout).matches("exact_duplicate").count(),
+        8,
+        "all but the last four turns"
+    );
 }

@@ -115,16 +115,13 @@ fn every_native_record_file_is_read_and_comes_back_byte_for_byte() {
             if format == ConversationFormat::Parquet {
                 continue;
             }
-            match done.rejects.first() {
-                Some(reject) => {
-                    assert_eq!(done.totals.conversations, 0, "{name}: read in part");
-                    refused.insert(name.as_str(), (done.totals.rejects, reject.reason.clone()));
-                }
-                None => {
-                    let known = READ.iter().find(|(folder, _)| name.contains(folder));
-                    let (folder, _) = known.unwrap_or_else(|| panic!("{name} is new"));
-                    *read.entry(*folder).or_insert(0) += done.totals.conversations;
-                }
+            if let Some(reject) = done.rejects.first() {
+                assert_eq!(done.totals.conversations, 0, "{name}: read in part");
+                refused.insert(name.as_str(), (done.totals.rejects, reject.reason.clone()));
+            } else {
+                let known = READ.iter().find(|(folder, _)| name.contains(folder));
+                let (folder, _) = known.unwrap_or_else(|| panic!("{name} is new"));
+                *read.entry(*folder).or_insert(0) += done.totals.conversations;
             }
         }
     }

@@ -190,10 +190,10 @@ fn sessions_of_gemini_cli_are_read() {
             {"id": "2", "type": "gemini", "content": "LONG", "thoughts": [], "toolCalls": [
               {"id": "k", "name": "ls", "args": {"p": 1}, "result": [{"functionResponse": {"response": {"output": "LONG"}}}]}]},
             {"id": "3", "type": "gemini", "content": "LONG"}, {"id": "4", "type": "info", "content": "LONG"}]}"#,
-        r##"user #1 "LONG"
+        r#"user #1 "LONG"
            assistant #2 "LONG" k:ls({"p": 1})
            assistant #3 "LONG"
-           other:info #4 "LONG""##,
+           other:info #4 "LONG""#,
     );
 }
 
@@ -204,9 +204,9 @@ fn logs_of_inspect_and_tau_are_records_of_plain_messages() {
         r#"{"id": 1, "epoch": 1, "input": [{"role": "user", "content": "q"}], "messages": [{"id": "a", "content": "LONG", "source": "input", "role": "user"},
             {"id": "b", "content": "", "role": "assistant", "tool_calls": [{"id": "k", "function": "web_go", "arguments": {"url": "u"}}]},
             {"id": "c", "content": "LONG", "role": "tool", "tool_call_id": "k", "function": "web_go"}], "events": [{"role": "x"}]}"#,
-        r##"user #a "LONG"
+        r#"user #a "LONG"
            assistant #b "" k:web_go({"url": "u"})
-           tool #c "LONG" ->k"##,
+           tool #c "LONG" ->k"#,
     );
     check(
         ShapeName::Openai,
@@ -226,9 +226,9 @@ fn logs_of_inspect_and_tau_are_records_of_plain_messages() {
         ShapeName::Openai,
         r#"{"id": "s", "messages": [{"role": "user", "content": null, "tool_calls": [{"id": "k", "name": "bar", "arguments": {}, "requestor": "user"}]},
             {"id": "k", "role": "tool", "content": "LONG", "requestor": "user"}, {"role": "assistant", "content": "LONG", "tool_calls": null}]}"#,
-        r##"user null k:bar({})
+        r#"user null k:bar({})
            tool #k "LONG"
-           assistant "LONG""##,
+           assistant "LONG""#,
     );
     // Parts of ms-swift: the text stands under `value`.
     check(
@@ -244,7 +244,7 @@ fn logs_of_inspect_and_tau_are_records_of_plain_messages() {
 fn of_several_lists_the_best_one_counts() {
     let check = |record: &str, texts: &[&str]| {
         let decoded = decode(record, ShapeName::Openai, "fallback").expect(record);
-        let found: Vec<_> = decoded.conversation.messages.iter().flat_map(|message| message.texts()).collect();
+        let found: Vec<_> = decoded.conversation.messages.iter().flat_map(condenser::model::Message::texts).collect();
         assert_eq!(found, texts, "{record}");
         comes_back(&decoded);
     };
@@ -274,11 +274,11 @@ fn events_of_openhands_are_read() {
             {"id": 2, "source": "agent", "message": "Running", "action": "run", "args": {"command": "ls"}},
             {"id": 3, "source": "agent", "message": "done", "cause": 2, "observation": "run", "content": "LONG", "extras": {"a": "LONG"}},
             {"id": 4, "source": "user", "message": "LONG", "content": null}]}"#,
-        r##"assistant #0 "LONG" -:system({"content": "LONG"})
+        r#"assistant #0 "LONG" -:system({"content": "LONG"})
            tool #1 "Added" ->0
            assistant #2 "Running" -:run({"command": "ls"})
            tool #3 "LONG" ->2
-           user #4 null"##,
+           user #4 null"#,
     );
 }
 
@@ -302,7 +302,7 @@ fn dialogues_are_read() {
     );
     check(
         r#"{"dialogue_id": 1, "utterances": [{"utterance_id": 0, "interlocutor_id": "AA", "text": "LONG", "timestamp": "t"}]}"#,
-        r##"other:AA #0 "LONG""##,
+        r#"other:AA #0 "LONG""#,
     );
     check(
         r#"{"topic_list": [{"topic": "t"}], "meeting_transcripts": [{"speaker": "Grad F", "content": "LONG"}]}"#,

@@ -39,8 +39,8 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompressArgs {
-    /// Files, folders or patterns with JSON lines (plain, gzip or zstd), also in s3://, gs://, az:// and on
-    /// http(s)://, or `-` for stdin.
+    /// Files, folders or patterns with JSON lines (plain, gzip or zstd), documents, Parquet or Arrow IPC, also in s3://,
+    /// gs://, az:// and on http(s)://, or `-` for stdin.
     #[arg(required = true, value_name = "INPUT")]
     pub(crate) inputs: Vec<String>,
     /// Directory for the run, also in s3://, gs:// or az://; `-` writes records to stdout.
@@ -52,6 +52,9 @@ pub(crate) struct CompressArgs {
     /// Shape of all records; found out per file when left out.
     #[arg(long, value_enum)]
     pub(crate) shape: Option<ShapeName>,
+    /// Of tables: the column with the conversations; found by name and type when left out.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) messages_column: Option<String>,
     /// Also write the decisions table: one row per message.
     #[arg(long)]
     pub(crate) trace: bool,

@@ -11,11 +11,11 @@ use condenser::model::{EngineOptions, ProvenancePlace};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
     BatchOptions, Condense, Context, ConversationFormat, Corpus, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES,
-    DEFAULT_SPLIT_BYTES, JobOptions, Outcome, Plan, ResourceLimits, Shard, compress,
+    DEFAULT_SPLIT_BYTES, JobOptions, Outcome, Plan, ResourceLimits, Shard, TableOptions, compress,
 };
 
 use super::args::CompressArgs;
-use super::{Ending, block_on, message, place, progress};
+use super::{Ending, block_on, local, message, place, progress};
 
 /// What is in flight stays below this; with everything else the process stays below 400 MB.
 const DEFAULT_MEMORY: usize = 256 << 20;
@@ -41,7 +41,8 @@ pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
     let (quiet, max_rejects, trace) = (args.progress.quiet, args.max_rejects, args.trace);
     #[cfg(debug_assertions)]
     let drill = args.drill_panic.clone();
-    let settings = Settings::new(args)?;
+    let stores = args.stores.stores();
+    let settings = Settings::new(args, &stores)?;
     let engine = Engine::new(settings.options.engine.clone())?.explaining(trace);
     let engine: Arc<dyn Condense> = Arc::new(engine);
     #[cfg(debug_assertions)]
@@ -51,7 +52,9 @@ pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
     };
     let batches =
         BatchOptions { batch_bytes: settings.options.batch_bytes, max_record_bytes: settings.options.max_record_bytes };
-    let (corpus, inputs) = Inputs::plan(settings.inputs, batches, settings.options.split_bytes)?;
+    let tables =
+        TableOptions { messages_column: settings.options.messages_column.clone(), shape: settings.options.shape };
+    let (corpus, inputs) = Inputs::plan(settings.inputs, batches, tables, settings.options.split_bytes)?;
     let plan = Plan::new(settings.options.clone(), inputs)?;
     let bridge = Bridge::new(settings.threads)?;
     let context = Context {
@@ -68,12 +71,15 @@ pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
         Target::Run(path) => block_on(async {
             let (sink, commits) = RunWriter::open(path.clone(), &plan).await?;
             compress(&context, &plan, commits, corpus, &sink).await
-        })?,
+        }),
         Target::Filter(sidecar) => block_on(async {
             let sink = FilterSink::create(Box::new(tokio::io::stdout()), sidecar.as_deref())?;
             compress(&context, &plan, Vec::new(), corpus, &sink).await
-        })?,
+        }),
     };
+    // What a failed or stopped job began to upload is taken back.
+    stores.settle();
+    let outcome = outcome?;
     drop(context);
     Ok(finish(&outcome, &settings.target, quiet))
 }
@@ -100,10 +106,9 @@ fn finish(outcome: &Outcome, target: &Target, quiet: bool) -> Ending {
 }
 
 impl Settings {
-    fn new(args: CompressArgs) -> Result<Self> {
+    fn new(args: CompressArgs, stores: &Stores) -> Result<Self> {
         let usage = |message: &str| Err(Error::new(ErrorKind::Usage, "", message));
-        let stores = args.stores.stores();
-        let inputs = expand(&args.inputs, &stores)?;
+        let inputs = expand(&args.inputs, stores)?;
         let is_filter = match args.output.as_deref() {
             Some(output) => output == "-",
             None => args.inputs == ["-"],
@@ -117,9 +122,10 @@ impl Settings {
             if inputs.len() != 1 {
                 return usage("the filter takes exactly one input");
             }
-            if args.format == Some(ConversationFormat::Parquet) || args.trace || args.verbatim_map {
+            if args.format.is_some_and(|format| format != ConversationFormat::Jsonl) || args.trace || args.verbatim_map
+            {
                 return usage(
-                    "the filter writes records of the input's shape; --format parquet, --trace and --verbatim-map need --output RUN",
+                    "the filter writes records of the input's shape; other formats, --trace and --verbatim-map need --output RUN",
                 );
             }
             if args.shard.is_some() || args.fresh {
@@ -128,13 +134,13 @@ impl Settings {
             if args.sidecar.is_none() && !args.progress.quiet {
                 message::note("note: without --sidecar FILE the originals cannot be restored");
             }
-            Target::Filter(args.sidecar)
+            Target::Filter(args.sidecar.as_deref().map(local).transpose()?)
         } else {
             if args.sidecar.is_some() {
                 return usage("--sidecar belongs to the filter; a run directory has its own");
             }
-            let run = place(&output, &stores)?;
-            Target::Run(if args.fresh { fresh(run, &output, &stores)? } else { run })
+            let run = place(&output, stores)?;
+            Target::Run(if args.fresh { fresh(run, &output, stores)? } else { run })
         };
         let format =
             args.format.unwrap_or(if is_filter { ConversationFormat::Jsonl } else { ConversationFormat::Parquet });
@@ -150,6 +156,7 @@ impl Settings {
             engine: args.engine.over(base),
             format,
             shape: args.shape,
+            messages_column: args.messages_column,
             trace: args.trace,
             verbatim_map: args.verbatim_map,
             batch_bytes: DEFAULT_BATCH_BYTES,

@@ -7,7 +7,7 @@ use condenser::engine::{Engine, Scratch};
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{expand, open_input};
 use condenser::model::{Condensed, Conversation, EngineOptions, Message};
-use condenser::pipeline::{Batch, BatchOptions, LineKind};
+use condenser::pipeline::{Batch, BatchOptions, LineKind, Slice, TableOptions};
 use condenser::shape;
 
 use super::args::ExplainArgs;
@@ -25,7 +25,7 @@ fn explain(args: ExplainArgs, stop: &AtomicBool) -> Result<Ending> {
     let engine = Engine::new(args.engine.over(EngineOptions::default()))?.explaining(true);
     let (mut scratch, mut found, mut rejected) = (Scratch::default(), false, false);
     for input in expand(&args.inputs, &args.stores.stores())? {
-        let mut source = open_input(&input, BatchOptions::default())?;
+        let mut source = open_input(&input, &Slice::Whole, BatchOptions::default(), &TableOptions::default())?;
         while let Some(batch) = source.next_batch()? {
             let Batch::Lines(batch) = batch else {
                 return Err(Error::new(ErrorKind::Usage, &input.name, "tables cannot be explained yet"));

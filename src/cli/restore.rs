@@ -9,12 +9,12 @@ use std::sync::atomic::AtomicBool;
 
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::Stores;
-use condenser::io::{BlockingFile, Run, Sidecar, Through, restored_name};
+use condenser::io::{BlockingFile, Run, Sidecar, TableWriter, Through, restored_name, restored_table_name};
 use condenser::pipeline::bridge::Bridge;
-use condenser::pipeline::{Commit, Restorer, verify_part};
+use condenser::pipeline::{Commit, Restorer, TableInput, verify_part, verify_rows};
 
 use super::args::RestoreArgs;
-use super::{Ending, block_on_thread, check_stop, message, place};
+use super::{Ending, block_on_thread, check_stop, local, message, place};
 
 mod verbatim;
 
@@ -55,7 +55,7 @@ impl Output {
     pub(super) fn open(output: Option<&str>) -> Result<Self> {
         match output {
             None | Some("-") => Ok(Self::stdout()),
-            Some(path) => Ok(Self::File(BlockingFile::create_new(Path::new(path))?)),
+            Some(path) => Ok(Self::File(BlockingFile::create_new(&local(Path::new(path))?)?)),
         }
     }
 
@@ -81,6 +81,14 @@ fn conversation(run: &Run, id: &str, args: &RestoreArgs, bridge: &Bridge) -> Res
     let mut output = Output::open(args.output.as_deref())?;
     let mut found = false;
     for commit in &run.commits {
+        if commit.table.is_some() {
+            for cell in run.find_cells(commit, id)? {
+                found = true;
+                output.write(cell.as_bytes())?;
+                output.write(b"\n")?;
+            }
+            continue;
+        }
         let Some(mut restorer) = run.find(commit, id, bridge)? else { continue };
         while let Some(slice) = restorer.next_slice()? {
             found |= slice.records > 0;
@@ -105,11 +113,16 @@ fn all(run: &Run, args: &RestoreArgs, stores: &Stores, bridge: &Bridge, stop: &A
         let message = format!("the run has {} sources; name a directory for them with --output DIR", jobs.len());
         return Err(Error::new(ErrorKind::Usage, "", message));
     }
-    let folder = Path::new(args.output.as_deref().unwrap_or("."));
+    let folder = &local(Path::new(args.output.as_deref().unwrap_or(".")))?;
     let names = names(&jobs);
     for (job, name) in jobs.iter().zip(&names) {
         let mut output =
             if to_stdout { Output::stdout() } else { Output::File(BlockingFile::create_new(&folder.join(name))?) };
+        if job.table().is_some() {
+            job.restore_table(&mut output, stop)?;
+            output.finish()?;
+            continue;
+        }
         for part in &job.parts {
             part.check()?;
             let mut restorer = part.restorer(bridge)?;
@@ -145,6 +158,50 @@ impl<'r> Job<'r> {
             }
         }
         Ok(jobs)
+    }
+
+    /// How the source held conversations, when it was a table.
+    fn table(&self) -> Option<&'r TableInput> {
+        self.parts.first()?.source().table.as_ref()
+    }
+
+    fn name(&self) -> PathBuf {
+        self.table()
+            .map_or_else(|| restored_name(self.source), |table| restored_table_name(self.source, table.container))
+    }
+
+    fn restore_table(&self, output: &mut Output, stop: &AtomicBool) -> Result<()> {
+        let mut writer = None;
+        let mut n_lost = 0;
+        for part in &self.parts {
+            if !part.rounds.is_empty() {
+                let message =
+                    "the first round read a table; only runs over JSON lines are restored through several rounds";
+                return Err(Error::new(ErrorKind::Usage, self.source, message));
+            }
+            part.check()?;
+            let (mut restorer, schema) = part.run.row_restorer(part.commit, false)?;
+            let Some(table) = &part.commit.table else { continue };
+            let writer = match &mut writer {
+                Some(writer) => writer,
+                none => none.insert(TableWriter::new(table.container, schema)?),
+            };
+            verify_rows(&mut restorer, part.commit, None, &mut |rows| {
+                check_stop(stop)?;
+                output.write(&writer.append(rows)?)
+            })?;
+            n_lost += part.commit.input.lost_rows;
+        }
+        if let Some(writer) = writer {
+            output.write(&writer.finish()?)?;
+        }
+        if n_lost > 0 {
+            let source = self.source;
+            message::note(&format!(
+                "{source}: {n_lost} rows were damaged in the source and are not in the restored table"
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -187,7 +244,7 @@ impl<'r> Part<'r> {
 
 /// A name per source: its path below what all have in common, told apart by the part where two are the same.
 fn names(jobs: &[Job<'_>]) -> Vec<PathBuf> {
-    let mut names: Vec<PathBuf> = jobs.iter().map(|job| restored_name(job.source)).collect();
+    let mut names: Vec<PathBuf> = jobs.iter().map(Job::name).collect();
     while names.iter().all(|name| name.components().count() > 1) {
         let first = names.first().and_then(|name| name.components().next()).map(|root| root.as_os_str().to_owned());
         let Some(root) = first.filter(|root| names.iter().all(|name| name.starts_with(root))) else { break };

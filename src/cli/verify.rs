@@ -4,9 +4,11 @@ use std::io::{BufReader, Read};
 use std::sync::atomic::AtomicBool;
 
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::{Input, Run, expand, open_codec};
+use condenser::io::{Input, Run, expand, open_codec, open_input};
 use condenser::pipeline::bridge::Bridge;
-use condenser::pipeline::{verify_end, verify_part};
+use condenser::pipeline::{
+    BatchOptions, Commit, Source, TableInput, TableOptions, verify_end, verify_part, verify_rows,
+};
 
 use super::args::VerifyArgs;
 use super::{Ending, block_on_thread, check_stop, message, place};
@@ -40,9 +42,19 @@ fn verify(run: &Run, against: &[Input], bridge: &Bridge, stop: &AtomicBool) -> R
     let (mut records, mut bytes) = (0, 0);
     let mut originals = against.iter();
     let mut original: Option<Box<dyn Read + Send>> = None;
+    let mut input = None;
     for (commit, next) in run.commits.iter().zip(run.commits.iter().skip(1).map(Some).chain([None])) {
         if commit.split.is_first() {
-            original = originals.next().map(open).transpose()?;
+            input = originals.next();
+        }
+        if let Some(table) = &commit.table {
+            let (n_records, n_bytes) = verify_table(run, commit, table, input, stop)?;
+            records += n_records;
+            bytes += n_bytes;
+            continue;
+        }
+        if commit.split.is_first() {
+            original = input.map(open).transpose()?;
         }
         let mut restorer = run.restorer(commit, bridge, true)?;
         let stream = original.as_mut().map(|original| original as &mut dyn Read);
@@ -54,6 +66,21 @@ fn verify(run: &Run, against: &[Input], bridge: &Bridge, stop: &AtomicBool) -> R
         bytes += done.bytes;
     }
     Ok((run.commits.len(), records, bytes))
+}
+
+fn verify_table(
+    run: &Run,
+    commit: &Commit,
+    table: &TableInput,
+    against: Option<&Input>,
+    stop: &AtomicBool,
+) -> Result<(u64, u64)> {
+    let options = TableOptions { messages_column: Some(table.messages.clone()), shape: table.shape };
+    let open = |input| open_input(input, &commit.split, BatchOptions::default(), &options);
+    let mut original = against.map(open).transpose()?;
+    let original = original.as_mut().map(|original| &mut **original as &mut dyn Source);
+    let (mut restorer, _) = run.row_restorer(commit, true)?;
+    verify_rows(&mut restorer, commit, original, &mut |_| check_stop(stop))
 }
 
 fn open(input: &Input) -> Result<Box<dyn Read + Send>> {

@@ -6,25 +6,22 @@ use std::io::Read;
 use std::ops::Range;
 
 use super::extent::Extent;
+use super::feed::{Feed, Inside};
 use super::lines::Stored;
 use crate::error::{Error, Result};
 use crate::pipeline::{Batch, BatchOptions, Line, LineBatch, LineKind, Source, SourceDigest};
-use crate::shape::{RECORD_LISTS, detect, is_list_key};
 
 pub use crate::shape::is_document;
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
-const READ_BYTES: usize = 1 << 18;
 
 /// Records of an uncompressed stream of documents.
 pub struct DocumentSource {
     name: String,
-    stream: Box<dyn Read + Send>,
+    feed: Feed,
     stored: Option<Stored>,
     options: BatchOptions,
-    /// Read but not yet handed out; all positions below are in it.
-    rest: Vec<u8>,
-    /// Where `rest` begins in the stream.
+    /// Where the feed begins in the stream; all positions below are in the feed.
     offset: u64,
     row: u64,
     number: u64,
@@ -36,9 +33,6 @@ pub struct DocumentSource {
     long: Option<Long>,
     /// Cut, but too large for the batch before it.
     pending: Option<Unit>,
-    ended: bool,
-    failure: Option<String>,
-    hasher: blake3::Hasher,
 }
 
 /// Where the reader stands.
@@ -84,10 +78,9 @@ impl DocumentSource {
     pub fn new(name: impl Into<String>, stream: Box<dyn Read + Send>, options: BatchOptions) -> Self {
         Self {
             name: name.into(),
-            stream,
+            feed: Feed::new(stream, options.max_record_bytes),
             stored: None,
             options,
-            rest: Vec::new(),
             offset: 0,
             row: 0,
             number: 1,
@@ -96,9 +89,6 @@ impl DocumentSource {
             place: Place::Outside,
             long: None,
             pending: None,
-            ended: false,
-            failure: None,
-            hasher: blake3::Hasher::new(),
         }
     }
 
@@ -107,59 +97,6 @@ impl DocumentSource {
     pub(crate) fn stored(mut self, stored: Stored) -> Self {
         self.stored = Some(stored);
         self
-    }
-
-    /// Reads more; false at the end of the stream. Damage ends it, what was read before it stays.
-    fn fill(&mut self) -> bool {
-        if self.ended {
-            return false;
-        }
-        let before = self.rest.len();
-        match self.stream.by_ref().take(READ_BYTES as u64).read_to_end(&mut self.rest) {
-            Ok(read) => self.ended = read < READ_BYTES,
-            Err(error) => {
-                self.ended = true;
-                self.failure = Some(error.to_string());
-            }
-        }
-        let read = self.rest.get(before..).unwrap_or_default();
-        self.hasher.update(read);
-        !read.is_empty()
-    }
-
-    /// The first byte at or after `at` that is no white space, with its place.
-    fn byte_after(&mut self, mut at: usize) -> Option<(u8, usize)> {
-        let limit = at.saturating_add(self.options.max_record_bytes);
-        while at <= limit {
-            match self.rest.get(at).copied() {
-                Some(b' ' | b'\t' | b'\n' | b'\r') => at += 1,
-                Some(byte) => return Some((byte, at)),
-                None if self.fill() => {}
-                None => return None,
-            }
-        }
-        None
-    }
-
-    /// The end of the value at `at`; `None` when it is not whole or too long.
-    fn value_end(&mut self, at: usize) -> Option<usize> {
-        let mut extent = Extent::of_value(at);
-        loop {
-            let end = extent.find(&self.rest);
-            if end.unwrap_or(extent.at) - at > self.options.max_record_bytes {
-                return None;
-            }
-            if end.is_some() || !self.fill() {
-                return end;
-            }
-        }
-    }
-
-    /// The end of the value at `at` when it is an object that holds a conversation.
-    fn record_end(&mut self, at: usize) -> Option<usize> {
-        let end = self.value_end(at).filter(|_| self.rest.get(at) == Some(&b'{'))?;
-        let text = std::str::from_utf8(self.rest.get(at..end)?).ok()?;
-        detect(text).map(|_| end)
     }
 
     fn next_unit(&mut self) -> Option<Unit> {
@@ -173,30 +110,30 @@ impl DocumentSource {
             match self.place {
                 Place::Done => return None,
                 Place::Closing(mut extent) => {
-                    let end = extent.find(&self.rest);
+                    let end = extent.find(&self.feed.rest);
                     self.at = extent.at;
                     self.place = if end.is_some() { Place::Outside } else { Place::Closing(extent) };
                     if let Some(unit) = self.surplus() {
                         return Some(unit);
                     }
-                    if end.is_none() && !self.fill() {
+                    if end.is_none() && !self.feed.fill() {
                         return self.finish();
                     }
                     continue;
                 }
                 Place::Outside if self.offset == 0 && self.at == 0 => {
-                    while self.rest.len() < BOM.len() && self.fill() {}
-                    self.at = if self.rest.starts_with(BOM) { BOM.len() } else { 0 };
+                    while self.feed.rest.len() < BOM.len() && self.feed.fill() {}
+                    self.at = if self.feed.rest.starts_with(BOM) { BOM.len() } else { 0 };
                 }
                 _ => {}
             }
             let blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
-            self.at += self.rest.get(self.at..).unwrap_or_default().iter().take_while(blank).count();
+            self.at += self.feed.rest.get(self.at..).unwrap_or_default().iter().take_while(blank).count();
             if let Some(unit) = self.surplus() {
                 return Some(unit);
             }
-            let Some(&byte) = self.rest.get(self.at) else {
-                if self.fill() {
+            let Some(&byte) = self.feed.rest.get(self.at) else {
+                if self.feed.fill() {
                     continue;
                 }
                 return self.finish();
@@ -210,15 +147,17 @@ impl DocumentSource {
     /// One step at a byte that is no white space: over a bracket or a comma, or to the next record.
     fn step(&mut self, byte: u8) -> Option<Unit> {
         let next = match (self.place, byte) {
-            (Place::Outside, b'[') if self.is_list_of_records() => Place::List { nested: false, after: false },
-            (Place::Outside, b'{') => match self.records_inside() {
-                Some((place, at)) => {
-                    self.at = at;
-                    self.place = place;
-                    return None;
-                }
-                None => return self.record(Extent::of_value(self.at)),
-            },
+            (Place::Outside, b'[') if self.feed.is_list_of_records(self.at) => {
+                Place::List { nested: false, after: false }
+            }
+            (Place::Outside, b'{') => {
+                (self.place, self.at) = match self.feed.records_inside(self.at) {
+                    Some(Inside::List(at)) => (Place::List { nested: true, after: false }, at),
+                    Some(Inside::Members(at)) => (Place::Members { after: false }, at),
+                    None => return self.record(Extent::of_value(self.at)),
+                };
+                return None;
+            }
             (Place::Outside, _) => return self.record(Extent::of_value(self.at)),
             (Place::List { nested, after: true }, b',') => Place::List { nested, after: false },
             (Place::List { nested: true, .. }, b']') => Place::Closing(Extent::of_rest(self.at + 1)),
@@ -242,9 +181,9 @@ impl DocumentSource {
 
     /// The member of an object of records: its value, when it is one.
     fn member(&mut self) -> Option<Unit> {
-        let found = self.value_end(self.at).and_then(|end| self.byte_after(end));
+        let found = self.feed.value_end(self.at).and_then(|end| self.feed.byte_after(end));
         let value = match found {
-            Some((b':', colon)) => self.byte_after(colon + 1),
+            Some((b':', colon)) => self.feed.byte_after(colon + 1),
             _ => None,
         };
         let Some((_, value)) = value else {
@@ -252,9 +191,9 @@ impl DocumentSource {
             return self.record(Extent::endless(self.at));
         };
         self.place = Place::Members { after: true };
-        let whole = self.value_end(value);
+        let whole = self.feed.value_end(value);
         match whole {
-            Some(end) if self.record_end(value).is_none() => {
+            Some(end) if self.feed.record_end(value).is_none() => {
                 self.at = end;
                 None
             }
@@ -262,47 +201,6 @@ impl DocumentSource {
                 self.at = value;
                 self.record(Extent::of_value(value))
             }
-        }
-    }
-
-    /// False for a list of messages, which is one record, and for an empty list.
-    fn is_list_of_records(&mut self) -> bool {
-        let Some((first, at)) = self.byte_after(self.at + 1) else { return false };
-        if first == b']' {
-            return false;
-        }
-        let Some(end) = self.value_end(at) else { return true };
-        let Some(Ok(item)) = self.rest.get(at..end).map(std::str::from_utf8) else { return true };
-        detect(item).is_some() || detect(&format!("[{item}]")).is_none()
-    }
-
-    /// When an object is not a record but holds some: where, and the place after the bracket before the first one.
-    fn records_inside(&mut self) -> Option<(Place, usize)> {
-        let begin = self.at + 1;
-        let mut at = begin;
-        loop {
-            let (_, key) = self.byte_after(at).filter(|&(byte, _)| byte == b'"')?;
-            let key_end = self.value_end(key)?;
-            let (_, colon) = self.byte_after(key_end).filter(|&(byte, _)| byte == b':')?;
-            let (byte, value) = self.byte_after(colon + 1)?;
-            let name = self.rest.get(key + 1..key_end - 1).and_then(|name| std::str::from_utf8(name).ok())?.to_owned();
-            if byte == b'[' {
-                if is_list_key(&name) {
-                    return None;
-                }
-                if RECORD_LISTS.contains(&name.as_str()) {
-                    let (_, item) = self.byte_after(value + 1)?;
-                    if self.record_end(item).is_some() {
-                        return Some((Place::List { nested: true, after: false }, value + 1));
-                    }
-                }
-            }
-            if at == begin && self.record_end(value).is_some() {
-                return Some((Place::Members { after: false }, begin));
-            }
-            let end = self.value_end(value)?;
-            let (_, comma) = self.byte_after(end).filter(|&(byte, _)| byte == b',')?;
-            at = comma + 1;
         }
     }
 
@@ -318,7 +216,7 @@ impl DocumentSource {
             return Some(unit);
         }
         let end = loop {
-            let end = extent.find(&self.rest);
+            let end = extent.find(&self.feed.rest);
             if end.unwrap_or(extent.at) - at > self.options.max_record_bytes {
                 self.at = at;
                 self.long = Some(Long { extent, end, first: true });
@@ -326,20 +224,20 @@ impl DocumentSource {
             }
             match end {
                 Some(end) => break end,
-                None if self.fill() => {}
-                None if self.failure.is_some() => return self.finish(),
+                None if self.feed.fill() => {}
+                None if self.feed.failure.is_some() => return self.finish(),
                 None => {
                     if !extent.ends_with_stream() {
                         self.place = Place::Outside;
                     }
-                    break self.rest.len();
+                    break self.feed.rest.len();
                 }
             }
         };
         self.at = end;
         let mut span_end = end;
-        if matches!(self.place, Place::Outside) && (self.rest.len() > end || self.fill()) {
-            span_end += usize::from(self.rest.get(end) == Some(&b'\n'));
+        if matches!(self.place, Place::Outside) && (self.feed.rest.len() > end || self.feed.fill()) {
+            span_end += usize::from(self.feed.rest.get(end) == Some(&b'\n'));
         }
         Some(self.unit(at..end, span_end, LineKind::Record))
     }
@@ -355,7 +253,7 @@ impl DocumentSource {
 
     /// Text before `at` that is not UTF-8 cannot be told as text around a record: it is refused by itself.
     fn odd_text(&mut self, at: usize) -> Option<Unit> {
-        let before = self.rest.get(self.start..at).unwrap_or_default();
+        let before = self.feed.rest.get(self.start..at).unwrap_or_default();
         if std::str::from_utf8(before).is_ok() {
             return None;
         }
@@ -370,14 +268,14 @@ impl DocumentSource {
             return None;
         }
         let whole = self.start + limit;
-        let is_start = |at: &usize| self.rest.get(*at).is_none_or(|byte| byte & 0xC0 != 0x80);
+        let is_start = |at: &usize| self.feed.rest.get(*at).is_none_or(|byte| byte & 0xC0 != 0x80);
         let end = (whole - 3..=whole).rev().find(is_start).unwrap_or(whole);
         Some(self.text_to(end))
     }
 
     /// The text up to `end`, which stands before no record of its batch.
     fn text_to(&mut self, end: usize) -> Unit {
-        let text = self.rest.get(self.start..end).unwrap_or_default();
+        let text = self.feed.rest.get(self.start..end).unwrap_or_default();
         if std::str::from_utf8(text).is_ok() {
             self.unit(end..end, end, LineKind::Tail)
         } else {
@@ -390,9 +288,9 @@ impl DocumentSource {
         let target = self.options.batch_bytes.max(1);
         let mut long = self.long?;
         while long.end.is_none() && long.extent.at - self.at < target {
-            long.end = long.extent.find(&self.rest);
-            if long.end.is_none() && long.extent.at - self.at < target && !self.fill() {
-                long.end = Some(self.rest.len());
+            long.end = long.extent.find(&self.feed.rest);
+            if long.end.is_none() && long.extent.at - self.at < target && !self.feed.fill() {
+                long.end = Some(self.feed.rest.len());
             }
         }
         let end = long.end.map_or(self.at + target, |end| end.min(self.at + target));
@@ -407,8 +305,8 @@ impl DocumentSource {
 
     /// What is left at the end of the stream.
     fn finish(&mut self) -> Option<Unit> {
-        let end = self.rest.len();
-        let broken = match (self.failure.take(), self.place) {
+        let end = self.feed.rest.len();
+        let broken = match (self.feed.failure.take(), self.place) {
             (Some(why), _) => {
                 let offset = self.offset + self.start as u64;
                 Some(format!("the compressed stream is damaged or ends early after byte {offset} of the text: {why}"))
@@ -436,7 +334,7 @@ impl DocumentSource {
                 break;
             }
             let newlines = |range: Range<usize>| {
-                memchr::memchr_iter(b'\n', self.rest.get(range).unwrap_or_default()).count() as u64
+                memchr::memchr_iter(b'\n', self.feed.rest.get(range).unwrap_or_default()).count() as u64
             };
             let number = self.number + newlines(from..unit.record.start);
             self.number = number + newlines(unit.record.start..unit.end);
@@ -446,8 +344,8 @@ impl DocumentSource {
         if lines.is_empty() {
             return None;
         }
-        let rest = self.rest.split_off(from);
-        let bytes = std::mem::replace(&mut self.rest, rest);
+        let rest = self.feed.rest.split_off(from);
+        let bytes = std::mem::replace(&mut self.feed.rest, rest);
         let batch = LineBatch { offset: self.offset, lines, bytes };
         self.offset += from as u64;
         self.moved(from);
@@ -486,10 +384,10 @@ impl Source for DocumentSource {
     }
 
     fn digest(&mut self) -> Result<SourceDigest> {
-        let stream_blake3 = self.hasher.finalize().to_hex().to_string();
-        self.stream = Box::new(std::io::empty());
+        let stream_blake3 = self.feed.hasher.finalize().to_hex().to_string();
+        self.feed.close();
         let stored = self.stored.take().map_or(Ok::<_, Error>(None), |stored| stored())?;
         let (bytes, blake3) = stored.unwrap_or_else(|| (self.offset, stream_blake3.clone()));
-        Ok(SourceDigest { bytes, blake3, stream_bytes: self.offset, stream_blake3 })
+        Ok(SourceDigest { bytes, blake3, stream_bytes: self.offset, stream_blake3, lost_rows: 0 })
     }
 }

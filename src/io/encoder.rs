@@ -4,10 +4,11 @@
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
+use super::arrow_table::ArrowEncoder;
 use super::json_rows::write_rows;
 use super::parquet_table::ParquetEncoder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::{Piece, TableFile};
+use crate::pipeline::{Container, Piece, TableFile};
 
 /// Lines are compressed in frames of this size, so that a damage is placed and readers may start in the middle.
 const FRAME_BYTES: usize = 4 << 20;
@@ -38,11 +39,28 @@ pub(crate) struct TableEncoder {
 enum Format {
     Parquet(Box<ParquetEncoder>),
     Lines(LinesEncoder),
+    Arrow(ArrowEncoder),
 }
 
 impl TableEncoder {
     pub(crate) fn parquet(table: &str, path: String, schema: SchemaRef) -> Result<Self> {
         Ok(Self::new(table, path, Format::Parquet(Box::new(ParquetEncoder::new(schema)?)), None))
+    }
+
+    /// A table that was read, with its schema; as Parquet or as Arrow.
+    pub(crate) fn foreign(table: &str, path: String, container: Container, schema: SchemaRef) -> Result<Self> {
+        Ok(match container {
+            Container::Parquet => {
+                Self::new(table, path, Format::Parquet(Box::new(ParquetEncoder::foreign(schema))), None)
+            }
+            Container::ArrowFile => Self::arrow(table, path, schema, false)?,
+            Container::ArrowStream => Self::arrow(table, path, schema, true)?,
+        })
+    }
+
+    /// Arrow IPC, as a file or as a stream.
+    pub(crate) fn arrow(table: &str, path: String, schema: SchemaRef, stream: bool) -> Result<Self> {
+        Ok(Self::new(table, path, Format::Arrow(ArrowEncoder::new(schema, stream)?), None))
     }
 
     /// Lines, in zstd frames when `compressed`.
@@ -69,6 +87,7 @@ impl TableEncoder {
         let chunks = match &mut self.encoder {
             Format::Parquet(encoder) => encoder.append(batch)?,
             Format::Lines(encoder) => encoder.append(batch)?,
+            Format::Arrow(encoder) => encoder.append(batch)?,
         };
         Ok(self.account(chunks))
     }
@@ -76,8 +95,8 @@ impl TableEncoder {
     /// Takes text that ends with a line feed; only for lines.
     pub(crate) fn append_lines(&mut self, lines: &[u8], rows: usize) -> Result<Vec<u8>> {
         let chunks = match &mut self.encoder {
-            Format::Parquet(_) => {
-                return Err(Error::new(ErrorKind::Internal, &self.file.path, "lines do not go to Parquet"));
+            Format::Parquet(_) | Format::Arrow(_) => {
+                return Err(Error::new(ErrorKind::Internal, &self.file.path, "lines do not go to a table of columns"));
             }
             Format::Lines(encoder) => {
                 encoder.buffer.extend_from_slice(lines);
@@ -93,6 +112,7 @@ impl TableEncoder {
         let chunks = match &mut self.encoder {
             Format::Parquet(encoder) => encoder.finish()?,
             Format::Lines(encoder) => encoder.finish()?,
+            Format::Arrow(encoder) => encoder.finish()?,
         };
         let bytes = self.account(chunks);
         self.file.blake3 = self.hasher.finalize().to_hex().to_string();

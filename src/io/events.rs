@@ -467,6 +467,6 @@ impl Source for EventSource {
         self.stream = Box::new(std::io::empty());
         let stored = self.stored.take().map_or(Ok::<_, Error>(None), |stored| stored())?;
         let (bytes, blake3) = stored.unwrap_or_else(|| (self.offset, stream_blake3.clone()));
-        Ok(SourceDigest { bytes, blake3, stream_bytes: self.offset, stream_blake3 })
+        Ok(SourceDigest { bytes, blake3, stream_bytes: self.offset, stream_blake3, lost_rows: 0 })
     }
 }

@@ -8,7 +8,8 @@ use super::failed;
 use super::store::{Location, Place, Stores};
 use crate::error::{Error, ErrorKind, Result};
 
-const ENDINGS: [&str; 7] = ["jsonl", "ndjson", "json", "traj", "parquet", "arrow", "feather"];
+const ENDINGS: [&str; 11] =
+    ["jsonl", "ndjson", "json", "traj", "parquet", "pq", "parq", "arrow", "arrows", "feather", "ipc"];
 const STORED_ENDINGS: [&str; 3] = ["gz", "zst", "zstd"];
 
 /// One input.
@@ -20,7 +21,7 @@ pub struct Input {
     pub file: Option<Place>,
 }
 
-/// The inputs that `arguments` stand for: files, folders (all JSON lines below them, by name), patterns, and `-`
+/// The inputs that `arguments` stand for: files, folders (all inputs below them, by name), patterns, and `-`
 /// for stdin. The order is that of the arguments. A run stands for its conversations, and runs inside a folder
 /// are passed over.
 ///
@@ -47,7 +48,7 @@ pub fn expand(arguments: &[String], stores: &Stores) -> Result<Vec<Input>> {
                 return Err(Error::new(
                     ErrorKind::Usage,
                     argument,
-                    "the folder holds no JSON lines (*.jsonl, *.ndjson, also .gz or .zst)",
+                    "the folder holds no inputs (*.jsonl, *.ndjson, *.json, *.traj, also .gz or .zst; *.parquet, *.arrow)",
                 ));
             }
         } else if path.exists() {
@@ -114,7 +115,7 @@ fn inputs_among(names: &[String]) -> Vec<&String> {
             "" => !name.starts_with("conversations/"),
             run => name.strip_prefix(run).is_some_and(|rest| rest.starts_with('/')),
         });
-        !in_run && !name.split('/').any(|part| part.starts_with('.')) && is_json_lines(last)
+        !in_run && !name.split('/').any(|part| part.starts_with('.')) && is_input(last)
     };
     names.iter().filter(is_input).collect()
 }
@@ -150,7 +151,7 @@ fn walk(folder: &Path, inputs: &mut Vec<Input>) -> Result<()> {
             if !is_run(&path) {
                 walk(&path, inputs)?;
             }
-        } else if is_json_lines(&name) {
+        } else if is_input(&name) {
             inputs.push(local(path.to_string_lossy().into_owned(), path));
         }
     }
@@ -162,7 +163,7 @@ fn is_run(folder: &Path) -> bool {
     folder.join("commits").is_dir() && folder.join("conversations").is_dir()
 }
 
-fn is_json_lines(name: &str) -> bool {
+fn is_input(name: &str) -> bool {
     let plain = strip_codec(name);
     ENDINGS.iter().any(|ending| plain.rsplit_once('.').is_some_and(|(_, found)| found == *ending))
 }
@@ -195,7 +196,7 @@ pub fn restored_name(source: &str) -> PathBuf {
 mod tests {
     use std::path::Path;
 
-    use super::{inputs_among, is_json_lines, restored_name};
+    use super::{inputs_among, is_input, restored_name};
 
     #[test]
     fn restored_names_lose_the_codec_and_stay_in_their_folder() {
@@ -218,8 +219,8 @@ mod tests {
     }
 
     #[test]
-    fn folders_give_json_lines_only() {
-        assert!(is_json_lines("a.jsonl") && is_json_lines("a.ndjson.gz") && is_json_lines("a.jsonl.zst"));
-        assert!(!is_json_lines("README.md") && !is_json_lines("a.parquet") && !is_json_lines("jsonl"));
+    fn folders_give_what_their_names_promise() {
+        assert!(is_input("a.jsonl") && is_input("a.ndjson.gz") && is_input("a.jsonl.zst") && is_input("a.parquet"));
+        assert!(!is_input("README.md") && !is_input("a.txt.gz") && !is_input("jsonl"));
     }
 }

@@ -244,6 +244,6 @@ impl Source for LineSource {
         self.stream = Box::new(std::io::empty());
         let stored = self.stored.take().map_or(Ok::<_, Error>(None), |stored| stored())?;
         let (bytes, blake3) = stored.unwrap_or_else(|| (stream_bytes, stream_blake3.clone()));
-        Ok(SourceDigest { bytes, blake3, stream_bytes, stream_blake3 })
+        Ok(SourceDigest { bytes, blake3, stream_bytes, stream_blake3, lost_rows: 0 })
     }
 }

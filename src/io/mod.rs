@@ -1,12 +1,14 @@
 //! Files and streams: opening inputs, codecs, the tables as Parquet or JSON lines, run directories and the
 //! sidecar of the filter. Implements the ports of the pipeline; knows nothing of conversations.
 
+mod arrow_table;
 mod codec;
 mod disk;
 mod documents;
 mod encoder;
 mod events;
 mod extent;
+mod feed;
 mod filter;
 mod input;
 mod json_rows;
@@ -15,12 +17,15 @@ mod lines;
 mod open;
 mod parquet_table;
 mod range;
+mod row_files;
 mod run_documents;
 mod run_reader;
+mod run_rows;
 mod run_writer;
 mod schemas;
 mod step_back;
 pub mod store;
+mod table_writer;
 
 pub use codec::{Codec, open_codec};
 pub use disk::BlockingFile;
@@ -30,9 +35,11 @@ pub use filter::{FilterPart, FilterSink, Sidecar};
 pub use input::{Input, expand, restored_name};
 pub use lines::LineSource;
 pub use open::{Inputs, PlannedSlices, open_input};
+pub use row_files::{restored_table_name, sniff_table};
 pub use run_reader::{Run, Through};
 pub use run_writer::{PartWriter, RunWriter};
 pub use schemas::{SCHEMA_NAMES, schema};
+pub use table_writer::TableWriter;
 
 use crate::error::{Error, ErrorKind};
 

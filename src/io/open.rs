@@ -2,6 +2,7 @@
 //! codecs and how records are cut, not what they say.
 
 use std::io::{self, BufReader, Read};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::datatypes::SchemaRef;
@@ -9,10 +10,13 @@ use arrow::datatypes::SchemaRef;
 use super::codec::{Codec, open_codec};
 use super::lines::Stored;
 use super::range::RangeReader;
-use super::store::store_error;
+use super::row_files::{MAGIC_BYTES, named_table, open_table, open_table_stream, row_groups, sniff_table};
+use super::store::{Blob, Place, store_error};
 use super::{DocumentSource, EventSource, Input, LineSource, failed, is_document, sniff};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::{Batch, BatchOptions, Corpus, PlannedInput, Slice, Source, SourceDigest};
+use crate::pipeline::{
+    Batch, BatchOptions, Container, Corpus, PlannedInput, Slice, Source, SourceDigest, TableInput, TableOptions,
+};
 
 /// One read of a file: large enough that the calls do not count.
 const READ_BYTES: usize = 256 << 10;
@@ -24,6 +28,7 @@ const HEAD_BYTES: usize = 64 << 10;
 pub struct Inputs {
     inputs: Vec<Input>,
     options: BatchOptions,
+    tables: TableOptions,
 }
 
 impl Inputs {
@@ -31,12 +36,17 @@ impl Inputs {
     ///
     /// # Errors
     /// When an input cannot be looked at.
-    pub fn plan(inputs: Vec<Input>, options: BatchOptions, split_bytes: u64) -> Result<(Self, Vec<PlannedSlices>)> {
+    pub fn plan(
+        inputs: Vec<Input>,
+        options: BatchOptions,
+        tables: TableOptions,
+        split_bytes: u64,
+    ) -> Result<(Self, Vec<PlannedSlices>)> {
         let mut planned = Vec::with_capacity(inputs.len());
         for input in &inputs {
             planned.push(look_at(input, split_bytes)?);
         }
-        Ok((Self { inputs, options }, planned))
+        Ok((Self { inputs, options, tables }, planned))
     }
 }
 
@@ -48,7 +58,7 @@ impl Corpus for Inputs {
         let input = self.inputs.get(index).ok_or_else(|| {
             Error::new(ErrorKind::Internal, &planned.source, "the plan names an input that is not there")
         })?;
-        open_slice(input, Some(planned), slice, self.options)
+        open_slice(input, Some(planned), slice, self.options, &self.tables)
     }
 }
 
@@ -70,25 +80,51 @@ fn look_at(input: &Input, split_bytes: u64) -> Result<PlannedSlices> {
     let blob = file.open()?;
     let Some(bytes) = blob.bytes() else { return endless(source) };
     let planned = PlannedInput { source, bytes: Some(bytes), mark: Some(blob.mark().to_owned()) };
-    let is_cut = bytes > split_bytes && is_plain_lines(&blob.read_range(0..bytes.min(HEAD_BYTES as u64))?);
-    Ok((planned, if is_cut { Slice::ranges(bytes, split_bytes) } else { vec![Slice::Whole] }))
+    if bytes <= split_bytes {
+        return Ok((planned, vec![Slice::Whole]));
+    }
+    let head = blob.read_range(0..bytes.min(HEAD_BYTES as u64))?;
+    let slices = match sniff_table(&head) {
+        Some(Container::Parquet) => row_group_slices(&input.name, &blob, split_bytes),
+        None if is_plain_lines(&head) => Slice::ranges(bytes, split_bytes),
+        _ => vec![Slice::Whole],
+    };
+    Ok((planned, slices))
+}
+
+/// Row groups that follow each other, with at least `split_bytes` in each slice but the last. A damaged file is left
+/// whole: whoever opens it says what is wrong.
+fn row_group_slices(name: &str, blob: &Blob, split_bytes: u64) -> Vec<Slice> {
+    let groups = row_groups(name, blob).unwrap_or_default();
+    let (mut slices, mut n_bytes, mut row) = (Vec::new(), 0, 0);
+    let (mut start, mut first_row) = (0, 0);
+    for (end, (n_rows, bytes)) in (1..).zip(&groups) {
+        n_bytes += bytes;
+        row += n_rows;
+        if n_bytes >= split_bytes || end == groups.len() as u64 {
+            slices.push(Slice::RowGroups { start, end, first_row });
+            (start, first_row, n_bytes) = (end, row, 0);
+        }
+    }
+    if slices.len() < 2 { vec![Slice::Whole] } else { slices }
 }
 
 /// True for a file of JSON lines that is not compressed: a reader may start at any line.
 fn is_plain_lines(head: &[u8]) -> bool {
-    Codec::sniff(head) == Codec::Plain && !is_table(head) && !is_document(head) && sniff(head).is_none()
+    Codec::sniff(head) == Codec::Plain && !is_document(head) && sniff(head).is_none()
 }
 
-fn is_table(head: &[u8]) -> bool {
-    head.starts_with(b"PAR1") || head.starts_with(b"ARROW1")
-}
-
-/// Opens an input from beginning to end.
+/// Opens a slice of an input as it is now.
 ///
 /// # Errors
-/// When the file cannot be opened, or holds a format that this version does not read.
-pub fn open_input(input: &Input, options: BatchOptions) -> Result<Box<dyn Source>> {
-    open_slice(input, None, &Slice::Whole, options)
+/// When the file cannot be opened, or is a table in which nothing can be found.
+pub fn open_input(
+    input: &Input,
+    slice: &Slice,
+    options: BatchOptions,
+    tables: &TableOptions,
+) -> Result<Box<dyn Source>> {
+    open_slice(input, None, slice, options, tables)
 }
 
 /// The bytes of an input from `first` to the end that it had when it was planned.
@@ -99,11 +135,7 @@ fn open_bytes(input: &Input, planned: Option<&PlannedInput>, first: u64) -> Resu
         let pipe = std::fs::File::open(path).map_err(|error| failed(&input.name, "cannot be opened", error))?;
         return Ok(Box::new(pipe));
     }
-    let blob = file.open()?;
-    if file.as_local().is_none() && planned.is_some_and(|planned| planned.mark.as_deref() != Some(blob.mark())) {
-        // Files of this machine may grow, but what is in a store is replaced as a whole.
-        return Err(Error::new(ErrorKind::Input, &input.name, "the object has changed since the job began"));
-    }
+    let blob = open_planned(input, file, planned)?;
     let planned = planned.and_then(|planned| planned.bytes).unwrap_or(u64::MAX);
     Ok(match blob.bytes() {
         Some(bytes) => blob.reader(first.min(bytes)..planned.min(bytes)),
@@ -111,12 +143,56 @@ fn open_bytes(input: &Input, planned: Option<&PlannedInput>, first: u64) -> Resu
     })
 }
 
+/// The file of an input, in the version that was planned.
+fn open_planned(input: &Input, file: &Place, planned: Option<&PlannedInput>) -> Result<Blob> {
+    let blob = file.open()?;
+    if file.as_local().is_none() && planned.is_some_and(|planned| planned.mark.as_deref() != Some(blob.mark())) {
+        // Files of this machine may grow, but what is in a store is replaced as a whole.
+        return Err(Error::new(ErrorKind::Input, &input.name, "the object has changed since the job began"));
+    }
+    Ok(blob)
+}
+
+/// The input as a table, when it is a file that begins as one.
+fn open_if_table(
+    input: &Input,
+    planned: Option<&PlannedInput>,
+    slice: &Slice,
+    options: BatchOptions,
+    tables: &TableOptions,
+) -> Result<Option<Box<dyn Source>>> {
+    let Some(file) = &input.file else { return Ok(None) };
+    if file.as_local().is_some_and(|path| !path.is_file()) {
+        return Ok(None);
+    }
+    let blob = open_planned(input, file, planned)?;
+    let Some(bytes) = blob.bytes() else { return Ok(None) };
+    let groups = match *slice {
+        Slice::Bytes { .. } => return Ok(None),
+        Slice::RowGroups { start, end, .. } => Some(start as usize..end as usize),
+        Slice::Whole => None,
+    };
+    match sniff_table(&blob.read_range(0..bytes.min(MAGIC_BYTES as u64))?) {
+        Some(container) => open_table(&input.name, blob, container, groups, options, tables).map(Some),
+        None if named_table(Path::new(&input.name)).is_some() => {
+            let message = "the file is named like a table, but begins neither as Parquet nor as Arrow IPC: it is \
+                           damaged, empty or something else";
+            Err(Error::new(ErrorKind::Input, &input.name, message))
+        }
+        None => Ok(None),
+    }
+}
+
 fn open_slice(
     input: &Input,
     planned: Option<&PlannedInput>,
     slice: &Slice,
     options: BatchOptions,
+    tables: &TableOptions,
 ) -> Result<Box<dyn Source>> {
+    if let Some(table) = open_if_table(input, planned, slice, options, tables)? {
+        return Ok(table);
+    }
     let cannot_read = |raw: &Arc<Mutex<Raw>>, error| {
         let failure = raw.lock().unwrap_or_else(PoisonError::into_inner).failure.take();
         failure.unwrap_or_else(|| failed(&input.name, "cannot be read", error))
@@ -133,9 +209,8 @@ fn open_slice(
     let raw = Raw::new(&input.name, open_bytes(input, planned, 0)?, Some(blake3::Hasher::new()));
     let mut reader = BufReader::with_capacity(READ_BYTES, RawReader(raw.clone()));
     let first = io::BufRead::fill_buf(&mut reader).map_err(|error| cannot_read(&raw, error))?;
-    if is_table(first) {
-        let message = "Parquet and Arrow files cannot be read yet; convert them to JSON lines first";
-        return Err(Error::new(ErrorKind::Input, &input.name, message));
+    if let Some(container) = sniff_table(first) {
+        return open_table_stream(&input.name, Box::new(reader), container, options, tables);
     }
     let (codec, stream) = open_codec(reader).map_err(|error| cannot_read(&raw, error))?;
     let stored = (codec != Codec::Plain).then(|| stored(raw.clone(), input.name.clone()));
@@ -181,6 +256,9 @@ impl Source for Metered {
     }
     fn schema(&self) -> Option<SchemaRef> {
         self.source.schema()
+    }
+    fn table(&self) -> Option<TableInput> {
+        self.source.table()
     }
     fn next_batch(&mut self) -> Result<Option<Batch>> {
         let batch = self.source.next_batch()?;

@@ -4,21 +4,22 @@
 use arrow::array::AsArray;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowPredicateFn, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowFilter,
+    ArrowPredicateFn, ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder, RowFilter, RowSelection, RowSelector,
 };
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::arrow::{ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, ArrowWriter, ProjectionMask, encode_arrow_schema};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::PageIndexPolicy;
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::metadata::{KeyValue, PageIndexPolicy};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::schema::types::ColumnPath;
 
 use super::encoder::{Encoder, RawChunk};
 use super::store::Blob;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::{TableReader, batch_bytes};
+use crate::pipeline::{TableReader, batch_bytes, view_schema};
 
 /// A row group ends when its rows have this many bytes: 32 MiB of text become some 8 MiB, which a reader holds
 /// easily and which still compress well.
@@ -47,42 +48,55 @@ const DICTIONARY: [&str; 14] = [
 /// Readers hold about this much of a table at a time.
 const SLICE_BYTES: i64 = 1 << 20;
 
+/// Columns of foreign tables that hold long texts, which rarely repeat.
+const LONG_TEXTS: [&str; 6] = ["content", "value", "text", "arguments", "messages", "conversations"];
+
 /// Writes a table into memory, row group by row group.
 pub(crate) struct ParquetEncoder {
-    writer: ArrowWriter<Vec<u8>>,
+    writer: Option<ArrowWriter<Vec<u8>>>,
+    /// The schema of a foreign table, whose rows may hold texts as views.
+    foreign: Option<SchemaRef>,
     bytes: usize,
     rows: usize,
 }
 
 impl ParquetEncoder {
+    /// For a table of our own.
     pub(crate) fn new(schema: SchemaRef) -> Result<Self> {
-        let level = ZstdLevel::try_new(ZSTD_LEVEL).map_err(internal)?;
-        let mut properties = WriterProperties::builder()
-            .set_created_by(concat!("condenser ", env!("CARGO_PKG_VERSION")).to_owned())
-            .set_compression(Compression::ZSTD(level))
-            .set_dictionary_enabled(false)
-            .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
-            .set_statistics_enabled(EnabledStatistics::Chunk);
+        let mut properties = properties()?.set_dictionary_enabled(false);
         for name in DICTIONARY {
             properties = properties.set_column_dictionary_enabled(column_path(name), true);
         }
         if schema.column_with_name("conversation_id").is_some() {
-            for name in ["conversation_id", "source_row"] {
-                properties = properties.set_column_statistics_enabled(column_path(name), EnabledStatistics::Page);
-            }
-            properties = properties.set_column_bloom_filter_enabled(column_path("conversation_id"), true);
+            properties = findable(properties, "conversation_id", true);
+            properties = findable(properties, "source_row", false);
         }
         let writer = ArrowWriter::try_new(Vec::new(), schema, Some(properties.build())).map_err(internal)?;
-        Ok(Self { writer, bytes: 0, rows: 0 })
+        Ok(Self { writer: Some(writer), foreign: None, bytes: 0, rows: 0 })
+    }
+
+    /// For a table that was read; `schema` and its metadata are kept.
+    pub(crate) fn foreign(schema: SchemaRef) -> Self {
+        Self { writer: None, foreign: Some(schema), bytes: 0, rows: 0 }
+    }
+
+    fn writer(&mut self, held: Option<SchemaRef>) -> Result<&mut ArrowWriter<Vec<u8>>> {
+        let writer = match (self.writer.take(), &self.foreign) {
+            (Some(writer), _) => writer,
+            (None, Some(schema)) => foreign_writer(schema, held.unwrap_or_else(|| schema.clone()))?,
+            (None, None) => return Err(Error::new(ErrorKind::Internal, "", "a table was written after its end")),
+        };
+        Ok(self.writer.insert(writer))
     }
 
     fn take(&mut self, rows: usize) -> Result<RawChunk> {
-        self.writer.sync().map_err(|error| internal(ParquetError::External(Box::new(error))))?;
-        Ok(RawChunk { bytes: std::mem::take(self.writer.inner_mut()), rows, stream: None })
+        let writer = self.writer(None)?;
+        writer.sync().map_err(|error| internal(ParquetError::External(Box::new(error))))?;
+        Ok(RawChunk { bytes: std::mem::take(writer.inner_mut()), rows, stream: None })
     }
 
     fn end_row_group(&mut self) -> Result<RawChunk> {
-        self.writer.flush().map_err(internal)?;
+        self.writer(None)?.flush().map_err(internal)?;
         self.bytes = 0;
         let rows = std::mem::take(&mut self.rows);
         self.take(rows)
@@ -91,8 +105,11 @@ impl ParquetEncoder {
 
 impl Encoder for ParquetEncoder {
     fn append(&mut self, batch: &RecordBatch) -> Result<Vec<RawChunk>> {
-        self.writer.write(batch).map_err(internal)?;
-        self.bytes += batch_bytes(batch);
+        let writer = self.writer(Some(batch.schema()))?;
+        writer.write(batch).map_err(internal)?;
+        // Views know no size of their own; the writer knows what it holds.
+        let held = writer.in_progress_size();
+        self.bytes = if self.foreign.is_some() { held } else { self.bytes + batch_bytes(batch) };
         self.rows += batch.num_rows();
         if self.bytes >= ROW_GROUP_BYTES || self.rows >= ROW_GROUP_ROWS {
             return Ok(vec![self.end_row_group()?]);
@@ -105,10 +122,54 @@ impl Encoder for ParquetEncoder {
         if self.rows > 0 {
             chunks.push(self.end_row_group()?);
         }
-        self.writer.finish().map_err(internal)?;
+        self.writer(None)?.finish().map_err(internal)?;
         chunks.push(self.take(0)?);
         Ok(chunks)
     }
+}
+
+fn properties() -> Result<WriterPropertiesBuilder> {
+    let level = ZstdLevel::try_new(ZSTD_LEVEL).map_err(internal)?;
+    Ok(WriterProperties::builder()
+        .set_created_by(concat!("condenser ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_compression(Compression::ZSTD(level))
+        .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
+        .set_statistics_enabled(EnabledStatistics::Chunk))
+}
+
+/// A column that rows are looked up by.
+fn findable(properties: WriterPropertiesBuilder, name: &str, bloom: bool) -> WriterPropertiesBuilder {
+    let column = ColumnPath::new(vec![name.to_owned()]);
+    let properties = properties.set_column_statistics_enabled(column.clone(), EnabledStatistics::Page);
+    if bloom { properties.set_column_bloom_filter_enabled(column, true) } else { properties }
+}
+
+fn foreign_writer(schema: &SchemaRef, held: SchemaRef) -> Result<ArrowWriter<Vec<u8>>> {
+    let refused = |error: ParquetError| {
+        let message = "a column cannot be written as Parquet; --format arrow writes columns of every type";
+        Error::new(ErrorKind::Input, "", message).because(error)
+    };
+    let columns = ArrowSchemaConverter::new().convert(&held).map_err(refused)?;
+    let mut properties = properties()?;
+    for column in columns.columns() {
+        if LONG_TEXTS.contains(&column.name()) {
+            properties = properties.set_column_dictionary_enabled(column.path().clone(), false);
+        }
+    }
+    for name in ["id", "conversation_id", "session_id", "uuid"] {
+        if columns.columns().iter().any(|column| column.path().parts() == [name]) {
+            properties = findable(properties, name, true);
+            break;
+        }
+    }
+    // The metadata also for readers that know Parquet only; the schema as it was, not as texts are held.
+    let mut entries: Vec<KeyValue> =
+        schema.metadata().iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone())).collect();
+    entries.sort_by(|a, b| a.key.cmp(&b.key));
+    entries.push(KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), encode_arrow_schema(schema)));
+    let properties = properties.set_key_value_metadata(Some(entries)).build();
+    let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
+    ArrowWriter::try_new_with_options(Vec::new(), held, options).map_err(refused)
 }
 
 fn column_path(name: &str) -> ColumnPath {
@@ -188,6 +249,47 @@ impl ParquetTable {
         }
         let reader = builder.build().map_err(damaged)?;
         Ok(Self { reader, file })
+    }
+}
+
+/// A table whose columns are not ours.
+pub(crate) struct ForeignTable {
+    pub(crate) reader: Box<dyn TableReader>,
+    /// The schema as stored.
+    pub(crate) schema: SchemaRef,
+    /// The schema of the rows as they are read.
+    pub(crate) held: SchemaRef,
+}
+
+impl ParquetTable {
+    /// Opens a foreign table; `only` are the numbers of the wanted rows, ascending.
+    pub(crate) fn open_foreign(file: Blob, only: Option<&[u64]>) -> Result<ForeignTable> {
+        let damaged = |error| damaged(&file, error);
+        let policy = if only.is_some() { PageIndexPolicy::Optional } else { PageIndexPolicy::Skip };
+        let options = || ArrowReaderOptions::new().with_page_index_policy(policy);
+        let stored = ArrowReaderMetadata::load(&file, options()).map_err(damaged)?;
+        let schema = stored.schema().clone();
+        let views = options().with_schema(view_schema(&schema));
+        let metadata = ArrowReaderMetadata::try_new(stored.metadata().clone(), views).unwrap_or(stored);
+        let held = metadata.schema().clone();
+        let groups = metadata.metadata().row_groups().iter();
+        let (rows, bytes) =
+            groups.fold((0, 0), |(rows, bytes), group| (rows + group.num_rows(), bytes + group.total_byte_size()));
+        let batch_size = (SLICE_BYTES / (bytes / rows.max(1)).max(1)).clamp(1, 8192) as usize;
+        let mut builder =
+            ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), metadata).with_batch_size(batch_size);
+        if let Some(only) = only {
+            let mut selectors = Vec::new();
+            let mut at = 0;
+            for &row in only {
+                selectors.push(RowSelector::skip(row.saturating_sub(at) as usize));
+                selectors.push(RowSelector::select(1));
+                at = row + 1;
+            }
+            builder = builder.with_row_selection(RowSelection::from(selectors));
+        }
+        let reader = builder.build().map_err(damaged)?;
+        Ok(ForeignTable { reader: Box::new(Self { reader, file }), schema, held })
     }
 }
 

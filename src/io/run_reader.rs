@@ -4,10 +4,9 @@
 use std::io::{self, BufRead, BufReader, Read};
 
 use arrow::array::AsArray;
-use arrow::compute::filter_record_batch;
 use arrow::datatypes::UInt64Type;
-use arrow::record_batch::RecordBatch;
 
+use super::arrow_table::{ArrowTable, WantedRows};
 use super::line_table::{LineTable, open_stream};
 use super::parquet_table::{ParquetTable, Wanted};
 use super::run_documents::{COMMITS, MANIFEST, PLAN, missing, read};
@@ -152,7 +151,9 @@ impl Run {
         let id = crate::pipeline::label(id).into_owned();
         let wanted = Wanted::Text("conversation_id", id);
         let rows = match commit.format {
-            ConversationFormat::Parquet => self.rows_of(commit, Table::Conversations, &wanted)?,
+            ConversationFormat::Parquet | ConversationFormat::Arrow => {
+                self.rows_of(commit, Table::Conversations, &wanted)?
+            }
             ConversationFormat::Jsonl => self.rows_of(commit, Table::Metrics, &wanted)?,
         };
         if rows.is_empty() {
@@ -160,11 +161,13 @@ impl Run {
         }
         let source_rows: Vec<u64> = rows.iter().map(|&(_, row)| row).collect();
         let conversations: Box<dyn TableReader> = match commit.format {
-            ConversationFormat::Parquet => self.table(commit, Table::Conversations, &wanted)?,
+            ConversationFormat::Parquet | ConversationFormat::Arrow => {
+                self.table(commit, Table::Conversations, &wanted)?
+            }
             ConversationFormat::Jsonl => {
                 let file = self.file_of(commit, Table::Conversations.as_str())?;
                 let reader = LineTable::records(&file.location().to_string(), open_stream(&file)?).only(rows);
-                Box::new(Filtered { reader, wanted: Wanted::All, file })
+                Box::new(WantedRows { reader, wanted: Wanted::All, file })
             }
         };
         let wanted = Wanted::Counts("source_row", source_rows);
@@ -178,10 +181,10 @@ impl Run {
     }
 
     /// Ordinals and source rows of the wanted rows of a table; ordinals count in tables of lines only.
-    fn rows_of(&self, commit: &Commit, table: Table, wanted: &Wanted) -> Result<Vec<(u64, u64)>> {
+    pub(super) fn rows_of(&self, commit: &Commit, table: Table, wanted: &Wanted) -> Result<Vec<(u64, u64)>> {
         let mut rows = Vec::new();
         let mut reader = match commit.format {
-            ConversationFormat::Parquet => self.table(commit, table, wanted)?,
+            ConversationFormat::Parquet | ConversationFormat::Arrow => self.table(commit, table, wanted)?,
             ConversationFormat::Jsonl => self.table(commit, table, &Wanted::All)?,
         };
         let mut ordinal = 0;
@@ -202,17 +205,20 @@ impl Run {
         Ok(rows)
     }
 
-    fn file_of(&self, commit: &Commit, table: &str) -> Result<Blob> {
+    pub(super) fn file_of(&self, commit: &Commit, table: &str) -> Result<Blob> {
         let file = commit.files.iter().find(|file| file.table == table).ok_or_else(|| {
             Error::new(ErrorKind::Verification, place_of(commit), format!("the part has no table {table}"))
         })?;
         self.root.join(&file.path).open()
     }
 
-    fn table(&self, commit: &Commit, table: Table, wanted: &Wanted) -> Result<Box<dyn TableReader>> {
+    pub(super) fn table(&self, commit: &Commit, table: Table, wanted: &Wanted) -> Result<Box<dyn TableReader>> {
         let file = self.file_of(commit, table.as_str())?;
         Ok(match commit.format {
             ConversationFormat::Parquet => Box::new(ParquetTable::open(file, wanted)?),
+            ConversationFormat::Arrow => {
+                Box::new(WantedRows { reader: ArrowTable::open(&file)?.0, wanted: wanted.clone(), file })
+            }
             ConversationFormat::Jsonl => {
                 let name = file.location().to_string();
                 let stream = open_stream(&file)?;
@@ -220,12 +226,12 @@ impl Run {
                     Table::Conversations => LineTable::records(&name, stream),
                     _ => LineTable::rows(&name, stream, schema_of(table, commit.format), None),
                 };
-                Box::new(Filtered { reader, wanted: wanted.clone(), file })
+                Box::new(WantedRows { reader, wanted: wanted.clone(), file })
             }
         })
     }
 
-    fn rejects(&self, commit: &Commit) -> Result<Box<dyn Iterator<Item = Result<RejectRow>> + Send>> {
+    pub(super) fn rejects(&self, commit: &Commit) -> Result<Box<dyn Iterator<Item = Result<RejectRow>> + Send>> {
         if !commit.files.iter().any(|file| file.table == REJECTS) {
             return Ok(Box::new(std::iter::empty()));
         }
@@ -240,7 +246,7 @@ impl Run {
     }
 }
 
-fn place_of(commit: &Commit) -> String {
+pub(super) fn place_of(commit: &Commit) -> String {
     format!("conversations, part {} ({})", commit.part, commit.source)
 }
 
@@ -256,33 +262,6 @@ fn hash_into(reader: &mut dyn Read, hashers: &mut [&mut blake3::Hasher]) -> io::
         for hasher in &mut *hashers {
             hasher.update(&buffer[..n]);
         }
-    }
-}
-
-/// The wanted rows of a table of lines.
-struct Filtered {
-    reader: LineTable,
-    wanted: Wanted,
-    file: Blob,
-}
-
-impl TableReader for Filtered {
-    fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
-        let next = self.reader.next_rows();
-        // What a store failed to give is no damage of the table.
-        if let Some(failure) = self.file.failure() {
-            return Err(failure);
-        }
-        let Some(batch) = next? else { return Ok(None) };
-        let Wanted::Counts(name, values) = &self.wanted else { return Ok(Some(batch)) };
-        let Some(column) = batch.column_by_name(name).and_then(|column| column.as_primitive_opt::<UInt64Type>()) else {
-            return Ok(Some(batch));
-        };
-        let mask = column.iter().map(|value| Some(value.is_some_and(|value| values.contains(&value)))).collect();
-        let filtered = filter_record_batch(&batch, &mask);
-        filtered
-            .map(Some)
-            .map_err(|error| Error::new(ErrorKind::Internal, "", "rows cannot be filtered").because(error))
     }
 }
 

@@ -12,8 +12,8 @@ use super::store::{BlobWriter, Place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
-    Commit, ConversationFormat, EncodedBatch, JobOptions, Manifest, PartSink, PartStart, Plan, RejectRow, Sink, Table,
-    TableFile, commit_path, conversations_schema, decisions_schema, metrics_schema, records_schema, seal,
+    Commit, Container, ConversationFormat, EncodedBatch, JobOptions, Manifest, PartSink, PartStart, Plan, RejectRow,
+    Sink, Table, TableFile, commit_path, conversations_schema, decisions_schema, metrics_schema, records_schema, seal,
     verbatim_schema,
 };
 
@@ -176,10 +176,17 @@ pub struct PartWriter {
 }
 
 impl PartWriter {
-    fn open(&self, table: Table) -> Result<OpenTable> {
+    fn open(&self, table: Table, foreign: Option<&SchemaRef>) -> Result<OpenTable> {
         let name = table.as_str();
         let path = part_path(name, self.part, self.ending());
         let encoder = match self.format {
+            ConversationFormat::Parquet if let Some(schema) = foreign => {
+                TableEncoder::foreign(name, path.clone(), Container::Parquet, schema.clone())?
+            }
+            ConversationFormat::Arrow if let Some(schema) = foreign => {
+                TableEncoder::foreign(name, path.clone(), Container::ArrowFile, schema.clone())?
+            }
+            ConversationFormat::Arrow => TableEncoder::arrow(name, path.clone(), schema_of(table, self.format), false)?,
             ConversationFormat::Parquet => TableEncoder::parquet(name, path.clone(), schema_of(table, self.format))?,
             ConversationFormat::Jsonl => TableEncoder::lines(name, path.clone(), true),
         };
@@ -195,6 +202,7 @@ impl PartWriter {
         match self.format {
             ConversationFormat::Parquet => "parquet",
             ConversationFormat::Jsonl => "jsonl.zst",
+            ConversationFormat::Arrow => "arrow",
         }
     }
 }
@@ -202,7 +210,7 @@ impl PartWriter {
 /// The Arrow schema of a table.
 pub(crate) fn schema_of(table: Table, format: ConversationFormat) -> SchemaRef {
     match (table, format) {
-        (Table::Conversations, ConversationFormat::Parquet) => conversations_schema(),
+        (Table::Conversations, ConversationFormat::Parquet | ConversationFormat::Arrow) => conversations_schema(),
         (Table::Conversations, ConversationFormat::Jsonl) => records_schema(),
         (Table::Verbatim, _) => verbatim_schema(),
         (Table::Metrics, _) => metrics_schema(),
@@ -225,7 +233,11 @@ impl Sink for RunWriter {
         let wanted = |table: Table| table != Table::Decisions || self.options.trace;
         part.tables = Table::ALL
             .iter()
-            .map(|&table| wanted(table).then(|| part.open(table)).transpose())
+            .map(|&table| {
+                wanted(table)
+                    .then(|| part.open(table, start.schema.as_ref().filter(|_| table == Table::Conversations)))
+                    .transpose()
+            })
             .collect::<Result<_>>()?;
         part.map = self.options.verbatim_map.then(|| part.open_lines(MAP)).transpose()?;
         Ok(part)

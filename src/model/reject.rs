@@ -29,6 +29,8 @@ pub enum RejectReason {
     TooLong,
     /// A compressed stream that ends early or is damaged.
     TornStream,
+    /// Rows of a table that are damaged where they are stored.
+    DamagedRows,
     /// The engine failed on it: a defect of condenser.
     Internal,
 }
@@ -45,6 +47,7 @@ impl RejectReason {
             Self::MessageNotObject => "message_not_object",
             Self::TooLong => "too_long",
             Self::TornStream => "torn_stream",
+            Self::DamagedRows => "damaged_rows",
             Self::Internal => "internal",
         }
     }

@@ -3,8 +3,12 @@
 //! Knows no file and no JSON.
 
 use std::ops::Range;
+use std::sync::Arc;
 
+use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
+
+use super::{LostRows, RowMark, TableInput};
 
 /// Two MiB keep two workers busy on files of a few MB and hold the whole pipeline under 100 MB.
 pub const DEFAULT_BATCH_BYTES: usize = 2 << 20;
@@ -49,12 +53,22 @@ impl Batch {
 /// Rows of a table in order.
 #[derive(Debug)]
 pub struct RowBatch {
-    /// The rows with all columns of the input.
+    /// The rows with all columns of the input. Texts may be views of what `schema` says.
     pub rows: RecordBatch,
+    /// The schema of the input.
+    pub schema: SchemaRef,
+    /// Which column holds the conversations.
+    pub table: Arc<TableInput>,
+    /// The mark of every row.
+    pub marks: Vec<RowMark>,
     /// Number of the first row in its source, from 0.
     pub first_row: u64,
     /// What the rows take in memory.
     pub n_bytes: usize,
+    /// Longer rows are rejected, in canonical bytes.
+    pub max_row_bytes: u64,
+    /// Instead of rows: what could not be read.
+    pub lost: Option<LostRows>,
 }
 
 /// A slice of the stream with its lines in order.

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Slice;
+use super::{Slice, TableInput};
 use crate::model::{EngineOptions, ShapeName};
 
 /// Version of the layout of run directories.
@@ -18,6 +18,8 @@ pub enum ConversationFormat {
     Parquet,
     /// Conversations as records of their own shape, all tables as JSON lines in zstd.
     Jsonl,
+    /// All tables as Arrow IPC files with columns.
+    Arrow,
 }
 
 /// Everything that decides about the bytes of the output.
@@ -29,11 +31,14 @@ pub struct JobOptions {
     pub format: ConversationFormat,
     /// The shape of all records; `null` when it is found out per file.
     pub shape: Option<ShapeName>,
+    /// The column of tables that holds the conversations; `null` when it is found out per file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages_column: Option<String>,
     /// Whether the decisions table is written.
     pub trace: bool,
     /// Whether the map from message id to original is written.
     pub verbatim_map: bool,
-    /// How streams are cut into batches, in bytes.
+    /// How streams and tables are cut into batches, in bytes.
     pub batch_bytes: usize,
     /// Longest record, in bytes.
     pub max_record_bytes: usize,
@@ -61,10 +66,18 @@ pub struct SourceDigest {
     pub bytes: u64,
     /// BLAKE3 of the bytes as stored, in hex.
     pub blake3: String,
-    /// Bytes of the uncompressed stream, as far as it is undamaged.
+    /// Bytes of the uncompressed stream, as far as it is undamaged; of a table, canonical bytes of its rows.
     pub stream_bytes: u64,
-    /// BLAKE3 of the uncompressed stream, in hex.
+    /// BLAKE3 of the uncompressed stream, or of the hashes of all rows of a table, in hex.
     pub stream_blake3: String,
+    /// Rows of a damaged table that could not be read and that no restore gives back.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lost_rows: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What was counted.
@@ -175,6 +188,9 @@ pub struct Commit {
     pub format: ConversationFormat,
     /// What was read.
     pub input: SourceDigest,
+    /// How the input holds conversations, when it is a table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<TableInput>,
     /// Records of the source, rejected ones included.
     pub records: u64,
     /// What was counted.

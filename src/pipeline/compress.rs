@@ -12,8 +12,8 @@ use super::admission::Admission;
 use super::bridge::Bridge;
 use super::part::{Done, Failure, Shared, failure_of_source, run_part, too_many};
 use super::{
-    Commit, Condense, Corpus, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Observer, PartSink, PartStart, Plan,
-    Progress, Shard, Sink, Slice, Table, Totals,
+    Commit, Condense, ConversationFormat, Corpus, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Observer, PartSink,
+    PartStart, Plan, Progress, Shard, Sink, Slice, Table, Totals,
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -226,6 +226,12 @@ async fn one_part<S: Sink>(
     tracing::debug!(part, source = name, slice = %planned.slice, "begins");
     let opening = Bridge::run_blocking("reader", move || corpus.open(planned.input, &input, &planned.slice));
     let source = opening.await.map_err(failure_of_source)?;
+    let table = source.table();
+    if table.is_some() && context.options.format == ConversationFormat::Jsonl {
+        let message = "the input is a table, and JSON lines cannot hold its columns and types; use --output RUN with \
+                       --format parquet or --format arrow";
+        return Err(Failure::Source(Error::new(ErrorKind::Usage, name, message)));
+    }
     let mut open = sink.begin(&PartStart { part, source: &name, schema: source.schema() }).await?;
     let done = run_part(context, shared, source, &mut open).await?;
     check_share(context.max_rejects, &done, &name)?;
@@ -239,6 +245,7 @@ async fn one_part<S: Sink>(
         format: context.options.format,
         records: done.totals.conversations + done.totals.rejects,
         input: done.digest,
+        table,
         totals: done.totals,
         proof: done.proof,
         files: Vec::new(),

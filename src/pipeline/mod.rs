@@ -32,6 +32,10 @@ pub use ports::{
 };
 pub use record::{RejectRow, label};
 pub use restore::{PartReaders, Restored, Restorer};
+pub use rows::{
+    CellKind, Container, LostRows, RestoredRows, RowDigest, RowMark, RowReaders, RowRestorer, TableInput, TableOptions,
+    cell_texts, conform_rows, marks, verify_rows, view_schema,
+};
 pub use sealed::{open_sealed, seal};
 pub use tables::{
     Kind, Table, conversations_schema, decisions_schema, metrics_schema, records_schema, verbatim_schema,

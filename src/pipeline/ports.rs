@@ -7,7 +7,9 @@ use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
 use super::bridge::Bridge;
-use super::{Batch, Commit, Manifest, Plan, PlannedInput, Proof, RejectRow, Slice, SourceDigest, Table, Totals};
+use super::{
+    Batch, Commit, Manifest, Plan, PlannedInput, Proof, RejectRow, Slice, SourceDigest, Table, TableInput, Totals,
+};
 use crate::engine::{Engine, Scratch};
 use crate::error::Result;
 use crate::model::{Condensed, Conversation, EngineOptions};
@@ -46,6 +48,10 @@ pub trait Source: Send {
     fn schema(&self) -> Option<SchemaRef> {
         None
     }
+    /// How its rows hold conversations; `None` when it gives lines.
+    fn table(&self) -> Option<TableInput> {
+        None
+    }
     /// The next batch, `None` at the end. Damage of the stream is a line, not an error.
     ///
     /// # Errors
@@ -65,6 +71,9 @@ pub trait Source: Send {
 pub struct EncodedBatch {
     /// Rows per table, in the order of [`Table::ALL`]; `None` for a table that is not written.
     pub tables: [Option<RecordBatch>; Table::ALL.len()],
+    /// The schema of the conversations when they are the rows of a table that was read; texts among the rows may be
+    /// views of what the schema says.
+    pub schema: Option<SchemaRef>,
     /// Rejected records in order.
     pub rejects: Vec<RejectRow>,
     /// Lines of the reference-compatible map from message id to original, when asked for.

@@ -48,6 +48,12 @@ pub struct RejectRow {
     /// The line in Base64, when it is not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw_base64: Option<String>,
+    /// A row of a table as an Arrow IPC stream in Base64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row_base64: Option<String>,
+    /// How many rows of a damaged table could not be read here, and will not come back; 0 when nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_rows: Option<u64>,
     /// Blank bytes before the line, when there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
@@ -99,8 +105,20 @@ pub(crate) fn process<'r>(
     fallback_id: &str,
     scratch: &mut Scratch,
 ) -> Result<Product<'r>, Reject> {
+    process_prepared(recipe, record, fallback_id, scratch, |_| {})
+}
+
+/// The same with a last hand on the conversation before the engine sees it.
+pub(crate) fn process_prepared<'r>(
+    recipe: &Recipe<'_>,
+    record: &'r str,
+    fallback_id: &str,
+    scratch: &mut Scratch,
+    prepare: impl FnOnce(&mut Decoded<'r>),
+) -> Result<Product<'r>, Reject> {
     let work = || {
-        let decoded = decode(recipe, record, fallback_id)?;
+        let mut decoded = decode(recipe, record, fallback_id)?;
+        prepare(&mut decoded);
         let condensed = recipe.engine.condense(&decoded.conversation, scratch);
         Ok(Product { decoded, condensed })
     };
@@ -121,7 +139,7 @@ impl Product<'_> {
         let Self { decoded, condensed } = self;
         let originals = decoded.originals(condensed);
         let (written, layout, restored) = match recipe.format {
-            ConversationFormat::Parquet => {
+            ConversationFormat::Parquet | ConversationFormat::Arrow => {
                 let id = label(&decoded.conversation.id);
                 let row = decoded.row(condensed, provenance);
                 let layout = decoded.row_layout(condensed);

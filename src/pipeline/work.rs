@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Output, Reject, RejectReason};
 
 thread_local! {
-    static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::default());
+    pub(crate) static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::default());
 }
 
 /// Unusual bytes around a record; stored as JSON.
@@ -275,7 +275,7 @@ impl Builders {
 
     fn finish(mut self, task: &Task<'_>) -> Result<EncodedBatch> {
         let conversations = match task.recipe.format {
-            super::ConversationFormat::Parquet => self.rows.finish()?,
+            super::ConversationFormat::Parquet | super::ConversationFormat::Arrow => self.rows.finish()?,
             super::ConversationFormat::Jsonl => self.records.finish()?,
         };
         let decisions = task.trace.then(|| self.decisions.finish()).transpose()?;

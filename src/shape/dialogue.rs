@@ -1,5 +1,5 @@
 //! The `dialogue` shape: talk between people or with a system, as dialogue research writes it down: turns with a speaker
-//! and an utterance under many names (SGD, Topical-Chat, KdConv, RealPersonaChat, QMSum and their kin).
+//! and an utterance under many names (SGD, Topical-Chat and their kin).
 
 use crate::model::ShapeName;
 

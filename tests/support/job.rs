@@ -90,6 +90,7 @@ pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, bat
         engine: engine.options().clone(),
         format,
         shape: None,
+        messages_column: None,
         trace: false,
         verbatim_map: false,
         batch_bytes: batches.batch_bytes,

@@ -1,7 +1,7 @@
 //! A file that is open for reading, wherever it is: its length, its change mark, ranges of it, and streams. Blocks the
 //! thread that reads, which may be any thread. Offers itself to Parquet as a source of chunks.
 
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -91,6 +91,7 @@ impl Blob {
     /// [`Blob::failure`].
     #[must_use]
     pub fn reader(&self, range: Range<u64>) -> Box<dyn Read + Send> {
+        let range = range.start..range.end.min(self.inner.bytes.unwrap_or(u64::MAX));
         let reader: Box<dyn Read + Send> = match &self.inner.source {
             Source::Local(file) => {
                 Box::new(LocalReader { file: file.clone(), at: range.start, end: range.end.max(range.start) })
@@ -207,6 +208,49 @@ struct Rest {
 impl Read for Rest {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         self.reader.get_or_insert_with(|| self.blob.reader(self.at..self.end)).read(buffer)
+    }
+}
+
+/// A blob with a place in it, for readers that seek.
+#[derive(Debug)]
+pub struct BlobFile {
+    blob: Blob,
+    at: u64,
+}
+
+impl BlobFile {
+    /// The file from its beginning.
+    #[must_use]
+    pub fn new(blob: Blob) -> Self {
+        Self { blob, at: 0 }
+    }
+}
+
+impl Read for BlobFile {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let end = (self.at + buffer.len() as u64).min(self.blob.len());
+        if end <= self.at {
+            return Ok(0);
+        }
+        let bytes = self.blob.read_range(self.at..end).map_err(|error| {
+            self.blob.note(&error);
+            std::io::Error::other(error)
+        })?;
+        buffer[..bytes.len()].copy_from_slice(&bytes);
+        self.at += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+}
+
+impl Seek for BlobFile {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.blob.len().checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = at.ok_or_else(|| std::io::Error::from(std::io::ErrorKind::InvalidInput))?;
+        Ok(self.at)
     }
 }
 

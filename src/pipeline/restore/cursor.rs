@@ -14,16 +14,16 @@ use crate::pipeline::work::Frame;
 
 /// The rows of the verbatim table that belong to one record.
 #[derive(Debug, Default)]
-pub(super) struct Entries {
+pub(in crate::pipeline) struct Entries {
     rows: Vec<(RecordBatch, Range<usize>)>,
 }
 
-pub(super) struct VerbatimView<'b> {
-    pub(super) kind: &'b LargeStringArray,
-    pub(super) message: &'b LargeStringArray,
-    pub(super) hash: &'b LargeStringArray,
-    pub(super) position: &'b UInt64Array,
-    pub(super) message_index: &'b UInt64Array,
+pub(in crate::pipeline) struct VerbatimView<'b> {
+    pub(in crate::pipeline) kind: &'b LargeStringArray,
+    pub(in crate::pipeline) message: &'b LargeStringArray,
+    pub(in crate::pipeline) hash: &'b LargeStringArray,
+    pub(in crate::pipeline) position: &'b UInt64Array,
+    pub(in crate::pipeline) message_index: &'b UInt64Array,
 }
 
 impl<'b> VerbatimView<'b> {
@@ -39,7 +39,7 @@ impl<'b> VerbatimView<'b> {
 }
 
 impl Entries {
-    pub(super) fn views(&self) -> std::result::Result<Vec<(VerbatimView<'_>, Range<usize>)>, String> {
+    pub(in crate::pipeline) fn views(&self) -> std::result::Result<Vec<(VerbatimView<'_>, Range<usize>)>, String> {
         let mut views = Vec::with_capacity(self.rows.len());
         for (batch, range) in &self.rows {
             views.push((VerbatimView::new(batch).map_err(|error| error.to_string())?, range.clone()));
@@ -48,7 +48,7 @@ impl Entries {
     }
 
     /// The frame of the record; blank lines of the batch before it come first.
-    pub(super) fn frame(&self) -> std::result::Result<Frame, String> {
+    pub(in crate::pipeline) fn frame(&self) -> std::result::Result<Frame, String> {
         let mut frame = Frame::default();
         for (view, range) in self.views()? {
             for at in range.filter(|&at| text_at(view.kind, at) == Some(Kind::Frame.as_str())) {
@@ -65,19 +65,19 @@ impl Entries {
 }
 
 /// Walks the verbatim table along the conversations.
-pub(super) struct VerbatimCursor {
+pub(in crate::pipeline) struct VerbatimCursor {
     reader: Box<dyn TableReader>,
     batches: VecDeque<(RecordBatch, usize)>,
     ended: bool,
 }
 
 impl VerbatimCursor {
-    pub(super) fn new(reader: Box<dyn TableReader>) -> Self {
+    pub(in crate::pipeline) fn new(reader: Box<dyn TableReader>) -> Self {
         Self { reader, batches: VecDeque::new(), ended: false }
     }
 
     /// The entries of each of `rows`, which ascend. Entries of rows in between are passed over.
-    pub(super) fn take(&mut self, rows: &[u64]) -> Result<Vec<Entries>> {
+    pub(in crate::pipeline) fn take(&mut self, rows: &[u64]) -> Result<Vec<Entries>> {
         let mut all = Vec::with_capacity(rows.len());
         for &row in rows {
             let mut entries = Entries::default();
@@ -102,7 +102,7 @@ impl VerbatimCursor {
     }
 
     /// The source row of the next entry.
-    pub(super) fn peek_row(&mut self) -> Result<Option<u64>> {
+    pub(in crate::pipeline) fn peek_row(&mut self) -> Result<Option<u64>> {
         while self.batches.is_empty() && !self.ended {
             match self.reader.next_rows()? {
                 Some(batch) if batch.num_rows() > 0 => self.batches.push_back((batch, 0)),
@@ -115,17 +115,17 @@ impl VerbatimCursor {
 }
 
 /// Walks the checksums of the metrics table along the conversations.
-pub(super) struct Checksums {
+pub(in crate::pipeline) struct Checksums {
     reader: Box<dyn TableReader>,
     batch: Option<(RecordBatch, usize)>,
 }
 
 impl Checksums {
-    pub(super) fn new(reader: Box<dyn TableReader>) -> Self {
+    pub(in crate::pipeline) fn new(reader: Box<dyn TableReader>) -> Self {
         Self { reader, batch: None }
     }
 
-    pub(super) fn take(&mut self, n: usize) -> Result<Vec<String>> {
+    pub(in crate::pipeline) fn take(&mut self, n: usize) -> Result<Vec<String>> {
         let mut checksums = Vec::with_capacity(n);
         while checksums.len() < n {
             let (batch, at) = match self.batch.take() {

@@ -15,7 +15,7 @@ use crate::pipeline::work::Frame;
 use crate::pipeline::{RejectRow, TableReader, base64};
 use crate::shape;
 
-mod cursor;
+pub(in crate::pipeline) mod cursor;
 mod weave;
 
 use cursor::{Checksums, Entries, VerbatimCursor};

@@ -1,0 +1,224 @@
+//! Rows of Arrow IPC files and streams. A file whose footer is damaged is read as the stream that it begins with.
+
+use std::io::{self, BufReader, Read};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow::datatypes::SchemaRef;
+use arrow::error::ArrowError;
+use arrow::ipc::reader::{FileReader, StreamReader};
+use arrow::record_batch::RecordBatch;
+
+use super::{Chunk, RowStream, failed, hash_blob};
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::store::{Blob, BlobFile};
+use crate::pipeline::LostRows;
+use crate::pipeline::bridge::guard;
+
+const READ_BYTES: usize = 256 << 10;
+/// An IPC file begins with its magic, padded to eight bytes; then it goes on like a stream.
+const STREAM_OFFSET: u64 = 8;
+
+/// Opens an IPC file by its footer, or as a stream when the footer is damaged.
+pub(super) fn open_file(name: &str, blob: &Blob) -> Result<Box<dyn RowStream>> {
+    let file = BufReader::with_capacity(READ_BYTES, BlobFile::new(blob.clone()));
+    let message = match guard(|| FileReader::try_new(file, None)) {
+        Ok(Ok(reader)) => {
+            let (name, blob) = (name.to_owned(), blob.clone());
+            return Ok(Box::new(IpcFile { name, blob, reader, next: 0, head: None }));
+        }
+        Ok(Err(error)) => error.to_string(),
+        Err(message) => message,
+    };
+    if let Some(failure) = blob.failure() {
+        return Err(failure);
+    }
+    let file = blob.reader(STREAM_OFFSET..u64::MAX);
+    let mut stream = IpcStream::open(name, file, Some(message))?;
+    stream.blob = Some(blob.clone());
+    Ok(Box::new(stream))
+}
+
+/// A file with its footer.
+struct IpcFile {
+    name: String,
+    blob: Blob,
+    reader: FileReader<BufReader<BlobFile>>,
+    next: usize,
+    head: Option<RecordBatch>,
+}
+
+impl IpcFile {
+    fn read(&mut self, index: usize) -> std::result::Result<RecordBatch, String> {
+        let read = || -> std::result::Result<RecordBatch, ArrowError> {
+            self.reader.set_index(index)?;
+            self.reader.next().unwrap_or_else(|| Err(ArrowError::IpcError("there is no such record batch".to_owned())))
+        };
+        guard(read)?.map_err(|error| error.to_string())
+    }
+}
+
+impl RowStream for IpcFile {
+    fn schema(&self) -> SchemaRef {
+        self.reader.schema()
+    }
+
+    fn head(&mut self) -> Result<RecordBatch> {
+        for index in 0..self.reader.num_batches() {
+            if let Ok(rows) = self.read(index)
+                && rows.num_rows() > 0
+            {
+                if index == 0 {
+                    self.head = Some(rows.clone());
+                }
+                return Ok(rows);
+            }
+        }
+        Ok(RecordBatch::new_empty(self.reader.schema()))
+    }
+
+    fn next(&mut self) -> Result<Option<Chunk>> {
+        if self.next >= self.reader.num_batches() {
+            return Ok(None);
+        }
+        let index = self.next;
+        self.next += 1;
+        if let Some(rows) = self.head.take().filter(|_| index == 0) {
+            return Ok(Some(Chunk::Rows(rows)));
+        }
+        let read = self.read(index);
+        // What a store failed to give is no damage of the file.
+        if let Some(failure) = self.blob.failure() {
+            return Err(failure);
+        }
+        Ok(Some(read.map_or_else(
+            |message| {
+                let detail =
+                    format!("record batch {index} cannot be read and is lost, nobody knows how many rows: {message}");
+                Chunk::Lost(LostRows { rows: 0, detail })
+            },
+            Chunk::Rows,
+        )))
+    }
+
+    fn stored(&mut self) -> Result<(u64, String)> {
+        hash_blob(&self.name, &self.blob, None)
+    }
+}
+
+/// A stream.
+pub(super) struct IpcStream {
+    name: String,
+    reader: StreamReader<BufReader<HashedReader>>,
+    stored: Arc<Mutex<Stored>>,
+    /// Hashed at the end instead of what was read, for a file that is read as a stream.
+    blob: Option<Blob>,
+    /// What is wrong with the footer of a file that is read as a stream.
+    footer: Option<String>,
+    ahead: Option<Chunk>,
+    n_batches: usize,
+    ended: bool,
+}
+
+impl IpcStream {
+    pub(super) fn open(name: &str, stream: Box<dyn Read + Send>, footer: Option<String>) -> Result<Self> {
+        let stored = Arc::new(Mutex::new(Stored { hasher: blake3::Hasher::new(), bytes: 0 }));
+        let reader = HashedReader { stream, stored: stored.clone() };
+        let reader = BufReader::with_capacity(READ_BYTES, reader);
+        let damaged = |message: String| {
+            let text = format!("the schema at the beginning cannot be read, and without it no row: {message}");
+            Error::new(ErrorKind::Input, name, text)
+        };
+        let reader = match guard(|| StreamReader::try_new(reader, None)) {
+            Ok(Ok(reader)) => reader,
+            Ok(Err(error)) => return Err(damaged(error.to_string())),
+            Err(message) => return Err(damaged(message)),
+        };
+        let name = name.to_owned();
+        Ok(Self { name, reader, stored, blob: None, footer, ahead: None, n_batches: 0, ended: false })
+    }
+
+    fn read(&mut self) -> Option<Chunk> {
+        if self.ended {
+            return None;
+        }
+        let message = match guard(|| self.reader.next()) {
+            Ok(Some(Ok(rows))) => {
+                self.n_batches += 1;
+                return Some(Chunk::Rows(rows));
+            }
+            Ok(None) => match self.footer.take() {
+                None => {
+                    self.ended = true;
+                    return None;
+                }
+                Some(message) => {
+                    format!("the footer is damaged; what stands before it was read as a stream: {message}")
+                }
+            },
+            Ok(Some(Err(error))) => self.lost(&error.to_string()),
+            Err(message) => self.lost(&message),
+        };
+        self.ended = true;
+        Some(Chunk::Lost(LostRows { rows: 0, detail: message }))
+    }
+
+    fn lost(&mut self, message: &str) -> String {
+        self.footer = None;
+        format!("record batch {} and all after it cannot be read and are lost: {message}", self.n_batches)
+    }
+}
+
+impl RowStream for IpcStream {
+    fn schema(&self) -> SchemaRef {
+        self.reader.schema()
+    }
+
+    fn head(&mut self) -> Result<RecordBatch> {
+        if self.ahead.is_none() {
+            self.ahead = self.read();
+        }
+        Ok(match &self.ahead {
+            Some(Chunk::Rows(rows)) => rows.clone(),
+            _ => RecordBatch::new_empty(self.reader.schema()),
+        })
+    }
+
+    fn next(&mut self) -> Result<Option<Chunk>> {
+        Ok(match self.ahead.take() {
+            Some(chunk) => Some(chunk),
+            None => self.read(),
+        })
+    }
+
+    fn stored(&mut self) -> Result<(u64, String)> {
+        if let Some(blob) = &self.blob {
+            return hash_blob(&self.name, blob, None);
+        }
+        // What stands behind the end of the stream belongs to what was stored.
+        io::copy(self.reader.get_mut(), &mut io::sink())
+            .map_err(|error| failed(&self.name, "cannot be read", error))?;
+        let stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok((stored.bytes, stored.hasher.finalize().to_hex().to_string()))
+    }
+}
+
+struct Stored {
+    hasher: blake3::Hasher,
+    bytes: u64,
+}
+
+/// Hashes what it reads.
+struct HashedReader {
+    stream: Box<dyn Read + Send>,
+    stored: Arc<Mutex<Stored>>,
+}
+
+impl Read for HashedReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.stream.read(buffer)?;
+        let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+        stored.hasher.update(&buffer[..n]);
+        stored.bytes += n as u64;
+        Ok(n)
+    }
+}

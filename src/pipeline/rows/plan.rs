@@ -1,0 +1,226 @@
+//! Which column of a table holds the conversations, and how: found once per source, from its schema and its first
+//! rows. Knows no file.
+
+use arrow::array::Array;
+use arrow::datatypes::{DataType, Schema};
+use arrow::record_batch::RecordBatch;
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::cells::{Lists, Texts, is_text, struct_item};
+use super::render::Renderer;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::ShapeName;
+use crate::shape;
+
+/// Names under which data sets keep conversations, the most usual first.
+const MESSAGES: [&str; 10] = [
+    "messages",
+    "conversations",
+    "conversation",
+    "traj",
+    "trajectory",
+    "dialog",
+    "dialogue",
+    "turns",
+    "chat",
+    "history",
+];
+/// Columns that may name a conversation, the best first: the same as the keys of records.
+const IDS: [&str; 4] = ["id", "conversation_id", "session_id", "uuid"];
+/// First rows that are looked at.
+const HEAD_ROWS: usize = 100;
+
+/// How a table is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Container {
+    /// Parquet.
+    Parquet,
+    /// An Arrow IPC file, also known as Feather.
+    ArrowFile,
+    /// An Arrow IPC stream.
+    ArrowStream,
+}
+
+/// How a column holds conversations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CellKind {
+    /// Lists of structs: one struct per message.
+    Structs,
+    /// A JSON text per conversation.
+    Text,
+}
+
+/// What was found out about a table that was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TableInput {
+    /// How it is stored.
+    pub container: Container,
+    /// Name of the column with the conversations.
+    pub messages: String,
+    /// Number of that column, from 0.
+    pub column: usize,
+    /// How the column holds them.
+    pub kind: CellKind,
+    /// Number of the column with the ids, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id_column: Option<usize>,
+    /// The shape of the conversations, as far as it is the same for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<ShapeName>,
+    /// Number of the first row of the part in its source, from 0.
+    #[serde(default)]
+    pub first_row: u64,
+}
+
+/// What may be said about tables beforehand.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TableOptions {
+    /// The column with the conversations; found by name and type when left out.
+    pub messages_column: Option<String>,
+    /// The shape of all conversations.
+    pub shape: Option<ShapeName>,
+}
+
+impl TableInput {
+    /// Finds the conversations of a table by its schema and its first rows, `head`, which may be empty.
+    ///
+    /// # Errors
+    /// `Input` when no column holds conversations, or the named one does not.
+    pub fn find(name: &str, container: Container, head: &RecordBatch, options: &TableOptions) -> Result<Self> {
+        let schema = head.schema();
+        let found = match &options.messages_column {
+            Some(wanted) => match schema.fields().iter().position(|field| field.name() == wanted) {
+                Some(column) => fits(head, column).or_else(|| {
+                    is_text(schema.field(column).data_type()).then_some((column, CellKind::Text, options.shape))
+                }),
+                None => None,
+            },
+            None => by_name(head).or_else(|| only_one(head)),
+        };
+        let Some((column, kind, shape)) = found else { return Err(no_column(name, &schema, options)) };
+        let messages = schema.field(column).name().clone();
+        let shape = options.shape.or(shape);
+        Ok(Self { container, messages, column, kind, id_column: id_column(&schema, column), shape, first_row: 0 })
+    }
+
+    /// The id of the conversation in row `index`.
+    pub(super) fn ids(&self, rows: &RecordBatch) -> Vec<Option<String>> {
+        let column = self.id_column.map(|column| rows.column(column));
+        let Some(column) = column else { return vec![None; rows.num_rows()] };
+        if let Some(texts) = Texts::of(column) {
+            return (0..rows.num_rows())
+                .map(|row| texts.get(row).filter(|id| !id.is_empty()).map(str::to_owned))
+                .collect();
+        }
+        let options = FormatOptions::default();
+        let Ok(formatter) = ArrayFormatter::try_new(column.as_ref(), &options) else {
+            return vec![None; rows.num_rows()];
+        };
+        (0..rows.num_rows()).map(|row| column.is_valid(row).then(|| formatter.value(row).to_string())).collect()
+    }
+
+    /// The key that a record of this shape keeps its messages under.
+    pub(super) fn list_key(shape: Option<ShapeName>) -> &'static str {
+        if shape == Some(ShapeName::Sharegpt) { "conversations" } else { "messages" }
+    }
+}
+
+type Found = (usize, CellKind, Option<ShapeName>);
+
+fn by_name(head: &RecordBatch) -> Option<Found> {
+    let schema = head.schema();
+    MESSAGES.iter().find_map(|name| {
+        let column = schema.fields().iter().position(|field| field.name().eq_ignore_ascii_case(name))?;
+        // Of an empty table the name has to do.
+        let empty = || head.num_rows() == 0 && is_text(schema.field(column).data_type());
+        fits(head, column).or_else(|| empty().then_some((column, CellKind::Text, None)))
+    })
+}
+
+fn only_one(head: &RecordBatch) -> Option<Found> {
+    let mut found = (0..head.num_columns()).filter_map(|column| fits(head, column));
+    found.next().filter(|_| found.next().is_none())
+}
+
+fn fits(head: &RecordBatch, column: usize) -> Option<Found> {
+    let array = head.column(column);
+    let n_rows = array.len().min(HEAD_ROWS);
+    if let Some(DataType::Struct(fields)) = struct_item(array.data_type()) {
+        // The names of the fields decide whether these are messages; the values tell shapes apart.
+        let names: Vec<String> = fields.iter().filter_map(|field| serde_json::to_string(field.name()).ok()).collect();
+        let message = names.iter().map(|name| format!("{name}:\"\"")).collect::<Vec<_>>().join(",");
+        let speaks = |names: [&str; 2]| names.iter().all(|name| fields.iter().any(|field| field.name() == name));
+        if !speaks(["role", "content"]) && !speaks(["from", "value"]) && !speaks(["from", "content"]) {
+            return None;
+        }
+        let by_type = shape_of(&format!("[{{{message}}}]"));
+        let lists = Lists::of(array)?;
+        let renderer = Renderer::new(lists.values, true);
+        let by_value =
+            (0..n_rows).filter_map(|row| lists.get(row).filter(|range| !range.is_empty())).find_map(|range| {
+                let mut text = String::new();
+                renderer.write_list(range, &mut text);
+                shape_of(&text)
+            });
+        return by_type.map(|by_type| (column, CellKind::Structs, by_value.or(Some(by_type))));
+    }
+    let texts = Texts::of(array)?;
+    let shape = (0..n_rows).filter_map(|row| texts.get(row)).find_map(shape::detect)?;
+    Some((column, CellKind::Text, Some(shape)))
+}
+
+/// The shape of a list of messages.
+fn shape_of(list: &str) -> Option<ShapeName> {
+    ["messages", "conversations"].iter().find_map(|key| {
+        let found = shape::detect(&format!("{{\"{key}\":{list}}}"))?;
+        // A list under `conversations` is read as such only when its shape says so.
+        let speaks = *key == "messages" || found == ShapeName::Sharegpt;
+        (speaks && (list.contains("\"role\"") || *key == "conversations")).then_some(found)
+    })
+}
+
+fn id_column(schema: &Schema, messages: usize) -> Option<usize> {
+    IDS.iter().find_map(|name| {
+        let column = schema.fields().iter().position(|field| field.name().eq_ignore_ascii_case(name))?;
+        let data_type = schema.field(column).data_type();
+        (column != messages && (is_text(data_type) || data_type.is_integer())).then_some(column)
+    })
+}
+
+fn no_column(name: &str, schema: &Schema, options: &TableOptions) -> Error {
+    let columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    let columns = columns.join(", ");
+    let message = match &options.messages_column {
+        Some(wanted) => format!(
+            "the column `{wanted}` holds no conversations: it must be a list of structs with role and content (or from and \
+             value), or JSON text; the columns are {columns}"
+        ),
+        None => format!(
+            "no column holds conversations (a list of structs with role and content, or JSON text); name it with \
+             --messages-column; the columns are {columns}"
+        ),
+    };
+    Error::new(ErrorKind::Input, name, message)
+}
+
+/// True when a struct field of list type survives its way through JSON, whatever it holds.
+pub(super) fn survives_json(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Null | DataType::Boolean => true,
+        DataType::List(item) | DataType::LargeList(item) | DataType::ListView(item) | DataType::LargeListView(item) => {
+            survives_json(item.data_type())
+        }
+        DataType::Struct(fields) => fields.iter().all(|field| survives_json(field.data_type())),
+        other => other.is_integer() || is_text(other),
+    }
+}
+
+/// Fields of the messages whose lists cannot be written again from JSON.
+pub(super) fn has_opaque_lists(data_type: &DataType) -> bool {
+    let Some(DataType::Struct(fields)) = struct_item(data_type) else { return false };
+    fields.iter().any(|field| field.data_type().is_list() && !survives_json(field.data_type()))
+}

@@ -1,0 +1,282 @@
+//! Conversations as lists of structs: kept messages are taken from the column, replaced ones are made, and the proof
+//! puts the originals back from what will be written and compares columns. Knows no file.
+
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray};
+use arrow::compute::{filter_record_batch, interleave};
+use arrow::record_batch::RecordBatch;
+
+use super::cells::{Lists, list_of, struct_item};
+use super::encode::{Builders, Original, Staged, prepared, too_long};
+use super::fresh::{Fresh, Maker, build};
+use super::packed::{pack, unpack};
+use super::parse;
+use super::plan::{TableInput, has_opaque_lists};
+use super::render::Renderer;
+use crate::engine::Scratch;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Content, Output, Reject, RejectReason};
+use crate::pipeline::record::{Product, Recipe, process_prepared};
+use crate::pipeline::work::{SCRATCH, Task};
+use crate::pipeline::{EncodedBatch, RowBatch};
+
+/// What brings the messages of one row back.
+#[derive(Debug, Default)]
+pub(super) struct CellEntries<'a> {
+    /// Position, original index and JSON text of every replaced message.
+    pub(super) messages: Vec<(usize, usize, &'a str)>,
+    /// The whole cell, packed; then the messages do not count.
+    pub(super) record: Option<&'a str>,
+}
+
+/// What a batch becomes, message by message.
+#[derive(Default)]
+struct Draft {
+    staged: Vec<Staged>,
+    keep: Vec<bool>,
+    lengths: Vec<usize>,
+    /// From the column (0) or from the replaced messages (1), and where there.
+    picks: Vec<(usize, usize)>,
+    fresh: Vec<Fresh>,
+}
+
+/// Turns rows into rows. When `opaque`, nothing is replaced.
+pub(super) fn encode(task: &Task<'_>, batch: &RowBatch, opaque: bool) -> Result<EncodedBatch> {
+    let internal = |message: String| Error::new(ErrorKind::Internal, task.source, message);
+    let column = batch.rows.column(batch.table.column);
+    let lists = Lists::of(column).ok_or_else(|| internal("the messages are no list of structs".to_owned()))?;
+    let mut builders = Builders::new(task);
+    let mut draft = Draft::default();
+    SCRATCH.with(|scratch| draft.fill(task, batch, &lists, opaque, &mut builders, &mut scratch.borrow_mut()))?;
+    let rows = if draft.keep.iter().all(|&keep| keep) {
+        batch.rows.clone()
+    } else {
+        let mask = BooleanArray::from(draft.keep.clone());
+        filter_record_batch(&batch.rows, &mask).map_err(|error| internal(error.to_string()))?
+    };
+    let original = rows.column(batch.table.column).clone();
+    let written = draft.written(&lists, &original).map_err(internal)?;
+    let records = prove(&rows, &batch.table, &written, &draft.staged).map_err(internal)?;
+    for (staged, record) in draft.staged.iter().zip(&records) {
+        builders.entries(batch, staged, record.as_deref());
+    }
+    let rows = with_column(&rows, batch.table.column, written).map_err(internal)?;
+    builders.finish(batch, rows)
+}
+
+impl Draft {
+    fn fill(
+        &mut self,
+        task: &Task<'_>,
+        batch: &RowBatch,
+        lists: &Lists<'_>,
+        opaque: bool,
+        builders: &mut Builders<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let shape = task.recipe.shape.or(batch.table.shape);
+        let recipe = Recipe { shape, ..task.recipe };
+        let place = recipe.engine.options().provenance;
+        let (reading, exact) = (Renderer::new(lists.values, true), Renderer::new(lists.values, false));
+        let maker = Maker::new(lists.values, shape);
+        let opaque_lists = has_opaque_lists(batch.rows.column(batch.table.column).data_type());
+        let opaque_texts = has_opaque_texts(lists);
+        let ids = batch.table.ids(&batch.rows);
+        let mut record = String::new();
+        for (row, id) in ids.into_iter().enumerate() {
+            let id = id.unwrap_or_else(|| format!("{}#{}", task.source, batch.first_row + row as u64));
+            let product = match lists.get(row) {
+                None => Err(Reject {
+                    reason: RejectReason::NoMessages,
+                    detail: format!("the column `{}` is null", batch.table.messages),
+                }),
+                Some(_) if batch.marks[row].bytes > batch.max_row_bytes => Err(too_long()),
+                Some(range) => {
+                    record.clear();
+                    record.push_str("{\"");
+                    record.push_str(TableInput::list_key(shape));
+                    record.push_str("\":");
+                    reading.write_list(range.clone(), &mut record);
+                    record.push('}');
+                    let prepare = prepared(&id, |content| match content {
+                        Content::Text(_) => opaque || opaque_texts,
+                        Content::Parts(_) => opaque || opaque_lists,
+                        _ => false,
+                    });
+                    process_prepared(&recipe, &record, &id, scratch, prepare).and_then(|product| {
+                        let fits = product.decoded.conversation.messages.len() == range.len();
+                        if fits { Ok((range, product)) } else { Err(unfit()) }
+                    })
+                }
+            };
+            self.keep.push(product.is_ok());
+            let (range, product) = match product {
+                Ok(found) => found,
+                Err(reject) => {
+                    builders.reject(batch, row, reject)?;
+                    continue;
+                }
+            };
+            let outputs = &product.condensed.messages;
+            let replaced = outputs.iter().enumerate().filter_map(|(position, output)| match output {
+                Output::Replaced(replacement) => Some((position, replacement)),
+                Output::Kept { .. } => None,
+            });
+            let mut next = self.fresh.len();
+            if replaced.clone().next().is_some() {
+                maker
+                    .make(&product, place, range.start, replaced, &mut self.fresh)
+                    .map_err(|message| Error::new(ErrorKind::Internal, task.source, message))?;
+            }
+            for output in outputs {
+                self.picks.push(match output {
+                    Output::Kept { index } => (0, range.start + index),
+                    Output::Replaced(_) => {
+                        next += 1;
+                        (1, next - 1)
+                    }
+                });
+            }
+            self.lengths.push(outputs.len());
+            builders.conversation(batch, row, &id, &product);
+            self.staged.push(staged(row, id, &product, |index, text| exact.write(range.start + index, text)));
+        }
+        Ok(())
+    }
+
+    fn written(&self, lists: &Lists<'_>, original: &ArrayRef) -> std::result::Result<ArrayRef, String> {
+        if self.fresh.is_empty() {
+            return Ok(original.clone());
+        }
+        let fresh = build(lists.values, &self.fresh)?;
+        let values = interleave(&[lists.values, fresh.as_ref()], &self.picks).map_err(|error| error.to_string())?;
+        list_of(original.data_type(), values, &self.lengths).map_err(|error| error.to_string())
+    }
+}
+
+fn unfit() -> Reject {
+    let detail = "the list holds other messages than its conversation; please report it".to_owned();
+    Reject { reason: RejectReason::Internal, detail }
+}
+
+/// True when a content is neither text nor list nor struct, and would be taken for text.
+fn has_opaque_texts(lists: &Lists<'_>) -> bool {
+    let fields = lists.values.fields().iter();
+    fields.filter(|field| matches!(field.name().as_str(), "content" | "value" | "text")).any(|field| {
+        let data_type = field.data_type();
+        !(super::cells::is_text(data_type) || data_type.is_nested() || data_type.is_null())
+    })
+}
+
+fn staged(row: usize, id: String, product: &Product<'_>, write: impl Fn(usize, &mut String)) -> Staged {
+    let originals = product.decoded.originals(&product.condensed);
+    let originals = originals.iter().map(|original| {
+        let mut text = String::with_capacity(original.message.len());
+        write(original.message_index, &mut text);
+        Original::of(product, original, text)
+    });
+    Staged { row, id, layout: None, originals: originals.collect() }
+}
+
+/// Restores the column from what will be written; gives for every row whether its cell must be stored whole.
+fn prove(
+    rows: &RecordBatch,
+    table: &TableInput,
+    written: &ArrayRef,
+    staged: &[Staged],
+) -> std::result::Result<Vec<Option<String>>, String> {
+    let mut records: Vec<Option<String>> = vec![None; staged.len()];
+    let original = rows.column(table.column);
+    let restore = |records: &[Option<String>], at: std::ops::Range<usize>| {
+        let entries = staged.iter().zip(records).skip(at.start).take(at.len()).map(|(staged, record)| CellEntries {
+            messages: staged.originals.iter().map(|one| (one.position, one.index, one.text.as_str())).collect(),
+            record: record.as_deref(),
+        });
+        restore_lists(&written.slice(at.start, at.len()), &entries.collect::<Vec<_>>())
+    };
+    if restore(&records, 0..staged.len()).is_ok_and(|restored| restored.as_ref() == original.as_ref()) {
+        return Ok(records);
+    }
+    for row in 0..staged.len() {
+        let cell = original.slice(row, 1);
+        if staged[row].originals.is_empty()
+            || restore(&records, row..row + 1).is_ok_and(|restored| restored.as_ref() == cell.as_ref())
+        {
+            continue;
+        }
+        let schema = rows.schema().project(&[table.column]).map_err(|error| error.to_string())?;
+        let cell = RecordBatch::try_new(schema.into(), vec![cell]).map_err(|error| error.to_string())?;
+        records[row] = Some(pack(&cell)?);
+    }
+    match restore(&records, 0..staged.len())? {
+        restored if restored.as_ref() == original.as_ref() => Ok(records),
+        _ => Err("the rows do not come back from what would be written".to_owned()),
+    }
+}
+
+/// The column as it was, from the column as it is written and what the sidecar holds of each of its rows.
+pub(super) fn restore_lists(written: &ArrayRef, entries: &[CellEntries<'_>]) -> std::result::Result<ArrayRef, String> {
+    if entries.iter().all(|entry| entry.messages.is_empty() && entry.record.is_none()) {
+        return Ok(written.clone());
+    }
+    let lists = Lists::of(written).ok_or("the messages are no list of structs")?;
+    let item = struct_item(written.data_type()).ok_or("the messages are no list of structs")?;
+    let live = |entry: &&CellEntries<'_>| entry.record.is_none();
+    let texts: Vec<&str> =
+        entries.iter().filter(live).flat_map(|entry| entry.messages.iter().map(|&(_, _, text)| text)).collect();
+    let parsed = parse::structs(&texts, item)?;
+    let cell_schema = || {
+        let field = arrow::datatypes::Field::new("messages", written.data_type().clone(), true);
+        std::sync::Arc::new(arrow::datatypes::Schema::new(vec![field]))
+    };
+    let packed = entries.iter().filter_map(|entry| entry.record).map(|text| unpack(text, &cell_schema()));
+    let packed: Vec<RecordBatch> = packed.collect::<std::result::Result<_, _>>()?;
+    let cells: Vec<Lists<'_>> = packed.iter().filter_map(|cell| Lists::of(cell.column(0))).collect();
+    let mut sources: Vec<&dyn Array> = vec![lists.values, parsed.as_struct()];
+    sources.extend(cells.iter().map(|cell| cell.values as &dyn Array));
+    let (mut picks, mut lengths) = (Vec::new(), Vec::with_capacity(entries.len()));
+    let (mut n_parsed, mut n_packed) = (0, 0);
+    for (row, entry) in entries.iter().enumerate() {
+        let before = picks.len();
+        let range = lists.get(row).ok_or("the messages are null")?;
+        if entry.record.is_some() {
+            let items = cells.get(n_packed).and_then(|cell| cell.get(0)).ok_or("a stored row is empty")?;
+            picks.extend(items.map(|item| (2 + n_packed, item)));
+            n_packed += 1;
+        } else {
+            let mut order: Vec<(usize, usize)> =
+                entry.messages.iter().enumerate().map(|(nth, &(_, index, _))| (index, n_parsed + nth)).collect();
+            order.sort_unstable();
+            n_parsed += order.len();
+            let mut positions: Vec<usize> = entry.messages.iter().map(|&(position, ..)| position).collect();
+            positions.sort_unstable();
+            positions.dedup();
+            let mut kept = range.clone().filter(|at| positions.binary_search(&(at - range.start)).is_err());
+            let mut order = order.into_iter().peekable();
+            for index in 0.. {
+                if let Some((_, nth)) = order.next_if(|&(original, _)| original == index) {
+                    picks.push((1, nth));
+                } else if let Some(at) = kept.next() {
+                    picks.push((0, at));
+                } else if order.peek().is_none() {
+                    break;
+                } else {
+                    return Err("a message is missing".to_owned());
+                }
+            }
+        }
+        lengths.push(picks.len() - before);
+    }
+    let values = interleave(&sources, &picks).map_err(|error| error.to_string())?;
+    list_of(written.data_type(), values, &lengths).map_err(|error| error.to_string())
+}
+
+/// `rows` with another column at `index`.
+pub(super) fn with_column(
+    rows: &RecordBatch,
+    index: usize,
+    column: ArrayRef,
+) -> std::result::Result<RecordBatch, String> {
+    let mut columns = rows.columns().to_vec();
+    *columns.get_mut(index).ok_or("there is no such column")? = column;
+    RecordBatch::try_new(rows.schema(), columns).map_err(|error| error.to_string())
+}
