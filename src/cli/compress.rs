@@ -15,7 +15,7 @@ use condenser::pipeline::{
 };
 
 use super::args::{CompressArgs, PlaceArgs};
-use super::{Ending, block_on, environment, message, place, progress, stores_of};
+use super::{Ending, block_on, environment, local, message, place, progress, stores_of};
 
 /// Runs the command.
 pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
@@ -35,14 +35,20 @@ pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
         }
         Target::Run(path) => {
             let run = place_of(path, &args.place, &stores)?;
-            let outcome = into_run(&settings, engine, inputs, &run, args.place.shard)?;
+            let outcome = into_run(&settings, engine, inputs, &run, args.place.shard);
+            // What a failed or stopped job began to upload is taken back.
+            stores.settle();
+            let outcome = outcome?;
             Ok(finish(&settings, &outcome, Some(&run)))
         }
         Target::Filter if inputs.len() != 1 => usage("the filter takes exactly one input"),
         Target::Filter if args.place.shard.is_some() || args.place.fresh => {
             usage("--shard and --fresh belong to a run directory; the filter has none")
         }
-        Target::Filter => filter(&settings, engine, inputs, args.sidecar.as_deref()),
+        Target::Filter => {
+            let sidecar = args.sidecar.as_deref().map(local).transpose()?;
+            filter(&settings, engine, inputs, sidecar.as_deref())
+        }
     }
 }
 

@@ -21,7 +21,7 @@ mod schema;
 mod verify;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -193,6 +193,13 @@ fn stores_of(job: &JobSettings) -> Stores {
 fn place(path: &Path, stores: &Stores) -> Result<Place> {
     let location = path.to_str().map_or_else(|| Ok(Location::from(path)), Location::parse)?;
     Ok(Place::new(stores, location))
+}
+
+/// The path of what is written to local disk only.
+fn local(path: &Path) -> Result<PathBuf> {
+    let location = path.to_str().map_or_else(|| Ok(Location::from(path)), Location::parse)?;
+    let message = "this is written to local disk only; name a path";
+    location.as_local().map(Path::to_owned).ok_or_else(|| Error::new(ErrorKind::Usage, location.to_string(), message))
 }
 
 /// An error when the user asked to stop.

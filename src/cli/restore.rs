@@ -14,7 +14,7 @@ use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{Commit, Restorer, TableInput, verify_part, verify_rows};
 
 use super::args::RestoreArgs;
-use super::{Ending, block_on_thread, check_stop, get, message, place};
+use super::{Ending, block_on_thread, check_stop, get, local, message, place};
 
 mod verbatim;
 
@@ -55,7 +55,7 @@ impl Output {
     pub(super) fn open(output: Option<&str>) -> Result<Self> {
         match output {
             None | Some("-") => Ok(Self::stdout()),
-            Some(path) => Ok(Self::File(BlockingFile::create_new(Path::new(path))?)),
+            Some(path) => Ok(Self::File(BlockingFile::create_new(&local(Path::new(path))?)?)),
         }
     }
 
@@ -97,7 +97,7 @@ fn all(run: &Run, args: &RestoreArgs, stores: &Stores, bridge: &Bridge, stop: &A
         let message = format!("the run has {} sources; name a directory for them with --output DIR", jobs.len());
         return Err(Error::new(ErrorKind::Usage, "", message));
     }
-    let folder = Path::new(args.output.as_deref().unwrap_or("."));
+    let folder = &local(Path::new(args.output.as_deref().unwrap_or(".")))?;
     let names = names(&jobs);
     for (job, name) in jobs.iter().zip(&names) {
         let mut output =
