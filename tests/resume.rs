@@ -142,3 +142,30 @@ fn an_input_that_cannot_be_read_does_not_stop_the_others() {
         names(&dir.path("run")).into_iter().filter(|name| name.starts_with("commits/")).collect();
     assert_eq!(commits, ["commits/part-00000.json", "commits/part-00002.json"]);
 }
+
+#[test]
+fn rejects_are_read_again_after_a_fix() {
+    let dir = TestDir::new();
+    let hidden = r#"{"id":"x","chat":[{"role":"user","content":"Hello there."}]}"#;
+    dir.write("in.jsonl", format!("{}{hidden}\r\nbroken\n{}", jsonl(5, 44), jsonl(5, 45)));
+    condenser(dir.root(), &["compress", "in.jsonl", "-o", "run", "--max-record-bytes", "300"]).exits(3);
+    // A higher limit was the fix for some; the broken line stays what it is.
+    let told = condenser(dir.root(), &["retry-rejects", "run", "-o", "again"]).exits(3);
+    assert!(told.stderr.contains("records rejected"), "{}", told.stderr);
+    let count = |run: &str, what: &str| {
+        let manifest: serde_json::Value =
+            serde_json::from_slice(&dir.read(&format!("{run}/manifest.json"))).expect("JSON");
+        manifest["totals"][what].as_u64().expect("a count")
+    };
+    assert_eq!(count("run", "conversations") + count("run", "rejects"), 12);
+    assert_eq!(count("again", "conversations") + count("again", "rejects"), count("run", "rejects"));
+    assert!(count("again", "conversations") > 0 && count("again", "rejects") < count("run", "rejects"));
+    condenser(dir.root(), &["verify", "again"]).ok();
+    let lines = String::from_utf8(condenser(dir.root(), &["restore", "again"]).ok().stdout).expect("text");
+    assert!(lines.contains(&format!("{hidden}\r\n")) && lines.contains("broken\n"), "{lines}");
+    condenser(dir.root(), &["compress", "in.jsonl", "-o", "clean", "--max-rejects", "100%"]).exits(3);
+    dir.write("good.jsonl", jsonl(2, 46));
+    condenser(dir.root(), &["compress", "good.jsonl", "-o", "good"]).ok();
+    let told = condenser(dir.root(), &["retry-rejects", "good", "-o", "none"]).exits(2);
+    assert!(told.stderr.contains("no rejects"), "{}", told.stderr);
+}

@@ -29,6 +29,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Delete originals of a compaction store that are older than some days and proven to be restorable.
     Expire(ExpireArgs),
+    /// Read the rejects of a run again, after a fix, into a run of their own: INPUT is the run, with other options.
+    RetryRejects(Box<RetryArgs>),
     /// Join what several machines did with `--shard` into a finished run.
     Finish(FinishArgs),
     /// Bring the originals back, byte for byte.
@@ -58,6 +60,14 @@ pub(crate) struct CompressArgs {
     #[cfg(debug_assertions)]
     #[arg(long, hide = true, value_name = "ID")]
     pub(crate) drill_panic: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RetryArgs {
+    #[command(flatten)]
+    pub(crate) job: JobArgs,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 }
 
 #[derive(Debug, Args)]

@@ -69,10 +69,22 @@ pub(super) fn into_run(
 ) -> Result<Outcome> {
     refuse_inside(&inputs, run)?;
     let (corpus, plan) = plan(settings, inputs)?;
+    run_plan(settings, engine, corpus, &plan, run, shard)
+}
+
+/// Does what `plan` says with what `corpus` gives, into the run directory `run`.
+pub(super) fn run_plan(
+    settings: &JobSettings,
+    engine: Arc<dyn Condense>,
+    corpus: Arc<dyn Corpus>,
+    plan: &Plan,
+    run: &Place,
+    shard: Option<Shard>,
+) -> Result<Outcome> {
     let context = Context { shard, ..context(settings, engine, progress::observer(settings))? };
     block_on(async {
-        let (sink, commits) = RunWriter::open(run.clone(), &plan).await?;
-        compress(&context, &plan, commits, corpus, &sink).await
+        let (sink, commits) = RunWriter::open(run.clone(), plan).await?;
+        compress(&context, plan, commits, corpus, &sink).await
     })
 }
 

@@ -16,6 +16,7 @@ mod message;
 mod progress;
 mod report;
 mod restore;
+mod retry;
 mod run;
 mod schema;
 mod verify;
@@ -71,6 +72,7 @@ pub(crate) fn main() -> ExitCode {
 fn run(command: Command) -> Result<Ending> {
     match command {
         Command::Compress(args) => compress::run(*args),
+        Command::RetryRejects(args) => retry::run(*args),
         Command::Finish(args) => finish::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::run(&args),

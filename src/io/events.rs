@@ -21,10 +21,20 @@ pub const SESSION_WINDOW_BYTES: usize = 32 << 20;
 /// everything else.
 #[must_use]
 pub fn sniff(head: &[u8]) -> Option<ShapeName> {
+    sniff_as(head, None)
+}
+
+/// The same when the user has named the shape.
+#[must_use]
+pub fn sniff_as(head: &[u8], forced: Option<ShapeName>) -> Option<ShapeName> {
     let text = String::from_utf8_lossy(head);
     // A list of events on a line is a record of its own.
     let is_list = text.trim_start_matches('\u{feff}').trim_start().starts_with('[');
-    if is_list { None } else { detect_events(&text) }
+    match forced {
+        _ if is_list => None,
+        Some(shape) => Some(shape).filter(|shape| shape.is_event_log()),
+        None => detect_events(&text),
+    }
 }
 
 /// Sessions of an uncompressed stream.

@@ -12,8 +12,9 @@ use super::lines::Stored;
 use super::range::RangeReader;
 use super::row_files::{MAGIC_BYTES, named_table, open_table, open_table_stream, row_groups, sniff_table};
 use super::store::{Blob, Place, store_error};
-use super::{DocumentSource, EventSource, Input, LineSource, failed, is_document, sniff};
+use super::{DocumentSource, EventSource, Input, LineSource, failed, is_document, sniff_as};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::ShapeName;
 use crate::pipeline::{
     Batch, BatchOptions, Container, Corpus, PlannedInput, Slice, Source, SourceDigest, TableInput, TableOptions,
 };
@@ -44,7 +45,7 @@ impl Inputs {
     ) -> Result<(Self, Vec<PlannedSlices>)> {
         let mut planned = Vec::with_capacity(inputs.len());
         for input in &inputs {
-            planned.push(look_at(input, split_bytes)?);
+            planned.push(look_at(input, split_bytes, tables.shape)?);
         }
         Ok((Self { inputs, options, tables }, planned))
     }
@@ -62,7 +63,7 @@ impl Corpus for Inputs {
     }
 }
 
-fn look_at(input: &Input, split_bytes: u64) -> Result<PlannedSlices> {
+fn look_at(input: &Input, split_bytes: u64, forced: Option<ShapeName>) -> Result<PlannedSlices> {
     let source = input.name.clone();
     let endless = |source| Ok((PlannedInput { source, bytes: None, mark: None }, vec![Slice::Whole]));
     let Some(file) = &input.file else { return endless(source) };
@@ -86,7 +87,7 @@ fn look_at(input: &Input, split_bytes: u64) -> Result<PlannedSlices> {
     let head = blob.read_range(0..bytes.min(HEAD_BYTES as u64))?;
     let slices = match sniff_table(&head) {
         Some(Container::Parquet) => row_group_slices(&input.name, &blob, split_bytes),
-        None if is_plain_lines(&head) => Slice::ranges(bytes, split_bytes),
+        None if is_plain_lines(&head, forced) => Slice::ranges(bytes, split_bytes),
         _ => vec![Slice::Whole],
     };
     Ok((planned, slices))
@@ -110,8 +111,8 @@ fn row_group_slices(name: &str, blob: &Blob, split_bytes: u64) -> Vec<Slice> {
 }
 
 /// True for a file of JSON lines that is not compressed: a reader may start at any line.
-fn is_plain_lines(head: &[u8]) -> bool {
-    Codec::sniff(head) == Codec::Plain && !is_document(head) && sniff(head).is_none()
+fn is_plain_lines(head: &[u8], forced: Option<ShapeName>) -> bool {
+    Codec::sniff(head) == Codec::Plain && !is_document(head) && sniff_as(head, forced).is_none()
 }
 
 /// Opens a slice of an input as it is now.
@@ -219,7 +220,7 @@ fn open_slice(
         raw.lock().unwrap_or_else(PoisonError::into_inner).hasher = None;
     }
     let (head, stream) = peek(stream);
-    let source = records(&input.name, &head, stream, stored, options);
+    let source = records(&input.name, &head, stream, stored, options, tables.shape);
     Ok(Box::new(Metered { source, raw }))
 }
 
@@ -230,8 +231,9 @@ fn records(
     stream: Box<dyn Read + Send>,
     stored: Option<Stored>,
     options: BatchOptions,
+    forced: Option<ShapeName>,
 ) -> Box<dyn Source> {
-    if let Some(shape) = sniff(head) {
+    if let Some(shape) = sniff_as(head, forced) {
         let events = EventSource::new(name, stream, shape, options);
         Box::new(if let Some(stored) = stored { events.stored(stored) } else { events })
     } else if is_document(head) {

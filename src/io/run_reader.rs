@@ -136,6 +136,22 @@ impl Run {
         files.try_for_each(|file| self.check_file(file, &part))
     }
 
+    /// Compares the rejects of a part with its commit.
+    ///
+    /// # Errors
+    /// `Verification` names the first damage.
+    pub fn check_rejects(&self, commit: &Commit) -> Result<()> {
+        let part = format!("part {}", commit.part);
+        let mut files = commit.files.iter().filter(|file| file.table == REJECTS);
+        files.try_for_each(|file| self.check_file(file, &part))
+    }
+
+    /// The directory of the run.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.root
+    }
+
     /// Refuses a run that was only measured.
     pub(super) fn check_originals(&self) -> Result<()> {
         if !self.manifest.options.measure_only {

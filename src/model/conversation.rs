@@ -35,6 +35,12 @@ pub enum ShapeName {
 }
 
 impl ShapeName {
+    /// True for logs in which a conversation is a group of lines.
+    #[must_use]
+    pub fn is_event_log(self) -> bool {
+        matches!(self, Self::ClaudeCode | Self::Codex | Self::Pi)
+    }
+
     /// The name as users write it.
     #[must_use]
     pub fn as_str(self) -> &'static str {

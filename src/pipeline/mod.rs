@@ -36,11 +36,11 @@ pub use plan::{DEFAULT_SPLIT_BYTES, Plan, PlannedInput, PlannedPart, Shard, Slic
 pub use ports::{
     Condense, Corpus, EncodedBatch, Observer, PartSink, PartStart, Progress, Silent, Sink, Source, TableReader,
 };
-pub use record::{RejectRow, label};
+pub use record::{RejectRow, label, raw_of_reject};
 pub use restore::{PartReaders, Restored, Restorer};
 pub use rows::{
     CellKind, Container, LostRows, RestoredRows, RowDigest, RowMark, RowReaders, RowRestorer, TableInput, TableOptions,
-    cell_texts, conform_rows, marks, value_bytes, verify_rows, view_schema,
+    cell_texts, conform_rows, marks, row_of_reject, value_bytes, verify_rows, view_schema,
 };
 pub use sealed::{open_sealed, seal};
 pub use tables::{

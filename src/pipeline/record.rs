@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::bridge::guard;
 use super::{Condense, ConversationFormat};
 use crate::engine::Scratch;
+use crate::error::{Error, ErrorKind};
 use crate::model::{Condensed, Content, Conversation, Original, Part, Reject, RejectReason, Role, ShapeName};
 use crate::shape::{self, Decoded, Row};
 
@@ -63,6 +64,24 @@ pub struct RejectRow {
     /// Where the pieces of all these bytes stand in the stream (offset and length), when they do not stand together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<(u64, u64)>,
+}
+
+/// The bytes that a reject stands for: blank bytes before it, the record, its line end; nothing for a row of a table.
+///
+/// # Errors
+/// `Verification` when the reject is damaged.
+pub fn raw_of_reject(reject: &RejectRow) -> crate::error::Result<Vec<u8>> {
+    let mut bytes = reject.before.clone().unwrap_or_default().into_bytes();
+    match (&reject.raw, &reject.raw_base64) {
+        (Some(raw), _) => bytes.extend_from_slice(raw.as_bytes()),
+        (None, Some(raw)) => bytes.extend(super::base64::decode(raw).ok_or_else(|| {
+            let place = format!("{}: row {}", reject.source, reject.source_row);
+            Error::new(ErrorKind::Verification, place, "the raw bytes of a reject are no Base64")
+        })?),
+        (None, None) => {}
+    }
+    bytes.extend_from_slice(reject.end.as_deref().unwrap_or("\n").as_bytes());
+    Ok(bytes)
 }
 
 /// How records are worked on.

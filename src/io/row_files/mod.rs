@@ -27,13 +27,13 @@ pub(crate) use parquet::row_groups;
 pub(crate) const MAGIC_BYTES: usize = 8;
 
 /// What a table gives next.
-enum Chunk {
+pub(crate) enum Chunk {
     Rows(RecordBatch),
     Lost(LostRows),
 }
 
 /// A table that is open.
-trait RowStream: Send {
+pub(crate) trait RowStream: Send {
     /// The schema as stored.
     fn schema(&self) -> SchemaRef;
     /// Number of the first row that it gives.
@@ -88,6 +88,20 @@ pub(crate) fn open_table(
         Container::ArrowFile => ipc::open_file(name, &blob)?,
         Container::ArrowStream => Box::new(ipc::IpcStream::open(name, blob.reader(0..u64::MAX), None)?),
     };
+    Ok(Box::new(RowSource::new(name, container, stream, batches, tables)?))
+}
+
+/// Rows that are read already, as a source.
+///
+/// # Errors
+/// When they hold no conversations.
+pub(crate) fn open_row_stream(
+    name: &str,
+    container: Container,
+    stream: Box<dyn RowStream>,
+    batches: BatchOptions,
+    tables: &TableOptions,
+) -> Result<Box<dyn Source>> {
     Ok(Box::new(RowSource::new(name, container, stream, batches, tables)?))
 }
 

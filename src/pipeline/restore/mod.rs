@@ -12,7 +12,7 @@ use crate::model::Original;
 use crate::pipeline::bridge::{Bridge, guard};
 use crate::pipeline::tables::{ConversationsView, Kind, count_column, short_hash, text_at, text_column};
 use crate::pipeline::work::Frame;
-use crate::pipeline::{RejectRow, TableReader, base64};
+use crate::pipeline::{RejectRow, TableReader, raw_of_reject};
 use crate::shape;
 
 pub(in crate::pipeline) mod cursor;
@@ -171,16 +171,7 @@ impl Restorer {
                 let frame = entries.frame().map_err(|message| self.broken(reject.source_row, &message))?;
                 bytes.extend_from_slice(frame.before.as_bytes());
             }
-            bytes.extend_from_slice(reject.before.unwrap_or_default().as_bytes());
-            match (&reject.raw, &reject.raw_base64) {
-                (Some(raw), _) => bytes.extend_from_slice(raw.as_bytes()),
-                (None, Some(raw)) => bytes.extend_from_slice(
-                    &base64::decode(raw)
-                        .ok_or_else(|| self.broken(reject.source_row, "the raw bytes of a reject are no Base64"))?,
-                ),
-                (None, None) => {}
-            }
-            bytes.extend_from_slice(reject.end.as_deref().unwrap_or("\n").as_bytes());
+            bytes.extend(raw_of_reject(&reject)?);
             let woven = self.weave.push(bytes, &reject.places, &mut restored.bytes);
             woven.map_err(|message| broken(&self.place, reject.source_row, message))?;
             let more_pieces = |next: &Result<RejectRow>| {

@@ -15,7 +15,7 @@ mod structs;
 pub use cells::value_bytes;
 pub(crate) use encode::encode_rows;
 pub use mark::{RowDigest, RowMark, marks};
-pub use packed::{conform_rows, view_schema};
+pub use packed::{conform_rows, row_of_reject, view_schema};
 pub use plan::{CellKind, Container, TableInput, TableOptions};
 pub use render::cell_texts;
 pub use restore::{RestoredRows, RowReaders, RowRestorer, verify_rows};

@@ -10,7 +10,7 @@ use arrow::ipc::writer::StreamWriter;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 
 use crate::error::{Error, ErrorKind};
-use crate::pipeline::base64;
+use crate::pipeline::{RejectRow, base64};
 
 /// `rows` as text.
 pub(super) fn pack(rows: &RecordBatch) -> Result<String, String> {
@@ -31,6 +31,18 @@ pub(super) fn unpack(text: &str, schema: &SchemaRef) -> Result<RecordBatch, Stri
     let batches = reader.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
     let [batch] = &*batches else { return Err("packed rows are not one batch".to_owned()) };
     conform(batch, schema)
+}
+
+/// The row that a reject stands for, in the types of `schema`; `None` when it has none, such as rows that are lost.
+///
+/// # Errors
+/// `Verification` when the reject is damaged.
+pub fn row_of_reject(reject: &RejectRow, schema: &SchemaRef) -> Result<Option<RecordBatch>, Error> {
+    let row = reject.row_base64.as_deref().map(|text| unpack(text, schema)).transpose();
+    row.map_err(|message| {
+        let place = format!("{}: row {}", reject.source, reject.source_row);
+        Error::new(ErrorKind::Verification, place, message)
+    })
 }
 
 /// `rows` with the columns cast to the types of `schema`.

@@ -1,0 +1,141 @@
+//! The rejects of a run as the inputs of a new one: the very lines and rows that could not be read. Knows rejects,
+//! not why they were rejected.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
+
+use super::row_files::{Chunk, RowStream, open_row_stream};
+use super::run_writer::REJECTS;
+use super::{LineSource, PlannedSlices, Run};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::{
+    BatchOptions, Commit, Container, Corpus, PlannedInput, RejectRow, Slice, Source, TableFile, TableOptions,
+    raw_of_reject, row_of_reject,
+};
+
+type Rows = Box<dyn Iterator<Item = Result<RejectRow>> + Send>;
+
+/// The rejects of a run.
+#[derive(Debug)]
+pub struct Rejects {
+    run: Arc<Run>,
+    /// The parts that have rejects.
+    parts: Vec<usize>,
+    options: BatchOptions,
+    tables: TableOptions,
+}
+
+impl Rejects {
+    /// The rejects of `run`, an input for each of its parts that has some.
+    ///
+    /// # Errors
+    /// `Usage` when nothing was rejected.
+    pub fn plan(run: Run, options: BatchOptions, tables: TableOptions) -> Result<(Self, Vec<PlannedSlices>)> {
+        let (mut parts, mut planned) = (Vec::new(), Vec::new());
+        for (part, commit) in run.commits.iter().enumerate() {
+            let Some(file) = file_of(commit) else { continue };
+            parts.push(part);
+            let source = run.place().join(&file.path).to_string();
+            let input = PlannedInput { source, bytes: Some(file.bytes), mark: Some(file.blake3.clone()) };
+            planned.push((input, vec![Slice::Whole]));
+        }
+        if parts.is_empty() {
+            return Err(Error::new(ErrorKind::Usage, run.place().to_string(), "the run has no rejects: nothing to do"));
+        }
+        Ok((Self { run: Arc::new(run), parts, options, tables }, planned))
+    }
+}
+
+fn file_of(commit: &Commit) -> Option<&TableFile> {
+    commit.files.iter().find(|file| file.table == REJECTS)
+}
+
+impl Corpus for Rejects {
+    fn open(&self, index: usize, planned: &PlannedInput, _slice: &Slice) -> Result<Box<dyn Source>> {
+        let part = self.parts.get(index).and_then(|&part| self.run.commits.get(part));
+        let Some((commit, file)) = part.and_then(|commit| Some((commit, file_of(commit)?))) else {
+            let message = "the plan names rejects that are not there";
+            return Err(Error::new(ErrorKind::Internal, &planned.source, message));
+        };
+        self.run.check_rejects(commit)?;
+        let rows = self.run.rejects(commit)?;
+        let stored = (file.bytes, file.blake3.clone());
+        if commit.table.is_some() {
+            let schema = self.run.row_restorer(commit, false)?.1;
+            let stream = RejectedRows { rows, schema, stored, ahead: None };
+            let container = commit.table.as_ref().map_or(Container::Parquet, |table| table.container);
+            return open_row_stream(&planned.source, container, Box::new(stream), self.options, &self.tables);
+        }
+        let stream = RejectedLines { rows, slice: Vec::new(), at: 0 };
+        let lines = LineSource::new(&planned.source, Box::new(stream), self.options);
+        Ok(Box::new(lines.stored(Box::new(move || Ok(Some(stored))))))
+    }
+}
+
+/// The raw bytes of rejects, one after the other.
+struct RejectedLines {
+    rows: Rows,
+    slice: Vec<u8>,
+    at: usize,
+}
+
+impl Read for RejectedLines {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.at == self.slice.len() {
+            let Some(reject) = self.rows.next() else { return Ok(0) };
+            let reject = reject.map_err(io::Error::other)?;
+            self.slice = raw_of_reject(&reject).map_err(io::Error::other)?;
+            self.at = 0;
+        }
+        let n = buffer.len().min(self.slice.len() - self.at);
+        buffer[..n].copy_from_slice(&self.slice[self.at..self.at + n]);
+        self.at += n;
+        Ok(n)
+    }
+}
+
+/// The rows of rejects, in the types of the table that they come from.
+struct RejectedRows {
+    rows: Rows,
+    schema: SchemaRef,
+    stored: (u64, String),
+    ahead: Option<RecordBatch>,
+}
+
+impl RejectedRows {
+    fn read(&mut self) -> Result<Option<RecordBatch>> {
+        for reject in self.rows.by_ref() {
+            if let Some(row) = row_of_reject(&reject?, &self.schema)? {
+                return Ok(Some(row));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl RowStream for RejectedRows {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn head(&mut self) -> Result<RecordBatch> {
+        self.ahead = self.read()?;
+        Ok(self.ahead.clone().unwrap_or_else(|| RecordBatch::new_empty(self.schema.clone())))
+    }
+
+    fn next(&mut self) -> Result<Option<Chunk>> {
+        let ahead = self.ahead.take();
+        Ok(match ahead {
+            Some(rows) => Some(rows),
+            None => self.read()?,
+        }
+        .map(Chunk::Rows))
+    }
+
+    fn stored(&mut self) -> Result<(u64, String)> {
+        Ok(self.stored.clone())
+    }
+}
