@@ -9,6 +9,7 @@ pub mod error;
 pub mod io;
 pub mod model;
 pub mod pipeline;
+pub mod report;
 pub mod shape;
 pub mod stage;
 pub mod summary;

@@ -9,10 +9,11 @@ use condenser::io::{EventSource, LineSource, Run, sniff};
 use condenser::model::{Content, EngineOptions, Message, Part, ProvenancePlace, ShapeName};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{BatchOptions, Commit, Condense, ConversationFormat, Source, verify_part};
-use condenser::shape::{decode, detect, restore_record, restore_row};
+use condenser::shape::{VerbatimMap, decode, detect, restore_record, restore_row, uncompress_record};
 use proptest::prelude::*;
 
 use crate::support::chats::{Blunt, Seeded};
+use crate::support::command::condenser;
 use crate::support::dir::TestDir;
 use crate::support::{job, native};
 
@@ -38,13 +39,13 @@ fn run(source: Box<dyn Source>, engine: Arc<dyn Condense>, format: ConversationF
     let context = job::context(engine, format, limits(1 << 20));
     let dir = TestDir::new();
     job::run_on_disk(source, &context, &dir.path("run"));
-    let commit = Run::open(&dir.path("run")).expect("the run opens").commits.remove(0);
+    let commit = Run::open(dir.path("run")).expect("the run opens").commits.remove(0);
     Done { dir, commit, bridge: context.bridge }
 }
 
 impl Done {
     fn restored(&self) -> Vec<u8> {
-        let run = Run::open(&self.dir.path("run")).expect("the run opens");
+        let run = Run::open(self.dir.path("run")).expect("the run opens");
         let mut restorer = run.restorer(&self.commit, &self.bridge, true).expect("tables open");
         let mut bytes = Vec::new();
         let mut seen = |slice: &[u8]| {
@@ -56,7 +57,7 @@ impl Done {
     }
 
     fn found(&self, id: &str) -> Vec<u8> {
-        let run = Run::open(&self.dir.path("run")).expect("the run opens");
+        let run = Run::open(self.dir.path("run")).expect("the run opens");
         let mut found = run.find(&self.commit, id, &self.bridge).expect("tables open").expect("it is there");
         found.next_slice().expect("it restores").expect("a slice").bytes
     }
@@ -300,9 +301,7 @@ fn strange_logs_come_back_byte_for_byte() {
         one(a.replace("\"uuid\"", "\"metadata\":{\"k\":[1.0]},\"uuid\"") + "\n" + &a),
         one(a.replace("\"role\"", "\"r\\u006fle\"").replace("lorem", "l\\u006frem \\ud800 \\/ \\u00E9")),
         one(a.replace("\"message\":", "\"message\":{},\"x$M\":\"$E$L\",\"message\":")),
-        one(format!(
-            "{{\"sessionId\":\"a\",\"type\":\"user\",\"message\":{{}}}}\n{{\"sessionId\":\"a\",\"type\":\"x\"}}"
-        )),
+        one("{\"sessionId\":\"a\",\"type\":\"user\",\"message\":{}}\n{\"sessionId\":\"a\",\"type\":\"x\"}".to_owned()),
         (Vec::new(), 0, 0),
         (b"\n\n \r\n".to_vec(), 0, 0),
         (b"\xEF\xBB\xBF".to_vec(), 0, 0),
@@ -536,6 +535,37 @@ fn other_lines_are_no_event_logs() {
     // Cut off anywhere behind the keys that tell.
     check(r#"{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"us"#, Some(ShapeName::ClaudeCode));
     check(r#"{"timestamp":"t","type":"session_meta","payload":{"id":"a","instr"#, Some(ShapeName::Codex));
+}
+
+#[test]
+fn the_program_finds_and_restores_logs_among_other_files() {
+    let dir = TestDir::new();
+    let plain = |log: &str| log.trim().lines().map(|line| line.trim().to_owned() + "\n").collect::<String>();
+    let logs = [("logs/a.jsonl", CLAUDE), ("logs/b.jsonl", CODEX), ("logs/c.jsonl", PI)];
+    for (name, log) in logs {
+        dir.write(name, plain(log));
+    }
+    dir.write("logs/d.jsonl.zst", zstd::encode_all(plain(CODEX).as_bytes(), 1).expect("memory takes all"));
+    let chat = "{\"id\":\"chat\",\"messages\":[{\"role\":\"user\",\"content\":\"Hello.\"}]}\n";
+    dir.write("logs/e.jsonl", chat);
+    condenser(dir.root(), &["compress", "logs", "-o", "run", "--format", "jsonl", "--recency-window", "0"]).ok();
+    let told = condenser(dir.root(), &["verify", "run", "--against", "logs"]).ok();
+    assert!(told.stderr.contains("5 parts, 5 records"), "{}", told.stderr);
+    condenser(dir.root(), &["restore", "run", "-o", "back"]).ok();
+    for (name, log) in logs.into_iter().chain([("logs/d.jsonl", CODEX)]) {
+        let back = dir.read(&name.replace("logs", "back"));
+        assert_eq!(String::from_utf8_lossy(&back), plain(log), "{name}");
+    }
+    let told = condenser(dir.root(), &["restore", "run", "--conversation", "c-1"]).ok();
+    assert_eq!(String::from_utf8_lossy(&told.stdout), plain(CLAUDE));
+    // What came out is read again, and both rounds come back.
+    condenser(dir.root(), &["compress", "run", "-o", "twice", "--format", "jsonl"]).ok();
+    condenser(dir.root(), &["restore", "twice", "--through", "run", "-o", "again"]).ok();
+    assert_eq!(String::from_utf8_lossy(&dir.read("again/b.jsonl")), plain(CODEX));
+    // A map of messages does not say where other events stood.
+    let map = VerbatimMap::read("{}").expect("an empty map");
+    let refused = uncompress_record(plain(PI).trim_end(), ShapeName::Pi, &map, true).expect_err("a log");
+    assert!(refused.detail.contains("sidecar"), "{}", refused.detail);
 }
 
 /// The event files among the native ones.

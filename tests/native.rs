@@ -41,7 +41,7 @@ const READ: [(&str, u64); 18] = [
     ("realpersonachat_dev/native", 20),
     ("sgd/native", 20),
     ("sharegpt_tools/native", 1674),
-    ("sweagent_demos/native/traj", 23),
+    ("sweagent_demos/native/traj", 24),
     ("tau_dev/native/tau1", 4),
     ("tau_dev/native/tau2_airline", 6),
     ("tau_dev/native/tau2_telecom", 4),

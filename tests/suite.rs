@@ -11,12 +11,16 @@
 
 mod classify;
 mod cli;
+mod compaction;
 mod corpora;
 mod crash;
+mod dataset;
 mod defects;
 mod documents;
 mod engine;
 mod events;
+mod get;
+mod job;
 mod metrics;
 mod native;
 mod pipeline;
@@ -24,6 +28,7 @@ mod pipeline;
 mod remote_runs;
 mod restore;
 mod resume;
+mod rows;
 mod shape_tables;
 mod shapes;
 #[cfg(feature = "remote")]

@@ -15,6 +15,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("summary", 3),
     ("engine", 4),
     ("pipeline", 5),
+    ("report", 6),
     ("io", 6),
     ("cli", 7),
 ];

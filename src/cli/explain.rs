@@ -7,7 +7,7 @@ use condenser::engine::{Engine, Scratch};
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{expand, open_input};
 use condenser::model::{Condensed, Conversation, EngineOptions, Message};
-use condenser::pipeline::{Batch, BatchOptions, LineKind, Slice, TableOptions};
+use condenser::pipeline::{Batch, BatchOptions, Slice, TableOptions};
 use condenser::shape;
 
 use super::args::ExplainArgs;
@@ -30,7 +30,7 @@ fn explain(args: ExplainArgs, stop: &AtomicBool) -> Result<Ending> {
             let Batch::Lines(batch) = batch else {
                 return Err(Error::new(ErrorKind::Usage, &input.name, "tables cannot be explained yet"));
             };
-            for line in batch.lines.iter().filter(|line| line.kind == LineKind::Record) {
+            for line in batch.lines.iter().filter(|line| line.kind.is_record()) {
                 check_stop(stop)?;
                 let place = format!("{}#{}", input.name, line.row);
                 let record = std::str::from_utf8(&batch.bytes[line.record.clone()]).ok();

@@ -2,18 +2,25 @@
 //! become work of the floors below.
 
 mod args;
+mod compaction;
 mod compress;
 #[cfg(debug_assertions)]
 mod drill;
+mod dry_run;
+mod expire;
 mod explain;
 mod finish;
+mod get;
 mod log;
 mod message;
 mod progress;
+mod report;
 mod restore;
+mod run;
 mod schema;
 mod verify;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -21,8 +28,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Parser;
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::store::{Location, Place, Stores};
+use condenser::io::store::{Location, Place, StoreConfig, Stores};
 use condenser::pipeline::bridge::{Bridge, is_guarded};
+use condenser::pipeline::{JobSettings, Seconds};
 
 use args::{Cli, Command};
 
@@ -64,7 +72,11 @@ fn run(command: Command) -> Result<Ending> {
     match command {
         Command::Compress(args) => compress::run(*args),
         Command::Finish(args) => finish::run(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Expire(args) => expire::run(args),
         Command::Restore(args) => restore::run(args),
+        Command::Get(args) => get::run(args),
         Command::Verify(args) => verify::run(&args),
         Command::Explain(args) => explain::run(*args),
         Command::Schema(args) => schema::run(args.name.as_deref()),
@@ -80,6 +92,12 @@ fn quiet_guarded_panics() {
             usual(info);
         }
     }));
+}
+
+/// A variable of the environment.
+#[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// Runs `work` until it ends or Ctrl-C drops it.
@@ -149,6 +167,26 @@ async fn asked_to_stop() -> Result<()> {
     }
     #[cfg(not(unix))]
     tokio::signal::ctrl_c().await.map_err(cannot)
+}
+
+/// A store that stalls so many times in a row is given up, as with the defaults.
+const STALLS_UNTIL_GIVEN_UP: u32 = 4;
+
+/// The stores with these bounds; `settings` go before the environment.
+fn stores(timeout: Option<Seconds>, retries: Option<usize>, settings: BTreeMap<String, String>) -> Stores {
+    let default = StoreConfig::default();
+    Stores::new(StoreConfig {
+        stall_timeout: timeout.map_or(default.stall_timeout, |timeout| timeout.0),
+        retry_timeout: timeout.map_or(default.retry_timeout, |timeout| timeout.0 * STALLS_UNTIL_GIVEN_UP),
+        max_retries: retries.unwrap_or(default.max_retries),
+        settings,
+        ..default
+    })
+}
+
+/// The stores that a job asks for.
+fn stores_of(job: &JobSettings) -> Stores {
+    stores(job.store_timeout, job.store_retries, job.store.settings())
 }
 
 /// The place that a path or an address names.

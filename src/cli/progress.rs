@@ -4,11 +4,10 @@ use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use condenser::pipeline::{Commit, Observer, Plan, Progress, Silent, Totals};
+use condenser::pipeline::{Commit, JobSettings, Observer, Plan, Progress, ProgressMode, Silent, Totals};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
-use super::args::{ProgressArgs, ProgressMode};
 use super::message;
 
 /// Machines get a line at most this often.
@@ -16,10 +15,10 @@ const JSON_EVERY: Duration = Duration::from_secs(1);
 /// A log gets a line at most this often.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
-/// The observer that `args` ask for.
-pub(crate) fn observer(args: &ProgressArgs) -> Arc<dyn Observer> {
-    let mode = match args.progress {
-        _ if args.quiet => ProgressMode::None,
+/// The observer that a job asks for.
+pub(crate) fn observer(job: &JobSettings) -> Arc<dyn Observer> {
+    let mode = match job.progress {
+        _ if job.quiet => ProgressMode::None,
         ProgressMode::Auto if std::io::stderr().is_terminal() => ProgressMode::Bar,
         ProgressMode::Auto => ProgressMode::Plain,
         mode => mode,

@@ -14,7 +14,7 @@ use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{Commit, Restorer, TableInput, verify_part, verify_rows};
 
 use super::args::RestoreArgs;
-use super::{Ending, block_on_thread, check_stop, local, message, place};
+use super::{Ending, block_on_thread, check_stop, get, local, message, place};
 
 mod verbatim;
 
@@ -34,7 +34,7 @@ pub(crate) fn run(args: RestoreArgs) -> Result<Ending> {
         let stores = args.stores.stores();
         let run = Run::open(place(path, &stores)?)?;
         match &args.conversation {
-            Some(id) => conversation(&run, id, &args, &bridge),
+            Some(id) => conversation(&run, id, &args, &bridge, stop),
             None => all(&run, &args, &stores, &bridge, stop),
         }
     })
@@ -77,25 +77,9 @@ impl Output {
     }
 }
 
-fn conversation(run: &Run, id: &str, args: &RestoreArgs, bridge: &Bridge) -> Result<Ending> {
+fn conversation(run: &Run, id: &str, args: &RestoreArgs, bridge: &Bridge, stop: &AtomicBool) -> Result<Ending> {
     let mut output = Output::open(args.output.as_deref())?;
-    let mut found = false;
-    for commit in &run.commits {
-        if commit.table.is_some() {
-            for cell in run.find_cells(commit, id)? {
-                found = true;
-                output.write(cell.as_bytes())?;
-                output.write(b"\n")?;
-            }
-            continue;
-        }
-        let Some(mut restorer) = run.find(commit, id, bridge)? else { continue };
-        while let Some(slice) = restorer.next_slice()? {
-            found |= slice.records > 0;
-            output.write(&slice.bytes)?;
-        }
-    }
-    if !found {
+    if !get::original(run, id, bridge, &mut output, &|| check_stop(stop))? {
         return Err(Error::new(ErrorKind::Input, id, "the run has no conversation with this id"));
     }
     output.finish()?;

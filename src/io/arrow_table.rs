@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Seek, SeekFrom};
 
 use arrow::array::AsArray;
 use arrow::compute::{concat_batches, filter_record_batch};
-use arrow::datatypes::{DataType, SchemaRef, UInt64Type};
+use arrow::datatypes::{DataType, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::ipc::CompressionType;
 use arrow::ipc::reader::{FileReader, StreamReader};
@@ -209,11 +209,6 @@ impl<R: TableReader> TableReader for WantedRows<R> {
         let Some(rows) = next? else { return Ok(None) };
         let mask: Vec<bool> = match &self.wanted {
             Wanted::All => return Ok(Some(rows)),
-            Wanted::Counts(name, values) => {
-                let column = rows.column_by_name(name).and_then(|column| column.as_primitive_opt::<UInt64Type>());
-                let Some(column) = column else { return Ok(Some(rows)) };
-                column.iter().map(|value| value.is_some_and(|value| values.contains(&value))).collect()
-            }
             Wanted::Text(name, value) => {
                 let column = rows.column_by_name(name).and_then(|column| column.as_string_opt::<i64>());
                 let Some(column) = column else { return Ok(Some(rows)) };

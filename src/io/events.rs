@@ -8,17 +8,14 @@ use std::ops::Range;
 use foldhash::HashMap;
 
 use super::lines::Stored;
+use super::sessions::{BOM, Run, Sessions, blocks, span};
 use crate::error::{Error, Result};
 use crate::model::ShapeName;
 use crate::pipeline::{Batch, BatchOptions, Line, LineBatch, LineKind, Source, SourceDigest};
-use crate::shape::{SessionOf, detect_events, session_id};
+use crate::shape::detect_events;
 
 /// Sessions whose lines stand farther apart become two records: the stream is not held as a whole.
 pub const SESSION_WINDOW_BYTES: usize = 32 << 20;
-
-const BOM: &[u8] = b"\xEF\xBB\xBF";
-/// The session of lines that belong to the one that comes next.
-const NEXT: usize = usize::MAX;
 
 /// The shape of an event log, told from the first bytes of the uncompressed stream; 64 KiB are enough. `None` for
 /// everything else.
@@ -35,21 +32,15 @@ pub struct EventSource {
     name: String,
     stream: Box<dyn Read + Send>,
     stored: Option<Stored>,
-    kind: ShapeName,
     options: BatchOptions,
     /// Read but not yet handed out.
     buffer: Vec<u8>,
     /// Where `buffer` begins in the stream.
     offset: u64,
-    /// Up to here the lines of `buffer` stand in `runs`, and up to there it holds no further line end.
+    /// Up to here the lines of `buffer` stand in `sessions`, and up to there it holds no further line end.
     scanned: usize,
     searched: usize,
-    runs: Vec<Run>,
-    /// Numbers of sessions by their ids.
-    sessions: HashMap<String, usize>,
-    n_sessions: usize,
-    /// The session of the last line that belongs to one.
-    current: Option<usize>,
+    sessions: Sessions,
     /// The session that is too long and was handed out in part.
     long: Option<usize>,
     /// The session of the line that goes on after `scanned`, when its beginning was handed out.
@@ -62,15 +53,6 @@ pub struct EventSource {
     ended: bool,
     failure: Option<String>,
     hasher: blake3::Hasher,
-}
-
-/// Lines that follow each other and belong to one session.
-#[derive(Debug, Clone)]
-struct Run {
-    bytes: Range<usize>,
-    /// Number of the first line.
-    number: u64,
-    session: usize,
 }
 
 /// A part of the buffer with its records.
@@ -108,16 +90,12 @@ impl EventSource {
             name: name.into(),
             stream,
             stored: None,
-            kind,
             options,
             buffer: Vec::new(),
             offset: 0,
             scanned: 0,
             searched: 0,
-            runs: Vec::new(),
-            sessions: HashMap::default(),
-            n_sessions: 1,
-            current: None,
+            sessions: Sessions::new(kind),
             long: None,
             in_line: None,
             queue: VecDeque::new(),
@@ -171,61 +149,10 @@ impl EventSource {
         }
     }
 
-    /// Adds the line that ends at `end` to its session.
     fn file(&mut self, end: usize) {
         let bytes = self.scanned..end;
-        let session = self.in_line.unwrap_or_else(|| self.session_of(bytes.clone()));
-        self.scanned = end;
-        self.searched = end;
-        let known = session != NEXT;
-        if known && self.runs.last().is_some_and(|last| last.session == NEXT) {
-            self.resolve(session);
-        }
-        match self.runs.last_mut() {
-            Some(last) if last.session == session => last.bytes.end = end,
-            _ => self.runs.push(Run { bytes, number: self.number, session }),
-        }
-    }
-
-    /// Gives the last lines, which belong to nobody yet, to `session`.
-    fn resolve(&mut self, session: usize) {
-        let Some(last) = self.runs.pop() else { return };
-        match self.runs.last_mut() {
-            Some(before) if before.session == session => before.bytes.end = last.bytes.end,
-            _ => self.runs.push(Run { session, ..last }),
-        }
-    }
-
-    fn session_of(&mut self, line: Range<usize>) -> usize {
-        let bytes = &self.buffer[line];
-        let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
-        if bytes.iter().all(u8::is_ascii_whitespace) {
-            return self.current.unwrap_or(NEXT);
-        }
-        // A line that is no text is a record of its own, so that its session need not be rejected with it.
-        let Ok(text) = std::str::from_utf8(bytes) else { return self.new_session() };
-        let session = match (self.kind, session_id(text)) {
-            (ShapeName::ClaudeCode, SessionOf::Id(id)) => match self.sessions.get(id.as_ref()) {
-                Some(&session) => session,
-                None => {
-                    let id = id.into_owned();
-                    let session = self.new_session();
-                    self.sessions.insert(id, session);
-                    session
-                }
-            },
-            // Snapshots and summaries are written before the events that they belong to.
-            (ShapeName::ClaudeCode, SessionOf::Nobody) => return NEXT,
-            (ShapeName::ClaudeCode, SessionOf::Broken) => return self.current.unwrap_or(NEXT),
-            _ => 0,
-        };
-        self.current = Some(session);
-        session
-    }
-
-    fn new_session(&mut self) -> usize {
-        self.n_sessions += 1;
-        self.n_sessions - 1
+        self.sessions.file(&self.buffer[bytes.clone()], bytes, self.number, self.in_line);
+        (self.scanned, self.searched) = (end, end);
     }
 
     /// Puts what can be handed out into the queue.
@@ -235,16 +162,14 @@ impl EventSource {
         if is_endless {
             self.file(self.buffer.len());
         }
-        if self.runs.last().is_some_and(|last| last.session == NEXT) && (self.ended || self.buffer.len() > limit) {
-            let session = self.current.unwrap_or_else(|| self.new_session());
-            self.current = Some(session);
-            self.resolve(session);
+        if self.ended || self.buffer.len() > limit {
+            self.sessions.close();
         }
         if is_endless {
-            self.in_line = self.runs.last().map(|run| run.session);
+            self.in_line = self.sessions.runs.last().map(|run| run.session);
         }
-        let mut runs = std::mem::take(&mut self.runs);
-        let whole = runs.iter().filter(|run| run.session != NEXT).count();
+        let mut runs = std::mem::take(&mut self.sessions.runs);
+        let whole = runs.iter().filter(|run| !run.is_open()).count();
         let mut from = 0;
         if let (Some(long), Some(first)) = (self.long, runs.first()) {
             if first.session == long {
@@ -276,10 +201,10 @@ impl EventSource {
             from = block.end;
         }
         runs.drain(..from);
-        self.runs = runs;
+        self.sessions.runs = runs;
+        self.sessions.retain(self.long);
         if self.ended && self.failure.is_some() {
-            let pieces = vec![self.scanned..self.buffer.len()];
-            self.queue_block(Record { pieces, number: self.number, what: What::Torn });
+            self.queue_one(self.scanned..self.buffer.len(), self.number, What::Torn);
             self.scanned = self.buffer.len();
         }
     }
@@ -297,7 +222,9 @@ impl EventSource {
         }
         let length = |record: &Record| record.pieces.iter().map(Range::len).sum::<usize>();
         if records.iter().any(|record| length(record) > self.options.max_record_bytes) {
-            runs.iter().for_each(|run| self.alone(run));
+            for run in runs {
+                self.alone(run);
+            }
             return;
         }
         let bytes = span(runs);
@@ -310,7 +237,7 @@ impl EventSource {
         if run.bytes.len() > self.options.max_record_bytes {
             self.long_record(run, true);
         } else {
-            self.queue_block(Record { pieces: vec![run.bytes.clone()], number: run.number, what: What::Session });
+            self.queue_one(run.bytes.clone(), run.number, What::Session);
         }
     }
 
@@ -320,14 +247,14 @@ impl EventSource {
         for start in run.bytes.clone().step_by(step) {
             let end = run.bytes.end.min(start + step);
             let what = What::Piece { first: first && start == run.bytes.start };
-            self.queue_block(Record { pieces: vec![start..end], number: run.number, what });
+            self.queue_one(start..end, run.number, what);
         }
     }
 
-    fn queue_block(&mut self, record: Record) {
-        let bytes = record.pieces[0].clone();
+    fn queue_one(&mut self, bytes: Range<usize>, number: u64, what: What) {
         self.planned = bytes.end;
-        self.queue.push_back(Block { bytes, records: vec![record] });
+        let records = vec![Record { pieces: Vec::from([bytes.clone()]), number, what }];
+        self.queue.push_back(Block { bytes, records });
     }
 
     /// The next sessions, `None` at the end.
@@ -422,30 +349,7 @@ impl EventSource {
         self.offset += n_bytes as u64;
         self.scanned -= n_bytes;
         self.searched -= n_bytes;
-        for run in &mut self.runs {
-            run.bytes = run.bytes.start - n_bytes..run.bytes.end - n_bytes;
-        }
-    }
-}
-
-/// The smallest ranges of runs from `from` on that hold all lines of their sessions.
-fn blocks(runs: &[Run], from: usize) -> Vec<Range<usize>> {
-    let last: HashMap<usize, usize> = runs.iter().enumerate().map(|(at, run)| (run.session, at)).collect();
-    let (mut start, mut reach, mut found) = (from, from, Vec::new());
-    for (at, run) in runs.iter().enumerate().skip(from) {
-        reach = reach.max(last.get(&run.session).copied().unwrap_or(at));
-        if reach == at {
-            found.push(start..at + 1);
-            start = at + 1;
-        }
-    }
-    found
-}
-
-fn span(runs: &[Run]) -> Range<usize> {
-    match (runs.first(), runs.last()) {
-        (Some(first), Some(last)) => first.bytes.start..last.bytes.end,
-        _ => 0..0,
+        self.sessions.forget(n_bytes);
     }
 }
 

@@ -186,8 +186,6 @@ pub(crate) enum Wanted {
     All,
     /// Those whose text column has this value.
     Text(&'static str, String),
-    /// Those whose count column has one of these values.
-    Counts(&'static str, Vec<u64>),
 }
 
 /// Reads a table slice by slice.
@@ -235,16 +233,6 @@ impl ParquetTable {
                     Ok(column.iter().map(|found| Some(found == Some(&*value))).collect())
                 });
                 builder = builder.with_row_groups(groups).with_row_filter(RowFilter::new(vec![Box::new(predicate)]));
-            }
-            Wanted::Counts(name, values) => {
-                let Some(index) = column(name) else { return Err(missing(&place, name)) };
-                let values = values.clone();
-                let mask = ProjectionMask::leaves(metadata.file_metadata().schema_descr(), [index]);
-                let predicate = ArrowPredicateFn::new(mask, move |batch| {
-                    let column = batch.column(0).as_primitive::<arrow::datatypes::UInt64Type>();
-                    Ok(column.iter().map(|found| Some(found.is_some_and(|found| values.contains(&found)))).collect())
-                });
-                builder = builder.with_row_filter(RowFilter::new(vec![Box::new(predicate)]));
             }
         }
         let reader = builder.build().map_err(damaged)?;

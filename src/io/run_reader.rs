@@ -3,9 +3,6 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use arrow::array::AsArray;
-use arrow::datatypes::UInt64Type;
-
 use super::arrow_table::{ArrowTable, WantedRows};
 use super::line_table::{LineTable, open_stream};
 use super::parquet_table::{ParquetTable, Wanted};
@@ -13,7 +10,7 @@ use super::run_documents::{COMMITS, MANIFEST, PLAN, missing, read};
 use super::run_writer::{REJECTS, schema_of};
 use super::store::{Blob, Place};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::bridge::{Bridge, guard};
+use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
     Commit, ConversationFormat, Manifest, PartReaders, RejectRow, Restorer, Table, TableFile, TableReader, open_sealed,
 };
@@ -121,11 +118,39 @@ impl Run {
         Ok(())
     }
 
+    /// The figures of a part.
+    ///
+    /// # Errors
+    /// When the table cannot be opened.
+    pub fn metrics(&self, commit: &Commit) -> Result<Box<dyn TableReader>> {
+        self.table(commit, Table::Metrics, &Wanted::All)
+    }
+
+    /// Compares the figures of a part with their commit.
+    ///
+    /// # Errors
+    /// `Verification` names table, part and rows of the first damage.
+    pub fn check_metrics(&self, commit: &Commit) -> Result<()> {
+        let part = format!("part {}", commit.part);
+        let mut files = commit.files.iter().filter(|file| file.table == Table::Metrics.as_str());
+        files.try_for_each(|file| self.check_file(file, &part))
+    }
+
+    /// Refuses a run that was only measured.
+    pub(super) fn check_originals(&self) -> Result<()> {
+        if !self.manifest.options.measure_only {
+            return Ok(());
+        }
+        let message = "the run holds no originals: it is a report, which measures and writes figures only";
+        Err(Error::new(ErrorKind::Usage, self.root.to_string(), message))
+    }
+
     /// Restores a part; with `checksums` every record is compared with the metrics table.
     ///
     /// # Errors
     /// When a table cannot be opened.
     pub fn restorer(&self, commit: &Commit, bridge: &Bridge, checksums: bool) -> Result<Restorer> {
+        self.check_originals()?;
         let readers = PartReaders {
             conversations: self.table(commit, Table::Conversations, &Wanted::All)?,
             verbatim: self.table(commit, Table::Verbatim, &Wanted::All)?,
@@ -133,76 +158,6 @@ impl Run {
             metrics: checksums.then(|| self.table(commit, Table::Metrics, &Wanted::All)).transpose()?,
         };
         Ok(Restorer::new(readers, bridge.clone(), place_of(commit)).starting_at(commit.split.first_row()))
-    }
-
-    /// Restores the conversations with this id, without reading the rest where the format allows it.
-    ///
-    /// # Errors
-    /// When a table cannot be read.
-    pub fn find(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Option<Restorer>> {
-        // The files are not hashed first: that would read everything. Damage shows in the record's checksum.
-        guard(|| self.find_unguarded(commit, id, bridge)).unwrap_or_else(|message| {
-            let message = format!("the tables cannot be read: {message}");
-            Err(Error::new(ErrorKind::Verification, place_of(commit), message))
-        })
-    }
-
-    fn find_unguarded(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Option<Restorer>> {
-        let id = crate::pipeline::label(id).into_owned();
-        let wanted = Wanted::Text("conversation_id", id);
-        let rows = match commit.format {
-            ConversationFormat::Parquet | ConversationFormat::Arrow => {
-                self.rows_of(commit, Table::Conversations, &wanted)?
-            }
-            ConversationFormat::Jsonl => self.rows_of(commit, Table::Metrics, &wanted)?,
-        };
-        if rows.is_empty() {
-            return Ok(None);
-        }
-        let source_rows: Vec<u64> = rows.iter().map(|&(_, row)| row).collect();
-        let conversations: Box<dyn TableReader> = match commit.format {
-            ConversationFormat::Parquet | ConversationFormat::Arrow => {
-                self.table(commit, Table::Conversations, &wanted)?
-            }
-            ConversationFormat::Jsonl => {
-                let file = self.file_of(commit, Table::Conversations.as_str())?;
-                let reader = LineTable::records(&file.location().to_string(), open_stream(&file)?).only(rows);
-                Box::new(WantedRows { reader, wanted: Wanted::All, file })
-            }
-        };
-        let wanted = Wanted::Counts("source_row", source_rows);
-        let readers = PartReaders {
-            conversations,
-            verbatim: self.table(commit, Table::Verbatim, &wanted)?,
-            rejects: Box::new(std::iter::empty()),
-            metrics: Some(self.table(commit, Table::Metrics, &wanted)?),
-        };
-        Ok(Some(Restorer::new(readers, bridge.clone(), place_of(commit)).sparse()))
-    }
-
-    /// Ordinals and source rows of the wanted rows of a table; ordinals count in tables of lines only.
-    pub(super) fn rows_of(&self, commit: &Commit, table: Table, wanted: &Wanted) -> Result<Vec<(u64, u64)>> {
-        let mut rows = Vec::new();
-        let mut reader = match commit.format {
-            ConversationFormat::Parquet | ConversationFormat::Arrow => self.table(commit, table, wanted)?,
-            ConversationFormat::Jsonl => self.table(commit, table, &Wanted::All)?,
-        };
-        let mut ordinal = 0;
-        while let Some(batch) = reader.next_rows()? {
-            let (Some(ids), Some(source_rows)) = (
-                batch.column_by_name("conversation_id").and_then(|column| column.as_string_opt::<i64>()),
-                batch.column_by_name("source_row").and_then(|column| column.as_primitive_opt::<UInt64Type>()),
-            ) else {
-                return Err(Error::new(ErrorKind::Verification, place_of(commit), "the table has no conversation ids"));
-            };
-            for (id, row) in ids.iter().zip(source_rows.values()) {
-                if matches!(wanted, Wanted::Text(_, wanted) if id == Some(wanted)) {
-                    rows.push((ordinal, *row));
-                }
-                ordinal += 1;
-            }
-        }
-        Ok(rows)
     }
 
     pub(super) fn file_of(&self, commit: &Commit, table: &str) -> Result<Blob> {

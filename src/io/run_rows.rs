@@ -9,7 +9,9 @@ use super::parquet_table::{ForeignTable, ParquetTable, Wanted};
 use super::run_reader::place_of;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::guard;
-use crate::pipeline::{Commit, ConversationFormat, RowReaders, RowRestorer, Table, TableInput, cell_texts};
+use crate::pipeline::{
+    Commit, ConversationFormat, RowReaders, RowRestorer, Table, TableInput, TableReader, cell_texts,
+};
 
 impl Run {
     /// Restores the rows of a part whose input was a table; gives the schema of that table too. With `checksums`
@@ -43,24 +45,9 @@ impl Run {
 
     fn find_cells_unguarded(&self, commit: &Commit, id: &str) -> Result<Vec<String>> {
         let wanted = Wanted::Text("conversation_id", crate::pipeline::label(id).into_owned());
-        let rows: Vec<u64> = self.rows_of(commit, Table::Metrics, &wanted)?.into_iter().map(|(_, row)| row).collect();
-        if rows.is_empty() {
-            return Ok(Vec::new());
-        }
+        let Some((rows, ordinals)) = self.places_of(commit, &wanted)? else { return Ok(Vec::new()) };
         let table = table_of(commit)?;
-        // Rejected and lost rows have no row among the conversations.
-        let mut absent: Vec<(u64, u64)> = Vec::new();
-        for reject in self.rejects(commit)? {
-            let reject = reject?;
-            absent.push((reject.source_row, reject.lost_rows.unwrap_or(1)));
-        }
-        let ordinal = |row: u64| {
-            let before = absent.iter().filter(|&&(at, _)| at < row).map(|&(_, n)| n).sum::<u64>();
-            row.saturating_sub(table.first_row + before)
-        };
-        let ordinals: Vec<u64> = rows.iter().map(|&row| ordinal(row)).collect();
         let conversations = self.foreign(commit, Some(&ordinals))?;
-        let wanted = Wanted::Counts("source_row", rows.clone());
         let readers = RowReaders {
             conversations: conversations.reader,
             schema: conversations.held,
@@ -74,6 +61,33 @@ impl Run {
             cells.extend(cell_texts(&restored.rows, &table)?);
         }
         Ok(cells)
+    }
+
+    /// The wanted rows of the conversations of a part whose input was a table; `None` when there are none.
+    pub(super) fn foreign_rows(&self, commit: &Commit, wanted: &Wanted) -> Result<Option<Box<dyn TableReader>>> {
+        let Some((_, ordinals)) = self.places_of(commit, wanted)? else { return Ok(None) };
+        self.foreign(commit, Some(&ordinals)).map(|table| Some(table.reader))
+    }
+
+    /// The source rows that are wanted, and their places among the conversations; `None` when there are none.
+    fn places_of(&self, commit: &Commit, wanted: &Wanted) -> Result<Option<(Vec<u64>, Vec<u64>)>> {
+        let rows: Vec<u64> = self.rows_of(commit, Table::Metrics, wanted)?.into_iter().map(|(_, row)| row).collect();
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let first_row = table_of(commit)?.first_row;
+        // Rejected and lost rows have no row among the conversations.
+        let mut absent: Vec<(u64, u64)> = Vec::new();
+        for reject in self.rejects(commit)? {
+            let reject = reject?;
+            absent.push((reject.source_row, reject.lost_rows.unwrap_or(1)));
+        }
+        let ordinal = |row: u64| {
+            let before = absent.iter().filter(|&&(at, _)| at < row).map(|&(_, n)| n).sum::<u64>();
+            row.saturating_sub(first_row + before)
+        };
+        let ordinals = rows.iter().map(|&row| ordinal(row)).collect();
+        Ok(Some((rows, ordinals)))
     }
 
     fn foreign(&self, commit: &Commit, only: Option<&[u64]>) -> Result<ForeignTable> {

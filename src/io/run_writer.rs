@@ -14,12 +14,15 @@ use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
     Commit, Container, ConversationFormat, EncodedBatch, JobOptions, Manifest, PartSink, PartStart, Plan, RejectRow,
     Sink, Table, TableFile, commit_path, conversations_schema, decisions_schema, metrics_schema, records_schema, seal,
-    verbatim_schema,
+    training_schema, verbatim_schema,
 };
 
 /// The folder of the rejects.
 pub(crate) const REJECTS: &str = "rejects";
 const MAP: &str = "verbatim-map";
+/// Training-ready data, always as Parquet, and what is not among it.
+const TRAINING: [&str; 2] = ["dataset/train", "dataset/eval"];
+const DROPPED: &str = "dataset/dropped";
 /// So many missing parts are named.
 const MAX_NAMED: usize = 10;
 
@@ -108,7 +111,8 @@ impl RunWriter {
     fn sweep(&self) {
         // In a store nothing unfinished has a name.
         let Some(root) = self.root.as_local() else { return };
-        let folders = Table::ALL.map(Table::as_str).into_iter().chain([REJECTS, MAP, COMMITS, "."]);
+        let folders = Table::ALL.map(Table::as_str).into_iter();
+        let folders = folders.chain([REJECTS, MAP, COMMITS, ".", DROPPED]).chain(TRAINING);
         for folder in folders {
             let Ok(entries) = std::fs::read_dir(root.join(folder)) else { continue };
             for entry in entries.flatten() {
@@ -173,6 +177,8 @@ pub struct PartWriter {
     tables: Vec<Option<OpenTable>>,
     rejects: Option<OpenTable>,
     map: Option<OpenTable>,
+    training: Vec<OpenTable>,
+    dropped: Option<OpenTable>,
 }
 
 impl PartWriter {
@@ -229,14 +235,21 @@ impl Sink for RunWriter {
             tables: Vec::new(),
             rejects: None,
             map: None,
+            training: Vec::new(),
+            dropped: None,
         };
-        let wanted = |table: Table| table != Table::Decisions || self.options.trace;
+        if let Some(dataset) = &self.options.dataset {
+            for name in TRAINING {
+                let path = part_path(name, start.part, "parquet");
+                let encoder = TableEncoder::parquet(name, path.clone(), training_schema(dataset.shape))?;
+                part.training.push(OpenTable::create(&self.root, &path, encoder)?);
+            }
+        }
         part.tables = Table::ALL
             .iter()
             .map(|&table| {
-                wanted(table)
-                    .then(|| part.open(table, start.schema.as_ref().filter(|_| table == Table::Conversations)))
-                    .transpose()
+                let schema = start.schema.as_ref().filter(|_| table == Table::Conversations);
+                self.options.writes(table).then(|| part.open(table, schema)).transpose()
             })
             .collect::<Result<_>>()?;
         part.map = self.options.verbatim_map.then(|| part.open_lines(MAP)).transpose()?;
@@ -266,6 +279,16 @@ impl PartSink for PartWriter {
             rejects.append(Rows::Rejects(batch.rejects), bridge).await?;
             self.rejects = Some(rejects);
         }
+        let training = self.training.iter_mut().zip(batch.training.into_iter().flatten());
+        try_join_all(training.map(|(table, rows)| table.append(Rows::Batch(rows), bridge))).await?;
+        if !batch.dropped.is_empty() {
+            let mut dropped = match self.dropped.take() {
+                Some(dropped) => dropped,
+                None => self.open_lines(DROPPED)?,
+            };
+            dropped.append(Rows::Lines(batch.dropped), bridge).await?;
+            self.dropped = Some(dropped);
+        }
         if let Some(map) = self.map.as_mut().filter(|_| !batch.verbatim_map.is_empty()) {
             map.append(Rows::Lines(batch.verbatim_map), bridge).await?;
         }
@@ -275,6 +298,7 @@ impl PartSink for PartWriter {
     async fn commit(mut self, mut commit: Commit, bridge: &Bridge) -> Result<Commit> {
         let open = std::mem::take(&mut self.tables).into_iter().flatten();
         let open = open.chain(self.rejects.take()).chain(self.map.take());
+        let open = open.chain(std::mem::take(&mut self.training)).chain(self.dropped.take());
         for table in open {
             commit.files.push(table.finish(bridge).await?);
         }

@@ -7,12 +7,22 @@ use serde_json::{Map, Value, json};
 
 use crate::model::EngineOptions;
 use crate::pipeline::{
-    Commit, Manifest, Plan, RejectRow, conversations_schema, decisions_schema, metrics_schema, verbatim_schema,
+    Commit, JobArgs, Manifest, Plan, RejectRow, conversations_schema, decisions_schema, metrics_schema, verbatim_schema,
 };
 
 /// Names that [`schema`] knows.
-pub const SCHEMA_NAMES: [&str; 9] =
-    ["conversations", "verbatim", "metrics", "decisions", "rejects", "plan", "commit", "manifest", "engine-options"];
+pub const SCHEMA_NAMES: [&str; 10] = [
+    "conversations",
+    "verbatim",
+    "metrics",
+    "decisions",
+    "rejects",
+    "plan",
+    "commit",
+    "manifest",
+    "engine-options",
+    "job",
+];
 
 /// The schema with this name as indented JSON with a last line feed; `None` when there is none.
 #[must_use]
@@ -29,9 +39,57 @@ pub fn schema(name: &str) -> Option<String> {
         "commit" => document::<Commit>(),
         "manifest" => document::<Manifest>(),
         "engine-options" => document::<EngineOptions>(),
+        "job" => job(),
         _ => return None,
     };
     serde_json::to_string_pretty(&value).ok().map(|text| text + "\n")
+}
+
+/// Job files: TOML has no null, and what the engine does by default is shown.
+fn job() -> Value {
+    let mut value = document::<JobArgs>();
+    drop_null(&mut value);
+    let defaults = serde_json::to_value(EngineOptions::default()).unwrap_or_default();
+    let engine = value.pointer_mut("/$defs/EngineArgs/properties").and_then(Value::as_object_mut);
+    for (name, property) in engine.into_iter().flatten() {
+        if let (Some(property), Some(default)) = (property.as_object_mut(), defaults.get(name)) {
+            property.insert("default".to_owned(), default.clone());
+        }
+    }
+    value
+}
+
+fn drop_null(value: &mut Value) {
+    match value {
+        Value::Object(entries) => {
+            let says_nothing = |default: &Value| match default {
+                Value::Null => true,
+                Value::Object(keys) => keys.values().all(Value::is_null),
+                _ => false,
+            };
+            if entries.get("default").is_some_and(says_nothing) {
+                entries.remove("default");
+            }
+            if let Some(Value::Array(types)) = entries.get_mut("type") {
+                types.retain(|name| name != "null");
+                if let [only] = &**types {
+                    let only = only.clone();
+                    entries.insert("type".to_owned(), only);
+                }
+            }
+            if let Some(Value::Array(choices)) = entries.get_mut("anyOf") {
+                choices.retain(|choice| *choice != json!({ "type": "null" }));
+                if let [Value::Object(only)] = &**choices {
+                    let only = only.clone();
+                    entries.remove("anyOf");
+                    entries.extend(only);
+                }
+            }
+            entries.values_mut().for_each(drop_null);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_null),
+        _ => {}
+    }
 }
 
 fn document<T: schemars::JsonSchema>() -> Value {

@@ -101,6 +101,8 @@ named! {
         CodeSplitReverted = "code_split_reverted",
         /// The reference was no shorter.
         DuplicateReverted = "duplicate_reverted",
+        /// Compressed, the conversation would no longer fit chat templates.
+        ChatTemplate = "chat_template",
 
         /// Hard: a fenced block.
         CodeFence = "code_fence",

@@ -115,3 +115,11 @@ pub enum LineKind {
     /// Blank bytes after the last record.
     Tail,
 }
+
+impl LineKind {
+    /// True when there should be a conversation in it.
+    #[must_use]
+    pub fn is_record(&self) -> bool {
+        matches!(self, Self::Record | Self::Scattered(_))
+    }
+}

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Slice, TableInput};
+use super::{DatasetShape, Slice, Table, TableInput};
 use crate::model::{EngineOptions, ShapeName};
 
 /// Version of the layout of run directories.
@@ -45,6 +45,35 @@ pub struct JobOptions {
     /// How files are cut into parts, in bytes.
     #[serde(default = "default_split_bytes")]
     pub split_bytes: u64,
+    /// Figures only: neither conversations nor originals are written.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub measure_only: bool,
+    /// Training-ready data beside the tables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<DatasetOptions>,
+}
+
+impl JobOptions {
+    /// Whether a run with these options has this table.
+    #[must_use]
+    pub fn writes(&self, table: Table) -> bool {
+        match table {
+            Table::Metrics => true,
+            Table::Decisions => self.trace,
+            Table::Conversations | Table::Verbatim => !self.measure_only,
+        }
+    }
+}
+
+/// What decides about training-ready data.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DatasetOptions {
+    /// How a conversation is written.
+    pub shape: DatasetShape,
+    /// Share of the conversations that go to `eval`, 0 to 1.
+    pub eval_share: f64,
+    /// Conversations with more tokens are left out of the data.
+    pub drop_over: Option<u64>,
 }
 
 fn default_split_bytes() -> u64 {

@@ -177,7 +177,7 @@ pub async fn finish<S: Sink>(plan: &Plan, commits: Vec<Commit>, sink: &S) -> Res
         });
     }
     check_sizes(plan, &n_read)?;
-    let tables = Table::ALL.iter().filter(|&&table| table != Table::Decisions || plan.options.trace);
+    let tables = Table::ALL.iter().filter(|&&table| plan.options.writes(table));
     let manifest = Manifest {
         format_version: FORMAT_VERSION,
         engine_version: plan.engine_version.clone(),

@@ -7,6 +7,7 @@ mod batch;
 pub mod bridge;
 mod commit;
 mod compress;
+mod job;
 mod part;
 mod plan;
 mod ports;
@@ -15,6 +16,7 @@ mod restore;
 mod rows;
 mod sealed;
 mod tables;
+mod training;
 mod verify;
 mod work;
 
@@ -22,10 +24,14 @@ pub use batch::{
     Batch, BatchOptions, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, Line, LineBatch, LineKind, RowBatch,
 };
 pub use commit::{
-    Commit, ConversationFormat, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Piece, Proof, SourceDigest,
-    TableFile, Totals,
+    Commit, ConversationFormat, DatasetOptions, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Piece, Proof,
+    SourceDigest, TableFile, Totals,
 };
 pub use compress::{Context, MaxRejects, Outcome, ResourceLimits, batch_bytes, commit_path, compress, finish};
+pub use job::{
+    CompactionArgs, DEFAULT_MEMORY, DatasetArgs, DatasetShape, JobArgs, JobKind, JobSettings, ProgressMode, ReportArgs,
+    Seconds, Secret, Size, StoreArgs, Target, parse_size, read_job,
+};
 pub use plan::{DEFAULT_SPLIT_BYTES, Plan, PlannedInput, PlannedPart, Shard, Slice};
 pub use ports::{
     Condense, Corpus, EncodedBatch, Observer, PartSink, PartStart, Progress, Silent, Sink, Source, TableReader,
@@ -40,4 +46,5 @@ pub use sealed::{open_sealed, seal};
 pub use tables::{
     Kind, Table, conversations_schema, decisions_schema, metrics_schema, records_schema, verbatim_schema,
 };
+pub use training::{ChatGuard, is_eval, training_schema};
 pub use verify::{Difference, verify_end, verify_part};

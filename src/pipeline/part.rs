@@ -13,9 +13,7 @@ use super::admission::{Admission, stopped};
 use super::bridge::{Bridge, guard};
 use super::record::Recipe;
 use super::work::{Task, encode_batch};
-use super::{
-    Batch, Context, EncodedBatch, LineKind, MaxRejects, PartSink, Progress, Proof, Source, SourceDigest, Totals,
-};
+use super::{Batch, Context, EncodedBatch, MaxRejects, PartSink, Progress, Proof, Source, SourceDigest, Totals};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ShapeName;
 use crate::shape;
@@ -129,13 +127,15 @@ async fn work_all(
     .map_ok(|(admitted, shape)| {
         let (engine, source, options) = (context.engine.clone(), source.clone(), &context.options);
         let (format, trace, verbatim_map) = (options.format, options.trace, options.verbatim_map);
+        let dataset = options.dataset;
         let place = match &admitted.batch {
             Batch::Lines(lines) => format!("{source}: byte {}", lines.offset),
             Batch::Rows(rows) => format!("{source}: row {}", rows.first_row),
         };
         context.bridge.run(place, move || {
             let recipe = Recipe { engine: &*engine, format, shape, forced: forced.is_some() };
-            let encoded = encode_batch(&Task { recipe, source: &source, trace, verbatim_map }, &admitted.batch)?;
+            let task = Task { recipe, source: &source, trace, verbatim_map, dataset };
+            let encoded = encode_batch(&task, &admitted.batch)?;
             let Admitted { batch, stored_bytes, permit } = admitted;
             Ok(Worked { encoded, bytes: batch.n_bytes() as u64, stored_bytes, permit })
         })
@@ -148,7 +148,7 @@ async fn work_all(
 /// The shape of the first line that has one.
 fn detect(admitted: Admitted) -> (Admitted, Option<ShapeName>) {
     let Batch::Lines(batch) = &admitted.batch else { return (admitted, None) };
-    let lines = batch.lines.iter().filter(|line| matches!(line.kind, LineKind::Record | LineKind::Scattered(_)));
+    let lines = batch.lines.iter().filter(|line| line.kind.is_record());
     let mut records = lines.filter_map(|line| std::str::from_utf8(&batch.bytes[line.record.clone()]).ok());
     let shape = records.find_map(|record| guard(|| shape::detect(record)).ok().flatten());
     (admitted, shape)

@@ -78,6 +78,10 @@ pub struct EncodedBatch {
     pub rejects: Vec<RejectRow>,
     /// Lines of the reference-compatible map from message id to original, when asked for.
     pub verbatim_map: Vec<String>,
+    /// Training-ready rows for train and eval, when asked for.
+    pub training: Option<[RecordBatch; 2]>,
+    /// Lines about conversations that are not among them.
+    pub dropped: Vec<String>,
     /// What to add to the totals.
     pub totals: Totals,
     /// What was proven.

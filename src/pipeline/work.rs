@@ -10,7 +10,8 @@ use super::record::{Encoded, Product, Recipe, Written, class_of, one_line, proce
 use super::tables::{
     ConversationsBuilder, DecisionsBuilder, Kind, MetricsBuilder, OriginalRow, Place, RecordsBuilder, VerbatimBuilder,
 };
-use super::{Batch, EncodedBatch, Line, LineBatch, LineKind, RejectRow, Totals, label};
+use super::training::TrainingBuilder;
+use super::{Batch, DatasetOptions, EncodedBatch, Line, LineBatch, LineKind, RejectRow, Totals, label};
 use crate::engine::Scratch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Output, Reject, RejectReason};
@@ -40,6 +41,7 @@ pub(crate) struct Task<'a> {
     pub(crate) source: &'a str,
     pub(crate) trace: bool,
     pub(crate) verbatim_map: bool,
+    pub(crate) dataset: Option<DatasetOptions>,
 }
 
 struct Builders {
@@ -48,6 +50,7 @@ struct Builders {
     verbatim: VerbatimBuilder,
     metrics: MetricsBuilder,
     decisions: DecisionsBuilder,
+    training: Option<TrainingBuilder>,
     out: EncodedBatch,
 }
 
@@ -66,6 +69,7 @@ fn encode_lines(task: &Task<'_>, batch: &LineBatch) -> Result<EncodedBatch> {
         verbatim: VerbatimBuilder::default(),
         metrics: MetricsBuilder::default(),
         decisions: DecisionsBuilder::default(),
+        training: task.dataset.map(TrainingBuilder::new),
         out: EncodedBatch::default(),
     };
     // One check of the whole batch is many times cheaper than one per line; lines end at ASCII bytes.
@@ -233,6 +237,9 @@ impl Builders {
         let Product { decoded, condensed, .. } = &product;
         let checksum = blake3::hash(record.as_bytes()).to_hex();
         self.metrics.push(place, class_of(&decoded.conversation), &condensed.metrics, &checksum);
+        if let Some(training) = &mut self.training {
+            training.push(place, &decoded.conversation, condensed);
+        }
         if task.trace {
             for decision in &condensed.decisions {
                 self.decisions.push(place, &decoded.conversation, decision);
@@ -278,6 +285,10 @@ impl Builders {
             super::ConversationFormat::Parquet | super::ConversationFormat::Arrow => self.rows.finish()?,
             super::ConversationFormat::Jsonl => self.records.finish()?,
         };
+        if let Some(training) = self.training {
+            let (rows, dropped) = training.finish()?;
+            (self.out.training, self.out.dropped) = (Some(rows), dropped);
+        }
         let decisions = task.trace.then(|| self.decisions.finish()).transpose()?;
         self.out.tables = [Some(conversations), Some(self.verbatim.finish()?), Some(self.metrics.finish()?), decisions];
         Ok(self.out)

@@ -266,7 +266,9 @@ pub(super) fn write_items(are_messages: impl Iterator<Item = bool>, layout: &mut
         }
     }
     layout.push('i');
-    runs.into_iter().for_each(|run| push_run(run, layout));
+    for run in runs {
+        push_run(run, layout);
+    }
     layout.push('\n');
 }
 

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use foldhash::{HashMap, HashSet};
 
-use crate::model::{Condensed, Output, Reject, ShapeName};
+use crate::model::{Condensed, Output, Reject, RejectReason, ShapeName};
 
 use super::escape::{Style, encode};
 use super::index::{Index, invalid};
@@ -211,6 +211,11 @@ pub fn uncompress_record(
     recursive: bool,
 ) -> Result<UncompressedRecord, Reject> {
     let index = Index::new(record, Spec::of(shape))?;
+    if index.log.is_some() {
+        let detail = "events stand between the messages of an event log, and a map of messages does not say where; \
+                      restore it from its run or sidecar";
+        return Err(Reject { reason: RejectReason::UnknownShape, detail: detail.to_owned() });
+    }
     let Uncompressed { messages, expanded, passthrough, missing_ids } = uncompress(&index.messages, lookup, recursive);
     let (before, after) = around(record, index.list);
     let (open, close) = brackets(&index);

@@ -54,24 +54,30 @@ pub(crate) fn run(
     Done { totals: outcome.totals, rejects, records: memory.records(), restored: memory.restored() }
 }
 
-/// One source, which can be opened once.
-struct Once(Mutex<Option<Box<dyn Source>>>);
+/// Sources, each of which can be opened once.
+struct Given(Mutex<Vec<Option<Box<dyn Source>>>>);
 
-impl Corpus for Once {
-    fn open(&self, _index: usize, input: &PlannedInput, _slice: &Slice) -> Result<Box<dyn Source>> {
-        let source = self.0.lock().expect("no panic").take();
+impl Corpus for Given {
+    fn open(&self, index: usize, input: &PlannedInput, _slice: &Slice) -> Result<Box<dyn Source>> {
+        let source = self.0.lock().expect("no panic").get_mut(index).and_then(Option::take);
         source.ok_or_else(|| Error::new(ErrorKind::Input, &input.source, "was opened twice"))
     }
 }
 
-pub(crate) fn plan(source: &dyn Source, context: &Context) -> Plan {
-    let input = PlannedInput { source: source.name().to_owned(), bytes: None, mark: None };
-    Plan::new(context.options.clone(), vec![(input, vec![Slice::Whole])]).expect("options are JSON")
+fn plan(sources: &[Box<dyn Source>], context: &Context) -> Plan {
+    let input = |source: &Box<dyn Source>| {
+        (PlannedInput { source: source.name().to_owned(), bytes: None, mark: None }, vec![Slice::Whole])
+    };
+    Plan::new(context.options.clone(), sources.iter().map(input).collect()).expect("options are JSON")
 }
 
 pub(crate) fn run_source<S: Sink>(source: Box<dyn Source>, context: &Context, sink: &S) -> Result<Outcome> {
-    let plan = plan(&*source, context);
-    let corpus = Arc::new(Once(Mutex::new(Some(source))));
+    run_sources(vec![source], context, sink)
+}
+
+fn run_sources<S: Sink>(sources: Vec<Box<dyn Source>>, context: &Context, sink: &S) -> Result<Outcome> {
+    let plan = plan(&sources, context);
+    let corpus = Arc::new(Given(Mutex::new(sources.into_iter().map(Some).collect())));
     block_on(compress(context, &plan, Vec::new(), corpus, sink))
 }
 
@@ -96,6 +102,8 @@ pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, bat
         batch_bytes: batches.batch_bytes,
         max_record_bytes: batches.max_record_bytes,
         split_bytes: 1 << 30,
+        measure_only: false,
+        dataset: None,
     };
     Context {
         engine,
@@ -111,10 +119,15 @@ pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, bat
 /// Compresses a source into a new run directory.
 #[track_caller]
 pub(crate) fn run_on_disk(source: Box<dyn Source>, context: &Context, dir: &Path) -> Outcome {
-    let plan = plan(&*source, context);
-    let (sink, commits) = block_on(RunWriter::open(dir, &plan)).expect("a new run");
+    run_all_on_disk(vec![source], context, dir)
+}
+
+/// Compresses sources, each a part, into a new run directory.
+#[track_caller]
+pub(crate) fn run_all_on_disk(sources: Vec<Box<dyn Source>>, context: &Context, dir: &Path) -> Outcome {
+    let (sink, commits) = block_on(RunWriter::open(dir, &plan(&sources, context))).expect("a new run");
     assert!(commits.is_empty());
-    run_source(source, context, &sink).expect("the job ends")
+    run_sources(sources, context, &sink).expect("the job ends")
 }
 
 /// Keeps what it is given.

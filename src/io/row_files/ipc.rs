@@ -15,8 +15,8 @@ use crate::pipeline::LostRows;
 use crate::pipeline::bridge::guard;
 
 const READ_BYTES: usize = 256 << 10;
-/// An IPC file begins with its magic, padded to eight bytes; then it goes on like a stream.
-const STREAM_OFFSET: u64 = 8;
+/// An IPC file begins with its magic, padded to eight bytes or more; then it goes on like a stream.
+const MAX_PADDING: usize = 512;
 
 /// Opens an IPC file by its footer, or as a stream when the footer is damaged.
 pub(super) fn open_file(name: &str, blob: &Blob) -> Result<Box<dyn RowStream>> {
@@ -29,11 +29,15 @@ pub(super) fn open_file(name: &str, blob: &Blob) -> Result<Box<dyn RowStream>> {
         Ok(Err(error)) => error.to_string(),
         Err(message) => message,
     };
+    let mut first = Vec::new();
+    let read = |error| failed(name, "cannot be read", error);
+    blob.reader(0..MAX_PADDING as u64).read_to_end(&mut first).map_err(read)?;
     if let Some(failure) = blob.failure() {
         return Err(failure);
     }
-    let file = blob.reader(STREAM_OFFSET..u64::MAX);
-    let mut stream = IpcStream::open(name, file, Some(message))?;
+    let mut places = (8..first.len()).step_by(8);
+    let start = places.find(|&at| first.get(at..at + 4) == Some(&[0xFF; 4])).unwrap_or(8);
+    let mut stream = IpcStream::open(name, blob.reader(start as u64..u64::MAX), Some(message))?;
     stream.blob = Some(blob.clone());
     Ok(Box::new(stream))
 }

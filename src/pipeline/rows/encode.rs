@@ -14,6 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{self, Content, Output, Reject, RejectReason};
 use crate::pipeline::record::{Product, Recipe, class_of, process_prepared};
 use crate::pipeline::tables::{DecisionsBuilder, Kind, MetricsBuilder, OriginalRow, Place, VerbatimBuilder};
+use crate::pipeline::training::TrainingBuilder;
 use crate::pipeline::work::{SCRATCH, Task};
 use crate::pipeline::{ConversationFormat, EncodedBatch, RejectRow, RowBatch, Totals, label};
 use crate::shape::{self, Decoded};
@@ -94,6 +95,7 @@ pub(super) struct Builders<'t> {
     verbatim: VerbatimBuilder,
     metrics: MetricsBuilder,
     decisions: DecisionsBuilder,
+    training: Option<TrainingBuilder>,
     pub(super) out: EncodedBatch,
 }
 
@@ -104,6 +106,7 @@ impl<'t> Builders<'t> {
             verbatim: VerbatimBuilder::default(),
             metrics: MetricsBuilder::default(),
             decisions: DecisionsBuilder::default(),
+            training: task.dataset.map(TrainingBuilder::new),
             out: EncodedBatch::default(),
         }
     }
@@ -115,6 +118,9 @@ impl<'t> Builders<'t> {
         let place = Place { id: &id, source: self.task.source, row: batch.first_row + row as u64 };
         let checksum = blake3::Hash::from_bytes(batch.marks[row].hash).to_hex();
         self.metrics.push(place, class_of(&decoded.conversation), &condensed.metrics, &checksum);
+        if let Some(training) = &mut self.training {
+            training.push(place, &decoded.conversation, condensed);
+        }
         if self.task.trace {
             for decision in &condensed.decisions {
                 self.decisions.push(place, &decoded.conversation, decision);
@@ -182,6 +188,10 @@ impl<'t> Builders<'t> {
 
     /// The tables, with `rows` as the conversations.
     pub(super) fn finish(mut self, batch: &RowBatch, rows: RecordBatch) -> Result<EncodedBatch> {
+        if let Some(training) = self.training {
+            let (rows, dropped) = training.finish()?;
+            (self.out.training, self.out.dropped) = (Some(rows), dropped);
+        }
         let decisions = self.task.trace.then(|| self.decisions.finish()).transpose()?;
         self.out.tables = [Some(rows), Some(self.verbatim.finish()?), Some(self.metrics.finish()?), decisions];
         self.out.schema = Some(batch.schema.clone());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, StructArray, UInt64Array};
 use arrow::compute::{cast, interleave, take};
-use arrow::datatypes::Fields;
+use arrow::datatypes::{DataType, Fields};
 use serde_json::value::RawValue;
 
 use super::cells::{Texts, is_text};
@@ -123,14 +123,16 @@ impl<'a> Maker<'a> {
 /// The replaced messages as structs like `values`.
 pub(super) fn build(values: &StructArray, fresh: &[Fresh]) -> Result<ArrayRef, String> {
     let texts: Vec<&str> = fresh.iter().map(|fresh| fresh.changes.as_str()).collect();
-    let parsed = parse::structs(&texts, &nullable(values.data_type()))?;
+    let mut changed: Vec<usize> = fresh.iter().flat_map(|fresh| fresh.fields.iter().copied()).collect();
+    changed.sort_unstable();
+    changed.dedup();
+    let fields: Fields = changed.iter().filter_map(|&at| values.fields().get(at)).cloned().collect();
+    let parsed = parse::structs(&texts, &nullable(&DataType::Struct(fields)))?;
     let parsed = parsed.as_struct();
     let bases: UInt64Array = fresh.iter().map(|fresh| fresh.base as u64).collect();
     let columns = values.columns().iter().enumerate().map(|(at, column)| {
-        if !fresh.iter().any(|fresh| fresh.fields.contains(&at)) {
-            return take(column, &bases, None);
-        }
-        let new = cast(parsed.column(at), column.data_type())?;
+        let Ok(nth) = changed.binary_search(&at) else { return take(column, &bases, None) };
+        let new = cast(parsed.column(nth), column.data_type())?;
         let choose =
             |(nth, fresh): (usize, &Fresh)| if fresh.fields.contains(&at) { (1, nth) } else { (0, fresh.base) };
         let indices: Vec<(usize, usize)> = fresh.iter().enumerate().map(choose).collect();

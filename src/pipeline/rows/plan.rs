@@ -135,10 +135,15 @@ fn by_name(head: &RecordBatch) -> Option<Found> {
     let schema = head.schema();
     MESSAGES.iter().find_map(|name| {
         let column = schema.fields().iter().position(|field| field.name().eq_ignore_ascii_case(name))?;
-        // Of an empty table the name has to do.
-        let empty = || head.num_rows() == 0 && is_text(schema.field(column).data_type());
-        fits(head, column).or_else(|| empty().then_some((column, CellKind::Text, None)))
+        fits(head, column).or_else(|| may_be_json(head, column).then_some((column, CellKind::Text, None)))
     })
+}
+
+/// True for a text column whose name has to do: it is empty, or its JSON is broken row by row.
+fn may_be_json(head: &RecordBatch, column: usize) -> bool {
+    let Some(texts) = Texts::of(head.column(column)) else { return false };
+    let mut texts = (0..head.num_rows()).filter_map(|row| texts.get(row));
+    texts.next().is_none_or(|first| first.trim_start().starts_with(['[', '{']))
 }
 
 fn only_one(head: &RecordBatch) -> Option<Found> {

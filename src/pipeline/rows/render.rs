@@ -251,27 +251,34 @@ pub(super) fn quoted(text: &str) -> String {
     out
 }
 
-/// Appends `text` as a JSON string.
+/// Appends `text` as a JSON string. Long runs without escapes are found a block at a time.
 pub(super) fn write_text(text: &str, out: &mut String) {
+    const BLOCK: usize = 32;
+    let special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    let bytes = text.as_bytes();
+    out.reserve(text.len() + 2);
     out.push('"');
-    let mut start = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        let escape = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            b'\n' => "\\n",
-            b'\r' => "\\r",
-            b'\t' => "\\t",
-            0..0x20 => "",
-            _ => continue,
-        };
-        out.push_str(text.get(start..at).unwrap_or_default());
-        if escape.is_empty() {
-            write!(out, "\\u{byte:04x}").expect("writing to a string cannot fail");
-        } else {
-            out.push_str(escape);
+    let (mut start, mut at) = (0, 0);
+    while at < bytes.len() {
+        let block = &bytes[at..bytes.len().min(at + BLOCK)];
+        // No early end, so that the comparison becomes one of vectors.
+        if !block.iter().fold(false, |found, &byte| found | special(byte)) {
+            at += block.len();
+            continue;
         }
-        start = at + 1;
+        for (offset, &byte) in block.iter().enumerate().filter(|&(_, &byte)| special(byte)) {
+            out.push_str(text.get(start..at + offset).unwrap_or_default());
+            start = at + offset + 1;
+            match byte {
+                b'"' => out.push_str("\\\""),
+                b'\\' => out.push_str("\\\\"),
+                b'\n' => out.push_str("\\n"),
+                b'\r' => out.push_str("\\r"),
+                b'\t' => out.push_str("\\t"),
+                _ => write!(out, "\\u{byte:04x}").expect("writing to a string cannot fail"),
+            }
+        }
+        at += block.len();
     }
     out.push_str(text.get(start..).unwrap_or_default());
     out.push('"');

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Makes target/python: a virtual environment with the packages that training data is loaded with in tests.
+# `pip` is the only thing that needs the network; a complete environment is left as it is.
+set -eu
+cd "$(dirname "$0")/.."
+venv=target/python
+stamp="$venv/packages"
+packages="datasets==4.4.1 pandas==2.3.3 pyarrow==22.0.0"
+if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$packages" ]; then
+    exit 0
+fi
+python3 -m venv "$venv"
+# shellcheck disable=SC2086 # one word per package
+"$venv/bin/pip" install --quiet --disable-pip-version-check $packages
+echo "$packages" > "$stamp"

@@ -1,0 +1,110 @@
+//! Nightly compaction: what is new or has changed becomes a run of its own in the store, and then stands in the
+//! ledger. A run that was stopped is continued first.
+
+use std::path::Path;
+
+use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::store::{Place, Stores};
+use condenser::io::{Begun, Input, Selection, Store, expand};
+use condenser::pipeline::{JobSettings, Outcome};
+
+use super::{Ending, block_on, compress, message};
+
+/// Takes in what is there tonight.
+pub(super) fn run(settings: &JobSettings, place: &Place, stores: &Stores) -> Result<Ending> {
+    let inputs = expand(&settings.inputs, stores)?;
+    compress::refuse_inside(&inputs, place)?;
+    let mut night = Night { settings, stores, store: Store::open(local(place)?)?, ending: Ending::Clean };
+    if let Some(begun) = night.store.begun()? {
+        night.go_on(&begun, &inputs)?;
+    }
+    let Selection { take, n_changed, n_unchanged, unreadable } = night.store.select(inputs)?;
+    for error in &unreadable {
+        message::error(error);
+    }
+    if !settings.quiet {
+        message::note(&tell(&take, n_changed, n_unchanged));
+    }
+    if !take.is_empty() {
+        let name = night.store.next_run(settings.run_name.as_deref())?;
+        night.run(&name, take)?;
+    }
+    Ok(if unreadable.is_empty() { night.ending } else { Ending::Failed })
+}
+
+/// What tonight's run would take, for a dry run.
+pub(super) fn tonight(place: &Place, inputs: Vec<Input>, lines: &mut Vec<String>) -> Result<Vec<Input>> {
+    let Selection { take, n_changed, n_unchanged, unreadable } = Store::look(local(place)?)?.select(inputs)?;
+    lines.push(tell(&take, n_changed, n_unchanged));
+    lines.extend(unreadable.iter().map(ToString::to_string));
+    Ok(take)
+}
+
+fn tell(take: &[Input], n_changed: usize, n_unchanged: usize) -> String {
+    format!("{} new, {n_changed} changed, {n_unchanged} unchanged files", take.len() - n_changed)
+}
+
+/// The ledger is written by one process at a time, which takes a lock of a file system.
+fn local(place: &Place) -> Result<&Path> {
+    place.as_local().ok_or_else(|| {
+        Error::new(
+            ErrorKind::Usage,
+            place.to_string(),
+            "a compaction store lies on a disk; only its inputs may be remote",
+        )
+    })
+}
+
+struct Night<'s> {
+    settings: &'s JobSettings,
+    stores: &'s Stores,
+    store: Store,
+    ending: Ending,
+}
+
+impl Night<'_> {
+    /// Continues a run that was stopped, or says why that cannot be.
+    fn go_on(&mut self, begun: &Begun, inputs: &[Input]) -> Result<()> {
+        if begun.is_complete {
+            return self.enter(&begun.name);
+        }
+        let planned = begun.plan.inputs.iter();
+        let inputs: Vec<Input> =
+            planned.filter_map(|planned| inputs.iter().find(|input| input.name == planned.source).cloned()).collect();
+        let (_, plan) = compress::plan(self.settings, inputs.clone())?;
+        let differences = begun.plan.differences(&plan);
+        if differences.is_empty() {
+            return self.run(&begun.name, inputs);
+        }
+        if !self.settings.quiet {
+            let path = self.store.run_path(&begun.name);
+            message::note(&format!(
+                "{} was not finished and cannot be: {}; nothing refers to it, it may be removed",
+                path.display(),
+                differences.join("; ")
+            ));
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, name: &str, inputs: Vec<Input>) -> Result<()> {
+        let run = Place::from(self.store.run_path(name));
+        let engine = compress::engine(self.settings)?;
+        let outcome: Outcome = compress::into_run(self.settings, engine, inputs, &run, None)?;
+        if compress::finish(self.settings, &outcome, Some(&run)) == Ending::Rejects {
+            self.ending = Ending::Rejects;
+        }
+        self.enter(name)
+    }
+
+    fn enter(&mut self, name: &str) -> Result<()> {
+        let left_out = block_on(self.store.enter(name, self.stores))?;
+        for source in left_out {
+            message::note(&format!("{source} was written while it was read; the next run takes it again"));
+        }
+        if !self.settings.quiet {
+            message::note(&format!("{} is complete and in the ledger", self.store.run_path(name).display()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,295 @@
+//! `condenser run --dry-run`: the job with all defaults, its inputs, and estimates from a sample that really goes
+//! through the engine. What it prints is a job file: everything else stands in comments.
+
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use arrow::datatypes::SchemaRef;
+use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::{Codec, Input, Inputs, Run, RunWriter, expand, open_codec};
+use condenser::pipeline::{
+    Batch, BatchOptions, Corpus, JobKind, JobSettings, Plan, PlannedInput, Silent, Size, Slice, Source, SourceDigest,
+    Target, Totals, compress as compress_all,
+};
+
+use super::{Ending, block_on, compress, message, place, stores_of};
+
+/// So much text runs through the engine: a second of work.
+const SAMPLE_BYTES: u64 = 8 << 20;
+/// … taken from the beginnings of at most so many inputs.
+const SAMPLE_INPUTS: usize = 16;
+/// Batches of the sample are small, so that many inputs have their share.
+const SAMPLE_BATCH: usize = 128 << 10;
+/// So many inputs are listed.
+const MAX_LISTED: usize = 20;
+/// What the process holds beside what is in flight: code, threads, encoders and their row groups.
+const FIXED_MEMORY: u64 = 128 << 20;
+
+/// Prints the job and what it would take.
+pub(super) fn run(settings: &JobSettings) -> Result<Ending> {
+    let stores = stores_of(settings);
+    let inputs = expand(&settings.inputs, &stores)?;
+    let mut lines = Vec::new();
+    let inputs = match (&settings.target, settings.kind) {
+        (Target::Run(store), JobKind::Compaction) => {
+            super::compaction::tonight(&place(Path::new(store), &stores)?, inputs, &mut lines)?
+        }
+        _ => inputs,
+    };
+    let stored = list(&inputs, &mut lines)?;
+    let files: Vec<(Input, u64)> =
+        inputs.into_iter().zip(stored).filter(|(input, bytes)| input.file.is_some() && *bytes > 0).collect();
+    if files.is_empty() {
+        lines.push("no file to take a sample from, so nothing is estimated".to_owned());
+    } else {
+        estimate(settings, &files, &mut lines)?;
+    }
+    let comments: String = lines.iter().map(|line| format!("# {line}\n")).collect();
+    message::result(&format!("{}\n{comments}", settings.to_toml()?))?;
+    Ok(Ending::Clean)
+}
+
+fn list(inputs: &[Input], lines: &mut Vec<String>) -> Result<Vec<u64>> {
+    let mut sizes = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        sizes.push(match &input.file {
+            None => 0,
+            Some(file) => file.stat()?.and_then(|found| found.bytes).unwrap_or(0),
+        });
+    }
+    lines.push(format!("{} inputs, {} as stored", inputs.len(), human(sizes.iter().sum())));
+    for (input, bytes) in inputs.iter().zip(&sizes).take(MAX_LISTED) {
+        let size = if input.file.is_some() { human(*bytes) } else { "unknown size".to_owned() };
+        lines.push(format!("  {size:>10}  {}", input.name));
+    }
+    if inputs.len() > MAX_LISTED {
+        lines.push(format!("  … and {} more", inputs.len() - MAX_LISTED));
+    }
+    Ok(sizes)
+}
+
+fn estimate(settings: &JobSettings, files: &[(Input, u64)], lines: &mut Vec<String>) -> Result<()> {
+    let taken: Vec<&(Input, u64)> = spread(files);
+    let share = (SAMPLE_BYTES / taken.len() as u64).max(1);
+    let sample = measure(settings, &taken, share)?;
+    // Stored bytes per byte of text, from the sample; plain files are their text.
+    let (mut stored, mut text) = (0, 0);
+    for ((input, bytes), read) in taken.iter().zip(&sample.read) {
+        let (of_stored, of_text) = density(input, *bytes, share)?.unwrap_or(*read);
+        stored += of_stored;
+        text += of_text;
+    }
+    let all_stored: u64 = files.iter().map(|(_, bytes)| bytes).sum();
+    let all_text = all_stored as f64 * text as f64 / stored.max(1) as f64;
+    let scale = all_text / (sample.bytes.max(1) as f64);
+    lines.push(format!(
+        "sample: {} of text, {} records, from the beginnings of {} of {} files, through the engine in {:.2} s",
+        human(sample.bytes),
+        sample.totals.conversations + sample.totals.rejects,
+        taken.len(),
+        files.len(),
+        sample.seconds
+    ));
+    let ratio = sample.totals.chars_in as f64 / sample.totals.chars_out.max(1) as f64;
+    lines.push(format!("text:   about {}; ratio of the sample {ratio:.2}", human(all_text as u64)));
+    lines.push(format!("time:   about {}, with {} workers", span(sample.seconds * scale), sample.threads));
+    lines.push(format!("disk:   about {}", human((sample.disk as f64 * scale) as u64)));
+    for (table, bytes) in &sample.tables {
+        lines.push(format!("  {:>10}  {table}", human((*bytes as f64 * scale) as u64)));
+    }
+    lines.push(format!(
+        "memory: at most about {}: {} in flight and {} for everything else; a record over {} takes four times its size",
+        human(settings.memory as u64 + FIXED_MEMORY),
+        Size(settings.memory),
+        human(FIXED_MEMORY),
+        human(settings.memory as u64 / 4)
+    ));
+    Ok(())
+}
+
+/// Evenly spread over the list, the first and the last among them.
+fn spread<T>(all: &[T]) -> Vec<&T> {
+    let n = all.len().min(SAMPLE_INPUTS);
+    (0..n).filter_map(|at| all.get(if n < 2 { 0 } else { at * (all.len() - 1) / (n - 1) })).collect()
+}
+
+/// Stored bytes and bytes of text of the beginning of a file; `None` for a table.
+fn density(input: &Input, bytes: u64, share: u64) -> Result<Option<(u64, u64)>> {
+    let Some(file) = &input.file else { return Ok(None) };
+    let failed = |error| Error::new(ErrorKind::Io, &input.name, "cannot be read").because(error);
+    let n_read = Arc::new(AtomicU64::new(0));
+    let raw = Counted { stream: file.open()?.stream(), n_read: n_read.clone() };
+    let (codec, mut stream) = open_codec(BufReader::with_capacity(16 << 10, raw)).map_err(failed)?;
+    if codec == Codec::Plain {
+        let mut head = Vec::new();
+        stream.take(6).read_to_end(&mut head).map_err(failed)?;
+        let is_table = head.starts_with(b"PAR1") || head.starts_with(b"ARROW1");
+        return Ok((!is_table).then_some((bytes, bytes)));
+    }
+    // A damaged stream ends where it is damaged; the run will say so.
+    let (mut text, mut buffer) = (0, vec![0; 64 << 10]);
+    while text < share {
+        match stream.read(&mut buffer) {
+            Ok(n) if n > 0 => text += n as u64,
+            _ => break,
+        }
+    }
+    Ok(Some((n_read.load(Ordering::Relaxed).min(bytes), text)))
+}
+
+struct Counted {
+    stream: Box<dyn Read + Send>,
+    n_read: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.stream.read(buffer)?;
+        self.n_read.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}
+
+struct Sample {
+    bytes: u64,
+    totals: Totals,
+    seconds: f64,
+    threads: usize,
+    disk: u64,
+    tables: Vec<(String, u64)>,
+    /// Stored bytes and bytes of batches per input.
+    read: Vec<(u64, u64)>,
+}
+
+/// Runs the sample into a directory that goes away again.
+fn measure(settings: &JobSettings, taken: &[&(Input, u64)], share: u64) -> Result<Sample> {
+    let failed = |error| Error::new(ErrorKind::Io, "", "no directory for the sample can be made").because(error);
+    let dir = tempfile::tempdir().map_err(failed)?;
+    let path = dir.path().join("run");
+    let engine = compress::engine(settings)?;
+    let mut context = compress::context(settings, engine, Arc::new(Silent))?;
+    context.max_rejects = None;
+    let batches = BatchOptions { batch_bytes: SAMPLE_BATCH, max_record_bytes: settings.options.max_record_bytes };
+    let inputs = taken.iter().map(|(input, _)| input.clone()).collect();
+    let (inputs, slices) = Inputs::plan(inputs, batches, compress::tables_of(settings), u64::MAX)?;
+    let plan = Plan::new(settings.options.clone(), slices)?;
+    let read = Arc::new(Mutex::new(vec![(0, 0); taken.len()]));
+    let heads = Arc::new(Heads { inputs, share, read: read.clone() });
+    let start = Instant::now();
+    let outcome = block_on(async {
+        let (sink, commits) = RunWriter::open(&path, &plan).await?;
+        compress_all(&context, &plan, commits, heads, &sink).await
+    })?;
+    let seconds = start.elapsed().as_secs_f64();
+    let run = Run::open(&path)?;
+    let mut tables: Vec<(String, u64)> = Vec::new();
+    for file in run.commits.iter().flat_map(|commit| &commit.files) {
+        match tables.iter_mut().find(|(table, _)| *table == file.table) {
+            Some((_, bytes)) => *bytes += file.bytes,
+            None => tables.push((file.table.clone(), file.bytes)),
+        }
+    }
+    Ok(Sample {
+        bytes: run.commits.iter().map(|commit| commit.input.stream_bytes).sum(),
+        totals: outcome.totals,
+        seconds,
+        threads: context.bridge.threads(),
+        read: read.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        disk: tables.iter().map(|(_, bytes)| bytes).sum(),
+        tables,
+    })
+}
+
+/// The beginnings of inputs.
+struct Heads {
+    inputs: Inputs,
+    share: u64,
+    read: Arc<Mutex<Vec<(u64, u64)>>>,
+}
+
+impl Corpus for Heads {
+    fn open(&self, index: usize, input: &PlannedInput, slice: &Slice) -> Result<Box<dyn Source>> {
+        let source = self.inputs.open(index, input, slice)?;
+        Ok(Box::new(Head { source, left: self.share, read: 0, index, all: self.read.clone() }))
+    }
+}
+
+/// The beginning of a source.
+struct Head {
+    source: Box<dyn Source>,
+    left: u64,
+    read: u64,
+    index: usize,
+    all: Arc<Mutex<Vec<(u64, u64)>>>,
+}
+
+impl Source for Head {
+    fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    fn schema(&self) -> Option<SchemaRef> {
+        self.source.schema()
+    }
+
+    fn next_batch(&mut self) -> Result<Option<Batch>> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let batch = self.source.next_batch()?;
+        let bytes = batch.as_ref().map_or(0, Batch::n_bytes) as u64;
+        self.left = self.left.saturating_sub(bytes);
+        self.read += bytes;
+        if let Some(read) = self.all.lock().unwrap_or_else(PoisonError::into_inner).get_mut(self.index) {
+            *read = (self.source.stored_bytes(), self.read);
+        }
+        Ok(batch)
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        self.source.stored_bytes()
+    }
+
+    fn digest(&mut self) -> Result<SourceDigest> {
+        Ok(SourceDigest { bytes: self.read, stream_bytes: self.read, ..SourceDigest::default() })
+    }
+}
+
+fn human(bytes: u64) -> String {
+    let units = [(1_u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match units.into_iter().find(|&(unit, _)| bytes >= unit) {
+        Some((unit, name)) => format!("{:.1} {name}", bytes as f64 / unit as f64),
+        None => format!("{bytes} B"),
+    }
+}
+
+fn span(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{s:.1} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SAMPLE_INPUTS, human, span, spread};
+
+    #[test]
+    fn samples_are_spread_over_the_inputs() {
+        let all: Vec<usize> = (0..100).collect();
+        let taken = spread(&all);
+        assert_eq!((taken.len(), taken.first(), taken.last()), (SAMPLE_INPUTS, Some(&&0), Some(&&99)));
+        assert_eq!(spread(&[7]), [&7]);
+        assert!(spread::<u8>(&[]).is_empty());
+    }
+
+    #[test]
+    fn sizes_and_times_are_readable() {
+        assert_eq!((human(5), human(1536), human(3 << 30)), ("5 B".into(), "1.5 KiB".into(), "3.0 GiB".into()));
+        assert_eq!((span(1.0), span(600.0), span(9000.0)), ("1.0 s".into(), "10 min".into(), "2.5 h".into()));
+    }
+}

@@ -1,0 +1,70 @@
+//! `condenser run`: a job file becomes settings, and its kind says what is done with them.
+
+use std::path::Path;
+
+use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::store::Place;
+use condenser::io::{Run, expand};
+use condenser::pipeline::{JobKind, JobSettings, Target, read_job};
+
+use super::args::RunArgs;
+use super::{Ending, compaction, compress, dry_run, environment, message, report, stores_of};
+
+/// Runs the command.
+pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
+    let settings = read(&args.job, &args.set)?;
+    if args.dry_run {
+        return dry_run::run(&settings);
+    }
+    let stores = stores_of(&settings);
+    let run = compress::place_of(target(&settings)?, &args.place, &stores)?;
+    match settings.kind {
+        JobKind::Compaction => compaction::run(&settings, &run, &stores),
+        JobKind::Compress | JobKind::Dataset | JobKind::Report => {
+            let inputs = expand(&settings.inputs, &stores)?;
+            let engine = compress::engine(&settings)?;
+            let outcome = compress::into_run(&settings, engine, inputs, &run, args.place.shard)?;
+            let ending = compress::finish(&settings, &outcome, Some(&run));
+            if settings.kind == JobKind::Dataset && outcome.manifest.is_some() && !settings.quiet {
+                message::note(&counts(&run)?);
+            }
+            if settings.kind == JobKind::Report && outcome.manifest.is_some() {
+                report::print(&run, settings.json || args.json)?;
+            }
+            Ok(ending)
+        }
+    }
+}
+
+fn read(path: &Path, sets: &[String]) -> Result<JobSettings> {
+    let name = path.to_string_lossy();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Error::new(ErrorKind::Usage, &*name, "the job file cannot be read").because(error))?;
+    read_job(&name, &text, sets)?.settle(&environment).map_err(|mut error| {
+        let place = [&*name, &*error.place].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+        error.place = place.join(": ");
+        error
+    })
+}
+
+fn target(settings: &JobSettings) -> Result<&str> {
+    match &settings.target {
+        Target::Run(path) => Ok(path),
+        Target::Filter => {
+            let message = "a job file writes a directory; as a filter there is `condenser compress -`";
+            Err(Error::new(ErrorKind::Usage, "output", message))
+        }
+    }
+}
+
+/// How many conversations went where.
+fn counts(place: &Place) -> Result<String> {
+    let run = Run::open(place.clone())?;
+    let rows = |table: &str| -> u64 {
+        let files = run.commits.iter().flat_map(|commit| &commit.files);
+        files.filter(|file| file.table == table).map(|file| file.rows).sum()
+    };
+    let (train, eval, dropped) = (rows("dataset/train"), rows("dataset/eval"), rows("dataset/dropped"));
+    let folder = place.join("dataset");
+    Ok(format!("{folder}: {train} conversations in train, {eval} in eval, {dropped} left out"))
+}

@@ -1,0 +1,308 @@
+//! A compaction store: runs one after the other, and the ledger that says which version of which file stands in which
+//! run. The ledger is written only after a run is complete. Knows files and runs, not what a job does.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::run_documents::{MANIFEST, PLAN, read_plan};
+use super::store::{Location, Place, Stores};
+use super::{Input, Run, failed};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::{Plan, PlannedInput, Slice};
+
+const LEDGER: &str = "ledger.jsonl";
+const RUNS: &str = "runs";
+const LOCK: &str = ".lock";
+const READ_BYTES: usize = 1 << 20;
+
+/// A version of a file that stands in a run; a line of the ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LedgerEntry {
+    /// The file, from the root, or its address.
+    pub path: String,
+    /// The name under which the run knows it.
+    pub source: String,
+    /// Bytes as stored.
+    pub size: u64,
+    /// BLAKE3 of the bytes as stored, in hex.
+    pub blake3: String,
+    /// What tells that the file was changed: the time of its last change, or the entity tag of a store.
+    pub mark: Option<String>,
+    /// Name of the run in `runs/`.
+    pub run: String,
+    /// The parts of the run that hold it.
+    pub parts: Vec<usize>,
+    /// The run with the version before, when there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supersedes: Option<String>,
+}
+
+/// A store.
+#[derive(Debug)]
+pub struct Store {
+    root: PathBuf,
+    entries: Vec<LedgerEntry>,
+    /// Held as long as the store is open for writing.
+    _lock: Option<File>,
+}
+
+/// What there is to do with files.
+#[derive(Debug, Default)]
+pub struct Selection {
+    /// Files that the ledger does not know in this version.
+    pub take: Vec<Input>,
+    /// Of these, files that it knows in another version.
+    pub n_changed: usize,
+    /// Files that it knows as they are.
+    pub n_unchanged: usize,
+    /// Files that cannot be opened, and why.
+    pub unreadable: Vec<Error>,
+}
+
+/// A run that the ledger does not know yet.
+#[derive(Debug)]
+pub struct Begun {
+    /// Its name.
+    pub name: String,
+    /// What it was going to do.
+    pub plan: Plan,
+    /// Whether it has its manifest.
+    pub is_complete: bool,
+}
+
+impl Store {
+    /// Opens the store at `root` to read it; a directory that is not there is an empty store.
+    ///
+    /// # Errors
+    /// `Verification` when a line of the ledger cannot be read; a torn last line is passed over.
+    pub fn look(root: &Path) -> Result<Self> {
+        let path = root.join(LEDGER);
+        let place = path.to_string_lossy().into_owned();
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(failed(place, "cannot be read", error)),
+        };
+        let mut entries = Vec::new();
+        for (at, line) in text.split_inclusive('\n').enumerate() {
+            match serde_json::from_str(line) {
+                Ok(entry) => entries.push(entry),
+                Err(_) if !line.ends_with('\n') => {}
+                Err(error) => {
+                    let place = format!("{place}: line {}", at + 1);
+                    return Err(
+                        Error::new(ErrorKind::Verification, place, "this is no line of a ledger").because(error)
+                    );
+                }
+            }
+        }
+        Ok(Self { root: root.to_owned(), entries, _lock: None })
+    }
+
+    /// Opens the store at `root` for one writer; makes it when it is not there.
+    ///
+    /// # Errors
+    /// As [`Self::look`]; `Usage` when another process has it.
+    pub fn open(root: &Path) -> Result<Self> {
+        let place = root.to_string_lossy().into_owned();
+        let cannot = |error| failed(place.clone(), "the store cannot be opened", error);
+        if root.join(PLAN).exists() || root.join(MANIFEST).exists() {
+            return Err(Error::new(ErrorKind::Usage, place, "this is a run, but compaction writes a store of runs"));
+        }
+        std::fs::create_dir_all(root.join(RUNS)).map_err(cannot)?;
+        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(root.join(LOCK)).map_err(cannot)?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { _lock: Some(lock), ..Self::look(root)? }),
+            Err(TryLockError::WouldBlock) => {
+                Err(Error::new(ErrorKind::Usage, place, "another process is working on this store"))
+            }
+            Err(TryLockError::Error(error)) => Err(cannot(error)),
+        }
+    }
+
+    /// The directory of a run.
+    #[must_use]
+    pub fn run_path(&self, name: &str) -> PathBuf {
+        self.root.join(RUNS).join(name)
+    }
+
+    /// The latest version of every file, by path.
+    #[must_use]
+    pub fn latest(&self) -> BTreeMap<&str, &LedgerEntry> {
+        self.entries.iter().map(|entry| (entry.path.as_str(), entry)).collect()
+    }
+
+    /// Which of `inputs` are new or have changed. A file of the same size and mark is taken for unchanged; one of
+    /// another mark is told by its hash.
+    ///
+    /// # Errors
+    /// `Usage` for an input that is no file.
+    pub fn select(&self, inputs: Vec<Input>) -> Result<Selection> {
+        let latest = self.latest();
+        let mut selection = Selection::default();
+        let mut seen = std::collections::BTreeSet::new();
+        for input in inputs {
+            let Some(file) = &input.file else {
+                return Err(Error::new(ErrorKind::Usage, input.name, "compaction takes files: it comes back to them"));
+            };
+            let name = full_name(file)?;
+            if !seen.insert(name.clone()) {
+                continue;
+            }
+            match version(file, latest.get(name.as_str()).copied()) {
+                Err(error) => selection.unreadable.push(error),
+                Ok(None) => {}
+                Ok(Some(Version::Same)) => selection.n_unchanged += 1,
+                Ok(Some(known)) => {
+                    selection.n_changed += usize::from(known == Version::Changed);
+                    selection.take.push(input);
+                }
+            }
+        }
+        Ok(selection)
+    }
+
+    /// The last run when the ledger does not know it: a job was stopped in it, or before it could be entered.
+    ///
+    /// # Errors
+    /// When its plan cannot be read.
+    pub fn begun(&self) -> Result<Option<Begun>> {
+        let Some((_, name)) = self.runs()?.into_iter().max() else { return Ok(None) };
+        let path = self.run_path(&name);
+        if self.entries.iter().any(|entry| entry.run == name) || !path.join(PLAN).exists() {
+            return Ok(None);
+        }
+        let (plan, is_complete) = (read_plan(&Place::from(&path))?, path.join(MANIFEST).exists());
+        Ok(Some(Begun { name, plan, is_complete }))
+    }
+
+    /// A name for the next run: its number, and `suffix` behind it. A directory in which nothing was begun is used
+    /// again.
+    ///
+    /// # Errors
+    /// When the store cannot be listed.
+    pub fn next_run(&self, suffix: Option<&str>) -> Result<String> {
+        let last = self.runs()?.into_iter().max();
+        let number = match last {
+            Some((_, name)) if !self.run_path(&name).join(PLAN).exists() => return Ok(name),
+            Some((number, _)) => number + 1,
+            None => 1,
+        };
+        Ok(suffix.map_or_else(|| format!("{number:05}"), |suffix| format!("{number:05}-{suffix}")))
+    }
+
+    fn runs(&self) -> Result<Vec<(u64, String)>> {
+        let folder = self.root.join(RUNS);
+        let cannot = |error| failed(folder.to_string_lossy(), "the store cannot be listed", error);
+        let mut runs = Vec::new();
+        for entry in std::fs::read_dir(&folder).map_err(cannot)? {
+            let name = entry.map_err(cannot)?.file_name().to_string_lossy().into_owned();
+            if let Some(number) = name.split('-').next().and_then(|number| number.parse().ok()) {
+                runs.push((number, name));
+            }
+        }
+        Ok(runs)
+    }
+
+    /// Enters the files of the complete run `name` and writes the ledger anew, whole or not at all. Files that were
+    /// written again since the run read them are left out: they are named, and the next run takes them.
+    ///
+    /// # Errors
+    /// When the run is not complete or the ledger cannot be written.
+    pub async fn enter(&mut self, name: &str, stores: &Stores) -> Result<Vec<String>> {
+        let path = self.run_path(name);
+        let (run, plan) = (Run::open(&path)?, read_plan(&Place::from(&path))?);
+        let mut left_out = Vec::new();
+        for (index, input) in plan.inputs.iter().enumerate() {
+            let parts: Vec<usize> = (0..plan.parts.len()).filter(|&part| plan.parts[part].input == index).collect();
+            let file = Place::new(stores, Location::parse(&input.source)?);
+            let path = full_name(&file)?;
+            let whole = match *parts {
+                [part] if plan.parts[part].slice == Slice::Whole => run.commits.get(part),
+                _ => None,
+            };
+            let digest = whole.map(|commit| &commit.input).filter(|digest| Some(digest.bytes) == input.bytes);
+            let hash = match digest {
+                Some(digest) => Some(digest.blake3.clone()),
+                None => planned_hash(&file, input),
+            };
+            let (Some(size), Some(blake3)) = (input.bytes, hash) else {
+                left_out.push(input.source.clone());
+                continue;
+            };
+            let supersedes = self.latest().get(path.as_str()).map(|entry| entry.run.clone());
+            let (source, mark) = (input.source.clone(), input.mark.clone());
+            self.entries.push(LedgerEntry {
+                path,
+                source,
+                size,
+                blake3,
+                mark,
+                run: name.to_owned(),
+                parts,
+                supersedes,
+            });
+        }
+        let mut text = Vec::new();
+        for entry in &self.entries {
+            super::run_writer::write_json(entry, &mut text)?;
+        }
+        Place::from(self.root.join(LEDGER)).write_atomic(&text).await?;
+        Ok(left_out)
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Version {
+    New,
+    Changed,
+    Same,
+}
+
+/// `None` when the file is gone.
+fn version(file: &Place, known: Option<&LedgerEntry>) -> Result<Option<Version>> {
+    let Some(blob) = file.find()? else { return Ok(None) };
+    let Some(known) = known else { return Ok(Some(Version::New)) };
+    if blob.bytes() != Some(known.size) {
+        return Ok(Some(Version::Changed));
+    }
+    let hash = || hash_of(blob.stream()).map_err(|error| failed(file.to_string(), "cannot be read", error));
+    let same = known.mark.as_deref() == Some(blob.mark()) || hash()? == known.blake3;
+    Ok(Some(if same { Version::Same } else { Version::Changed }))
+}
+
+/// The hash of a file that was read in several parts, when it is still as it was planned.
+fn planned_hash(file: &Place, input: &PlannedInput) -> Option<String> {
+    let blob = file.find().ok()??;
+    let same = blob.bytes() == input.bytes && Some(blob.mark()) == input.mark.as_deref();
+    same.then(|| hash_of(blob.stream()).ok()).flatten()
+}
+
+/// BLAKE3 of everything that `reader` gives, in hex.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn hash_of(mut reader: impl Read) -> io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    let mut buffer = vec![0; READ_BYTES];
+    loop {
+        match reader.read(&mut buffer)? {
+            0 => return Ok(hasher.finalize().to_hex().to_string()),
+            n => hasher.update(&buffer[..n]),
+        };
+    }
+}
+
+/// The path from the root, or the address.
+fn full_name(file: &Place) -> Result<String> {
+    let Some(path) = file.as_local() else { return Ok(file.to_string()) };
+    let place = file.to_string();
+    let found = std::path::absolute(path).map_err(|error| failed(&*place, "has no absolute path", error))?;
+    let name = found.into_os_string().into_string();
+    name.map_err(|_| Error::new(ErrorKind::Usage, place, "the name is no UTF-8, so the ledger cannot hold it"))
+}

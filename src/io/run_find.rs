@@ -1,0 +1,190 @@
+//! One conversation out of a run, original or compressed: bloom filters, page indexes and the frames that commits
+//! name keep the rest unread. Knows the layout of the directory, not how records are put together.
+
+use std::io::Read;
+use std::ops::Range;
+
+use arrow::array::AsArray;
+use arrow::datatypes::UInt64Type;
+use arrow::json::LineDelimitedWriter;
+use arrow::record_batch::RecordBatch;
+
+use super::Run;
+use super::arrow_table::WantedRows;
+use super::codec::open_codec;
+use super::line_table::LineTable;
+use super::parquet_table::Wanted;
+use super::run_reader::place_of;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::bridge::{Bridge, guard};
+use crate::pipeline::{Commit, ConversationFormat, PartReaders, Piece, Restorer, Table, TableReader, label};
+
+/// The wanted rows of a table: their numbers in it, and their numbers in the source.
+type Found = Vec<(u64, u64)>;
+
+impl Run {
+    /// Restores the conversations with this id from a part whose input was lines, without reading the rest where the
+    /// format allows it.
+    ///
+    /// # Errors
+    /// When a table cannot be read.
+    pub fn find(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Option<Restorer>> {
+        // The files are not hashed first: that would read everything. Damage shows in the record's checksum.
+        self.check_originals()?;
+        guarded(commit, || self.find_unguarded(commit, id, bridge))
+    }
+
+    /// The conversations with this id as the run shows them, each as one line of JSON: a record of its own shape, or
+    /// the row of the conversations table.
+    ///
+    /// # Errors
+    /// When a table cannot be read.
+    pub fn find_compressed(&self, commit: &Commit, id: &str) -> Result<Vec<String>> {
+        self.check_originals()?;
+        guarded(commit, || self.find_compressed_unguarded(commit, id))
+    }
+
+    fn find_unguarded(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Option<Restorer>> {
+        let wanted = wanted(id);
+        let conversations = match commit.format {
+            ConversationFormat::Parquet | ConversationFormat::Arrow => {
+                if self.rows_of(commit, Table::Conversations, &wanted)?.is_empty() {
+                    return Ok(None);
+                }
+                self.table(commit, Table::Conversations, &wanted)?
+            }
+            ConversationFormat::Jsonl => match self.rows_of(commit, Table::Metrics, &wanted)? {
+                rows if rows.is_empty() => return Ok(None),
+                rows => self.records_at(commit, &rows)?,
+            },
+        };
+        let readers = PartReaders {
+            conversations,
+            verbatim: self.table(commit, Table::Verbatim, &wanted)?,
+            rejects: Box::new(std::iter::empty()),
+            metrics: Some(self.table(commit, Table::Metrics, &wanted)?),
+        };
+        Ok(Some(Restorer::new(readers, bridge.clone(), place_of(commit)).sparse()))
+    }
+
+    fn find_compressed_unguarded(&self, commit: &Commit, id: &str) -> Result<Vec<String>> {
+        let wanted = wanted(id);
+        let mut table = if commit.table.is_some() {
+            match self.foreign_rows(commit, &wanted)? {
+                Some(table) => table,
+                None => return Ok(Vec::new()),
+            }
+        } else if commit.format == ConversationFormat::Jsonl {
+            let rows = self.rows_of(commit, Table::Metrics, &wanted)?;
+            self.records_at(commit, &rows)?
+        } else {
+            self.table(commit, Table::Conversations, &wanted)?
+        };
+        let mut lines = Vec::new();
+        while let Some(rows) = table.next_rows()? {
+            match rows.column_by_name("record").filter(|_| commit.table.is_none()) {
+                Some(records) => lines.extend(records.as_string::<i64>().iter().flatten().map(str::to_owned)),
+                None => lines.extend(json_lines(commit, &rows)?),
+            }
+        }
+        Ok(lines)
+    }
+
+    /// The wanted rows of a table of our own.
+    pub(super) fn rows_of(&self, commit: &Commit, table: Table, wanted: &Wanted) -> Result<Found> {
+        let mut rows = Vec::new();
+        // The number of a row in the table counts in tables of lines only.
+        let mut reader = match commit.format {
+            ConversationFormat::Parquet | ConversationFormat::Arrow => self.table(commit, table, wanted)?,
+            ConversationFormat::Jsonl => self.table(commit, table, &Wanted::All)?,
+        };
+        let mut ordinal = 0;
+        while let Some(batch) = reader.next_rows()? {
+            let (Some(ids), Some(source_rows)) = (
+                batch.column_by_name("conversation_id").and_then(|column| column.as_string_opt::<i64>()),
+                batch.column_by_name("source_row").and_then(|column| column.as_primitive_opt::<UInt64Type>()),
+            ) else {
+                return Err(Error::new(ErrorKind::Verification, place_of(commit), "the table has no conversation ids"));
+            };
+            for (id, row) in ids.iter().zip(source_rows.values()) {
+                if matches!(wanted, Wanted::Text(_, wanted) if id == Some(wanted)) {
+                    rows.push((ordinal, *row));
+                }
+                ordinal += 1;
+            }
+        }
+        Ok(rows)
+    }
+
+    /// The records with these numbers; of the file only the frames that hold them are read.
+    fn records_at(&self, commit: &Commit, rows: &[(u64, u64)]) -> Result<Box<dyn TableReader>> {
+        let table = Table::Conversations.as_str();
+        let file = self.file_of(commit, table)?;
+        let pieces = commit.files.iter().find(|file| file.table == table).map_or(&[][..], |file| &file.pieces);
+        let (ranges, rows) = frames_of(pieces, rows);
+        let mut stream: Box<dyn Read + Send> = Box::new(std::io::empty());
+        for range in ranges {
+            stream = Box::new(stream.chain(file.reader(range)));
+        }
+        let place = file.location().to_string();
+        let (_, stream) = open_codec(std::io::BufReader::new(stream))
+            .map_err(|error| Error::new(ErrorKind::Io, &place, "cannot be read").because(error))?;
+        let reader = LineTable::records(&place, stream).only(rows);
+        Ok(Box::new(WantedRows { reader, wanted: Wanted::All, file }))
+    }
+}
+
+fn wanted(id: &str) -> Wanted {
+    Wanted::Text("conversation_id", label(id).into_owned())
+}
+
+/// Where the pieces stand that hold `rows`, and the rows by their numbers in these pieces alone.
+fn frames_of(pieces: &[Piece], rows: &[(u64, u64)]) -> (Vec<Range<u64>>, Found) {
+    let (mut ranges, mut found) = (Vec::new(), Vec::new());
+    let (mut offset, mut first, mut passed) = (0, 0, 0);
+    for piece in pieces {
+        let here = rows.iter().filter(|(ordinal, _)| (first..first + piece.rows).contains(ordinal));
+        let before = found.len();
+        found.extend(here.map(|&(ordinal, row)| (ordinal - passed, row)));
+        if found.len() > before {
+            ranges.push(offset..offset + piece.bytes);
+        } else {
+            passed += piece.rows;
+        }
+        offset += piece.bytes;
+        first += piece.rows;
+    }
+    (ranges, found)
+}
+
+fn json_lines(commit: &Commit, rows: &RecordBatch) -> Result<Vec<String>> {
+    let failed = |error| {
+        let message = "the row has a column that cannot be shown as JSON";
+        Error::new(ErrorKind::Input, place_of(commit), message).because(error)
+    };
+    let mut writer = LineDelimitedWriter::new(Vec::new());
+    writer.write(rows).map_err(failed)?;
+    writer.finish().map_err(failed)?;
+    Ok(String::from_utf8_lossy(&writer.into_inner()).lines().map(str::to_owned).collect())
+}
+
+fn guarded<T>(commit: &Commit, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    guard(work).unwrap_or_else(|message| {
+        let message = format!("the tables cannot be read: {message}");
+        Err(Error::new(ErrorKind::Verification, place_of(commit), message))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Piece, frames_of};
+
+    #[test]
+    fn only_the_frames_with_wanted_rows_are_read() {
+        let piece = |bytes, rows| Piece { bytes, rows, blake3: String::new() };
+        let pieces = [piece(10, 5), piece(20, 3), piece(30, 4), piece(5, 0)];
+        assert_eq!(frames_of(&pieces, &[(6, 60), (11, 110)]), (vec![10..30, 30..60], vec![(1, 60), (6, 110)]));
+        assert_eq!(frames_of(&pieces, &[(0, 7), (9, 90)]), (vec![0..10, 30..60], vec![(0, 7), (6, 90)]));
+        assert_eq!(frames_of(&pieces, &[]), (vec![], vec![]));
+    }
+}

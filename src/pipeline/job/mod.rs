@@ -1,0 +1,157 @@
+//! A job as it was written: the keys of job files and the flags of the command line, declared once. Everything may
+//! be left out here; what holds in the end is `JobSettings`. Knows no file: text comes in, settings go out.
+
+mod read;
+mod settle;
+mod store;
+mod values;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ConversationFormat, MaxRejects};
+use crate::model::{EngineArgs, ShapeName};
+
+pub use read::read_job;
+pub use settle::{DEFAULT_MEMORY, JobSettings, Target};
+pub use store::{Secret, StoreArgs};
+pub use values::{ProgressMode, Seconds, Size, parse_size};
+
+/// What a job is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum JobKind {
+    /// A run directory from which everything is restored.
+    #[default]
+    Compress,
+    /// The same, and training-ready data beside its tables.
+    Dataset,
+    /// A store that takes in new and grown files night by night, each time as a run of its own.
+    Compaction,
+    /// Figures only: no conversations and no originals are written.
+    Report,
+}
+
+/// The keys of a job file, which are the flags of `condenser compress` too.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, clap::Args)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(title = "job")]
+pub struct JobArgs {
+    /// What the job is for [default: compress].
+    #[arg(skip)]
+    pub kind: Option<JobKind>,
+    /// Files, folders or patterns with JSON lines (plain, gzip or zstd), documents, Parquet or Arrow IPC, also in s3://,
+    /// gs://, az:// and on http(s)://, or `-` for stdin.
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<String>,
+    /// Directory for the run, also in s3://, gs:// or az://; `-` writes records to stdout.
+    #[arg(long, short, value_name = "RUN")]
+    pub output: Option<String>,
+    /// How tables are written [default: parquet].
+    #[arg(long, value_enum)]
+    pub format: Option<ConversationFormat>,
+    /// Shape of all records; found out per file when left out.
+    #[arg(long, value_enum)]
+    pub shape: Option<ShapeName>,
+    /// Of tables: the column with the conversations; found by name and type when left out.
+    #[arg(long, value_name = "NAME")]
+    pub messages_column: Option<String>,
+    /// Also write the decisions table: one row per message.
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub trace: Option<bool>,
+    /// With `--format jsonl`: also write the map from message id to original, as other tools read it.
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub verbatim_map: Option<bool>,
+    /// Fail when more records are rejected: a number, or a share of a source such as 0.01 or 1%.
+    #[arg(long, value_name = "N|SHARE")]
+    pub max_rejects: Option<MaxRejects>,
+    /// Reject longer lines [default: 1GiB].
+    #[arg(long, value_name = "SIZE")]
+    pub max_record_bytes: Option<Size>,
+    /// Cut large files of plain JSON lines into parts of this size [default: 256MiB].
+    #[arg(long, value_name = "SIZE")]
+    pub split_size: Option<Size>,
+    /// Number of workers [default: one per core].
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// Bound on the bytes in flight, such as 512MiB [default: 256MiB].
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<Size>,
+    /// Seconds without an answer after which a remote store has stalled; it is given up after four times as long
+    /// [default: 30].
+    #[arg(long, value_name = "SECONDS")]
+    pub store_timeout: Option<Seconds>,
+    /// How often a failed request to a remote store is tried again [default: 10].
+    #[arg(long, value_name = "N")]
+    pub store_retries: Option<usize>,
+    /// Print errors only.
+    #[arg(long, short, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub quiet: Option<bool>,
+    /// How progress is shown [default: auto].
+    #[arg(long, value_enum)]
+    pub progress: Option<ProgressMode>,
+    /// What the engine does.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// For `kind = "dataset"`.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "is_empty")]
+    pub dataset: DatasetArgs,
+    /// For `kind = "compaction"`.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "is_empty")]
+    pub compaction: CompactionArgs,
+    /// For `kind = "report"`.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "is_empty")]
+    pub report: ReportArgs,
+    /// Access to object stores; goes before the environment. The only place for `${NAME}`.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "is_empty")]
+    pub store: StoreArgs,
+}
+
+/// Training-ready data.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DatasetArgs {
+    /// How a conversation is written [default: openai].
+    pub shape: Option<DatasetShape>,
+    /// Share of the conversations that go to `eval`, 0 to 1, chosen by the hash of their id [default: 0.05].
+    pub eval_share: Option<f64>,
+    /// Most tokens of a conversation after compression; goes with `drop_unfit`.
+    pub max_tokens: Option<u64>,
+    /// Leave conversations over `max_tokens` out of the data (never out of the run) and list them [default: false].
+    pub drop_unfit: Option<bool>,
+}
+
+/// How a conversation is written for training.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DatasetShape {
+    /// `messages: [{role, content, name, tool_calls, tool_call_id}]`.
+    #[default]
+    Openai,
+    /// `conversations: [{from, value}]`.
+    Sharegpt,
+}
+
+/// Nightly compaction.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CompactionArgs {
+    /// Stands behind the number in the name of the night's run, such as a date; letters, digits, `.`, `_` and `-`.
+    pub run_name: Option<String>,
+}
+
+/// Figures.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ReportArgs {
+    /// Print the figures as JSON instead of a table [default: false].
+    pub json: Option<bool>,
+}
+
+fn is_empty<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

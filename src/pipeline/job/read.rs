@@ -1,0 +1,193 @@
+//! Reads job files and `--set` values. Says for every mistake where it stands, what was expected, and which known
+//! name is nearest. Knows TOML, not what a key does.
+
+use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Table, Value};
+
+use super::JobArgs;
+use crate::error::{Error, ErrorKind, Result};
+
+/// The tables of a job file.
+const TABLES: [&str; 5] = ["engine", "dataset", "compaction", "report", "store"];
+/// The only table whose texts may name variables of the environment.
+const STORE: &str = "store";
+/// Below this likeness (Jaro-Winkler, 0 to 1) a name is no guess any more.
+const LIKE: f64 = 0.7;
+
+/// The job that `text` describes, with each `key=value` of `sets` over it. `name` stands in errors.
+///
+/// # Errors
+/// `Usage` with file, line and column, or with the `--set` that is wrong.
+pub fn read_job(name: &str, text: &str, sets: &[String]) -> Result<JobArgs> {
+    let file = Written { name, text };
+    let mut table = file.check()?;
+    for set in sets {
+        let (path, value) = split(set)?;
+        insert(&mut table, &path, value).map_err(|message| usage(format!("--set {set}"), message))?;
+    }
+    table.try_into().map_err(|error: toml::de::Error| usage(name, say(error.message())))
+}
+
+/// A TOML text with a name.
+struct Written<'t> {
+    name: &'t str,
+    text: &'t str,
+}
+
+impl Written<'_> {
+    /// The table, once it is proven that every key and type in it is known.
+    fn check(&self) -> Result<Table> {
+        let parsed = DeTable::parse(self.text).map_err(|error| self.wrong(&error))?;
+        self.refuse_variables(parsed.get_ref(), "")?;
+        toml::from_str::<JobArgs>(self.text).map_err(|error| self.wrong(&error))?;
+        toml::from_str(self.text).map_err(|error| self.wrong(&error))
+    }
+
+    fn wrong(&self, error: &toml::de::Error) -> Error {
+        let place = error.span().map_or_else(|| self.name.to_owned(), |span| self.place(span.start));
+        usage(place, say(error.message()))
+    }
+
+    /// `job.toml: line 3, column 5`.
+    fn place(&self, at: usize) -> String {
+        if self.name.starts_with("--set") {
+            return self.name.to_owned();
+        }
+        let before = self.text.get(..at).unwrap_or(self.text);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        format!("{}: line {line}, column {column}", self.name)
+    }
+
+    fn refuse_variables(&self, table: &DeTable<'_>, parent: &str) -> Result<()> {
+        for (key, value) in table {
+            let is_store = parent.is_empty() && key.get_ref() == STORE || parent == STORE;
+            self.refuse_variable(value, if is_store { STORE } else { "other" })?;
+        }
+        Ok(())
+    }
+
+    fn refuse_variable(&self, value: &Spanned<DeValue<'_>>, parent: &str) -> Result<()> {
+        match value.get_ref() {
+            DeValue::String(text) if text.contains("${") && parent != STORE => Err(usage(
+                self.place(value.span().start),
+                "`${…}` stands only for secrets, in the table [store]; write the value itself, or give it with --set",
+            )),
+            DeValue::Array(items) => items.iter().try_for_each(|item| self.refuse_variable(item, parent)),
+            DeValue::Table(table) => self.refuse_variables(table, parent),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The key and the value of a `--set`, proven to fit. The value is TOML, or else a text.
+fn split(set: &str) -> Result<(Vec<String>, Value)> {
+    let place = format!("--set {set}");
+    let Some((key, value)) = set.split_once('=') else {
+        return Err(usage(place, "expected KEY=VALUE, such as engine.recency_window=2"));
+    };
+    let path: Vec<String> = key.trim().split('.').map(|part| part.trim().replace('-', "_")).collect();
+    let text = Value::String(value.to_owned());
+    let read = format!("value = {value}").parse::<Table>().ok().filter(|table| table.len() == 1);
+    let read = read.and_then(|mut table| table.remove("value"));
+    let fits = |value: &Value| -> Result<()> {
+        let mut table = Table::new();
+        insert(&mut table, &path, value.clone()).map_err(|message| usage(&*place, message))?;
+        Written { name: &place, text: &table.to_string() }.check().map(drop)
+    };
+    match read {
+        None => {
+            let is_list = value.trim_start().starts_with('[');
+            let hint = |error: Error| {
+                if is_list {
+                    let message = format!("{}; the value is no TOML: texts in a list need quotes", error.message);
+                    usage(&*place, message)
+                } else {
+                    error
+                }
+            };
+            fits(&text).map_err(hint)?;
+            Ok((path, text))
+        }
+        Some(value) => match fits(&value) {
+            Ok(()) => Ok((path, value)),
+            // `output=2031` is a text although it reads as a number.
+            Err(_) if !value.is_str() && fits(&text).is_ok() => Ok((path, text)),
+            Err(error) => Err(error),
+        },
+    }
+}
+
+fn insert(table: &mut Table, path: &[String], value: Value) -> std::result::Result<(), String> {
+    let [first, rest @ ..] = path else { return Err("the key is empty".to_owned()) };
+    if rest.is_empty() {
+        match (table.get_mut(first), value) {
+            (Some(Value::Table(old)), Value::Table(new)) => old.extend(new),
+            (_, value) => drop(table.insert(first.clone(), value)),
+        }
+        return Ok(());
+    }
+    let inner = table.entry(first.clone()).or_insert_with(|| Value::Table(Table::new()));
+    match inner {
+        Value::Table(inner) => insert(inner, rest, value),
+        _ => Err(format!("`{first}` is no table")),
+    }
+}
+
+/// The message of a parser as a sentence for a person.
+fn say(message: &str) -> String {
+    if let Some(unknown) = unknown(message) {
+        return unknown;
+    }
+    let mut text = message.trim().replace('\n', ", ");
+    for (from, to) in [
+        ("expected usize", "expected a whole number"),
+        ("expected u64", "expected a whole number"),
+        ("expected f64", "expected a number"),
+        ("expected a boolean", "expected true or false"),
+        ("expected a sequence", "expected a list"),
+        ("invalid type: ", "wrong type: "),
+        ("invalid value: ", "wrong value: "),
+        ("unknown variant", "unknown value"),
+        ("sequence, expected", "a list, expected"),
+        ("map, expected", "a table, expected"),
+    ] {
+        text = text.replace(from, to);
+    }
+    if let Some((before, after)) = text.split_once("expected struct ") {
+        let rest = after.split_once(' ').map_or("", |(_, rest)| rest);
+        text = format!("{before}expected a table{rest}");
+    }
+    text
+}
+
+/// What to say about an unknown key: the nearest known name, or where it belongs.
+fn unknown(message: &str) -> Option<String> {
+    let (name, known) = message.strip_prefix("unknown field `")?.split_once('`')?;
+    let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+    let likeness = |other: &&str| strsim::jaro_winkler(name, other);
+    let nearest = known.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    let home = TABLES.iter().find(|table| !known.contains(&name) && knows(table, name));
+    Some(match (home, nearest) {
+        (Some(table), _) => format!("unknown key `{name}` here; it belongs to the table [{table}]"),
+        (None, Some(nearest)) if likeness(&nearest) >= LIKE => {
+            format!("unknown key `{name}`; did you mean `{nearest}`?")
+        }
+        _ => format!("unknown key `{name}`; known are {}", known.join(", ")),
+    })
+}
+
+fn knows(table: &str, key: &str) -> bool {
+    let mut inner = Table::new();
+    inner.insert(key.to_owned(), Value::Integer(0));
+    let mut outer = Table::new();
+    outer.insert(table.to_owned(), Value::Table(inner));
+    match outer.try_into::<JobArgs>() {
+        Ok(_) => true,
+        Err(error) => !error.message().starts_with("unknown field"),
+    }
+}
+
+fn usage(place: impl Into<String>, message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Usage, place, message)
+}

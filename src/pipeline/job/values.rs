@@ -1,0 +1,270 @@
+//! Values of a job that are written in more than one way: sizes with units, limits as numbers or shares. Each reads
+//! the same text on the command line and in a file.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::pipeline::MaxRejects;
+
+const SIZE: &str = "a size such as \"512MiB\" or a number of bytes";
+const SECONDS: &str = "a number of seconds such as 30";
+const LIMIT: &str = "a number of records or a share such as 0.01 or \"1%\"";
+
+/// How progress is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProgressMode {
+    /// A bar on a terminal, else plain lines.
+    #[default]
+    Auto,
+    /// A bar.
+    Bar,
+    /// One line per source.
+    Plain,
+    /// One JSON object per line.
+    Json,
+    /// Nothing.
+    None,
+}
+
+/// A span of time in seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Seconds(pub Duration);
+
+impl Seconds {
+    fn of(seconds: f64) -> Option<Self> {
+        Duration::try_from_secs_f64(seconds).ok().filter(|duration| !duration.is_zero()).map(Self)
+    }
+}
+
+impl FromStr for Seconds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let seconds = text.strip_suffix('s').unwrap_or(text).parse().ok().and_then(Self::of);
+        seconds.ok_or_else(|| format!("expected {SECONDS}"))
+    }
+}
+
+impl Serialize for Seconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.0.as_secs_f64())
+    }
+}
+
+impl<'de> Deserialize<'de> for Seconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Spans;
+        impl Visitor<'_> for Spans {
+            type Value = Seconds;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(SECONDS)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Seconds, E> {
+                text.parse().map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+            fn visit_i64<E: de::Error>(self, seconds: i64) -> Result<Seconds, E> {
+                Seconds::of(seconds as f64).ok_or_else(|| E::invalid_value(de::Unexpected::Signed(seconds), &self))
+            }
+            fn visit_f64<E: de::Error>(self, seconds: f64) -> Result<Seconds, E> {
+                Seconds::of(seconds).ok_or_else(|| E::invalid_value(de::Unexpected::Float(seconds), &self))
+            }
+        }
+        deserializer.deserialize_any(Spans)
+    }
+}
+
+impl JsonSchema for Seconds {
+    fn schema_name() -> Cow<'static, str> {
+        "Seconds".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "description": SECONDS, "type": ["string", "number"], "exclusiveMinimum": 0 })
+    }
+}
+
+/// A number of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Size(pub usize);
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        parse_size(text).map(Self)
+    }
+}
+
+/// The largest unit that divides the size: `512MiB`, `3000`.
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+        match units.into_iter().find(|&(unit, _)| self.0 >= unit && self.0.is_multiple_of(unit)) {
+            Some((unit, name)) => write!(f, "{}{name}", self.0 / unit),
+            None => write!(f, "{}", self.0),
+        }
+    }
+}
+
+impl Serialize for Size {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Sizes;
+        impl Visitor<'_> for Sizes {
+            type Value = Size;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(SIZE)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Size, E> {
+                text.parse().map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+            fn visit_i64<E: de::Error>(self, bytes: i64) -> Result<Size, E> {
+                let found = usize::try_from(bytes).ok().filter(|&bytes| bytes > 0);
+                found.map(Size).ok_or_else(|| E::invalid_value(de::Unexpected::Signed(bytes), &self))
+            }
+            fn visit_u64<E: de::Error>(self, bytes: u64) -> Result<Size, E> {
+                let found = usize::try_from(bytes).ok().filter(|&bytes| bytes > 0);
+                found.map(Size).ok_or_else(|| E::invalid_value(de::Unexpected::Unsigned(bytes), &self))
+            }
+        }
+        deserializer.deserialize_any(Sizes)
+    }
+}
+
+impl JsonSchema for Size {
+    fn schema_name() -> Cow<'static, str> {
+        "Size".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": SIZE,
+            "type": ["string", "integer"],
+            "pattern": "^[0-9]+(\\.[0-9]+)? ?([kKmMgG]([iI]?[bB])?|[bB])?$",
+            "minimum": 1
+        })
+    }
+}
+
+/// A size in bytes with an optional unit: `1GiB`, `512MB`, `64k`. The units of 1024 and their short forms count
+/// in 1024, `kB`, `MB` and `GB` in 1000.
+///
+/// # Errors
+/// A sentence that says what was expected.
+pub fn parse_size(text: &str) -> Result<usize, String> {
+    let digits = text.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect::<String>();
+    let unit = text.strip_prefix(&*digits).unwrap_or_default().trim();
+    let factor: f64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kib" => 1024.0,
+        "m" | "mib" => 1024.0 * 1024.0,
+        "g" | "gib" => 1024.0 * 1024.0 * 1024.0,
+        "kb" => 1e3,
+        "mb" => 1e6,
+        "gb" => 1e9,
+        _ => return Err(format!("`{unit}` is no unit; use KiB, MiB, GiB, kB, MB or GB")),
+    };
+    match digits.parse::<f64>() {
+        Ok(number) if number * factor >= 1.0 => Ok((number * factor) as usize),
+        _ => Err("expected a size such as 512MiB".to_owned()),
+    }
+}
+
+impl FromStr for MaxRejects {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(count) = text.parse() {
+            return Ok(Self::Count(count));
+        }
+        let (number, divisor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+        match number.parse::<f64>().map(|number| number / divisor) {
+            Ok(share) if (0.0..=1.0).contains(&share) => Ok(Self::Share(share)),
+            _ => Err("expected a number of records or a share such as 0.01 or 1%".to_owned()),
+        }
+    }
+}
+
+impl Serialize for MaxRejects {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Count(count) => serializer.serialize_u64(*count),
+            Self::Share(share) => serializer.serialize_f64(*share),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for MaxRejects {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Limits;
+        impl Visitor<'_> for Limits {
+            type Value = MaxRejects;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(LIMIT)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<MaxRejects, E> {
+                text.parse().map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+            fn visit_i64<E: de::Error>(self, count: i64) -> Result<MaxRejects, E> {
+                let found = u64::try_from(count).map(MaxRejects::Count);
+                found.map_err(|_| E::invalid_value(de::Unexpected::Signed(count), &self))
+            }
+            fn visit_u64<E: de::Error>(self, count: u64) -> Result<MaxRejects, E> {
+                Ok(MaxRejects::Count(count))
+            }
+            fn visit_f64<E: de::Error>(self, share: f64) -> Result<MaxRejects, E> {
+                if (0.0..=1.0).contains(&share) {
+                    Ok(MaxRejects::Share(share))
+                } else {
+                    Err(E::invalid_value(de::Unexpected::Float(share), &self))
+                }
+            }
+        }
+        deserializer.deserialize_any(Limits)
+    }
+}
+
+impl JsonSchema for MaxRejects {
+    fn schema_name() -> Cow<'static, str> {
+        "MaxRejects".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "description": LIMIT, "type": ["string", "number"], "minimum": 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MaxRejects, Size, parse_size};
+
+    #[test]
+    fn sizes_have_units() {
+        for (text, bytes) in [("1", 1), ("2k", 2048), ("1.5MiB", 1_572_864), ("3 MB", 3_000_000), ("1GiB", 1 << 30)] {
+            assert_eq!(parse_size(text), Ok(bytes));
+        }
+        for text in ["", "x", "1 parsec", "-1", "0"] {
+            assert!(parse_size(text).is_err(), "{text}");
+        }
+        for (bytes, text) in [(1 << 30, "1GiB"), (3000, "3000"), (1_572_864, "1536KiB"), (1, "1")] {
+            assert_eq!((Size(bytes).to_string(), parse_size(text)), (text.to_owned(), Ok(bytes)));
+        }
+    }
+
+    #[test]
+    fn limits_of_rejects_are_numbers_or_shares() {
+        assert_eq!("10".parse(), Ok(MaxRejects::Count(10)));
+        assert_eq!("0.25".parse(), Ok(MaxRejects::Share(0.25)));
+        assert_eq!("1%".parse(), Ok(MaxRejects::Share(0.01)));
+        assert!("1.5".parse::<MaxRejects>().is_err() && "many".parse::<MaxRejects>().is_err());
+    }
+}

@@ -1,0 +1,49 @@
+//! Keeps conversations valid for chat templates: where the engine would break a rule that the input kept, the
+//! conversation stays as it was.
+
+use std::sync::Arc;
+
+use super::template::breaks;
+use super::turns::{turns_after, turns_before};
+use crate::engine::{Engine, Scratch};
+use crate::model::{Condensed, Conversation, EngineOptions, Reason};
+use crate::pipeline::Condense;
+
+/// An engine whose output is as valid for chat templates as its input.
+#[derive(Debug)]
+pub struct ChatGuard {
+    engine: Arc<dyn Condense>,
+    /// Keeps everything and measures it.
+    keep: Engine,
+}
+
+impl ChatGuard {
+    /// Watches over `engine`.
+    #[must_use]
+    pub fn new(engine: Arc<dyn Condense>) -> Self {
+        let keep = Engine::with_stages(engine.options().clone(), Vec::new());
+        Self { engine, keep }
+    }
+}
+
+impl Condense for ChatGuard {
+    fn options(&self) -> &EngineOptions {
+        self.engine.options()
+    }
+
+    fn condense(&self, conversation: &Conversation<'_>, scratch: &mut Scratch) -> Condensed {
+        let condensed = self.engine.condense(conversation, scratch);
+        if condensed.is_unchanged() {
+            return condensed;
+        }
+        let (before, after) = (turns_before(conversation), turns_after(conversation, &condensed));
+        if !breaks(&after).beyond(breaks(&before)) {
+            return condensed;
+        }
+        let mut kept = self.keep.condense(conversation, scratch);
+        for decision in &mut kept.decisions {
+            decision.reason = Reason::ChatTemplate;
+        }
+        kept
+    }
+}

@@ -1,0 +1,260 @@
+//! Reports and nightly compaction: figures without conversations, nights with new, grown, changed and deleted files,
+//! stopped nights, and originals that are deleted only when they are proven.
+
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+use crate::support::chats::jsonl;
+use crate::support::command::{Told, condenser};
+use crate::support::dir::{TestDir, files};
+
+const JOB: &str = "kind = \"compaction\"\ninputs = [\"logs\"]\noutput = \"store\"\n";
+
+fn night(dir: &TestDir) -> Told {
+    condenser(dir.root(), &["run", "job.toml"]).ok()
+}
+
+/// A store with three logs, all of which were written long ago.
+fn store() -> TestDir {
+    let dir = TestDir::new();
+    dir.write("job.toml", JOB);
+    for (name, seed) in [("a", 51), ("b", 52), ("c", 53)] {
+        age(&dir.write(&format!("logs/{name}.jsonl"), jsonl(8, seed)));
+    }
+    let told = night(&dir).stderr;
+    assert!(told.contains("3 new, 0 changed, 0 unchanged") && told.contains("runs/00001 is complete"), "{told}");
+    dir
+}
+
+fn age(path: &Path) {
+    let file = std::fs::File::options().write(true).open(path).expect("it is there");
+    file.set_modified(UNIX_EPOCH + Duration::from_secs(1_000_000_000)).expect("it can be aged");
+}
+
+fn ledger(dir: &TestDir) -> Vec<serde_json::Value> {
+    let text = String::from_utf8(dir.read("store/ledger.jsonl")).expect("text");
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+#[test]
+fn a_report_writes_figures_only_and_says_so() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", jsonl(30, 61) + "broken\n");
+    let job = "kind = \"report\"\ninputs = [\"in.jsonl\"]\noutput = \"run\"\n[engine]\nrecency_window = 0\n";
+    dir.write("job.toml", job);
+    let table = String::from_utf8(condenser(dir.root(), &["run", "job.toml"]).exits(3).stdout).expect("text");
+    for says in ["conversations", "ratio p90", "quality p10", "error retention", "total", "1 records were rejected"] {
+        assert!(table.contains(says), "{says}: {table}");
+    }
+    let names: Vec<String> = files(&dir.path("run")).into_keys().collect();
+    let expected = [
+        "commits/part-00000.json",
+        "manifest.json",
+        "metrics/part-00000.parquet",
+        "plan.json",
+        "rejects/part-00000.jsonl",
+    ];
+    assert_eq!(names, expected);
+    for args in [&["restore", "run"][..], &["restore", "run", "--conversation", "chat/1"]] {
+        let told = condenser(dir.root(), args).exits(2);
+        assert!(told.stderr.contains("holds no originals"), "{}", told.stderr);
+    }
+    condenser(dir.root(), &["verify", "run"]).ok();
+    // The same figures again, as JSON, and equal to those of the whole run.
+    let json = |args: &[&str], code: i32| -> serde_json::Value {
+        serde_json::from_slice(&condenser(dir.root(), args).exits(code).stdout).expect("JSON")
+    };
+    let again = json(&["report", "run", "--json"], 0);
+    condenser(dir.root(), &["compress", "in.jsonl", "-o", "whole", "--recency-window", "0"]).exits(3);
+    assert_eq!(again, json(&["report", "whole", "--json"], 0));
+    assert_eq!(again, json(&["run", "job.toml", "--json", "--set", "output=other"], 3));
+    assert_eq!(again, json(&["run", "job.toml", "--set", "report.json=true", "--set", "output=third"], 3));
+    assert_eq!((&again["total"]["conversations"], &again["rejects"]), (&30.into(), &1.into()));
+    let classes: u64 =
+        again["classes"].as_object().expect("classes").values().filter_map(|class| class["chars_in"].as_u64()).sum();
+    assert_eq!(again["total"]["chars_in"], classes);
+    let ratio = &again["total"]["ratio"];
+    assert!(ratio["p10"].as_f64() <= ratio["p50"].as_f64() && ratio["p50"].as_f64() <= ratio["p90"].as_f64());
+}
+
+#[test]
+fn a_night_takes_what_is_new_or_has_changed_and_nothing_else() {
+    let dir = store();
+    // Nothing new: no run.
+    let told = night(&dir).stderr;
+    assert!(told.contains("0 new, 0 changed, 3 unchanged") && !dir.path("store/runs/00002").exists(), "{told}");
+    // Touched, but the same bytes: told by the hash.
+    dir.write("logs/a.jsonl", dir.read("logs/a.jsonl"));
+    assert!(night(&dir).stderr.contains("0 new, 0 changed, 3 unchanged"));
+    // The second night: one has grown, one is deleted, one is new.
+    let before = files(&dir.path("store/runs/00001"));
+    let grown = [dir.read("logs/a.jsonl"), jsonl(3, 54).into_bytes()].concat();
+    dir.write("logs/a.jsonl", &grown);
+    std::fs::remove_file(dir.path("logs/b.jsonl")).expect("it was there");
+    dir.write("logs/d.jsonl", jsonl(5, 55));
+    assert!(night(&dir).stderr.contains("1 new, 1 changed, 1 unchanged"));
+    // The third night, named: one has other bytes of the same length.
+    let mut changed = dir.read("logs/c.jsonl");
+    let at = changed.iter().position(|&byte| byte == b'h').expect("an h");
+    changed[at] = b'q';
+    dir.write("logs/c.jsonl", &changed);
+    condenser(dir.root(), &["run", "job.toml", "--set", "compaction.run_name=2031-05-06"]).ok();
+    let entries: Vec<(String, String, String)> = ledger(&dir)
+        .iter()
+        .map(|entry| {
+            let text = |key: &str| entry[key].as_str().unwrap_or_default().to_owned();
+            (text("source"), text("run"), text("supersedes"))
+        })
+        .collect();
+    let entry = |name: &str, run: &str, before: &str| (format!("logs/{name}.jsonl"), run.to_owned(), before.to_owned());
+    let expected = [
+        entry("a", "00001", ""),
+        entry("b", "00001", ""),
+        entry("c", "00001", ""),
+        entry("a", "00002", "00001"),
+        entry("d", "00002", ""),
+        entry("c", "00003-2031-05-06", "00001"),
+    ];
+    assert_eq!(entries, expected);
+    // Every run is one, the first is as it was, and each restores its versions.
+    assert!(before == files(&dir.path("store/runs/00001")));
+    let against = ["logs/a.jsonl", "logs/d.jsonl"];
+    condenser(dir.root(), &[&["verify", "store/runs/00002", "--against"], &against[..]].concat()).ok();
+    condenser(dir.root(), &["verify", "store/runs/00003-2031-05-06", "--against", "logs/c.jsonl"]).ok();
+    // A dry run says what the next night would take.
+    dir.write("logs/e.jsonl", jsonl(2, 56));
+    let told = condenser(dir.root(), &["run", "job.toml", "--dry-run"]).ok().stdout;
+    let told = String::from_utf8(told).expect("text");
+    assert!(told.contains("# 1 new, 0 changed, 3 unchanged files") && told.contains("logs/e.jsonl"), "{told}");
+    assert!(!told.contains("logs/a.jsonl"));
+}
+
+#[test]
+fn a_night_that_was_stopped_is_continued_or_left_behind() {
+    let complete = store();
+    let (run, entries) = (files(&complete.path("store/runs/00001")), complete.read("store/ledger.jsonl"));
+    let stop = |dir: &TestDir| {
+        std::fs::remove_file(dir.path("store/ledger.jsonl")).expect("it was there");
+        std::fs::remove_file(dir.path("store/runs/00001/manifest.json")).expect("it was there");
+        std::fs::remove_file(dir.path("store/runs/00001/commits/part-00001.json")).expect("it was there");
+    };
+    // Stopped in the middle: the same bytes as without the stop.
+    stop(&complete);
+    let told = night(&complete).stderr;
+    assert!(told.contains("2 parts were committed before") && told.contains("3 unchanged"), "{told}");
+    assert!(run == files(&complete.path("store/runs/00001")) && entries == complete.read("store/ledger.jsonl"));
+    // Stopped before the ledger was written.
+    std::fs::remove_file(complete.path("store/ledger.jsonl")).expect("it was there");
+    night(&complete);
+    assert!(entries == complete.read("store/ledger.jsonl") && !complete.path("store/runs/00002").exists());
+    // Its inputs have changed since: nothing of it is used.
+    stop(&complete);
+    complete.write("logs/a.jsonl", jsonl(9, 57));
+    let told = night(&complete).stderr;
+    assert!(told.contains("runs/00001 was not finished and cannot be: input logs/a.jsonl"), "{told}");
+    assert!(ledger(&complete).iter().all(|entry| entry["run"] == "00002"));
+    condenser(complete.root(), &["verify", "store/runs/00002", "--against", "logs"]).ok();
+}
+
+#[test]
+fn a_torn_last_line_of_the_ledger_is_mended_and_other_damage_is_told() {
+    let dir = store();
+    let text = dir.read("store/ledger.jsonl");
+    dir.write("store/ledger.jsonl", &text[..text.len() - 30]);
+    let told = night(&dir).stderr;
+    assert!(told.contains("1 new, 0 changed, 2 unchanged"), "{told}");
+    assert_eq!(ledger(&dir).len(), 3);
+    dir.write("store/ledger.jsonl", [b"{\n", &text[..]].concat());
+    let told = condenser(dir.root(), &["run", "job.toml"]).exits(4);
+    assert!(told.stderr.contains("ledger.jsonl: line 1"), "{}", told.stderr);
+}
+
+#[test]
+fn compaction_refuses_what_it_could_not_come_back_to() {
+    let dir = store();
+    let cases: &[(&str, &str)] = &[
+        ("inputs=[\"-\"]", "compaction takes files"),
+        ("output=\"store/runs/00001\"", "this is a run"),
+        ("inputs=[\"store/runs/00001\"]", "lies in the output directory"),
+    ];
+    for (set, says) in cases {
+        let told = condenser(dir.root(), &["run", "job.toml", "--set", set]).exits(2);
+        assert!(told.stderr.contains(says), "{set}: {}", told.stderr);
+    }
+}
+
+#[test]
+fn originals_are_deleted_only_with_yes_and_only_when_they_are_old_and_proven() {
+    let dir = store();
+    dir.write("logs/a.jsonl", [dir.read("logs/a.jsonl"), jsonl(1, 58).into_bytes()].concat());
+    night(&dir);
+    // Grown again after its last compaction, and aged: its latest version is not in the ledger.
+    age(&dir.write("logs/a.jsonl", [dir.read("logs/a.jsonl"), jsonl(1, 59).into_bytes()].concat()));
+    // As it was, but young.
+    dir.write("logs/b.jsonl", dir.read("logs/b.jsonl"));
+    // Never compacted.
+    age(&dir.write("logs/other.jsonl", jsonl(1, 60)));
+    let before = files(dir.root());
+    let told = condenser(dir.root(), &["expire", "store", "--older-than", "30d"]).ok();
+    let listed = String::from_utf8(told.stdout).expect("text");
+    assert!(listed.starts_with("would delete ") && listed.contains("logs/c.jsonl"), "{listed}");
+    assert_eq!(listed.lines().count(), 1, "{listed}");
+    for says in ["a.jsonl: it has changed", "b.jsonl: it was written too recently", "1 files"] {
+        assert!(told.stderr.contains(says), "{says}: {}", told.stderr);
+    }
+    assert!(before == files(dir.root()));
+    let told = condenser(dir.root(), &["expire", "store", "--older-than", "30d", "--yes"]).ok();
+    assert!(String::from_utf8_lossy(&told.stdout).starts_with("deleted "));
+    let mut after = before.clone();
+    let gone = after.remove("logs/c.jsonl").expect("it was there");
+    assert!(after == files(dir.root()));
+    // It comes back from the store, and a night without it is a quiet one.
+    condenser(dir.root(), &["restore", "store/runs/00001", "-o", "back"]).ok();
+    assert!(dir.read("back/c.jsonl") == gone);
+    condenser(dir.root(), &["expire", "store", "--older-than", "30", "--yes"]).ok();
+    condenser(dir.root(), &["expire", "logs", "--older-than", "30d"]).exits(2);
+    condenser(dir.root(), &["expire", "store", "--older-than", "soon"]).exits(2);
+}
+
+#[test]
+fn a_file_that_the_store_does_not_restore_stays() {
+    for table in ["verbatim", "conversations", "metrics", "commits"] {
+        let dir = store();
+        let name =
+            format!("store/runs/00001/{table}/part-00001.{}", if table == "commits" { "json" } else { "parquet" });
+        let mut bytes = dir.read(&name);
+        let at = bytes.len() / 2;
+        bytes[at] ^= 1;
+        dir.write(&name, bytes);
+        let told = condenser(dir.root(), &["expire", "store", "--older-than", "30d", "--yes"]).exits(4);
+        assert!(told.stderr.contains("the store does not restore it"), "{}", told.stderr);
+        assert!(dir.path("logs/b.jsonl").exists());
+        // The other files are as good as before, unless the run as a whole is not.
+        assert_eq!(dir.path("logs/a.jsonl").exists(), table == "commits");
+    }
+    // A ledger that names another part than the one that holds the file.
+    let dir = store();
+    let text = String::from_utf8(dir.read("store/ledger.jsonl")).expect("text");
+    dir.write("store/ledger.jsonl", text.replace("\"parts\":[1]", "\"parts\":[0]"));
+    condenser(dir.root(), &["expire", "store", "--older-than", "30d", "--yes"]).exits(4);
+    assert!(dir.path("logs/b.jsonl").exists() && !dir.path("logs/a.jsonl").exists());
+}
+
+#[test]
+fn files_in_parts_and_compressed_files_are_compacted_and_expire_too() {
+    let dir = TestDir::new();
+    dir.write("job.toml", format!("{JOB}split_size = 2000\n"));
+    let text = jsonl(40, 71);
+    age(&dir.write("logs/long.jsonl", &text));
+    let stored = zstd::encode_all(text.as_bytes(), 1).expect("memory takes all");
+    age(&dir.write("logs/stored.jsonl.zst", &stored));
+    age(&dir.write("logs/torn.jsonl.zst", &stored[..stored.len() - 20]));
+    condenser(dir.root(), &["run", "job.toml"]).exits(3);
+    let entries = ledger(&dir);
+    assert!(entries.iter().any(|entry| entry["parts"].as_array().is_some_and(|parts| parts.len() > 5)), "{entries:?}");
+    assert!(night(&dir).stderr.contains("0 new, 0 changed, 3 unchanged"));
+    let told = condenser(dir.root(), &["expire", "store", "--older-than", "30d", "--yes"]).ok();
+    assert!(told.stderr.contains("torn.jsonl.zst: its compressed stream is damaged"), "{}", told.stderr);
+    let left: Vec<String> = files(&dir.path("logs")).into_keys().collect();
+    assert_eq!(left, ["torn.jsonl.zst"]);
+}

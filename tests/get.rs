@@ -1,0 +1,55 @@
+//! One conversation out of a run, original and compressed, from every format.
+
+use crate::support::chats::records;
+use crate::support::command::condenser;
+use crate::support::dir::TestDir;
+
+fn chat(id: &str, n: usize) -> String {
+    let talk = "The delivery to Hamburg was late again and nobody told the customer in time. ".repeat(20);
+    let message = |role: &str, n: usize| format!(r#"{{"role":"{role}","content":"{n}: {talk}"}}"#);
+    let messages: Vec<String> = (0..n).map(|n| message(["user", "assistant"][n % 2], n)).collect();
+    format!(r#"{{"id":{id},"messages":[{}]}}"#, messages.join(","))
+}
+
+#[test]
+fn every_format_gives_the_original_and_what_stands_for_it() {
+    let dir = TestDir::new();
+    let mut chats = records(300, 51);
+    chats.insert(100, chat("\"needle\"", 9));
+    chats.push(chat("7", 9));
+    let text = chats.join("\n") + "\nbroken\n";
+    dir.write("in.jsonl", &text);
+    for format in ["parquet", "jsonl", "arrow"] {
+        let run = format!("run-{format}");
+        condenser(dir.root(), &["compress", "in.jsonl", "-o", &run, "--format", format, "--split-size", "60k"])
+            .exits(3);
+        for (id, original) in [("needle", &chats[100]), ("7", &chats[301]), ("chat/42", &chats[42])] {
+            let told = condenser(dir.root(), &["get", &run, id]).ok();
+            assert_eq!(String::from_utf8_lossy(&told.stdout), original.clone() + "\n", "{format}");
+            let shown = condenser(dir.root(), &["get", &run, id, "--compressed"]).ok().stdout;
+            let shown = String::from_utf8(shown).expect("it is text");
+            assert_eq!(shown.lines().count(), 1, "{shown}");
+            let value: serde_json::Value = serde_json::from_str(&shown).expect("it is JSON");
+            assert!(value["messages"].as_array().is_some_and(|messages| !messages.is_empty()), "{shown}");
+            assert!(id == "chat/42" || (shown.contains("[summary:") && shown.len() < original.len()), "{shown}");
+        }
+        let told = condenser(dir.root(), &["get", &run, "nobody"]).exits(1);
+        assert!(told.stderr.contains("no conversation with this id"), "{}", told.stderr);
+        condenser(dir.root(), &["get", &run, "needle", "-o", &format!("{format}.json")]).ok();
+        assert_eq!(dir.read(&format!("{format}.json")), (chats[100].clone() + "\n").into_bytes());
+    }
+}
+
+#[test]
+fn an_id_that_comes_twice_gives_both_conversations() {
+    let dir = TestDir::new();
+    let (first, second) = (chat("\"twin\"", 7), chat("\"twin\"", 8));
+    dir.write("in.jsonl", format!("{first}\n{}\n{second}\n", records(3, 52).join("\n")));
+    for format in ["parquet", "jsonl"] {
+        condenser(dir.root(), &["compress", "in.jsonl", "-o", format, "--format", format]).ok();
+        let told = condenser(dir.root(), &["get", format, "twin"]).ok();
+        assert_eq!(String::from_utf8_lossy(&told.stdout), format!("{first}\n{second}\n"));
+        let shown = condenser(dir.root(), &["get", format, "twin", "--compressed"]).ok();
+        assert_eq!(String::from_utf8_lossy(&shown.stdout).lines().count(), 2);
+    }
+}
