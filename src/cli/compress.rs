@@ -35,10 +35,7 @@ pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
         }
         Target::Run(path) => {
             let run = place_of(path, &args.place, &stores)?;
-            let outcome = into_run(&settings, engine, inputs, &run, args.place.shard);
-            // What a failed or stopped job began to upload is taken back.
-            stores.settle();
-            let outcome = outcome?;
+            let outcome = into_run(&settings, engine, inputs, &run, args.place.shard)?;
             Ok(finish(&settings, &outcome, Some(&run)))
         }
         Target::Filter if inputs.len() != 1 => usage("the filter takes exactly one input"),
@@ -82,10 +79,13 @@ pub(super) fn run_plan(
     shard: Option<Shard>,
 ) -> Result<Outcome> {
     let context = Context { shard, ..context(settings, engine, progress::observer(settings))? };
-    block_on(async {
+    let outcome = block_on(async {
         let (sink, commits) = RunWriter::open(run.clone(), plan).await?;
         compress(&context, plan, commits, corpus, &sink).await
-    })
+    });
+    // What a failed or stopped job began to upload is taken back.
+    run.settle();
+    outcome
 }
 
 fn filter(

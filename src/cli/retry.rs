@@ -25,6 +25,5 @@ pub(crate) fn run(args: RetryArgs) -> Result<Ending> {
     let run = compress::place_of(output, &args.place, &stores)?;
     let engine = compress::engine(&settings)?;
     let outcome = compress::run_plan(&settings, engine, Arc::new(corpus), &plan, &run, args.place.shard);
-    stores.settle();
     Ok(compress::finish(&settings, &outcome?, Some(&run)))
 }

@@ -23,10 +23,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
         JobKind::Compress | JobKind::Dataset | JobKind::Report => {
             let inputs = expand(&settings.inputs, &stores)?;
             let engine = compress::engine(&settings)?;
-            let outcome = compress::into_run(&settings, engine, inputs, &run, args.place.shard);
-            // What a failed or stopped job began to upload is taken back.
-            stores.settle();
-            let outcome = outcome?;
+            let outcome = compress::into_run(&settings, engine, inputs, &run, args.place.shard)?;
             let ending = compress::finish(&settings, &outcome, Some(&run));
             if settings.kind == JobKind::Dataset && outcome.manifest.is_some() && !settings.quiet {
                 message::note(&counts(&run)?);

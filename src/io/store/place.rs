@@ -96,6 +96,11 @@ impl Place {
         self.stores.read_each(&locations)
     }
 
+    /// See [`Stores::settle`].
+    pub fn settle(&self) {
+        self.stores.settle();
+    }
+
     /// See [`Stores::create`].
     ///
     /// # Errors
