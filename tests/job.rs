@@ -137,7 +137,8 @@ fn a_dry_run_prints_a_job_that_does_the_same_and_writes_nothing() {
     // Of a compressed file the text is more than what is stored.
     let stored = zstd::encode_all(jsonl(2000, 32).as_bytes(), 1).expect("memory takes all");
     dir.write("large.jsonl.zst", stored);
-    let told = condenser(dir.root(), &["run", "job.toml", "--dry-run", "--set", "inputs=[\"*.zst\", \"in.jsonl\"]"]).ok();
+    let told =
+        condenser(dir.root(), &["run", "job.toml", "--dry-run", "--set", "inputs=[\"*.zst\", \"in.jsonl\"]"]).ok();
     assert!(String::from_utf8_lossy(&told.stdout).contains("from the beginnings of 2 of 2 files"));
     let args = ["run", "job.toml", "--dry-run", "--set", "inputs=[\"in.jsonl\", \"more\"]", "--set", "threads=1"];
     let told = condenser(dir.root(), &args).ok();
