@@ -32,7 +32,9 @@ fn dataset(text: &str, lines: &str) -> (TestDir, String) {
 /// The rows of a file of the data set as JSON, without what is null.
 fn rows(path: &Path) -> Vec<serde_json::Value> {
     let file = std::fs::File::open(path).expect("the file is there");
-    let reader = ParquetRecordBatchReaderBuilder::try_new(file).and_then(|builder| builder.build()).expect("Parquet");
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file)
+        .and_then(ParquetRecordBatchReaderBuilder::build)
+        .expect("Parquet");
     let mut lines = Vec::new();
     let mut writer = arrow::json::LineDelimitedWriter::new(&mut lines);
     for batch in reader {
@@ -224,6 +226,7 @@ print(json.dumps({
 "#;
 
 #[test]
+#[expect(clippy::print_stderr, reason = "a check that did not run must be seen")]
 fn hugging_face_datasets_and_pandas_load_the_data() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let made = Command::new("sh").arg("scripts/python-packages.sh").current_dir(root).output();
@@ -267,7 +270,7 @@ fn every_row_of_the_sample_corpus_has_a_text_in_every_turn_that_templates_read()
     let mut n_rows = 0;
     for name in files(&dir.path("run/dataset")).keys() {
         let file = std::fs::File::open(dir.path(&format!("run/dataset/{name}"))).expect("it is there");
-        let reader = ParquetRecordBatchReaderBuilder::try_new(file).and_then(|builder| builder.build());
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).and_then(ParquetRecordBatchReaderBuilder::build);
         for batch in reader.expect("Parquet") {
             let batch = batch.expect("rows");
             n_rows += batch.num_rows();

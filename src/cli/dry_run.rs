@@ -1,6 +1,7 @@
 //! `condenser run --dry-run`: the job with all defaults, its inputs, and estimates from a sample that really goes
 //! through the engine. What it prints is a job file: everything else stands in comments.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -75,16 +76,20 @@ fn estimate(settings: &JobSettings, files: &[(Input, u64)], lines: &mut Vec<Stri
     let taken: Vec<&(Input, u64)> = spread(files);
     let share = (SAMPLE_BYTES / taken.len() as u64).max(1);
     let sample = measure(settings, &taken, share)?;
-    // Stored bytes per byte of text, from the sample; plain files are their text.
-    let (mut stored, mut text) = (0, 0);
-    for ((input, bytes), read) in taken.iter().zip(&sample.read) {
-        let (of_stored, of_text) = density(input, *bytes, share)?.unwrap_or(*read);
-        stored += of_stored;
-        text += of_text;
+    // Each input of the sample stands for all of its file, and all of them for the files that were left out.
+    let (mut all_text, mut disk, mut taken_stored) = (0.0, BTreeMap::<&str, f64>::new(), 0);
+    for ((input, bytes), head) in taken.iter().zip(&sample.heads) {
+        let (stored, text) = density(input, *bytes, share)?.unwrap_or((head.stored, head.bytes));
+        let whole = *bytes as f64 * text as f64 / stored.max(1) as f64;
+        all_text += whole;
+        taken_stored += bytes;
+        for (table, bytes) in &head.tables {
+            *disk.entry(table).or_default() += *bytes as f64 * whole / head.bytes.max(1) as f64;
+        }
     }
-    let all_stored: u64 = files.iter().map(|(_, bytes)| bytes).sum();
-    let all_text = all_stored as f64 * text as f64 / stored.max(1) as f64;
-    let scale = all_text / (sample.bytes.max(1) as f64);
+    let others = files.iter().map(|(_, bytes)| bytes).sum::<u64>() as f64 / f64::max(taken_stored as f64, 1.0);
+    all_text *= others;
+    let scale = all_text / sample.bytes.max(1) as f64;
     lines.push(format!(
         "sample: {} of text, {} records, from the beginnings of {} of {} files, through the engine in {:.2} s",
         human(sample.bytes),
@@ -96,9 +101,9 @@ fn estimate(settings: &JobSettings, files: &[(Input, u64)], lines: &mut Vec<Stri
     let ratio = sample.totals.chars_in as f64 / sample.totals.chars_out.max(1) as f64;
     lines.push(format!("text:   about {}; ratio of the sample {ratio:.2}", human(all_text as u64)));
     lines.push(format!("time:   about {}, with {} workers", span(sample.seconds * scale), sample.threads));
-    lines.push(format!("disk:   about {}", human((sample.disk as f64 * scale) as u64)));
-    for (table, bytes) in &sample.tables {
-        lines.push(format!("  {:>10}  {table}", human((*bytes as f64 * scale) as u64)));
+    lines.push(format!("disk:   about {}", human((disk.values().sum::<f64>() * others) as u64)));
+    for (table, bytes) in disk {
+        lines.push(format!("  {:>10}  {table}", human((bytes * others) as u64)));
     }
     lines.push(format!(
         "memory: at most about {}: {} in flight and {} for everything else; a record over {} takes four times its size",
@@ -158,10 +163,18 @@ struct Sample {
     totals: Totals,
     seconds: f64,
     threads: usize,
-    disk: u64,
+    heads: Vec<Beginning>,
+}
+
+/// What became of the beginning of an input.
+#[derive(Debug, Clone, Default)]
+struct Beginning {
+    /// Bytes that were read of what is stored.
+    stored: u64,
+    /// Bytes of its batches.
+    bytes: u64,
+    /// Bytes that were written, by table.
     tables: Vec<(String, u64)>,
-    /// Stored bytes and bytes of batches per input.
-    read: Vec<(u64, u64)>,
 }
 
 /// Runs the sample into a directory that goes away again.
@@ -176,30 +189,27 @@ fn measure(settings: &JobSettings, taken: &[&(Input, u64)], share: u64) -> Resul
     let inputs = taken.iter().map(|(input, _)| input.clone()).collect();
     let (inputs, slices) = Inputs::plan(inputs, batches, compress::tables_of(settings), u64::MAX)?;
     let plan = Plan::new(settings.options.clone(), slices)?;
-    let read = Arc::new(Mutex::new(vec![(0, 0); taken.len()]));
-    let heads = Arc::new(Heads { inputs, share, read: read.clone() });
+    let read = Arc::new(Mutex::new(vec![Beginning::default(); taken.len()]));
+    let corpus = Arc::new(Heads { inputs, share, read: read.clone() });
     let start = Instant::now();
     let outcome = block_on(async {
         let (sink, commits) = RunWriter::open(&path, &plan).await?;
-        compress_all(&context, &plan, commits, heads, &sink).await
+        compress_all(&context, &plan, commits, corpus, &sink).await
     })?;
     let seconds = start.elapsed().as_secs_f64();
     let run = Run::open(&path)?;
-    let mut tables: Vec<(String, u64)> = Vec::new();
-    for file in run.commits.iter().flat_map(|commit| &commit.files) {
-        match tables.iter_mut().find(|(table, _)| *table == file.table) {
-            Some((_, bytes)) => *bytes += file.bytes,
-            None => tables.push((file.table.clone(), file.bytes)),
+    let mut heads = read.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    for (commit, part) in run.commits.iter().zip(&plan.parts) {
+        if let Some(head) = heads.get_mut(part.input) {
+            head.tables.extend(commit.files.iter().map(|file| (file.table.clone(), file.bytes)));
         }
     }
     Ok(Sample {
-        bytes: run.commits.iter().map(|commit| commit.input.stream_bytes).sum(),
+        bytes: heads.iter().map(|head| head.bytes).sum(),
         totals: outcome.totals,
         seconds,
         threads: context.bridge.threads(),
-        read: read.lock().unwrap_or_else(PoisonError::into_inner).clone(),
-        disk: tables.iter().map(|(_, bytes)| bytes).sum(),
-        tables,
+        heads,
     })
 }
 
@@ -207,7 +217,7 @@ fn measure(settings: &JobSettings, taken: &[&(Input, u64)], share: u64) -> Resul
 struct Heads {
     inputs: Inputs,
     share: u64,
-    read: Arc<Mutex<Vec<(u64, u64)>>>,
+    read: Arc<Mutex<Vec<Beginning>>>,
 }
 
 impl Corpus for Heads {
@@ -226,7 +236,7 @@ struct Head {
     left: u64,
     read: u64,
     index: usize,
-    all: Arc<Mutex<Vec<(u64, u64)>>>,
+    all: Arc<Mutex<Vec<Beginning>>>,
 }
 
 impl Source for Head {
@@ -247,7 +257,7 @@ impl Source for Head {
         self.left = self.left.saturating_sub(bytes);
         self.read += bytes;
         if let Some(read) = self.all.lock().unwrap_or_else(PoisonError::into_inner).get_mut(self.index) {
-            *read = (self.source.stored_bytes(), self.read);
+            (read.stored, read.bytes) = (self.source.stored_bytes(), self.read);
         }
         Ok(batch)
     }

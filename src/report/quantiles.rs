@@ -117,8 +117,10 @@ mod tests {
             let shares: Vec<f64> = (0..n).map(|_| next()).collect();
             let ratios: Vec<f64> = shares.iter().map(|share| (share * 9.0).exp()).collect();
             let (mut of_shares, mut of_ratios) = (Quantiles::of_shares(), Quantiles::of_ratios());
-            shares.iter().for_each(|&share| of_shares.push(share));
-            ratios.iter().for_each(|&ratio| of_ratios.push(ratio));
+            for (&share, &ratio) in shares.iter().zip(&ratios) {
+                of_shares.push(share);
+                of_ratios.push(ratio);
+            }
             for q in [0.0, 0.1, 0.5, 0.9, 1.0] {
                 let (found, exact) = (of_shares.quantile(q).expect("some"), sorted(&shares, q));
                 assert!((found - exact).abs() <= SHARE_STEP, "{n} {q}: {found} {exact}");
@@ -132,7 +134,9 @@ mod tests {
     fn equal_numbers_answer_exactly_and_nothing_answers_nothing() {
         let mut ratios = Quantiles::of_ratios();
         assert_eq!((ratios.quantile(0.5), ratios.mean()), (None, None));
-        [1.0, 1.0, 1.0, f64::NAN].into_iter().for_each(|value| ratios.push(value));
+        for value in [1.0, 1.0, 1.0, f64::NAN] {
+            ratios.push(value);
+        }
         assert_eq!((ratios.quantile(0.1), ratios.quantile(0.9), ratios.count()), (Some(1.0), Some(1.0), 3));
         ratios.push(f64::INFINITY);
         ratios.push(0.0);

@@ -30,7 +30,10 @@ pub fn render(report: &Report) -> String {
     layout([(String::new(), header)].into_iter().chain(rows).collect())
 }
 
-const SPREADS: [(&str, fn(&Spread) -> f64); 3] =
+/// A name and the figure of a spread.
+type Percentile = (&'static str, fn(&Spread) -> f64);
+
+const SPREADS: [Percentile; 3] =
     [("p10", |spread| spread.p10), ("p50", |spread| spread.p50), ("p90", |spread| spread.p90)];
 
 fn layout(rows: Vec<(String, Vec<String>)>) -> String {

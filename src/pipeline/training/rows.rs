@@ -247,5 +247,19 @@ mod tests {
         assert_eq!(first, FIRST);
     }
 
-    const FIRST: [&str; 0] = [];
+    const FIRST: [&str; 13] = [
+        "conversation-201",
+        "conversation-2745",
+        "conversation-3158",
+        "conversation-3940",
+        "conversation-4042",
+        "conversation-5419",
+        "conversation-5885",
+        "conversation-6493",
+        "conversation-6643",
+        "conversation-7912",
+        "conversation-8205",
+        "conversation-8357",
+        "conversation-8409",
+    ];
 }
