@@ -93,7 +93,7 @@ impl Stage {
             "metrics/.condenser-dead.tmp".to_owned(),
         ] {
             // A store knows no temporary files.
-            if self.prefix.is_empty() || !name.ends_with(".tmp") {
+            if self.prefix.is_empty() || !name.contains("dead") {
                 let path = self.root.join(run).join(name);
                 std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder can be made");
                 std::fs::write(path, b"left behind").expect("a file can be written");
