@@ -147,7 +147,7 @@ fn runs_on_disk_restore_and_find_single_conversations() {
         let dir = TestDir::new();
         let context = context(Blunt::default(), format, 2, 5000);
         run_on_disk(text.as_bytes(), &context, &dir.path("run"));
-        let run = Run::open(&dir.path("run")).expect("the run opens");
+        let run = Run::open(dir.path("run")).expect("the run opens");
         let commit = &run.commits[0];
         run.check_files(commit).expect("the files are whole");
         let mut restorer = run.restorer(commit, &context.bridge, true).expect("tables open");

@@ -27,7 +27,7 @@ const HEAD_BYTES: usize = 64 << 10;
 /// The inputs of a job.
 #[derive(Debug)]
 pub struct Inputs {
-    inputs: Vec<Input>,
+    list: Vec<Input>,
     options: BatchOptions,
     tables: TableOptions,
 }
@@ -47,7 +47,7 @@ impl Inputs {
         for input in &inputs {
             planned.push(look_at(input, split_bytes, tables.shape)?);
         }
-        Ok((Self { inputs, options, tables }, planned))
+        Ok((Self { list: inputs, options, tables }, planned))
     }
 }
 
@@ -56,7 +56,7 @@ pub type PlannedSlices = (PlannedInput, Vec<Slice>);
 
 impl Corpus for Inputs {
     fn open(&self, index: usize, planned: &PlannedInput, slice: &Slice) -> Result<Box<dyn Source>> {
-        let input = self.inputs.get(index).ok_or_else(|| {
+        let input = self.list.get(index).ok_or_else(|| {
             Error::new(ErrorKind::Internal, &planned.source, "the plan names an input that is not there")
         })?;
         open_slice(input, Some(planned), slice, self.options, &self.tables)

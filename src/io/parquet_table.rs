@@ -206,7 +206,7 @@ impl ParquetTable {
         let damaged = |error| damaged(&file, error);
         let options = ArrowReaderOptions::new().with_page_index_policy(match wanted {
             Wanted::All => PageIndexPolicy::Skip,
-            _ => PageIndexPolicy::Optional,
+            Wanted::Text(..) => PageIndexPolicy::Optional,
         });
         let mut builder =
             ParquetRecordBatchReaderBuilder::try_new_with_options(file.clone(), options).map_err(damaged)?;

@@ -65,10 +65,11 @@ impl Corpus for Given {
 }
 
 fn plan(sources: &[Box<dyn Source>], context: &Context) -> Plan {
-    let input = |source: &Box<dyn Source>| {
+    let input = |source: &dyn Source| {
         (PlannedInput { source: source.name().to_owned(), bytes: None, mark: None }, vec![Slice::Whole])
     };
-    Plan::new(context.options.clone(), sources.iter().map(input).collect()).expect("options are JSON")
+    let inputs = sources.iter().map(|source| input(&**source)).collect();
+    Plan::new(context.options.clone(), inputs).expect("options are JSON")
 }
 
 pub(crate) fn run_source<S: Sink>(source: Box<dyn Source>, context: &Context, sink: &S) -> Result<Outcome> {
