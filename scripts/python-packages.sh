@@ -11,5 +11,5 @@ if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$packages" ]; then
 fi
 python3 -m venv "$venv"
 # shellcheck disable=SC2086 # one word per package
-"$venv/bin/pip" install --quiet --disable-pip-version-check $packages
+"$venv/bin/pip" install --quiet --disable-pip-version-check --retries 1 --timeout 20 $packages
 echo "$packages" > "$stamp"
