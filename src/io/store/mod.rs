@@ -186,6 +186,7 @@ impl Stores {
 }
 
 #[cfg(not(feature = "remote"))]
+#[expect(clippy::unused_self, clippy::unused_async, reason = "the signatures of the real ones above")]
 impl Stores {
     /// Stores with these bounds.
     #[must_use]
