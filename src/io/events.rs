@@ -377,10 +377,8 @@ impl Source for EventSource {
     }
 
     fn digest(&mut self) -> Result<SourceDigest> {
-        let stream_blake3 = self.hasher.finalize().to_hex().to_string();
         self.stream = Box::new(std::io::empty());
         let stored = self.stored.take().map_or(Ok::<_, Error>(None), |stored| stored())?;
-        let (bytes, blake3) = stored.unwrap_or_else(|| (self.offset, stream_blake3.clone()));
-        Ok(SourceDigest { bytes, blake3, stream_bytes: self.offset, stream_blake3, lost_rows: 0 })
+        Ok(SourceDigest::of_stream(self.offset, &self.hasher, stored))
     }
 }

@@ -239,11 +239,8 @@ impl Source for LineSource {
     }
 
     fn digest(&mut self) -> Result<SourceDigest> {
-        let stream_bytes = self.offset - self.first_byte;
-        let stream_blake3 = self.hasher.finalize().to_hex().to_string();
         self.stream = Box::new(std::io::empty());
         let stored = self.stored.take().map_or(Ok::<_, Error>(None), |stored| stored())?;
-        let (bytes, blake3) = stored.unwrap_or_else(|| (stream_bytes, stream_blake3.clone()));
-        Ok(SourceDigest { bytes, blake3, stream_bytes, stream_blake3, lost_rows: 0 })
+        Ok(SourceDigest::of_stream(self.offset - self.first_byte, &self.hasher, stored))
     }
 }

@@ -109,6 +109,16 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
+impl SourceDigest {
+    /// The digest of a stream; `stored` is what it was read from when that differs, such as a compressed file.
+    #[must_use]
+    pub fn of_stream(stream_bytes: u64, hasher: &blake3::Hasher, stored: Option<(u64, String)>) -> Self {
+        let stream_blake3 = hasher.finalize().to_hex().to_string();
+        let (bytes, blake3) = stored.unwrap_or_else(|| (stream_bytes, stream_blake3.clone()));
+        Self { bytes, blake3, stream_bytes, stream_blake3, lost_rows: 0 }
+    }
+}
+
 /// What was counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Totals {

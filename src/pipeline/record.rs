@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bridge::guard;
-use super::{Condense, ConversationFormat};
+use super::{Condense, ConversationFormat, Totals};
 use crate::engine::Scratch;
 use crate::error::{Error, ErrorKind};
 use crate::model::{Condensed, Content, Conversation, Original, Part, Reject, RejectReason, Role, ShapeName};
@@ -206,6 +206,21 @@ fn unknown(record: &str) -> Reject {
             reason: RejectReason::UnknownShape,
             detail: "the record holds no conversation in a known shape; name its shape with --shape".to_owned(),
         },
+    }
+}
+
+/// What a conversation adds to the totals.
+pub(crate) fn totals_of(conversation: &Conversation<'_>, condensed: &Condensed) -> Totals {
+    let metrics = &condensed.metrics;
+    Totals {
+        conversations: 1,
+        rejects: 0,
+        messages_in: conversation.messages.len() as u64,
+        messages_out: condensed.messages.len() as u64,
+        chars_in: metrics.chars_in as u64,
+        chars_out: metrics.chars_out as u64,
+        tokens_in: metrics.tokens_in as u64,
+        tokens_out: metrics.tokens_out as u64,
     }
 }
 

@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::record::{Encoded, Product, Recipe, Written, class_of, one_line, process};
+use super::record::{Encoded, Product, Recipe, Written, class_of, one_line, process, totals_of};
 use super::tables::{
     ConversationsBuilder, DecisionsBuilder, Kind, MetricsBuilder, OriginalRow, Place, RecordsBuilder, VerbatimBuilder,
 };
 use super::training::TrainingBuilder;
-use super::{Batch, DatasetOptions, EncodedBatch, Line, LineBatch, LineKind, RejectRow, Totals, label};
+use super::{Batch, DatasetOptions, EncodedBatch, Line, LineBatch, LineKind, RejectRow, label};
 use crate::engine::Scratch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Output, Reject, RejectReason};
@@ -245,18 +245,8 @@ impl Builders {
                 self.decisions.push(place, &decoded.conversation, decision);
             }
         }
-        let metrics = &condensed.metrics;
         self.out.proof.restored += 1;
-        self.out.totals.add(&Totals {
-            conversations: 1,
-            rejects: 0,
-            messages_in: decoded.conversation.messages.len() as u64,
-            messages_out: condensed.messages.len() as u64,
-            chars_in: metrics.chars_in as u64,
-            chars_out: metrics.chars_out as u64,
-            tokens_in: metrics.tokens_in as u64,
-            tokens_out: metrics.tokens_out as u64,
-        });
+        self.out.totals.add(&totals_of(&decoded.conversation, condensed));
         Ok(())
     }
 

@@ -12,11 +12,11 @@ use super::structs::{self, with_column};
 use crate::engine::Scratch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{self, Content, Output, Reject, RejectReason};
-use crate::pipeline::record::{Product, Recipe, class_of, process_prepared};
+use crate::pipeline::record::{Product, Recipe, class_of, process_prepared, totals_of};
 use crate::pipeline::tables::{DecisionsBuilder, Kind, MetricsBuilder, OriginalRow, Place, VerbatimBuilder};
 use crate::pipeline::training::TrainingBuilder;
 use crate::pipeline::work::{SCRATCH, Task};
-use crate::pipeline::{ConversationFormat, EncodedBatch, RejectRow, RowBatch, Totals, label};
+use crate::pipeline::{ConversationFormat, EncodedBatch, RejectRow, RowBatch, label};
 use crate::shape::{self, Decoded};
 
 /// A row with what the sidecar will hold of it.
@@ -128,17 +128,7 @@ impl<'t> Builders<'t> {
         }
         self.out.proof.restored += 1;
         self.out.proof.bytes += batch.marks[row].bytes;
-        let metrics = &condensed.metrics;
-        self.out.totals.add(&Totals {
-            conversations: 1,
-            rejects: 0,
-            messages_in: decoded.conversation.messages.len() as u64,
-            messages_out: condensed.messages.len() as u64,
-            chars_in: metrics.chars_in as u64,
-            chars_out: metrics.chars_out as u64,
-            tokens_in: metrics.tokens_in as u64,
-            tokens_out: metrics.tokens_out as u64,
-        });
+        self.out.totals.add(&totals_of(&decoded.conversation, condensed));
     }
 
     /// Puts what restores a row into the sidecar.
