@@ -7,7 +7,7 @@ use std::sync::Arc;
 use condenser::io::{DocumentSource, is_document};
 use condenser::pipeline::{Batch, BatchOptions, ConversationFormat, LineKind, Source};
 
-use crate::support::chats::{Blunt, Seeded, records};
+use crate::support::chats::{Blunt, Drip, Seeded, records};
 use crate::support::command::condenser;
 use crate::support::dir::TestDir;
 use crate::support::job;
@@ -232,14 +232,6 @@ fn documents_come_back_byte_for_byte_whatever_the_batches() {
 
 #[test]
 fn the_cuts_depend_on_the_bytes_alone() {
-    /// Gives one to seven bytes at a time.
-    struct Drip(Cursor<Vec<u8>>, Seeded);
-    impl Read for Drip {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let n = (1 + self.1.below(7)).min(buffer.len());
-            self.0.read(&mut buffer[..n])
-        }
-    }
     for seed in 0..16 {
         // Larger than one read, with a gap larger than a batch.
         let mut text = document(seed);

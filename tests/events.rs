@@ -6,15 +6,16 @@ use std::sync::Arc;
 
 use condenser::engine::{Engine, Scratch};
 use condenser::io::{EventSource, LineSource, Run, sniff};
-use condenser::model::{Content, EngineOptions, Message, Part, ProvenancePlace, ShapeName};
+use condenser::model::{EngineOptions, ProvenancePlace, ShapeName};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{BatchOptions, Commit, Condense, ConversationFormat, Source, verify_part};
 use condenser::shape::{VerbatimMap, decode, detect, restore_record, restore_row, uncompress_record};
 use proptest::prelude::*;
 
-use crate::support::chats::{Blunt, Seeded};
+use crate::support::chats::{Blunt, Drip, Seeded};
 use crate::support::command::condenser;
 use crate::support::dir::TestDir;
+use crate::support::talk::describe;
 use crate::support::{job, native};
 
 const FORMATS: [ConversationFormat; 2] = [ConversationFormat::Parquet, ConversationFormat::Jsonl];
@@ -88,30 +89,6 @@ fn check_runs(text: &[u8], kind: ShapeName, n_conversations: u64, n_rejects: u64
         );
         assert_eq!(done.commit.proof.raw_records, 0, "{format:?}\n{shown}");
     }
-}
-
-/// One line per message: role, id, name, content, calls, answered call.
-fn describe(message: &Message<'_>) -> String {
-    let mut line = vec![message.role.as_str().to_owned()];
-    line.extend(message.id.iter().map(|id| format!("#{id}")));
-    line.extend(message.name.iter().map(|name| format!("({name})")));
-    line.push(match &message.content {
-        Content::Text(text) => format!("{text:?}"),
-        Content::Parts(parts) => {
-            let part = |part: &Part<'_>| match part {
-                Part::Text(text) => format!("{text:?}"),
-                Part::Opaque => "_".to_owned(),
-            };
-            format!("[{}]", parts.iter().map(part).collect::<Vec<_>>().join(" "))
-        }
-        other => format!("{other:?}").to_lowercase(),
-    });
-    for call in &message.tool_calls {
-        let (id, name) = (call.id.as_deref().unwrap_or("-"), call.name.as_deref().unwrap_or("-"));
-        line.push(format!("{id}:{name}({})", call.arguments));
-    }
-    line.extend(message.tool_call_id.iter().map(|id| format!("->{id}")));
-    line.join(" ")
 }
 
 /// What is read from a log, from its list form too; both come back whatever is replaced.
@@ -422,19 +399,9 @@ proptest! {
             (lines, source.digest().expect("it ended"))
         };
         let whole = all(Box::new(Cursor::new(log.clone())), 1 << 20);
-        let drip = all(Box::new(Drip(Cursor::new(log.clone()))), batch_bytes);
+        let drip = all(Box::new(Drip(Cursor::new(log.clone()), Seeded::new(3))), batch_bytes);
         prop_assert_eq!(&whole, &drip);
         prop_assert_eq!(whole.1.stream_bytes, log.len() as u64);
-    }
-}
-
-/// Gives three bytes at a time.
-struct Drip(Cursor<Vec<u8>>);
-
-impl std::io::Read for Drip {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let n = buffer.len().min(3);
-        std::io::Read::read(&mut self.0, &mut buffer[..n])
     }
 }
 

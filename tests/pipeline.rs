@@ -13,7 +13,7 @@ use condenser::pipeline::{
     seal, verify_part,
 };
 
-use crate::support::chats::{Blunt, Seeded, jsonl, records};
+use crate::support::chats::{Blunt, Drip, Seeded, jsonl, records};
 use crate::support::dir::{TestDir, files};
 use crate::support::job::{self, Memory, MemorySink, block_on, run_source};
 
@@ -226,14 +226,6 @@ fn too_many_rejects_fail_the_job() {
 
 #[test]
 fn batches_are_cut_by_bytes_and_not_by_how_a_read_goes() {
-    /// Gives one to seven bytes at a time.
-    struct Drip(Cursor<Vec<u8>>, Seeded);
-    impl Read for Drip {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let n = (1 + self.1.below(7)).min(buffer.len());
-            self.0.read(&mut buffer[..n])
-        }
-    }
     let text = jsonl(60, 9).replace("}\n", "}\n\n").into_bytes();
     for (batch_bytes, max_record_bytes) in [(1, 1 << 20), (300, 1 << 20), (300, 200), (5000, 1 << 20)] {
         let options = BatchOptions { batch_bytes, max_record_bytes };

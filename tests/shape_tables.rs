@@ -10,8 +10,8 @@ use condenser::shape::{Decoded, decode, detect, restore_record, restore_row};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::shapes::describe;
 use crate::support::chats::Blunt;
+use crate::support::talk::describe;
 use crate::support::talk::{all, check_invariants, prose};
 
 /// Long enough to be summarised.

@@ -1,41 +1,12 @@
 //! What each shape reads from a record, what a condensed record looks like, and which records are refused.
 
 use condenser::model::{
-    Condensed, Content, Message, Metrics, NewBody, Output, Part, Provenance, ProvenancePlace, RejectReason,
-    Replacement, Role, ShapeName,
+    Condensed, Content, Metrics, NewBody, Output, Provenance, ProvenancePlace, RejectReason, Replacement, ShapeName,
 };
 use condenser::shape::{decode, detect};
 use proptest::prelude::*;
 
-/// One line per message: role, id, name, content, calls, answered call, provenance.
-pub(crate) fn describe(message: &Message<'_>) -> String {
-    let role = match &message.role {
-        Role::Other(role) => format!("other:{role}"),
-        Role::Missing => "missing".to_owned(),
-        role => role.as_str().to_owned(),
-    };
-    let mut line = vec![role];
-    line.extend(message.id.iter().map(|id| format!("#{id}")));
-    line.extend(message.name.iter().map(|name| format!("({name})")));
-    line.push(match &message.content {
-        Content::Text(text) => format!("{text:?}"),
-        Content::Parts(parts) => {
-            let part = |part: &Part<'_>| match part {
-                Part::Text(text) => format!("{text:?}"),
-                Part::Opaque => "_".to_owned(),
-            };
-            format!("[{}]", parts.iter().map(part).collect::<Vec<_>>().join(" "))
-        }
-        other => format!("{other:?}").to_lowercase(),
-    });
-    for call in &message.tool_calls {
-        let (id, name) = (call.id.as_deref().unwrap_or("-"), call.name.as_deref().unwrap_or("-"));
-        line.push(format!("{id}:{name}({})", call.arguments));
-    }
-    line.extend(message.tool_call_id.iter().map(|id| format!("->{id}")));
-    line.extend(message.provenance.iter().map(|found| format!("{:?} {}", found.ids, found.summary_id)));
-    line.join(" ")
-}
+use crate::support::talk::describe;
 
 fn check_read(shape: ShapeName, record: &str, expected: &str) {
     let decoded = decode(record, shape, "fallback").map_err(|reject| reject.detail).expect(record);

@@ -154,3 +154,13 @@ impl Condense for Blunt {
         Condensed { messages, decisions, metrics }
     }
 }
+
+/// Gives one to seven bytes at a time.
+pub(crate) struct Drip(pub(crate) std::io::Cursor<Vec<u8>>, pub(crate) Seeded);
+
+impl std::io::Read for Drip {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let n = (1 + self.1.below(7)).min(buffer.len());
+        self.0.read(&mut buffer[..n])
+    }
+}

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use condenser::engine::{Engine, Scratch};
 use condenser::model::{
-    Action, Condensed, Decision, EngineOptions, Metrics, NewBody, Output, ProvenancePlace, Reason, ShapeName,
+    Action, Condensed, Content, Decision, EngineOptions, Message, Metrics, NewBody, Output, Part, ProvenancePlace,
+    Reason, Role, ShapeName,
 };
 use condenser::shape;
 use condenser::stage::Stage;
@@ -208,4 +209,34 @@ pub fn prose(n: usize) -> String {
     }
     text.truncate(n.max(1));
     text.trim_end().to_owned()
+}
+
+/// One line per message: role, id, name, content, calls, answered call, provenance.
+pub(crate) fn describe(message: &Message<'_>) -> String {
+    let role = match &message.role {
+        Role::Other(role) => format!("other:{role}"),
+        Role::Missing => "missing".to_owned(),
+        role => role.as_str().to_owned(),
+    };
+    let mut line = vec![role];
+    line.extend(message.id.iter().map(|id| format!("#{id}")));
+    line.extend(message.name.iter().map(|name| format!("({name})")));
+    line.push(match &message.content {
+        Content::Text(text) => format!("{text:?}"),
+        Content::Parts(parts) => {
+            let part = |part: &Part<'_>| match part {
+                Part::Text(text) => format!("{text:?}"),
+                Part::Opaque => "_".to_owned(),
+            };
+            format!("[{}]", parts.iter().map(part).collect::<Vec<_>>().join(" "))
+        }
+        other => format!("{other:?}").to_lowercase(),
+    });
+    for call in &message.tool_calls {
+        let (id, name) = (call.id.as_deref().unwrap_or("-"), call.name.as_deref().unwrap_or("-"));
+        line.push(format!("{id}:{name}({})", call.arguments));
+    }
+    line.extend(message.tool_call_id.iter().map(|id| format!("->{id}")));
+    line.extend(message.provenance.iter().map(|found| format!("{:?} {}", found.ids, found.summary_id)));
+    line.join(" ")
 }
