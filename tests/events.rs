@@ -188,7 +188,7 @@ fn pi_sessions_are_read_also_with_two_events_on_a_line() {
         r#"user ["Read it."]
            assistant [_ "Reading." _] c1:read({"path":"a.rs"})
            tool (read) ["fn main() {}" _] ->c1
-           bashExecution "a.rs"
+           other:bashExecution "a.rs"
            assistant []
            user #m9 "Thanks.""#,
     );
