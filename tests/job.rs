@@ -3,7 +3,7 @@
 
 use crate::support::chats::jsonl;
 use crate::support::command::condenser;
-use crate::support::dir::TestDir;
+use crate::support::dir::{TestDir, files};
 
 /// A job over one small file.
 fn job(dir: &TestDir, text: &str) {
@@ -171,4 +171,23 @@ fn a_dry_run_prints_a_job_that_does_the_same_and_writes_nothing() {
     condenser(dir.root(), &["run", "job.toml", "--set", "inputs=[\"in.jsonl\", \"more\"]", "--set", "output=again"])
         .ok();
     assert_eq!(dir.read("run/manifest.json"), dir.read("again/manifest.json"));
+}
+
+#[test]
+fn shards_of_a_data_set_are_joined_and_a_compaction_has_none() {
+    let dir = TestDir::new();
+    for (name, n) in [("a.jsonl", 31), ("b.jsonl", 32), ("c.jsonl", 33)] {
+        dir.write(name, jsonl(20, n));
+    }
+    dir.write("job.toml", "kind = \"dataset\"\ninputs = [\"a.jsonl\", \"b.jsonl\", \"c.jsonl\"]\noutput = \"run\"\n");
+    for shard in ["0/2", "1/2"] {
+        condenser(dir.root(), &["run", "job.toml", "--shard", shard]).ok();
+    }
+    let told = condenser(dir.root(), &["finish", "run"]).ok();
+    assert!(told.stderr.contains("conversations in train"), "{}", told.stderr);
+    condenser(dir.root(), &["run", "job.toml", "--set", "output=whole"]).ok();
+    assert!(files(&dir.path("run")) == files(&dir.path("whole")));
+    dir.write("night.toml", "kind = \"compaction\"\ninputs = [\"a.jsonl\"]\noutput = \"store\"\n");
+    let told = condenser(dir.root(), &["run", "night.toml", "--shard", "0/2"]).exits(2);
+    assert!(told.stderr.contains("every call is a run of its own"), "{}", told.stderr);
 }

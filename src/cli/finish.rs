@@ -6,17 +6,25 @@ use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::finish;
 
 use super::args::FinishArgs;
+use super::run::counts;
 use super::{Ending, block_on, message, place, progress};
 
 /// Runs the command.
 pub(crate) fn run(args: &FinishArgs) -> Result<Ending> {
+    let run = place(&args.run, &args.stores.stores())?;
+    let place = run.clone();
     let manifest = block_on(async {
-        let place = place(&args.run, &args.stores.stores())?;
         let (plan, commits, sink) = Bridge::run_blocking("run", move || RunWriter::reopen(place)).await?;
         finish(&plan, commits, &sink).await
     })?;
     if !args.quiet {
         message::note(&progress::summary(&manifest.totals));
+        if manifest.options.dataset.is_some() {
+            message::note(&counts(&run)?);
+        }
+        if manifest.options.measure_only {
+            message::note(&format!("the figures: condenser report {run}"));
+        }
     }
     Ok(if manifest.totals.rejects > 0 { Ending::Rejects } else { Ending::Clean })
 }

@@ -19,6 +19,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
     let stores = stores_of(&settings);
     let run = compress::place_of(target(&settings)?, &args.place, &stores)?;
     match settings.kind {
+        JobKind::Compaction if args.place.shard.is_some() || args.place.fresh => {
+            let message =
+                "--shard and --fresh do not go with a compaction: every call is a run of its own in the store";
+            Err(Error::new(ErrorKind::Usage, "", message))
+        }
         JobKind::Compaction => compaction::run(&settings, &run, &stores),
         JobKind::Compress | JobKind::Dataset | JobKind::Report => {
             let inputs = expand(&settings.inputs, &stores)?;
@@ -58,7 +63,7 @@ fn target(settings: &JobSettings) -> Result<&str> {
 }
 
 /// How many conversations went where.
-fn counts(place: &Place) -> Result<String> {
+pub(super) fn counts(place: &Place) -> Result<String> {
     let run = Run::open(place.clone())?;
     let rows = |table: &str| -> u64 {
         let files = run.commits.iter().flat_map(|commit| &commit.files);
