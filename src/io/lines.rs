@@ -11,6 +11,14 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 /// Gives sizes and hashes of what was stored, after the end of the stream.
 pub(crate) type Stored = Box<dyn FnOnce() -> Result<Option<(u64, String)>> + Send>;
 
+/// Says where the text of a compressed stream breaks off.
+pub(crate) fn torn_detail(offset: u64, why: &str) -> String {
+    format!(
+        "the compressed stream is damaged or ends early after byte {offset} of the text: {why}; fetch or write the file \
+         again"
+    )
+}
+
 /// Lines of an uncompressed stream.
 pub struct LineSource {
     name: String,
@@ -193,7 +201,7 @@ impl LineSource {
     fn torn(&mut self, at: usize) -> LineKind {
         let why = self.failure.take().unwrap_or_default();
         let offset = self.offset + at as u64;
-        LineKind::Torn(format!("the compressed stream is damaged or ends early after byte {offset} of the text: {why}"))
+        LineKind::Torn(torn_detail(offset, &why))
     }
 
     /// The next lines, `None` at the end.
