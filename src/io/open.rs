@@ -300,14 +300,15 @@ fn stored(raw: Arc<Mutex<Raw>>, name: String) -> Stored {
     })
 }
 
-/// The first bytes of a stream, and the same stream from its beginning. Damage among them is met again later.
+/// The first bytes of a stream, and the same stream from its beginning. Damage among them is met again later, and what
+/// stands behind it after that.
 fn peek(mut stream: Box<dyn Read + Send>) -> (Vec<u8>, Box<dyn Read + Send>) {
     let mut head = Vec::new();
     let damage = stream.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head).err();
     let start = io::Cursor::new(head.clone());
     match damage {
         None => (head, Box::new(start.chain(stream))),
-        Some(error) => (head, Box::new(start.chain(Damaged(Some(error))))),
+        Some(error) => (head, Box::new(start.chain(Damaged(Some(error))).chain(stream))),
     }
 }
 
