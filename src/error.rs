@@ -14,6 +14,8 @@ pub struct Error {
     pub message: String,
     /// The cause.
     pub source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    /// What to do, when neither the kind nor the message says it.
+    pub hint: Option<&'static str>,
 }
 
 /// Who can act.
@@ -39,13 +41,20 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// An error without a cause.
     pub fn new(kind: ErrorKind, place: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { kind, place: place.into(), message: message.into(), source: None }
+        Self { kind, place: place.into(), message: message.into(), source: None, hint: None }
     }
 
     /// The same error with its cause.
     #[must_use]
     pub fn because(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
+        self
+    }
+
+    /// The same error with what to do about it.
+    #[must_use]
+    pub fn hinting(mut self, hint: &'static str) -> Self {
+        self.hint = Some(hint);
         self
     }
 }

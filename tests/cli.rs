@@ -1,8 +1,8 @@
 //! The program from outside: commands, exit codes, what they print, and bad inputs.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use condenser::io::{SCHEMA_NAMES, open_codec, schema};
+use condenser::io::{SCHEMA_NAMES, schema};
 
 use crate::support::chats::jsonl;
 use crate::support::command::condenser;
@@ -10,97 +10,6 @@ use crate::support::dir::{TestDir, files};
 
 fn manifest_dir() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// A file of `tests/data/bad`, the reasons of its rejects in order, and the number of its conversations.
-const BAD: &[(&str, &[&str], usize)] = &[
-    ("blank_lines.jsonl", &[], 2),
-    ("bom.jsonl", &[], 2),
-    ("bom_alone.jsonl", &[], 0),
-    ("broken_json.jsonl", &["invalid_json", "invalid_json", "invalid_json"], 2),
-    ("crlf.jsonl", &[], 4),
-    ("damaged.jsonl.gz", &["torn_stream"], 100),
-    ("deep.jsonl", &["invalid_json"], 3),
-    ("duplicate_keys.jsonl", &[], 1),
-    ("empty.jsonl", &[], 0),
-    ("gzip_with_garbage.jsonl.gz", &["torn_stream"], 1),
-    ("hostile_ids.jsonl", &[], 3),
-    ("huge_ids.jsonl", &[], 3),
-    ("invalid_utf8.jsonl", &["invalid_utf8"], 2),
-    ("lone_surrogates.jsonl", &[], 1),
-    ("members.jsonl.gz", &[], 2),
-    ("mixed_line_ends.jsonl", &[], 4),
-    ("no_last_newline.jsonl", &[], 4),
-    (
-        "no_objects.jsonl",
-        &[
-            "unknown_shape",
-            "unknown_shape",
-            "unknown_shape",
-            "unknown_shape",
-            "unknown_shape",
-            "no_messages",
-            "no_messages",
-            "message_not_object",
-        ],
-        1,
-    ),
-    ("nuls.jsonl", &["invalid_json", "invalid_json"], 2),
-    ("number_forms.jsonl", &[], 1),
-    ("only_blank_lines.jsonl", &[], 0),
-    ("skippable_frames.jsonl.zst", &[], 2),
-    ("torn.jsonl.gz", &["torn_stream"], 90),
-    ("torn.jsonl.zst", &["torn_stream"], 100),
-];
-
-fn bad(name: &str) -> PathBuf {
-    manifest_dir().join("tests/data/bad").join(name)
-}
-
-/// What a file holds before it breaks.
-fn stream_of(path: &Path) -> Vec<u8> {
-    let file = std::io::BufReader::new(std::fs::File::open(path).expect("the file is there"));
-    let (_, mut stream) = open_codec(file).expect("its first bytes can be read");
-    let mut bytes = Vec::new();
-    drop(std::io::Read::read_to_end(&mut stream, &mut bytes));
-    bytes
-}
-
-#[test]
-fn every_bad_file_has_a_case() {
-    let names: Vec<String> = files(&manifest_dir().join("tests/data/bad")).into_keys().collect();
-    let cases: Vec<&str> = BAD.iter().map(|(name, ..)| *name).collect();
-    assert_eq!(names, cases);
-}
-
-#[test]
-fn bad_inputs_give_rejects_and_come_back_as_they_were() {
-    for (name, reasons, n_conversations) in BAD {
-        for format in ["parquet", "jsonl"] {
-            let dir = TestDir::new();
-            let input = bad(name);
-            let input = input.to_str().expect("the path is text");
-            let code = if reasons.is_empty() { 0 } else { 3 };
-            condenser(dir.root(), &["compress", input, "-o", "run", "--format", format]).exits(code);
-            let found: Vec<String> = match std::fs::read_to_string(dir.path("run/rejects/part-00000.jsonl")) {
-                Ok(text) => text.lines().map(reason_of).collect(),
-                Err(_) => Vec::new(),
-            };
-            assert_eq!(&found, reasons, "{name}");
-            let manifest: serde_json::Value =
-                serde_json::from_slice(&dir.read("run/manifest.json")).expect("it is JSON");
-            let conversations = manifest["totals"]["conversations"].as_u64().expect("a count") as usize;
-            // How much of a damaged stream can be read is up to the codec; the number is a lower bound.
-            if reasons.contains(&"torn_stream") {
-                assert!(conversations >= *n_conversations, "{name}: {conversations}");
-            } else {
-                assert_eq!(conversations, *n_conversations, "{name}");
-            }
-            let restored = condenser(dir.root(), &["restore", "run", "-o", "-"]).ok().stdout;
-            assert!(restored == stream_of(Path::new(input)), "{name} does not come back");
-            condenser(dir.root(), &["verify", "run", "--against", input]).ok();
-        }
-    }
 }
 
 fn reason_of(line: &str) -> String {

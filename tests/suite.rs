@@ -14,6 +14,7 @@ mod cli;
 mod compaction;
 mod corpora;
 mod crash;
+mod damage;
 mod dataset;
 mod defects;
 mod documents;

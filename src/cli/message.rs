@@ -40,6 +40,9 @@ fn stderr(text: &str) {
 }
 
 fn hint(error: &Error) -> Option<&'static str> {
+    if error.hint.is_some() {
+        return error.hint;
+    }
     let says = |text: &str| error.message.contains(text);
     Some(match error.kind {
         ErrorKind::Usage if says("committed run") => {
@@ -54,6 +57,36 @@ fn hint(error: &Error) -> Option<&'static str> {
             "look at the reasons with --max-rejects left out, or name the shape with --shape"
         }
         ErrorKind::Internal => "this is a defect of condenser; please report it with the record that it names",
-        ErrorKind::Io | ErrorKind::Input | ErrorKind::Interrupted => return None,
+        ErrorKind::Io => return system_hint(error),
+        ErrorKind::Input | ErrorKind::Interrupted => return None,
+    })
+}
+
+/// What to do when the system refused.
+fn system_hint(error: &Error) -> Option<&'static str> {
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        if let Some(refusal) = inner.downcast_ref::<io::Error>() {
+            return hint_of(refusal.kind());
+        }
+        cause = inner.source();
+    }
+    None
+}
+
+fn hint_of(kind: io::ErrorKind) -> Option<&'static str> {
+    use io::ErrorKind::{
+        BrokenPipe, FileTooLarge, IsADirectory, NotADirectory, NotFound, PermissionDenied, QuotaExceeded,
+        ReadOnlyFilesystem, StorageFull,
+    };
+    Some(match kind {
+        StorageFull | QuotaExceeded | FileTooLarge => {
+            "make room, or raise the limit of sizes, and run the same command again: what was committed stays"
+        }
+        PermissionDenied | ReadOnlyFilesystem => "look at the rights of the file and its folder, or name another place",
+        NotFound | NotADirectory => "look at the path; the file or a folder above it is not there",
+        IsADirectory => "name a file; for all files of a folder, name the folder as an input",
+        BrokenPipe => "the program that reads the output ended first",
+        _ => return None,
     })
 }

@@ -55,6 +55,9 @@ pub fn open_codec<R: BufRead + Send + 'static>(mut reader: R) -> io::Result<(Cod
 /// Reads member after member; after a damaged one it goes on with the next.
 struct GzipReader<R> {
     state: Gzip<R>,
+    /// What the last step decoded, and how much of it was given out.
+    step: Vec<u8>,
+    at: usize,
 }
 
 enum Gzip<R> {
@@ -65,12 +68,14 @@ enum Gzip<R> {
 
 /// The fixed part of a member's header (RFC 1952).
 const GZIP_HEADER_BYTES: usize = 10;
-/// Decoders give at most this much at a time, so that little is lost when an error comes with it.
+/// The decoder gives at most this much at a time, since what it decodes in a step that fails is lost. The steps do not
+/// depend on who reads, so that every reader gets the same of a damaged member.
 const MAX_STEP: usize = 32 << 10;
 
 impl<R: BufRead> GzipReader<R> {
     fn new(reader: R) -> Self {
-        Self { state: Gzip::Member(Box::new(GzDecoder::new(StepBack::new(reader)))) }
+        let state = Gzip::Member(Box::new(GzDecoder::new(StepBack::new(reader))));
+        Self { state, step: Vec::new(), at: 0 }
     }
 }
 
@@ -80,12 +85,9 @@ fn begins_member(bytes: &[u8]) -> bool {
         if flags & 0xE0 == 0 && matches!(level, 0 | 2 | 4) && (*system <= 13 || *system == 255))
 }
 
-impl<R: BufRead> Read for GzipReader<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let step = buffer.len().min(MAX_STEP);
-        if step == 0 {
-            return Ok(0);
-        }
+impl<R: BufRead> GzipReader<R> {
+    /// One step; nothing at the end.
+    fn decode(&mut self, step: &mut [u8]) -> io::Result<usize> {
         loop {
             match std::mem::replace(&mut self.state, Gzip::Ended) {
                 Gzip::Ended => return Ok(0),
@@ -95,7 +97,7 @@ impl<R: BufRead> Read for GzipReader<R> {
                         self.state = Gzip::Member(Box::new(GzDecoder::new(reader)));
                     }
                 }
-                Gzip::Member(mut decoder) => match decoder.read(&mut buffer[..step]) {
+                Gzip::Member(mut decoder) => match decoder.read(step) {
                     Ok(0) => {
                         let mut reader = decoder.into_inner();
                         reader.mark();
@@ -119,15 +121,41 @@ impl<R: BufRead> Read for GzipReader<R> {
     }
 }
 
-/// Decodes frame after frame; after a damaged one it goes on with the next. The reader of the zstd crate drops what
-/// it decoded in the step that fails; this one gives it first.
+impl<R: BufRead> Read for GzipReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        if self.at == self.step.len() {
+            let mut step = std::mem::take(&mut self.step);
+            step.resize(MAX_STEP, 0);
+            let decoded = self.decode(&mut step);
+            step.truncate(*decoded.as_ref().unwrap_or(&0));
+            (self.step, self.at) = (step, 0);
+            decoded?;
+        }
+        let n = buffer.len().min(self.step.len() - self.at);
+        buffer[..n].copy_from_slice(&self.step[self.at..self.at + n]);
+        self.at += n;
+        Ok(n)
+    }
+}
+
+/// Decodes frame after frame; after a damaged one it goes on with the next. What a call of the decoder decoded before it
+/// fails is lost, so that each call makes one step, and none before everything that was decoded is given out.
 struct ZstdReader<R> {
     reader: StepBack<R>,
     decoder: Decoder<'static>,
     between_frames: bool,
-    failure: Option<io::Error>,
+    /// So many bytes bring the decoder to its next step.
+    n_wanted: usize,
+    /// Everything that was decoded was given out.
+    is_drained: bool,
     damaged: bool,
 }
+
+/// The first bytes of a frame that its decoder asks for.
+const FRAME_START_BYTES: usize = 5;
 
 impl<R: BufRead> ZstdReader<R> {
     fn new(reader: R) -> io::Result<Self> {
@@ -135,7 +163,8 @@ impl<R: BufRead> ZstdReader<R> {
             reader: StepBack::new(reader),
             decoder: decoder()?,
             between_frames: true,
-            failure: None,
+            n_wanted: FRAME_START_BYTES,
+            is_drained: true,
             damaged: false,
         })
     }
@@ -144,6 +173,7 @@ impl<R: BufRead> ZstdReader<R> {
     fn resume(&mut self) -> io::Result<bool> {
         self.decoder = decoder()?;
         self.between_frames = true;
+        (self.n_wanted, self.is_drained) = (FRAME_START_BYTES, true);
         self.reader.step_back();
         let found = self.reader.skip_to(ZSTD_MAGIC[0], ZSTD_MAGIC.len(), |bytes| bytes.starts_with(&ZSTD_MAGIC))?;
         self.reader.mark();
@@ -159,19 +189,21 @@ fn decoder() -> io::Result<Decoder<'static>> {
 
 impl<R: BufRead> Read for ZstdReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if let Some(error) = self.failure.take() {
-            return Err(error);
-        }
         if buffer.is_empty() || (std::mem::take(&mut self.damaged) && !self.resume()?) {
             return Ok(0);
         }
         loop {
             let input = self.reader.fill_buf()?;
-            if input.is_empty() {
-                let torn = || io::Error::new(io::ErrorKind::UnexpectedEof, "the last zstd frame ends early");
-                return if std::mem::replace(&mut self.between_frames, true) { Ok(0) } else { Err(torn()) };
+            if input.is_empty() && self.is_drained {
+                if std::mem::replace(&mut self.between_frames, true) {
+                    return Ok(0);
+                }
+                // A frame that lost its end may have swallowed the beginning of the next one.
+                self.damaged = true;
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "a zstd frame ends early"));
             }
-            let mut source = InBuffer::around(input);
+            let n_fed = if self.is_drained { input.len().min(self.n_wanted) } else { 0 };
+            let mut source = InBuffer::around(&input[..n_fed]);
             let mut target = OutBuffer::around(&mut *buffer);
             let result = self.decoder.run(&mut source, &mut target);
             let (consumed, produced) = (source.pos(), target.pos());
@@ -180,14 +212,15 @@ impl<R: BufRead> Read for ZstdReader<R> {
                 Ok(0) => {
                     self.reader.mark();
                     self.between_frames = true;
+                    (self.n_wanted, self.is_drained) = (FRAME_START_BYTES, true);
                 }
-                Ok(_) => self.between_frames = false,
+                Ok(n_wanted) => {
+                    self.between_frames = false;
+                    (self.n_wanted, self.is_drained) = (n_wanted, produced < buffer.len());
+                }
                 Err(error) => {
                     self.damaged = true;
-                    if produced == 0 {
-                        return Err(error);
-                    }
-                    self.failure = Some(error);
+                    return Err(error);
                 }
             }
             if produced > 0 {

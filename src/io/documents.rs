@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::extent::Extent;
 use super::feed::{Feed, Inside};
-use super::lines::Stored;
+use super::lines::{Stored, torn_detail};
 use crate::error::{Error, Result};
 use crate::pipeline::{Batch, BatchOptions, Line, LineBatch, LineKind, Source, SourceDigest};
 
@@ -309,10 +309,12 @@ impl DocumentSource {
         let broken = match (self.feed.failure.take(), self.place) {
             (Some(why), _) => {
                 let offset = self.offset + self.start as u64;
-                Some(format!("the compressed stream is damaged or ends early after byte {offset} of the text: {why}"))
+                Some(torn_detail(offset, &why))
             }
             (None, Place::Outside | Place::Done) => None,
-            (None, _) => Some("the document ends before its last bracket; is it cut off?".to_owned()),
+            (None, _) => {
+                Some("the document ends before its last bracket; is it cut off? Fetch or write it again".to_owned())
+            }
         };
         self.place = Place::Done;
         match broken {

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use foldhash::HashMap;
 
-use super::lines::Stored;
+use super::lines::{Stored, torn_detail};
 use super::sessions::{BOM, Run, Sessions, blocks, span};
 use crate::error::{Error, Result};
 use crate::model::ShapeName;
@@ -349,7 +349,7 @@ impl EventSource {
 
     fn torn(&mut self, offset: u64) -> LineKind {
         let why = self.failure.take().unwrap_or_default();
-        LineKind::Torn(format!("the compressed stream is damaged or ends early after byte {offset} of the text: {why}"))
+        LineKind::Torn(torn_detail(offset, &why))
     }
 
     /// Forgets what was handed out.

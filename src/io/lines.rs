@@ -8,8 +8,19 @@ use crate::pipeline::{Batch, BatchOptions, Line, LineBatch, LineKind, Source, So
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
+/// After so many breaks in a row with nothing between them a stream is given up.
+const MAX_BREAKS: usize = 1000;
+
 /// Gives sizes and hashes of what was stored, after the end of the stream.
 pub(crate) type Stored = Box<dyn FnOnce() -> Result<Option<(u64, String)>> + Send>;
+
+/// Says where the text of a compressed stream breaks off.
+pub(crate) fn torn_detail(offset: u64, why: &str) -> String {
+    format!(
+        "the compressed stream is damaged or ends early after byte {offset} of the text: {why}; fetch or write the file \
+         again"
+    )
+}
 
 /// Lines of an uncompressed stream.
 pub struct LineSource {
@@ -193,14 +204,19 @@ impl LineSource {
     fn torn(&mut self, at: usize) -> LineKind {
         let why = self.failure.take().unwrap_or_default();
         let offset = self.offset + at as u64;
-        LineKind::Torn(format!("the compressed stream is damaged or ends early after byte {offset} of the text: {why}"))
+        LineKind::Torn(torn_detail(offset, &why))
     }
 
     /// The next lines, `None` at the end.
     pub fn next_lines(&mut self) -> Option<LineBatch> {
         if self.ended && self.rest.is_empty() && self.failure.is_none() && std::mem::take(&mut self.broke) {
-            self.ended = false;
-            self.fill(self.options.batch_bytes.max(1));
+            for _ in 0..MAX_BREAKS {
+                (self.ended, self.broke, self.failure) = (false, false, None);
+                self.fill(self.options.batch_bytes.max(1));
+                if !self.rest.is_empty() || !self.broke {
+                    break;
+                }
+            }
             if self.rest.is_empty() {
                 // Nothing comes behind the damage; that it is there was told.
                 (self.ended, self.broke, self.failure) = (true, false, None);

@@ -11,7 +11,7 @@ use super::codec::{Codec, open_codec};
 use super::lines::Stored;
 use super::range::RangeReader;
 use super::row_files::{MAGIC_BYTES, named_table, open_table, open_table_stream, row_groups, sniff_table};
-use super::store::{Blob, Place, store_error};
+use super::store::{Blob, Place, mark_of, store_error};
 use super::{DocumentSource, EventSource, Input, LineSource, failed, is_document, sniff_as};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ShapeName;
@@ -33,10 +33,11 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// The inputs as they are now, each with the slices that it is cut into.
+    /// The inputs as they are now, each with the slices that it is cut into. A local file that cannot be opened is
+    /// planned too, so that it does not stop the others; opening it fails.
     ///
     /// # Errors
-    /// When an input cannot be looked at.
+    /// When an input is a directory, or a store does not answer.
     pub fn plan(
         inputs: Vec<Input>,
         options: BatchOptions,
@@ -68,14 +69,20 @@ fn look_at(input: &Input, split_bytes: u64, forced: Option<ShapeName>) -> Result
     let endless = |source| Ok((PlannedInput { source, bytes: None, mark: None }, vec![Slice::Whole]));
     let Some(file) = &input.file else { return endless(source) };
     if let Some(path) = file.as_local() {
-        let failed = |error| failed(&input.name, "cannot be looked at", error);
-        let metadata = std::fs::metadata(path).map_err(failed)?;
+        let Ok(metadata) = std::fs::metadata(path) else {
+            // Gone or out of reach since it was listed. Who opens it says so; the other inputs go on.
+            return Ok((PlannedInput { source, bytes: Some(0), mark: None }, vec![Slice::Whole]));
+        };
         if metadata.is_dir() {
             return Err(Error::new(ErrorKind::Input, &input.name, "is a directory; its files are the inputs"));
         }
         if !metadata.is_file() {
             // A pipe has no size and is read once, to its end.
             return endless(source);
+        }
+        if std::fs::File::open(path).is_err() {
+            let mark = Some(mark_of(&metadata));
+            return Ok((PlannedInput { source, bytes: Some(metadata.len()), mark }, vec![Slice::Whole]));
         }
     }
     let blob = file.open()?;
@@ -151,7 +158,16 @@ fn open_planned(input: &Input, file: &Place, planned: Option<&PlannedInput>) -> 
         // Files of this machine may grow, but what is in a store is replaced as a whole.
         return Err(Error::new(ErrorKind::Input, &input.name, "the object has changed since the job began"));
     }
-    Ok(blob)
+    let changed = |message: String| Err(Error::new(ErrorKind::Input, &input.name, message));
+    match (planned.and_then(|planned| planned.bytes), blob.bytes()) {
+        (Some(_), _) if planned.is_some_and(|planned| planned.mark.is_none()) => {
+            changed("the file was not there when the job began".to_owned())
+        }
+        (Some(before), Some(now)) if now < before => {
+            changed(format!("the file became shorter: {before} bytes when the job began, {now} bytes now"))
+        }
+        _ => Ok(blob),
+    }
 }
 
 /// The input as a table, when it is a file that begins as one.
@@ -177,7 +193,7 @@ fn open_if_table(
         Some(container) => open_table(&input.name, blob, container, groups, options, tables).map(Some),
         None if named_table(Path::new(&input.name)).is_some() => {
             let message = "the file is named like a table, but begins neither as Parquet nor as Arrow IPC: it is \
-                           damaged, empty or something else";
+                           damaged, empty or something else; fetch or write it again, or name it as what it is";
             Err(Error::new(ErrorKind::Input, &input.name, message))
         }
         None => Ok(None),
@@ -286,14 +302,15 @@ fn stored(raw: Arc<Mutex<Raw>>, name: String) -> Stored {
     })
 }
 
-/// The first bytes of a stream, and the same stream from its beginning. Damage among them is met again later.
+/// The first bytes of a stream, and the same stream from its beginning. Damage among them is met again later, and what
+/// stands behind it after that.
 fn peek(mut stream: Box<dyn Read + Send>) -> (Vec<u8>, Box<dyn Read + Send>) {
     let mut head = Vec::new();
     let damage = stream.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head).err();
     let start = io::Cursor::new(head.clone());
     match damage {
         None => (head, Box::new(start.chain(stream))),
-        Some(error) => (head, Box::new(start.chain(Damaged(Some(error))))),
+        Some(error) => (head, Box::new(start.chain(Damaged(Some(error))).chain(stream))),
     }
 }
 

@@ -138,7 +138,7 @@ pub async fn compress<S: Sink>(
     let mut failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
     failures.sort_by_key(|(part, _)| *part);
     if !failures.is_empty() {
-        return Err(unreadable(failures));
+        return Err(unreadable(failures, plan.parts.len()));
     }
     let n_missing = plan.parts.len() - commits.len();
     let mut totals = Totals::default();
@@ -277,13 +277,24 @@ fn check_share(max_rejects: Option<MaxRejects>, done: &Done, name: &str) -> Resu
 }
 
 /// One error for all inputs that could not be read: the first, and how many there are.
-fn unreadable(mut failures: Vec<(usize, Error)>) -> Error {
+fn unreadable(mut failures: Vec<(usize, Error)>, n_parts: usize) -> Error {
     let more = failures.len() - 1;
+    let all = failures.len() == n_parts;
     let (_, mut first) = failures.swap_remove(0);
     if more > 0 {
         first.message.push_str(&format!(" (and {more} more inputs could not be read)"));
     }
-    first.message.push_str("; everything else is committed, the same command goes on from there");
+    let may_pass = first.kind == ErrorKind::Io;
+    first.message.push_str(match (all, may_pass) {
+        (true, _) => "",
+        (false, true) => "; everything else is committed, the same command goes on from there",
+        (false, false) => "; everything else is committed",
+    });
+    if !may_pass {
+        first
+            .hint
+            .get_or_insert("mend the input or leave it out; both make another job: name a new --output, or --fresh");
+    }
     first
 }
 

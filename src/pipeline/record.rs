@@ -201,7 +201,10 @@ fn decode<'r>(recipe: &Recipe<'_>, record: &'r str, fallback_id: &str) -> Result
 /// Says why no shape was found: broken JSON is told apart from JSON that is no conversation.
 fn unknown(record: &str) -> Reject {
     match serde_json::from_str::<serde::de::IgnoredAny>(record) {
-        Err(error) => Reject { reason: RejectReason::InvalidJson, detail: format!("the line is not JSON: {error}") },
+        Err(error) => {
+            let advice = advice(record.as_bytes()).unwrap_or("correct the record");
+            Reject { reason: RejectReason::InvalidJson, detail: format!("not JSON: {error}; {advice}") }
+        }
         Ok(_) => Reject {
             reason: RejectReason::UnknownShape,
             detail: "the record holds no conversation in a known shape; name its shape with --shape".to_owned(),
@@ -221,6 +224,18 @@ pub(crate) fn totals_of(conversation: &Conversation<'_>, condensed: &Condensed) 
         chars_out: metrics.chars_out as u64,
         tokens_in: metrics.tokens_in as u64,
         tokens_out: metrics.tokens_out as u64,
+    }
+}
+
+/// What to do with a line that is something else than text in UTF-8.
+pub(super) fn advice(raw: &[u8]) -> Option<&'static str> {
+    let n_zeros = memchr::memchr_iter(0, raw).count();
+    if raw.starts_with(&[0x1F, 0x8B]) || raw.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]) {
+        Some("compressed data begins here, inside a plain file: cut the file in two at this byte")
+    } else if raw.starts_with(&[0xFF, 0xFE]) || raw.starts_with(&[0xFE, 0xFF]) || n_zeros * 3 > raw.len() {
+        Some("the file looks like UTF-16: convert it with `iconv -f UTF-16 -t UTF-8`")
+    } else {
+        None
     }
 }
 

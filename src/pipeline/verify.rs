@@ -5,6 +5,9 @@ use std::io::Read;
 use super::{Commit, Restorer};
 use crate::error::{Error, ErrorKind, Result};
 
+/// After so many breaks in a row with nothing between them a stream is given up.
+const MAX_BREAKS: usize = 1000;
+
 /// What was compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Difference {
@@ -34,8 +37,7 @@ pub fn verify_part(
         hasher.update(&slice.bytes);
         if let Some(original) = original.as_deref_mut() {
             expected.clear();
-            // A damaged stream ends where it is damaged; what was read before that counts.
-            drop(original.take(slice.bytes.len() as u64).read_to_end(&mut expected));
+            read_around_damage(original, slice.bytes.len(), &mut expected);
             if expected != slice.bytes {
                 let same = expected.iter().zip(&slice.bytes).take_while(|(a, b)| a == b).count() as u64;
                 return Err(differs(format!(
@@ -55,6 +57,19 @@ pub fn verify_part(
         return Err(differs("the restored stream differs from the one that was read: its hash is another".to_owned()));
     }
     Ok(done)
+}
+
+/// Reads up to `n` bytes. What stands before and behind damage counts; a stream that only breaks is given up.
+fn read_around_damage(stream: &mut dyn Read, n: usize, bytes: &mut Vec<u8>) {
+    let mut n_breaks = 0;
+    while bytes.len() < n && n_breaks < MAX_BREAKS {
+        let before = bytes.len();
+        match stream.take((n - before) as u64).read_to_end(bytes) {
+            Ok(_) => return,
+            Err(_) if bytes.len() > before => n_breaks = 0,
+            Err(_) => n_breaks += 1,
+        }
+    }
 }
 
 /// Checks that nothing is left of an original after its last part.

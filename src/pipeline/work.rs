@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::record::{Encoded, Product, Recipe, Written, class_of, one_line, process, totals_of};
+use super::record::{Encoded, Product, Recipe, Written, advice, class_of, one_line, process, totals_of};
 use super::tables::{
     ConversationsBuilder, DecisionsBuilder, Kind, MetricsBuilder, OriginalRow, Place, RecordsBuilder, VerbatimBuilder,
 };
@@ -141,7 +141,8 @@ impl Builders {
             }
             LineKind::Piece { first: true } => Reject {
                 reason: RejectReason::TooLong,
-                detail: "the line is longer than --max-record-bytes; its bytes follow in pieces".to_owned(),
+                detail: "the record is longer than --max-record-bytes; its bytes follow in pieces; raise the limit"
+                    .to_owned(),
             },
             LineKind::Piece { first: false } => {
                 let row = RejectRow {
@@ -304,5 +305,6 @@ fn blank(bytes: &[u8], task: &Task<'_>) -> Result<String> {
 
 fn invalid_utf8(raw: &[u8]) -> Reject {
     let at = std::str::from_utf8(raw).err().map_or(0, |error| error.valid_up_to());
-    Reject { reason: RejectReason::InvalidUtf8, detail: format!("byte {at} of the line is not UTF-8") }
+    let advice = advice(raw).unwrap_or("convert the file to UTF-8, or correct the line");
+    Reject { reason: RejectReason::InvalidUtf8, detail: format!("byte {at} of the line is not UTF-8; {advice}") }
 }

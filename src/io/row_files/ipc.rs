@@ -8,7 +8,7 @@ use arrow::error::ArrowError;
 use arrow::ipc::reader::{FileReader, StreamReader};
 use arrow::record_batch::RecordBatch;
 
-use super::{Chunk, RowStream, failed, hash_blob};
+use super::{ADVICE, Chunk, RowStream, failed, hash_blob};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::store::{Blob, BlobFile};
 use crate::pipeline::LostRows;
@@ -96,8 +96,9 @@ impl RowStream for IpcFile {
         }
         Ok(Some(read.map_or_else(
             |message| {
-                let detail =
-                    format!("record batch {index} cannot be read and is lost, nobody knows how many rows: {message}");
+                let detail = format!(
+                    "record batch {index} cannot be read and is lost, nobody knows how many rows: {message}; {ADVICE}"
+                );
                 Chunk::Lost(LostRows { rows: 0, detail })
             },
             Chunk::Rows,
@@ -129,7 +130,8 @@ impl IpcStream {
         let reader = HashedReader { stream, stored: stored.clone() };
         let reader = BufReader::with_capacity(READ_BYTES, reader);
         let damaged = |message: String| {
-            let text = format!("the schema at the beginning cannot be read, and without it no row: {message}");
+            let text =
+                format!("the schema at the beginning cannot be read, and without it no row: {message}; {ADVICE}");
             Error::new(ErrorKind::Input, name, text)
         };
         let reader = match guard(|| StreamReader::try_new(reader, None)) {
@@ -156,7 +158,7 @@ impl IpcStream {
                     return None;
                 }
                 Some(message) => {
-                    format!("the footer is damaged; what stands before it was read as a stream: {message}")
+                    format!("the footer is damaged; what stands before it was read as a stream: {message}; {ADVICE}")
                 }
             },
             Ok(Some(Err(error))) => self.lost(&error.to_string()),
@@ -168,7 +170,7 @@ impl IpcStream {
 
     fn lost(&mut self, message: &str) -> String {
         self.footer = None;
-        format!("record batch {} and all after it cannot be read and are lost: {message}", self.n_batches)
+        format!("record batch {} and all after it cannot be read and are lost: {message}; {ADVICE}", self.n_batches)
     }
 }
 

@@ -23,6 +23,8 @@ use crate::pipeline::{
 
 pub(crate) use parquet::row_groups;
 
+/// What to do about damage.
+const ADVICE: &str = "fetch or write the file again";
 /// Bytes that tell what a file is.
 pub(crate) const MAGIC_BYTES: usize = 8;
 

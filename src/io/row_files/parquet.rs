@@ -10,7 +10,7 @@ use ::parquet::file::metadata::RowGroupMetaData;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
-use super::{Chunk, RowStream, hash_blob};
+use super::{ADVICE, Chunk, RowStream, hash_blob};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::store::Blob;
 use crate::pipeline::bridge::guard;
@@ -145,8 +145,9 @@ impl ParquetRows {
         let total = self.group(index).num_rows().max(0) as u64;
         let (first, rows) = (before.max(0) as u64 + given, total.saturating_sub(given));
         let last = (first + rows).saturating_sub(1);
-        let detail =
-            format!("row group {index}, rows {first} to {last} of the table cannot be read and are lost: {message}");
+        let detail = format!(
+            "row group {index}, rows {first} to {last} of the table cannot be read and are lost: {message}; {ADVICE}"
+        );
         Chunk::Lost(LostRows { rows, detail })
     }
 }

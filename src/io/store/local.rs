@@ -146,7 +146,7 @@ pub(super) fn read_all(path: &Path) -> Result<Option<Vec<u8>>> {
 }
 
 /// The time of the last change in nanoseconds since 1970, and the size where the system keeps no such time.
-fn mark(metadata: &std::fs::Metadata) -> String {
+pub(crate) fn mark(metadata: &std::fs::Metadata) -> String {
     let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     changed.map_or_else(|| format!("{} bytes", metadata.len()), |since| since.as_nanos().to_string())
 }

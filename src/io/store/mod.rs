@@ -32,6 +32,7 @@ pub use config::{
     DEFAULT_CONNECT_TIMEOUT, DEFAULT_FIRST_BACKOFF, DEFAULT_MAX_RETRIES, DEFAULT_PART_BYTES, DEFAULT_RANGE_BYTES,
     DEFAULT_RETRY_TIMEOUT, DEFAULT_SLOWEST, DEFAULT_STALL_TIMEOUT, MAX_BACKOFF, StoreConfig,
 };
+pub(crate) use local::mark as mark_of;
 pub use location::Location;
 pub use place::Place;
 pub use writer::BlobWriter;

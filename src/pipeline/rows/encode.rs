@@ -202,7 +202,10 @@ pub(super) fn prepared(id: &str, is_opaque: impl Fn(&Content<'_>) -> bool) -> im
 }
 
 pub(super) fn too_long() -> Reject {
-    Reject { reason: RejectReason::TooLong, detail: "the row is longer than --max-record-bytes".to_owned() }
+    Reject {
+        reason: RejectReason::TooLong,
+        detail: "the row is longer than --max-record-bytes; raise the limit".to_owned(),
+    }
 }
 
 /// Conversations as JSON text.
@@ -266,7 +269,7 @@ fn cell<'r>(
     scratch: &mut Scratch,
 ) -> std::result::Result<Cell<'r>, Reject> {
     let Some(record) = texts.get(row) else {
-        let detail = format!("the column `{}` is null", batch.table.messages);
+        let detail = format!("the column `{}` is null; leave the row out or fill it in", batch.table.messages);
         return Err(Reject { reason: RejectReason::NoMessages, detail });
     };
     if batch.marks[row].bytes > batch.max_row_bytes {

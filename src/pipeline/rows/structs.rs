@@ -87,7 +87,7 @@ impl Draft {
             let product = match lists.get(row) {
                 None => Err(Reject {
                     reason: RejectReason::NoMessages,
-                    detail: format!("the column `{}` is null", batch.table.messages),
+                    detail: format!("the column `{}` is null; leave the row out or fill it in", batch.table.messages),
                 }),
                 Some(_) if batch.marks[row].bytes > batch.max_row_bytes => Err(too_long()),
                 Some(range) => {
