@@ -141,6 +141,15 @@ fn an_input_that_cannot_be_read_does_not_stop_the_others() {
     let commits: Vec<String> =
         names(&dir.path("run")).into_iter().filter(|name| name.starts_with("commits/")).collect();
     assert_eq!(commits, ["commits/part-00000.json", "commits/part-00002.json"]);
+    // It will never be readable: the run is closed without it, and says so.
+    condenser(dir.root(), &["finish", "run"]).exits(2);
+    condenser(dir.root(), &["restore", "run", "-o", "none"]).exits(4);
+    let told = condenser(dir.root(), &["finish", "run", "--partial"]).exits(3);
+    assert!(told.stderr.contains("left out: b.jsonl"), "{}", told.stderr);
+    condenser(dir.root(), &["verify", "run", "--against", "a.jsonl", "c.jsonl"]).ok();
+    condenser(dir.root(), &["restore", "run", "-o", "back"]).ok();
+    assert_eq!(names(&dir.path("back")), ["a.jsonl", "c.jsonl"]);
+    assert_eq!(dir.read("back/c.jsonl"), jsonl(6, 43).as_bytes());
 }
 
 #[test]

@@ -136,6 +136,9 @@ pub(crate) struct FinishArgs {
     /// The run directory.
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
+    /// Make do without the inputs that are not wholly committed, such as one that is damaged for good.
+    #[arg(long)]
+    pub(crate) partial: bool,
     #[command(flatten)]
     pub(crate) stores: StoreArgs,
     /// Print errors only.

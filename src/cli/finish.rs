@@ -12,13 +12,16 @@ use super::{Ending, block_on, message, place, progress};
 /// Runs the command.
 pub(crate) fn run(args: &FinishArgs) -> Result<Ending> {
     let run = place(&args.run, &args.stores.stores())?;
-    let place = run.clone();
+    let (place, partial) = (run.clone(), args.partial);
     let manifest = block_on(async {
-        let (plan, commits, sink) = Bridge::run_blocking("run", move || RunWriter::reopen(place)).await?;
+        let (plan, commits, sink) = Bridge::run_blocking("run", move || RunWriter::reopen(place, partial)).await?;
         finish(&plan, commits, &sink).await
     })?;
     if !args.quiet {
         message::note(&progress::summary(&manifest.totals));
+        for source in &manifest.missing {
+            message::note(&format!("left out: {source}"));
+        }
         if manifest.options.dataset.is_some() {
             message::note(&counts(&run)?);
         }
@@ -26,5 +29,5 @@ pub(crate) fn run(args: &FinishArgs) -> Result<Ending> {
             message::note(&format!("the figures: condenser report {run}"));
         }
     }
-    Ok(if manifest.totals.rejects > 0 { Ending::Rejects } else { Ending::Clean })
+    Ok(if manifest.totals.rejects > 0 || !manifest.missing.is_empty() { Ending::Rejects } else { Ending::Clean })
 }

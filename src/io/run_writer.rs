@@ -52,9 +52,11 @@ impl RunWriter {
 
     /// Opens the run at `root` to finish it: its plan, all its commits, and the writer of the manifest.
     ///
+    /// With `partial`, parts may be missing.
+    ///
     /// # Errors
     /// `Usage` when parts are missing: says which.
-    pub fn reopen(root: impl Into<Place>) -> Result<(Plan, Vec<Commit>, Self)> {
+    pub fn reopen(root: impl Into<Place>, partial: bool) -> Result<(Plan, Vec<Commit>, Self)> {
         let root = root.into();
         let place = root.to_string();
         if !root.join(PLAN).exists()? {
@@ -62,7 +64,7 @@ impl RunWriter {
         }
         let plan = read_plan(&root)?;
         let commits = read_commits(&root, &plan)?;
-        if commits.len() < plan.parts.len() {
+        if commits.len() < plan.parts.len() && !partial {
             let mut done = commits.iter().map(|commit| commit.part).peekable();
             let missing =
                 (0..plan.parts.len()).filter(|part| done.next_if_eq(part).is_none()).map(|part| part.to_string());
@@ -70,7 +72,7 @@ impl RunWriter {
             let n_missing = plan.parts.len() - commits.len();
             let more = if n_missing > named.len() { ", …" } else { "" };
             let message = format!(
-                "{n_missing} of {} parts are not committed yet: {}{more}; run their shards first",
+                "{n_missing} of {} parts are not committed yet: {}{more}; run their shards first, or leave them out with --partial",
                 plan.parts.len(),
                 named.join(", ")
             );

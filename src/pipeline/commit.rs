@@ -268,7 +268,7 @@ pub struct Manifest {
     pub format_version: u32,
     /// Version of condenser.
     pub engine_version: String,
-    /// `complete`.
+    /// `complete`, or `partial` when inputs are missing.
     pub status: String,
     /// The options as resolved.
     pub options: JobOptions,
@@ -279,6 +279,9 @@ pub struct Manifest {
     pub plan_blake3: Option<String>,
     /// The inputs in order.
     pub inputs: Vec<InputEntry>,
+    /// Inputs that were left out because a part of them is not committed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
     /// The tables that were written.
     pub tables: Vec<String>,
     /// Sums over all parts.

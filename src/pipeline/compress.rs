@@ -13,7 +13,7 @@ use super::bridge::Bridge;
 use super::part::{Done, Failure, Shared, failure_of_source, run_part, too_many};
 use super::{
     Commit, Condense, ConversationFormat, Corpus, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Observer, PartSink,
-    PartStart, Plan, Progress, Shard, Sink, Slice, Table, Totals,
+    PartStart, Plan, PlannedPart, Progress, Shard, Sink, Slice, Table, Totals,
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -152,23 +152,32 @@ pub async fn compress<S: Sink>(
     Ok(Outcome { manifest, totals, n_resumed, n_missing })
 }
 
-/// Joins the commits of a plan, in order and complete, into the manifest.
+/// Joins the commits of a plan, in order, into the manifest. An input of which a part is missing is left out as a whole
+/// and named among the missing.
 ///
 /// # Errors
 /// When an input is not what it was when the plan was made, or the manifest cannot be written.
 pub async fn finish<S: Sink>(plan: &Plan, commits: Vec<Commit>, sink: &S) -> Result<Manifest> {
+    let mut missing = vec![false; plan.inputs.len()];
+    let mut done = commits.iter().map(|commit| commit.part).peekable();
+    for (part, planned) in plan.parts.iter().enumerate() {
+        if done.next_if_eq(&part).is_none() {
+            missing[planned.input] = true;
+        }
+    }
     let mut totals = Totals::default();
     let mut inputs = Vec::with_capacity(commits.len());
     let mut n_read = vec![0; plan.inputs.len()];
-    for (part, commit) in plan.parts.iter().zip(&commits) {
-        totals.add(&commit.totals);
-        let input = plan.inputs.get(part.input);
-        if let Some(n_read) = n_read.get_mut(part.input) {
-            *n_read += commit.input.bytes;
+    for commit in &commits {
+        let index = plan.parts[commit.part].input;
+        if missing[index] {
+            continue;
         }
+        totals.add(&commit.totals);
+        n_read[index] += commit.input.bytes;
         inputs.push(InputEntry {
             source: commit.source.clone(),
-            mark: input.and_then(|input| input.mark.clone()),
+            mark: plan.inputs[index].mark.clone(),
             slice: commit.split,
             digest: commit.input.clone(),
             part: commit.part,
@@ -176,16 +185,19 @@ pub async fn finish<S: Sink>(plan: &Plan, commits: Vec<Commit>, sink: &S) -> Res
             commit_blake3: blake3::hash(super::seal(commit)?.as_bytes()).to_hex().to_string(),
         });
     }
-    check_sizes(plan, &n_read)?;
+    check_sizes(plan, &n_read, &missing)?;
     let tables = Table::ALL.iter().filter(|&&table| plan.options.writes(table));
+    let left_out = plan.inputs.iter().zip(&missing).filter(|(_, missing)| **missing);
+    let missing: Vec<String> = left_out.map(|(input, _)| input.source.clone()).collect();
     let manifest = Manifest {
         format_version: FORMAT_VERSION,
         engine_version: plan.engine_version.clone(),
-        status: "complete".to_owned(),
+        status: if missing.is_empty() { "complete" } else { "partial" }.to_owned(),
         options: plan.options.clone(),
         config_blake3: plan.config_blake3.clone(),
         plan_blake3: Some(blake3::hash(super::seal(plan)?.as_bytes()).to_hex().to_string()),
         inputs,
+        missing,
         tables: tables.map(|table| table.as_str().to_owned()).collect(),
         totals,
         files: Vec::new(),
@@ -194,8 +206,9 @@ pub async fn finish<S: Sink>(plan: &Plan, commits: Vec<Commit>, sink: &S) -> Res
 }
 
 /// Every byte that was planned was read, and no other; row groups are counted in rows.
-fn check_sizes(plan: &Plan, n_read: &[u64]) -> Result<()> {
-    for part in plan.parts.iter().filter(|part| !matches!(part.slice, Slice::RowGroups { .. })) {
+fn check_sizes(plan: &Plan, n_read: &[u64], missing: &[bool]) -> Result<()> {
+    let counted = |part: &&PlannedPart| !matches!(part.slice, Slice::RowGroups { .. }) && !missing[part.input];
+    for part in plan.parts.iter().filter(counted) {
         let (Some(input), Some(&n_read)) = (plan.inputs.get(part.input), n_read.get(part.input)) else { continue };
         if let Some(planned) = input.bytes.filter(|&planned| planned != n_read) {
             let message = format!("{planned} bytes were there when the job began, but {n_read} were read");
@@ -291,9 +304,9 @@ fn unreadable(mut failures: Vec<(usize, Error)>, n_parts: usize) -> Error {
         (false, false) => "; everything else is committed",
     });
     if !may_pass {
-        first
-            .hint
-            .get_or_insert("mend the input or leave it out; both make another job: name a new --output, or --fresh");
+        first.hint.get_or_insert(
+            "mend the input and name a new --output, or make do without it: condenser finish RUN --partial",
+        );
     }
     first
 }
