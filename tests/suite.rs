@@ -32,6 +32,7 @@ mod resume;
 mod rows;
 mod shape_tables;
 mod shapes;
+mod spoken;
 #[cfg(feature = "remote")]
 mod store;
 mod support;

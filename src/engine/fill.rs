@@ -1,10 +1,12 @@
 //! The only step that writes text: asks the summary floor for each group and reference, and drops what is not
 //! shorter. Knows no order of messages; what it cannot fill stays as it was.
 
-use crate::model::{EngineOptions, NewBody, Provenance, ProvenancePlace, Reason, marker, summary_id};
+use crate::model::{
+    Conversation, EngineOptions, NewBody, Provenance, ProvenancePlace, Reason, Role, marker, summary_id,
+};
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{Claim, Group, GroupKind, Plan, View, line_changes};
-use crate::summary::{Draft, Proposal, Wrap, digest, outline, shows_best_unit, split_code, summarize};
+use crate::summary::{Draft, Proposal, Spoken, Voice, Wrap, digest, outline, shows_best_unit, split_code, summarize};
 use crate::text::{Lexer, TextView};
 
 use super::ids::Names;
@@ -18,6 +20,8 @@ const RECOMPACT_SHARE: f64 = 0.40;
 const MAX_RECOMPACT_CHARS: usize = 900;
 /// A shorter text is kept when its best sentence does not fit: it could only be cut, or left out for a lesser one.
 const MIN_CUT_CHARS: usize = 240;
+/// A longer message brings its material along; what it says of the task is a small part of it.
+const MAX_TASK_CHARS: usize = 2_000;
 /// Shorter parts of a content list are kept.
 const MIN_PART_CHARS: usize = 120;
 
@@ -37,6 +41,17 @@ pub(super) struct Filler<'a> {
     pub(super) view: View<'a>,
     pub(super) names: Names<'a>,
     pub(super) lexer: &'a mut Lexer,
+    /// The message that sets the task, see [`task_of`].
+    pub(super) task: Option<usize>,
+}
+
+/// The first message of a user that a program did not put there.
+pub(super) fn task_of(conversation: &Conversation<'_>) -> Option<usize> {
+    const INJECTED: [&str; 3] = ["<", "# AGENTS.md", "Caveat: "];
+    conversation.messages.iter().position(|message| {
+        let text = message.texts().next().map(str::trim_start);
+        message.role == Role::User && text.is_some_and(|text| !INJECTED.iter().any(|head| text.starts_with(head)))
+    })
 }
 
 impl Filler<'_> {
@@ -58,11 +73,13 @@ impl Filler<'_> {
         let proposal = match (group.kind, self.view.text(first)) {
             (GroupKind::Recompact, _) => Some(self.recompact(&group.members, &wrap)),
             (_, None) => return self.parts(first, provenance, &wrap).ok_or(reverted),
-            (_, Some(text)) if group.members.len() == 1 => one_text(&text, self.view.is_large(first), is_output, &wrap),
+            (_, Some(view)) if group.members.len() == 1 => {
+                one_text(&Spoken { view, voice: self.voice(first) }, self.view.is_large(first), is_output, &wrap)
+            }
             _ => {
-                let views: Vec<TextView<'_>> =
-                    group.members.iter().filter_map(|&index| self.view.text(index)).collect();
-                Some(summarize(&views, &wrap, None))
+                let spoken = |&index: &usize| Some(Spoken { view: self.view.text(index)?, voice: self.voice(index) });
+                let texts: Vec<Spoken<'_>> = group.members.iter().filter_map(spoken).collect();
+                Some(summarize(&texts, &wrap, None))
             }
         };
         let n_chars: usize = group.members.iter().map(|&index| self.view.chars(index)).sum();
@@ -103,6 +120,19 @@ impl Filler<'_> {
             .ok_or(Reason::DuplicateReverted)
     }
 
+    fn voice(&self, index: usize) -> Voice {
+        let message = &self.view.conversation.messages[index];
+        match message.role {
+            // Where speakers have names there are several, and none of them is the user of another.
+            Role::User if message.name.is_some() => Voice::Other,
+            Role::User if self.task == Some(index) && self.view.chars(index) <= MAX_TASK_CHARS => Voice::Task,
+            Role::User => Voice::User,
+            Role::Assistant => Voice::Assistant,
+            Role::Tool | Role::Function => Voice::Program,
+            _ => Voice::Other,
+        }
+    }
+
     fn options(&self) -> &EngineOptions {
         self.view.options
     }
@@ -123,7 +153,8 @@ impl Filler<'_> {
             if !large && text.fences.is_empty() && verdict.is_hard() {
                 continue;
             }
-            let proposal = one_text(&text, large, verdict.is_output, wrap);
+            let spoken = Spoken { view: text, voice: self.voice(index) };
+            let proposal = one_text(&spoken, large, verdict.is_output, wrap);
             let shorter = proposal.and_then(|proposal| proposal.accept(|length| saves(length, n_chars, MIN_SAVING)));
             if let Some(draft) = shorter {
                 filled.chars_out -= n_chars - draft.n_chars();
@@ -153,7 +184,7 @@ impl Filler<'_> {
         }
         self.lexer.clear();
         let lexed = self.lexer.lex(&joined);
-        let text = self.lexer.view(&joined, &lexed);
+        let text = Spoken { view: self.lexer.view(&joined, &lexed), voice: Voice::Other };
         let max_chars = ((joined.chars().count() as f64 * RECOMPACT_SHARE) as usize).min(MAX_RECOMPACT_CHARS);
         summarize(&[text], wrap, Some(max_chars))
     }
@@ -186,17 +217,18 @@ impl Filler<'_> {
 }
 
 /// What may stand for one text.
-fn one_text(text: &TextView<'_>, large: bool, is_output: bool, wrap: &Wrap) -> Option<Proposal> {
+fn one_text(spoken: &Spoken<'_>, large: bool, is_output: bool, wrap: &Wrap) -> Option<Proposal> {
+    let text = &spoken.view;
     if !text.fences.is_empty() {
         let is_protected = |piece: &TextView<'_>| !large && judge(piece, Depth::Decide).is_hard();
-        return split_code(text, wrap, &is_protected).map(Proposal::complete);
+        return split_code(spoken, wrap, &is_protected).map(Proposal::complete);
     }
     let body = if large { outline(text) } else { None };
     let body = body.or_else(|| is_output.then(|| digest(text)));
-    if body.is_none() && (text.counts.chars as usize) < MIN_CUT_CHARS && !shows_best_unit(text) {
+    if body.is_none() && (text.counts.chars as usize) < MIN_CUT_CHARS && !shows_best_unit(spoken) {
         return None;
     }
-    Some(body.map_or_else(|| summarize(&[*text], wrap, None), |body| Proposal::summary(body, wrap, Vec::new())))
+    Some(body.map_or_else(|| summarize(&[*spoken], wrap, None), |body| Proposal::summary(body, wrap, Vec::new())))
 }
 
 fn saves(chars_out: usize, chars_in: usize, min_saving: f64) -> bool {

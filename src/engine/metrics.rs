@@ -10,7 +10,7 @@ use super::assemble::Assembled;
 use super::fill::Filled;
 use crate::model::{Action, ActionCounts, Metrics, Output, Reason};
 use crate::stage::View;
-use crate::text::{CueKind, Lexer, LineKind, Severity, TextView, tokens};
+use crate::text::{CueKind, Lexer, LineKind, Severity, TextView, plain, tokens, unnumbered};
 
 /// In a message of the input.
 const IN_INPUT: u8 = 1;
@@ -147,10 +147,10 @@ impl Meter {
         };
         let binds = |kind: CueKind| matches!(kind, CueKind::Negation | CueKind::Obligation);
         for unit in text.units.iter().filter(|unit| text.cues_of(unit).iter().any(|cue| binds(cue.kind))) {
-            *self.statements.entry(words_key(unit.span.of(text.text))).or_default() |= seen;
+            *self.statements.entry(words_key(&plain(unit.span.of(text.text)))).or_default() |= seen;
         }
         for line in text.lines.iter().filter(|line| line.severity == Severity::Failure) {
-            *self.errors.entry(words_key(line.span.of(text.text))).or_default() |= seen;
+            *self.errors.entry(words_key(unnumbered(line.span.of(text.text)))).or_default() |= seen;
         }
         let elements = structure(text);
         self.structure[0] += if seen & IN_INPUT == 0 { 0 } else { elements };

@@ -14,7 +14,7 @@ use crate::stage::{Claim, Plan, Profiles, Recompact, Stage, View};
 use crate::text::Lexer;
 
 use assemble::{Outcome, assemble};
-use fill::Filler;
+use fill::{Filler, task_of};
 use ids::Names;
 
 /// The engine with its options; shared by all workers.
@@ -102,7 +102,8 @@ fn fill(view: View<'_>, plan: &mut Plan, lexer: &mut Lexer) -> Outcome {
     if plan.groups.is_empty() && duplicates.is_empty() {
         return Outcome { groups: Vec::new(), references: Vec::new() };
     }
-    let mut filler = Filler { view, names: Names::new(view.conversation), lexer };
+    let task = task_of(view.conversation);
+    let mut filler = Filler { view, names: Names::new(view.conversation), lexer, task };
     let mut groups: Vec<_> = plan.groups.iter().map(|group| filler.group(group, plan)).collect();
     if groups.iter().any(std::result::Result::is_ok) {
         Recompact.claim(&view, plan);

@@ -1,5 +1,6 @@
 //! How long a summary may be.
 
+use super::score::{Spoken, Voice};
 use crate::text::TextView;
 
 /// Share of the text that a summary of sparse talk gets.
@@ -18,6 +19,9 @@ const MAX_MIN_CHARS: f64 = 200.0;
 const MAX_CHARS: f64 = 800.0;
 const LONG_TEXT: f64 = 5_000.0;
 const GROWTH: f64 = 450.0;
+/// What opens a conversation is read with every later message: it gets half as much again, up to this share of it.
+const TASK_BONUS: f64 = 1.5;
+const MAX_TASK_SHARE: f64 = 0.60;
 
 /// Characters that the summary of a text may take: between 15 % and 45 % of it by the density of its facts, at
 /// least 100 to 200, at most 800 (more for texts of over 5,000 characters).
@@ -31,10 +35,17 @@ pub fn budget(n_chars: usize, n_facts: usize) -> usize {
     (length * share).min(cap).max(least).round() as usize
 }
 
-/// The budget of one text.
-pub(super) fn budget_of(view: &TextView<'_>) -> usize {
+/// The budget of one text, whoever says it.
+pub(super) fn budget_of_view(view: &TextView<'_>) -> usize {
     let n_facts = view.facts.iter().filter(|fact| fact.kind.is_precise()).count();
     budget(view.counts.chars as usize, n_facts)
+}
+
+/// The budget of one text.
+pub(super) fn budget_of(spoken: &Spoken<'_>) -> usize {
+    let budget = budget_of_view(&spoken.view);
+    let most = f64::from(spoken.view.counts.chars) * MAX_TASK_SHARE;
+    if spoken.voice == Voice::Task { budget.max((budget as f64 * TASK_BONUS).min(most) as usize) } else { budget }
 }
 
 #[cfg(test)]

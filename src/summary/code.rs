@@ -3,6 +3,7 @@
 
 use super::draft::{Draft, Wrap};
 use super::prose::summarize;
+use super::score::Spoken;
 use crate::model::marker;
 use crate::text::{Span, TextView};
 
@@ -12,12 +13,13 @@ const MIN_PROSE_CHARS: usize = 80;
 /// The text with its prose summarised; `None` when nothing would change. `is_protected` tells which passages of
 /// prose must stay (secrets, SQL, …).
 #[must_use]
-pub fn split_code(view: &TextView<'_>, wrap: &Wrap, is_protected: &dyn Fn(&TextView<'_>) -> bool) -> Option<Draft> {
+pub fn split_code(spoken: &Spoken<'_>, wrap: &Wrap, is_protected: &dyn Fn(&TextView<'_>) -> bool) -> Option<Draft> {
+    let view = &spoken.view;
     let mut out = Draft::default();
     let mut changed = false;
     let fences = view.fences.iter().map(|fence| Some(fence.span)).chain([None]);
     for ((stretch, prose), fence) in view.between_fences().zip(fences) {
-        match shorter(&view.passage(prose), wrap, is_protected) {
+        match shorter(Spoken { view: view.passage(prose), ..*spoken }, wrap, is_protected) {
             Some(draft) => {
                 out.say(Span { start: stretch.start, end: prose.start }.of(view.text));
                 out.append(&draft);
@@ -33,10 +35,11 @@ pub fn split_code(view: &TextView<'_>, wrap: &Wrap, is_protected: &dyn Fn(&TextV
     changed.then_some(out)
 }
 
-fn shorter(passage: &TextView<'_>, wrap: &Wrap, is_protected: &dyn Fn(&TextView<'_>) -> bool) -> Option<Draft> {
+fn shorter(spoken: Spoken<'_>, wrap: &Wrap, is_protected: &dyn Fn(&TextView<'_>) -> bool) -> Option<Draft> {
+    let passage = &spoken.view;
     let n_chars = passage.counts.chars as usize;
     if n_chars < MIN_PROSE_CHARS || marker::stands_for_others(passage.covered()) || is_protected(passage) {
         return None;
     }
-    summarize(&[*passage], wrap, None).accept(|length| length < n_chars)
+    summarize(&[spoken], wrap, None).accept(|length| length < n_chars)
 }

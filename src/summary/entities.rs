@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 use memchr::memmem;
 
-use crate::text::{FactKind, TextView};
+use super::harness;
+use super::score::Spoken;
+use crate::text::FactKind;
 
 /// A fact longer than this says more than a list should.
 const MAX_ENTITY_CHARS: usize = 60;
@@ -19,13 +21,13 @@ struct Candidate<'a> {
     text: &'a str,
 }
 
-/// The most telling facts of `views` that `visible` does not contain: one per 200 characters of source, 3 to 15.
-pub(super) fn entities(views: &[TextView<'_>], visible: &str) -> Vec<String> {
-    let n_chars: usize = views.iter().map(|view| view.counts.chars as usize).sum();
+/// The most telling facts of `texts` that `visible` does not contain: one per 200 characters of source, 3 to 15.
+pub(super) fn entities(texts: &[Spoken<'_>], visible: &str) -> Vec<String> {
+    let n_chars: usize = texts.iter().map(|text| text.view.counts.chars as usize).sum();
     let cap = ((n_chars + 100) / 200).clamp(3, 15);
     let mut budget = n_chars / MAX_SHARE;
     let mut picked: Vec<Candidate<'_>> = Vec::new();
-    for candidate in ranked(views) {
+    for candidate in ranked(texts) {
         let cost = candidate.text.chars().count() + 2;
         let known = memmem::find(visible.as_bytes(), candidate.text.as_bytes()).is_some()
             || picked.iter().any(|other| other.text.contains(candidate.text));
@@ -41,11 +43,15 @@ pub(super) fn entities(views: &[TextView<'_>], visible: &str) -> Vec<String> {
     picked.into_iter().map(|candidate| candidate.text.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
 
-fn ranked<'a>(views: &[TextView<'a>]) -> Vec<Candidate<'a>> {
+fn ranked<'a>(texts: &[Spoken<'a>]) -> Vec<Candidate<'a>> {
     let mut by_key: HashMap<u64, usize, FixedState> = HashMap::default();
     let mut found: Vec<Candidate<'a>> = Vec::new();
-    for view in views {
+    for Spoken { view, .. } in texts {
+        let noise = harness::noise(view);
         for fact in view.facts {
+            if noise.iter().any(|span| (span.start..span.end).contains(&fact.span.start)) {
+                continue;
+            }
             let rank = rank(fact.kind);
             let text = fact.span.of(view.text);
             if rank == 0 || text.len() > 4 * MAX_ENTITY_CHARS || text.chars().count() > MAX_ENTITY_CHARS {

@@ -1,10 +1,12 @@
 //! Writes the text that stands for others: extracts of prose, digests of tool output, outlines of data, prose
 //! around code. Quotes, never rephrases. Knows texts and formats; does not know which messages are replaced or why.
 
+mod blob;
 mod budget;
 mod code;
 mod draft;
 mod entities;
+mod harness;
 mod outline;
 mod prose;
 mod score;
@@ -15,4 +17,5 @@ pub use code::split_code;
 pub use draft::{Draft, Proposal, Wrap};
 pub use outline::outline;
 pub use prose::{shows_best_unit, summarize};
+pub use score::{Spoken, Voice};
 pub use structured::digest;

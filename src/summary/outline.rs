@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::draft::Draft;
 use super::prose::shorten;
-use crate::text::{LineKind, TextView};
+use crate::text::{LineKind, TextView, unnumbered};
 
 /// Keys of an object that are named; the others are counted.
 const MAX_KEYS: usize = 12;
@@ -86,7 +86,11 @@ fn declarations(view: &TextView<'_>) -> Option<Draft> {
     out.say(&format!("code of {} lines", view.lines.len()));
     let mut left = MAX_CHARS;
     for line in lines {
-        let opens = line.trim_end().ends_with([':', '{', '(']) && !line.starts_with([' ', '\t']);
+        // Behind the number of a viewer the indentation begins anew.
+        let body = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
+        let body = body.strip_prefix(['→', '\t']).filter(|_| unnumbered(line) != line.trim()).unwrap_or(line);
+        let opens = line.trim_end().ends_with([':', '{', '(']) && !body.starts_with([' ', '\t']);
+        let line = body;
         let n_chars = line.chars().count() + 3;
         if opens && n_chars <= left {
             left -= n_chars;

@@ -1,14 +1,16 @@
 //! Extracts: scores the units of one or more texts, packs the best into the budget, keeps their order.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use foldhash::fast::FixedState;
 
+use super::blob;
 use super::budget::budget_of;
 use super::draft::{Draft, Proposal, Wrap};
 use super::entities::entities;
-use super::score::{FILLER, score};
-use crate::text::{TextView, Unit, UnitKind, cut, fold_key};
+use super::score::{FILLER, Scorer, Spoken};
+use crate::text::{Span, TextView, Unit, UnitKind, cut, fold_key, plain};
 
 /// Between units that do not follow each other in the source.
 const GAP: &str = " ... ";
@@ -17,39 +19,52 @@ const GAP: &str = " ... ";
 const STRETCH: f64 = 2.0;
 /// Of the text, which even a stretched budget does not pass.
 const MAX_SHARE: f64 = 0.75;
+/// So many characters of a question or request are free.
+const MAX_ASKED: usize = 60;
+/// A longer question has to earn its place.
+const MAX_ADDED: usize = 100;
+/// A chain of announcements is followed so far.
+const MAX_ANNOUNCED: usize = 3;
 
 type Keys = HashSet<u64, FixedState>;
 
 /// A summary of `texts`, each with its own budget. `max_chars` is the budget of each text when given.
 #[must_use]
-pub fn summarize(texts: &[TextView<'_>], wrap: &Wrap, max_chars: Option<usize>) -> Proposal {
+pub fn summarize(texts: &[Spoken<'_>], wrap: &Wrap, max_chars: Option<usize>) -> Proposal {
     let mut body = Draft::default();
     let mut shown = Keys::default();
-    for view in texts {
+    for spoken in texts {
         if !body.text.is_empty() {
             body.say(GAP);
         }
-        extract(view, max_chars.unwrap_or_else(|| budget_of(view)), &mut shown, &mut body);
+        extract(spoken, max_chars.unwrap_or_else(|| budget_of(spoken)), &mut shown, &mut body);
     }
     let entities = entities(texts, &body.text);
     Proposal::summary(body, wrap, entities)
 }
 
 /// Appends the extract of one text to `out`.
-pub(super) fn extract(view: &TextView<'_>, budget: usize, shown: &mut Keys, out: &mut Draft) {
-    let picked = select(view, budget, shown);
+pub(super) fn extract(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys, out: &mut Draft) {
+    let view = &spoken.view;
+    let start = out.text.len();
+    let picked = select(spoken, budget, shown);
     let mut last: Option<usize> = None;
     for &index in &picked {
         let unit = &view.units[index];
         if let Some(previous) = last {
             out.say(if previous + 1 == index { link(&out.text, &view.units[previous]) } else { GAP });
         }
-        out.quote(unit.span.of(view.text));
+        out.quote(&plain(unit.span.of(view.text)));
         last = Some(index);
     }
     if picked.is_empty() {
-        let best = best_unit(view).map_or(view.covered(), |unit| unit.span.of(view.text));
-        shorten(best, budget, out);
+        let best = best_unit(spoken).map_or(view.covered(), |index| whole_span(view, index).of(view.text));
+        shorten(&plain(best), budget, out);
+    }
+    if let Some((kind, blob)) = blob::longest(view)
+        && !out.text.get(start..).unwrap_or_default().contains(blob)
+    {
+        out.say(&format!("{GAP}({} characters of {kind})", blob.len()));
     }
 }
 
@@ -66,17 +81,20 @@ pub(super) fn shorten(text: &str, budget: usize, out: &mut Draft) {
 
 /// Indices of the units that fit, in text order: first the best of each paragraph, then the others, each time
 /// the best first; what is shown already does not count again.
-fn select(view: &TextView<'_>, budget: usize, shown: &mut Keys) -> Vec<usize> {
-    let scores: Vec<i32> = view.units.iter().map(|unit| score(view, unit, |_| true)).collect();
+fn select(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys) -> Vec<usize> {
+    let view = &spoken.view;
+    let scorer = Scorer::new(spoken);
+    let scores: Vec<i32> = view.units.iter().map(|unit| scorer.score(unit, |_| true)).collect();
     let mut order: Vec<usize> = (0..scores.len()).filter(|&index| scores[index] >= 0).collect();
     order.sort_by_key(|&index| -scores[index]);
     let mut packing =
         Packing { budget, stretched: stretched(view, budget), used: 0, taken: Vec::new(), texts: Keys::default() };
+    packing.budget += asked(spoken, &scorer, &order);
     let (primaries, others) = split_primaries(view, &scores, order);
     for candidates in [primaries, others] {
         let mut repeated = Vec::new();
         for index in candidates {
-            let fresh = score(view, &view.units[index], |fact| !shown.contains(&fact.key));
+            let fresh = scorer.score(&view.units[index], |fact| !shown.contains(&fact.key));
             if fresh * 2 < scores[index] {
                 repeated.push(index);
             } else {
@@ -87,8 +105,18 @@ fn select(view: &TextView<'_>, budget: usize, shown: &mut Keys) -> Vec<usize> {
             packing.take(view, index, shown);
         }
     }
+    if let Some(index) = scorer.last_ask() {
+        packing.add(view, index);
+    }
     packing.taken.sort_unstable();
     packing.taken
+}
+
+/// What the best question or request may take beyond the budget, so that it takes no place from facts.
+fn asked(spoken: &Spoken<'_>, scorer: &Scorer<'_, '_>, order: &[usize]) -> usize {
+    let units = &spoken.view.units;
+    let best = order.iter().find(|&&index| scorer.is_asking(&units[index]));
+    best.map_or(0, |&index| (units[index].n_chars as usize).min(MAX_ASKED))
 }
 
 /// What the first unit may take at most.
@@ -98,9 +126,34 @@ fn stretched(view: &TextView<'_>, budget: usize) -> usize {
 
 /// True when a summary of the text would show its best unit whole: where it would not, it shows the second best or a cut.
 #[must_use]
-pub fn shows_best_unit(view: &TextView<'_>) -> bool {
-    let budget = budget_of(view);
-    best_unit(view).is_some_and(|unit| unit.n_chars as usize <= budget.max(stretched(view, budget)))
+pub fn shows_best_unit(spoken: &Spoken<'_>) -> bool {
+    let budget = budget_of(spoken);
+    let view = &spoken.view;
+    best_unit(spoken).is_some_and(|index| {
+        let n_chars: usize = whole(view, index).map(|index| view.units[index].n_chars as usize).sum();
+        n_chars <= budget.max(stretched(view, budget))
+    })
+}
+
+/// The unit and what it announces: what ends with a colon says nothing without what follows.
+fn whole(view: &TextView<'_>, index: usize) -> Range<usize> {
+    let mut end = index + 1;
+    while end < view.units.len() && end - index < MAX_ANNOUNCED && announces(view, end - 1) {
+        end += 1;
+    }
+    index..end
+}
+
+/// From the start of a unit to the end of what it announces.
+fn whole_span(view: &TextView<'_>, index: usize) -> Span {
+    let last = whole(view, index).end - 1;
+    Span { start: view.units[index].span.start, end: view.units[last].span.end }
+}
+
+/// True when the unit ends with a colon, and its line is no code.
+fn announces(view: &TextView<'_>, index: usize) -> bool {
+    let unit = &view.units[index];
+    unit.kind != UnitKind::Line && unit.span.of(view.text).trim_end_matches(['*', '_', ' ']).ends_with([':', '：'])
 }
 
 /// The best unit of each paragraph apart from the rest; both keep the order of `order`.
@@ -130,20 +183,39 @@ struct Packing {
 impl Packing {
     fn take(&mut self, view: &TextView<'_>, index: usize, shown: &mut Keys) {
         let unit = &view.units[index];
+        if self.taken.contains(&index) {
+            return;
+        }
+        let fresh = |index: &usize| !self.taken.contains(index);
+        let units: Vec<usize> = whole(view, index).filter(fresh).collect();
         let gap = if self.taken.is_empty() { 0 } else { GAP.len() };
-        let cost = gap + unit.n_chars as usize;
+        let n_chars: usize = units.iter().map(|&index| view.units[index].n_chars as usize).sum();
+        let cost = gap + n_chars + units.len() - 1;
         let limit = if self.taken.is_empty() { self.budget.max(self.stretched) } else { self.budget };
         if self.used + cost <= limit && self.texts.insert(fold_key(unit.span.of(view.text))) {
             self.used += cost;
+            for index in units {
+                shown.extend(view.facts_of(&view.units[index]).iter().map(|fact| fact.key));
+                self.taken.push(index);
+            }
+        }
+    }
+
+    /// Takes a short unit whatever the budget says.
+    fn add(&mut self, view: &TextView<'_>, index: usize) {
+        let unit = &view.units[index];
+        let fits = unit.n_chars as usize <= MAX_ADDED && !self.taken.is_empty() && !self.taken.contains(&index);
+        if fits && self.texts.insert(fold_key(unit.span.of(view.text))) {
             self.taken.push(index);
-            shown.extend(view.facts_of(unit).iter().map(|fact| fact.key));
         }
     }
 }
 
-fn best_unit<'a>(view: &TextView<'a>) -> Option<&'a Unit> {
-    let value = |unit: &Unit| score(view, unit, |_| true).max(FILLER);
-    view.units.iter().rev().max_by_key(|unit| value(unit))
+fn best_unit(spoken: &Spoken<'_>) -> Option<usize> {
+    let scorer = Scorer::new(spoken);
+    let value = |unit: &Unit| scorer.score(unit, |_| true).max(FILLER);
+    let units = spoken.view.units.iter().enumerate();
+    units.rev().max_by_key(|(_, unit)| value(unit)).map(|(index, _)| index)
 }
 
 /// What goes between two units that follow each other in the source.

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 
 use foldhash::fast::FixedState;
 
-use super::budget::budget_of;
+use super::budget::budget_of_view;
 use super::draft::Draft;
+use super::harness;
 use super::prose::shorten;
 use crate::text::{FactKind, Line, LineKind, Severity, TextView};
 
@@ -18,17 +19,24 @@ const MIN_CHARS: usize = 240;
 /// there is nothing else to show: a list of files is what its lines say.
 const HEAD_LINES: usize = 24;
 
+/// So many entries of a directory are a listing, of which the names are shown.
+const MIN_ENTRIES: usize = 3;
+/// A match of many is shown up to this many characters.
+const MAX_MATCH_CHARS: usize = 120;
+
 /// The digest of a text whose lines are structured, unwrapped.
 #[must_use]
 pub fn digest(view: &TextView<'_>) -> Draft {
     let mut digest =
-        Digest { view, out: Draft::default(), left: budget_of(view).max(MIN_CHARS), seen: HashSet::default() };
-    let lines: Vec<&Line> = view.lines.iter().filter(|line| line.kind != LineKind::Blank).collect();
+        Digest { view, out: Draft::default(), left: budget_of_view(view).max(MIN_CHARS), seen: HashSet::default() };
+    let is_shown = |line: &&Line| line.kind != LineKind::Blank && !harness::is_noise(line.span.of(view.text));
+    let mut lines: Vec<&Line> = view.lines.iter().filter(is_shown).collect();
     digest.counts(&lines);
     digest.all_of("", &lines, Severity::Failure);
     digest.all_of("", &lines, Severity::Totals);
-    digest.matches();
+    digest.matches(&mut lines);
     digest.all_of("", &lines, Severity::Warning);
+    digest.entries(&mut lines);
     digest.ends(&lines);
     digest.out
 }
@@ -44,7 +52,7 @@ impl<'a> Digest<'_, 'a> {
     /// `14 lines: 1 failure, 2 warnings, 11 ok`.
     fn counts(&mut self, lines: &[&Line]) {
         let count = |severity| lines.iter().filter(|line| line.severity == severity).count();
-        let mut text = format!("{} lines", lines.len());
+        let mut text = format!("{} line{}", lines.len(), if lines.len() == 1 { "" } else { "s" });
         let figures = [(Severity::Failure, "failure"), (Severity::Warning, "warning"), (Severity::Success, "ok")];
         let mut join = ": ";
         for (severity, word) in figures {
@@ -75,11 +83,15 @@ impl<'a> Digest<'_, 'a> {
 
     /// Shows a line; true also when an equal one is shown already.
     fn show(&mut self, label: &str, line: &Line) -> bool {
+        self.show_up_to(MAX_LINE_CHARS, label, line)
+    }
+
+    fn show_up_to(&mut self, max_chars: usize, label: &str, line: &Line) -> bool {
         let text = line.span.of(self.view.text).trim();
         if self.seen.contains(text) {
             return true;
         }
-        let cost = 3 + label.len() + text.chars().count().min(MAX_LINE_CHARS);
+        let cost = 3 + label.len() + text.chars().count().min(max_chars);
         if cost > self.left {
             return false;
         }
@@ -87,12 +99,32 @@ impl<'a> Digest<'_, 'a> {
         self.seen.insert(text);
         self.out.say(" | ");
         self.out.say(label);
-        shorten(text, MAX_LINE_CHARS, &mut self.out);
+        shorten(text, max_chars, &mut self.out);
         true
     }
 
-    /// `files: a, b, c +4 more` for searches: places with their line numbers.
-    fn matches(&mut self) {
+    /// Searches: the lines that match when they fit, else `files: a, b, c +4 more`, places with their line numbers, and
+    /// matches as far as they fit. What stands around a match is not shown.
+    fn matches(&mut self, lines: &mut Vec<&Line>) {
+        let text = self.view.text;
+        let matches: Vec<&Line> = lines.iter().copied().filter(|line| line.kind == LineKind::Grep).collect();
+        let n_chars = |line: &&Line| line.span.of(text).trim().chars().count().min(MAX_LINE_CHARS) + 3;
+        let fits = matches.iter().map(n_chars).sum::<usize>() <= self.left;
+        if matches.is_empty() || !fits {
+            self.places();
+        }
+        if matches.is_empty() {
+            return;
+        }
+        let max = if fits { MAX_LINE_CHARS } else { MAX_MATCH_CHARS };
+        for line in matches {
+            self.show_up_to(max, "", line);
+        }
+        lines.retain(|line| line.kind != LineKind::Grep && !is_context(line.span.of(text)));
+    }
+
+    /// `files: a, b, c +4 more`
+    fn places(&mut self) {
         let mut places: Vec<&'a str> = Vec::new();
         let mut distinct: HashSet<u64, FixedState> = HashSet::default();
         for fact in self.view.facts.iter().filter(|fact| fact.kind == FactKind::FileRef) {
@@ -116,6 +148,39 @@ impl<'a> Digest<'_, 'a> {
         }
     }
 
+    /// `names: a/, b 120, c 45` for a long listing of a directory: what is in it says more than modes and dates. Sizes
+    /// where there is room for all of them, else `names: a/, b, c +4 more`.
+    fn entries(&mut self, lines: &mut Vec<&Line>) {
+        let text = self.view.text;
+        let entries: Vec<Entry<'_>> = lines.iter().filter_map(|line| Entry::of(line.span.of(text))).collect();
+        if entries.len() < MIN_ENTRIES || entries.len() * 2 < lines.len() {
+            return;
+        }
+        let sized = entries.iter().map(|entry| entry.n_chars(true) + 2).sum::<usize>() + 10 <= self.left;
+        let mut shown = 0;
+        for entry in &entries {
+            let cost = entry.n_chars(sized) + if shown == 0 { 10 } else { 2 };
+            if cost + 10 > self.left {
+                break;
+            }
+            self.out.say(if shown == 0 { " | names: " } else { ", " });
+            self.out.quote(entry.name);
+            if entry.is_folder {
+                self.out.say("/");
+            } else if sized {
+                self.out.say(" ");
+                self.out.quote(entry.size);
+            }
+            self.left -= cost;
+            shown += 1;
+        }
+        if shown < entries.len() {
+            self.out.say(&format!(" +{} more", entries.len() - shown));
+        }
+        let is_sum = |line: &str| line.trim().strip_prefix("total ").is_some_and(|sum| sum.parse::<u64>().is_ok());
+        lines.retain(|line| !is_entry(line.span.of(text)) && !is_sum(line.span.of(text)));
+    }
+
     /// The first lines and the last one.
     fn ends(&mut self, lines: &[&Line]) {
         let n_head = lines.len().min(HEAD_LINES);
@@ -134,4 +199,62 @@ impl<'a> Digest<'_, 'a> {
             self.show("", last);
         }
     }
+}
+
+/// An entry of a long listing of a directory.
+struct Entry<'a> {
+    name: &'a str,
+    size: &'a str,
+    is_folder: bool,
+}
+
+/// Mode, links, owner, group, size, and a date of three words stand before the name.
+const N_COLUMNS: usize = 8;
+const SIZE_COLUMN: usize = 4;
+
+impl<'a> Entry<'a> {
+    /// The entry of a line; the folder itself and the one above it are none.
+    fn of(line: &'a str) -> Option<Self> {
+        let line = line.trim();
+        if !is_entry(line) {
+            return None;
+        }
+        let size = line.split_whitespace().nth(SIZE_COLUMN)?;
+        let mut rest = line;
+        for _ in 0..N_COLUMNS {
+            let (_, behind) = rest.split_once(char::is_whitespace)?;
+            rest = behind.trim_start();
+        }
+        let name = rest.split(" -> ").next().unwrap_or(rest);
+        let is_new = !name.is_empty() && name != "." && name != "..";
+        is_new.then_some(Self { name, size, is_folder: line.starts_with('d') })
+    }
+
+    /// Characters of what is shown.
+    fn n_chars(&self, sized: bool) -> usize {
+        let size = if sized && !self.is_folder { self.size.len() + 1 } else { usize::from(self.is_folder) };
+        self.name.chars().count() + size
+    }
+}
+
+fn is_entry(line: &str) -> bool {
+    let mut columns = line.split_whitespace();
+    let mode = columns.next().unwrap_or_default();
+    (10..=11).contains(&mode.len())
+        && mode.starts_with(['-', 'd', 'l'])
+        && mode.bytes().skip(1).all(|byte| b"rwxsStT-@+.".contains(&byte))
+        && columns.next().is_some_and(|links| links.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// `path-12-…` or `12-…`: a line before or after a match; `--` between them.
+fn is_context(line: &str) -> bool {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let head = line.split(char::is_whitespace).next().unwrap_or_default();
+    line.trim() == "--"
+        || head.match_indices('-').any(|(at, _)| {
+            let behind = head.get(at + 1..).unwrap_or_default();
+            let before = head.get(..at).unwrap_or_default();
+            behind.split_once('-').is_some_and(|(number, _)| is_number(number) && before.contains(['.', '/']))
+                || is_number(before) && !behind.starts_with(|c: char| c.is_ascii_digit())
+        })
 }

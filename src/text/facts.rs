@@ -286,7 +286,9 @@ impl Finder<'_> {
     /// The facts of one atom; returns where to go on.
     fn atom(&mut self, index: usize, piece: Piece, start: usize, end: usize) -> usize {
         let word = &self.bytes[start..end];
-        if word.len() > MAX_RUN {
+        // `</name` is the end of a tag and no path.
+        let is_tag = word[0] == b'/' && start > 0 && self.bytes[start - 1] == b'<';
+        if word.len() > MAX_RUN || is_tag {
             return end;
         }
         if let Some(end) = self.money(index, piece, start, end) {

@@ -7,6 +7,7 @@ use super::facts::{self, Names};
 use super::fences::OpenFence;
 use super::lexed::{CharCounts, Cue, Fact, Fence, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind};
 use super::lines::{self, LineText};
+use super::numbered::{Numbering, skip_blanks};
 use super::scan::{self, Piece};
 use super::sentences;
 use super::severity;
@@ -141,6 +142,9 @@ struct Pass<'t> {
     is_begun: bool,
     block: Option<Block>,
     previous: LineKind,
+    numbering: Numbering,
+    /// The line has the number of a viewer before it, which is no part of the text.
+    is_numbered: bool,
 }
 
 /// The block that the pieces in the lexer belong to.
@@ -162,6 +166,8 @@ impl<'t> Pass<'t> {
             is_begun: false,
             block: None,
             previous: LineKind::Blank,
+            numbering: Numbering::default(),
+            is_numbered: false,
         }
     }
 
@@ -194,11 +200,14 @@ impl<'t> Pass<'t> {
 
     fn line(&mut self, lexer: &mut Lexer, span: Span, next: usize) {
         let bytes = self.text.as_bytes();
-        let (mut mark, end) = (span.start as usize, span.end as usize);
-        let mut indent = 0_usize;
-        while mark < end && matches!(bytes[mark], b' ' | b'\t') {
-            indent += if bytes[mark] == b'\t' { 4 } else { 1 };
-            mark += 1;
+        let (start, end) = (span.start as usize, span.end as usize);
+        let (mut mark, mut indent) = skip_blanks(bytes, start, end);
+        self.is_numbered = false;
+        if self.fence.is_none()
+            && let Some(body) = self.numbering.body(bytes, (start, mark, end), next)
+        {
+            (mark, indent) = skip_blanks(bytes, body, end);
+            self.is_numbered = true;
         }
         let line_indent = u16::try_from(indent).unwrap_or(u16::MAX);
         let mut line = Line { span, kind: LineKind::Blank, indent: line_indent, severity: Severity::None };
@@ -226,7 +235,7 @@ impl<'t> Pass<'t> {
         let pieces = &lexer.pieces[first..];
         let start = head.start as usize;
         let text = LineText { bytes, start, end: tail.end as usize, indent, pieces, mask: classes, words };
-        if let Some(fence) = self.open_fence(&text, span, next) {
+        if let Some(fence) = self.open_fence(&text, span, next).filter(|_| !self.is_numbered) {
             line.kind = LineKind::Fence;
             self.flush(lexer, first);
             self.break_paragraph();
@@ -322,7 +331,9 @@ impl<'t> Pass<'t> {
 
     fn is_continuation(&self, lexer: &Lexer, line: Line, first: usize) -> bool {
         let Some(block) = self.block else { return false };
-        let (Some(&head), true) = (lexer.pieces.get(first), first > 0) else { return false };
+        let (Some(&head), true) = (lexer.pieces.get(first), first > 0 && self.numbering.may_join()) else {
+            return false;
+        };
         let bytes = self.text.as_bytes();
         // A hash, a path or a version opens a line of its own.
         let is_plain = !head.has(scan::DIGIT | scan::UNDER | scan::SLASH | scan::AT | scan::MONEY);

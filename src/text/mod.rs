@@ -15,9 +15,11 @@ mod lexer;
 mod lines;
 mod logs;
 mod names;
+mod numbered;
 mod numbers;
 mod paths;
 mod quotes;
+mod requests;
 mod scan;
 mod sentences;
 mod severity;
@@ -34,4 +36,6 @@ pub use lexed::{
     CharCounts, Cue, CueKind, Fact, FactKind, Fence, FenceKind, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind,
 };
 pub use lexer::Lexer;
+pub use numbered::{plain, unnumbered};
+pub use requests::{Ask, ask};
 pub use view::TextView;

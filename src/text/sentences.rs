@@ -4,6 +4,9 @@
 use super::scan::{self, Piece};
 use super::words;
 
+/// A bracket that opened further back was never closed.
+const MAX_BRACKETED: usize = 60;
+
 /// True when `piece` begins with a small letter, behind quotes and brackets.
 pub(super) fn begins_small(bytes: &[u8], piece: Piece) -> bool {
     let mut at = piece.start as usize;
@@ -60,9 +63,12 @@ pub(super) fn is_end(bytes: &[u8], pieces: &[Piece], first: usize, index: usize)
     let next = pieces.get(index + 1);
     let next_is_small = next.is_some_and(|next| begins_small(bytes, *next));
     match last {
-        b'!' | b'?' => !(next_is_small && end < piece.end as usize),
+        b'!' | b'?' => !(next_is_small && (end < piece.end as usize || is_bracketed(bytes, pieces, first, index))),
         b'.' if bytes.get(end.wrapping_sub(2)) == Some(&b'.') && end - start >= 2 => !next_is_small,
-        b'.' => next.is_none_or(|next| is_full_stop(bytes, pieces, first, index, *next, start, end - 1)),
+        b'.' => next.is_none_or(|next| {
+            is_full_stop(bytes, pieces, first, index, *next, start, end - 1)
+                && !(next_is_small && is_bracketed(bytes, pieces, first, index))
+        }),
         0x80..=0xbf if piece.has(scan::WIDE_END) => {
             let mut lead = end - 1;
             while lead > start && bytes[lead] & 0xc0 == 0x80 {
@@ -73,6 +79,14 @@ pub(super) fn is_end(bytes: &[u8], pieces: &[Piece], first: usize, index: usize)
         }
         _ => false,
     }
+}
+
+/// True when a round bracket is open behind `pieces[index]` that opened in the sentence: what goes on in small letters
+/// goes on inside it.
+fn is_bracketed(bytes: &[u8], pieces: &[Piece], first: usize, index: usize) -> bool {
+    let sentence = pieces.get(first.max(index.saturating_sub(MAX_BRACKETED))..=index).unwrap_or_default();
+    let count = |sum: i32, byte: &u8| sum + i32::from(*byte == b'(') - i32::from(*byte == b')');
+    sentence.iter().filter(|piece| piece.has(scan::BRACKET)).flat_map(|piece| piece.of(bytes)).fold(0, count) > 0
 }
 
 /// A full stop behind `bytes[start..stop]`, with `next` after it.
@@ -145,6 +159,7 @@ fn is_full_stop(
                     ));
             !is_ordinal
         }
+        _ if word.eq_ignore_ascii_case(b"e.g") || word.eq_ignore_ascii_case(b"i.e") => false,
         _ if is_dotted_letters(word) => next_opens,
         _ => true,
     }

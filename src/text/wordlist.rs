@@ -71,7 +71,7 @@ pub(super) static LISTS: &[(u32, &str)] = &[
     (AFTER_NO, "problem worries probs prob"),
     (
         ABBREVIATION,
-        "mr mrs ms dr prof st vs ca cf pp ed eds gen col sgt capt lt rev hon jr sr gov sen rep ave blvd dept est ext tel resp viz al jan",
+        "mr mrs ms dr prof st vs eg ie approx ca cf pp ed eds gen col sgt capt lt rev hon jr sr gov sen rep ave blvd dept est ext tel resp viz al jan",
     ),
     (BEFORE_NUMBER, "no nos nr art sec fig figs vol ch op eq pp p s bd abs approx min max ca ver"),
     (
@@ -79,7 +79,7 @@ pub(super) static LISTS: &[(u32, &str)] = &[
         "bzw ggf evtl vgl ca inkl exkl zzgl str hr fr frl dipl ing sog zb allg bspw insb mio mrd tsd kl hrsg rd ff bbl env ej pág sra núm av apdo p.ex",
     ),
     (ABBREVIATION, "jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri okt dez mrz"),
-    (ABBREVIATION_LAST, "etc usw usf inc ltd co corp llc gmbh a.m p.m ph.d approx u.a o.ä jr sr ag plc"),
+    (ABBREVIATION_LAST, "etc usw usf inc ltd co corp llc gmbh a.m p.m ph.d u.a o.ä jr sr ag plc"),
     (
         OPENER,
         "the this these that those a an i we you he she it they my your his her its our their what when where who why how which whose if as at by for from in into of on to with about after before during until while since because but and or so then now here there however therefore also additionally furthermore moreover meanwhile finally first second third next last lastly once please actually no not yes yeah ok okay sure thanks thank great good well right let let's maybe perhaps just only even still yet both each every some any all most many more much another other such same using use run running see note notes ticket update updated add added fix fixed create created make made check checked set get got do does did don't doesn't didn't is are was were be been being am has have had can can't could would should will won't shall may might must cannot never always often sometimes usually today yesterday tomorrow",

@@ -51,7 +51,9 @@ pub(super) fn begins_statement(text: &[u8], word: &[u8], last: u8) -> bool {
         b"return" | b"yield" | b"throw" | b"raise" | b"await" | b"assert" | b"delete" | b"new" | b"defer" | b"go"
         | b"goto" => {
             let signs = Density::of(rest);
-            (blank || last == b';') && (last == b';' || signs.calls > 0 || signs.dense()) && signs.words <= 5
+            (blank || last == b';')
+                && (last == b';' || signs.calls > 0 || signs.dense() || word == b"return" && is_member(rest))
+                && signs.words <= 5
         }
         b"case" => last == b':' && rest.len() < 80 && plain_words(rest) <= 2,
         b"template" => rest.first() == Some(&b'<'),
@@ -275,4 +277,10 @@ fn begins_with_sign(text: &[u8], last: u8) -> bool {
         }
         _ => false,
     }
+}
+
+/// `self.rows`, `m.maxRows`: names joined by dots, and nothing else.
+fn is_member(text: &[u8]) -> bool {
+    let names = text.split(|&byte| byte == b'.');
+    text.contains(&b'.') && names.into_iter().all(|name| !name.is_empty() && name.iter().all(|&byte| is_word(byte)))
 }

@@ -96,6 +96,8 @@ struct Walk {
     expected: Option<usize>,
     /// Behind a prompt: what follows is what the command printed.
     in_session: bool,
+    /// Inside a block of an agent program.
+    in_reminder: bool,
 }
 
 impl Survey {
@@ -111,6 +113,9 @@ impl Survey {
                 continue;
             }
             let bytes = text.get(line.span.start as usize..line.span.end as usize).unwrap_or_default();
+            if walk.is_reminder(bytes) {
+                continue;
+            }
             walk.step(bytes, line.kind);
             if walk.code_bytes().saturating_mul(3) >= enough {
                 break;
@@ -122,6 +127,14 @@ impl Survey {
 }
 
 impl Walk {
+    /// True for the lines of a block that an agent program puts behind the text: it says nothing of what the text is.
+    fn is_reminder(&mut self, bytes: &[u8]) -> bool {
+        let begins = bytes.first() == Some(&b'<') && bytes.starts_with(b"<system-reminder>");
+        let is_inside = self.in_reminder || begins;
+        self.in_reminder = is_inside && !bytes.trim_ascii_end().ends_with(b"</system-reminder>");
+        is_inside
+    }
+
     fn step(&mut self, bytes: &[u8], kind: LineKind) {
         let line = bare(bytes, self.expected);
         self.expected = line.number.map(|number| number + 1);
