@@ -173,6 +173,8 @@ fn what_agent_programs_say_by_themselves_gives_way_to_the_fact() {
 #[test]
 fn an_edit_names_its_file() {
     let path = "/srv/workspaces/shop/packages/basket/src/modes/interactive/basket-with-a-rather-long-name.ts";
+    let state = "(file state is current in your context — no need to Read it back)";
+    say("tool", &format!("The file {path} has been updated successfully. {state}")).shows(path);
     say("tool", &format!("Successfully replaced text in {path}. Changed 527 characters to 783 characters."))
         .shows(path);
 }

@@ -37,6 +37,7 @@ const KNOWN: &[(&str, i32)] = &[
     ("You should not respond to this context unless", NOISE),
     // Edits.
     ("Here's the result of running `cat -n` on", NOISE),
+    ("(file state is current in your context", NOISE),
     // What a shell tool prints before the output.
     ("Chunk ID: ", NOISE),
     ("Wall time: ", NOISE),
@@ -46,6 +47,7 @@ const KNOWN: &[(&str, i32)] = &[
     ("Output:", NOISE),
     ("[Command finished with exit code 0]", NOISE),
     ("[Python Interpreter: ", NOISE),
+    ("Shell cwd was reset to ", NOISE),
     // States of a repository.
     ("On branch ", 8),
     ("(use \"git ", NOISE),
@@ -53,14 +55,28 @@ const KNOWN: &[(&str, i32)] = &[
 
 const USER_SAID: &str = "To tell you how to proceed, the user said:";
 
+const N_HEAD: usize = 4;
+/// How the known sentences begin: most others stop here.
+const HEADS: [u32; KNOWN.len()] = {
+    let mut heads = [0; KNOWN.len()];
+    let mut at = 0;
+    while at < heads.len() {
+        let text = KNOWN[at].0.as_bytes();
+        heads[at] = u32::from_le_bytes([text[0], text[1], text[2], text[3]]);
+        at += 1;
+    }
+    heads
+};
+
 /// Points for a sentence or line, mostly 0.
 pub(super) fn points(text: &str) -> i32 {
     let text = text.trim_start();
-    let Some(first) = text.as_bytes().first() else { return 0 };
-    match first {
-        b'<' if is_tag(text) => NOISE,
+    let Some(head) = text.as_bytes().first_chunk::<N_HEAD>() else { return 0 };
+    match head {
+        [b'<', ..] if is_tag(text) => NOISE,
         // `Changed 527 characters to 783.` behind the path that was edited.
-        b'C' if text.starts_with("Changed ") && text.contains(" characters to ") => -6,
+        b"Chan" if text.starts_with("Changed ") && text.contains(" characters to ") => -6,
+        _ if !HEADS.contains(&u32::from_le_bytes(*head)) => 0,
         _ => KNOWN
             .iter()
             .find(|(known, points)| text.starts_with(known) && (*points != NOISE || ends_so(known, text)))

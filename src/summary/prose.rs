@@ -84,7 +84,7 @@ pub(super) fn shorten(text: &str, budget: usize, out: &mut Draft) {
 fn select(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys) -> Vec<usize> {
     let view = &spoken.view;
     let scorer = Scorer::new(spoken);
-    let scores: Vec<i32> = view.units.iter().map(|unit| scorer.score(unit, |_| true)).collect();
+    let scores: Vec<i32> = (0..view.units.len()).map(|index| scorer.score(index, |_| true)).collect();
     let mut order: Vec<usize> = (0..scores.len()).filter(|&index| scores[index] >= 0).collect();
     order.sort_by_key(|&index| -scores[index]);
     let mut packing =
@@ -94,7 +94,7 @@ fn select(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys) -> Vec<usize> {
     for candidates in [primaries, others] {
         let mut repeated = Vec::new();
         for index in candidates {
-            let fresh = scorer.score(&view.units[index], |fact| !shown.contains(&fact.key));
+            let fresh = scorer.score(index, |fact| !shown.contains(&fact.key));
             if fresh * 2 < scores[index] {
                 repeated.push(index);
             } else {
@@ -115,7 +115,7 @@ fn select(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys) -> Vec<usize> {
 /// What the best question or request may take beyond the budget, so that it takes no place from facts.
 fn asked(spoken: &Spoken<'_>, scorer: &Scorer<'_, '_>, order: &[usize]) -> usize {
     let units = &spoken.view.units;
-    let best = order.iter().find(|&&index| scorer.is_asking(&units[index]));
+    let best = order.iter().find(|&&index| scorer.is_asking(index));
     best.map_or(0, |&index| (units[index].n_chars as usize).min(MAX_ASKED))
 }
 
@@ -153,7 +153,11 @@ fn whole_span(view: &TextView<'_>, index: usize) -> Span {
 /// True when the unit ends with a colon, and its line is no code.
 fn announces(view: &TextView<'_>, index: usize) -> bool {
     let unit = &view.units[index];
-    unit.kind != UnitKind::Line && unit.span.of(view.text).trim_end_matches(['*', '_', ' ']).ends_with([':', '：'])
+    let mut text = unit.span.of(view.text).as_bytes();
+    while let [rest @ .., b'*' | b'_'] = text {
+        text = rest;
+    }
+    unit.kind != UnitKind::Line && (text.ends_with(b":") || text.ends_with("：".as_bytes()))
 }
 
 /// The best unit of each paragraph apart from the rest; both keep the order of `order`.
@@ -186,17 +190,19 @@ impl Packing {
         if self.taken.contains(&index) {
             return;
         }
-        let fresh = |index: &usize| !self.taken.contains(index);
-        let units: Vec<usize> = whole(view, index).filter(fresh).collect();
+        let range = whole(view, index);
+        let fresh = range.clone().filter(|index| !self.taken.contains(index));
+        let n_chars: usize = fresh.map(|index| view.units[index].n_chars as usize + 1).sum();
         let gap = if self.taken.is_empty() { 0 } else { GAP.len() };
-        let n_chars: usize = units.iter().map(|&index| view.units[index].n_chars as usize).sum();
-        let cost = gap + n_chars + units.len() - 1;
+        let cost = gap + n_chars - 1;
         let limit = if self.taken.is_empty() { self.budget.max(self.stretched) } else { self.budget };
         if self.used + cost <= limit && self.texts.insert(fold_key(unit.span.of(view.text))) {
             self.used += cost;
-            for index in units {
-                shown.extend(view.facts_of(&view.units[index]).iter().map(|fact| fact.key));
-                self.taken.push(index);
+            for index in range {
+                if !self.taken.contains(&index) {
+                    shown.extend(view.facts_of(&view.units[index]).iter().map(|fact| fact.key));
+                    self.taken.push(index);
+                }
             }
         }
     }
@@ -213,9 +219,7 @@ impl Packing {
 
 fn best_unit(spoken: &Spoken<'_>) -> Option<usize> {
     let scorer = Scorer::new(spoken);
-    let value = |unit: &Unit| scorer.score(unit, |_| true).max(FILLER);
-    let units = spoken.view.units.iter().enumerate();
-    units.rev().max_by_key(|(_, unit)| value(unit)).map(|(index, _)| index)
+    (0..spoken.view.units.len()).rev().max_by_key(|&index| scorer.score(index, |_| true).max(FILLER))
 }
 
 /// What goes between two units that follow each other in the source.

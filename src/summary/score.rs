@@ -2,7 +2,7 @@
 //! that it cannot see and to what one side asks of the other; every kind of cue counts once.
 
 use super::harness;
-use crate::text::{Ask, CueKind, Fact, FactKind, TextView, Unit, UnitKind, ask};
+use crate::text::{Ask, CueKind, Fact, FactKind, TextView, Unit, UnitKind, ask, is_question};
 
 /// More facts than these points make a list, not a better sentence.
 const MAX_FACT_POINTS: i32 = 16;
@@ -45,80 +45,69 @@ pub struct Spoken<'a> {
     pub voice: Voice,
 }
 
+impl Voice {
+    /// True when what an agent program adds by itself may stand in the text.
+    pub(super) fn may_be_injected(self) -> bool {
+        matches!(self, Self::Task | Self::User | Self::Program)
+    }
+}
+
 /// Scores the units of one text.
 pub(super) struct Scorer<'v, 'a> {
     view: &'v TextView<'a>,
-    voice: Voice,
+    /// What a unit is worth apart from its facts.
+    fixed: Vec<Fixed>,
     /// The last question, of a user also the last request, waits for the other side.
     last_ask: Option<usize>,
-    /// From here on a user speaks.
-    user_from: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Fixed {
+    points: i32,
+    /// Asks something of the other side.
+    asks: bool,
 }
 
 impl<'v, 'a> Scorer<'v, 'a> {
     pub(super) fn new(spoken: &'v Spoken<'a>) -> Self {
         let view = &spoken.view;
-        let last = |asks: Ask| {
-            let is_one = |unit: &Unit| {
-                // "How can I help you?" waits for nothing in particular.
-                let is_filler = spoken.voice == Voice::Assistant && is_filler(view, unit);
-                ask(unit.span.of(view.text)) == Some(asks) && !is_filler
-            };
-            view.units.iter().rposition(is_one)
+        // From where on a user speaks.
+        let user_from = match spoken.voice {
+            Voice::Task | Voice::User => 0,
+            Voice::Assistant | Voice::Other => u32::MAX,
+            Voice::Program => harness::words_of_user(view).unwrap_or(u32::MAX),
         };
-        let (last_ask, user_from) = match spoken.voice {
-            Voice::Task | Voice::User => (last(Ask::Question).or_else(|| last(Ask::Request)), 0),
-            Voice::Assistant => (last(Ask::Question), u32::MAX),
-            Voice::Other => (None, u32::MAX),
-            Voice::Program => (None, harness::words_of_user(view).unwrap_or(u32::MAX)),
+        let asked = |unit: &Unit| if unit.span.start < user_from { None } else { ask(unit.span.of(view.text)) };
+        let mut last_question = None;
+        let mut last_request = None;
+        let mut fixed = Vec::with_capacity(view.units.len());
+        for (index, unit) in view.units.iter().enumerate() {
+            let asked = asked(unit);
+            match asked {
+                Some(Ask::Question) => last_question = Some(index),
+                Some(Ask::Request) => last_request = Some(index),
+                None => {}
+            }
+            let is_reported = spoken.voice == Voice::Program && unit.span.start >= user_from;
+            let points = fixed_points(spoken, index, asked) + if is_reported { USER_WORDS } else { 0 };
+            fixed.push(Fixed { points, asks: asked.is_some() || is_reported });
+        }
+        let last_ask = match spoken.voice {
+            Voice::Task | Voice::User => last_question.or(last_request),
+            // "How can I help you?" waits for nothing in particular.
+            Voice::Assistant => {
+                view.units.iter().rposition(|unit| is_question(unit.span.of(view.text)) && !is_filler(view, unit))
+            }
+            Voice::Other | Voice::Program => None,
         };
-        Self { view, voice: spoken.voice, last_ask, user_from }
+        Self { view, fixed, last_ask }
     }
 
-    /// The score of a unit. `is_new` says whether a fact counts: facts that the summary shows already do not.
-    pub(super) fn score(&self, unit: &Unit, is_new: impl Fn(&Fact) -> bool) -> i32 {
-        let view = self.view;
-        let facts: i32 = view.facts_of(unit).iter().filter(|fact| is_new(fact)).map(|fact| points(fact.kind)).sum();
-        let mut seen = [false; CueKind::COUNT];
-        let mut cues = 0;
-        for cue in view.cues_of(unit) {
-            if !std::mem::replace(&mut seen[cue.kind as usize], true) {
-                cues += match cue.kind {
-                    CueKind::Correction => 6,
-                    CueKind::Emphasis | CueKind::Decision => 4,
-                    CueKind::Reasoning | CueKind::Obligation | CueKind::Status => 3,
-                    CueKind::Negation => 2,
-                    CueKind::Question => 1,
-                    CueKind::Filler => FILLER,
-                };
-            }
-        }
-        let asks = self.asks(unit);
-        // What a user asks is never filler, however few words it has.
-        cues += asks - if asks > 0 && seen[CueKind::Filler as usize] { FILLER } else { 0 };
-        let length = i32::from((40..=120).contains(&unit.n_chars)) * 2;
-        let heading = if unit.kind == UnitKind::Heading { -2 } else { 0 };
-        let is_first = view.units.first().is_some_and(|first| first.span == unit.span);
-        let opens = is_first && unit.kind != UnitKind::Heading && unit.n_chars >= MIN_FIRST_CHARS;
-        let first = if opens { FIRST } else { 0 };
-        let tells = || view.facts_of(unit).iter().any(|fact| fact.kind.is_precise()) || cues > 1;
-        let known = harness::points(unit.span.of(view.text));
-        let scrap = if known <= 0 && unit.span.len() < SCRAP_BYTES && !tells() { FILLER } else { 0 };
-        facts.min(MAX_FACT_POINTS) + cues + length + heading + first + scrap + known
-    }
-
-    /// What the unit asks of the other side.
-    fn asks(&self, unit: &Unit) -> i32 {
-        if unit.span.start < self.user_from {
-            return 0;
-        }
-        let words = if self.voice == Voice::Program { USER_WORDS } else { 0 };
-        words
-            + match ask(unit.span.of(self.view.text)) {
-                Some(Ask::Question) => USER_QUESTION,
-                Some(Ask::Request) => USER_REQUEST,
-                None => 0,
-            }
+    /// The score of unit `index`. `is_new` says whether a fact counts: facts that the summary shows already do not.
+    pub(super) fn score(&self, index: usize, is_new: impl Fn(&Fact) -> bool) -> i32 {
+        let facts = self.view.facts_of(&self.view.units[index]).iter();
+        let points: i32 = facts.filter(|fact| is_new(fact)).map(|fact| points(fact.kind)).sum();
+        points.min(MAX_FACT_POINTS) + self.fixed[index].points
     }
 
     /// The unit that asks last, which is shown whatever the budget says.
@@ -127,9 +116,45 @@ impl<'v, 'a> Scorer<'v, 'a> {
     }
 
     /// True for a unit that asks something of the other side and is to be shown for that.
-    pub(super) fn is_asking(&self, unit: &Unit) -> bool {
-        self.asks(unit) > 0
+    pub(super) fn is_asking(&self, index: usize) -> bool {
+        self.fixed[index].asks
     }
+}
+
+/// What a unit is worth apart from its facts.
+fn fixed_points(spoken: &Spoken<'_>, index: usize, asked: Option<Ask>) -> i32 {
+    let view = &spoken.view;
+    let unit = &view.units[index];
+    let text = unit.span.of(view.text);
+    let mut seen = [false; CueKind::COUNT];
+    let mut cues = 0;
+    for cue in view.cues_of(unit) {
+        if !std::mem::replace(&mut seen[cue.kind as usize], true) {
+            cues += match cue.kind {
+                CueKind::Correction => 6,
+                CueKind::Emphasis | CueKind::Decision => 4,
+                CueKind::Reasoning | CueKind::Obligation | CueKind::Status => 3,
+                CueKind::Negation => 2,
+                CueKind::Question => 1,
+                CueKind::Filler => FILLER,
+            };
+        }
+    }
+    cues += match asked {
+        Some(Ask::Question) => USER_QUESTION,
+        Some(Ask::Request) => USER_REQUEST,
+        None => 0,
+    };
+    // What a user asks is never filler, however few words it has.
+    cues -= if asked.is_some() && seen[CueKind::Filler as usize] { FILLER } else { 0 };
+    let length = i32::from((40..=120).contains(&unit.n_chars)) * 2;
+    let heading = if unit.kind == UnitKind::Heading { -2 } else { 0 };
+    let opens = index == 0 && unit.kind != UnitKind::Heading && unit.n_chars >= MIN_FIRST_CHARS;
+    let first = if opens { FIRST } else { 0 };
+    let tells = || view.facts_of(unit).iter().any(|fact| fact.kind.is_precise()) || cues > 1;
+    let known = if spoken.voice.may_be_injected() || text.starts_with('<') { harness::points(text) } else { 0 };
+    let scrap = if known <= 0 && unit.span.len() < SCRAP_BYTES && !tells() { FILLER } else { 0 };
+    cues + length + heading + first + scrap + known
 }
 
 fn is_filler(view: &TextView<'_>, unit: &Unit) -> bool {

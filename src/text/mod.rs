@@ -37,5 +37,5 @@ pub use lexed::{
 };
 pub use lexer::Lexer;
 pub use numbered::{plain, unnumbered};
-pub use requests::{Ask, ask};
+pub use requests::{Ask, ask, is_question};
 pub use view::TextView;

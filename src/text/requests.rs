@@ -15,122 +15,53 @@ const MAX_BEHIND: usize = 8;
 /// Words in front among which a request shows.
 const MAX_HEAD: usize = 4;
 
-/// One of these anywhere asks for something.
-const POLITE: &[&str] = &["please", "pls", "plz", "bitte", "svp"];
-/// The same for what is said in several words or without blanks.
-const PHRASES: &[&str] =
-    &["s'il te plaît", "s'il vous plaît", "por favor", "请", "請", "帮我", "幫我", "ください", "お願い", "教えて"];
-/// One of these with one of `SIDES` behind it.
-const MODALS: &[&str] = &[
-    "can",
-    "could",
-    "would",
-    "will",
-    "should",
-    "shall",
-    "may",
-    "do",
-    "did",
-    "kannst",
-    "könntest",
-    "würdest",
-    "können",
-    "könnten",
-    "würden",
-    "peux",
-    "pourrais",
-    "pouvez",
-    "pourriez",
-];
-const SIDES: &[&str] = &["you", "u", "we", "i", "du", "sie", "wir", "ich", "tu", "vous", "nous", "je"];
-/// One of `SIDES` with one of these behind it.
-const WISHES: &[&str] =
-    &["want", "need", "would", "möchte", "brauche", "brauchen", "will", "wollen", "veux", "voudrais", "voulons"];
-/// A first word that asks by itself.
-const OPENERS: &[&str] = &[
-    "let's",
-    "lets",
-    "i'd",
-    "we'd",
-    "puedes",
-    "puede",
-    "podrías",
-    "podría",
-    "quiero",
-    "necesito",
-    "add",
-    "adjust",
-    "analyze",
-    "answer",
-    "apply",
-    "ask",
-    "build",
-    "change",
-    "check",
-    "clean",
-    "commit",
-    "compare",
-    "consider",
-    "continue",
-    "convert",
-    "create",
-    "delete",
-    "describe",
-    "do",
-    "don't",
-    "enable",
-    "ensure",
-    "explain",
-    "extract",
-    "figure",
-    "find",
-    "fix",
-    "generate",
-    "get",
-    "give",
-    "go",
-    "help",
-    "implement",
-    "improve",
-    "install",
-    "investigate",
-    "keep",
-    "list",
-    "look",
-    "make",
-    "merge",
-    "move",
-    "never",
-    "open",
-    "provide",
-    "push",
-    "put",
-    "read",
-    "refactor",
-    "remove",
-    "rename",
-    "replace",
-    "review",
-    "rewrite",
-    "run",
-    "search",
-    "send",
-    "set",
-    "show",
-    "solve",
-    "start",
-    "stop",
-    "suggest",
-    "summarize",
-    "tell",
-    "test",
-    "translate",
-    "try",
-    "update",
-    "use",
-    "verify",
-    "write",
-];
+/// Longer words are none of those that requests are known by.
+const MAX_WORD: usize = 16;
+/// What is said without blanks.
+const PHRASES: &[&str] = &["请", "請", "帮我", "幫我", "ください", "お願い", "教えて"];
+
+/// What a word may do in a request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Asks wherever it stands.
+    Polite,
+    /// Asks with a side behind it.
+    Modal,
+    /// A side of the conversation.
+    Side,
+    /// Asks with a side before it.
+    Wish,
+    /// Asks with a side before or behind it.
+    ModalOrWish,
+    /// Asks as the first word.
+    Opener,
+    /// Asks as the first word, and with a side behind it.
+    OpenerOrModal,
+    None,
+}
+
+/// `word` is in lower case.
+fn role(word: &str) -> Role {
+    match word {
+        "please" | "pls" | "plz" | "bitte" | "svp" | "plaît" | "favor" => Role::Polite,
+        "can" | "could" | "should" | "shall" | "may" | "did" | "kannst" | "könntest" | "würdest" | "können"
+        | "könnten" | "würden" | "peux" | "pourrais" | "pouvez" | "pourriez" => Role::Modal,
+        "you" | "u" | "we" | "i" | "du" | "sie" | "wir" | "ich" | "tu" | "vous" | "nous" | "je" => Role::Side,
+        "want" | "need" | "möchte" | "brauche" | "brauchen" | "wollen" | "veux" | "voudrais" | "voulons" => Role::Wish,
+        "would" | "will" => Role::ModalOrWish,
+        "do" => Role::OpenerOrModal,
+        "let's" | "lets" | "i'd" | "we'd" | "puedes" | "puede" | "podrías" | "podría" | "quiero" | "necesito"
+        | "add" | "adjust" | "analyze" | "answer" | "apply" | "ask" | "build" | "change" | "check" | "clean"
+        | "commit" | "compare" | "consider" | "continue" | "convert" | "create" | "delete" | "describe" | "don't"
+        | "enable" | "ensure" | "explain" | "extract" | "figure" | "find" | "fix" | "generate" | "get" | "give"
+        | "go" | "help" | "implement" | "improve" | "install" | "investigate" | "keep" | "list" | "look" | "make"
+        | "merge" | "move" | "never" | "open" | "provide" | "push" | "put" | "read" | "refactor" | "remove"
+        | "rename" | "replace" | "review" | "rewrite" | "run" | "search" | "send" | "set" | "show" | "solve"
+        | "start" | "stop" | "suggest" | "summarize" | "tell" | "test" | "translate" | "try" | "update" | "use"
+        | "verify" | "write" => Role::Opener,
+        _ => Role::None,
+    }
+}
 
 /// What the sentence `text` asks for, if anything. Meant for what a person says: an account of what was done may begin
 /// like a request.
@@ -142,7 +73,15 @@ pub fn ask(text: &str) -> Option<Ask> {
     is_request(text).then_some(Ask::Request)
 }
 
-fn is_question(text: &str) -> bool {
+/// True for a question.
+#[must_use]
+pub fn is_question(text: &str) -> bool {
+    // Most sentences end with a full stop behind a letter of ASCII.
+    if let [.., before, b'.'] = text.as_bytes()
+        && before.is_ascii_alphanumeric()
+    {
+        return false;
+    }
     let mut behind = text.chars().rev().take(MAX_BEHIND).skip_while(|&c| !c.is_alphanumeric() && !is_mark(c));
     match behind.next() {
         Some(c) if is_mark(c) => true,
@@ -157,27 +96,57 @@ fn is_mark(c: char) -> bool {
 }
 
 fn is_request(text: &str) -> bool {
-    let is_one_of = |word: &str, list: &[&str]| list.iter().any(|known| is(word, known));
-    let words = || text.split([' ', '\n', '\t']).map(bare).filter(|word| !word.is_empty());
-    let mut before = "";
-    for (at, word) in words().take(MAX_HEAD).enumerate() {
-        let asks = is_one_of(before, MODALS) && is_one_of(word, SIDES)
-            || is_one_of(before, SIDES) && is_one_of(word, WISHES)
-            || at == 0 && is_one_of(word, OPENERS) && !text.starts_with(['(', '[', '<']);
+    let is_framed = text.starts_with(['(', '[', '<']);
+    let (mut before, mut at) = (Role::None, 0);
+    for word in text.as_bytes().split(u8::is_ascii_whitespace) {
+        let word = bare(word);
+        // Behind the first words only the polite ones ask.
+        let may_ask = at < MAX_HEAD || matches!(word.first(), Some(b'p' | b'P' | b'b' | b'B' | b's' | b'S' | b'f'));
+        if word.is_empty() || !may_ask {
+            continue;
+        }
+        let here = role_of(word);
+        let asks = match (before, here) {
+            (_, Role::Polite) => true,
+            (_, Role::Opener | Role::OpenerOrModal) if at == 0 => !is_framed,
+            (Role::Modal | Role::ModalOrWish | Role::OpenerOrModal, Role::Side)
+            | (Role::Side, Role::Wish | Role::ModalOrWish) => at < MAX_HEAD,
+            _ => false,
+        };
         if asks {
             return true;
         }
-        before = word;
+        before = here;
+        at += 1;
     }
-    words().any(|word| is_one_of(word, POLITE)) || PHRASES.iter().any(|phrase| text.contains(phrase))
+    !text.is_ascii() && PHRASES.iter().any(|phrase| text.contains(phrase))
 }
 
-fn bare(word: &str) -> &str {
-    word.trim_matches(|c: char| !c.is_alphanumeric())
+/// The word without signs at its ends.
+fn bare(mut word: &[u8]) -> &[u8] {
+    let is_sign = |byte: &u8| byte.is_ascii_punctuation();
+    while let [first, rest @ ..] = word
+        && is_sign(first)
+    {
+        word = rest;
+    }
+    while let [rest @ .., last] = word
+        && is_sign(last)
+    {
+        word = rest;
+    }
+    word
 }
 
-fn is(word: &str, known: &str) -> bool {
-    word.eq_ignore_ascii_case(known) || word.contains('’') && word.replace('’', "'").eq_ignore_ascii_case(known)
+fn role_of(word: &[u8]) -> Role {
+    let mut lower = [0; MAX_WORD];
+    let Some(lower) = lower.get_mut(..word.len()) else { return Role::None };
+    lower.copy_from_slice(word);
+    lower.make_ascii_lowercase();
+    match std::str::from_utf8(lower) {
+        Ok(word) if word.contains('’') => role(&word.replace('’', "'")),
+        word => word.map_or(Role::None, role),
+    }
 }
 
 #[cfg(test)]
