@@ -21,6 +21,7 @@ mod documents;
 mod engine;
 mod events;
 mod get;
+mod giants;
 mod job;
 mod metrics;
 mod native;

@@ -1,7 +1,7 @@
 //! Puts the output together in the order of the input: kept messages by reference, replacements where their
 //! first source stood, and a decision for every message. Every input message is in exactly one output message.
 
-use crate::model::{Action, Decision, Output, Reason, Replacement};
+use crate::model::{Action, Decision, NewBody, Output, Reason, Replacement};
 use crate::stage::{Claim, GroupKind, Plan, View};
 
 use super::fill::{Filled, reason_of};
@@ -84,7 +84,7 @@ impl Assembled {
         view: &View<'_>,
         plan: &mut Plan,
         sources: Vec<usize>,
-        filled: Filled,
+        mut filled: Filled,
         action: Action,
         reason: Reason,
     ) {
@@ -101,11 +101,13 @@ impl Assembled {
                 chars_out: share,
             });
         }
-        self.messages.push(Output::Replaced(Replacement {
-            sources,
-            body: filled.body.clone(),
-            provenance: filled.provenance.clone(),
-        }));
+        // The metrics read the drafts, and of parts where they stand.
+        let body = match &mut filled.body {
+            NewBody::Text(text) => NewBody::Text(std::mem::take(text)),
+            parts @ NewBody::Parts(_) => parts.clone(),
+        };
+        let provenance = std::mem::take(&mut filled.provenance);
+        self.messages.push(Output::Replaced(Replacement { sources, body, provenance }));
         self.filled.push((position, filled));
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub const PROVENANCE_KEY: &str = "_cce_original";
 
 /// What a compressed message stands for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
     /// The ids of the replaced messages in order; keys into a verbatim map.
     pub ids: Vec<String>,

@@ -14,6 +14,11 @@ use super::{LostRows, RowMark, TableInput};
 pub const DEFAULT_BATCH_BYTES: usize = 2 << 20;
 /// Parquet pages and Arrow offsets end at 2 GiB; half of that leaves room for what the engine adds.
 pub const DEFAULT_MAX_RECORD_BYTES: usize = 1 << 30;
+/// What no record may exceed: a page of Parquet holds less than 2 GiB, all texts of a conversation stand in one page,
+/// and its page may begin with others.
+pub const MAX_RECORD_BYTES: usize = (2 << 30) - (4 << 20);
+/// The same for a row of a table, which may have to be stored in Base64.
+pub const MAX_ROW_BYTES: usize = MAX_RECORD_BYTES / 4 * 3 - (1 << 20);
 
 /// How a stream is cut. The cuts depend on the bytes of the stream and on these two numbers only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

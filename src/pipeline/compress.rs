@@ -26,12 +26,21 @@ pub struct ResourceLimits {
     pub parts: usize,
 }
 
+/// What a part holds beside its batches: row groups in the making, the window of an event log, read buffers.
+const PART_BYTES: usize = 64 << 20;
+
 impl ResourceLimits {
     /// `memory` bytes and as many parts at once as keep `threads` workers busy: while one part ends another goes
-    /// on, and one reader and one encoder feed about four workers.
+    /// on, and one reader and one encoder feed about four workers. At most half of the memory goes to what parts hold
+    /// beside their batches, but two parts always run.
     #[must_use]
     pub fn new(memory: usize, threads: usize) -> Self {
-        Self { memory, parts: (1 + threads / 4).max(2) }
+        Self { memory, parts: (1 + threads / 4).min(memory / 2 / PART_BYTES).max(2) }
+    }
+
+    /// Bytes that are left for batches while `n_parts` parts are open.
+    fn for_batches(&self, n_parts: usize) -> usize {
+        self.memory.saturating_sub(n_parts * PART_BYTES).max(self.memory / 2)
     }
 }
 
@@ -107,7 +116,7 @@ pub async fn compress<S: Sink>(
     let open: Vec<usize> = (0..plan.parts.len()).filter(|part| !commits.contains_key(part)).filter(ours).collect();
     context.observer.begins(plan, &before);
     let n_at_once = context.limits.parts.clamp(1, open.len().max(1));
-    let admission = Admission::new(context.limits.memory, context.options.batch_bytes, n_at_once);
+    let admission = Admission::new(context.limits.for_batches(n_at_once), context.options.batch_bytes, n_at_once);
     let shared = Shared { admission: Arc::new(admission), progress: Mutex::new(before) };
     let (failures, stopping) = (Mutex::new(Vec::new()), AtomicBool::new(false));
     let done: Vec<Option<Commit>> = stream::iter(open)

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bridge::guard;
-use super::{Condense, ConversationFormat, Totals};
+use super::{Condense, ConversationFormat, MAX_RECORD_BYTES, Totals};
 use crate::engine::Scratch;
 use crate::error::{Error, ErrorKind};
 use crate::model::{Condensed, Content, Conversation, Original, Part, Reject, RejectReason, Role, ShapeName};
@@ -27,6 +27,9 @@ pub fn label(text: &str) -> Cow<'_, str> {
     let start = text.get(..end).unwrap_or_default();
     Cow::Owned(format!("{start}…{}", blake3::hash(text.as_bytes()).to_hex()))
 }
+
+/// What a worker needed for a longer record it gives back at once.
+const GIANT_BYTES: usize = 64 << 20;
 
 /// A record that was rejected, as a line of the rejects file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -139,6 +142,9 @@ pub(crate) fn process_prepared<'r>(
         let mut decoded = decode(recipe, record, fallback_id)?;
         prepare(&mut decoded);
         let condensed = recipe.engine.condense(&decoded.conversation, scratch);
+        if record.len() > GIANT_BYTES {
+            *scratch = Scratch::default();
+        }
         Ok(Product { decoded, condensed })
     };
     guard(work).unwrap_or_else(|message| {
@@ -157,22 +163,23 @@ impl Product<'_> {
         let provenance = recipe.engine.options().provenance;
         let Self { decoded, condensed } = self;
         let originals = decoded.originals(condensed);
-        let (written, layout, restored) = match recipe.format {
+        let (written, layout, exact) = match recipe.format {
             ConversationFormat::Parquet | ConversationFormat::Arrow => {
                 let id = label(&decoded.conversation.id);
                 let row = decoded.row(condensed, provenance);
                 let layout = decoded.row_layout(condensed);
-                let restored = shape::restore_row(&id, &row, &layout, &originals);
-                (Written::Row(row), Some(layout), restored)
+                let exact = shape::restores_row(&id, &row, &layout, &originals, decoded.record);
+                (Written::Row(row), Some(layout), exact)
             }
             ConversationFormat::Jsonl => {
                 let (record, layout) = decoded.condensed_record_and_layout(condensed, provenance);
                 let record = one_line(record);
-                let restored = shape::restore_record(&record, layout.as_deref(), &originals);
-                (Written::Record(record), layout, restored)
+                let exact = shape::restores_record(&record, layout.as_deref(), &originals, decoded.record);
+                (Written::Record(record), layout, exact)
             }
         };
-        let exact = restored.is_ok_and(|restored| restored == decoded.record);
+        // A layout doubles signs of its own; one that no page holds is replaced by the record.
+        let exact = exact && layout.as_ref().is_none_or(|layout| layout.len() <= MAX_RECORD_BYTES);
         let layout = layout.filter(|layout| exact && !layout.is_empty());
         Encoded { written, layout, originals, needs_raw: !exact }
     }

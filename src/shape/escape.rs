@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::find::{find_backslash, find_special, find_special_or_wide};
+use super::out::{Expected, Out};
 
 /// The kinds of escapes that occur in a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -125,9 +126,9 @@ impl Style {
                 !marks.has(strange) && raw.is_ascii() && memchr::memchr(0x7f, raw.as_bytes()).is_none()
             }
             _ => {
-                let mut written = String::with_capacity(raw.len());
+                let mut written = Expected::new(raw);
                 encode(text, self, &mut written);
-                written == raw
+                written.is_met()
             }
         }
     }
@@ -194,7 +195,7 @@ pub(super) fn decode(raw: &str, marks: Marks) -> Cow<'_, str> {
 }
 
 /// Appends `text` as a JSON string.
-pub(super) fn encode(text: &str, style: Style, out: &mut String) {
+pub(super) fn encode(text: &str, style: Style, out: &mut impl Out) {
     out.push('"');
     let bytes = text.as_bytes();
     let mut from = 0;
@@ -225,7 +226,7 @@ pub(super) fn restyle(json: &str, style: Style) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-fn push_escape(char: char, style: Style, out: &mut String) {
+fn push_escape(char: char, style: Style, out: &mut impl Out) {
     match char {
         '"' => out.push_str("\\\""),
         '\\' => out.push_str("\\\\"),

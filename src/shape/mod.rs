@@ -16,6 +16,7 @@ mod json;
 mod layout;
 mod openai;
 mod openhands;
+mod out;
 mod read;
 mod restore;
 mod row;
@@ -35,7 +36,7 @@ use spec::Spec;
 pub use detect::detect;
 pub use document::{RECORD_LISTS, is_document, is_list_key};
 pub use events::{SessionOf, detect_events, session_id};
-pub use restore::{restore_record, restore_row};
+pub use restore::{restore_record, restore_row, restores_record, restores_row};
 pub use uncompress::{
     Lookup, Uncompressed, UncompressedRecord, VerbatimMap, uncompress, uncompress_record, verbatim_map,
 };
@@ -129,8 +130,7 @@ impl<'r> Decoded<'r> {
         provenance: ProvenancePlace,
     ) -> (String, Option<String>) {
         let record = self.condensed_record(condensed, provenance);
-        let restored = restore_record(&record, None, &self.originals(condensed));
-        let fits = restored.is_ok_and(|restored| restored == self.record);
+        let fits = restores_record(&record, None, &self.originals(condensed), self.record);
         let layout = (!fits).then(|| row::record_layout(&self.index, condensed));
         (record, layout)
     }

@@ -9,6 +9,7 @@ use super::escape::encode;
 use super::events::{Passed, restore_list};
 use super::json::{Kind, Scanner, around, between, members};
 use super::layout::{Column, Layout, Piece, damaged, pieces, sequence};
+use super::out::{Expected, Out};
 use super::spec::likelihood;
 use super::{MessageRow, RestoreError, Row};
 
@@ -25,27 +26,45 @@ pub(super) enum Slot<'o> {
 /// # Errors
 /// Says what is missing or does not fit.
 pub fn restore_row(id: &str, row: &Row<'_>, layout: &str, originals: &[Original<'_>]) -> Result<String, RestoreError> {
+    let mut record = String::with_capacity(estimate(row, originals));
+    write_row(id, row, layout, originals, &mut record)?;
+    Ok(record)
+}
+
+/// True when [`restore_row`] gives `record`; finds out without making it.
+#[must_use]
+pub fn restores_row(id: &str, row: &Row<'_>, layout: &str, originals: &[Original<'_>], record: &str) -> bool {
+    let mut out = Expected::new(record);
+    write_row(id, row, layout, originals, &mut out).is_ok() && out.is_met()
+}
+
+fn write_row(
+    id: &str,
+    row: &Row<'_>,
+    layout: &str,
+    originals: &[Original<'_>],
+    record: &mut impl Out,
+) -> Result<(), RestoreError> {
     let layout = Layout::read(layout)?;
     let slots = arrange(row.messages.len(), originals, layout.order.as_deref())?;
     let template = pieces(layout.record.ok_or_else(|| damaged("it has no record"))?)?;
     let templates = layout.messages.iter().map(|text| pieces(text)).collect::<Result<Vec<_>, _>>()?;
-    let mut record = String::with_capacity(estimate(row, originals));
     let mut extras = Extras::new(row.extra.as_deref());
     let mut passed = Passed::of_row(row.extra.as_deref());
     for piece in template {
         match piece {
             Piece::Text(text) => record.push_str(text),
             Piece::Hole(Column::Id, None) => record.push_str(id),
-            Piece::Hole(Column::Id, Some(style)) => encode(id, style, &mut record),
+            Piece::Hole(Column::Id, Some(style)) => encode(id, style, record),
             Piece::Hole(Column::Extra, _) => record.push_str(extras.next()?),
-            Piece::Hole(Column::Event | Column::Line, _) => passed.write(&[piece], &mut record)?,
+            Piece::Hole(Column::Event | Column::Line, _) => passed.write(&[piece], record)?,
             Piece::Hole(Column::Messages, _) => {
-                messages(row, &layout, &templates, &slots, &mut passed, &mut record)?;
+                messages(row, &layout, &templates, &slots, &mut passed, record)?;
             }
             Piece::Hole(..) => return Err(damaged("a column of messages in the record")),
         }
     }
-    Ok(record)
+    Ok(())
 }
 
 fn messages(
@@ -54,7 +73,7 @@ fn messages(
     templates: &[Vec<Piece<'_>>],
     slots: &[Slot<'_>],
     passed: &mut Passed<'_>,
-    record: &mut String,
+    record: &mut impl Out,
 ) -> Result<(), RestoreError> {
     let separators = layout.separators.iter().map(|text| pieces(text)).collect::<Result<Vec<_>, _>>()?;
     let mut which_separator = sequence(layout.separator_runs.as_ref());
@@ -83,7 +102,7 @@ fn fill<'m>(
     template: &[Piece<'_>],
     message: &'m MessageRow<'_>,
     extras: &mut Extras<'m>,
-    record: &mut String,
+    record: &mut impl Out,
 ) -> Result<(), RestoreError> {
     for piece in template {
         let (column, style) = match piece {
@@ -152,12 +171,32 @@ impl<'m> Extras<'m> {
 /// # Errors
 /// Says what is missing or does not fit.
 pub fn restore_record(record: &str, layout: Option<&str>, originals: &[Original<'_>]) -> Result<String, RestoreError> {
+    let n_bytes = record.len() + originals.iter().map(|original| original.message.len() + 2).sum::<usize>();
+    let mut out = String::with_capacity(n_bytes);
+    write_record(record, layout, originals, &mut out)?;
+    Ok(out)
+}
+
+/// True when [`restore_record`] gives `original`; finds out without making it.
+#[must_use]
+pub fn restores_record(record: &str, layout: Option<&str>, originals: &[Original<'_>], original: &str) -> bool {
+    let mut out = Expected::new(original);
+    write_record(record, layout, originals, &mut out).is_ok() && out.is_met()
+}
+
+fn write_record(
+    record: &str,
+    layout: Option<&str>,
+    originals: &[Original<'_>],
+    out: &mut impl Out,
+) -> Result<(), RestoreError> {
     if originals.is_empty() && layout.is_none() {
-        return Ok(record.to_owned());
+        out.push_str(record);
+        return Ok(());
     }
     let layout = layout.map(Layout::read).transpose()?;
     if let Some(layout) = layout.as_ref().filter(|layout| layout.items.is_some()) {
-        return restore_list(record, layout, originals);
+        return restore_list(record, layout, originals, out);
     }
     let outline = outline(record, layout.as_ref().and_then(|layout| layout.key))?;
     let order = layout.as_ref().and_then(|layout| layout.order.as_deref());
@@ -170,8 +209,6 @@ pub fn restore_record(record: &str, layout: Option<&str>, originals: &[Original<
         None => (outline.separator(slots.len())?.map(Cow::Borrowed).into_iter().collect(), None),
     };
     let mut which = sequence(runs);
-    let n_bytes = record.len() + originals.iter().map(|original| original.message.len() + 2).sum::<usize>();
-    let mut out = String::with_capacity(n_bytes);
     out.push_str(outline.before);
     for (n, slot) in slots.iter().enumerate() {
         if n > 0 {
@@ -186,7 +223,7 @@ pub fn restore_record(record: &str, layout: Option<&str>, originals: &[Original<
         }
     }
     out.push_str(outline.after);
-    Ok(out)
+    Ok(())
 }
 
 /// A record cut at its messages only.

@@ -26,6 +26,7 @@ pub(super) fn find(bytes: &[u8], pieces: &[Piece], span: Span, kind: UnitKind, f
         return;
     }
     let unit = Unit { bytes, pieces, is_line: kind == UnitKind::Line };
+    let own = cues.len();
     let (mask, flags) = pieces.iter().fold((0, 0), |(mask, flags), piece| (mask | piece.mask, flags | piece.word));
     let may_be_filler = flags & (words::FILLER | words::AFTER_NO) != 0 || mask & scan::WIDE != 0;
     if may_be_filler && unit.is_filler(span) && !has_facts(facts, span) {
@@ -51,8 +52,8 @@ pub(super) fn find(bytes: &[u8], pieces: &[Piece], span: Span, kind: UnitKind, f
         let first = cues.len();
         super::wide::find(bytes, span, cues);
         if cues.len() > first {
-            let from = cues.iter().rposition(|cue| cue.at < span.start).map_or(0, |at| at + 1);
-            cues[from..].sort_by_key(|cue| (cue.at, cue.kind));
+            // Before `own` stand the cues of other units, also of other texts.
+            cues[own..].sort_by_key(|cue| (cue.at, cue.kind));
         }
     }
     let text = bytes.get(span.start as usize..span.end as usize).unwrap_or_default();

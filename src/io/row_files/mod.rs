@@ -17,8 +17,8 @@ use super::store::{Blob, store_error};
 use super::{failed, restored_name};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{
-    Batch, BatchOptions, Container, LostRows, RowBatch, RowDigest, Source, SourceDigest, TableInput, TableOptions,
-    marks,
+    Batch, BatchOptions, Container, LostRows, MAX_ROW_BYTES, RowBatch, RowDigest, Source, SourceDigest, TableInput,
+    TableOptions, marks,
 };
 
 pub(crate) use parquet::row_groups;
@@ -196,7 +196,7 @@ impl RowSource {
             marks: Vec::new(),
             first_row: self.next_row,
             n_bytes: 0,
-            max_row_bytes: self.options.max_record_bytes as u64,
+            max_row_bytes: self.options.max_record_bytes.min(MAX_ROW_BYTES) as u64,
             lost: None,
         }
     }

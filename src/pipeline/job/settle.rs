@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EngineOptions, ProvenancePlace};
 use crate::pipeline::{
     ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, DEFAULT_SPLIT_BYTES, DatasetOptions, JobOptions,
-    MaxRejects,
+    MAX_RECORD_BYTES, MaxRejects,
 };
 
 /// What is in flight stays below this; with everything else the process stays below 400 MB.
@@ -106,6 +106,10 @@ impl JobArgs {
             base.provenance = ProvenancePlace::Metadata;
         }
         let max_record_bytes = self.max_record_bytes.map_or(DEFAULT_MAX_RECORD_BYTES, |size| size.0);
+        if max_record_bytes > 2 << 30 {
+            return usage("max_record_bytes", "a record has at most 2GiB: pages of Parquet end there");
+        }
+        let max_record_bytes = max_record_bytes.min(MAX_RECORD_BYTES);
         if kind == JobKind::Dataset && max_record_bytes > MAX_DATASET_RECORD {
             return usage("max_record_bytes", "training data holds records of at most 1GiB");
         }

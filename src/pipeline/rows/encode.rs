@@ -16,7 +16,7 @@ use crate::pipeline::record::{Product, Recipe, class_of, process_prepared, total
 use crate::pipeline::tables::{DecisionsBuilder, Kind, MetricsBuilder, OriginalRow, Place, VerbatimBuilder};
 use crate::pipeline::training::TrainingBuilder;
 use crate::pipeline::work::{SCRATCH, Task};
-use crate::pipeline::{ConversationFormat, EncodedBatch, RejectRow, RowBatch, label};
+use crate::pipeline::{ConversationFormat, EncodedBatch, MAX_RECORD_BYTES, RejectRow, RowBatch, label};
 use crate::shape::{self, Decoded};
 
 /// A row with what the sidecar will hold of it.
@@ -285,8 +285,8 @@ fn cell<'r>(
     let provenance = recipe.engine.options().provenance;
     let (text, layout) = product.decoded.condensed_record_and_layout(&product.condensed, provenance);
     let originals = product.decoded.originals(&product.condensed);
-    let restored = shape::restore_record(&text, layout.as_deref(), &originals);
-    let needs_whole = !restored.is_ok_and(|restored| restored == record);
+    let is_held = layout.as_ref().is_none_or(|layout| layout.len() <= MAX_RECORD_BYTES);
+    let needs_whole = !is_held || !shape::restores_record(&text, layout.as_deref(), &originals, record);
     let originals =
         originals.iter().map(|original| Original::of(&product, original, original.message.to_owned())).collect();
     let layout = layout.filter(|layout| !needs_whole && !layout.is_empty());

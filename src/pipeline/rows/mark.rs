@@ -51,20 +51,63 @@ impl RowDigest {
 #[must_use]
 pub fn marks(rows: &RecordBatch) -> Vec<RowMark> {
     let columns: Vec<Cells<'_>> = rows.columns().iter().map(|column| Cells::of(column)).collect();
-    let mut bytes = Vec::new();
+    let mut canonical = Canonical::default();
     (0..rows.num_rows())
         .map(|row| {
-            bytes.clear();
             for column in &columns {
-                column.write(row, &mut bytes);
+                column.write(row, &mut canonical);
             }
-            RowMark { hash: *blake3::hash(&bytes).as_bytes(), bytes: bytes.len() as u64 }
+            canonical.take()
         })
         .collect()
 }
 
 /// Appends the value at an index.
-type WriteValue<'a> = Box<dyn Fn(usize, &mut Vec<u8>) + 'a>;
+type WriteValue<'a> = Box<dyn Fn(usize, &mut Canonical) + 'a>;
+
+/// Longer rows are hashed in pieces of about this size.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// The canonical bytes of a row on their way to the hash: a giant row is never held.
+#[derive(Default)]
+struct Canonical {
+    pending: Vec<u8>,
+    hasher: blake3::Hasher,
+    n_hashed: u64,
+}
+
+impl Canonical {
+    fn push(&mut self, byte: u8) {
+        self.pending.push(byte);
+    }
+
+    fn extend_from_slice(&mut self, bytes: &[u8]) {
+        if self.pending.len() + bytes.len() <= PIECE_BYTES {
+            self.pending.extend_from_slice(bytes);
+            return;
+        }
+        for piece in [&self.pending, bytes] {
+            self.hasher.update(piece);
+            self.n_hashed += piece.len() as u64;
+        }
+        self.pending.clear();
+    }
+
+    /// The mark of what was written; what follows is the next row.
+    fn take(&mut self) -> RowMark {
+        let bytes = self.n_hashed + self.pending.len() as u64;
+        let hash = if self.n_hashed == 0 {
+            blake3::hash(&self.pending)
+        } else {
+            let hash = self.hasher.update(&self.pending).finalize();
+            self.hasher.reset();
+            hash
+        };
+        self.n_hashed = 0;
+        self.pending.clear();
+        RowMark { hash: *hash.as_bytes(), bytes }
+    }
+}
 
 /// An array ready to be read value by value.
 enum Cells<'a> {
@@ -122,7 +165,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    fn write(&self, row: usize, out: &mut Vec<u8>) {
+    fn write(&self, row: usize, out: &mut Canonical) {
         match self {
             Self::Null => out.push(0),
             Self::Bool(values) => {
@@ -149,7 +192,7 @@ impl<'a> Cells<'a> {
 }
 
 /// Writes the mark of a null or of a value.
-fn valid(nulls: Option<&NullBuffer>, row: usize, out: &mut Vec<u8>) -> bool {
+fn valid(nulls: Option<&NullBuffer>, row: usize, out: &mut Canonical) -> bool {
     let valid = nulls.is_none_or(|nulls| nulls.is_valid(row));
     out.push(u8::from(valid));
     valid

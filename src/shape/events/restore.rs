@@ -7,6 +7,7 @@ use crate::shape::RestoreError;
 use crate::shape::index::invalid;
 use crate::shape::json::{Kind, Raw, Scanner, items, member};
 use crate::shape::layout::{Column, Layout, Piece, damaged, pieces, sequence};
+use crate::shape::out::Out;
 use crate::shape::restore::{Slot, arrange};
 
 /// What passes through, one after the other.
@@ -44,7 +45,7 @@ impl<'m> Passed<'m> {
     }
 
     /// Appends a text between two messages.
-    pub(in crate::shape) fn write(&mut self, gap: &[Piece<'_>], record: &mut String) -> Result<(), RestoreError> {
+    pub(in crate::shape) fn write(&mut self, gap: &[Piece<'_>], record: &mut impl Out) -> Result<(), RestoreError> {
         for piece in gap {
             match piece {
                 Piece::Text(text) => record.push_str(text),
@@ -62,7 +63,8 @@ pub(in crate::shape) fn restore_list(
     record: &str,
     layout: &Layout<'_>,
     originals: &[Original<'_>],
-) -> Result<String, RestoreError> {
+    out: &mut impl Out,
+) -> Result<(), RestoreError> {
     let mut scanner = Scanner::new(record);
     let mut kinds = layout.items.iter().flatten().flat_map(|&(kind, n)| std::iter::repeat_n(kind, n));
     let (mut messages, mut passed) = (Vec::new(), Passed::default());
@@ -87,17 +89,15 @@ pub(in crate::shape) fn restore_list(
     let slots = arrange(messages.len(), originals, layout.order.as_deref())?;
     let gaps = layout.separators.iter().map(|text| pieces(text)).collect::<Result<Vec<_>, _>>()?;
     let mut which = sequence(layout.separator_runs.as_ref());
-    let n_bytes = record.len() + originals.iter().map(|original| original.message.len() + 2).sum::<usize>();
-    let mut out = String::with_capacity(n_bytes);
     for piece in pieces(layout.record.unwrap_or_default())? {
         if piece != Piece::Hole(Column::Messages, None) {
-            passed.write(&[piece], &mut out)?;
+            passed.write(&[piece], out)?;
             continue;
         }
         for (n, slot) in slots.iter().enumerate() {
             if n > 0 {
                 let gap = which.next().and_then(|number| gaps.get(number));
-                passed.write(gap.ok_or_else(|| damaged("a separator is missing"))?, &mut out)?;
+                passed.write(gap.ok_or_else(|| damaged("a separator is missing"))?, out)?;
             }
             out.push_str(match slot {
                 Slot::Original(text) => text,
@@ -108,5 +108,5 @@ pub(in crate::shape) fn restore_list(
     if passed.used < passed.values.len() {
         return Err(RestoreError("there are more events than the layout has".to_owned()));
     }
-    Ok(out)
+    Ok(())
 }
