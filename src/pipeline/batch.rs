@@ -45,7 +45,15 @@ pub enum Batch {
 }
 
 impl Batch {
-    /// Bytes that the batch holds in memory, which admission counts.
+    /// Bytes that admission counts: rows hold the decoded pages that they come from, half as much again.
+    pub(super) fn charged_bytes(&self) -> usize {
+        match self {
+            Self::Lines(lines) => lines.bytes.len(),
+            Self::Rows(rows) => rows.n_bytes + rows.n_bytes / 2,
+        }
+    }
+
+    /// Bytes of the records.
     #[must_use]
     pub fn n_bytes(&self) -> usize {
         match self {

@@ -99,7 +99,7 @@ fn read_all(
     loop {
         let permit = handle.block_on(admission.admit())?;
         let Some(batch) = source.next_batch()? else { break };
-        let permit = handle.block_on(admission.adjust(permit, batch.n_bytes()))?;
+        let permit = handle.block_on(admission.adjust(permit, batch.charged_bytes()))?;
         let stored = source.stored_bytes();
         let stored_bytes = stored.saturating_sub(std::mem::replace(&mut stored_before, stored));
         batches.blocking_send(Admitted { batch, stored_bytes, permit }).map_err(|_| stopped())?;
