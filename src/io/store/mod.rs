@@ -18,6 +18,8 @@ mod trouble;
 mod upload;
 #[cfg(feature = "remote")]
 mod web;
+#[cfg(not(feature = "remote"))]
+mod without;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -184,50 +186,6 @@ impl Stores {
     pub fn settle(&self) {
         self.engine.settle(LONGEST_SETTLING);
     }
-}
-
-#[cfg(not(feature = "remote"))]
-#[expect(clippy::unused_self, clippy::unused_async, reason = "the signatures of the real ones above")]
-impl Stores {
-    /// Stores with these bounds.
-    #[must_use]
-    pub fn new(_config: StoreConfig) -> Self {
-        Self {}
-    }
-
-    fn remote_stat(&self, location: &Location) -> Result<Option<(Blob, Listed)>> {
-        Err(not_built(location))
-    }
-
-    fn remote_list(&self, folder: &Location) -> Result<Vec<Listed>> {
-        Err(not_built(folder))
-    }
-
-    fn remote_names(&self, folder: &Location) -> Result<BTreeMap<String, u64>> {
-        Err(not_built(folder))
-    }
-
-    fn remote_documents(&self, locations: &[Location]) -> Result<Vec<Option<Vec<u8>>>> {
-        locations.iter().map(|location| Err(not_built(location))).collect()
-    }
-
-    fn remote_create(&self, location: &Location) -> Result<BlobWriter> {
-        Err(not_built(location))
-    }
-
-    async fn remote_put(&self, location: &Location, _bytes: &[u8], _create: bool) -> Result<bool> {
-        Err(not_built(location))
-    }
-
-    /// Waits for nothing: local files are clean when they are dropped.
-    pub fn settle(&self) {
-        let _ = LONGEST_SETTLING;
-    }
-}
-
-#[cfg(not(feature = "remote"))]
-fn not_built(location: &Location) -> Error {
-    Error::new(ErrorKind::Usage, location.to_string(), "this condenser was built without remote stores")
 }
 
 impl Stores {
@@ -397,5 +355,5 @@ fn missing(location: &Location) -> Error {
 
 #[cfg(not(feature = "remote"))]
 fn missing(location: &Location) -> Error {
-    not_built(location)
+    without::not_built(location)
 }
