@@ -95,7 +95,7 @@ fn options() -> impl Strategy<Value = EngineOptions> {
                 fuzzy_threshold,
                 embed_summary_id,
                 observation_threshold: threshold,
-                recompact,
+                resummarize_after: if recompact { 8 } else { 0 },
                 provenance: if metadata { ProvenancePlace::Metadata } else { ProvenancePlace::Sidecar },
                 ..EngineOptions::default()
             },

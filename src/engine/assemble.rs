@@ -43,6 +43,7 @@ pub(super) fn assemble(view: &View<'_>, plan: &mut Plan, outcome: Outcome) -> As
                     None => out.keep(view, plan, index, Reason::DuplicateReverted),
                 }
             }
+            Claim::SupersededBy { .. } => out.keep(view, plan, index, Reason::ContradictionReverted),
             Claim::Group(group) => match (groups[group].take(), positions[group]) {
                 (Some(Ok(filled)), _) => {
                     positions[group] = Some(out.messages.len());

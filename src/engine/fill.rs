@@ -5,7 +5,7 @@ use crate::model::{
     Conversation, EngineOptions, NewBody, Provenance, ProvenancePlace, Reason, Role, marker, summary_id,
 };
 use crate::stage::classify::{Depth, judge};
-use crate::stage::{Claim, Group, GroupKind, Plan, View, line_changes};
+use crate::stage::{Claim, FlowKind, Group, GroupKind, Plan, View, line_changes};
 use crate::summary::{Draft, Proposal, Spoken, Voice, Wrap, digest, outline, shows_best_unit, split_code, summarize};
 use crate::text::{Lexer, TextView};
 
@@ -61,6 +61,9 @@ impl Filler<'_> {
             GroupKind::CodeSplit => Reason::CodeSplitReverted,
             GroupKind::Recompact => Reason::AlreadyCompressed,
             GroupKind::Summary if group.members.len() > 1 => Reason::MergeReverted,
+            GroupKind::Adapter(_) | GroupKind::ToolPrepass => Reason::AdapterReverted,
+            GroupKind::Flow(_) => Reason::FlowReverted,
+            GroupKind::Cluster => Reason::ClusterReverted,
             GroupKind::Summary => Reason::SingleReverted,
         };
         let provenance = self.provenance(&group.members);
@@ -114,7 +117,7 @@ impl Filler<'_> {
                 }
                 MIN_NEAR_SAVING
             }
-            Claim::Keep(_) | Claim::Group(_) => return Err(Reason::DuplicateReverted),
+            Claim::Keep(_) | Claim::Group(_) | Claim::SupersededBy { .. } => return Err(Reason::DuplicateReverted),
         };
         self.accept(Proposal::complete(draft), self.provenance(&[index]), n_chars, min_saving)
             .ok_or(Reason::DuplicateReverted)
@@ -241,9 +244,19 @@ pub(super) fn reason_of(plan: &Plan, claim: &Claim) -> Reason {
         Claim::Keep(reason) => *reason,
         Claim::DuplicateOf(_) => Reason::ExactDuplicate,
         Claim::SimilarTo { .. } => Reason::FuzzyDuplicate,
+        Claim::SupersededBy { .. } => Reason::Contradicted,
         Claim::Group(group) => match (&plan.groups[*group].kind, plan.groups[*group].members.len()) {
             (GroupKind::CodeSplit, _) => Reason::CodeSplit,
             (GroupKind::Recompact, _) => Reason::Recompacted,
+            (GroupKind::ToolPrepass, _) => Reason::ToolPrepass,
+            (GroupKind::Adapter(_), _) => Reason::Adapter,
+            (GroupKind::Flow(kind), _) => match kind {
+                FlowKind::Qa => Reason::FlowQa,
+                FlowKind::Request => Reason::FlowRequest,
+                FlowKind::Correction => Reason::FlowCorrection,
+                FlowKind::Acknowledgment => Reason::FlowAcknowledgment,
+            },
+            (GroupKind::Cluster, _) => Reason::Cluster,
             (GroupKind::Summary, 1) => Reason::CompressibleProse,
             (GroupKind::Summary, _) => Reason::MergedCompressed,
         },

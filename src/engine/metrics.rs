@@ -274,8 +274,16 @@ fn counts(assembled: &Assembled) -> ActionCounts {
             Action::Deduped => counts.deduped += 1,
             Action::FuzzyDeduped => counts.fuzzy_deduped += 1,
             Action::CodeSplit => counts.code_split += 1,
+            Action::Contradicted => counts.contradicted += 1,
+            Action::Truncated => counts.truncated += 1,
         }
-        counts.pattern_preserved += usize::from(decision.reason == Reason::Pattern);
+        match decision.reason {
+            Reason::Pattern => counts.pattern_preserved += 1,
+            Reason::Importance => counts.importance_preserved += 1,
+            Reason::RelevanceDropped => counts.relevance_dropped += 1,
+            Reason::ToolPrepass => counts.tool_prepass_trimmed += 1,
+            _ => {}
+        }
     }
     counts
 }

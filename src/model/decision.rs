@@ -51,6 +51,10 @@ named! {
         FuzzyDeduped = "fuzzy_deduped",
         /// Prose summarised around code that stayed.
         CodeSplit = "code_split",
+        /// Replaced by a reference to the later message that corrects it, and a summary.
+        Contradicted = "contradicted",
+        /// Cut, merged with its neighbours or emptied, because the token budget left no room.
+        Truncated = "truncated",
     }
 }
 
@@ -65,18 +69,28 @@ named! {
         RecencyWindow = "recency_window",
         /// It makes tool calls.
         ToolCalls = "tool_calls",
+        /// The conversation is within `token_budget` as it is.
+        WithinBudget = "within_budget",
         /// Content that is no text.
         NoText = "no_text",
         /// Fewer than 120 characters.
         ShortContent = "short_content",
         /// Stands for others already.
         AlreadyCompressed = "already_compressed",
+        /// Its importance is at least `importance_threshold`.
+        Importance = "importance",
+        /// It corrects an earlier message.
+        Correction = "correction",
         /// Another message refers to it.
         DuplicateTarget = "duplicate_target",
         /// Identical to another message.
         ExactDuplicate = "exact_duplicate",
         /// Similar to another message.
         FuzzyDuplicate = "fuzzy_duplicate",
+        /// A later message corrects it.
+        Contradicted = "contradicted",
+        /// Output of a tool without its noise.
+        ToolPrepass = "tool_prepass",
         /// Prose around code.
         CodeSplit = "code_split",
         /// Code with hardly any prose.
@@ -87,12 +101,46 @@ named! {
         Pattern = "pattern",
         /// Parses as JSON.
         JsonStructure = "json_structure",
+        /// XML with its long texts compressed.
+        AdapterXml = "adapter:xml",
+        /// YAML with its long values compressed.
+        AdapterYaml = "adapter:yaml",
+        /// Markdown with its paragraphs compressed.
+        AdapterMarkdown = "adapter:markdown",
+        /// CSV with its rows thinned out.
+        AdapterCsv = "adapter:csv",
+        /// JSON lines with their rows thinned out.
+        AdapterJsonLines = "adapter:json-lines",
+        /// A diff with its context thinned out.
+        AdapterDiff = "adapter:diff",
+        /// A log with its repetitions folded.
+        AdapterLog = "adapter:log",
+        /// A format that an adapter of the caller compresses.
+        Adapter = "adapter",
+        /// A question and its answer.
+        FlowQa = "flow:qa",
+        /// A request and what was done.
+        FlowRequest = "flow:request_action",
+        /// A statement and its correction.
+        FlowCorrection = "flow:correction",
+        /// A statement and its confirmation.
+        FlowAcknowledgment = "flow:acknowledgment",
+        /// Messages about the same topic.
+        Cluster = "cluster",
         /// Prose without any protection.
         CompressibleProse = "compressible_prose",
         /// Summarised together with its neighbours.
         MergedCompressed = "merged_compressed",
         /// Summaries of earlier rounds, summarised again.
         Recompacted = "recompacted",
+        /// Nothing in it reaches `relevance_threshold`.
+        RelevanceDropped = "relevance_dropped",
+        /// Summarised more tightly, to meet the token budget.
+        BudgetTightened = "budget_tightened",
+        /// Left out as of little value, to meet the token budget.
+        BudgetOmitted = "budget_omitted",
+        /// Truncated, to meet the token budget.
+        ForceConverge = "force_converge",
         /// The replacement was no shorter.
         SingleReverted = "single_reverted",
         /// The replacement of a group was no shorter.
@@ -101,6 +149,14 @@ named! {
         CodeSplitReverted = "code_split_reverted",
         /// The reference was no shorter.
         DuplicateReverted = "duplicate_reverted",
+        /// The reference to the correction was no shorter.
+        ContradictionReverted = "contradiction_reverted",
+        /// What the adapter made was no shorter.
+        AdapterReverted = "adapter_reverted",
+        /// The chain of messages was no shorter.
+        FlowReverted = "flow_reverted",
+        /// The summary of the topic was no shorter.
+        ClusterReverted = "cluster_reverted",
         /// Compressed, the conversation would no longer fit chat templates.
         ChatTemplate = "chat_template",
 

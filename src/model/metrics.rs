@@ -3,6 +3,8 @@
 
 use serde::Serialize;
 
+use super::CompressionDepth;
+
 /// What compression brought for one conversation and what it took from view.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Metrics {
@@ -14,7 +16,8 @@ pub struct Metrics {
     pub chars_in: usize,
     /// The same of the output.
     pub chars_out: usize,
-    /// Tokens of the same texts; `ceil(chars / 3.5)` per message.
+    /// Tokens of the same texts as the tokenizer counts them, plus the overhead of the chat format; by default
+    /// `ceil(chars / 3.5)` per message.
     pub tokens_in: usize,
     /// The same of the output.
     pub tokens_out: usize,
@@ -24,6 +27,8 @@ pub struct Metrics {
     pub token_ratio: f64,
     /// Input messages per action.
     pub counts: ActionCounts,
+    /// What became of the token budget; `None` without one.
+    pub budget: Option<BudgetOutcome>,
     /// Share of distinct technical identifiers of the input that occur in the output, entity suffixes included.
     pub entity_retention: Option<f64>,
     /// Share of fences, JSON blocks and tables still there.
@@ -44,6 +49,21 @@ pub struct Metrics {
     pub error_retention: Option<f64>,
 }
 
+/// How a token budget was met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct BudgetOutcome {
+    /// The output has no more tokens than the budget.
+    pub fits: bool,
+    /// Tokens of the output, with the overhead of the chat format.
+    pub token_count: usize,
+    /// Number of last messages that were left as they are.
+    pub recency_window: usize,
+    /// Tokens that no budget takes: protected messages and the overhead.
+    pub protected_tokens: usize,
+    /// How short summaries are.
+    pub depth: CompressionDepth,
+}
+
 /// Number of input messages per action; they add up to `messages_in`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct ActionCounts {
@@ -57,6 +77,18 @@ pub struct ActionCounts {
     pub fuzzy_deduped: usize,
     /// Code split.
     pub code_split: usize,
+    /// References to a later correction.
+    pub contradicted: usize,
+    /// Truncated to meet a token budget.
+    pub truncated: usize,
     /// Of the preserved ones: kept by a preserve pattern.
     pub pattern_preserved: usize,
+    /// Of the preserved ones: kept for their importance.
+    pub importance_preserved: usize,
+    /// Of the compressed ones: left out as general discussion.
+    pub relevance_dropped: usize,
+    /// Of the compressed ones: output of tools without its noise.
+    pub tool_prepass_trimmed: usize,
+    /// Texts that a scorer or token classifier could not handle, so that the built-in one did.
+    pub scorer_fallbacks: usize,
 }

@@ -1,6 +1,7 @@
 //! Plain data that every floor above speaks about. Knows no algorithm, no file and no JSON beyond the
 //! provenance object.
 
+mod choices;
 mod condensed;
 mod conversation;
 mod decision;
@@ -10,12 +11,17 @@ mod options;
 mod provenance;
 mod reject;
 
+pub use choices::{
+    AdapterName, BudgetStrategy, CompressionDepth, EntropyMode, EntropySource, PreservePattern, ProvenancePlace,
+    Tokenizer,
+};
 pub use condensed::{Condensed, NewBody, Original, Output, Replacement};
 pub use conversation::{Content, Conversation, Message, Part, Role, ShapeName, ToolCall};
 pub use decision::{Action, Decision, Reason};
-pub use metrics::{ActionCounts, Metrics};
+pub use metrics::{ActionCounts, BudgetOutcome, Metrics};
 pub use options::{
-    DEFAULT_FUZZY_THRESHOLD, DEFAULT_RECENCY_WINDOW, EngineArgs, EngineOptions, PreservePattern, ProvenancePlace,
+    DEFAULT_CLUSTER_THRESHOLD, DEFAULT_FUZZY_THRESHOLD, DEFAULT_IMPORTANCE_THRESHOLD, DEFAULT_RECENCY_WINDOW,
+    DEFAULT_RESUMMARIZE_AFTER, DEFAULT_TOPIC_THRESHOLD, EngineArgs, EngineOptions,
 };
 pub use provenance::{PROVENANCE_KEY, Provenance, summary_id};
 pub use reject::{Reject, RejectReason};

@@ -4,91 +4,130 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::choices::{
+    AdapterName, BudgetStrategy, CompressionDepth, EntropyMode, EntropySource, PreservePattern, ProvenancePlace,
+    Tokenizer,
+};
+
 /// Recent turns are what the next answer depends on; four covers a question, a call, its result and an answer.
 pub const DEFAULT_RECENCY_WINDOW: usize = 4;
 /// Below 0.85 similar logs of different runs begin to match.
 pub const DEFAULT_FUZZY_THRESHOLD: f64 = 0.85;
+/// A run of eight summaries is worth a summary of its own.
+pub const DEFAULT_RESUMMARIZE_AFTER: usize = 8;
+/// Half of the references that the most used message has, and a cue or two.
+pub const DEFAULT_IMPORTANCE_THRESHOLD: f64 = 0.65;
+/// A correction and what it corrects share a few words of their own.
+pub const DEFAULT_TOPIC_THRESHOLD: f64 = 0.15;
+/// Similarity of TF-IDF vectors and entities from which texts are of one topic.
+pub const DEFAULT_CLUSTER_THRESHOLD: f64 = 0.15;
 
 macro_rules! options {
-    ($($(#[$meta:meta])* $name:ident : $type:ty = $default:expr, arg($($arg:tt)*);)*) => {
+    (always { $($(#[$meta:meta])* $name:ident : $type:ty = $default:expr, arg($($arg:tt)*);)* }
+     optional { $($(#[$ometa:meta])* $oname:ident : $otype:ty, arg($($oarg:tt)*);)* }) => {
         /// What holds for a run of the engine; nothing is optional any more.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(default, deny_unknown_fields)]
-        pub struct EngineOptions { $($(#[$meta])* pub $name: $type,)* }
+        pub struct EngineOptions {
+            $($(#[$meta])* pub $name: $type,)*
+            $($(#[$ometa])* #[serde(skip_serializing_if = "Option::is_none")] pub $oname: Option<$otype>,)*
+        }
 
         impl Default for EngineOptions {
-            fn default() -> Self { Self { $($name: $default,)* } }
+            fn default() -> Self { Self { $($name: $default,)* $($oname: None,)* } }
         }
 
         /// What a user typed: everything may be left out.
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, clap::Args)]
         #[serde(default, deny_unknown_fields)]
-        pub struct EngineArgs { $($(#[$meta])* #[arg(long, help_heading = "Engine", $($arg)*)] pub $name: Option<$type>,)* }
+        pub struct EngineArgs {
+            $($(#[$meta])* #[arg(long, help_heading = "Engine", $($arg)*)] pub $name: Option<$type>,)*
+            $($(#[$ometa])* #[arg(long, help_heading = "Engine", $($oarg)*)] pub $oname: Option<$otype>,)*
+        }
 
         impl EngineArgs {
             /// These values where given, those of `base` elsewhere.
             #[must_use]
             pub fn over(self, base: EngineOptions) -> EngineOptions {
-                EngineOptions { $($name: self.$name.unwrap_or(base.$name),)* }
+                EngineOptions {
+                    $($name: self.$name.unwrap_or(base.$name),)*
+                    $($oname: self.$oname.or(base.$oname),)*
+                }
             }
         }
     };
 }
 
 options! {
-    /// Roles that are never changed.
-    preserve: Vec<String> = vec!["system".into(), "developer".into()], arg(value_delimiter = ',', value_name = "ROLES");
-    /// Number of last messages that are never changed.
-    recency_window: usize = DEFAULT_RECENCY_WINDOW, arg(value_name = "N");
-    /// Replace identical messages by references.
-    dedup: bool = true, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
-    /// Replace similar messages by references that show the lines that differ.
-    fuzzy_dedup: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
-    /// Share of common lines from which messages are similar, 0 to 1.
-    fuzzy_threshold: f64 = DEFAULT_FUZZY_THRESHOLD, arg(value_name = "SHARE", value_parser = parse_share);
-    /// Write the summary id into the summary: `[summary#cce_sum_…: …]`.
-    embed_summary_id: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
-    /// Messages that match are kept; LABEL=REGEX.
-    preserve_patterns: Vec<PreservePattern> = Vec::new(), arg(value_name = "LABEL=REGEX");
-    /// Copied into the provenance.
-    source_version: u64 = 0, arg(value_name = "N");
-    /// Conversations with fewer tokens are left as they are; 0 means none.
-    compression_threshold: usize = 0, arg(value_name = "TOKENS");
-    /// Messages with more tokens lose the protection of the recency window and of structure; 0 means none.
-    observation_threshold: usize = 0, arg(value_name = "TOKENS");
-    /// Summarise summaries of earlier rounds again once a conversation has grown.
-    recompact: bool = true, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
-    /// Where the provenance of a summary goes.
-    provenance: ProvenancePlace = ProvenancePlace::Sidecar, arg(value_enum, value_name = "PLACE");
-}
-
-/// Where provenance is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum ProvenancePlace {
-    /// In the message, as `metadata._cce_original`, and in the sidecar.
-    Metadata,
-    /// In the sidecar only: no marker noise in the conversations.
-    Sidecar,
-}
-
-/// A label and a regular expression of the `regex` crate (linear time, Unicode).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PreservePattern {
-    /// Shown in the decision.
-    pub label: String,
-    /// What to look for.
-    pub re: String,
-}
-
-impl std::str::FromStr for PreservePattern {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (label, re) = text.split_once('=').ok_or("expected LABEL=REGEX")?;
-        regex::Regex::new(re).map_err(|error| error.to_string())?;
-        Ok(Self { label: label.to_owned(), re: re.to_owned() })
+    always {
+        /// Roles that are never changed.
+        preserve: Vec<String> = vec!["system".into(), "developer".into()], arg(value_delimiter = ',', value_name = "ROLES");
+        /// Number of last messages that are never changed.
+        recency_window: usize = DEFAULT_RECENCY_WINDOW, arg(value_name = "N");
+        /// Replace identical messages by references.
+        dedup: bool = true, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
+        /// Replace similar messages by references that show the lines that differ.
+        fuzzy_dedup: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
+        /// Share of common lines from which messages are similar, 0 to 1.
+        fuzzy_threshold: f64 = DEFAULT_FUZZY_THRESHOLD, arg(value_name = "SHARE", value_parser = parse_share);
+        /// Write the summary id into the summary: `[summary#cce_sum_…: …]`.
+        embed_summary_id: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
+        /// Messages that match are kept; LABEL=REGEX.
+        preserve_patterns: Vec<PreservePattern> = Vec::new(), arg(value_name = "LABEL=REGEX");
+        /// Copied into the provenance.
+        source_version: u64 = 0, arg(value_name = "N");
+        /// Conversations with fewer tokens are left as they are; 0 means none.
+        compression_threshold: usize = 0, arg(value_name = "TOKENS");
+        /// Messages with more tokens lose the protection of the recency window and of structure; 0 means none.
+        observation_threshold: usize = 0, arg(value_name = "TOKENS");
+        /// So many summaries of earlier rounds in a row become one, once a conversation has grown; 0 means never.
+        resummarize_after: usize = DEFAULT_RESUMMARIZE_AFTER, arg(value_name = "N");
+        /// Where the provenance of a summary goes.
+        provenance: ProvenancePlace = ProvenancePlace::Sidecar, arg(value_enum, value_name = "PLACE");
+        /// How tokens are counted: `chars` (characters / 3.5), `o200k_base`, `cl100k_base`, or a `tokenizer.json`.
+        tokenizer: Tokenizer = Tokenizer::Chars, arg(value_name = "NAME|FILE");
+        /// Tokens that a chat format adds to every message.
+        message_overhead: usize = 0, arg(value_name = "TOKENS");
+        /// With a token budget: number of last messages that no budget takes.
+        min_recency_window: usize = 0, arg(value_name = "N");
+        /// In which order a token budget is met.
+        budget_strategy: BudgetStrategy = BudgetStrategy::BinarySearch, arg(value_enum, value_name = "STRATEGY");
+        /// Truncate what is left when a token budget is not met otherwise.
+        force_converge: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
+        /// How short summaries are.
+        compression_depth: CompressionDepth = CompressionDepth::Gentle, arg(value_enum, value_name = "DEPTH");
+        /// Keep messages that later ones depend on.
+        importance_scoring: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
+        /// Importance from which a message is kept, 0 to 1.
+        importance_threshold: f64 = DEFAULT_IMPORTANCE_THRESHOLD, arg(value_name = "SHARE", value_parser = parse_share);
+        /// Replace what a later message corrects, and keep the correction.
+        contradiction_detection: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
+        /// How much a correction must share with what it corrects, 0 to 1.
+        contradiction_topic_threshold: f64 = DEFAULT_TOPIC_THRESHOLD, arg(value_name = "SHARE", value_parser = parse_share);
+        /// Summarise questions with their answers and requests with what was done.
+        conversation_flow: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
+        /// Summarise messages about one topic together.
+        semantic_clustering: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
+        /// Similarity from which messages are about one topic, 0 to 1.
+        cluster_threshold: f64 = DEFAULT_CLUSTER_THRESHOLD, arg(value_name = "SHARE", value_parser = parse_share);
+        /// Define in a summary the identifiers that later kept messages use.
+        coreference: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
+        /// Take clauses with what they depend on instead of sentences.
+        discourse_aware: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
+        /// Take noise out of the output of tools: passing tests, build steps, what was just said, files written again later.
+        agent_tool_prepass: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
+        /// Formats whose structure is kept while the prose or repetition in it is compressed.
+        adapters: Vec<AdapterName> = Vec::new(), arg(value_enum, value_delimiter = ',', value_name = "FORMATS");
+        /// What tells rare sentences from common ones.
+        entropy_scorer: EntropySource = EntropySource::None, arg(value_enum, value_name = "SOURCE");
+        /// How the entropy of a sentence is used.
+        entropy_scorer_mode: EntropyMode = EntropyMode::Augment, arg(value_enum, value_name = "MODE");
+    }
+    optional {
+        /// Tokens that a conversation may have.
+        token_budget: usize, arg(value_name = "TOKENS");
+        /// Sentence score under which a message is general discussion; 3 to 5 catch most of it.
+        relevance_threshold: f64, arg(value_name = "SCORE");
     }
 }
 

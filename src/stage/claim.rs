@@ -140,6 +140,13 @@ pub enum Claim {
         /// Multiset Jaccard of their lines.
         similarity: f64,
     },
+    /// Becomes a reference to the later message that corrects it, with a summary.
+    SupersededBy {
+        /// The message that corrects it, which stays.
+        target: usize,
+        /// How it does.
+        signal: Signal,
+    },
     /// Is replaced together with the other members of `groups[_]`.
     Group(usize),
 }
@@ -162,6 +169,71 @@ pub enum GroupKind {
     CodeSplit,
     /// A summary of summaries of earlier rounds.
     Recompact,
+    /// Output of a tool without its noise.
+    ToolPrepass,
+    /// What adapter `_` of the engine makes of a single message.
+    Adapter(usize),
+    /// A chain of neighbours.
+    Flow(FlowKind),
+    /// Messages about one topic.
+    Cluster,
+}
+
+/// What a chain of messages is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FlowKind {
+    /// A question and its answer.
+    Qa,
+    /// A request and what was done.
+    Request,
+    /// A statement and its correction.
+    Correction,
+    /// A statement and its confirmation.
+    Acknowledgment,
+}
+
+/// How a message corrects an earlier one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// "Actually, …", "Correction: …"
+    ExplicitCorrection,
+    /// "No, use …"
+    NegationDirective,
+    /// "Instead use …"
+    InsteadDirective,
+    /// "Scratch that", "ignore …"
+    Retraction,
+    /// "Don't use …"
+    DontDirective,
+    /// "not … but …"
+    NotButPattern,
+    /// "Wait, …"
+    WaitCorrection,
+    /// "Sorry, I …"
+    SorryCorrection,
+    /// "I was wrong"
+    SelfCorrection,
+    /// "Let me correct …"
+    Rephrase,
+}
+
+impl Signal {
+    /// The published name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ExplicitCorrection => "explicit_correction",
+            Self::NegationDirective => "negation_directive",
+            Self::InsteadDirective => "instead_directive",
+            Self::Retraction => "retraction",
+            Self::DontDirective => "dont_directive",
+            Self::NotButPattern => "not_but_pattern",
+            Self::WaitCorrection => "wait_correction",
+            Self::SorryCorrection => "sorry_correction",
+            Self::SelfCorrection => "self_correction",
+            Self::Rephrase => "rephrase",
+        }
+    }
 }
 
 /// One claim per message.
@@ -172,13 +244,15 @@ pub struct Plan {
     pub verdicts: Vec<Verdict>,
     /// What `Claim::Group` points into.
     pub groups: Vec<Group>,
+    /// How much later messages depend on each, 0 to 1; empty unless importance was asked for.
+    pub importance: Vec<f64>,
 }
 
 impl Plan {
     /// A plan in which nothing is claimed yet.
     #[must_use]
     pub fn new(n_messages: usize) -> Self {
-        Self { claims: vec![None; n_messages], verdicts: vec![Verdict::default(); n_messages], groups: Vec::new() }
+        Self { claims: vec![None; n_messages], verdicts: vec![Verdict::default(); n_messages], ..Self::default() }
     }
     /// The claim on message `index`.
     #[must_use]
@@ -207,6 +281,13 @@ impl Plan {
     pub fn group(&mut self, members: Vec<usize>, kind: GroupKind) -> bool {
         let free = |index: usize| self.is_free(index);
         let fits = self.are_claimable(&members, free);
+        self.form(members, kind, fits)
+    }
+
+    /// Like [`Plan::group`] for messages that are free or kept as short.
+    pub fn chain(&mut self, members: Vec<usize>, kind: GroupKind) -> bool {
+        let soft = |index: usize| matches!(self.claims[index], None | Some(Claim::Keep(Reason::ShortContent)));
+        let fits = self.are_claimable(&members, soft);
         self.form(members, kind, fits)
     }
 

@@ -11,7 +11,7 @@ mod recompact;
 mod referenced;
 mod split_code;
 
-pub use claim::{Claim, Group, GroupKind, Plan, Profiles, Stage, View};
+pub use claim::{Claim, FlowKind, Group, GroupKind, Plan, Profiles, Signal, Stage, View};
 pub use dedup::Dedup;
 pub use detect::Detect;
 pub use group::GroupProse;

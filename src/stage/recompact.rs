@@ -4,8 +4,6 @@
 use super::{Claim, GroupKind, Plan, Stage, View};
 use crate::model::{Content, Reason, Role, marker};
 
-/// Shorter runs are left alone.
-const MIN_RUN: usize = 8;
 /// Members of one summary of summaries.
 const MAX_MEMBERS: usize = 31;
 
@@ -19,13 +17,13 @@ impl Stage for Recompact {
     }
 
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if !view.options.recompact {
+        if view.options.resummarize_after == 0 {
             return;
         }
         let summaries: Vec<usize> = (0..view.len()).filter(|&index| is_summary(view, plan, index)).collect();
         let name = |index: usize| &view.conversation.messages[index].name;
         for run in summaries.chunk_by(|&a, &b| a + 1 == b && name(a) == name(b)) {
-            for part in run.chunks(MAX_MEMBERS) {
+            for part in run.chunks(MAX_MEMBERS.max(view.options.resummarize_after)) {
                 claim_run(view, plan, part);
             }
         }
@@ -38,7 +36,7 @@ impl Stage for Recompact {
 fn claim_run(view: &View<'_>, plan: &mut Plan, run: &[usize]) {
     let role = |index: usize| view.conversation.messages.get(index).map(|message| &message.role);
     let mut end = run.len();
-    while end >= MIN_RUN {
+    while end >= view.options.resummarize_after.max(2) {
         let (first, last) = (run[0], run[end - 1]);
         if role(last + 1) != role(first) || role(last) == role(last + 1) {
             plan.regroup(run[..end].to_vec(), GroupKind::Recompact);

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, Float64Builder, LargeStringBuilder, ListArray, ListBuilder, StringBuilder, StructArray, UInt64Builder,
+    ArrayRef, BooleanBuilder, Float64Builder, LargeStringBuilder, ListArray, ListBuilder, StringBuilder, StructArray,
+    UInt64Builder,
 };
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::DataType;
@@ -11,8 +12,8 @@ use arrow::record_batch::RecordBatch;
 
 use super::Kind;
 use super::schema::{
-    COUNTS, SHARES, conversations_schema, decisions_schema, field, message_fields, metrics_schema, records_schema,
-    verbatim_schema,
+    BUDGET_COUNTS, COUNTS, SHARES, conversations_schema, decisions_schema, field, message_fields, metrics_schema,
+    records_schema, verbatim_schema,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Conversation, Decision, Metrics};
@@ -171,6 +172,9 @@ pub(crate) struct MetricsBuilder {
     class: LargeStringBuilder,
     counts: [UInt64Builder; COUNTS.len()],
     shares: [Float64Builder; SHARES.len()],
+    fits: BooleanBuilder,
+    budget_counts: [UInt64Builder; BUDGET_COUNTS.len()],
+    depth: LargeStringBuilder,
     checksum: LargeStringBuilder,
 }
 
@@ -191,6 +195,12 @@ impl MetricsBuilder {
             metrics.counts.fuzzy_deduped,
             metrics.counts.code_split,
             metrics.counts.pattern_preserved,
+            metrics.counts.contradicted,
+            metrics.counts.truncated,
+            metrics.counts.importance_preserved,
+            metrics.counts.relevance_dropped,
+            metrics.counts.tool_prepass_trimmed,
+            metrics.counts.scorer_fallbacks,
         ];
         for (column, value) in self.counts.iter_mut().zip(counts) {
             column.append_value(value as u64);
@@ -211,6 +221,13 @@ impl MetricsBuilder {
         for (column, value) in self.shares.iter_mut().zip(shares) {
             column.append_option(value);
         }
+        let budget = metrics.budget;
+        self.fits.append_option(budget.map(|budget| budget.fits));
+        let budget_counts = budget.map(|budget| [budget.token_count, budget.recency_window, budget.protected_tokens]);
+        for (at, column) in self.budget_counts.iter_mut().enumerate() {
+            column.append_option(budget_counts.map(|counts| counts[at] as u64));
+        }
+        self.depth.append_option(budget.map(|budget| budget.depth.as_str()));
         self.checksum.append_value(checksum);
     }
 
@@ -219,6 +236,9 @@ impl MetricsBuilder {
         columns.push(Arc::new(self.class.finish()));
         columns.extend(self.counts.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
         columns.extend(self.shares.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
+        columns.push(Arc::new(self.fits.finish()));
+        columns.extend(self.budget_counts.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
+        columns.push(Arc::new(self.depth.finish()));
         columns.push(Arc::new(self.checksum.finish()));
         RecordBatch::try_new(metrics_schema(), columns).map_err(internal)
     }

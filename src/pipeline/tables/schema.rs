@@ -59,7 +59,7 @@ pub fn verbatim_schema() -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-pub(super) const COUNTS: [&str; 12] = [
+pub(super) const COUNTS: [&str; 18] = [
     "messages_in",
     "messages_out",
     "chars_in",
@@ -72,6 +72,12 @@ pub(super) const COUNTS: [&str; 12] = [
     "fuzzy_deduped",
     "code_split",
     "pattern_preserved",
+    "contradicted",
+    "truncated",
+    "importance_preserved",
+    "relevance_dropped",
+    "tool_prepass_trimmed",
+    "scorer_fallbacks",
 ];
 pub(super) const SHARES: [&str; 11] = [
     "ratio",
@@ -87,6 +93,9 @@ pub(super) const SHARES: [&str; 11] = [
     "error_retention",
 ];
 
+/// How a token budget was met; null without one.
+pub(super) const BUDGET_COUNTS: [&str; 3] = ["token_count", "recency_window", "protected_tokens"];
+
 /// Figures per conversation.
 #[must_use]
 pub fn metrics_schema() -> SchemaRef {
@@ -94,6 +103,9 @@ pub fn metrics_schema() -> SchemaRef {
     fields.push(field("class", DataType::LargeUtf8, false));
     fields.extend(COUNTS.map(|name| field(name, DataType::UInt64, false)));
     fields.extend(SHARES.map(|name| field(name, DataType::Float64, !name.ends_with("ratio"))));
+    fields.push(field("fits", DataType::Boolean, true));
+    fields.extend(BUDGET_COUNTS.map(|name| field(name, DataType::UInt64, true)));
+    fields.push(field("depth", DataType::LargeUtf8, true));
     fields.push(field("checksum", DataType::LargeUtf8, false));
     Arc::new(Schema::new(fields))
 }

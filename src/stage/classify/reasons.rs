@@ -38,9 +38,16 @@ const REPORTED: [Reason; 32] = [
     Reason::NumericWithUnits,
 ];
 
-/// All hard reasons: those that are declared from `CodeFence` to `FailureSignature`, and `JsonStructure`.
-const HARD: u64 =
-    ((2 << Reason::FailureSignature as u64) - (1 << Reason::CodeFence as u64)) | 1 << Reason::JsonStructure as u64;
+/// The bit of a reason of the classifier: those are declared from `CodeFence` on, apart from `JsonStructure`.
+const fn bit(reason: Reason) -> u64 {
+    match reason {
+        Reason::JsonStructure => 1,
+        _ => 2 << (reason as u64 - Reason::CodeFence as u64),
+    }
+}
+
+/// All hard reasons: `JsonStructure` and those that are declared from `CodeFence` to `FailureSignature`.
+const HARD: u64 = (bit(Reason::FailureSignature) << 1) - 1;
 
 /// Reasons, each at most once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,7 +56,7 @@ pub(super) struct ReasonSet(u64);
 impl ReasonSet {
     /// Adds `reason`.
     pub(super) fn add(&mut self, reason: Reason) {
-        self.0 |= 1 << reason as u64;
+        self.0 |= bit(reason);
     }
     /// True when a hard reason is among them.
     pub(super) fn has_hard(self) -> bool {
@@ -57,11 +64,11 @@ impl ReasonSet {
     }
     /// Adds `reason` when `holds`.
     pub(super) fn add_if(&mut self, reason: Reason, holds: bool) {
-        self.0 |= u64::from(holds) << reason as u64;
+        self.0 |= u64::from(holds) * bit(reason);
     }
     /// True when `reason` was added.
     pub(super) fn has(self, reason: Reason) -> bool {
-        self.0 & (1 << reason as u64) != 0
+        self.0 & bit(reason) != 0
     }
     /// The reasons in reporting order.
     pub(super) fn to_vec(self) -> Vec<Reason> {
@@ -74,17 +81,17 @@ impl ReasonSet {
     }
 }
 
-// Every reason has its own bit.
-const _: () = assert!(Reason::ALL.len() <= 64);
+// Every reason of the classifier has its own bit.
+const _: () = assert!(Reason::ALL.len() - (Reason::CodeFence as usize) < 64);
 
 #[cfg(test)]
 mod tests {
-    use super::{HARD, REPORTED};
+    use super::{HARD, REPORTED, bit};
 
     #[test]
     fn the_mask_holds_the_hard_reasons() {
         for reason in REPORTED {
-            assert_eq!(HARD & (1 << reason as u64) != 0, reason.is_hard(), "{reason:?}");
+            assert_eq!(HARD & bit(reason) != 0, reason.is_hard(), "{reason:?}");
         }
     }
 }

@@ -1,0 +1,161 @@
+//! The values that options choose from. Knows their names in flags and job files, not what they do.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Where provenance is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProvenancePlace {
+    /// In the message, as `metadata._cce_original`, and in the sidecar.
+    Metadata,
+    /// In the sidecar only: no marker noise in the conversations.
+    Sidecar,
+}
+
+/// A label and a regular expression of the `regex` crate (linear time, Unicode).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PreservePattern {
+    /// Shown in the decision.
+    pub label: String,
+    /// What to look for.
+    pub re: String,
+}
+
+impl std::str::FromStr for PreservePattern {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (label, re) = text.split_once('=').ok_or("expected LABEL=REGEX")?;
+        regex::Regex::new(re).map_err(|error| error.to_string())?;
+        Ok(Self { label: label.to_owned(), re: re.to_owned() })
+    }
+}
+
+/// In which order a token budget is met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum BudgetStrategy {
+    /// The recency window grows for as long as the conversation fits.
+    BinarySearch,
+    /// The recency window stays; old and unimportant messages are tightened, then left out.
+    Tiered,
+}
+
+/// How short summaries are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum CompressionDepth {
+    /// 15 to 45 % of the text.
+    Gentle,
+    /// Half of that.
+    Moderate,
+    /// The facts alone.
+    Aggressive,
+    /// The first of these with which the token budget is met; without a budget gentle.
+    Auto,
+}
+
+impl CompressionDepth {
+    /// The name as users write it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Gentle => "gentle",
+            Self::Moderate => "moderate",
+            Self::Aggressive => "aggressive",
+            Self::Auto => "auto",
+        }
+    }
+}
+
+/// Formats that adapters know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum AdapterName {
+    /// XML and HTML.
+    Xml,
+    /// YAML.
+    Yaml,
+    /// Markdown with headings.
+    Markdown,
+    /// Values separated by commas, semicolons or tabs.
+    Csv,
+    /// One JSON value per line.
+    JsonLines,
+    /// Unified diffs.
+    Diff,
+    /// Logs.
+    Log,
+}
+
+/// What tells rare sentences from common ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum EntropySource {
+    /// Nothing.
+    None,
+    /// How often words occur in the corpus itself.
+    Corpus,
+}
+
+/// How the entropy of a sentence is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum EntropyMode {
+    /// Six tenths of the score, the other four are those of the scorer of facts.
+    Augment,
+    /// The whole score.
+    Replace,
+}
+
+/// How tokens are counted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "String", into = "String")]
+#[schemars(with = "String")]
+pub enum Tokenizer {
+    /// `ceil(chars / 3.5)`.
+    Chars,
+    /// The tokenizer of GPT-4o and later models.
+    O200kBase,
+    /// The tokenizer of GPT-4 and GPT-3.5.
+    Cl100kBase,
+    /// A `tokenizer.json` of Hugging Face, by its path.
+    File(String),
+}
+
+impl From<String> for Tokenizer {
+    fn from(name: String) -> Self {
+        match name.as_str() {
+            "chars" => Self::Chars,
+            "o200k_base" => Self::O200kBase,
+            "cl100k_base" => Self::Cl100kBase,
+            _ => Self::File(name),
+        }
+    }
+}
+
+impl From<Tokenizer> for String {
+    fn from(tokenizer: Tokenizer) -> Self {
+        match tokenizer {
+            Tokenizer::Chars => "chars".to_owned(),
+            Tokenizer::O200kBase => "o200k_base".to_owned(),
+            Tokenizer::Cl100kBase => "cl100k_base".to_owned(),
+            Tokenizer::File(path) => path,
+        }
+    }
+}
+
+impl std::str::FromStr for Tokenizer {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match Self::from(name.to_owned()) {
+            Self::File(path) if !path.ends_with(".json") => {
+                Err("expected chars, o200k_base, cl100k_base or the path of a tokenizer.json".to_owned())
+            }
+            tokenizer => Ok(tokenizer),
+        }
+    }
+}
