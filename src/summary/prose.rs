@@ -26,7 +26,8 @@ const MAX_ADDED: usize = 100;
 /// A chain of announcements is followed so far.
 const MAX_ANNOUNCED: usize = 3;
 
-type Keys = HashSet<u64, FixedState>;
+/// Keys of facts that a summary shows.
+pub(super) type Keys = HashSet<u64, FixedState>;
 
 /// A summary of `texts`, each with its own budget. `max_chars` is the budget of each text when given.
 #[must_use]
