@@ -1,12 +1,12 @@
 //! A chain of neighbours told as one: `Q: … → A: …`. Takes the best units of each message, short ones whole. Knows the
 //! kind of the chain and who speaks; refuses to know why the messages are one.
 
-use super::budget::budget_of;
+use super::budget::{Style, budget_of};
 use super::draft::{Draft, Proposal, Wrap};
 use super::entities::entities;
-use super::prose::{Keys, extract, shorten, shows_best_unit};
+use super::prose::{Keys, extract, shorten, shows_best_unit, summarize};
 use super::score::{Spoken, Voice};
-use crate::model::{FlowKind, marker};
+use crate::model::{CompressionDepth, FlowKind, marker};
 use crate::text::{Ask, CueKind, Unit, ask, is_confirmation, plain};
 
 const ARROW: &str = " → ";
@@ -19,9 +19,12 @@ const MAX_CORRECTED: usize = 160;
 
 /// The chain of `texts` as one summary: `[summary: <chain> (<n> messages, <kind>)]`. `None` for fewer than two texts.
 #[must_use]
-pub fn chain(kind: FlowKind, texts: &[Spoken<'_>], wrap: &Wrap) -> Option<Proposal> {
+pub fn chain(kind: FlowKind, texts: &[Spoken<'_>], wrap: &Wrap, style: Style) -> Option<Proposal> {
     let [first, second, rest @ ..] = texts else { return None };
-    let mut telling = Telling { body: Draft::default(), shown: Keys::default() };
+    if style.depth == CompressionDepth::Aggressive {
+        return Some(summarize(texts, wrap, style, None));
+    }
+    let mut telling = Telling { body: Draft::default(), shown: Keys::default(), style };
     match kind {
         FlowKind::Qa => {
             telling.piece("Q: ", first);
@@ -80,6 +83,7 @@ fn label(spoken: &Spoken<'_>) -> &'static str {
 struct Telling {
     body: Draft,
     shown: Keys,
+    style: Style,
 }
 
 impl Telling {
@@ -87,12 +91,12 @@ impl Telling {
     fn piece(&mut self, label: &str, spoken: &Spoken<'_>) {
         self.body.say(label);
         let n_chars = spoken.view.counts.chars as usize;
-        if n_chars <= MAX_WHOLE || n_chars < MAX_UNCUT && !shows_best_unit(spoken) {
+        if n_chars <= MAX_WHOLE || n_chars < MAX_UNCUT && !shows_best_unit(spoken, self.style) {
             let facts = spoken.view.facts.iter().map(|fact| fact.key);
             self.shown.extend(facts);
             self.body.quote(&plain(spoken.view.covered()));
         } else {
-            extract(spoken, budget_of(spoken), &mut self.shown, &mut self.body);
+            extract(spoken, budget_of(spoken, self.style), &mut self.shown, &mut self.body);
         }
     }
 
@@ -102,7 +106,7 @@ impl Telling {
         if spoken.view.counts.chars as usize <= MAX_CORRECTED {
             shorten(&plain(spoken.view.covered()), MAX_CORRECTED, &mut self.body);
         } else {
-            extract(spoken, MAX_CORRECTED.min(budget_of(spoken)), &mut self.shown, &mut self.body);
+            extract(spoken, MAX_CORRECTED.min(budget_of(spoken, self.style)), &mut self.shown, &mut self.body);
         }
         self.body.say(")");
     }

@@ -14,12 +14,12 @@ mod score;
 mod structured;
 mod topic;
 
-pub use budget::budget;
+pub use budget::{Style, budget};
 pub use chain::chain;
 pub use code::split_code;
 pub use draft::{Draft, Proposal, Wrap};
 pub use outline::outline;
-pub use prose::{shows_best_unit, summarize};
-pub use score::{Spoken, Voice};
+pub use prose::{shorten_raw, shows_best_unit, summarize};
+pub use score::{Spoken, Voice, is_general};
 pub use structured::digest;
 pub use topic::topic;

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use super::budget::budget_of;
+use super::budget::{Style, budget_of};
 use super::draft::{Draft, Proposal, Wrap};
 use super::entities::{MAX_ENTITY_CHARS, entities, rank};
-use super::prose::{Keys, extract};
+use super::prose::{Keys, extract, summarize};
 use super::score::{Spoken, Voice};
-use crate::model::marker;
+use crate::model::{CompressionDepth, marker};
 use crate::text::{Fact, plain};
 
 const ARROW: &str = " → ";
@@ -22,7 +22,10 @@ const MAX_WHOLE: usize = 120;
 /// A summary of a topic: `[summary: [<shared>] <extract> → <extract> (<n> messages)]`, each text with its own budget.
 /// Where several sides speak, each change of the speaker is named.
 #[must_use]
-pub fn topic(texts: &[Spoken<'_>], wrap: &Wrap) -> Proposal {
+pub fn topic(texts: &[Spoken<'_>], wrap: &Wrap, style: Style) -> Proposal {
+    if style.depth == CompressionDepth::Aggressive {
+        return summarize(texts, wrap, style, None);
+    }
     let mut body = Draft::default();
     let mut shown = Keys::default();
     let shared = shared(texts);
@@ -47,7 +50,7 @@ pub fn topic(texts: &[Spoken<'_>], wrap: &Wrap) -> Proposal {
             shown.extend(spoken.view.facts.iter().map(|fact| fact.key));
             body.quote(&plain(spoken.view.covered()));
         } else {
-            extract(spoken, budget_of(spoken), &mut shown, &mut body);
+            extract(spoken, budget_of(spoken, style), &mut shown, &mut body);
         }
     }
     let entities = entities(texts, &body.text);
