@@ -3,6 +3,7 @@
 
 mod blob;
 mod budget;
+mod chain;
 mod code;
 mod draft;
 mod entities;
@@ -11,11 +12,14 @@ mod outline;
 mod prose;
 mod score;
 mod structured;
+mod topic;
 
 pub use budget::{Style, budget};
+pub use chain::chain;
 pub use code::split_code;
 pub use draft::{Draft, Proposal, Wrap};
 pub use outline::outline;
 pub use prose::{shorten_raw, shows_best_unit, summarize};
 pub use score::{Spoken, Voice, is_general};
 pub use structured::digest;
+pub use topic::topic;

@@ -29,7 +29,8 @@ const MAX_STUB_ENTITIES: usize = 10;
 /// A chain of announcements is followed so far.
 const MAX_ANNOUNCED: usize = 3;
 
-type Keys = HashSet<u64, FixedState>;
+/// Keys of facts that a summary shows.
+pub(super) type Keys = HashSet<u64, FixedState>;
 
 /// A summary of `texts`, each with its own budget. `max_chars` is the budget of each text when given.
 #[must_use]
