@@ -3,19 +3,28 @@
 
 mod blob;
 mod budget;
+mod clauses;
 mod code;
+mod discourse;
 mod draft;
 mod entities;
 mod harness;
 mod outline;
+mod plugins;
 mod prose;
 mod score;
 mod structured;
+mod tokens;
 
 pub use budget::budget;
 pub use code::split_code;
+pub use discourse::{DEFAULT_MAX_DEPTH, Edu, score_edus, segment_edus, select_edus};
 pub use draft::{Draft, Proposal, Wrap};
 pub use outline::outline;
+pub use plugins::{
+    CorpusScorer, ENTROPY_WEIGHT, EntropyScorer, PatternClassifier, TokenClassifier, TokenDecision, combine_scores,
+    decisions_of, normalize_scores, scores_of, split_sentences, whitespace_tokenize,
+};
 pub use prose::{shows_best_unit, summarize};
 pub use score::{Spoken, Voice};
 pub use structured::digest;

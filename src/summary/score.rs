@@ -161,7 +161,8 @@ fn is_filler(view: &TextView<'_>, unit: &Unit) -> bool {
     view.cues_of(unit).iter().any(|cue| cue.kind == CueKind::Filler)
 }
 
-fn points(kind: FactKind) -> i32 {
+/// What a fact of this kind is worth.
+pub(super) fn points(kind: FactKind) -> i32 {
     match kind {
         FactKind::Camel
         | FactKind::Pascal

@@ -28,6 +28,7 @@ pub mod tokens;
 mod units;
 mod view;
 mod wide;
+mod word_stats;
 mod wordlist;
 mod words;
 
@@ -39,3 +40,4 @@ pub use lexer::Lexer;
 pub use numbered::{plain, unnumbered};
 pub use requests::{Ask, ask, is_question};
 pub use view::TextView;
+pub use word_stats::{DEFAULT_MAX_WORDS, Information, WORD_STATISTICS_VERSION, WordCounts, WordStatistics};
