@@ -16,7 +16,7 @@ mod score;
 mod structured;
 mod tokens;
 
-pub use budget::budget;
+pub use budget::{Style, budget};
 pub use code::split_code;
 pub use discourse::{DEFAULT_MAX_DEPTH, Edu, score_edus, segment_edus, select_edus};
 pub use draft::{Draft, Proposal, Wrap};
@@ -25,6 +25,6 @@ pub use plugins::{
     CorpusScorer, ENTROPY_WEIGHT, EntropyScorer, PatternClassifier, TokenClassifier, TokenDecision, combine_scores,
     decisions_of, normalize_scores, scores_of, split_sentences, whitespace_tokenize,
 };
-pub use prose::{shows_best_unit, summarize};
-pub use score::{Spoken, Voice};
+pub use prose::{shorten_raw, shows_best_unit, summarize};
+pub use score::{Spoken, Voice, is_general};
 pub use structured::digest;

@@ -119,7 +119,8 @@ pub fn check_invariants(decoded: &shape::Decoded<'_>, condensed: &Condensed, pro
     assert_eq!(all, (0..n_messages).collect::<Vec<_>>(), "every message is in exactly one output message");
     assert_eq!(condensed.decisions.iter().map(|d| d.index).collect::<Vec<_>>(), all, "one decision per message");
     let counts = condensed.metrics.counts;
-    let sum = counts.preserved + counts.compressed + counts.deduped + counts.fuzzy_deduped + counts.code_split;
+    let kept = counts.preserved + counts.compressed + counts.code_split;
+    let sum = kept + counts.deduped + counts.fuzzy_deduped + counts.contradicted + counts.truncated;
     assert_eq!(sum, n_messages, "the actions add up");
     assert!(condensed.metrics.chars_out <= condensed.metrics.chars_in, "{:?}", condensed.metrics);
     assert!(condensed.metrics.tokens_out <= condensed.metrics.tokens_in, "{:?}", condensed.metrics);
