@@ -107,9 +107,11 @@ fn budget_sets() -> Vec<Set> {
     let mut sets = Vec::new();
     for (strategy, shown) in [(BudgetStrategy::BinarySearch, "binary-search"), (BudgetStrategy::Tiered, "tiered")] {
         for (depth, deep) in [(CompressionDepth::Gentle, ""), (CompressionDepth::Auto, ", auto")] {
-            for (tokenizer, counted) in
-                [(Tokenizer::Chars, "chars"), (Tokenizer::O200kBase, "o200k_base"), (Tokenizer::Cl100kBase, "cl100k_base")]
-            {
+            for (tokenizer, counted) in [
+                (Tokenizer::Chars, "chars"),
+                (Tokenizer::O200kBase, "o200k_base"),
+                (Tokenizer::Cl100kBase, "cl100k_base"),
+            ] {
                 let options = EngineOptions {
                     token_budget: Some(2_000),
                     force_converge: true,
@@ -204,7 +206,9 @@ fn main() {
         }
         let budget = if with_budget { " fits |" } else { "" };
         println!("\n### {kind} ({n} conversations)\n");
-        println!("| options |{budget} ratio | entity | struct. | coher. | quality | facts | recall | negation | errors | time |");
+        println!(
+            "| options |{budget} ratio | entity | struct. | coher. | quality | facts | recall | negation | errors | time |"
+        );
         println!("|---|{}--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|", if with_budget { "--:|" } else { "" });
         sets.iter().for_each(|set| println!("{}", set.row(base.seconds, with_budget)));
     }

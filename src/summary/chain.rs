@@ -4,7 +4,8 @@
 use super::budget::{Style, budget_of};
 use super::draft::{Draft, Proposal, Wrap};
 use super::entities::entities;
-use super::prose::{Keys, extract, shorten, shows_best_unit, summarize};
+use super::packing::Keys;
+use super::prose::{extract, shorten, shows_best_unit, summarize};
 use super::score::{Spoken, Voice};
 use crate::model::{CompressionDepth, FlowKind, marker};
 use crate::text::{Ask, CueKind, Unit, ask, is_confirmation, plain};

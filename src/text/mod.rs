@@ -31,6 +31,7 @@ pub mod tokens;
 mod units;
 mod view;
 mod wide;
+mod word_stats;
 mod wordlist;
 mod words;
 
@@ -43,3 +44,4 @@ pub use numbered::{plain, unnumbered};
 pub use replies::{announces, is_confirmation, reports_deed};
 pub use requests::{Ask, ask, is_question};
 pub use view::TextView;
+pub use word_stats::{DEFAULT_MAX_WORDS, Information, WORD_STATISTICS_VERSION, WordCounts, WordStatistics};
