@@ -15,12 +15,12 @@ use condenser::pipeline::{
 };
 
 use super::args::{CompressArgs, PlaceArgs};
-use super::{Ending, block_on, environment, local, message, place, progress, stores_of};
+use super::{Ending, block_on, local, message, place, progress, settled, stores_of};
 
 /// Runs the command.
 pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
     let usage = |message: &str| Err(Error::new(ErrorKind::Usage, "", message));
-    let settings = args.job.settle(&environment)?;
+    let settings = settled(args.job)?;
     let stores = stores_of(&settings);
     let inputs = expand(&settings.inputs, &stores)?;
     let engine = engine(&settings)?;
@@ -52,8 +52,18 @@ pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
 /// The engine that `settings` ask for.
 pub(super) fn engine(settings: &JobSettings) -> Result<Arc<dyn Condense>> {
     let engine = Engine::new(settings.options.engine.clone())?.explaining(settings.options.trace);
-    let engine: Arc<dyn Condense> = Arc::new(engine);
-    Ok(if settings.options.dataset.is_some() { Arc::new(ChatGuard::new(engine)) } else { engine })
+    let engine: Arc<dyn Condense> = Arc::new(match &settings.counter {
+        Some(counter) => engine.with_counter(counter.clone()),
+        None => engine,
+    });
+    if settings.options.dataset.is_none() {
+        return Ok(engine);
+    }
+    let guard = ChatGuard::new(engine);
+    Ok(Arc::new(match &settings.counter {
+        Some(counter) => guard.with_counter(counter.clone()),
+        None => guard,
+    }))
 }
 
 /// Compresses `inputs` into the run directory `run`.

@@ -7,11 +7,11 @@ use condenser::engine::{Engine, Scratch};
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{expand, open_input};
 use condenser::model::{Condensed, Conversation, EngineOptions, Message};
-use condenser::pipeline::{Batch, BatchOptions, Slice, TableOptions};
+use condenser::pipeline::{Batch, BatchOptions, Slice, TableOptions, counter_of};
 use condenser::shape;
 
 use super::args::ExplainArgs;
-use super::{Ending, block_on_thread, check_stop, message};
+use super::{Ending, block_on_thread, check_stop, message, tokenizer_file};
 
 /// How much of a message is shown.
 const PREVIEW_CHARS: usize = 60;
@@ -22,9 +22,16 @@ pub(crate) fn run(args: ExplainArgs) -> Result<Ending> {
 }
 
 fn explain(args: ExplainArgs, stop: &AtomicBool) -> Result<Ending> {
-    let engine = Engine::new(args.engine.over(EngineOptions::default()))?.explaining(true);
+    let stores = args.stores.stores();
+    let options = args.engine.over(EngineOptions::default());
+    let counter = counter_of(&options.tokenizer, |path| tokenizer_file(path, &stores))?;
+    let engine = Engine::new(options)?.explaining(true);
+    let engine = match counter {
+        Some((counter, _)) => engine.with_counter(counter),
+        None => engine,
+    };
     let (mut scratch, mut found, mut rejected) = (Scratch::default(), false, false);
-    for input in expand(&args.inputs, &args.stores.stores())? {
+    for input in expand(&args.inputs, &stores)? {
         let mut source = open_input(&input, &Slice::Whole, BatchOptions::default(), &TableOptions::default())?;
         while let Some(batch) = source.next_batch()? {
             let Batch::Lines(batch) = batch else {

@@ -8,7 +8,7 @@ use condenser::io::{Run, expand};
 use condenser::pipeline::{JobKind, JobSettings, Target, read_job};
 
 use super::args::RunArgs;
-use super::{Ending, compaction, compress, dry_run, environment, message, report, stores_of};
+use super::{Ending, compaction, compress, dry_run, message, report, settled, stores_of};
 
 /// Runs the command.
 pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
@@ -45,7 +45,7 @@ fn read(path: &Path, sets: &[String]) -> Result<JobSettings> {
     let name = path.to_string_lossy();
     let text = std::fs::read_to_string(path)
         .map_err(|error| Error::new(ErrorKind::Usage, &*name, "the job file cannot be read").because(error))?;
-    read_job(&name, &text, sets)?.settle(&environment).map_err(|mut error| {
+    settled(read_job(&name, &text, sets)?).map_err(|mut error| {
         let place = [&*name, &*error.place].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
         error.place = place.join(": ");
         error

@@ -48,6 +48,7 @@ impl Engine {
     /// # Errors
     /// Names the option that cannot be used.
     pub fn new(options: EngineOptions) -> Result<Self> {
+        options.check()?;
         let stages = plan::stages(&options)?;
         Ok(Self::with_stages(options, stages))
     }
