@@ -4,6 +4,8 @@
 mod amounts;
 mod atoms;
 mod classes;
+mod correction_phrases;
+mod corrections;
 mod counts;
 mod cues;
 pub mod cut;
@@ -24,6 +26,7 @@ mod scan;
 mod sentences;
 mod severity;
 mod source;
+mod terms;
 pub mod tokens;
 mod units;
 mod view;
@@ -31,6 +34,7 @@ mod wide;
 mod wordlist;
 mod words;
 
+pub use corrections::{Correction, FoundCorrection, Speaker, correction};
 pub use keys::fold_key;
 pub use lexed::{
     CharCounts, Cue, CueKind, Fact, FactKind, Fence, FenceKind, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind,
@@ -38,4 +42,5 @@ pub use lexed::{
 pub use lexer::Lexer;
 pub use numbered::{plain, unnumbered};
 pub use requests::{Ask, ask, is_question};
+pub use terms::{push_terms, push_terms_of};
 pub use view::TextView;
