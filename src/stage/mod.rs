@@ -2,9 +2,11 @@
 
 mod claim;
 pub mod classify;
+mod contradict;
 mod dedup;
 mod detect;
 mod group;
+mod importance;
 mod near_dedup;
 mod protect;
 mod recompact;
@@ -12,9 +14,11 @@ mod referenced;
 mod split_code;
 
 pub use claim::{Claim, FlowKind, Group, GroupKind, Plan, Profiles, Signal, Stage, View};
+pub use contradict::Supersede;
 pub use dedup::Dedup;
 pub use detect::Detect;
 pub use group::GroupProse;
+pub use importance::{KeepImportant, compute_importance, score_content_signals};
 pub use near_dedup::{NearDedup, line_changes};
 pub use protect::Protect;
 pub use recompact::Recompact;

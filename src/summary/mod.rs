@@ -11,6 +11,7 @@ mod outline;
 mod prose;
 mod score;
 mod structured;
+mod superseded;
 
 pub use budget::budget;
 pub use code::split_code;
@@ -19,3 +20,4 @@ pub use outline::outline;
 pub use prose::{shows_best_unit, summarize};
 pub use score::{Spoken, Voice};
 pub use structured::digest;
+pub use superseded::superseded;

@@ -4,6 +4,7 @@
 mod amounts;
 mod atoms;
 mod classes;
+mod constraints;
 mod correction_phrases;
 mod corrections;
 mod counts;
@@ -34,6 +35,7 @@ mod wide;
 mod wordlist;
 mod words;
 
+pub use constraints::names_constraint;
 pub use corrections::{Correction, FoundCorrection, Speaker, correction};
 pub use keys::fold_key;
 pub use lexed::{
