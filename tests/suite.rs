@@ -9,6 +9,7 @@
     reason = "a test may fail loudly"
 )]
 
+mod budgets;
 mod classify;
 mod cli;
 mod compaction;

@@ -3,9 +3,9 @@
 use crate::error::Result;
 use crate::model::{EngineOptions, Reason};
 use crate::stage::{
-    Claim, Dedup, Detect, GroupProse, KeepReferenced, NearDedup, Plan, Protect, SplitCode, Stage, View,
+    Claim, Dedup, Detect, GroupProse, KeepImportant, KeepReferenced, NearDedup, Plan, Protect, SplitCode, Stage,
+    Supersede,
 };
-use crate::text::tokens;
 
 /// The stages in order. The first claim on a message wins.
 ///
@@ -17,18 +17,12 @@ pub(super) fn stages(options: &EngineOptions) -> Result<Vec<Box<dyn Stage>>> {
         Box::new(KeepReferenced),
         Box::new(Dedup),
         Box::new(NearDedup),
+        Box::new(Supersede),
+        Box::new(KeepImportant),
         Box::new(SplitCode),
         Box::new(Detect::new(&options.preserve_patterns)?),
         Box::new(GroupProse),
     ])
-}
-
-/// True when the conversation is too small to be touched.
-pub(super) fn is_below_threshold(view: &View<'_>) -> bool {
-    let n_tokens = || -> usize {
-        (0..view.len()).map(|index| tokens::estimate(view.chars(index) + view.argument_chars(index))).sum()
-    };
-    view.options.compression_threshold > 0 && n_tokens() < view.options.compression_threshold
 }
 
 /// Every message kept for `reason`.

@@ -259,6 +259,10 @@ impl Plan {
     pub fn claim_of(&self, index: usize) -> Option<&Claim> {
         self.claims[index].as_ref()
     }
+    /// The claims in message order, without messages that nobody claimed.
+    pub fn claims(&self) -> impl Iterator<Item = &Claim> {
+        self.claims.iter().flatten()
+    }
     /// True when no stage has claimed message `index`.
     #[must_use]
     pub fn is_free(&self, index: usize) -> bool {

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::budget::budget_of;
+use super::budget::{Style, budget_of};
 use super::draft::Draft;
 use super::prose::extract;
 use super::score::Spoken;
@@ -12,18 +12,25 @@ use crate::model::marker;
 /// Between passages that code parts.
 const GAP: &str = " ... ";
 
-/// The texts that may stand for a superseded message, the fullest first: with a summary, and without. Both keep every
-/// fenced block byte for byte behind a blank line. `shown_target_id` is the name of the correction as readers see it,
+/// A text that is too short for a full summary gets one of this share.
+const TIGHT_SHARE: f64 = 0.4;
+
+/// The texts that may stand for a superseded message, the fullest first: with a summary, with a tight one, and without.
+/// All keep every fenced block byte for byte behind a blank line. `shown_target_id` is the name of the correction as readers see it,
 /// `signal` how it corrects.
 #[must_use]
-pub fn superseded(spoken: &Spoken<'_>, shown_target_id: &str, signal: &str) -> Vec<Draft> {
-    let mut full = Draft::default();
-    full.say(&marker::superseded_start(shown_target_id, signal));
-    summary(spoken, &mut full);
-    full.say("]");
+pub fn superseded(spoken: &Spoken<'_>, shown_target_id: &str, signal: &str, style: Style) -> Vec<Draft> {
+    let with_summary = |share: f64| {
+        let mut draft = Draft::default();
+        draft.say(&marker::superseded_start(shown_target_id, signal));
+        summary(spoken, style, share, &mut draft);
+        draft.say("]");
+        draft
+    };
     let mut brief = Draft::default();
     brief.say(&marker::superseded_brief(shown_target_id, signal));
-    let mut drafts = vec![full, brief];
+    let mut drafts = vec![with_summary(1.0), with_summary(TIGHT_SHARE), brief];
+    drafts.dedup();
     for draft in &mut drafts {
         for fence in spoken.view.fences {
             draft.say("\n\n");
@@ -34,7 +41,7 @@ pub fn superseded(spoken: &Spoken<'_>, shown_target_id: &str, signal: &str) -> V
 }
 
 /// Appends an extract of the prose, passage by passage.
-fn summary(spoken: &Spoken<'_>, out: &mut Draft) {
+fn summary(spoken: &Spoken<'_>, style: Style, share: f64, out: &mut Draft) {
     let mut shown = HashSet::default();
     let start = out.text.len();
     for (_, prose) in spoken.view.between_fences().filter(|(_, prose)| !prose.is_empty()) {
@@ -42,22 +49,24 @@ fn summary(spoken: &Spoken<'_>, out: &mut Draft) {
         if out.text.len() > start {
             out.say(GAP);
         }
-        extract(&passage, budget_of(&passage), &mut shown, out);
+        let budget = (budget_of(&passage, style) as f64 * share) as usize;
+        extract(&passage, budget, &mut shown, out);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::superseded;
-    use crate::model::marker;
-    use crate::summary::{Spoken, Voice};
+    use crate::model::{CompressionDepth, marker};
+    use crate::summary::{Spoken, Style, Voice};
     use crate::text::Lexer;
 
     fn texts(text: &str) -> Vec<String> {
         let mut lexer = Lexer::default();
         let lexed = lexer.lex(text);
         let spoken = Spoken { view: lexer.view(text, &lexed), voice: Voice::User };
-        superseded(&spoken, "m7", "explicit_correction").into_iter().map(|draft| draft.text).collect()
+        let style = Style::new(CompressionDepth::Gentle);
+        superseded(&spoken, "m7", "explicit_correction", style).into_iter().map(|draft| draft.text).collect()
     }
 
     #[test]
