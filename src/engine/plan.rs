@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::model::{EngineOptions, Reason};
 use crate::stage::{
-    Claim, Dedup, Detect, GroupProse, KeepImportant, KeepReferenced, NearDedup, Plan, Protect, SplitCode, Stage,
-    Supersede,
+    Chain, Claim, Cluster, Dedup, Detect, GroupProse, KeepImportant, KeepReferenced, NearDedup, Plan, Protect,
+    SplitCode, Stage, Supersede,
 };
 
 /// The stages in order. The first claim on a message wins.
@@ -21,6 +21,8 @@ pub(super) fn stages(options: &EngineOptions) -> Result<Vec<Box<dyn Stage>>> {
         Box::new(KeepImportant),
         Box::new(SplitCode),
         Box::new(Detect::new(&options.preserve_patterns)?),
+        Box::new(Chain::new(&options.preserve_patterns)?),
+        Box::new(Cluster::new(&options.preserve_patterns)?),
         Box::new(GroupProse),
     ])
 }
