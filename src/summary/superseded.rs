@@ -58,13 +58,13 @@ fn summary(spoken: &Spoken<'_>, style: Style, share: f64, out: &mut Draft) {
 mod tests {
     use super::superseded;
     use crate::model::{CompressionDepth, marker};
-    use crate::summary::{Spoken, Style, Voice};
+    use crate::summary::{Hints, Spoken, Style, Voice};
     use crate::text::Lexer;
 
     fn texts(text: &str) -> Vec<String> {
         let mut lexer = Lexer::default();
         let lexed = lexer.lex(text);
-        let spoken = Spoken { view: lexer.view(text, &lexed), voice: Voice::User };
+        let spoken = Spoken { view: lexer.view(text, &lexed), voice: Voice::User, hints: Hints::default() };
         let style = Style::new(CompressionDepth::Gentle);
         superseded(&spoken, "m7", "explicit_correction", style).into_iter().map(|draft| draft.text).collect()
     }
