@@ -6,6 +6,7 @@ use std::sync::Arc;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{Rejects, Run};
 use condenser::pipeline::{BatchOptions, Plan, Target};
+use condenser::text::WordStatistics;
 
 use super::args::RetryArgs;
 use super::{Ending, compress, place, settled, stores_of};
@@ -23,7 +24,7 @@ pub(crate) fn run(args: RetryArgs) -> Result<Ending> {
     let (corpus, inputs) = Rejects::plan(rejected, batches, compress::tables_of(&settings))?;
     let plan = Plan::new(options.clone(), inputs)?;
     let run = compress::place_of(output, &args.place, &stores)?;
-    let engine = compress::engine(&settings)?;
-    let outcome = compress::run_plan(&settings, engine, Arc::new(corpus), &plan, &run, args.place.shard);
+    let make = |words: Option<&WordStatistics>| compress::engine(&settings, words);
+    let outcome = compress::run_plan(&settings, &make, Arc::new(corpus), plan, &run, args.place.shard);
     Ok(compress::finish(&settings, &outcome?, Some(&run)))
 }

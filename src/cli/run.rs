@@ -6,6 +6,7 @@ use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::Place;
 use condenser::io::{Run, expand};
 use condenser::pipeline::{JobKind, JobSettings, Target, read_job};
+use condenser::text::WordStatistics;
 
 use super::args::RunArgs;
 use super::{Ending, compaction, compress, dry_run, message, report, settled, stores_of};
@@ -27,8 +28,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
         JobKind::Compaction => compaction::run(&settings, &run, &stores),
         JobKind::Compress | JobKind::Dataset | JobKind::Report => {
             let inputs = expand(&settings.inputs, &stores)?;
-            let engine = compress::engine(&settings)?;
-            let outcome = compress::into_run(&settings, engine, inputs, &run, args.place.shard)?;
+            let make = |words: Option<&WordStatistics>| compress::engine(&settings, words);
+            let outcome = compress::into_run(&settings, &make, inputs, &run, args.place.shard)?;
             let ending = compress::finish(&settings, &outcome, Some(&run));
             if settings.kind == JobKind::Dataset && outcome.manifest.is_some() && !settings.quiet {
                 message::note(&counts(&run)?);

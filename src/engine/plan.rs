@@ -2,7 +2,10 @@
 
 use crate::error::Result;
 use crate::model::{EngineOptions, Reason};
-use crate::stage::{Claim, Dedup, Detect, GroupProse, KeepReferenced, NearDedup, Plan, Protect, SplitCode, Stage};
+use crate::stage::{
+    Chain, Claim, Cluster, Dedup, Detect, GroupProse, KeepImportant, KeepReferenced, NearDedup, Plan, Protect,
+    SplitCode, Stage, Supersede,
+};
 
 /// The stages in order. The first claim on a message wins.
 ///
@@ -14,8 +17,12 @@ pub(super) fn stages(options: &EngineOptions) -> Result<Vec<Box<dyn Stage>>> {
         Box::new(KeepReferenced),
         Box::new(Dedup),
         Box::new(NearDedup),
+        Box::new(Supersede),
+        Box::new(KeepImportant),
         Box::new(SplitCode),
         Box::new(Detect::new(&options.preserve_patterns)?),
+        Box::new(Chain::new(&options.preserve_patterns)?),
+        Box::new(Cluster::new(&options.preserve_patterns)?),
         Box::new(GroupProse),
     ])
 }

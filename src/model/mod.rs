@@ -18,7 +18,7 @@ pub use choices::{
 };
 pub use condensed::{Condensed, NewBody, Original, Output, Replacement};
 pub use conversation::{Content, Conversation, Message, Part, Role, ShapeName, ToolCall};
-pub use decision::{Action, Decision, Reason};
+pub use decision::{Action, Decision, FlowKind, Reason};
 pub use metrics::{ActionCounts, BudgetOutcome, Metrics};
 pub use options::{
     DEFAULT_CLUSTER_THRESHOLD, DEFAULT_FUZZY_THRESHOLD, DEFAULT_IMPORTANCE_THRESHOLD, DEFAULT_RECENCY_WINDOW,

@@ -19,6 +19,7 @@ mod sealed;
 mod tables;
 mod training;
 mod verify;
+mod words;
 mod work;
 
 pub use batch::{
@@ -50,3 +51,4 @@ pub use tables::{
 };
 pub use training::{ChatGuard, is_eval, training_schema};
 pub use verify::{Difference, verify_end, verify_part};
+pub use words::{WORD_SAMPLE_BYTES, count_words, count_words_of};
