@@ -42,3 +42,5 @@ mod store;
 mod support;
 mod text;
 mod tidy;
+#[cfg(feature = "tokenizers")]
+mod tokens;
