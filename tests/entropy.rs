@@ -284,7 +284,10 @@ fn run(dir: &TestDir, name: &str, more: &[&str]) {
 /// Conversations that are long enough to be compressed, with words of their own.
 fn talks(n: usize) -> String {
     let talk = |i: usize| {
-        let text = format!("{} Visitor {i} asked for the zeppelin{} of the harbour. {}", prose(500), i % 7, prose(300));
+        // Rare words without a fact: the scorer of facts passes over them.
+        let rare =
+            if i % 10 == 0 { "Somebody whistled about marmalade and kaleidoscopes beyond midnight." } else { "" };
+        let text = format!("{} {rare} {}", prose(500), prose(300));
         record(&[("user", &text)]) + "\n"
     };
     (0..n).map(talk).collect()
