@@ -32,6 +32,7 @@ mod pipeline;
 mod remote_runs;
 mod restore;
 mod resume;
+mod rolling;
 mod rows;
 mod shape_tables;
 mod shapes;

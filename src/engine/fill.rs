@@ -8,8 +8,8 @@ use crate::model::{
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{Claim, FlowKind, Group, GroupKind, Plan, Recompact, Stage, View, line_changes};
 use crate::summary::{
-    Draft, Hints, Proposal, Spoken, Style, Voice, Wrap, digest, is_general, outline, shows_best_unit, split_code,
-    summarize,
+    Draft, Hints, Proposal, Spoken, Style, Voice, Wrap, chain, digest, is_general, outline, shows_best_unit,
+    split_code, summarize, topic,
 };
 use crate::text::{Lexer, TextView};
 
@@ -97,6 +97,18 @@ impl<'a> Filler<'a> {
         let group = &plan.groups[group];
         match self.group(group, plan, style) {
             Ok(filled) => units.push(self.unit(group.members.clone(), State::Replaced(filled))),
+            // What is not told together is told one by one.
+            Err(reason) if matches!(group.kind, GroupKind::Flow(_) | GroupKind::Cluster) => {
+                for &index in &group.members {
+                    let single = Group { members: vec![index], kind: GroupKind::Summary };
+                    let filled = if self.view.chars(index) < MIN_PART_CHARS {
+                        None
+                    } else {
+                        self.group(&single, plan, style).ok()
+                    };
+                    units.push(self.unit(vec![index], filled.map_or(State::Kept(reason), State::Replaced)));
+                }
+            }
             Err(reason) => {
                 units.extend(group.members.iter().map(|&index| Unit::kept(index, reason, self.n_tokens[index])));
             }
@@ -129,6 +141,8 @@ impl<'a> Filler<'a> {
                 let candidate = Candidate { proposal, action: Action::Compressed, reason, min_saving: MIN_SAVING };
                 return self.accept(candidate, provenance, members).ok_or(reverted);
             }
+            (GroupKind::Flow(kind), _) => chain(kind, &self.spoken(members), &wrap, style),
+            (GroupKind::Cluster, _) => Some(topic(&self.spoken(members), &wrap, style)),
             (_, Some(view)) if members.len() == 1 => {
                 let spoken = Spoken { view, voice: self.voice(first), hints: self.hints(first) };
                 one_text(&spoken, self.view.is_large(first), plan.verdicts[first].is_output, &wrap, style)

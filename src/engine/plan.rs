@@ -2,7 +2,9 @@
 
 use crate::error::Result;
 use crate::model::{EngineOptions, Reason};
-use crate::stage::{Claim, Dedup, Detect, GroupProse, KeepReferenced, NearDedup, Plan, Protect, SplitCode, Stage};
+use crate::stage::{
+    Chain, Claim, Cluster, Dedup, Detect, GroupProse, KeepReferenced, NearDedup, Plan, Protect, SplitCode, Stage,
+};
 
 /// The stages in order. The first claim on a message wins.
 ///
@@ -16,6 +18,8 @@ pub(super) fn stages(options: &EngineOptions) -> Result<Vec<Box<dyn Stage>>> {
         Box::new(NearDedup),
         Box::new(SplitCode),
         Box::new(Detect::new(&options.preserve_patterns)?),
+        Box::new(Chain::new(&options.preserve_patterns)?),
+        Box::new(Cluster::new(&options.preserve_patterns)?),
         Box::new(GroupProse),
     ])
 }

@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use super::FlowKind;
+
 /// The dash of the formats, with its blanks.
 const DASH: &str = " — ";
 /// A text that looks like a summary is taken for one up to this many bytes; longer ones are somebody's own words.
@@ -52,6 +54,18 @@ pub fn merge_suffix(n_messages: usize) -> String {
     suffix
 }
 
+/// ` (<n> messages, <kind>)`.
+#[must_use]
+pub fn chain_suffix(n_messages: usize, kind: FlowKind) -> String {
+    format!(" ({n_messages} messages, {})", kind.as_str())
+}
+
+/// ` (<n> messages)`.
+#[must_use]
+pub fn topic_suffix(n_messages: usize) -> String {
+    format!(" ({n_messages} messages)")
+}
+
 /// What separates the entities from the summary.
 pub const ENTITIES: &str = " | entities: ";
 
@@ -78,11 +92,19 @@ pub fn inner_summary(text: &str) -> Option<&str> {
     };
     let inner = rest.strip_suffix(']')?;
     let inner = inner.rsplit_once(ENTITIES).map_or(inner, |(before, _)| before);
-    let merged = inner.strip_suffix(" messages merged)").and_then(|head| head.rsplit_once(" ("));
-    Some(match merged {
-        Some((before, count)) if count.bytes().all(|b| b.is_ascii_digit()) => before,
+    let counted = inner.strip_suffix(')').and_then(|head| head.rsplit_once(" ("));
+    Some(match counted {
+        Some((before, count)) if is_count(count) => before,
         _ => inner,
     })
+}
+
+/// `3 messages merged`, `3 messages`, `3 messages, qa`.
+fn is_count(text: &str) -> bool {
+    let Some((count, kind)) = text.split_once(" messages") else { return false };
+    let is_kind =
+        || kind.strip_prefix(", ").is_some_and(|kind| FlowKind::ALL.iter().any(|known| known.as_str() == kind));
+    counted(count, "") && (matches!(kind, "" | " merged") || is_kind())
 }
 
 /// The id that a `[cce:dup of …]` or `[cce:near-dup of …]` refers to, and the length of the text that it replaced.
@@ -147,6 +169,8 @@ mod tests {
             "[cce:superseded by m9 (retraction) — use pg]",
             "[truncated — 5000 chars: first words]",
             "[1 message of general discussion omitted]",
+            "[summary: Q: how? → A: so (confirmed) (3 messages, qa) | entities: Redis]",
+            "[summary: [Redis, KMS-7781] one → two (4 messages)]",
             "[context: fetchData calls the API.] [summary: handles retries]",
         ] {
             assert!(stands_for_others(marker), "{marker}");
@@ -167,6 +191,12 @@ mod tests {
     fn the_inner_text_comes_without_suffixes() {
         assert_eq!(inner_summary("[summary: a b (2 messages merged) | entities: a]"), Some("a b"));
         assert_eq!(inner_summary("[summary#cce_sum_9z: a (b)]"), Some("a (b)"));
+        assert_eq!(
+            inner_summary("[summary: Q: a → A: b (confirmed) (3 messages, qa)]"),
+            Some("Q: a → A: b (confirmed)")
+        );
+        assert_eq!(inner_summary("[summary: [x] a → b (12 messages) | entities: c]"), Some("[x] a → b"));
+        assert_eq!(inner_summary("[summary: a (two messages)]"), Some("a (two messages)"));
         assert_eq!(inner_summary("summary: a"), None);
     }
 }

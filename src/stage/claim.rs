@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Content, Conversation, EngineOptions, Part, Reason};
+use crate::model::{Content, Conversation, EngineOptions, FlowKind, Part, Reason};
 use crate::text::{Lexed, Lexer, TextView};
 
 use super::classify::{Depth, Verdict};
@@ -179,19 +179,6 @@ pub enum GroupKind {
     Cluster,
 }
 
-/// What a chain of messages is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FlowKind {
-    /// A question and its answer.
-    Qa,
-    /// A request and what was done.
-    Request,
-    /// A statement and its correction.
-    Correction,
-    /// A statement and its confirmation.
-    Acknowledgment,
-}
-
 /// How a message corrects an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
@@ -258,6 +245,10 @@ impl Plan {
     #[must_use]
     pub fn claim_of(&self, index: usize) -> Option<&Claim> {
         self.claims[index].as_ref()
+    }
+    /// The claims in message order, without messages that nobody claimed.
+    pub fn claims(&self) -> impl Iterator<Item = &Claim> {
+        self.claims.iter().flatten()
     }
     /// True when no stage has claimed message `index`.
     #[must_use]

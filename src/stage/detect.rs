@@ -61,7 +61,7 @@ impl Stage for Detect {
     }
 }
 
-fn is_json(text: &str) -> bool {
+pub(super) fn is_json(text: &str) -> bool {
     let text = text.trim();
     text.starts_with(['{', '[']) && text.ends_with(['}', ']']) && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }

@@ -2,18 +2,24 @@
 
 mod claim;
 pub mod classify;
+mod cluster;
 mod dedup;
 mod detect;
+mod flow;
 mod group;
 mod near_dedup;
 mod protect;
 mod recompact;
 mod referenced;
 mod split_code;
+mod talk;
 
-pub use claim::{Claim, FlowKind, Group, GroupKind, Plan, Profiles, Signal, Stage, View};
+pub use crate::model::FlowKind;
+pub use claim::{Claim, Group, GroupKind, Plan, Profiles, Signal, Stage, View};
+pub use cluster::Cluster;
 pub use dedup::Dedup;
 pub use detect::Detect;
+pub use flow::Chain;
 pub use group::GroupProse;
 pub use near_dedup::{NearDedup, line_changes};
 pub use protect::Protect;

@@ -10,7 +10,7 @@ use super::score::Spoken;
 use crate::text::FactKind;
 
 /// A fact longer than this says more than a list should.
-const MAX_ENTITY_CHARS: usize = 60;
+pub(super) const MAX_ENTITY_CHARS: usize = 60;
 /// The list takes at most this share of the text it stands for.
 const MAX_SHARE: usize = 4;
 
@@ -84,7 +84,7 @@ fn ranked<'a>(texts: &[Spoken<'a>]) -> Vec<Candidate<'a>> {
 }
 
 /// How much a fact tells without its sentence; 0 keeps it out of the list.
-fn rank(kind: FactKind) -> u8 {
+pub(super) fn rank(kind: FactKind) -> u8 {
     match kind {
         FactKind::Ticket | FactKind::Money => 9,
         FactKind::FileRef | FactKind::Path | FactKind::Host | FactKind::Ip => 8,

@@ -3,6 +3,7 @@
 
 mod blob;
 mod budget;
+mod chain;
 mod clauses;
 mod code;
 mod discourse;
@@ -17,8 +18,10 @@ mod prose;
 mod score;
 mod structured;
 mod tokens;
+mod topic;
 
 pub use budget::{Style, budget};
+pub use chain::chain;
 pub use code::split_code;
 pub use discourse::{DEFAULT_MAX_DEPTH, Edu, score_edus, segment_edus, select_edus};
 pub use draft::{Draft, Proposal, Wrap};
@@ -31,3 +34,4 @@ pub use plugins::{
 pub use prose::{shorten_raw, shows_best_unit, summarize, summarize_with_edus};
 pub use score::{Spoken, Voice, is_general};
 pub use structured::digest;
+pub use topic::topic;

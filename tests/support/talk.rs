@@ -98,6 +98,7 @@ pub fn compress_with(record: &str, engine: &Engine) -> Done {
     let condensed = engine.condense(&decoded.conversation, &mut Scratch::default());
     let provenance = engine.options().provenance;
     check_invariants(&decoded, &condensed, provenance);
+    check_budget(&condensed.metrics, engine.options());
     let written = decoded.condensed_record(&condensed, provenance);
     let texts = texts_of(&decoded, &condensed);
     Done {
@@ -135,6 +136,20 @@ pub fn check_invariants(decoded: &shape::Decoded<'_>, condensed: &Condensed, pro
     check_structure(decoded, condensed);
 }
 
+/// What is said of a token budget is true, and force-converge meets it whenever the protected messages alone do.
+#[track_caller]
+pub fn check_budget(metrics: &Metrics, options: &EngineOptions) {
+    assert_eq!(metrics.budget.is_some(), options.token_budget.is_some());
+    let (Some(outcome), Some(max_tokens)) = (metrics.budget, options.token_budget) else { return };
+    assert_eq!(outcome.token_count, metrics.tokens_out);
+    assert_eq!(outcome.fits, outcome.token_count <= max_tokens);
+    // Provenance inside a message is paid for, however short the text becomes.
+    let is_bare = options.provenance == ProvenancePlace::Sidecar && metrics.counts.preserved < metrics.messages_in;
+    if options.force_converge && is_bare && outcome.protected_tokens <= max_tokens {
+        assert!(outcome.fits, "the protected messages fit {max_tokens}: {outcome:?}");
+    }
+}
+
 /// Roles, calls and references stay valid.
 fn check_structure(decoded: &shape::Decoded<'_>, condensed: &Condensed) {
     let messages = &decoded.conversation.messages;
@@ -162,7 +177,11 @@ fn check_structure(decoded: &shape::Decoded<'_>, condensed: &Condensed) {
         let of = sources(output);
         if of.len() > 1 {
             assert!(of.iter().all(|&index| messages[index].tool_call_id.is_none()), "tool results are never merged");
-            assert!(of.iter().all(|&index| messages[index].name == messages[of[0]].name), "names are never merged");
+            assert!(
+                of.iter().all(|&index| messages[index].name == messages[of[0]].name),
+                "names are never merged: {:?}",
+                condensed.decisions.iter().find(|d| d.index == of[0])
+            );
         }
         if let Output::Replaced(_) = output {
             assert!(of.iter().all(|&index| messages[index].tool_calls.is_empty()), "calls are never replaced");

@@ -90,20 +90,23 @@ impl Convergence<'_, '_> {
             let unit = &self.units[at];
             (self.is_target(unit), rank(self.plan, unit), std::cmp::Reverse(unit.n_tokens), at)
         });
-        let before: Vec<Unit> = order.iter().map(|&at| self.units[at].clone()).collect();
+        let before: HashMap<usize, Unit, FixedState> = order.iter().map(|&at| (at, self.units[at].clone())).collect();
         for n_chars in LENGTHS {
             let mut n_done = 0;
-            for (&at, original) in order.iter().zip(&before) {
+            for &at in &order {
                 if self.is_met() {
                     break;
                 }
                 n_done += 1;
-                self.shorten(at, original, n_chars);
+                self.shorten(at, &before[&at], n_chars);
             }
             if self.is_met() {
-                self.refill(&order, &before, n_done);
+                order.truncate(n_done);
+                self.refill(&order, &before);
                 return;
             }
+            // From here on the old give way before the recent.
+            order.sort_by_key(|&at| (self.is_target(&self.units[at]), rank(self.plan, &self.units[at]), at));
         }
     }
 
@@ -131,8 +134,9 @@ impl Convergence<'_, '_> {
     }
 
     /// Gives what room is left to the units that were truncated last: the most important ones.
-    fn refill(&mut self, order: &[usize], before: &[Unit], n_done: usize) {
-        for (&at, original) in order.iter().zip(before).take(n_done).rev().take(MAX_REFILLS) {
+    fn refill(&mut self, order: &[usize], before: &HashMap<usize, Unit, FixedState>) {
+        for &at in order.iter().rev().take(MAX_REFILLS) {
+            let original = &before[&at];
             let room = self.max_tokens - self.n_tokens;
             let n_chars: usize = original.members.iter().map(|&index| self.filler.view.chars(index)).sum();
             let fits = |unit: &Unit, this: &Self| unit.n_tokens <= this.units[at].n_tokens + room;

@@ -12,7 +12,7 @@ use super::fill::Filler;
 use super::metrics::Meter;
 use super::unit::{State, Unit};
 use crate::model::{BudgetOutcome, BudgetStrategy, CompressionDepth, Content, EngineOptions, Metrics, Reason};
-use crate::stage::{Plan, View};
+use crate::stage::{Claim, Plan, View};
 use crate::summary::Style;
 
 /// With `auto`, a depth whose quality is lower is not taken unless nothing else meets the budget.
@@ -61,7 +61,8 @@ pub(super) fn meet(
     meter: &mut Meter,
 ) -> (Vec<Unit>, BudgetOutcome) {
     let mut attempt = best_attempt(filler, plan, max_tokens, meter);
-    if attempt.n_tokens() > max_tokens && filler.view.options.force_converge {
+    let is_left_alone = matches!(plan.claims().next(), Some(Claim::Keep(Reason::BelowThreshold)));
+    if attempt.n_tokens() > max_tokens && filler.view.options.force_converge && !is_left_alone {
         converge::force(filler, plan, &mut attempt, max_tokens);
     }
     let token_count = attempt.n_tokens();
@@ -121,7 +122,7 @@ fn is_protected(view: &View<'_>, plan: &Plan, index: usize, recency_window: usiz
         || view.options.preserve.iter().any(|role| role == message.role.as_str())
         || !message.tool_calls.is_empty()
         || message.texts().next().is_none()
-        || matches!(super::plan::claim_of(plan, index), crate::stage::Claim::Keep(Reason::Pattern))
+        || matches!(plan.claim_of(index), Some(Claim::Keep(Reason::Pattern)))
 }
 
 /// The higher, the later a unit gives way: corrections and what was kept for its importance, then by importance in
