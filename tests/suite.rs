@@ -22,6 +22,7 @@ mod documents;
 mod engine;
 mod entropy;
 mod events;
+mod flow;
 mod get;
 mod giants;
 mod job;

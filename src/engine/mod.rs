@@ -89,6 +89,13 @@ impl Engine {
         self
     }
 
+    /// Counts tokens with `counter`, for an engine with stages of its own.
+    #[must_use]
+    pub fn with_counter(mut self, counter: Arc<dyn TokenCounter>) -> Self {
+        self.count = Count::new(&self.options, Some(counter));
+        self
+    }
+
     /// Asks `scorer` which sentences tell most; how its scores are used says the option `entropy_scorer_mode`.
     #[must_use]
     pub fn with_entropy(mut self, scorer: Arc<dyn EntropyScorer>) -> Self {
