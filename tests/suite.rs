@@ -20,6 +20,7 @@ mod dataset;
 mod defects;
 mod documents;
 mod engine;
+mod entropy;
 mod events;
 mod flow;
 mod get;
