@@ -33,6 +33,7 @@ mod restore;
 mod resume;
 mod rolling;
 mod rows;
+mod selection;
 mod shape_tables;
 mod shapes;
 mod spoken;

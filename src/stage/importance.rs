@@ -77,11 +77,11 @@ pub fn score_content_signals(text: &TextView<'_>, speaker: Speaker) -> f64 {
 
 fn content_signals(view: &View<'_>, index: usize) -> f64 {
     // What a tool prints and what a program injects directs nobody.
-    let speaker = match view.conversation.messages[index].role {
-        Role::Assistant => Speaker::Assistant,
-        Role::Tool | Role::Function => return 0.0,
-        _ => Speaker::User,
-    };
+    let message = &view.conversation.messages[index];
+    if matches!(message.role, Role::Tool | Role::Function) {
+        return 0.0;
+    }
+    let speaker = view.speaker(index);
     view.texts(index).map(|text| score_content_signals(&text, speaker)).fold(0.0, f64::max)
 }
 
