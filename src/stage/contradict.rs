@@ -28,7 +28,7 @@ const N_LEAD: usize = 2;
 /// A message with more distinct words is no correction.
 const MAX_TERMS: usize = 400;
 /// So many of the messages before a correction that share a word are looked at.
-const MAX_BACK: usize = 128;
+const MAX_BACK: usize = 64;
 /// Units at the end of a message in which a question waits for an answer.
 const N_ASKING: usize = 2;
 
