@@ -21,6 +21,7 @@ mod defects;
 mod documents;
 mod engine;
 mod events;
+mod flow;
 mod get;
 mod giants;
 mod job;

@@ -11,14 +11,16 @@ use super::{GroupKind, Plan, Stage, View};
 use crate::error::Result;
 use crate::model::{FlowKind, PreservePattern, Role};
 use crate::text::similarity::Terms;
-use crate::text::{CueKind, TextView, Unit, announces, ask, is_confirmation, is_question, reports_deed};
+use crate::text::{CueKind, TextView, Unit, announces, ask, corrects, is_confirmation, is_question, reports_deed};
 
 /// What is confirmed has more characters.
 const MIN_SUBSTANCE: usize = 200;
 /// A further question with fewer characters needs no common word: "And in Basel?"
-const MAX_ELLIPSIS: usize = 60;
+const MAX_ELLIPSIS: usize = 40;
 /// What is done is said within so many sentences.
 const MAX_DEED_UNITS: usize = 3;
+/// A user's message with fewer characters is told whole.
+const MAX_UNCUT: usize = 240;
 /// What a chain adds: labels, arrows, brackets.
 const FRAME_CHARS: usize = 50;
 /// Share of its members that a chain may take by estimate; above, it would be taken back.
@@ -78,7 +80,6 @@ struct Turn<'a> {
     confirms: bool,
     /// Nothing but courtesies: "You're welcome!"
     is_courtesy: bool,
-    corrects: bool,
     /// Says something that is no question and no mere announcement.
     answers: bool,
     /// Reports a deed.
@@ -101,24 +102,25 @@ impl<'a> Turn<'a> {
         let n_statements = statements().take(MAX_DEED_UNITS).count();
         let only_announces =
             n_statements < MAX_DEED_UNITS && statements().next().is_some_and(|unit| announces(words(unit)));
+        let waits = text.units.iter().rfind(says).is_some_and(|unit| ask(words(unit)).is_some());
         Some(Self {
             text,
             is_user,
             n_chars: view.chars(index),
             is_free: plan.is_free(index),
             asks: !confirms && text.units.iter().filter(says).any(|unit| ask(words(unit)).is_some()),
-            waits: text.units.iter().rfind(says).is_some_and(|unit| is_question(words(unit))),
+            waits,
             confirms,
             is_courtesy: !text.units.is_empty() && text.units.iter().all(|unit| has(unit, CueKind::Filler)),
-            corrects: text.units.first().is_some_and(|unit| has(unit, CueKind::Correction)),
             answers: !confirms && !only_announces && n_statements > 0,
-            reports: statements().take(MAX_DEED_UNITS).any(reports),
+            // What waits for a word is not done yet.
+            reports: !waits && statements().take(MAX_DEED_UNITS).any(reports),
         })
     }
 
     /// Says something about the same.
     fn meets(&self, other: &Self) -> bool {
-        Terms::of([self.text]).meets(&Terms::of([other.text]))
+        Terms::of([self.text]).in_common(&Terms::of([other.text])) > 0
     }
 }
 
@@ -144,7 +146,7 @@ fn chain_at(view: &View<'_>, turns: &[Option<Turn<'_>>], at: usize) -> Option<(u
 
 /// What two neighbours are together, and whether that needs no third.
 fn pair(first: &Turn<'_>, second: &Turn<'_>) -> Option<(FlowKind, bool)> {
-    if second.corrects && !first.confirms && first.meets(second) {
+    if !first.confirms && corrects(&second.text, &first.text) && first.meets(second) {
         return Some((FlowKind::Correction, true));
     }
     let is_substance = first.n_chars > MIN_SUBSTANCE;
@@ -173,7 +175,9 @@ fn follows(kind: FlowKind, before: &[&Turn<'_>], third: &Turn<'_>) -> bool {
         }
         (FlowKind::Qa | FlowKind::Request, ..) => {
             let goes_on = || third.n_chars <= MAX_ELLIPSIS || third.meets(second) || third.meets(first);
-            third.is_user && (third.confirms && !second.waits || (third.corrects || third.asks) && goes_on())
+            // What was waited for comes.
+            let replies = second.waits || third.confirms;
+            third.is_user && (replies || (third.asks || corrects(&third.text, &second.text)) && goes_on())
         }
         _ => false,
     }
@@ -189,7 +193,7 @@ fn saves(members: &[&Turn<'_>]) -> bool {
 fn told_chars(turn: &Turn<'_>) -> usize {
     match turn.n_chars {
         _ if turn.confirms || turn.is_courtesy => 0,
-        n_chars if !turn.is_free => n_chars,
+        n_chars if !turn.is_free || turn.is_user && n_chars < MAX_UNCUT => n_chars,
         n_chars => (n_chars * 2 / 5).max((n_chars * 3 / 5).min(200)).min(800),
     }
 }

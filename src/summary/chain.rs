@@ -5,20 +5,19 @@ use super::budget::{Style, budget_of};
 use super::draft::{Draft, Proposal, Wrap};
 use super::entities::entities;
 use super::packing::Keys;
-use super::prose::{extract, shorten, shows_best_unit, summarize};
+use super::piece::{tell, tell_answer, tell_question};
+use super::prose::{extract, shorten, summarize};
 use super::score::{Spoken, Voice};
 use crate::model::{CompressionDepth, FlowKind, marker};
-use crate::text::{Ask, CueKind, Unit, ask, is_confirmation, plain};
+use crate::text::similarity::Terms;
+use crate::text::{Ask, CueKind, Unit, ask, begins_confirming, corrects, is_confirmation, plain};
 
 const ARROW: &str = " → ";
-/// Shorter messages are told whole.
-const MAX_WHOLE: usize = 120;
-/// A longer one whose best unit would not fit is told whole as well.
-const MAX_UNCUT: usize = 240;
 /// What was corrected is told in so many characters.
 const MAX_CORRECTED: usize = 160;
 
-/// The chain of `texts` as one summary: `[summary: <chain> (<n> messages, <kind>)]`. `None` for fewer than two texts.
+/// The chain of `texts` as one summary: `[summary: <chain> (<n> messages, <kind>)]`, with the facts alone at the
+/// aggressive depth. `None` for fewer than two texts.
 #[must_use]
 pub fn chain(kind: FlowKind, texts: &[Spoken<'_>], wrap: &Wrap, style: Style) -> Option<Proposal> {
     let [first, second, rest @ ..] = texts else { return None };
@@ -28,36 +27,41 @@ pub fn chain(kind: FlowKind, texts: &[Spoken<'_>], wrap: &Wrap, style: Style) ->
     let mut telling = Telling { body: Draft::default(), shown: Keys::default(), style };
     match kind {
         FlowKind::Qa => {
-            telling.piece("Q: ", first);
-            telling.piece(" → A: ", second);
+            telling.say("Q: ", first, tell_question);
+            telling.say(" → A: ", second, tell_answer);
         }
         FlowKind::Request => {
-            telling.piece("Request: ", first);
-            telling.piece(ARROW, second);
+            telling.say("Request: ", first, tell_question);
+            telling.say(ARROW, second, tell_answer);
         }
         FlowKind::Correction => {
-            telling.piece("Correction: ", second);
-            telling.corrected(first);
+            telling.say("Correction: ", second, tell_question);
+            telling.corrected(first, second);
         }
         FlowKind::Acknowledgment => {
-            telling.piece("", first);
+            telling.say("", first, tell);
             if !adds_nothing(second) {
-                telling.piece(ARROW, second);
+                telling.say(ARROW, second, tell_answer);
             }
         }
     }
-    rest.iter().filter(|text| !adds_nothing(text)).for_each(|text| telling.piece(label(text), text));
-    let confirms = |text: &Spoken<'_>| is_confirmation(text.view.covered());
-    if kind == FlowKind::Acknowledgment {
-        telling.body.say(" (acknowledged)");
-    } else if rest.iter().any(confirms) {
-        telling.body.say(if kind == FlowKind::Request { " → confirmed" } else { " (confirmed)" });
+    for pair in texts.windows(2).skip(1).filter(|pair| !adds_nothing(&pair[1])) {
+        let (label, how) = continuation(&pair[0], &pair[1]);
+        telling.say(label, &pair[1], how);
     }
-    let entities = entities(texts, &telling.body.text);
-    telling.body.say(&marker::chain_suffix(texts.len(), kind));
-    let wrap = Wrap { n_messages: 1, ..wrap.clone() };
-    Some(Proposal::summary(telling.body, &wrap, entities))
+    let mut body = telling.body;
+    if kind == FlowKind::Acknowledgment {
+        body.say(" (acknowledged)");
+    } else if rest.iter().any(|text| is_confirmation(text.view.covered())) {
+        body.say(if kind == FlowKind::Request { " → confirmed" } else { " (confirmed)" });
+    }
+    let entities = entities(texts, &body.text);
+    body.say(&marker::chain_suffix(texts.len(), kind));
+    Some(Proposal::summary(body, &Wrap { n_messages: 1, ..wrap.clone() }, entities))
 }
+
+/// A way to tell a message.
+type How = fn(&Spoken<'_>, Style, &mut Keys, &mut Draft);
 
 /// Nothing but a confirmation or courtesies.
 fn adds_nothing(spoken: &Spoken<'_>) -> bool {
@@ -66,18 +70,20 @@ fn adds_nothing(spoken: &Spoken<'_>) -> bool {
     is_confirmation(view.covered()) || !view.units.is_empty() && view.units.iter().all(is_filler)
 }
 
-/// What a later member of a chain is.
-fn label(spoken: &Spoken<'_>) -> &'static str {
+/// What a later member of a chain is, and how it is told.
+fn continuation(before: &Spoken<'_>, spoken: &Spoken<'_>) -> (&'static str, How) {
     let view = &spoken.view;
-    let corrects = |unit: &Unit| view.cues_of(unit).iter().any(|cue| cue.kind == CueKind::Correction);
-    if view.units.first().is_some_and(corrects) {
-        return " → Correction: ";
+    if !matches!(spoken.voice, Voice::Task | Voice::User) {
+        return (ARROW, tell_answer);
+    }
+    if corrects(view, &before.view) {
+        return (" → Correction: ", tell_question);
     }
     let asked = || view.units.iter().rev().find_map(|unit| ask(unit.span.of(view.text)));
-    match (spoken.voice, asked()) {
-        (Voice::Task | Voice::User, Some(Ask::Question)) => " → Q: ",
-        (Voice::Task | Voice::User, Some(Ask::Request)) => " → Request: ",
-        _ => ARROW,
+    match asked().filter(|_| !begins_confirming(view.covered())) {
+        Some(Ask::Question) => (" → Q: ", tell_question),
+        Some(Ask::Request) => (" → Request: ", tell_question),
+        None => (ARROW, tell_question),
     }
 }
 
@@ -88,24 +94,22 @@ struct Telling {
 }
 
 impl Telling {
-    /// Appends what one message says.
-    fn piece(&mut self, label: &str, spoken: &Spoken<'_>) {
+    fn say(&mut self, label: &str, spoken: &Spoken<'_>, how: How) {
         self.body.say(label);
-        let n_chars = spoken.view.counts.chars as usize;
-        if n_chars <= MAX_WHOLE || n_chars < MAX_UNCUT && !shows_best_unit(spoken, self.style) {
-            let facts = spoken.view.facts.iter().map(|fact| fact.key);
-            self.shown.extend(facts);
-            self.body.quote(&plain(spoken.view.covered()));
-        } else {
-            extract(spoken, budget_of(spoken, self.style), &mut self.shown, &mut self.body);
-        }
+        how(spoken, self.style, &mut self.shown, &mut self.body);
     }
 
-    /// Appends what was corrected, briefly: facts of the correction itself are shown already.
-    fn corrected(&mut self, spoken: &Spoken<'_>) {
+    /// Appends the sentence of `spoken` that `correction` is about, or the best ones.
+    fn corrected(&mut self, spoken: &Spoken<'_>, correction: &Spoken<'_>) {
         self.body.say(" (corrects: ");
-        if spoken.view.counts.chars as usize <= MAX_CORRECTED {
-            shorten(&plain(spoken.view.covered()), MAX_CORRECTED, &mut self.body);
+        let view = &spoken.view;
+        let terms = Terms::of([correction.view]);
+        let in_common = |index: &usize| Terms::of([view.passage(view.units[*index].span)]).in_common(&terms);
+        let meant = (0..view.units.len()).rev().max_by_key(in_common).filter(|index| in_common(index) > 0);
+        if view.counts.chars as usize <= MAX_CORRECTED {
+            shorten(&plain(view.covered()), MAX_CORRECTED, &mut self.body);
+        } else if let Some(index) = meant {
+            shorten(&plain(view.units[index].span.of(view.text)), MAX_CORRECTED, &mut self.body);
         } else {
             extract(spoken, MAX_CORRECTED.min(budget_of(spoken, self.style)), &mut self.shown, &mut self.body);
         }

@@ -84,7 +84,7 @@ fn ranked<'a>(texts: &[Spoken<'a>]) -> Vec<Candidate<'a>> {
 }
 
 /// How much a fact tells without its sentence; 0 keeps it out of the list.
-pub(super) fn rank(kind: FactKind) -> u8 {
+fn rank(kind: FactKind) -> u8 {
     match kind {
         FactKind::Ticket | FactKind::Money => 9,
         FactKind::FileRef | FactKind::Path | FactKind::Host | FactKind::Ip => 8,

@@ -13,6 +13,7 @@ mod harness;
 mod hints;
 mod outline;
 mod packing;
+mod piece;
 mod plugins;
 mod prose;
 mod score;

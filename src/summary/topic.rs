@@ -5,20 +5,19 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use super::budget::{Style, budget_of};
+use super::budget::Style;
 use super::draft::{Draft, Proposal, Wrap};
-use super::entities::{MAX_ENTITY_CHARS, entities, rank};
+use super::entities::{MAX_ENTITY_CHARS, entities};
 use super::packing::Keys;
-use super::prose::{extract, summarize};
+use super::piece::{tell, tell_answer};
+use super::prose::summarize;
 use super::score::{Spoken, Voice};
 use crate::model::{CompressionDepth, marker};
-use crate::text::{Fact, plain};
+use crate::text::{Fact, FactKind, fold_key};
 
 const ARROW: &str = " → ";
 /// Shared facts in the label.
 const MAX_LABEL: usize = 3;
-/// Shorter messages are told whole.
-const MAX_WHOLE: usize = 120;
 
 /// A summary of a topic: `[summary: [<shared>] <extract> → <extract> (<n> messages)]`, each text with its own budget.
 /// Where several sides speak, each change of the speaker is named.
@@ -39,6 +38,7 @@ pub fn topic(texts: &[Spoken<'_>], wrap: &Wrap, style: Style) -> Proposal {
     }
     let several = texts.windows(2).any(|pair| side(pair[0].voice) != side(pair[1].voice));
     let mut speaker = None;
+    let mut told = Keys::default();
     for (at, spoken) in texts.iter().enumerate() {
         if at > 0 {
             body.say(ARROW);
@@ -47,11 +47,12 @@ pub fn topic(texts: &[Spoken<'_>], wrap: &Wrap, style: Style) -> Proposal {
             speaker = side(spoken.voice);
             body.say(speaker.unwrap_or_default());
         }
-        if spoken.view.counts.chars as usize <= MAX_WHOLE {
-            shown.extend(spoken.view.facts.iter().map(|fact| fact.key));
-            body.quote(&plain(spoken.view.covered()));
+        if !told.insert(fold_key(spoken.view.covered().trim())) {
+            body.say("(the same again)");
+        } else if several && spoken.voice == Voice::Assistant {
+            tell_answer(spoken, style, &mut shown, &mut body);
         } else {
-            extract(spoken, budget_of(spoken, style), &mut shown, &mut body);
+            tell(spoken, style, &mut shown, &mut body);
         }
     }
     let entities = entities(texts, &body.text);
@@ -69,6 +70,23 @@ fn side(voice: Voice) -> Option<&'static str> {
     }
 }
 
+/// Amounts, dates and quotations say something about a topic and do not name it.
+fn names_a_topic(kind: FactKind) -> bool {
+    !matches!(
+        kind,
+        FactKind::Number
+            | FactKind::Quantity
+            | FactKind::Money
+            | FactKind::Percent
+            | FactKind::Date
+            | FactKind::Time
+            | FactKind::Phone
+            | FactKind::Quoted
+            | FactKind::CodeSpan
+            | FactKind::Vowelless
+    )
+}
+
 /// The facts that two or more of the texts have, those of the most texts first.
 fn shared(texts: &[Spoken<'_>]) -> Vec<String> {
     struct Shared<'a> {
@@ -79,12 +97,16 @@ fn shared(texts: &[Spoken<'_>]) -> Vec<String> {
     let mut slots: HashMap<u64, usize, FixedState> = HashMap::default();
     let mut found: Vec<Shared<'_>> = Vec::new();
     for (at, Spoken { view, .. }) in texts.iter().enumerate() {
-        let tells = |fact: &&Fact| rank(fact.kind) > 0 && fact.span.len() <= MAX_ENTITY_CHARS;
+        let text = |fact: &Fact| fact.span.of(view.text);
+        // "I’ll" and its like are no names.
+        let tells = |fact: &&Fact| {
+            names_a_topic(fact.kind) && fact.span.len() <= MAX_ENTITY_CHARS && !text(fact).contains(['\'', '’'])
+        };
         for fact in view.facts.iter().filter(tells) {
             let next = found.len();
             let slot = *slots.entry(fact.key).or_insert(next);
             if slot == next {
-                found.push(Shared { text: fact.span.of(view.text), n_texts: 1, last: at });
+                found.push(Shared { text: text(fact), n_texts: 1, last: at });
             } else if found[slot].last != at {
                 found[slot].n_texts += 1;
                 found[slot].last = at;

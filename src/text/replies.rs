@@ -6,6 +6,9 @@ use std::sync::LazyLock;
 
 use foldhash::fast::FixedState;
 
+use super::lexed::{CueKind, Unit};
+use super::requests::is_question;
+use super::view::TextView;
 use super::wide::is_wide;
 
 /// A longer text is no mere confirmation.
@@ -88,6 +91,10 @@ const ANNOUNCING: [&[&str]; 16] = [
     &["next", "i'll"],
 ];
 
+/// Behind the opening of a correction these take it back.
+const SETTLED: [&str; 12] =
+    ["yes", "yeah", "yep", "fine", "ok", "okay", "good", "great", "thanks", "thank", "perfect", "worries"];
+
 /// True for a text that is nothing but a confirmation or thanks: every word of it is one or adds nothing, and it asks
 /// nothing. "Great, now move it to 5433." is none.
 #[must_use]
@@ -137,16 +144,42 @@ pub fn reports_deed(sentence: &str, is_negated: bool) -> bool {
     opens || sentence.contains("been ") && passive() || !sentence.is_ascii() && is_wide_deed(sentence)
 }
 
-/// True for a sentence that says what will be done next: "Let me look at …".
+/// True for a sentence that says what is or will be done next: "Let me look at …", "I'm reading …".
 #[must_use]
 pub fn announces(sentence: &str) -> bool {
     let head: Vec<String> = words(sentence).take(MAX_HEAD).collect();
     let rest: Vec<&str> = head.iter().skip_while(|word| is_listed(BETWEEN, word)).map(String::as_str).collect();
-    let starts = |words: &[&str]| ANNOUNCING.iter().any(|opening| words.starts_with(opening));
+    let is_doing = |words: &[&str]| match words {
+        ["i'm" | "we're", next, ..] | ["i", "am", next, ..] | ["we", "are", next, ..] => next.ends_with("ing"),
+        _ => false,
+    };
+    let starts = |words: &[&str]| is_doing(words) || ANNOUNCING.iter().any(|opening| words.starts_with(opening));
     let all: Vec<&str> = head.iter().map(String::as_str).collect();
     starts(&rest)
         || starts(&all)
         || ["让我", "我来", "我将", "我会"].iter().any(|opening| sentence.starts_with(opening))
+}
+
+/// True for a text that begins with a confirmation: "Yes, please go ahead."
+#[must_use]
+pub fn begins_confirming(text: &str) -> bool {
+    words(text).next().is_some_and(|word| is_listed(CONFIRMS, &word))
+}
+
+/// True for a text that corrects `before`: it begins like a correction, and its "no" answers no question. "Waiting …",
+/// "Actually, yes" and "No, that's fine" correct nothing.
+#[must_use]
+pub fn corrects(text: &TextView<'_>, before: &TextView<'_>) -> bool {
+    let has = |view: &TextView<'_>, unit: &Unit, kind| view.cues_of(unit).iter().any(|cue| cue.kind == kind);
+    let Some(first) = text.units.first().filter(|unit| has(text, unit, CueKind::Correction)) else { return false };
+    let head: Vec<String> = words(first.span.of(text.text)).take(MAX_HEAD).collect();
+    let is_settled = head.iter().skip(1).take(4).any(|word| SETTLED.contains(&word.as_str()));
+    let denies = head.first().is_some_and(|word| matches!(word.as_str(), "no" | "nein" | "non"));
+    let asks = || {
+        let is_asked = |unit: &&Unit| !has(before, unit, CueKind::Filler) && is_question(unit.span.of(before.text));
+        before.units.iter().any(|unit| is_asked(&unit))
+    };
+    !is_settled && !(denies && asks())
 }
 
 fn is_done(word: &str) -> bool {
@@ -244,7 +277,13 @@ mod tests {
             assert!(!reports_deed(text, false), "{text}");
         }
         assert!(!reports_deed("I have not removed it; nothing was done.", true));
-        for text in ["Let me look at it.", "Sure, I'll check.", "I am going to run the tests.", "Now let me see"] {
+        for text in [
+            "I’m reading the commit.",
+            "Let me look at it.",
+            "Sure, I'll check.",
+            "I am going to run the tests.",
+            "Now let me see",
+        ] {
             assert!(announces(text), "{text}");
         }
         assert!(!announces("Letters are sent."));

@@ -31,6 +31,8 @@ const STOP: &str = " the and for are was were been being has have had having doe
     all any both each few more most other some such only own same too very just also because while until after before \
     above below between through during against out off down let get got make made want need like know think see look \
     use using used one two don't it's i'm i'll i've that's let's you're please thanks thank sure okay yes well now new \
+    help assist provide happy started start available moment detail information question answer great good right \
+    really something anything going just still even though first last time way thing lot bit much many yes maybe \
     der die das und ist nicht ein eine einen einem einer mit für auf von den dem des sich auch wie als aber wir ich sie \
     ihr ihre haben hat werden wird wurde sind war kann können muss müssen noch nur oder wenn dass bei nach aus zum zur \
     les des une est pas que qui dans pour par sur avec plus sont vous nous elle ils mais cette ces son ses leur \
@@ -73,10 +75,10 @@ impl Terms {
         terms
     }
 
-    /// True when a word or fact is in both.
+    /// How many words and facts are in both.
     #[must_use]
-    pub fn meets(&self, other: &Self) -> bool {
-        common(&self.words, &other.words) > 0 || common(&self.facts, &other.facts) > 0
+    pub fn in_common(&self, other: &Self) -> usize {
+        common(&self.words, &other.words) + common(&self.facts, &other.facts)
     }
 }
 
