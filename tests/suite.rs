@@ -35,6 +35,7 @@ mod restore;
 mod resume;
 mod rolling;
 mod rows;
+mod selection;
 mod shape_tables;
 mod shapes;
 mod spoken;

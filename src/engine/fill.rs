@@ -21,6 +21,8 @@ use super::unit::{Filled, State, Unit};
 
 /// A replacement must save at least this share: less is not worth what it hides.
 const MIN_SAVING: f64 = 0.20;
+/// A reference to a correction says more than it saves.
+const MIN_MARK_SAVING: f64 = 0.05;
 /// A near duplicate must save more, since the reader has to look in two places.
 const MIN_NEAR_SAVING: f64 = 0.40;
 /// A merged summary of earlier summaries gets this share of them.
@@ -211,7 +213,7 @@ impl<'a> Filler<'a> {
         let Some(spoken) = spoken.first() else { return Err(Reason::ContradictionReverted) };
         let code: usize = spoken.view.fences.iter().map(|fence| fence.span.of(spoken.view.text).chars().count()).sum();
         let n_chars = self.view.chars(index);
-        let min_saving = MIN_SAVING * n_chars.saturating_sub(code) as f64 / n_chars.max(1) as f64;
+        let min_saving = MIN_MARK_SAVING * n_chars.saturating_sub(code) as f64 / n_chars.max(1) as f64;
         let drafts = superseded(spoken, &self.names.shown(target), signal.as_str(), style).into_iter();
         drafts
             .map(|draft| Candidate { proposal: Proposal::complete(draft), action, reason, min_saving })

@@ -12,8 +12,8 @@ use crate::model::marker;
 /// Between passages that code parts.
 const GAP: &str = " ... ";
 
-/// A text that is too short for a full summary gets one of this share.
-const TIGHT_SHARE: f64 = 0.4;
+/// A text that is too short for a full summary gets one of these shares.
+const TIGHT_SHARES: [f64; 2] = [0.6, 0.3];
 
 /// The texts that may stand for a superseded message, the fullest first: with a summary, with a tight one, and without.
 /// All keep every fenced block byte for byte behind a blank line. `shown_target_id` is the name of the correction as readers see it,
@@ -29,7 +29,9 @@ pub fn superseded(spoken: &Spoken<'_>, shown_target_id: &str, signal: &str, styl
     };
     let mut brief = Draft::default();
     brief.say(&marker::superseded_brief(shown_target_id, signal));
-    let mut drafts = vec![with_summary(1.0), with_summary(TIGHT_SHARE), brief];
+    let mut drafts = vec![with_summary(1.0)];
+    drafts.extend(TIGHT_SHARES.map(with_summary));
+    drafts.push(brief);
     drafts.dedup();
     for draft in &mut drafts {
         for fence in spoken.view.fences {
