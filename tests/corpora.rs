@@ -5,6 +5,7 @@ use condenser::model::{EngineOptions, ProvenancePlace};
 use condenser::shape;
 use rayon::prelude::*;
 
+use crate::support::options::random_options;
 use crate::support::{corpora, talk};
 
 /// The sample corpus of the repository.
@@ -31,12 +32,13 @@ fn check(record: &str, engine: &Engine, scratch: &mut Scratch) -> usize {
     let condensed = engine.condense(&decoded.conversation, scratch);
     let provenance = engine.options().provenance;
     talk::check_invariants(&decoded, &condensed, provenance);
+    talk::check_budget(&condensed.metrics, engine.options());
     let written = decoded.condensed_record(&condensed, provenance);
 
     let again = shape::decode(&written, shape, "c").expect("the output is a conversation");
     let twice = engine.condense(&again.conversation, scratch);
     talk::check_invariants(&again, &twice, provenance);
-    if engine.options().provenance == ProvenancePlace::Sidecar {
+    if *engine.options() == EngineOptions::default() {
         let n_in = |counts: condenser::model::ActionCounts| {
             counts.compressed + counts.deduped + counts.fuzzy_deduped + counts.code_split
         };
@@ -75,6 +77,29 @@ fn every_real_corpus_comes_back_with_default_options() {
 #[test]
 fn every_real_corpus_comes_back_without_a_window_and_with_fuzzy_dedup() {
     check_all(&corpora::lines(), &EngineOptions { provenance: ProvenancePlace::Metadata, ..harder() });
+}
+
+/// Twenty seeded sets of options: each conversation meets one of them, or all with `CONDENSER_ALL_OPTIONS=1`.
+#[test]
+fn every_real_corpus_comes_back_with_random_options() {
+    const N_SETS: usize = 20;
+    let all = std::env::var("CONDENSER_ALL_OPTIONS").is_ok_and(|value| value == "1");
+    let corpora = corpora::lines();
+    let engines: Vec<Engine> =
+        (0..N_SETS).map(|seed| Engine::new(random_options(seed as u64)).expect("options")).collect();
+    for (name, lines) in &corpora {
+        let pairs: Vec<(usize, usize)> = (0..lines.len())
+            .flat_map(|at| {
+                let sets = if all { 0..N_SETS } else { at % N_SETS..at % N_SETS + 1 };
+                sets.map(move |set| (at, set))
+            })
+            .collect();
+        let n_replaced: usize = pairs
+            .par_iter()
+            .map_init(Scratch::default, |scratch, &(at, set)| check(&lines[at], &engines[set], scratch))
+            .sum();
+        println!("{name}: {} pairs of conversation and options, {n_replaced} messages replaced", pairs.len());
+    }
 }
 
 /// The examples of the README are what the program makes of the sample corpus.

@@ -9,6 +9,7 @@
     reason = "a test may fail loudly"
 )]
 
+mod budgets;
 mod classify;
 mod cli;
 mod compaction;
@@ -30,6 +31,7 @@ mod pipeline;
 mod remote_runs;
 mod restore;
 mod resume;
+mod rolling;
 mod rows;
 mod shape_tables;
 mod shapes;

@@ -1,64 +1,41 @@
 //! Puts the output together in the order of the input: kept messages by reference, replacements where their
 //! first source stood, and a decision for every message. Every input message is in exactly one output message.
 
-use crate::model::{Action, Decision, NewBody, Output, Reason, Replacement};
-use crate::stage::{Claim, GroupKind, Plan, View};
+use crate::model::{Action, Decision, NewBody, Output, Replacement};
+use crate::stage::{Plan, View};
 
-use super::fill::{Filled, reason_of};
-use super::plan::claim_of;
-
-/// What became of each claim after filling.
-pub(super) struct Outcome {
-    /// Per group: its text, or why its members stay.
-    pub(super) groups: Vec<Result<Filled, Reason>>,
-    /// Per duplicate, in message order: its reference, or why it stays.
-    pub(super) references: Vec<(usize, Result<Filled, Reason>)>,
-}
+use super::unit::{Filled, State, Unit};
 
 /// The output in order.
 #[derive(Debug, Default)]
 pub(super) struct Assembled {
     pub(super) messages: Vec<Output>,
     pub(super) decisions: Vec<Decision>,
-    /// The filled texts, by output position.
-    pub(super) filled: Vec<(usize, Filled)>,
+    /// The filled texts, in the order of the replaced messages.
+    pub(super) filled: Vec<Filled>,
+    /// Tokens of the output.
+    pub(super) n_tokens: usize,
 }
 
-/// Consumes the outcome.
-pub(super) fn assemble(view: &View<'_>, plan: &mut Plan, outcome: Outcome) -> Assembled {
+/// The output of `units`, which hold every message once.
+pub(super) fn assemble(view: &View<'_>, plan: &Plan, mut units: Vec<Unit>) -> Assembled {
+    units.sort_by_key(Unit::first);
     let mut out = Assembled::default();
-    let mut groups: Vec<Option<Result<Filled, Reason>>> = outcome.groups.into_iter().map(Some).collect();
-    let mut positions: Vec<Option<usize>> = vec![None; groups.len()];
-    let mut references = outcome.references.into_iter().peekable();
-    for index in 0..view.len() {
-        let claim = claim_of(plan, index).clone();
-        let reason = reason_of(plan, &claim);
-        match claim {
-            Claim::Keep(reason) => out.keep(view, plan, index, reason),
-            Claim::DuplicateOf(_) | Claim::SimilarTo { .. } => {
-                let action = if reason == Reason::ExactDuplicate { Action::Deduped } else { Action::FuzzyDeduped };
-                match references.next_if(|(at, _)| *at == index) {
-                    Some((_, Ok(filled))) => out.replace(view, plan, vec![index], filled, action, reason),
-                    Some((_, Err(reverted))) => out.keep(view, plan, index, reverted),
-                    None => out.keep(view, plan, index, Reason::DuplicateReverted),
-                }
+    for Unit { members, state, n_tokens } in units {
+        out.n_tokens += n_tokens;
+        match state {
+            State::Kept(reason) => {
+                let n_chars = view.chars(members[0]);
+                out.decide(view, plan, members[0], Action::Preserved, reason, n_chars);
+                out.messages.push(Output::Kept { index: members[0] });
             }
-            Claim::SupersededBy { .. } => out.keep(view, plan, index, Reason::ContradictionReverted),
-            Claim::Group(group) => match (groups[group].take(), positions[group]) {
-                (Some(Ok(filled)), _) => {
-                    positions[group] = Some(out.messages.len());
-                    let split = plan.groups[group].kind == GroupKind::CodeSplit;
-                    let action = if split { Action::CodeSplit } else { Action::Compressed };
-                    let members = plan.groups[group].members.clone();
-                    out.replace(view, plan, members, filled, action, reason);
+            State::Replaced(filled) => {
+                let share = (filled.chars_out + members.len() / 2) / members.len();
+                for &index in &members {
+                    out.decide(view, plan, index, filled.action, filled.reason, share);
                 }
-                (Some(Err(reverted)), _) => {
-                    groups[group] = Some(Err(reverted));
-                    out.keep(view, plan, index, reverted);
-                }
-                // A later member: its decision was written with the first one's.
-                (None, _) => {}
-            },
+                out.replace(members, filled);
+            }
         }
     }
     out.decisions.sort_by_key(|decision| decision.index);
@@ -66,42 +43,27 @@ pub(super) fn assemble(view: &View<'_>, plan: &mut Plan, outcome: Outcome) -> As
 }
 
 impl Assembled {
-    fn keep(&mut self, view: &View<'_>, plan: &mut Plan, index: usize, reason: Reason) {
-        let n_chars = view.chars(index);
-        self.decisions.push(Decision {
-            index,
-            action: Action::Preserved,
-            reason,
-            details: std::mem::take(&mut plan.verdicts[index].reasons),
-            position: self.messages.len(),
-            chars_in: n_chars,
-            chars_out: n_chars,
-        });
-        self.messages.push(Output::Kept { index });
-    }
-
-    fn replace(
+    fn decide(
         &mut self,
         view: &View<'_>,
-        plan: &mut Plan,
-        sources: Vec<usize>,
-        mut filled: Filled,
+        plan: &Plan,
+        index: usize,
         action: Action,
-        reason: Reason,
+        reason: crate::model::Reason,
+        chars_out: usize,
     ) {
-        let position = self.messages.len();
-        let share = (filled.chars_out + sources.len() / 2) / sources.len();
-        for &index in &sources {
-            self.decisions.push(Decision {
-                index,
-                action,
-                reason,
-                details: std::mem::take(&mut plan.verdicts[index].reasons),
-                position,
-                chars_in: view.chars(index),
-                chars_out: share,
-            });
-        }
+        self.decisions.push(Decision {
+            index,
+            action,
+            reason,
+            details: plan.verdicts[index].reasons.clone(),
+            position: self.messages.len(),
+            chars_in: view.chars(index),
+            chars_out,
+        });
+    }
+
+    fn replace(&mut self, sources: Vec<usize>, mut filled: Filled) {
         // The metrics read the drafts, and of parts where they stand.
         let body = match &mut filled.body {
             NewBody::Text(text) => NewBody::Text(std::mem::take(text)),
@@ -109,6 +71,6 @@ impl Assembled {
         };
         let provenance = std::mem::take(&mut filled.provenance);
         self.messages.push(Output::Replaced(Replacement { sources, body, provenance }));
-        self.filled.push((position, filled));
+        self.filled.push(filled);
     }
 }

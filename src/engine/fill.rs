@@ -2,14 +2,20 @@
 //! shorter. Knows no order of messages; what it cannot fill stays as it was.
 
 use crate::model::{
-    Conversation, EngineOptions, NewBody, Provenance, ProvenancePlace, Reason, Role, marker, summary_id,
+    Action, CompressionDepth, Conversation, EngineOptions, NewBody, Provenance, ProvenancePlace, Reason, Role, marker,
+    summary_id,
 };
 use crate::stage::classify::{Depth, judge};
-use crate::stage::{Claim, FlowKind, Group, GroupKind, Plan, View, line_changes};
-use crate::summary::{Draft, Proposal, Spoken, Voice, Wrap, digest, outline, shows_best_unit, split_code, summarize};
+use crate::stage::{Claim, FlowKind, Group, GroupKind, Plan, Recompact, Stage, View, line_changes};
+use crate::summary::{
+    Draft, Proposal, Spoken, Style, Voice, Wrap, digest, is_general, outline, shows_best_unit, split_code, summarize,
+};
 use crate::text::{Lexer, TextView};
 
+use super::count::Count;
 use super::ids::Names;
+use super::plan::claim_of;
+use super::unit::{Filled, State, Unit};
 
 /// A replacement must save at least this share: less is not worth what it hides.
 const MIN_SAVING: f64 = 0.20;
@@ -25,24 +31,25 @@ const MAX_TASK_CHARS: usize = 2_000;
 /// Shorter parts of a content list are kept.
 const MIN_PART_CHARS: usize = 120;
 
-/// The text for a group or a single message.
-#[derive(Debug)]
-pub(super) struct Filled {
-    pub(super) body: NewBody,
-    pub(super) provenance: Provenance,
-    /// The texts as written, for the metrics; one per text that was replaced.
-    pub(super) drafts: Vec<Draft>,
-    /// Characters of the message's texts after the replacement, metadata included when it is written.
-    pub(super) chars_out: usize,
-}
-
 /// Writes texts.
 pub(super) struct Filler<'a> {
     pub(super) view: View<'a>,
-    pub(super) names: Names<'a>,
+    pub(super) names: &'a Names<'a>,
     pub(super) lexer: &'a mut Lexer,
     /// The message that sets the task, see [`task_of`].
     pub(super) task: Option<usize>,
+    pub(super) count: &'a Count,
+    /// Tokens of every message as it stands.
+    pub(super) n_tokens: &'a [usize],
+}
+
+/// A text that is to be held against what it replaces.
+struct Candidate {
+    proposal: Proposal,
+    action: Action,
+    reason: Reason,
+    /// Share of the characters that it must save.
+    min_saving: f64,
 }
 
 /// The first message of a user that a program did not put there.
@@ -54,73 +61,139 @@ pub(super) fn task_of(conversation: &Conversation<'_>) -> Option<usize> {
     })
 }
 
-impl Filler<'_> {
+impl<'a> Filler<'a> {
+    /// Every message in one unit, with its text where it has one. When something new was summarised, earlier summaries
+    /// may follow.
+    pub(super) fn units(&mut self, plan: &mut Plan, style: Style) -> Vec<Unit> {
+        let mut units: Vec<Unit> = Vec::with_capacity(self.view.len());
+        for group in 0..plan.groups.len() {
+            self.push_group(plan, group, style, &mut units);
+        }
+        if units.iter().any(|unit| unit.filled().is_some()) {
+            let n_groups = plan.groups.len();
+            Recompact.claim(&self.view, plan);
+            for group in n_groups..plan.groups.len() {
+                self.push_group(plan, group, style, &mut units);
+            }
+        }
+        for index in 0..self.view.len() {
+            let state = match claim_of(plan, index) {
+                Claim::Group(_) => continue,
+                Claim::Keep(reason) => State::Kept(*reason),
+                claim @ (Claim::DuplicateOf(_) | Claim::SimilarTo { .. } | Claim::SupersededBy { .. }) => {
+                    self.reference(index, claim, style).map_or_else(State::Kept, State::Replaced)
+                }
+            };
+            units.push(self.unit(vec![index], state));
+        }
+        units
+    }
+
+    fn push_group(&mut self, plan: &Plan, group: usize, style: Style, units: &mut Vec<Unit>) {
+        let group = &plan.groups[group];
+        match self.group(group, plan, style) {
+            Ok(filled) => units.push(self.unit(group.members.clone(), State::Replaced(filled))),
+            Err(reason) => {
+                units.extend(group.members.iter().map(|&index| Unit::kept(index, reason, self.n_tokens[index])));
+            }
+        }
+    }
+
+    /// A unit with its tokens.
+    pub(super) fn unit(&self, members: Vec<usize>, state: State) -> Unit {
+        let n_tokens = match &state {
+            State::Kept(_) => self.n_tokens[members[0]],
+            State::Replaced(filled) => self.count.filled(&self.view, members[0], filled),
+        };
+        Unit { members, state, n_tokens }
+    }
+
     /// The text for a group; the error is the reason why its members stay.
-    pub(super) fn group(&mut self, group: &Group, plan: &Plan) -> Result<Filled, Reason> {
-        let reverted = match group.kind {
-            GroupKind::CodeSplit => Reason::CodeSplitReverted,
-            GroupKind::Recompact => Reason::AlreadyCompressed,
-            GroupKind::Summary if group.members.len() > 1 => Reason::MergeReverted,
-            GroupKind::Adapter(_) | GroupKind::ToolPrepass => Reason::AdapterReverted,
-            GroupKind::Flow(_) => Reason::FlowReverted,
-            GroupKind::Cluster => Reason::ClusterReverted,
-            GroupKind::Summary => Reason::SingleReverted,
-        };
-        let provenance = self.provenance(&group.members);
-        let wrap = Wrap {
-            embedded_id: self.options().embed_summary_id.then(|| provenance.summary_id.clone()),
-            n_messages: group.members.len(),
-        };
-        let first = group.members[0];
-        let is_output = plan.verdicts[first].is_output;
+    pub(super) fn group(&mut self, group: &Group, plan: &Plan, style: Style) -> Result<Filled, Reason> {
+        let members = &group.members;
+        let reverted = reverted(group);
+        let provenance = self.provenance(members);
+        let wrap = self.wrap(&provenance, members.len());
+        let first = members[0];
         let proposal = match (group.kind, self.view.text(first)) {
-            (GroupKind::Recompact, _) => Some(self.recompact(&group.members, &wrap)),
-            (_, None) => return self.parts(first, provenance, &wrap).ok_or(reverted),
-            (_, Some(view)) if group.members.len() == 1 => {
-                one_text(&Spoken { view, voice: self.voice(first) }, self.view.is_large(first), is_output, &wrap)
+            (GroupKind::Recompact, _) => Some(self.recompact(members, &wrap)),
+            (_, None) => return self.parts(first, provenance, &wrap, style).ok_or(reverted),
+            (GroupKind::Summary, _) if self.is_general_discussion(members) => {
+                let mut draft = Draft::default();
+                draft.say(&marker::omitted(members.len()));
+                let (proposal, reason) = (Proposal::complete(draft), Reason::RelevanceDropped);
+                let candidate = Candidate { proposal, action: Action::Compressed, reason, min_saving: MIN_SAVING };
+                return self.accept(candidate, provenance, members).ok_or(reverted);
             }
-            _ => {
-                let spoken = |&index: &usize| Some(Spoken { view: self.view.text(index)?, voice: self.voice(index) });
-                let texts: Vec<Spoken<'_>> = group.members.iter().filter_map(spoken).collect();
-                Some(summarize(&texts, &wrap, None))
+            (_, Some(view)) if members.len() == 1 => {
+                let spoken = Spoken { view, voice: self.voice(first) };
+                one_text(&spoken, self.view.is_large(first), plan.verdicts[first].is_output, &wrap, style)
             }
+            _ => Some(summarize(&self.spoken(members), &wrap, style, None)),
         };
-        let n_chars: usize = group.members.iter().map(|&index| self.view.chars(index)).sum();
+        let n_chars: usize = members.iter().map(|&index| self.view.chars(index)).sum();
         // Code does not shrink: what counts is what becomes of the prose around it.
         let code: usize = match self.view.text(first).filter(|_| group.kind == GroupKind::CodeSplit) {
             Some(text) => text.fences.iter().map(|fence| fence.span.of(text.text).chars().count()).sum(),
             None => 0,
         };
         let min_saving = MIN_SAVING * (n_chars - code) as f64 / n_chars as f64;
-        self.accept(proposal.ok_or(reverted)?, provenance, n_chars, min_saving).ok_or(reverted)
+        let action = if group.kind == GroupKind::CodeSplit { Action::CodeSplit } else { Action::Compressed };
+        let candidate = Candidate { proposal: proposal.ok_or(reverted)?, action, reason: reason_of(group), min_saving };
+        self.accept(candidate, provenance, members).ok_or(reverted)
     }
 
-    /// The reference for a duplicate; the error is the reason why it stays.
-    pub(super) fn reference(&self, index: usize, claim: &Claim) -> Result<Filled, Reason> {
+    /// The texts of messages that have one, with their speakers.
+    pub(super) fn spoken(&self, members: &[usize]) -> Vec<Spoken<'a>> {
+        let spoken = |&index: &usize| Some(Spoken { view: self.view.text(index)?, voice: self.voice(index) });
+        members.iter().filter_map(spoken).collect()
+    }
+
+    /// How the text for `n_messages` is wrapped.
+    pub(super) fn wrap(&self, provenance: &Provenance, n_messages: usize) -> Wrap {
+        let embedded_id = self.options().embed_summary_id.then(|| provenance.summary_id.clone());
+        Wrap { embedded_id, n_messages }
+    }
+
+    /// True when nothing in the messages reaches the relevance threshold and none of them states a fact.
+    fn is_general_discussion(&self, members: &[usize]) -> bool {
+        self.options().relevance_threshold.is_some_and(|threshold| {
+            threshold > 0.0 && self.spoken(members).iter().all(|spoken| is_general(spoken, threshold))
+        })
+    }
+
+    /// The reference for a duplicate or for what was corrected; the error is the reason why it stays.
+    fn reference(&self, index: usize, claim: &Claim, _style: Style) -> Result<Filled, Reason> {
         let n_chars = self.view.chars(index);
         let mut draft = Draft::default();
-        let min_saving = match *claim {
+        let (action, reason, reverted, min_saving) = match *claim {
             Claim::DuplicateOf(target) => {
                 draft.say(&marker::duplicate(&self.names.shown(target), n_chars));
-                MIN_SAVING
+                (Action::Deduped, Reason::ExactDuplicate, Reason::DuplicateReverted, MIN_SAVING)
             }
             Claim::SimilarTo { target, similarity } => {
                 draft.say(&marker::near_duplicate(&self.names.shown(target), n_chars, similarity));
-                if let (Some(text), Some(other)) = (self.view.text(index), self.view.text(target)) {
-                    let (own, others) = line_changes(&text, &other);
-                    for (sign, lines) in [("\n- ", others), ("\n+ ", own)] {
-                        for line in lines {
-                            draft.say(sign);
-                            draft.quote_exact(line.trim_end());
-                        }
-                    }
-                }
-                MIN_NEAR_SAVING
+                self.say_differences(index, target, &mut draft);
+                (Action::FuzzyDeduped, Reason::FuzzyDuplicate, Reason::DuplicateReverted, MIN_NEAR_SAVING)
             }
-            Claim::Keep(_) | Claim::Group(_) | Claim::SupersededBy { .. } => return Err(Reason::DuplicateReverted),
+            Claim::SupersededBy { .. } => return Err(Reason::ContradictionReverted),
+            Claim::Keep(reason) => return Err(reason),
+            Claim::Group(_) => return Err(Reason::DuplicateReverted),
         };
-        self.accept(Proposal::complete(draft), self.provenance(&[index]), n_chars, min_saving)
-            .ok_or(Reason::DuplicateReverted)
+        let candidate = Candidate { proposal: Proposal::complete(draft), action, reason, min_saving };
+        self.accept(candidate, self.provenance(&[index]), &[index]).ok_or(reverted)
+    }
+
+    fn say_differences(&self, index: usize, target: usize, draft: &mut Draft) {
+        if let (Some(text), Some(other)) = (self.view.text(index), self.view.text(target)) {
+            let (own, others) = line_changes(&text, &other);
+            for (sign, lines) in [("\n- ", others), ("\n+ ", own)] {
+                for line in lines {
+                    draft.say(sign);
+                    draft.quote_exact(line.trim_end());
+                }
+            }
+        }
     }
 
     fn voice(&self, index: usize) -> Voice {
@@ -141,11 +214,19 @@ impl Filler<'_> {
     }
 
     /// A content list: each long text part in its own place.
-    fn parts(&self, index: usize, provenance: Provenance, wrap: &Wrap) -> Option<Filled> {
+    fn parts(&self, index: usize, provenance: Provenance, wrap: &Wrap, style: Style) -> Option<Filled> {
         let view = self.view;
         let large = view.is_large(index);
-        let mut filled =
-            Filled { body: NewBody::Parts(Vec::new()), provenance, drafts: Vec::new(), chars_out: view.chars(index) };
+        let metadata = self.metadata(&provenance);
+        let mut filled = Filled {
+            action: Action::Compressed,
+            reason: Reason::CompressibleProse,
+            body: NewBody::Parts(Vec::new()),
+            provenance,
+            drafts: Vec::new(),
+            chars_out: view.chars(index) + metadata.as_deref().map_or(0, |json| json.chars().count()),
+            metadata,
+        };
         let mut replaced = Vec::new();
         for (part, text) in view.text_parts(index) {
             let n_chars = text.counts.chars as usize;
@@ -157,7 +238,7 @@ impl Filler<'_> {
                 continue;
             }
             let spoken = Spoken { view: text, voice: self.voice(index) };
-            let proposal = one_text(&spoken, large, verdict.is_output, wrap);
+            let proposal = one_text(&spoken, large, verdict.is_output, wrap, style);
             let shorter = proposal.and_then(|proposal| proposal.accept(|length| saves(length, n_chars, MIN_SAVING)));
             if let Some(draft) = shorter {
                 filled.chars_out -= n_chars - draft.n_chars();
@@ -166,8 +247,8 @@ impl Filler<'_> {
             }
         }
         filled.body = NewBody::Parts(replaced);
-        filled.chars_out += self.metadata_chars(&filled.provenance);
-        (!filled.drafts.is_empty() && saves(filled.chars_out, view.chars(index), MIN_SAVING)).then_some(filled)
+        let is_worth_it = !filled.drafts.is_empty() && saves(filled.chars_out, view.chars(index), MIN_SAVING);
+        (is_worth_it && self.saves_tokens(&filled, &[index])).then_some(filled)
     }
 
     /// A summary of summaries: each one is a paragraph, with its speaker in front when there are several.
@@ -189,25 +270,67 @@ impl Filler<'_> {
         let lexed = self.lexer.lex(&joined);
         let text = Spoken { view: self.lexer.view(&joined, &lexed), voice: Voice::Other };
         let max_chars = ((joined.chars().count() as f64 * RECOMPACT_SHARE) as usize).min(MAX_RECOMPACT_CHARS);
-        summarize(&[text], wrap, Some(max_chars))
+        summarize(&[text], wrap, Style::new(CompressionDepth::Gentle), Some(max_chars))
     }
 
     /// The fullest form that saves enough.
-    fn accept(&self, proposal: Proposal, provenance: Provenance, n_chars: usize, min_saving: f64) -> Option<Filled> {
-        let metadata = self.metadata_chars(&provenance);
-        let draft = proposal.accept(|length| saves(length + metadata, n_chars, min_saving))?;
-        let chars_out = draft.n_chars() + metadata;
-        Some(Filled { body: NewBody::Text(draft.text.clone()), provenance, drafts: vec![draft], chars_out })
+    fn accept(&self, candidate: Candidate, provenance: Provenance, members: &[usize]) -> Option<Filled> {
+        let Candidate { proposal, action, reason, min_saving } = candidate;
+        let n_chars: usize = members.iter().map(|&index| self.view.chars(index)).sum();
+        let metadata = self.metadata(&provenance);
+        let n_metadata = metadata.as_deref().map_or(0, |json| json.chars().count());
+        let draft = proposal.accept(|length| saves(length + n_metadata, n_chars, min_saving))?;
+        let filled = self.filled(draft, action, reason, provenance);
+        self.saves_tokens(&filled, members).then_some(filled)
     }
 
-    fn metadata_chars(&self, provenance: &Provenance) -> usize {
-        match self.options().provenance {
-            ProvenancePlace::Metadata => provenance.to_json().chars().count(),
-            ProvenancePlace::Sidecar => 0,
-        }
+    /// A text that is used as it is.
+    pub(super) fn filled(&self, draft: Draft, action: Action, reason: Reason, provenance: Provenance) -> Filled {
+        let metadata = self.metadata(&provenance);
+        let n_metadata = metadata.as_deref().map_or(0, |json| json.chars().count());
+        let (body, chars_out) = (NewBody::Text(draft.text.clone()), draft.n_chars() + n_metadata);
+        Filled { action, reason, body, provenance, metadata, drafts: vec![draft], chars_out }
     }
 
-    fn provenance(&self, members: &[usize]) -> Provenance {
+    /// The same for some of the text parts of message `index`.
+    pub(super) fn filled_parts(
+        &self,
+        index: usize,
+        parts: Vec<(usize, Draft)>,
+        action: Action,
+        reason: Reason,
+        provenance: Provenance,
+    ) -> Filled {
+        let metadata = self.metadata(&provenance);
+        let stays = |part: usize| parts.iter().all(|(other, _)| *other != part);
+        let kept: usize = self
+            .view
+            .text_parts(index)
+            .filter(|(part, _)| stays(*part))
+            .map(|(_, text)| text.counts.chars as usize)
+            .sum();
+        let new: usize = parts.iter().map(|(_, draft)| draft.n_chars()).sum();
+        let chars_out = kept + new + metadata.as_deref().map_or(0, |json| json.chars().count());
+        let body = NewBody::Parts(parts.iter().map(|(part, draft)| (*part, draft.text.clone())).collect());
+        let drafts = parts.into_iter().map(|(_, draft)| draft).collect();
+        Filled { action, reason, body, provenance, metadata, drafts, chars_out }
+    }
+
+    /// Tokens of messages as they stand.
+    pub(super) fn before(&self, members: &[usize]) -> usize {
+        members.iter().map(|&index| self.n_tokens[index]).sum()
+    }
+
+    /// Fewer characters may be more tokens.
+    pub(super) fn saves_tokens(&self, filled: &Filled, members: &[usize]) -> bool {
+        self.count.is_by_chars() || self.count.filled(&self.view, members[0], filled) < self.before(members)
+    }
+
+    fn metadata(&self, provenance: &Provenance) -> Option<String> {
+        (self.options().provenance == ProvenancePlace::Metadata).then(|| provenance.to_json())
+    }
+
+    pub(super) fn provenance(&self, members: &[usize]) -> Provenance {
         let ids: Vec<String> = members.iter().map(|&index| self.names.key(index)).collect();
         let parents = members.iter().filter_map(|&index| self.view.conversation.messages[index].provenance.as_ref());
         Provenance {
@@ -220,45 +343,56 @@ impl Filler<'_> {
 }
 
 /// What may stand for one text.
-fn one_text(spoken: &Spoken<'_>, large: bool, is_output: bool, wrap: &Wrap) -> Option<Proposal> {
+fn one_text(spoken: &Spoken<'_>, large: bool, is_output: bool, wrap: &Wrap, style: Style) -> Option<Proposal> {
     let text = &spoken.view;
     if !text.fences.is_empty() {
         let is_protected = |piece: &TextView<'_>| !large && judge(piece, Depth::Decide).is_hard();
-        return split_code(spoken, wrap, &is_protected).map(Proposal::complete);
+        return split_code(spoken, wrap, style, &is_protected).map(Proposal::complete);
     }
     let body = if large { outline(text) } else { None };
-    let body = body.or_else(|| is_output.then(|| digest(text)));
-    if body.is_none() && (text.counts.chars as usize) < MIN_CUT_CHARS && !shows_best_unit(spoken) {
+    let body = body.or_else(|| is_output.then(|| digest(text, style)));
+    if body.is_none()
+        && style.depth < CompressionDepth::Aggressive
+        && (text.counts.chars as usize) < MIN_CUT_CHARS
+        && !shows_best_unit(spoken, style)
+    {
         return None;
     }
-    Some(body.map_or_else(|| summarize(&[*spoken], wrap, None), |body| Proposal::summary(body, wrap, Vec::new())))
+    Some(
+        body.map_or_else(|| summarize(&[*spoken], wrap, style, None), |body| Proposal::summary(body, wrap, Vec::new())),
+    )
 }
 
 fn saves(chars_out: usize, chars_in: usize, min_saving: f64) -> bool {
     chars_out < chars_in && (chars_in - chars_out) as f64 >= chars_in as f64 * min_saving
 }
 
-/// The final action and reason of a claim that was filled.
-pub(super) fn reason_of(plan: &Plan, claim: &Claim) -> Reason {
-    match claim {
-        Claim::Keep(reason) => *reason,
-        Claim::DuplicateOf(_) => Reason::ExactDuplicate,
-        Claim::SimilarTo { .. } => Reason::FuzzyDuplicate,
-        Claim::SupersededBy { .. } => Reason::Contradicted,
-        Claim::Group(group) => match (&plan.groups[*group].kind, plan.groups[*group].members.len()) {
-            (GroupKind::CodeSplit, _) => Reason::CodeSplit,
-            (GroupKind::Recompact, _) => Reason::Recompacted,
-            (GroupKind::ToolPrepass, _) => Reason::ToolPrepass,
-            (GroupKind::Adapter(_), _) => Reason::Adapter,
-            (GroupKind::Flow(kind), _) => match kind {
-                FlowKind::Qa => Reason::FlowQa,
-                FlowKind::Request => Reason::FlowRequest,
-                FlowKind::Correction => Reason::FlowCorrection,
-                FlowKind::Acknowledgment => Reason::FlowAcknowledgment,
-            },
-            (GroupKind::Cluster, _) => Reason::Cluster,
-            (GroupKind::Summary, 1) => Reason::CompressibleProse,
-            (GroupKind::Summary, _) => Reason::MergedCompressed,
-        },
+/// Why the members of a group stay when its text saves too little.
+fn reverted(group: &Group) -> Reason {
+    match group.kind {
+        GroupKind::CodeSplit => Reason::CodeSplitReverted,
+        GroupKind::Recompact => Reason::AlreadyCompressed,
+        GroupKind::Adapter(_) | GroupKind::ToolPrepass => Reason::AdapterReverted,
+        GroupKind::Flow(_) => Reason::FlowReverted,
+        GroupKind::Cluster => Reason::ClusterReverted,
+        GroupKind::Summary if group.members.len() > 1 => Reason::MergeReverted,
+        GroupKind::Summary => Reason::SingleReverted,
+    }
+}
+
+/// Why the members of a group were replaced.
+fn reason_of(group: &Group) -> Reason {
+    match group.kind {
+        GroupKind::CodeSplit => Reason::CodeSplit,
+        GroupKind::Recompact => Reason::Recompacted,
+        GroupKind::ToolPrepass => Reason::ToolPrepass,
+        GroupKind::Adapter(_) => Reason::Adapter,
+        GroupKind::Flow(FlowKind::Qa) => Reason::FlowQa,
+        GroupKind::Flow(FlowKind::Request) => Reason::FlowRequest,
+        GroupKind::Flow(FlowKind::Correction) => Reason::FlowCorrection,
+        GroupKind::Flow(FlowKind::Acknowledgment) => Reason::FlowAcknowledgment,
+        GroupKind::Cluster => Reason::Cluster,
+        GroupKind::Summary if group.members.len() > 1 => Reason::MergedCompressed,
+        GroupKind::Summary => Reason::CompressibleProse,
     }
 }

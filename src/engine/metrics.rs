@@ -7,10 +7,10 @@ use std::hash::{BuildHasher, Hasher};
 use foldhash::fast::FixedState;
 
 use super::assemble::Assembled;
-use super::fill::Filled;
+use super::unit::Filled;
 use crate::model::{Action, ActionCounts, Metrics, Output, Reason};
 use crate::stage::View;
-use crate::text::{CueKind, Lexer, LineKind, Severity, TextView, plain, tokens, unnumbered};
+use crate::text::{CueKind, Lexer, LineKind, Severity, TextView, plain, unnumbered};
 
 /// In a message of the input.
 const IN_INPUT: u8 = 1;
@@ -68,8 +68,14 @@ enum Place {
 
 impl Meter {
     /// The metrics of a conversation. Retention is measured only when something was replaced.
-    pub(super) fn measure(&mut self, view: &View<'_>, assembled: &Assembled, lexer: &mut Lexer) -> Metrics {
-        let mut metrics = sizes(view, assembled);
+    pub(super) fn measure(
+        &mut self,
+        view: &View<'_>,
+        assembled: &Assembled,
+        tokens_in: usize,
+        lexer: &mut Lexer,
+    ) -> Metrics {
+        let mut metrics = sizes(view, assembled, tokens_in);
         if assembled.filled.is_empty() {
             return metrics;
         }
@@ -92,7 +98,7 @@ impl Meter {
             if let Output::Replaced(replaced) = output {
                 replaced.sources.iter().for_each(|&index| kept[index] = false);
                 replaced.sources.iter().skip(1).for_each(|&index| home[index] = false);
-                replacement[replaced.sources[0]] = filled.next().map(|(_, filled)| filled);
+                replacement[replaced.sources[0]] = filled.next();
             }
         }
         for index in 0..view.len() {
@@ -239,22 +245,22 @@ fn structure(text: &TextView<'_>) -> usize {
     fences / 2 + json + usize::from(rows >= 2)
 }
 
-fn sizes(view: &View<'_>, assembled: &Assembled) -> Metrics {
+fn sizes(view: &View<'_>, assembled: &Assembled, tokens_in: usize) -> Metrics {
     let mut metrics = Metrics { messages_in: view.len(), messages_out: assembled.messages.len(), ..Metrics::default() };
     for index in 0..view.len() {
         let n_chars = view.chars(index) + view.argument_chars(index);
         metrics.chars_in += n_chars;
-        metrics.tokens_in += tokens::estimate(n_chars);
     }
     let mut filled = assembled.filled.iter();
     for output in &assembled.messages {
         let n_chars = match output {
             Output::Kept { index } => view.chars(*index) + view.argument_chars(*index),
-            Output::Replaced(_) => filled.next().map_or(0, |(_, filled)| filled.chars_out),
+            Output::Replaced(_) => filled.next().map_or(0, |filled| filled.chars_out),
         };
         metrics.chars_out += n_chars;
-        metrics.tokens_out += tokens::estimate(n_chars);
     }
+    metrics.tokens_in = tokens_in;
+    metrics.tokens_out = assembled.n_tokens;
     metrics.ratio = ratio(metrics.chars_in, metrics.chars_out);
     metrics.token_ratio = ratio(metrics.tokens_in, metrics.tokens_out);
     metrics.counts = counts(assembled);

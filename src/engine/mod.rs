@@ -2,18 +2,26 @@
 //! tables.
 
 mod assemble;
+mod budget;
+mod context;
+mod count;
 mod fill;
 mod ids;
 mod metrics;
 mod plan;
+mod unit;
+
+use std::sync::Arc;
 
 use crate::error::Result;
 use crate::model::{Condensed, Conversation, EngineOptions, Reason};
 use crate::stage::classify::Depth;
-use crate::stage::{Claim, Plan, Profiles, Recompact, Stage, View};
+use crate::stage::{Plan, Profiles, Stage, View};
 use crate::text::Lexer;
+use crate::text::tokens::TokenCounter;
 
-use assemble::{Outcome, assemble};
+use assemble::assemble;
+use count::Count;
 use fill::{Filler, task_of};
 use ids::Names;
 
@@ -23,6 +31,7 @@ pub struct Engine {
     options: EngineOptions,
     stages: Vec<Box<dyn Stage>>,
     depth: Depth,
+    count: Count,
 }
 
 /// The memory that one worker reuses from conversation to conversation.
@@ -40,13 +49,14 @@ impl Engine {
     /// Names the option that cannot be used.
     pub fn new(options: EngineOptions) -> Result<Self> {
         let stages = plan::stages(&options)?;
-        Ok(Self { options, stages, depth: Depth::Decide })
+        Ok(Self::with_stages(options, stages))
     }
 
     /// An engine with stages of your own. A message that no stage claims is kept.
     #[must_use]
     pub fn with_stages(options: EngineOptions, stages: Vec<Box<dyn Stage>>) -> Self {
-        Self { options, stages, depth: Depth::Decide }
+        let count = Count::new(&options, None);
+        Self { options, stages, depth: Depth::Decide, count }
     }
 
     /// Names all reasons of the classifier in the decisions instead of the first hard one; costs time and changes
@@ -54,6 +64,13 @@ impl Engine {
     #[must_use]
     pub fn explaining(mut self, all_reasons: bool) -> Self {
         self.depth = if all_reasons { Depth::Explain } else { Depth::Decide };
+        self
+    }
+
+    /// Counts tokens with `counter` instead of what the option `tokenizer` names.
+    #[must_use]
+    pub fn with_counter(mut self, counter: Arc<dyn TokenCounter>) -> Self {
+        self.count = Count::new(&self.options, Some(counter));
         self
     }
 
@@ -66,11 +83,40 @@ impl Engine {
     /// Compresses one conversation. Cannot fail: what cannot be compressed stays.
     #[must_use]
     pub fn condense(&self, conversation: &Conversation<'_>, scratch: &mut Scratch) -> Condensed {
-        let n_messages = conversation.messages.len();
         scratch.profiles.measure(conversation);
+        let n_tokens = self.count.messages(&self.view(conversation, &scratch.profiles));
+        let total: usize = n_tokens.iter().sum();
+        let mut plan = self.plan(conversation, scratch, total);
+        let view = self.view(conversation, &scratch.profiles);
+        let names = Names::new(conversation);
+        let task = task_of(conversation);
+        let mut filler =
+            Filler { view, names: &names, lexer: &mut scratch.lexer, task, count: &self.count, n_tokens: &n_tokens };
+        let (units, budget) = match self.options.token_budget {
+            None => (budget::unlimited(&mut filler, &mut plan), None),
+            Some(max_tokens) => {
+                let (units, outcome) = budget::meet(&mut filler, &mut plan, max_tokens, &mut scratch.meter);
+                (units, Some(outcome))
+            }
+        };
+        let assembled = assemble(&view, &plan, units);
+        let mut metrics = scratch.meter.measure(&view, &assembled, total, &mut scratch.lexer);
+        metrics.budget = budget;
+        Condensed { messages: assembled.messages, decisions: assembled.decisions, metrics }
+    }
+
+    /// A claim on every message.
+    fn plan(&self, conversation: &Conversation<'_>, scratch: &mut Scratch, n_tokens: usize) -> Plan {
+        let n_messages = conversation.messages.len();
+        if n_tokens < self.options.compression_threshold {
+            return plan::keep_all(n_messages, Reason::BelowThreshold);
+        }
+        if self.options.token_budget.is_some_and(|budget| n_tokens <= budget) {
+            return plan::keep_all(n_messages, Reason::WithinBudget);
+        }
         let mut plan = Plan::new(n_messages);
-        if plan::is_below_threshold(&self.view(conversation, &scratch.profiles)) {
-            plan = plan::keep_all(n_messages, Reason::BelowThreshold);
+        if self.options.token_budget.is_some() {
+            scratch.profiles.lex(conversation);
         }
         for stage in &self.stages {
             if plan.free().next().is_none() {
@@ -81,35 +127,12 @@ impl Engine {
             }
             stage.claim(&self.view(conversation, &scratch.profiles), &mut plan);
         }
-        let view = self.view(conversation, &scratch.profiles);
-        let outcome = fill(view, &mut plan, &mut scratch.lexer);
-        let assembled = assemble(&view, &mut plan, outcome);
-        let metrics = scratch.meter.measure(&view, &assembled, &mut scratch.lexer);
-        Condensed { messages: assembled.messages, decisions: assembled.decisions, metrics }
+        plan
     }
 
     fn view<'a>(&'a self, conversation: &'a Conversation<'a>, profiles: &'a Profiles) -> View<'a> {
-        let recency_start = conversation.messages.len().saturating_sub(self.options.recency_window);
+        let window = budget::window(&self.options);
+        let recency_start = conversation.messages.len().saturating_sub(window);
         View { conversation, profiles, options: &self.options, recency_start, depth: self.depth }
     }
-}
-
-/// Texts for all groups and references. When something new was summarised, earlier summaries may follow.
-fn fill(view: View<'_>, plan: &mut Plan, lexer: &mut Lexer) -> Outcome {
-    let is_reference =
-        |index: &usize| matches!(plan.claim_of(*index), Some(Claim::DuplicateOf(_) | Claim::SimilarTo { .. }));
-    let duplicates: Vec<usize> = (0..view.len()).filter(is_reference).collect();
-    if plan.groups.is_empty() && duplicates.is_empty() {
-        return Outcome { groups: Vec::new(), references: Vec::new() };
-    }
-    let task = task_of(view.conversation);
-    let mut filler = Filler { view, names: Names::new(view.conversation), lexer, task };
-    let mut groups: Vec<_> = plan.groups.iter().map(|group| filler.group(group, plan)).collect();
-    if groups.iter().any(std::result::Result::is_ok) {
-        Recompact.claim(&view, plan);
-        groups.extend(plan.groups[groups.len()..].iter().map(|group| filler.group(group, plan)));
-    }
-    let references =
-        duplicates.into_iter().map(|index| (index, filler.reference(index, plan::claim_of(plan, index)))).collect();
-    Outcome { groups, references }
 }

@@ -2,10 +2,7 @@
 
 use crate::error::Result;
 use crate::model::{EngineOptions, Reason};
-use crate::stage::{
-    Claim, Dedup, Detect, GroupProse, KeepReferenced, NearDedup, Plan, Protect, SplitCode, Stage, View,
-};
-use crate::text::tokens;
+use crate::stage::{Claim, Dedup, Detect, GroupProse, KeepReferenced, NearDedup, Plan, Protect, SplitCode, Stage};
 
 /// The stages in order. The first claim on a message wins.
 ///
@@ -21,14 +18,6 @@ pub(super) fn stages(options: &EngineOptions) -> Result<Vec<Box<dyn Stage>>> {
         Box::new(Detect::new(&options.preserve_patterns)?),
         Box::new(GroupProse),
     ])
-}
-
-/// True when the conversation is too small to be touched.
-pub(super) fn is_below_threshold(view: &View<'_>) -> bool {
-    let n_tokens = || -> usize {
-        (0..view.len()).map(|index| tokens::estimate(view.chars(index) + view.argument_chars(index))).sum()
-    };
-    view.options.compression_threshold > 0 && n_tokens() < view.options.compression_threshold
 }
 
 /// Every message kept for `reason`.

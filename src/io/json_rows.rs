@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, Float64Builder, LargeStringBuilder, ListBuilder, StringBuilder, UInt64Builder,
+    Array, ArrayRef, AsArray, BooleanBuilder, Float64Builder, LargeStringBuilder, ListBuilder, StringBuilder,
+    UInt64Builder,
 };
-use arrow::datatypes::{DataType, Float64Type, SchemaRef, UInt64Type};
+use arrow::datatypes::{DataType, Field, Float64Type, SchemaRef, UInt64Type};
 use arrow::record_batch::RecordBatch;
 use serde_json::{Map, Value};
 
@@ -49,6 +50,7 @@ fn write_value(column: &ArrayRef, row: usize, out: &mut Vec<u8>) -> Result<()> {
     let text = match column.data_type() {
         DataType::LargeUtf8 => json(&column.as_string::<i64>().value(row))?,
         DataType::Utf8 => json(&column.as_string::<i32>().value(row))?,
+        DataType::Boolean => json(&column.as_boolean().value(row))?,
         DataType::UInt64 => json(&column.as_primitive::<UInt64Type>().value(row))?,
         DataType::Float64 => json(&column.as_primitive::<Float64Type>().value(row))?,
         DataType::List(_) => {
@@ -65,22 +67,29 @@ fn write_value(column: &ArrayRef, row: usize, out: &mut Vec<u8>) -> Result<()> {
 pub(crate) fn read_rows(schema: &SchemaRef, rows: &[Map<String, Value>]) -> Result<RecordBatch> {
     let mut columns = Vec::with_capacity(schema.fields().len());
     for field in schema.fields() {
-        columns.push(read_column(field.data_type(), rows.iter().map(|row| row.get(field.name())))?);
+        columns.push(read_column(field, rows.iter().map(|row| row.get(field.name())))?);
     }
     RecordBatch::try_new(schema.clone(), columns)
         .map_err(|error| Error::new(ErrorKind::Verification, "", "the rows do not fit the table").because(error))
 }
 
-fn read_column<'v>(data_type: &DataType, values: impl Iterator<Item = Option<&'v Value>>) -> Result<ArrayRef> {
-    Ok(match data_type {
+fn read_column<'v>(field: &Field, values: impl Iterator<Item = Option<&'v Value>>) -> Result<ArrayRef> {
+    Ok(match field.data_type() {
         DataType::LargeUtf8 => {
             let mut builder = LargeStringBuilder::new();
             values.for_each(|value| builder.append_option(value.and_then(Value::as_str)));
             Arc::new(builder.finish())
         }
+        DataType::Boolean => {
+            let mut builder = BooleanBuilder::new();
+            values.for_each(|value| builder.append_option(value.and_then(Value::as_bool)));
+            Arc::new(builder.finish())
+        }
         DataType::UInt64 => {
             let mut builder = UInt64Builder::new();
-            values.for_each(|value| builder.append_option(value.and_then(Value::as_u64)));
+            // A count that an earlier version did not know is a count of nothing.
+            let unknown = (!field.is_nullable()).then_some(0);
+            values.for_each(|value| builder.append_option(value.and_then(Value::as_u64).or(unknown)));
             Arc::new(builder.finish())
         }
         DataType::Float64 => {

@@ -20,6 +20,22 @@ pub fn near_duplicate(target_id: &str, n_chars: usize, similarity: f64) -> Strin
     format!("[cce:near-dup of {target_id}{DASH}{n_chars} chars, ~{:.0}% match]", (similarity * 100.0 + 0.5).floor())
 }
 
+/// `[<n> messages of general discussion omitted]`.
+#[must_use]
+pub fn omitted(n_messages: usize) -> String {
+    let plural = if n_messages == 1 { "" } else { "s" };
+    format!("[{n_messages} message{plural} of general discussion omitted]")
+}
+
+/// What stands for a message of little value when a token budget leaves no room.
+pub const MESSAGE_OMITTED: &str = "[message omitted]";
+
+/// `[truncated — <n> chars: `, to be closed with `]`.
+#[must_use]
+pub fn truncated_start(n_chars: usize) -> String {
+    format!("[truncated{DASH}{n_chars} chars: ")
+}
+
 /// `[summary: ` or `[summary#<id>: `.
 #[must_use]
 pub fn summary_start(embedded_id: Option<&str>) -> String {
@@ -53,7 +69,9 @@ pub fn stands_for_others(text: &str) -> bool {
 /// The text inside `[summary: …]` without merge and entity suffixes; `None` when `text` is no such marker.
 #[must_use]
 pub fn inner_summary(text: &str) -> Option<&str> {
-    let rest = text.trim().strip_prefix("[summary")?;
+    let text = text.trim();
+    let text = text.strip_prefix("[context: ").and_then(|rest| rest.split_once("] ")).map_or(text, |(_, rest)| rest);
+    let rest = text.strip_prefix("[summary")?;
     let rest = match rest.strip_prefix('#') {
         Some(tagged) => tagged.split_once(": ").filter(|(id, _)| is_summary_id(id))?.1,
         None => rest.strip_prefix(": ")?,
@@ -100,7 +118,7 @@ fn is_truncation(text: &str) -> bool {
 
 fn is_omission(text: &str) -> bool {
     let Some(inner) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) else { return false };
-    inner == "message omitted"
+    text == MESSAGE_OMITTED
         || counted(inner, " message of general discussion omitted")
         || counted(inner, " messages of general discussion omitted")
 }

@@ -267,6 +267,10 @@ impl Plan {
         let found = self.cuts.binary_search_by_key(&index, |(message, _)| *message);
         found.map_or(&[], |at| self.cuts[at].1.as_slice())
     }
+    /// The claims in message order, without messages that nobody claimed.
+    pub fn claims(&self) -> impl Iterator<Item = &Claim> {
+        self.claims.iter().flatten()
+    }
     /// True when no stage has claimed message `index`.
     #[must_use]
     pub fn is_free(&self, index: usize) -> bool {

@@ -1,7 +1,41 @@
 //! How long a summary may be.
 
 use super::score::{Spoken, Voice};
+use crate::model::CompressionDepth;
 use crate::text::TextView;
+
+/// How short a summary is to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Style {
+    /// How much of a text its summary takes; `Auto` reads as gentle.
+    pub depth: CompressionDepth,
+    /// Share of the usual budget.
+    pub share: f64,
+}
+
+impl Style {
+    /// The usual budget at `depth`.
+    #[must_use]
+    pub fn new(depth: CompressionDepth) -> Self {
+        Self { depth, share: 1.0 }
+    }
+
+    /// A usual budget at this style.
+    pub(super) fn of(self, budget: usize) -> usize {
+        self.factor().map_or(budget, |(factor, least)| (budget as f64 * factor).max(least).round() as usize)
+    }
+
+    /// What the budget at this depth is multiplied with, and the least that comes of it.
+    fn factor(self) -> Option<(f64, f64)> {
+        let (factor, least) = match self.depth {
+            CompressionDepth::Gentle | CompressionDepth::Auto => (1.0, MIN_CHARS),
+            CompressionDepth::Moderate => (MODERATE, MIN_CHARS),
+            CompressionDepth::Aggressive => (AGGRESSIVE, MIN_AGGRESSIVE_CHARS),
+        };
+        let is_usual = factor == 1.0 && self.share == 1.0;
+        (!is_usual).then_some((factor * self.share, least.min(MIN_TIGHT_CHARS.max(least * self.share))))
+    }
+}
 
 /// Share of the text that a summary of sparse talk gets.
 const SPARSE_SHARE: f64 = 0.15;
@@ -22,6 +56,12 @@ const GROWTH: f64 = 450.0;
 /// What opens a conversation is read with every later message: it gets half as much again, up to this share of it.
 const TASK_BONUS: f64 = 1.5;
 const MAX_TASK_SHARE: f64 = 0.60;
+/// The documented multipliers of the depths, and the least that a summary gets there.
+const MODERATE: f64 = 0.5;
+const AGGRESSIVE: f64 = 0.15;
+const MIN_AGGRESSIVE_CHARS: f64 = 40.0;
+/// A tightened summary is not pressed below this.
+const MIN_TIGHT_CHARS: f64 = 80.0;
 
 /// Characters that the summary of a text may take: between 15 % and 45 % of it by the density of its facts, at
 /// least 100 to 200, at most 800 (more for texts of over 5,000 characters).
@@ -42,8 +82,11 @@ pub(super) fn budget_of_view(view: &TextView<'_>) -> usize {
 }
 
 /// The budget of one text.
-pub(super) fn budget_of(spoken: &Spoken<'_>) -> usize {
+pub(super) fn budget_of(spoken: &Spoken<'_>, style: Style) -> usize {
     let budget = budget_of_view(&spoken.view);
+    if style.factor().is_some() {
+        return style.of(budget);
+    }
     let most = f64::from(spoken.view.counts.chars) * MAX_TASK_SHARE;
     if spoken.voice == Voice::Task { budget.max((budget as f64 * TASK_BONUS).min(most) as usize) } else { budget }
 }

@@ -43,6 +43,18 @@ pub(super) fn entities(texts: &[Spoken<'_>], visible: &str) -> Vec<String> {
     picked.into_iter().map(|candidate| candidate.text.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
 
+/// The `n` most telling facts of `texts` in their order, each once.
+pub(super) fn most_telling(texts: &[Spoken<'_>], n: usize) -> Vec<String> {
+    let mut picked: Vec<Candidate<'_>> = Vec::new();
+    for candidate in ranked(texts) {
+        if picked.len() < n && !picked.iter().any(|other| other.text.contains(candidate.text)) {
+            picked.push(candidate);
+        }
+    }
+    picked.sort_by_key(|candidate| candidate.first);
+    picked.into_iter().map(|candidate| candidate.text.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+}
+
 fn ranked<'a>(texts: &[Spoken<'a>]) -> Vec<Candidate<'a>> {
     let mut by_key: HashMap<u64, usize, FixedState> = HashMap::default();
     let mut found: Vec<Candidate<'a>> = Vec::new();

@@ -16,11 +16,11 @@ mod score;
 mod structured;
 
 pub use adapters::{Adapter, Wanted, adapters};
-pub use budget::budget;
+pub use budget::{Style, budget};
 pub use code::split_code;
 pub use draft::{Draft, Proposal, Wrap};
 pub use outline::outline;
 pub use prepass::prepass;
-pub use prose::{shows_best_unit, summarize};
-pub use score::{Spoken, Voice};
+pub use prose::{shorten_raw, shows_best_unit, summarize};
+pub use score::{Spoken, Voice, is_general};
 pub use structured::digest;

@@ -6,10 +6,11 @@ use std::ops::Range;
 use foldhash::fast::FixedState;
 
 use super::blob;
-use super::budget::budget_of;
+use super::budget::{Style, budget_of};
 use super::draft::{Draft, Proposal, Wrap};
-use super::entities::entities;
+use super::entities::{entities, most_telling};
 use super::score::{FILLER, Scorer, Spoken};
+use crate::model::CompressionDepth;
 use crate::text::{Span, TextView, Unit, UnitKind, cut, fold_key, plain};
 
 /// Between units that do not follow each other in the source.
@@ -23,6 +24,8 @@ const MAX_SHARE: f64 = 0.75;
 const MAX_ASKED: usize = 60;
 /// A longer question has to earn its place.
 const MAX_ADDED: usize = 100;
+/// Facts in the summary that consists of nothing else.
+const MAX_STUB_ENTITIES: usize = 10;
 /// A chain of announcements is followed so far.
 const MAX_ANNOUNCED: usize = 3;
 
@@ -30,17 +33,44 @@ type Keys = HashSet<u64, FixedState>;
 
 /// A summary of `texts`, each with its own budget. `max_chars` is the budget of each text when given.
 #[must_use]
-pub fn summarize(texts: &[Spoken<'_>], wrap: &Wrap, max_chars: Option<usize>) -> Proposal {
+pub fn summarize(texts: &[Spoken<'_>], wrap: &Wrap, style: Style, max_chars: Option<usize>) -> Proposal {
+    if style.depth == CompressionDepth::Aggressive {
+        return Proposal::summary(stub(texts, style), wrap, Vec::new());
+    }
     let mut body = Draft::default();
     let mut shown = Keys::default();
     for spoken in texts {
         if !body.text.is_empty() {
             body.say(GAP);
         }
-        extract(spoken, max_chars.unwrap_or_else(|| budget_of(spoken)), &mut shown, &mut body);
+        extract(spoken, max_chars.unwrap_or_else(|| budget_of(spoken, style)), &mut shown, &mut body);
     }
     let entities = entities(texts, &body.text);
     Proposal::summary(body, wrap, entities)
+}
+
+/// The most telling facts alone; where there are none, the beginning of the best sentence of each text.
+fn stub(texts: &[Spoken<'_>], style: Style) -> Draft {
+    let mut out = Draft::default();
+    for entity in most_telling(texts, MAX_STUB_ENTITIES) {
+        if !out.text.is_empty() {
+            out.say(", ");
+        }
+        let start = out.text.len();
+        out.say(&entity);
+        out.entities.push(start..out.text.len());
+    }
+    if out.text.is_empty() {
+        for spoken in texts {
+            if !out.text.is_empty() {
+                out.say(GAP);
+            }
+            let view = &spoken.view;
+            let best = best_unit(spoken).map_or(view.covered(), |index| whole_span(view, index).of(view.text));
+            shorten(&plain(best), budget_of(spoken, style), &mut out);
+        }
+    }
+    out
 }
 
 /// Appends the extract of one text to `out`.
@@ -77,6 +107,29 @@ pub(super) fn shorten(text: &str, budget: usize, out: &mut Draft) {
         out.quote(cut::prefix(&flat, budget.saturating_sub(3)));
         out.say("...");
     }
+}
+
+/// Quotes the beginning of `text` as it is, up to `n_chars` characters, and no fence that would stay open.
+pub fn shorten_raw(text: &str, n_chars: usize, out: &mut Draft) {
+    let head = cut::prefix(text.trim(), n_chars);
+    let is_fence = |line: &str| line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
+    if head.lines().filter(|line| is_fence(line)).count() % 2 == 0 {
+        out.quote_exact(head);
+        return;
+    }
+    // Up to the fence that would stay open; when the text begins with it, what is in it.
+    let mut pieces: Vec<&str> = Vec::new();
+    let mut open = Vec::new();
+    for line in head.lines() {
+        if is_fence(line) {
+            if open.is_empty() { open.push(pieces.len()) } else { open.clear() }
+        }
+        pieces.push(line);
+    }
+    let at = open.first().copied().unwrap_or(pieces.len());
+    let before = pieces[..at].join("\n");
+    let inside = pieces.get(at + 1..).unwrap_or_default().join("\n");
+    out.quote_exact(if before.trim().is_empty() { inside.trim_end() } else { before.trim_end() });
 }
 
 /// Indices of the units that fit, in text order: first the best of each paragraph, then the others, each time
@@ -126,8 +179,8 @@ fn stretched(view: &TextView<'_>, budget: usize) -> usize {
 
 /// True when a summary of the text would show its best unit whole: where it would not, it shows the second best or a cut.
 #[must_use]
-pub fn shows_best_unit(spoken: &Spoken<'_>) -> bool {
-    let budget = budget_of(spoken);
+pub fn shows_best_unit(spoken: &Spoken<'_>, style: Style) -> bool {
+    let budget = budget_of(spoken, style);
     let view = &spoken.view;
     best_unit(spoken).is_some_and(|index| {
         let n_chars: usize = whole(view, index).map(|index| view.units[index].n_chars as usize).sum();

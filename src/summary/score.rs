@@ -157,6 +157,21 @@ fn fixed_points(spoken: &Spoken<'_>, index: usize, asked: Option<Ask>) -> i32 {
     cues + length + heading + first + scrap + known
 }
 
+/// True when no unit of the text reaches `threshold` and none states a fact, an obligation, a decision or a denial.
+#[must_use]
+pub fn is_general(spoken: &Spoken<'_>, threshold: f64) -> bool {
+    let view = &spoken.view;
+    let tells =
+        |kind: CueKind| matches!(kind, CueKind::Decision | CueKind::Obligation | CueKind::Correction | CueKind::Status);
+    if view.facts.iter().any(|fact| fact.kind.is_precise() || fact.kind == FactKind::Name)
+        || view.cues.iter().any(|cue| tells(cue.kind))
+    {
+        return false;
+    }
+    let scorer = Scorer::new(spoken);
+    (0..view.units.len()).all(|index| f64::from(scorer.score(index, |_| true)) < threshold)
+}
+
 fn is_filler(view: &TextView<'_>, unit: &Unit) -> bool {
     view.cues_of(unit).iter().any(|cue| cue.kind == CueKind::Filler)
 }

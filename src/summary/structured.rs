@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use foldhash::fast::FixedState;
 
-use super::budget::budget_of_view;
+use super::budget::{Style, budget_of_view};
 use super::draft::Draft;
 use super::harness;
 use super::prose::shorten;
@@ -26,9 +26,9 @@ const MAX_MATCH_CHARS: usize = 120;
 
 /// The digest of a text whose lines are structured, unwrapped.
 #[must_use]
-pub fn digest(view: &TextView<'_>) -> Draft {
-    let mut digest =
-        Digest { view, out: Draft::default(), left: budget_of_view(view).max(MIN_CHARS), seen: HashSet::default() };
+pub fn digest(view: &TextView<'_>, style: Style) -> Draft {
+    let left = style.of(budget_of_view(view).max(MIN_CHARS));
+    let mut digest = Digest { view, out: Draft::default(), left, seen: HashSet::default() };
     let is_shown = |line: &&Line| line.kind != LineKind::Blank && !harness::is_noise(line.span.of(view.text));
     let mut lines: Vec<&Line> = view.lines.iter().filter(is_shown).collect();
     digest.counts(&lines);

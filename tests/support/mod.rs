@@ -6,6 +6,7 @@ pub(crate) mod corpora;
 pub(crate) mod dir;
 pub(crate) mod job;
 pub(crate) mod native;
+pub(crate) mod options;
 #[cfg(feature = "remote")]
 pub(crate) mod s3;
 pub(crate) mod talk;

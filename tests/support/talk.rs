@@ -98,6 +98,7 @@ pub fn compress_with(record: &str, engine: &Engine) -> Done {
     let condensed = engine.condense(&decoded.conversation, &mut Scratch::default());
     let provenance = engine.options().provenance;
     check_invariants(&decoded, &condensed, provenance);
+    check_budget(&condensed.metrics, engine.options());
     let written = decoded.condensed_record(&condensed, provenance);
     let texts = texts_of(&decoded, &condensed);
     Done {
@@ -119,7 +120,8 @@ pub fn check_invariants(decoded: &shape::Decoded<'_>, condensed: &Condensed, pro
     assert_eq!(all, (0..n_messages).collect::<Vec<_>>(), "every message is in exactly one output message");
     assert_eq!(condensed.decisions.iter().map(|d| d.index).collect::<Vec<_>>(), all, "one decision per message");
     let counts = condensed.metrics.counts;
-    let sum = counts.preserved + counts.compressed + counts.deduped + counts.fuzzy_deduped + counts.code_split;
+    let kept = counts.preserved + counts.compressed + counts.code_split;
+    let sum = kept + counts.deduped + counts.fuzzy_deduped + counts.contradicted + counts.truncated;
     assert_eq!(sum, n_messages, "the actions add up");
     assert!(condensed.metrics.chars_out <= condensed.metrics.chars_in, "{:?}", condensed.metrics);
     assert!(condensed.metrics.tokens_out <= condensed.metrics.tokens_in, "{:?}", condensed.metrics);
@@ -132,6 +134,20 @@ pub fn check_invariants(decoded: &shape::Decoded<'_>, condensed: &Condensed, pro
     let back = shape::restore_row(&decoded.conversation.id, &row, &decoded.row_layout(condensed), &originals);
     assert_eq!(back.as_deref(), Ok(decoded.record), "restored from the row");
     check_structure(decoded, condensed);
+}
+
+/// What is said of a token budget is true, and force-converge meets it whenever the protected messages alone do.
+#[track_caller]
+pub fn check_budget(metrics: &Metrics, options: &EngineOptions) {
+    assert_eq!(metrics.budget.is_some(), options.token_budget.is_some());
+    let (Some(outcome), Some(max_tokens)) = (metrics.budget, options.token_budget) else { return };
+    assert_eq!(outcome.token_count, metrics.tokens_out);
+    assert_eq!(outcome.fits, outcome.token_count <= max_tokens);
+    // Provenance inside a message is paid for, however short the text becomes.
+    let is_bare = options.provenance == ProvenancePlace::Sidecar && metrics.counts.preserved < metrics.messages_in;
+    if options.force_converge && is_bare && outcome.protected_tokens <= max_tokens {
+        assert!(outcome.fits, "the protected messages fit {max_tokens}: {outcome:?}");
+    }
 }
 
 /// Roles, calls and references stay valid.

@@ -50,7 +50,7 @@ impl Adapter for Csv {
     fn compress(&self, spoken: &Spoken<'_>, wanted: &Wanted<'_>) -> Option<Draft> {
         let view = &spoken.view;
         let mut edits = Edits::of(view);
-        table(view)?.thin(view.text, wanted.share(view), &mut edits);
+        table(view)?.thin(view.text, wanted.is_tight(), &mut edits);
         edits.finish()
     }
 }

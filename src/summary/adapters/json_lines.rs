@@ -47,7 +47,7 @@ impl Adapter for JsonLines {
         let view = &spoken.view;
         let mut edits = Edits::of(view);
         for table in tables(view) {
-            table.thin(view.text, wanted.share(view), &mut edits);
+            table.thin(view.text, wanted.is_tight(), &mut edits);
         }
         edits.finish()
     }

@@ -18,9 +18,10 @@ mod yaml_lists;
 use std::fmt;
 use std::sync::Arc;
 
+use super::budget::Style;
 use super::draft::{Draft, Wrap};
 use super::score::Spoken;
-use crate::model::{AdapterName, Reason};
+use crate::model::{AdapterName, CompressionDepth, Reason};
 use crate::text::{Span, TextView};
 
 pub use csv::Csv;
@@ -56,22 +57,22 @@ pub trait Adapter: fmt::Debug + Send + Sync {
 pub struct Wanted<'a> {
     /// How summaries inside the text are wrapped.
     pub wrap: &'a Wrap,
-    /// About how many characters the text may have; `None` leaves it to the adapter. No structure is given up for it.
-    pub max_chars: Option<usize>,
+    /// How short summaries are. No structure is given up for it.
+    pub style: Style,
     /// Tells which passages of prose must stay (secrets, SQL, code, …).
     pub is_protected: &'a dyn Fn(&TextView<'_>) -> bool,
 }
 
 impl fmt::Debug for Wanted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wanted").field("wrap", self.wrap).field("max_chars", &self.max_chars).finish_non_exhaustive()
+        f.debug_struct("Wanted").field("wrap", self.wrap).field("style", &self.style).finish_non_exhaustive()
     }
 }
 
 impl Wanted<'_> {
-    /// The share of the text that is wanted, when the engine says how much.
-    fn share(&self, text: &TextView<'_>) -> Option<f64> {
-        self.max_chars.map(|max| (max as f64 / f64::from(text.counts.chars.max(1))).min(1.0))
+    /// True when only little is to be shown.
+    fn is_tight(&self) -> bool {
+        matches!(self.style.depth, CompressionDepth::Moderate | CompressionDepth::Aggressive) || self.style.share < 1.0
     }
 }
 

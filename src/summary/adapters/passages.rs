@@ -17,21 +17,18 @@ const MIN_SAVING: f64 = 0.15;
 /// Data without a blank that is longer is shown by its start only.
 const MAX_BLOB: usize = 400;
 const BLOB_HEAD: usize = 40;
-/// No passage is pressed below this.
-const MIN_BUDGET: usize = 40;
 
 /// Shortens the passages of one text.
 pub(super) struct Passages<'w> {
     wanted: &'w Wanted<'w>,
     voice: Voice,
-    share: Option<f64>,
     lexer: Lexer,
 }
 
 impl<'w> Passages<'w> {
     /// For the passages of `spoken`.
     pub(super) fn of(spoken: &Spoken<'_>, wanted: &'w Wanted<'w>) -> Self {
-        Self { wanted, voice: spoken.voice, share: wanted.share(&spoken.view), lexer: Lexer::default() }
+        Self { wanted, voice: spoken.voice, lexer: Lexer::default() }
     }
 
     /// `[summary: …]` for a passage of the text itself, when it may be shortened and is shorter then.
@@ -58,8 +55,7 @@ impl<'w> Passages<'w> {
         if n_chars < MIN_PASSAGE_CHARS || !is_prose(view.covered()) || is_fixed() {
             return None;
         }
-        let max_chars = self.share.map(|share| ((n_chars as f64 * share) as usize).max(MIN_BUDGET));
-        let proposal = summarize(&[Spoken { view, voice: self.voice }], self.wanted.wrap, max_chars);
+        let proposal = summarize(&[Spoken { view, voice: self.voice }], self.wanted.wrap, self.wanted.style, None);
         proposal.accept(|length| length as f64 <= n_chars as f64 * (1.0 - MIN_SAVING))
     }
 }

@@ -18,7 +18,6 @@ pub(super) const MIN_ROWS: usize = 8;
 const HEAD: usize = 3;
 const SHORT_HEAD: usize = 1;
 const TAIL: usize = 1;
-const LITTLE_ROOM: f64 = 0.3;
 /// Rows that report a failure are shown when they are so few.
 const MAX_REPORTS: usize = 30;
 const MAX_REPORT_SHARE: f64 = 0.34;
@@ -61,13 +60,13 @@ pub(super) struct Table<'a> {
 impl Table<'_> {
     /// Bytes of the rows that would be left out.
     pub(super) fn hidden_bytes(&self) -> usize {
-        let shown = self.shown(None);
+        let shown = self.shown(false);
         self.rows.iter().zip(shown).filter(|(_, is_shown)| !is_shown).map(|(row, _)| row.span.len()).sum()
     }
 
     /// Leaves out the rows that are like others, and says what they have in common.
-    pub(super) fn thin(&self, text: &str, share: Option<f64>, edits: &mut Edits<'_>) {
-        let shown = self.shown(share);
+    pub(super) fn thin(&self, text: &str, is_tight: bool, edits: &mut Edits<'_>) {
+        let shown = self.shown(is_tight);
         let n_hidden = shown.iter().filter(|is_shown| !**is_shown).count();
         if n_hidden == 0 {
             return;
@@ -105,9 +104,9 @@ impl Table<'_> {
     }
 
     /// Which rows are shown: the first, the last, and those that stand out.
-    fn shown(&self, share: Option<f64>) -> Vec<bool> {
+    fn shown(&self, is_tight: bool) -> Vec<bool> {
         let n = self.rows.len();
-        let head = if share.is_some_and(|share| share < LITTLE_ROOM) { SHORT_HEAD } else { HEAD };
+        let head = if is_tight { SHORT_HEAD } else { HEAD };
         if n < MIN_ROWS.max(head + TAIL + MIN_HIDDEN) {
             return vec![true; n];
         }

@@ -52,7 +52,7 @@ impl Adapter for Yaml {
         let lines = lines(view);
         let mut passages = Passages::of(spoken, wanted);
         let mut edits = Edits::of(view);
-        let mut hidden = hidden_items(view, &lines, wanted.share(view)).into_iter().peekable();
+        let mut hidden = hidden_items(view, &lines, wanted.is_tight()).into_iter().peekable();
         for passage in long_texts(view.text, &lines) {
             while let Some(items) = hidden.next_if(|items| items.span.start <= passage.span.start) {
                 edits.replace(items.span, &mark(&items));
@@ -103,7 +103,7 @@ fn has_keys(text: &str, lines: &[YamlLine]) -> bool {
 
 fn can_shrink(text: &TextView<'_>, lines: &[YamlLine]) -> bool {
     let words: usize = long_texts(text.text, lines).iter().map(|passage| passage.span.len()).sum();
-    let items: usize = hidden_items(text, lines, None).iter().map(|items| items.span.len()).sum();
+    let items: usize = hidden_items(text, lines, false).iter().map(|items| items.span.len()).sum();
     (words + items) as f64 >= MIN_SHARE * text.covered().len() as f64
 }
 

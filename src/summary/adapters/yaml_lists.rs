@@ -54,10 +54,10 @@ struct List {
 }
 
 /// What is left out of the lists, in order and apart from each other.
-pub(super) fn hidden_items<'a>(view: &TextView<'a>, lines: &[YamlLine], share: Option<f64>) -> Vec<Items<'a>> {
+pub(super) fn hidden_items<'a>(view: &TextView<'a>, lines: &[YamlLine], is_tight: bool) -> Vec<Items<'a>> {
     let mut found = Vec::new();
     let mut open: Vec<List> = Vec::new();
-    let head = if share.is_some_and(|share| share < 0.3) { 1 } else { HEAD };
+    let head = if is_tight { 1 } else { HEAD };
     let mut close = |list: List, end: usize| hide(view, lines, &list, end, head, &mut found);
     for (at, line) in lines.iter().enumerate() {
         if matches!(line.kind, Kind::Blank | Kind::Comment) {

@@ -1,0 +1,282 @@
+//! The last resort of a token budget: what is not protected is truncated, then runs of it become one message, then it
+//! is emptied. Stops as soon as the budget is met; never makes anything longer, and never parts a call from its result.
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use super::super::fill::Filler;
+use super::super::unit::{Filled, State, Unit};
+use super::{Attempt, is_plain, is_protected, rank};
+use crate::model::{Action, NewBody, Reason, Role, marker};
+use crate::stage::{Claim, Plan};
+use crate::summary::{Draft, shorten_raw};
+
+/// Characters that truncated messages keep: the documented length first, shorter ones only when it does not do.
+const LENGTHS: [usize; 3] = [512, 128, 40];
+/// Neighbours that become one message: a few at first.
+const RUNS: [usize; 2] = [12, usize::MAX];
+/// Truncated messages that get back what room is left in the end.
+const MAX_REFILLS: usize = 4;
+
+/// Moves `attempt` towards `max_tokens`.
+pub(super) fn force(filler: &Filler<'_>, plan: &Plan, attempt: &mut Attempt, max_tokens: usize) {
+    let mut units = std::mem::take(&mut attempt.units);
+    units.sort_by_key(Unit::first);
+    let n_tokens = units.iter().map(|unit| unit.n_tokens).sum();
+    let window = attempt.recency_window;
+    let mut this = Convergence { filler, plan, window, units, n_tokens, max_tokens, referrers: HashMap::default() };
+    this.find_referrers();
+    this.truncate();
+    RUNS.iter().for_each(|&n| this.merge_runs(n));
+    this.empty();
+    attempt.units = this.units;
+}
+
+struct Convergence<'f, 'a> {
+    filler: &'f Filler<'a>,
+    plan: &'f Plan,
+    window: usize,
+    /// By first member.
+    units: Vec<Unit>,
+    n_tokens: usize,
+    max_tokens: usize,
+    /// Per message the messages that refer to it.
+    referrers: HashMap<usize, Vec<usize>, FixedState>,
+}
+
+impl Convergence<'_, '_> {
+    fn is_met(&self) -> bool {
+        self.n_tokens <= self.max_tokens
+    }
+
+    fn find_referrers(&mut self) {
+        for index in 0..self.filler.view.len() {
+            if let Some(
+                Claim::DuplicateOf(target) | Claim::SimilarTo { target, .. } | Claim::SupersededBy { target, .. },
+            ) = self.plan.claim_of(index)
+            {
+                self.referrers.entry(*target).or_default().push(index);
+            }
+        }
+    }
+
+    fn may_shrink(&self, unit: &Unit) -> bool {
+        unit.members.iter().all(|&index| !is_protected(&self.filler.view, self.plan, index, self.window))
+    }
+
+    fn is_reference(&self, unit: &Unit) -> bool {
+        let is_one =
+            |filled: &Filled| matches!(filled.action, Action::Deduped | Action::FuzzyDeduped | Action::Contradicted);
+        unit.filled().is_some_and(is_one)
+    }
+
+    /// A message that stays only because others refer to it.
+    fn is_target(&self, unit: &Unit) -> bool {
+        unit.members.len() == 1 && unit.filled().is_none() && self.referrers.contains_key(&unit.first())
+    }
+
+    fn replace(&mut self, at: usize, shorter: Unit) {
+        self.n_tokens = self.n_tokens + shorter.n_tokens - self.units[at].n_tokens;
+        self.units[at] = shorter;
+    }
+
+    /// Truncates the unimportant and long first, what others refer to last.
+    fn truncate(&mut self) {
+        let mut order: Vec<usize> = (0..self.units.len())
+            .filter(|&at| self.may_shrink(&self.units[at]) && !self.is_reference(&self.units[at]))
+            .collect();
+        order.sort_by_key(|&at| {
+            let unit = &self.units[at];
+            (self.is_target(unit), rank(self.plan, unit), std::cmp::Reverse(unit.n_tokens), at)
+        });
+        let before: HashMap<usize, Unit, FixedState> = order.iter().map(|&at| (at, self.units[at].clone())).collect();
+        for n_chars in LENGTHS {
+            let mut n_done = 0;
+            for &at in &order {
+                if self.is_met() {
+                    break;
+                }
+                n_done += 1;
+                self.shorten(at, &before[&at], n_chars);
+            }
+            if self.is_met() {
+                order.truncate(n_done);
+                self.refill(&order, &before);
+                return;
+            }
+            // From here on the old give way before the recent.
+            order.sort_by_key(|&at| (self.is_target(&self.units[at]), rank(self.plan, &self.units[at]), at));
+        }
+    }
+
+    fn shorten(&mut self, at: usize, original: &Unit, n_chars: usize) {
+        let is_target = self.is_target(&self.units[at]);
+        let Some(shorter) = self.truncated(original, n_chars) else { return };
+        if shorter.n_tokens >= self.units[at].n_tokens {
+            return;
+        }
+        self.replace(at, shorter);
+        if is_target {
+            // What refers to it would point at a text that is not there: it shows its own beginning instead.
+            for referrer in self.referrers.get(&original.first()).cloned().unwrap_or_default() {
+                let place = self.units.binary_search_by_key(&referrer, Unit::first);
+                if let Ok(place) = place.map_err(|_| ())
+                    && self.is_reference(&self.units[place])
+                {
+                    let whole = self.filler.unit(vec![referrer], State::Kept(Reason::ForceConverge));
+                    if let Some(text) = self.truncated(&whole, n_chars) {
+                        self.replace(place, text);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Gives what room is left to the units that were truncated last: the most important ones.
+    fn refill(&mut self, order: &[usize], before: &HashMap<usize, Unit, FixedState>) {
+        for &at in order.iter().rev().take(MAX_REFILLS) {
+            let original = &before[&at];
+            let room = self.max_tokens - self.n_tokens;
+            let n_chars: usize = original.members.iter().map(|&index| self.filler.view.chars(index)).sum();
+            let fits = |unit: &Unit, this: &Self| unit.n_tokens <= this.units[at].n_tokens + room;
+            let (mut low, mut high) = (LENGTHS[LENGTHS.len() - 1], n_chars);
+            let mut best = None;
+            while low < high {
+                let middle = low + (high - low).div_ceil(2);
+                match self.truncated(original, middle).filter(|unit| fits(unit, self)) {
+                    Some(unit) => {
+                        low = middle;
+                        best = Some(unit);
+                    }
+                    None => high = middle - 1,
+                }
+            }
+            if let Some(longer) = best.filter(|unit| unit.n_tokens > self.units[at].n_tokens) {
+                self.replace(at, longer);
+            }
+        }
+    }
+
+    /// The unit with `n_chars` characters of its text.
+    fn truncated(&self, unit: &Unit, n_chars: usize) -> Option<Unit> {
+        let view = &self.filler.view;
+        let n_before: usize = unit.members.iter().map(|&index| view.chars(index)).sum();
+        let draft_of = |text: &str, n_before: usize| {
+            let mut draft = Draft::default();
+            draft.say(&marker::truncated_start(n_before));
+            shorten_raw(text, n_chars, &mut draft);
+            draft.say("]");
+            draft
+        };
+        let provenance = self.filler.provenance(&unit.members);
+        let (action, reason) = (Action::Truncated, Reason::ForceConverge);
+        let text = match unit.filled().map(|filled| &filled.body) {
+            Some(NewBody::Text(text)) => Some(marker::inner_summary(text).unwrap_or(text)),
+            Some(NewBody::Parts(_)) => None,
+            None => view.text(unit.first()).map(|text| text.text),
+        };
+        let filled = match text {
+            Some(text) => self.filler.filled(draft_of(text, n_before), action, reason, provenance),
+            None => {
+                let long = view.text_parts(unit.first()).filter(|(_, text)| text.counts.chars as usize > n_chars);
+                let drafts: Vec<(usize, Draft)> =
+                    long.map(|(part, text)| (part, draft_of(text.text, text.counts.chars as usize))).collect();
+                self.filler.filled_parts(unit.first(), drafts, action, reason, provenance)
+            }
+        };
+        let shorter = self.filler.unit(unit.members.clone(), State::Replaced(filled));
+        (self.chars_of(&shorter) < self.chars_of(unit)).then_some(shorter)
+    }
+
+    fn chars_of(&self, unit: &Unit) -> usize {
+        unit.filled().map_or_else(|| self.filler.view.chars(unit.first()), |filled| filled.chars_out)
+    }
+
+    /// Neighbours become one message, the oldest first, up to `max_units` at a time.
+    fn merge_runs(&mut self, max_units: usize) {
+        let mut at = 0;
+        while at < self.units.len() && !self.is_met() {
+            let n_units = self.run_at(at, max_units);
+            if n_units > 1
+                && let Some(merged) = self.merged(at, n_units)
+            {
+                let n_before: usize = self.units[at..at + n_units].iter().map(|unit| unit.n_tokens).sum();
+                self.n_tokens = self.n_tokens + merged.n_tokens - n_before;
+                self.units.splice(at..at + n_units, [merged]);
+            }
+            at += 1;
+        }
+    }
+
+    /// How many units from `at` on may become one message without new neighbours of one role.
+    fn run_at(&self, at: usize, max_units: usize) -> usize {
+        let messages = &self.filler.view.conversation.messages;
+        let first = self.units[at].first();
+        let joins = |unit: &Unit| {
+            self.may_shrink(unit)
+                && !self.is_target(unit)
+                && unit.members.iter().all(|&index| {
+                    let message = &messages[index];
+                    is_plain(&self.filler.view, index)
+                        && message.tool_call_id.is_none()
+                        && message.name == messages[first].name
+                        && !matches!(message.role, Role::Tool | Role::Function | Role::Missing)
+                })
+        };
+        let mut n = self.units[at..].iter().take(max_units).take_while(|unit| joins(unit)).count();
+        while n > 1 {
+            let Some(next) = self.units.get(at + n).map(Unit::first) else { return n };
+            let was = || (first + 1..=next).any(|index| messages[index - 1].role == messages[index].role);
+            if messages[next].role != messages[first].role || was() {
+                return n;
+            }
+            n -= 1;
+        }
+        n
+    }
+
+    fn merged(&self, at: usize, n_units: usize) -> Option<Unit> {
+        let run = self.units.get(at..at + n_units)?;
+        let mut members: Vec<usize> = run.iter().flat_map(|unit| unit.members.iter().copied()).collect();
+        members.sort_unstable();
+        let n_chars: usize = members.iter().map(|&index| self.filler.view.chars(index)).sum();
+        let mut draft = Draft::default();
+        draft.say(&marker::truncated_start(n_chars));
+        let text = self.filler.view.text(members[0]).map_or("", |text| text.text);
+        shorten_raw(marker::inner_summary(text).unwrap_or(text), LENGTHS[LENGTHS.len() - 1], &mut draft);
+        draft.say(&marker::merge_suffix(members.len()));
+        draft.say("]");
+        let provenance = self.filler.provenance(&members);
+        let filled = self.filler.filled(draft, Action::Truncated, Reason::ForceConverge, provenance);
+        let n_before: usize = run.iter().map(|unit| unit.n_tokens).sum();
+        let c_before: usize = run.iter().map(|unit| self.chars_of(unit)).sum();
+        let unit = self.filler.unit(members, State::Replaced(filled));
+        (unit.n_tokens < n_before && self.chars_of(&unit) < c_before).then_some(unit)
+    }
+
+    /// What is left loses its text, the oldest first.
+    fn empty(&mut self) {
+        for at in 0..self.units.len() {
+            if self.is_met() {
+                return;
+            }
+            let unit = &self.units[at];
+            if !self.may_shrink(unit) {
+                continue;
+            }
+            let (action, reason) = (Action::Truncated, Reason::ForceConverge);
+            let provenance = self.filler.provenance(&unit.members);
+            let filled = if self.filler.view.text(unit.first()).is_some() {
+                self.filler.filled(Draft::default(), action, reason, provenance)
+            } else {
+                let parts = self.filler.view.text_parts(unit.first()).map(|(part, _)| (part, Draft::default()));
+                self.filler.filled_parts(unit.first(), parts.collect(), action, reason, provenance)
+            };
+            let empty = self.filler.unit(unit.members.clone(), State::Replaced(filled));
+            if empty.n_tokens < unit.n_tokens {
+                self.replace(at, empty);
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The recency window stays; before it the unimportant and the old give way first: tighter summaries, then messages
+//! of little value are left out. Structure, code, calls and protected messages are never touched.
+
+use super::super::fill::Filler;
+use super::super::unit::{State, Unit};
+use super::{Attempt, is_protected, rank, window};
+use crate::model::{Action, CompressionDepth, Reason, marker};
+use crate::stage::classify::{Depth, judge};
+use crate::stage::{Claim, Group, GroupKind, Plan};
+use crate::summary::{Draft, Style, is_general};
+
+/// A tightened summary gets this share of its budget.
+const TIGHT_SHARE: f64 = 0.40;
+/// Shorter texts are not worth tightening.
+const MIN_CHARS: usize = 80;
+/// Messages in which no sentence scores as much are left out.
+const MIN_SCORE: f64 = 3.0;
+
+/// Tightens, then leaves out, until `max_tokens` are met or nothing is left to do.
+pub(super) fn tighten(
+    filler: &mut Filler<'_>,
+    plan: &Plan,
+    mut units: Vec<Unit>,
+    max_tokens: usize,
+    depth: CompressionDepth,
+) -> Attempt {
+    let recency_window = window(filler.view.options).min(filler.view.len());
+    let mut n_tokens: usize = units.iter().map(|unit| unit.n_tokens).sum();
+    if n_tokens > max_tokens {
+        let mut order: Vec<usize> =
+            (0..units.len()).filter(|&at| may_give_way(filler, plan, &units[at], recency_window)).collect();
+        order.sort_by_key(|&at| (rank(plan, &units[at]), units[at].first()));
+        for give_way in [tighter, left_out] {
+            for &at in &order {
+                if n_tokens <= max_tokens {
+                    break;
+                }
+                if let Some(shorter) = give_way(filler, plan, &units[at], depth)
+                    && shorter.n_tokens < units[at].n_tokens
+                {
+                    n_tokens -= units[at].n_tokens - shorter.n_tokens;
+                    units[at] = shorter;
+                }
+            }
+        }
+    }
+    Attempt { units, recency_window, depth }
+}
+
+/// Prose that was summarised, or stayed only because it is short or a summary would not have been shorter.
+fn may_give_way(filler: &Filler<'_>, plan: &Plan, unit: &Unit, recency_window: usize) -> bool {
+    let view = &filler.view;
+    if unit.members.iter().any(|&index| is_protected(view, plan, index, recency_window)) {
+        return false;
+    }
+    match &unit.state {
+        State::Replaced(filled) => matches!(filled.action, Action::Compressed | Action::CodeSplit),
+        State::Kept(reason) => {
+            let is_soft = matches!(
+                reason,
+                Reason::ShortContent | Reason::SingleReverted | Reason::MergeReverted | Reason::CompressibleProse
+            );
+            is_soft && view.text(unit.first()).is_some_and(|text| !judge(&text, Depth::Decide).is_hard())
+        }
+    }
+}
+
+fn tighter(filler: &mut Filler<'_>, plan: &Plan, unit: &Unit, depth: CompressionDepth) -> Option<Unit> {
+    let style = Style { depth, share: TIGHT_SHARE };
+    let n_chars: usize = unit.members.iter().map(|&index| filler.view.chars(index)).sum();
+    if n_chars < MIN_CHARS {
+        return None;
+    }
+    let single = || Group { members: unit.members.clone(), kind: GroupKind::Summary };
+    let group = match (&unit.state, plan.claim_of(unit.first())) {
+        (State::Replaced(_), Some(Claim::Group(group))) => plan.groups[*group].clone(),
+        (State::Replaced(_), _) => return None,
+        (State::Kept(_), _) => single(),
+    };
+    let mut filled = filler.group(&group, plan, style).ok()?;
+    filled.reason = Reason::BudgetTightened;
+    Some(filler.unit(unit.members.clone(), State::Replaced(filled)))
+}
+
+fn left_out(filler: &mut Filler<'_>, _: &Plan, unit: &Unit, _: CompressionDepth) -> Option<Unit> {
+    let spoken = filler.spoken(&unit.members);
+    if spoken.len() < unit.members.len() || !spoken.iter().all(|spoken| is_general(spoken, MIN_SCORE)) {
+        return None;
+    }
+    let mut draft = Draft::default();
+    draft.say(marker::MESSAGE_OMITTED);
+    let provenance = filler.provenance(&unit.members);
+    let filled = filler.filled(draft, Action::Compressed, Reason::BudgetOmitted, provenance);
+    Some(filler.unit(unit.members.clone(), State::Replaced(filled)))
+}

@@ -1,0 +1,64 @@
+//! A unit is one or more messages that become one output message. Knows what stands for it; does not know how that
+//! came to be written, nor what a budget wants.
+
+use crate::model::{Action, NewBody, Provenance, Reason};
+use crate::summary::Draft;
+
+/// One output message.
+#[derive(Debug, Clone)]
+pub(super) struct Unit {
+    /// Indices of the input messages, ascending, never empty; the first is where the output stands.
+    pub(super) members: Vec<usize>,
+    pub(super) state: State,
+    /// Tokens of the output message.
+    pub(super) n_tokens: usize,
+}
+
+/// What stands for a unit.
+#[derive(Debug, Clone)]
+pub(super) enum State {
+    /// The only member, as it is.
+    Kept(Reason),
+    /// A text.
+    Replaced(Filled),
+}
+
+/// The text for a unit.
+#[derive(Debug, Clone)]
+pub(super) struct Filled {
+    pub(super) action: Action,
+    pub(super) reason: Reason,
+    pub(super) body: NewBody,
+    pub(super) provenance: Provenance,
+    /// The provenance as it is written into the message, if it is.
+    pub(super) metadata: Option<String>,
+    /// The texts as written, for the metrics; one per text that was replaced.
+    pub(super) drafts: Vec<Draft>,
+    /// Characters of the message's texts after the replacement, metadata included when it is written.
+    pub(super) chars_out: usize,
+}
+
+impl Unit {
+    /// A message that stays.
+    pub(super) fn kept(index: usize, reason: Reason, n_tokens: usize) -> Self {
+        Self { members: vec![index], state: State::Kept(reason), n_tokens }
+    }
+
+    /// Index of the first member.
+    pub(super) fn first(&self) -> usize {
+        self.members.first().copied().unwrap_or_default()
+    }
+
+    /// Index of the last member.
+    pub(super) fn last(&self) -> usize {
+        self.members.last().copied().unwrap_or_default()
+    }
+
+    /// The text, unless the message stays.
+    pub(super) fn filled(&self) -> Option<&Filled> {
+        match &self.state {
+            State::Kept(_) => None,
+            State::Replaced(filled) => Some(filled),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Token budgets: what fits, what gives way first, and what is never touched.
+
+use condenser::model::{Action, BudgetOutcome, BudgetStrategy, CompressionDepth, EngineOptions, Reason};
+use serde_json::json;
+
+use crate::support::talk::{Done, compress, compress_record, prose, record_of};
+
+fn budget(tokens: usize) -> EngineOptions {
+    EngineOptions { token_budget: Some(tokens), ..EngineOptions::default() }
+}
+
+fn forced(tokens: usize) -> EngineOptions {
+    EngineOptions { force_converge: true, ..budget(tokens) }
+}
+
+fn outcome(done: &Done) -> BudgetOutcome {
+    done.metrics.budget.expect("there is a budget")
+}
+
+/// `n` turns of `n_chars` characters, no two alike.
+fn talk(n: usize, n_chars: usize) -> Vec<(&'static str, String)> {
+    let turn = |i: usize| {
+        let role = if i % 2 == 0 { "user" } else { "assistant" };
+        (role, format!("Turn {i} is about the {i}th visit to the park. {}", prose(n_chars)))
+    };
+    (0..n).map(turn).collect()
+}
+
+fn borrowed<'a>(talk: &'a [(&'static str, String)]) -> Vec<(&'a str, &'a str)> {
+    talk.iter().map(|(role, text)| (*role, text.as_str())).collect()
+}
+
+#[test]
+fn a_conversation_within_its_budget_stays_as_it_is() {
+    let talk = talk(6, 300);
+    let done = compress(&borrowed(&talk), &budget(100_000));
+    assert!(done.decisions.iter().all(|&decision| decision == (Action::Preserved, Reason::WithinBudget)));
+    assert_eq!((outcome(&done).fits, outcome(&done).recency_window), (true, 6));
+    assert_eq!(outcome(&done).token_count, done.metrics.tokens_in);
+}
+
+#[test]
+fn the_recency_window_is_as_wide_as_the_budget_allows() {
+    let talk = talk(20, 600);
+    let mut last = 0;
+    for tokens in (800..4_000).step_by(200) {
+        let done = compress(&borrowed(&talk), &budget(tokens));
+        let outcome = outcome(&done);
+        assert_eq!(outcome.fits, done.metrics.tokens_out <= tokens);
+        assert!(outcome.recency_window >= last, "a larger budget opens no smaller window");
+        last = outcome.recency_window;
+        let first_recent = 20 - outcome.recency_window;
+        (first_recent..20).for_each(|index| assert_eq!(done.decisions[index].0, Action::Preserved));
+        if outcome.fits && first_recent > 0 {
+            assert!(done.metrics.tokens_out + 170 > tokens, "one message more would not have fitted: {outcome:?}");
+        }
+    }
+    assert!(last > 10, "{last}");
+}
+
+#[test]
+fn below_the_threshold_the_budget_is_answered_too() {
+    let talk = talk(4, 600);
+    let options = EngineOptions { compression_threshold: 50_000, ..budget(200) };
+    let done = compress(&borrowed(&talk), &options);
+    assert!(!outcome(&done).fits);
+    assert_eq!(outcome(&done).token_count, done.metrics.tokens_in);
+    done.because(0, Reason::BelowThreshold);
+}
+
+#[test]
+fn a_budget_of_nothing_does_not_fit_what_is_protected() {
+    let done = compress(&[("system", "Be brief."), ("user", "Hello there.")], &forced(0));
+    let outcome = outcome(&done);
+    assert!(!outcome.fits);
+    assert_eq!(outcome.protected_tokens, 3, "the system message");
+    assert_eq!(outcome.token_count, 3);
+}
+
+#[test]
+fn force_converge_reaches_every_budget_that_the_protected_messages_fit() {
+    let mut messages = vec![json!({"role": "system", "content": prose(200)})];
+    for i in 0..12 {
+        messages.push(json!({"role": "user", "content": "ok then"}));
+        messages.push(
+            json!({"role": "assistant", "content": format!("```rust\n{}\n```", "let answer = 42;\n".repeat(40 + i))}),
+        );
+        messages.push(json!({"role": "assistant", "content": null, "tool_calls": [{"id": format!("c{i}"), "type": "function", "function": {"name": "f", "arguments": "{}"}}]}));
+        messages.push(
+            json!({"role": "tool", "tool_call_id": format!("c{i}"), "content": "{\"rows\": [1, 2, 3]}".repeat(30 + i)}),
+        );
+    }
+    let record = record_of(&messages);
+    for strategy in [BudgetStrategy::BinarySearch, BudgetStrategy::Tiered] {
+        let mut last = None;
+        for tokens in [70, 75, 80, 100, 200, 500, 1_000, 3_000, 6_000] {
+            let options = EngineOptions { budget_strategy: strategy, recency_window: 0, ..forced(tokens) };
+            let done = compress_record(&record, &options);
+            let outcome = outcome(&done);
+            assert_eq!(outcome.fits, outcome.protected_tokens <= tokens, "{strategy:?} {tokens}: {outcome:?}");
+            assert!(outcome.token_count <= tokens, "{strategy:?} {tokens}: {outcome:?}");
+            for text in &done.texts {
+                let fences = text.lines().filter(|line| line.trim_start().starts_with("```")).count();
+                assert_eq!(fences % 2, 0, "an open fence in {text}");
+            }
+            if let Some(last) = last {
+                assert!(done.metrics.chars_out >= last, "more room shows no less");
+            }
+            last = Some(done.metrics.chars_out);
+        }
+    }
+}
+
+#[test]
+fn truncation_never_enlarges_nor_cuts_a_grapheme() {
+    let family = "👩‍👩‍👧‍👦".repeat(60);
+    let talk = [("user", family.as_str()), ("assistant", "b"), ("user", &"x".repeat(516)), ("assistant", "done")];
+    for tokens in 2..120 {
+        let done = compress(&talk, &forced(tokens));
+        let shown = done.texts[0].trim_end_matches(']');
+        if let Some(rest) = shown.strip_prefix("[truncated — 420 chars: ") {
+            assert_eq!(rest.chars().count() % 7, 0, "{rest}");
+        }
+        for (text, (_, original)) in done.texts.iter().zip(&talk) {
+            assert!(text.chars().count() <= original.chars().count(), "{text}");
+        }
+    }
+}
+
+#[test]
+fn auto_tries_every_depth_before_it_truncates() {
+    let talk = talk(30, 2_500);
+    for tokens in [2_500, 3_500, 4_700] {
+        let options = EngineOptions { compression_depth: CompressionDepth::Auto, ..budget(tokens) };
+        let auto = compress(&borrowed(&talk), &options);
+        let both = compress(&borrowed(&talk), &EngineOptions { force_converge: true, ..options });
+        if outcome(&auto).fits {
+            assert_eq!(both.record, auto.record, "{tokens}: nothing had to be truncated");
+        }
+        assert!(outcome(&both).fits);
+    }
+}
+
+#[test]
+fn the_quality_gate_keeps_the_better_result() {
+    let facts: Vec<(&str, String)> = (0..12)
+        .map(|i| {
+            let names: Vec<String> = (0..40)
+                .map(|j| format!("handlerForQueue{i}x{j} reads src/queue/worker_{i}_{j}.rs and waits."))
+                .collect();
+            (if i % 2 == 0 { "user" } else { "assistant" }, names.join(" "))
+        })
+        .collect();
+    let options = EngineOptions { compression_depth: CompressionDepth::Auto, ..budget(400) };
+    let done = compress(&borrowed(&facts), &options);
+    assert_eq!(outcome(&done).depth, CompressionDepth::Gentle, "{:?}", done.metrics);
+    let forced = compress(&borrowed(&facts), &EngineOptions { force_converge: true, ..options });
+    assert!(outcome(&forced).fits);
+}
+
+#[test]
+fn tiered_keeps_the_window_and_never_touches_structure() {
+    let code = "```ts\nexport function chargeCard(amount: number) { return amount * 100; }\n```\n".repeat(6);
+    let mut messages = vec![
+        json!({"role": "user", "content": format!("{} The fetchUserProfile call fails.", prose(1_500))}),
+        json!({"role": "assistant", "content": code}),
+        json!({"role": "user", "content": prose(900)}),
+        json!({"role": "assistant", "content": "Calling.", "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{\"a\": 1}"}}]}),
+        json!({"role": "tool", "tool_call_id": "c1", "content": "{\"balance\": 12}".repeat(40)}),
+    ];
+    messages
+        .extend((0..4).map(|i| json!({"role": if i % 2 == 0 { "assistant" } else { "user" }, "content": prose(400)})));
+    let options = EngineOptions { budget_strategy: BudgetStrategy::Tiered, recency_window: 4, ..budget(1_100) };
+    let done = compress_record(&record_of(&messages), &options);
+    (5..9).for_each(|index| assert_eq!(done.decisions[index].0, Action::Preserved));
+    for index in [1, 3, 4] {
+        done.is(index, Action::Preserved);
+    }
+    done.shows("fetchUserProfile");
+    assert!(!done.visible().contains("[summary: [summary:"), "summaries are never nested");
+    let counts = done.metrics.counts;
+    assert_eq!(counts.preserved, 7, "the counters tell what was done: {counts:?}");
+    assert!(done.metrics.ratio > 1.2);
+}
+
+#[test]
+fn tokens_of_parts_and_arguments_count() {
+    let long = prose(9_000);
+    let record = record_of(&[
+        json!({"role": "user", "content": [{"type": "text", "text": long}]}),
+        json!({"role": "assistant", "content": null, "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": format!("{{\"q\": \"{}\"}}", prose(7_000))}}]}),
+    ]);
+    let done = compress_record(&record, &EngineOptions { message_overhead: 4, ..budget(100) });
+    assert!(!outcome(&done).fits);
+    assert!(done.metrics.tokens_in > 16_000 * 2 / 7, "{:?}", done.metrics);
+    assert!(outcome(&done).protected_tokens > 7_000 * 2 / 7);
+}

@@ -1,0 +1,96 @@
+//! Engine options drawn from a seed: every option takes part, alone and together with every other.
+
+use condenser::model::{
+    AdapterName, BudgetStrategy, CompressionDepth, EngineOptions, EntropyMode, PreservePattern, ProvenancePlace,
+    Tokenizer,
+};
+
+/// A generator of numbers that is the same everywhere (splitmix64).
+#[derive(Debug)]
+pub struct Dice(u64);
+
+impl Dice {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+    /// A number below `n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) % n as u64) as usize
+    }
+    pub fn coin(&mut self) -> bool {
+        self.below(2) == 1
+    }
+    /// One time in `n`.
+    pub fn rarely(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+    pub fn pick<T: Clone>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())].clone()
+    }
+    /// From 0 to 1.
+    pub fn share(&mut self) -> f64 {
+        self.below(1_001) as f64 / 1_000.0
+    }
+}
+
+/// All options from one seed.
+pub fn random_options(seed: u64) -> EngineOptions {
+    let dice = &mut Dice::new(seed);
+    let adapters = [
+        AdapterName::Xml,
+        AdapterName::Yaml,
+        AdapterName::Markdown,
+        AdapterName::Csv,
+        AdapterName::JsonLines,
+        AdapterName::Diff,
+        AdapterName::Log,
+    ];
+    EngineOptions {
+        preserve: dice.pick(&[vec![], vec!["system".to_owned()], vec!["system".to_owned(), "tool".to_owned()]]),
+        recency_window: dice.pick(&[0, 0, 1, 4, 7]),
+        dedup: dice.coin(),
+        fuzzy_dedup: dice.coin(),
+        fuzzy_threshold: dice.share(),
+        embed_summary_id: dice.coin(),
+        preserve_patterns: if dice.rarely(4) {
+            vec![PreservePattern { label: "id".into(), re: "KMS-\\d+".into() }]
+        } else {
+            vec![]
+        },
+        source_version: dice.below(3) as u64,
+        compression_threshold: dice.pick(&[0, 0, 0, 300]),
+        observation_threshold: dice.pick(&[0, 0, 50, 400]),
+        resummarize_after: dice.pick(&[0, 2, 8]),
+        provenance: dice.pick(&[ProvenancePlace::Sidecar, ProvenancePlace::Metadata]),
+        tokenizer: dice.pick(&[Tokenizer::Chars, Tokenizer::Chars, Tokenizer::O200kBase, Tokenizer::Cl100kBase]),
+        message_overhead: dice.pick(&[0, 0, 4]),
+        min_recency_window: dice.pick(&[0, 0, 2, 50]),
+        budget_strategy: dice.pick(&[BudgetStrategy::BinarySearch, BudgetStrategy::Tiered]),
+        force_converge: dice.coin(),
+        compression_depth: dice.pick(&[
+            CompressionDepth::Gentle,
+            CompressionDepth::Moderate,
+            CompressionDepth::Aggressive,
+            CompressionDepth::Auto,
+        ]),
+        importance_scoring: dice.coin(),
+        importance_threshold: dice.share(),
+        contradiction_detection: dice.coin(),
+        contradiction_topic_threshold: dice.share() / 3.0,
+        conversation_flow: dice.coin(),
+        semantic_clustering: dice.coin(),
+        cluster_threshold: dice.share() / 3.0,
+        coreference: dice.coin(),
+        discourse_aware: dice.rarely(3),
+        agent_tool_prepass: dice.coin(),
+        adapters: if dice.coin() { adapters.into_iter().filter(|_| dice.coin()).collect() } else { vec![] },
+        entropy_scorer_mode: dice.pick(&[EntropyMode::Augment, EntropyMode::Replace]),
+        token_budget: dice.coin().then(|| dice.pick(&[0, 20, 60, 150, 400, 1_000, 2_000, 5_000])),
+        relevance_threshold: dice.rarely(3).then(|| dice.pick(&[0.0, 3.0, 5.0, 100.0])),
+        ..EngineOptions::default()
+    }
+}
