@@ -15,7 +15,7 @@ mod prose;
 mod score;
 mod structured;
 
-pub use adapters::{Adapter, Wanted, adapters};
+pub use adapters::{Adapter, Wanted, adapters, pays};
 pub use budget::{Style, budget};
 pub use code::split_code;
 pub use draft::{Draft, Proposal, Wrap};

@@ -37,7 +37,7 @@ pub use lexed::{
     CharCounts, Cue, CueKind, Fact, FactKind, Fence, FenceKind, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind,
 };
 pub use lexer::Lexer;
-pub use noise::{Cut, CutKind, is_diff, noise};
+pub use noise::{Cut, CutKind, is_diff, names_noise_folder, noise};
 pub use numbered::{plain, unnumbered};
 pub use requests::{Ask, ask, is_question};
 pub use view::TextView;

@@ -79,6 +79,12 @@ pub fn is_diff(view: &TextView<'_>) -> bool {
     })
 }
 
+/// True when words, such as the arguments of a call, ask for what lies in a folder that nobody wrote.
+#[must_use]
+pub fn names_noise_folder(words: &str) -> bool {
+    words.split(['/', ' ', '"', '\'', '\\', '*', ',']).any(is_noise_folder)
+}
+
 /// The noise of a text, in order; nothing for a diff. Failures, warnings of tests and totals are never noise.
 #[must_use]
 pub fn noise(view: &TextView<'_>) -> Vec<Cut> {

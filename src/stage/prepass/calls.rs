@@ -1,7 +1,7 @@
 //! The calls of tools in a conversation: which message answers which call, and which file a call reads or writes. Knows
 //! names and arguments of tools; what a message merely mentions is no call.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::FixedState;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::shell;
 use crate::model::{Message, Role, ToolCall};
 use crate::stage::View;
-use crate::text::{LineKind, Severity};
+use crate::text::{LineKind, Severity, names_noise_folder};
 
 /// The names under which tools take the path of a file.
 const PATH_KEYS: [&str; 9] =
@@ -39,8 +39,10 @@ pub(super) enum Effect {
     ReadAll,
     /// Shows a part of it.
     ReadPart,
-    /// Writes or changes it.
+    /// Writes the whole file, or takes it away.
     Write,
+    /// Changes a part of it.
+    Edit,
 }
 
 /// One effect of one call.
@@ -62,8 +64,12 @@ pub(super) struct Calls {
     events: Vec<Event>,
     /// Per message, the events that it answers.
     answered: HashMap<usize, Vec<usize>, FixedState>,
+    /// Messages that answer calls which ask for what lies in `node_modules` and the like.
+    asked: HashSet<usize, FixedState>,
     /// Per path, the last message with a call that wrote it.
     writes: HashMap<String, usize, FixedState>,
+    /// Per path, the messages with calls that changed it, and how many characters their arguments have up to there.
+    edits: HashMap<String, Vec<(usize, usize)>, FixedState>,
     /// Per path, the last message that shows the whole file.
     reads: HashMap<String, usize, FixedState>,
     /// Per arguments, the last message that shows what they name.
@@ -86,6 +92,7 @@ impl Calls {
     }
 
     fn take(&mut self, view: &View<'_>, index: usize, call: &ToolCall<'_>, answer: Option<usize>) {
+        self.asked.extend(answer.filter(|_| names_noise_folder(&call.arguments)));
         let is_failed = answer.is_some_and(|answer| has_failed(view, answer));
         for (effect, path) in effects(call) {
             let path = path.trim_start_matches("./").to_owned();
@@ -95,6 +102,11 @@ impl Calls {
                 match (effect, answer) {
                     (Effect::Write, _) => {
                         self.writes.insert(path.clone(), index);
+                    }
+                    (Effect::Edit, _) => {
+                        let edits = self.edits.entry(path.clone()).or_default();
+                        let before = edits.last().map_or(0, |&(_, sum)| sum);
+                        edits.push((index, before + call.arguments.chars().count()));
                     }
                     (_, Some(answer)) => {
                         if effect == Effect::ReadAll {
@@ -117,10 +129,15 @@ impl Calls {
         self.read_of(index).is_some()
     }
 
+    /// True when message `index` answers a call that asked for what lies in a folder that nobody wrote.
+    pub(super) fn asks_for_noise(&self, index: usize) -> bool {
+        self.asked.contains(&index)
+    }
+
     fn read_of(&self, index: usize) -> Option<&Event> {
         let events = self.answered.get(&index)?;
         match events.as_slice() {
-            [event] => Some(&self.events[*event]).filter(|event| event.effect != Effect::Write),
+            [event] => Some(&self.events[*event]).filter(|event| !matches!(event.effect, Effect::Write | Effect::Edit)),
             _ => None,
         }
     }
@@ -129,6 +146,13 @@ impl Calls {
     pub(super) fn later_write(&self, index: usize) -> Option<usize> {
         let read = self.read_of(index)?;
         self.writes.get(&read.path).copied().filter(|&write| write > index.max(read.call))
+    }
+
+    /// How many characters the calls have that change the file which message `index` shows behind it.
+    pub(super) fn later_edits(&self, index: usize) -> usize {
+        let Some(edits) = self.read_of(index).and_then(|read| self.edits.get(&read.path)) else { return 0 };
+        let sum = |n: usize| n.checked_sub(1).and_then(|last| edits.get(last)).map_or(0, |&(_, sum)| sum);
+        sum(edits.len()) - sum(edits.partition_point(|&(call, _)| call < index))
     }
 
     /// The last message behind `index` that shows all that it shows, when nothing wrote the file in between or later.
@@ -219,19 +243,9 @@ fn effect_of(name: &str) -> Option<Effect> {
         }
     }
     let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-    if has(&[
-        "write",
-        "edit",
-        "create",
-        "replace",
-        "patch",
-        "insert",
-        "update",
-        "append",
-        "overwrite",
-        "modify",
-        "multiedit",
-    ]) {
+    if has(&["edit", "replace", "patch", "insert", "update", "append", "modify", "multiedit"]) {
+        Some(Effect::Edit)
+    } else if has(&["write", "create", "overwrite"]) {
         Some(Effect::Write)
     } else if has(&["read", "view", "open", "cat"]) {
         Some(Effect::ReadAll)

@@ -9,6 +9,10 @@ use crate::text::{Cut, CutKind, Span};
 /// Shorter files stay.
 const MIN_CHARS: usize = 2_000;
 
+/// Calls that change a part of a file show as much of it as they have text: a file has expired when they have this
+/// share of it. A few changed lines leave the rest of what was read as true as before, and nowhere else to be seen.
+const EDIT_SHARE: f64 = 1.0;
+
 /// A message that has expired.
 pub(super) struct Expired {
     pub(super) cut: Cut,
@@ -22,7 +26,7 @@ pub(super) fn expired(view: &View<'_>, plan: &Plan, calls: &Calls, index: usize)
     let text = view.text(index).filter(|_| n >= MIN_CHARS)?;
     let trimmed = text.text.trim_end();
     let cut = |kind| Cut { span: Span { start: 0, end: trimmed.len() as u32 }, kind, n };
-    if calls.later_write(index).is_some() {
+    if calls.later_write(index).is_some() || calls.later_edits(index) as f64 >= EDIT_SHARE * n as f64 {
         return Some(Expired { cut: cut(CutKind::SupersededByWrite), pin: None });
     }
     let later = calls.later_read(index)?;

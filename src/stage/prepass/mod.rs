@@ -8,7 +8,7 @@ mod shell;
 
 use super::{GroupKind, Plan, Stage, View};
 use crate::model::{Reason, Role};
-use crate::text::{Cut, TextView, is_diff, noise};
+use crate::text::{Cut, CutKind, TextView, is_diff, noise};
 
 use calls::Calls;
 use echo::Echoes;
@@ -56,6 +56,7 @@ impl Stage for Prepass {
                 None if is_diff(&text) => Vec::new(),
                 None => {
                     let mut cuts = if calls.is_read(index) { Vec::new() } else { noise(&text) };
+                    cuts.retain(|cut| cut.kind != CutKind::Entries || !calls.asks_for_noise(index));
                     cuts.extend(echoes.find(view, plan, index, &text));
                     apart(cuts)
                 }

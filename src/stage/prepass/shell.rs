@@ -16,7 +16,7 @@ pub(super) fn effects(command: &str) -> Vec<(Effect, String)> {
         found.push((effect, path));
     }
     for words in &commands {
-        found.extend(written(words).into_iter().map(|path| (Effect::Write, path)));
+        found.extend(written(words));
     }
     found
 }
@@ -72,21 +72,28 @@ fn read(words: &[&str]) -> Option<(Effect, String)> {
     path(file).map(|file| (effect, file))
 }
 
-/// Files that a command writes: behind `>`, of `tee`, of `sed -i`.
-fn written(words: &[&str]) -> Vec<String> {
-    let mut files = Vec::new();
+/// Files that a command writes: behind `>`, of `tee`; and those that it changes: behind `>>`, of `tee -a` and `sed -i`.
+fn written(words: &[&str]) -> Vec<(Effect, String)> {
+    let mut files: Vec<(Effect, &str)> = Vec::new();
     let mut words_left = words.iter().copied();
     while let Some(word) = words_left.next() {
-        if let Some(target) = word.strip_prefix(">>").or_else(|| word.strip_prefix('>')) {
-            files.extend(if target.is_empty() { words_left.next() } else { Some(target) });
+        let target = word.strip_prefix(">>").map(|target| (Effect::Edit, target));
+        if let Some((effect, target)) = target.or_else(|| Some((Effect::Write, word.strip_prefix('>')?))) {
+            let target = if target.is_empty() { words_left.next() } else { Some(target) };
+            files.extend(target.map(|target| (effect, target)));
         }
     }
     match words.split_first() {
-        Some((&"tee", rest)) => files.extend(rest.iter().filter(|word| !word.starts_with('-')).copied()),
-        Some((&"sed", rest)) if rest.iter().any(|word| word.starts_with("-i")) => files.extend(rest.last().copied()),
+        Some((&"tee", rest)) => {
+            let effect = if rest.contains(&"-a") { Effect::Edit } else { Effect::Write };
+            files.extend(rest.iter().filter(|word| !word.starts_with('-')).map(|word| (effect, *word)));
+        }
+        Some((&"sed", rest)) if rest.iter().any(|word| word.starts_with("-i")) => {
+            files.extend(rest.last().map(|file| (Effect::Edit, *file)));
+        }
         _ => {}
     }
-    files.into_iter().filter_map(path).collect()
+    files.into_iter().filter_map(|(effect, file)| Some((effect, path(file)?))).collect()
 }
 
 /// A plain path without its quotes; nothing with variables or patterns.
@@ -99,13 +106,10 @@ fn path(word: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::effects;
-    use crate::stage::prepass::calls::Effect::{ReadAll, ReadPart, Write};
+    use crate::stage::prepass::calls::Effect::{self, Edit, ReadAll, ReadPart, Write};
 
     #[test]
     fn files_are_read_and_written_by_plain_commands_only() {
-        let own = |found: &[(crate::stage::prepass::calls::Effect, String)]| {
-            found.iter().map(|(effect, path)| (*effect, path.clone())).collect::<Vec<_>>()
-        };
         for (command, expected) in [
             ("cat src/pay.ts", vec![(ReadAll, "src/pay.ts")]),
             ("cd /repo && cat src/pay.ts", vec![(ReadAll, "src/pay.ts")]),
@@ -116,13 +120,14 @@ mod tests {
             ("cat > a.txt <<'EOF'\ncat b.txt\nEOF", vec![(Write, "a.txt")]),
             ("make >build.log 2>&1", vec![(Write, "build.log")]),
             ("make > /dev/null", vec![]),
-            ("sed -i 's/a/b/' src/pay.ts", vec![(Write, "src/pay.ts")]),
-            ("echo x | tee -a notes.md", vec![(Write, "notes.md")]),
+            ("sed -i 's/a/b/' src/pay.ts", vec![(Edit, "src/pay.ts")]),
+            ("echo x | tee -a notes.md", vec![(Edit, "notes.md")]),
             ("rm -rf build", vec![]),
         ] {
             let found = effects(command);
-            let expected: Vec<_> = expected.into_iter().map(|(effect, path)| (effect, path.to_owned())).collect();
-            assert_eq!(own(&found), expected, "{command}");
+            let expected: Vec<(Effect, String)> =
+                expected.into_iter().map(|(effect, path)| (effect, path.to_owned())).collect();
+            assert_eq!(found, expected, "{command}");
         }
     }
 }

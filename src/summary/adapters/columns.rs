@@ -14,6 +14,8 @@ use crate::text::cut;
 const MAX_KINDS: usize = 6;
 /// A value is shown up to this many characters.
 const MAX_VALUE_CHARS: usize = 32;
+/// The names of rows that are left out are shown when they take no more.
+const MAX_NAMES_BYTES: usize = 240;
 /// So many names are described; the others are left to the sidecar.
 const MAX_COLUMNS: usize = 16;
 /// So many of the values must be numbers for a range.
@@ -108,6 +110,22 @@ impl<'a> Column<'a> {
         Some((self.least.as_ref()?.0, self.most.as_ref()?.0))
     }
 
+    /// True when no value is a number or a date, and all differ: such values name their rows.
+    fn is_naming(&self) -> bool {
+        self.n_kinds() > 1 && self.n_kinds() == self.n && self.n_numbers == 0 && self.n_dates == 0
+    }
+
+    /// All values in their order, when they are few and short.
+    fn names(&self) -> Option<Vec<&Cow<'a, str>>> {
+        let n_bytes: usize = self.kinds.keys().map(|kind| kind.len() + 2).sum();
+        if !self.is_naming() || n_bytes > MAX_NAMES_BYTES {
+            return None;
+        }
+        let mut kinds: Vec<(&Cow<'a, str>, usize)> = self.kinds.iter().map(|(kind, &(at, _))| (kind, at)).collect();
+        kinds.sort_by_key(|&(_, at)| at);
+        Some(kinds.into_iter().map(|(kind, _)| kind).collect())
+    }
+
     fn describe(&self, out: &mut Draft) {
         let mut kinds: Vec<(&Cow<'a, str>, usize, usize)> =
             self.kinds.iter().map(|(kind, &(at, n))| (kind, at, n)).collect();
@@ -153,15 +171,24 @@ fn quote(value: &str, out: &mut Draft) {
 /// `id 4 to 44; status ok ×40, failed ×1; name all different`
 pub(super) fn describe(names: &[Cow<'_, str>], columns: &[Column<'_>]) -> Draft {
     let mut out = Draft::default();
-    for (name, column) in names.iter().zip(columns).take(MAX_COLUMNS) {
+    let naming = columns.iter().take(MAX_COLUMNS).position(|column| column.names().is_some());
+    for (at, (name, column)) in names.iter().zip(columns).take(MAX_COLUMNS).enumerate() {
         if !out.text.is_empty() {
             out.say("; ");
         }
         if !name.is_empty() {
             quote(name, &mut out);
-            out.say(" ");
+            out.say(": ");
         }
-        column.describe(&mut out);
+        match column.names().filter(|_| naming == Some(at)) {
+            Some(values) => {
+                for (index, value) in values.into_iter().enumerate() {
+                    out.say(if index > 0 { ", " } else { "" });
+                    quote(value, &mut out);
+                }
+            }
+            None => column.describe(&mut out),
+        }
     }
     if columns.len() > MAX_COLUMNS {
         out.say(&format!("; {} more columns", columns.len() - MAX_COLUMNS));

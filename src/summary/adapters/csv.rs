@@ -13,7 +13,7 @@ use crate::model::Reason;
 use crate::summary::draft::Draft;
 use crate::summary::edits::Edits;
 use crate::summary::score::Spoken;
-use crate::text::{LineKind, Span, TextView};
+use crate::text::{LineKind, Severity, Span, TextView};
 
 const SIGNS: [u8; 3] = *b",\t;";
 /// So many of the lines must have as many values as most have; more others would be no preface.
@@ -122,24 +122,35 @@ fn table<'a>(view: &TextView<'a>) -> Option<Table<'a>> {
             LineKind::Code | LineKind::Log | LineKind::Diff | LineKind::Json | LineKind::Markup | LineKind::Grep
         )
     };
-    let n_others = view.lines.iter().filter(|line| is_other(line.kind)).count();
+    // The lines of a test runner have tabs too.
+    let reports = |severity: Severity| matches!(severity, Severity::Success | Severity::Failure | Severity::Totals);
+    let n_reports = view.lines.iter().filter(|line| line.kind == LineKind::Status && reports(line.severity)).count();
+    let n_others = n_reports + view.lines.iter().filter(|line| is_other(line.kind)).count();
     if view.lines.len() < MIN_ROWS || n_others * 2 > view.lines.len() {
         return None;
     }
     let records = records(view);
     let found = SIGNS.into_iter().find_map(|sign| Some((sign, width(view.text, &records, sign)?)));
     let (sign, width) = found?;
-    let rows: Vec<Row<'a>> = records
-        .iter()
-        .map(|&span| Row { span, cells: cells(span.of(view.text), sign), shape: 0 })
-        .filter(|row| row.cells.len() == width)
-        .collect();
+    let mut rows: Vec<Row<'a>> = Vec::with_capacity(records.len());
+    let mut is_next = true;
+    for span in records {
+        let cells = cells(span.of(view.text), sign);
+        let is_row = cells.len() == width;
+        if is_row {
+            rows.push(Row { span, cells, shape: 0, is_next });
+        }
+        is_next = is_row;
+    }
     let bytes: usize = rows.iter().map(|row| row.span.len()).sum();
     if rows.len() < MIN_ROWS || bytes > MAX_MEAN_CELL * width * rows.len() || !is_tabular(&rows, width, sign) {
         return None;
     }
-    let mut rows = rows;
-    let names = if is_header(&rows[0].cells) {
+    let has_header = is_header(&rows);
+    if !has_header && (width < 3 || n_numbers(&rows) * 4 < rows.len() * width) {
+        return None;
+    }
+    let names = if has_header {
         rows.remove(0).cells
     } else {
         (1..=width).map(|at| Cow::Owned(format!("column {at}"))).collect()
@@ -165,15 +176,25 @@ fn is_tabular(rows: &[Row<'_>], width: usize, sign: u8) -> bool {
     let all = || rows.iter().flat_map(|row| &row.cells);
     let n_values = all().filter(|cell| number(cell).is_some() || is_missing(cell)).count();
     let n_words = all().filter(|cell| cell.split(' ').nth(3).is_some()).count();
-    let is_dense = n_words * 5 <= n_cells;
-    n_values * 6 >= n_cells && is_dense || sign == b'\t' && is_dense || width >= 3 && n_words * 20 <= n_cells
+    // Indented code begins with tabs.
+    let n_bare = rows.iter().filter(|row| is_missing(&row.cells[0])).count();
+    let is_dense = n_words * 5 <= n_cells && n_bare * 2 < rows.len();
+    is_dense && (n_values * 6 >= n_cells || sign == b'\t' || width >= 3 && n_words * 20 <= n_cells)
 }
 
-/// Names: short, all different, and no numbers.
-fn is_header(cells: &[Cow<'_, str>]) -> bool {
-    let is_name = |cell: &str| !is_missing(cell) && number(cell).is_none() && cell.len() <= MAX_NAME;
+fn n_numbers(rows: &[Row<'_>]) -> usize {
+    rows.iter().flat_map(|row| &row.cells).filter(|cell| number(cell).is_some()).count()
+}
+
+/// The first row has names: short, all different, no numbers, no paths, and none of them is a value further down.
+fn is_header(rows: &[Row<'_>]) -> bool {
+    let cells = &rows[0].cells;
+    let is_name = |cell: &str| {
+        !is_missing(cell) && number(cell).is_none() && cell.len() <= MAX_NAME && !cell.contains(['/', '\\'])
+    };
     let mut sorted: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
     sorted.sort_unstable();
     sorted.dedup();
-    sorted.len() == cells.len() && cells.iter().all(|cell| is_name(cell))
+    let is_value = |row: &Row<'_>| row.cells.iter().zip(cells).any(|(value, name)| value == name);
+    sorted.len() == cells.len() && cells.iter().all(|cell| is_name(cell)) && !rows.iter().skip(1).any(is_value)
 }

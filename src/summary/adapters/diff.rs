@@ -12,6 +12,8 @@ use crate::text::{Span, TextView, cut};
 const NEAR: usize = 1;
 /// Fewer are shown rather than counted.
 const MIN_HIDDEN: usize = 2;
+/// What saves fewer bytes is shown.
+const MIN_CUT: usize = 12;
 /// So much of the text must be lines of hunks and heads.
 const MIN_DIFF_SHARE: f64 = 0.6;
 /// So much of the text must be such that it can be left out.
@@ -156,7 +158,10 @@ fn thin(view: &TextView<'_>, range: std::ops::Range<usize>, cuts: &mut Vec<(Span
         if end >= start + MIN_HIDDEN {
             let n = end - start;
             let span = Span { start: lines[start].span.start, end: lines[end - 1].span.end };
-            cuts.push((span, format!("[… {} unchanged lines]", count(n))));
+            let words = format!("[… {} unchanged lines]", count(n));
+            if span.len() > words.len() + MIN_CUT {
+                cuts.push((span, words));
+            }
         }
         if let Some(line) = lines.get(at) {
             shorten(view.text, line.span, cuts);

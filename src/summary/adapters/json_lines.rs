@@ -73,14 +73,16 @@ fn tables<'a>(view: &TextView<'a>) -> Vec<Table<'a>> {
 /// One value per line.
 fn lines<'a>(view: &TextView<'a>) -> Option<Table<'a>> {
     let bodies = view.lines.iter().map(|line| line_body(view.text, line.span)).filter(|body| !body.is_empty());
-    let (mut rows, mut n_others) = (Vec::new(), 0);
+    let (mut rows, mut n_others, mut is_next) = (Vec::new(), 0, true);
     for body in bodies {
         let line = body.of(view.text);
-        if line.starts_with('{') && line.ends_with('}') {
-            rows.push((body, line));
+        let is_row = line.starts_with('{') && line.ends_with('}');
+        if is_row {
+            rows.push((body, line, is_next));
         } else {
             n_others += 1;
         }
+        is_next = is_row;
     }
     let n = rows.len();
     let is_table = n as f64 >= MIN_SAME_SHARE * (n + n_others) as f64 || n_others <= MAX_OTHERS && n >= 2 * MIN_ROWS;
@@ -98,17 +100,17 @@ fn list<'a>(text: &'a str, list: &'a str) -> Option<Table<'a>> {
     for value in values {
         let raw = value.get();
         let start = offset(raw)?;
-        rows.push((Span { start, end: start + raw.len() as u32 }, raw));
+        rows.push((Span { start, end: start + raw.len() as u32 }, raw, true));
     }
     if rows.len() < MIN_ROWS { None } else { table(rows, "item") }
 }
 
 /// `None` when a value is no object.
-fn table<'a>(raw: Vec<(Span, &'a str)>, word: &'static str) -> Option<Table<'a>> {
+fn table<'a>(raw: Vec<(Span, &'a str, bool)>, word: &'static str) -> Option<Table<'a>> {
     let mut keys: HashMap<String, usize, FixedState> = HashMap::default();
     let mut names = Vec::new();
     let mut rows = Vec::with_capacity(raw.len());
-    for (span, json) in raw {
+    for (span, json, is_next) in raw {
         let object: Map<String, Value> = serde_json::from_str(json).ok()?;
         let shape = FixedState::default().hash_one(object.keys().collect::<Vec<_>>());
         let mut cells = Vec::new();
@@ -128,7 +130,7 @@ fn table<'a>(raw: Vec<(Span, &'a str)>, word: &'static str) -> Option<Table<'a>>
                 scalar => Cow::Owned(scalar.to_string()),
             };
         }
-        rows.push(Row { span, cells, shape });
+        rows.push(Row { span, cells, shape, is_next });
     }
     Some(Table { names, rows, word })
 }

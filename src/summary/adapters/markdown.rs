@@ -13,6 +13,8 @@ use crate::text::{Line, LineKind, Span, TextView};
 const MIN_HEADINGS: usize = 2;
 /// A shorter point of a list stays as it is.
 const MIN_ITEM_CHARS: usize = 240;
+/// A longer emphasis is no title.
+const MAX_LEAD: usize = 80;
 /// So much of the text must be prose that can become shorter.
 const MIN_PROSE_SHARE: f64 = 0.35;
 /// So many of the lines must be what documents consist of.
@@ -88,10 +90,12 @@ fn passages(text: &TextView<'_>) -> Vec<Span> {
     };
     for line in text.lines {
         match line.kind {
-            LineKind::Prose => {
-                let (span, _) = open.get_or_insert((line.span, MIN_PASSAGE_CHARS));
-                span.end = line.span.end;
-            }
+            LineKind::Prose => match &mut open {
+                Some((span, _)) => span.end = line.span.end,
+                None => {
+                    open = Some((Span { start: behind_lead(text.text, line.span), ..line.span }, MIN_PASSAGE_CHARS))
+                }
+            },
             LineKind::ListItem => {
                 close(&mut open);
                 open = Some((Span { start: item_start(text.text, line.span), ..line.span }, MIN_ITEM_CHARS));
@@ -103,11 +107,25 @@ fn passages(text: &TextView<'_>) -> Vec<Span> {
     found
 }
 
-/// Where the words of a list item begin, behind its marker and its box.
+/// Where the words of a list item begin, behind its marker, its box and its lead.
 fn item_start(text: &str, line: Span) -> u32 {
     let body = super::line_body(text, line);
     let words = body.of(text).trim_start();
     let words = words.split_once(char::is_whitespace).map_or(words, |(_, behind)| behind.trim_start());
     let words = ["[ ] ", "[x] ", "[X] "].iter().find_map(|mark| words.strip_prefix(mark)).unwrap_or(words);
-    body.end - words.len() as u32
+    behind_lead(text, Span { start: body.end - words.len() as u32, end: body.end })
+}
+
+/// Behind `**Title:** ` at the start of a passage: it is as good as a heading.
+fn behind_lead(text: &str, line: Span) -> u32 {
+    let body = super::line_body(text, line);
+    let words = body.of(text);
+    let lead = ["**", "__"].iter().find_map(|sign| words.strip_prefix(sign)?.split_once(sign));
+    match lead {
+        Some((title, rest)) if title.len() <= MAX_LEAD && !title.ends_with(['.', '!', '?']) => {
+            let rest = rest.trim_start_matches([':', '.', '-', '–', '—', ' ']);
+            body.end - rest.len() as u32
+        }
+        _ => line.start,
+    }
 }

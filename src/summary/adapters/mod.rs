@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use super::budget::Style;
 use super::draft::{Draft, Wrap};
-use super::score::Spoken;
+use super::score::{Spoken, Voice};
 use crate::model::{AdapterName, CompressionDepth, Reason};
 use crate::text::{Span, TextView};
 
@@ -32,6 +32,8 @@ pub use markdown::Markdown;
 pub use xml::Xml;
 pub use yaml::Yaml;
 
+/// A text that becomes no shorter than this is left to other rules.
+const MIN_SAVING: f64 = 0.20;
 /// Shorter texts are not worth the loss of their form.
 const MIN_CHARS: u32 = 200;
 
@@ -80,6 +82,17 @@ impl Wanted<'_> {
 #[must_use]
 pub fn adapters(names: &[AdapterName]) -> Vec<Arc<dyn Adapter>> {
     names.iter().map(|&name| adapter(name)).collect()
+}
+
+/// True when the text has the format of `adapter` and becomes at least a fifth shorter: else it is better left to the
+/// rules that follow. `is_protected` as in [`Wanted`].
+#[must_use]
+pub fn pays(adapter: &dyn Adapter, text: &TextView<'_>, is_protected: &dyn Fn(&TextView<'_>) -> bool) -> bool {
+    let wrap = Wrap { embedded_id: None, n_messages: 1 };
+    let wanted = Wanted { wrap: &wrap, style: Style::new(CompressionDepth::Gentle), is_protected };
+    let spoken = Spoken { view: *text, voice: Voice::Other };
+    let shorter = || adapter.compress(&spoken, &wanted).map(|draft| draft.n_chars());
+    adapter.detect(text) && shorter().is_some_and(|n| n as f64 <= f64::from(text.counts.chars) * (1.0 - MIN_SAVING))
 }
 
 fn adapter(name: AdapterName) -> Arc<dyn Adapter> {

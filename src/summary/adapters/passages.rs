@@ -6,7 +6,7 @@ use crate::model::marker;
 use crate::summary::draft::Draft;
 use crate::summary::prose::summarize;
 use crate::summary::score::{Spoken, Voice};
-use crate::text::{Lexer, Span, TextView};
+use crate::text::{Lexer, LineKind, Span, TextView};
 
 /// Shorter passages stay.
 pub(super) const MIN_PASSAGE_CHARS: usize = 100;
@@ -46,7 +46,8 @@ impl<'w> Passages<'w> {
         }
         self.lexer.clear();
         let lexed = self.lexer.lex(text);
-        self.shorten_view(self.lexer.view(text, &lexed))
+        let view = self.lexer.view(text, &lexed);
+        if is_printed(&view) { None } else { self.shorten_view(view) }
     }
 
     fn shorten_view(&self, view: TextView<'_>) -> Option<Draft> {
@@ -64,6 +65,16 @@ impl<'w> Passages<'w> {
 pub(super) fn is_prose(text: &str) -> bool {
     text.chars().nth(MIN_PASSAGE_CHARS - 1).is_some()
         && (text.split_whitespace().nth(MIN_WORDS - 1).is_some() || text.contains(['。', '、', '，']))
+}
+
+/// More than a third of the lines are what programs print or read.
+fn is_printed(view: &TextView<'_>) -> bool {
+    let is_words = |kind: LineKind| {
+        matches!(kind, LineKind::Prose | LineKind::Heading | LineKind::ListItem | LineKind::Quote | LineKind::KeyValue)
+    };
+    let lines = view.lines.iter().filter(|line| line.kind != LineKind::Blank);
+    let (words, others): (Vec<LineKind>, Vec<LineKind>) = lines.map(|line| line.kind).partition(|&kind| is_words(kind));
+    others.len() * 2 > words.len()
 }
 
 /// Encoded data by its start: `iVBORw0KGgo… [… 5,120 characters]`.

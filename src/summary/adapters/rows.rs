@@ -46,6 +46,8 @@ pub(super) struct Row<'a> {
     pub(super) cells: Vec<Cow<'a, str>>,
     /// Rows with the same keys have the same shape.
     pub(super) shape: u64,
+    /// Nothing stands between the row before and this one.
+    pub(super) is_next: bool,
 }
 
 /// Rows with the names of their cells.
@@ -73,13 +75,12 @@ impl Table<'_> {
         }
         let hidden = self.rows.iter().zip(&shown).filter(|(_, is_shown)| !**is_shown).map(|(row, _)| row);
         let summary = describe(&self.names, &columns(self.names.len(), hidden));
-        let gaps: Vec<&[bool]> = shown.chunk_by(|a, b| a == b).collect();
-        let n_gaps = gaps.iter().filter(|gap| !gap[0]).count();
-        let mut at = 0;
-        for gap in gaps {
-            let rows = &self.rows[at..at + gap.len()];
-            at += gap.len();
-            if gap[0] {
+        let pairs: Vec<(&Row<'_>, bool)> = self.rows.iter().zip(shown.iter().copied()).collect();
+        let runs: Vec<&[(&Row<'_>, bool)]> = pairs.chunk_by(|a, b| a.1 == b.1 && (a.1 || b.0.is_next)).collect();
+        let n_gaps = runs.iter().filter(|rows| !rows[0].1).count();
+        for run in runs {
+            let rows: Vec<&Row<'_>> = run.iter().map(|(row, _)| *row).collect();
+            if run[0].1 {
                 rows.iter().for_each(|row| shorten_row(text, row.span, edits));
                 continue;
             }
@@ -87,7 +88,7 @@ impl Table<'_> {
             let mut mark = Draft::default();
             mark.say(&format!("[… {} {}{}", count(rows.len()), self.word, plural(rows.len())));
             if n_gaps == 1 && !summary.text.is_empty() {
-                mark.say(": ");
+                mark.say(" — ");
                 mark.append(&summary);
             }
             mark.say("]");
@@ -96,7 +97,7 @@ impl Table<'_> {
         if n_gaps > 1 && !summary.text.is_empty() {
             let end = self.rows.last().map_or(0, |row| row.span.end);
             let mut note = Draft::default();
-            note.say(&format!("\n[{} of {} {}s left out: ", count(n_hidden), count(self.rows.len()), self.word));
+            note.say(&format!("\n[{} of {} {}s left out — ", count(n_hidden), count(self.rows.len()), self.word));
             note.append(&summary);
             note.say("]");
             edits.replace(Span { start: end, end }, &note);
@@ -127,7 +128,8 @@ impl Table<'_> {
         }
         for at in 1..n - 1 {
             // A single row is as long as its count.
-            shown[at] |= shown[at - 1] && shown[at + 1];
+            let ends = |next: usize| shown[next] || !self.rows[at.max(next)].is_next;
+            shown[at] |= ends(at - 1) && ends(at + 1);
         }
         shown
     }

@@ -19,8 +19,14 @@ const MIN_LINES: usize = 4;
 /// So many of the lines must have a key, and so many of the keys must differ.
 const MIN_KEY_SHARE: f64 = 0.35;
 const MIN_DISTINCT_SHARE: f64 = 0.25;
-/// So many of the lines outside blocks of text must be keys, items or marks.
-const MIN_KNOWN_SHARE: f64 = 0.8;
+/// So few of the lines may be neither keys, nor items, nor indented.
+const MAX_ODD_SHARE: f64 = 0.03;
+/// So many of the keys must be single words: what has blanks in it heads a letter or the answer of a tool.
+const MIN_PLAIN_SHARE: f64 = 0.6;
+/// A document in which nothing is indented must have more keys.
+const MIN_FLAT_KEYS: usize = 6;
+/// Shorter comments stay.
+const MIN_COMMENT_CHARS: usize = 200;
 /// So much of the text must be of a kind that can become shorter.
 const MIN_SHARE: f64 = 0.25;
 
@@ -76,28 +82,33 @@ impl Adapter for Yaml {
 
 fn has_keys(text: &str, lines: &[YamlLine]) -> bool {
     let mut keys: HashSet<&str, FixedState> = HashSet::default();
-    let (mut n_keys, mut n_items, mut n_lines, mut n_known) = (0_usize, 0_usize, 0_usize, 0_usize);
+    let (mut n_keys, mut n_plain, mut n_items, mut n_lines, mut n_odd) = (0_usize, 0_usize, 0_usize, 0_usize, 0_usize);
+    let mut is_nested = false;
     let mut at = 0;
     while let Some(line) = lines.get(at) {
-        let end = block_end(text, lines, at).unwrap_or(at + 1);
-        at = end;
+        at = block_end(text, lines, at).unwrap_or(at + 1);
         if matches!(line.kind, Kind::Blank | Kind::Comment) {
             continue;
         }
         n_lines += 1;
-        n_known += usize::from(line.kind != Kind::Other || line.indent > 0);
+        n_odd += usize::from(line.kind == Kind::Other && line.indent == 0);
         n_items += usize::from(line.is_item);
+        is_nested |= line.indent > 0 && line.kind == Kind::Key || line.kind == Kind::Mark;
         if line.kind == Kind::Key {
+            let key = line.key.of(text);
             n_keys += 1;
-            keys.insert(line.key.of(text));
+            n_plain += usize::from(!key.contains(' '));
+            keys.insert(key);
         }
     }
     // Items of a list repeat their keys.
     let distinct = keys.len() as f64 >= (n_keys.saturating_sub(n_items * 3)) as f64 * MIN_DISTINCT_SHARE;
     n_lines >= MIN_LINES
         && n_keys >= 2
+        && (is_nested || n_keys >= MIN_FLAT_KEYS)
+        && n_plain as f64 >= MIN_PLAIN_SHARE * n_keys as f64
         && (n_keys + n_items) as f64 >= MIN_KEY_SHARE * n_lines as f64
-        && n_known as f64 >= MIN_KNOWN_SHARE * n_lines as f64
+        && n_odd as f64 <= MAX_ODD_SHARE * n_lines as f64
         && distinct
 }
 
@@ -179,7 +190,8 @@ fn comment(text: &str, lines: &[YamlLine], at: usize) -> (usize, Option<Passage>
     let run = &lines[at..end];
     let words = run.iter().map(|line| line.span.of(text).trim_start_matches([' ', '#'])).collect::<Vec<_>>().join("\n");
     let span = Span { start: first.span.start + first.indent, end: lines[end - 1].span.end };
-    (end, Some(Passage { span, text: words, lead: "# ".to_owned() }))
+    let is_long = words.chars().nth(MIN_COMMENT_CHARS - 1).is_some();
+    (end, is_long.then(|| Passage { span, text: words, lead: "# ".to_owned() }))
 }
 
 /// The lines of a block of text.

@@ -95,7 +95,7 @@ fn key_len(rest: &str) -> Option<usize> {
             };
             let at = rest.bytes().enumerate().take(MAX_KEY).find(is_end)?.0;
             for byte in rest.bytes().take(at) {
-                let is_word = byte.is_ascii_alphanumeric() || byte >= 0x80 || b"_-./$<*@%()".contains(&byte);
+                let is_word = byte.is_ascii_alphanumeric() || byte >= 0x80 || b"_-./$<@%()".contains(&byte);
                 if !is_word && !(byte == b' ' && before != b' ') {
                     return None;
                 }

@@ -20,6 +20,10 @@ const MIN_SAME_SHARE: f64 = 0.8;
 /// Items that are shown at the start, and at the end.
 const HEAD: usize = 2;
 const TAIL: usize = 1;
+/// Items are named when they are no more, no longer, and shorter in one line than in their own.
+const MAX_VALUES: usize = 100;
+const MAX_VALUE: usize = 60;
+const MAX_VALUES_SHARE: f64 = 0.75;
 /// Keys of an item whose values are looked at.
 const MAX_KEYS: usize = 32;
 /// Fewer neighbours are shown.
@@ -32,16 +36,20 @@ pub(super) struct Items<'a> {
     n: usize,
     names: Vec<Cow<'a, str>>,
     columns: Vec<Column<'a>>,
+    /// The items themselves where they are few and short.
+    values: Vec<&'a str>,
 }
 
-/// `# [… 41 items: id 4–44; kind disk ×41]`
+/// `# [… 41 items — id: 4 to 44; kind: disk ×41]`; short values are all named: `# [… 41 items — bodyclose, dupl, …]`.
 pub(super) fn mark(items: &Items<'_>) -> Draft {
     let mut out = Draft::default();
-    out.say(&format!("# [… {} item{}", super::count(items.n), plural(items.n)));
-    let summary = describe(&items.names, &items.columns);
-    if !summary.text.is_empty() {
-        out.say(": ");
-        out.append(&summary);
+    out.say(&format!("# [… {} item{} — ", super::count(items.n), plural(items.n)));
+    if items.values.is_empty() {
+        out.append(&describe(&items.names, &items.columns));
+    }
+    for (at, value) in items.values.iter().enumerate() {
+        out.say(if at > 0 { ", " } else { "" });
+        out.quote(value);
     }
     out.say("]");
     out
@@ -150,5 +158,17 @@ fn items<'a>(text: &'a str, lines: &[YamlLine], list: &List, range: std::ops::Ra
         }
         columns[at].add(Cow::Borrowed(line.value.of(text)));
     }
-    Items { span: Span { start: first.span.start + first.indent, end: last.span.end }, n: range.len(), names, columns }
+    let span = Span { start: first.span.start + first.indent, end: last.span.end };
+    let values: Vec<&'a str> = range
+        .clone()
+        .map(|item| &lines[list.starts[item]])
+        .filter(|line| line.kind == Kind::Item)
+        .map(|line| line.value.of(text))
+        .collect();
+    let n_bytes: usize = values.iter().map(|value| value.len() + 2).sum();
+    let are_short = values.len() == range.len()
+        && values.len() <= MAX_VALUES
+        && values.iter().all(|value| !value.is_empty() && value.len() <= MAX_VALUE)
+        && n_bytes as f64 <= MAX_VALUES_SHARE * span.len() as f64;
+    Items { span, n: range.len(), names, columns, values: if are_short { values } else { Vec::new() } }
 }
