@@ -1,6 +1,8 @@
 //! The only step that writes text: asks the summary floor for each group and reference, and drops what is not
 //! shorter. Knows no order of messages; what it cannot fill stays as it was.
 
+use std::sync::Arc;
+
 use crate::model::{
     Action, CompressionDepth, Conversation, EngineOptions, NewBody, Provenance, ProvenancePlace, Reason, Role, marker,
     summary_id,
@@ -8,8 +10,8 @@ use crate::model::{
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{Claim, FlowKind, Group, GroupKind, Plan, Recompact, Signal, Stage, View, line_changes};
 use crate::summary::{
-    Draft, Hints, Proposal, Spoken, Style, Voice, Wrap, chain, digest, is_general, outline, shows_best_unit,
-    split_code, summarize, superseded, topic,
+    Adapter, Draft, Hints, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, digest, is_general, outline, prepass,
+    shows_best_unit, split_code, summarize, superseded, topic,
 };
 use crate::text::{Lexer, TextView};
 
@@ -45,6 +47,8 @@ pub(super) struct Filler<'a> {
     pub(super) count: &'a Count,
     /// What the caller's scorer and classifier say.
     pub(super) advice: &'a Advice,
+    /// What `GroupKind::Adapter` points into.
+    pub(super) adapters: &'a [Arc<dyn Adapter>],
     /// Tokens of every message as it stands.
     pub(super) n_tokens: &'a [usize],
 }
@@ -143,6 +147,14 @@ impl<'a> Filler<'a> {
                 let candidate = Candidate { proposal, action: Action::Compressed, reason, min_saving: MIN_SAVING };
                 return self.accept(candidate, provenance, members).ok_or(reverted);
             }
+            (GroupKind::ToolPrepass, Some(view)) => prepass(&view, plan.cuts_of(first)).map(Proposal::complete),
+            (GroupKind::Adapter(adapter), Some(view)) => {
+                let large = self.view.is_large(first);
+                let is_protected = |piece: &TextView<'_>| !large && judge(piece, Depth::Decide).is_hard();
+                let wanted = Wanted { wrap: &wrap, style, is_protected: &is_protected };
+                let spoken = Spoken { view, voice: self.voice(first), hints: self.hints(first) };
+                self.adapters[adapter].compress(&spoken, &wanted).map(Proposal::complete)
+            }
             (GroupKind::Flow(kind), _) => chain(kind, &self.spoken(members), &wrap, style),
             (GroupKind::Cluster, _) => Some(topic(&self.spoken(members), &wrap, style)),
             (_, Some(view)) if members.len() == 1 => {
@@ -159,8 +171,16 @@ impl<'a> Filler<'a> {
         };
         let min_saving = MIN_SAVING * (n_chars - code) as f64 / n_chars as f64;
         let action = if group.kind == GroupKind::CodeSplit { Action::CodeSplit } else { Action::Compressed };
-        let candidate = Candidate { proposal: proposal.ok_or(reverted)?, action, reason: reason_of(group), min_saving };
+        let candidate =
+            Candidate { proposal: proposal.ok_or(reverted)?, action, reason: self.reason_of(group), min_saving };
         self.accept(candidate, provenance, members).ok_or(reverted)
+    }
+
+    fn reason_of(&self, group: &Group) -> Reason {
+        match group.kind {
+            GroupKind::Adapter(adapter) => self.adapters[adapter].reason(),
+            _ => reason_of(group),
+        }
     }
 
     /// The texts of messages that have one, with their speakers.
