@@ -6,9 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use condenser::engine::{Engine, Scratch};
-use condenser::model::{
-    AdapterName, BudgetStrategy, CompressionDepth, EngineArgs, EngineOptions, Metrics, Preset, Tokenizer,
-};
+use condenser::model::{AdapterName, BudgetStrategy, CompressionDepth, EngineOptions, Metrics, Preset, Tokenizer};
 use condenser::shape;
 
 /// Kinds of conversations, and the corpora of each by the beginning of their names.
@@ -74,7 +72,7 @@ fn option_sets() -> Vec<Set> {
         options.adapters.clone_from(&all_formats);
         options.relevance_threshold = Some(3.0);
     };
-    let preset = |name, preset| set(name, EngineArgs::default().over(EngineOptions::preset(preset)));
+    let preset = |name, preset| set(name, Preset::options(preset).over(EngineOptions::default()));
     vec![
         with("no option", &|_| {}),
         with("`fuzzy_dedup`", &|options| options.fuzzy_dedup = true),

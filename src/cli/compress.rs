@@ -18,12 +18,12 @@ use condenser::summary::CorpusScorer;
 use condenser::text::WordStatistics;
 
 use super::args::{CompressArgs, PlaceArgs};
-use super::{Ending, block_on, block_on_thread, environment, local, message, place, progress, stores_of};
+use super::{Ending, block_on, block_on_thread, local, message, place, progress, settled, stores_of};
 
 /// Runs the command.
 pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
     let usage = |message: &str| Err(Error::new(ErrorKind::Usage, "", message));
-    let settings = args.job.settle(&environment)?;
+    let settings = settled(args.job)?;
     let stores = stores_of(&settings);
     let inputs = expand(&settings.inputs, &stores)?;
     let make = |words: Option<&WordStatistics>| engine(&settings, words);
@@ -60,9 +60,20 @@ pub(super) type Make<'m> = dyn Fn(Option<&WordStatistics>) -> Result<Arc<dyn Con
 
 /// The engine that `settings` ask for.
 pub(super) fn engine(settings: &JobSettings, words: Option<&WordStatistics>) -> Result<Arc<dyn Condense>> {
-    let engine = with_words(Engine::new(settings.options.engine.clone())?, words).explaining(settings.options.trace);
-    let engine: Arc<dyn Condense> = Arc::new(engine);
-    Ok(if settings.options.dataset.is_some() { Arc::new(ChatGuard::new(engine)) } else { engine })
+    let options = settings.options.engine.clone();
+    let engine = match &settings.counter {
+        Some(counter) => Engine::counting(options, counter.clone())?,
+        None => Engine::new(options)?,
+    };
+    let engine: Arc<dyn Condense> = Arc::new(with_words(engine, words).explaining(settings.options.trace));
+    if settings.options.dataset.is_none() {
+        return Ok(engine);
+    }
+    let guard = ChatGuard::new(engine);
+    Ok(Arc::new(match &settings.counter {
+        Some(counter) => guard.with_counter(counter.clone()),
+        None => guard,
+    }))
 }
 
 /// The engine with the scorer that needs nothing but counts.

@@ -7,13 +7,15 @@ use condenser::engine::{Engine, Scratch};
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{Input, Inputs, expand, open_input};
 use condenser::model::{Condensed, Conversation, EngineOptions, Message, ShapeName};
-use condenser::pipeline::{Batch, BatchOptions, PlannedInput, PlannedPart, Slice, TableOptions, count_words_of};
+use condenser::pipeline::{
+    Batch, BatchOptions, PlannedInput, PlannedPart, Slice, TableOptions, count_words_of, counter_of,
+};
 use condenser::shape;
 use condenser::text::WordStatistics;
 
 use super::args::ExplainArgs;
 use super::compress::{counts_words, with_words};
-use super::{Ending, block_on_thread, check_stop, message};
+use super::{Ending, block_on_thread, check_stop, message, tokenizer_file};
 
 /// How much of a message is shown.
 const PREVIEW_CHARS: usize = 60;
@@ -24,8 +26,15 @@ pub(crate) fn run(args: ExplainArgs) -> Result<Ending> {
 }
 
 fn explain(args: ExplainArgs, stop: &AtomicBool) -> Result<Ending> {
-    let engine = Engine::new(args.engine.over(EngineOptions::default()))?.explaining(true);
-    let inputs = expand(&args.inputs, &args.stores.stores())?;
+    let stores = args.stores.stores();
+    let options = args.engine.over(EngineOptions::default());
+    let counter = counter_of(&options.tokenizer, |path| tokenizer_file(path, &stores))?;
+    let engine = match counter {
+        Some((counter, _)) => Engine::counting(options, counter)?,
+        None => Engine::new(options)?,
+    }
+    .explaining(true);
+    let inputs = expand(&args.inputs, &stores)?;
     let words = if counts_words(engine.options()) { Some(words_of(inputs.clone(), args.shape)?) } else { None };
     let engine = with_words(engine, words.as_ref());
     let (mut scratch, mut found, mut rejected) = (Scratch::default(), false, false);

@@ -9,12 +9,12 @@ use condenser::pipeline::{BatchOptions, Plan, Target};
 use condenser::text::WordStatistics;
 
 use super::args::RetryArgs;
-use super::{Ending, compress, environment, place, stores_of};
+use super::{Ending, compress, place, settled, stores_of};
 
 /// Runs the command.
 pub(crate) fn run(args: RetryArgs) -> Result<Ending> {
     let usage = |message: &str| Err(Error::new(ErrorKind::Usage, "", message));
-    let settings = args.job.settle(&environment)?;
+    let settings = settled(args.job)?;
     let stores = stores_of(&settings);
     let [rejected] = &*settings.inputs else { return usage("name one run whose rejects are to be read again") };
     let Target::Run(output) = &settings.target else { return usage("name a directory for the new run with --output") };

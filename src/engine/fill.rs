@@ -6,10 +6,10 @@ use crate::model::{
     summary_id,
 };
 use crate::stage::classify::{Depth, judge};
-use crate::stage::{Claim, FlowKind, Group, GroupKind, Plan, Recompact, Stage, View, line_changes};
+use crate::stage::{Claim, FlowKind, Group, GroupKind, Plan, Recompact, Signal, Stage, View, line_changes};
 use crate::summary::{
     Draft, Hints, Proposal, Spoken, Style, Voice, Wrap, chain, digest, is_general, outline, shows_best_unit,
-    split_code, summarize, topic,
+    split_code, summarize, superseded, topic,
 };
 use crate::text::{Lexer, TextView};
 
@@ -183,7 +183,7 @@ impl<'a> Filler<'a> {
     }
 
     /// The reference for a duplicate or for what was corrected; the error is the reason why it stays.
-    fn reference(&self, index: usize, claim: &Claim, _style: Style) -> Result<Filled, Reason> {
+    fn reference(&self, index: usize, claim: &Claim, style: Style) -> Result<Filled, Reason> {
         let n_chars = self.view.chars(index);
         let mut draft = Draft::default();
         let (action, reason, reverted, min_saving) = match *claim {
@@ -196,12 +196,27 @@ impl<'a> Filler<'a> {
                 self.say_differences(index, target, &mut draft);
                 (Action::FuzzyDeduped, Reason::FuzzyDuplicate, Reason::DuplicateReverted, MIN_NEAR_SAVING)
             }
-            Claim::SupersededBy { .. } => return Err(Reason::ContradictionReverted),
+            Claim::SupersededBy { target, signal } => return self.superseded(index, target, signal, style),
             Claim::Keep(reason) => return Err(reason),
             Claim::Group(_) => return Err(Reason::DuplicateReverted),
         };
         let candidate = Candidate { proposal: Proposal::complete(draft), action, reason, min_saving };
         self.accept(candidate, self.provenance(&[index]), &[index]).ok_or(reverted)
+    }
+
+    /// The fullest reference to the correction that saves enough; code does not shrink.
+    fn superseded(&self, index: usize, target: usize, signal: Signal, style: Style) -> Result<Filled, Reason> {
+        let (action, reason) = (Action::Contradicted, Reason::Contradicted);
+        let spoken = self.spoken(&[index]);
+        let Some(spoken) = spoken.first() else { return Err(Reason::ContradictionReverted) };
+        let code: usize = spoken.view.fences.iter().map(|fence| fence.span.of(spoken.view.text).chars().count()).sum();
+        let n_chars = self.view.chars(index);
+        let min_saving = MIN_SAVING * n_chars.saturating_sub(code) as f64 / n_chars.max(1) as f64;
+        let drafts = superseded(spoken, &self.names.shown(target), signal.as_str(), style).into_iter();
+        drafts
+            .map(|draft| Candidate { proposal: Proposal::complete(draft), action, reason, min_saving })
+            .find_map(|candidate| self.accept(candidate, self.provenance(&[index]), &[index]))
+            .ok_or(Reason::ContradictionReverted)
     }
 
     fn say_differences(&self, index: usize, target: usize, draft: &mut Draft) {

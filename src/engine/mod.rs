@@ -15,12 +15,12 @@ mod unit;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::model::{Condensed, Conversation, EngineOptions, Reason};
+use crate::model::{Condensed, Conversation, EngineOptions, Reason, Tokenizer};
 use crate::stage::classify::Depth;
 use crate::stage::{Plan, Profiles, Stage, View};
 use crate::summary::{EntropyScorer, TokenClassifier};
 use crate::text::Lexer;
-use crate::text::tokens::TokenCounter;
+use crate::text::tokens::{self, TokenCounter};
 
 use advice::{Advice, Plugins};
 use assemble::assemble;
@@ -50,10 +50,28 @@ impl Engine {
     /// Checks the options and compiles the preserve patterns.
     ///
     /// # Errors
-    /// Names the option that cannot be used.
+    /// Names the option that cannot be used, also a `tokenizer.json`, which [`Engine::counting`] takes.
     pub fn new(options: EngineOptions) -> Result<Self> {
+        let counter = match &options.tokenizer {
+            Tokenizer::Chars => None,
+            named => Some(tokens::counter(named)?),
+        };
+        Self::of(options, counter)
+    }
+
+    /// Like [`Engine::new`], counting tokens with `counter`, whatever the option `tokenizer` names.
+    ///
+    /// # Errors
+    /// Names the option that cannot be used.
+    pub fn counting(options: EngineOptions, counter: Arc<dyn TokenCounter>) -> Result<Self> {
+        Self::of(options, Some(counter))
+    }
+
+    fn of(options: EngineOptions, counter: Option<Arc<dyn TokenCounter>>) -> Result<Self> {
+        options.check()?;
         let stages = plan::stages(&options)?;
-        Ok(Self::with_stages(options, stages))
+        let count = Count::new(&options, counter);
+        Ok(Self { count, ..Self::with_stages(options, stages) })
     }
 
     /// An engine with stages of your own. A message that no stage claims is kept.
@@ -71,7 +89,7 @@ impl Engine {
         self
     }
 
-    /// Counts tokens with `counter` instead of what the option `tokenizer` names.
+    /// Counts tokens with `counter`, for an engine with stages of its own.
     #[must_use]
     pub fn with_counter(mut self, counter: Arc<dyn TokenCounter>) -> Self {
         self.count = Count::new(&self.options, Some(counter));

@@ -3,7 +3,8 @@
 use crate::error::Result;
 use crate::model::{EngineOptions, Reason};
 use crate::stage::{
-    Chain, Claim, Cluster, Dedup, Detect, GroupProse, KeepReferenced, NearDedup, Plan, Protect, SplitCode, Stage,
+    Chain, Claim, Cluster, Dedup, Detect, GroupProse, KeepImportant, KeepReferenced, NearDedup, Plan, Protect,
+    SplitCode, Stage, Supersede,
 };
 
 /// The stages in order. The first claim on a message wins.
@@ -16,6 +17,8 @@ pub(super) fn stages(options: &EngineOptions) -> Result<Vec<Box<dyn Stage>>> {
         Box::new(KeepReferenced),
         Box::new(Dedup),
         Box::new(NearDedup),
+        Box::new(Supersede),
+        Box::new(KeepImportant),
         Box::new(SplitCode),
         Box::new(Detect::new(&options.preserve_patterns)?),
         Box::new(Chain::new(&options.preserve_patterns)?),

@@ -22,6 +22,21 @@ pub fn near_duplicate(target_id: &str, n_chars: usize, similarity: f64) -> Strin
     format!("[cce:near-dup of {target_id}{DASH}{n_chars} chars, ~{:.0}% match]", (similarity * 100.0 + 0.5).floor())
 }
 
+/// What the text of a superseded message begins with.
+pub const SUPERSEDED: &str = "[cce:superseded by ";
+
+/// `[cce:superseded by <id> (<signal>) — `, which a summary and `]` follow.
+#[must_use]
+pub fn superseded_start(target_id: &str, signal: &str) -> String {
+    format!("{SUPERSEDED}{target_id} ({signal}){DASH}")
+}
+
+/// `[cce:superseded by <id> — <signal>]`.
+#[must_use]
+pub fn superseded_brief(target_id: &str, signal: &str) -> String {
+    format!("{SUPERSEDED}{target_id}{DASH}{signal}]")
+}
+
 /// `[<n> messages of general discussion omitted]`.
 #[must_use]
 pub fn omitted(n_messages: usize) -> String {
@@ -74,7 +89,13 @@ pub const ENTITIES: &str = " | entities: ";
 #[must_use]
 pub fn stands_for_others(text: &str) -> bool {
     let text = text.trim();
-    if !text.starts_with('[') || text.len() > MAX_MARKER_BYTES {
+    if !text.starts_with('[') {
+        return false;
+    }
+    if text.starts_with(SUPERSEDED) {
+        return is_superseded(text);
+    }
+    if text.len() > MAX_MARKER_BYTES {
         return false;
     }
     inner_summary(text).is_some() || is_reference(text) || is_truncation(text) || is_omission(text) || is_context(text)
@@ -116,6 +137,18 @@ pub fn referred(text: &str) -> Option<(&str, usize)> {
     Some((id, tail.split_once(" chars")?.0.parse().ok()?))
 }
 
+/// The id that a `[cce:superseded by …]` refers to.
+#[must_use]
+pub fn superseded_by(text: &str) -> Option<&str> {
+    let rest = text.trim().lines().next()?.strip_prefix(SUPERSEDED)?.strip_suffix(']')?;
+    let is_signal = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+    let full = rest.match_indices(DASH).find_map(|(at, _)| {
+        let (id, signal) = rest.get(..at)?.strip_suffix(')')?.rsplit_once(" (")?;
+        is_signal(signal).then_some(id)
+    });
+    full.or_else(|| rest.rsplit_once(DASH).filter(|(_, signal)| is_signal(signal)).map(|(id, _)| id))
+}
+
 fn is_summary_id(id: &str) -> bool {
     id.strip_prefix("cce_sum_")
         .is_some_and(|hash| !hash.is_empty() && hash.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()))
@@ -128,7 +161,35 @@ fn is_reference(text: &str) -> bool {
     let body = |verb: &str| rest.strip_prefix(verb).and_then(|rest| rest.rsplit_once(DASH)).map(|(_, tail)| tail);
     body("dup of ").is_some_and(|tail| one_line && counted(tail, " chars"))
         || body("near-dup of ").is_some_and(|tail| tail.ends_with("% match") && tail.contains(" chars, ~"))
-        || (one_line && rest.starts_with("superseded by ") && rest.contains(DASH))
+}
+
+/// One line, and behind a blank line nothing but fenced blocks.
+fn is_superseded(text: &str) -> bool {
+    let (head, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let is_head = head.len() <= MAX_MARKER_BYTES && head.ends_with(']') && head.contains(DASH);
+    is_head && (rest.is_empty() || rest.starts_with('\n') && is_fenced(rest))
+}
+
+/// True for fenced blocks with blank lines between them.
+fn is_fenced(text: &str) -> bool {
+    let mut open: Option<&str> = None;
+    text.lines().all(|line| {
+        let line = line.trim();
+        let n_run = line.bytes().take_while(|&byte| byte == b'`' || byte == b'~').count();
+        let run = line.get(..n_run).filter(|_| n_run >= 3);
+        match (open, run) {
+            (None, None) => line.is_empty(),
+            (None, Some(_)) => {
+                open = run;
+                true
+            }
+            (Some(opening), Some(closing)) if closing.starts_with(opening) && closing.len() == line.len() => {
+                open = None;
+                true
+            }
+            (Some(_), _) => true,
+        }
+    })
 }
 
 fn is_truncation(text: &str) -> bool {
@@ -157,7 +218,7 @@ fn counted(text: &str, unit: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{inner_summary, stands_for_others};
+    use super::{inner_summary, stands_for_others, superseded_by};
 
     #[test]
     fn markers_are_recognised_as_a_whole_only() {
@@ -167,6 +228,7 @@ mod tests {
             "[cce:dup of m3 — 545 chars]",
             "[cce:near-dup of m3 — 545 chars, ~91% match]\n+ endpoint=10.0.0.3",
             "[cce:superseded by m9 (retraction) — use pg]",
+            "[cce:superseded by m9 — retraction]\n\n```sh\nmake\n```\n\n~~~\nunclosed",
             "[truncated — 5000 chars: first words]",
             "[1 message of general discussion omitted]",
             "[summary: Q: how? → A: so (confirmed) (3 messages, qa) | entities: Redis]",
@@ -182,9 +244,18 @@ mod tests {
             "[summary#x: y]",
             "[cce:dup of m3]",
             "a [summary: x]",
+            "[cce:superseded by m9 — retraction] and then\n\n```\nx\n```",
+            "[cce:superseded by m9 — retraction]\n\n```\nx\n```\n\nmy own words",
         ] {
             assert!(!stands_for_others(own_words), "{own_words}");
         }
+    }
+
+    #[test]
+    fn the_id_of_a_correction_is_found() {
+        assert_eq!(superseded_by("[cce:superseded by a — b (wait_correction) — No (x) — y]"), Some("a — b"));
+        assert_eq!(superseded_by("[cce:superseded by m3 — dont_directive]\n\n```\nx\n```"), Some("m3"));
+        assert_eq!(superseded_by("[cce:superseded by m3]"), None);
     }
 
     #[test]

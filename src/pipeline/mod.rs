@@ -8,6 +8,7 @@ pub mod bridge;
 mod commit;
 mod compress;
 mod job;
+mod older;
 mod part;
 mod plan;
 mod ports;
@@ -32,7 +33,7 @@ pub use commit::{
 pub use compress::{Context, MaxRejects, Outcome, ResourceLimits, batch_bytes, commit_path, compress, finish};
 pub use job::{
     CompactionArgs, DEFAULT_MEMORY, DatasetArgs, DatasetShape, JobArgs, JobKind, JobSettings, ProgressMode, ReportArgs,
-    Seconds, Secret, Size, StoreArgs, Target, parse_size, read_job,
+    Seconds, Secret, Size, StoreArgs, Target, counter_of, parse_size, read_job,
 };
 pub use plan::{DEFAULT_SPLIT_BYTES, Plan, PlannedInput, PlannedPart, Shard, Slice};
 pub use ports::{

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{FORMAT_VERSION, JobOptions};
 use crate::error::{Error, ErrorKind, Result};
@@ -248,6 +248,9 @@ impl Plan {
         if self.config_blake3 != later.config_blake3 {
             let value = |options: &JobOptions| serde_json::to_value(options).unwrap_or_default();
             option_differences("", &value(&self.options), &value(&later.options), &mut found);
+            if found.is_empty() {
+                found.push("options that are no longer there".to_owned());
+            }
         }
         for input in &self.inputs {
             match later.inputs.iter().find(|other| other.source == input.source) {
@@ -290,12 +293,19 @@ impl Plan {
 fn option_differences(name: &str, before: &Value, after: &Value, found: &mut Vec<String>) {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) => {
-            for (key, value) in before {
+            let value = |options: &'_ Map<String, Value>, key: &str| options.get(key).cloned().unwrap_or_default();
+            // Options without a value are not written, so that either side may have keys that the other has not.
+            for key in before.keys().chain(after.keys().filter(|key| !before.contains_key(*key))) {
                 let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
-                option_differences(&name, value, after.get(key).unwrap_or(&Value::Null), found);
+                option_differences(&name, &value(before, key), &value(after, key), found);
             }
         }
         _ if before == after => {}
+        (Value::String(_), Value::String(_)) if name == "tokenizer_blake3" => {
+            found.push("the file that the option engine.tokenizer names has changed".to_owned());
+        }
+        // Then the option itself is another one, which is told already.
+        _ if name == "tokenizer_blake3" => {}
         _ => found.push(format!("option {name}: {before} → {after}")),
     }
 }

@@ -6,15 +6,18 @@
 //! exchange of a topic lends its answer as the place. What stands beside a place that vanishes stays, so that each
 //! topic is valid whatever becomes of the others.
 
+use std::hash::BuildHasher;
 use std::ops::RangeInclusive;
+
+use foldhash::fast::FixedState;
 
 use super::talk::{Talk, is_turn, may_vanish};
 use super::{Claim, GroupKind, Plan, Stage, View};
 use crate::error::Result;
 use crate::model::{Message, PreservePattern, Role, marker};
+use crate::text::TextView;
 use crate::text::linkage::{Item, Limits, clusters};
 use crate::text::similarity::{Terms, neighbours};
-use crate::text::{TextView, fold_key};
 
 /// Shorter messages say too little of what they are about.
 const MIN_CHARS: usize = 80;
@@ -128,7 +131,8 @@ fn speaks_for(view: &View<'_>, index: usize, role: &Role<'_>) -> bool {
 /// The group of messages that one speaker says.
 fn speaker(view: &View<'_>, index: usize) -> u64 {
     let message = &view.conversation.messages[index];
-    fold_key(&format!("{}\n{}", message.role.as_str(), message.name.as_deref().unwrap_or_default()))
+    // `1`, so that no speaker has the number of the exchanges.
+    FixedState::default().hash_one((&message.role, &message.name)) | 1
 }
 
 /// What becomes of each message.

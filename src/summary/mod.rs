@@ -18,6 +18,7 @@ mod plugins;
 mod prose;
 mod score;
 mod structured;
+mod superseded;
 mod tokens;
 mod topic;
 
@@ -35,4 +36,5 @@ pub use plugins::{
 pub use prose::{shorten_raw, shows_best_unit, summarize, summarize_with_edus};
 pub use score::{Spoken, Voice, is_general};
 pub use structured::digest;
+pub use superseded::superseded;
 pub use topic::topic;

@@ -4,6 +4,9 @@
 mod amounts;
 mod atoms;
 mod classes;
+mod constraints;
+mod correction_phrases;
+mod corrections;
 mod counts;
 mod cues;
 pub mod cut;
@@ -27,6 +30,7 @@ mod sentences;
 mod severity;
 pub mod similarity;
 mod source;
+mod terms;
 pub mod tokens;
 mod units;
 mod view;
@@ -35,6 +39,8 @@ mod word_stats;
 mod wordlist;
 mod words;
 
+pub use constraints::names_constraint;
+pub use corrections::{Correction, FoundCorrection, Speaker, correction};
 pub use keys::fold_key;
 pub use lexed::{
     CharCounts, Cue, CueKind, Fact, FactKind, Fence, FenceKind, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind,
@@ -43,5 +49,6 @@ pub use lexer::Lexer;
 pub use numbered::{plain, unnumbered};
 pub use replies::{announces, begins_confirming, corrects, is_confirmation, reports_deed};
 pub use requests::{Ask, ask, is_question};
+pub use terms::{push_terms, push_terms_of};
 pub use view::TextView;
 pub use word_stats::{DEFAULT_MAX_WORDS, Information, WORD_STATISTICS_VERSION, WordCounts, WordStatistics};
