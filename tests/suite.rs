@@ -10,6 +10,7 @@
 )]
 
 mod budgets;
+mod adapters;
 mod classify;
 mod cli;
 mod compaction;
@@ -21,12 +22,14 @@ mod defects;
 mod documents;
 mod engine;
 mod events;
+mod formats;
 mod get;
 mod giants;
 mod job;
 mod metrics;
 mod native;
 mod pipeline;
+mod prepass;
 #[cfg(feature = "remote")]
 mod remote_runs;
 mod restore;
