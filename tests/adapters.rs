@@ -8,7 +8,7 @@ use condenser::model::{AdapterName, CompressionDepth, Conversation, EngineOption
 use condenser::shape;
 use condenser::stage::classify::{Depth, judge};
 use condenser::stage::{Adapt, Claim, Detector, GroupKind, Plan, Profiles, Stage, View};
-use condenser::summary::{Adapter, Spoken, Style, Voice, Wanted, Wrap, adapters, pays};
+use condenser::summary::{Adapter, Hints, Spoken, Style, Voice, Wanted, Wrap, adapters, pays};
 use condenser::text::{Lexer, TextView};
 
 use crate::support::talk;
@@ -44,7 +44,8 @@ fn adapted_at(depth: CompressionDepth, name: AdapterName, text: &str) -> Option<
     }
     let wrap = Wrap { embedded_id: None, n_messages: 1 };
     let wanted = Wanted { wrap: &wrap, style: Style::new(depth), is_protected: &is_protected };
-    let draft = adapter.compress(&Spoken { view, voice: Voice::Program }, &wanted).expect("it pays");
+    let draft =
+        adapter.compress(&Spoken { view, voice: Voice::Program, hints: Hints::default() }, &wanted).expect("it pays");
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let source = flat(text);
     for quote in &draft.quotes {
@@ -514,7 +515,9 @@ fn hostile_texts_take_linear_time() {
         let start = Instant::now();
         for adapter in &all {
             std::hint::black_box(adapter.detect(&view));
-            std::hint::black_box(adapter.compress(&Spoken { view, voice: Voice::Program }, &wanted));
+            std::hint::black_box(
+                adapter.compress(&Spoken { view, voice: Voice::Program, hints: Hints::default() }, &wanted),
+            );
         }
         start.elapsed().as_secs_f64()
     };

@@ -9,8 +9,8 @@
     reason = "a test may fail loudly"
 )]
 
-mod budgets;
 mod adapters;
+mod budgets;
 mod classify;
 mod cli;
 mod compaction;
@@ -21,7 +21,9 @@ mod dataset;
 mod defects;
 mod documents;
 mod engine;
+mod entropy;
 mod events;
+mod flow;
 mod formats;
 mod get;
 mod giants;
@@ -36,6 +38,7 @@ mod restore;
 mod resume;
 mod rolling;
 mod rows;
+mod selection;
 mod shape_tables;
 mod shapes;
 mod spoken;
@@ -44,3 +47,5 @@ mod store;
 mod support;
 mod text;
 mod tidy;
+#[cfg(feature = "tokenizers")]
+mod tokens;

@@ -7,6 +7,7 @@ use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::{Place, Stores};
 use condenser::io::{Begun, Input, Selection, Store, expand};
 use condenser::pipeline::{JobSettings, Outcome};
+use condenser::text::WordStatistics;
 
 use super::{Ending, block_on, compress, message};
 
@@ -89,8 +90,8 @@ impl Night<'_> {
 
     fn run(&mut self, name: &str, inputs: Vec<Input>) -> Result<()> {
         let run = Place::from(self.store.run_path(name));
-        let engine = compress::engine(self.settings)?;
-        let outcome: Outcome = compress::into_run(self.settings, engine, inputs, &run, None)?;
+        let make = |words: Option<&WordStatistics>| compress::engine(self.settings, words);
+        let outcome: Outcome = compress::into_run(self.settings, &make, inputs, &run, None)?;
         if compress::finish(self.settings, &outcome, Some(&run)) == Ending::Rejects {
             self.ending = Ending::Rejects;
         }

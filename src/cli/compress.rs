@@ -7,27 +7,33 @@ use std::sync::Arc;
 use condenser::engine::Engine;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::{Place, Stores};
-use condenser::io::{FilterSink, Input, Inputs, RunWriter, expand};
+use condenser::io::{FilterSink, FrozenWords, Input, Inputs, RunWriter, expand};
+use condenser::model::{EngineOptions, EntropySource};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
     BatchOptions, ChatGuard, Condense, Context, Corpus, JobSettings, Observer, Outcome, Plan, ResourceLimits, Shard,
-    TableOptions, Target, compress,
+    TableOptions, Target, compress, count_words,
 };
+use condenser::summary::CorpusScorer;
+use condenser::text::WordStatistics;
 
 use super::args::{CompressArgs, PlaceArgs};
-use super::{Ending, block_on, environment, local, message, place, progress, stores_of};
+use super::{Ending, block_on, block_on_thread, local, message, place, progress, settled, stores_of};
 
 /// Runs the command.
 pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
     let usage = |message: &str| Err(Error::new(ErrorKind::Usage, "", message));
-    let settings = args.job.settle(&environment)?;
+    let settings = settled(args.job)?;
     let stores = stores_of(&settings);
     let inputs = expand(&settings.inputs, &stores)?;
-    let engine = engine(&settings)?;
+    let make = |words: Option<&WordStatistics>| engine(&settings, words);
     #[cfg(debug_assertions)]
-    let engine: Arc<dyn Condense> = match args.drill_panic {
-        None => engine,
-        Some(id) => Arc::new(super::drill::Drill { engine, id }),
+    let make = |words: Option<&WordStatistics>| -> Result<Arc<dyn Condense>> {
+        let engine = make(words)?;
+        Ok(match args.drill_panic.clone() {
+            None => engine,
+            Some(id) => Arc::new(super::drill::Drill { engine, id }),
+        })
     };
     match &settings.target {
         Target::Run(_) if args.sidecar.is_some() => {
@@ -35,7 +41,7 @@ pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
         }
         Target::Run(path) => {
             let run = place_of(path, &args.place, &stores)?;
-            let outcome = into_run(&settings, engine, inputs, &run, args.place.shard)?;
+            let outcome = into_run(&settings, &make, inputs, &run, args.place.shard)?;
             Ok(finish(&settings, &outcome, Some(&run)))
         }
         Target::Filter if inputs.len() != 1 => usage("the filter takes exactly one input"),
@@ -44,60 +50,107 @@ pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
         }
         Target::Filter => {
             let sidecar = args.sidecar.as_deref().map(local).transpose()?;
-            filter(&settings, engine, inputs, sidecar.as_deref())
+            filter(&settings, &make, inputs, sidecar.as_deref())
         }
     }
 }
 
+/// Makes an engine from the word statistics of the inputs, when the job asks for them.
+pub(super) type Make<'m> = dyn Fn(Option<&WordStatistics>) -> Result<Arc<dyn Condense>> + 'm;
+
 /// The engine that `settings` ask for.
-pub(super) fn engine(settings: &JobSettings) -> Result<Arc<dyn Condense>> {
-    let engine = Engine::new(settings.options.engine.clone())?.explaining(settings.options.trace);
-    let engine: Arc<dyn Condense> = Arc::new(engine);
-    Ok(if settings.options.dataset.is_some() { Arc::new(ChatGuard::new(engine)) } else { engine })
+pub(super) fn engine(settings: &JobSettings, words: Option<&WordStatistics>) -> Result<Arc<dyn Condense>> {
+    let options = settings.options.engine.clone();
+    let engine = match &settings.counter {
+        Some(counter) => Engine::counting(options, counter.clone())?,
+        None => Engine::new(options)?,
+    };
+    let engine: Arc<dyn Condense> = Arc::new(with_words(engine, words).explaining(settings.options.trace));
+    if settings.options.dataset.is_none() {
+        return Ok(engine);
+    }
+    let guard = ChatGuard::new(engine);
+    Ok(Arc::new(match &settings.counter {
+        Some(counter) => guard.with_counter(counter.clone()),
+        None => guard,
+    }))
+}
+
+/// The engine with the scorer that needs nothing but counts.
+pub(super) fn with_words(engine: Engine, words: Option<&WordStatistics>) -> Engine {
+    match words {
+        Some(words) => engine.with_entropy(Arc::new(CorpusScorer::new(words))),
+        None => engine,
+    }
+}
+
+/// True when the job scores sentences by the words of its inputs.
+pub(super) fn counts_words(options: &EngineOptions) -> bool {
+    options.entropy_scorer == EntropySource::Corpus
 }
 
 /// Compresses `inputs` into the run directory `run`.
 pub(super) fn into_run(
     settings: &JobSettings,
-    engine: Arc<dyn Condense>,
+    make: &Make<'_>,
     inputs: Vec<Input>,
     run: &Place,
     shard: Option<Shard>,
 ) -> Result<Outcome> {
+    // What is wrong with the options is told before anything is read.
+    make(None)?;
     refuse_inside(&inputs, run)?;
     let (corpus, plan) = plan(settings, inputs)?;
-    run_plan(settings, engine, corpus, &plan, run, shard)
+    run_plan(settings, make, corpus, plan, run, shard)
 }
 
-/// Does what `plan` says with what `corpus` gives, into the run directory `run`.
+/// Does what `plan` says with what `corpus` gives, into the run directory `run`. Words are counted once: what stands in
+/// the directory holds for every later call.
 pub(super) fn run_plan(
     settings: &JobSettings,
-    engine: Arc<dyn Condense>,
+    make: &Make<'_>,
     corpus: Arc<dyn Corpus>,
-    plan: &Plan,
+    plan: Plan,
     run: &Place,
     shard: Option<Shard>,
 ) -> Result<Outcome> {
+    let words = if counts_words(&settings.options.engine) { Some(words_of_run(&corpus, &plan, run)?) } else { None };
+    let plan = words.as_ref().map_or(plan.clone(), |words| plan.with_words(&words.blake3));
+    let engine = make(words.as_ref().map(|words| &words.statistics))?;
     let context = Context { shard, ..context(settings, engine, progress::observer(settings))? };
     let outcome = block_on(async {
-        let (sink, commits) = RunWriter::open(run.clone(), plan).await?;
-        compress(&context, plan, commits, corpus, &sink).await
+        let (sink, commits) = RunWriter::open(run.clone(), &plan).await?;
+        if let Some(words) = &words {
+            words.write(run).await?;
+        }
+        compress(&context, &plan, commits, corpus, &sink).await
     });
     // What a failed or stopped job began to upload is taken back.
     run.settle();
     outcome
 }
 
-fn filter(
-    settings: &JobSettings,
-    engine: Arc<dyn Condense>,
-    inputs: Vec<Input>,
-    sidecar: Option<&Path>,
-) -> Result<Ending> {
+/// The word statistics of a run: those that stand there, or those of the inputs.
+fn words_of_run(corpus: &Arc<dyn Corpus>, plan: &Plan, run: &Place) -> Result<FrozenWords> {
+    let (corpus, plan, run) = (corpus.clone(), plan.clone(), run.clone());
+    block_on_thread(move |_| match FrozenWords::find(&run)? {
+        Some(words) => Ok(words),
+        None => FrozenWords::new(count_words(&*corpus, &plan)?),
+    })
+}
+
+fn filter(settings: &JobSettings, make: &Make<'_>, inputs: Vec<Input>, sidecar: Option<&Path>) -> Result<Ending> {
     if sidecar.is_none() && !settings.quiet {
         message::note("note: without --sidecar FILE the originals cannot be restored");
     }
     let (corpus, plan) = plan(settings, inputs)?;
+    let words = if counts_words(&settings.options.engine) {
+        let (corpus, plan) = (corpus.clone(), plan.clone());
+        Some(block_on_thread(move |_| count_words(&*corpus, &plan))?)
+    } else {
+        None
+    };
+    let engine = make(words.as_ref())?;
     let context = context(settings, engine, progress::observer(settings))?;
     let outcome = block_on(async {
         let sink = FilterSink::create(Box::new(tokio::io::stdout()), sidecar)?;

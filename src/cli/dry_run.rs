@@ -13,7 +13,7 @@ use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{Codec, Input, Inputs, Run, RunWriter, expand, open_codec};
 use condenser::pipeline::{
     Batch, BatchOptions, Corpus, JobKind, JobSettings, Plan, PlannedInput, Silent, Size, Slice, Source, SourceDigest,
-    Target, Totals, compress as compress_all,
+    Target, Totals, compress as compress_all, count_words,
 };
 
 use super::{Ending, block_on, compress, message, place, stores_of};
@@ -182,13 +182,15 @@ fn measure(settings: &JobSettings, taken: &[&(Input, u64)], share: u64) -> Resul
     let failed = |error| Error::new(ErrorKind::Io, "", "no directory for the sample can be made").because(error);
     let dir = tempfile::tempdir().map_err(failed)?;
     let path = dir.path().join("run");
-    let engine = compress::engine(settings)?;
-    let mut context = compress::context(settings, engine, Arc::new(Silent))?;
-    context.max_rejects = None;
     let batches = BatchOptions { batch_bytes: SAMPLE_BATCH, max_record_bytes: settings.options.max_record_bytes };
     let inputs = taken.iter().map(|(input, _)| input.clone()).collect();
     let (inputs, slices) = Inputs::plan(inputs, batches, compress::tables_of(settings), u64::MAX)?;
     let plan = Plan::new(settings.options.clone(), slices)?;
+    let counts_words = compress::counts_words(&settings.options.engine);
+    let words = if counts_words { Some(count_words(&inputs, &plan)?) } else { None };
+    let engine = compress::engine(settings, words.as_ref())?;
+    let mut context = compress::context(settings, engine, Arc::new(Silent))?;
+    context.max_rejects = None;
     let read = Arc::new(Mutex::new(vec![Beginning::default(); taken.len()]));
     let corpus = Arc::new(Heads { inputs, share, read: read.clone() });
     let start = Instant::now();

@@ -5,13 +5,17 @@ use std::sync::atomic::AtomicBool;
 
 use condenser::engine::{Engine, Scratch};
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::{expand, open_input};
-use condenser::model::{Condensed, Conversation, EngineOptions, Message};
-use condenser::pipeline::{Batch, BatchOptions, Slice, TableOptions};
+use condenser::io::{Input, Inputs, expand, open_input};
+use condenser::model::{Condensed, Conversation, EngineOptions, Message, ShapeName};
+use condenser::pipeline::{
+    Batch, BatchOptions, PlannedInput, PlannedPart, Slice, TableOptions, count_words_of, load_tokenizer,
+};
 use condenser::shape;
+use condenser::text::WordStatistics;
 
 use super::args::ExplainArgs;
-use super::{Ending, block_on_thread, check_stop, message};
+use super::compress::{counts_words, with_words};
+use super::{Ending, block_on_thread, check_stop, message, tokenizer_file};
 
 /// How much of a message is shown.
 const PREVIEW_CHARS: usize = 60;
@@ -22,9 +26,19 @@ pub(crate) fn run(args: ExplainArgs) -> Result<Ending> {
 }
 
 fn explain(args: ExplainArgs, stop: &AtomicBool) -> Result<Ending> {
-    let engine = Engine::new(args.engine.over(EngineOptions::default()))?.explaining(true);
+    let stores = args.stores.stores();
+    let options = args.engine.over(EngineOptions::default());
+    let counter = load_tokenizer(&options.tokenizer, |path| tokenizer_file(path, &stores))?;
+    let engine = match counter {
+        Some(loaded) => Engine::counting(options, loaded.counter)?,
+        None => Engine::new(options)?,
+    }
+    .explaining(true);
+    let inputs = expand(&args.inputs, &stores)?;
+    let words = if counts_words(engine.options()) { Some(words_of(inputs.clone(), args.shape)?) } else { None };
+    let engine = with_words(engine, words.as_ref());
     let (mut scratch, mut found, mut rejected) = (Scratch::default(), false, false);
-    for input in expand(&args.inputs, &args.stores.stores())? {
+    for input in inputs {
         let mut source = open_input(&input, &Slice::Whole, BatchOptions::default(), &TableOptions::default())?;
         while let Some(batch) = source.next_batch()? {
             let Batch::Lines(batch) = batch else {
@@ -61,6 +75,15 @@ fn explain(args: ExplainArgs, stop: &AtomicBool) -> Result<Ending> {
         _ if rejected => Ok(Ending::Rejects),
         _ => Ok(Ending::Clean),
     }
+}
+
+/// The words of the inputs, counted as a job would count them that reads each as a whole.
+fn words_of(inputs: Vec<Input>, shape: Option<ShapeName>) -> Result<WordStatistics> {
+    let options = TableOptions { shape, ..TableOptions::default() };
+    let (corpus, planned) = Inputs::plan(inputs, BatchOptions::default(), options, u64::MAX)?;
+    let parts: Vec<PlannedPart> = (0..planned.len()).map(|input| PlannedPart { input, slice: Slice::Whole }).collect();
+    let inputs: Vec<PlannedInput> = planned.into_iter().map(|(input, _)| input).collect();
+    count_words_of(&corpus, &inputs, &parts, shape)
 }
 
 fn describe(conversation: &Conversation<'_>, condensed: &Condensed) -> String {

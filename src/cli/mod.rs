@@ -31,7 +31,7 @@ use clap::Parser;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::{Location, Place, StoreConfig, Stores};
 use condenser::pipeline::bridge::{Bridge, is_guarded};
-use condenser::pipeline::{JobSettings, Seconds};
+use condenser::pipeline::{JobArgs, JobSettings, Seconds};
 
 use args::{Cli, Command};
 
@@ -189,6 +189,27 @@ fn stores(timeout: Option<Seconds>, retries: Option<usize>, settings: BTreeMap<S
 /// The stores that a job asks for.
 fn stores_of(job: &JobSettings) -> Stores {
     stores(job.store_timeout, job.store_retries, job.store.settings())
+}
+
+/// A job with everything that holds, and with what counts its tokens.
+fn settled(args: JobArgs) -> Result<JobSettings> {
+    let settings = args.settle(&environment)?;
+    let stores = stores_of(&settings);
+    settings.with_counter(|path| tokenizer_file(path, &stores))
+}
+
+/// The bytes of the file that the option `tokenizer` names.
+fn tokenizer_file(path: &str, stores: &Stores) -> Result<Vec<u8>> {
+    let place = place(Path::new(path), stores)?;
+    let missing = |message: &str| {
+        Error::new(ErrorKind::Usage, path, message)
+            .hinting("`tokenizer` takes chars, o200k_base, cl100k_base or the path of a tokenizer.json")
+    };
+    let bytes = place.read_all().map_err(|error| match place.as_local() {
+        Some(_) => missing("the tokenizer file cannot be read").because(error),
+        None => error,
+    })?;
+    bytes.ok_or_else(|| missing("there is no such tokenizer file"))
 }
 
 /// The place that a path or an address names.

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{Rejects, Run};
 use condenser::pipeline::{BatchOptions, Plan, Target};
+use condenser::text::WordStatistics;
 
 use super::args::RetryArgs;
-use super::{Ending, compress, environment, place, stores_of};
+use super::{Ending, compress, place, settled, stores_of};
 
 /// Runs the command.
 pub(crate) fn run(args: RetryArgs) -> Result<Ending> {
     let usage = |message: &str| Err(Error::new(ErrorKind::Usage, "", message));
-    let settings = args.job.settle(&environment)?;
+    let settings = settled(args.job)?;
     let stores = stores_of(&settings);
     let [rejected] = &*settings.inputs else { return usage("name one run whose rejects are to be read again") };
     let Target::Run(output) = &settings.target else { return usage("name a directory for the new run with --output") };
@@ -23,7 +24,7 @@ pub(crate) fn run(args: RetryArgs) -> Result<Ending> {
     let (corpus, inputs) = Rejects::plan(rejected, batches, compress::tables_of(&settings))?;
     let plan = Plan::new(options.clone(), inputs)?;
     let run = compress::place_of(output, &args.place, &stores)?;
-    let engine = compress::engine(&settings)?;
-    let outcome = compress::run_plan(&settings, engine, Arc::new(corpus), &plan, &run, args.place.shard);
+    let make = |words: Option<&WordStatistics>| compress::engine(&settings, words);
+    let outcome = compress::run_plan(&settings, &make, Arc::new(corpus), plan, &run, args.place.shard);
     Ok(compress::finish(&settings, &outcome?, Some(&run)))
 }

@@ -6,9 +6,10 @@ use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::Place;
 use condenser::io::{Run, expand};
 use condenser::pipeline::{JobKind, JobSettings, Target, read_job};
+use condenser::text::WordStatistics;
 
 use super::args::RunArgs;
-use super::{Ending, compaction, compress, dry_run, environment, message, report, stores_of};
+use super::{Ending, compaction, compress, dry_run, message, report, settled, stores_of};
 
 /// Runs the command.
 pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
@@ -27,8 +28,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
         JobKind::Compaction => compaction::run(&settings, &run, &stores),
         JobKind::Compress | JobKind::Dataset | JobKind::Report => {
             let inputs = expand(&settings.inputs, &stores)?;
-            let engine = compress::engine(&settings)?;
-            let outcome = compress::into_run(&settings, engine, inputs, &run, args.place.shard)?;
+            let make = |words: Option<&WordStatistics>| compress::engine(&settings, words);
+            let outcome = compress::into_run(&settings, &make, inputs, &run, args.place.shard)?;
             let ending = compress::finish(&settings, &outcome, Some(&run));
             if settings.kind == JobKind::Dataset && outcome.manifest.is_some() && !settings.quiet {
                 message::note(&counts(&run)?);
@@ -45,7 +46,7 @@ fn read(path: &Path, sets: &[String]) -> Result<JobSettings> {
     let name = path.to_string_lossy();
     let text = std::fs::read_to_string(path)
         .map_err(|error| Error::new(ErrorKind::Usage, &*name, "the job file cannot be read").because(error))?;
-    read_job(&name, &text, sets)?.settle(&environment).map_err(|mut error| {
+    settled(read_job(&name, &text, sets)?).map_err(|mut error| {
         let place = [&*name, &*error.place].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
         error.place = place.join(": ");
         error

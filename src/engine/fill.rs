@@ -1,17 +1,21 @@
 //! The only step that writes text: asks the summary floor for each group and reference, and drops what is not
 //! shorter. Knows no order of messages; what it cannot fill stays as it was.
 
+use std::sync::Arc;
+
 use crate::model::{
     Action, CompressionDepth, Conversation, EngineOptions, NewBody, Provenance, ProvenancePlace, Reason, Role, marker,
     summary_id,
 };
 use crate::stage::classify::{Depth, judge};
-use crate::stage::{Claim, FlowKind, Group, GroupKind, Plan, Recompact, Stage, View, line_changes};
+use crate::stage::{Claim, FlowKind, Group, GroupKind, Plan, Recompact, Signal, Stage, View, line_changes};
 use crate::summary::{
-    Draft, Proposal, Spoken, Style, Voice, Wrap, digest, is_general, outline, shows_best_unit, split_code, summarize,
+    Adapter, Draft, Hints, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, digest, is_general, outline, prepass,
+    shows_best_unit, split_code, summarize, superseded, topic,
 };
 use crate::text::{Lexer, TextView};
 
+use super::advice::Advice;
 use super::count::Count;
 use super::ids::Names;
 use super::plan::claim_of;
@@ -19,6 +23,8 @@ use super::unit::{Filled, State, Unit};
 
 /// A replacement must save at least this share: less is not worth what it hides.
 const MIN_SAVING: f64 = 0.20;
+/// A reference to a correction says more than it saves.
+const MIN_MARK_SAVING: f64 = 0.05;
 /// A near duplicate must save more, since the reader has to look in two places.
 const MIN_NEAR_SAVING: f64 = 0.40;
 /// A merged summary of earlier summaries gets this share of them.
@@ -39,6 +45,10 @@ pub(super) struct Filler<'a> {
     /// The message that sets the task, see [`task_of`].
     pub(super) task: Option<usize>,
     pub(super) count: &'a Count,
+    /// What the caller's scorer and classifier say.
+    pub(super) advice: &'a Advice,
+    /// What `GroupKind::Adapter` points into.
+    pub(super) adapters: &'a [Arc<dyn Adapter>],
     /// Tokens of every message as it stands.
     pub(super) n_tokens: &'a [usize],
 }
@@ -93,6 +103,18 @@ impl<'a> Filler<'a> {
         let group = &plan.groups[group];
         match self.group(group, plan, style) {
             Ok(filled) => units.push(self.unit(group.members.clone(), State::Replaced(filled))),
+            // What is not told together is told one by one.
+            Err(reason) if matches!(group.kind, GroupKind::Flow(_) | GroupKind::Cluster) => {
+                for &index in &group.members {
+                    let single = Group { members: vec![index], kind: GroupKind::Summary };
+                    let filled = if self.view.chars(index) < MIN_PART_CHARS {
+                        None
+                    } else {
+                        self.group(&single, plan, style).ok()
+                    };
+                    units.push(self.unit(vec![index], filled.map_or(State::Kept(reason), State::Replaced)));
+                }
+            }
             Err(reason) => {
                 units.extend(group.members.iter().map(|&index| Unit::kept(index, reason, self.n_tokens[index])));
             }
@@ -125,8 +147,18 @@ impl<'a> Filler<'a> {
                 let candidate = Candidate { proposal, action: Action::Compressed, reason, min_saving: MIN_SAVING };
                 return self.accept(candidate, provenance, members).ok_or(reverted);
             }
+            (GroupKind::ToolPrepass, Some(view)) => prepass(&view, plan.cuts_of(first)).map(Proposal::complete),
+            (GroupKind::Adapter(adapter), Some(view)) => {
+                let large = self.view.is_large(first);
+                let is_protected = |piece: &TextView<'_>| !large && judge(piece, Depth::Decide).is_hard();
+                let wanted = Wanted { wrap: &wrap, style, is_protected: &is_protected };
+                let spoken = Spoken { view, voice: self.voice(first), hints: self.hints(first) };
+                self.adapters[adapter].compress(&spoken, &wanted).map(Proposal::complete)
+            }
+            (GroupKind::Flow(kind), _) => chain(kind, &self.spoken(members), &wrap, style),
+            (GroupKind::Cluster, _) => Some(topic(&self.spoken(members), &wrap, style)),
             (_, Some(view)) if members.len() == 1 => {
-                let spoken = Spoken { view, voice: self.voice(first) };
+                let spoken = Spoken { view, voice: self.voice(first), hints: self.hints(first) };
                 one_text(&spoken, self.view.is_large(first), plan.verdicts[first].is_output, &wrap, style)
             }
             _ => Some(summarize(&self.spoken(members), &wrap, style, None)),
@@ -139,13 +171,23 @@ impl<'a> Filler<'a> {
         };
         let min_saving = MIN_SAVING * (n_chars - code) as f64 / n_chars as f64;
         let action = if group.kind == GroupKind::CodeSplit { Action::CodeSplit } else { Action::Compressed };
-        let candidate = Candidate { proposal: proposal.ok_or(reverted)?, action, reason: reason_of(group), min_saving };
+        let candidate =
+            Candidate { proposal: proposal.ok_or(reverted)?, action, reason: self.reason_of(group), min_saving };
         self.accept(candidate, provenance, members).ok_or(reverted)
+    }
+
+    fn reason_of(&self, group: &Group) -> Reason {
+        match group.kind {
+            GroupKind::Adapter(adapter) => self.adapters[adapter].reason(),
+            _ => reason_of(group),
+        }
     }
 
     /// The texts of messages that have one, with their speakers.
     pub(super) fn spoken(&self, members: &[usize]) -> Vec<Spoken<'a>> {
-        let spoken = |&index: &usize| Some(Spoken { view: self.view.text(index)?, voice: self.voice(index) });
+        let spoken = |&index: &usize| {
+            Some(Spoken { view: self.view.text(index)?, voice: self.voice(index), hints: self.hints(index) })
+        };
         members.iter().filter_map(spoken).collect()
     }
 
@@ -163,7 +205,7 @@ impl<'a> Filler<'a> {
     }
 
     /// The reference for a duplicate or for what was corrected; the error is the reason why it stays.
-    fn reference(&self, index: usize, claim: &Claim, _style: Style) -> Result<Filled, Reason> {
+    fn reference(&self, index: usize, claim: &Claim, style: Style) -> Result<Filled, Reason> {
         let n_chars = self.view.chars(index);
         let mut draft = Draft::default();
         let (action, reason, reverted, min_saving) = match *claim {
@@ -176,12 +218,27 @@ impl<'a> Filler<'a> {
                 self.say_differences(index, target, &mut draft);
                 (Action::FuzzyDeduped, Reason::FuzzyDuplicate, Reason::DuplicateReverted, MIN_NEAR_SAVING)
             }
-            Claim::SupersededBy { .. } => return Err(Reason::ContradictionReverted),
+            Claim::SupersededBy { target, signal } => return self.superseded(index, target, signal, style),
             Claim::Keep(reason) => return Err(reason),
             Claim::Group(_) => return Err(Reason::DuplicateReverted),
         };
         let candidate = Candidate { proposal: Proposal::complete(draft), action, reason, min_saving };
         self.accept(candidate, self.provenance(&[index]), &[index]).ok_or(reverted)
+    }
+
+    /// The fullest reference to the correction that saves enough; code does not shrink.
+    fn superseded(&self, index: usize, target: usize, signal: Signal, style: Style) -> Result<Filled, Reason> {
+        let (action, reason) = (Action::Contradicted, Reason::Contradicted);
+        let spoken = self.spoken(&[index]);
+        let Some(spoken) = spoken.first() else { return Err(Reason::ContradictionReverted) };
+        let code: usize = spoken.view.fences.iter().map(|fence| fence.span.of(spoken.view.text).chars().count()).sum();
+        let n_chars = self.view.chars(index);
+        let min_saving = MIN_MARK_SAVING * n_chars.saturating_sub(code) as f64 / n_chars.max(1) as f64;
+        let drafts = superseded(spoken, &self.names.shown(target), signal.as_str(), style).into_iter();
+        drafts
+            .map(|draft| Candidate { proposal: Proposal::complete(draft), action, reason, min_saving })
+            .find_map(|candidate| self.accept(candidate, self.provenance(&[index]), &[index]))
+            .ok_or(Reason::ContradictionReverted)
     }
 
     fn say_differences(&self, index: usize, target: usize, draft: &mut Draft) {
@@ -194,6 +251,11 @@ impl<'a> Filler<'a> {
                 }
             }
         }
+    }
+
+    /// What is known of the only text of a message.
+    fn hints(&self, index: usize) -> Hints<'a> {
+        self.view.text_parts(index).next().map(|(part, _)| self.advice.hints(index, part)).unwrap_or_default()
     }
 
     fn voice(&self, index: usize) -> Voice {
@@ -237,7 +299,7 @@ impl<'a> Filler<'a> {
             if !large && text.fences.is_empty() && verdict.is_hard() {
                 continue;
             }
-            let spoken = Spoken { view: text, voice: self.voice(index) };
+            let spoken = Spoken { view: text, voice: self.voice(index), hints: self.advice.hints(index, part) };
             let proposal = one_text(&spoken, large, verdict.is_output, wrap, style);
             let shorter = proposal.and_then(|proposal| proposal.accept(|length| saves(length, n_chars, MIN_SAVING)));
             if let Some(draft) = shorter {
@@ -268,7 +330,7 @@ impl<'a> Filler<'a> {
         }
         self.lexer.clear();
         let lexed = self.lexer.lex(&joined);
-        let text = Spoken { view: self.lexer.view(&joined, &lexed), voice: Voice::Other };
+        let text = Spoken { view: self.lexer.view(&joined, &lexed), voice: Voice::Other, hints: self.advice.general() };
         let max_chars = ((joined.chars().count() as f64 * RECOMPACT_SHARE) as usize).min(MAX_RECOMPACT_CHARS);
         summarize(&[text], wrap, Style::new(CompressionDepth::Gentle), Some(max_chars))
     }
@@ -354,6 +416,7 @@ fn one_text(spoken: &Spoken<'_>, large: bool, is_output: bool, wrap: &Wrap, styl
     if body.is_none()
         && style.depth < CompressionDepth::Aggressive
         && (text.counts.chars as usize) < MIN_CUT_CHARS
+        && spoken.hints.tokens.is_none()
         && !shows_best_unit(spoken, style)
     {
         return None;

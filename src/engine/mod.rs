@@ -1,6 +1,7 @@
 //! One conversation: profile → plan → fill → assemble, and its metrics. Knows nothing of records, files and
 //! tables.
 
+mod advice;
 mod assemble;
 mod budget;
 mod context;
@@ -14,12 +15,14 @@ mod unit;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::model::{Condensed, Conversation, EngineOptions, Reason};
+use crate::model::{Condensed, Conversation, EngineOptions, Reason, Tokenizer};
 use crate::stage::classify::Depth;
 use crate::stage::{Plan, Profiles, Stage, View};
+use crate::summary::{Adapter, EntropyScorer, TokenClassifier, adapters};
 use crate::text::Lexer;
-use crate::text::tokens::TokenCounter;
+use crate::text::tokens::{self, TokenCounter};
 
+use advice::{Advice, Plugins};
 use assemble::assemble;
 use count::Count;
 use fill::{Filler, task_of};
@@ -32,6 +35,7 @@ pub struct Engine {
     stages: Vec<Box<dyn Stage>>,
     depth: Depth,
     count: Count,
+    plugins: Plugins,
 }
 
 /// The memory that one worker reuses from conversation to conversation.
@@ -46,17 +50,37 @@ impl Engine {
     /// Checks the options and compiles the preserve patterns.
     ///
     /// # Errors
-    /// Names the option that cannot be used.
+    /// Names the option that cannot be used, also a `tokenizer.json`, which [`Engine::counting`] takes.
     pub fn new(options: EngineOptions) -> Result<Self> {
-        let stages = plan::stages(&options)?;
-        Ok(Self::with_stages(options, stages))
+        let counter = match &options.tokenizer {
+            Tokenizer::Chars => None,
+            named => Some(tokens::counter(named)?),
+        };
+        Self::of(options, counter)
+    }
+
+    /// Like [`Engine::new`], counting tokens with `counter`, whatever the option `tokenizer` names.
+    ///
+    /// # Errors
+    /// Names the option that cannot be used.
+    pub fn counting(options: EngineOptions, counter: Arc<dyn TokenCounter>) -> Result<Self> {
+        Self::of(options, Some(counter))
+    }
+
+    fn of(options: EngineOptions, counter: Option<Arc<dyn TokenCounter>>) -> Result<Self> {
+        options.check()?;
+        let adapters = adapters(&options.adapters);
+        let stages = plan::stages(&options, &adapters)?;
+        let count = Count::new(&options, counter);
+        let plugins = Plugins { adapters, ..Plugins::default() };
+        Ok(Self { count, plugins, ..Self::with_stages(options, stages) })
     }
 
     /// An engine with stages of your own. A message that no stage claims is kept.
     #[must_use]
     pub fn with_stages(options: EngineOptions, stages: Vec<Box<dyn Stage>>) -> Self {
         let count = Count::new(&options, None);
-        Self { options, stages, depth: Depth::Decide, count }
+        Self { options, stages, depth: Depth::Decide, count, plugins: Plugins::default() }
     }
 
     /// Names all reasons of the classifier in the decisions instead of the first hard one; costs time and changes
@@ -67,10 +91,35 @@ impl Engine {
         self
     }
 
-    /// Counts tokens with `counter` instead of what the option `tokenizer` names.
+    /// Counts tokens with `counter`, for an engine with stages of its own.
     #[must_use]
     pub fn with_counter(mut self, counter: Arc<dyn TokenCounter>) -> Self {
         self.count = Count::new(&self.options, Some(counter));
+        self
+    }
+
+    /// Asks `adapters` first, in their order, then those that the option `adapters` names.
+    ///
+    /// # Errors
+    /// None that [`Engine::new`] did not have.
+    pub fn with_adapters(mut self, mut adapters: Vec<Arc<dyn Adapter>>) -> Result<Self> {
+        adapters.append(&mut self.plugins.adapters);
+        self.stages = plan::stages(&self.options, &adapters)?;
+        self.plugins.adapters = adapters;
+        Ok(self)
+    }
+
+    /// Asks `scorer` which sentences tell most; how its scores are used says the option `entropy_scorer_mode`.
+    #[must_use]
+    pub fn with_entropy(mut self, scorer: Arc<dyn EntropyScorer>) -> Self {
+        self.plugins.entropy = Some(scorer);
+        self
+    }
+
+    /// Asks `classifier` which tokens of prose can go. It comes before clauses, entropy and the scorer of facts.
+    #[must_use]
+    pub fn with_token_classifier(mut self, classifier: Arc<dyn TokenClassifier>) -> Self {
+        self.plugins.tokens = Some(classifier);
         self
     }
 
@@ -90,8 +139,18 @@ impl Engine {
         let view = self.view(conversation, &scratch.profiles);
         let names = Names::new(conversation);
         let task = task_of(conversation);
-        let mut filler =
-            Filler { view, names: &names, lexer: &mut scratch.lexer, task, count: &self.count, n_tokens: &n_tokens };
+        let advice = Advice::ask(&self.plugins, &view, &plan);
+        let (lexer, count) = (&mut scratch.lexer, &self.count);
+        let mut filler = Filler {
+            view,
+            names: &names,
+            lexer,
+            task,
+            count,
+            advice: &advice,
+            adapters: &self.plugins.adapters,
+            n_tokens: &n_tokens,
+        };
         let (units, budget) = match self.options.token_budget {
             None => (budget::unlimited(&mut filler, &mut plan), None),
             Some(max_tokens) => {
@@ -102,6 +161,7 @@ impl Engine {
         let assembled = assemble(&view, &plan, units);
         let mut metrics = scratch.meter.measure(&view, &assembled, total, &mut scratch.lexer);
         metrics.budget = budget;
+        metrics.counts.scorer_fallbacks = advice.n_fallbacks;
         Condensed { messages: assembled.messages, decisions: assembled.decisions, metrics }
     }
 

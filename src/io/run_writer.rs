@@ -8,6 +8,7 @@ use futures::future::try_join_all;
 use super::disk::is_unfinished;
 use super::encoder::TableEncoder;
 use super::run_documents::{COMMITS, MANIFEST, PLAN, holds_run, read, read_commits, read_plan};
+use super::run_words::words_entry;
 use super::store::{BlobWriter, Place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
@@ -31,6 +32,8 @@ const MAX_NAMED: usize = 10;
 pub struct RunWriter {
     root: Place,
     options: JobOptions,
+    /// Hash of the word statistics that the plan promises.
+    words: Option<String>,
 }
 
 impl RunWriter {
@@ -41,7 +44,7 @@ impl RunWriter {
     /// `Usage` when the directory holds another job's run, or inputs or options have changed: says which.
     pub async fn open(root: impl Into<Place>, plan: &Plan) -> Result<(Self, Vec<Commit>)> {
         let (root, asked) = (root.into(), plan.clone());
-        let writer = Self { root: root.clone(), options: plan.options.clone() };
+        let writer = Self::of(root.clone(), plan);
         // A store may be slow to answer; signals must be heard meanwhile.
         let commits = Bridge::run_blocking("run", move || resume(&root, &asked)).await?;
         if commits.is_none() {
@@ -78,8 +81,12 @@ impl RunWriter {
             );
             return Err(Error::new(ErrorKind::Usage, place, message));
         }
-        let writer = Self { root, options: plan.options.clone() };
+        let writer = Self::of(root, &plan);
         Ok((plan, commits, writer))
+    }
+
+    fn of(root: Place, plan: &Plan) -> Self {
+        Self { root, options: plan.options.clone(), words: plan.word_statistics_blake3.clone() }
     }
 
     /// The map of a run with one conversation, also under a name of its own.
@@ -261,6 +268,9 @@ impl Sink for RunWriter {
     async fn finish(&self, mut manifest: Manifest) -> Result<Manifest> {
         if self.options.verbatim_map && manifest.totals.conversations == 1 {
             self.write_only_map(&mut manifest).await?;
+        }
+        if let Some(promised) = &self.words {
+            manifest.files.push(words_entry(&self.root, promised)?);
         }
         self.root.join(MANIFEST).write_atomic(seal(&manifest)?.as_bytes()).await?;
         self.sweep();

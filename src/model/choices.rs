@@ -112,7 +112,7 @@ pub enum EntropyMode {
 
 /// How tokens are counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(from = "String", into = "String")]
+#[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
 pub enum Tokenizer {
     /// `ceil(chars / 3.5)`.
@@ -125,13 +125,20 @@ pub enum Tokenizer {
     File(String),
 }
 
-impl From<String> for Tokenizer {
-    fn from(name: String) -> Self {
+impl TryFrom<String> for Tokenizer {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
         match name.as_str() {
-            "chars" => Self::Chars,
-            "o200k_base" => Self::O200kBase,
-            "cl100k_base" => Self::Cl100kBase,
-            _ => Self::File(name),
+            "chars" => Ok(Self::Chars),
+            "o200k_base" => Ok(Self::O200kBase),
+            "cl100k_base" => Ok(Self::Cl100kBase),
+            path if std::path::Path::new(path).extension().is_some_and(|extension| extension == "json") => {
+                Ok(Self::File(name))
+            }
+            _ => Err(format!(
+                "`{name}` is no tokenizer; expected chars, o200k_base, cl100k_base or the path of a tokenizer.json"
+            )),
         }
     }
 }
@@ -151,11 +158,6 @@ impl std::str::FromStr for Tokenizer {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        match Self::from(name.to_owned()) {
-            Self::File(path) if !path.ends_with(".json") => {
-                Err("expected chars, o200k_base, cl100k_base or the path of a tokenizer.json".to_owned())
-            }
-            tokenizer => Ok(tokenizer),
-        }
+        Self::try_from(name.to_owned())
     }
 }

@@ -59,6 +59,20 @@ named! {
 }
 
 named! {
+    /// What a chain of messages is.
+    pub enum FlowKind {
+        /// A question and its answer.
+        Qa = "qa",
+        /// A request and what was done.
+        Request = "request_action",
+        /// A statement and its correction.
+        Correction = "correction",
+        /// A statement and its confirmation.
+        Acknowledgment = "acknowledgment",
+    }
+}
+
+named! {
     /// Why. The first group are rules in the order in which they are tried; the others are found by the classifier.
     pub enum Reason {
         /// The conversation is below `compression_threshold`.

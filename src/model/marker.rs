@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use super::FlowKind;
+
 /// The dash of the formats, with its blanks.
 const DASH: &str = " — ";
 /// A text that looks like a summary is taken for one up to this many bytes; longer ones are somebody's own words.
@@ -18,6 +20,21 @@ pub fn duplicate(target_id: &str, n_chars: usize) -> String {
 #[must_use]
 pub fn near_duplicate(target_id: &str, n_chars: usize, similarity: f64) -> String {
     format!("[cce:near-dup of {target_id}{DASH}{n_chars} chars, ~{:.0}% match]", (similarity * 100.0 + 0.5).floor())
+}
+
+/// What the text of a superseded message begins with.
+pub const SUPERSEDED: &str = "[cce:superseded by ";
+
+/// `[cce:superseded by <id> (<signal>) — `, which a summary and `]` follow.
+#[must_use]
+pub fn superseded_start(target_id: &str, signal: &str) -> String {
+    format!("{SUPERSEDED}{target_id} ({signal}){DASH}")
+}
+
+/// `[cce:superseded by <id> — <signal>]`.
+#[must_use]
+pub fn superseded_brief(target_id: &str, signal: &str) -> String {
+    format!("{SUPERSEDED}{target_id}{DASH}{signal}]")
 }
 
 /// `[<n> messages of general discussion omitted]`.
@@ -52,6 +69,18 @@ pub fn merge_suffix(n_messages: usize) -> String {
     suffix
 }
 
+/// ` (<n> messages, <kind>)`.
+#[must_use]
+pub fn chain_suffix(n_messages: usize, kind: FlowKind) -> String {
+    format!(" ({n_messages} messages, {})", kind.as_str())
+}
+
+/// ` (<n> messages)`.
+#[must_use]
+pub fn topic_suffix(n_messages: usize) -> String {
+    format!(" ({n_messages} messages)")
+}
+
 /// What separates the entities from the summary.
 pub const ENTITIES: &str = " | entities: ";
 
@@ -60,7 +89,13 @@ pub const ENTITIES: &str = " | entities: ";
 #[must_use]
 pub fn stands_for_others(text: &str) -> bool {
     let text = text.trim();
-    if !text.starts_with('[') || text.len() > MAX_MARKER_BYTES {
+    if !text.starts_with('[') {
+        return false;
+    }
+    if text.starts_with(SUPERSEDED) {
+        return is_superseded(text);
+    }
+    if text.len() > MAX_MARKER_BYTES {
         return false;
     }
     inner_summary(text).is_some() || is_reference(text) || is_truncation(text) || is_omission(text) || is_context(text)
@@ -78,11 +113,19 @@ pub fn inner_summary(text: &str) -> Option<&str> {
     };
     let inner = rest.strip_suffix(']')?;
     let inner = inner.rsplit_once(ENTITIES).map_or(inner, |(before, _)| before);
-    let merged = inner.strip_suffix(" messages merged)").and_then(|head| head.rsplit_once(" ("));
-    Some(match merged {
-        Some((before, count)) if count.bytes().all(|b| b.is_ascii_digit()) => before,
+    let counted = inner.strip_suffix(')').and_then(|head| head.rsplit_once(" ("));
+    Some(match counted {
+        Some((before, count)) if is_count(count) => before,
         _ => inner,
     })
+}
+
+/// `3 messages merged`, `3 messages`, `3 messages, qa`.
+fn is_count(text: &str) -> bool {
+    let Some((count, kind)) = text.split_once(" messages") else { return false };
+    let is_kind =
+        || kind.strip_prefix(", ").is_some_and(|kind| FlowKind::ALL.iter().any(|known| known.as_str() == kind));
+    counted(count, "") && (matches!(kind, "" | " merged") || is_kind())
 }
 
 /// The id that a `[cce:dup of …]` or `[cce:near-dup of …]` refers to, and the length of the text that it replaced.
@@ -92,6 +135,18 @@ pub fn referred(text: &str) -> Option<(&str, usize)> {
     let rest = head.strip_prefix("dup of ").or_else(|| head.strip_prefix("near-dup of "))?;
     let (id, tail) = rest.rsplit_once(DASH)?;
     Some((id, tail.split_once(" chars")?.0.parse().ok()?))
+}
+
+/// The id that a `[cce:superseded by …]` refers to.
+#[must_use]
+pub fn superseded_by(text: &str) -> Option<&str> {
+    let rest = text.trim().lines().next()?.strip_prefix(SUPERSEDED)?.strip_suffix(']')?;
+    let is_signal = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+    let full = rest.match_indices(DASH).find_map(|(at, _)| {
+        let (id, signal) = rest.get(..at)?.strip_suffix(')')?.rsplit_once(" (")?;
+        is_signal(signal).then_some(id)
+    });
+    full.or_else(|| rest.rsplit_once(DASH).filter(|(_, signal)| is_signal(signal)).map(|(id, _)| id))
 }
 
 fn is_summary_id(id: &str) -> bool {
@@ -106,7 +161,35 @@ fn is_reference(text: &str) -> bool {
     let body = |verb: &str| rest.strip_prefix(verb).and_then(|rest| rest.rsplit_once(DASH)).map(|(_, tail)| tail);
     body("dup of ").is_some_and(|tail| one_line && counted(tail, " chars"))
         || body("near-dup of ").is_some_and(|tail| tail.ends_with("% match") && tail.contains(" chars, ~"))
-        || (one_line && rest.starts_with("superseded by ") && rest.contains(DASH))
+}
+
+/// One line, and behind a blank line nothing but fenced blocks.
+fn is_superseded(text: &str) -> bool {
+    let (head, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let is_head = head.len() <= MAX_MARKER_BYTES && head.ends_with(']') && head.contains(DASH);
+    is_head && (rest.is_empty() || rest.starts_with('\n') && is_fenced(rest))
+}
+
+/// True for fenced blocks with blank lines between them.
+fn is_fenced(text: &str) -> bool {
+    let mut open: Option<&str> = None;
+    text.lines().all(|line| {
+        let line = line.trim();
+        let n_run = line.bytes().take_while(|&byte| byte == b'`' || byte == b'~').count();
+        let run = line.get(..n_run).filter(|_| n_run >= 3);
+        match (open, run) {
+            (None, None) => line.is_empty(),
+            (None, Some(_)) => {
+                open = run;
+                true
+            }
+            (Some(opening), Some(closing)) if closing.starts_with(opening) && closing.len() == line.len() => {
+                open = None;
+                true
+            }
+            (Some(_), _) => true,
+        }
+    })
 }
 
 fn is_truncation(text: &str) -> bool {
@@ -135,7 +218,7 @@ fn counted(text: &str, unit: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{inner_summary, stands_for_others};
+    use super::{inner_summary, stands_for_others, superseded_by};
 
     #[test]
     fn markers_are_recognised_as_a_whole_only() {
@@ -145,8 +228,11 @@ mod tests {
             "[cce:dup of m3 — 545 chars]",
             "[cce:near-dup of m3 — 545 chars, ~91% match]\n+ endpoint=10.0.0.3",
             "[cce:superseded by m9 (retraction) — use pg]",
+            "[cce:superseded by m9 — retraction]\n\n```sh\nmake\n```\n\n~~~\nunclosed",
             "[truncated — 5000 chars: first words]",
             "[1 message of general discussion omitted]",
+            "[summary: Q: how? → A: so (confirmed) (3 messages, qa) | entities: Redis]",
+            "[summary: [Redis, KMS-7781] one → two (4 messages)]",
             "[context: fetchData calls the API.] [summary: handles retries]",
         ] {
             assert!(stands_for_others(marker), "{marker}");
@@ -158,15 +244,30 @@ mod tests {
             "[summary#x: y]",
             "[cce:dup of m3]",
             "a [summary: x]",
+            "[cce:superseded by m9 — retraction] and then\n\n```\nx\n```",
+            "[cce:superseded by m9 — retraction]\n\n```\nx\n```\n\nmy own words",
         ] {
             assert!(!stands_for_others(own_words), "{own_words}");
         }
     }
 
     #[test]
+    fn the_id_of_a_correction_is_found() {
+        assert_eq!(superseded_by("[cce:superseded by a — b (wait_correction) — No (x) — y]"), Some("a — b"));
+        assert_eq!(superseded_by("[cce:superseded by m3 — dont_directive]\n\n```\nx\n```"), Some("m3"));
+        assert_eq!(superseded_by("[cce:superseded by m3]"), None);
+    }
+
+    #[test]
     fn the_inner_text_comes_without_suffixes() {
         assert_eq!(inner_summary("[summary: a b (2 messages merged) | entities: a]"), Some("a b"));
         assert_eq!(inner_summary("[summary#cce_sum_9z: a (b)]"), Some("a (b)"));
+        assert_eq!(
+            inner_summary("[summary: Q: a → A: b (confirmed) (3 messages, qa)]"),
+            Some("Q: a → A: b (confirmed)")
+        );
+        assert_eq!(inner_summary("[summary: [x] a → b (12 messages) | entities: c]"), Some("[x] a → b"));
+        assert_eq!(inner_summary("[summary: a (two messages)]"), Some("a (two messages)"));
         assert_eq!(inner_summary("summary: a"), None);
     }
 }

@@ -8,6 +8,7 @@ mod decision;
 pub mod marker;
 mod metrics;
 mod options;
+mod presets;
 mod provenance;
 mod reject;
 
@@ -17,11 +18,12 @@ pub use choices::{
 };
 pub use condensed::{Condensed, NewBody, Original, Output, Replacement};
 pub use conversation::{Content, Conversation, Message, Part, Role, ShapeName, ToolCall};
-pub use decision::{Action, Decision, Reason};
+pub use decision::{Action, Decision, FlowKind, Reason};
 pub use metrics::{ActionCounts, BudgetOutcome, Metrics};
 pub use options::{
     DEFAULT_CLUSTER_THRESHOLD, DEFAULT_FUZZY_THRESHOLD, DEFAULT_IMPORTANCE_THRESHOLD, DEFAULT_RECENCY_WINDOW,
     DEFAULT_RESUMMARIZE_AFTER, DEFAULT_TOPIC_THRESHOLD, EngineArgs, EngineOptions,
 };
+pub use presets::Preset;
 pub use provenance::{PROVENANCE_KEY, Provenance, summary_id};
 pub use reject::{Reject, RejectReason};

@@ -8,6 +8,8 @@ use super::choices::{
     AdapterName, BudgetStrategy, CompressionDepth, EntropyMode, EntropySource, PreservePattern, ProvenancePlace,
     Tokenizer,
 };
+use super::presets::Preset;
+use crate::error::{Error, ErrorKind, Result};
 
 /// Recent turns are what the next answer depends on; four covers a question, a call, its result and an answer.
 pub const DEFAULT_RECENCY_WINDOW: usize = 4;
@@ -41,18 +43,26 @@ macro_rules! options {
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, clap::Args)]
         #[serde(default, deny_unknown_fields)]
         pub struct EngineArgs {
+            /// Options that go well together; every option beside it goes before what it sets.
+            #[arg(long, help_heading = "Engine", value_enum)]
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub preset: Option<Preset>,
             $($(#[$meta])* #[arg(long, help_heading = "Engine", $($arg)*)] pub $name: Option<$type>,)*
             $($(#[$ometa])* #[arg(long, help_heading = "Engine", $($oarg)*)] pub $oname: Option<$otype>,)*
         }
 
         impl EngineArgs {
-            /// These values where given, those of `base` elsewhere.
+            /// These values where given, those of the preset elsewhere, and those of `base` where neither has one. A
+            /// token budget of 0 takes the budget of a preset away.
             #[must_use]
             pub fn over(self, base: EngineOptions) -> EngineOptions {
-                EngineOptions {
+                let base = self.preset.map(Preset::options).map_or(base.clone(), |preset| preset.over(base));
+                let mut options = EngineOptions {
                     $($name: self.$name.unwrap_or(base.$name),)*
                     $($oname: self.$oname.or(base.$oname),)*
-                }
+                };
+                options.token_budget = options.token_budget.filter(|&tokens| tokens > 0);
+                options
             }
         }
     };
@@ -124,14 +134,47 @@ options! {
         entropy_scorer_mode: EntropyMode = EntropyMode::Augment, arg(value_enum, value_name = "MODE");
     }
     optional {
-        /// Tokens that a conversation may have.
+        /// Tokens that a conversation may have; 0 means any number.
         token_budget: usize, arg(value_name = "TOKENS");
         /// Sentence score under which a message is general discussion; 3 to 5 catch most of it.
-        relevance_threshold: f64, arg(value_name = "SCORE");
+        relevance_threshold: f64, arg(value_name = "SCORE", value_parser = parse_score);
     }
 }
 
-fn parse_share(text: &str) -> Result<f64, String> {
+impl EngineOptions {
+    /// Refuses values that no engine can work with. Options that merely do nothing without another one are let pass, so
+    /// that one of several can be switched off.
+    ///
+    /// # Errors
+    /// `Usage` names the option and what it takes.
+    pub fn check(&self) -> Result<()> {
+        let wrong = |name: &str, message: String| Err(Error::new(ErrorKind::Usage, name, message));
+        let shares = [
+            ("fuzzy_threshold", self.fuzzy_threshold),
+            ("importance_threshold", self.importance_threshold),
+            ("contradiction_topic_threshold", self.contradiction_topic_threshold),
+            ("cluster_threshold", self.cluster_threshold),
+        ];
+        if let Some((name, share)) = shares.into_iter().find(|(_, share)| !(0.0..=1.0).contains(share)) {
+            return wrong(name, format!("{share} is no share; write a number from 0 to 1"));
+        }
+        match self.relevance_threshold {
+            Some(score) if !score.is_finite() || score < 0.0 => {
+                wrong("relevance_threshold", format!("{score} is no score; write 0 or more, 3 to 5 catch most"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn parse_score(text: &str) -> std::result::Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(score) if score.is_finite() && score >= 0.0 => Ok(score),
+        _ => Err("expected a number from 0 on; 3 to 5 catch most general discussion".to_owned()),
+    }
+}
+
+fn parse_share(text: &str) -> std::result::Result<f64, String> {
     match text.parse::<f64>() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
         _ => Err("expected a number from 0 to 1".to_owned()),

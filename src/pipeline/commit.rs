@@ -26,7 +26,11 @@ pub enum ConversationFormat {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobOptions {
     /// What the engine does.
+    #[serde(deserialize_with = "super::older::engine_options")]
     pub engine: EngineOptions,
+    /// BLAKE3 of the file that `tokenizer` names, in hex.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokenizer_blake3: Option<String>,
     /// How tables are written.
     pub format: ConversationFormat,
     /// The shape of all records; `null` when it is found out per file.

@@ -8,6 +8,7 @@ pub mod bridge;
 mod commit;
 mod compress;
 mod job;
+mod older;
 mod part;
 mod plan;
 mod ports;
@@ -18,6 +19,7 @@ mod sealed;
 mod tables;
 mod training;
 mod verify;
+mod words;
 mod work;
 
 pub use batch::{
@@ -30,8 +32,8 @@ pub use commit::{
 };
 pub use compress::{Context, MaxRejects, Outcome, ResourceLimits, batch_bytes, commit_path, compress, finish};
 pub use job::{
-    CompactionArgs, DEFAULT_MEMORY, DatasetArgs, DatasetShape, JobArgs, JobKind, JobSettings, ProgressMode, ReportArgs,
-    Seconds, Secret, Size, StoreArgs, Target, parse_size, read_job,
+    CompactionArgs, DEFAULT_MEMORY, DatasetArgs, DatasetShape, JobArgs, JobKind, JobSettings, LoadedTokenizer,
+    ProgressMode, ReportArgs, Seconds, Secret, Size, StoreArgs, Target, load_tokenizer, parse_size, read_job,
 };
 pub use plan::{DEFAULT_SPLIT_BYTES, Plan, PlannedInput, PlannedPart, Shard, Slice};
 pub use ports::{
@@ -49,3 +51,4 @@ pub use tables::{
 };
 pub use training::{ChatGuard, is_eval, training_schema};
 pub use verify::{Difference, verify_end, verify_part};
+pub use words::{WORD_SAMPLE_BYTES, count_words, count_words_of};

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{FORMAT_VERSION, JobOptions};
 use crate::error::{Error, ErrorKind, Result};
@@ -189,6 +189,9 @@ pub struct Plan {
     pub inputs: Vec<PlannedInput>,
     /// The parts in order.
     pub parts: Vec<PlannedPart>,
+    /// BLAKE3 of the word statistics that the job works with, in hex.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub word_statistics_blake3: Option<String>,
 }
 
 impl Plan {
@@ -213,7 +216,14 @@ impl Plan {
             options,
             inputs: planned,
             parts,
+            word_statistics_blake3: None,
         })
+    }
+
+    /// The same plan with the hash of the word statistics that the job works with.
+    #[must_use]
+    pub fn with_words(self, blake3: &str) -> Self {
+        Self { word_statistics_blake3: Some(blake3.to_owned()), ..self }
     }
 
     /// The input of a part.
@@ -238,6 +248,9 @@ impl Plan {
         if self.config_blake3 != later.config_blake3 {
             let value = |options: &JobOptions| serde_json::to_value(options).unwrap_or_default();
             option_differences("", &value(&self.options), &value(&later.options), &mut found);
+            if found.is_empty() {
+                found.push("options that are no longer there".to_owned());
+            }
         }
         for input in &self.inputs {
             match later.inputs.iter().find(|other| other.source == input.source) {
@@ -258,6 +271,13 @@ impl Plan {
                 found.push(format!("input {} is new", input.source));
             }
         }
+        // Who does not know the statistics yet has no others.
+        if let (Some(before), Some(after)) = (&self.word_statistics_blake3, &later.word_statistics_blake3)
+            && before != after
+            && found.is_empty()
+        {
+            found.push("the word statistics".to_owned());
+        }
         if found.is_empty() && (self.inputs != later.inputs || self.parts != later.parts) {
             found.push("the order or the cuts of the inputs".to_owned());
         }
@@ -273,12 +293,19 @@ impl Plan {
 fn option_differences(name: &str, before: &Value, after: &Value, found: &mut Vec<String>) {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) => {
-            for (key, value) in before {
+            let value = |options: &'_ Map<String, Value>, key: &str| options.get(key).cloned().unwrap_or_default();
+            // Options without a value are not written, so that either side may have keys that the other has not.
+            for key in before.keys().chain(after.keys().filter(|key| !before.contains_key(*key))) {
                 let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
-                option_differences(&name, value, after.get(key).unwrap_or(&Value::Null), found);
+                option_differences(&name, &value(before, key), &value(after, key), found);
             }
         }
         _ if before == after => {}
+        (Value::String(_), Value::String(_)) if name == "tokenizer_blake3" => {
+            found.push("the file that the option engine.tokenizer names has changed".to_owned());
+        }
+        // Then the option itself is another one, which is told already.
+        _ if name == "tokenizer_blake3" => {}
         _ => found.push(format!("option {name}: {before} → {after}")),
     }
 }

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Content, Conversation, EngineOptions, Part, Reason};
+use crate::model::{Content, Conversation, EngineOptions, FlowKind, Part, Reason};
 use crate::text::{Cut, Lexed, Lexer, TextView};
 
 use super::classify::{Depth, Verdict};
@@ -177,19 +177,6 @@ pub enum GroupKind {
     Flow(FlowKind),
     /// Messages about one topic.
     Cluster,
-}
-
-/// What a chain of messages is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FlowKind {
-    /// A question and its answer.
-    Qa,
-    /// A request and what was done.
-    Request,
-    /// A statement and its correction.
-    Correction,
-    /// A statement and its confirmation.
-    Acknowledgment,
 }
 
 /// How a message corrects an earlier one.

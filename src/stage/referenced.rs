@@ -48,9 +48,11 @@ struct Meant<'a> {
 impl<'a> Meant<'a> {
     fn by(view: &View<'a>) -> Option<Self> {
         let texts = || view.conversation.messages.iter().flat_map(Message::texts);
+        // The length says nothing of a correction.
+        let correction = |text: &'a str| Some((marker::superseded_by(text)?, 0));
         let mut references = texts()
             .filter(|text| text.starts_with("[cce:"))
-            .filter_map(|text| Some((text, marker::referred(text)?)))
+            .filter_map(|text| Some((text, marker::referred(text).or_else(|| correction(text))?)))
             .peekable();
         references.peek()?;
         let known: HashSet<&str, FixedState> =
@@ -59,6 +61,8 @@ impl<'a> Meant<'a> {
         for (text, (id, length)) in references {
             if known.contains(id) {
                 meant.ids.insert(id);
+            } else if text.starts_with(marker::SUPERSEDED) {
+                // `Supersede` keeps every correction while such a reference is there.
             } else if text.starts_with("[cce:dup") {
                 meant.exact.push(length);
             } else {

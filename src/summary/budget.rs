@@ -20,6 +20,11 @@ impl Style {
         Self { depth, share: 1.0 }
     }
 
+    /// True for the budget that a summary has when no token budget presses.
+    pub(super) fn is_usual(self) -> bool {
+        self.factor().is_none()
+    }
+
     /// A usual budget at this style.
     pub(super) fn of(self, budget: usize) -> usize {
         self.factor().map_or(budget, |(factor, least)| (budget as f64 * factor).max(least).round() as usize)

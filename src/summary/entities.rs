@@ -10,7 +10,7 @@ use super::score::Spoken;
 use crate::text::FactKind;
 
 /// A fact longer than this says more than a list should.
-const MAX_ENTITY_CHARS: usize = 60;
+pub(super) const MAX_ENTITY_CHARS: usize = 60;
 /// The list takes at most this share of the text it stands for.
 const MAX_SHARE: usize = 4;
 
@@ -58,7 +58,7 @@ pub(super) fn most_telling(texts: &[Spoken<'_>], n: usize) -> Vec<String> {
 fn ranked<'a>(texts: &[Spoken<'a>]) -> Vec<Candidate<'a>> {
     let mut by_key: HashMap<u64, usize, FixedState> = HashMap::default();
     let mut found: Vec<Candidate<'a>> = Vec::new();
-    for Spoken { view, voice } in texts {
+    for Spoken { view, voice, .. } in texts {
         let noise = if voice.may_be_injected() { harness::noise(view) } else { Vec::new() };
         for fact in view.facts {
             if noise.iter().any(|span| (span.start..span.end).contains(&fact.span.start)) {

@@ -4,23 +4,42 @@
 pub mod adapters;
 mod blob;
 mod budget;
+mod chain;
+mod clauses;
 mod code;
+mod discourse;
 mod draft;
 mod edits;
 mod entities;
 mod harness;
+mod hints;
 mod outline;
+mod packing;
+mod piece;
+mod plugins;
 mod prepass;
 mod prose;
 mod score;
 mod structured;
+mod superseded;
+mod tokens;
+mod topic;
 
 pub use adapters::{Adapter, Wanted, adapters, pays};
 pub use budget::{Style, budget};
+pub use chain::chain;
 pub use code::split_code;
+pub use discourse::{DEFAULT_MAX_DEPTH, Edu, score_edus, segment_edus, select_edus};
 pub use draft::{Draft, Proposal, Wrap};
+pub use hints::{Hints, UnitScores};
 pub use outline::outline;
+pub use plugins::{
+    CorpusScorer, ENTROPY_WEIGHT, EntropyScorer, PatternClassifier, TokenClassifier, TokenDecision, combine_scores,
+    decisions_of, normalize_scores, scores_of, split_sentences, whitespace_tokenize,
+};
 pub use prepass::prepass;
-pub use prose::{shorten_raw, shows_best_unit, summarize};
+pub use prose::{shorten_raw, shows_best_unit, summarize, summarize_with_edus};
 pub use score::{Spoken, Voice, is_general};
 pub use structured::digest;
+pub use superseded::superseded;
+pub use topic::topic;

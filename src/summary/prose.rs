@@ -1,20 +1,17 @@
 //! Extracts: scores the units of one or more texts, packs the best into the budget, keeps their order.
 
-use std::collections::HashSet;
-use std::ops::Range;
-
-use foldhash::fast::FixedState;
-
 use super::blob;
 use super::budget::{Style, budget_of};
+use super::discourse::Discourse;
 use super::draft::{Draft, Proposal, Wrap};
 use super::entities::{entities, most_telling};
+use super::hints::{Hints, ranks};
+use super::packing::{GAP, Keys, Packing, Piece, whole};
 use super::score::{FILLER, Scorer, Spoken};
+use super::tokens::without_tokens;
 use crate::model::CompressionDepth;
-use crate::text::{Span, TextView, Unit, UnitKind, cut, fold_key, plain};
+use crate::text::{Span, TextView, Unit, UnitKind, cut, plain};
 
-/// Between units that do not follow each other in the source.
-const GAP: &str = " ... ";
 /// The best unit may exceed the budget by this much, as long as something is saved: better one sentence too
 /// long than the second best.
 const STRETCH: f64 = 2.0;
@@ -22,14 +19,8 @@ const STRETCH: f64 = 2.0;
 const MAX_SHARE: f64 = 0.75;
 /// So many characters of a question or request are free.
 const MAX_ASKED: usize = 60;
-/// A longer question has to earn its place.
-const MAX_ADDED: usize = 100;
 /// Facts in the summary that consists of nothing else.
 const MAX_STUB_ENTITIES: usize = 10;
-/// A chain of announcements is followed so far.
-const MAX_ANNOUNCED: usize = 3;
-
-type Keys = HashSet<u64, FixedState>;
 
 /// A summary of `texts`, each with its own budget. `max_chars` is the budget of each text when given.
 #[must_use]
@@ -39,14 +30,37 @@ pub fn summarize(texts: &[Spoken<'_>], wrap: &Wrap, style: Style, max_chars: Opt
     }
     let mut body = Draft::default();
     let mut shown = Keys::default();
+    // What a classifier let go was let go on purpose: it is not listed again.
+    let mut listed = Vec::with_capacity(texts.len());
     for spoken in texts {
+        let filtered = if style.is_usual() && max_chars.is_none() { filtered(spoken) } else { None };
         if !body.text.is_empty() {
-            body.say(GAP);
+            body.say(if filtered.is_some() { "\n\n" } else { GAP });
         }
-        extract(spoken, max_chars.unwrap_or_else(|| budget_of(spoken, style)), &mut shown, &mut body);
+        match filtered {
+            Some(draft) => body.append(&draft),
+            None => {
+                extract(spoken, max_chars.unwrap_or_else(|| budget_of(spoken, style)), &mut shown, &mut body);
+                listed.push(*spoken);
+            }
+        }
     }
-    let entities = entities(texts, &body.text);
+    let entities = entities(&listed, &body.text);
     Proposal::summary(body, wrap, entities)
+}
+
+/// What a classifier of tokens left of the text; it has no budget, so that it stands for no tighter summary.
+fn filtered(spoken: &Spoken<'_>) -> Option<Draft> {
+    spoken.hints.tokens.and_then(|decisions| without_tokens(&spoken.view, decisions))
+}
+
+/// A summary of `texts` by clauses: clauses without facts that the sentence is true without give way to sentences, and
+/// a sentence that points to the one before brings that along. Else as [`summarize`].
+#[must_use]
+pub fn summarize_with_edus(texts: &[Spoken<'_>], wrap: &Wrap, style: Style, max_chars: Option<usize>) -> Proposal {
+    let mut texts = texts.to_vec();
+    texts.iter_mut().for_each(|spoken| spoken.hints = Hints { by_clauses: true, tokens: None, ..spoken.hints });
+    summarize(&texts, wrap, style, max_chars)
 }
 
 /// The most telling facts alone; where there are none, the beginning of the best sentence of each text.
@@ -79,13 +93,12 @@ pub(super) fn extract(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys, out:
     let start = out.text.len();
     let picked = select(spoken, budget, shown);
     let mut last: Option<usize> = None;
-    for &index in &picked {
-        let unit = &view.units[index];
+    for piece in &picked {
         if let Some(previous) = last {
-            out.say(if previous + 1 == index { link(&out.text, &view.units[previous]) } else { GAP });
+            out.say(if piece.follows { link(&out.text, &view.units[previous]) } else { GAP });
         }
-        out.quote(&plain(unit.span.of(view.text)));
-        last = Some(index);
+        out.quote(&plain(piece.span.of(view.text)));
+        last = Some(piece.unit);
     }
     if picked.is_empty() {
         let best = best_unit(spoken).map_or(view.covered(), |index| whole_span(view, index).of(view.text));
@@ -132,18 +145,19 @@ pub fn shorten_raw(text: &str, n_chars: usize, out: &mut Draft) {
     out.quote_exact(if before.trim().is_empty() { inside.trim_end() } else { before.trim_end() });
 }
 
-/// Indices of the units that fit, in text order: first the best of each paragraph, then the others, each time
-/// the best first; what is shown already does not count again.
-fn select(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys) -> Vec<usize> {
+/// What fits, in text order: first the best of each paragraph, then the others, each time the best first; what is shown
+/// already does not count again.
+fn select(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys) -> Vec<Piece> {
     let view = &spoken.view;
     let scorer = Scorer::new(spoken);
-    let scores: Vec<i32> = (0..view.units.len()).map(|index| scorer.score(index, |_| true)).collect();
+    let scores = points(spoken, &scorer);
+    let ranks = ranks(view, &scores, &spoken.hints);
     let mut order: Vec<usize> = (0..scores.len()).filter(|&index| scores[index] >= 0).collect();
-    order.sort_by_key(|&index| -scores[index]);
-    let mut packing =
-        Packing { budget, stretched: stretched(view, budget), used: 0, taken: Vec::new(), texts: Keys::default() };
+    order.sort_by(|&a, &b| ranks[b].total_cmp(&ranks[a]));
+    let discourse = spoken.hints.by_clauses.then(|| Discourse::of(view));
+    let mut packing = Packing::new(budget, stretched(view, budget), &scores, discourse);
     packing.budget += asked(spoken, &scorer, &order);
-    let (primaries, others) = split_primaries(view, &scores, order);
+    let (primaries, others) = split_primaries(view, &ranks, order);
     for candidates in [primaries, others] {
         let mut repeated = Vec::new();
         for index in candidates {
@@ -161,8 +175,12 @@ fn select(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys) -> Vec<usize> {
     if let Some(index) = scorer.last_ask() {
         packing.add(view, index);
     }
-    packing.taken.sort_unstable();
-    packing.taken
+    packing.pieces(view)
+}
+
+/// The points of every unit.
+fn points(spoken: &Spoken<'_>, scorer: &Scorer<'_, '_>) -> Vec<i32> {
+    (0..spoken.view.units.len()).map(|index| scorer.score(index, |_| true)).collect()
 }
 
 /// What the best question or request may take beyond the budget, so that it takes no place from facts.
@@ -188,33 +206,14 @@ pub fn shows_best_unit(spoken: &Spoken<'_>, style: Style) -> bool {
     })
 }
 
-/// The unit and what it announces: what ends with a colon says nothing without what follows.
-fn whole(view: &TextView<'_>, index: usize) -> Range<usize> {
-    let mut end = index + 1;
-    while end < view.units.len() && end - index < MAX_ANNOUNCED && announces(view, end - 1) {
-        end += 1;
-    }
-    index..end
-}
-
 /// From the start of a unit to the end of what it announces.
 fn whole_span(view: &TextView<'_>, index: usize) -> Span {
     let last = whole(view, index).end - 1;
     Span { start: view.units[index].span.start, end: view.units[last].span.end }
 }
 
-/// True when the unit ends with a colon, and its line is no code.
-fn announces(view: &TextView<'_>, index: usize) -> bool {
-    let unit = &view.units[index];
-    let mut text = unit.span.of(view.text).as_bytes();
-    while let [rest @ .., b'*' | b'_'] = text {
-        text = rest;
-    }
-    unit.kind != UnitKind::Line && (text.ends_with(b":") || text.ends_with("：".as_bytes()))
-}
-
 /// The best unit of each paragraph apart from the rest; both keep the order of `order`.
-fn split_primaries(view: &TextView<'_>, scores: &[i32], order: Vec<usize>) -> (Vec<usize>, Vec<usize>) {
+fn split_primaries(view: &TextView<'_>, scores: &[f64], order: Vec<usize>) -> (Vec<usize>, Vec<usize>) {
     let mut best: Vec<Option<usize>> = Vec::new();
     for (index, unit) in view.units.iter().enumerate() {
         let paragraph = unit.paragraph as usize;
@@ -228,51 +227,11 @@ fn split_primaries(view: &TextView<'_>, scores: &[i32], order: Vec<usize>) -> (V
     order.into_iter().partition(|&index| best[view.units[index].paragraph as usize] == Some(index))
 }
 
-struct Packing {
-    budget: usize,
-    /// For the first unit alone.
-    stretched: usize,
-    used: usize,
-    taken: Vec<usize>,
-    texts: Keys,
-}
-
-impl Packing {
-    fn take(&mut self, view: &TextView<'_>, index: usize, shown: &mut Keys) {
-        let unit = &view.units[index];
-        if self.taken.contains(&index) {
-            return;
-        }
-        let range = whole(view, index);
-        let fresh = range.clone().filter(|index| !self.taken.contains(index));
-        let n_chars: usize = fresh.map(|index| view.units[index].n_chars as usize + 1).sum();
-        let gap = if self.taken.is_empty() { 0 } else { GAP.len() };
-        let cost = gap + n_chars - 1;
-        let limit = if self.taken.is_empty() { self.budget.max(self.stretched) } else { self.budget };
-        if self.used + cost <= limit && self.texts.insert(fold_key(unit.span.of(view.text))) {
-            self.used += cost;
-            for index in range {
-                if !self.taken.contains(&index) {
-                    shown.extend(view.facts_of(&view.units[index]).iter().map(|fact| fact.key));
-                    self.taken.push(index);
-                }
-            }
-        }
-    }
-
-    /// Takes a short unit whatever the budget says.
-    fn add(&mut self, view: &TextView<'_>, index: usize) {
-        let unit = &view.units[index];
-        let fits = unit.n_chars as usize <= MAX_ADDED && !self.taken.is_empty() && !self.taken.contains(&index);
-        if fits && self.texts.insert(fold_key(unit.span.of(view.text))) {
-            self.taken.push(index);
-        }
-    }
-}
-
 fn best_unit(spoken: &Spoken<'_>) -> Option<usize> {
-    let scorer = Scorer::new(spoken);
-    (0..spoken.view.units.len()).rev().max_by_key(|&index| scorer.score(index, |_| true).max(FILLER))
+    let mut points = points(spoken, &Scorer::new(spoken));
+    points.iter_mut().for_each(|points| *points = (*points).max(FILLER));
+    let ranks = ranks(&spoken.view, &points, &spoken.hints);
+    (0..ranks.len()).rev().max_by(|&a, &b| ranks[a].total_cmp(&ranks[b]))
 }
 
 /// What goes between two units that follow each other in the source.

@@ -2,6 +2,7 @@
 //! that it cannot see and to what one side asks of the other; every kind of cue counts once.
 
 use super::harness;
+use super::hints::Hints;
 use crate::text::{Ask, CueKind, Fact, FactKind, TextView, Unit, UnitKind, ask, is_question};
 
 /// More facts than these points make a list, not a better sentence.
@@ -43,6 +44,8 @@ pub struct Spoken<'a> {
     pub view: TextView<'a>,
     /// Who says it.
     pub voice: Voice,
+    /// What else is known of it.
+    pub hints: Hints<'a>,
 }
 
 impl Voice {
@@ -176,7 +179,8 @@ fn is_filler(view: &TextView<'_>, unit: &Unit) -> bool {
     view.cues_of(unit).iter().any(|cue| cue.kind == CueKind::Filler)
 }
 
-fn points(kind: FactKind) -> i32 {
+/// What a fact of this kind is worth.
+pub(super) fn points(kind: FactKind) -> i32 {
     match kind {
         FactKind::Camel
         | FactKind::Pascal

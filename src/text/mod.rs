@@ -4,6 +4,9 @@
 mod amounts;
 mod atoms;
 mod classes;
+mod constraints;
+mod correction_phrases;
+mod corrections;
 mod counts;
 mod cues;
 pub mod cut;
@@ -13,6 +16,7 @@ mod keys;
 mod lexed;
 mod lexer;
 mod lines;
+pub mod linkage;
 mod logs;
 mod names;
 mod noise;
@@ -20,18 +24,23 @@ mod numbered;
 mod numbers;
 mod paths;
 mod quotes;
+mod replies;
 mod requests;
 mod scan;
 mod sentences;
 mod severity;
+pub mod similarity;
 mod source;
 pub mod tokens;
 mod units;
 mod view;
 mod wide;
+mod word_stats;
 mod wordlist;
 mod words;
 
+pub use constraints::names_constraint;
+pub use corrections::{Correction, FoundCorrection, Speaker, correction};
 pub use keys::fold_key;
 pub use lexed::{
     CharCounts, Cue, CueKind, Fact, FactKind, Fence, FenceKind, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind,
@@ -39,5 +48,7 @@ pub use lexed::{
 pub use lexer::Lexer;
 pub use noise::{Cut, CutKind, is_diff, names_noise_folder, noise};
 pub use numbered::{plain, unnumbered};
+pub use replies::{announces, begins_confirming, corrects, is_confirmation, reports_deed};
 pub use requests::{Ask, ask, is_question};
 pub use view::TextView;
+pub use word_stats::{DEFAULT_MAX_WORDS, Information, WORD_STATISTICS_VERSION, WordCounts, WordStatistics};

@@ -75,6 +75,11 @@ fn is_harmless(rest: &[u8]) -> bool {
     matches!(next, '错' | '過' | '过' | '仅' | '但' | '同' | '如' | '管' | '断' | '客')
 }
 
+/// True for signs of scripts that write without blanks: ideographs, kana, hangul.
+pub(super) fn is_wide(c: char) -> bool {
+    scan::class_of(c as u32) & scan::WIDE != 0
+}
+
 /// What carries nothing.
 const FILLERS: &[&str] = &[
     "好的",

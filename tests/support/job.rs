@@ -95,6 +95,7 @@ pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
 pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, batches: BatchOptions) -> Context {
     let options = JobOptions {
         engine: engine.options().clone(),
+        tokenizer_blake3: None,
         format,
         shape: None,
         messages_column: None,

@@ -177,7 +177,11 @@ fn check_structure(decoded: &shape::Decoded<'_>, condensed: &Condensed) {
         let of = sources(output);
         if of.len() > 1 {
             assert!(of.iter().all(|&index| messages[index].tool_call_id.is_none()), "tool results are never merged");
-            assert!(of.iter().all(|&index| messages[index].name == messages[of[0]].name), "names are never merged");
+            assert!(
+                of.iter().all(|&index| messages[index].name == messages[of[0]].name),
+                "names are never merged: {:?}",
+                condensed.decisions.iter().find(|d| d.index == of[0])
+            );
         }
         if let Output::Replaced(_) = output {
             assert!(of.iter().all(|&index| messages[index].tool_calls.is_empty()), "calls are never replaced");

@@ -4,6 +4,7 @@
 mod read;
 mod settle;
 mod store;
+mod tokenizer;
 mod values;
 
 use schemars::JsonSchema;
@@ -15,6 +16,7 @@ use crate::model::{EngineArgs, ShapeName};
 pub use read::read_job;
 pub use settle::{DEFAULT_MEMORY, JobSettings, Target};
 pub use store::{Secret, StoreArgs};
+pub use tokenizer::{LoadedTokenizer, load_tokenizer};
 pub use values::{ProgressMode, Seconds, Size, parse_size};
 
 /// What a job is for.

@@ -1,8 +1,11 @@
 //! From what was written to what holds: defaults are filled in, and what does not go together is refused. Knows no
 //! file and no environment.
 
+use std::sync::Arc;
+
 use toml::{Table, Value};
 
+use super::tokenizer::load_tokenizer;
 use super::{DatasetArgs, DatasetShape, JobArgs, JobKind, ProgressMode, Seconds, Size, StoreArgs};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EngineOptions, ProvenancePlace};
@@ -10,6 +13,7 @@ use crate::pipeline::{
     ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, DEFAULT_SPLIT_BYTES, DatasetOptions, JobOptions,
     MAX_RECORD_BYTES, MaxRejects,
 };
+use crate::text::tokens::TokenCounter;
 
 /// What is in flight stays below this; with everything else the process stays below 400 MB.
 pub const DEFAULT_MEMORY: usize = 256 << 20;
@@ -19,7 +23,7 @@ const DEFAULT_EVAL_SHARE: f64 = 0.05;
 const MAX_DATASET_RECORD: usize = 1 << 30;
 
 /// What holds for a job; nothing is optional any more.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct JobSettings {
     /// What the job is for.
     pub kind: JobKind,
@@ -29,6 +33,8 @@ pub struct JobSettings {
     pub target: Target,
     /// What decides about the bytes of the output.
     pub options: JobOptions,
+    /// What counts tokens; `None` for the estimate by characters. See [`JobSettings::with_counter`].
+    pub counter: Option<Arc<dyn TokenCounter>>,
     /// Bytes of memory for what is in flight.
     pub memory: usize,
     /// Number of workers; 0 means one per core.
@@ -117,12 +123,18 @@ impl JobArgs {
             return usage("max_rejects", "the share is no number");
         }
         let run_name = self.compaction.run_name.map(check_run_name).transpose()?;
+        let engine = self.engine.over(base);
+        engine.check().map_err(|mut error| {
+            error.place = format!("engine.{}", error.place);
+            error
+        })?;
         Ok(JobSettings {
             kind,
             target,
             inputs: self.inputs,
             options: JobOptions {
-                engine: self.engine.over(base),
+                engine,
+                tokenizer_blake3: None,
                 format,
                 shape: self.shape,
                 messages_column: self.messages_column,
@@ -138,6 +150,7 @@ impl JobArgs {
                 measure_only: kind == JobKind::Report,
                 dataset: if kind == JobKind::Dataset { Some(self.dataset.settle()?) } else { None },
             },
+            counter: None,
             memory: self.memory.map_or(DEFAULT_MEMORY, |size| size.0),
             threads: self.threads.unwrap_or(0),
             max_rejects: self.max_rejects,
@@ -193,6 +206,18 @@ fn check_run_name(name: String) -> Result<String> {
 }
 
 impl JobSettings {
+    /// The same job with the counter that its option `tokenizer` asks for. `read` gives the bytes of a file by its path;
+    /// their hash becomes part of what decides about the output.
+    ///
+    /// # Errors
+    /// Those of `read`; `Usage` when the tokenizer cannot be used.
+    pub fn with_counter(mut self, read: impl FnOnce(&str) -> Result<Vec<u8>>) -> Result<Self> {
+        let found = load_tokenizer(&self.options.engine.tokenizer, read)?;
+        (self.counter, self.options.tokenizer_blake3) =
+            found.map_or((None, None), |found| (Some(found.counter), found.blake3));
+        Ok(self)
+    }
+
     /// The job with all defaults as a job file, without secrets: running it does the same.
     ///
     /// # Errors

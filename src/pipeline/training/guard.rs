@@ -8,6 +8,7 @@ use super::turns::{turns_after, turns_before};
 use crate::engine::{Engine, Scratch};
 use crate::model::{Condensed, Conversation, EngineOptions, Reason};
 use crate::pipeline::Condense;
+use crate::text::tokens::TokenCounter;
 
 /// An engine whose output is as valid for chat templates as its input.
 #[derive(Debug)]
@@ -21,8 +22,16 @@ impl ChatGuard {
     /// Watches over `engine`.
     #[must_use]
     pub fn new(engine: Arc<dyn Condense>) -> Self {
-        let keep = Engine::with_stages(engine.options().clone(), Vec::new());
-        Self { engine, keep }
+        // No budget: to truncate a message is to change it.
+        let options = EngineOptions { token_budget: None, ..engine.options().clone() };
+        Self { engine, keep: Engine::with_stages(options, Vec::new()) }
+    }
+
+    /// The same guard, counting tokens as its engine does.
+    #[must_use]
+    pub fn with_counter(mut self, counter: Arc<dyn TokenCounter>) -> Self {
+        self.keep = self.keep.with_counter(counter);
+        self
     }
 }
 

@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use super::budget::Style;
 use super::draft::{Draft, Wrap};
+use super::hints::Hints;
 use super::score::{Spoken, Voice};
 use crate::model::{AdapterName, CompressionDepth, Reason};
 use crate::text::{Span, TextView};
@@ -90,7 +91,7 @@ pub fn adapters(names: &[AdapterName]) -> Vec<Arc<dyn Adapter>> {
 pub fn pays(adapter: &dyn Adapter, text: &TextView<'_>, is_protected: &dyn Fn(&TextView<'_>) -> bool) -> bool {
     let wrap = Wrap { embedded_id: None, n_messages: 1 };
     let wanted = Wanted { wrap: &wrap, style: Style::new(CompressionDepth::Gentle), is_protected };
-    let spoken = Spoken { view: *text, voice: Voice::Other };
+    let spoken = Spoken { view: *text, voice: Voice::Other, hints: Hints::default() };
     let shorter = || adapter.compress(&spoken, &wanted).map(|draft| draft.n_chars());
     adapter.detect(text) && shorter().is_some_and(|n| n as f64 <= f64::from(text.counts.chars) * (1.0 - MIN_SAVING))
 }

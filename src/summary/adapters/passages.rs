@@ -4,8 +4,9 @@
 use super::Wanted;
 use crate::model::marker;
 use crate::summary::draft::Draft;
+use crate::summary::hints::Hints;
 use crate::summary::prose::summarize;
-use crate::summary::score::{Spoken, Voice};
+use crate::summary::score::Spoken;
 use crate::text::{Lexer, LineKind, Span, TextView};
 
 /// Shorter passages stay.
@@ -21,19 +22,19 @@ const BLOB_HEAD: usize = 40;
 /// Shortens the passages of one text.
 pub(super) struct Passages<'w> {
     wanted: &'w Wanted<'w>,
-    voice: Voice,
+    spoken: Spoken<'w>,
     lexer: Lexer,
 }
 
 impl<'w> Passages<'w> {
     /// For the passages of `spoken`.
-    pub(super) fn of(spoken: &Spoken<'_>, wanted: &'w Wanted<'w>) -> Self {
-        Self { wanted, voice: spoken.voice, lexer: Lexer::default() }
+    pub(super) fn of(spoken: &Spoken<'w>, wanted: &'w Wanted<'w>) -> Self {
+        Self { wanted, spoken: *spoken, lexer: Lexer::default() }
     }
 
     /// `[summary: …]` for a passage of the text itself, when it may be shortened and is shorter then.
     pub(super) fn shorten(&self, view: &TextView<'_>, scope: Span) -> Option<Draft> {
-        self.shorten_view(view.passage(scope))
+        self.shorten_view(Spoken { view: view.passage(scope), ..self.spoken })
     }
 
     /// The same for a text that does not stand in the source as it is: indented, commented, escaped.
@@ -47,16 +48,18 @@ impl<'w> Passages<'w> {
         self.lexer.clear();
         let lexed = self.lexer.lex(text);
         let view = self.lexer.view(text, &lexed);
-        if is_printed(&view) { None } else { self.shorten_view(view) }
+        let hints = Hints::default();
+        if is_printed(&view) { None } else { self.shorten_view(Spoken { view, voice: self.spoken.voice, hints }) }
     }
 
-    fn shorten_view(&self, view: TextView<'_>) -> Option<Draft> {
+    fn shorten_view(&self, spoken: Spoken<'_>) -> Option<Draft> {
+        let view = &spoken.view;
         let n_chars = view.counts.chars as usize;
-        let is_fixed = || marker::stands_for_others(view.covered()) || (self.wanted.is_protected)(&view);
+        let is_fixed = || marker::stands_for_others(view.covered()) || (self.wanted.is_protected)(view);
         if n_chars < MIN_PASSAGE_CHARS || !is_prose(view.covered()) || is_fixed() {
             return None;
         }
-        let proposal = summarize(&[Spoken { view, voice: self.voice }], self.wanted.wrap, self.wanted.style, None);
+        let proposal = summarize(&[spoken], self.wanted.wrap, self.wanted.style, None);
         proposal.accept(|length| length as f64 <= n_chars as f64 * (1.0 - MIN_SAVING))
     }
 }

@@ -1,0 +1,267 @@
+//! What a caller can bring along to say which sentences tell something and which tokens can go: two traits, a scorer
+//! from the word statistics of a corpus, a classifier by patterns, and the arithmetic of scores. Knows texts and
+//! numbers; refuses to know messages and summaries.
+
+use std::fmt::Debug;
+
+use regex::RegexSet;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::EntropyMode;
+use crate::text::{Information, Lexer, Span, WordStatistics};
+
+/// A decision with less confidence is none: the token is kept.
+const MIN_CONFIDENCE: f64 = 0.5;
+/// Share of the entropy in a combined score; the rest is that of the scorer of facts.
+pub const ENTROPY_WEIGHT: f64 = 0.6;
+/// What scaled scores are multiplied with, to weigh about as much as the points of facts.
+const SCALE: f64 = 20.0;
+/// What all get when all are equal.
+const MIDDLE: f64 = 0.5;
+
+/// Says how much each of many sentences tells.
+pub trait EntropyScorer: Debug + Send + Sync {
+    /// A score for every sentence of a conversation, in their order: the more, the more it tells. Called once per
+    /// conversation, from any worker; the same sentences must get the same scores. When the number of scores is
+    /// another, or one is not finite, the scorer of facts alone decides, as after an error.
+    ///
+    /// # Errors
+    /// When there are no scores; the conversation is compressed without them, and that is counted.
+    fn score(&self, sentences: &[&str]) -> Result<Vec<f64>>;
+}
+
+/// Says which tokens of a text can go.
+pub trait TokenClassifier: Debug + Send + Sync {
+    /// The decisions for every text of a conversation, in their order. Called once per conversation, from any worker;
+    /// the same texts must get the same decisions. What no decision covers is kept.
+    ///
+    /// # Errors
+    /// When there are no decisions; the conversation is compressed without them, and that is counted.
+    fn classify(&self, texts: &[&str]) -> Result<Vec<Vec<TokenDecision>>>;
+}
+
+/// Whether a token can go.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TokenDecision {
+    /// Where it stands in its text, in bytes.
+    pub span: Span,
+    /// False when it can go.
+    pub keep: bool,
+    /// How sure that is, 0 to 1.
+    pub confidence: f64,
+}
+
+impl TokenDecision {
+    /// True unless the token can go for sure.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        self.keep || self.confidence.is_nan() || self.confidence < MIN_CONFIDENCE
+    }
+}
+
+/// The scores of `scorer` for `sentences`; `None` when it has none that can be used.
+#[must_use]
+pub fn scores_of(scorer: &dyn EntropyScorer, sentences: &[&str]) -> Option<Vec<f64>> {
+    let scores = scorer.score(sentences).ok()?;
+    (scores.len() == sentences.len() && scores.iter().all(|score| score.is_finite())).then_some(scores)
+}
+
+/// The decisions of `classifier` for `texts`; `None` when it has none. A text has none when its decisions are not of it,
+/// or nothing of it would stay.
+#[must_use]
+pub fn decisions_of(classifier: &dyn TokenClassifier, texts: &[&str]) -> Option<Vec<Option<Vec<TokenDecision>>>> {
+    let all = classifier.classify(texts).ok().filter(|all| all.len() == texts.len())?;
+    let is_usable = |all: &Vec<TokenDecision>, text: &str| are_of(all, text) && leaves_something(all, text);
+    Some(all.into_iter().zip(texts).map(|(all, text)| Some(all).filter(|all| is_usable(all, text))).collect())
+}
+
+/// True when the tokens stand in `text`, in order, on whole characters, and none in another.
+fn are_of(decisions: &[TokenDecision], text: &str) -> bool {
+    let mut end = 0;
+    decisions.iter().all(|decision| {
+        let span = decision.span;
+        let follows = end <= span.start && span.start < span.end;
+        end = span.end;
+        follows && text.get(span.start as usize..span.end as usize).is_some()
+    })
+}
+
+/// True when a token is kept, or stands between those that go.
+fn leaves_something(decisions: &[TokenDecision], text: &str) -> bool {
+    let end = Span { start: text.len() as u32, end: text.len() as u32 };
+    let spans = decisions.iter().map(|decision| decision.span).chain([end]);
+    let mut covered = 0;
+    decisions.iter().any(TokenDecision::is_kept)
+        || spans.into_iter().any(|span| {
+            let between = Span { start: std::mem::replace(&mut covered, span.end), end: span.start };
+            !between.of(text).trim().is_empty()
+        })
+}
+
+/// `scores` scaled to 0 to 1; all 0.5 when they are equal. What is no number counts as the least.
+#[must_use]
+pub fn normalize_scores(scores: &[f64]) -> Vec<f64> {
+    let finite = || scores.iter().copied().filter(|score| score.is_finite());
+    let (least, most) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+    let range = most - least;
+    let scale = |score: f64| if score.is_nan() { 0.0 } else { ((score - least) / range).clamp(0.0, 1.0) };
+    scores.iter().map(|&score| if range > 0.0 { scale(score) } else { MIDDLE }).collect()
+}
+
+/// Both lists scaled to 0 to 1 and added up: `weight` of the entropy, the rest of the heuristic; `None` when they do
+/// not have the same length.
+#[must_use]
+pub fn combine_scores(heuristic: &[f64], entropy: &[f64], weight: f64) -> Option<Vec<f64>> {
+    let both = normalize_scores(heuristic).into_iter().zip(normalize_scores(entropy));
+    (heuristic.len() == entropy.len()).then(|| both.map(|(h, e)| (1.0 - weight) * h + weight * e).collect())
+}
+
+/// The scores that decide, as `mode` says: the entropy itself, or both at 0.4 and 0.6 on a scale of 0 to 20. The lists
+/// have the same length.
+pub(super) fn deciding_scores(heuristic: &[f64], entropy: &[f64], mode: EntropyMode) -> Vec<f64> {
+    match mode {
+        EntropyMode::Replace => entropy.to_vec(),
+        EntropyMode::Augment => {
+            let combined = combine_scores(heuristic, entropy, ENTROPY_WEIGHT).unwrap_or_else(|| heuristic.to_vec());
+            combined.into_iter().map(|score| score * SCALE).collect()
+        }
+    }
+}
+
+/// The sentences of `text` and their like, trimmed, outside fenced code: what a scorer is given. The whole text when
+/// there are none.
+#[must_use]
+pub fn split_sentences(text: &str) -> Vec<&str> {
+    let mut lexer = Lexer::default();
+    let lexed = lexer.lex(text);
+    let units = lexer.view(text, &lexed).units.iter().map(|unit| unit.span.of(text));
+    let sentences: Vec<&str> = units.collect();
+    if sentences.is_empty() { vec![text.trim()] } else { sentences }
+}
+
+/// The pieces of `text` between white space, in bytes.
+#[must_use]
+pub fn whitespace_tokenize(text: &str) -> Vec<Span> {
+    let mut spans = Vec::new();
+    let mut start = None;
+    for (at, c) in text.char_indices() {
+        match (c.is_whitespace(), start) {
+            (true, Some(from)) => {
+                spans.push(Span { start: from, end: at as u32 });
+                start = None;
+            }
+            (false, None) => start = Some(at as u32),
+            _ => {}
+        }
+    }
+    spans.extend(start.map(|start| Span { start, end: text.len() as u32 }));
+    spans
+}
+
+/// Keeps the tokens that one of some patterns matches; the others can go.
+#[derive(Debug, Clone)]
+pub struct PatternClassifier {
+    patterns: RegexSet,
+    confidence: f64,
+}
+
+impl PatternClassifier {
+    /// Tokens between white space; `confidence` is that of all decisions.
+    ///
+    /// # Errors
+    /// `Usage` when a pattern is no regular expression.
+    pub fn new<S: AsRef<str>>(patterns: &[S], confidence: f64) -> Result<Self> {
+        let patterns = RegexSet::new(patterns)
+            .map_err(|error| Error::new(ErrorKind::Usage, "", "the patterns of the classifier").because(error))?;
+        Ok(Self { patterns, confidence })
+    }
+}
+
+impl TokenClassifier for PatternClassifier {
+    fn classify(&self, texts: &[&str]) -> Result<Vec<Vec<TokenDecision>>> {
+        let decide = |text: &str, span: Span| {
+            let keep = self.patterns.is_match(span.of(text));
+            TokenDecision { span, keep, confidence: self.confidence }
+        };
+        let decisions = |text: &&str| whitespace_tokenize(text).into_iter().map(|span| decide(text, span)).collect();
+        Ok(texts.iter().map(decisions).collect())
+    }
+}
+
+/// The scorer that needs no model: how rare the words of a sentence are in the corpus that it comes from.
+#[derive(Debug, Clone)]
+pub struct CorpusScorer {
+    information: Information,
+}
+
+impl CorpusScorer {
+    /// From the counts of a corpus.
+    #[must_use]
+    pub fn new(statistics: &WordStatistics) -> Self {
+        Self { information: Information::new(statistics) }
+    }
+}
+
+impl EntropyScorer for CorpusScorer {
+    fn score(&self, sentences: &[&str]) -> Result<Vec<f64>> {
+        Ok(sentences.iter().map(|sentence| self.information.of(sentence)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        PatternClassifier, TokenClassifier, TokenDecision, are_of, combine_scores, normalize_scores, split_sentences,
+        whitespace_tokenize,
+    };
+    use crate::text::Span;
+
+    #[test]
+    fn scores_are_scaled_and_added_up() {
+        assert_eq!(normalize_scores(&[2.0, 4.0, 3.0]), [0.0, 1.0, 0.5]);
+        assert_eq!(normalize_scores(&[7.0, 7.0]), [0.5, 0.5]);
+        assert_eq!(normalize_scores(&[f64::NAN, 1.0, f64::INFINITY, 3.0]), [0.0, 0.0, 1.0, 1.0]);
+        assert_eq!(normalize_scores(&[]), Vec::<f64>::new());
+        assert_eq!(combine_scores(&[0.0, 10.0], &[5.0, 1.0], 0.6), Some(vec![0.6, 0.4]));
+        assert_eq!(combine_scores(&[0.0], &[], 0.6), None);
+    }
+
+    #[test]
+    fn a_hundred_thousand_scores_need_no_stack() {
+        let many: Vec<f64> = (0..200_000).map(f64::from).collect();
+        let combined = combine_scores(&many, &many, 0.6).expect("one length");
+        assert!((combined[199_999] - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_heading_is_a_sentence_of_its_own() {
+        assert_eq!(
+            split_sentences("Plan overview\n\nFirst one. Second one.\n\n```\ncode\n```\n"),
+            ["Plan overview", "First one.", "Second one."]
+        );
+        assert_eq!(split_sentences("  "), [""]);
+    }
+
+    #[test]
+    fn tokens_are_spans_of_their_text() {
+        let text = " a  größer\nb ";
+        let spans = whitespace_tokenize(text);
+        assert_eq!(spans.iter().map(|span| span.of(text)).collect::<Vec<_>>(), ["a", "größer", "b"]);
+        let classifier = PatternClassifier::new(&["ö"], 0.9).expect("patterns");
+        let decisions = classifier.classify(&[text]).expect("decisions").remove(0);
+        assert_eq!(decisions.iter().map(TokenDecision::is_kept).collect::<Vec<_>>(), [false, true, false]);
+        assert!(are_of(&decisions, text));
+        assert!(!are_of(&decisions, "short"));
+        let at = |start, end| TokenDecision { span: Span { start, end }, keep: true, confidence: 1.0 };
+        assert!(!are_of(&[at(0, 3), at(2, 4)], text), "they overlap");
+        assert!(!are_of(&[at(4, 7)], text), "half a character");
+        assert!(PatternClassifier::new(&["("], 0.9).is_err());
+    }
+
+    #[test]
+    fn uncertain_means_kept() {
+        let is_kept = |keep, confidence| TokenDecision { span: Span::default(), keep, confidence }.is_kept();
+        assert!(is_kept(true, 0.3) && is_kept(false, 0.3) && is_kept(true, 0.9) && is_kept(false, f64::NAN));
+        assert!(!is_kept(false, 0.5) && !is_kept(false, 0.9));
+    }
+}
