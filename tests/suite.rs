@@ -9,6 +9,7 @@
     reason = "a test may fail loudly"
 )]
 
+mod adapters;
 mod budgets;
 mod classify;
 mod cli;
@@ -23,12 +24,14 @@ mod engine;
 mod entropy;
 mod events;
 mod flow;
+mod formats;
 mod get;
 mod giants;
 mod job;
 mod metrics;
 mod native;
 mod pipeline;
+mod prepass;
 #[cfg(feature = "remote")]
 mod remote_runs;
 mod restore;

@@ -375,11 +375,11 @@ mod tests {
         let view = lexer.view(text, &lexed);
         let (mut out, mut at) = (String::new(), 0);
         for Cut { span, kind, n } in noise(&view) {
-            out.push_str(&text[at..span.start as usize]);
+            out.push_str(text.get(at..span.start as usize).expect("cuts are apart"));
             out.push_str(&format!("<{kind:?} {n}>"));
             at = span.end as usize;
         }
-        out + &text[at..]
+        out + text.get(at..).expect("a cut ends in the text")
     }
 
     fn lines(n: usize, line: impl Fn(usize) -> String) -> String {

@@ -16,6 +16,8 @@ const PATH_KEYS: [&str; 9] =
     ["file_path", "path", "filename", "file", "filepath", "file_name", "absolute_path", "target_file", "notebook_path"];
 /// The names under which tools take a command of a shell.
 const COMMAND_KEYS: [&str; 5] = ["command", "cmd", "script", "code", "input"];
+/// The names under which tools take the folder that a command runs in.
+const FOLDER_KEYS: [&str; 3] = ["workdir", "cwd", "working_directory"];
 /// The names under which tools take a part of a file.
 const PART_KEYS: [&str; 10] = [
     "offset",
@@ -215,6 +217,11 @@ fn effects(call: &ToolCall<'_>) -> Vec<(Effect, String)> {
         let mut found = command.as_deref().map(patched).unwrap_or_default();
         if let Some(command) = command.filter(|_| found.is_empty()) {
             found = shell::effects(&command);
+        }
+        if let Some(folder) = text(&FOLDER_KEYS) {
+            for (_, path) in &mut found {
+                *path = shell::within(folder, path);
+            }
         }
         return found;
     };

@@ -18,7 +18,19 @@ pub(super) fn effects(command: &str) -> Vec<(Effect, String)> {
     for words in &commands {
         found.extend(written(words));
     }
+    if let Some([_, folder]) = commands.first().map(Vec::as_slice).filter(|words| words.first() == Some(&"cd")) {
+        for (_, path) in &mut found {
+            *path = within(folder, path);
+        }
+    }
     found
+}
+
+/// A path that is no path from the root, as seen from `folder`.
+pub(super) fn within(folder: &str, path: &str) -> String {
+    let is_whole = path.starts_with(['/', '~']) || path.get(1..3).is_some_and(|rest| rest.starts_with(':'));
+    let path = path.trim_start_matches("./");
+    if is_whole { path.to_owned() } else { format!("{}/{path}", folder.trim_end_matches('/')) }
 }
 
 /// The words of each command between `&&`, `||`, `;`, `|` and line ends; a here-document ends them.
@@ -112,7 +124,7 @@ mod tests {
     fn files_are_read_and_written_by_plain_commands_only() {
         for (command, expected) in [
             ("cat src/pay.ts", vec![(ReadAll, "src/pay.ts")]),
-            ("cd /repo && cat src/pay.ts", vec![(ReadAll, "src/pay.ts")]),
+            ("cd /repo && cat src/pay.ts", vec![(ReadAll, "/repo/src/pay.ts")]),
             ("sed -n '1,80p' src/pay.ts", vec![(ReadPart, "src/pay.ts")]),
             ("head -n 20 a.log", vec![(ReadPart, "a.log")]),
             ("cat a b", vec![]),

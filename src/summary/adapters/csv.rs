@@ -34,7 +34,7 @@ const MIN_SHARE: f64 = 0.25;
 pub struct Csv;
 
 impl Adapter for Csv {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "csv"
     }
 

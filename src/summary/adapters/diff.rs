@@ -45,7 +45,7 @@ const GENERATED: [&str; 14] = [
 pub struct Diff;
 
 impl Adapter for Diff {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "diff"
     }
 
@@ -126,7 +126,9 @@ fn close(view: &TextView<'_>, generated: bool, hunks: &mut Vec<Hunk>, cuts: &mut
     let n_signs = |sign: char| lines().filter(|line| line.span.of(view.text).starts_with(sign)).count();
     let (added, taken) = (n_signs('+'), n_signs('-'));
     if lines().count() <= MAX_GENERATED {
-        hunks.iter().for_each(|hunk| thin(view, hunk.head + 1..hunk.end, cuts));
+        for hunk in &hunks {
+            thin(view, hunk.head + 1..hunk.end, cuts);
+        }
         return;
     }
     let span = Span { start: view.lines[first.head].span.start, end: view.lines[last.end - 1].span.end };
@@ -208,7 +210,7 @@ fn is_head(line: &str) -> bool {
 fn is_generated(head: &str) -> bool {
     let is_name = |path: &str| {
         let name = path.trim_matches('"').rsplit('/').next().unwrap_or_default();
-        GENERATED.contains(&name) || name.ends_with(".min.js") || name.ends_with(".min.css") || name.ends_with(".map")
+        GENERATED.contains(&name) || name.contains(".min.")
     };
     head.split_whitespace().skip(1).any(is_name)
 }

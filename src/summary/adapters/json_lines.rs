@@ -30,7 +30,7 @@ const MAX_KEYS: usize = 64;
 pub struct JsonLines;
 
 impl Adapter for JsonLines {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "json-lines"
     }
 

@@ -38,7 +38,7 @@ const MIN_SHARE: f64 = 0.25;
 pub struct Log;
 
 impl Adapter for Log {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "log"
     }
 

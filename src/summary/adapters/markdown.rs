@@ -25,7 +25,7 @@ const MIN_DOCUMENT_SHARE: f64 = 0.85;
 pub struct Markdown;
 
 impl Adapter for Markdown {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "markdown"
     }
 
@@ -93,7 +93,7 @@ fn passages(text: &TextView<'_>) -> Vec<Span> {
             LineKind::Prose => match &mut open {
                 Some((span, _)) => span.end = line.span.end,
                 None => {
-                    open = Some((Span { start: behind_lead(text.text, line.span), ..line.span }, MIN_PASSAGE_CHARS))
+                    open = Some((Span { start: behind_lead(text.text, line.span), ..line.span }, MIN_PASSAGE_CHARS));
                 }
             },
             LineKind::ListItem => {

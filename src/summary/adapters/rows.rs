@@ -81,7 +81,9 @@ impl Table<'_> {
         for run in runs {
             let rows: Vec<&Row<'_>> = run.iter().map(|(row, _)| *row).collect();
             if run[0].1 {
-                rows.iter().for_each(|row| shorten_row(text, row.span, edits));
+                for row in rows {
+                    shorten_row(text, row.span, edits);
+                }
                 continue;
             }
             let span = Span { start: rows[0].span.start, end: rows[rows.len() - 1].span.end };
@@ -207,7 +209,7 @@ fn shorten_row(text: &str, span: Span, edits: &mut Edits<'_>) {
 }
 
 /// A cell that is or begins with a word of failure.
-fn reports_failure(cell: &str) -> bool {
+pub(super) fn reports_failure(cell: &str) -> bool {
     const WORDS: [&str; 15] = [
         "error",
         "errors",

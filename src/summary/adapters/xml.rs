@@ -22,7 +22,7 @@ const CODE: [&str; 4] = ["script", "style", "pre", "code"];
 pub struct Xml;
 
 impl Adapter for Xml {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "xml"
     }
 

@@ -35,7 +35,7 @@ const MIN_SHARE: f64 = 0.25;
 pub struct Yaml;
 
 impl Adapter for Yaml {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "yaml"
     }
 

@@ -86,23 +86,21 @@ impl YamlLine {
 /// Bytes of the key that `rest` begins with.
 fn key_len(rest: &str) -> Option<usize> {
     let quote = rest.chars().next().filter(|sign| matches!(sign, '"' | '\''));
-    let colon = match quote {
-        Some(sign) => rest.get(1..)?.bytes().take(MAX_KEY).position(|byte| byte == sign as u8)? + 2,
-        None => {
-            let mut before = b' ';
-            let is_end = |&(at, byte): &(usize, u8)| {
-                byte == b':' && rest.as_bytes().get(at + 1).is_none_or(u8::is_ascii_whitespace)
-            };
-            let at = rest.bytes().enumerate().take(MAX_KEY).find(is_end)?.0;
-            for byte in rest.bytes().take(at) {
-                let is_word = byte.is_ascii_alphanumeric() || byte >= 0x80 || b"_-./$<@%()".contains(&byte);
-                if !is_word && !(byte == b' ' && before != b' ') {
-                    return None;
-                }
-                before = byte;
+    let colon = if let Some(sign) = quote {
+        rest.get(1..)?.bytes().take(MAX_KEY).position(|byte| byte == sign as u8)? + 2
+    } else {
+        let is_end =
+            |&(at, byte): &(usize, u8)| byte == b':' && rest.as_bytes().get(at + 1).is_none_or(u8::is_ascii_whitespace);
+        let at = rest.bytes().enumerate().take(MAX_KEY).find(is_end)?.0;
+        let mut before = b' ';
+        for byte in rest.bytes().take(at) {
+            let is_word = byte.is_ascii_alphanumeric() || byte >= 0x80 || b"_-./$<@%()".contains(&byte);
+            if !is_word && (byte != b' ' || before == b' ') {
+                return None;
             }
-            at
+            before = byte;
         }
+        at
     };
     let key = rest.get(..colon)?;
     let is_key = rest.as_bytes().get(colon) == Some(&b':')

@@ -9,6 +9,7 @@ use foldhash::fast::FixedState;
 
 use super::columns::{Column, describe};
 use super::plural;
+use super::rows::reports_failure;
 use super::yaml_lines::{Kind, YamlLine};
 use crate::summary::draft::Draft;
 use crate::text::{Severity, Span, TextView};
@@ -109,6 +110,7 @@ fn hide<'a>(view: &TextView<'a>, lines: &[YamlLine], list: &List, end: usize, he
     let reports = |item: usize| {
         let severities = view.lines.get(bounds(item)).unwrap_or_default();
         severities.iter().any(|line| matches!(line.severity, Severity::Failure | Severity::Warning))
+            || lines[bounds(item)].iter().any(|line| reports_failure(line.value.of(view.text)))
     };
     let is_hidden = |item: usize| (head..n - TAIL).contains(&item) && shapes[item] == most && !reports(item);
     let mut item = 0;
@@ -144,7 +146,7 @@ fn items<'a>(text: &'a str, lines: &[YamlLine], list: &List, range: std::ops::Ra
     for line in lines.get(list.starts[range.start]..end).unwrap_or_default() {
         let is_scalar = line.kind == Kind::Item && line.indent == list.indent;
         let is_key = line.kind == Kind::Key && line.key_indent == key_indent;
-        if !is_scalar && !(is_key && !line.value.is_empty()) {
+        if !is_scalar && (!is_key || line.value.is_empty()) {
             continue;
         }
         let key = line.key.of(text);
