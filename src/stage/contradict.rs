@@ -58,11 +58,11 @@ impl Stage for Supersede {
         // From the end: a reference points at the last word on the matter, which stays.
         for &(index, found) in corrections.iter().rev() {
             if keeps_all {
-                plan.keep(index, Reason::Correction);
+                plan.pin(index, Reason::Correction);
             }
             let Some(visible) = visible(plan, index) else { continue };
             let Some(corrected) = topics.corrected_by(view, index, found) else { continue };
-            plan.keep(index, Reason::Correction);
+            plan.pin(index, Reason::Correction);
             if plan.is_free(corrected) && may_go(view, corrected) && !waits(view, corrected) {
                 plan.set(corrected, Claim::SupersededBy { target: visible, signal: signal(found.kind) });
             }
