@@ -123,11 +123,10 @@ fn said<'a>(view: &View<'a>, index: usize) -> Option<TextView<'a>> {
 fn answers(view: &View<'_>, index: usize) -> bool {
     let role = &view.conversation.messages[index].role;
     let before = (0..index).rev().filter_map(|before| Some((before, said(view, before)?)));
-    let asked = before.take(1).any(|(before, text)| {
+    before.take(1).any(|(before, text)| {
         let asks = text.units.iter().rev().take(N_ASKING).any(|unit| is_question(unit.span.of(text.text)));
         view.conversation.messages[before].role != *role && asks
-    });
-    asked
+    })
 }
 
 /// References of earlier rounds may point at corrections under names that nobody knows any more.
