@@ -5,7 +5,7 @@ use condenser::engine::Engine;
 use condenser::model::{Action, EngineOptions, PreservePattern, Reason, marker};
 use serde_json::{Value, json};
 
-use crate::support::talk::{Done, all, compress, compress_record, compress_with, prose, record, record_of};
+use crate::support::talk::{Done, all, compress, compress_record, compress_with, record, record_of};
 
 fn flow() -> EngineOptions {
     EngineOptions { conversation_flow: true, ..all() }
@@ -26,6 +26,24 @@ const ANSWER: &str = "The export runs in eu-west-3 because the ledger replica li
     that. The garden party of the team is a different story, and so is the weather on that day. People still talk \
     about the band that played there until late.";
 
+/// `n` characters or a few more of prose about `subject`, which no other subject repeats.
+fn prose(n: usize, subject: &str) -> String {
+    let sentences = [
+        "was talked about in the morning and again when the others came back.",
+        "is what some people asked for and nobody has written down so far.",
+        "was quiet on most evenings, and children played beside it until late.",
+        "came up once more, without any haste and with many more words than before.",
+    ];
+    let mut text = String::new();
+    for sentence in sentences.iter().cycle() {
+        if text.len() >= n {
+            break;
+        }
+        text.push_str(&format!("The {subject} {sentence} "));
+    }
+    text.trim_end().to_owned()
+}
+
 /// Units of more than one message.
 fn units(done: &Done) -> Vec<Vec<usize>> {
     done.sources.iter().filter(|sources| sources.len() > 1).cloned().collect()
@@ -43,7 +61,12 @@ fn text_of(done: &Done, first: usize) -> &str {
 #[test]
 fn a_question_its_answer_and_the_thanks_are_one() {
     let done = compress(
-        &[("user", QUESTION), ("assistant", ANSWER), ("user", "Perfect, thanks!"), ("assistant", &prose(400))],
+        &[
+            ("user", QUESTION),
+            ("assistant", ANSWER),
+            ("user", "Perfect, thanks!"),
+            ("assistant", &prose(400, "bridge")),
+        ],
         &flow(),
     );
     assert_eq!(done.sources[0], [0, 1, 2]);
@@ -57,9 +80,10 @@ fn a_question_its_answer_and_the_thanks_are_one() {
 
 #[test]
 fn a_request_and_what_was_done_are_one() {
-    let request = format!("Please raise the pool size of the ledger database to 40. {}", prose(200));
-    let report = format!("I've raised the pool size in config/ledger.toml from 25 to 40. {}", prose(300));
-    let talk = [("user", request.as_str()), ("assistant", &report), ("user", "lgtm"), ("assistant", &prose(300))];
+    let request = format!("Please raise the pool size of the ledger database to 40. {}", prose(200, "kiosk"));
+    let report = format!("I've raised the pool size in config/ledger.toml from 25 to 40. {}", prose(300, "lantern"));
+    let talk =
+        [("user", request.as_str()), ("assistant", &report), ("user", "lgtm"), ("assistant", &prose(300, "meadow"))];
     let done = compress(&talk, &flow());
     done.because(0, Reason::FlowRequest).shows("Request: Please raise the pool size").shows("from 25 to 40");
     done.shows(" → confirmed (3 messages, request_action)");
@@ -67,7 +91,7 @@ fn a_request_and_what_was_done_are_one() {
 
 #[test]
 fn a_statement_and_its_confirmation_are_one() {
-    let statement = format!("The cutover is on March 3 at 22:00, led by Ines. {}", prose(400));
+    let statement = format!("The cutover is on March 3 at 22:00, led by Ines. {}", prose(400, "fountain"));
     let talk =
         [("assistant", statement.as_str()), ("user", "Sounds good, thank you."), ("assistant", "You're welcome!")];
     let done = compress(&talk, &flow());
@@ -77,10 +101,15 @@ fn a_statement_and_its_confirmation_are_one() {
 
 #[test]
 fn a_correction_shows_what_it_corrects() {
-    let claim = format!("The staging database listens on port 5432 of host db-stage-4. {}", prose(400));
+    let claim = format!("The staging database listens on port 5432 of host db-stage-4. {}", prose(400, "orchestra"));
     let correction =
         "Wait, the staging database listens on port 5433 since the move last week. Use that one from now on.";
-    let talk = [("assistant", claim.as_str()), ("user", correction), ("assistant", &prose(300)), ("user", &prose(300))];
+    let talk = [
+        ("assistant", claim.as_str()),
+        ("user", correction),
+        ("assistant", &prose(300, "stairway")),
+        ("user", &prose(300, "balcony")),
+    ];
     let done = compress(&talk, &flow());
     assert_eq!(done.sources[0], [0, 1, 2]);
     done.because(1, Reason::FlowCorrection).shows("Correction: Wait, the staging database listens on port 5433");
@@ -89,18 +118,27 @@ fn a_correction_shows_what_it_corrects() {
 
 #[test]
 fn chains_work_in_other_languages() {
-    let frage = format!("Welche Filiale übernimmt die Inventur am Montag, und wer hat den Schlüssel? {}", prose(150));
-    let antwort = format!("Die Filiale Nord übernimmt die Inventur, den Schlüssel hat Frau Öztürk. {}", prose(400));
+    let frage = format!(
+        "Welche Filiale übernimmt die Inventur am Montag, und wer hat den Schlüssel? {}",
+        prose(150, "courtyard")
+    );
+    let antwort =
+        format!("Die Filiale Nord übernimmt die Inventur, den Schlüssel hat Frau Öztürk. {}", prose(400, "windmill"));
     let done = compress(
-        &[("user", &frage), ("assistant", &antwort), ("user", "Danke, passt!"), ("assistant", &prose(300))],
+        &[("user", &frage), ("assistant", &antwort), ("user", "Danke, passt!"), ("assistant", &prose(300, "signpost"))],
         &flow(),
     );
     done.because(0, Reason::FlowQa).shows("Frau Öztürk").shows("(confirmed)").hides("passt");
-    let question = "周一的盘点由哪个门店负责？钥匙在谁那里？".repeat(3);
+    let question = "昨天大家在会议上谈了很久，最后没有写下来。".repeat(6) + "周一的盘点由哪个门店负责？";
     let answer = "周一的盘点由北区门店负责。钥匙由李经理保管。".to_owned()
         + &"大家在公园里散步，天气很好，孩子们在喷泉边玩。".repeat(12);
     let done = compress(
-        &[("user", &question), ("assistant", &answer), ("user", "好的，谢谢！"), ("assistant", &prose(300))],
+        &[
+            ("user", &question),
+            ("assistant", &answer),
+            ("user", "好的，谢谢！"),
+            ("assistant", &prose(300, "carousel")),
+        ],
         &flow(),
     );
     done.because(0, Reason::FlowQa).shows("北区门店").shows("(confirmed)");
@@ -127,8 +165,8 @@ fn a1_no_message_is_in_two_units_beside_neighbours_of_its_role() {
 
 #[test]
 fn a2_what_stands_between_question_and_answer_keeps_its_place() {
-    let between = format!("One more thing before you answer. {}", prose(300));
-    let talk = [("user", QUESTION), ("user", &between), ("assistant", ANSWER), ("user", &prose(300))];
+    let between = format!("One more thing before you answer. {}", prose(300, "greenhouse"));
+    let talk = [("user", QUESTION), ("user", &between), ("assistant", ANSWER), ("user", &prose(300, "pavilion"))];
     let done = compress(&talk, &flow());
     assert!(units(&done).iter().all(|unit| unit.windows(2).all(|pair| pair[0] + 1 == pair[1])), "{:?}", done.sources);
 }
@@ -136,7 +174,12 @@ fn a2_what_stands_between_question_and_answer_keeps_its_place() {
 #[test]
 fn a_chain_never_puts_the_user_beside_the_user() {
     // A question and its answer alone, before a message of the user about something else.
-    let talk = [("user", QUESTION), ("assistant", ANSWER), ("user", &prose(400)), ("assistant", &prose(400))];
+    let talk = [
+        ("user", QUESTION),
+        ("assistant", ANSWER),
+        ("user", &prose(400, "garden")),
+        ("assistant", &prose(400, "bridge")),
+    ];
     let done = compress(&talk, &flow());
     assert_eq!(units(&done), Vec::<Vec<usize>>::new());
     // At the end, and before a call of a tool, nothing follows that it could collide with.
@@ -150,7 +193,7 @@ fn calls_and_results_between_turns_do_not_hide_a_collision() {
         json!({"role": "assistant", "content": ANSWER}),
         json!({"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}]}),
         json!({"role": "tool", "tool_call_id": "c1", "content": "42"}),
-        json!({"role": "user", "content": prose(300)}),
+        json!({"role": "user", "content": prose(300, "kiosk")}),
     ]);
     assert_eq!(units(&compress_record(&talk, &flow())), Vec::<Vec<usize>>::new());
 }
@@ -162,46 +205,50 @@ fn b16_a_confirmation_that_carries_content_is_none() {
     let real = format!(
         "Great, now here is what we really need: invoices are kept for 7 years under key KMS-7781, and the audit is on \
          Friday. {}",
-        prose(300)
+        prose(300, "lantern")
     );
-    let talk = [("user", QUESTION), ("assistant", ANSWER), ("user", &real), ("assistant", &prose(300))];
+    let talk = [("user", QUESTION), ("assistant", ANSWER), ("user", &real), ("assistant", &prose(300, "meadow"))];
     let done = compress(&talk, &flow());
     done.shows("KMS-7781").shows("7 years").hides("(confirmed)");
     let crash = "Yesterday the payments queue crashed twice and we lost 4112 events of two customers in the night.";
-    let talk = [("user", QUESTION), ("assistant", ANSWER), ("user", crash), ("assistant", &prose(300))];
+    let talk = [("user", QUESTION), ("assistant", ANSWER), ("user", crash), ("assistant", &prose(300, "fountain"))];
     compress(&talk, &flow()).shows("4112 events").hides("(confirmed)");
 }
 
 #[test]
 fn b16_waiting_corrects_nothing() {
-    let statement = format!("PostgreSQL 15 runs on host db-prod-7 behind the proxy. {}", prose(300));
-    let waiting = format!("Waiting for the pipeline of the PostgreSQL host. {}", prose(200));
-    let talk = [("user", statement.as_str()), ("assistant", &waiting), ("user", &prose(300))];
+    let statement = format!("PostgreSQL 15 runs on host db-prod-7 behind the proxy. {}", prose(300, "orchestra"));
+    let waiting = format!("Waiting for the pipeline of the PostgreSQL host. {}", prose(200, "stairway"));
+    let talk = [("user", statement.as_str()), ("assistant", &waiting), ("user", &prose(300, "balcony"))];
     compress(&talk, &flow()).shows("db-prod-7").hides("Correction");
 }
 
 #[test]
 fn b16_an_account_of_the_past_is_no_request() {
-    let story = format!("The numbers do not add up in the report, I made a table of all of them. {}", prose(300));
-    let reply = format!("I compared both versions and nothing was removed from the table. {}", prose(300));
+    let story =
+        format!("The numbers do not add up in the report, I made a table of all of them. {}", prose(300, "courtyard"));
+    let reply = format!("I compared both versions and nothing was removed from the table. {}", prose(300, "windmill"));
     let done = compress(&[("user", &story), ("assistant", &reply)], &flow());
     done.hides("request_action").hides("Request:");
 }
 
 #[test]
 fn b16_a_bare_thanks_joins() {
-    let talk = [("user", QUESTION), ("assistant", ANSWER), ("user", "Thanks!"), ("assistant", &prose(300))];
+    let talk = [("user", QUESTION), ("assistant", ANSWER), ("user", "Thanks!"), ("assistant", &prose(300, "signpost"))];
     let done = compress(&talk, &flow());
     assert_eq!(done.sources[0], [0, 1, 2]);
 }
 
 #[test]
 fn a_no_that_answers_a_question_is_no_correction() {
-    let ask = format!("Was the booking made within the last 24 hours? Please tell me before I go on. {}", prose(200));
+    let ask = format!(
+        "Was the booking made within the last 24 hours? Please tell me before I go on. {}",
+        prose(200, "carousel")
+    );
     let talk = [
         ("assistant", ask.as_str()),
         ("user", "No, it wasn't made in the last 24 hours, the booking is from March, and I paid by card in the shop."),
-        ("assistant", &prose(300)),
+        ("assistant", &prose(300, "greenhouse")),
     ];
     compress(&talk, &flow()).hides("Correction:");
 }
@@ -211,9 +258,10 @@ fn a_no_that_answers_a_question_is_no_correction() {
 #[test]
 fn b17_hard_structure_is_in_no_chain_and_in_no_topic() {
     let data = json!({"region": "eu-west-3", "ledger": {"export": [1, 2, 3], "note": "x".repeat(200)}}).to_string();
-    let code = format!("{}\n```rust\nfn export(region: &str) -> usize {{ region.len() }}\n```", prose(40));
+    let code = format!("{}\n```rust\nfn export(region: &str) -> usize {{ region.len() }}\n```", prose(40, "pavilion"));
     for hard in [data.as_str(), &code] {
-        let talk = [("user", QUESTION), ("assistant", hard), ("user", "Thanks!"), ("assistant", hard)];
+        let other = hard.replace("export", "import");
+        let talk = [("user", QUESTION), ("assistant", hard), ("user", "Thanks!"), ("assistant", &other)];
         for options in [flow(), both()] {
             let done = compress(&talk, &options);
             assert_eq!(units(&done), Vec::<Vec<usize>>::new());
@@ -226,10 +274,10 @@ fn b17_hard_structure_is_in_no_chain_and_in_no_topic() {
 fn b17_short_structure_and_preserved_patterns_are_in_no_chain() {
     let pattern = PreservePattern { label: "thanks".to_owned(), re: "(?i)thanks".to_owned() };
     let options = EngineOptions { preserve_patterns: vec![pattern], ..flow() };
-    let talk = [("user", QUESTION), ("assistant", ANSWER), ("user", "Thanks!"), ("assistant", &prose(300))];
+    let talk = [("user", QUESTION), ("assistant", ANSWER), ("user", "Thanks!"), ("assistant", &prose(300, "garden"))];
     compress(&talk, &options).is(2, Action::Preserved);
     let secret = "key = \"sk-proj-Zx81kQmT7vLr20aBcD93EfGh45IjKl67MnOp89\"";
-    let talk = [("user", QUESTION), ("assistant", ANSWER), ("user", secret), ("assistant", &prose(300))];
+    let talk = [("user", QUESTION), ("assistant", ANSWER), ("user", secret), ("assistant", &prose(300, "bridge"))];
     compress(&talk, &flow()).is(2, Action::Preserved).shows(secret);
 }
 
@@ -370,6 +418,61 @@ fn the_same_conversation_gives_the_same_topics() {
 #[test]
 fn metadata_and_embedded_ids_work_with_chains_and_topics() {
     let options = EngineOptions { embed_summary_id: true, ..both() };
-    let talk = record(&[("user", QUESTION), ("assistant", ANSWER), ("user", "Thanks!"), ("assistant", &prose(300))]);
+    let talk =
+        record(&[("user", QUESTION), ("assistant", ANSWER), ("user", "Thanks!"), ("assistant", &prose(300, "kiosk"))]);
     compress_record(&talk, &options).shows("[summary#cce_sum_").shows("(3 messages, qa)");
+}
+
+/// Roles of the output without calls and results, as chat templates see them.
+fn turns(done: &Done, talk: &[Value]) -> Vec<String> {
+    let is_turn = |message: &&Value| message["role"] != "tool" && message.get("tool_calls").is_none();
+    let firsts = done.sources.iter().map(|sources| &talk[sources[0]]);
+    firsts.filter(is_turn).map(|message| message["role"].to_string()).collect()
+}
+
+#[test]
+fn turns_stay_turns_in_talks_of_any_kind() {
+    let mut state = 7_u64;
+    let mut next = move |n: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % n
+    };
+    let (mut n_units, mut n_strict) = (0, 0);
+    for round in 0..400 {
+        let minutes = minutes(40, None);
+        let mut talk: Vec<Value> = Vec::new();
+        let by_turns = round % 2 == 0;
+        for i in 0..6 + next(30) {
+            let text = minutes[next(40)]["content"].as_str().expect("a text").to_owned();
+            let is_user = if by_turns { i % 2 == 0 } else { next(2) == 0 };
+            let content = match (is_user, next(8)) {
+                (_, 0) => "Thanks!".to_owned(),
+                (_, 1) => format!("{} {i}", ["Fine.", "Go on.", "And then?", "Wait, the ferry leaves at 9."][next(4)]),
+                (true, 2..=4) => format!("{text} Who keeps the ferry timetable of {i}?"),
+                (false, 2) => format!("I've updated the invoice export. {text} Item {i}."),
+                (false, 3) => format!("Actually, the orchard is closed. {text} Item {i}."),
+                _ => format!("{text} Item {i}."),
+            };
+            talk.push(json!({"role": if is_user { "user" } else { "assistant" }, "content": content}));
+            if !is_user && next(4) == 0 {
+                let call = json!([{"id": format!("c{i}"), "type": "function", "function": {"name": "look", "arguments": "{}"}}]);
+                talk.push(json!({"role": "assistant", "content": null, "tool_calls": call}));
+                talk.push(json!({"role": "tool", "tool_call_id": format!("c{i}"), "content": "42"}));
+            }
+        }
+        let options = EngineOptions { recency_window: next(4), ..[flow(), topics(), both()][next(3)].clone() };
+        let done = compress_record(&record_of(&talk), &options);
+        n_units += units(&done).len();
+        let before: Vec<String> = talk
+            .iter()
+            .filter(|message| message["role"] != "tool" && message.get("tool_calls").is_none())
+            .map(|message| message["role"].to_string())
+            .collect();
+        if before.windows(2).all(|pair| pair[0] != pair[1]) {
+            n_strict += 1;
+            let after = turns(&done, &talk);
+            assert!(after.windows(2).all(|pair| pair[0] != pair[1]), "round {round}: {:?}\n{talk:#?}", done.sources);
+        }
+    }
+    assert!(n_units > 300 && n_strict > 100, "{n_units} units, {n_strict} talks by turns");
 }

@@ -7,13 +7,14 @@
 //! topic is valid whatever becomes of the others.
 
 use std::hash::BuildHasher;
+use std::ops::RangeInclusive;
 
 use foldhash::fast::FixedState;
 
-use super::talk::{Talk, may_vanish};
+use super::talk::{Talk, is_turn, may_vanish};
 use super::{Claim, GroupKind, Plan, Stage, View};
 use crate::error::Result;
-use crate::model::{PreservePattern, Role, marker};
+use crate::model::{Message, PreservePattern, Role, marker};
 use crate::text::TextView;
 use crate::text::linkage::{Item, Limits, clusters};
 use crate::text::similarity::{Terms, neighbours};
@@ -59,12 +60,12 @@ impl Stage for Cluster {
             .collect();
         let limits =
             Limits { threshold: view.options.cluster_threshold, max_members: MAX_MEMBERS, max_chars: MAX_CHARS };
-        let mut places = Places { view, states: vec![State::Open; view.len()] };
+        let mut places = Places::new(view, plan);
         for cluster in clusters(&items, &neighbours(&terms, &groups), limits) {
             let cluster: Vec<&Node> = cluster.into_iter().map(|at| &nodes[at]).collect();
-            let members = places.members(&cluster, plan);
-            if members.len() > 1 && plan.chain(members.clone(), GroupKind::Cluster) {
-                places.take(&members);
+            let members = places.take(&cluster, plan);
+            if members.len() > 1 {
+                plan.chain(members, GroupKind::Cluster);
             }
         }
     }
@@ -80,7 +81,7 @@ struct Node {
 }
 
 impl Node {
-    fn members(self) -> std::ops::RangeInclusive<usize> {
+    fn members(self) -> RangeInclusive<usize> {
         self.first..=self.last
     }
     fn len(self) -> usize {
@@ -134,6 +135,7 @@ fn speaker(view: &View<'_>, index: usize) -> u64 {
     FixedState::default().hash_one((&message.role, &message.name)) | 1
 }
 
+/// What becomes of each message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Open,
@@ -143,67 +145,125 @@ enum State {
     Gone,
 }
 
-/// What becomes of each place.
+/// What becomes of each message, so that the turns stay valid whichever topics and chains come to nothing.
 struct Places<'a> {
     view: &'a View<'a>,
     states: Vec<State>,
+    /// Neighbours of one role, and the same with calls and results left aside. Where one of a run stays, the others may
+    /// vanish without a new neighbour of one role.
+    runs: [Runs; 2],
 }
 
-impl Places<'_> {
-    /// The members that a topic may have: the place of the first one and all that may vanish, ascending.
-    fn members(&self, cluster: &[&Node], plan: &Plan) -> Vec<usize> {
+impl<'a> Places<'a> {
+    fn new(view: &'a View<'a>, plan: &Plan) -> Self {
+        let messages = &view.conversation.messages;
+        let mut runs = [Runs::new(messages, |_| true), Runs::new(messages, |message| is_turn(message))];
+        // The later members of chains do not stay.
+        for group in &plan.groups {
+            for &index in group.members.iter().skip(1) {
+                runs.iter_mut().for_each(|runs| runs.leave(index));
+            }
+        }
+        Self { view, states: vec![State::Open; view.len()], runs }
+    }
+
+    /// Takes what of a topic may leave its place; the members, ascending, the first of which stays.
+    fn take(&mut self, cluster: &[&Node], plan: &Plan) -> Vec<usize> {
         let Some((head, rest)) = cluster.split_first() else { return Vec::new() };
         // Of an exchange the answer tells the topic, and the message before it stays; a short answer stays itself.
         let anchor = if plan.is_free(head.last) { head.last } else { head.first };
-        if self.states[anchor] == State::Gone {
-            return Vec::new();
-        }
         let mut members = vec![anchor];
         for run in rest.chunk_by(|a, b| a.last + 1 == b.first) {
             let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
-            if self.may_leave(first.first, last.last, plan) {
-                members.extend(first.first..=last.last);
+            let block = first.first..=last.last;
+            if self.takes(block.clone(), plan) {
+                members.extend(block);
             }
+        }
+        if members.len() > 1 && self.states[anchor] == State::Open {
+            self.states[anchor] = State::Pinned;
         }
         members
     }
 
-    /// True when the messages from `start` to `end` may vanish, whatever becomes of other topics and chains.
-    fn may_leave(&self, start: usize, end: usize, plan: &Plan) -> bool {
-        let messages = &self.view.conversation.messages;
-        let left = start - 1;
-        let stays = |index: usize| self.states.get(index).is_none_or(|&state| state != State::Gone);
+    fn takes(&mut self, block: RangeInclusive<usize>, plan: &Plan) -> bool {
+        let (left, right) = (*block.start() - 1, *block.end() + 1);
         // A run of earlier summaries may become one: then another role stands there.
-        let is_earlier = messages[left].texts().any(|text| marker::inner_summary(text).is_some());
+        let is_earlier =
+            self.view.conversation.messages[left].texts().any(|text| marker::inner_summary(text).is_some());
+        if is_earlier || block.clone().any(|index| self.states[index] != State::Open) {
+            return false;
+        }
+        let is_free = self.runs.iter().all(|runs| runs.may_leave(block.clone()));
+        if !is_free && !self.may_vanish(left, right, plan) {
+            return false;
+        }
+        for index in block {
+            self.states[index] = State::Gone;
+            self.runs.iter_mut().for_each(|runs| runs.leave(index));
+        }
+        if !is_free {
+            for index in self.beside(left, right) {
+                self.states[index] = State::Pinned;
+            }
+        }
+        true
+    }
+
+    /// True when what lies between `left` and `right` may vanish, and both stay.
+    fn may_vanish(&self, left: usize, right: usize, plan: &Plan) -> bool {
         let shown_by = match plan.claim_of(left) {
             Some(&Claim::Group(group)) => plan.groups[group].members[0],
             _ => left,
         };
-        (start..=end).all(|index| self.states[index] == State::Open)
-            && stays(left)
-            && stays(end + 1)
-            && !is_earlier
-            && may_vanish(self.view, left, end)
-            && (shown_by == left || may_vanish(self.view, shown_by, end))
+        self.beside(left, right).all(|index| self.states[index] != State::Gone)
+            && may_vanish(self.view, left, right - 1)
+            && (shown_by == left || may_vanish(self.view, shown_by, right - 1))
     }
 
-    fn take(&mut self, members: &[usize]) {
-        let Some((&anchor, rest)) = members.split_first() else { return };
-        self.pin(anchor);
-        for &index in rest {
-            self.states[index] = State::Gone;
+    /// The neighbours of what lies between `left` and `right`, also those that remain with calls and results left aside.
+    fn beside(&self, left: usize, right: usize) -> impl Iterator<Item = usize> + use<> {
+        let messages = &self.view.conversation.messages;
+        let speaks = |index: &usize| is_turn(&messages[*index]);
+        let turns = [(0..=left).rev().find(speaks), (right..messages.len()).find(speaks)];
+        let next = (right < messages.len()).then_some(right);
+        [Some(left), next].into_iter().chain(turns).flatten()
+    }
+}
+
+/// Runs of messages of one role.
+struct Runs {
+    /// Per message its run; `None` for one that does not count.
+    of: Vec<Option<usize>>,
+    /// Per run how many messages stay.
+    n_left: Vec<usize>,
+}
+
+impl Runs {
+    fn new(messages: &[Message<'_>], counts: impl Fn(&Message<'_>) -> bool) -> Self {
+        let mut runs = Self { of: vec![None; messages.len()], n_left: Vec::new() };
+        let mut before: Option<&Role<'_>> = None;
+        for (index, message) in messages.iter().enumerate().filter(|(_, message)| counts(message)) {
+            if before != Some(&message.role) {
+                runs.n_left.push(0);
+            }
+            before = Some(&message.role);
+            let run = runs.n_left.len() - 1;
+            runs.n_left[run] += 1;
+            runs.of[index] = Some(run);
         }
-        for &index in rest {
-            self.pin(index - 1);
-            self.pin(index + 1);
-        }
+        runs
     }
 
-    fn pin(&mut self, index: usize) {
-        if let Some(state) = self.states.get_mut(index)
-            && *state == State::Open
-        {
-            *state = State::Pinned;
+    /// True when one of each run stays without the messages of `block`.
+    fn may_leave(&self, block: RangeInclusive<usize>) -> bool {
+        let runs: Vec<usize> = block.filter_map(|index| self.of[index]).collect();
+        runs.chunk_by(|a, b| a == b).all(|same| same.first().is_none_or(|&run| self.n_left[run] > same.len()))
+    }
+
+    fn leave(&mut self, index: usize) {
+        if let Some(run) = self.of[index] {
+            self.n_left[run] -= 1;
         }
     }
 }

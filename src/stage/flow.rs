@@ -19,12 +19,12 @@ const MIN_SUBSTANCE: usize = 200;
 const MAX_ELLIPSIS: usize = 40;
 /// What is done is said within so many sentences.
 const MAX_DEED_UNITS: usize = 3;
-/// A user's message with fewer characters is told whole.
+/// What a user says last with fewer characters is told whole.
 const MAX_UNCUT: usize = 240;
 /// What a chain adds: labels, arrows, brackets.
 const FRAME_CHARS: usize = 50;
 /// Share of its members that a chain may take by estimate; above, it would be taken back.
-const MAX_SHARE: f64 = 0.76;
+const MAX_SHARE: f64 = 0.8;
 
 /// Claims chains of two to four neighbours.
 #[derive(Debug, Clone)]
@@ -185,15 +185,16 @@ fn follows(kind: FlowKind, before: &[&Turn<'_>], third: &Turn<'_>) -> bool {
 
 /// True when telling the members together is likely to save enough: short ones are told whole.
 fn saves(members: &[&Turn<'_>]) -> bool {
-    let told: usize = members.iter().map(|turn| told_chars(turn)).sum();
+    let last = members.len() - 1;
+    let told: usize = members.iter().enumerate().map(|(at, turn)| told_chars(turn, at == last)).sum();
     let n_chars: usize = members.iter().map(|turn| turn.n_chars).sum();
     ((told + FRAME_CHARS) as f64) < n_chars as f64 * MAX_SHARE
 }
 
-fn told_chars(turn: &Turn<'_>) -> usize {
+fn told_chars(turn: &Turn<'_>, is_last: bool) -> usize {
     match turn.n_chars {
         _ if turn.confirms || turn.is_courtesy => 0,
-        n_chars if !turn.is_free || turn.is_user && n_chars < MAX_UNCUT => n_chars,
+        n_chars if !turn.is_free || is_last && turn.is_user && n_chars < MAX_UNCUT => n_chars,
         n_chars => (n_chars * 2 / 5).max((n_chars * 3 / 5).min(200)).min(800),
     }
 }

@@ -82,7 +82,7 @@ pub(super) fn may_vanish(view: &View<'_>, left: usize, end: usize) -> bool {
 }
 
 /// True for what chat templates count as a turn.
-fn is_turn(message: &Message<'_>) -> bool {
+pub(super) fn is_turn(message: &Message<'_>) -> bool {
     message.tool_calls.is_empty()
         && !matches!(message.role, Role::Tool | Role::Function | Role::System | Role::Developer)
 }

@@ -27,11 +27,11 @@ pub fn chain(kind: FlowKind, texts: &[Spoken<'_>], wrap: &Wrap, style: Style) ->
     let mut telling = Telling { body: Draft::default(), shown: Keys::default(), style };
     match kind {
         FlowKind::Qa => {
-            telling.say("Q: ", first, tell_question);
+            telling.say("Q: ", first, tell);
             telling.say(" → A: ", second, tell_answer);
         }
         FlowKind::Request => {
-            telling.say("Request: ", first, tell_question);
+            telling.say("Request: ", first, tell);
             telling.say(ARROW, second, tell_answer);
         }
         FlowKind::Correction => {

@@ -30,6 +30,8 @@ pub fn summarize(texts: &[Spoken<'_>], wrap: &Wrap, style: Style, max_chars: Opt
     }
     let mut body = Draft::default();
     let mut shown = Keys::default();
+    // What a classifier let go was let go on purpose: it is not listed again.
+    let mut listed = Vec::with_capacity(texts.len());
     for spoken in texts {
         let filtered = if style.is_usual() && max_chars.is_none() { filtered(spoken) } else { None };
         if !body.text.is_empty() {
@@ -37,10 +39,13 @@ pub fn summarize(texts: &[Spoken<'_>], wrap: &Wrap, style: Style, max_chars: Opt
         }
         match filtered {
             Some(draft) => body.append(&draft),
-            None => extract(spoken, max_chars.unwrap_or_else(|| budget_of(spoken, style)), &mut shown, &mut body),
+            None => {
+                extract(spoken, max_chars.unwrap_or_else(|| budget_of(spoken, style)), &mut shown, &mut body);
+                listed.push(*spoken);
+            }
         }
     }
-    let entities = entities(texts, &body.text);
+    let entities = entities(&listed, &body.text);
     Proposal::summary(body, wrap, entities)
 }
 
@@ -90,11 +95,7 @@ pub(super) fn extract(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys, out:
     let mut last: Option<usize> = None;
     for piece in &picked {
         if let Some(previous) = last {
-            out.say(match (piece.follows, piece.is_inside) {
-                (false, _) => GAP,
-                (true, true) => " ",
-                (true, false) => link(&out.text, &view.units[previous]),
-            });
+            out.say(if piece.follows { link(&out.text, &view.units[previous]) } else { GAP });
         }
         out.quote(&plain(piece.span.of(view.text)));
         last = Some(piece.unit);
@@ -154,7 +155,7 @@ fn select(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys) -> Vec<Piece> {
     let mut order: Vec<usize> = (0..scores.len()).filter(|&index| scores[index] >= 0).collect();
     order.sort_by(|&a, &b| ranks[b].total_cmp(&ranks[a]));
     let discourse = spoken.hints.by_clauses.then(|| Discourse::of(view));
-    let mut packing = Packing::new(budget, stretched(view, budget), discourse);
+    let mut packing = Packing::new(budget, stretched(view, budget), &scores, discourse);
     packing.budget += asked(spoken, &scorer, &order);
     let (primaries, others) = split_primaries(view, &ranks, order);
     for candidates in [primaries, others] {

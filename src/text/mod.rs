@@ -19,6 +19,7 @@ mod lines;
 pub mod linkage;
 mod logs;
 mod names;
+mod noise;
 mod numbered;
 mod numbers;
 mod paths;
@@ -45,6 +46,7 @@ pub use lexed::{
     CharCounts, Cue, CueKind, Fact, FactKind, Fence, FenceKind, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind,
 };
 pub use lexer::Lexer;
+pub use noise::{Cut, CutKind, is_diff, names_noise_folder, noise};
 pub use numbered::{plain, unnumbered};
 pub use replies::{announces, begins_confirming, corrects, is_confirmation, reports_deed};
 pub use requests::{Ask, ask, is_question};

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use super::super::fill::Filler;
-use super::super::unit::{Filled, State, Unit};
 use super::{Attempt, is_plain, is_protected, rank};
+use crate::engine::fill::Filler;
+use crate::engine::unit::{Filled, State, Unit};
 use crate::model::{Action, NewBody, Reason, Role, marker};
 use crate::stage::{Claim, Plan};
 use crate::summary::{Draft, shorten_raw};
