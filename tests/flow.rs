@@ -422,3 +422,57 @@ fn metadata_and_embedded_ids_work_with_chains_and_topics() {
         record(&[("user", QUESTION), ("assistant", ANSWER), ("user", "Thanks!"), ("assistant", &prose(300, "kiosk"))]);
     compress_record(&talk, &options).shows("[summary#cce_sum_").shows("(3 messages, qa)");
 }
+
+/// Roles of the output without calls and results, as chat templates see them.
+fn turns(done: &Done, talk: &[Value]) -> Vec<String> {
+    let is_turn = |message: &&Value| message["role"] != "tool" && message.get("tool_calls").is_none();
+    let firsts = done.sources.iter().map(|sources| &talk[sources[0]]);
+    firsts.filter(is_turn).map(|message| message["role"].to_string()).collect()
+}
+
+#[test]
+fn turns_stay_turns_in_talks_of_any_kind() {
+    let mut state = 7_u64;
+    let mut next = move |n: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % n
+    };
+    let (mut n_units, mut n_strict) = (0, 0);
+    for round in 0..400 {
+        let minutes = minutes(40, None);
+        let mut talk: Vec<Value> = Vec::new();
+        let by_turns = round % 2 == 0;
+        for i in 0..6 + next(30) {
+            let text = minutes[next(40)]["content"].as_str().expect("a text").to_owned();
+            let is_user = if by_turns { i % 2 == 0 } else { next(2) == 0 };
+            let content = match (is_user, next(8)) {
+                (_, 0) => "Thanks!".to_owned(),
+                (_, 1) => format!("{} {i}", ["Fine.", "Go on.", "And then?", "Wait, the ferry leaves at 9."][next(4)]),
+                (true, 2..=4) => format!("{text} Who keeps the ferry timetable of {i}?"),
+                (false, 2) => format!("I've updated the invoice export. {text} Item {i}."),
+                (false, 3) => format!("Actually, the orchard is closed. {text} Item {i}."),
+                _ => format!("{text} Item {i}."),
+            };
+            talk.push(json!({"role": if is_user { "user" } else { "assistant" }, "content": content}));
+            if !is_user && next(4) == 0 {
+                let call = json!([{"id": format!("c{i}"), "type": "function", "function": {"name": "look", "arguments": "{}"}}]);
+                talk.push(json!({"role": "assistant", "content": null, "tool_calls": call}));
+                talk.push(json!({"role": "tool", "tool_call_id": format!("c{i}"), "content": "42"}));
+            }
+        }
+        let options = EngineOptions { recency_window: next(4), ..[flow(), topics(), both()][next(3)].clone() };
+        let done = compress_record(&record_of(&talk), &options);
+        n_units += units(&done).len();
+        let before: Vec<String> = talk
+            .iter()
+            .filter(|message| message["role"] != "tool" && message.get("tool_calls").is_none())
+            .map(|message| message["role"].to_string())
+            .collect();
+        if before.windows(2).all(|pair| pair[0] != pair[1]) {
+            n_strict += 1;
+            let after = turns(&done, &talk);
+            assert!(after.windows(2).all(|pair| pair[0] != pair[1]), "round {round}: {:?}\n{talk:#?}", done.sources);
+        }
+    }
+    assert!(n_units > 300 && n_strict > 100, "{n_units} units, {n_strict} talks by turns");
+}

@@ -38,7 +38,10 @@ fn yaml_and_xml_are_compressed_instead_of_kept_for_their_structure() {
     compress(&messages, &all()).because(0, Reason::HardT0).because(1, Reason::HardT0);
     let done = compress(&messages, &adapting(&ALL));
     done.because(0, Reason::AdapterYaml).because(1, Reason::AdapterXml);
-    done.shows("replicas: 3").shows("host: db-7.example.net").shows("<service port=\"8080\"/>").shows("<!-- [summary: ");
+    done.shows("replicas: 3")
+        .shows("host: db-7.example.net")
+        .shows("<service port=\"8080\"/>")
+        .shows("<!-- [summary: ");
     compress(&messages, &adapting(&[AdapterName::Csv])).is(0, Action::Preserved).is(1, Action::Preserved);
 }
 

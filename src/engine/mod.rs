@@ -7,10 +7,12 @@ mod budget;
 mod context;
 mod count;
 mod fill;
+mod guard;
 mod ids;
 mod metrics;
 mod plan;
 mod unit;
+mod write;
 
 use std::sync::Arc;
 

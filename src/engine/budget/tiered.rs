@@ -71,11 +71,15 @@ fn tighter(filler: &mut Filler<'_>, plan: &Plan, unit: &Unit, depth: Compression
     if n_chars < MIN_CHARS {
         return None;
     }
-    let single = || Group { members: unit.members.clone(), kind: GroupKind::Summary };
-    let group = match (&unit.state, plan.claim_of(unit.first())) {
-        (State::Replaced(_), Some(Claim::Group(group))) => plan.groups[*group].clone(),
-        (State::Replaced(_), _) => return None,
-        (State::Kept(_), _) => single(),
+    // A chain or topic may have fallen apart into its messages.
+    let planned = match plan.claim_of(unit.first()) {
+        Some(Claim::Group(group)) => Some(&plan.groups[*group]).filter(|group| group.members == unit.members),
+        _ => None,
+    };
+    let group = match planned {
+        Some(group) => group.clone(),
+        None if unit.members.len() == 1 => Group { members: unit.members.clone(), kind: GroupKind::Summary },
+        None => return None,
     };
     let mut filled = filler.group(&group, plan, style).ok()?;
     filled.reason = Reason::BudgetTightened;
