@@ -270,7 +270,7 @@ fn clauses_that_add_nothing_give_way_and_leave_a_sentence() {
 
 #[test]
 fn a_sentence_brings_the_one_that_it_points_to() {
-    let text = format!("{} We move to the new ledger. It must hold KMS-7781 and $4,500.", prose(700));
+    let text = format!("{}. We move to the new ledger. It must hold KMS-7781 and $4,500.", prose(700));
     let options = EngineOptions { discourse_aware: true, ..all() };
     let done = compress_with(&record(&[("user", &text)]), &Engine::new(options).expect("options"));
     done.shows("We move to the new ledger. It must hold KMS-7781 and $4,500.");
@@ -287,7 +287,7 @@ fn talks(n: usize) -> String {
         // Rare words without a fact: the scorer of facts passes over them.
         let rare =
             if i % 10 == 0 { "Somebody whistled about marmalade and kaleidoscopes beyond midnight." } else { "" };
-        let text = format!("{} {rare} {}", prose(500), prose(300));
+        let text = format!("{}. {rare} {}", prose(500), prose(700));
         record(&[("user", &text)]) + "\n"
     };
     (0..n).map(talk).collect()

@@ -169,6 +169,30 @@ fn an_edit_expires_only_what_later_calls_show() {
 }
 
 #[test]
+fn a_patch_counts_for_each_file_by_what_it_does_to_it() {
+    let long: String = (0..80).map(|n| format!("+const other{n} = lookup('other', {n}, region.west);\n")).collect();
+    let patch = |head: &str| {
+        let text = format!(
+            "*** Begin Patch\n*** {head} File: {PATH}\n+one line\n*** Add File: /repo/other.ts\n{long}*** End Patch"
+        );
+        json!({"role": "assistant", "content": null, "tool_calls":
+            [{"id": "p", "type": "function", "function": {"name": "apply_patch", "arguments": text}}]})
+    };
+    assert_eq!(read_then(&[patch("Update")]), file());
+    assert!(read_then(&[patch("Add")]).starts_with("[file content omitted"));
+    assert!(read_then(&[patch("Delete")]).starts_with("[file content omitted"));
+}
+
+#[test]
+fn the_same_name_in_another_folder_is_another_file() {
+    let cat = |id: &str, folder: &str| call(id, "exec", &json!({"cmd": "cat main.ts", "workdir": folder}));
+    let write = |folder: &str| call("w", "exec", &json!({"cmd": "echo x > main.ts", "workdir": folder}));
+    let shown = |folder: &str| passed(&[cat("a", "/one"), answer("a", &file()), write(folder)], &on()).remove(1);
+    assert_eq!(shown("/two"), file());
+    assert!(shown("/one").starts_with("[file content omitted"));
+}
+
+#[test]
 fn a_file_that_is_read_again_is_shown_once() {
     let messages = [
         call("a", "Read", &json!({"file_path": PATH, "offset": 1, "limit": 60})),

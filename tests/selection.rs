@@ -143,6 +143,15 @@ fn a_later_round_keeps_the_correction() {
 }
 
 #[test]
+fn a_short_correction_joins_no_chain() {
+    let short = "No, keep the sessionStore in Postgres, with a timeout at 10 minutes.";
+    let options = EngineOptions { conversation_flow: true, semantic_clustering: true, ..options() };
+    let messages = [("user", REQUEST), ("assistant", "Done."), ("user", short), ("assistant", "I changed it.")];
+    let done = compress(&messages, &options);
+    done.is(0, Action::Contradicted).because(2, Reason::Correction).shows(short);
+}
+
+#[test]
 fn corrections_in_other_languages_count() {
     for (request, correction) in [
         (
@@ -159,8 +168,7 @@ fn corrections_in_other_languages_count() {
         ),
     ] {
         let done = compress(&[("user", request), ("assistant", "OK."), ("user", correction)], &options());
-        // The Chinese one is short: that keeps it too.
-        done.is(0, Action::Contradicted).is(2, Action::Preserved);
+        done.is(0, Action::Contradicted).because(2, Reason::Correction);
     }
 }
 

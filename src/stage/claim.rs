@@ -271,6 +271,15 @@ impl Plan {
     pub fn keep(&mut self, index: usize, reason: Reason) {
         self.set(index, Claim::Keep(reason));
     }
+    /// Like [`Plan::keep`], also for a message that is kept as short: what others refer to joins no chain.
+    pub fn pin(&mut self, index: usize, reason: Reason) {
+        match &mut self.claims[index] {
+            Some(Claim::Keep(short)) if *short == Reason::ShortContent => *short = reason,
+            claim => {
+                claim.get_or_insert(Claim::Keep(reason));
+            }
+        }
+    }
     /// Claims a free message for `claim`, which is no group; the first claim wins.
     pub fn set(&mut self, index: usize, claim: Claim) {
         self.claims[index].get_or_insert(claim);

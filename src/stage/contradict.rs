@@ -58,11 +58,11 @@ impl Stage for Supersede {
         // From the end: a reference points at the last word on the matter, which stays.
         for &(index, found) in corrections.iter().rev() {
             if keeps_all {
-                plan.keep(index, Reason::Correction);
+                plan.pin(index, Reason::Correction);
             }
             let Some(visible) = visible(plan, index) else { continue };
             let Some(corrected) = topics.corrected_by(view, index, found) else { continue };
-            plan.keep(index, Reason::Correction);
+            plan.pin(index, Reason::Correction);
             if plan.is_free(corrected) && may_go(view, corrected) && !waits(view, corrected) {
                 plan.set(corrected, Claim::SupersededBy { target: visible, signal: signal(found.kind) });
             }
@@ -123,11 +123,10 @@ fn said<'a>(view: &View<'a>, index: usize) -> Option<TextView<'a>> {
 fn answers(view: &View<'_>, index: usize) -> bool {
     let role = &view.conversation.messages[index].role;
     let before = (0..index).rev().filter_map(|before| Some((before, said(view, before)?)));
-    let asked = before.take(1).any(|(before, text)| {
+    before.take(1).any(|(before, text)| {
         let asks = text.units.iter().rev().take(N_ASKING).any(|unit| is_question(unit.span.of(text.text)));
         view.conversation.messages[before].role != *role && asks
-    });
-    asked
+    })
 }
 
 /// References of earlier rounds may point at corrections under names that nobody knows any more.

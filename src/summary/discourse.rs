@@ -234,7 +234,9 @@ pub fn select_edus(edus: &[Edu], scores: &[f64], budget: usize, max_depth: usize
         let cost: usize = chain.iter().map(|&edu| edus[edu].n_chars as usize + 1).sum();
         if used + cost <= budget + 1 {
             used += cost;
-            chain.into_iter().for_each(|edu| is_taken[edu] = true);
+            for edu in chain {
+                is_taken[edu] = true;
+            }
         }
     }
     (0..edus.len()).filter(|&index| is_taken[index]).collect()

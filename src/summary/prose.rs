@@ -37,12 +37,11 @@ pub fn summarize(texts: &[Spoken<'_>], wrap: &Wrap, style: Style, max_chars: Opt
         if !body.text.is_empty() {
             body.say(if filtered.is_some() { "\n\n" } else { GAP });
         }
-        match filtered {
-            Some(draft) => body.append(&draft),
-            None => {
-                extract(spoken, max_chars.unwrap_or_else(|| budget_of(spoken, style)), &mut shown, &mut body);
-                listed.push(*spoken);
-            }
+        if let Some(draft) = filtered {
+            body.append(&draft);
+        } else {
+            extract(spoken, max_chars.unwrap_or_else(|| budget_of(spoken, style)), &mut shown, &mut body);
+            listed.push(*spoken);
         }
     }
     let entities = entities(&listed, &body.text);
@@ -59,7 +58,9 @@ fn filtered(spoken: &Spoken<'_>) -> Option<Draft> {
 #[must_use]
 pub fn summarize_with_edus(texts: &[Spoken<'_>], wrap: &Wrap, style: Style, max_chars: Option<usize>) -> Proposal {
     let mut texts = texts.to_vec();
-    texts.iter_mut().for_each(|spoken| spoken.hints = Hints { by_clauses: true, tokens: None, ..spoken.hints });
+    for spoken in &mut texts {
+        spoken.hints = Hints { by_clauses: true, tokens: None, ..spoken.hints };
+    }
     summarize(&texts, wrap, style, max_chars)
 }
 
@@ -228,8 +229,8 @@ fn split_primaries(view: &TextView<'_>, scores: &[f64], order: Vec<usize>) -> (V
 }
 
 fn best_unit(spoken: &Spoken<'_>) -> Option<usize> {
-    let mut points = points(spoken, &Scorer::new(spoken));
-    points.iter_mut().for_each(|points| *points = (*points).max(FILLER));
+    let points = points(spoken, &Scorer::new(spoken));
+    let points: Vec<i32> = points.into_iter().map(|points| points.max(FILLER)).collect();
     let ranks = ranks(&spoken.view, &points, &spoken.hints);
     (0..ranks.len()).rev().max_by(|&a, &b| ranks[a].total_cmp(&ranks[b]))
 }

@@ -19,7 +19,7 @@ const FACTS: f64 = 0.3;
 /// With this many texts, a word that is in more than half of them is one of the subject of all.
 const MIN_FREQUENT: usize = 10;
 /// Entries of the index that one text visits, its rarest words first.
-const MAX_VISITS: usize = 8_192;
+const MAX_VISITS: usize = 2_048;
 /// Texts that are compared exactly, and neighbours that are kept, per text.
 const MAX_CANDIDATES: usize = 64;
 const MAX_NEIGHBOURS: usize = 32;
@@ -117,7 +117,9 @@ pub fn neighbours(texts: &[Terms], groups: &[u64]) -> Vec<Edge> {
                 }
             }
         }
-        met.sort_by(|&x, &y| sums[y].total_cmp(&sums[x]).then(x.cmp(&y)));
+        if met.len() > MAX_CANDIDATES {
+            met.select_nth_unstable_by(MAX_CANDIDATES, |&x, &y| sums[y].total_cmp(&sums[x]).then(x.cmp(&y)));
+        }
         met.iter().for_each(|&other| sums[other] = 0.0);
         met.truncate(MAX_CANDIDATES);
         let similarity = |other: usize| {

@@ -47,6 +47,14 @@ pub(super) enum Effect {
     Edit,
 }
 
+/// What a call does with one file.
+struct Change {
+    effect: Effect,
+    path: String,
+    /// Characters that the call has for it.
+    n_chars: usize,
+}
+
 /// One effect of one call.
 #[derive(Debug)]
 struct Event {
@@ -96,10 +104,9 @@ impl Calls {
     fn take(&mut self, view: &View<'_>, index: usize, call: &ToolCall<'_>, answer: Option<usize>) {
         self.asked.extend(answer.filter(|_| names_noise_folder(&call.arguments)));
         let is_failed = answer.is_some_and(|answer| has_failed(view, answer));
-        for (effect, path) in effects(call) {
+        let arguments = super::echo::key(&format!("{}\0{}", call.name.as_deref().unwrap_or_default(), call.arguments));
+        for Change { effect, path, n_chars } in effects(call) {
             let path = path.trim_start_matches("./").to_owned();
-            let arguments =
-                super::echo::key(&format!("{}\0{}", call.name.as_deref().unwrap_or_default(), call.arguments));
             if !is_failed {
                 match (effect, answer) {
                     (Effect::Write, _) => {
@@ -108,7 +115,7 @@ impl Calls {
                     (Effect::Edit, _) => {
                         let edits = self.edits.entry(path.clone()).or_default();
                         let before = edits.last().map_or(0, |&(_, sum)| sum);
-                        edits.push((index, before + call.arguments.chars().count()));
+                        edits.push((index, before + n_chars));
                     }
                     (_, Some(answer)) => {
                         if effect == Effect::ReadAll {
@@ -206,21 +213,23 @@ fn has_failed(view: &View<'_>, answer: usize) -> bool {
 }
 
 /// What a call does with which files.
-fn effects(call: &ToolCall<'_>) -> Vec<(Effect, String)> {
+fn effects(call: &ToolCall<'_>) -> Vec<Change> {
     let Ok(Value::Object(arguments)) = serde_json::from_str::<Value>(&call.arguments) else {
         return patched(&call.arguments);
     };
     let text = |keys: &[&str]| keys.iter().find_map(|key| arguments.get(*key)?.as_str());
+    let n_chars = || call.arguments.chars().count();
     let Some(path) = text(&PATH_KEYS) else {
         let listed = |key: &&str| Some(arguments.get(*key)?.as_array()?.last()?.as_str()?.to_owned());
         let command = text(&COMMAND_KEYS).map(str::to_owned).or_else(|| COMMAND_KEYS.iter().find_map(listed));
         let mut found = command.as_deref().map(patched).unwrap_or_default();
         if let Some(command) = command.filter(|_| found.is_empty()) {
-            found = shell::effects(&command);
+            let change = |(effect, path)| Change { effect, path, n_chars: n_chars() };
+            found = shell::effects(&command).into_iter().map(change).collect();
         }
         if let Some(folder) = text(&FOLDER_KEYS) {
-            for (_, path) in &mut found {
-                *path = shell::within(folder, path);
+            for change in &mut found {
+                change.path = shell::within(folder, &change.path);
             }
         }
         return found;
@@ -233,7 +242,7 @@ fn effects(call: &ToolCall<'_>) -> Vec<(Effect, String)> {
         Some(Effect::ReadAll) if is_part => Some(Effect::ReadPart),
         effect => effect,
     };
-    effect.map(|effect| (effect, path.to_owned())).into_iter().collect()
+    effect.map(|effect| Change { effect, path: path.to_owned(), n_chars: n_chars() }).into_iter().collect()
 }
 
 /// What the name of a tool says: `Read`, `str_replace`, `write_file`, `multiEdit`.
@@ -261,16 +270,22 @@ fn effect_of(name: &str) -> Option<Effect> {
     }
 }
 
-/// The files of a patch.
-fn patched(text: &str) -> Vec<(Effect, String)> {
+/// The files of a patch, with the characters of what it does to each.
+fn patched(text: &str) -> Vec<Change> {
+    let mut found: Vec<Change> = Vec::new();
     if !text.contains("*** Begin Patch") {
-        return Vec::new();
+        return found;
     }
-    let path = |line: &str| {
-        let rest = ["*** Update File: ", "*** Add File: ", "*** Delete File: "]
-            .iter()
-            .find_map(|head| line.strip_prefix(head))?;
-        Some((Effect::Write, rest.trim().to_owned()))
-    };
-    text.lines().filter_map(path).collect()
+    let heads = [("Update", Effect::Edit), ("Add", Effect::Write), ("Delete", Effect::Write)];
+    for line in text.lines() {
+        let head = line.strip_prefix("*** ").and_then(|rest| {
+            heads.iter().find_map(|(verb, effect)| Some((*effect, rest.strip_prefix(verb)?.strip_prefix(" File: ")?)))
+        });
+        match (head, found.last_mut()) {
+            (Some((effect, path)), _) => found.push(Change { effect, path: path.trim().to_owned(), n_chars: 0 }),
+            (None, Some(change)) => change.n_chars += line.chars().count() + 1,
+            (None, None) => {}
+        }
+    }
+    found
 }
