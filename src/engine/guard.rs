@@ -2,7 +2,7 @@
 //! beside it. Knows sizes and provenance, not what the text says.
 
 use super::fill::Filler;
-use super::unit::Filled;
+use super::unit::{Filled, Unit};
 use crate::model::{Action, NewBody, Provenance, ProvenancePlace, Reason, summary_id};
 use crate::summary::{Draft, Proposal};
 
@@ -60,6 +60,11 @@ impl Filler<'_> {
         let body = NewBody::Parts(parts.iter().map(|(part, draft)| (*part, draft.text.clone())).collect());
         let drafts = parts.into_iter().map(|(_, draft)| draft).collect();
         Filled { action, reason, body, provenance, metadata, drafts, chars_out }
+    }
+
+    /// Characters of the output message of a unit.
+    pub(super) fn chars_of(&self, unit: &Unit) -> usize {
+        unit.filled().map_or_else(|| self.view.chars(unit.first()), |filled| filled.chars_out)
     }
 
     /// Tokens of messages as they stand.

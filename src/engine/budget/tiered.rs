@@ -37,6 +37,7 @@ pub(super) fn tighten(
                 }
                 if let Some(shorter) = give_way(filler, plan, &units[at], depth)
                     && shorter.n_tokens < units[at].n_tokens
+                    && filler.chars_of(&shorter) < filler.chars_of(&units[at])
                 {
                     n_tokens -= units[at].n_tokens - shorter.n_tokens;
                     units[at] = shorter;
