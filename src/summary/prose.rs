@@ -65,7 +65,7 @@ pub fn summarize_with_edus(texts: &[Spoken<'_>], wrap: &Wrap, style: Style, max_
 }
 
 /// The most telling facts alone; where there are none, the beginning of the best sentence of each text.
-fn stub(texts: &[Spoken<'_>], style: Style) -> Draft {
+pub(super) fn stub(texts: &[Spoken<'_>], style: Style) -> Draft {
     let mut out = Draft::default();
     for entity in most_telling(texts, MAX_STUB_ENTITIES) {
         if !out.text.is_empty() {
