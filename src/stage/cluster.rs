@@ -157,11 +157,13 @@ struct Places<'a> {
 impl<'a> Places<'a> {
     fn new(view: &'a View<'a>, plan: &Plan) -> Self {
         let messages = &view.conversation.messages;
-        let mut runs = [Runs::new(messages, |_| true), Runs::new(messages, |message| is_turn(message))];
+        let mut runs = [Runs::new(messages, |_| true), Runs::new(messages, is_turn)];
         // The later members of chains do not stay.
         for group in &plan.groups {
             for &index in group.members.iter().skip(1) {
-                runs.iter_mut().for_each(|runs| runs.leave(index));
+                for runs in &mut runs {
+                    runs.leave(index);
+                }
             }
         }
         Self { view, states: vec![State::Open; view.len()], runs }
@@ -200,7 +202,9 @@ impl<'a> Places<'a> {
         }
         for index in block {
             self.states[index] = State::Gone;
-            self.runs.iter_mut().for_each(|runs| runs.leave(index));
+            for runs in &mut self.runs {
+                runs.leave(index);
+            }
         }
         if !is_free {
             for index in self.beside(left, right) {

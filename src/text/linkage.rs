@@ -39,7 +39,9 @@ pub fn clusters(items: &[Item], edges: &[Edge], limits: Limits) -> Vec<Vec<usize
     }
     let mut clusters: Vec<Vec<usize>> =
         forest.nodes.into_iter().filter(|node| node.is_alive && node.items.len() > 1).map(|node| node.items).collect();
-    clusters.iter_mut().for_each(|cluster| cluster.sort_unstable());
+    for cluster in &mut clusters {
+        cluster.sort_unstable();
+    }
     clusters.sort_unstable();
     clusters
 }
@@ -103,8 +105,12 @@ impl Forest {
             forest.nodes[edge.a].sums.push((edge.b, edge.similarity));
             forest.nodes[edge.b].sums.push((edge.a, edge.similarity));
         }
-        forest.nodes.iter_mut().for_each(|node| node.sums.sort_unstable_by_key(|&(other, _)| other));
-        edges.iter().for_each(|edge| forest.offer(edge.a, edge.b, edge.similarity));
+        for node in &mut forest.nodes {
+            node.sums.sort_unstable_by_key(|&(other, _)| other);
+        }
+        for edge in edges {
+            forest.offer(edge.a, edge.b, edge.similarity);
+        }
         forest
     }
 
@@ -153,29 +159,10 @@ impl Forest {
 
 /// The sums of two nodes as those of one; `without` are the two.
 fn joined(a: &[(usize, f64)], b: &[(usize, f64)], without: &[usize]) -> Vec<(usize, f64)> {
-    let mut out: Vec<(usize, f64)> = Vec::with_capacity(a.len() + b.len());
-    let (mut i, mut j) = (0, 0);
-    while i < a.len() || j < b.len() {
-        let next = match (a.get(i), b.get(j)) {
-            (Some(x), Some(y)) if x.0 == y.0 => {
-                (i, j) = (i + 1, j + 1);
-                (x.0, x.1 + y.1)
-            }
-            (Some(&x), y) if y.is_none_or(|y| x.0 < y.0) => {
-                i += 1;
-                x
-            }
-            (_, Some(&y)) => {
-                j += 1;
-                y
-            }
-            _ => break,
-        };
-        if !without.contains(&next.0) {
-            out.push(next);
-        }
-    }
-    out
+    let mut all: Vec<(usize, f64)> = a.iter().chain(b).filter(|(other, _)| !without.contains(other)).copied().collect();
+    // Stable: the sum of `a` comes first.
+    all.sort_by_key(|&(other, _)| other);
+    all.chunk_by(|x, y| x.0 == y.0).map(|same| (same[0].0, same.iter().map(|(_, sum)| sum).sum())).collect()
 }
 
 #[cfg(test)]

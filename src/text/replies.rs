@@ -179,7 +179,7 @@ pub fn corrects(text: &TextView<'_>, before: &TextView<'_>) -> bool {
         let is_asked = |unit: &&Unit| !has(before, unit, CueKind::Filler) && is_question(unit.span.of(before.text));
         before.units.iter().any(|unit| is_asked(&unit))
     };
-    !is_settled && !(denies && asks())
+    !(is_settled || denies && asks())
 }
 
 fn is_done(word: &str) -> bool {

@@ -120,7 +120,9 @@ pub fn neighbours(texts: &[Terms], groups: &[u64]) -> Vec<Edge> {
         if met.len() > MAX_CANDIDATES {
             met.select_nth_unstable_by(MAX_CANDIDATES, |&x, &y| sums[y].total_cmp(&sums[x]).then(x.cmp(&y)));
         }
-        met.iter().for_each(|&other| sums[other] = 0.0);
+        for &other in &met {
+            sums[other] = 0.0;
+        }
         met.truncate(MAX_CANDIDATES);
         let similarity = |other: usize| {
             let facts = jaccard(&texts[at].facts, &texts[other].facts);
@@ -168,7 +170,9 @@ fn vectors(texts: &[Terms]) -> Vec<Vec<(u32, f64)>> {
             *weight *= ((1 + n_texts) as f64 / frequencies[*id as usize] as f64).ln();
         }
         let length = vector.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
-        vector.iter_mut().for_each(|(_, weight)| *weight /= length);
+        for (_, weight) in vector.iter_mut() {
+            *weight /= length;
+        }
         vector.sort_unstable_by_key(|&(id, _)| id);
     }
     vectors
