@@ -26,7 +26,7 @@ fn outcome(done: &Done) -> BudgetOutcome {
 /// `n` turns of `n_chars` characters, no two alike.
 fn talk(n: usize, n_chars: usize) -> Vec<(&'static str, String)> {
     let turn = |i: usize| {
-        let role = if i % 2 == 0 { "user" } else { "assistant" };
+        let role = if i.is_multiple_of(2) { "user" } else { "assistant" };
         (role, format!("Turn {i} is about the {i}th visit to the park. {}", prose(n_chars)))
     };
     (0..n).map(turn).collect()

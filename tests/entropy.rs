@@ -8,7 +8,7 @@ use condenser::engine::Engine;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::model::{Action, EngineOptions, EntropyMode};
 use condenser::summary::{
-    EntropyScorer, PatternClassifier, Spoken, Style, TokenClassifier, TokenDecision, Wrap, segment_edus,
+    EntropyScorer, Hints, PatternClassifier, Spoken, Style, TokenClassifier, TokenDecision, Voice, Wrap, segment_edus,
     split_sentences, summarize_with_edus, whitespace_tokenize,
 };
 use condenser::text::{Lexer, Span};
@@ -188,6 +188,20 @@ fn lines_stay_lines_and_facts_stay_whole() {
     );
 }
 
+#[derive(Debug)]
+struct Foreign(u8);
+impl TokenClassifier for Foreign {
+    fn classify(&self, texts: &[&str]) -> Result<Vec<Vec<TokenDecision>>> {
+        let token = |start, end| TokenDecision { span: Span { start, end }, keep: false, confidence: 0.9 };
+        match self.0 {
+            0 => Ok(vec![vec![token(0, 100_000)]; texts.len()]),
+            1 => Ok(vec![vec![token(4, 8), token(6, 9)]; texts.len()]),
+            2 => Ok(Vec::new()),
+            _ => Err(Error::new(ErrorKind::Io, "model", "gone")),
+        }
+    }
+}
+
 /// B10, F2.
 #[test]
 fn what_no_classifier_can_mean_falls_back() {
@@ -197,19 +211,6 @@ fn what_no_classifier_can_mean_falls_back() {
     let everything = classified(&text, Tokens(|_| (true, 1.0)));
     assert_eq!(everything.record, plain(&text));
 
-    #[derive(Debug)]
-    struct Foreign(u8);
-    impl TokenClassifier for Foreign {
-        fn classify(&self, texts: &[&str]) -> Result<Vec<Vec<TokenDecision>>> {
-            let token = |start, end| TokenDecision { span: Span { start, end }, keep: false, confidence: 0.9 };
-            match self.0 {
-                0 => Ok(vec![vec![token(0, 100_000)]; texts.len()]),
-                1 => Ok(vec![vec![token(4, 8), token(6, 9)]; texts.len()]),
-                2 => Ok(Vec::new()),
-                _ => Err(Error::new(ErrorKind::Io, "model", "gone")),
-            }
-        }
-    }
     for kind in 0..4 {
         let done = classified(&text, Foreign(kind));
         assert_eq!((&done.record, done.metrics.counts.scorer_fallbacks), (&plain(&text), 1), "{kind}");
@@ -252,7 +253,7 @@ fn clauses_that_add_nothing_give_way_and_leave_a_sentence() {
                 birds came back one after the other.";
     let mut lexer = Lexer::default();
     let lexed = lexer.lex(text);
-    let spoken = Spoken { view: lexer.view(text, &lexed), voice: Default::default(), hints: Default::default() };
+    let spoken = Spoken { view: lexer.view(text, &lexed), voice: Voice::default(), hints: Hints::default() };
     let wrap = Wrap { embedded_id: None, n_messages: 1 };
     let style = Style::new(condenser::model::CompressionDepth::Gentle);
     let short = summarize_with_edus(&[spoken], &wrap, style, Some(150)).accept(|_| true).expect("it fits").text;
@@ -285,8 +286,11 @@ fn run(dir: &TestDir, name: &str, more: &[&str]) {
 fn talks(n: usize) -> String {
     let talk = |i: usize| {
         // Rare words without a fact: the scorer of facts passes over them.
-        let rare =
-            if i % 10 == 0 { "Somebody whistled about marmalade and kaleidoscopes beyond midnight." } else { "" };
+        let rare = if i.is_multiple_of(10) {
+            "Somebody whistled about marmalade and kaleidoscopes beyond midnight."
+        } else {
+            ""
+        };
         let text = format!("{}. {rare} {}", prose(500), prose(700));
         record(&[("user", &text)]) + "\n"
     };

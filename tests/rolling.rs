@@ -22,7 +22,7 @@ fn nights(options: &EngineOptions) -> (Vec<usize>, String) {
         let done = compress_record(&record_of(&messages), options);
         sizes.push(done.metrics.chars_out);
         let value: Value = serde_json::from_str(&done.record).expect("a record");
-        messages = value["messages"].as_array().expect("messages").clone();
+        messages.clone_from(value["messages"].as_array().expect("messages"));
         last = done.record;
     }
     (sizes, last)

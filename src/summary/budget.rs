@@ -33,12 +33,12 @@ impl Style {
     /// What the budget at this depth is multiplied with, and the least that comes of it.
     fn factor(self) -> Option<(f64, f64)> {
         let (factor, least) = match self.depth {
+            CompressionDepth::Gentle | CompressionDepth::Auto if self.share >= 1.0 => return None,
             CompressionDepth::Gentle | CompressionDepth::Auto => (1.0, MIN_CHARS),
             CompressionDepth::Moderate => (MODERATE, MIN_CHARS),
             CompressionDepth::Aggressive => (AGGRESSIVE, MIN_AGGRESSIVE_CHARS),
         };
-        let is_usual = factor == 1.0 && self.share == 1.0;
-        (!is_usual).then_some((factor * self.share, least.min(MIN_TIGHT_CHARS.max(least * self.share))))
+        Some((factor * self.share, least.min(MIN_TIGHT_CHARS.max(least * self.share))))
     }
 }
 

@@ -216,7 +216,9 @@ mod tests {
     fn counts_do_not_depend_on_order_or_cuts() {
         let texts = ["the cache is cold", "The cache, again", "缓存冷了", "a b c d", "zz yy"];
         let mut whole = WordCounts::default();
-        texts.iter().for_each(|text| whole.add(text));
+        for text in texts {
+            whole.add(text);
+        }
         let mut merged = WordCounts::default();
         for text in texts.iter().rev() {
             let mut one = WordCounts::default();

@@ -28,9 +28,18 @@ pub(super) fn force(filler: &Filler<'_>, plan: &Plan, attempt: &mut Attempt, max
     let mut this = Convergence { filler, plan, window, units, n_tokens, max_tokens, referrers: HashMap::default() };
     this.find_referrers();
     this.truncate();
-    RUNS.iter().for_each(|&n| this.merge_runs(n));
+    for max_units in RUNS {
+        this.merge_runs(max_units);
+    }
     this.empty();
     attempt.units = this.units;
+}
+
+/// True for what refers to another message.
+fn is_reference(unit: &Unit) -> bool {
+    let is_one =
+        |filled: &Filled| matches!(filled.action, Action::Deduped | Action::FuzzyDeduped | Action::Contradicted);
+    unit.filled().is_some_and(is_one)
 }
 
 struct Convergence<'f, 'a> {
@@ -65,12 +74,6 @@ impl Convergence<'_, '_> {
         unit.members.iter().all(|&index| !is_protected(&self.filler.view, self.plan, index, self.window))
     }
 
-    fn is_reference(&self, unit: &Unit) -> bool {
-        let is_one =
-            |filled: &Filled| matches!(filled.action, Action::Deduped | Action::FuzzyDeduped | Action::Contradicted);
-        unit.filled().is_some_and(is_one)
-    }
-
     /// A message that stays only because others refer to it.
     fn is_target(&self, unit: &Unit) -> bool {
         unit.members.len() == 1 && unit.filled().is_none() && self.referrers.contains_key(&unit.first())
@@ -84,7 +87,7 @@ impl Convergence<'_, '_> {
     /// Truncates the unimportant and long first, what others refer to last.
     fn truncate(&mut self) {
         let mut order: Vec<usize> = (0..self.units.len())
-            .filter(|&at| self.may_shrink(&self.units[at]) && !self.is_reference(&self.units[at]))
+            .filter(|&at| self.may_shrink(&self.units[at]) && !is_reference(&self.units[at]))
             .collect();
         order.sort_by_key(|&at| {
             let unit = &self.units[at];
@@ -122,7 +125,7 @@ impl Convergence<'_, '_> {
             for referrer in self.referrers.get(&original.first()).cloned().unwrap_or_default() {
                 let place = self.units.binary_search_by_key(&referrer, Unit::first);
                 if let Ok(place) = place.map_err(|_| ())
-                    && self.is_reference(&self.units[place])
+                    && is_reference(&self.units[place])
                 {
                     let whole = self.filler.unit(vec![referrer], State::Kept(Reason::ForceConverge));
                     if let Some(text) = self.truncated(&whole, n_chars) {
@@ -176,14 +179,13 @@ impl Convergence<'_, '_> {
             Some(NewBody::Parts(_)) => None,
             None => view.text(unit.first()).map(|text| text.text),
         };
-        let filled = match text {
-            Some(text) => self.filler.filled(draft_of(text, n_before), action, reason, provenance),
-            None => {
-                let long = view.text_parts(unit.first()).filter(|(_, text)| text.counts.chars as usize > n_chars);
-                let drafts: Vec<(usize, Draft)> =
-                    long.map(|(part, text)| (part, draft_of(text.text, text.counts.chars as usize))).collect();
-                self.filler.filled_parts(unit.first(), drafts, action, reason, provenance)
-            }
+        let filled = if let Some(text) = text {
+            self.filler.filled(draft_of(text, n_before), action, reason, provenance)
+        } else {
+            let long = view.text_parts(unit.first()).filter(|(_, text)| text.counts.chars as usize > n_chars);
+            let drafts: Vec<(usize, Draft)> =
+                long.map(|(part, text)| (part, draft_of(text.text, text.counts.chars as usize))).collect();
+            self.filler.filled_parts(unit.first(), drafts, action, reason, provenance)
         };
         let shorter = self.filler.unit(unit.members.clone(), State::Replaced(filled));
         (self.filler.chars_of(&shorter) < self.filler.chars_of(unit)).then_some(shorter)

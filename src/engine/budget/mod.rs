@@ -45,6 +45,8 @@ struct Attempt {
     units: Vec<Unit>,
     recency_window: usize,
     depth: CompressionDepth,
+    /// Something may still give way at this depth.
+    is_open: bool,
 }
 
 impl Attempt {
@@ -80,7 +82,8 @@ pub(super) fn meet(
 fn best_attempt(filler: &mut Filler<'_>, plan: &mut Plan, max_tokens: usize, meter: &mut Meter) -> Attempt {
     let asked = filler.view.options.compression_depth;
     if asked != CompressionDepth::Auto {
-        return at_depth(filler, plan, max_tokens, asked);
+        let attempt = at_depth(filler, plan, max_tokens, asked);
+        return tiered::finish(filler, plan, attempt, max_tokens);
     }
     let mut best = at_depth(filler, plan, max_tokens, CompressionDepth::Gentle);
     for depth in [CompressionDepth::Moderate, CompressionDepth::Aggressive] {
@@ -94,7 +97,7 @@ fn best_attempt(filler: &mut Filler<'_>, plan: &mut Plan, max_tokens: usize, met
         }
         best = next;
     }
-    best
+    tiered::finish(filler, plan, best, max_tokens)
 }
 
 fn at_depth(filler: &mut Filler<'_>, plan: &mut Plan, max_tokens: usize, depth: CompressionDepth) -> Attempt {

@@ -11,41 +11,56 @@ use crate::summary::{Draft, Style, is_general};
 
 /// A tightened summary gets this share of its budget.
 const TIGHT_SHARE: f64 = 0.40;
+/// No more than this share of what may give way is ever gained.
+const MAX_GAIN: f64 = 0.80;
 /// Shorter texts are not worth tightening.
 const MIN_CHARS: usize = 80;
 /// Messages in which no sentence scores as much are left out.
 const MIN_SCORE: f64 = 3.0;
 
-/// Tightens, then leaves out, until `max_tokens` are met or nothing is left to do.
+/// Tightens, then leaves out, until `max_tokens` are met or nothing is left to do. Where even that cannot meet them it
+/// is left to [`finish`]: a smaller depth may come before.
 pub(super) fn tighten(
     filler: &mut Filler<'_>,
     plan: &Plan,
-    mut units: Vec<Unit>,
+    units: Vec<Unit>,
     max_tokens: usize,
     depth: CompressionDepth,
 ) -> Attempt {
     let recency_window = window(filler.view.options).min(filler.view.len());
-    let mut n_tokens: usize = units.iter().map(|unit| unit.n_tokens).sum();
-    if n_tokens > max_tokens {
-        let mut order: Vec<usize> =
-            (0..units.len()).filter(|&at| may_give_way(filler, plan, &units[at], recency_window)).collect();
-        order.sort_by_key(|&at| (rank(plan, &units[at]), units[at].first()));
-        for give_way in [tighter, left_out] {
-            for &at in &order {
-                if n_tokens <= max_tokens {
-                    break;
-                }
-                if let Some(shorter) = give_way(filler, plan, &units[at], depth)
-                    && shorter.n_tokens < units[at].n_tokens
-                    && filler.chars_of(&shorter) < filler.chars_of(&units[at])
-                {
-                    n_tokens -= units[at].n_tokens - shorter.n_tokens;
-                    units[at] = shorter;
-                }
+    let attempt = Attempt { units, recency_window, depth, is_open: true };
+    let n_tokens = attempt.n_tokens();
+    let soft = |unit: &&Unit| may_give_way(filler, plan, unit, recency_window);
+    let n_soft: usize = attempt.units.iter().filter(soft).map(|unit| unit.n_tokens).sum();
+    let least = n_tokens - (n_soft as f64 * MAX_GAIN) as usize;
+    if n_tokens > max_tokens && least <= max_tokens { finish(filler, plan, attempt, max_tokens) } else { attempt }
+}
+
+/// Does what [`tighten`] left undone.
+pub(super) fn finish(filler: &mut Filler<'_>, plan: &Plan, mut attempt: Attempt, max_tokens: usize) -> Attempt {
+    let mut n_tokens = attempt.n_tokens();
+    if n_tokens <= max_tokens || !std::mem::take(&mut attempt.is_open) {
+        return attempt;
+    }
+    let units = &mut attempt.units;
+    let mut order: Vec<usize> =
+        (0..units.len()).filter(|&at| may_give_way(filler, plan, &units[at], attempt.recency_window)).collect();
+    order.sort_by_key(|&at| (rank(plan, &units[at]), units[at].first()));
+    for give_way in [tighter, left_out] {
+        for &at in &order {
+            if n_tokens <= max_tokens {
+                break;
+            }
+            if let Some(shorter) = give_way(filler, plan, &units[at], attempt.depth)
+                && shorter.n_tokens < units[at].n_tokens
+                && filler.chars_of(&shorter) < filler.chars_of(&units[at])
+            {
+                n_tokens -= units[at].n_tokens - shorter.n_tokens;
+                units[at] = shorter;
             }
         }
     }
-    Attempt { units, recency_window, depth }
+    attempt
 }
 
 /// Prose that was summarised, or stayed only because it is short or a summary would not have been shorter.

@@ -24,5 +24,6 @@ pub(super) fn widest(filler: &Filler<'_>, mut units: Vec<Unit>, max_tokens: usiz
     let mut out: Vec<Unit> = units.into_iter().flat_map(|unit| restore(filler, unit, Reason::RecencyWindow)).collect();
     out.extend(rest);
     let widest = first_closed.map_or(n_messages, |last| n_messages - last - 1);
-    Attempt { units: out, recency_window: widest.max(filler.view.options.min_recency_window.min(n_messages)), depth }
+    let recency_window = widest.max(filler.view.options.min_recency_window.min(n_messages));
+    Attempt { units: out, recency_window, depth, is_open: false }
 }
