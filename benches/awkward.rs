@@ -55,6 +55,32 @@ fn main() {
     let long: Vec<String> = (0..100_000).map(|i| format!("Message number {i} says that the order went out, that nobody was in when it came, and that it will be brought again on the next day.")).collect();
     let long: Vec<&str> = long.iter().map(String::as_str).collect();
     println!("100,000 messages of 130 characters, all compressible: {:.2} s", time(&engine, &long));
+    selection();
+}
+
+/// Conversations in which every message corrects the one before and uses what all of them use.
+#[expect(clippy::print_stdout, reason = "the figures are the result")]
+fn selection() {
+    let options = EngineOptions {
+        recency_window: 0,
+        contradiction_detection: true,
+        importance_scoring: true,
+        ..EngineOptions::default()
+    };
+    let engine = Engine::new(options).expect("options");
+    for n_messages in [4_000, 8_000] {
+        let text = |i: usize| {
+            format!(
+                "Actually, order {i} of the billing portal must use invoiceRenderer{} and the Postgres sessionStore with a timeout of {} minutes, the Redis cluster of KMS-{} goes.",
+                i % 97,
+                i % 60,
+                i % 331
+            )
+        };
+        let texts: Vec<String> = (0..n_messages).map(text).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        println!("{n_messages} corrections of one thing: {:.3} s", time(&engine, &texts));
+    }
 }
 
 fn text(name: &str, piece: &str, size: usize) -> String {

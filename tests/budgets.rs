@@ -1,9 +1,15 @@
 //! Token budgets: what fits, what gives way first, and what is never touched.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use condenser::engine::Engine;
+use condenser::error::Result;
 use condenser::model::{Action, BudgetOutcome, BudgetStrategy, CompressionDepth, EngineOptions, Reason};
+use condenser::summary::EntropyScorer;
 use serde_json::json;
 
-use crate::support::talk::{Done, compress, compress_record, prose, record_of};
+use crate::support::talk::{Done, all, compress, compress_record, compress_with, prose, record, record_of};
 
 fn budget(tokens: usize) -> EngineOptions {
     EngineOptions { token_budget: Some(tokens), ..EngineOptions::default() }
@@ -40,7 +46,7 @@ fn a_conversation_within_its_budget_stays_as_it_is() {
 }
 
 #[test]
-fn the_recency_window_is_as_wide_as_the_budget_allows() {
+fn d8_the_recency_window_is_as_wide_as_the_budget_allows() {
     let talk = talk(20, 600);
     let mut last = 0;
     for tokens in (800..4_000).step_by(200) {
@@ -59,7 +65,7 @@ fn the_recency_window_is_as_wide_as_the_budget_allows() {
 }
 
 #[test]
-fn below_the_threshold_the_budget_is_answered_too() {
+fn d7_below_the_threshold_the_budget_is_answered_too() {
     let talk = talk(4, 600);
     let options = EngineOptions { compression_threshold: 50_000, ..budget(200) };
     let done = compress(&borrowed(&talk), &options);
@@ -78,7 +84,7 @@ fn a_budget_of_nothing_does_not_fit_what_is_protected() {
 }
 
 #[test]
-fn force_converge_reaches_every_budget_that_the_protected_messages_fit() {
+fn d1_force_converge_reaches_every_budget_that_the_protected_messages_fit() {
     let mut messages = vec![json!({"role": "system", "content": prose(200)})];
     for i in 0..12 {
         messages.push(json!({"role": "user", "content": "ok then"}));
@@ -112,7 +118,7 @@ fn force_converge_reaches_every_budget_that_the_protected_messages_fit() {
 }
 
 #[test]
-fn truncation_never_enlarges_nor_cuts_a_grapheme() {
+fn d1_truncation_never_enlarges_nor_cuts_a_grapheme() {
     let family = "👩‍👩‍👧‍👦".repeat(60);
     let talk = [("user", family.as_str()), ("assistant", "b"), ("user", &"x".repeat(516)), ("assistant", "done")];
     for tokens in 2..120 {
@@ -128,7 +134,7 @@ fn truncation_never_enlarges_nor_cuts_a_grapheme() {
 }
 
 #[test]
-fn auto_tries_every_depth_before_it_truncates() {
+fn d2_auto_tries_every_depth_before_it_truncates() {
     let talk = talk(30, 2_500);
     for tokens in [2_500, 3_500, 4_700] {
         let options = EngineOptions { compression_depth: CompressionDepth::Auto, ..budget(tokens) };
@@ -142,7 +148,7 @@ fn auto_tries_every_depth_before_it_truncates() {
 }
 
 #[test]
-fn the_quality_gate_keeps_the_better_result() {
+fn d5_the_quality_gate_keeps_the_better_result() {
     let facts: Vec<(&str, String)> = (0..12)
         .map(|i| {
             let names: Vec<String> = (0..40)
@@ -159,7 +165,7 @@ fn the_quality_gate_keeps_the_better_result() {
 }
 
 #[test]
-fn tiered_keeps_the_window_and_never_touches_structure() {
+fn d3_tiered_keeps_the_window_and_never_touches_structure() {
     let code = "```ts\nexport function chargeCard(amount: number) { return amount * 100; }\n```\n".repeat(6);
     let mut messages = vec![
         json!({"role": "user", "content": format!("{} The fetchUserProfile call fails.", prose(1_500))}),
@@ -184,7 +190,7 @@ fn tiered_keeps_the_window_and_never_touches_structure() {
 }
 
 #[test]
-fn tokens_of_parts_and_arguments_count() {
+fn d6_tokens_of_parts_and_arguments_count() {
     let long = prose(9_000);
     let record = record_of(&[
         json!({"role": "user", "content": [{"type": "text", "text": long}]}),
@@ -194,4 +200,80 @@ fn tokens_of_parts_and_arguments_count() {
     assert!(!outcome(&done).fits);
     assert!(done.metrics.tokens_in > 16_000 * 2 / 7, "{:?}", done.metrics);
     assert!(outcome(&done).protected_tokens > 7_000 * 2 / 7);
+}
+
+/// Counts how often it is asked.
+#[derive(Debug, Default)]
+struct Counting(AtomicUsize);
+
+impl EntropyScorer for Counting {
+    fn score(&self, sentences: &[&str]) -> Result<Vec<f64>> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Ok(sentences.iter().map(|sentence| sentence.len() as f64).collect())
+    }
+}
+
+#[test]
+fn g3_a_budget_asks_a_scorer_once_however_many_ways_it_tries() {
+    let talk = talk(40, 900);
+    let options = EngineOptions { compression_depth: CompressionDepth::Auto, ..forced(1_500) };
+    let scorer = Arc::new(Counting::default());
+    let engine = Engine::new(options).expect("options").with_entropy(scorer.clone());
+    let done = compress_with(&record(&borrowed(&talk)), &engine);
+    assert!(outcome(&done).fits);
+    // `compress_with` condenses once.
+    assert_eq!(scorer.0.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn b19_money_dates_names_and_numbers_are_no_general_discussion() {
+    let options = EngineOptions { relevance_threshold: Some(100.0), ..all() };
+    let facts = [
+        "The wire transfer of 4,500,000 dollars was approved by the board after a long talk. ",
+        "It will all be settled on March 3, as everybody in the room had hoped for weeks. ",
+        "The letter went to Acme Corporation, where somebody will surely read it one day. ",
+        "There were 37 of them in the hall when the doors were closed in the evening. ",
+    ];
+    for fact in facts {
+        let text = format!("{fact}{}", prose(500));
+        let done = compress(&[("user", &text)], &options);
+        assert_ne!(done.decisions[0].1, Reason::RelevanceDropped, "{fact}");
+    }
+    let done = compress(
+        &[("user", &prose(600)), ("assistant", "Fine."), ("user", &prose(300)), ("user", &prose(400))],
+        &options,
+    );
+    assert_eq!(done.texts[0], "[1 message of general discussion omitted]");
+    assert_eq!(done.texts[2], "[2 messages of general discussion omitted]");
+    assert_eq!(done.metrics.counts.relevance_dropped, 3);
+}
+
+#[test]
+fn b24_the_shortest_summaries_name_each_fact_once_and_are_sentences_without_facts() {
+    let options = EngineOptions { compression_depth: CompressionDepth::Aggressive, ..all() };
+    let text = format!("The fetchUserProfile call waits for authService to answer. {}", prose(700));
+    let done = compress(&[("user", &text)], &options);
+    assert_eq!(done.texts[0], "[summary: fetchUserProfile, authService]");
+    let done = compress(&[("user", &prose(900))], &options);
+    assert!(done.texts[0].ends_with(".]") || done.texts[0].ends_with("...]"), "{}", done.texts[0]);
+    assert!(done.texts[0].len() > 50, "{}", done.texts[0]);
+}
+
+#[test]
+fn a_summary_defines_what_a_later_kept_message_uses() {
+    let options = EngineOptions { coreference: true, recency_window: 1, ..EngineOptions::default() };
+    let defined = format!(
+        "{} The fetchLedger function reads the ledger of one customer. It must never be called twice, and KMS-7781 for \
+         $4,500, INV-20391 for $12,900 and INV-20392 for $18,250 are due on 2024-05-01 at 14:30. {}",
+        prose(400),
+        prose(500)
+    );
+    let talk =
+        [("user", defined.as_str()), ("assistant", "Good."), ("user", "Make sure that fetchLedger has a timeout.")];
+    let done = compress(&talk, &options);
+    done.shows("The fetchLedger function reads the ledger of one customer.");
+    let again = compress_record(&done.record, &options);
+    assert_eq!(again.record, done.record, "a context is not put in front twice");
+    let without = [talk[0], talk[1], ("user", "Make sure that it has a timeout.")];
+    assert!(!compress(&without, &options).texts[0].starts_with("[context: "));
 }

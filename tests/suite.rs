@@ -9,6 +9,7 @@
     reason = "a test may fail loudly"
 )]
 
+mod adapters;
 mod budgets;
 mod classify;
 mod cli;
@@ -20,20 +21,24 @@ mod dataset;
 mod defects;
 mod documents;
 mod engine;
+mod entropy;
 mod events;
 mod flow;
+mod formats;
 mod get;
 mod giants;
 mod job;
 mod metrics;
 mod native;
 mod pipeline;
+mod prepass;
 #[cfg(feature = "remote")]
 mod remote_runs;
 mod restore;
 mod resume;
 mod rolling;
 mod rows;
+mod selection;
 mod shape_tables;
 mod shapes;
 mod spoken;
@@ -42,3 +47,5 @@ mod store;
 mod support;
 mod text;
 mod tidy;
+#[cfg(feature = "tokenizers")]
+mod tokens;

@@ -8,7 +8,7 @@ use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{Input, Inputs, expand, open_input};
 use condenser::model::{Condensed, Conversation, EngineOptions, Message, ShapeName};
 use condenser::pipeline::{
-    Batch, BatchOptions, PlannedInput, PlannedPart, Slice, TableOptions, count_words_of, counter_of,
+    Batch, BatchOptions, PlannedInput, PlannedPart, Slice, TableOptions, count_words_of, load_tokenizer,
 };
 use condenser::shape;
 use condenser::text::WordStatistics;
@@ -28,9 +28,9 @@ pub(crate) fn run(args: ExplainArgs) -> Result<Ending> {
 fn explain(args: ExplainArgs, stop: &AtomicBool) -> Result<Ending> {
     let stores = args.stores.stores();
     let options = args.engine.over(EngineOptions::default());
-    let counter = counter_of(&options.tokenizer, |path| tokenizer_file(path, &stores))?;
+    let counter = load_tokenizer(&options.tokenizer, |path| tokenizer_file(path, &stores))?;
     let engine = match counter {
-        Some((counter, _)) => Engine::counting(options, counter)?,
+        Some(loaded) => Engine::counting(options, loaded.counter)?,
         None => Engine::new(options)?,
     }
     .explaining(true);

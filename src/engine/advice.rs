@@ -9,7 +9,9 @@ use foldhash::fast::FixedState;
 use super::plan::claim_of;
 use crate::model::EntropyMode;
 use crate::stage::{Claim, Plan, View};
-use crate::summary::{EntropyScorer, Hints, TokenClassifier, TokenDecision, UnitScores, decisions_of, scores_of};
+use crate::summary::{
+    Adapter, EntropyScorer, Hints, TokenClassifier, TokenDecision, UnitScores, decisions_of, scores_of,
+};
 use crate::text::TextView;
 
 /// What the caller brought along.
@@ -17,6 +19,8 @@ use crate::text::TextView;
 pub(super) struct Plugins {
     pub(super) entropy: Option<Arc<dyn EntropyScorer>>,
     pub(super) tokens: Option<Arc<dyn TokenClassifier>>,
+    /// What `GroupKind::Adapter` points into.
+    pub(super) adapters: Vec<Arc<dyn Adapter>>,
 }
 
 /// A message and the place of the text in its content list.

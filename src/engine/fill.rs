@@ -1,38 +1,30 @@
 //! The only step that writes text: asks the summary floor for each group and reference, and drops what is not
 //! shorter. Knows no order of messages; what it cannot fill stays as it was.
 
-use crate::model::{
-    Action, CompressionDepth, Conversation, EngineOptions, NewBody, Provenance, ProvenancePlace, Reason, Role, marker,
-    summary_id,
-};
-use crate::stage::classify::{Depth, judge};
-use crate::stage::{Claim, FlowKind, Group, GroupKind, Plan, Recompact, Signal, Stage, View, line_changes};
-use crate::summary::{
-    Draft, Hints, Proposal, Spoken, Style, Voice, Wrap, chain, digest, is_general, outline, shows_best_unit,
-    split_code, summarize, superseded, topic,
-};
-use crate::text::{Lexer, TextView};
+use std::sync::Arc;
 
 use super::advice::Advice;
 use super::count::Count;
+use super::guard::{Candidate, MIN_SAVING};
 use super::ids::Names;
 use super::plan::claim_of;
 use super::unit::{Filled, State, Unit};
+use super::write::{MIN_PART_CHARS, one_text};
+use crate::model::{Action, Conversation, EngineOptions, Provenance, Reason, Role, marker};
+use crate::stage::classify::{Depth, judge};
+use crate::stage::{Claim, FlowKind, Group, GroupKind, Plan, Recompact, Signal, Stage, View, line_changes};
+use crate::summary::{
+    Adapter, Draft, Hints, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, is_general, prepass, summarize,
+    superseded, topic,
+};
+use crate::text::{Lexer, TextView};
 
-/// A replacement must save at least this share: less is not worth what it hides.
-const MIN_SAVING: f64 = 0.20;
+/// A reference to a correction says more than it saves.
+const MIN_MARK_SAVING: f64 = 0.05;
 /// A near duplicate must save more, since the reader has to look in two places.
 const MIN_NEAR_SAVING: f64 = 0.40;
-/// A merged summary of earlier summaries gets this share of them.
-const RECOMPACT_SHARE: f64 = 0.40;
-const MAX_RECOMPACT_CHARS: usize = 900;
-/// A shorter text is kept when its best sentence does not fit: it could only be cut, or left out for a lesser one.
-const MIN_CUT_CHARS: usize = 240;
 /// A longer message brings its material along; what it says of the task is a small part of it.
 const MAX_TASK_CHARS: usize = 2_000;
-/// Shorter parts of a content list are kept.
-const MIN_PART_CHARS: usize = 120;
-
 /// Writes texts.
 pub(super) struct Filler<'a> {
     pub(super) view: View<'a>,
@@ -43,17 +35,10 @@ pub(super) struct Filler<'a> {
     pub(super) count: &'a Count,
     /// What the caller's scorer and classifier say.
     pub(super) advice: &'a Advice,
+    /// What `GroupKind::Adapter` points into.
+    pub(super) adapters: &'a [Arc<dyn Adapter>],
     /// Tokens of every message as it stands.
     pub(super) n_tokens: &'a [usize],
-}
-
-/// A text that is to be held against what it replaces.
-struct Candidate {
-    proposal: Proposal,
-    action: Action,
-    reason: Reason,
-    /// Share of the characters that it must save.
-    min_saving: f64,
 }
 
 /// The first message of a user that a program did not put there.
@@ -141,6 +126,14 @@ impl<'a> Filler<'a> {
                 let candidate = Candidate { proposal, action: Action::Compressed, reason, min_saving: MIN_SAVING };
                 return self.accept(candidate, provenance, members).ok_or(reverted);
             }
+            (GroupKind::ToolPrepass, Some(view)) => prepass(&view, plan.cuts_of(first)).map(Proposal::complete),
+            (GroupKind::Adapter(adapter), Some(view)) => {
+                let large = self.view.is_large(first);
+                let is_protected = |piece: &TextView<'_>| !large && judge(piece, Depth::Decide).is_hard();
+                let wanted = Wanted { wrap: &wrap, style, is_protected: &is_protected };
+                let spoken = Spoken { view, voice: self.voice(first), hints: self.hints(first) };
+                self.adapters[adapter].compress(&spoken, &wanted).map(Proposal::complete)
+            }
             (GroupKind::Flow(kind), _) => chain(kind, &self.spoken(members), &wrap, style),
             (GroupKind::Cluster, _) => Some(topic(&self.spoken(members), &wrap, style)),
             (_, Some(view)) if members.len() == 1 => {
@@ -157,8 +150,16 @@ impl<'a> Filler<'a> {
         };
         let min_saving = MIN_SAVING * (n_chars - code) as f64 / n_chars as f64;
         let action = if group.kind == GroupKind::CodeSplit { Action::CodeSplit } else { Action::Compressed };
-        let candidate = Candidate { proposal: proposal.ok_or(reverted)?, action, reason: reason_of(group), min_saving };
+        let candidate =
+            Candidate { proposal: proposal.ok_or(reverted)?, action, reason: self.reason_of(group), min_saving };
         self.accept(candidate, provenance, members).ok_or(reverted)
+    }
+
+    fn reason_of(&self, group: &Group) -> Reason {
+        match group.kind {
+            GroupKind::Adapter(adapter) => self.adapters[adapter].reason(),
+            _ => reason_of(group),
+        }
     }
 
     /// The texts of messages that have one, with their speakers.
@@ -211,7 +212,7 @@ impl<'a> Filler<'a> {
         let Some(spoken) = spoken.first() else { return Err(Reason::ContradictionReverted) };
         let code: usize = spoken.view.fences.iter().map(|fence| fence.span.of(spoken.view.text).chars().count()).sum();
         let n_chars = self.view.chars(index);
-        let min_saving = MIN_SAVING * n_chars.saturating_sub(code) as f64 / n_chars.max(1) as f64;
+        let min_saving = MIN_MARK_SAVING * n_chars.saturating_sub(code) as f64 / n_chars.max(1) as f64;
         let drafts = superseded(spoken, &self.names.shown(target), signal.as_str(), style).into_iter();
         drafts
             .map(|draft| Candidate { proposal: Proposal::complete(draft), action, reason, min_saving })
@@ -236,7 +237,7 @@ impl<'a> Filler<'a> {
         self.view.text_parts(index).next().map(|(part, _)| self.advice.hints(index, part)).unwrap_or_default()
     }
 
-    fn voice(&self, index: usize) -> Voice {
+    pub(super) fn voice(&self, index: usize) -> Voice {
         let message = &self.view.conversation.messages[index];
         match message.role {
             // Where speakers have names there are several, and none of them is the user of another.
@@ -249,163 +250,9 @@ impl<'a> Filler<'a> {
         }
     }
 
-    fn options(&self) -> &EngineOptions {
+    pub(super) fn options(&self) -> &EngineOptions {
         self.view.options
     }
-
-    /// A content list: each long text part in its own place.
-    fn parts(&self, index: usize, provenance: Provenance, wrap: &Wrap, style: Style) -> Option<Filled> {
-        let view = self.view;
-        let large = view.is_large(index);
-        let metadata = self.metadata(&provenance);
-        let mut filled = Filled {
-            action: Action::Compressed,
-            reason: Reason::CompressibleProse,
-            body: NewBody::Parts(Vec::new()),
-            provenance,
-            drafts: Vec::new(),
-            chars_out: view.chars(index) + metadata.as_deref().map_or(0, |json| json.chars().count()),
-            metadata,
-        };
-        let mut replaced = Vec::new();
-        for (part, text) in view.text_parts(index) {
-            let n_chars = text.counts.chars as usize;
-            if n_chars < MIN_PART_CHARS || marker::stands_for_others(text.text) {
-                continue;
-            }
-            let verdict = judge(&text, if large { Depth::Explain } else { Depth::Decide });
-            if !large && text.fences.is_empty() && verdict.is_hard() {
-                continue;
-            }
-            let spoken = Spoken { view: text, voice: self.voice(index), hints: self.advice.hints(index, part) };
-            let proposal = one_text(&spoken, large, verdict.is_output, wrap, style);
-            let shorter = proposal.and_then(|proposal| proposal.accept(|length| saves(length, n_chars, MIN_SAVING)));
-            if let Some(draft) = shorter {
-                filled.chars_out -= n_chars - draft.n_chars();
-                replaced.push((part, draft.text.clone()));
-                filled.drafts.push(draft);
-            }
-        }
-        filled.body = NewBody::Parts(replaced);
-        let is_worth_it = !filled.drafts.is_empty() && saves(filled.chars_out, view.chars(index), MIN_SAVING);
-        (is_worth_it && self.saves_tokens(&filled, &[index])).then_some(filled)
-    }
-
-    /// A summary of summaries: each one is a paragraph, with its speaker in front when there are several.
-    fn recompact(&mut self, members: &[usize], wrap: &Wrap) -> Proposal {
-        let messages = &self.view.conversation.messages;
-        let several = members.iter().any(|&index| messages[index].role != messages[members[0]].role);
-        let mut joined = String::new();
-        for &index in members {
-            let inner = messages[index].texts().next().and_then(marker::inner_summary).unwrap_or_default();
-            let speaker = messages[index].role.as_str();
-            if several && !inner.starts_with(speaker) {
-                joined.push_str(speaker);
-                joined.push_str(": ");
-            }
-            joined.push_str(inner);
-            joined.push_str("\n\n");
-        }
-        self.lexer.clear();
-        let lexed = self.lexer.lex(&joined);
-        let text = Spoken { view: self.lexer.view(&joined, &lexed), voice: Voice::Other, hints: self.advice.general() };
-        let max_chars = ((joined.chars().count() as f64 * RECOMPACT_SHARE) as usize).min(MAX_RECOMPACT_CHARS);
-        summarize(&[text], wrap, Style::new(CompressionDepth::Gentle), Some(max_chars))
-    }
-
-    /// The fullest form that saves enough.
-    fn accept(&self, candidate: Candidate, provenance: Provenance, members: &[usize]) -> Option<Filled> {
-        let Candidate { proposal, action, reason, min_saving } = candidate;
-        let n_chars: usize = members.iter().map(|&index| self.view.chars(index)).sum();
-        let metadata = self.metadata(&provenance);
-        let n_metadata = metadata.as_deref().map_or(0, |json| json.chars().count());
-        let draft = proposal.accept(|length| saves(length + n_metadata, n_chars, min_saving))?;
-        let filled = self.filled(draft, action, reason, provenance);
-        self.saves_tokens(&filled, members).then_some(filled)
-    }
-
-    /// A text that is used as it is.
-    pub(super) fn filled(&self, draft: Draft, action: Action, reason: Reason, provenance: Provenance) -> Filled {
-        let metadata = self.metadata(&provenance);
-        let n_metadata = metadata.as_deref().map_or(0, |json| json.chars().count());
-        let (body, chars_out) = (NewBody::Text(draft.text.clone()), draft.n_chars() + n_metadata);
-        Filled { action, reason, body, provenance, metadata, drafts: vec![draft], chars_out }
-    }
-
-    /// The same for some of the text parts of message `index`.
-    pub(super) fn filled_parts(
-        &self,
-        index: usize,
-        parts: Vec<(usize, Draft)>,
-        action: Action,
-        reason: Reason,
-        provenance: Provenance,
-    ) -> Filled {
-        let metadata = self.metadata(&provenance);
-        let stays = |part: usize| parts.iter().all(|(other, _)| *other != part);
-        let kept: usize = self
-            .view
-            .text_parts(index)
-            .filter(|(part, _)| stays(*part))
-            .map(|(_, text)| text.counts.chars as usize)
-            .sum();
-        let new: usize = parts.iter().map(|(_, draft)| draft.n_chars()).sum();
-        let chars_out = kept + new + metadata.as_deref().map_or(0, |json| json.chars().count());
-        let body = NewBody::Parts(parts.iter().map(|(part, draft)| (*part, draft.text.clone())).collect());
-        let drafts = parts.into_iter().map(|(_, draft)| draft).collect();
-        Filled { action, reason, body, provenance, metadata, drafts, chars_out }
-    }
-
-    /// Tokens of messages as they stand.
-    pub(super) fn before(&self, members: &[usize]) -> usize {
-        members.iter().map(|&index| self.n_tokens[index]).sum()
-    }
-
-    /// Fewer characters may be more tokens.
-    pub(super) fn saves_tokens(&self, filled: &Filled, members: &[usize]) -> bool {
-        self.count.is_by_chars() || self.count.filled(&self.view, members[0], filled) < self.before(members)
-    }
-
-    fn metadata(&self, provenance: &Provenance) -> Option<String> {
-        (self.options().provenance == ProvenancePlace::Metadata).then(|| provenance.to_json())
-    }
-
-    pub(super) fn provenance(&self, members: &[usize]) -> Provenance {
-        let ids: Vec<String> = members.iter().map(|&index| self.names.key(index)).collect();
-        let parents = members.iter().filter_map(|&index| self.view.conversation.messages[index].provenance.as_ref());
-        Provenance {
-            summary_id: summary_id(&ids),
-            parent_ids: parents.map(|parent| parent.summary_id.clone()).filter(|id| !id.is_empty()).collect(),
-            ids,
-            version: self.options().source_version,
-        }
-    }
-}
-
-/// What may stand for one text.
-fn one_text(spoken: &Spoken<'_>, large: bool, is_output: bool, wrap: &Wrap, style: Style) -> Option<Proposal> {
-    let text = &spoken.view;
-    if !text.fences.is_empty() {
-        let is_protected = |piece: &TextView<'_>| !large && judge(piece, Depth::Decide).is_hard();
-        return split_code(spoken, wrap, style, &is_protected).map(Proposal::complete);
-    }
-    let body = if large { outline(text) } else { None };
-    let body = body.or_else(|| is_output.then(|| digest(text, style)));
-    if body.is_none()
-        && style.depth < CompressionDepth::Aggressive
-        && (text.counts.chars as usize) < MIN_CUT_CHARS
-        && spoken.hints.tokens.is_none()
-        && !shows_best_unit(spoken, style)
-    {
-        return None;
-    }
-    Some(
-        body.map_or_else(|| summarize(&[*spoken], wrap, style, None), |body| Proposal::summary(body, wrap, Vec::new())),
-    )
-}
-
-fn saves(chars_out: usize, chars_in: usize, min_saving: f64) -> bool {
-    chars_out < chars_in && (chars_in - chars_out) as f64 >= chars_in as f64 * min_saving
 }
 
 /// Why the members of a group stay when its text saves too little.

@@ -7,10 +7,12 @@ mod budget;
 mod context;
 mod count;
 mod fill;
+mod guard;
 mod ids;
 mod metrics;
 mod plan;
 mod unit;
+mod write;
 
 use std::sync::Arc;
 
@@ -18,7 +20,7 @@ use crate::error::Result;
 use crate::model::{Condensed, Conversation, EngineOptions, Reason, Tokenizer};
 use crate::stage::classify::Depth;
 use crate::stage::{Plan, Profiles, Stage, View};
-use crate::summary::{EntropyScorer, TokenClassifier};
+use crate::summary::{Adapter, EntropyScorer, TokenClassifier, adapters};
 use crate::text::Lexer;
 use crate::text::tokens::{self, TokenCounter};
 
@@ -69,9 +71,11 @@ impl Engine {
 
     fn of(options: EngineOptions, counter: Option<Arc<dyn TokenCounter>>) -> Result<Self> {
         options.check()?;
-        let stages = plan::stages(&options)?;
+        let adapters = adapters(&options.adapters);
+        let stages = plan::stages(&options, &adapters)?;
         let count = Count::new(&options, counter);
-        Ok(Self { count, ..Self::with_stages(options, stages) })
+        let plugins = Plugins { adapters, ..Plugins::default() };
+        Ok(Self { count, plugins, ..Self::with_stages(options, stages) })
     }
 
     /// An engine with stages of your own. A message that no stage claims is kept.
@@ -94,6 +98,17 @@ impl Engine {
     pub fn with_counter(mut self, counter: Arc<dyn TokenCounter>) -> Self {
         self.count = Count::new(&self.options, Some(counter));
         self
+    }
+
+    /// Asks `adapters` first, in their order, then those that the option `adapters` names.
+    ///
+    /// # Errors
+    /// None that [`Engine::new`] did not have.
+    pub fn with_adapters(mut self, mut adapters: Vec<Arc<dyn Adapter>>) -> Result<Self> {
+        adapters.append(&mut self.plugins.adapters);
+        self.stages = plan::stages(&self.options, &adapters)?;
+        self.plugins.adapters = adapters;
+        Ok(self)
     }
 
     /// Asks `scorer` which sentences tell most; how its scores are used says the option `entropy_scorer_mode`.
@@ -128,7 +143,16 @@ impl Engine {
         let task = task_of(conversation);
         let advice = Advice::ask(&self.plugins, &view, &plan);
         let (lexer, count) = (&mut scratch.lexer, &self.count);
-        let mut filler = Filler { view, names: &names, lexer, task, count, advice: &advice, n_tokens: &n_tokens };
+        let mut filler = Filler {
+            view,
+            names: &names,
+            lexer,
+            task,
+            count,
+            advice: &advice,
+            adapters: &self.plugins.adapters,
+            n_tokens: &n_tokens,
+        };
         let (units, budget) = match self.options.token_budget {
             None => (budget::unlimited(&mut filler, &mut plan), None),
             Some(max_tokens) => {

@@ -1,26 +1,38 @@
 //! Runs the stages in the documented order, so that every message ends in exactly one claim.
 
+use std::sync::Arc;
+
 use crate::error::Result;
 use crate::model::{EngineOptions, Reason};
+use crate::stage::classify::{Depth, judge};
 use crate::stage::{
-    Chain, Claim, Cluster, Dedup, Detect, GroupProse, KeepImportant, KeepReferenced, NearDedup, Plan, Protect,
-    SplitCode, Stage, Supersede,
+    Adapt, Chain, Claim, Cluster, Dedup, Detect, Detector, GroupProse, KeepImportant, KeepPatterns, KeepReferenced,
+    NearDedup, Plan, Prepass, Protect, SplitCode, Stage, Supersede,
 };
+use crate::summary::{Adapter, pays};
+use crate::text::TextView;
 
 /// The stages in order. The first claim on a message wins.
 ///
 /// # Errors
 /// Names a preserve pattern that is no regular expression.
-pub(super) fn stages(options: &EngineOptions) -> Result<Vec<Box<dyn Stage>>> {
+pub(super) fn stages(options: &EngineOptions, adapters: &[Arc<dyn Adapter>]) -> Result<Vec<Box<dyn Stage>>> {
+    let detector = |adapter: &Arc<dyn Adapter>| -> Detector {
+        let adapter = Arc::clone(adapter);
+        Box::new(move |text: &TextView<'_>| pays(&*adapter, text, &|piece| judge(piece, Depth::Decide).is_hard()))
+    };
     Ok(vec![
         Box::new(Protect),
         Box::new(KeepReferenced),
         Box::new(Dedup),
         Box::new(NearDedup),
+        Box::new(KeepPatterns::new(&options.preserve_patterns)?),
         Box::new(Supersede),
         Box::new(KeepImportant),
+        Box::new(Prepass),
+        Box::new(Adapt::new(adapters.iter().map(detector).collect())),
         Box::new(SplitCode),
-        Box::new(Detect::new(&options.preserve_patterns)?),
+        Box::new(Detect),
         Box::new(Chain::new(&options.preserve_patterns)?),
         Box::new(Cluster::new(&options.preserve_patterns)?),
         Box::new(GroupProse),

@@ -133,7 +133,9 @@ impl TryFrom<String> for Tokenizer {
             "chars" => Ok(Self::Chars),
             "o200k_base" => Ok(Self::O200kBase),
             "cl100k_base" => Ok(Self::Cl100kBase),
-            path if path.ends_with(".json") => Ok(Self::File(name)),
+            path if std::path::Path::new(path).extension().is_some_and(|extension| extension == "json") => {
+                Ok(Self::File(name))
+            }
             _ => Err(format!(
                 "`{name}` is no tokenizer; expected chars, o200k_base, cl100k_base or the path of a tokenizer.json"
             )),

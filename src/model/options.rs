@@ -162,9 +162,6 @@ impl EngineOptions {
             Some(score) if !score.is_finite() || score < 0.0 => {
                 wrong("relevance_threshold", format!("{score} is no score; write 0 or more, 3 to 5 catch most"))
             }
-            _ if self.token_budget == Some(0) => {
-                wrong("token_budget", "0 tokens hold nothing; leave the option out for no budget".to_owned())
-            }
             _ => Ok(()),
         }
     }

@@ -32,8 +32,8 @@ pub use commit::{
 };
 pub use compress::{Context, MaxRejects, Outcome, ResourceLimits, batch_bytes, commit_path, compress, finish};
 pub use job::{
-    CompactionArgs, DEFAULT_MEMORY, DatasetArgs, DatasetShape, JobArgs, JobKind, JobSettings, ProgressMode, ReportArgs,
-    Seconds, Secret, Size, StoreArgs, Target, counter_of, parse_size, read_job,
+    CompactionArgs, DEFAULT_MEMORY, DatasetArgs, DatasetShape, JobArgs, JobKind, JobSettings, LoadedTokenizer,
+    ProgressMode, ReportArgs, Seconds, Secret, Size, StoreArgs, Target, load_tokenizer, parse_size, read_job,
 };
 pub use plan::{DEFAULT_SPLIT_BYTES, Plan, PlannedInput, PlannedPart, Shard, Slice};
 pub use ports::{

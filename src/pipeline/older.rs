@@ -22,3 +22,22 @@ pub(super) fn engine_options<'de, D: Deserializer<'de>>(deserializer: D) -> Resu
     }
     EngineOptions::deserialize(written).map_err(D::Error::custom)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{DEFAULT_RESUMMARIZE_AFTER, engine_options};
+
+    #[test]
+    fn a_switch_that_became_a_number_is_read() {
+        let read = |text: &str| engine_options(&mut serde_json::Deserializer::from_str(text));
+        for (text, number) in [
+            ("{\"recompact\":true}", DEFAULT_RESUMMARIZE_AFTER),
+            ("{\"recompact\":false}", 0),
+            ("{\"resummarize_after\":3}", 3),
+            ("{}", DEFAULT_RESUMMARIZE_AFTER),
+        ] {
+            assert_eq!(read(text).expect("it was written so").resummarize_after, number, "{text}");
+        }
+        assert!(read("{\"recompact\":8}").is_err() && read("{\"other\":true}").is_err());
+    }
+}

@@ -8,7 +8,7 @@ use super::work::{Task, encode_batch};
 use super::{Condense, ConversationFormat, Corpus, Plan, PlannedInput, PlannedPart};
 use crate::engine::Scratch;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Condensed, Conversation, EngineOptions, Metrics, Output, ShapeName};
+use crate::model::{Condensed, Conversation, EngineOptions, Message, Metrics, Output, ShapeName};
 use crate::text::{DEFAULT_MAX_WORDS, WordCounts, WordStatistics};
 
 /// Text that is counted: enough for stable counts of all but the rarest words, read in about a second.
@@ -102,7 +102,7 @@ impl Condense for Counter {
     fn condense(&self, conversation: &Conversation<'_>, _scratch: &mut Scratch) -> Condensed {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (words, left) = &mut *state;
-        for text in conversation.messages.iter().flat_map(|message| message.texts()) {
+        for text in conversation.messages.iter().flat_map(Message::texts) {
             let text = beginning(text, MAX_TEXT_BYTES.min(*left));
             words.add(text);
             *left -= text.len();

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use crate::model::{Content, Conversation, EngineOptions, FlowKind, Part, Reason};
-use crate::text::{Lexed, Lexer, TextView};
+use crate::text::{Cut, Lexed, Lexer, TextView};
 
 use super::classify::{Depth, Verdict};
 
@@ -231,6 +231,8 @@ pub struct Plan {
     pub verdicts: Vec<Verdict>,
     /// What `Claim::Group` points into.
     pub groups: Vec<Group>,
+    /// What is taken out of the messages of [`GroupKind::ToolPrepass`], by message, ascending.
+    pub cuts: Vec<(usize, Vec<Cut>)>,
     /// How much later messages depend on each, 0 to 1; empty unless importance was asked for.
     pub importance: Vec<f64>,
 }
@@ -245,6 +247,12 @@ impl Plan {
     #[must_use]
     pub fn claim_of(&self, index: usize) -> Option<&Claim> {
         self.claims[index].as_ref()
+    }
+    /// What is taken out of message `index`, in order and apart.
+    #[must_use]
+    pub fn cuts_of(&self, index: usize) -> &[Cut] {
+        let found = self.cuts.binary_search_by_key(&index, |(message, _)| *message);
+        found.map_or(&[], |at| self.cuts[at].1.as_slice())
     }
     /// The claims in message order, without messages that nobody claimed.
     pub fn claims(&self) -> impl Iterator<Item = &Claim> {
@@ -262,6 +270,15 @@ impl Plan {
     /// Claims a free message; the first claim wins, a later one is ignored.
     pub fn keep(&mut self, index: usize, reason: Reason) {
         self.set(index, Claim::Keep(reason));
+    }
+    /// Like [`Plan::keep`], also for a message that is kept as short: what others refer to joins no chain.
+    pub fn pin(&mut self, index: usize, reason: Reason) {
+        match &mut self.claims[index] {
+            Some(Claim::Keep(short)) if *short == Reason::ShortContent => *short = reason,
+            claim => {
+                claim.get_or_insert(Claim::Keep(reason));
+            }
+        }
     }
     /// Claims a free message for `claim`, which is no group; the first claim wins.
     pub fn set(&mut self, index: usize, claim: Claim) {

@@ -5,13 +5,15 @@
 //! himself corrects himself; a user also corrects the assistant.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use foldhash::fast::FixedState;
 
 use super::classify::{Depth, judge};
 use super::{Claim, Plan, Signal, Stage, View};
 use crate::model::{Message, Reason, Role, marker};
-use crate::text::{Correction, FoundCorrection, Speaker, TextView, correction, is_question, push_terms, push_terms_of};
+use crate::text::similarity::push_words;
+use crate::text::{Correction, CueKind, FoundCorrection, Speaker, TextView, Unit, correction, fold_key, is_question};
 
 /// Shorter messages say too little to be about something.
 const MIN_CHARS: usize = 50;
@@ -26,9 +28,13 @@ const N_LEAD: usize = 2;
 /// A message with more distinct words is no correction.
 const MAX_TERMS: usize = 400;
 /// So many of the messages before a correction that share a word are looked at.
-const MAX_BACK: usize = 128;
+const MAX_BACK: usize = 64;
 /// Units at the end of a message in which a question waits for an answer.
 const N_ASKING: usize = 2;
+
+/// Words that only say that something is corrected.
+static SIGNALS: LazyLock<[u64; 8]> =
+    LazyLock::new(|| ["actually", "correction", "instead", "sorry", "wait", "ignore", "forget", "meant"].map(fold_key));
 
 /// Claims messages that a later one corrects, and the corrections. Runs after duplicates were found.
 #[derive(Debug, Clone, Copy, Default)]
@@ -52,12 +58,12 @@ impl Stage for Supersede {
         // From the end: a reference points at the last word on the matter, which stays.
         for &(index, found) in corrections.iter().rev() {
             if keeps_all {
-                plan.keep(index, Reason::Correction);
+                plan.pin(index, Reason::Correction);
             }
             let Some(visible) = visible(plan, index) else { continue };
             let Some(corrected) = topics.corrected_by(view, index, found) else { continue };
-            plan.keep(index, Reason::Correction);
-            if plan.is_free(corrected) && may_go(view, corrected) {
+            plan.pin(index, Reason::Correction);
+            if plan.is_free(corrected) && may_go(view, corrected) && !waits(view, corrected) {
                 plan.set(corrected, Claim::SupersededBy { target: visible, signal: signal(found.kind) });
             }
         }
@@ -82,15 +88,25 @@ fn signal(kind: Correction) -> Signal {
 /// Messages that open with a correction, in order.
 fn corrections(view: &View<'_>) -> Vec<(usize, FoundCorrection)> {
     let found = |index: usize| {
-        let speaker = match view.conversation.messages[index].role {
-            Role::Assistant => Speaker::Assistant,
-            _ => Speaker::User,
-        };
         let text = said(view, index)?;
-        let found = correction(&text, speaker)?;
+        let found = correction(&text, view.speaker(index))?;
         (!(found.may_answer && answers(view, index))).then_some((index, found))
     };
     (1..view.len()).filter_map(found).collect()
+}
+
+impl View<'_> {
+    /// Who says message `index`. Where speakers have names there are several: what one says to the others takes back
+    /// nothing that he said himself.
+    #[must_use]
+    pub fn speaker(&self, index: usize) -> Speaker {
+        let message = &self.conversation.messages[index];
+        match message.role {
+            _ if message.name.is_some() => Speaker::Peer,
+            Role::Assistant => Speaker::Assistant,
+            _ => Speaker::User,
+        }
+    }
 }
 
 /// The first text of a message of talk; `None` for tools, systems and what stands for others.
@@ -107,11 +123,10 @@ fn said<'a>(view: &View<'a>, index: usize) -> Option<TextView<'a>> {
 fn answers(view: &View<'_>, index: usize) -> bool {
     let role = &view.conversation.messages[index].role;
     let before = (0..index).rev().filter_map(|before| Some((before, said(view, before)?)));
-    let asked = before.take(1).any(|(before, text)| {
+    before.take(1).any(|(before, text)| {
         let asks = text.units.iter().rev().take(N_ASKING).any(|unit| is_question(unit.span.of(text.text)));
         view.conversation.messages[before].role != *role && asks
-    });
-    asked
+    })
 }
 
 /// References of earlier rounds may point at corrections under names that nobody knows any more.
@@ -128,6 +143,18 @@ fn visible(plan: &Plan, index: usize) -> Option<usize> {
         Some(Claim::DuplicateOf(target)) => Some(*target).filter(|target| *target > index),
         Some(Claim::SimilarTo { .. } | Claim::Group(_)) => None,
     }
+}
+
+/// True for a message that ends with a question: a question is answered, not corrected. "Could you …?" of a user asks
+/// for a deed.
+fn waits(view: &View<'_>, index: usize) -> bool {
+    const MODALS: [&str; 6] = ["can", "could", "would", "will", "please", "may"];
+    let Some(text) = view.text(index) else { return false };
+    let is_filler = |unit: &&Unit| text.cues_of(unit).iter().any(|cue| cue.kind == CueKind::Filler);
+    let last = text.units.iter().rev().find(|unit| !is_filler(unit)).map_or("", |unit| unit.span.of(text.text));
+    let is_assistant = view.conversation.messages[index].role == Role::Assistant;
+    let first = last.split(|c: char| !c.is_alphabetic()).find(|word| !word.is_empty()).unwrap_or_default();
+    is_question(last) && (is_assistant || !MODALS.iter().any(|modal| first.eq_ignore_ascii_case(modal)))
 }
 
 /// Prose, or prose around fenced code: nothing that must stay as it is.
@@ -160,6 +187,15 @@ fn factor(view: &View<'_>, correction: usize, earlier: usize) -> Option<f64> {
     }
 }
 
+/// The words of some units, but for those that only say that something is corrected; there are none of fenced blocks.
+fn push_terms<'u>(text: &TextView<'_>, units: impl IntoIterator<Item = &'u Unit>, keys: &mut Vec<u64>) {
+    let first = keys.len();
+    units.into_iter().for_each(|unit| push_words(unit.span.of(text.text), keys));
+    let mut own = keys.split_off(first);
+    own.retain(|key| !SIGNALS.contains(key));
+    keys.append(&mut own);
+}
+
 /// The words of the messages and where they stand.
 struct Topics {
     ids: HashMap<u64, u32, FixedState>,
@@ -186,7 +222,7 @@ impl Topics {
         for index in 0..view.len() {
             keys.clear();
             if let Some(text) = said(view, index) {
-                push_terms(&text, &mut keys);
+                push_terms(&text, text.units, &mut keys);
             }
             let first = terms.len();
             for &key in &keys {
@@ -266,9 +302,8 @@ impl Topics {
     fn n_in_lead(&self, view: &View<'_>, index: usize, found: FoundCorrection, corrected: usize) -> usize {
         let Some(text) = said(view, index) else { return 0 };
         let mut keys = Vec::new();
-        for unit in text.units.iter().skip(found.unit).take(N_LEAD) {
-            push_terms_of(&text, unit, &mut keys);
-        }
+        let lead = text.units.iter().skip(found.unit).take(N_LEAD);
+        push_terms(&text, lead, &mut keys);
         keys.sort_unstable();
         keys.dedup();
         let other = self.terms_of(corrected);

@@ -1,40 +1,14 @@
-//! Rules 11, 12 and 14: structure that a summary would destroy, the user's own patterns, and JSON.
+//! Rules 11 and 14: structure that a summary would destroy, and JSON.
 
-use regex::RegexSet;
 use serde::de::IgnoredAny;
 
 use super::classify::{Depth, judge};
 use super::{Plan, Stage, View};
-use crate::error::{Error, ErrorKind, Result};
-use crate::model::{PreservePattern, Reason};
+use crate::model::Reason;
 
-/// Keeps messages with hard reasons, those that match a preserve pattern, and those that parse as JSON.
-#[derive(Debug, Clone)]
-pub struct Detect {
-    patterns: RegexSet,
-}
-
-impl Detect {
-    /// Compiles the patterns.
-    ///
-    /// # Errors
-    /// Names the label of the pattern that is no regular expression.
-    pub fn new(patterns: &[PreservePattern]) -> Result<Self> {
-        for pattern in patterns {
-            regex::Regex::new(&pattern.re).map_err(|error| {
-                Error::new(
-                    ErrorKind::Usage,
-                    "preserve_patterns",
-                    format!("pattern \"{}\" is no regular expression", pattern.label),
-                )
-                .because(error)
-            })?;
-        }
-        RegexSet::new(patterns.iter().map(|pattern| &pattern.re)).map(|patterns| Self { patterns }).map_err(|error| {
-            Error::new(ErrorKind::Usage, "preserve_patterns", "the patterns are too large together").because(error)
-        })
-    }
-}
+/// Keeps messages with hard reasons and those that parse as JSON.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Detect;
 
 impl Stage for Detect {
     fn name(&self) -> &'static str {
@@ -49,11 +23,8 @@ impl Stage for Detect {
             if let Some(text) = single {
                 plan.verdicts[index] = judge(&text, if large { Depth::Explain } else { view.depth });
             }
-            let matches = |text: &str| !self.patterns.is_empty() && self.patterns.is_match(text);
             if !large && plan.verdicts[index].is_hard() {
                 plan.keep(index, Reason::HardT0);
-            } else if view.conversation.messages[index].texts().any(matches) {
-                plan.keep(index, Reason::Pattern);
             } else if !large && single.is_some_and(|text| is_json(text.text)) {
                 plan.keep(index, Reason::JsonStructure);
             }

@@ -19,6 +19,8 @@ const MAX_CONTENT: f64 = 0.4;
 const MAX_USES: usize = 64;
 /// A fact that more than half of the messages have, and at least so many, tells nothing.
 const MIN_COMMON: usize = 8;
+/// Fewer references than this are chance, and none of them the most.
+const MIN_MOST: u32 = 2;
 /// Words at the head of a sentence in which an assistant speaks of itself.
 const N_HEAD: usize = 4;
 
@@ -52,7 +54,7 @@ impl Stage for KeepImportant {
 pub fn compute_importance(view: &View<'_>) -> Vec<f64> {
     let references = references(view);
     let counts = |index: &usize| !is_preserved(view, *index);
-    let most = (0..view.len()).filter(counts).map(|index| references[index]).max().unwrap_or(0).max(1);
+    let most = (0..view.len()).filter(counts).map(|index| references[index]).max().unwrap_or(0).max(MIN_MOST);
     let last = view.len().saturating_sub(1).max(1);
     (0..view.len())
         .map(|index| {
@@ -77,18 +79,20 @@ pub fn score_content_signals(text: &TextView<'_>, speaker: Speaker) -> f64 {
 
 fn content_signals(view: &View<'_>, index: usize) -> f64 {
     // What a tool prints and what a program injects directs nobody.
-    let speaker = match view.conversation.messages[index].role {
-        Role::Assistant => Speaker::Assistant,
-        Role::Tool | Role::Function => return 0.0,
-        _ => Speaker::User,
-    };
+    let message = &view.conversation.messages[index];
+    if matches!(message.role, Role::Tool | Role::Function) {
+        return 0.0;
+    }
+    let speaker = view.speaker(index);
     view.texts(index).map(|text| score_content_signals(&text, speaker)).fold(0.0, f64::max)
 }
 
-/// A sentence or an item that obliges or decides. An assistant's "I need to look at it" obliges nobody.
+/// A sentence or an item that obliges or decides. An assistant's "I need to look at it" obliges nobody, and those who
+/// discuss what must be done decide nothing by that.
 fn directs(text: &TextView<'_>, unit: &Unit, speaker: Speaker) -> bool {
     let is_said = matches!(unit.kind, UnitKind::Sentence | UnitKind::Fragment | UnitKind::ListItem);
-    let is_directive = |kind: CueKind| matches!(kind, CueKind::Obligation | CueKind::Decision);
+    let is_directive =
+        |kind: CueKind| kind == CueKind::Decision || kind == CueKind::Obligation && speaker != Speaker::Peer;
     if !is_said || !text.cues_of(unit).iter().any(|cue| is_directive(cue.kind)) {
         return false;
     }

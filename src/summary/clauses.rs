@@ -71,8 +71,33 @@ const CAUSAL: &[&str] = &[
     "because", "since", "given", "due", "so", "while", "after", "weil", "da", "denn", "sodass", "damit", "während",
     "nachdem", "parce", "car", "puisque", "afin", "porque", "pues", "ya",
 ];
-/// These begin a clause without a comma as well.
-const ALWAYS: &[&str] = &["because", "weil"];
+/// This begins a clause without a comma as well.
+const ALWAYS: &str = "because";
+/// Before a causal word these make it the point of the sentence.
+const STRESSING: &[&str] = &[
+    "only",
+    "just",
+    "simply",
+    "mainly",
+    "partly",
+    "even",
+    "nur",
+    "gerade",
+    "auch",
+    "allein",
+    "eben",
+    "seulement",
+    "solo",
+];
+/// A sentence that begins with one of these has its main clause behind the comma.
+const SUBORDINATING: &[&str] = &[
+    "if", "when", "whenever", "once", "since", "as", "because", "although", "though", "while", "unless", "until",
+    "after", "before", "given", "where", "whoever", "who", "wenn", "falls", "sobald", "solange", "weil", "da",
+    "nachdem", "bevor", "obwohl", "während", "wer", "was", "wo", "si", "quand", "lorsque", "comme", "puisque",
+    "cuando", "como", "aunque",
+];
+/// … or in second place.
+const N_SUBORDINATING: usize = 2;
 const RELATIVE: &[&str] = &[
     "which", "who", "whose", "where", "wobei", "wodurch", "weshalb", "welche", "welcher", "welches", "lequel",
     "laquelle", "dont", "cual",
@@ -110,17 +135,18 @@ impl Word<'_> {
 pub(super) fn starts(text: &str, is_whole: impl Fn(usize) -> bool) -> Vec<usize> {
     let has_comma = memchr::memchr2(b',', b';', text.as_bytes()).is_some();
     let mut found = Vec::new();
-    if has_comma || ALWAYS.iter().any(|word| text.contains(word)) {
+    if has_comma || text.contains(ALWAYS) {
         let words = words_of(text);
+        let has_main_behind = words.iter().take(N_SUBORDINATING).any(|word| word.is_any(SUBORDINATING));
         let mut clause = 0;
-        for index in 1..words.len() {
+        for index in 1..if has_main_behind { 0 } else { words.len() } {
             if !words[index].is_inside && !is_whole(words[index].at) && begins(&words, clause, index) {
                 found.push(words[index].at);
                 clause = index;
             }
         }
     }
-    if text.contains(['，', '；']) {
+    if !text.is_ascii() {
         for (comma, sign) in text.char_indices().filter(|(_, c)| matches!(c, '，' | '；')) {
             let at = comma + sign.len_utf8();
             let rest = text.get(at..).unwrap_or_default();
@@ -135,12 +161,13 @@ pub(super) fn starts(text: &str, is_whole: impl Fn(usize) -> bool) -> Vec<usize>
 }
 
 fn words_of(text: &str) -> Vec<Word<'_>> {
-    let (mut depth, mut is_quoted) = (0_i32, false);
+    let (mut depth, mut is_quoted, mut is_bold) = (0_i32, false, false);
     let mut words = Vec::new();
     for word in text.split_whitespace() {
         let at = word.as_ptr() as usize - text.as_ptr() as usize;
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-        words.push(Word { at, text: word, bare, is_inside: depth > 0 || is_quoted });
+        words.push(Word { at, text: word, bare, is_inside: depth > 0 || is_quoted || is_bold });
+        is_bold ^= word.matches("**").count() % 2 == 1;
         for c in word.chars() {
             match c {
                 '(' | '[' | '{' | '“' | '«' | '„' => depth += 1,
@@ -161,19 +188,22 @@ fn begins(words: &[Word<'_>], clause: usize, index: usize) -> bool {
     if opening.is_empty() || opening.iter().any(|word| word.is_any(BINDING)) {
         return false;
     }
-    let later = words.get(index..).unwrap_or_default();
-    let is_last = later.iter().take(later.len() - 1).all(|word| !word.ends_clause());
     if words[index - 1].text.ends_with(';') {
         return true;
     }
-    if word.is_any(ALWAYS) || after_comma && word.is_any(CAUSAL) {
-        // What stands behind the next comma may belong to the clause before this one.
-        let goes_on = |at: usize| words.get(at + 1).is_some_and(|next| next.is_any(COORDINATING));
-        let closed = (index..words.len() - 1).filter(|&at| words[at].ends_clause()).all(goes_on);
-        return closed && (word.bare != "so" || is_clause(words, index));
-    }
+    // What stands behind the next comma may belong to the clause before this one.
+    let goes_on = |at: usize| {
+        words.get(at + 1).is_some_and(|next| [COORDINATING, CAUSAL, RELATIVE].iter().any(|list| next.is_any(list)))
+    };
+    let mut commas = (index..words.len() - 1).filter(|&at| words[at].ends_clause());
     if after_comma && word.is_any(RELATIVE) {
-        return is_last;
+        return commas.next().is_none();
+    }
+    if !commas.all(goes_on) || words[index - 1].is_any(STRESSING) {
+        return false;
+    }
+    if word.bare == ALWAYS || after_comma && word.is_any(CAUSAL) {
+        return word.bare != "so" || is_clause(words, index);
     }
     after_comma && word.is_any(COORDINATING) && is_clause(words, index) && !is_list(words, clause, index)
 }
@@ -240,6 +270,11 @@ mod tests {
             "He said (quietly, because it was late) that it works.",
             "Run `a, because b` twice.",
             "One, two, because three, the fourth is the point.",
+            "Wenn Sie das vorstellen, dann müssen Sie es auch halten wollen.",
+            "Deswegen wollen wir nach der Wahl, dann gemeinsam mit anderen, die Ehe öffnen.",
+            "Wer zu spät kommt, und wer das nicht mag, der muss gehen.",
+            "Es entstehen keine niedrigeren Kosten, nur weil der Inhaber derselbe ist.",
+            "**It holds, because the length is known**",
             "",
             ",",
             ", and",

@@ -95,31 +95,9 @@ const PHRASES: &[&str] = &[
     "por lo tanto",
     "aus diesem",
 ];
-const WIDE: &[&str] = &[
-    "这",
-    "那",
-    "它",
-    "他",
-    "她",
-    "此",
-    "這",
-    "然后",
-    "接着",
-    "最后",
-    "随后",
-    "因此",
-    "所以",
-    "于是",
-    "これ",
-    "それ",
-    "この",
-    "その",
-    "そう",
-    "次に",
-    "そのため",
-    "だから",
-    "したがって",
-];
+const WIDE_REFERRING: &[&str] = &["这", "那", "它", "他", "她", "此", "這", "これ", "それ", "この", "その", "そう"];
+const WIDE_FOLLOWING: &[&str] =
+    &["然后", "接着", "最后", "随后", "因此", "所以", "于是", "次に", "そのため", "だから", "したがって"];
 
 /// A clause, or a whole unit that has no clauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,7 +133,7 @@ pub fn segment_edus(view: &TextView<'_>) -> Vec<Edu> {
         let head = edus.len();
         let before =
             last_head.filter(|(_, other)| other.paragraph == unit.paragraph && other.kind != UnitKind::Heading);
-        let needs = before.filter(|_| has_clauses && refers_back(text)).map(|(head, _)| head);
+        let needs = before.filter(|_| has_clauses && link_of(text) != Link::None).map(|(head, _)| head);
         for (place, span) in pieces.into_iter().enumerate() {
             let is_head = place == 0;
             let n_chars = span.of(view.text).chars().count() as u32;
@@ -167,21 +145,40 @@ pub fn segment_edus(view: &TextView<'_>) -> Vec<Edu> {
     edus
 }
 
-/// True when `text` begins with what points to the sentence before.
-fn refers_back(text: &str) -> bool {
+/// How a sentence hangs on the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Link {
+    None,
+    /// By a word that stands for something there.
+    Reference,
+    /// In time, or as its consequence.
+    Sequence,
+}
+
+/// What the beginning of `text` says.
+fn link_of(text: &str) -> Link {
     let text = text.trim_start_matches(|c: char| !c.is_alphanumeric());
-    if !text.is_ascii() && WIDE.iter().any(|word| text.starts_with(word)) {
-        return true;
+    if !text.is_ascii() && WIDE_FOLLOWING.iter().any(|word| text.starts_with(word)) {
+        return Link::Sequence;
+    }
+    if !text.is_ascii() && WIDE_REFERRING.iter().any(|word| text.starts_with(word)) {
+        return Link::Reference;
     }
     let Some(word) = text.split(|c: char| !c.is_alphanumeric()).next().filter(|word| word.len() <= 14) else {
-        return false;
+        return Link::None;
     };
     let word = word.to_lowercase();
     let is_phrase = |phrase: &&str| {
         let head = text.get(..phrase.len()).unwrap_or_default();
         head.to_lowercase() == **phrase
     };
-    REFERRING.contains(&word.as_str()) || FOLLOWING.contains(&word.as_str()) || PHRASES.iter().any(|p| is_phrase(p))
+    if REFERRING.contains(&word.as_str()) {
+        Link::Reference
+    } else if FOLLOWING.contains(&word.as_str()) || PHRASES.iter().any(is_phrase) {
+        Link::Sequence
+    } else {
+        Link::None
+    }
 }
 
 /// A score for every EDU: the points of its facts, 4 for emphasis, -5 for filler, up to 2 for its length. With
@@ -237,7 +234,9 @@ pub fn select_edus(edus: &[Edu], scores: &[f64], budget: usize, max_depth: usize
         let cost: usize = chain.iter().map(|&edu| edus[edu].n_chars as usize + 1).sum();
         if used + cost <= budget + 1 {
             used += cost;
-            chain.into_iter().for_each(|edu| is_taken[edu] = true);
+            for edu in chain {
+                is_taken[edu] = true;
+            }
         }
     }
     (0..edus.len()).filter(|&index| is_taken[index]).collect()
@@ -251,6 +250,8 @@ pub(super) struct Discourse {
     is_spare: Vec<bool>,
     /// Of every unit: its EDUs.
     of_unit: Vec<Range<usize>>,
+    /// Of every unit: it begins with a word that stands for something.
+    refers: Vec<bool>,
 }
 
 impl Discourse {
@@ -264,7 +265,8 @@ impl Discourse {
             }
             of_unit[edu.unit].end = index + 1;
         }
-        Self { edus, is_spare, of_unit }
+        let refers = view.units.iter().map(|unit| link_of(unit.span.of(view.text)) == Link::Reference).collect();
+        Self { edus, is_spare, of_unit, refers }
     }
 
     /// The EDUs of a unit, each with whether it may be left out.
@@ -273,12 +275,14 @@ impl Discourse {
         range.filter_map(|index| Some((index, self.edus.get(index)?, *self.is_spare.get(index)?)))
     }
 
-    /// The units that `unit` says nothing without, the nearest first, `max_depth` of them.
+    /// The units that `unit` refers to, the nearest first, `max_depth` of them. What merely follows in time or for a
+    /// reason can be read alone.
     pub(super) fn needed_by(&self, unit: usize, max_depth: usize) -> Vec<usize> {
         let mut found = Vec::new();
         let mut at = self.of_unit.get(unit).map_or(0, |range| range.start);
         while let Some(parent) = self.edus.get(at).and_then(|edu| edu.depends_on)
             && found.len() < max_depth
+            && self.refers.get(self.edus[at].unit) == Some(&true)
         {
             found.extend(self.edus.get(parent).map(|edu| edu.unit));
             at = parent;
@@ -287,8 +291,11 @@ impl Discourse {
     }
 }
 
+/// True for a clause that adds nothing. A sentence that denies or obliges stays whole.
 fn is_spare(view: &TextView<'_>, edu: &Edu) -> bool {
     let says = |cue: &Cue| !matches!(cue.kind, CueKind::Reasoning | CueKind::Filler);
+    let binds = |cue: &Cue| matches!(cue.kind, CueKind::Negation | CueKind::Obligation);
+    let cues = view.units.get(edu.unit).map(|unit| view.cues_of(unit)).unwrap_or_default();
     let judges = || {
         let text = edu.span.of(view.text).to_lowercase();
         VERDICTS.iter().any(|word| text.contains(word))
@@ -296,6 +303,7 @@ fn is_spare(view: &TextView<'_>, edu: &Edu) -> bool {
     !edu.is_head
         && edu.n_chars >= MIN_DROPPED_CHARS
         && facts_in(view, edu).next().is_none()
+        && !cues.iter().any(binds)
         && !cues_in(view, edu).any(says)
         && !judges()
 }

@@ -1,6 +1,7 @@
 //! Writes the text that stands for others: extracts of prose, digests of tool output, outlines of data, prose
 //! around code. Quotes, never rephrases. Knows texts and formats; does not know which messages are replaced or why.
 
+pub mod adapters;
 mod blob;
 mod budget;
 mod chain;
@@ -8,6 +9,7 @@ mod clauses;
 mod code;
 mod discourse;
 mod draft;
+mod edits;
 mod entities;
 mod harness;
 mod hints;
@@ -15,6 +17,7 @@ mod outline;
 mod packing;
 mod piece;
 mod plugins;
+mod prepass;
 mod prose;
 mod score;
 mod structured;
@@ -22,6 +25,7 @@ mod superseded;
 mod tokens;
 mod topic;
 
+pub use adapters::{Adapter, Wanted, adapters, pays};
 pub use budget::{Style, budget};
 pub use chain::chain;
 pub use code::split_code;
@@ -33,6 +37,7 @@ pub use plugins::{
     CorpusScorer, ENTROPY_WEIGHT, EntropyScorer, PatternClassifier, TokenClassifier, TokenDecision, combine_scores,
     decisions_of, normalize_scores, scores_of, split_sentences, whitespace_tokenize,
 };
+pub use prepass::prepass;
 pub use prose::{shorten_raw, shows_best_unit, summarize, summarize_with_edus};
 pub use score::{Spoken, Voice, is_general};
 pub use structured::digest;

@@ -13,6 +13,8 @@ use crate::text::{Span, TextView, UnitKind, fold_key};
 pub(super) const GAP: &str = " ... ";
 /// A longer question has to earn its place.
 const MAX_ADDED: usize = 100;
+/// Fewer points are for its length, or a word or two.
+const MIN_TELLING: i32 = 3;
 /// A chain of announcements is followed so far.
 const MAX_ANNOUNCED: usize = 3;
 
@@ -44,13 +46,13 @@ pub(super) struct Piece {
     pub(super) span: Span,
     /// It follows the piece before without anything between.
     pub(super) follows: bool,
-    /// It follows inside its unit.
-    pub(super) is_inside: bool,
 }
 
 #[derive(Debug)]
-pub(super) struct Packing {
+pub(super) struct Packing<'p> {
     pub(super) budget: usize,
+    /// What every unit is worth.
+    points: &'p [i32],
     /// For the first unit alone.
     stretched: usize,
     used: usize,
@@ -61,20 +63,35 @@ pub(super) struct Packing {
     restored: Vec<usize>,
 }
 
-impl Packing {
-    pub(super) fn new(budget: usize, stretched: usize, discourse: Option<Discourse>) -> Self {
+impl<'p> Packing<'p> {
+    pub(super) fn new(budget: usize, stretched: usize, points: &'p [i32], discourse: Option<Discourse>) -> Self {
         let (taken, texts, restored) = (Vec::new(), Keys::default(), Vec::new());
-        Self { budget, stretched, used: 0, taken, texts, discourse, restored }
+        Self { budget, points, stretched, used: 0, taken, texts, discourse, restored }
     }
 
-    /// Takes unit `index` if it fits, with what belongs to it; what it depends on is left behind only where it states
-    /// facts and does not fit otherwise.
+    /// Takes unit `index` if it fits, with what belongs to it. What it refers to comes along when that tells something
+    /// itself, unless only one of them fits; the rest of it comes when there is room.
     pub(super) fn take(&mut self, view: &TextView<'_>, index: usize, shown: &mut Keys) {
-        let needed = self.discourse.as_ref().map(|found| found.needed_by(index, DEFAULT_MAX_DEPTH)).unwrap_or_default();
+        if self.discourse.is_some() && self.points[index] < MIN_TELLING {
+            // What the shown sentences refer to, and their clauses, say more than one more without content.
+            self.complete(view);
+        }
+        let mut needed = self.needed_by(view, index);
+        let n_telling = needed.iter().take_while(|&&unit| self.points[unit] >= MIN_TELLING).count();
+        needed.truncate(n_telling);
         let is_telling = || view.facts_of(&view.units[index]).iter().any(|fact| fact.kind.is_precise());
         if !self.take_all(view, index, &needed, shown) && !needed.is_empty() && is_telling() {
             self.take_all(view, index, &[], shown);
         }
+    }
+
+    /// What unit `index` refers to: nothing that is longer than itself, and no filler.
+    fn needed_by(&self, view: &TextView<'_>, index: usize) -> Vec<usize> {
+        let Some(found) = &self.discourse else { return Vec::new() };
+        let mut needed = found.needed_by(index, DEFAULT_MAX_DEPTH);
+        let fits = |&unit: &usize| self.points[unit] >= 0 && view.units[unit].n_chars <= view.units[index].n_chars;
+        needed.truncate(needed.iter().take_while(|unit| fits(unit)).count());
+        needed
     }
 
     fn take_all(&mut self, view: &TextView<'_>, index: usize, needed: &[usize], shown: &mut Keys) -> bool {
@@ -121,15 +138,15 @@ impl Packing {
 
     /// What is shown, in text order.
     pub(super) fn pieces(mut self, view: &TextView<'_>) -> Vec<Piece> {
+        self.complete(view);
         self.taken.sort_unstable();
-        self.restore();
         let mut pieces: Vec<Piece> = Vec::with_capacity(self.taken.len());
         // The unit that was shown up to its end.
         let mut ended = None;
         for &unit in &self.taken {
             let mut follows = ended.is_some_and(|ended| ended + 1 == unit);
             let Some(found) = &self.discourse else {
-                pieces.push(Piece { unit, span: view.units[unit].span, follows, is_inside: false });
+                pieces.push(Piece { unit, span: view.units[unit].span, follows });
                 ended = Some(unit);
                 continue;
             };
@@ -141,7 +158,10 @@ impl Packing {
                     }
                     follows = false;
                 } else {
-                    pieces.push(Piece { unit, span: edu.span, follows, is_inside });
+                    match pieces.last_mut().filter(|_| is_inside && follows) {
+                        Some(last) => last.span.end = edu.span.end,
+                        None => pieces.push(Piece { unit, span: edu.span, follows }),
+                    }
                     follows = true;
                 }
                 is_inside = true;
@@ -151,13 +171,23 @@ impl Packing {
         pieces
     }
 
-    /// Gives spare clauses back while there is room.
-    fn restore(&mut self) {
+    /// While there is room: what the taken units refer to, and their spare clauses.
+    fn complete(&mut self, view: &TextView<'_>) {
+        for at in 0..self.taken.len() {
+            for unit in self.needed_by(view, self.taken[at]) {
+                let cost = GAP.len() + self.n_chars(view, unit);
+                if !self.taken.contains(&unit) && self.used + cost <= self.budget {
+                    self.used += cost;
+                    self.taken.push(unit);
+                }
+            }
+        }
         let Some(found) = &self.discourse else { return };
         let clauses = self.taken.iter().flat_map(|&unit| found.clauses(unit)).filter(|(_, _, is_spare)| *is_spare);
+        let limit = if self.taken.len() == 1 { self.budget.max(self.stretched) } else { self.budget };
         for (index, edu, _) in clauses {
             let cost = edu.n_chars as usize + 1;
-            if self.used + cost <= self.budget {
+            if self.used + cost <= limit && !self.restored.contains(&index) {
                 self.used += cost;
                 self.restored.push(index);
             }

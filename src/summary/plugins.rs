@@ -66,12 +66,13 @@ pub fn scores_of(scorer: &dyn EntropyScorer, sentences: &[&str]) -> Option<Vec<f
     (scores.len() == sentences.len() && scores.iter().all(|score| score.is_finite())).then_some(scores)
 }
 
-/// The decisions of `classifier` for `texts`; `None` when it has none. Decisions that are not of their text are left
-/// out, and that text has none.
+/// The decisions of `classifier` for `texts`; `None` when it has none. A text has none when its decisions are not of it,
+/// or nothing of it would stay.
 #[must_use]
 pub fn decisions_of(classifier: &dyn TokenClassifier, texts: &[&str]) -> Option<Vec<Option<Vec<TokenDecision>>>> {
     let all = classifier.classify(texts).ok().filter(|all| all.len() == texts.len())?;
-    Some(all.into_iter().zip(texts).map(|(decisions, text)| Some(decisions).filter(|all| are_of(all, text))).collect())
+    let is_usable = |all: &Vec<TokenDecision>, text: &str| are_of(all, text) && leaves_something(all, text);
+    Some(all.into_iter().zip(texts).map(|(all, text)| Some(all).filter(|all| is_usable(all, text))).collect())
 }
 
 /// True when the tokens stand in `text`, in order, on whole characters, and none in another.
@@ -83,6 +84,18 @@ fn are_of(decisions: &[TokenDecision], text: &str) -> bool {
         end = span.end;
         follows && text.get(span.start as usize..span.end as usize).is_some()
     })
+}
+
+/// True when a token is kept, or stands between those that go.
+fn leaves_something(decisions: &[TokenDecision], text: &str) -> bool {
+    let end = Span { start: text.len() as u32, end: text.len() as u32 };
+    let spans = decisions.iter().map(|decision| decision.span).chain([end]);
+    let mut covered = 0;
+    decisions.iter().any(TokenDecision::is_kept)
+        || spans.into_iter().any(|span| {
+            let between = Span { start: std::mem::replace(&mut covered, span.end), end: span.start };
+            !between.of(text).trim().is_empty()
+        })
 }
 
 /// `scores` scaled to 0 to 1; all 0.5 when they are equal. What is no number counts as the least.

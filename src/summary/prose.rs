@@ -30,17 +30,21 @@ pub fn summarize(texts: &[Spoken<'_>], wrap: &Wrap, style: Style, max_chars: Opt
     }
     let mut body = Draft::default();
     let mut shown = Keys::default();
+    // What a classifier let go was let go on purpose: it is not listed again.
+    let mut listed = Vec::with_capacity(texts.len());
     for spoken in texts {
         let filtered = if style.is_usual() && max_chars.is_none() { filtered(spoken) } else { None };
         if !body.text.is_empty() {
             body.say(if filtered.is_some() { "\n\n" } else { GAP });
         }
-        match filtered {
-            Some(draft) => body.append(&draft),
-            None => extract(spoken, max_chars.unwrap_or_else(|| budget_of(spoken, style)), &mut shown, &mut body),
+        if let Some(draft) = filtered {
+            body.append(&draft);
+        } else {
+            extract(spoken, max_chars.unwrap_or_else(|| budget_of(spoken, style)), &mut shown, &mut body);
+            listed.push(*spoken);
         }
     }
-    let entities = entities(texts, &body.text);
+    let entities = entities(&listed, &body.text);
     Proposal::summary(body, wrap, entities)
 }
 
@@ -54,12 +58,14 @@ fn filtered(spoken: &Spoken<'_>) -> Option<Draft> {
 #[must_use]
 pub fn summarize_with_edus(texts: &[Spoken<'_>], wrap: &Wrap, style: Style, max_chars: Option<usize>) -> Proposal {
     let mut texts = texts.to_vec();
-    texts.iter_mut().for_each(|spoken| spoken.hints = Hints { by_clauses: true, tokens: None, ..spoken.hints });
+    for spoken in &mut texts {
+        spoken.hints = Hints { by_clauses: true, tokens: None, ..spoken.hints };
+    }
     summarize(&texts, wrap, style, max_chars)
 }
 
 /// The most telling facts alone; where there are none, the beginning of the best sentence of each text.
-fn stub(texts: &[Spoken<'_>], style: Style) -> Draft {
+pub(super) fn stub(texts: &[Spoken<'_>], style: Style) -> Draft {
     let mut out = Draft::default();
     for entity in most_telling(texts, MAX_STUB_ENTITIES) {
         if !out.text.is_empty() {
@@ -90,11 +96,7 @@ pub(super) fn extract(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys, out:
     let mut last: Option<usize> = None;
     for piece in &picked {
         if let Some(previous) = last {
-            out.say(match (piece.follows, piece.is_inside) {
-                (false, _) => GAP,
-                (true, true) => " ",
-                (true, false) => link(&out.text, &view.units[previous]),
-            });
+            out.say(if piece.follows { link(&out.text, &view.units[previous]) } else { GAP });
         }
         out.quote(&plain(piece.span.of(view.text)));
         last = Some(piece.unit);
@@ -154,7 +156,7 @@ fn select(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys) -> Vec<Piece> {
     let mut order: Vec<usize> = (0..scores.len()).filter(|&index| scores[index] >= 0).collect();
     order.sort_by(|&a, &b| ranks[b].total_cmp(&ranks[a]));
     let discourse = spoken.hints.by_clauses.then(|| Discourse::of(view));
-    let mut packing = Packing::new(budget, stretched(view, budget), discourse);
+    let mut packing = Packing::new(budget, stretched(view, budget), &scores, discourse);
     packing.budget += asked(spoken, &scorer, &order);
     let (primaries, others) = split_primaries(view, &ranks, order);
     for candidates in [primaries, others] {
@@ -227,8 +229,8 @@ fn split_primaries(view: &TextView<'_>, scores: &[f64], order: Vec<usize>) -> (V
 }
 
 fn best_unit(spoken: &Spoken<'_>) -> Option<usize> {
-    let mut points = points(spoken, &Scorer::new(spoken));
-    points.iter_mut().for_each(|points| *points = (*points).max(FILLER));
+    let points = points(spoken, &Scorer::new(spoken));
+    let points: Vec<i32> = points.into_iter().map(|points| points.max(FILLER)).collect();
     let ranks = ranks(&spoken.view, &points, &spoken.hints);
     (0..ranks.len()).rev().max_by(|&a, &b| ranks[a].total_cmp(&ranks[b]))
 }

@@ -5,32 +5,28 @@ use std::collections::HashSet;
 
 use super::budget::{Style, budget_of};
 use super::draft::Draft;
-use super::prose::extract;
+use super::prose::{extract, stub};
 use super::score::Spoken;
-use crate::model::marker;
+use crate::model::{CompressionDepth, marker};
 
 /// Between passages that code parts.
 const GAP: &str = " ... ";
 
-/// A text that is too short for a full summary gets one of this share.
-const TIGHT_SHARE: f64 = 0.4;
-
-/// The texts that may stand for a superseded message, the fullest first: with a summary, with a tight one, and without.
-/// All keep every fenced block byte for byte behind a blank line. `shown_target_id` is the name of the correction as readers see it,
-/// `signal` how it corrects.
+/// The texts that may stand for a superseded message, the fullest first: with a summary, with its facts, with nothing. All
+/// keep every fenced block byte for byte behind a blank line. `shown_target_id` is the name of the correction as readers
+/// see it, `signal` how it corrects.
 #[must_use]
 pub fn superseded(spoken: &Spoken<'_>, shown_target_id: &str, signal: &str, style: Style) -> Vec<Draft> {
-    let with_summary = |share: f64| {
-        let mut draft = Draft::default();
-        draft.say(&marker::superseded_start(shown_target_id, signal));
-        summary(spoken, style, share, &mut draft);
-        draft.say("]");
-        draft
-    };
-    let mut brief = Draft::default();
-    brief.say(&marker::superseded_brief(shown_target_id, signal));
-    let mut drafts = vec![with_summary(1.0), with_summary(TIGHT_SHARE), brief];
-    drafts.dedup();
+    let passages: Vec<Spoken<'_>> = spoken
+        .view
+        .between_fences()
+        .filter(|(_, prose)| !prose.is_empty())
+        .map(|(_, prose)| Spoken { view: spoken.view.passage(prose), ..*spoken })
+        .collect();
+    let facts = stub(&passages, Style::new(CompressionDepth::Aggressive));
+    let mut drafts: Vec<Draft> =
+        [summary(&passages, style), facts].map(|said| around(&said, shown_target_id, signal)).into();
+    drafts.push(Draft { text: marker::superseded_brief(shown_target_id, signal), ..Draft::default() });
     for draft in &mut drafts {
         for fence in spoken.view.fences {
             draft.say("\n\n");
@@ -40,18 +36,24 @@ pub fn superseded(spoken: &Spoken<'_>, shown_target_id: &str, signal: &str, styl
     drafts
 }
 
-/// Appends an extract of the prose, passage by passage.
-fn summary(spoken: &Spoken<'_>, style: Style, share: f64, out: &mut Draft) {
+fn around(said: &Draft, shown_target_id: &str, signal: &str) -> Draft {
+    let mut draft = Draft { text: marker::superseded_start(shown_target_id, signal), ..Draft::default() };
+    draft.append(said);
+    draft.say("]");
+    draft
+}
+
+/// An extract of the prose, passage by passage.
+fn summary(passages: &[Spoken<'_>], style: Style) -> Draft {
     let mut shown = HashSet::default();
-    let start = out.text.len();
-    for (_, prose) in spoken.view.between_fences().filter(|(_, prose)| !prose.is_empty()) {
-        let passage = Spoken { view: spoken.view.passage(prose), ..*spoken };
-        if out.text.len() > start {
+    let mut out = Draft::default();
+    for passage in passages {
+        if !out.text.is_empty() {
             out.say(GAP);
         }
-        let budget = (budget_of(&passage, style) as f64 * share) as usize;
-        extract(&passage, budget, &mut shown, out);
+        extract(passage, budget_of(passage, style), &mut shown, &mut out);
     }
+    out
 }
 
 #[cfg(test)]
@@ -70,12 +72,13 @@ mod tests {
     }
 
     #[test]
-    fn the_full_form_shows_a_summary_and_the_brief_one_does_not() {
+    fn there_are_forms_with_a_summary_with_facts_and_with_neither() {
         let texts = texts("Please keep the sessionStore timeout at 30 minutes for every tenant of the cluster.");
         assert_eq!(
             texts,
             [
                 "[cce:superseded by m7 (explicit_correction) — Please keep the sessionStore timeout at 30 minutes for every tenant of the cluster.]",
+                "[cce:superseded by m7 (explicit_correction) — sessionStore, 30 minutes]",
                 "[cce:superseded by m7 — explicit_correction]"
             ]
         );

@@ -34,6 +34,7 @@ pub(super) fn without_tokens(view: &TextView<'_>, decisions: &[TokenDecision]) -
                 out.say(if blank { "\n\n" } else { "\n" });
             }
             blank = false;
+            out.say(line.get(..line.len() - line.trim_start().len()).unwrap_or_default());
             write_line(view.text, &kept, &mut out);
         }
         start = end + 1;
@@ -57,7 +58,7 @@ fn kept<'s>(line: Span, gone: impl Iterator<Item = &'s Span>) -> Vec<Span> {
     pieces
 }
 
-/// The pieces of one line with its indentation, and one blank where words went.
+/// The pieces of one line, with one blank where words went.
 fn write_line(text: &str, kept: &[Span], out: &mut Draft) {
     let (mut is_first, mut before, mut had_blank) = (true, 0, false);
     for piece in kept {
@@ -66,10 +67,7 @@ fn write_line(text: &str, kept: &[Span], out: &mut Draft) {
         let opens = words.starts_with(char::is_whitespace);
         let went = !is_first && piece.start > before;
         if !trimmed.is_empty() {
-            if is_first {
-                let indent = words.len() - words.trim_start().len();
-                out.say(words.get(..indent).unwrap_or_default());
-            } else if (opens || had_blank) && !(went && trimmed.starts_with(CLOSING)) {
+            if !is_first && (opens || had_blank) && !(went && trimmed.starts_with(CLOSING)) {
                 out.say(" ");
             }
             out.quote_exact(trimmed);

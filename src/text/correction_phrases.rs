@@ -96,7 +96,7 @@ static PHRASES: &[(Correction, &str)] = &[
         Correction::OwnError,
         "i mistyped|i misread|i misremembered|i meant|i got that wrong|i got it wrong|that was wrong",
     ),
-    (Correction::OwnError, "that was incorrect|that was a mistake|that was my mistake|what i said was wrong"),
+    (Correction::OwnError, "that was incorrect|that was my mistake|what i said was wrong"),
     (Correction::OwnError, "my previous answer was|my previous message was|my last message was|my earlier answer was"),
     (Correction::OwnError, "ich meinte|ich habe mich geirrt|ich lag falsch|das war falsch|je me suis trompé"),
     (Correction::OwnError, "je voulais dire|me equivoqué|quise decir|我错了|我说错了|我弄错了|我搞错了|我写错了"),

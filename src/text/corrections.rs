@@ -41,6 +41,8 @@ pub enum Speaker {
     User,
     /// One that answers.
     Assistant,
+    /// One of several who talk: "actually" and "no" are only ways to speak.
+    Peer,
 }
 
 /// A correction at the head of a text.
@@ -148,10 +150,14 @@ impl<'h> Head<'h> {
         let said = rest.first().map_or("", |word| word.from);
         let asks = is_question(self.text) && ask(said) != Some(Ask::Request);
         if let Some(kind) = phrase(said).filter(|_| at > 0) {
-            let kind = if openers.actually { Correction::Explicit } else { kind };
+            let kind = match kind {
+                Correction::OwnError if openers.sorry => Correction::Sorry,
+                kind if openers.actually => kind.min(Correction::Explicit),
+                kind => kind,
+            };
             return self.allowed(kind, speaker).then_some((kind, false));
         }
-        if rest.len() < 2 || asks {
+        if rest.len() < 2 || asks || speaker == Speaker::Peer {
             return None;
         }
         let is_user = speaker == Speaker::User;
@@ -170,18 +176,15 @@ impl<'h> Head<'h> {
         if is_user && is_not_but(rest) {
             return Some((Correction::NotBut, false));
         }
-        if openers.wait && states(rest, speaker) && (directs(rest) || denies(rest)) {
-            return Some((Correction::Wait, false));
-        }
-        (openers.sorry && (directs(rest) || denies(rest)) && !starts(rest, &["i"]) && states(rest, speaker))
-            .then_some((Correction::Sorry, false))
+        let is_wait = openers.wait && states(rest, speaker) && (directs(rest) || denies(rest));
+        is_wait.then_some((Correction::Wait, false))
     }
 
-    /// An assistant that says what not to do or what to do instead gives advice.
+    /// Others than a user who say what not to do or what to do instead give advice.
     fn allowed(&self, kind: Correction, speaker: Speaker) -> bool {
         let is_advice =
             matches!(kind, Correction::Negation | Correction::Instead | Correction::Dont | Correction::NotBut);
-        !(is_question(self.text) || is_advice && speaker == Speaker::Assistant)
+        !(is_question(self.text) || is_advice && speaker != Speaker::User)
     }
 
     /// The openers and how many words they take.
@@ -277,21 +280,14 @@ fn states(rest: &[Word<'_>], speaker: Speaker) -> bool {
         understand know believe might will also missed";
     let (first, second) = (rest[0].core, rest.get(1).map_or("", |word| word.core));
     let agrees = matches!(first, "that's" | "that" | "this" | "you" | "you're" | "your") && agrees(rest);
-    match speaker {
-        Speaker::Assistant => {
-            !(is_in(ALOUD, first) && first != "it's"
-                || first == "i" && is_in(OPINION, second)
-                || matches!(first, "you" | "you're" | "your")
-                || agrees)
-        }
-        Speaker::User => {
-            let asks = first == "i"
-                && matches!(second, "have" | "had" | "wonder" | "was" | "think" | "just" | "also" | "like");
-            !(is_in(ALOUD, first) && !matches!(first, "let" | "it's" | "i'd" | "i'm" | "never" | "maybe")
-                || asks
-                || agrees)
-        }
+    if speaker == Speaker::User {
+        let is_plain = matches!(first, "let" | "it's" | "i'd" | "i'm" | "never" | "maybe");
+        let asks =
+            first == "i" && matches!(second, "have" | "had" | "wonder" | "was" | "think" | "just" | "also" | "like");
+        return !(is_in(ALOUD, first) && !is_plain || asks || agrees);
     }
+    let is_aloud = is_in(ALOUD, first) && first != "it's" || first == "i" && is_in(OPINION, second);
+    !(is_aloud || matches!(first, "you" | "you're" | "your") || agrees)
 }
 
 /// "that's fine", "that is great", "you're right".
@@ -326,7 +322,8 @@ fn denies(rest: &[Word<'_>]) -> bool {
 
 /// Begins with what is to be done.
 fn is_order(rest: &[Word<'_>]) -> bool {
-    is_imperative(rest[0].core) || rest[0].core == "please" || starts(rest, &["do", "not"])
+    let is_wish = matches!(rest[0].core, "i'd" | "we'd" | "quiero" | "necesito" | "puedes" | "puede");
+    !is_wish && is_imperative(rest[0].core) || rest[0].core == "please" || starts(rest, &["do", "not"])
 }
 
 fn is_imperative(word: &str) -> bool {
@@ -431,6 +428,18 @@ mod tests {
             "The report of the quarter is long and says a lot about everything that we did in the year. Actually, I like it.",
         ] {
             assert_eq!(found(text, Speaker::User), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn among_several_speakers_only_plain_words_take_something_back() {
+        for text in
+            ["Actually I looked it up.", "No, we want the other one.", "Don't use that.", "Wait, it should be ten."]
+        {
+            assert_eq!(found(text, Speaker::Peer), None, "{text}");
+        }
+        for text in ["Never mind, it did work.", "I meant the codecs package.", "Oh sorry, I meant four."] {
+            assert!(found(text, Speaker::Peer).is_some(), "{text}");
         }
     }
 

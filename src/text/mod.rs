@@ -19,6 +19,7 @@ mod lines;
 pub mod linkage;
 mod logs;
 mod names;
+mod noise;
 mod numbered;
 mod numbers;
 mod paths;
@@ -30,7 +31,6 @@ mod sentences;
 mod severity;
 pub mod similarity;
 mod source;
-mod terms;
 pub mod tokens;
 mod units;
 mod view;
@@ -46,9 +46,9 @@ pub use lexed::{
     CharCounts, Cue, CueKind, Fact, FactKind, Fence, FenceKind, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind,
 };
 pub use lexer::Lexer;
+pub use noise::{Cut, CutKind, is_diff, names_noise_folder, noise};
 pub use numbered::{plain, unnumbered};
 pub use replies::{announces, begins_confirming, corrects, is_confirmation, reports_deed};
 pub use requests::{Ask, ask, is_question};
-pub use terms::{push_terms, push_terms_of};
 pub use view::TextView;
 pub use word_stats::{DEFAULT_MAX_WORDS, Information, WORD_STATISTICS_VERSION, WordCounts, WordStatistics};

@@ -237,8 +237,9 @@ fn common(a: &[u64], b: &[u64]) -> usize {
     n_both
 }
 
-/// Pushes the keys of the words that may name a subject; of scripts without blanks, of pairs of signs.
-fn push_words(text: &str, keys: &mut Vec<u64>) {
+/// Pushes the keys of the words that may name a subject, as often as they occur; of scripts without blanks, of pairs of
+/// signs.
+pub fn push_words(text: &str, keys: &mut Vec<u64>) {
     let mut lower = String::new();
     let is_sign = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '\'' | '’');
     for word in text.split(is_sign).filter(|word| !word.is_empty()) {

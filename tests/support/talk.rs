@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use condenser::engine::{Engine, Scratch};
 use condenser::model::{
     Action, Condensed, Content, Decision, EngineOptions, Message, Metrics, NewBody, Output, Part, ProvenancePlace,
-    Reason, Role, ShapeName,
+    Reason, Role, ShapeName, marker,
 };
 use condenser::shape;
 use condenser::stage::Stage;
@@ -171,6 +171,19 @@ fn check_structure(decoded: &shape::Decoded<'_>, condensed: &Condensed) {
             kept.contains(&text_of(decision.index)),
             "message {} refers to one that is not visible",
             decision.index
+        );
+    }
+    for decision in condensed.decisions.iter().filter(|decision| decision.reason == Reason::Contradicted) {
+        let Output::Replaced(replacement) = &condensed.messages[decision.position] else { continue };
+        let NewBody::Text(text) = &replacement.body else { continue };
+        let Some(name) = marker::superseded_by(text) else { continue };
+        let is_meant = |index: &usize| messages[*index].id.as_deref() == Some(name) || format!("m{index}") == name;
+        let correction = (decision.index + 1..messages.len()).find(is_meant).expect("a later message is referred to");
+        assert!(
+            matches!(condensed.decisions[correction].action, Action::Preserved | Action::Truncated),
+            "message {} refers to {correction}, which is {:?}",
+            decision.index,
+            condensed.decisions[correction]
         );
     }
     for output in &condensed.messages {

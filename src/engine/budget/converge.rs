@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use super::super::fill::Filler;
-use super::super::unit::{Filled, State, Unit};
 use super::{Attempt, is_plain, is_protected, rank};
+use crate::engine::fill::Filler;
+use crate::engine::unit::{Filled, State, Unit};
 use crate::model::{Action, NewBody, Reason, Role, marker};
 use crate::stage::{Claim, Plan};
 use crate::summary::{Draft, shorten_raw};
@@ -186,11 +186,7 @@ impl Convergence<'_, '_> {
             }
         };
         let shorter = self.filler.unit(unit.members.clone(), State::Replaced(filled));
-        (self.chars_of(&shorter) < self.chars_of(unit)).then_some(shorter)
-    }
-
-    fn chars_of(&self, unit: &Unit) -> usize {
-        unit.filled().map_or_else(|| self.filler.view.chars(unit.first()), |filled| filled.chars_out)
+        (self.filler.chars_of(&shorter) < self.filler.chars_of(unit)).then_some(shorter)
     }
 
     /// Neighbours become one message, the oldest first, up to `max_units` at a time.
@@ -250,9 +246,9 @@ impl Convergence<'_, '_> {
         let provenance = self.filler.provenance(&members);
         let filled = self.filler.filled(draft, Action::Truncated, Reason::ForceConverge, provenance);
         let n_before: usize = run.iter().map(|unit| unit.n_tokens).sum();
-        let c_before: usize = run.iter().map(|unit| self.chars_of(unit)).sum();
+        let c_before: usize = run.iter().map(|unit| self.filler.chars_of(unit)).sum();
         let unit = self.filler.unit(members, State::Replaced(filled));
-        (unit.n_tokens < n_before && self.chars_of(&unit) < c_before).then_some(unit)
+        (unit.n_tokens < n_before && self.filler.chars_of(&unit) < c_before).then_some(unit)
     }
 
     /// What is left loses its text, the oldest first.

@@ -1,9 +1,9 @@
 //! The recency window stays; before it the unimportant and the old give way first: tighter summaries, then messages
 //! of little value are left out. Structure, code, calls and protected messages are never touched.
 
-use super::super::fill::Filler;
-use super::super::unit::{State, Unit};
 use super::{Attempt, is_protected, rank, window};
+use crate::engine::fill::Filler;
+use crate::engine::unit::{State, Unit};
 use crate::model::{Action, CompressionDepth, Reason, marker};
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{Claim, Group, GroupKind, Plan};
@@ -37,6 +37,7 @@ pub(super) fn tighten(
                 }
                 if let Some(shorter) = give_way(filler, plan, &units[at], depth)
                     && shorter.n_tokens < units[at].n_tokens
+                    && filler.chars_of(&shorter) < filler.chars_of(&units[at])
                 {
                     n_tokens -= units[at].n_tokens - shorter.n_tokens;
                     units[at] = shorter;
@@ -71,11 +72,15 @@ fn tighter(filler: &mut Filler<'_>, plan: &Plan, unit: &Unit, depth: Compression
     if n_chars < MIN_CHARS {
         return None;
     }
-    let single = || Group { members: unit.members.clone(), kind: GroupKind::Summary };
-    let group = match (&unit.state, plan.claim_of(unit.first())) {
-        (State::Replaced(_), Some(Claim::Group(group))) => plan.groups[*group].clone(),
-        (State::Replaced(_), _) => return None,
-        (State::Kept(_), _) => single(),
+    // A chain or topic may have fallen apart into its messages.
+    let planned = match plan.claim_of(unit.first()) {
+        Some(Claim::Group(group)) => Some(&plan.groups[*group]).filter(|group| group.members == unit.members),
+        _ => None,
+    };
+    let group = match planned {
+        Some(group) => group.clone(),
+        None if unit.members.len() == 1 => Group { members: unit.members.clone(), kind: GroupKind::Summary },
+        None => return None,
     };
     let mut filled = filler.group(&group, plan, style).ok()?;
     filled.reason = Reason::BudgetTightened;

@@ -1,9 +1,9 @@
 //! The widest recency window with which a conversation meets its budget. Every unit inside the window stands as it was,
 //! so that the tokens only grow with the window: adding up from the end finds the best one.
 
-use super::super::fill::Filler;
-use super::super::unit::Unit;
 use super::{Attempt, restore};
+use crate::engine::fill::Filler;
+use crate::engine::unit::Unit;
 use crate::model::{CompressionDepth, Reason};
 
 /// Opens as many units from the end as fit. A unit is in the window when its last message is.

@@ -16,7 +16,7 @@ use crate::model::{EngineArgs, ShapeName};
 pub use read::read_job;
 pub use settle::{DEFAULT_MEMORY, JobSettings, Target};
 pub use store::{Secret, StoreArgs};
-pub use tokenizer::counter_of;
+pub use tokenizer::{LoadedTokenizer, load_tokenizer};
 pub use values::{ProgressMode, Seconds, Size, parse_size};
 
 /// What a job is for.

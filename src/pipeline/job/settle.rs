@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use toml::{Table, Value};
 
-use super::tokenizer::counter_of;
+use super::tokenizer::load_tokenizer;
 use super::{DatasetArgs, DatasetShape, JobArgs, JobKind, ProgressMode, Seconds, Size, StoreArgs};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EngineOptions, ProvenancePlace};
@@ -212,8 +212,9 @@ impl JobSettings {
     /// # Errors
     /// Those of `read`; `Usage` when the tokenizer cannot be used.
     pub fn with_counter(mut self, read: impl FnOnce(&str) -> Result<Vec<u8>>) -> Result<Self> {
-        let found = counter_of(&self.options.engine.tokenizer, read)?;
-        (self.counter, self.options.tokenizer_blake3) = found.map_or((None, None), |found| (Some(found.0), found.1));
+        let found = load_tokenizer(&self.options.engine.tokenizer, read)?;
+        (self.counter, self.options.tokenizer_blake3) =
+            found.map_or((None, None), |found| (Some(found.counter), found.blake3));
         Ok(self)
     }
 

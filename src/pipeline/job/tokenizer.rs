@@ -6,25 +6,37 @@ use crate::error::Result;
 use crate::model::Tokenizer;
 use crate::text::tokens::{TokenCounter, counter, from_json};
 
-/// What a tokenizer counts with, and the BLAKE3 of its file in hex when it is one; `None` for the estimate by characters,
-/// which the engine makes without looking at texts. `read` gives the bytes of a file by its path.
+/// A tokenizer that is ready.
+#[derive(Debug, Clone)]
+pub struct LoadedTokenizer {
+    /// What counts.
+    pub counter: Arc<dyn TokenCounter>,
+    /// BLAKE3 of the file that it came from, in hex.
+    pub blake3: Option<String>,
+}
+
+/// What the option asks for; `None` for the estimate by characters, which the engine makes without looking at texts.
+/// `read` gives the bytes of a file by its path.
 ///
 /// # Errors
 /// Those of `read`; `Usage` names the file that is no tokenizer, or the feature that this build leaves out.
-pub fn counter_of(
+pub fn load_tokenizer(
     tokenizer: &Tokenizer,
     read: impl FnOnce(&str) -> Result<Vec<u8>>,
-) -> Result<Option<(Arc<dyn TokenCounter>, Option<String>)>> {
+) -> Result<Option<LoadedTokenizer>> {
     match tokenizer {
         Tokenizer::Chars => Ok(None),
-        Tokenizer::O200kBase | Tokenizer::Cl100kBase => Ok(Some((counter(tokenizer)?, None))),
+        Tokenizer::O200kBase | Tokenizer::Cl100kBase => {
+            Ok(Some(LoadedTokenizer { counter: counter(tokenizer)?, blake3: None }))
+        }
         Tokenizer::File(path) => {
             let bytes = read(path)?;
             let counter = from_json(&bytes).map_err(|mut error| {
                 error.place.clone_from(path);
                 error
             })?;
-            Ok(Some((counter, Some(blake3::hash(&bytes).to_hex().to_string()))))
+            let blake3 = blake3::hash(&bytes).to_hex().to_string();
+            Ok(Some(LoadedTokenizer { counter, blake3: Some(blake3) }))
         }
     }
 }

@@ -90,6 +90,16 @@ pub fn judge(view: &TextView<'_>, depth: Depth) -> Verdict {
     Verdict { reasons: reasons(view, &survey, depth).to_vec(), is_output }
 }
 
+/// True when a secret stands in the text. Cheaper than a verdict.
+#[must_use]
+pub fn has_secret(view: &TextView<'_>) -> bool {
+    let text = view.covered().as_bytes();
+    let mut reasons = ReasonSet::default();
+    triggers::sweep(text, &mut reasons);
+    let is_long = view.counts.longest_piece as usize >= runs::MIN_RUN;
+    reasons.has(Reason::ApiKey) || is_long && runs::long_runs(text).secret
+}
+
 /// True for tool output, see [`Verdict::is_output`].
 #[must_use]
 pub fn is_structured_output(view: &TextView<'_>) -> bool {

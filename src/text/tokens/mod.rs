@@ -1,5 +1,5 @@
-//! Token counts: an estimate by characters, the tokenizers of OpenAI's models, and any `tokenizer.json` of Hugging Face.
-//! Gets the bytes of such a file; knows no path, no message and no chat format.
+//! Token counts: an estimate by characters, `o200k_base`, `cl100k_base`, and any `tokenizer.json` of Hugging Face. Gets
+//! the bytes of such a file; knows no path, no message and no chat format.
 
 #[cfg(feature = "tokenizers")]
 mod file;

@@ -1,6 +1,6 @@
-//! The next piece of a text under the patterns of OpenAI's tokenizers, as far as ASCII decides where it ends. The
-//! patterns are those published with `tiktoken`; this is a fast path beside the regular expressions, which stay the
-//! authority. Knows no tokens.
+//! The next piece of a text under the patterns of `o200k_base` and `cl100k_base`, as far as ASCII decides where it
+//! ends. The patterns are those published with `tiktoken`; this is a fast path beside the regular expressions, which
+//! stay the authority. Knows no tokens.
 
 /// Which pattern cuts the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

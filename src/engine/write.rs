@@ -1,0 +1,107 @@
+//! Texts of single messages: by their form, part by part, and summaries of summaries.
+
+use super::fill::Filler;
+use super::guard::{MIN_SAVING, saves};
+use super::unit::Filled;
+use crate::model::{Action, CompressionDepth, NewBody, Provenance, Reason, marker};
+use crate::stage::classify::{Depth, judge};
+use crate::summary::{Proposal, Spoken, Style, Voice, Wrap, digest, outline, shows_best_unit, split_code, summarize};
+use crate::text::TextView;
+
+/// A merged summary of earlier summaries gets this share of them.
+const RECOMPACT_SHARE: f64 = 0.40;
+const MAX_RECOMPACT_CHARS: usize = 900;
+/// A shorter text is kept when its best sentence does not fit: it could only be cut, or left out for a lesser one.
+const MIN_CUT_CHARS: usize = 240;
+/// Shorter parts of a content list are kept.
+pub(super) const MIN_PART_CHARS: usize = 120;
+
+impl Filler<'_> {
+    /// A content list: each long text part in its own place.
+    pub(super) fn parts(&self, index: usize, provenance: Provenance, wrap: &Wrap, style: Style) -> Option<Filled> {
+        let view = self.view;
+        let large = view.is_large(index);
+        let metadata = self.metadata(&provenance);
+        let mut filled = Filled {
+            action: Action::Compressed,
+            reason: Reason::CompressibleProse,
+            body: NewBody::Parts(Vec::new()),
+            provenance,
+            drafts: Vec::new(),
+            chars_out: view.chars(index) + metadata.as_deref().map_or(0, |json| json.chars().count()),
+            metadata,
+        };
+        let mut replaced = Vec::new();
+        for (part, text) in view.text_parts(index) {
+            let n_chars = text.counts.chars as usize;
+            if n_chars < MIN_PART_CHARS || marker::stands_for_others(text.text) {
+                continue;
+            }
+            let verdict = judge(&text, if large { Depth::Explain } else { Depth::Decide });
+            if !large && text.fences.is_empty() && verdict.is_hard() {
+                continue;
+            }
+            let spoken = Spoken { view: text, voice: self.voice(index), hints: self.advice.hints(index, part) };
+            let proposal = one_text(&spoken, large, verdict.is_output, wrap, style);
+            let shorter = proposal.and_then(|proposal| proposal.accept(|length| saves(length, n_chars, MIN_SAVING)));
+            if let Some(draft) = shorter {
+                filled.chars_out -= n_chars - draft.n_chars();
+                replaced.push((part, draft.text.clone()));
+                filled.drafts.push(draft);
+            }
+        }
+        filled.body = NewBody::Parts(replaced);
+        let is_worth_it = !filled.drafts.is_empty() && saves(filled.chars_out, view.chars(index), MIN_SAVING);
+        (is_worth_it && self.saves_tokens(&filled, &[index])).then_some(filled)
+    }
+
+    /// A summary of summaries: each one is a paragraph, with its speaker in front when there are several.
+    pub(super) fn recompact(&mut self, members: &[usize], wrap: &Wrap) -> Proposal {
+        let messages = &self.view.conversation.messages;
+        let several = members.iter().any(|&index| messages[index].role != messages[members[0]].role);
+        let mut joined = String::new();
+        for &index in members {
+            let inner = messages[index].texts().next().and_then(marker::inner_summary).unwrap_or_default();
+            let speaker = messages[index].role.as_str();
+            if several && !inner.starts_with(speaker) {
+                joined.push_str(speaker);
+                joined.push_str(": ");
+            }
+            joined.push_str(inner);
+            joined.push_str("\n\n");
+        }
+        self.lexer.clear();
+        let lexed = self.lexer.lex(&joined);
+        let text = Spoken { view: self.lexer.view(&joined, &lexed), voice: Voice::Other, hints: self.advice.general() };
+        let max_chars = ((joined.chars().count() as f64 * RECOMPACT_SHARE) as usize).min(MAX_RECOMPACT_CHARS);
+        summarize(&[text], wrap, Style::new(CompressionDepth::Gentle), Some(max_chars))
+    }
+}
+
+/// What may stand for one text.
+pub(super) fn one_text(
+    spoken: &Spoken<'_>,
+    large: bool,
+    is_output: bool,
+    wrap: &Wrap,
+    style: Style,
+) -> Option<Proposal> {
+    let text = &spoken.view;
+    if !text.fences.is_empty() {
+        let is_protected = |piece: &TextView<'_>| !large && judge(piece, Depth::Decide).is_hard();
+        return split_code(spoken, wrap, style, &is_protected).map(Proposal::complete);
+    }
+    let body = if large { outline(text) } else { None };
+    let body = body.or_else(|| is_output.then(|| digest(text, style)));
+    if body.is_none()
+        && style.depth < CompressionDepth::Aggressive
+        && (text.counts.chars as usize) < MIN_CUT_CHARS
+        && spoken.hints.tokens.is_none()
+        && !shows_best_unit(spoken, style)
+    {
+        return None;
+    }
+    Some(
+        body.map_or_else(|| summarize(&[*spoken], wrap, style, None), |body| Proposal::summary(body, wrap, Vec::new())),
+    )
+}

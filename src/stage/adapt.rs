@@ -1,0 +1,53 @@
+//! Texts that have a format as a whole go to the adapter for it, before rules that keep structure or split code from
+//! prose. Knows where an adapter may be used, not the formats: the engine brings their detectors.
+
+use std::fmt;
+
+use super::classify::has_secret;
+use super::{GroupKind, Plan, Stage, View};
+use crate::text::TextView;
+
+/// Shorter messages are left to the rules that follow.
+const MIN_CHARS: usize = 200;
+
+/// Tells whether a text has the format of an adapter.
+pub type Detector = Box<dyn Fn(&TextView<'_>) -> bool + Send + Sync>;
+
+/// Claims messages with one text for the first adapter whose format it has. Messages with secrets are not claimed;
+/// those that match a preserve pattern must be claimed before.
+pub struct Adapt {
+    detectors: Vec<Detector>,
+}
+
+impl Adapt {
+    /// One detector per adapter, in the order of the adapters: `GroupKind::Adapter(i)` is the format of detector `i`.
+    #[must_use]
+    pub fn new(detectors: Vec<Detector>) -> Self {
+        Self { detectors }
+    }
+}
+
+impl fmt::Debug for Adapt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Adapt").field("n_detectors", &self.detectors.len()).finish()
+    }
+}
+
+impl Stage for Adapt {
+    fn name(&self) -> &'static str {
+        "adapt"
+    }
+
+    fn claim(&self, view: &View<'_>, plan: &mut Plan) {
+        if self.detectors.is_empty() {
+            return;
+        }
+        for index in plan.free().collect::<Vec<_>>() {
+            let Some(text) = view.text(index).filter(|_| view.chars(index) >= MIN_CHARS) else { continue };
+            let found = self.detectors.iter().position(|detects| detects(&text));
+            if let Some(adapter) = found.filter(|_| !has_secret(&text)) {
+                plan.group(vec![index], GroupKind::Adapter(adapter));
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Markdown with headings: headings, tables, fenced blocks, quotations and the points of lists stay; paragraphs and
+//! long points become extracts in their places.
+
+use super::passages::{MIN_PASSAGE_CHARS, Passages};
+use super::{Adapter, MIN_CHARS, Wanted};
+use crate::model::Reason;
+use crate::summary::draft::Draft;
+use crate::summary::edits::Edits;
+use crate::summary::score::Spoken;
+use crate::text::{Line, LineKind, Span, TextView};
+
+/// With fewer headings a text is prose.
+const MIN_HEADINGS: usize = 2;
+/// A shorter point of a list stays as it is.
+const MIN_ITEM_CHARS: usize = 240;
+/// A longer emphasis is no title.
+const MAX_LEAD: usize = 80;
+/// So much of the text must be prose that can become shorter.
+const MIN_PROSE_SHARE: f64 = 0.35;
+/// So many of the lines must be what documents consist of.
+const MIN_DOCUMENT_SHARE: f64 = 0.85;
+
+/// The adapter for Markdown.
+#[derive(Debug, Clone, Copy)]
+pub struct Markdown;
+
+impl Adapter for Markdown {
+    fn name(&self) -> &'static str {
+        "markdown"
+    }
+
+    fn reason(&self) -> Reason {
+        Reason::AdapterMarkdown
+    }
+
+    fn detect(&self, text: &TextView<'_>) -> bool {
+        if text.counts.chars < MIN_CHARS {
+            return false;
+        }
+        let (mut headings, mut document, mut all) = (0, 0, 0);
+        for line in text.lines {
+            match line.kind {
+                LineKind::Blank => continue,
+                LineKind::Heading => {
+                    headings += usize::from(is_hash_heading(text, line));
+                    document += 1;
+                }
+                LineKind::Prose
+                | LineKind::ListItem
+                | LineKind::Quote
+                | LineKind::TableRow
+                | LineKind::Fence
+                | LineKind::Fenced => document += 1,
+                _ => {}
+            }
+            all += 1;
+        }
+        let n_prose: usize = passages(text).iter().map(|span| span.len()).sum();
+        headings >= MIN_HEADINGS
+            && f64::from(document) >= MIN_DOCUMENT_SHARE * f64::from(all)
+            && n_prose as f64 >= MIN_PROSE_SHARE * text.covered().len() as f64
+    }
+
+    fn compress(&self, spoken: &Spoken<'_>, wanted: &Wanted<'_>) -> Option<Draft> {
+        let shortener = Passages::of(spoken, wanted);
+        let mut edits = Edits::of(&spoken.view);
+        for span in passages(&spoken.view) {
+            if let Some(draft) = shortener.shorten(&spoken.view, span) {
+                edits.replace(span, &draft);
+            }
+        }
+        edits.finish()
+    }
+}
+
+/// `## Words`, not the words above a line of signs.
+fn is_hash_heading(text: &TextView<'_>, line: &Line) -> bool {
+    super::line_body(text.text, line.span).of(text.text).trim_start().starts_with('#')
+}
+
+/// The paragraphs and long points of lists.
+fn passages(text: &TextView<'_>) -> Vec<Span> {
+    let mut found = Vec::new();
+    let mut open: Option<(Span, usize)> = None;
+    let mut close = |open: &mut Option<(Span, usize)>| {
+        if let Some((span, _)) = open.take_if(|(span, least)| span.of(text.text).chars().nth(*least - 1).is_some()) {
+            found.push(span);
+        }
+        *open = None;
+    };
+    for line in text.lines {
+        match line.kind {
+            LineKind::Prose => match &mut open {
+                Some((span, _)) => span.end = line.span.end,
+                None => {
+                    open = Some((Span { start: behind_lead(text.text, line.span), ..line.span }, MIN_PASSAGE_CHARS));
+                }
+            },
+            LineKind::ListItem => {
+                close(&mut open);
+                open = Some((Span { start: item_start(text.text, line.span), ..line.span }, MIN_ITEM_CHARS));
+            }
+            _ => close(&mut open),
+        }
+    }
+    close(&mut open);
+    found
+}
+
+/// Where the words of a list item begin, behind its marker, its box and its lead.
+fn item_start(text: &str, line: Span) -> u32 {
+    let body = super::line_body(text, line);
+    let words = body.of(text).trim_start();
+    let words = words.split_once(char::is_whitespace).map_or(words, |(_, behind)| behind.trim_start());
+    let words = ["[ ] ", "[x] ", "[X] "].iter().find_map(|mark| words.strip_prefix(mark)).unwrap_or(words);
+    behind_lead(text, Span { start: body.end - words.len() as u32, end: body.end })
+}
+
+/// Behind `**Title:** ` at the start of a passage: it is as good as a heading.
+fn behind_lead(text: &str, line: Span) -> u32 {
+    let body = super::line_body(text, line);
+    let words = body.of(text);
+    let lead = ["**", "__"].iter().find_map(|sign| words.strip_prefix(sign)?.split_once(sign));
+    match lead {
+        Some((title, rest)) if title.len() <= MAX_LEAD && !title.ends_with(['.', '!', '?']) => {
+            let rest = rest.trim_start_matches([':', '.', '-', '–', '—', ' ']);
+            body.end - rest.len() as u32
+        }
+        _ => line.start,
+    }
+}

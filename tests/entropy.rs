@@ -1,0 +1,381 @@
+//! Clauses, scorers and classifiers that callers bring along, and the scorer that counts the words of the corpus.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use condenser::engine::Engine;
+use condenser::error::{Error, ErrorKind, Result};
+use condenser::model::{Action, EngineOptions, EntropyMode};
+use condenser::summary::{
+    EntropyScorer, PatternClassifier, Spoken, Style, TokenClassifier, TokenDecision, Wrap, segment_edus,
+    split_sentences, summarize_with_edus, whitespace_tokenize,
+};
+use condenser::text::{Lexer, Span};
+
+use crate::support::chats::jsonl;
+use crate::support::command::condenser;
+use crate::support::dir::{TestDir, files};
+use crate::support::talk::{Done, all, compress_with, prose, record};
+
+/// Scores sentences by what they contain; counts its calls.
+#[derive(Debug, Default)]
+struct ByWord {
+    word: &'static str,
+    n_calls: AtomicUsize,
+}
+
+impl EntropyScorer for ByWord {
+    fn score(&self, sentences: &[&str]) -> Result<Vec<f64>> {
+        self.n_calls.fetch_add(1, Ordering::Relaxed);
+        Ok(sentences.iter().map(|sentence| if sentence.contains(self.word) { 100.0 } else { 1.0 }).collect())
+    }
+}
+
+/// Answers something that cannot be used.
+#[derive(Debug)]
+enum Broken {
+    TooFew,
+    NoNumber,
+    Fails,
+}
+
+impl EntropyScorer for Broken {
+    fn score(&self, sentences: &[&str]) -> Result<Vec<f64>> {
+        match self {
+            Self::TooFew => Ok(vec![1.0; sentences.len() - 1]),
+            Self::NoNumber => Ok(vec![f64::NAN; sentences.len()]),
+            Self::Fails => Err(Error::new(ErrorKind::Io, "model", "gone")),
+        }
+    }
+}
+
+/// Decides with the same confidence about every token between white space.
+#[derive(Debug)]
+struct Tokens(fn(&str) -> (bool, f64));
+
+impl TokenClassifier for Tokens {
+    fn classify(&self, texts: &[&str]) -> Result<Vec<Vec<TokenDecision>>> {
+        let decide = |text: &str, span: Span| {
+            let (keep, confidence) = (self.0)(span.of(text));
+            TokenDecision { span, keep, confidence }
+        };
+        Ok(texts
+            .iter()
+            .map(|text| whitespace_tokenize(text).into_iter().map(|span| decide(text, span)).collect())
+            .collect())
+    }
+}
+
+fn replacing() -> EngineOptions {
+    EngineOptions { entropy_scorer_mode: EntropyMode::Replace, ..all() }
+}
+
+#[track_caller]
+fn scored(text: &str, options: EngineOptions, scorer: Arc<dyn EntropyScorer>) -> Done {
+    compress_with(&record(&[("user", text)]), &Engine::new(options).expect("options").with_entropy(scorer))
+}
+
+#[track_caller]
+fn classified(text: &str, classifier: impl TokenClassifier + 'static) -> Done {
+    let engine = Engine::new(all()).expect("options").with_token_classifier(Arc::new(classifier));
+    compress_with(&record(&[("user", text)]), &engine)
+}
+
+fn plain(text: &str) -> String {
+    compress_with(&record(&[("user", text)]), &Engine::new(all()).expect("options")).record
+}
+
+/// B9.
+#[test]
+fn scores_stay_with_their_sentences_behind_a_heading_without_an_end() {
+    let text = "Plan overview\n\nFirst the garden was measured by two people with a long rope and a stick. Second the \
+                pond behind the shed was drained over the whole of the summer. Third the neighbours were asked what \
+                they thought of all the noise. Fourth everybody went home and slept until late in the day.";
+    for word in ["First", "Second", "Third", "Fourth"] {
+        let word: &'static str = word;
+        let scorer = Arc::new(ByWord { word, n_calls: AtomicUsize::new(0) });
+        let done = scored(text, replacing(), scorer.clone());
+        done.is(0, Action::Compressed).shows(word);
+        // The others stay behind as long as the chosen one is longer than half of the budget.
+        let n_shown =
+            ["First", "Second", "Third", "Fourth"].iter().filter(|word| done.visible().contains(**word)).count();
+        assert!(n_shown < 4, "{}", done.visible());
+        assert_eq!(scorer.n_calls.load(Ordering::Relaxed), 1);
+    }
+}
+
+#[test]
+fn a_scorer_is_asked_once_per_conversation_about_everything_that_may_go() {
+    let long = |word: &str| format!("{word} {}", prose(900));
+    let talk = [("user", long("alpha")), ("assistant", long("beta")), ("user", "Thanks!".to_owned())];
+    let talk: Vec<(&str, &str)> = talk.iter().map(|(role, text)| (*role, text.as_str())).collect();
+    let scorer = Arc::new(ByWord { word: "fountain", n_calls: AtomicUsize::new(0) });
+    let done = compress_with(&record(&talk), &Engine::new(replacing()).expect("options").with_entropy(scorer.clone()));
+    assert_eq!(scorer.n_calls.load(Ordering::Relaxed), 1);
+    assert!(done.texts[0].contains("fountain") && done.texts[1].contains("fountain"), "{:?}", done.texts);
+    assert_eq!(done.metrics.counts.scorer_fallbacks, 0);
+}
+
+#[test]
+fn augmenting_weighs_facts_and_entropy() {
+    let text = "The release KMS-7781 costs $4,500 and ships on 2024-05-01 to all customers of the shop. ".to_owned()
+        + &prose(600)
+        + " The zeppelin hums while it crosses the valley on its way to the old harbour.";
+    let zeppelin = || Arc::new(ByWord { word: "zeppelin", n_calls: AtomicUsize::new(0) });
+    scored(&text, all(), zeppelin()).shows("KMS-7781").shows("zeppelin");
+    assert!(!plain(&text).contains("zeppelin"));
+}
+
+/// F2.
+#[test]
+fn a_scorer_that_fails_is_counted_and_changes_nothing() {
+    let text = prose(1_200);
+    for broken in [Broken::TooFew, Broken::NoNumber, Broken::Fails] {
+        for options in [all(), replacing()] {
+            let name = format!("{broken:?}");
+            let broken = match &broken {
+                Broken::TooFew => Broken::TooFew,
+                Broken::NoNumber => Broken::NoNumber,
+                Broken::Fails => Broken::Fails,
+            };
+            let done = scored(&text, options, Arc::new(broken));
+            assert_eq!(done.record, plain(&text), "{name}");
+            assert_eq!(done.metrics.counts.scorer_fallbacks, 1, "{name}");
+        }
+    }
+}
+
+/// F5.
+#[test]
+fn a_hundred_thousand_sentences_are_scored() {
+    let text: String = (0..100_000).map(|i| format!("Visit {i} was short. ")).collect();
+    assert!(split_sentences(&text).len() >= 100_000);
+    let scorer = Arc::new(ByWord { word: "77777", n_calls: AtomicUsize::new(0) });
+    let done = scored(&text, replacing(), scorer);
+    done.is(0, Action::Compressed).shows("Visit 77777 was short.");
+}
+
+/// B10.
+#[test]
+fn uncertain_tokens_are_kept() {
+    let text = format!("keepLow dropLow keepHigh dropHigh {}", prose(400));
+    let done = classified(
+        &text,
+        Tokens(|token| match token {
+            "keepLow" => (true, 0.3),
+            "dropLow" => (false, 0.3),
+            "keepHigh" => (true, 0.9),
+            _ => (false, 0.9),
+        }),
+    );
+    assert!(done.texts[0].starts_with("[summary: keepLow dropLow keepHigh"), "{}", done.texts[0]);
+    done.hides("dropHigh").hides("garden");
+}
+
+/// B10.
+#[test]
+fn lines_stay_lines_and_facts_stay_whole() {
+    let text = "Please look at these things when there is time for them today:\n- the path src/db/pool.ts is the one \
+                that was changed\n- it took 30.5 seconds before and takes less than that now\n\nThank you so very much \
+                for all of the help with this, it is much appreciated by everyone here.";
+    let patterns = PatternClassifier::new(&["^-$", "pool", "30", "took", "Thank", "you"], 0.9).expect("patterns");
+    let done = classified(text, patterns);
+    assert!(
+        done.texts[0].starts_with("[summary: - src/db/pool.ts\n- took 30.5 seconds\n\nThank you"),
+        "{}",
+        done.texts[0]
+    );
+}
+
+/// B10, F2.
+#[test]
+fn what_no_classifier_can_mean_falls_back() {
+    let text = prose(900);
+    let nothing = classified(&text, Tokens(|_| (false, 1.0)));
+    assert_eq!((&nothing.record, nothing.metrics.counts.scorer_fallbacks), (&plain(&text), 1));
+    let everything = classified(&text, Tokens(|_| (true, 1.0)));
+    assert_eq!(everything.record, plain(&text));
+
+    #[derive(Debug)]
+    struct Foreign(u8);
+    impl TokenClassifier for Foreign {
+        fn classify(&self, texts: &[&str]) -> Result<Vec<Vec<TokenDecision>>> {
+            let token = |start, end| TokenDecision { span: Span { start, end }, keep: false, confidence: 0.9 };
+            match self.0 {
+                0 => Ok(vec![vec![token(0, 100_000)]; texts.len()]),
+                1 => Ok(vec![vec![token(4, 8), token(6, 9)]; texts.len()]),
+                2 => Ok(Vec::new()),
+                _ => Err(Error::new(ErrorKind::Io, "model", "gone")),
+            }
+        }
+    }
+    for kind in 0..4 {
+        let done = classified(&text, Foreign(kind));
+        assert_eq!((&done.record, done.metrics.counts.scorer_fallbacks), (&plain(&text), 1), "{kind}");
+    }
+}
+
+#[test]
+fn tokens_come_before_clauses_and_clauses_before_entropy() {
+    let text = format!("The zeppelin hums. {} The walrus sings.", prose(900));
+    let options = EngineOptions { discourse_aware: true, ..replacing() };
+    let scorer = Arc::new(ByWord { word: "walrus", n_calls: AtomicUsize::new(0) });
+    let engine = || Engine::new(options.clone()).expect("options").with_entropy(scorer.clone());
+    let by_clauses = compress_with(&record(&[("user", &text)]), &engine());
+    assert_eq!(scorer.n_calls.load(Ordering::Relaxed), 0);
+    let without = compress_with(&record(&[("user", &text)]), &Engine::new(options.clone()).expect("options"));
+    assert_eq!(by_clauses.record, without.record);
+    let classifier = PatternClassifier::new(&["zeppelin"], 0.9).expect("patterns");
+    let by_tokens = engine().with_token_classifier(Arc::new(classifier));
+    let done = compress_with(&record(&[("user", &text)]), &by_tokens);
+    assert!(done.texts[0].starts_with("[summary: zeppelin"), "{}", done.texts[0]);
+}
+
+/// B23.
+#[test]
+fn short_clauses_are_clauses_too() {
+    let edus = |text: &str| -> Vec<String> {
+        let mut lexer = Lexer::default();
+        let lexed = lexer.lex(text);
+        segment_edus(&lexer.view(text, &lexed)).iter().map(|edu| edu.span.of(text).to_owned()).collect()
+    };
+    assert_eq!(edus("Use pg, and then run it daily for a week."), ["Use pg,", "and then run it daily for a week."]);
+    assert_eq!(edus("It fails, because the cache is cold."), ["It fails,", "because the cache is cold."]);
+}
+
+#[test]
+fn clauses_that_add_nothing_give_way_and_leave_a_sentence() {
+    let text = "Restart the pool on db-4.example.com, because the people from the other team were asking for that over \
+                lunch. Set MAX_SIZE to 40, and then enjoy a quiet evening with the family at home. Deploy v2.4.1 by \
+                2024-05-01, unless KMS-7781 is open. The garden behind the house was quiet in the morning and the \
+                birds came back one after the other.";
+    let mut lexer = Lexer::default();
+    let lexed = lexer.lex(text);
+    let spoken = Spoken { view: lexer.view(text, &lexed), voice: Default::default(), hints: Default::default() };
+    let wrap = Wrap { embedded_id: None, n_messages: 1 };
+    let style = Style::new(condenser::model::CompressionDepth::Gentle);
+    let short = summarize_with_edus(&[spoken], &wrap, style, Some(150)).accept(|_| true).expect("it fits").text;
+    assert!(
+        short.starts_with(
+            "[summary: Restart the pool on db-4.example.com ... Set MAX_SIZE to 40 ... Deploy v2.4.1 by 2024-05-01, \
+             unless KMS-7781 is open."
+        ),
+        "{short}"
+    );
+    // With room enough nothing is left out.
+    let long = summarize_with_edus(&[spoken], &wrap, style, Some(1_000)).accept(|_| true).expect("it fits").text;
+    assert!(long.contains("over lunch. Set MAX_SIZE to 40, and then enjoy a quiet evening"), "{long}");
+}
+
+#[test]
+fn a_sentence_brings_the_one_that_it_points_to() {
+    let text = format!("{}. We move to the new ledger. It must hold KMS-7781 and $4,500.", prose(700));
+    let options = EngineOptions { discourse_aware: true, ..all() };
+    let done = compress_with(&record(&[("user", &text)]), &Engine::new(options).expect("options"));
+    done.shows("We move to the new ledger. It must hold KMS-7781 and $4,500.");
+}
+
+fn run(dir: &TestDir, name: &str, more: &[&str]) {
+    let args = ["compress", "in.jsonl", "-o", name, "--recency-window", "0", "--entropy-scorer", "corpus"];
+    condenser(dir.root(), &[&args[..], &["--split-size", "30k"], more].concat()).ok();
+}
+
+/// Conversations that are long enough to be compressed, with words of their own.
+fn talks(n: usize) -> String {
+    let talk = |i: usize| {
+        // Rare words without a fact: the scorer of facts passes over them.
+        let rare =
+            if i % 10 == 0 { "Somebody whistled about marmalade and kaleidoscopes beyond midnight." } else { "" };
+        let text = format!("{}. {rare} {}", prose(500), prose(700));
+        record(&[("user", &text)]) + "\n"
+    };
+    (0..n).map(talk).collect()
+}
+
+#[test]
+fn word_statistics_are_the_same_for_any_number_of_threads_and_machines() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", talks(150) + &jsonl(40, 7));
+    run(&dir, "one", &["--threads", "1"]);
+    run(&dir, "two", &["--threads", "2"]);
+    run(&dir, "eight", &["--threads", "8"]);
+    for shard in ["1/2", "0/2"] {
+        run(&dir, "shards", &["--shard", shard]);
+    }
+    let one = files(&dir.path("one"));
+    assert!(one.contains_key("word-statistics.json"));
+    for other in ["two", "eight", "shards"] {
+        assert!(one == files(&dir.path(other)), "{other}");
+    }
+    condenser(dir.root(), &["verify", "one", "--against", "in.jsonl"]).ok();
+    // The option does something: without it other sentences are shown.
+    condenser(dir.root(), &["compress", "in.jsonl", "-o", "none", "--recency-window", "0", "--split-size", "30k"]).ok();
+    assert!(one["conversations/part-00000.parquet"] != files(&dir.path("none"))["conversations/part-00000.parquet"]);
+}
+
+#[test]
+fn a_run_goes_on_with_the_words_that_it_began_with_and_notices_others() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", talks(150));
+    run(&dir, "whole", &[]);
+    let whole = files(&dir.path("whole"));
+    // What a killed call leaves behind: the plan, some parts, no statistics yet or whole ones.
+    for is_written in [true, false] {
+        let name = format!("stopped-{is_written}");
+        run(&dir, &name, &["--shard", "0/2"]);
+        if !is_written {
+            std::fs::remove_file(dir.path(&format!("{name}/word-statistics.json"))).expect("it is there");
+        }
+        run(&dir, &name, &[]);
+        assert!(files(&dir.path(&name)) == whole);
+    }
+    run(&dir, "changed", &["--shard", "0/2"]);
+    let text = String::from_utf8(dir.read("changed/word-statistics.json")).expect("text");
+    let args = ["compress", "in.jsonl", "-o", "changed", "--recency-window", "0", "--entropy-scorer", "corpus"];
+    let args = [&args[..], &["--split-size", "30k"]].concat();
+    dir.write("changed/word-statistics.json", text.replacen("\"garden\": ", "\"garden\": 1", 1));
+    let told = condenser(dir.root(), &args).exits(4);
+    assert!(told.stderr.contains("word-statistics.json"), "{}", told.stderr);
+    // A whole file of another run is noticed as well.
+    dir.write("other.jsonl", talks(3));
+    let other = ["compress", "other.jsonl", "-o", "other", "--entropy-scorer", "corpus"];
+    condenser(dir.root(), &other).ok();
+    dir.write("changed/word-statistics.json", dir.read("other/word-statistics.json"));
+    let told = condenser(dir.root(), &args).exits(2);
+    assert!(told.stderr.contains("the word statistics"), "{}", told.stderr);
+    dir.write("whole/word-statistics.json", dir.read("other/word-statistics.json"));
+    let told = condenser(dir.root(), &["verify", "whole"]).exits(4);
+    assert!(told.stderr.contains("word-statistics"), "{}", told.stderr);
+}
+
+#[test]
+fn words_are_counted_in_files_and_never_in_stdin() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", talks(20));
+    let scorer = ["--entropy-scorer", "corpus", "--recency-window", "0"];
+    for args in [&["compress", "-", "-o", "-"] as &[&str], &["compress", "-", "-o", "run"], &["explain", "-"]] {
+        let told = condenser(dir.root(), &[args, &scorer[..]].concat()).exits(2);
+        assert!(told.stderr.contains("stdin can be read only once"), "{args:?}: {}", told.stderr);
+    }
+    assert!(!Path::new(&dir.path("run/plan.json")).exists());
+    let filtered = condenser(dir.root(), &[&["compress", "in.jsonl", "-o", "-", "--quiet"], &scorer[..]].concat()).ok();
+    condenser(dir.root(), &[&["compress", "in.jsonl", "-o", "run", "--format", "jsonl"], &scorer[..]].concat()).ok();
+    let stored = zstd::decode_all(&*dir.read("run/conversations/part-00000.jsonl.zst")).expect("whole");
+    assert!(filtered.stdout == stored);
+    assert!(!condenser(dir.root(), &[&["explain", "in.jsonl"], &scorer[..]].concat()).ok().stdout.is_empty());
+}
+
+#[test]
+fn a_dry_run_and_a_nightly_job_count_words_too() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", talks(20));
+    dir.write(
+        "job.toml",
+        "kind = \"compaction\"\ninputs = [\"in.jsonl\"]\noutput = \"store\"\n[engine]\nentropy_scorer = \"corpus\"\n",
+    );
+    condenser(dir.root(), &["run", "job.toml", "--dry-run"]).ok();
+    condenser(dir.root(), &["run", "job.toml"]).ok();
+    let has_words = |name: &String| name.ends_with("word-statistics.json");
+    assert_eq!(files(&dir.path("store")).keys().filter(|name| has_words(name)).count(), 1);
+}
