@@ -62,7 +62,7 @@ const LISTS: &[(u8, &str)] = &[
     (HAVE, "i've we've i we j'ai he hemos ich wir"),
     (
         BETWEEN,
-        "just now already also have successfully habe haben has been then both all ok okay sure great perfect thanks alright certainly absolutely yes no problem got it understood everything that's it's is are und",
+        "just now already also have successfully habe haben has been then both all ok okay sure great perfect thanks alright certainly absolutely yes no problem got it understood everything that's it's is are und es das die den",
     ),
 ];
 
