@@ -211,12 +211,12 @@ fn a_file_that_is_read_again_is_shown_once() {
 fn protected_messages_stay_whole() {
     let noise = lines(40, |n| format!("✓ check number {n} has passed"));
     let tool = json!({"role": "tool", "content": noise});
-    assert!(passed(&[tool.clone()], &on())[0].len() < 60);
+    assert!(passed(std::slice::from_ref(&tool), &on())[0].len() < 60);
     let preserved = EngineOptions { preserve: vec!["tool".into()], ..on() };
-    assert_eq!(passed(&[tool.clone()], &preserved)[0], noise);
+    assert_eq!(passed(std::slice::from_ref(&tool), &preserved)[0], noise);
     let window = EngineOptions { recency_window: 10, ..on() };
-    assert_eq!(passed(&[tool.clone()], &window)[0], noise);
-    assert_eq!(passed(&[tool], &EngineOptions { agent_tool_prepass: false, ..on() })[0], noise);
+    assert_eq!(passed(std::slice::from_ref(&tool), &window)[0], noise);
+    assert_eq!(passed(std::slice::from_ref(&tool), &EngineOptions { agent_tool_prepass: false, ..on() })[0], noise);
     for role in ["user", "assistant", "system"] {
         assert_eq!(passed(&[json!({"role": role, "content": noise})], &on())[0], noise);
     }

@@ -231,7 +231,7 @@ pub(super) fn reports_failure(cell: &str) -> bool {
     let mut words = words.take(4).peekable();
     // `0 errors`, `no failures`.
     let is_denied = words.peek().is_some_and(|word| matches!(*word, "0" | "no" | "No" | "none" | "not"));
-    let is_name = |word: &str| (word.ends_with("Error") || word.ends_with("Exception")) && word.len() > 9;
+    let is_name = |word: &str| (word.ends_with("Error") || word.ends_with("Exception")) && word.len() > 5;
     !is_denied && words.any(|word| WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)) || is_name(word))
 }
 
