@@ -219,6 +219,7 @@ fn main() {
     let mut paths: Vec<_> =
         std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();
+    let mut totals: Vec<(String, f64, f64)> = Vec::new();
     for (kind, corpora) in KINDS {
         let mut sets = if with_budget { budget_sets() } else { option_sets() };
         let mut base = set("default", EngineOptions { recency_window: 0, ..EngineOptions::default() });
@@ -250,7 +251,15 @@ fn main() {
         println!("|---|{}--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|", if with_budget { "--:|" } else { "" });
         for set in &sets {
             println!("{}", set.row(base.seconds, with_budget));
+            match totals.iter_mut().find(|(name, ..)| *name == set.name) {
+                Some(total) => *total = (set.name.clone(), total.1 + set.seconds, total.2 + base.seconds),
+                None => totals.push((set.name.clone(), set.seconds, base.seconds)),
+            }
         }
+    }
+    println!("\n### time over all kinds\n");
+    for (name, seconds, base) in totals {
+        println!("| {name} | {:.2} |", seconds / base);
     }
 }
 
