@@ -52,15 +52,7 @@ fn set(name: &str, options: EngineOptions) -> Set {
 /// Each option alone on top of a base without a recency window, all of them together, and the presets as they are.
 fn option_sets() -> Vec<Set> {
     let base = EngineOptions { recency_window: 0, ..EngineOptions::default() };
-    let all_formats = vec![
-        AdapterName::Xml,
-        AdapterName::Yaml,
-        AdapterName::Markdown,
-        AdapterName::Csv,
-        AdapterName::JsonLines,
-        AdapterName::Diff,
-        AdapterName::Log,
-    ];
+    let all_formats = AdapterName::ALL.to_vec();
     let with = |name: &str, change: &dyn Fn(&mut EngineOptions)| {
         let mut options = base.clone();
         change(&mut options);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use condenser::engine::Engine;
 use condenser::error::Result;
-use condenser::model::{Action, BudgetOutcome, BudgetStrategy, CompressionDepth, EngineOptions, Reason};
+use condenser::model::{Action, AdapterName, BudgetOutcome, BudgetStrategy, CompressionDepth, EngineOptions, Reason};
 use condenser::summary::EntropyScorer;
 use serde_json::json;
 
@@ -276,4 +276,45 @@ fn a_summary_defines_what_a_later_kept_message_uses() {
     assert_eq!(again.record, done.record, "a context is not put in front twice");
     let without = [talk[0], talk[1], ("user", "Make sure that it has a timeout.")];
     assert!(!compress(&without, &options).texts[0].starts_with("[context: "));
+}
+
+/// Each of these made the documented engine quadratic: here a megabyte of it goes through every option.
+#[test]
+fn g1_one_line_of_anything_goes_through_every_option() {
+    let every = EngineOptions {
+        fuzzy_dedup: true,
+        importance_scoring: true,
+        contradiction_detection: true,
+        conversation_flow: true,
+        semantic_clustering: true,
+        coreference: true,
+        discourse_aware: true,
+        agent_tool_prepass: true,
+        adapters: AdapterName::ALL.to_vec(),
+        relevance_threshold: Some(3.0),
+        ..forced(500)
+    };
+    for piece in [
+        "word ",
+        "中文没有空格",
+        "1234567890",
+        "ab-",
+        " ",
+        "\n",
+        "a.b@c.d",
+        "x:1:",
+        "<a>",
+        "{\"a\":",
+        "- ",
+        "`",
+        "![",
+        "key: ",
+    ] {
+        let long = piece.repeat(1_000_000 / piece.len());
+        for role in ["user", "tool"] {
+            let done =
+                compress(&[(role, &long), ("assistant", "Thanks!"), (role, &piece.repeat(600 / piece.len()))], &every);
+            assert!(outcome(&done).fits, "{piece:?}");
+        }
+    }
 }

@@ -78,7 +78,7 @@ fn passing_tests_go_and_failures_and_totals_stay() {
 }
 
 #[test]
-fn a_diff_is_never_touched() {
+fn b11_a_diff_is_never_touched() {
     let added = lines(12, |n| format!("+  const added{n} = makeItem('{n}', total);"));
     let diff = format!(
         "diff --git a/src/pay.ts b/src/pay.ts\n--- a/src/pay.ts\n+++ b/src/pay.ts\n@@ -1,1 +1,12 @@\n-  old();\n{added}"
@@ -91,7 +91,7 @@ fn a_diff_is_never_touched() {
 }
 
 #[test]
-fn only_what_the_assistant_said_word_for_word_is_an_echo() {
+fn b12_only_what_the_assistant_said_word_for_word_is_an_echo() {
     let said = "The payment of the order is taken by the terminal at the counter, and the slip is printed in the same \
                 moment. After that the drawer opens, the change is counted, and the customer is told when to come back \
                 for what was not in stock.";
@@ -149,7 +149,7 @@ fn a_file_expires_when_a_later_call_writes_it() {
 }
 
 #[test]
-fn a_mention_of_a_file_is_no_write() {
+fn b13_a_mention_of_a_file_is_no_write() {
     let says = |words: &str| json!({"role": "user", "content": words});
     assert_eq!(read_then(&[says(&format!("I have not updated anything in {PATH} yet."))]), file());
     assert_eq!(read_then(&[says(&format!("I wrote {PATH} and saved it."))]), file());

@@ -90,6 +90,12 @@ pub enum AdapterName {
     Log,
 }
 
+impl AdapterName {
+    /// All of them, in the order in which they are asked.
+    pub const ALL: [Self; 7] =
+        [Self::Xml, Self::Yaml, Self::Markdown, Self::Csv, Self::JsonLines, Self::Diff, Self::Log];
+}
+
 /// What tells rare sentences from common ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]

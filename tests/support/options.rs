@@ -40,15 +40,6 @@ impl Dice {
 /// All options from one seed.
 pub fn random_options(seed: u64) -> EngineOptions {
     let dice = &mut Dice::new(seed);
-    let adapters = [
-        AdapterName::Xml,
-        AdapterName::Yaml,
-        AdapterName::Markdown,
-        AdapterName::Csv,
-        AdapterName::JsonLines,
-        AdapterName::Diff,
-        AdapterName::Log,
-    ];
     EngineOptions {
         preserve: dice.pick(&[vec![], vec!["system".to_owned()], vec!["system".to_owned(), "tool".to_owned()]]),
         recency_window: dice.pick(&[0, 0, 1, 4, 7]),
@@ -87,7 +78,7 @@ pub fn random_options(seed: u64) -> EngineOptions {
         coreference: dice.coin(),
         discourse_aware: dice.rarely(3),
         agent_tool_prepass: dice.coin(),
-        adapters: if dice.coin() { adapters.into_iter().filter(|_| dice.coin()).collect() } else { vec![] },
+        adapters: if dice.coin() { AdapterName::ALL.into_iter().filter(|_| dice.coin()).collect() } else { vec![] },
         entropy_scorer_mode: dice.pick(&[EntropyMode::Augment, EntropyMode::Replace]),
         token_budget: dice.coin().then(|| dice.pick(&[0, 20, 60, 150, 400, 1_000, 2_000, 5_000])),
         relevance_threshold: dice.rarely(3).then(|| dice.pick(&[0.0, 3.0, 5.0, 100.0])),
