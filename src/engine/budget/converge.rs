@@ -1,11 +1,12 @@
 //! The last resort of a token budget: what is not protected is truncated, then runs of it become one message, then it
 //! is emptied. Stops as soon as the budget is met; never makes anything longer, and never parts a call from its result.
+//! A budget that the protected messages alone exceed is no reason to show nothing: then the first step is the last.
 
 use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use super::{Attempt, is_plain, is_protected, rank};
+use super::{Attempt, is_plain, is_protected, protected_tokens, rank};
 use crate::engine::fill::Filler;
 use crate::engine::unit::{Filled, State, Unit};
 use crate::model::{Action, NewBody, Reason, Role, marker};
@@ -27,7 +28,12 @@ pub(super) fn force(filler: &Filler<'_>, plan: &Plan, attempt: &mut Attempt, max
     let window = attempt.recency_window;
     let mut this = Convergence { filler, plan, window, units, n_tokens, max_tokens, referrers: HashMap::default() };
     this.find_referrers();
-    this.truncate();
+    if protected_tokens(filler, plan, window) > max_tokens {
+        this.truncate(&LENGTHS[..1]);
+        attempt.units = this.units;
+        return;
+    }
+    this.truncate(&LENGTHS);
     for max_units in RUNS {
         this.merge_runs(max_units);
     }
@@ -85,7 +91,7 @@ impl Convergence<'_, '_> {
     }
 
     /// Truncates the unimportant and long first, what others refer to last.
-    fn truncate(&mut self) {
+    fn truncate(&mut self, lengths: &[usize]) {
         let mut order: Vec<usize> = (0..self.units.len())
             .filter(|&at| self.may_shrink(&self.units[at]) && !is_reference(&self.units[at]))
             .collect();
@@ -94,7 +100,7 @@ impl Convergence<'_, '_> {
             (self.is_target(unit), rank(self.plan, unit), std::cmp::Reverse(unit.n_tokens), at)
         });
         let before: HashMap<usize, Unit, FixedState> = order.iter().map(|&at| (at, self.units[at].clone())).collect();
-        for n_chars in LENGTHS {
+        for &n_chars in lengths {
             let mut n_done = 0;
             for &at in &order {
                 if self.is_met() {
