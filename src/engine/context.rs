@@ -96,15 +96,17 @@ fn is_identifier(fact: &Fact) -> bool {
     matches!(fact.kind, FactKind::Camel | FactKind::Pascal | FactKind::Snake | FactKind::Screaming)
 }
 
-/// The sentence of the only text of message `index` around byte `at`.
+/// The sentence of the only text of message `index` around the identifier at byte `at`; `None` where the identifier is
+/// not in the part of it that can be shown.
 fn sentence(filler: &Filler<'_>, index: usize, at: u32) -> Option<String> {
     let text = filler.view.text(index)?;
     let unit = text.units.iter().find(|unit| (unit.span.start..unit.span.end).contains(&at))?;
+    let identifier = text.facts.iter().find(|fact| fact.span.start == at)?.span.of(text.text);
     let mut flat = String::new();
     if cut::push_collapsed(&mut flat, unit.span.of(text.text)) > MAX_CHARS {
         flat = format!("{}...", cut::prefix(&flat, MAX_CHARS - 3));
     }
-    Some(flat.replace("] ", ") "))
+    flat.contains(identifier).then(|| flat.replace("] ", ") "))
 }
 
 /// The summary with as many definitions as leave it shorter than what it stands for.
