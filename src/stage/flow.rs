@@ -51,8 +51,16 @@ impl Stage for Chain {
         if !view.options.conversation_flow {
             return;
         }
-        let turns: Vec<Option<Turn<'_>>> =
-            (0..view.len()).map(|index| Turn::of(view, plan, index, self.talk.text(view, plan, index)?)).collect();
+        // Only neighbours of one name become a chain: among many speakers that is hardly anybody.
+        let name = |index: usize| view.conversation.messages.get(index).map(|message| &message.name);
+        let may_chain = |index: usize| {
+            name(index) == name(index + 1) || index.checked_sub(1).is_some_and(|before| name(index) == name(before))
+        };
+        let turn = |index: usize| {
+            let text = if may_chain(index) { self.talk.text(view, plan, index) } else { None };
+            Turn::of(view, plan, index, text?)
+        };
+        let turns: Vec<Option<Turn<'_>>> = (0..view.len()).map(turn).collect();
         let mut at = 0;
         while at + 1 < turns.len() {
             let found = chain_at(view, &turns, at);

@@ -38,9 +38,12 @@ impl Stage for KeepImportant {
         if !view.options.importance_scoring {
             return;
         }
-        plan.importance = compute_importance(view);
+        let threshold = view.options.importance_threshold;
+        // Without a budget nobody asks how far below the threshold a message is.
+        plan.importance =
+            importance(view, |rest| view.options.token_budget.is_some() || rest + MAX_CONTENT >= threshold);
         for index in plan.free().collect::<Vec<_>>() {
-            if !view.is_large(index) && plan.importance[index] >= view.options.importance_threshold {
+            if !view.is_large(index) && plan.importance[index] >= threshold {
                 plan.keep(index, Reason::Importance);
             }
         }
@@ -52,6 +55,11 @@ impl Stage for KeepImportant {
 /// messages that use a fact of the message again, in their text or in the arguments of their calls.
 #[must_use]
 pub fn compute_importance(view: &View<'_>) -> Vec<f64> {
+    importance(view, |_| true)
+}
+
+/// The same, without the content signals of messages whose other points say that they do not matter.
+fn importance(view: &View<'_>, content_matters: impl Fn(f64) -> bool) -> Vec<f64> {
     let references = references(view);
     let counts = |index: &usize| !is_preserved(view, *index);
     let most = (0..view.len()).filter(counts).map(|index| references[index]).max().unwrap_or(0).max(MIN_MOST);
@@ -59,8 +67,9 @@ pub fn compute_importance(view: &View<'_>) -> Vec<f64> {
     (0..view.len())
         .map(|index| {
             let used = f64::from(references[index].min(most)) / f64::from(most);
-            let content = content_signals(view, index);
-            (REFERENCES * used + content + PLACE * index as f64 / last as f64).min(1.0)
+            let rest = REFERENCES * used + PLACE * index as f64 / last as f64;
+            let content = if content_matters(rest) { content_signals(view, index) } else { 0.0 };
+            (rest + content).min(1.0)
         })
         .collect()
 }
