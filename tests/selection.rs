@@ -267,3 +267,27 @@ fn d4_importance_is_by_the_index_of_the_input() {
     };
     compress_record(&record, &budget).shows("must never run before KMS-7781 is closed");
 }
+
+#[test]
+fn a_short_message_that_matches_a_pattern_is_neither_joined_nor_truncated() {
+    let mut messages = vec![json!({"role": "user", "content": "Release code is tulip forty-two."})];
+    for i in 0..8 {
+        messages.push(json!({"role": "assistant", "content": format!("Note {i}. {}", prose(300))}));
+        messages.push(json!({"role": "user", "content": format!("Fine, go on with step {i} then.")}));
+    }
+    let record = record_of(&messages);
+    let forced = |patterns| EngineOptions {
+        preserve_patterns: patterns,
+        token_budget: Some(60),
+        force_converge: true,
+        recency_window: 0,
+        conversation_flow: true,
+        ..EngineOptions::default()
+    };
+    let tulip = PreservePattern { label: "code".into(), re: "tulip".into() };
+    let kept = compress_record(&record, &forced(vec![tulip]));
+    kept.because(0, Reason::Pattern);
+    assert_eq!(kept.texts[0], "Release code is tulip forty-two.");
+    let plain = compress_record(&record, &forced(Vec::new()));
+    assert_ne!(plain.texts[0], "Release code is tulip forty-two.", "without the pattern it gives way");
+}

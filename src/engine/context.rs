@@ -13,6 +13,8 @@ use crate::text::{Fact, FactKind, cut};
 
 /// Definitions in front of one summary.
 const MAX_DEFINITIONS: usize = 5;
+/// Sentences that are looked at for them: some are shown already.
+const MAX_CANDIDATES: usize = 40;
 /// Characters of a definition; longer sentences are cut.
 const MAX_CHARS: usize = 80;
 
@@ -67,6 +69,7 @@ fn wanted(filler: &mut Filler<'_>, units: &[Unit]) -> Vec<(usize, Vec<String>)> 
             by_unit.push((unit, Vec::new()));
         }
         if let Some((_, sentences)) = by_unit.last_mut()
+            && sentences.len() < MAX_CANDIDATES
             && !sentences.contains(&sentence)
         {
             sentences.push(sentence);
@@ -100,8 +103,9 @@ fn is_identifier(fact: &Fact) -> bool {
 /// not in the part of it that can be shown.
 fn sentence(filler: &Filler<'_>, index: usize, at: u32) -> Option<String> {
     let text = filler.view.text(index)?;
-    let unit = text.units.iter().find(|unit| (unit.span.start..unit.span.end).contains(&at))?;
-    let identifier = text.facts.iter().find(|fact| fact.span.start == at)?.span.of(text.text);
+    let unit = text.units.get(text.units.partition_point(|unit| unit.span.end <= at))?;
+    let first = text.facts.partition_point(|fact| fact.span.start < at);
+    let identifier = text.facts.get(first).filter(|_| unit.span.start <= at)?.span.of(text.text);
     let mut flat = String::new();
     if cut::push_collapsed(&mut flat, unit.span.of(text.text)) > MAX_CHARS {
         flat = format!("{}...", cut::prefix(&flat, MAX_CHARS - 3));

@@ -23,18 +23,18 @@ pub(super) fn stages(options: &EngineOptions, adapters: &[Arc<dyn Adapter>]) -> 
     };
     Ok(vec![
         Box::new(Protect),
+        Box::new(KeepPatterns::new(&options.preserve_patterns)?),
         Box::new(KeepReferenced),
         Box::new(Dedup),
         Box::new(NearDedup),
-        Box::new(KeepPatterns::new(&options.preserve_patterns)?),
         Box::new(Supersede),
         Box::new(KeepImportant),
         Box::new(Prepass),
         Box::new(Adapt::new(adapters.iter().map(detector).collect())),
         Box::new(SplitCode),
         Box::new(Detect),
-        Box::new(Chain::new(&options.preserve_patterns)?),
-        Box::new(Cluster::new(&options.preserve_patterns)?),
+        Box::new(Chain),
+        Box::new(Cluster),
         Box::new(GroupProse),
     ])
 }

@@ -11,10 +11,9 @@ use std::ops::RangeInclusive;
 
 use foldhash::fast::FixedState;
 
-use super::talk::{Talk, is_turn, may_vanish};
+use super::talk::{self, is_turn, may_vanish};
 use super::{Claim, GroupKind, Plan, Stage, View};
-use crate::error::Result;
-use crate::model::{Message, PreservePattern, Role, marker};
+use crate::model::{Message, Role, marker};
 use crate::text::TextView;
 use crate::text::linkage::{Item, Limits, clusters};
 use crate::text::similarity::{Terms, neighbours};
@@ -28,20 +27,8 @@ const MAX_CHARS: usize = 8_000;
 const EXCHANGES: u64 = 0;
 
 /// Claims messages that are about one topic.
-#[derive(Debug, Clone)]
-pub struct Cluster {
-    talk: Talk,
-}
-
-impl Cluster {
-    /// Compiles the preserve patterns.
-    ///
-    /// # Errors
-    /// When one of them is no regular expression.
-    pub fn new(patterns: &[PreservePattern]) -> Result<Self> {
-        Ok(Self { talk: Talk::new(patterns)? })
-    }
-}
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Cluster;
 
 impl Stage for Cluster {
     fn name(&self) -> &'static str {
@@ -52,7 +39,7 @@ impl Stage for Cluster {
         if !view.options.semantic_clustering {
             return;
         }
-        let (nodes, terms) = self.nodes(view, plan);
+        let (nodes, terms) = nodes(view, plan);
         let groups: Vec<u64> = nodes.iter().map(|node| node.group).collect();
         let items: Vec<Item> = nodes
             .iter()
@@ -89,37 +76,36 @@ impl Node {
     }
 }
 
-impl Cluster {
-    fn nodes(&self, view: &View<'_>, plan: &Plan) -> (Vec<Node>, Vec<Terms>) {
-        let text = |index: usize| self.talk.text(view, plan, index);
-        let is_eligible = |index: usize| plan.is_free(index) && view.chars(index) >= MIN_CHARS;
-        let (mut nodes, mut terms) = (Vec::new(), Vec::new());
-        let mut at = 0;
-        while at < view.recency_start {
-            let Some(own) = text(at) else {
-                at += 1;
-                continue;
-            };
-            // A message that may vanish alone, or together with the one behind it.
-            let alone = at > 0 && may_vanish(view, at - 1, at);
-            let partner = || {
-                let next = (at + 1 < view.recency_start).then_some(at + 1)?;
-                let is_exchange = speaks_for(view, at, &Role::User) && speaks_for(view, next, &Role::Assistant);
-                let fits = (is_eligible(at) || is_eligible(next)) && (at == 0 || may_vanish(view, at - 1, next));
-                text(next).filter(|_| is_exchange && fits)
-            };
-            let (node, views): (Node, Vec<TextView<'_>>) = match (alone, partner()) {
-                (false, Some(answer)) => (Node { first: at, last: at + 1, group: EXCHANGES }, vec![own, answer]),
-                _ => (Node { first: at, last: at, group: speaker(view, at) }, vec![own]),
-            };
-            if node.len() > 1 || is_eligible(at) {
-                nodes.push(node);
-                terms.push(Terms::of(views));
-            }
-            at = node.last + 1;
+/// What may come together, in order, with its terms.
+fn nodes(view: &View<'_>, plan: &Plan) -> (Vec<Node>, Vec<Terms>) {
+    let text = |index: usize| talk::text(view, plan, index);
+    let is_eligible = |index: usize| plan.is_free(index) && view.chars(index) >= MIN_CHARS;
+    let (mut nodes, mut terms) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    while at < view.recency_start {
+        let Some(own) = text(at) else {
+            at += 1;
+            continue;
+        };
+        // A message that may vanish alone, or together with the one behind it.
+        let alone = at > 0 && may_vanish(view, at - 1, at);
+        let partner = || {
+            let next = (at + 1 < view.recency_start).then_some(at + 1)?;
+            let is_exchange = speaks_for(view, at, &Role::User) && speaks_for(view, next, &Role::Assistant);
+            let fits = (is_eligible(at) || is_eligible(next)) && (at == 0 || may_vanish(view, at - 1, next));
+            text(next).filter(|_| is_exchange && fits)
+        };
+        let (node, views): (Node, Vec<TextView<'_>>) = match (alone, partner()) {
+            (false, Some(answer)) => (Node { first: at, last: at + 1, group: EXCHANGES }, vec![own, answer]),
+            _ => (Node { first: at, last: at, group: speaker(view, at) }, vec![own]),
+        };
+        if node.len() > 1 || is_eligible(at) {
+            nodes.push(node);
+            terms.push(Terms::of(views));
         }
-        (nodes, terms)
+        at = node.last + 1;
     }
+    (nodes, terms)
 }
 
 /// True for a nameless speaker of this role.

@@ -54,11 +54,13 @@ fn claim_all(view: &View<'_>, plan: &mut Plan, same: &[usize]) {
     }
 }
 
-/// Free messages with one long text, and those that are kept for their place only: they can be referred to.
+/// Free messages with one long text, and those that are kept for their place or a pattern: they can be referred to.
 pub(super) fn is_eligible(view: &View<'_>, plan: &Plan, index: usize) -> bool {
     let open = match plan.claim_of(index) {
         None => true,
-        Some(Claim::Keep(reason)) => matches!(reason, Reason::RecencyWindow | Reason::DuplicateTarget),
+        Some(Claim::Keep(reason)) => {
+            matches!(reason, Reason::RecencyWindow | Reason::DuplicateTarget | Reason::Pattern)
+        }
         Some(_) => false,
     };
     open && view.conversation.messages[index].tool_calls.is_empty()

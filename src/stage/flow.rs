@@ -6,10 +6,9 @@
 //! and its answer alone would leave the user twice in a row; such a chain ends with the user's reaction: a
 //! confirmation, a correction or a further question, which the message behind the chain answers.
 
-use super::talk::{Talk, may_vanish};
+use super::talk::{self, may_vanish};
 use super::{GroupKind, Plan, Stage, View};
-use crate::error::Result;
-use crate::model::{FlowKind, PreservePattern, Role};
+use crate::model::{FlowKind, Role};
 use crate::text::similarity::Terms;
 use crate::text::{CueKind, TextView, Unit, announces, ask, corrects, is_confirmation, is_question, reports_deed};
 
@@ -27,20 +26,8 @@ const FRAME_CHARS: usize = 50;
 const MAX_SHARE: f64 = 0.8;
 
 /// Claims chains of two to four neighbours.
-#[derive(Debug, Clone)]
-pub struct Chain {
-    talk: Talk,
-}
-
-impl Chain {
-    /// Compiles the preserve patterns.
-    ///
-    /// # Errors
-    /// When one of them is no regular expression.
-    pub fn new(patterns: &[PreservePattern]) -> Result<Self> {
-        Ok(Self { talk: Talk::new(patterns)? })
-    }
-}
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Chain;
 
 impl Stage for Chain {
     fn name(&self) -> &'static str {
@@ -57,7 +44,7 @@ impl Stage for Chain {
             name(index) == name(index + 1) || index.checked_sub(1).is_some_and(|before| name(index) == name(before))
         };
         let turn = |index: usize| {
-            let text = if may_chain(index) { self.talk.text(view, plan, index) } else { None };
+            let text = if may_chain(index) { talk::text(view, plan, index) } else { None };
             Turn::of(view, plan, index, text?)
         };
         let turns: Vec<Option<Turn<'_>>> = (0..view.len()).map(turn).collect();

@@ -1,9 +1,9 @@
 //! Rule 12: the user's own patterns. Asked before anything that changes a message, since nobody else knows what they
-//! protect.
+//! protect: also of messages that are kept as short, which a chain or a budget would take.
 
 use regex::RegexSet;
 
-use super::{Plan, Stage, View};
+use super::{Claim, Plan, Stage, View};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{PreservePattern, Reason};
 
@@ -48,9 +48,10 @@ impl Stage for KeepPatterns {
         if self.patterns.is_empty() {
             return;
         }
-        for index in plan.free().collect::<Vec<_>>() {
-            if view.conversation.messages[index].texts().any(|text| self.patterns.is_match(text)) {
-                plan.keep(index, Reason::Pattern);
+        for index in 0..view.len() {
+            let is_asked = matches!(plan.claim_of(index), None | Some(Claim::Keep(Reason::ShortContent)));
+            if is_asked && view.conversation.messages[index].texts().any(|text| self.patterns.is_match(text)) {
+                plan.pin(index, Reason::Pattern);
             }
         }
     }

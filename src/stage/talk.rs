@@ -1,60 +1,41 @@
 //! Which messages may be told together with others, and which may vanish from a conversation without harm to its
-//! turns. Knows claims, roles and patterns; refuses to know what chains and topics are.
-
-use regex::RegexSet;
+//! turns. Knows claims and roles; refuses to know what chains and topics are.
 
 use super::classify::{Depth, judge};
 use super::detect::is_json;
 use super::{Claim, Plan, View};
-use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Content, Message, PreservePattern, Reason, Role, marker};
+use crate::model::{Content, Message, Reason, Role, marker};
 use crate::text::TextView;
 
-/// Tells what may be told together.
-#[derive(Debug, Clone)]
-pub(super) struct Talk {
-    patterns: RegexSet,
+/// The text of a message that says something in plain words and that no stage has claimed, or only as short.
+pub(super) fn text<'a>(view: &View<'a>, plan: &Plan, index: usize) -> Option<TextView<'a>> {
+    let message = &view.conversation.messages[index];
+    let is_plain = matches!(message.content, Content::Text(_))
+        && message.tool_calls.is_empty()
+        && message.tool_call_id.is_none()
+        && message.provenance.is_none()
+        && !matches!(message.role, Role::Tool | Role::Function | Role::Missing | Role::System | Role::Developer);
+    if !is_plain || index >= view.recency_start || view.is_large(index) {
+        return None;
+    }
+    let text = view.text(index)?;
+    let may_join = match plan.claim_of(index) {
+        None => !plan.verdicts[index].is_output && text.fences.is_empty(),
+        Some(Claim::Keep(Reason::ShortContent)) => is_short_talk(&text),
+        Some(_) => false,
+    };
+    may_join.then_some(text)
 }
 
-impl Talk {
-    /// Compiles the preserve patterns, which hold for short messages too.
-    pub(super) fn new(patterns: &[PreservePattern]) -> Result<Self> {
-        RegexSet::new(patterns.iter().map(|pattern| &pattern.re)).map(|patterns| Self { patterns }).map_err(|error| {
-            Error::new(ErrorKind::Usage, "preserve_patterns", "a pattern is no regular expression").because(error)
-        })
-    }
-
-    /// The text of a message that says something in plain words and that no stage has claimed, or only as short.
-    pub(super) fn text<'a>(&self, view: &View<'a>, plan: &Plan, index: usize) -> Option<TextView<'a>> {
-        let message = &view.conversation.messages[index];
-        let is_plain = matches!(message.content, Content::Text(_))
-            && message.tool_calls.is_empty()
-            && message.tool_call_id.is_none()
-            && message.provenance.is_none()
-            && !matches!(message.role, Role::Tool | Role::Function | Role::Missing | Role::System | Role::Developer);
-        if !is_plain || index >= view.recency_start || view.is_large(index) {
-            return None;
-        }
-        let text = view.text(index)?;
-        let may_join = match plan.claim_of(index) {
-            None => !plan.verdicts[index].is_output && text.fences.is_empty(),
-            Some(Claim::Keep(Reason::ShortContent)) => self.is_short_talk(&text),
-            Some(_) => false,
-        };
-        may_join.then_some(text)
-    }
-
-    /// What no stage has looked at, because it is short.
-    fn is_short_talk(&self, text: &TextView<'_>) -> bool {
-        let verdict = judge(text, Depth::Decide);
-        !text.text.trim().is_empty()
-            && text.fences.is_empty()
-            && !verdict.is_hard()
-            && !verdict.is_output
-            && !is_json(text.text)
-            && !marker::stands_for_others(text.text)
-            && (self.patterns.is_empty() || !self.patterns.is_match(text.text))
-    }
+/// What no stage has looked at, because it is short.
+fn is_short_talk(text: &TextView<'_>) -> bool {
+    let verdict = judge(text, Depth::Decide);
+    !text.text.trim().is_empty()
+        && text.fences.is_empty()
+        && !verdict.is_hard()
+        && !verdict.is_output
+        && !is_json(text.text)
+        && !marker::stands_for_others(text.text)
 }
 
 /// True when the turns stay as valid as they were without the messages from `left + 1` to `end`: the next message has

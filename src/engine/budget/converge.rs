@@ -201,15 +201,17 @@ impl Convergence<'_, '_> {
     fn merge_runs(&mut self, max_units: usize) {
         let mut at = 0;
         while at < self.units.len() && !self.is_met() {
-            let n_units = self.run_at(at, max_units);
+            let n_units = self.run_at(at, max_units).max(1);
             if n_units > 1
                 && let Some(merged) = self.merged(at, n_units)
             {
                 let n_before: usize = self.units[at..at + n_units].iter().map(|unit| unit.n_tokens).sum();
                 self.n_tokens = self.n_tokens + merged.n_tokens - n_before;
                 self.units.splice(at..at + n_units, [merged]);
+                at += 1;
+            } else {
+                at += n_units;
             }
-            at += 1;
         }
     }
 
