@@ -7,6 +7,8 @@
 pub mod engine;
 pub mod error;
 pub mod io;
+#[cfg(feature = "llm")]
+pub mod llm;
 pub mod model;
 pub mod pipeline;
 pub mod report;

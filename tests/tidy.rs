@@ -17,6 +17,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("pipeline", 5),
     ("report", 6),
     ("io", 6),
+    ("llm", 6),
     ("cli", 7),
 ];
 

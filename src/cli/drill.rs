@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use condenser::engine::Scratch;
-use condenser::model::{Condensed, Conversation, EngineOptions};
+use condenser::model::{Answers, Ask, Condensed, Conversation, EngineOptions};
 use condenser::pipeline::Condense;
 
 /// The engine with a planted failure.
@@ -20,5 +20,16 @@ impl Condense for Drill {
     fn condense(&self, conversation: &Conversation<'_>, scratch: &mut Scratch) -> Condensed {
         assert!(conversation.id != self.id, "a drill");
         self.engine.condense(conversation, scratch)
+    }
+
+    fn consult(
+        &self,
+        conversation: &Conversation<'_>,
+        scratch: &mut Scratch,
+        answers: &Answers,
+        asks: &mut Vec<Ask>,
+    ) -> Condensed {
+        assert!(conversation.id != self.id, "a drill");
+        self.engine.consult(conversation, scratch, answers, asks)
     }
 }

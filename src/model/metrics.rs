@@ -91,4 +91,10 @@ pub struct ActionCounts {
     pub tool_prepass_trimmed: usize,
     /// Texts that a scorer or token classifier could not handle, so that the built-in one did.
     pub scorer_fallbacks: usize,
+    /// Messages that a model ruled on.
+    pub llm_classified: usize,
+    /// Texts of the output that a model wrote.
+    pub llm_summaries: usize,
+    /// Questions to a model that had no usable answer, so that the engine decided or wrote.
+    pub llm_fallbacks: usize,
 }

@@ -1,6 +1,7 @@
 //! Plain data that every floor above speaks about. Knows no algorithm, no file and no JSON beyond the
 //! provenance object.
 
+mod ask;
 mod choices;
 mod condensed;
 mod conversation;
@@ -12,16 +13,18 @@ mod presets;
 mod provenance;
 mod reject;
 
+pub use ask::{Answer, Answers, Ask, AskId, CompactionAsk, NoAnswer, SummaryAsk, Turn};
 pub use choices::{
-    AdapterName, BudgetStrategy, CompressionDepth, EntropyMode, EntropySource, PreservePattern, ProvenancePlace,
-    Tokenizer,
+    AdapterName, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode,
+    EntropySource, PreservePattern, ProvenancePlace, Strategy, Summarizer, SummaryMode, Tokenizer,
 };
 pub use condensed::{Condensed, NewBody, Original, Output, Replacement};
 pub use conversation::{Content, Conversation, Message, Part, Role, ShapeName, ToolCall};
 pub use decision::{Action, Decision, FlowKind, Reason};
 pub use metrics::{ActionCounts, BudgetOutcome, Metrics};
 pub use options::{
-    DEFAULT_CLUSTER_THRESHOLD, DEFAULT_FUZZY_THRESHOLD, DEFAULT_IMPORTANCE_THRESHOLD, DEFAULT_RECENCY_WINDOW,
+    DEFAULT_CLUSTER_THRESHOLD, DEFAULT_COMPACTION_MESSAGES, DEFAULT_COMPACTION_RECENT, DEFAULT_COMPACTION_TOKENS,
+    DEFAULT_FUZZY_THRESHOLD, DEFAULT_IMPORTANCE_THRESHOLD, DEFAULT_MAX_RESPONSE_TOKENS, DEFAULT_RECENCY_WINDOW,
     DEFAULT_RESUMMARIZE_AFTER, DEFAULT_TOPIC_THRESHOLD, EngineArgs, EngineOptions,
 };
 pub use presets::Preset;

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::choices::{
-    AdapterName, BudgetStrategy, CompressionDepth, EntropyMode, EntropySource, PreservePattern, ProvenancePlace,
-    Tokenizer,
+    AdapterName, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode,
+    EntropySource, PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer,
 };
 use super::presets::Preset;
 use crate::error::{Error, ErrorKind, Result};
@@ -23,6 +23,14 @@ pub const DEFAULT_IMPORTANCE_THRESHOLD: f64 = 0.65;
 pub const DEFAULT_TOPIC_THRESHOLD: f64 = 0.15;
 /// Similarity of TF-IDF vectors and entities from which texts are of one topic.
 pub const DEFAULT_CLUSTER_THRESHOLD: f64 = 0.15;
+/// A paragraph; no summary of one message needs more.
+pub const DEFAULT_MAX_RESPONSE_TOKENS: usize = 300;
+/// Three quarters of a context of 200,000 tokens.
+pub const DEFAULT_COMPACTION_TOKENS: usize = 150_000;
+/// A day of work with an agent.
+pub const DEFAULT_COMPACTION_MESSAGES: usize = 200;
+/// A task with the calls that it took.
+pub const DEFAULT_COMPACTION_RECENT: usize = 20;
 
 macro_rules! options {
     (always { $($(#[$meta:meta])* $name:ident : $type:ty = $default:expr, arg($($arg:tt)*);)* }
@@ -132,12 +140,40 @@ options! {
         entropy_scorer: EntropySource = EntropySource::None, arg(value_enum, value_name = "SOURCE");
         /// How the entropy of a sentence is used.
         entropy_scorer_mode: EntropyMode = EntropyMode::Augment, arg(value_enum, value_name = "MODE");
+        /// Who writes summaries: the engine, or a model that is asked in one of four ways.
+        summarizer: Summarizer = Summarizer::Deterministic, arg(value_enum, value_name = "WHO");
+        /// Tokens that a model is allowed for a summary.
+        max_response_tokens: usize = DEFAULT_MAX_RESPONSE_TOKENS, arg(value_name = "TOKENS");
+        /// What a model is told to keep, beside code, paths, names, URLs, keys, errors, numbers and decisions.
+        preserve_terms: Vec<String> = Vec::new(), arg(value_delimiter = ',', value_name = "TERMS");
+        /// Who decides what may be summarised, beside the rules.
+        classifier: ClassifierSource = ClassifierSource::None, arg(value_enum, value_name = "WHO");
+        /// What the classifier is asked about.
+        classifier_mode: ClassifierMode = ClassifierMode::Hybrid, arg(value_enum, value_name = "MODE");
+        /// Kinds of messages that the classifier is told to keep.
+        always_preserve: Vec<String> = Vec::new(), arg(value_delimiter = ';', value_name = "KINDS");
+        /// Kinds of messages that the classifier is told to summarise.
+        always_compress: Vec<String> = Vec::new(), arg(value_delimiter = ';', value_name = "KINDS");
+        /// What is compressed as one.
+        strategy: Strategy = Strategy::Messages, arg(value_enum, value_name = "STRATEGY");
+        /// With insert-then-compress: tokens from which a conversation is compacted.
+        compaction_tokens: usize = DEFAULT_COMPACTION_TOKENS, arg(value_name = "TOKENS");
+        /// With insert-then-compress: messages from which a conversation is compacted.
+        compaction_messages: usize = DEFAULT_COMPACTION_MESSAGES, arg(value_name = "N");
+        /// With insert-then-compress: last messages that stay; calls and their results stay together.
+        compaction_recent: usize = DEFAULT_COMPACTION_RECENT, arg(value_name = "N");
+        /// With insert-then-compress: compact from 20,000 tokens on, as an idle session does.
+        compaction_forced: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
+        /// With insert-then-compress: when the archive begins a new chunk.
+        compaction_chunks: ChunkPolicy = ChunkPolicy::Idle, arg(value_enum, value_name = "POLICY");
     }
     optional {
         /// Tokens that a conversation may have; 0 means any number.
         token_budget: usize, arg(value_name = "TOKENS");
         /// Sentence score under which a message is general discussion; 3 to 5 catch most of it.
         relevance_threshold: f64, arg(value_name = "SCORE", value_parser = parse_score);
+        /// What a model is told first of all when it is asked for a summary or a ruling.
+        system_prompt: String, arg(value_name = "TEXT");
     }
 }
 

@@ -37,7 +37,7 @@ pub use job::{
 };
 pub use plan::{DEFAULT_SPLIT_BYTES, Plan, PlannedInput, PlannedPart, Shard, Slice};
 pub use ports::{
-    Condense, Corpus, EncodedBatch, Observer, PartSink, PartStart, Progress, Silent, Sink, Source, TableReader,
+    Condense, Corpus, EncodedBatch, Model, Observer, PartSink, PartStart, Progress, Silent, Sink, Source, TableReader,
 };
 pub use record::{RejectRow, label, raw_of_reject};
 pub use restore::{PartReaders, Restored, Restorer};

@@ -3,6 +3,8 @@
 
 use std::future::Future;
 
+use futures::future::BoxFuture;
+
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
@@ -12,7 +14,7 @@ use super::{
 };
 use crate::engine::{Engine, Scratch};
 use crate::error::Result;
-use crate::model::{Condensed, Conversation, EngineOptions};
+use crate::model::{Answer, Answers, Ask, Condensed, Conversation, EngineOptions};
 
 /// Compresses one conversation. The engine is the one that counts; tests bring others.
 pub trait Condense: std::fmt::Debug + Send + Sync {
@@ -20,6 +22,18 @@ pub trait Condense: std::fmt::Debug + Send + Sync {
     fn options(&self) -> &EngineOptions;
     /// Compresses `conversation`; must not depend on what `scratch` was used for before.
     fn condense(&self, conversation: &Conversation<'_>, scratch: &mut Scratch) -> Condensed;
+    /// The same with the answers of a model. What it still wants to know goes to `asks`; with the answers to that it
+    /// is called again, until it asks nothing more.
+    fn consult(
+        &self,
+        conversation: &Conversation<'_>,
+        scratch: &mut Scratch,
+        answers: &Answers,
+        asks: &mut Vec<Ask>,
+    ) -> Condensed {
+        let _ = (answers, asks);
+        self.condense(conversation, scratch)
+    }
 }
 
 impl Condense for Engine {
@@ -29,6 +43,24 @@ impl Condense for Engine {
     fn condense(&self, conversation: &Conversation<'_>, scratch: &mut Scratch) -> Condensed {
         Self::condense(self, conversation, scratch)
     }
+    fn consult(
+        &self,
+        conversation: &Conversation<'_>,
+        scratch: &mut Scratch,
+        answers: &Answers,
+        asks: &mut Vec<Ask>,
+    ) -> Condensed {
+        Self::consult(self, conversation, scratch, answers, asks)
+    }
+}
+
+/// Answers the questions of the engine: a model behind an API, or replies that were kept.
+pub trait Model: std::fmt::Debug + Send + Sync {
+    /// One answer per question, in their order. A question that cannot be answered has an answer that says so.
+    ///
+    /// # Errors
+    /// When the job cannot go on: the keys are wrong, or replies cannot be kept.
+    fn answer(&self, asks: Vec<Ask>) -> BoxFuture<'_, Result<Vec<Answer>>>;
 }
 
 /// The inputs of a job.

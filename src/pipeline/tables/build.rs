@@ -201,6 +201,9 @@ impl MetricsBuilder {
             metrics.counts.relevance_dropped,
             metrics.counts.tool_prepass_trimmed,
             metrics.counts.scorer_fallbacks,
+            metrics.counts.llm_classified,
+            metrics.counts.llm_summaries,
+            metrics.counts.llm_fallbacks,
         ];
         for (column, value) in self.counts.iter_mut().zip(counts) {
             column.append_value(value as u64);

@@ -59,7 +59,7 @@ pub fn verbatim_schema() -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-pub(super) const COUNTS: [&str; 18] = [
+pub(super) const COUNTS: [&str; 21] = [
     "messages_in",
     "messages_out",
     "chars_in",
@@ -78,6 +78,9 @@ pub(super) const COUNTS: [&str; 18] = [
     "relevance_dropped",
     "tool_prepass_trimmed",
     "scorer_fallbacks",
+    "llm_classified",
+    "llm_summaries",
+    "llm_fallbacks",
 ];
 pub(super) const SHARES: [&str; 11] = [
     "ratio",

@@ -1,0 +1,41 @@
+//! A request to a model and what came back, before and after the words of an API. Plain data.
+
+use crate::model::Turn;
+
+/// What a model is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Request {
+    /// The messages: `system` first when there is one, then `user`, `assistant` and `tool`.
+    pub turns: Vec<Turn>,
+    /// Tokens that the reply may have.
+    pub max_tokens: usize,
+    /// The turn up to which the next requests will be the same: where an API has markers for its prompt cache, one
+    /// stands there.
+    pub cache_until: Option<usize>,
+}
+
+/// What a model replied.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Completion {
+    /// The text; empty when there was none.
+    pub text: String,
+    /// The reply makes calls of tools.
+    pub has_calls: bool,
+    /// The reply ends where the limit of tokens was reached.
+    pub is_cut: bool,
+    /// What is paid for.
+    pub usage: Usage,
+}
+
+/// Tokens that an API counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Tokens of the request that came from no cache.
+    pub input: u64,
+    /// Tokens of the request that the API's prompt cache held.
+    pub cached: u64,
+    /// Tokens that were written into the prompt cache, where they are paid for.
+    pub cache_written: u64,
+    /// Tokens of the reply.
+    pub output: u64,
+}
