@@ -72,20 +72,21 @@ fn is_in_another_language(answer: &str, source: &str, draft: &str) -> bool {
     };
     let Some(found) = sure(answer) else { return false };
     let is_sure = |info: &Info| info.confidence() >= MIN_SURETY;
-    let same = |text: &str| {
-        sure(text).is_none_or(|other| {
-            other.script() == found.script() && (other.lang() == found.lang() || !is_sure(&other) || !is_sure(&found))
-        })
+    let differs = |other: &Info| {
+        other.script() != found.script() || other.lang() != found.lang() && is_sure(other) && is_sure(&found)
     };
-    !same(source) && !same(draft)
+    sure(source).is_some_and(|other| differs(&other)) && !sure(draft).is_some_and(|other| !differs(&other))
 }
 
 /// The identifiers and numbers of `answer` that neither the source nor the draft has.
 fn invented<'t>(answer: &'t str, source: &[TextView<'_>], source_text: &str, draft: &str) -> Vec<&'t str> {
     let mut lexer = Lexer::default();
-    let lexed = lexer.lex_facts(answer);
-    let facts: Vec<(FactKind, u64, &str)> =
-        lexer.view(answer, &lexed).facts.iter().map(|fact| (fact.kind, fact.key, fact.span.of(answer))).collect();
+    let mut facts: Vec<(FactKind, u64, &str)> = Vec::new();
+    for line in answer.lines().map(without_number) {
+        lexer.clear();
+        let lexed = lexer.lex_facts(line);
+        facts.extend(lexer.view(line, &lexed).facts.iter().map(|fact| (fact.kind, fact.key, fact.span.of(line))));
+    }
     if facts.is_empty() {
         return Vec::new();
     }
@@ -98,6 +99,13 @@ fn invented<'t>(answer: &'t str, source: &[TextView<'_>], source_text: &str, dra
         kind.is_precise() && !known.contains(key) && !granted.contains(*kind, text)
     };
     facts.into_iter().filter(is_new).map(|(_, _, text)| text).collect()
+}
+
+/// The line without the number of a list item.
+fn without_number(line: &str) -> &str {
+    let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_item = rest.len() < line.trim_start().len() && rest.starts_with(". ") || rest.starts_with(") ");
+    if is_item { rest.get(2..).unwrap_or_default() } else { line }
 }
 
 /// What may be said: the words of the source and of the draft, whatever they are a part of.
