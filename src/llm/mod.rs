@@ -2,7 +2,9 @@
 //! knows neither conversations nor tables.
 
 mod prompts;
+mod protocol;
 mod request;
 
 pub use prompts::Prompts;
+pub use protocol::{MaxTokensField, ModelSettings, Protocol, Refusal, RefusalKind};
 pub use request::{Completion, Request, Usage};
