@@ -29,6 +29,8 @@ mod formats;
 mod get;
 mod giants;
 mod job;
+#[cfg(feature = "llm")]
+mod llm_run;
 mod metrics;
 mod native;
 mod pipeline;
