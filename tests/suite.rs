@@ -28,6 +28,11 @@ mod formats;
 mod get;
 mod giants;
 mod job;
+#[cfg(feature = "llm")]
+mod llm_client;
+mod llm_job;
+#[cfg(feature = "llm")]
+mod llm_protocol;
 mod metrics;
 mod native;
 mod pipeline;

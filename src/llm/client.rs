@@ -262,7 +262,13 @@ impl Client {
                 "the model does not take a parameter",
                 "some models take no temperature: write temperature = \"none\" in [llm]",
             ),
-            _ => return Error::new(ErrorKind::Io, &self.base_url, format!("the model gave no reply: {}", refusal.message)),
+            _ => {
+                return Error::new(
+                    ErrorKind::Io,
+                    &self.base_url,
+                    format!("the model gave no reply: {}", refusal.message),
+                );
+            }
         };
         Error::new(ErrorKind::Usage, &self.base_url, format!("{what} ({})", refusal.message)).hinting(hint)
     }

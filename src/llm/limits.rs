@@ -259,14 +259,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_tighter_of_both_limits_holds() {
         let time = Duration::from_mins(3);
-        let sent = saturate(
-            Limits::new(500, Some(600), Some(60_000)),
-            300,
-            Duration::from_secs(1),
-            &[50, 150],
-            time,
-        )
-        .await;
+        let sent =
+            saturate(Limits::new(500, Some(600), Some(60_000)), 300, Duration::from_secs(1), &[50, 150], time).await;
         let (requests, tokens) = (extremes(&sent, time, |_| 1), extremes(&sent, time, |size| size));
         assert!(requests.0 <= 612 && tokens.0 <= 61_200, "{requests:?} {tokens:?}");
         assert!(tokens.1 as f64 >= 60_000.0 * 0.95, "{tokens:?}");

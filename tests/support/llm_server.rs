@@ -71,7 +71,8 @@ impl Play {
 
     /// An error as both APIs tell them.
     pub(crate) fn error(status: u16, kind: &str, message: &str) -> Self {
-        let body = json!({ "type": "error", "error": { "type": kind, "code": kind, "message": message, "param": null } });
+        let body =
+            json!({ "type": "error", "error": { "type": kind, "code": kind, "message": message, "param": null } });
         Self::Status(status, Vec::new(), body.to_string())
     }
 }
@@ -318,9 +319,7 @@ fn asked(words: Words, body: Value, n: usize) -> Asked {
 fn texts(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
-        Value::Array(blocks) => {
-            blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
-        }
+        Value::Array(blocks) => blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n"),
         _ => String::new(),
     }
 }
@@ -331,9 +330,9 @@ pub(crate) fn completion(words: Words, asked: &Asked, text: &str, stop: &str, to
     let (input, cached, output) = (count(&asked.prompt), count(&asked.system), count(text));
     match words {
         Words::OpenAi => {
-            let calls = tool.map(|name| {
-                json!([{ "id": "call_1", "type": "function", "function": { "name": name, "arguments": "{}" } }])
-            });
+            let calls = tool.map(
+                |name| json!([{ "id": "call_1", "type": "function", "function": { "name": name, "arguments": "{}" } }]),
+            );
             let mut message = json!({ "role": "assistant", "content": text, "refusal": null });
             if let Some(calls) = calls {
                 message["content"] = Value::Null;
