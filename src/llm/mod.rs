@@ -3,6 +3,7 @@
 
 mod client;
 mod limits;
+mod prompts;
 mod protocol;
 mod request;
 
@@ -11,5 +12,6 @@ pub use client::{
     Spend,
 };
 pub use limits::{Limits, Pass};
+pub use prompts::Prompts;
 pub use protocol::{MaxTokensField, ModelSettings, Protocol, Refusal, RefusalKind};
 pub use request::{Completion, Request, Usage};

@@ -12,3 +12,4 @@ pub(crate) mod options;
 #[cfg(feature = "remote")]
 pub(crate) mod s3;
 pub(crate) mod talk;
+pub(crate) mod whims;
