@@ -30,6 +30,11 @@ mod get;
 mod giants;
 mod job;
 #[cfg(feature = "llm")]
+mod llm_client;
+mod llm_job;
+#[cfg(feature = "llm")]
+mod llm_protocol;
+#[cfg(feature = "llm")]
 mod llm_run;
 mod metrics;
 mod native;
