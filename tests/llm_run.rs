@@ -195,22 +195,16 @@ fn replies_are_paid_for_once_however_often_the_job_runs() {
     run(&dir, &server, "openai", &["--llm-shared-cache", "shared"]);
     assert_eq!(server.n_arrived(), 2, "six conversations, two different questions");
     let first = visible(&dir);
+    std::fs::rename(dir.path("run"), dir.path("first")).expect("moved");
     // A new run without replies of its own takes those that several jobs share, and offline asks nobody.
-    for more in [&["--llm-shared-cache", "shared"][..], &["--llm-cache", "run-before/llm", "--llm", "offline"]] {
-        std::fs::remove_dir_all(dir.path("run-before")).ok();
-        std::fs::rename(dir.path("run"), dir.path("run-before")).expect("moved");
+    for more in [&["--llm-shared-cache", "shared"][..], &["--llm-cache", "first/llm", "--llm", "offline"]] {
         run(&dir, &server, "openai", more);
         assert_eq!((server.n_arrived(), visible(&dir)), (2, first.clone()), "{more:?}");
+        std::fs::remove_dir_all(dir.path("run")).expect("removed");
     }
     // Offline without replies falls back and says so.
-    std::fs::remove_dir_all(dir.path("run")).expect("removed");
     let told = run(&dir, &server, "openai", &["--llm", "offline"]);
-    assert!(
-        told.stderr.contains("2 questions were not asked")
-            || told.stderr.contains("questions were not asked, since the model is offline"),
-        "{}",
-        told.stderr
-    );
+    assert!(told.stderr.contains("questions were not asked, since the model is offline"), "{}", told.stderr);
     assert_eq!((server.n_arrived(), count(&dir, "llm_fallbacks")), (2, 6));
 }
 
