@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Method, Url, redirect};
+use tokio::sync::watch;
 
 use super::limits::Limits;
 use super::{Completion, Protocol, Refusal, RefusalKind, Usage};
@@ -105,6 +106,8 @@ pub struct Client {
     spend: Mutex<Spend>,
     /// Why no request can succeed any more.
     refused: OnceLock<Refusal>,
+    /// True when nothing more is to be sent.
+    closing: watch::Sender<bool>,
 }
 
 impl fmt::Debug for Client {
@@ -164,6 +167,7 @@ impl Client {
             prices: settings.prices,
             spend: Mutex::default(),
             refused: OnceLock::new(),
+            closing: watch::Sender::new(false),
         })
     }
 
@@ -209,7 +213,11 @@ impl Client {
     ) -> std::result::Result<(T, Usage), Refusal> {
         let mut n_failed = 0;
         loop {
-            let pass = self.limits.pass(call.tokens).await;
+            let pass = tokio::select! {
+                biased;
+                refusal = self.closed() => return Err(refusal),
+                pass = self.limits.pass(call.tokens) => pass,
+            };
             if let Some(refusal) = self.refused.get() {
                 return Err(refusal.clone());
             }
@@ -236,8 +244,22 @@ impl Client {
             }
             n_failed += 1;
             tracing::debug!(n_failed, kind = ?refusal.kind, "the model did not reply; it is asked again");
-            self.wait(call, &refusal, n_failed).await;
+            tokio::select! {
+                refusal = self.closed() => return Err(refusal),
+                () = self.wait(call, &refusal, n_failed) => {}
+            }
         }
+    }
+
+    /// Sends nothing more. Requests that are under way end as they would; those that wait are refused.
+    pub fn close(&self) {
+        self.closing.send_replace(true);
+    }
+
+    async fn closed(&self) -> Refusal {
+        // The sender is a field of this client.
+        drop(self.closing.subscribe().wait_for(|&is_closing| is_closing).await);
+        Refusal::new(RefusalKind::Closing, "the job is ending")
     }
 
     /// What requests came to so far.
@@ -245,6 +267,12 @@ impl Client {
     pub fn spend(&self) -> Spend {
         let spend = *self.spend.lock().unwrap_or_else(PoisonError::into_inner);
         Spend { cost: self.prices.map(|prices| spend.usage.cost(&prices)), ..spend }
+    }
+
+    /// What a reply cost; `None` without prices.
+    #[must_use]
+    pub fn cost(&self, usage: &Usage) -> Option<f64> {
+        self.prices.map(|prices| usage.cost(&prices))
     }
 
     /// The error with which a job ends after a refusal of every request.

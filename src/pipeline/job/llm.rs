@@ -259,8 +259,10 @@ impl LlmArgs {
     /// Fills in the defaults. `None` when no model is asked and none was named.
     pub(super) fn settle(self, engine: &EngineOptions, environment: Environment<'_>) -> Result<Option<LlmSettings>> {
         let is_asked = asks_a_model(engine);
+        // Insert-then-compress has a text of its own where no model was named.
+        let is_wanted = !engine.summarizer.modes().is_empty() || engine.classifier == ClassifierSource::Model;
         let Some(model) = self.model.filter(|model| !model.trim().is_empty()) else {
-            if !is_asked {
+            if !is_wanted {
                 return Ok(None);
             }
             let message = "the engine is told to ask a model, but none is named";
