@@ -159,6 +159,7 @@ struct Part {
 }
 
 #[derive(Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the names of the API")]
 struct Counts {
     input_tokens: Option<u64>,
     cache_read_input_tokens: Option<u64>,
