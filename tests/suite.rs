@@ -28,6 +28,10 @@ mod formats;
 mod get;
 mod giants;
 mod job;
+#[cfg(feature = "llm")]
+mod llm_batch;
+#[cfg(feature = "llm")]
+mod llm_cache;
 mod metrics;
 mod native;
 mod pipeline;

@@ -5,6 +5,8 @@ pub(crate) mod command;
 pub(crate) mod corpora;
 pub(crate) mod dir;
 pub(crate) mod job;
+#[cfg(feature = "llm")]
+pub(crate) mod llm_batch_server;
 pub(crate) mod native;
 pub(crate) mod options;
 #[cfg(feature = "remote")]
