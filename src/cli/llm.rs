@@ -10,7 +10,7 @@ use std::time::Duration;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::llm::batch::{self, Batches, Endpoint, Limits, Receipt, Stage};
 use condenser::llm::{Protocol, ReplyStore, Usage};
-use condenser::pipeline::{JobSettings, LlmPrices, LlmSettings, Target};
+use condenser::pipeline::{JobSettings, LlmSettings, Target};
 use serde_json::{Value, json};
 
 use super::args::{BatchArgs, ModelCommand, PollArgs};
@@ -96,7 +96,7 @@ fn plan_batches(args: &BatchArgs) -> Result<Ending> {
     let job = Job::read(args)?;
     let store = Arc::new(job.store()?);
     let (protocol, base_url) = (Protocol::from(job.model.options.provider), &job.model.base_url);
-    let asking = plan::asking(&job.settings, &job.model)?;
+    let asking = plan::asking(&job.settings, &job.model);
     let limits = Limits::of(protocol);
     let collector = Arc::new(batch::Collector::open(&job.folder, base_url, asking, store, limits)?);
     plan::through_engine(&job.settings, collector.clone())?;
@@ -192,7 +192,7 @@ fn fetch(args: &BatchArgs) -> Result<Ending> {
     let job = Job::read(args)?;
     let (endpoint, batches, store) = (job.endpoint()?, Batches::open(&job.folder)?, job.store()?);
     let prices = job.model.prices;
-    let cost = move |usage: &Usage| prices.map(|prices| cost(usage, &prices));
+    let cost = move |usage: &Usage| prices.map(|prices| usage.cost(&prices));
     let fetched = block_on(batch::fetch(&endpoint, &batches, &store, &cost))?;
     let receipts: Vec<&Receipt> = fetched.iter().filter_map(|batch| batch.receipt.as_ref()).collect();
     let sum = |of: fn(&Receipt) -> u64| receipts.iter().map(|receipt| of(receipt)).sum::<u64>();
@@ -255,11 +255,4 @@ fn status(args: &BatchArgs) -> Result<Ending> {
         message::result(&format!("{sentence}\n"))?
     }
     Ok(Ending::Clean)
-}
-
-/// What tokens cost when a model is asked at once.
-fn cost(usage: &Usage, prices: &LlmPrices) -> f64 {
-    let tokens = [usage.input, usage.cached, usage.cache_written, usage.output];
-    let prices = [prices.input, prices.cached_input, prices.cache_write, prices.output];
-    tokens.into_iter().zip(prices).map(|(tokens, price)| tokens as f64 * price / 1e6).sum()
 }

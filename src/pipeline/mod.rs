@@ -7,6 +7,7 @@ mod batch;
 pub mod bridge;
 mod commit;
 mod compress;
+mod consulted;
 mod job;
 mod older;
 mod part;

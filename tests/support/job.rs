@@ -110,6 +110,7 @@ pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, bat
     };
     Context {
         engine,
+        model: None,
         options,
         bridge: Bridge::new(2).expect("threads start"),
         limits: ResourceLimits::new(64 << 20, 2),

@@ -7,8 +7,11 @@ pub(crate) mod dir;
 pub(crate) mod job;
 #[cfg(feature = "llm")]
 pub(crate) mod llm_batch_server;
+#[cfg(feature = "llm")]
+pub(crate) mod llm_server;
 pub(crate) mod native;
 pub(crate) mod options;
 #[cfg(feature = "remote")]
 pub(crate) mod s3;
 pub(crate) mod talk;
+pub(crate) mod whims;

@@ -7,8 +7,8 @@ use condenser::engine::Scratch;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::expand;
 use condenser::llm::batch::Asking;
-use condenser::llm::{Completion, ModelSettings, Request};
-use condenser::model::{Answer, Answers, Ask, Condensed, Conversation, EngineOptions, NoAnswer};
+use condenser::llm::{ModelSettings, Prompts, answer_of};
+use condenser::model::{Answers, Ask, Condensed, Conversation, EngineOptions};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
     Commit, Condense, EncodedBatch, JobKind, JobSettings, LlmSettings, Manifest, Model, PartSink, PartStart, Sink,
@@ -18,26 +18,13 @@ use futures::FutureExt;
 
 use crate::cli::{block_on, block_on_thread, compaction, compress, place, progress, stores_of};
 
-/// How the questions of this job become requests, and replies answers.
-pub(super) fn asking(_settings: &JobSettings, model: &LlmSettings) -> Result<Asking> {
-    Ok(Asking { model: ModelSettings::of(model), request: Box::new(request_of), answer: Box::new(answer_of) })
-}
-
-// To be replaced by the prompts.
-fn request_of(ask: &Ask) -> Request {
-    let text = match ask {
-        Ask::Summary(ask) => ask.text.clone(),
-        Ask::Ruling { text, .. } => text.clone(),
-        Ask::Compaction(ask) => ask.turns.iter().map(|turn| format!("{}: {}\n", turn.role, turn.text)).collect(),
-    };
-    let turn = condenser::model::Turn { role: "user".to_owned(), text, ..Default::default() };
-    Request { turns: vec![turn], max_tokens: 300, cache_until: None }
-}
-
-fn answer_of(_ask: &Ask, completion: Completion) -> Answer {
-    match completion.text.trim() {
-        "" => Answer::None(NoAnswer::Failed),
-        text => Answer::Text(text.to_owned()),
+/// How the questions of this job become requests, and replies answers: as in its run.
+pub(super) fn asking(settings: &JobSettings, model: &LlmSettings) -> Asking {
+    let prompts = Prompts::new(&settings.options.engine);
+    Asking {
+        model: ModelSettings::of(model),
+        request: Box::new(move |ask| prompts.request(ask)),
+        answer: Box::new(answer_of),
     }
 }
 

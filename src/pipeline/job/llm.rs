@@ -18,7 +18,7 @@ use crate::model::{ClassifierSource, EngineOptions, Strategy};
 pub const DEFAULT_LLM_CONCURRENCY: usize = 64;
 /// A reply of some thousand tokens takes a minute at the slowest.
 pub const DEFAULT_LLM_TIMEOUT: u64 = 120;
-/// With waits that double this is some minutes: overloads are over by then.
+/// With waits that double from a second this is a minute: overloads are over by then.
 pub const DEFAULT_LLM_RETRIES: usize = 6;
 /// More would be a mistake, and every one holds a connection.
 const MAX_CONCURRENCY: usize = 4_096;
