@@ -33,6 +33,11 @@ mod job;
 mod llm_batch;
 #[cfg(feature = "llm")]
 mod llm_cache;
+#[cfg(feature = "llm")]
+mod llm_client;
+mod llm_job;
+#[cfg(feature = "llm")]
+mod llm_protocol;
 mod metrics;
 mod native;
 mod pipeline;

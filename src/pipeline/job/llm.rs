@@ -293,6 +293,10 @@ impl LlmArgs {
         if prices.into_iter().any(|price| !price.is_finite() || price < 0.0) {
             return Err(wrong("prices", "expected what a million tokens cost, 0 or more"));
         }
+        let temperature = self.temperature.unwrap_or_default();
+        if provider == LlmProvider::Anthropic && temperature.0.is_some_and(|number| number > 1.0) {
+            return Err(wrong("temperature", "models of this provider take 0 to 1"));
+        }
         let is_own = base_url == provider.own_base_url();
         let is_needed = is_asked && mode == LlmMode::Online;
         let key = match self.key_file {
@@ -300,7 +304,7 @@ impl LlmArgs {
             None => key_of(provider, self.key_env, is_own, is_needed, environment)?,
         };
         Ok(Some(LlmSettings {
-            options: LlmOptions { provider, model, temperature: self.temperature.unwrap_or_default().0 },
+            options: LlmOptions { provider, model, temperature: temperature.0 },
             mode,
             base_url,
             key,
