@@ -467,15 +467,17 @@ async fn read(mut body: Incoming) -> Option<Vec<u8>> {
 struct Chunks {
     bytes: Bytes,
     is_cut: bool,
+    /// What was given is sent before more is given.
+    has_rested: bool,
 }
 
 impl Chunks {
     fn of(bytes: Bytes) -> Self {
-        Self { bytes, is_cut: false }
+        Self { bytes, is_cut: false, has_rested: false }
     }
 
     fn cut(self) -> Self {
-        Self { bytes: self.bytes.slice(..self.bytes.len() / 2), is_cut: true }
+        Self { bytes: self.bytes.slice(..self.bytes.len() / 2), is_cut: true, has_rested: false }
     }
 }
 
@@ -483,7 +485,15 @@ impl Body for Chunks {
     type Data = Bytes;
     type Error = std::io::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
+        self.has_rested = !self.has_rested;
+        if self.has_rested {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let n = self.bytes.len().min(97);
         Poll::Ready(match n {
             0 if self.is_cut => Some(Err(std::io::Error::other("cut on purpose"))),
