@@ -281,6 +281,9 @@ fn no_proxy_stands_before_a_server_on_this_machine() {
         let server = LlmServer::playing(vec![Play::text("direct")]);
         let asking = Asking::of(&server, LlmProvider::Openai, "retries = 0");
         assert_eq!(block_on(asking.ask("x")).expect("a reply").text, "direct");
+        // Any other client does go to the proxy, where nobody listens.
+        let plain = block_on(async { reqwest::get(server.base_url()).await });
+        assert!(plain.is_err(), "the proxy is not looked at");
         return;
     }
     // Variables of this process would be those of all tests.
@@ -301,11 +304,12 @@ fn the_server_of_the_tests_tells_who_asks() {
             Words::OpenAi => "openai",
             Words::Anthropic => "anthropic",
         };
-        Play::text(format!("{words} {} {} {} {}", asked.model, asked.system, asked.prompt, asked.n))
+        let stream = &asked.body["stream"];
+        Play::text(format!("{words} {} {} {} {stream} {}", asked.model, asked.system, asked.prompt, asked.n))
     });
     for (provider, says) in [
-        (LlmProvider::Openai, "openai the-model be terse x 0"),
-        (LlmProvider::Anthropic, "anthropic the-model be terse x 1"),
+        (LlmProvider::Openai, "openai the-model be terse x false 0"),
+        (LlmProvider::Anthropic, "anthropic the-model be terse x false 1"),
     ] {
         assert_eq!(block_on(Asking::of(&server, provider, "").ask("x")).expect("a reply").text, says);
     }

@@ -364,7 +364,7 @@ impl Client {
             let pause = told.map_or(backoff, |told| told.min(self.patience.max_retry_after));
             self.limits.pause(pause);
         }
-        if told.is_none() {
+        if told.is_none_or(|told| told < backoff) {
             tokio::time::sleep(backoff).await;
         }
     }

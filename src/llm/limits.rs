@@ -223,9 +223,13 @@ mod tests {
 
     /// The most of any minute, and the least of any minute that begins and ends within the time.
     fn extremes(sent: &[(Duration, u64)], time: Duration, weigh: impl Fn(u64) -> u64) -> (u64, u64) {
-        let in_minute = |start: Duration| -> u64 {
-            sent.iter().filter(|(at, _)| (start..start + MINUTE).contains(at)).map(|&(_, size)| weigh(size)).sum()
-        };
+        let mut sums = vec![0];
+        sums.extend(sent.iter().scan(0, |sum, &(_, size)| {
+            *sum += weigh(size);
+            Some(*sum)
+        }));
+        let before = |time: Duration| sums[sent.partition_point(|&(at, _)| at < time)];
+        let in_minute = |start: Duration| -> u64 { before(start + MINUTE) - before(start) };
         let most = sent.iter().map(|&(at, _)| in_minute(at)).max().unwrap_or(0);
         let starts = (0..).map(Duration::from_secs).take_while(|start| *start + MINUTE <= time);
         (most, starts.map(in_minute).min().unwrap_or(0))

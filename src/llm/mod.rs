@@ -17,7 +17,7 @@ pub use client::{
     Spend,
 };
 pub use limits::{Limits, Pass};
-pub use oracle::{Oracle, answer_of};
+pub use oracle::{Account, Oracle, answer_of};
 pub use prompts::Prompts;
 pub use protocol::{MaxTokensField, ModelSettings, Protocol, Refusal, RefusalKind};
 pub use request::{Completion, Request, Usage};
