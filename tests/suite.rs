@@ -30,6 +30,10 @@ mod get;
 mod giants;
 mod job;
 #[cfg(feature = "llm")]
+mod llm_batch;
+#[cfg(feature = "llm")]
+mod llm_cache;
+#[cfg(feature = "llm")]
 mod llm_client;
 mod llm_job;
 #[cfg(feature = "llm")]

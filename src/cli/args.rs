@@ -41,6 +41,9 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Say for every message of an input why it would be kept or compressed.
     Explain(Box<ExplainArgs>),
+    /// Ask a model through a batch API, at half the price: plan, submit, poll, fetch, then run the job.
+    #[cfg(feature = "llm")]
+    Llm(ModelArgs),
     /// Print the published schema of a table or document; without a name, list them.
     Schema(SchemaArgs),
     /// Print a completion script for a shell.
@@ -269,6 +272,55 @@ pub(crate) struct CompletionsArgs {
     /// The shell.
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
+}
+
+#[cfg(feature = "llm")]
+#[derive(Debug, Args)]
+pub(crate) struct ModelArgs {
+    #[command(subcommand)]
+    pub(crate) command: ModelCommand,
+}
+
+#[cfg(feature = "llm")]
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelCommand {
+    /// Write the questions of a job that no kept reply answers into batches; nothing is sent.
+    Plan(BatchArgs),
+    /// Hand in the batches that were planned, each of them once.
+    Submit(BatchArgs),
+    /// Ask how far the batches are.
+    Poll(PollArgs),
+    /// Fetch the results of batches that have ended into the kept replies.
+    Fetch(BatchArgs),
+    /// Say what became of the batches, without asking anybody.
+    Status(BatchArgs),
+}
+
+#[cfg(feature = "llm")]
+#[derive(Debug, Args)]
+pub(crate) struct BatchArgs {
+    /// The job file.
+    #[arg(value_name = "JOB.toml")]
+    pub(crate) job: PathBuf,
+    /// Sets a key over the file, as with `condenser run`.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Print a JSON object instead of a sentence.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[cfg(feature = "llm")]
+#[derive(Debug, Args)]
+pub(crate) struct PollArgs {
+    #[command(flatten)]
+    pub(crate) batch: BatchArgs,
+    /// Ask again until all of them have ended.
+    #[arg(long)]
+    pub(crate) wait: bool,
+    /// With `--wait`: seconds between two times [default: 60].
+    #[arg(long, value_name = "SECONDS", requires = "wait")]
+    pub(crate) every: Option<Seconds>,
 }
 
 /// Days: `30d` or `30`.

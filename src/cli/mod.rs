@@ -11,6 +11,8 @@ mod expire;
 mod explain;
 mod finish;
 mod get;
+#[cfg(feature = "llm")]
+mod llm;
 mod log;
 mod message;
 #[cfg(feature = "llm")]
@@ -86,6 +88,8 @@ fn run(command: Command) -> Result<Ending> {
         Command::Get(args) => get::run(args),
         Command::Verify(args) => verify::run(&args),
         Command::Explain(args) => explain::run(*args),
+        #[cfg(feature = "llm")]
+        Command::Llm(args) => llm::run(args.command),
         Command::Schema(args) => schema::run(args.name.as_deref()),
         Command::Completions(args) => schema::completions(args.shell),
     }

@@ -47,7 +47,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
     }
 }
 
-fn read(path: &Path, sets: &[String]) -> Result<JobSettings> {
+/// The job that a file says, with what is set over it.
+pub(super) fn read(path: &Path, sets: &[String]) -> Result<JobSettings> {
     let name = path.to_string_lossy();
     let text = std::fs::read_to_string(path)
         .map_err(|error| Error::new(ErrorKind::Usage, &*name, "the job file cannot be read").because(error))?;

@@ -175,6 +175,13 @@ impl ReplyStore {
         self.len() == 0
     }
 
+    /// Bytes of memory that the index takes, about.
+    #[must_use]
+    pub fn index_bytes(&self) -> usize {
+        // A byte of the map's own goes with each place.
+        self.lock().index.capacity() * (size_of::<(ReplyKey, Entry)>() + 1)
+    }
+
     /// Lines that were passed over when the store was opened: torn, or no replies.
     #[must_use]
     pub fn n_skipped(&self) -> u64 {

@@ -6,6 +6,8 @@ pub(crate) mod corpora;
 pub(crate) mod dir;
 pub(crate) mod job;
 #[cfg(feature = "llm")]
+pub(crate) mod llm_batch_server;
+#[cfg(feature = "llm")]
 pub(crate) mod llm_server;
 pub(crate) mod native;
 pub(crate) mod options;

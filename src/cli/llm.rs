@@ -1,0 +1,258 @@
+//! `condenser llm`: the questions of a job go to a model in batches. Each command may be killed and repeated; what they
+//! do stands in `condenser::llm::batch`, here are settings, sentences and exit codes.
+
+mod plan;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use condenser::error::{Error, ErrorKind, Result};
+use condenser::llm::batch::{self, Batches, Endpoint, Limits, Receipt, Stage};
+use condenser::llm::{Protocol, ReplyStore, Usage};
+use condenser::pipeline::{JobSettings, LlmSettings, Target};
+use serde_json::{Value, json};
+
+use super::args::{BatchArgs, ModelCommand, PollArgs};
+use super::{Ending, block_on, local, message, place, run as run_job, stores_of};
+
+/// Batches take minutes to hours.
+const POLL_EVERY: Duration = Duration::from_secs(60);
+/// The folder of replies and batches in a run.
+const FOLDER: &str = "llm";
+const NOTHING_OPEN: &str = "nothing is open: run the job";
+
+/// Runs a command.
+pub(super) fn run(command: ModelCommand) -> Result<Ending> {
+    match command {
+        ModelCommand::Plan(args) => plan_batches(&args),
+        ModelCommand::Submit(args) => submit(&args),
+        ModelCommand::Poll(args) => poll(&args),
+        ModelCommand::Fetch(args) => fetch(&args),
+        ModelCommand::Status(args) => status(&args),
+    }
+}
+
+/// A job that asks a model, and where its replies are.
+struct Job {
+    settings: JobSettings,
+    model: LlmSettings,
+    folder: PathBuf,
+}
+
+impl Job {
+    fn read(args: &BatchArgs) -> Result<Self> {
+        let settings = run_job::read(&args.job, &args.set)?;
+        let name = args.job.to_string_lossy();
+        let Some(model) = settings.llm.clone() else {
+            return Err(Error::new(ErrorKind::Usage, name, "the job asks no model, so there is nothing to plan")
+                .hinting("name one with model = \"…\" in the table [llm], and tell the engine what to ask it"));
+        };
+        let folder = folder(&settings, &model)?;
+        Ok(Self { settings, model, folder })
+    }
+
+    fn store(&self) -> Result<ReplyStore> {
+        let shared = self.model.shared_cache.as_deref().map(|path| local(Path::new(path))).transpose()?;
+        ReplyStore::open(&self.folder, shared.as_deref())
+    }
+
+    /// The API, with its key.
+    fn endpoint(&self) -> Result<Endpoint> {
+        let LlmSettings { options, base_url, timeout, retries, .. } = &self.model;
+        let stores = stores_of(&self.settings);
+        let key = self.model.key(|path| {
+            let place = place(Path::new(path), &stores)?;
+            place.read_all()?.ok_or_else(|| Error::new(ErrorKind::Usage, path, "there is no such key file"))
+        })?;
+        let key = key.as_ref().map(|key| key.reveal());
+        Endpoint::new(Protocol::from(options.provider), base_url, key, timeout.0, *retries)
+    }
+
+    fn says(&self, args: &BatchArgs, sentence: &str, object: &Value) -> Result<()> {
+        if args.json || self.settings.json {
+            return message::result(&format!("{object}\n"));
+        }
+        if !self.settings.quiet {
+            message::note(sentence);
+        }
+        Ok(())
+    }
+}
+
+/// Where replies are kept, and batches beside them.
+pub(super) fn folder(settings: &JobSettings, model: &LlmSettings) -> Result<PathBuf> {
+    match (&model.cache, &settings.target) {
+        (Some(path), _) => local(Path::new(path)),
+        (None, Target::Run(path)) => local(&Path::new(path).join(FOLDER))
+            .map_err(|error| error.hinting("name a directory on this machine with cache = \"…\" in the table [llm]")),
+        (None, Target::Filter) => {
+            Err(Error::new(ErrorKind::Usage, "llm.cache", "a filter has no directory for replies; name one"))
+        }
+    }
+}
+
+fn plan_batches(args: &BatchArgs) -> Result<Ending> {
+    let job = Job::read(args)?;
+    let store = Arc::new(job.store()?);
+    let (protocol, base_url) = (Protocol::from(job.model.options.provider), &job.model.base_url);
+    let asking = plan::asking(&job.settings, &job.model);
+    let limits = Limits::of(protocol);
+    let collector = Arc::new(batch::Collector::open(&job.folder, base_url, asking, store, limits)?);
+    plan::through_engine(&job.settings, collector.clone())?;
+    let planned = collector.finish()?;
+    let (n_new, n_waiting, n_batches) = (planned.n_new, planned.n_waiting, planned.batches.len());
+    let mut sentence = match (n_new, n_waiting) {
+        (0, 0) => NOTHING_OPEN.to_owned(),
+        (0, _) => format!("nothing new is open; {n_waiting} requests stand in batches that are not fetched yet"),
+        (_, 0) => format!("{n_new} requests are planned in {n_batches} batches; next: condenser llm submit"),
+        _ => format!(
+            "{n_new} requests are planned in {n_batches} batches, {n_waiting} stand in earlier ones; next: condenser \
+             llm submit"
+        ),
+    };
+    if planned.n_too_long > 0 {
+        sentence.push_str(&format!("; {} are larger than a batch may be and stay without a reply", planned.n_too_long));
+    }
+    let names: Vec<_> = planned.batches.iter().map(|batch| &batch.name).collect();
+    let object = json!({
+        "new": n_new, "waiting": n_waiting, "too_long": planned.n_too_long, "batches": names,
+        "is_done": n_new == 0 && n_waiting == 0,
+    });
+    job.says(args, &sentence, &object)?;
+    Ok(Ending::Clean)
+}
+
+fn submit(args: &BatchArgs) -> Result<Ending> {
+    let job = Job::read(args)?;
+    let (endpoint, batches) = (job.endpoint()?, Batches::open(&job.folder)?);
+    let handed = block_on(batch::submit(&endpoint, &batches))?;
+    let n_requests: u64 = handed.iter().map(|handed| handed.n_requests).sum();
+    let n_found = handed.iter().filter(|handed| handed.was_there).count();
+    let sentence = match (handed.len(), n_found) {
+        (0, _) => "no batch is planned, so none was submitted".to_owned(),
+        (n, 0) => format!("{n} batches with {n_requests} requests are submitted; next: condenser llm poll --wait"),
+        (n, _) => format!(
+            "{n} batches with {n_requests} requests are submitted, {n_found} of them by an earlier call that was \
+             stopped; next: condenser llm poll --wait"
+        ),
+    };
+    let list: Vec<_> = handed
+        .iter()
+        .map(|handed| {
+            json!({
+                "batch": handed.name, "id": handed.id, "requests": handed.n_requests, "was_there": handed.was_there
+            })
+        })
+        .collect();
+    job.says(args, &sentence, &json!({ "submitted": list, "requests": n_requests }))?;
+    Ok(Ending::Clean)
+}
+
+fn poll(args: &PollArgs) -> Result<Ending> {
+    let (job, every) = (Job::read(&args.batch)?, args.every.map_or(POLL_EVERY, |every| every.0));
+    let (endpoint, batches) = (job.endpoint()?, Batches::open(&job.folder)?);
+    let polled = block_on(async {
+        let mut polled = batch::poll(&endpoint, &batches).await?;
+        while args.wait && polled.iter().any(|batch| !batch.is_ended) {
+            tokio::time::sleep(every).await;
+            let again = batch::poll(&endpoint, &batches).await?;
+            polled.retain(|batch| batch.is_ended);
+            polled.extend(again);
+        }
+        Ok(polled)
+    })?;
+    let refused: Vec<_> = polled.iter().filter_map(|batch| Some((&batch.name, batch.refused.as_ref()?))).collect();
+    let n_ended = polled.iter().filter(|batch| batch.is_ended).count() - refused.len();
+    let n_running = polled.len() - n_ended - refused.len();
+    let (n_done, n_requests) =
+        polled.iter().fold((0, 0), |(done, all), batch| (done + batch.n_done, all + batch.n_requests));
+    let mut sentence = match (n_ended, n_running) {
+        (0, 0) => "no batch is waited for".to_owned(),
+        (n, 0) => format!("{n} batches have ended; next: condenser llm fetch"),
+        (n, m) => format!("{m} batches are at work, {n} have ended; {n_done} of {n_requests} requests are done"),
+    };
+    for (name, why) in &refused {
+        sentence.push_str(&format!("; batch {name} was refused ({why}) and its requests are open again"));
+    }
+    let list: Vec<_> = polled
+        .iter()
+        .map(|batch| {
+            json!({
+                "batch": batch.name, "requests": batch.n_requests, "done": batch.n_done,
+                "has_ended": batch.is_ended, "refused": batch.refused,
+            })
+        })
+        .collect();
+    job.says(&args.batch, &sentence, &json!({ "batches": list, "ended": n_ended, "at_work": n_running }))?;
+    Ok(if refused.is_empty() { Ending::Clean } else { Ending::Failed })
+}
+
+fn fetch(args: &BatchArgs) -> Result<Ending> {
+    let job = Job::read(args)?;
+    let (endpoint, batches, store) = (job.endpoint()?, Batches::open(&job.folder)?, job.store()?);
+    let prices = job.model.prices;
+    let cost = move |usage: &Usage| prices.map(|prices| usage.cost(&prices));
+    let fetched = block_on(batch::fetch(&endpoint, &batches, &store, &cost))?;
+    let receipts: Vec<&Receipt> = fetched.iter().filter_map(|batch| batch.receipt.as_ref()).collect();
+    let sum = |of: fn(&Receipt) -> u64| receipts.iter().map(|receipt| of(receipt)).sum::<u64>();
+    let (n_replies, n_failed, n_open) = (sum(|r| r.n_replies), sum(|r| r.n_failed), sum(|r| r.n_open));
+    let total: Option<f64> = receipts.iter().filter_map(|receipt| receipt.cost).reduce(|a, b| a + b);
+    let mut sentence = if fetched.is_empty() {
+        "no batch has ended since the last time".to_owned()
+    } else {
+        format!(
+            "{} batches are fetched: {n_replies} replies, {n_failed} refused for good, {n_open} open again",
+            receipts.len()
+        )
+    };
+    if let Some(total) = total {
+        sentence.push_str(&format!(", for {total:.4}"));
+    }
+    if let Some(why) = receipts.iter().find_map(|receipt| receipt.trouble.as_ref()) {
+        sentence.push_str(&format!(" (such as: {why})"));
+    }
+    let lost: Vec<_> = fetched.iter().filter_map(|batch| Some((&batch.name, batch.trouble?))).collect();
+    for (name, why) in &lost {
+        sentence.push_str(&format!("; batch {name}: {why}"));
+    }
+    if !receipts.is_empty() {
+        sentence.push_str("; next: condenser llm plan, until nothing is open");
+    }
+    let list: Vec<_> = fetched
+        .iter()
+        .map(|batch| json!({ "batch": batch.name, "receipt": batch.receipt, "trouble": batch.trouble }))
+        .collect();
+    let object = json!({ "batches": list, "replies": n_replies, "failed": n_failed, "open": n_open, "cost": total });
+    job.says(args, &sentence, &object)?;
+    Ok(if lost.is_empty() { Ending::Clean } else { Ending::Failed })
+}
+
+fn status(args: &BatchArgs) -> Result<Ending> {
+    let job = Job::read(args)?;
+    let (batches, store) = (Batches::look(&job.folder).all()?, job.store()?);
+    let lines: Vec<String> = batches
+        .iter()
+        .map(|batch| {
+            let (stage, id) = (&batch.state.stage, batch.state.stage.id().unwrap_or("not at the API"));
+            let more = match stage {
+                Stage::Fetched(Receipt { n_replies, n_failed, n_open, .. }) => {
+                    format!(": {n_replies} replies, {n_failed} refused for good, {n_open} open again")
+                }
+                Stage::Refused { message, .. } => format!(": {message}"),
+                _ => String::new(),
+            };
+            let (name, n_requests) = (&batch.name, batch.state.n_requests);
+            format!("\n{name}  {n_requests} requests  {}  {id}{more}", stage.as_str())
+        })
+        .collect();
+    let sentence = format!("{} batches and {} kept replies{}", batches.len(), store.len(), lines.concat());
+    let list: Vec<_> = batches.iter().map(|batch| json!({ "batch": batch.name, "state": batch.state })).collect();
+    let object = json!({ "batches": list, "replies": store.len(), "lines_passed_over": store.n_skipped() });
+    if args.json {
+        message::result(&format!("{object}\n"))?
+    } else {
+        message::result(&format!("{sentence}\n"))?
+    }
+    Ok(Ending::Clean)
+}
