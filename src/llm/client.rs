@@ -1,12 +1,14 @@
 //! Asks a server over HTTP: limits, timeouts, and requests again after failures that pass. Never logs or shows a key
 //! or a body. Knows the words of an API through `Protocol` only.
 
+mod waits;
+
 use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url, redirect};
 use tokio::sync::watch;
 
@@ -14,42 +16,16 @@ use super::limits::Limits;
 use super::{Completion, Protocol, Refusal, RefusalKind, Usage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{LlmPrices, LlmSettings, Secret};
+use waits::retry_after;
 
-/// Longest wait for a connection: a server on another continent answers in a fraction of it.
-pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// The first wait before a request is tried again; it doubles each time, up to [`MAX_BACKOFF`].
-pub const DEFAULT_FIRST_BACKOFF: Duration = Duration::from_secs(1);
-/// The longest wait before a request is tried again.
-pub const MAX_BACKOFF: Duration = Duration::from_mins(1);
-/// A server is left alone for as long as it says, but no longer than this.
-pub const DEFAULT_MAX_RETRY_AFTER: Duration = Duration::from_mins(2);
+pub use waits::{DEFAULT_CONNECT_TIMEOUT, DEFAULT_FIRST_BACKOFF, DEFAULT_MAX_RETRY_AFTER, MAX_BACKOFF, Patience};
+
 /// Longer replies are no replies of a model.
 const MAX_REPLY: usize = 64 << 20;
 /// Of a response that tells an error only so much is read.
 const MAX_TOLD: usize = 64 << 10;
 /// Bytes of a request per token: an estimate, made good when the reply tells the number.
 const BYTES_PER_TOKEN: usize = 4;
-
-/// How long is waited between requests; tests wait less.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
-    /// See [`DEFAULT_CONNECT_TIMEOUT`].
-    pub connect_timeout: Duration,
-    /// See [`DEFAULT_FIRST_BACKOFF`].
-    pub first_backoff: Duration,
-    /// See [`DEFAULT_MAX_RETRY_AFTER`].
-    pub max_retry_after: Duration,
-}
-
-impl Default for Patience {
-    fn default() -> Self {
-        Self {
-            connect_timeout: DEFAULT_CONNECT_TIMEOUT,
-            first_backoff: DEFAULT_FIRST_BACKOFF,
-            max_retry_after: DEFAULT_MAX_RETRY_AFTER,
-        }
-    }
-}
 
 /// What requests came to.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -353,8 +329,8 @@ impl Client {
     }
 
     async fn wait(&self, call: &Call, refusal: &Refusal, n_failed: usize) {
-        let doubled = 1 << (n_failed - 1).min(16);
-        let backoff = (self.patience.first_backoff * doubled).min(MAX_BACKOFF).mul_f64(jitter(call, n_failed));
+        let body = call.body.as_ref().map_or(&[][..], |(_, body)| &body.0);
+        let backoff = self.patience.backoff(body, n_failed);
         let (told, is_for_all) = match refusal.kind {
             RefusalKind::RateLimited { retry_after } => (retry_after, true),
             RefusalKind::Overloaded { retry_after } => (retry_after, retry_after.is_some()),
@@ -370,90 +346,7 @@ impl Client {
     }
 }
 
-impl Usage {
-    /// All tokens.
-    #[must_use]
-    pub fn tokens(&self) -> u64 {
-        self.input + self.cached + self.cache_written + self.output
-    }
-
-    /// Adds the tokens of another request.
-    pub fn add(&mut self, other: Self) {
-        self.input += other.input;
-        self.cached += other.cached;
-        self.cache_written += other.cache_written;
-        self.output += other.output;
-    }
-
-    /// What they cost.
-    #[must_use]
-    pub fn cost(&self, prices: &LlmPrices) -> f64 {
-        let parts = [
-            (self.input, prices.input),
-            (self.cached, prices.cached_input),
-            (self.cache_written, prices.cache_write),
-            (self.output, prices.output),
-        ];
-        parts.into_iter().map(|(tokens, price)| tokens as f64 / 1e6 * price).sum()
-    }
-}
-
-/// From a half to one and a half; another number for every request and attempt, so that those who failed together do
-/// not come back together.
-fn jitter(call: &Call, n_failed: usize) -> f64 {
-    let mut hasher = blake3::Hasher::new();
-    if let Some((_, body)) = &call.body {
-        hasher.update(&body.0);
-    }
-    hasher.update(&(n_failed as u64).to_le_bytes());
-    let [byte, ..] = *hasher.finalize().as_bytes();
-    0.5 + f64::from(byte) / 255.0
-}
-
-/// The time that a server wants to be left alone: seconds, or a date, which is compared with the server's own clock.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = |name: HeaderName| headers.get(name)?.to_str().ok().map(str::trim);
-    if let Some(ms) = text(HeaderName::from_static("retry-after-ms")).and_then(|text| text.parse::<f64>().ok()) {
-        return Duration::try_from_secs_f64(ms / 1_000.0).ok();
-    }
-    let told = text(RETRY_AFTER)?;
-    if let Ok(seconds) = told.parse::<f64>() {
-        return Duration::try_from_secs_f64(seconds).ok();
-    }
-    let date = |text: &str| httpdate::parse_http_date(text).ok();
-    let (until, now) = (date(told)?, date(text(DATE)?)?);
-    Some(until.duration_since(now).unwrap_or_default())
-}
-
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-
-    use super::retry_after;
-
-    #[test]
-    fn a_server_says_in_three_ways_how_long_it_wants_to_be_left_alone() {
-        let date = "Sun, 06 Nov 1994 08:49:07 GMT";
-        let told = |name: &'static str, value: &'static str| {
-            let mut headers = HeaderMap::new();
-            headers.insert("date", HeaderValue::from_static(date));
-            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
-            retry_after(&headers)
-        };
-        assert_eq!(told("retry-after", "7"), Some(Duration::from_secs(7)));
-        assert_eq!(told("retry-after", "0.5"), Some(Duration::from_millis(500)));
-        assert_eq!(told("retry-after-ms", "250"), Some(Duration::from_millis(250)));
-        assert_eq!(told("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::from_secs(30)));
-        assert_eq!(told("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT"), Some(Duration::ZERO));
-        for odd in ["soon", "-1", "nan", ""] {
-            assert_eq!(told("retry-after", odd), None, "{odd}");
-        }
-    }
 }

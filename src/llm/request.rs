@@ -1,6 +1,7 @@
 //! A request to a model and what came back, before and after the words of an API. Plain data.
 
 use crate::model::Turn;
+use crate::pipeline::LlmPrices;
 
 /// What a model is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,4 +39,32 @@ pub struct Usage {
     pub cache_written: u64,
     /// Tokens of the reply.
     pub output: u64,
+}
+
+impl Usage {
+    /// All tokens.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.input + self.cached + self.cache_written + self.output
+    }
+
+    /// Adds the tokens of another request.
+    pub fn add(&mut self, other: Self) {
+        self.input += other.input;
+        self.cached += other.cached;
+        self.cache_written += other.cache_written;
+        self.output += other.output;
+    }
+
+    /// What they cost.
+    #[must_use]
+    pub fn cost(&self, prices: &LlmPrices) -> f64 {
+        let parts = [
+            (self.input, prices.input),
+            (self.cached, prices.cached_input),
+            (self.cache_written, prices.cache_write),
+            (self.output, prices.output),
+        ];
+        parts.into_iter().map(|(tokens, price)| tokens as f64 / 1e6 * price).sum()
+    }
 }

@@ -285,17 +285,17 @@ async fn chat(words: Words, arrived: &Arrived, shared: &Shared) -> Reply {
         Play::Stall => pending().await,
         Play::StallHalfWay => {
             let body = said("half of this never comes", "stop", None);
-            let half = Bytes::from(body[..body.len() / 2].to_owned());
+            let half = Bytes::from(first_half(&body));
             let pieces = stream::iter([Ok(half)]).chain(stream::pending());
             Reply { status: 200, headers: Vec::new(), length: Some(body.len()), body: pieces.boxed() }
         }
         Play::Truncated => {
             let body = said("half of this never comes", "stop", None);
-            Reply::whole(200, body[..body.len() / 2].to_owned())
+            Reply::whole(200, first_half(&body))
         }
         Play::Broken => {
             let body = said("half of this never comes", "stop", None);
-            let half = Bytes::from(body[..body.len() / 2].to_owned());
+            let half = Bytes::from(first_half(&body));
             let pieces = stream::iter([Ok(half), Err("broken on purpose")]);
             Reply { status: 200, headers: Vec::new(), length: Some(body.len()), body: pieces.boxed() }
         }
@@ -322,6 +322,10 @@ fn texts(content: &Value) -> String {
         Value::Array(blocks) => blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n"),
         _ => String::new(),
     }
+}
+
+fn first_half(text: &str) -> String {
+    text.chars().take(text.chars().count() / 2).collect()
 }
 
 /// A reply in the words of the API; a word is a token.
