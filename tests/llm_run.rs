@@ -403,6 +403,24 @@ fn a_killed_job_pays_again_at_most_for_what_was_under_way() {
 }
 
 #[test]
+fn a_server_that_is_gone_stops_the_job_and_a_better_one_goes_on() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", many(300));
+    // It dies after forty replies.
+    let server = LlmServer::start(|asked| match asked.n {
+        0..40 => Play::text(GOOD),
+        _ => Play::Status(500, vec![], String::new()),
+    });
+    let url = server.base_url();
+    let told = condenser(dir.root(), &args(&url, "openai", &["--llm-retries", "0"])).exits(1);
+    assert!(told.stderr.contains("the model gave no reply") && told.stderr.contains("hint: "), "{}", told.stderr);
+    assert!(server.n_arrived() < 300, "{} requests to a server that is gone", server.n_arrived());
+    let server = LlmServer::playing(vec![Play::text(GOOD)]);
+    run(&dir, &server, "openai", &[]);
+    assert_eq!((server.n_arrived(), count(&dir, "llm_summaries")), (260, 300));
+}
+
+#[test]
 fn costs_are_told_by_the_price_table() {
     let dir = TestDir::new();
     dir.write("in.jsonl", input());

@@ -75,7 +75,7 @@ fn is_in_another_language(answer: &str, source: &str, draft: &str) -> bool {
     let differs = |other: &Info| {
         other.script() != found.script() || other.lang() != found.lang() && is_sure(other) && is_sure(&found)
     };
-    sure(source).is_some_and(|other| differs(&other)) && !sure(draft).is_some_and(|other| !differs(&other))
+    sure(source).is_some_and(|other| differs(&other)) && sure(draft).is_none_or(|other| differs(&other))
 }
 
 /// The identifiers and numbers of `answer` that neither the source nor the draft has.

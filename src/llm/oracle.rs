@@ -16,6 +16,10 @@ use crate::model::{Answer, Ask, NoAnswer};
 use crate::pipeline::Model;
 use crate::pipeline::bridge::Bridge;
 
+/// So many questions in a row without a reply, each asked again as often as was allowed, mean that the server is gone:
+/// what else is asked would only be lost from the run.
+const MAX_FAILURES_IN_A_ROW: u64 = 32;
+
 /// What became of a request, for all who wait for it.
 type Replied = std::result::Result<Completion, Refused>;
 
@@ -45,6 +49,8 @@ struct Inner {
     pending: Mutex<HashMap<ReplyKey, Shared<BoxFuture<'static, Replied>>, FixedState>>,
     n_kept: AtomicU64,
     n_missing: AtomicU64,
+    /// Questions since the last reply that the server failed to answer.
+    n_failed_in_a_row: AtomicU64,
 }
 
 /// What a job asked and what it came to.
@@ -78,6 +84,7 @@ impl Oracle {
             pending: Mutex::default(),
             n_kept: AtomicU64::new(0),
             n_missing: AtomicU64::new(0),
+            n_failed_in_a_row: AtomicU64::new(0),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -132,7 +139,10 @@ impl Oracle {
     async fn ask(&self, ask: &Ask, key: ReplyKey, body: String, max_tokens: usize) -> Result<Answer> {
         let replied = self.inner.clone().request(key, body, max_tokens).await;
         match replied {
-            Ok(completion) => Ok(answer_of(ask, completion)),
+            Ok(completion) => {
+                self.inner.n_failed_in_a_row.store(0, Ordering::Relaxed);
+                Ok(answer_of(ask, completion))
+            }
             Err(Refused::Store(error)) => Err(Error::new(error.kind, error.place.clone(), error.message.clone())),
             Err(Refused::Refusal(refusal)) => match &self.inner.client {
                 _ if refusal.kind == RefusalKind::Closing => {
@@ -140,6 +150,10 @@ impl Oracle {
                 }
                 Some(client) if refusal.is_for_all() => Err(client.error(&refusal)),
                 _ if refusal.kind == RefusalKind::TooLong => Ok(Answer::None(NoAnswer::TooLong)),
+                Some(client) if self.inner.is_gone(&refusal) => {
+                    let hint = "see whether it runs; what was committed and every reply stay, the same command goes on";
+                    Err(client.error(&refusal).hinting(hint))
+                }
                 _ => {
                     tracing::warn!(refusal.message, "a question has no answer; the engine's own text is used");
                     Ok(Answer::None(NoAnswer::Failed))
@@ -181,6 +195,11 @@ impl Inner {
                 Ok(Found::Answer(Answer::None(NoAnswer::Offline)))
             }
         }
+    }
+
+    /// Whether a refusal is one too many of those that come of the server, not of the question.
+    fn is_gone(&self, refusal: &Refusal) -> bool {
+        refusal.is_passing() && self.n_failed_in_a_row.fetch_add(1, Ordering::Relaxed) + 1 >= MAX_FAILURES_IN_A_ROW
     }
 
     /// The reply to a request. It is a task of its own: it goes on when those who wait for it are gone.
