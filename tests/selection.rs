@@ -1,6 +1,6 @@
 //! Which messages are kept for what later ones need, and which give way to a correction.
 
-use condenser::model::{Action, EngineOptions, Reason};
+use condenser::model::{Action, EngineOptions, PreservePattern, Reason};
 use condenser::stage::{Plan, Profiles, Stage, Supersede, View, classify::Depth, compute_importance};
 use serde_json::json;
 

@@ -14,6 +14,7 @@ mod budgets;
 mod classify;
 mod cli;
 mod compaction;
+mod consult;
 mod corpora;
 mod crash;
 mod damage;

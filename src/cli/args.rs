@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use condenser::io::store::Stores;
 use condenser::model::{EngineArgs, ShapeName};
-use condenser::pipeline::{JobArgs, Seconds, Shard};
+use condenser::pipeline::{JobArgs, LlmMode, Seconds, Shard};
 
 /// Compresses corpora of chat and agent transcripts, provably lossless.
 #[derive(Debug, Parser)]
@@ -79,6 +79,9 @@ pub(crate) struct RunArgs {
     /// a text. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Whether the model may be asked; goes before the file.
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub(crate) llm: Option<LlmMode>,
     /// Run nothing: print the job with all defaults, list its inputs, and estimate memory, disk and time from a sample.
     #[arg(long)]
     pub(crate) dry_run: bool,

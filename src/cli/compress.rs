@@ -182,6 +182,7 @@ pub(super) fn context(
     let bridge = Bridge::new(settings.threads)?;
     Ok(Context {
         engine,
+        model: None,
         options: settings.options.clone(),
         limits: ResourceLimits::new(settings.memory, bridge.threads()),
         bridge,

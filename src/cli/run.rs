@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use clap::ValueEnum;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::Place;
 use condenser::io::{Run, expand};
@@ -13,7 +14,11 @@ use super::{Ending, compaction, compress, dry_run, message, report, settled, sto
 
 /// Runs the command.
 pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
-    let settings = read(&args.job, &args.set)?;
+    let mut sets = args.set.clone();
+    if let Some(mode) = args.llm.and_then(|mode| mode.to_possible_value()) {
+        sets.push(format!("llm.mode={}", mode.get_name()));
+    }
+    let settings = read(&args.job, &sets)?;
     if args.dry_run {
         return dry_run::run(&settings);
     }

@@ -1,7 +1,7 @@
 //! Puts the output together in the order of the input: kept messages by reference, replacements where their
 //! first source stood, and a decision for every message. Every input message is in exactly one output message.
 
-use crate::model::{Action, Decision, NewBody, Output, Replacement};
+use crate::model::{Action, Decision, NewBody, Output, Reason, Replacement};
 use crate::stage::{Plan, View};
 
 use super::unit::{Filled, State, Unit};
@@ -43,15 +43,7 @@ pub(super) fn assemble(view: &View<'_>, plan: &Plan, mut units: Vec<Unit>) -> As
 }
 
 impl Assembled {
-    fn decide(
-        &mut self,
-        view: &View<'_>,
-        plan: &Plan,
-        index: usize,
-        action: Action,
-        reason: crate::model::Reason,
-        chars_out: usize,
-    ) {
+    fn decide(&mut self, view: &View<'_>, plan: &Plan, index: usize, action: Action, reason: Reason, chars_out: usize) {
         self.decisions.push(Decision {
             index,
             action,

@@ -134,7 +134,7 @@ fn with_context(filler: &Filler<'_>, filled: &Filled, members: &[usize], definit
             draft.quote(words);
         }
         draft.say("] ");
-        draft.append(old);
+        draft.lead(old);
         Some(filler.filled(draft, filled.action, filled.reason, filled.provenance.clone())).filter(is_shorter)
     })
 }

@@ -170,6 +170,12 @@ impl<'a> Filler<'a> {
         members.iter().filter_map(spoken).collect()
     }
 
+    /// The text at `part` of a content list, with its speaker.
+    pub(super) fn part(&self, index: usize, part: usize) -> Option<Spoken<'a>> {
+        let (_, view) = self.view.text_parts(index).find(|(other, _)| *other == part)?;
+        Some(Spoken { view, voice: self.voice(index), hints: self.advice.hints(index, part) })
+    }
+
     /// How the text for `n_messages` is wrapped.
     pub(super) fn wrap(&self, provenance: &Provenance, n_messages: usize) -> Wrap {
         let embedded_id = self.options().embed_summary_id.then(|| provenance.summary_id.clone());

@@ -4,6 +4,7 @@
 mod advice;
 mod assemble;
 mod budget;
+mod checks;
 mod context;
 mod count;
 mod fill;
@@ -11,13 +12,14 @@ mod guard;
 mod ids;
 mod metrics;
 mod plan;
+mod summaries;
 mod unit;
 mod write;
 
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::model::{Answers, Ask, Condensed, Conversation, EngineOptions, Reason, Tokenizer};
+use crate::model::{Answers, Ask, Condensed, Consult, Conversation, EngineOptions, Reason, Tokenizer};
 use crate::stage::classify::Depth;
 use crate::stage::{Plan, Profiles, Stage, View};
 use crate::summary::{Adapter, EntropyScorer, TokenClassifier, adapters};
@@ -148,11 +150,11 @@ impl Engine {
         answers: &Answers,
         asks: &mut Vec<Ask>,
     ) -> Condensed {
-        let _ = (answers, asks);
+        let mut consult = Consult::new(answers, asks);
         scratch.profiles.measure(conversation);
         let n_tokens = self.count.messages(&self.view(conversation, &scratch.profiles));
         let total: usize = n_tokens.iter().sum();
-        let mut plan = self.plan(conversation, scratch, total);
+        let mut plan = self.plan(conversation, scratch, total, &mut consult);
         let view = self.view(conversation, &scratch.profiles);
         let names = Names::new(conversation);
         let task = task_of(conversation);
@@ -168,22 +170,33 @@ impl Engine {
             adapters: &self.plugins.adapters,
             n_tokens: &n_tokens,
         };
-        let (units, budget) = match self.options.token_budget {
+        let (mut units, budget) = match self.options.token_budget {
             None => (budget::unlimited(&mut filler, &mut plan), None),
             Some(max_tokens) => {
                 let (units, outcome) = budget::meet(&mut filler, &mut plan, max_tokens, &mut scratch.meter);
                 (units, Some(outcome))
             }
         };
+        summaries::fill(&mut filler, &mut plan, &mut units, &mut consult);
+        plan.file_notes();
         let assembled = assemble(&view, &plan, units);
         let mut metrics = scratch.meter.measure(&view, &assembled, total, &mut scratch.lexer);
         metrics.budget = budget;
         metrics.counts.scorer_fallbacks = advice.n_fallbacks;
+        metrics.counts.llm_classified = consult.n_rulings;
+        metrics.counts.llm_summaries = consult.n_summaries;
+        metrics.counts.llm_fallbacks = consult.n_fallbacks;
         Condensed { messages: assembled.messages, decisions: assembled.decisions, metrics }
     }
 
     /// A claim on every message.
-    fn plan(&self, conversation: &Conversation<'_>, scratch: &mut Scratch, n_tokens: usize) -> Plan {
+    fn plan(
+        &self,
+        conversation: &Conversation<'_>,
+        scratch: &mut Scratch,
+        n_tokens: usize,
+        consult: &mut Consult<'_>,
+    ) -> Plan {
         let n_messages = conversation.messages.len();
         if n_tokens < self.options.compression_threshold {
             return plan::keep_all(n_messages, Reason::BelowThreshold);
@@ -202,7 +215,7 @@ impl Engine {
             if stage.needs_text() {
                 scratch.profiles.lex(conversation);
             }
-            stage.claim(&self.view(conversation, &scratch.profiles), &mut plan);
+            stage.claim_with(&self.view(conversation, &scratch.profiles), &mut plan, consult);
         }
         plan
     }

@@ -7,7 +7,7 @@ use crate::model::{EngineOptions, Reason};
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{
     Adapt, Chain, Claim, Cluster, Dedup, Detect, Detector, GroupProse, KeepImportant, KeepPatterns, KeepReferenced,
-    NearDedup, Plan, Prepass, Protect, SplitCode, Stage, Supersede,
+    NearDedup, Plan, Prepass, Protect, Rule, SplitCode, Stage, Supersede,
 };
 use crate::summary::{Adapter, pays};
 use crate::text::TextView;
@@ -29,6 +29,7 @@ pub(super) fn stages(options: &EngineOptions, adapters: &[Arc<dyn Adapter>]) -> 
         Box::new(NearDedup),
         Box::new(Supersede),
         Box::new(KeepImportant),
+        Box::new(Rule),
         Box::new(Prepass),
         Box::new(Adapt::new(adapters.iter().map(detector).collect())),
         Box::new(SplitCode),

@@ -62,3 +62,10 @@ impl Unit {
         }
     }
 }
+
+impl Filled {
+    /// Characters of the provenance that is written into the message.
+    pub(super) fn n_metadata(&self) -> usize {
+        self.metadata.as_deref().map_or(0, |json| json.chars().count())
+    }
+}

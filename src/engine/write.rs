@@ -101,7 +101,5 @@ pub(super) fn one_text(
     {
         return None;
     }
-    Some(
-        body.map_or_else(|| summarize(&[*spoken], wrap, style, None), |body| Proposal::summary(body, wrap, Vec::new())),
-    )
+    Some(body.map_or_else(|| summarize(&[*spoken], wrap, style, None), |body| Proposal::unlisted(body, wrap)))
 }

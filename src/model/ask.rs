@@ -155,6 +155,37 @@ impl Answers {
     }
 }
 
+/// A conversation with a model in which every question is put once: answers that are known, and questions that are
+/// open.
+#[derive(Debug)]
+pub struct Consult<'a> {
+    answers: &'a Answers,
+    asks: &'a mut Vec<Ask>,
+    /// Messages that a model ruled on.
+    pub n_rulings: usize,
+    /// Texts that a model wrote.
+    pub n_summaries: usize,
+    /// Questions without a usable answer.
+    pub n_fallbacks: usize,
+}
+
+impl<'a> Consult<'a> {
+    /// With the answers so far; what is still to be asked goes to `asks`.
+    #[must_use]
+    pub fn new(answers: &'a Answers, asks: &'a mut Vec<Ask>) -> Self {
+        Self { answers, asks, n_rulings: 0, n_summaries: 0, n_fallbacks: 0 }
+    }
+
+    /// What became of `ask`; `None` when it is open, and from now on it is among the open ones.
+    pub fn ask(&mut self, ask: Ask) -> Option<&'a Answer> {
+        let answer = self.answers.get(&ask);
+        if answer.is_none() {
+            self.asks.push(ask);
+        }
+        answer
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Ask, CompactionAsk, SummaryAsk, Turn};

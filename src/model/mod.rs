@@ -13,7 +13,7 @@ mod presets;
 mod provenance;
 mod reject;
 
-pub use ask::{Answer, Answers, Ask, AskId, CompactionAsk, NoAnswer, SummaryAsk, Turn};
+pub use ask::{Answer, Answers, Ask, AskId, CompactionAsk, Consult, NoAnswer, SummaryAsk, Turn};
 pub use choices::{
     AdapterName, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode,
     EntropySource, PreservePattern, ProvenancePlace, Strategy, Summarizer, SummaryMode, Tokenizer,

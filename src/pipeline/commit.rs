@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DatasetShape, Slice, Table, TableInput};
+use super::{DatasetShape, LlmOptions, Slice, Table, TableInput};
 use crate::model::{EngineOptions, ShapeName};
 
 /// Version of the layout of run directories.
@@ -31,6 +31,9 @@ pub struct JobOptions {
     /// BLAKE3 of the file that `tokenizer` names, in hex.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokenizer_blake3: Option<String>,
+    /// The model that the engine asks; nothing when it asks none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub llm: Option<LlmOptions>,
     /// How tables are written.
     pub format: ConversationFormat,
     /// The shape of all records; `null` when it is found out per file.

@@ -12,8 +12,8 @@ use super::admission::Admission;
 use super::bridge::Bridge;
 use super::part::{Done, Failure, Shared, failure_of_source, run_part, too_many};
 use super::{
-    Commit, Condense, ConversationFormat, Corpus, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Observer, PartSink,
-    PartStart, Plan, PlannedPart, Progress, Shard, Sink, Slice, Table, Totals,
+    Commit, Condense, ConversationFormat, Corpus, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Model, Observer,
+    PartSink, PartStart, Plan, PlannedPart, Progress, Shard, Sink, Slice, Table, Totals,
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -58,6 +58,8 @@ pub enum MaxRejects {
 pub struct Context {
     /// Compresses one conversation.
     pub engine: Arc<dyn Condense>,
+    /// Who answers the engine's questions; `None` when it has none to ask.
+    pub model: Option<Arc<dyn Model>>,
     /// What decides about the output.
     pub options: JobOptions,
     /// The workers.

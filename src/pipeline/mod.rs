@@ -7,6 +7,7 @@ mod batch;
 pub mod bridge;
 mod commit;
 mod compress;
+mod consulted;
 mod job;
 mod older;
 mod part;
@@ -32,8 +33,10 @@ pub use commit::{
 };
 pub use compress::{Context, MaxRejects, Outcome, ResourceLimits, batch_bytes, commit_path, compress, finish};
 pub use job::{
-    CompactionArgs, DEFAULT_MEMORY, DatasetArgs, DatasetShape, JobArgs, JobKind, JobSettings, LoadedTokenizer,
-    ProgressMode, ReportArgs, Seconds, Secret, Size, StoreArgs, Target, load_tokenizer, parse_size, read_job,
+    CompactionArgs, DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, DEFAULT_MEMORY, DatasetArgs,
+    DatasetShape, JobArgs, JobKind, JobSettings, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider,
+    LlmSettings, LoadedTokenizer, ProgressMode, ReportArgs, Seconds, Secret, Size, StoreArgs, Target, Temperature,
+    load_tokenizer, parse_size, read_job,
 };
 pub use plan::{DEFAULT_SPLIT_BYTES, Plan, PlannedInput, PlannedPart, Shard, Slice};
 pub use ports::{

@@ -11,11 +11,12 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::admission::{Admission, stopped};
 use super::bridge::{Bridge, guard};
+use super::consulted::Consulted;
 use super::record::Recipe;
 use super::work::{Task, encode_batch};
 use super::{Batch, Context, EncodedBatch, MaxRejects, PartSink, Progress, Proof, Source, SourceDigest, Totals};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::ShapeName;
+use crate::model::{Answers, Ask, AskId, ShapeName};
 use crate::shape;
 
 /// Why a part was not done.
@@ -125,24 +126,61 @@ async fn work_all(
         Ok(Some(((admitted, shape), (batches, shape))))
     })
     .map_ok(|(admitted, shape)| {
-        let (engine, source, options) = (context.engine.clone(), source.clone(), &context.options);
-        let (format, trace, verbatim_map) = (options.format, options.trace, options.verbatim_map);
-        let dataset = options.dataset;
-        let place = match &admitted.batch {
-            Batch::Lines(lines) => format!("{source}: byte {}", lines.offset),
-            Batch::Rows(rows) => format!("{source}: row {}", rows.first_row),
-        };
-        context.bridge.run(place, move || {
-            let recipe = Recipe { engine: &*engine, format, shape, forced: forced.is_some() };
-            let task = Task { recipe, source: &source, trace, verbatim_map, dataset };
-            let encoded = encode_batch(&task, &admitted.batch)?;
+        let work = Work { context, source: source.clone(), shape, forced: forced.is_some() };
+        async move {
             let Admitted { batch, stored_bytes, permit } = admitted;
-            Ok(Worked { encoded, bytes: batch.n_bytes() as u64, stored_bytes, permit })
-        })
+            let bytes = batch.n_bytes() as u64;
+            let encoded = work.batch(Arc::new(batch)).await?;
+            Ok(Worked { encoded, bytes, stored_bytes, permit })
+        }
     })
     .try_buffered(n_in_flight)
     .try_for_each(|worked| async { results.send(worked).await.map_err(|_| stopped()) })
     .await
+}
+
+/// How the batches of a part are worked on.
+struct Work<'c> {
+    context: &'c Context,
+    source: Arc<str>,
+    shape: Option<ShapeName>,
+    forced: bool,
+}
+
+impl Work<'_> {
+    /// What a batch becomes. Where a model is asked, the batch goes over the bridge again with each round of answers,
+    /// until nothing is open.
+    async fn batch(&self, batch: Arc<Batch>) -> Result<EncodedBatch> {
+        let mut answers = Arc::new(Answers::default());
+        loop {
+            let (encoded, asks) = self.encode(batch.clone(), answers.clone()).await?;
+            let Some(model) = self.context.model.as_ref().filter(|_| !asks.is_empty()) else { return Ok(encoded) };
+            drop(encoded);
+            let ids: Vec<AskId> = asks.iter().map(Ask::id).collect();
+            let found = model.answer(asks).await?;
+            let known = Arc::make_mut(&mut answers);
+            ids.into_iter().zip(found).for_each(|(id, answer)| known.insert(id, answer));
+        }
+    }
+
+    async fn encode(&self, batch: Arc<Batch>, answers: Arc<Answers>) -> Result<(EncodedBatch, Vec<Ask>)> {
+        let (engine, source) = (self.context.engine.clone(), self.source.clone());
+        let options = &self.context.options;
+        let (format, trace, verbatim_map) = (options.format, options.trace, options.verbatim_map);
+        let (dataset, shape, forced) = (options.dataset, self.shape, self.forced);
+        let place = match &*batch {
+            Batch::Lines(lines) => format!("{source}: byte {}", lines.offset),
+            Batch::Rows(rows) => format!("{source}: row {}", rows.first_row),
+        };
+        let encode = move || {
+            let consulted = Consulted::new(&*engine, &answers);
+            let recipe = Recipe { engine: &consulted, format, shape, forced };
+            let task = Task { recipe, source: &source, trace, verbatim_map, dataset };
+            let encoded = encode_batch(&task, &batch)?;
+            Ok((encoded, consulted.open()))
+        };
+        self.context.bridge.run(place, encode).await
+    }
 }
 
 /// The shape of the first line that has one.

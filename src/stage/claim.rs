@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Content, Conversation, EngineOptions, FlowKind, Part, Reason};
+use crate::model::{Consult, Content, Conversation, EngineOptions, FlowKind, Part, Reason};
 use crate::text::{Cut, Lexed, Lexer, TextView};
 
 use super::classify::{Depth, Verdict};
@@ -19,6 +19,11 @@ pub trait Stage: std::fmt::Debug + Send + Sync {
     }
     /// Claims messages. Never fails, does no IO, writes no text.
     fn claim(&self, view: &View<'_>, plan: &mut Plan);
+    /// The same with what a model says; for as long as a question is open the stage claims nothing for it.
+    fn claim_with(&self, view: &View<'_>, plan: &mut Plan, consult: &mut Consult<'_>) {
+        let _ = consult;
+        self.claim(view, plan);
+    }
 }
 
 /// What a stage sees.
@@ -235,6 +240,10 @@ pub struct Plan {
     pub cuts: Vec<(usize, Vec<Cut>)>,
     /// How much later messages depend on each, 0 to 1; empty unless importance was asked for.
     pub importance: Vec<f64>,
+    /// Messages that are summarised although the rules would keep their structure, ascending.
+    pub overruled: Vec<usize>,
+    /// What became of questions to a model, by message; stands among the details of its decision.
+    pub notes: Vec<(usize, Reason)>,
 }
 
 impl Plan {
@@ -278,6 +287,12 @@ impl Plan {
             claim => {
                 claim.get_or_insert(Claim::Keep(reason));
             }
+        }
+    }
+    /// Moves the notes to the verdicts of their messages.
+    pub fn file_notes(&mut self) {
+        for (index, reason) in self.notes.drain(..) {
+            self.verdicts[index].reasons.push(reason);
         }
     }
     /// Claims a free message for `claim`, which is no group; the first claim wins.

@@ -23,6 +23,9 @@ impl Stage for Detect {
             if let Some(text) = single {
                 plan.verdicts[index] = judge(&text, if large { Depth::Explain } else { view.depth });
             }
+            if plan.overruled.binary_search(&index).is_ok() {
+                continue;
+            }
             if !large && plan.verdicts[index].is_hard() {
                 plan.keep(index, Reason::HardT0);
             } else if !large && single.is_some_and(|text| is_json(text.text)) {

@@ -16,6 +16,7 @@ mod prepass;
 mod protect;
 mod recompact;
 mod referenced;
+mod ruling;
 mod split_code;
 mod talk;
 
@@ -35,4 +36,5 @@ pub use prepass::Prepass;
 pub use protect::Protect;
 pub use recompact::Recompact;
 pub use referenced::KeepReferenced;
+pub use ruling::Rule;
 pub use split_code::SplitCode;

@@ -86,8 +86,9 @@ pub(super) fn budget_of_view(view: &TextView<'_>) -> usize {
     budget(view.counts.chars as usize, n_facts)
 }
 
-/// The budget of one text.
-pub(super) fn budget_of(spoken: &Spoken<'_>, style: Style) -> usize {
+/// Characters that the summary of `spoken` may take.
+#[must_use]
+pub fn budget_of(spoken: &Spoken<'_>, style: Style) -> usize {
     let budget = budget_of_view(&spoken.view);
     if style.factor().is_some() {
         return style.of(budget);

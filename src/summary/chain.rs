@@ -56,8 +56,7 @@ pub fn chain(kind: FlowKind, texts: &[Spoken<'_>], wrap: &Wrap, style: Style) ->
         body.say(if kind == FlowKind::Request { " → confirmed" } else { " (confirmed)" });
     }
     let entities = entities(texts, &body.text);
-    body.say(&marker::chain_suffix(texts.len(), kind));
-    Some(Proposal::summary(body, &Wrap { n_messages: 1, ..wrap.clone() }, entities))
+    Some(Proposal::summary(body, wrap, entities).counted(marker::chain_suffix(texts.len(), kind)))
 }
 
 /// A way to tell a message.

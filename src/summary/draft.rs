@@ -15,6 +15,17 @@ pub struct Draft {
     pub quotes: Vec<Range<usize>>,
     /// Byte ranges of `text` that list entities.
     pub entities: Vec<Range<usize>>,
+    /// Where another could write; `None` when nobody else can.
+    pub slot: Option<Slot>,
+}
+
+/// The body of a summary, which a model may write in place of the engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slot {
+    /// Byte range of the draft's text.
+    pub body: Range<usize>,
+    /// Facts that the body does not show are listed behind it, where there is room.
+    pub is_listed: bool,
 }
 
 /// How a summary is wrapped.
@@ -47,13 +58,23 @@ impl Draft {
         self.quotes.push(start..self.text.len());
     }
 
-    /// Appends another draft.
+    /// Appends another draft, without its slot.
     pub fn append(&mut self, other: &Self) {
         let offset = self.text.len();
         let shift = |range: &Range<usize>| range.start + offset..range.end + offset;
         self.text.push_str(&other.text);
         self.quotes.extend(other.quotes.iter().map(shift));
         self.entities.extend(other.entities.iter().map(shift));
+    }
+
+    /// Appends the draft that this one is the beginning of, with its slot.
+    pub fn lead(&mut self, other: &Self) {
+        let offset = self.text.len();
+        self.append(other);
+        self.slot = other.slot.as_ref().map(|Slot { body, is_listed }| Slot {
+            body: body.start + offset..body.end + offset,
+            is_listed: *is_listed,
+        });
     }
 
     /// Characters of the whole text.
@@ -67,40 +88,80 @@ impl Draft {
 #[derive(Debug, Clone)]
 pub struct Proposal {
     body: Draft,
-    entities: Vec<String>,
-    /// `None` for a body that stands by itself.
-    wrap: Option<Wrap>,
+    /// Facts that are listed behind the body; `None` for a body that lists them itself.
+    entities: Option<Vec<String>>,
+    /// What is around the body; `None` for a body that stands by itself.
+    frame: Option<Frame>,
+}
+
+#[derive(Debug, Clone)]
+struct Frame {
+    start: String,
+    suffix: String,
 }
 
 impl Proposal {
     /// A summary: `[summary: <body><merge><entities>]`, without its entities where that is too long.
     #[must_use]
     pub fn summary(body: Draft, wrap: &Wrap, entities: Vec<String>) -> Self {
-        Self { body, entities, wrap: Some(wrap.clone()) }
+        Self { entities: Some(entities), ..Self::unlisted(body, wrap) }
+    }
+
+    /// A summary that is all facts, or lines of which none may be shown without the others: nothing is listed.
+    #[must_use]
+    pub fn unlisted(body: Draft, wrap: &Wrap) -> Self {
+        let start = marker::summary_start(wrap.embedded_id.as_deref());
+        let frame = Frame { start, suffix: marker::merge_suffix(wrap.n_messages) };
+        Self { body, entities: None, frame: Some(frame) }
     }
 
     /// A text that is complete.
     #[must_use]
     pub fn complete(body: Draft) -> Self {
-        Self { body, entities: Vec::new(), wrap: None }
+        Self { body, entities: None, frame: None }
+    }
+
+    /// The same summary with another count of its messages than that of merged ones.
+    #[must_use]
+    pub fn counted(mut self, suffix: String) -> Self {
+        if let Some(frame) = &mut self.frame {
+            frame.suffix = suffix;
+        }
+        self
+    }
+
+    /// What a model wrote, in the slot of `draft`: what is around it stays, and the facts that it does not show are
+    /// `entities`. `None` when there is no slot.
+    #[must_use]
+    pub fn answered(draft: &Draft, answer: &str, entities: Vec<String>) -> Option<Self> {
+        let Slot { body, is_listed } = draft.slot.as_ref()?;
+        let list = draft.entities.iter().find(|range| range.start >= body.end);
+        let end = list.map_or(draft.text.len() - 1, |list| list.start - marker::ENTITIES.len());
+        let frame = Frame {
+            start: draft.text.get(..body.start)?.to_owned(),
+            suffix: draft.text.get(body.end..end)?.to_owned(),
+        };
+        let mut body = Draft::default();
+        body.quote_exact(answer);
+        Some(Self { body, entities: is_listed.then_some(entities), frame: Some(frame) })
     }
 
     /// The fullest form whose number of characters `fits`.
     pub fn accept(self, fits: impl Fn(usize) -> bool) -> Option<Draft> {
         let n_chars = self.body.n_chars();
-        let Some(wrap) = &self.wrap else { return fits(n_chars).then_some(self.body) };
-        let start = marker::summary_start(wrap.embedded_id.as_deref());
-        let merge = marker::merge_suffix(wrap.n_messages);
-        let entities = self.entities.join(", ");
-        let plain = start.len() + n_chars + merge.len() + 1;
+        let Some(frame) = self.frame else { return fits(n_chars).then_some(self.body) };
+        let entities = self.entities.as_ref().map(|entities| entities.join(", ")).unwrap_or_default();
+        let plain = frame.start.chars().count() + n_chars + frame.suffix.chars().count() + 1;
         let full = plain + if entities.is_empty() { 0 } else { marker::ENTITIES.len() + entities.chars().count() };
         let with_entities = full > plain && fits(full);
         if !with_entities && !fits(plain) {
             return None;
         }
-        let mut out = Draft { text: start, ..Draft::default() };
+        let start = frame.start.len();
+        let mut out = Draft { text: frame.start, ..Draft::default() };
         out.append(&self.body);
-        out.say(&merge);
+        out.slot = Some(Slot { body: start..out.text.len(), is_listed: self.entities.is_some() });
+        out.say(&frame.suffix);
         if with_entities {
             out.say(marker::ENTITIES);
             let start = out.text.len();

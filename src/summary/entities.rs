@@ -22,7 +22,8 @@ struct Candidate<'a> {
 }
 
 /// The most telling facts of `texts` that `visible` does not contain: one per 200 characters of source, 3 to 15.
-pub(super) fn entities(texts: &[Spoken<'_>], visible: &str) -> Vec<String> {
+#[must_use]
+pub fn entities(texts: &[Spoken<'_>], visible: &str) -> Vec<String> {
     let n_chars: usize = texts.iter().map(|text| text.view.counts.chars as usize).sum();
     let cap = ((n_chars + 100) / 200).clamp(3, 15);
     let mut budget = n_chars / MAX_SHARE;

@@ -26,11 +26,12 @@ mod tokens;
 mod topic;
 
 pub use adapters::{Adapter, Wanted, adapters, pays};
-pub use budget::{Style, budget};
+pub use budget::{Style, budget, budget_of};
 pub use chain::chain;
 pub use code::split_code;
 pub use discourse::{DEFAULT_MAX_DEPTH, Edu, score_edus, segment_edus, select_edus};
-pub use draft::{Draft, Proposal, Wrap};
+pub use draft::{Draft, Proposal, Slot, Wrap};
+pub use entities::entities;
 pub use hints::{Hints, UnitScores};
 pub use outline::outline;
 pub use plugins::{

@@ -26,7 +26,7 @@ const MAX_STUB_ENTITIES: usize = 10;
 #[must_use]
 pub fn summarize(texts: &[Spoken<'_>], wrap: &Wrap, style: Style, max_chars: Option<usize>) -> Proposal {
     if style.depth == CompressionDepth::Aggressive {
-        return Proposal::summary(stub(texts, style), wrap, Vec::new());
+        return Proposal::unlisted(stub(texts, style), wrap);
     }
     let mut body = Draft::default();
     let mut shown = Keys::default();

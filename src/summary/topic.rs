@@ -56,9 +56,7 @@ pub fn topic(texts: &[Spoken<'_>], wrap: &Wrap, style: Style) -> Proposal {
         }
     }
     let entities = entities(texts, &body.text);
-    body.say(&marker::topic_suffix(texts.len()));
-    let wrap = Wrap { n_messages: 1, ..wrap.clone() };
-    Proposal::summary(body, &wrap, entities)
+    Proposal::summary(body, wrap, entities).counted(marker::topic_suffix(texts.len()))
 }
 
 /// How a speaker is named.

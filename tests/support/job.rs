@@ -96,6 +96,7 @@ pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, bat
     let options = JobOptions {
         engine: engine.options().clone(),
         tokenizer_blake3: None,
+        llm: None,
         format,
         shape: None,
         messages_column: None,
@@ -109,6 +110,7 @@ pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, bat
     };
     Context {
         engine,
+        model: None,
         options,
         bridge: Bridge::new(2).expect("threads start"),
         limits: ResourceLimits::new(64 << 20, 2),

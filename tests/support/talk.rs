@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use condenser::engine::{Engine, Scratch};
 use condenser::model::{
-    Action, Condensed, Content, Decision, EngineOptions, Message, Metrics, NewBody, Output, Part, ProvenancePlace,
-    Reason, Role, ShapeName, marker,
+    Action, Answers, Ask, Condensed, Content, Decision, EngineOptions, Message, Metrics, NewBody, Output, Part,
+    ProvenancePlace, Reason, Role, ShapeName, marker,
 };
 use condenser::shape;
 use condenser::stage::Stage;
@@ -93,9 +93,15 @@ pub fn compress_staged(record: &str, stages: Vec<Box<dyn Stage>>) -> Done {
 
 #[track_caller]
 pub fn compress_with(record: &str, engine: &Engine) -> Done {
+    compress_consulted(record, engine, &Answers::default(), &mut Vec::new())
+}
+
+/// With the answers of a model; what is open goes to `asks`.
+#[track_caller]
+pub fn compress_consulted(record: &str, engine: &Engine, answers: &Answers, asks: &mut Vec<Ask>) -> Done {
     let shape = shape::detect(record).unwrap_or(ShapeName::Openai);
     let decoded = shape::decode(record, shape, "talk").unwrap_or_else(|reject| panic!("{reject:?}: {record}"));
-    let condensed = engine.condense(&decoded.conversation, &mut Scratch::default());
+    let condensed = engine.consult(&decoded.conversation, &mut Scratch::default(), answers, asks);
     let provenance = engine.options().provenance;
     check_invariants(&decoded, &condensed, provenance);
     check_budget(&condensed.metrics, engine.options());

@@ -1,6 +1,7 @@
 //! A job as it was written: the keys of job files and the flags of the command line, declared once. Everything may
 //! be left out here; what holds in the end is `JobSettings`. Knows no file: text comes in, settings go out.
 
+mod llm;
 mod read;
 mod settle;
 mod store;
@@ -13,6 +14,10 @@ use serde::{Deserialize, Serialize};
 use super::{ConversationFormat, MaxRejects};
 use crate::model::{EngineArgs, ShapeName};
 
+pub use llm::{
+    DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices,
+    LlmProvider, LlmSettings, Temperature,
+};
 pub use read::read_job;
 pub use settle::{DEFAULT_MEMORY, JobSettings, Target};
 pub use store::{Secret, StoreArgs};
@@ -107,6 +112,10 @@ pub struct JobArgs {
     #[arg(skip)]
     #[serde(skip_serializing_if = "is_empty")]
     pub report: ReportArgs,
+    /// The model that the engine asks, when it is told to ask one.
+    #[command(flatten)]
+    #[serde(skip_serializing_if = "is_empty")]
+    pub llm: LlmArgs,
     /// Access to object stores; goes before the environment. The only place for `${NAME}`.
     #[arg(skip)]
     #[serde(skip_serializing_if = "is_empty")]

@@ -8,7 +8,7 @@ use super::JobArgs;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The tables of a job file.
-const TABLES: [&str; 5] = ["engine", "dataset", "compaction", "report", "store"];
+const TABLES: [&str; 6] = ["engine", "dataset", "compaction", "report", "llm", "store"];
 /// The only table whose texts may name variables of the environment.
 const STORE: &str = "store";
 /// Below this likeness (Jaro-Winkler, 0 to 1) a name is no guess any more.

@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use toml::{Table, Value};
 
+use super::llm::asks_a_model;
 use super::tokenizer::load_tokenizer;
-use super::{DatasetArgs, DatasetShape, JobArgs, JobKind, ProgressMode, Seconds, Size, StoreArgs};
+use super::{
+    DatasetArgs, DatasetShape, JobArgs, JobKind, LlmArgs, LlmSettings, ProgressMode, Seconds, Size, StoreArgs,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EngineOptions, ProvenancePlace};
 use crate::pipeline::{
@@ -53,6 +56,8 @@ pub struct JobSettings {
     pub store_timeout: Option<Seconds>,
     /// How often a request is tried again; `None` for the default.
     pub store_retries: Option<usize>,
+    /// The model that is asked; `None` when none is.
+    pub llm: Option<LlmSettings>,
     /// Access to object stores, with secrets.
     pub store: StoreArgs,
 }
@@ -128,13 +133,14 @@ impl JobArgs {
             error.place = format!("engine.{}", error.place);
             error
         })?;
+        let llm = self.llm.settle(&engine, environment)?;
         Ok(JobSettings {
             kind,
             target,
             inputs: self.inputs,
             options: JobOptions {
-                engine,
                 tokenizer_blake3: None,
+                llm: llm.as_ref().filter(|_| asks_a_model(&engine)).map(|llm| llm.options.clone()),
                 format,
                 shape: self.shape,
                 messages_column: self.messages_column,
@@ -149,6 +155,7 @@ impl JobArgs {
                 },
                 measure_only: kind == JobKind::Report,
                 dataset: if kind == JobKind::Dataset { Some(self.dataset.settle()?) } else { None },
+                engine,
             },
             counter: None,
             memory: self.memory.map_or(DEFAULT_MEMORY, |size| size.0),
@@ -160,6 +167,7 @@ impl JobArgs {
             json: self.report.json.unwrap_or_default(),
             store_timeout: self.store_timeout,
             store_retries: self.store_retries,
+            llm,
             store: self.store.expanded(environment)?,
         })
     }
@@ -249,6 +257,7 @@ impl JobSettings {
             dataset: options.dataset.map_or_else(DatasetArgs::default, DatasetArgs::from),
             compaction: super::CompactionArgs { run_name: self.run_name.clone() },
             report: super::ReportArgs { json: (self.kind == JobKind::Report).then_some(self.json) },
+            llm: self.llm.as_ref().map_or_else(LlmArgs::default, LlmSettings::to_args),
             store: self.store.clone(),
             ..JobArgs::default()
         };

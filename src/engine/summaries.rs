@@ -1,0 +1,216 @@
+//! Texts by a model: once it is settled which messages become one, each summary is asked for, once, and takes the place
+//! of the engine's own when it is good enough. Knows units and slots; refuses to know prompts and who answers.
+
+use super::checks::objection;
+use super::fill::Filler;
+use super::guard::{MIN_SAVING, saves};
+use super::unit::{Filled, State, Unit};
+use crate::model::{Action, Answer, Ask, Consult, NewBody, NoAnswer, Reason, SummaryAsk};
+use crate::stage::Plan;
+use crate::summary::{Draft, Proposal, Spoken, Style, budget_of, entities};
+
+/// No model says anything in less.
+const MIN_ANSWER_CHARS: usize = 60;
+/// A text that the engine could not make shorter is worth a question from this length on.
+const MIN_KEPT_CHARS: usize = 240;
+
+/// Asks for every summary among `units`, and puts the answers that there are in their places.
+pub(super) fn fill(filler: &mut Filler<'_>, plan: &mut Plan, units: &mut [Unit], consult: &mut Consult<'_>) {
+    if filler.options().summarizer.modes().is_empty() {
+        return;
+    }
+    for unit in units {
+        let (state, notes) = match &unit.state {
+            State::Replaced(filled) if may_be_asked(filled) => asked(filler, unit, filled, consult),
+            State::Kept(Reason::SingleReverted) => kept(filler, unit, consult),
+            _ => continue,
+        };
+        plan.notes.extend(unit.members.iter().flat_map(|&index| notes.iter().map(move |&reason| (index, reason))));
+        if let Some(filled) = state {
+            *unit = filler.unit(std::mem::take(&mut unit.members), State::Replaced(filled));
+        }
+    }
+}
+
+/// Summaries of what is said; what keeps a structure, and summaries of summaries, are the engine's own.
+fn may_be_asked(filled: &Filled) -> bool {
+    let is_talk = matches!(
+        filled.reason,
+        Reason::CompressibleProse
+            | Reason::MergedCompressed
+            | Reason::FlowQa
+            | Reason::FlowRequest
+            | Reason::FlowCorrection
+            | Reason::FlowAcknowledgment
+            | Reason::Cluster
+            | Reason::BudgetTightened
+    );
+    is_talk && filled.action == Action::Compressed
+}
+
+/// A question about one text, and what an answer has to fit into.
+struct Question<'q> {
+    sources: &'q [Spoken<'q>],
+    /// The sources as a model reads them.
+    text: String,
+    /// What stands there now.
+    draft: &'q Draft,
+    max_chars: usize,
+}
+
+/// The unit with what a model says in each slot; `None` when nothing of it is taken.
+fn asked(
+    filler: &Filler<'_>,
+    unit: &Unit,
+    filled: &Filled,
+    consult: &mut Consult<'_>,
+) -> (Option<Filled>, Vec<Reason>) {
+    let mut notes = Vec::new();
+    let mut drafts = filled.drafts.clone();
+    let mut n_taken = 0;
+    for (at, draft) in filled.drafts.iter().enumerate() {
+        let sources = match &filled.body {
+            NewBody::Text(_) => filler.spoken(&unit.members),
+            NewBody::Parts(parts) => {
+                parts.get(at).and_then(|(part, _)| filler.part(unit.first(), *part)).into_iter().collect()
+            }
+        };
+        let Some(question) = question(filler, unit, &sources, draft) else { continue };
+        let n_chars: usize = sources.iter().map(|source| source.view.counts.chars as usize).sum();
+        let n_metadata = match &filled.body {
+            NewBody::Text(_) => filled.n_metadata(),
+            NewBody::Parts(_) => 0,
+        };
+        let n_before = draft.n_chars();
+        let fits = |length: usize| length <= n_before || saves(length + n_metadata, n_chars, MIN_SAVING);
+        let taken = put(&question, filler, consult, &mut notes, &fits);
+        if let Some(draft) = taken {
+            drafts[at] = draft;
+            n_taken += 1;
+        }
+    }
+    let shorter = (n_taken > 0).then(|| rewritten(filler, unit, filled, drafts)).flatten();
+    match &shorter {
+        Some(_) => consult.n_summaries += n_taken,
+        None if n_taken > 0 => {
+            consult.n_fallbacks += n_taken;
+            notes.retain(|reason| *reason != Reason::LlmSummary);
+            notes.push(Reason::LlmTooLong);
+        }
+        None => {}
+    }
+    (shorter, notes)
+}
+
+/// The unit with other texts, when it fits where the old one stood: a budget was met with that one.
+fn rewritten(filler: &Filler<'_>, unit: &Unit, filled: &Filled, drafts: Vec<Draft>) -> Option<Filled> {
+    let (action, reason, provenance) = (filled.action, filled.reason, filled.provenance.clone());
+    let new = match &filled.body {
+        NewBody::Text(_) => filler.filled(drafts.into_iter().next()?, action, reason, provenance),
+        NewBody::Parts(parts) => {
+            let parts = parts.iter().map(|(part, _)| *part).zip(drafts).collect();
+            filler.filled_parts(unit.first(), parts, action, reason, provenance)
+        }
+    };
+    let n_chars: usize = unit.members.iter().map(|&index| filler.view.chars(index)).sum();
+    let has_budget = filler.options().token_budget.is_some();
+    let n_tokens = filler.count.filled(&filler.view, unit.first(), &new);
+    let fits = if has_budget { n_tokens <= unit.n_tokens } else { filler.saves_tokens(&new, &unit.members) };
+    let is_short = new.chars_out <= filled.chars_out || saves(new.chars_out, n_chars, MIN_SAVING);
+    (fits && is_short).then_some(new)
+}
+
+/// A message that the engine could not make shorter.
+fn kept(filler: &Filler<'_>, unit: &Unit, consult: &mut Consult<'_>) -> (Option<Filled>, Vec<Reason>) {
+    let mut notes = Vec::new();
+    let index = unit.first();
+    let sources = filler.spoken(&unit.members);
+    let is_worth_it = sources.len() == 1 && filler.view.chars(index) >= MIN_KEPT_CHARS;
+    if !is_worth_it || filler.options().token_budget.is_some() {
+        return (None, notes);
+    }
+    let provenance = filler.provenance(&unit.members);
+    let wrap = filler.wrap(&provenance, 1);
+    let Some(empty) = Proposal::summary(Draft::default(), &wrap, Vec::new()).accept(|_| true) else {
+        return (None, notes);
+    };
+    let Some(question) = question(filler, unit, &sources, &empty) else { return (None, notes) };
+    let n_chars = filler.view.chars(index);
+    let fits = |length: usize| saves(length, n_chars, MIN_SAVING);
+    let draft = put(&question, filler, consult, &mut notes, &fits);
+    let filled = draft.map(|draft| filler.filled(draft, Action::Compressed, Reason::CompressibleProse, provenance));
+    let filled = filled
+        .filter(|filled| saves(filled.chars_out, n_chars, MIN_SAVING) && filler.saves_tokens(filled, &unit.members));
+    consult.n_summaries += usize::from(filled.is_some());
+    (filled, notes)
+}
+
+/// The question for the slot of `draft`; `None` when it has none, or less room than an answer takes.
+fn question<'q>(filler: &Filler<'_>, unit: &Unit, sources: &'q [Spoken<'q>], draft: &'q Draft) -> Option<Question<'q>> {
+    let own = draft.text.get(draft.slot.as_ref()?.body.clone())?.chars().count();
+    let max_chars = if filler.options().token_budget.is_some() {
+        own
+    } else {
+        let style = Style::new(filler.options().compression_depth);
+        own.max(sources.iter().map(|source| budget_of(source, style)).sum())
+    };
+    let messages = &filler.view.conversation.messages;
+    let speaker = |index: usize| (messages[index].role.as_str(), messages[index].name.as_deref());
+    let several = unit.members.windows(2).any(|pair| speaker(pair[0]) != speaker(pair[1]));
+    let mut text = String::new();
+    for (at, source) in sources.iter().enumerate() {
+        text.push_str(if at > 0 { "\n\n" } else { "" });
+        if let Some(&index) = unit.members.get(at).filter(|_| several) {
+            let (role, name) = speaker(index);
+            text.push_str(name.unwrap_or(role));
+            text.push_str(": ");
+        }
+        text.push_str(source.view.text.trim());
+    }
+    (max_chars >= MIN_ANSWER_CHARS && !text.is_empty()).then_some(Question { sources, text, draft, max_chars })
+}
+
+/// The first answer that is good enough, in its frame, when that `fits`; the notes say what became of the others. `None` while a question
+/// is open, too.
+fn put(
+    question: &Question<'_>,
+    filler: &Filler<'_>,
+    consult: &mut Consult<'_>,
+    notes: &mut Vec<Reason>,
+    fits: &dyn Fn(usize) -> bool,
+) -> Option<Draft> {
+    let own = question.draft.slot.as_ref().and_then(|slot| question.draft.text.get(slot.body.clone())).unwrap_or("");
+    let views: Vec<_> = question.sources.iter().map(|source| source.view).collect();
+    for &mode in filler.options().summarizer.modes() {
+        let (text, draft) = (question.text.clone(), own.to_owned());
+        let ask = SummaryAsk { mode, text, max_chars: question.max_chars, draft };
+        let refused = match consult.ask(Ask::Summary(ask))? {
+            Answer::None(NoAnswer::Offline) => {
+                notes.push(Reason::LlmOffline);
+                break;
+            }
+            Answer::None(_) => Reason::LlmFailed,
+            Answer::Text(answer) => {
+                let answer = answer.trim();
+                if let Some(reason) = objection(answer, &views, own) {
+                    reason
+                } else if answer.chars().count() > question.max_chars {
+                    Reason::LlmTooLong
+                } else {
+                    let listed = entities(question.sources, answer);
+                    match Proposal::answered(question.draft, answer, listed).and_then(|proposal| proposal.accept(fits))
+                    {
+                        Some(draft) => {
+                            notes.push(Reason::LlmSummary);
+                            return Some(draft);
+                        }
+                        None => Reason::LlmTooLong,
+                    }
+                }
+            }
+        };
+        notes.push(refused);
+    }
+    consult.n_fallbacks += 1;
+    None
+}

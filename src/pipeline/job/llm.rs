@@ -1,0 +1,448 @@
+//! The model behind an API as a job writes it, and what holds of it. The key is named here, never written: it comes
+//! from a variable of the environment or from a file. Knows no connection and no file.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::store::Environment;
+use super::{Seconds, Secret};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{ClassifierSource, EngineOptions, Strategy};
+
+/// So many requests are under way at once: enough that a minute of latency does not count, and no provider refuses.
+pub const DEFAULT_LLM_CONCURRENCY: usize = 64;
+/// A reply of some thousand tokens takes a minute at the slowest.
+pub const DEFAULT_LLM_TIMEOUT: u64 = 120;
+/// With waits that double this is some minutes: overloads are over by then.
+pub const DEFAULT_LLM_RETRIES: usize = 6;
+/// More would be a mistake, and every one holds a connection.
+const MAX_CONCURRENCY: usize = 4_096;
+
+/// The model that summarises and rules, when the engine is told to ask one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, clap::Args)]
+#[serde(default, deny_unknown_fields)]
+#[command(next_help_heading = "Model")]
+pub struct LlmArgs {
+    /// `online` asks the model; `offline` takes replies that are kept and asks nothing [default: online].
+    #[arg(id = "llm_mode", long = "llm", value_enum, value_name = "MODE")]
+    pub mode: Option<LlmMode>,
+    /// In whose words the model is asked; most servers understand those of `openai` [default: openai].
+    #[arg(id = "llm_provider", long = "llm-provider", value_enum, value_name = "NAME")]
+    pub provider: Option<LlmProvider>,
+    /// Address of the server up to the version, such as `http://localhost:8000/v1` [default: the provider's own].
+    #[arg(id = "llm_base_url", long = "llm-base-url", value_name = "URL")]
+    pub base_url: Option<String>,
+    /// Name of the model.
+    #[arg(id = "llm_model", long = "llm-model", value_name = "NAME")]
+    pub model: Option<String>,
+    /// The variable of the environment that holds the key [default: `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`]. A server
+    /// of one's own needs none.
+    #[arg(id = "llm_key_env", long = "llm-key-env", value_name = "VARIABLE")]
+    pub key_env: Option<String>,
+    /// A file that holds the key and nothing else; goes before the environment.
+    #[arg(id = "llm_key_file", long = "llm-key-file", value_name = "FILE")]
+    pub key_file: Option<String>,
+    /// How freely the model chooses words, or `none` to say nothing about it: some models refuse it [default: 0].
+    #[arg(id = "llm_temperature", long = "llm-temperature", value_name = "NUMBER|none")]
+    pub temperature: Option<Temperature>,
+    /// Most requests at once [default: 64].
+    #[arg(id = "llm_concurrency", long = "llm-concurrency", value_name = "N")]
+    pub concurrency: Option<usize>,
+    /// Most requests in a minute; what the account is allowed [default: any number].
+    #[arg(id = "llm_requests_per_minute", long = "llm-requests-per-minute", value_name = "N")]
+    pub requests_per_minute: Option<u64>,
+    /// Most tokens in a minute, of requests and replies together [default: any number].
+    #[arg(id = "llm_tokens_per_minute", long = "llm-tokens-per-minute", value_name = "N")]
+    pub tokens_per_minute: Option<u64>,
+    /// Seconds until a request without a whole reply is given up [default: 120].
+    #[arg(id = "llm_timeout", long = "llm-timeout", value_name = "SECONDS")]
+    pub timeout: Option<Seconds>,
+    /// How often a request that failed is tried again [default: 6].
+    #[arg(id = "llm_retries", long = "llm-retries", value_name = "N")]
+    pub retries: Option<usize>,
+    /// Directory where replies are kept [default: `llm` in the run].
+    #[arg(id = "llm_cache", long = "llm-cache", value_name = "DIR")]
+    pub cache: Option<String>,
+    /// Directory of replies that several jobs share; new replies are kept there too.
+    #[arg(id = "llm_shared_cache", long = "llm-shared-cache", value_name = "DIR")]
+    pub shared_cache: Option<String>,
+    /// What tokens cost.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prices: Option<LlmPrices>,
+}
+
+/// Whether a model may be asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum LlmMode {
+    /// What no kept reply answers is asked.
+    #[default]
+    Online,
+    /// Kept replies only; nothing is sent.
+    Offline,
+}
+
+/// In whose words a model is asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum LlmProvider {
+    /// Chat completions of OpenAI, and of the many servers that speak like it.
+    #[default]
+    Openai,
+    /// Messages of Anthropic.
+    Anthropic,
+}
+
+impl LlmProvider {
+    /// The name as users write it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Openai => "openai",
+            Self::Anthropic => "anthropic",
+        }
+    }
+
+    /// The provider's own server.
+    #[must_use]
+    pub fn own_base_url(self) -> &'static str {
+        match self {
+            Self::Openai => "https://api.openai.com/v1",
+            Self::Anthropic => "https://api.anthropic.com/v1",
+        }
+    }
+
+    fn key_env(self) -> &'static str {
+        match self {
+            Self::Openai => "OPENAI_API_KEY",
+            Self::Anthropic => "ANTHROPIC_API_KEY",
+        }
+    }
+}
+
+/// What a million tokens cost, in any currency.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LlmPrices {
+    /// Tokens of requests that came from no cache.
+    pub input: f64,
+    /// Tokens of requests that the provider's prompt cache held.
+    pub cached_input: f64,
+    /// Tokens that were written into the prompt cache.
+    pub cache_write: f64,
+    /// Tokens of replies.
+    pub output: f64,
+}
+
+/// What of a model decides about the bytes of the output. Keys, limits and places of replies do not.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LlmOptions {
+    /// In whose words the model is asked.
+    pub provider: LlmProvider,
+    /// Its name.
+    pub model: String,
+    /// How freely it chooses words; `null` when nothing is said about it.
+    pub temperature: Option<f64>,
+}
+
+/// What holds for the model of a job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LlmSettings {
+    /// What decides about the output.
+    pub options: LlmOptions,
+    /// Whether it may be asked.
+    pub mode: LlmMode,
+    /// Address of the server up to the version, without a slash at its end.
+    pub base_url: String,
+    /// Where the key comes from.
+    pub key: LlmKey,
+    /// Most requests at once.
+    pub concurrency: usize,
+    /// Most requests in a minute.
+    pub requests_per_minute: Option<u64>,
+    /// Most tokens in a minute.
+    pub tokens_per_minute: Option<u64>,
+    /// Until a request without a whole reply is given up.
+    pub timeout: Seconds,
+    /// How often a request that failed is tried again.
+    pub retries: usize,
+    /// Where replies are kept; `None` for `llm` in the run.
+    pub cache: Option<String>,
+    /// Where several jobs keep replies.
+    pub shared_cache: Option<String>,
+    /// What tokens cost.
+    pub prices: Option<LlmPrices>,
+}
+
+/// Where the key of an API comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LlmKey {
+    /// Nowhere: none is needed, or nothing is asked.
+    None {
+        /// The variable that was written and has no value.
+        written: Option<String>,
+    },
+    /// A variable of the environment.
+    Variable {
+        /// Its name.
+        name: String,
+        /// Its value.
+        value: Secret,
+    },
+    /// A file.
+    File(String),
+}
+
+impl LlmSettings {
+    /// Whether the provider's own server is asked.
+    #[must_use]
+    pub fn is_own_server(&self) -> bool {
+        self.base_url == self.options.provider.own_base_url()
+    }
+
+    /// The key, if there is one. `read` gives the bytes of a file by its path.
+    ///
+    /// # Errors
+    /// Those of `read`; `Usage` when the file does not hold one line.
+    pub fn key(&self, read: impl FnOnce(&str) -> Result<Vec<u8>>) -> Result<Option<Secret>> {
+        let path = match &self.key {
+            LlmKey::None { .. } => return Ok(None),
+            LlmKey::Variable { value, .. } => return Ok(Some(value.clone())),
+            LlmKey::File(path) => path,
+        };
+        let wrong = || Error::new(ErrorKind::Usage, format!("llm.key_file: {path}"), "expected a key on one line");
+        let text = String::from_utf8(read(path)?).map_err(|_| wrong())?;
+        let key = text.trim();
+        if key.is_empty() || key.contains(|c: char| c.is_whitespace() || c.is_control()) {
+            return Err(wrong());
+        }
+        Ok(Some(Secret::from(key.to_owned())))
+    }
+
+    /// The same as a job writes it, without the key.
+    #[must_use]
+    pub fn to_args(&self) -> LlmArgs {
+        let (key_env, key_file) = match &self.key {
+            LlmKey::None { written } => (written.clone(), None),
+            LlmKey::Variable { name, .. } => (Some(name.clone()), None),
+            LlmKey::File(path) => (None, Some(path.clone())),
+        };
+        LlmArgs {
+            mode: Some(self.mode),
+            provider: Some(self.options.provider),
+            base_url: Some(self.base_url.clone()),
+            model: Some(self.options.model.clone()),
+            key_env,
+            key_file,
+            temperature: Some(Temperature(self.options.temperature)),
+            concurrency: Some(self.concurrency),
+            requests_per_minute: self.requests_per_minute,
+            tokens_per_minute: self.tokens_per_minute,
+            timeout: Some(self.timeout),
+            retries: Some(self.retries),
+            cache: self.cache.clone(),
+            shared_cache: self.shared_cache.clone(),
+            prices: self.prices,
+        }
+    }
+}
+
+/// Whether an engine with these options asks a model.
+pub(super) fn asks_a_model(options: &EngineOptions) -> bool {
+    !options.summarizer.modes().is_empty()
+        || options.classifier == ClassifierSource::Model
+        || options.strategy == Strategy::InsertThenCompress
+}
+
+impl LlmArgs {
+    /// Fills in the defaults. `None` when no model is asked and none was named.
+    pub(super) fn settle(self, engine: &EngineOptions, environment: Environment<'_>) -> Result<Option<LlmSettings>> {
+        let is_asked = asks_a_model(engine);
+        let Some(model) = self.model.filter(|model| !model.trim().is_empty()) else {
+            if !is_asked {
+                return Ok(None);
+            }
+            let message = "the engine is told to ask a model, but none is named";
+            return Err(wrong("model", message)
+                .hinting("write model = \"…\" in the table [llm] of the job file, or use --llm-model NAME"));
+        };
+        let provider = self.provider.unwrap_or_default();
+        let base_url =
+            self.base_url.map_or_else(|| Ok(provider.own_base_url().to_owned()), |url| address(provider, &url))?;
+        let mode = self.mode.unwrap_or_default();
+        let concurrency = self.concurrency.unwrap_or(DEFAULT_LLM_CONCURRENCY);
+        if !(1..=MAX_CONCURRENCY).contains(&concurrency) {
+            return Err(wrong("concurrency", format!("expected a number from 1 to {MAX_CONCURRENCY}")));
+        }
+        for (name, limit) in
+            [("requests_per_minute", self.requests_per_minute), ("tokens_per_minute", self.tokens_per_minute)]
+        {
+            if limit == Some(0) {
+                return Err(wrong(name, "with 0 nothing can be asked; leave it out for any number"));
+            }
+        }
+        let prices = self
+            .prices
+            .map_or([0.0; 4], |prices| [prices.input, prices.cached_input, prices.cache_write, prices.output]);
+        if prices.into_iter().any(|price| !price.is_finite() || price < 0.0) {
+            return Err(wrong("prices", "expected what a million tokens cost, 0 or more"));
+        }
+        let is_own = base_url == provider.own_base_url();
+        let is_needed = is_asked && mode == LlmMode::Online;
+        let key = match self.key_file {
+            Some(path) => LlmKey::File(path),
+            None => key_of(provider, self.key_env, is_own, is_needed, environment)?,
+        };
+        Ok(Some(LlmSettings {
+            options: LlmOptions { provider, model, temperature: self.temperature.unwrap_or_default().0 },
+            mode,
+            base_url,
+            key,
+            concurrency,
+            requests_per_minute: self.requests_per_minute,
+            tokens_per_minute: self.tokens_per_minute,
+            timeout: self.timeout.unwrap_or(Seconds(std::time::Duration::from_secs(DEFAULT_LLM_TIMEOUT))),
+            retries: self.retries.unwrap_or(DEFAULT_LLM_RETRIES),
+            cache: self.cache,
+            shared_cache: self.shared_cache,
+            prices: self.prices,
+        }))
+    }
+}
+
+/// The key from the environment. The provider's own key never goes to another server unless its variable is named.
+fn key_of(
+    provider: LlmProvider,
+    written: Option<String>,
+    is_own: bool,
+    is_needed: bool,
+    environment: Environment<'_>,
+) -> Result<LlmKey> {
+    let name = match &written {
+        Some(name) => name.clone(),
+        None if is_own => provider.key_env().to_owned(),
+        None => return Ok(LlmKey::None { written }),
+    };
+    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if !is_name {
+        // Not quoted: it may be the key itself.
+        return Err(wrong("key_env", "expected the name of a variable of the environment, not the key itself"));
+    }
+    match environment(&name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty()) {
+        Some(value) => Ok(LlmKey::Variable { name, value: Secret::from(value) }),
+        None if is_needed => {
+            let message = format!("no key: the environment variable {name} is not set");
+            Err(wrong("key_env", message).hinting(
+                "set it, name another one with key_env, or name a file that holds the key with key_file; \
+                 --llm offline takes kept replies and needs none",
+            ))
+        }
+        None => Ok(LlmKey::None { written }),
+    }
+}
+
+/// The address up to the version, which is added where people leave it out.
+fn address(provider: LlmProvider, url: &str) -> Result<String> {
+    let expected = || wrong("base_url", "expected an address such as http://localhost:8000/v1");
+    let url = url.trim().trim_end_matches('/');
+    let (scheme, rest) = url.split_once("://").ok_or_else(expected)?;
+    if !matches!(scheme, "http" | "https") || rest.is_empty() || rest.starts_with('/') {
+        return Err(expected());
+    }
+    if rest.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        return Err(expected());
+    }
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    if host.contains('@') {
+        return Err(wrong("base_url", "an address holds no user and password; name the key with key_env or key_file"));
+    }
+    if rest.contains(['?', '#']) {
+        return Err(wrong("base_url", "an address ends with its path; `?` and `#` cannot follow"));
+    }
+    let has_version = match provider {
+        // Servers have versions of their own, such as `/v1beta/openai`.
+        LlmProvider::Openai => !path.is_empty(),
+        LlmProvider::Anthropic => path.rsplit('/').next() == Some("v1"),
+    };
+    Ok(if has_version { url.to_owned() } else { format!("{url}/v1") })
+}
+
+fn wrong(name: &str, message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Usage, format!("llm.{name}"), message)
+}
+
+/// How freely a model chooses words; `None` says nothing about it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Temperature(pub Option<f64>);
+
+impl Default for Temperature {
+    fn default() -> Self {
+        Self(Some(0.0))
+    }
+}
+
+const TEMPERATURE: &str = "a number from 0 to 2, or \"none\" to leave it to the model";
+
+impl Temperature {
+    fn of(number: f64) -> Option<Self> {
+        (0.0..=2.0).contains(&number).then_some(Self(Some(number)))
+    }
+}
+
+impl FromStr for Temperature {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        if text == "none" {
+            return Ok(Self(None));
+        }
+        text.parse().ok().and_then(Self::of).ok_or_else(|| format!("expected {TEMPERATURE}"))
+    }
+}
+
+impl Serialize for Temperature {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self.0 {
+            Some(number) => serializer.serialize_f64(number),
+            None => serializer.serialize_str("none"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Temperature {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Numbers;
+        impl Visitor<'_> for Numbers {
+            type Value = Temperature;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(TEMPERATURE)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> std::result::Result<Temperature, E> {
+                text.parse().map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> std::result::Result<Temperature, E> {
+                Temperature::of(number as f64).ok_or_else(|| E::invalid_value(de::Unexpected::Signed(number), &self))
+            }
+            fn visit_f64<E: de::Error>(self, number: f64) -> std::result::Result<Temperature, E> {
+                Temperature::of(number).ok_or_else(|| E::invalid_value(de::Unexpected::Float(number), &self))
+            }
+        }
+        deserializer.deserialize_any(Numbers)
+    }
+}
+
+impl JsonSchema for Temperature {
+    fn schema_name() -> Cow<'static, str> {
+        "Temperature".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "description": TEMPERATURE, "type": ["number", "string"], "minimum": 0, "maximum": 2 })
+    }
+}
