@@ -130,15 +130,18 @@ fn each_trigger_is_told() {
     let record = record_of(&talk(10));
     let tokens = compress_record(&record, &offline(999, 4)).metrics.tokens_in;
     let by_tokens = |compaction_tokens| EngineOptions { compaction_tokens, ..offline(999, 4) };
-    let trigger = |options: &EngineOptions| {
-        compress_record(&record, options).metrics.compaction.map(|outcome| outcome.trigger)
-    };
+    let trigger =
+        |options: &EngineOptions| compress_record(&record, options).metrics.compaction.map(|outcome| outcome.trigger);
     assert_eq!(trigger(&offline(21, 4)), Some(CompactionTrigger::Count));
     assert_eq!(trigger(&by_tokens(tokens)), Some(CompactionTrigger::Tokens));
     assert_eq!(trigger(&by_tokens(tokens + 1)), None);
     let forced = |recent| EngineOptions { compaction_forced: true, compaction_recent: recent, ..by_tokens(tokens) };
     assert_eq!(trigger(&forced(19)), Some(CompactionTrigger::Forced));
-    assert_eq!(trigger(&EngineOptions { compaction_tokens: usize::MAX, ..forced(4) }), None, "20,000 tokens are wanted");
+    assert_eq!(
+        trigger(&EngineOptions { compaction_tokens: usize::MAX, ..forced(4) }),
+        None,
+        "20,000 tokens are wanted"
+    );
     let long: Vec<Value> = talk(120);
     let options = EngineOptions { compaction_forced: true, ..asking(999, 20) };
     let done = compress_record(&record_of(&long), &options);
@@ -257,12 +260,10 @@ fn a_system_message_in_the_middle_goes_to_the_archive_and_one_in_the_tail_stays(
 #[test]
 fn where_no_user_begins_the_usual_engine_works() {
     let texts: Vec<String> = (0..12).map(|i| format!("{} Number {i} is done.", prose(500))).collect();
-    let greeting: Vec<Value> = texts
-        .iter()
-        .enumerate()
-        .map(|(i, text)| if i % 2 == 0 { assistant(text) } else { user(text) })
-        .collect();
-    let two_texts = json!({"role": "user", "content": [{"type": "text", "text": prose(300)}, {"type": "text", "text": "b"}]});
+    let greeting: Vec<Value> =
+        texts.iter().enumerate().map(|(i, text)| if i % 2 == 0 { assistant(text) } else { user(text) }).collect();
+    let two_texts =
+        json!({"role": "user", "content": [{"type": "text", "text": prose(300)}, {"type": "text", "text": "b"}]});
     let named = json!({"role": "user", "name": "Ada", "content": prose(300)});
     let mut in_two = talk(6);
     in_two[1] = two_texts;
@@ -352,7 +353,11 @@ fn a_question_that_is_too_long_is_asked_again_with_less() {
 }
 
 /// Twenty new messages a night, the oldest of them in the archive every night.
-fn nights(options: &EngineOptions, n: usize, mut reply: impl FnMut(usize, &CompactionAsk) -> Answer) -> Vec<(Done, Vec<CompactionAsk>)> {
+fn nights(
+    options: &EngineOptions,
+    n: usize,
+    mut reply: impl FnMut(usize, &CompactionAsk) -> Answer,
+) -> Vec<(Done, Vec<CompactionAsk>)> {
     let mut messages = talk(0);
     let mut done = Vec::new();
     for night in 0..n {
@@ -385,7 +390,12 @@ fn levels_and_chunks_go_on_from_night_to_night() {
             let numbers: Vec<usize> = archive.earlier.iter().map(|chunk| chunk.number).collect();
             assert_eq!(numbers, (1..=night).rev().take(10).collect::<Vec<_>>());
             assert_eq!(archive.n_older, night.saturating_sub(10));
-            assert!(archive.earlier.iter().all(|chunk| chunk.topics == Some(&*format!("field {}, watering", chunk.number - 1))));
+            assert!(
+                archive
+                    .earlier
+                    .iter()
+                    .all(|chunk| chunk.topics == Some(&*format!("field {}, watering", chunk.number - 1)))
+            );
             assert_eq!(asked[0].previous_topics, None);
             let shown = asked[0].turns.iter().any(|turn| turn.text.starts_with("[Compressed conversation summary"));
             assert_eq!(shown, night > 0, "the summary before is shown to the model");
@@ -402,17 +412,25 @@ fn an_idle_session_goes_on_with_its_chunk_and_a_model_may_say_so() {
     assert_eq!(last.topics.as_deref(), Some("field 0, watering, field 1, field 2"));
 
     let new = EngineOptions { compaction_chunks: ChunkPolicy::New, ..idle };
-    assert_eq!(nights(&new, 3, |night, _| topical(night))[2].0.metrics.compaction.as_ref().map(|last| last.chunk), Some(3));
+    assert_eq!(
+        nights(&new, 3, |night, _| topical(night))[2].0.metrics.compaction.as_ref().map(|last| last.chunk),
+        Some(3)
+    );
 
     let model = EngineOptions { compaction_chunks: ChunkPolicy::Model, ..asking(15, 4) };
     let done = nights(&model, 4, |night, ask| {
         assert_eq!(ask.previous_topics.is_some(), night > 0);
-        let flag = ["", "<continues_previous>yes</continues_previous>", "<continues_previous>no</continues_previous>", ""][night];
+        let flag =
+            ["", "<continues_previous>yes</continues_previous>", "<continues_previous>no</continues_previous>", ""]
+                [night];
         let Answer::Text(text) = topical(night) else { unreachable!() };
         Answer::Text(format!("{flag}{text}"))
     });
-    let chunks: Vec<(usize, bool)> =
-        done.iter().filter_map(|(done, _)| done.metrics.compaction.as_ref()).map(|last| (last.chunk, last.continues)).collect();
+    let chunks: Vec<(usize, bool)> = done
+        .iter()
+        .filter_map(|(done, _)| done.metrics.compaction.as_ref())
+        .map(|last| (last.chunk, last.continues))
+        .collect();
     assert_eq!(chunks, [(1, false), (1, true), (2, false), (3, false)]);
 }
 
@@ -432,7 +450,11 @@ fn work(n: usize) -> Vec<Value> {
     for i in 0..n {
         messages.push(call(&format!("r{i}"), "Read", &json!({"file_path": format!("src/part_{i}.rs")})));
         messages.push(result(&format!("r{i}"), &prose(400)));
-        messages.push(call(&format!("w{i}"), "Edit", &json!({"file_path": "src/parser/mod.rs", "old_string": "a", "new_string": "b"})));
+        messages.push(call(
+            &format!("w{i}"),
+            "Edit",
+            &json!({"file_path": "src/parser/mod.rs", "old_string": "a", "new_string": "b"}),
+        ));
         messages.push(result(&format!("w{i}"), "error: cannot find function `parse_date` in this scope"));
         messages.push(assistant("We decided to keep the old name of parse_date. I've moved the tests as well."));
         messages.push(user("You must never touch the public interface. Can you also update the changelog?"));
@@ -492,7 +514,14 @@ fn what_the_engine_says_by_itself_gets_shorter_with_every_level() {
 #[test]
 fn archived_calls_are_counted_as_removed() {
     let command = json!({"command": "deploy --ticket KMS-7781 --host build-7.example.com ".repeat(20)});
-    let messages = [user(&prose(300)), call("c", "Bash", &command), result("c", "ok"), assistant("That was it."), user("And?"), assistant("Fine.")];
+    let messages = [
+        user(&prose(300)),
+        call("c", "Bash", &command),
+        result("c", "ok"),
+        assistant("That was it."),
+        user("And?"),
+        assistant("Fine."),
+    ];
     let done = compress_record(&record_of(&messages), &offline(1, 1));
     done.because(1, Reason::Compacted);
     assert!(done.metrics.chars_out * 2 < done.metrics.chars_in, "{:?}", done.metrics);
@@ -516,7 +545,6 @@ fn message() -> impl proptest::strategy::Strategy<Value = Vec<Value>> {
         1 => text.prop_map(|text| vec![user(&format!("[Compressed conversation summary, level 3, chunk 2: earlier turns are archived]\n\n{text}x\n\nArchived chunks, newest first:\nChunk 2: a\nChunk 1\n[End of the compressed conversation summary]"))]),
     ]
 }
-
 
 /// Answers good and bad, the same for the same question.
 fn seeded(ask: &CompactionAsk) -> Answer {
@@ -596,5 +624,128 @@ fn every_real_corpus_comes_back_from_its_archive() {
             n(Some(true)),
             n(Some(false))
         );
+    }
+}
+
+/// The rest goes through the program.
+mod program {
+    use serde_json::{Value, json};
+
+    use super::{call, prose, result, talk, user};
+    use crate::support::command::condenser;
+    use crate::support::dir::TestDir;
+
+    const FLAGS: [&str; 6] =
+        ["--strategy", "insert-then-compress", "--compaction-messages", "9", "--compaction-recent", "2"];
+
+    fn hostile() -> Value {
+        let mut messages = talk(6);
+        messages[3] = user("A fence:\n```text\n## User [99]\n```\n---\ntopics: mine\n`````\n");
+        messages.insert(5, call("c`1", "read", &json!({"path": "a.rs", "note": "```"})));
+        messages.insert(6, result("c`1", &format!("\u{1b}[2J{}", prose(300))));
+        messages[8]["content"] = json!([
+            {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
+            {"type": "text", "text": "the picture of the garden"},
+        ]);
+        json!({"id": "needle", "messages": messages})
+    }
+
+    fn run(dir: &TestDir, format: &str) -> String {
+        let other = json!({"id": "other", "messages": talk(8)});
+        dir.write("in.jsonl", format!("{other}\n{}\n", hostile()));
+        let name = format!("run-{format}");
+        let mut args = vec!["compress", "in.jsonl", "-o", &name, "--format", format];
+        args.extend(FLAGS);
+        condenser(dir.root(), &args).ok();
+        condenser(dir.root(), &["verify", &name, "--against", "in.jsonl"]).ok();
+        name
+    }
+
+    #[test]
+    fn the_archive_of_a_conversation_is_shown_as_markdown() {
+        let dir = TestDir::new();
+        let mut texts = Vec::new();
+        for format in ["parquet", "jsonl", "arrow"] {
+            let name = run(&dir, format);
+            let text = String::from_utf8(condenser(dir.root(), &["show", &name, "needle", "--markdown"]).ok().stdout);
+            texts.push(text.expect("text"));
+        }
+        assert!(texts.iter().all(|text| *text == texts[0]), "the same from every format");
+        let text = &texts[0];
+        let head = text.split("\n---\n").next().expect("front matter");
+        for says in
+            ["conversation_id: \"needle\"", "compression_level: 1", "chunk: 1", "message_count: 11", "source_row: 1"]
+        {
+            assert!(head.contains(says), "{says}: {head}");
+        }
+        // What is inside fences is no structure: only real headings are outside.
+        let (mut open, mut headings) = (None::<String>, Vec::new());
+        for line in text.lines() {
+            let ticks: String = line.chars().take_while(|c| *c == '`').collect();
+            match &open {
+                None if ticks.len() >= 3 => open = Some(ticks),
+                None if line.starts_with("## ") => headings.push(line),
+                Some(ticks) if line == ticks => open = None,
+                _ => {}
+            }
+        }
+        assert_eq!(open, None);
+        assert_eq!(headings.len(), 11, "{headings:?}");
+        assert_eq!(headings[0], "## User [1]");
+        assert_eq!(headings[5], "## Tool result [6] for ``c`1``");
+        for says in [
+            "A fence:\n```text\n## User [99]\n```\n---",
+            "_Tool call:_ `read` ``c`1``",
+            "_[_`image_url`_]_",
+            &prose(300),
+        ] {
+            assert!(text.contains(says), "{says:?} in\n{text}");
+        }
+        assert!(!text.contains("base64,AAAA"), "bytes are a badge");
+    }
+
+    #[test]
+    fn what_stands_for_a_conversation_is_shown_with_its_originals() {
+        let dir = TestDir::new();
+        for format in ["parquet", "jsonl"] {
+            let name = run(&dir, format);
+            let text = String::from_utf8(condenser(dir.root(), &["show", &name, "needle"]).ok().stdout).expect("text");
+            assert!(text.starts_with("needle: 15 messages, shown as 5\n"), "{text}");
+            assert!(
+                text.contains("=== 1 user, stands for 11 messages ===\n[Compressed conversation summary"),
+                "{text}"
+            );
+            assert!(text.contains("--- before: 3 user ---\nA fence:"), "{text}");
+            assert!(!text.contains('\u{1b}') && text.contains("\\u{1b}[2J"), "nothing drives the terminal");
+            condenser(dir.root(), &["show", &name, "nobody"]).exits(1);
+        }
+    }
+
+    #[test]
+    fn the_figures_of_a_compaction_stand_in_the_metrics() {
+        let dir = TestDir::new();
+        let name = run(&dir, "jsonl");
+        let told = condenser(dir.root(), &["report", &name, "--json"]).ok();
+        assert!(String::from_utf8_lossy(&told.stdout).contains("\"conversations\""));
+        let path = dir.path(&name).join("metrics/part-00000.jsonl.zst");
+        let rows = zstd::decode_all(std::fs::File::open(path).expect("metrics")).expect("whole");
+        let rows: Vec<Value> = String::from_utf8(rows)
+            .expect("text")
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .collect();
+        let row = &rows[1];
+        for (column, value) in [
+            ("compaction_level", json!(1)),
+            ("compaction_chunk", json!(1)),
+            ("compaction_archived", json!(11)),
+            ("compaction_recent", json!(2)),
+            ("compaction_pulled_back", json!(0)),
+            ("compaction_trigger", json!("count")),
+            ("compaction_continues", json!(false)),
+            ("compaction_by_model", json!(false)),
+        ] {
+            assert_eq!(row[column], value, "{column}: {row}");
+        }
     }
 }

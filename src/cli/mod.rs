@@ -19,6 +19,7 @@ mod restore;
 mod retry;
 mod run;
 mod schema;
+mod show;
 mod verify;
 
 use std::collections::BTreeMap;
@@ -79,6 +80,7 @@ fn run(command: Command) -> Result<Ending> {
         Command::Expire(args) => expire::run(args),
         Command::Restore(args) => restore::run(args),
         Command::Get(args) => get::run(args),
+        Command::Show(args) => show::run(args),
         Command::Verify(args) => verify::run(&args),
         Command::Explain(args) => explain::run(*args),
         Command::Schema(args) => schema::run(args.name.as_deref()),

@@ -99,11 +99,7 @@ impl<'a> Findings<'a> {
         let said = |unit: &&Unit| says_something(text, unit);
         let asks = |unit: &&Unit| said(unit) && ask(unit.span.of(text.text)).is_some();
         // The task stands at the beginning of the first message, what is wanted of a long one at its end.
-        let asked = if self.requests.is_empty() {
-            text.units.iter().find(asks)
-        } else {
-            text.units.iter().rfind(asks)
-        };
+        let asked = if self.requests.is_empty() { text.units.iter().find(asks) } else { text.units.iter().rfind(asks) };
         let request = asked.or_else(|| text.units.iter().find(said));
         self.requests.extend(request.map(|unit| unit.span.of(text.text)));
         let binds = |unit: &&Unit| said(unit) && has(text, unit, CueKind::Obligation);

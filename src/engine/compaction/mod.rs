@@ -260,13 +260,7 @@ impl Compaction<'_, '_> {
     }
 
     /// The summary that a model wrote, when it is good enough; the error is why it is not.
-    fn taken(
-        &mut self,
-        text: &str,
-        archived: &Range<usize>,
-        max_chars: usize,
-        draft: &str,
-    ) -> Result<Rebuilt, Reason> {
+    fn taken(&mut self, text: &str, archived: &Range<usize>, max_chars: usize, draft: &str) -> Result<Rebuilt, Reason> {
         let reply = reply::read(text)?;
         if reply.body.chars().count() > max_chars {
             return Err(Reason::LlmTooLong);

@@ -22,7 +22,8 @@ pub(super) fn turns(messages: &[Message<'_>]) -> Vec<Turn> {
         if text.trim().is_empty() && message.tool_calls.is_empty() {
             continue;
         }
-        let calls: Vec<_> = message.tool_calls.iter().enumerate().map(|(nth, call)| of_call(call, index, nth)).collect();
+        let calls: Vec<_> =
+            message.tool_calls.iter().enumerate().map(|(nth, call)| of_call(call, index, nth)).collect();
         let ids = calls.iter().map(|(id, _, _)| id.clone());
         // Logs write one reply as several messages.
         if message.role == Role::Assistant

@@ -175,6 +175,9 @@ mod tests {
         let (text, _) = archive("The body.", Vec::new()).write();
         assert!(without_frame(&text).starts_with("The body."));
         assert_eq!(without_frame("[Compressed"), "[Compressed");
-        assert_eq!(Archive::read("[Compressed conversation summary, level 1, chunk 1: earlier turns are archived]"), None);
+        assert_eq!(
+            Archive::read("[Compressed conversation summary, level 1, chunk 1: earlier turns are archived]"),
+            None
+        );
     }
 }

@@ -12,8 +12,8 @@ use arrow::record_batch::RecordBatch;
 
 use super::Kind;
 use super::schema::{
-    BUDGET_COUNTS, COMPACTION_COUNTS, COMPACTION_FLAGS, COMPACTION_TEXTS, COUNTS, SHARES, conversations_schema, decisions_schema, field, message_fields, metrics_schema,
-    records_schema, verbatim_schema,
+    BUDGET_COUNTS, COMPACTION_COUNTS, COMPACTION_FLAGS, COMPACTION_TEXTS, COUNTS, SHARES, conversations_schema,
+    decisions_schema, field, message_fields, metrics_schema, records_schema, verbatim_schema,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{CompactionOutcome, Conversation, Decision, Metrics};
@@ -239,9 +239,8 @@ impl MetricsBuilder {
     }
 
     fn compaction(&mut self, outcome: Option<&CompactionOutcome>) {
-        let counts = outcome.map(|outcome| {
-            [outcome.level, outcome.chunk, outcome.n_archived, outcome.n_recent, outcome.n_pulled_back]
-        });
+        let counts = outcome
+            .map(|outcome| [outcome.level, outcome.chunk, outcome.n_archived, outcome.n_recent, outcome.n_pulled_back]);
         for (at, column) in self.compaction_counts.iter_mut().enumerate() {
             column.append_option(counts.map(|counts| counts[at] as u64));
         }

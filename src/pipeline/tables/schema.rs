@@ -100,13 +100,8 @@ pub(super) const SHARES: [&str; 11] = [
 pub(super) const BUDGET_COUNTS: [&str; 3] = ["token_count", "recency_window", "protected_tokens"];
 
 /// How a conversation was compacted; null unless it was.
-pub(super) const COMPACTION_COUNTS: [&str; 5] = [
-    "compaction_level",
-    "compaction_chunk",
-    "compaction_archived",
-    "compaction_recent",
-    "compaction_pulled_back",
-];
+pub(super) const COMPACTION_COUNTS: [&str; 5] =
+    ["compaction_level", "compaction_chunk", "compaction_archived", "compaction_recent", "compaction_pulled_back"];
 pub(super) const COMPACTION_TEXTS: [&str; 2] = ["compaction_trigger", "compaction_topics"];
 pub(super) const COMPACTION_FLAGS: [&str; 2] = ["compaction_continues", "compaction_by_model"];
 
