@@ -9,6 +9,7 @@ use condenser::pipeline::Condense;
 
 use crate::support::options::random_options;
 use crate::support::talk::{Done, all, compress_consulted, prose, record, record_of};
+use crate::support::whims::echo;
 use serde_json::json;
 
 const REPORT: &str = "We looked into the outage of the billing service again. The connection pool in src/db/pool.ts was \
@@ -40,14 +41,6 @@ fn with_model(record: &str, options: &EngineOptions, reply: impl Fn(&Ask) -> Ans
 
 fn says(text: &str) -> impl Fn(&Ask) -> Answer {
     move |_| Answer::Text(text.to_owned())
-}
-
-/// What the engine itself would say.
-fn echo(ask: &Ask) -> Answer {
-    match ask {
-        Ask::Summary(ask) => Answer::Text(ask.draft.clone()),
-        _ => Answer::None(NoAnswer::Failed),
-    }
 }
 
 fn one(summarizer: Summarizer, reply: impl Fn(&Ask) -> Answer) -> (Done, Vec<Ask>) {

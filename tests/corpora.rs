@@ -1,12 +1,12 @@
 //! The invariants over every conversation of the real corpora and of the sample corpus.
 
 use condenser::engine::{Engine, Scratch};
-use condenser::model::{EngineOptions, ProvenancePlace};
+use condenser::model::{EngineOptions, ProvenancePlace, Summarizer};
 use condenser::shape;
 use rayon::prelude::*;
 
 use crate::support::options::random_options;
-use crate::support::{corpora, talk};
+use crate::support::{corpora, talk, whims};
 
 /// The sample corpus of the repository.
 fn sample() -> Vec<(String, Vec<String>)> {
@@ -29,14 +29,14 @@ fn sample() -> Vec<(String, Vec<String>)> {
 fn check(record: &str, engine: &Engine, scratch: &mut Scratch) -> usize {
     let shape = shape::detect(record).expect("a known shape");
     let decoded = shape::decode(record, shape, "c").expect("a conversation");
-    let condensed = engine.condense(&decoded.conversation, scratch);
+    let (condensed, _) = whims::consult(engine, &decoded.conversation, scratch, &whims::whim);
     let provenance = engine.options().provenance;
     talk::check_invariants(&decoded, &condensed, provenance);
     talk::check_budget(&condensed.metrics, engine.options());
     let written = decoded.condensed_record(&condensed, provenance);
 
     let again = shape::decode(&written, shape, "c").expect("the output is a conversation");
-    let twice = engine.condense(&again.conversation, scratch);
+    let (twice, _) = whims::consult(engine, &again.conversation, scratch, &whims::whim);
     talk::check_invariants(&again, &twice, provenance);
     if *engine.options() == EngineOptions::default() {
         let n_in = |counts: condenser::model::ActionCounts| {
@@ -99,6 +99,35 @@ fn every_real_corpus_comes_back_with_random_options() {
             .map_init(Scratch::default, |scratch, &(at, set)| check(&lines[at], &engines[set], scratch))
             .sum();
         println!("{name}: {} pairs of conversation and options, {n_replaced} messages replaced", pairs.len());
+    }
+}
+
+/// A model that says what the engine would say changes nothing.
+#[test]
+fn an_echo_of_the_engine_changes_no_real_conversation() {
+    let options = |summarizer| EngineOptions {
+        summarizer,
+        recency_window: 0,
+        conversation_flow: true,
+        semantic_clustering: true,
+        coreference: true,
+        ..EngineOptions::default()
+    };
+    let engine = |summarizer| Engine::new(options(summarizer)).expect("options");
+    let (own, asking) = (engine(Summarizer::Deterministic), engine(Summarizer::Escalating));
+    for (name, lines) in corpora::lines() {
+        let one = |scratch: &mut Scratch, line: &String| {
+            let shape = shape::detect(line).expect("a known shape");
+            let decoded = shape::decode(line, shape, "c").expect("a conversation");
+            let plain = own.condense(&decoded.conversation, scratch);
+            let (echoed, n_asked) = whims::consult(&asking, &decoded.conversation, scratch, &whims::echo);
+            assert_eq!(plain.messages, echoed.messages, "{name}: {}", decoded.conversation.id);
+            n_asked
+        };
+        // Every third: the others take as long and show no more.
+        let some: Vec<&String> = lines.iter().step_by(3).collect();
+        let n_asked: usize = some.par_iter().map_init(Scratch::default, |scratch, line| one(scratch, line)).sum();
+        println!("{name}: {n_asked} questions");
     }
 }
 

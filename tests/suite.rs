@@ -30,6 +30,13 @@ mod get;
 mod giants;
 mod insert_then_compress;
 mod job;
+#[cfg(feature = "llm")]
+mod llm_client;
+mod llm_job;
+#[cfg(feature = "llm")]
+mod llm_protocol;
+#[cfg(feature = "llm")]
+mod llm_run;
 mod metrics;
 mod native;
 mod pipeline;

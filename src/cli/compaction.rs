@@ -15,6 +15,7 @@ use super::{Ending, block_on, compress, message};
 pub(super) fn run(settings: &JobSettings, place: &Place, stores: &Stores) -> Result<Ending> {
     let inputs = expand(&settings.inputs, stores)?;
     compress::refuse_inside(&inputs, place)?;
+    let settings = &with_replies(settings, local(place)?);
     let mut night = Night { settings, stores, store: Store::open(local(place)?)?, ending: Ending::Clean };
     if let Some(begun) = night.store.begun()? {
         night.go_on(&begun, &inputs)?;
@@ -31,6 +32,15 @@ pub(super) fn run(settings: &JobSettings, place: &Place, stores: &Stores) -> Res
         night.run(&name, take)?;
     }
     Ok(if unreadable.is_empty() { night.ending } else { Ending::Failed })
+}
+
+/// The job with a place for replies that all nights share.
+fn with_replies(settings: &JobSettings, store: &Path) -> JobSettings {
+    let mut settings = settings.clone();
+    if let Some(llm) = settings.llm.as_mut().filter(|llm| llm.cache.is_none()) {
+        llm.cache = Some(store.join("llm").to_string_lossy().into_owned());
+    }
+    settings
 }
 
 /// What tonight's run would take, for a dry run.

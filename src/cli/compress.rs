@@ -18,7 +18,8 @@ use condenser::summary::CorpusScorer;
 use condenser::text::WordStatistics;
 
 use super::args::{CompressArgs, PlaceArgs};
-use super::{Ending, block_on, block_on_thread, local, message, place, progress, settled, stores_of};
+use super::oracle::LateOracle;
+use super::{Ending, block_on_then, block_on_thread, local, message, place, progress, settled, stores_of};
 
 /// Runs the command.
 pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
@@ -118,13 +119,16 @@ pub(super) fn run_plan(
     let plan = words.as_ref().map_or(plan.clone(), |words| plan.with_words(&words.blake3));
     let engine = make(words.as_ref().map(|words| &words.statistics))?;
     let context = Context { shard, ..context(settings, engine, progress::observer(settings))? };
-    let outcome = block_on(async {
+    let oracle = LateOracle::default();
+    let work = async {
         let (sink, commits) = RunWriter::open(run.clone(), &plan).await?;
         if let Some(words) = &words {
             words.write(run).await?;
         }
+        let context = Context { model: oracle.open(settings, Some(run))?, ..context };
         compress(&context, &plan, commits, corpus, &sink).await
-    });
+    };
+    let outcome = block_on_then(work, oracle.close(settings.quiet));
     // What a failed or stopped job began to upload is taken back.
     run.settle();
     outcome
@@ -152,11 +156,13 @@ fn filter(settings: &JobSettings, make: &Make<'_>, inputs: Vec<Input>, sidecar: 
     };
     let engine = make(words.as_ref())?;
     let context = context(settings, engine, progress::observer(settings))?;
-    let outcome = block_on(async {
+    let oracle = LateOracle::default();
+    let work = async {
         let sink = FilterSink::create(Box::new(tokio::io::stdout()), sidecar)?;
+        let context = Context { model: oracle.open(settings, None)?, ..context };
         compress(&context, &plan, Vec::new(), corpus, &sink).await
-    })?;
-    drop(context);
+    };
+    let outcome = block_on_then(work, oracle.close(settings.quiet))?;
     Ok(finish(settings, &outcome, None))
 }
 

@@ -13,6 +13,11 @@ mod finish;
 mod get;
 mod log;
 mod message;
+#[cfg(feature = "llm")]
+mod oracle;
+#[cfg(not(feature = "llm"))]
+#[path = "no_oracle.rs"]
+mod oracle;
 mod progress;
 mod report;
 mod restore;
@@ -106,17 +111,28 @@ fn environment(name: &str) -> Option<String> {
 
 /// Runs `work` until it ends or Ctrl-C drops it.
 fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    block_on_then(work, async { Ok(()) })
+}
+
+/// The same, and then `close`, however the work ended; another Ctrl-C drops that too.
+fn block_on_then<T>(work: impl Future<Output = Result<T>>, close: impl Future<Output = Result<()>>) -> Result<T> {
     let runtime = runtime()?;
     let result = runtime.block_on(async {
-        tokio::select! {
-            // The signal first: from the first step of the work on, Ctrl-C is heard.
-            biased;
-            stop = interrupted() => stop,
-            result = work => result,
-        }
+        let result = or_interrupted(work).await;
+        let closed = or_interrupted(close).await;
+        result.and_then(|result| closed.map(|()| result))
     });
     runtime.shutdown_background();
     result
+}
+
+async fn or_interrupted<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    tokio::select! {
+        // The signal first: from the first step of the work on, Ctrl-C is heard.
+        biased;
+        stop = interrupted() => stop,
+        result = work => result,
+    }
 }
 
 /// Runs `work` on a thread that may block; Ctrl-C sets the flag that it looks at, a second one ends at once.

@@ -174,7 +174,7 @@ impl Engine {
             adapters: &self.plugins.adapters,
             n_tokens: &n_tokens,
         };
-        let (mut units, budget) = match self.options.token_budget {
+        let (mut units, mut budget) = match self.options.token_budget {
             None => (budget::unlimited(&mut filler, &mut plan), None),
             Some(max_tokens) => {
                 let (units, outcome) = budget::meet(&mut filler, &mut plan, max_tokens, &mut scratch.meter);
@@ -183,6 +183,11 @@ impl Engine {
         };
         summaries::fill(&mut filler, &mut plan, &mut units, &mut consult);
         plan.file_notes();
+        if let Some(outcome) = &mut budget {
+            // A model's texts are no longer, and may be shorter.
+            outcome.token_count = units.iter().map(|unit| unit.n_tokens).sum();
+            outcome.fits = self.options.token_budget.is_none_or(|max_tokens| outcome.token_count <= max_tokens);
+        }
         let assembled = assemble(&view, &plan, units);
         let mut metrics = scratch.meter.measure(&view, &assembled, total, &mut scratch.lexer);
         metrics.budget = budget;

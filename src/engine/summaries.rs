@@ -189,6 +189,8 @@ fn put(
                 notes.push(Reason::LlmOffline);
                 break;
             }
+            Answer::None(NoAnswer::ToolCall) => Reason::LlmToolCall,
+            Answer::None(NoAnswer::Cut) => Reason::LlmTooLong,
             Answer::None(_) => Reason::LlmFailed,
             Answer::Text(answer) => {
                 let answer = answer.trim();

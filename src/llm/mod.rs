@@ -1,10 +1,23 @@
 //! Models: prompts, requests in the words of an API, clients, kept replies, and batches. Answers what the engine asks;
 //! knows neither conversations nor tables.
 
+pub mod batch;
+mod cache;
+mod client;
+mod limits;
+mod oracle;
+mod private;
 mod prompts;
 mod protocol;
 mod request;
 
+pub use cache::{Kept, Outcome, ReplyKey, ReplyStore, reply_key};
+pub use client::{
+    Body, Call, Client, DEFAULT_CONNECT_TIMEOUT, DEFAULT_FIRST_BACKOFF, DEFAULT_MAX_RETRY_AFTER, MAX_BACKOFF, Patience,
+    Spend,
+};
+pub use limits::{Limits, Pass};
+pub use oracle::{Account, Oracle, answer_of};
 pub use prompts::Prompts;
 pub use protocol::{MaxTokensField, ModelSettings, Protocol, Refusal, RefusalKind};
 pub use request::{Completion, Request, Usage};

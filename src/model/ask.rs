@@ -122,6 +122,10 @@ pub enum NoAnswer {
     Failed,
     /// The question is longer than the model's context.
     TooLong,
+    /// The reply only calls tools.
+    ToolCall,
+    /// The reply reached the limit of tokens before its end.
+    Cut,
     /// It may not be asked: replies come from the cache only, and this one is not there.
     Offline,
 }

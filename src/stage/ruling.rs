@@ -80,6 +80,7 @@ fn ruling(answer: &Answer) -> Result<Decision, Reason> {
     let text = match answer {
         Answer::Text(text) => text,
         Answer::None(NoAnswer::Offline) => return Err(Reason::LlmOffline),
+        Answer::None(NoAnswer::ToolCall) => return Err(Reason::LlmToolCall),
         Answer::None(_) => return Err(Reason::LlmFailed),
     };
     if text.trim().is_empty() {

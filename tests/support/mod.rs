@@ -5,8 +5,11 @@ pub(crate) mod command;
 pub(crate) mod corpora;
 pub(crate) mod dir;
 pub(crate) mod job;
+#[cfg(feature = "llm")]
+pub(crate) mod llm_server;
 pub(crate) mod native;
 pub(crate) mod options;
 #[cfg(feature = "remote")]
 pub(crate) mod s3;
 pub(crate) mod talk;
+pub(crate) mod whims;

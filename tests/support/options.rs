@@ -1,8 +1,8 @@
 //! Engine options drawn from a seed: every option takes part, alone and together with every other.
 
 use condenser::model::{
-    AdapterName, BudgetStrategy, CompressionDepth, EngineOptions, EntropyMode, PreservePattern, ProvenancePlace,
-    Tokenizer,
+    AdapterName, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EngineOptions,
+    EntropyMode, PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer,
 };
 
 /// A generator of numbers that is the same everywhere (splitmix64).
@@ -82,6 +82,15 @@ pub fn random_options(seed: u64) -> EngineOptions {
         entropy_scorer_mode: dice.pick(&[EntropyMode::Augment, EntropyMode::Replace]),
         token_budget: dice.coin().then(|| dice.pick(&[0, 20, 60, 150, 400, 1_000, 2_000, 5_000])),
         relevance_threshold: dice.rarely(3).then(|| dice.pick(&[0.0, 3.0, 5.0, 100.0])),
+        summarizer: dice.pick(&[Summarizer::Deterministic, Summarizer::Normal, Summarizer::Escalating]),
+        classifier: dice.pick(&[ClassifierSource::None, ClassifierSource::Model]),
+        classifier_mode: dice.pick(&[ClassifierMode::Hybrid, ClassifierMode::Full]),
+        strategy: if dice.rarely(4) { Strategy::InsertThenCompress } else { Strategy::Messages },
+        compaction_tokens: dice.pick(&[0, 500, 5_000]),
+        compaction_messages: dice.pick(&[4, 10, 200]),
+        compaction_recent: dice.pick(&[0, 1, 3, 20]),
+        compaction_forced: dice.rarely(4),
+        compaction_chunks: dice.pick(&[ChunkPolicy::Idle, ChunkPolicy::New, ChunkPolicy::Model]),
         ..EngineOptions::default()
     }
 }

@@ -4,11 +4,13 @@ use std::collections::HashSet;
 
 use condenser::engine::{Engine, Scratch};
 use condenser::model::{
-    Action, Answers, Ask, Condensed, Content, Decision, EngineOptions, Message, Metrics, NewBody, Output, Part,
-    ProvenancePlace, Reason, Role, ShapeName, marker,
+    Action, Answers, Ask, Condensed, Content, Conversation, Decision, EngineOptions, Message, Metrics, NewBody, Output,
+    Part, ProvenancePlace, Reason, Role, ShapeName, marker,
 };
 use condenser::shape;
 use condenser::stage::Stage;
+
+use super::whims;
 
 /// What came out, with the restore proven.
 #[derive(Debug)]
@@ -91,17 +93,23 @@ pub fn compress_staged(record: &str, stages: Vec<Box<dyn Stage>>) -> Done {
     compress_with(record, &Engine::with_stages(all(), stages))
 }
 
+/// A model with whims answers where the options ask one.
 #[track_caller]
 pub fn compress_with(record: &str, engine: &Engine) -> Done {
-    compress_consulted(record, engine, &Answers::default(), &mut Vec::new())
+    done(record, engine, |conversation, scratch| whims::consult(engine, conversation, scratch, &whims::whim).0)
 }
 
 /// With the answers of a model; what is open goes to `asks`.
 #[track_caller]
 pub fn compress_consulted(record: &str, engine: &Engine, answers: &Answers, asks: &mut Vec<Ask>) -> Done {
+    done(record, engine, |conversation, scratch| engine.consult(conversation, scratch, answers, asks))
+}
+
+#[track_caller]
+fn done(record: &str, engine: &Engine, condense: impl FnOnce(&Conversation<'_>, &mut Scratch) -> Condensed) -> Done {
     let shape = shape::detect(record).unwrap_or(ShapeName::Openai);
     let decoded = shape::decode(record, shape, "talk").unwrap_or_else(|reject| panic!("{reject:?}: {record}"));
-    let condensed = engine.consult(&decoded.conversation, &mut Scratch::default(), answers, asks);
+    let condensed = condense(&decoded.conversation, &mut Scratch::default());
     let provenance = engine.options().provenance;
     check_invariants(&decoded, &condensed, provenance);
     check_budget(&condensed.metrics, engine.options());

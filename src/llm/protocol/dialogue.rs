@@ -5,8 +5,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use serde::de::IgnoredAny;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::model::Turn;
 
@@ -143,12 +142,8 @@ fn object(arguments: &str) -> Cow<'_, str> {
     if trimmed.is_empty() {
         return Cow::Borrowed("{}");
     }
-    // Half a surrogate pair passes where values are skipped, but no server takes it.
-    let is_json = if trimmed.contains("\\u") {
-        serde_json::from_str::<serde_json::Value>(trimmed).is_ok()
-    } else {
-        serde_json::from_str::<IgnoredAny>(trimmed).is_ok()
-    };
+    // Values are read, not skipped: half a surrogate pair or a number without end is no JSON for servers.
+    let is_json = serde_json::from_str::<Value>(trimmed).is_ok();
     if !trimmed.starts_with('{') || !is_json {
         return Cow::Owned(json!({ "arguments": arguments }).to_string());
     }

@@ -43,6 +43,8 @@ pub enum RefusalKind {
     Unsupported,
     /// This request is refused, for what is in it.
     BadRequest,
+    /// It was not sent: the job is ending.
+    Closing,
 }
 
 impl Refusal {

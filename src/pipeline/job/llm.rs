@@ -1,16 +1,11 @@
 //! The model behind an API as a job writes it, and what holds of it. The key is named here, never written: it comes
 //! from a variable of the environment or from a file. Knows no connection and no file.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::str::FromStr;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::store::Environment;
-use super::{Seconds, Secret};
+use super::{Seconds, Secret, Temperature};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ClassifierSource, EngineOptions, Strategy};
 
@@ -18,7 +13,7 @@ use crate::model::{ClassifierSource, EngineOptions, Strategy};
 pub const DEFAULT_LLM_CONCURRENCY: usize = 64;
 /// A reply of some thousand tokens takes a minute at the slowest.
 pub const DEFAULT_LLM_TIMEOUT: u64 = 120;
-/// With waits that double this is some minutes: overloads are over by then.
+/// With waits that double from a second this is a minute: overloads are over by then.
 pub const DEFAULT_LLM_RETRIES: usize = 6;
 /// More would be a mistake, and every one holds a connection.
 const MAX_CONCURRENCY: usize = 4_096;
@@ -264,8 +259,10 @@ impl LlmArgs {
     /// Fills in the defaults. `None` when no model is asked and none was named.
     pub(super) fn settle(self, engine: &EngineOptions, environment: Environment<'_>) -> Result<Option<LlmSettings>> {
         let is_asked = asks_a_model(engine);
+        // Insert-then-compress has a text of its own where no model was named.
+        let is_wanted = !engine.summarizer.modes().is_empty() || engine.classifier == ClassifierSource::Model;
         let Some(model) = self.model.filter(|model| !model.trim().is_empty()) else {
-            if !is_asked {
+            if !is_wanted {
                 return Ok(None);
             }
             let message = "the engine is told to ask a model, but none is named";
@@ -293,6 +290,10 @@ impl LlmArgs {
         if prices.into_iter().any(|price| !price.is_finite() || price < 0.0) {
             return Err(wrong("prices", "expected what a million tokens cost, 0 or more"));
         }
+        let temperature = self.temperature.unwrap_or_default();
+        if provider == LlmProvider::Anthropic && temperature.0.is_some_and(|number| number > 1.0) {
+            return Err(wrong("temperature", "models of this provider take 0 to 1"));
+        }
         let is_own = base_url == provider.own_base_url();
         let is_needed = is_asked && mode == LlmMode::Online;
         let key = match self.key_file {
@@ -300,7 +301,7 @@ impl LlmArgs {
             None => key_of(provider, self.key_env, is_own, is_needed, environment)?,
         };
         Ok(Some(LlmSettings {
-            options: LlmOptions { provider, model, temperature: self.temperature.unwrap_or_default().0 },
+            options: LlmOptions { provider, model, temperature: temperature.0 },
             mode,
             base_url,
             key,
@@ -376,73 +377,4 @@ fn address(provider: LlmProvider, url: &str) -> Result<String> {
 
 fn wrong(name: &str, message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Usage, format!("llm.{name}"), message)
-}
-
-/// How freely a model chooses words; `None` says nothing about it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Temperature(pub Option<f64>);
-
-impl Default for Temperature {
-    fn default() -> Self {
-        Self(Some(0.0))
-    }
-}
-
-const TEMPERATURE: &str = "a number from 0 to 2, or \"none\" to leave it to the model";
-
-impl Temperature {
-    fn of(number: f64) -> Option<Self> {
-        (0.0..=2.0).contains(&number).then_some(Self(Some(number)))
-    }
-}
-
-impl FromStr for Temperature {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        if text == "none" {
-            return Ok(Self(None));
-        }
-        text.parse().ok().and_then(Self::of).ok_or_else(|| format!("expected {TEMPERATURE}"))
-    }
-}
-
-impl Serialize for Temperature {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        match self.0 {
-            Some(number) => serializer.serialize_f64(number),
-            None => serializer.serialize_str("none"),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Temperature {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct Numbers;
-        impl Visitor<'_> for Numbers {
-            type Value = Temperature;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(TEMPERATURE)
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> std::result::Result<Temperature, E> {
-                text.parse().map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
-            }
-            fn visit_i64<E: de::Error>(self, number: i64) -> std::result::Result<Temperature, E> {
-                Temperature::of(number as f64).ok_or_else(|| E::invalid_value(de::Unexpected::Signed(number), &self))
-            }
-            fn visit_f64<E: de::Error>(self, number: f64) -> std::result::Result<Temperature, E> {
-                Temperature::of(number).ok_or_else(|| E::invalid_value(de::Unexpected::Float(number), &self))
-            }
-        }
-        deserializer.deserialize_any(Numbers)
-    }
-}
-
-impl JsonSchema for Temperature {
-    fn schema_name() -> Cow<'static, str> {
-        "Temperature".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "description": TEMPERATURE, "type": ["number", "string"], "minimum": 0, "maximum": 2 })
-    }
 }

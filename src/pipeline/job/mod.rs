@@ -16,13 +16,13 @@ use crate::model::{EngineArgs, ShapeName};
 
 pub use llm::{
     DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices,
-    LlmProvider, LlmSettings, Temperature,
+    LlmProvider, LlmSettings,
 };
 pub use read::read_job;
 pub use settle::{DEFAULT_MEMORY, JobSettings, Target};
 pub use store::{Secret, StoreArgs};
 pub use tokenizer::{LoadedTokenizer, load_tokenizer};
-pub use values::{ProgressMode, Seconds, Size, parse_size};
+pub use values::{ProgressMode, Seconds, Size, Temperature, parse_size};
 
 /// What a job is for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -71,6 +71,14 @@ pub enum Target {
     Filter,
 }
 
+impl JobSettings {
+    /// True when the engine has questions for a model.
+    #[must_use]
+    pub fn asks_a_model(&self) -> bool {
+        asks_a_model(&self.options.engine)
+    }
+}
+
 impl JobArgs {
     /// Fills in the defaults. `environment` looks variables up, for secrets only.
     ///

@@ -14,6 +14,7 @@ use crate::pipeline::MaxRejects;
 
 const SIZE: &str = "a size such as \"512MiB\" or a number of bytes";
 const SECONDS: &str = "a number of seconds such as 30";
+const TEMPERATURE: &str = "a number from 0 to 2, or \"none\" to leave it to the model";
 const LIMIT: &str = "a number of records or a share such as 0.01 or \"1%\"";
 
 /// How progress is shown.
@@ -86,6 +87,73 @@ impl JsonSchema for Seconds {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "description": SECONDS, "type": ["string", "number"], "exclusiveMinimum": 0 })
+    }
+}
+
+/// How freely a model chooses words; `None` says nothing about it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Temperature(pub Option<f64>);
+
+impl Default for Temperature {
+    fn default() -> Self {
+        Self(Some(0.0))
+    }
+}
+
+impl Temperature {
+    fn of(number: f64) -> Option<Self> {
+        (0.0..=2.0).contains(&number).then_some(Self(Some(number)))
+    }
+}
+
+impl FromStr for Temperature {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "none" {
+            return Ok(Self(None));
+        }
+        text.parse().ok().and_then(Self::of).ok_or_else(|| format!("expected {TEMPERATURE}"))
+    }
+}
+
+impl Serialize for Temperature {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Some(number) => serializer.serialize_f64(number),
+            None => serializer.serialize_str("none"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Temperature {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Numbers;
+        impl Visitor<'_> for Numbers {
+            type Value = Temperature;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(TEMPERATURE)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Temperature, E> {
+                text.parse().map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Temperature, E> {
+                Temperature::of(number as f64).ok_or_else(|| E::invalid_value(de::Unexpected::Signed(number), &self))
+            }
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Temperature, E> {
+                Temperature::of(number).ok_or_else(|| E::invalid_value(de::Unexpected::Float(number), &self))
+            }
+        }
+        deserializer.deserialize_any(Numbers)
+    }
+}
+
+impl JsonSchema for Temperature {
+    fn schema_name() -> Cow<'static, str> {
+        "Temperature".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "description": TEMPERATURE, "type": ["number", "string"], "minimum": 0, "maximum": 2 })
     }
 }
 

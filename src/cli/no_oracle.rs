@@ -1,0 +1,25 @@
+//! Stands where the model of a job stands, in builds without models: refuses jobs that ask one.
+
+use std::sync::Arc;
+
+use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::store::Place;
+use condenser::pipeline::{JobSettings, Model};
+
+/// No model.
+#[derive(Debug, Default)]
+pub(super) struct LateOracle;
+
+impl LateOracle {
+    pub(super) fn open(&self, settings: &JobSettings, _run: Option<&Place>) -> Result<Option<Arc<dyn Model>>> {
+        if settings.llm.is_some() && settings.asks_a_model() {
+            let message = "this build leaves models out; build condenser with the feature `llm`";
+            return Err(Error::new(ErrorKind::Usage, "summarizer", message));
+        }
+        Ok(None)
+    }
+
+    pub(super) async fn close(&self, _quiet: bool) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,92 @@
+//! The model of a job: where its replies are kept, how it is reached, and what it came to. Sends nothing by itself.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::store::Place;
+use condenser::llm::{Account, Client, ModelSettings, Oracle, Prompts, ReplyStore};
+use condenser::pipeline::{JobSettings, LlmMode, LlmSettings, Model};
+
+use super::message;
+
+/// The model of a job, once there is a runtime for it.
+#[derive(Debug, Default)]
+pub(super) struct LateOracle(OnceLock<Oracle>);
+
+impl LateOracle {
+    /// Opens the kept replies and the way to the model, when the job asks one. Must be called inside a runtime.
+    pub(super) fn open(&self, settings: &JobSettings, run: Option<&Place>) -> Result<Option<Arc<dyn Model>>> {
+        let Some(llm) = settings.llm.as_ref().filter(|_| settings.asks_a_model()) else { return Ok(None) };
+        let shared = llm.shared_cache.as_ref().map(PathBuf::from);
+        let store = ReplyStore::open(&replies_dir(llm, run)?, shared.as_deref())?;
+        if store.n_skipped() > 0 {
+            tracing::warn!(n_lines = store.n_skipped(), "lines of kept replies are torn and were passed over");
+        }
+        let oracle = oracle(settings, llm, Arc::new(store))?;
+        Ok(Some(Arc::new(self.0.get_or_init(|| oracle).clone())))
+    }
+
+    /// Waits for the replies that are under way, and tells what the model came to.
+    pub(super) async fn close(&self, quiet: bool) -> Result<()> {
+        let Some(oracle) = self.0.get() else { return Ok(()) };
+        let n_pending = oracle.n_pending();
+        if n_pending > 0 && !quiet {
+            message::note(&format!(
+                "waiting for up to {n_pending} replies that are under way, since they are paid for; Ctrl-C gives them up"
+            ));
+        }
+        oracle.close().await?;
+        if !quiet {
+            message::note(&told(&oracle.account()));
+        }
+        Ok(())
+    }
+}
+
+/// The model with the way to it, unless only kept replies may be used.
+fn oracle(settings: &JobSettings, llm: &LlmSettings, store: Arc<ReplyStore>) -> Result<Oracle> {
+    let client = match llm.mode {
+        LlmMode::Offline => None,
+        LlmMode::Online => Some(Client::new(llm, llm.key(read_key)?.as_ref())?),
+    };
+    let prompts = Prompts::new(&settings.options.engine);
+    Ok(Oracle::new(prompts, ModelSettings::of(llm), store, client, llm.concurrency))
+}
+
+/// The bytes of the file that `key_file` names.
+pub(super) fn read_key(path: &str) -> Result<Vec<u8>> {
+    std::fs::read(path)
+        .map_err(|error| Error::new(ErrorKind::Usage, path, "the key file cannot be read").because(error))
+}
+
+/// Where a job keeps replies: as it says, else in its run.
+pub(super) fn replies_dir(llm: &LlmSettings, run: Option<&Place>) -> Result<PathBuf> {
+    if let Some(cache) = &llm.cache {
+        return Ok(PathBuf::from(cache));
+    }
+    let local = run.and_then(Place::as_local).map(|run| run.join("llm"));
+    local.ok_or_else(|| {
+        let message = "replies are kept on a disk, and this job writes to none";
+        Error::new(ErrorKind::Usage, "llm.cache", message).hinting("name a directory: cache = \"…\" or --llm-cache DIR")
+    })
+}
+
+/// `3 requests (1 again, 0 without reply), 12 kept replies, 4200 tokens in (3000 cached), 310 out, cost 0.0021`.
+fn told(account: &Account) -> String {
+    let Account { spend, n_kept, n_missing } = account;
+    let usage = spend.usage;
+    let (input, cached) = (usage.input + usage.cached + usage.cache_written, usage.cached);
+    let mut text = format!(
+        "model: {} requests ({} again, {} without reply), {n_kept} answers from kept replies, {input} tokens in \
+         ({cached} cached), {} out",
+        spend.requests, spend.retries, spend.failures, usage.output
+    );
+    if let Some(cost) = spend.cost {
+        text.push_str(&format!(", cost {cost:.4}"));
+    }
+    if *n_missing > 0 {
+        text.push_str(&format!("; {n_missing} questions were not asked, since the model is offline"));
+    }
+    text
+}

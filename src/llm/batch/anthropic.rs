@@ -1,0 +1,123 @@
+//! Batches in the words of Anthropic: request lines, the documents of a batch and of lists, result lines. Knows no
+//! connection.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::endpoint::{Page, Progress, Remote};
+use super::fetch::ResultLine;
+use crate::llm::Protocol;
+
+pub(super) fn request_line(id: &str, body: &str) -> String {
+    format!("{{\"custom_id\":\"{id}\",\"params\":{body}}}")
+}
+
+pub(super) fn list_path(limit: usize, after: Option<&str>) -> String {
+    let after = after.map_or_else(String::new, |after| format!("&after_id={after}"));
+    format!("/messages/batches?limit={limit}{after}")
+}
+
+pub(super) fn batch_path(id: &str) -> String {
+    format!("/messages/batches/{id}")
+}
+
+#[derive(Deserialize)]
+struct Listed {
+    data: Vec<Document>,
+    #[serde(default)]
+    has_more: bool,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    id: String,
+    processing_status: String,
+    request_counts: Counts,
+    archived_at: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Counts {
+    processing: u64,
+    succeeded: u64,
+    errored: u64,
+    canceled: u64,
+    expired: u64,
+}
+
+pub(super) fn page(body: &[u8]) -> Option<Page> {
+    let Listed { data, has_more } = serde_json::from_slice(body).ok()?;
+    Some(Page { batches: data.into_iter().map(Document::remote).collect(), has_more })
+}
+
+pub(super) fn batch(body: &[u8]) -> Option<Remote> {
+    serde_json::from_slice::<Document>(body).ok().map(Document::remote)
+}
+
+impl Document {
+    fn remote(self) -> Remote {
+        let Counts { processing, succeeded, errored, canceled, expired } = self.request_counts;
+        let n_done = succeeded + errored + canceled + expired;
+        let progress = if self.archived_at.is_some() {
+            Progress::Refused { message: "its results are archived: they are kept for 29 days".to_owned() }
+        } else if self.processing_status == "ended" {
+            // What `results_url` says, but below the address that the job names: the key goes nowhere else.
+            Progress::Ended { results: vec![format!("{}/results", batch_path(&self.id))] }
+        } else {
+            Progress::Running { n_done }
+        };
+        Remote { id: self.id, mark: None, n_requests: Some(processing + n_done), progress }
+    }
+}
+
+#[derive(Deserialize)]
+struct Line<'l> {
+    custom_id: String,
+    #[serde(borrow)]
+    result: Outcome<'l>,
+}
+
+#[derive(Deserialize)]
+struct Outcome<'l> {
+    r#type: String,
+    #[serde(borrow)]
+    message: Option<&'l RawValue>,
+    #[serde(borrow)]
+    error: Option<&'l RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Told {
+    error: Named,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    r#type: String,
+}
+
+pub(super) fn result_line(line: &[u8]) -> Option<ResultLine> {
+    let Line { custom_id, result: Outcome { r#type, message, error } } = serde_json::from_slice(line).ok()?;
+    let result = match (r#type.as_str(), message, error) {
+        ("succeeded", Some(message), _) => Protocol::Anthropic.read(message.get().as_bytes()),
+        ("errored", _, Some(error)) => Err(Protocol::Anthropic.refusal(status(error), error.get().as_bytes())),
+        _ => return Some(ResultLine::open(custom_id, Some(r#type))),
+    };
+    Some(ResultLine { custom_id, result })
+}
+
+/// The status with which the API sends such an error when it is asked at once.
+fn status(error: &RawValue) -> u16 {
+    let told = serde_json::from_str::<Told>(error.get());
+    match told.as_ref().map(|told| told.error.r#type.as_str()) {
+        Ok("invalid_request_error" | "invalid_request") => 400,
+        Ok("authentication_error") => 401,
+        Ok("billing_error") => 402,
+        Ok("permission_error") => 403,
+        Ok("not_found_error") => 404,
+        Ok("request_too_large") => 413,
+        Ok("rate_limit_error") => 429,
+        Ok("overloaded_error") => 529,
+        _ => 500,
+    }
+}

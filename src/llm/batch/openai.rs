@@ -1,0 +1,145 @@
+//! Batches in the words of OpenAI: request lines, the documents of a batch and of lists, result lines. Knows no
+//! connection.
+
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::endpoint::{Page, Progress, Remote};
+use super::fetch::ResultLine;
+use crate::llm::Protocol;
+
+/// The key of the metadata that holds the mark.
+const MARK: &str = "condenser_requests";
+
+pub(super) fn request_line(id: &str, body: &str) -> String {
+    format!("{{\"custom_id\":\"{id}\",\"method\":\"POST\",\"url\":\"/v1/chat/completions\",\"body\":{body}}}")
+}
+
+pub(super) fn create_body(file: &str, mark: &str) -> String {
+    json!({
+        "input_file_id": file,
+        "endpoint": "/v1/chat/completions",
+        "completion_window": "24h",
+        "metadata": { MARK: mark },
+    })
+    .to_string()
+}
+
+pub(super) fn list_path(limit: usize, after: Option<&str>) -> String {
+    let after = after.map_or_else(String::new, |after| format!("&after={after}"));
+    format!("/batches?limit={limit}{after}")
+}
+
+pub(super) fn batch_path(id: &str) -> String {
+    format!("/batches/{id}")
+}
+
+#[derive(Deserialize)]
+struct File {
+    id: String,
+}
+
+pub(super) fn file_id(body: &[u8]) -> Option<String> {
+    serde_json::from_slice::<File>(body).ok().map(|file| file.id)
+}
+
+#[derive(Deserialize)]
+struct Listed {
+    data: Vec<Document>,
+    #[serde(default)]
+    has_more: bool,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    id: String,
+    status: String,
+    output_file_id: Option<String>,
+    error_file_id: Option<String>,
+    errors: Option<Errors>,
+    request_counts: Option<Counts>,
+    metadata: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+#[derive(Deserialize)]
+struct Errors {
+    #[serde(default)]
+    data: Vec<Told>,
+}
+
+#[derive(Deserialize)]
+struct Told {
+    code: Option<String>,
+    message: Option<String>,
+    line: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Counts {
+    total: u64,
+    completed: u64,
+    failed: u64,
+}
+
+pub(super) fn page(body: &[u8]) -> Option<Page> {
+    let Listed { data, has_more } = serde_json::from_slice(body).ok()?;
+    Some(Page { batches: data.into_iter().map(Document::remote).collect(), has_more })
+}
+
+pub(super) fn batch(body: &[u8]) -> Option<Remote> {
+    serde_json::from_slice::<Document>(body).ok().map(Document::remote)
+}
+
+impl Document {
+    fn remote(self) -> Remote {
+        let content = |file: &String| format!("/files/{file}/content");
+        let progress = match self.status.as_str() {
+            // What was done before the end is in the files, and is paid for.
+            "completed" | "expired" | "cancelled" => Progress::Ended {
+                results: [&self.output_file_id, &self.error_file_id].into_iter().flatten().map(content).collect(),
+            },
+            "failed" => Progress::Refused { message: self.errors.map_or_else(String::new, Errors::sentence) },
+            _ => Progress::Running {
+                n_done: self.request_counts.as_ref().map_or(0, |counts| counts.completed + counts.failed),
+            },
+        };
+        let mark = self.metadata.and_then(|metadata| Some(metadata.get(MARK)?.as_str()?.to_owned()));
+        Remote { id: self.id, mark, n_requests: self.request_counts.map(|counts| counts.total), progress }
+    }
+}
+
+impl Errors {
+    fn sentence(self) -> String {
+        let Some(Told { code, message, line }) = self.data.into_iter().next() else {
+            return "no reason is given".to_owned();
+        };
+        let line = line.map(|line| format!("line {line}"));
+        [line, code, message].into_iter().flatten().collect::<Vec<_>>().join(": ")
+    }
+}
+
+#[derive(Deserialize)]
+struct Line<'l> {
+    custom_id: String,
+    #[serde(borrow)]
+    response: Option<Response<'l>>,
+    error: Option<Told>,
+}
+
+#[derive(Deserialize)]
+struct Response<'l> {
+    status_code: u16,
+    #[serde(borrow)]
+    body: &'l RawValue,
+}
+
+pub(super) fn result_line(line: &[u8]) -> Option<ResultLine> {
+    let Line { custom_id, response, error } = serde_json::from_slice(line).ok()?;
+    let result = match response {
+        Some(Response { status_code: 200..=299, body }) => Protocol::OpenAi.read(body.get().as_bytes()),
+        Some(Response { status_code, body }) => Err(Protocol::OpenAi.refusal(status_code, body.get().as_bytes())),
+        None => return Some(ResultLine::open(custom_id, error.and_then(|told| told.code.or(told.message)))),
+    };
+    Some(ResultLine { custom_id, result })
+}

@@ -1,0 +1,246 @@
+//! Answers the engine's questions: from the replies that were kept, else from a model, whose reply is kept the moment it
+//! arrives. No request is sent twice, however many ask at once. Knows neither conversations nor the words of an API.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use foldhash::fast::FixedState;
+use futures::future::{BoxFuture, FutureExt, Shared};
+use futures::{StreamExt, TryStreamExt, stream};
+
+use super::cache::{Kept, Outcome, ReplyKey, ReplyStore, reply_key};
+use super::{Client, Completion, ModelSettings, Prompts, Refusal, RefusalKind, Spend};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Answer, Ask, NoAnswer};
+use crate::pipeline::Model;
+use crate::pipeline::bridge::Bridge;
+
+/// What became of a request, for all who wait for it.
+type Replied = std::result::Result<Completion, Refused>;
+
+/// Why a request has no reply.
+#[derive(Debug, Clone)]
+enum Refused {
+    /// The model gave none.
+    Refusal(Refusal),
+    /// The reply could not be kept.
+    Store(Arc<Error>),
+}
+
+/// Answers from kept replies and from a model.
+#[derive(Debug, Clone)]
+pub struct Oracle {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    prompts: Prompts,
+    model: ModelSettings,
+    store: Arc<ReplyStore>,
+    /// `None`: kept replies only.
+    client: Option<Client>,
+    concurrency: usize,
+    pending: Mutex<HashMap<ReplyKey, Shared<BoxFuture<'static, Replied>>, FixedState>>,
+    n_kept: AtomicU64,
+    n_missing: AtomicU64,
+}
+
+/// What a job asked and what it came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Account {
+    /// What was sent and paid for.
+    pub spend: Spend,
+    /// Questions that kept replies answered.
+    pub n_kept: u64,
+    /// Questions that nobody was asked, since only kept replies may be used.
+    pub n_missing: u64,
+}
+
+impl Oracle {
+    /// Answers from `store`, and through `client` where it has nothing; at most `concurrency` questions of a batch are
+    /// worked on at once.
+    #[must_use]
+    pub fn new(
+        prompts: Prompts,
+        model: ModelSettings,
+        store: Arc<ReplyStore>,
+        client: Option<Client>,
+        concurrency: usize,
+    ) -> Self {
+        let inner = Inner {
+            prompts,
+            model,
+            store,
+            client,
+            concurrency: concurrency.max(1),
+            pending: Mutex::default(),
+            n_kept: AtomicU64::new(0),
+            n_missing: AtomicU64::new(0),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Sends nothing more, and waits for the replies that are under way: they are paid for, so they are kept.
+    ///
+    /// # Errors
+    /// When the kept replies cannot be brought to disk.
+    pub async fn close(&self) -> Result<()> {
+        if let Some(client) = &self.inner.client {
+            client.close();
+        }
+        loop {
+            let Some(pending) = self.inner.pending().values().next().cloned() else { break };
+            // What it came to was told to those who asked.
+            drop(pending.await);
+        }
+        let store = self.inner.store.clone();
+        Bridge::run_blocking("replies", move || store.sync()).await
+    }
+
+    /// Requests whose replies are under way.
+    #[must_use]
+    pub fn n_pending(&self) -> usize {
+        self.inner.pending().len()
+    }
+
+    /// What was asked so far.
+    #[must_use]
+    pub fn account(&self) -> Account {
+        Account {
+            spend: self.inner.client.as_ref().map(Client::spend).unwrap_or_default(),
+            n_kept: self.inner.n_kept.load(Ordering::Relaxed),
+            n_missing: self.inner.n_missing.load(Ordering::Relaxed),
+        }
+    }
+
+    /// The answers in the order of the questions.
+    async fn answers(&self, asks: Vec<Ask>) -> Result<Vec<Answer>> {
+        let inner = self.inner.clone();
+        // Files may block, and bodies may be long.
+        let found = Bridge::run_blocking("replies", move || inner.look_up(asks)).await?;
+        let one = |found: Found| async move {
+            match found {
+                Found::Answer(answer) => Ok(answer),
+                Found::Open { ask, key, body, max_tokens } => self.ask(&ask, key, body, max_tokens).await,
+            }
+        };
+        stream::iter(found).map(one).buffered(self.inner.concurrency).try_collect().await
+    }
+
+    async fn ask(&self, ask: &Ask, key: ReplyKey, body: String, max_tokens: usize) -> Result<Answer> {
+        let replied = self.inner.clone().request(key, body, max_tokens).await;
+        match replied {
+            Ok(completion) => Ok(answer_of(ask, completion)),
+            Err(Refused::Store(error)) => Err(Error::new(error.kind, error.place.clone(), error.message.clone())),
+            Err(Refused::Refusal(refusal)) => match &self.inner.client {
+                _ if refusal.kind == RefusalKind::Closing => {
+                    Err(Error::new(ErrorKind::Interrupted, "", "the job is ending; nothing more is asked"))
+                }
+                Some(client) if refusal.is_for_all() => Err(client.error(&refusal)),
+                _ if refusal.kind == RefusalKind::TooLong => Ok(Answer::None(NoAnswer::TooLong)),
+                _ => {
+                    tracing::warn!(refusal.message, "a question has no answer; the engine's own text is used");
+                    Ok(Answer::None(NoAnswer::Failed))
+                }
+            },
+        }
+    }
+}
+
+/// A question after the look among the kept replies.
+enum Found {
+    Answer(Answer),
+    Open { ask: Ask, key: ReplyKey, body: String, max_tokens: usize },
+}
+
+impl Inner {
+    fn look_up(&self, asks: Vec<Ask>) -> Result<Vec<Found>> {
+        asks.into_iter().map(|ask| self.find(ask)).collect()
+    }
+
+    fn find(&self, ask: Ask) -> Result<Found> {
+        let request = self.prompts.request(&ask);
+        let body = self.model.body(&request);
+        let key = reply_key(self.model.protocol, &body);
+        let kept = self.store.get(&key)?.map(|kept| kept.outcome);
+        match kept {
+            Some(Outcome::Reply(completion)) => {
+                self.n_kept.fetch_add(1, Ordering::Relaxed);
+                Ok(Found::Answer(answer_of(&ask, completion)))
+            }
+            _ if self.client.is_some() => Ok(Found::Open { ask, key, body, max_tokens: request.max_tokens }),
+            Some(Outcome::Failed { is_too_long, .. }) => {
+                self.n_kept.fetch_add(1, Ordering::Relaxed);
+                let why = if is_too_long { NoAnswer::TooLong } else { NoAnswer::Failed };
+                Ok(Found::Answer(Answer::None(why)))
+            }
+            None => {
+                self.n_missing.fetch_add(1, Ordering::Relaxed);
+                Ok(Found::Answer(Answer::None(NoAnswer::Offline)))
+            }
+        }
+    }
+
+    /// The reply to a request. It is a task of its own: it goes on when those who wait for it are gone.
+    fn request(self: Arc<Self>, key: ReplyKey, body: String, max_tokens: usize) -> Shared<BoxFuture<'static, Replied>> {
+        let mut pending = self.pending();
+        if let Some(known) = pending.get(&key) {
+            return known.clone();
+        }
+        let inner = self.clone();
+        let task = tokio::spawn(async move {
+            let replied = inner.send(&key, body, max_tokens).await;
+            inner.pending().remove(&key);
+            replied
+        });
+        let ended = || Refused::Refusal(Refusal::new(RefusalKind::Server, "the request was given up"));
+        let shared = async move { task.await.unwrap_or_else(|_| Err(ended())) }.boxed().shared();
+        pending.insert(key, shared.clone());
+        shared
+    }
+
+    async fn send(&self, key: &ReplyKey, body: String, max_tokens: usize) -> Replied {
+        // Between the look among the kept replies and here another may have asked the same.
+        match self.store.get(key) {
+            Ok(Some(Kept { outcome: Outcome::Reply(completion), .. })) => return Ok(completion),
+            Ok(_) => {}
+            Err(error) => return Err(Refused::Store(Arc::new(error))),
+        }
+        let Some(client) = &self.client else {
+            return Err(Refused::Refusal(Refusal::new(RefusalKind::Closing, "there is no connection")));
+        };
+        let completion = client.complete(body, max_tokens).await.map_err(Refused::Refusal)?;
+        let kept = Kept {
+            model: self.model.model.clone(),
+            is_batch: false,
+            cost: client.cost(&completion.usage),
+            outcome: Outcome::Reply(completion.clone()),
+        };
+        self.store.put(key, &kept).map_err(|error| Refused::Store(Arc::new(error)))?;
+        Ok(completion)
+    }
+
+    fn pending(&self) -> MutexGuard<'_, HashMap<ReplyKey, Shared<BoxFuture<'static, Replied>>, FixedState>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Model for Oracle {
+    fn answer(&self, asks: Vec<Ask>) -> BoxFuture<'_, Result<Vec<Answer>>> {
+        self.answers(asks).boxed()
+    }
+}
+
+/// The answer that a reply to `ask` is. A reply that the limit of tokens cut is none, nor is one that only calls tools.
+#[must_use]
+pub fn answer_of(_ask: &Ask, completion: Completion) -> Answer {
+    if completion.has_calls && completion.text.trim().is_empty() {
+        Answer::None(NoAnswer::ToolCall)
+    } else if completion.is_cut {
+        Answer::None(NoAnswer::Cut)
+    } else {
+        Answer::Text(completion.text)
+    }
+}
