@@ -739,7 +739,7 @@ mod program {
             ("compaction_level", json!(1)),
             ("compaction_chunk", json!(1)),
             ("compaction_archived", json!(11)),
-            ("compaction_recent", json!(2)),
+            ("compaction_recent", json!(3)),
             ("compaction_pulled_back", json!(0)),
             ("compaction_trigger", json!("count")),
             ("compaction_continues", json!(false)),

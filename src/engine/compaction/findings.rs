@@ -13,11 +13,17 @@ use crate::model::marker::Archive;
 use crate::model::{Role, ToolCall};
 use crate::stage::View;
 use crate::text::{
-    CueKind, FactKind, LineKind, Severity, TextView, Unit, UnitKind, announces, ask, is_confirmation, reports_deed,
+    CueKind, FactKind, LineKind, Severity, TextView, Unit, UnitKind, announces, ask, is_confirmation, is_question,
+    reports_deed,
 };
 
-/// What programs put into the place of a user.
-const INJECTED: [&str; 4] = ["<", "# AGENTS.md", "Caveat: ", "[Request interrupted"];
+/// What programs put into the place of a user; so is what begins and ends with a tag.
+const INJECTED: [&str; 4] =
+    ["# AGENTS.md", "Caveat: ", "[Request interrupted", "This session is being continued from a previous"];
+/// Tools that only look something up: what they find speaks of errors without being one.
+const READERS: [&str; 8] = ["read", "view", "open", "cat", "grep", "glob", "search", "fetch"];
+/// A shorter result of such a tool is its own.
+const MIN_FOUND: u32 = 300;
 /// Shorter lines tell no error, longer ones are data.
 const ERROR_CHARS: Range<usize> = 12..400;
 /// Shorter pieces say nothing by themselves.
@@ -57,6 +63,7 @@ impl<'a> Findings<'a> {
     pub(super) fn of(view: &View<'a>, archived: Range<usize>) -> Self {
         let mut findings = Self::default();
         let mut terms = Terms::default();
+        let mut readers: HashSet<&str, FixedState> = HashSet::default();
         for index in archived {
             let message = &view.conversation.messages[index];
             let earlier = message.texts().next().and_then(Archive::read);
@@ -72,11 +79,13 @@ impl<'a> Findings<'a> {
                 _ => &mut findings.n_user,
             };
             *count += 1;
+            let is_found = message.tool_call_id.as_deref().is_some_and(|id| readers.contains(id));
             for text in view.texts(index) {
                 match message.role {
+                    _ if is_result && is_found && text.counts.chars >= MIN_FOUND => {}
                     _ if is_result => findings.result(&text),
                     Role::Assistant => findings.reply(&text),
-                    _ if INJECTED.iter().any(|head| text.text.trim_start().starts_with(head)) => continue,
+                    _ if is_injected(text.text.trim()) => continue,
                     _ => findings.user(&text),
                 }
                 if !is_result {
@@ -85,6 +94,8 @@ impl<'a> Findings<'a> {
             }
             for call in &message.tool_calls {
                 findings.call(call);
+                let name = call.name.as_deref().unwrap_or_default().to_ascii_lowercase();
+                readers.extend(call.id.as_deref().filter(|_| READERS.iter().any(|verb| name.contains(verb))));
             }
         }
         findings.topics = terms.best();
@@ -101,8 +112,13 @@ impl<'a> Findings<'a> {
         // The task stands at the beginning of the first message, what is wanted of a long one at its end.
         let asked = if self.requests.is_empty() { text.units.iter().find(asks) } else { text.units.iter().rfind(asks) };
         let request = asked.or_else(|| text.units.iter().find(said));
-        self.requests.extend(request.map(|unit| unit.span.of(text.text)));
-        let binds = |unit: &&Unit| said(unit) && has(text, unit, CueKind::Obligation);
+        self.requests.extend(request.and_then(|unit| {
+            let words = unit.span.of(text.text);
+            // "Do the following:" says nothing without what follows.
+            if words.ends_with(':') { text.text.get(unit.span.start as usize..) } else { Some(words) }
+        }));
+        let binds =
+            |unit: &&Unit| said(unit) && has(text, unit, CueKind::Obligation) && is_statement(unit.span.of(text.text));
         let rules = text.units.iter().filter(binds).filter(|unit| request.is_none_or(|other| other.span != unit.span));
         self.rules.extend(rules.map(|unit| unit.span.of(text.text)));
     }
@@ -112,10 +128,10 @@ impl<'a> Findings<'a> {
         for unit in text.units.iter().filter(|unit| says_something(text, unit)) {
             let words = unit.span.of(text.text);
             announced = announces(words).then_some(words).or(announced.filter(|_| unit.kind == UnitKind::Line));
-            if announced == Some(words) {
+            if announced == Some(words) || !is_statement(words) {
                 continue;
             }
-            if has(text, unit, CueKind::Decision) && !has(text, unit, CueKind::Question) {
+            if has(text, unit, CueKind::Decision) {
                 self.decisions.push(words);
             } else if reports_deed(words, has(text, unit, CueKind::Negation)) {
                 self.deeds.push(words);
@@ -143,7 +159,7 @@ impl<'a> Findings<'a> {
         let folded = name.to_ascii_lowercase();
         let is = |verbs: &[&str], word: &str| verbs.iter().any(|verb| word.contains(verb));
         let verb = named.command.as_deref().unwrap_or_default();
-        if verb == "view" || verb.is_empty() && is(&["read", "view", "open", "cat"], &folded) {
+        if verb == "view" || verb.is_empty() && is(&READERS[..4], &folded) {
             self.read.push(file);
         } else if is(&["write", "edit", "replace", "patch", "create", "insert"], &folded) {
             self.changed.push(file);
@@ -181,6 +197,15 @@ fn says_something(text: &TextView<'_>, unit: &Unit) -> bool {
     let words = unit.span.of(text.text);
     let is_short = words.is_ascii() && words.split_whitespace().count() < MIN_WORDS;
     !is_short && !matches!(unit.kind, UnitKind::Heading | UnitKind::Line) && !has(text, unit, CueKind::Filler)
+}
+
+/// No question, and nothing that only leads to what follows.
+fn is_statement(words: &str) -> bool {
+    !words.ends_with([':', '：']) && !is_question(words)
+}
+
+fn is_injected(text: &str) -> bool {
+    text.starts_with('<') && text.ends_with('>') || INJECTED.iter().any(|head| text.starts_with(head))
 }
 
 /// The keys under which tools are told a file.
@@ -223,7 +248,8 @@ impl<'a> Terms<'a> {
 
     fn best(self) -> Option<String> {
         let mut terms: Vec<(usize, usize, &str)> = self.0.into_values().collect();
-        terms.retain(|(n, _, term)| *n > 1 && (3..=MAX_TERM_CHARS).contains(&term.len()) && !term.contains(','));
+        let is_term = |term: &str| (3..=MAX_TERM_CHARS).contains(&term.len()) && !term.contains([',', '\'', '’']);
+        terms.retain(|(n, _, term)| *n > 1 && is_term(term));
         terms.sort_by_key(|&(n, at, _)| (std::cmp::Reverse(n), at));
         reply::join(terms.into_iter().take(MAX_TERMS).map(|(_, _, term)| term))
     }

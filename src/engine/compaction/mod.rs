@@ -246,6 +246,8 @@ impl Compaction<'_, '_> {
                 }
                 Some(Answer::None(NoAnswer::TooLong)) => {}
                 Some(Answer::None(NoAnswer::Offline)) => return Word::Refused(Reason::LlmOffline),
+                Some(Answer::None(NoAnswer::ToolCall)) => return Word::Refused(Reason::LlmToolCall),
+                Some(Answer::None(NoAnswer::Cut)) => return Word::Refused(Reason::LlmTooLong),
                 Some(Answer::None(NoAnswer::Failed)) => break,
             }
         }

@@ -8,6 +8,9 @@ use crate::text::{cut, plain};
 /// The last level; later rounds stay on it.
 pub(super) const MAX_LEVEL: usize = 4;
 
+/// A folder of so many levels is named once.
+const MIN_FOLDERS: usize = 3;
+
 /// How much a level shows.
 struct Detail {
     requests: usize,
@@ -74,6 +77,14 @@ fn latest_of<'a>(all: &[&'a str], n: usize) -> Vec<&'a str> {
     all[all.len().saturating_sub(n)..].to_vec()
 }
 
+/// The folder that all files are in, with its last slash, when there are several and it is a deep one.
+fn common_folder(files: &[String]) -> &str {
+    let Some((first, rest)) = files.split_first().filter(|(_, rest)| !rest.is_empty()) else { return "" };
+    let folders = first.match_indices('/').rev().filter_map(|(at, _)| first.get(..=at));
+    let mut common = folders.filter(|folder| rest.iter().all(|file| file.starts_with(folder)));
+    common.next().filter(|folder| folder.matches('/').count() >= MIN_FOLDERS).unwrap_or_default()
+}
+
 /// Lines for as long as there is room; what does not fit is left out.
 struct Page {
     draft: Draft,
@@ -130,12 +141,17 @@ impl Page {
             self.say(&format!("{heading}: {}", files.len()));
             return;
         }
-        line.say(heading);
-        line.say(": ");
         let named = &files[files.len().saturating_sub(n_named)..];
+        let folder = common_folder(named);
+        line.say(heading);
+        if !folder.is_empty() {
+            line.say(" in ");
+            line.quote(folder);
+        }
+        line.say(": ");
         for (nth, file) in named.iter().enumerate() {
             line.say(if nth > 0 { ", " } else { "" });
-            line.quote(file);
+            line.quote(file.strip_prefix(folder).unwrap_or(file));
         }
         if files.len() > named.len() {
             line.say(&format!(" and {} before", files.len() - named.len()));
