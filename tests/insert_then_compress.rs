@@ -330,9 +330,8 @@ fn for_as_long_as_the_question_is_open_the_summary_of_the_engine_stands_there() 
 fn a_question_that_is_too_long_is_asked_again_with_less() {
     let record = record_of(&talk(20));
     let too_long_beyond = |n_turns: usize| {
-        move |ask: &CompactionAsk| match ask.turns.len() > n_turns {
-            true => Answer::None(NoAnswer::TooLong),
-            false => Answer::Text(GOOD.to_owned()),
+        move |ask: &CompactionAsk| {
+            if ask.turns.len() > n_turns { Answer::None(NoAnswer::TooLong) } else { Answer::Text(GOOD.to_owned()) }
         }
     };
     // 41 messages, of which 4 stay: the archive is 1..37.

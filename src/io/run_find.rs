@@ -95,7 +95,9 @@ impl Run {
                     }
                 }
             }
-            found.values_mut().for_each(|behind| behind.messages.sort_unstable());
+            for behind in found.values_mut() {
+                behind.messages.sort_unstable();
+            }
             Ok(found)
         })
     }

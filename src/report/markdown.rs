@@ -117,7 +117,9 @@ fn other_parts(raw: &str) -> Vec<Other> {
     let places = ["/content", "/message/content", "/payload/content", "/value"];
     let list = places.iter().find_map(|place| message.pointer(place)?.as_array());
     let mut others = Vec::new();
-    list.into_iter().flatten().for_each(|item| push_others(item, &mut others));
+    for item in list.into_iter().flatten() {
+        push_others(item, &mut others);
+    }
     others
 }
 
@@ -125,7 +127,9 @@ fn push_others(item: &Value, others: &mut Vec<Other>) {
     let kind = item.get("type").and_then(Value::as_str).unwrap_or(if item.is_string() { "text" } else { "part" });
     match (kind, item.get("content")) {
         ("tool_result", Some(Value::Array(inner))) if !inner.is_empty() => {
-            inner.iter().for_each(|item| push_others(item, others));
+            for item in inner {
+                push_others(item, others);
+            }
         }
         ("tool_result", Some(Value::String(_))) => {}
         ("text" | "input_text" | "output_text", _) if item.is_string() || has_text(item) => {}

@@ -64,7 +64,7 @@ impl Engine {
         }
         let view = self.view(conversation, &scratch.profiles);
         let names = Names::new(conversation);
-        let plan = plan::keep_all(conversation.messages.len(), Reason::BelowThreshold);
+        let mut plan = plan::keep_all(conversation.messages.len(), Reason::BelowThreshold);
         let advice = Advice::ask(&Plugins::default(), &view, &plan);
         let mut filler = Filler {
             view,
@@ -81,19 +81,15 @@ impl Engine {
             let frame = Frame { trigger, policy: self.options.compaction_chunks, earlier: earlier.as_ref() };
             Compaction { filler: &mut filler, cuts: &cuts, archived: archived.clone(), frame }.run(consult)
         });
-        let (units, mut plan, outcome) = match compacted {
-            Some(Compacted { rebuilt, archived, outcome, note }) => {
-                let mut units = kept(&view, n_tokens, &archived, Reason::CompactionRecent);
-                let mut plan = plan;
-                plan.notes.extend(note.iter().flat_map(|&note| archived.clone().map(move |index| (index, note))));
-                units.push(rebuilt.unit);
-                (units, plan, Some(outcome))
-            }
-            None => {
-                let reason = if trigger.is_some() { Reason::MergeReverted } else { Reason::BelowThreshold };
-                let keep = |(index, &n_tokens)| Unit::kept(index, reason, n_tokens);
-                (n_tokens.iter().enumerate().map(keep).collect(), plan, None)
-            }
+        let (units, outcome) = if let Some(Compacted { rebuilt, archived, outcome, note }) = compacted {
+            let mut units = kept(&view, n_tokens, &archived, Reason::CompactionRecent);
+            plan.notes.extend(note.iter().flat_map(|&note| archived.clone().map(move |index| (index, note))));
+            units.push(rebuilt.unit);
+            (units, Some(outcome))
+        } else {
+            let reason = if trigger.is_some() { Reason::MergeReverted } else { Reason::BelowThreshold };
+            let keep = |(index, &n_tokens)| Unit::kept(index, reason, n_tokens);
+            (n_tokens.iter().enumerate().map(keep).collect(), None)
         };
         plan.file_notes();
         let assembled = assemble(&view, &plan, units);
