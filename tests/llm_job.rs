@@ -65,7 +65,7 @@ fn a_model_is_settled_when_it_is_asked_or_named() {
     // Named but not asked: no key is needed, and the output does not depend on it.
     let named = settle("[llm]\nmodel = \"m\"\nprovider = \"anthropic\"").expect("fine");
     assert!(named.llm.is_some() && named.options.llm.is_none());
-    for asks in ["summarizer = \"escalating\"", "classifier = \"model\"", "strategy = \"insert-then-compress\""] {
+    for asks in ["summarizer = \"escalating\"", "classifier = \"model\""] {
         let settings = settle(&format!("[engine]\n{asks}\n[llm]\nmodel = \"gpt\"")).expect(asks);
         let llm = settings.llm.expect("it is asked");
         assert_eq!(settings.options.llm.as_ref(), Some(&llm.options));
@@ -74,6 +74,8 @@ fn a_model_is_settled_when_it_is_asked_or_named() {
         let key = llm.key(|_| panic!("no file")).expect("a key");
         assert_eq!(key.as_ref().map(Secret::reveal), Some(KEY));
     }
+    // Who writes the summary says the summarizer.
+    assert!(settle("[engine]\nstrategy = \"insert-then-compress\"").expect("fine").llm.is_none());
     let offline = settle(&format!("{ASKS}[llm]\nmodel = \"m\"\nprovider = \"anthropic\"\nmode = \"offline\""));
     assert!(matches!(offline.expect("fine").llm.expect("asked").key, LlmKey::None { .. }));
 }

@@ -28,6 +28,7 @@ mod flow;
 mod formats;
 mod get;
 mod giants;
+mod insert_then_compress;
 mod job;
 #[cfg(feature = "llm")]
 mod llm_batch;

@@ -37,6 +37,8 @@ pub(crate) enum Command {
     Restore(RestoreArgs),
     /// One conversation out of a run, as it was or as it is shown, without reading the rest.
     Get(GetArgs),
+    /// One conversation for a person: what stands for it and the originals behind it, or its archive as Markdown.
+    Show(ShowArgs),
     /// Recompute every hash of a run and restore every record; exit code 4 on any difference.
     Verify(VerifyArgs),
     /// Say for every message of an input why it would be kept or compressed.
@@ -219,6 +221,24 @@ pub(crate) struct GetArgs {
     /// As the run shows it, instead of the original.
     #[arg(long)]
     pub(crate) compressed: bool,
+    /// A file, or `-` for stdout [default: -].
+    #[arg(long, short, value_name = "FILE|-")]
+    pub(crate) output: Option<String>,
+    #[command(flatten)]
+    pub(crate) stores: StoreArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The run directory, also in s3://, gs:// or az://.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    /// The id of the conversation.
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// The originals that are not shown any more, as one Markdown document per conversation.
+    #[arg(long)]
+    pub(crate) markdown: bool,
     /// A file, or `-` for stdout [default: -].
     #[arg(long, short, value_name = "FILE|-")]
     pub(crate) output: Option<String>,

@@ -26,6 +26,7 @@ mod restore;
 mod retry;
 mod run;
 mod schema;
+mod show;
 mod verify;
 
 use std::collections::BTreeMap;
@@ -86,6 +87,7 @@ fn run(command: Command) -> Result<Ending> {
         Command::Expire(args) => expire::run(args),
         Command::Restore(args) => restore::run(args),
         Command::Get(args) => get::run(args),
+        Command::Show(args) => show::run(args),
         Command::Verify(args) => verify::run(&args),
         Command::Explain(args) => explain::run(*args),
         #[cfg(feature = "llm")]

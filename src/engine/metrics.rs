@@ -106,11 +106,11 @@ impl Meter {
             for text in view.texts(index) {
                 self.read(&text, place);
             }
-            // Calls are always kept, with the message or, for a replaced message without calls, there are none.
+            // Calls go with their message: only a compaction replaces messages that have some.
             for call in &view.conversation.messages[index].tool_calls {
                 lexer.clear();
                 let lexed = lexer.lex_facts(&call.arguments);
-                self.facts_of(&lexer.view(&call.arguments, &lexed), Place::Kept);
+                self.facts_of(&lexer.view(&call.arguments, &lexed), place);
             }
             if let Some(filled) = replacement[index] {
                 self.replacement(filled, lexer);

@@ -5,6 +5,7 @@ mod advice;
 mod assemble;
 mod budget;
 mod checks;
+mod compaction;
 mod context;
 mod count;
 mod fill;
@@ -153,6 +154,9 @@ impl Engine {
         let mut consult = Consult::new(answers, asks);
         scratch.profiles.measure(conversation);
         let n_tokens = self.count.messages(&self.view(conversation, &scratch.profiles));
+        if let Some(compacted) = self.compact(conversation, scratch, &n_tokens, &mut consult) {
+            return compacted;
+        }
         let total: usize = n_tokens.iter().sum();
         let mut plan = self.plan(conversation, scratch, total, &mut consult);
         let view = self.view(conversation, &scratch.profiles);

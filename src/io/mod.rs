@@ -43,6 +43,7 @@ pub use lines::LineSource;
 pub use open::{Inputs, PlannedSlices, open_input};
 pub use retry::Rejects;
 pub use row_files::{restored_table_name, sniff_table};
+pub use run_find::Behind;
 pub use run_reader::{Run, Through};
 pub use run_words::FrozenWords;
 pub use run_writer::{PartWriter, RunWriter};

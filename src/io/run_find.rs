@@ -1,10 +1,11 @@
 //! One conversation out of a run, original or compressed: bloom filters, page indexes and the frames that commits
 //! name keep the rest unread. Knows the layout of the directory, not how records are put together.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::ops::Range;
 
-use arrow::array::AsArray;
+use arrow::array::{Array, AsArray};
 use arrow::datatypes::UInt64Type;
 use arrow::json::LineDelimitedWriter;
 use arrow::record_batch::RecordBatch;
@@ -18,6 +19,19 @@ use super::run_reader::place_of;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::{Bridge, guard};
 use crate::pipeline::{Commit, ConversationFormat, PartReaders, Piece, Restorer, Table, TableReader, label};
+
+/// What is behind a conversation of the run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Behind {
+    /// The messages that something else stands for: index in the original, position among the messages of the run.
+    pub messages: Vec<(u64, u64)>,
+    /// How often the conversation was compacted as a whole; `None` unless it was.
+    pub level: Option<u64>,
+    /// The chunk of its archive.
+    pub chunk: Option<u64>,
+    /// What the archived messages are about.
+    pub topics: Option<String>,
+}
 
 /// The wanted rows of a table: their numbers in it, and their numbers in the source.
 type Found = Vec<(u64, u64)>;
@@ -42,6 +56,50 @@ impl Run {
     pub fn find_compressed(&self, commit: &Commit, id: &str) -> Result<Vec<String>> {
         self.check_originals()?;
         guarded(commit, || self.find_compressed_unguarded(commit, id))
+    }
+
+    /// What is behind the conversations with this id, by rows of the source, ascending.
+    ///
+    /// # Errors
+    /// When a table cannot be read.
+    pub fn find_behind(&self, commit: &Commit, id: &str) -> Result<BTreeMap<u64, Behind>> {
+        self.check_originals()?;
+        guarded(commit, || {
+            let wanted = wanted(id);
+            let mut found: BTreeMap<u64, Behind> = BTreeMap::new();
+            let mut table = self.table(commit, Table::Metrics, &wanted)?;
+            while let Some(rows) = table.next_rows()? {
+                let number = |name: &str| rows.column_by_name(name)?.as_primitive_opt::<UInt64Type>();
+                let topics = rows.column_by_name("compaction_topics").and_then(|texts| texts.as_string_opt::<i64>());
+                for row in wanted_rows(commit, &rows, &wanted)? {
+                    let number =
+                        |name: &str| number(name).filter(|numbers| numbers.is_valid(row)).map(|n| n.value(row));
+                    let behind = found.entry(number("source_row").unwrap_or_default()).or_default();
+                    behind.level = number("compaction_level");
+                    behind.chunk = number("compaction_chunk");
+                    behind.topics = topics.filter(|texts| texts.is_valid(row)).map(|texts| texts.value(row).to_owned());
+                }
+            }
+            if found.is_empty() {
+                return Ok(found);
+            }
+            let mut table = self.table(commit, Table::Verbatim, &wanted)?;
+            while let Some(rows) = table.next_rows()? {
+                let number = |name: &str| rows.column_by_name(name)?.as_primitive_opt::<UInt64Type>();
+                for row in wanted_rows(commit, &rows, &wanted)? {
+                    let number =
+                        |name: &str| number(name).filter(|numbers| numbers.is_valid(row)).map(|n| n.value(row));
+                    let place = number("message_index").zip(number("position"));
+                    if let (Some(place), Some(source)) = (place, number("source_row")) {
+                        found.entry(source).or_default().messages.push(place);
+                    }
+                }
+            }
+            for behind in found.values_mut() {
+                behind.messages.sort_unstable();
+            }
+            Ok(found)
+        })
     }
 
     fn find_unguarded(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Option<Restorer>> {
@@ -132,6 +190,14 @@ impl Run {
         let reader = LineTable::records(&place, stream).only(rows);
         Ok(Box::new(WantedRows { reader, wanted: Wanted::All, file }))
     }
+}
+
+/// The rows of the wanted conversation.
+fn wanted_rows(commit: &Commit, rows: &RecordBatch, wanted: &Wanted) -> Result<Vec<usize>> {
+    let ids = rows.column_by_name("conversation_id").and_then(|column| column.as_string_opt::<i64>());
+    let missing = || Error::new(ErrorKind::Verification, place_of(commit), "the table has no conversation ids");
+    let is_wanted = |id: Option<&str>| matches!(wanted, Wanted::Text(_, wanted) if id == Some(wanted));
+    Ok(ids.ok_or_else(missing)?.iter().enumerate().filter(|(_, id)| is_wanted(*id)).map(|(row, _)| row).collect())
 }
 
 fn wanted(id: &str) -> Wanted {

@@ -5,6 +5,10 @@ use std::fmt::Write as _;
 
 use super::FlowKind;
 
+mod archive;
+
+pub use archive::{Archive, Chunk, MAX_LISTED_CHUNKS, without_frame};
+
 /// The dash of the formats, with its blanks.
 const DASH: &str = " — ";
 /// A text that looks like a summary is taken for one up to this many bytes; longer ones are somebody's own words.
@@ -94,6 +98,9 @@ pub fn stands_for_others(text: &str) -> bool {
     }
     if text.starts_with(SUPERSEDED) {
         return is_superseded(text);
+    }
+    if Archive::read(text).is_some() {
+        return true;
     }
     if text.len() > MAX_MARKER_BYTES {
         return false;

@@ -29,6 +29,8 @@ pub struct Metrics {
     pub counts: ActionCounts,
     /// What became of the token budget; `None` without one.
     pub budget: Option<BudgetOutcome>,
+    /// What became of the conversation as a whole; `None` unless it was compacted.
+    pub compaction: Option<CompactionOutcome>,
     /// Share of distinct technical identifiers of the input that occur in the output, entity suffixes included.
     pub entity_retention: Option<f64>,
     /// Share of fences, JSON blocks and tables still there.
@@ -62,6 +64,53 @@ pub struct BudgetOutcome {
     pub protected_tokens: usize,
     /// How short summaries are.
     pub depth: CompressionDepth,
+}
+
+/// How a conversation was compacted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CompactionOutcome {
+    /// How often it was, this time included.
+    pub level: usize,
+    /// The chunk of its archive that the messages went to.
+    pub chunk: usize,
+    /// Why it was.
+    pub trigger: CompactionTrigger,
+    /// Messages in the summary.
+    pub n_archived: usize,
+    /// Last messages that stay, without those that were pulled back.
+    pub n_recent: usize,
+    /// Messages before these that stay since the question was too long for the model with them.
+    pub n_pulled_back: usize,
+    /// What the archived messages are about: phrases separated by commas.
+    pub topics: Option<String>,
+    /// The chunk is one of an earlier round, which goes on.
+    pub continues: bool,
+    /// A model wrote the summary.
+    pub by_model: bool,
+}
+
+/// Why a conversation was compacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CompactionTrigger {
+    /// It has at least `compaction_tokens` tokens.
+    Tokens,
+    /// It has at least `compaction_messages` messages.
+    Count,
+    /// `compaction_forced` is on.
+    Forced,
+}
+
+impl CompactionTrigger {
+    /// Its name in tables.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Tokens => "tokens",
+            Self::Count => "count",
+            Self::Forced => "forced",
+        }
+    }
 }
 
 /// Number of input messages per action; they add up to `messages_in`.

@@ -21,7 +21,7 @@ pub use choices::{
 pub use condensed::{Condensed, NewBody, Original, Output, Replacement};
 pub use conversation::{Content, Conversation, Message, Part, Role, ShapeName, ToolCall};
 pub use decision::{Action, Decision, FlowKind, Reason};
-pub use metrics::{ActionCounts, BudgetOutcome, Metrics};
+pub use metrics::{ActionCounts, BudgetOutcome, CompactionOutcome, CompactionTrigger, Metrics};
 pub use options::{
     DEFAULT_CLUSTER_THRESHOLD, DEFAULT_COMPACTION_MESSAGES, DEFAULT_COMPACTION_RECENT, DEFAULT_COMPACTION_TOKENS,
     DEFAULT_FUZZY_THRESHOLD, DEFAULT_IMPORTANCE_THRESHOLD, DEFAULT_MAX_RESPONSE_TOKENS, DEFAULT_RECENCY_WINDOW,

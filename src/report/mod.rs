@@ -1,6 +1,7 @@
-//! Statistics over the metrics of a run: per class and in total, in one pass and in bounded memory. Knows the columns
-//! of the metrics table, no file and no terminal.
+//! What people read of a run: statistics over its metrics, per class and in total, in one pass and in bounded memory, and
+//! conversations as Markdown. Knows the columns of the metrics table and messages, no file and no terminal.
 
+pub mod markdown;
 mod quantiles;
 mod summary;
 mod table;

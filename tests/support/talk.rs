@@ -202,6 +202,10 @@ fn check_structure(decoded: &shape::Decoded<'_>, condensed: &Condensed) {
     }
     for output in &condensed.messages {
         let of = sources(output);
+        if condensed.decisions[of[0]].reason == Reason::Compacted {
+            check_archive(messages, condensed, &of);
+            continue;
+        }
         if of.len() > 1 {
             assert!(of.iter().all(|&index| messages[index].tool_call_id.is_none()), "tool results are never merged");
             assert!(
@@ -212,6 +216,29 @@ fn check_structure(decoded: &shape::Decoded<'_>, condensed: &Condensed) {
         }
         if let Output::Replaced(_) = output {
             assert!(of.iter().all(|&index| messages[index].tool_calls.is_empty()), "calls are never replaced");
+        }
+    }
+}
+
+/// What stands for the archive of a compacted conversation: one user message behind the head, followed by whole pairs.
+fn check_archive(messages: &[Message<'_>], condensed: &Condensed, archived: &[usize]) {
+    let (first, end) = (archived[0], archived[archived.len() - 1] + 1);
+    assert_eq!(archived, (first..end).collect::<Vec<_>>(), "the archive is one stretch");
+    assert_eq!(condensed.messages.len(), messages.len() - archived.len() + 1, "all others stay");
+    assert_eq!(messages[first].role, Role::User, "a user message stands for the archive");
+    let is_system = |message: &Message<'_>| matches!(message.role, Role::System | Role::Developer);
+    let n_systems = |part: &[Message<'_>]| part.iter().filter(|message| is_system(message)).count();
+    if n_systems(&messages[..first]) <= 1 && n_systems(&messages[end..]) == 0 {
+        assert!(first <= 1 || !is_system(&messages[0]), "the summary stands right behind the system message");
+    }
+    let Some(next) = messages.get(end) else { return };
+    assert_ne!(next.role, Role::User, "no two users in a row");
+    assert!(!matches!(next.role, Role::Tool | Role::Function), "a result without its call");
+    for (index, message) in messages.iter().enumerate().skip(end) {
+        let Some(id) = message.tool_call_id.as_deref() else { continue };
+        let calls = |other: &Message<'_>| other.tool_calls.iter().any(|call| call.id.as_deref() == Some(id));
+        if let Some(caller) = messages[..index].iter().rposition(calls) {
+            assert!(caller >= end, "result {index} stays, its call {caller} is archived");
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::store::Environment;
 use super::{Seconds, Secret, Temperature};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{ClassifierSource, EngineOptions, Strategy};
+use crate::model::{ClassifierSource, EngineOptions};
 
 /// So many requests are under way at once: enough that a minute of latency does not count, and no provider refuses.
 pub const DEFAULT_LLM_CONCURRENCY: usize = 64;
@@ -250,9 +250,7 @@ impl LlmSettings {
 
 /// Whether an engine with these options asks a model.
 pub(super) fn asks_a_model(options: &EngineOptions) -> bool {
-    !options.summarizer.modes().is_empty()
-        || options.classifier == ClassifierSource::Model
-        || options.strategy == Strategy::InsertThenCompress
+    !options.summarizer.modes().is_empty() || options.classifier == ClassifierSource::Model
 }
 
 impl LlmArgs {

@@ -12,11 +12,11 @@ use arrow::record_batch::RecordBatch;
 
 use super::Kind;
 use super::schema::{
-    BUDGET_COUNTS, COUNTS, SHARES, conversations_schema, decisions_schema, field, message_fields, metrics_schema,
-    records_schema, verbatim_schema,
+    BUDGET_COUNTS, COMPACTION_COUNTS, COMPACTION_FLAGS, COMPACTION_TEXTS, COUNTS, SHARES, conversations_schema,
+    decisions_schema, field, message_fields, metrics_schema, records_schema, verbatim_schema,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Conversation, Decision, Metrics};
+use crate::model::{CompactionOutcome, Conversation, Decision, Metrics};
 use crate::pipeline::record::label;
 use crate::shape::Row;
 
@@ -175,6 +175,9 @@ pub(crate) struct MetricsBuilder {
     fits: BooleanBuilder,
     budget_counts: [UInt64Builder; BUDGET_COUNTS.len()],
     depth: LargeStringBuilder,
+    compaction_counts: [UInt64Builder; COMPACTION_COUNTS.len()],
+    compaction_texts: [LargeStringBuilder; COMPACTION_TEXTS.len()],
+    compaction_flags: [BooleanBuilder; COMPACTION_FLAGS.len()],
     checksum: LargeStringBuilder,
 }
 
@@ -231,7 +234,24 @@ impl MetricsBuilder {
             column.append_option(budget_counts.map(|counts| counts[at] as u64));
         }
         self.depth.append_option(budget.map(|budget| budget.depth.as_str()));
+        self.compaction(metrics.compaction.as_ref());
         self.checksum.append_value(checksum);
+    }
+
+    fn compaction(&mut self, outcome: Option<&CompactionOutcome>) {
+        let counts = outcome
+            .map(|outcome| [outcome.level, outcome.chunk, outcome.n_archived, outcome.n_recent, outcome.n_pulled_back]);
+        for (at, column) in self.compaction_counts.iter_mut().enumerate() {
+            column.append_option(counts.map(|counts| counts[at] as u64));
+        }
+        let texts = outcome.map(|outcome| [Some(outcome.trigger.as_str()), outcome.topics.as_deref()]);
+        for (at, column) in self.compaction_texts.iter_mut().enumerate() {
+            column.append_option(texts.and_then(|texts| texts[at]));
+        }
+        let flags = outcome.map(|outcome| [outcome.continues, outcome.by_model]);
+        for (at, column) in self.compaction_flags.iter_mut().enumerate() {
+            column.append_option(flags.map(|flags| flags[at]));
+        }
     }
 
     pub(crate) fn finish(mut self) -> Result<RecordBatch> {
@@ -242,6 +262,9 @@ impl MetricsBuilder {
         columns.push(Arc::new(self.fits.finish()));
         columns.extend(self.budget_counts.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
         columns.push(Arc::new(self.depth.finish()));
+        columns.extend(self.compaction_counts.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
+        columns.extend(self.compaction_texts.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
+        columns.extend(self.compaction_flags.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
         columns.push(Arc::new(self.checksum.finish()));
         RecordBatch::try_new(metrics_schema(), columns).map_err(internal)
     }

@@ -99,6 +99,12 @@ pub(super) const SHARES: [&str; 11] = [
 /// How a token budget was met; null without one.
 pub(super) const BUDGET_COUNTS: [&str; 3] = ["token_count", "recency_window", "protected_tokens"];
 
+/// How a conversation was compacted; null unless it was.
+pub(super) const COMPACTION_COUNTS: [&str; 5] =
+    ["compaction_level", "compaction_chunk", "compaction_archived", "compaction_recent", "compaction_pulled_back"];
+pub(super) const COMPACTION_TEXTS: [&str; 2] = ["compaction_trigger", "compaction_topics"];
+pub(super) const COMPACTION_FLAGS: [&str; 2] = ["compaction_continues", "compaction_by_model"];
+
 /// Figures per conversation.
 #[must_use]
 pub fn metrics_schema() -> SchemaRef {
@@ -109,6 +115,9 @@ pub fn metrics_schema() -> SchemaRef {
     fields.push(field("fits", DataType::Boolean, true));
     fields.extend(BUDGET_COUNTS.map(|name| field(name, DataType::UInt64, true)));
     fields.push(field("depth", DataType::LargeUtf8, true));
+    fields.extend(COMPACTION_COUNTS.map(|name| field(name, DataType::UInt64, true)));
+    fields.extend(COMPACTION_TEXTS.map(|name| field(name, DataType::LargeUtf8, true)));
+    fields.extend(COMPACTION_FLAGS.map(|name| field(name, DataType::Boolean, true)));
     fields.push(field("checksum", DataType::LargeUtf8, false));
     Arc::new(Schema::new(fields))
 }

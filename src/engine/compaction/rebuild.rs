@@ -1,0 +1,128 @@
+//! Puts a body into the place of the archived messages: level, chunk, topics, the size guard. Knows what a round before
+//! wrote; refuses to know who wrote the body.
+
+use std::ops::Range;
+
+use super::reply::join;
+use crate::engine::fill::Filler;
+use crate::engine::guard::{MIN_SAVING, saves};
+use crate::engine::unit::State;
+use crate::engine::unit::{Filled, Unit};
+use crate::model::marker::{Archive, Chunk};
+use crate::model::{Action, ChunkPolicy, CompactionTrigger, Reason};
+use crate::summary::Draft;
+
+/// Share of the archived characters that a summary may have.
+const SHARE: f64 = 0.25;
+/// A summary of a little may be longer than that share.
+const MIN_CHARS: usize = 1_000;
+/// Four thousand tokens: more is read again with every later message.
+const MAX_CHARS: usize = 16_000;
+
+/// A body and what is said about it.
+#[derive(Debug)]
+pub(super) struct Written {
+    pub(super) body: Draft,
+    pub(super) topics: Option<String>,
+    /// What a model says; `None` when it does not.
+    pub(super) continues: Option<bool>,
+}
+
+/// What stands for the archived messages.
+#[derive(Debug)]
+pub(super) struct Rebuilt {
+    pub(super) unit: Unit,
+    pub(super) level: usize,
+    pub(super) chunk: usize,
+    pub(super) topics: Option<String>,
+    /// The chunk is one of an earlier round.
+    pub(super) continues: bool,
+}
+
+/// What all bodies for one conversation have in common.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frame<'e> {
+    pub(super) trigger: CompactionTrigger,
+    pub(super) policy: ChunkPolicy,
+    /// The summary of the round before.
+    pub(super) earlier: Option<&'e Archive<'e>>,
+}
+
+impl Frame<'_> {
+    /// Compactions, this one included.
+    pub(super) fn level(&self) -> usize {
+        self.earlier.map_or(1, |earlier| earlier.level + 1)
+    }
+
+    /// Characters that a body for `archived` may have; 0 where nothing could be saved.
+    pub(super) fn max_chars(&self, filler: &Filler<'_>, archived: &Range<usize>) -> usize {
+        let n_chars = n_chars(filler, archived);
+        let written = Written { body: Draft::default(), topics: None, continues: None };
+        let (text, _, _) = self.text(&written);
+        let metadata = filler.metadata(&filler.provenance(&archived.clone().collect::<Vec<_>>()));
+        let n_around = text.chars().count() + metadata.map_or(0, |json| json.chars().count());
+        let room = ((n_chars as f64 * (1.0 - MIN_SAVING)) as usize).saturating_sub(n_around);
+        ((n_chars as f64 * SHARE) as usize).clamp(MIN_CHARS, MAX_CHARS).min(room)
+    }
+
+    /// The unit for `archived`; `None` when it would save too little.
+    pub(super) fn rebuild(&self, filler: &Filler<'_>, archived: &Range<usize>, written: &Written) -> Option<Rebuilt> {
+        let members: Vec<usize> = archived.clone().collect();
+        let (text, body, chunk) = self.text(written);
+        let shift = |range: &Range<usize>| range.start + body.start..range.end + body.start;
+        let quotes = written.body.quotes.iter().map(shift).collect();
+        let draft = Draft { text, quotes, ..Draft::default() };
+        let provenance = filler.provenance(&members);
+        let filled: Filled = filler.filled(draft, Action::Compressed, Reason::Compacted, provenance);
+        let is_shorter = saves(filled.chars_out, n_chars(filler, archived), MIN_SAVING);
+        if !is_shorter || !filler.saves_tokens(&filled, &members) {
+            return None;
+        }
+        Some(Rebuilt {
+            unit: filler.unit(members, State::Replaced(filled)),
+            level: self.level(),
+            chunk: chunk.number,
+            topics: chunk.topics,
+            continues: chunk.continues,
+        })
+    }
+
+    /// The text of the summary, where its body stands, and the chunk.
+    fn text(&self, written: &Written) -> (String, Range<usize>, Current) {
+        let last = self.earlier.map(|earlier| &earlier.chunk);
+        let goes_on = match self.policy {
+            ChunkPolicy::Idle => self.trigger == CompactionTrigger::Forced,
+            ChunkPolicy::New => false,
+            ChunkPolicy::Model => written.continues == Some(true),
+        };
+        let continued = last.filter(|_| goes_on);
+        let topics = [continued.and_then(|chunk| chunk.topics), written.topics.as_deref()];
+        let current = Current {
+            number: last.map_or(1, |last| last.number + usize::from(continued.is_none())),
+            topics: join(topics.into_iter().flatten().flat_map(|topics| topics.split(','))),
+            continues: continued.is_some(),
+        };
+        let mut earlier: Vec<Chunk<'_>> = last.filter(|_| !current.continues).cloned().into_iter().collect();
+        earlier.extend(self.earlier.iter().flat_map(|earlier| earlier.earlier.iter().cloned()));
+        let archive = Archive {
+            level: self.level(),
+            chunk: Chunk { number: current.number, topics: current.topics.as_deref() },
+            earlier,
+            n_older: self.earlier.map_or(0, |earlier| earlier.n_older),
+            body: &written.body.text,
+        };
+        let (text, body) = archive.write();
+        (text, body, current)
+    }
+}
+
+struct Current {
+    number: usize,
+    topics: Option<String>,
+    continues: bool,
+}
+
+/// Characters of what would go: texts and arguments of calls.
+fn n_chars(filler: &Filler<'_>, archived: &Range<usize>) -> usize {
+    archived.clone().map(|index| filler.view.chars(index) + filler.view.argument_chars(index)).sum()
+}
