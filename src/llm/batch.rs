@@ -129,6 +129,15 @@ impl Batches {
     }
 }
 
+impl Drop for Batches {
+    fn drop(&mut self) {
+        // Not left to the end of the file: a program that was started meanwhile may still hold that open.
+        if let Some(lock) = &self.lock {
+            drop(lock.unlock());
+        }
+    }
+}
+
 impl Batch {
     /// Its requests.
     fn requests(&self) -> PathBuf {

@@ -87,7 +87,14 @@ impl Endpoint {
             value.set_sensitive(true);
             headers.insert(HeaderName::from_static(name), value);
         }
-        let http = reqwest::Client::builder()
+        let url = reqwest::Url::parse(base_url)
+            .map_err(|_| Error::new(ErrorKind::Usage, "llm.base_url", "this is no web address"))?;
+        let mut builder = reqwest::Client::builder();
+        if matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]")) {
+            builder = builder.no_proxy();
+        }
+        let http = builder
+            .user_agent(concat!("condenser/", env!("CARGO_PKG_VERSION")))
             .default_headers(headers)
             .connect_timeout(timeout)
             // A key goes to the server that was named and to no other.
