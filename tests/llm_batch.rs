@@ -532,7 +532,9 @@ fn a_reply_goes_before_a_failure() {
     let failed = kept(Outcome::Failed { is_too_long: false, message: "no".into() });
     let reply = kept(Outcome::Reply(Completion { text: "yes".into(), ..Completion::default() }));
     for order in [[&failed, &reply], [&reply, &failed]] {
-        order.into_iter().for_each(|kept| store.put(&[1; 32], kept).unwrap());
+        for kept in order {
+            store.put(&[1; 32], kept).unwrap();
+        }
         assert_eq!(store.get(&[1; 32]).unwrap().as_ref(), Some(&reply));
     }
     assert_eq!(ReplyStore::open(dir.root(), None).unwrap().get(&[1; 32]).unwrap(), Some(reply));

@@ -12,7 +12,7 @@ use std::time::Duration;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::llm::batch::{self, Batches, Endpoint, Limits, Receipt, Stage};
 use condenser::llm::{Protocol, ReplyStore, Usage};
-use condenser::pipeline::{JobSettings, LlmSettings, Target};
+use condenser::pipeline::{JobSettings, LlmSettings, Secret, Target};
 use serde_json::{Value, json};
 
 use super::args::{BatchArgs, ModelCommand, PollArgs};
@@ -20,7 +20,7 @@ use super::oracle::{read_key, replies_dir};
 use super::{Ending, block_on, message, place, run as run_job, stores_of};
 
 /// Batches take minutes to hours.
-const POLL_EVERY: Duration = Duration::from_secs(60);
+const POLL_EVERY: Duration = Duration::from_mins(1);
 const NOTHING_OPEN: &str = "nothing is open: run the job";
 
 /// Runs a command.
@@ -68,7 +68,7 @@ impl Job {
     fn endpoint(&self) -> Result<Endpoint> {
         let LlmSettings { options, base_url, timeout, retries, .. } = &self.model;
         let key = self.model.key(read_key)?;
-        let key = key.as_ref().map(|key| key.reveal());
+        let key = key.as_ref().map(Secret::reveal);
         Endpoint::new(Protocol::from(options.provider), base_url, key, timeout.0, *retries)
     }
 
@@ -240,10 +240,7 @@ fn status(args: &BatchArgs) -> Result<Ending> {
     let sentence = format!("{} batches and {} kept replies{}", batches.len(), store.len(), lines.concat());
     let list: Vec<_> = batches.iter().map(|batch| json!({ "batch": batch.name, "state": batch.state })).collect();
     let object = json!({ "batches": list, "replies": store.len(), "lines_passed_over": store.n_skipped() });
-    if args.json {
-        message::result(&format!("{object}\n"))?
-    } else {
-        message::result(&format!("{sentence}\n"))?
-    }
+    let text = if args.json { object.to_string() } else { sentence };
+    message::result(&format!("{text}\n"))?;
     Ok(Ending::Clean)
 }

@@ -95,7 +95,7 @@ pub fn read_pair(line: &str, place: &str) -> Result<Pair> {
 #[must_use]
 pub fn analyze(pairs: &[Pair]) -> Option<Request> {
     let (good, bad): (Vec<&Pair>, Vec<&Pair>) = pairs.iter().partition(|pair| pair.outcome.success);
-    (!bad.is_empty()).then(|| asked(LOST.to_owned(), &cases(bad.into_iter().chain(good))))
+    (!bad.is_empty()).then(|| asked(LOST, &cases(bad.into_iter().chain(good))))
 }
 
 /// The question what was kept in vain where `wording` went well. `None` without a success.
@@ -103,7 +103,7 @@ pub fn analyze(pairs: &[Pair]) -> Option<Request> {
 pub fn analyze_over_preservation(pairs: &[Pair], wording: &Wording) -> Option<Request> {
     let good: Vec<&Pair> = pairs.iter().filter(|pair| pair.outcome.success).collect();
     let prompt = KEPT.replace("{terms}", &listed(&wording.preserve_terms));
-    (!good.is_empty()).then(|| asked(prompt, &cases(good.into_iter())))
+    (!good.is_empty()).then(|| asked(&prompt, &cases(good.into_iter())))
 }
 
 /// The question for `count` sets of options after `lost`.
@@ -115,7 +115,7 @@ pub fn candidates(wording: &Wording, lost: &Lost, count: usize) -> Request {
         .replace("{count}", &count.to_string())
         .replace("{terms}", &listed(&wording.preserve_terms))
         .replace("{findings}", &findings.join("\n"));
-    asked(prompt, "Propose them.")
+    asked(&prompt, "Propose them.")
 }
 
 impl Lost {
@@ -204,7 +204,7 @@ impl Wording {
     }
 }
 
-fn asked(system: String, user: &str) -> Request {
+fn asked(system: &str, user: &str) -> Request {
     let turn = |role: &str, text: String| Turn { role: role.to_owned(), text, ..Turn::default() };
     let turns = vec![turn("system", system.trim_end().to_owned()), turn("user", user.to_owned())];
     Request { turns, max_tokens: ANSWER_TOKENS, cache_until: None }

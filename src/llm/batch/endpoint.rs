@@ -19,7 +19,7 @@ const MAX_DOCUMENT_BYTES: usize = 16 << 20;
 /// The slowest way up that is waited for, in bytes a second.
 const SLOWEST_UPLOAD: u64 = 64 << 10;
 /// The longest wait before something is tried again.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
 const SHORTEST_WAIT: Duration = Duration::from_millis(500);
 
 /// The API.
