@@ -456,6 +456,66 @@ fn the_commands_tell_in_a_sentence_or_as_json() {
     }
 }
 
+const TEXT: &str = "We looked into the outage of the billing service again. The connection pool in src/db/pool.ts was \
+    raised from 20 to 200 connections, and fetchInvoices() no longer times out after 30 seconds. It seems that the \
+    retries made things worse, so they were removed again. The ticket KMS-7781 stays open until the dashboards show a \
+    full week without alerts. Everybody agreed that the migration must not be repeated before that.";
+const GOOD: &str = "The pool was raised from 20 to 200 connections; the retries are gone; KMS-7781 stays open.";
+const LET_GO: &str = "{\"decision\": \"compress\", \"confidence\": 0.9, \"reason\": \"talk\"}";
+
+#[test]
+fn a_job_asks_in_two_rounds_and_then_runs_offline() {
+    for api in APIS {
+        let night = Night::new(api);
+        job(&night);
+        let talk = |id: &str| {
+            let said =
+                [("user", "Go on."), ("assistant", &*format!("{TEXT} {id} wrote it down.")), ("user", "Thanks.")];
+            let messages = said.map(|(role, content)| json!({ "role": role, "content": content }));
+            format!("{}\n", json!({ "id": id, "messages": messages }))
+        };
+        night.dir.write("chats.jsonl", talk("Anna") + &talk("Ben"));
+        let engine =
+            "format = \"jsonl\"\n[engine]\nrecency_window = 0\nsummarizer = \"normal\"\nclassifier = \"model\"\n";
+        let text =
+            String::from_utf8(night.dir.read("job.toml")).unwrap().replacen("[llm]", &format!("{engine}[llm]"), 1);
+        night.dir.write("job.toml", text);
+        let call = |args: &[&str]| {
+            let told = condenser(night.root(), args).environment([("KEY_OF_TESTS".to_owned(), KEY.to_owned())]).ok();
+            (String::from_utf8(told.stdout).unwrap(), told.stderr)
+        };
+        let answered = |_: usize, line: &Value| {
+            let is_ruling = line.to_string().contains("confidence");
+            Verdict::Reply(if is_ruling { LET_GO } else { GOOD })
+        };
+        for round in ["rulings", "summaries"] {
+            let told: Value = serde_json::from_str(&call(&["llm", "plan", "job.toml", "--json"]).0).unwrap();
+            let n_new = told["new"].as_u64().unwrap();
+            assert!(n_new >= 2 && told["waiting"] == 0, "{api:?}, {round}: {told}");
+            let again: Value = serde_json::from_str(&call(&["llm", "plan", "job.toml", "--json"]).0).unwrap();
+            assert_eq!((&again["new"], &again["waiting"]), (&json!(0), &told["new"]), "{api:?}, {round}");
+            call(&["llm", "submit", "job.toml"]);
+            let lines = night.server.lines(night.server.n_batches() - 1);
+            let n_rulings = lines.iter().filter(|line| line.to_string().contains("confidence")).count();
+            assert_eq!(n_rulings, if round == "rulings" { lines.len() } else { 0 }, "{api:?}: one kind in each round");
+            night.server.finish(answered);
+            call(&["llm", "poll", "job.toml", "--wait", "--every", "1"]);
+            call(&["llm", "fetch", "job.toml"]);
+        }
+        assert!(call(&["llm", "plan", "job.toml"]).1.contains("nothing is open: run the job"));
+        assert!(!night.dir.path("run/plan.json").exists(), "a plan writes no run");
+        let n_seen = night.server.seen().len();
+        let told = call(&["run", "job.toml", "--llm", "offline"]).1;
+        assert!(!told.contains("not asked"), "everything was there: {told}");
+        assert_eq!(night.server.seen().len(), n_seen, "{api:?}: nothing is sent");
+        let shown = crate::support::dir::files(&night.dir.path("run/conversations"));
+        let shown: String =
+            shown.values().map(|part| String::from_utf8(zstd::decode_all(&part[..]).unwrap()).unwrap()).collect();
+        assert_eq!(shown.matches("the retries are gone").count(), 2, "{api:?}: {shown}");
+        call(&["verify", "run", "--against", "chats.jsonl"]);
+    }
+}
+
 #[test]
 fn a_job_without_a_model_has_no_batches() {
     let dir = TestDir::new();
@@ -472,7 +532,9 @@ fn a_reply_goes_before_a_failure() {
     let failed = kept(Outcome::Failed { is_too_long: false, message: "no".into() });
     let reply = kept(Outcome::Reply(Completion { text: "yes".into(), ..Completion::default() }));
     for order in [[&failed, &reply], [&reply, &failed]] {
-        order.into_iter().for_each(|kept| store.put(&[1; 32], kept).unwrap());
+        for kept in order {
+            store.put(&[1; 32], kept).unwrap();
+        }
         assert_eq!(store.get(&[1; 32]).unwrap().as_ref(), Some(&reply));
     }
     assert_eq!(ReplyStore::open(dir.root(), None).unwrap().get(&[1; 32]).unwrap(), Some(reply));

@@ -38,6 +38,8 @@ mod llm_cache;
 mod llm_client;
 mod llm_job;
 #[cfg(feature = "llm")]
+mod llm_learn;
+#[cfg(feature = "llm")]
 mod llm_protocol;
 #[cfg(feature = "llm")]
 mod llm_run;

@@ -314,6 +314,10 @@ pub(crate) enum ModelCommand {
     Fetch(BatchArgs),
     /// Say what became of the batches, without asking anybody.
     Status(BatchArgs),
+    /// Ask the model of a job what went wrong in pairs of originals and compressed texts; prints better options.
+    Learn(LearnArgs),
+    /// Write pairs of originals and what stands for them, to train a model of one's own with.
+    Distill(DistillArgs),
 }
 
 #[cfg(feature = "llm")]
@@ -341,6 +345,42 @@ pub(crate) struct PollArgs {
     /// With `--wait`: seconds between two times [default: 60].
     #[arg(long, value_name = "SECONDS", requires = "wait")]
     pub(crate) every: Option<Seconds>,
+}
+
+#[cfg(feature = "llm")]
+#[derive(Debug, Args)]
+pub(crate) struct LearnArgs {
+    /// The job file.
+    #[arg(value_name = "JOB.toml")]
+    pub(crate) job: PathBuf,
+    /// JSON lines of `original`, `compressed` and `outcome`: `{"success": true}` or `{"success": false, "error": "…"}`.
+    #[arg(value_name = "PAIRS.jsonl")]
+    pub(crate) pairs: PathBuf,
+    /// Look at what went well, for what is kept without need.
+    #[arg(long, conflicts_with = "candidates")]
+    pub(crate) tighten: bool,
+    /// Print so many sets of options to try.
+    #[arg(long, value_name = "N")]
+    pub(crate) candidates: Option<usize>,
+    /// Sets a key over the file, as with `condenser run`.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+#[cfg(feature = "llm")]
+#[derive(Debug, Args)]
+pub(crate) struct DistillArgs {
+    /// The run directory.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    /// A new file of JSON lines with `input` and `output`.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) stores: StoreArgs,
+    /// Print errors only.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 /// Days: `30d` or `30`.

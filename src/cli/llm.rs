@@ -1,6 +1,8 @@
 //! `condenser llm`: the questions of a job go to a model in batches. Each command may be killed and repeated; what they
 //! do stands in `condenser::llm::batch`, here are settings, sentences and exit codes.
 
+mod distill;
+mod learn;
 mod plan;
 
 use std::path::{Path, PathBuf};
@@ -10,16 +12,15 @@ use std::time::Duration;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::llm::batch::{self, Batches, Endpoint, Limits, Receipt, Stage};
 use condenser::llm::{Protocol, ReplyStore, Usage};
-use condenser::pipeline::{JobSettings, LlmSettings, Target};
+use condenser::pipeline::{JobSettings, LlmSettings, Secret, Target};
 use serde_json::{Value, json};
 
 use super::args::{BatchArgs, ModelCommand, PollArgs};
-use super::{Ending, block_on, local, message, place, run as run_job, stores_of};
+use super::oracle::{read_key, replies_dir};
+use super::{Ending, block_on, message, place, run as run_job, stores_of};
 
 /// Batches take minutes to hours.
-const POLL_EVERY: Duration = Duration::from_secs(60);
-/// The folder of replies and batches in a run.
-const FOLDER: &str = "llm";
+const POLL_EVERY: Duration = Duration::from_mins(1);
 const NOTHING_OPEN: &str = "nothing is open: run the job";
 
 /// Runs a command.
@@ -30,6 +31,8 @@ pub(super) fn run(command: ModelCommand) -> Result<Ending> {
         ModelCommand::Poll(args) => poll(&args),
         ModelCommand::Fetch(args) => fetch(&args),
         ModelCommand::Status(args) => status(&args),
+        ModelCommand::Learn(args) => learn::run(&args),
+        ModelCommand::Distill(args) => distill::run(args),
     }
 }
 
@@ -48,24 +51,24 @@ impl Job {
             return Err(Error::new(ErrorKind::Usage, name, "the job asks no model, so there is nothing to plan")
                 .hinting("name one with model = \"…\" in the table [llm], and tell the engine what to ask it"));
         };
-        let folder = folder(&settings, &model)?;
+        let stores = stores_of(&settings);
+        let run = match &settings.target {
+            Target::Run(path) => Some(place(Path::new(path), &stores)?),
+            Target::Filter => None,
+        };
+        let folder = replies_dir(&model, run.as_ref())?;
         Ok(Self { settings, model, folder })
     }
 
     fn store(&self) -> Result<ReplyStore> {
-        let shared = self.model.shared_cache.as_deref().map(|path| local(Path::new(path))).transpose()?;
-        ReplyStore::open(&self.folder, shared.as_deref())
+        ReplyStore::open(&self.folder, self.model.shared_cache.as_deref().map(Path::new))
     }
 
     /// The API, with its key.
     fn endpoint(&self) -> Result<Endpoint> {
         let LlmSettings { options, base_url, timeout, retries, .. } = &self.model;
-        let stores = stores_of(&self.settings);
-        let key = self.model.key(|path| {
-            let place = place(Path::new(path), &stores)?;
-            place.read_all()?.ok_or_else(|| Error::new(ErrorKind::Usage, path, "there is no such key file"))
-        })?;
-        let key = key.as_ref().map(|key| key.reveal());
+        let key = self.model.key(read_key)?;
+        let key = key.as_ref().map(Secret::reveal);
         Endpoint::new(Protocol::from(options.provider), base_url, key, timeout.0, *retries)
     }
 
@@ -77,18 +80,6 @@ impl Job {
             message::note(sentence);
         }
         Ok(())
-    }
-}
-
-/// Where replies are kept, and batches beside them.
-pub(super) fn folder(settings: &JobSettings, model: &LlmSettings) -> Result<PathBuf> {
-    match (&model.cache, &settings.target) {
-        (Some(path), _) => local(Path::new(path)),
-        (None, Target::Run(path)) => local(&Path::new(path).join(FOLDER))
-            .map_err(|error| error.hinting("name a directory on this machine with cache = \"…\" in the table [llm]")),
-        (None, Target::Filter) => {
-            Err(Error::new(ErrorKind::Usage, "llm.cache", "a filter has no directory for replies; name one"))
-        }
     }
 }
 
@@ -249,10 +240,7 @@ fn status(args: &BatchArgs) -> Result<Ending> {
     let sentence = format!("{} batches and {} kept replies{}", batches.len(), store.len(), lines.concat());
     let list: Vec<_> = batches.iter().map(|batch| json!({ "batch": batch.name, "state": batch.state })).collect();
     let object = json!({ "batches": list, "replies": store.len(), "lines_passed_over": store.n_skipped() });
-    if args.json {
-        message::result(&format!("{object}\n"))?
-    } else {
-        message::result(&format!("{sentence}\n"))?
-    }
+    let text = if args.json { object.to_string() } else { sentence };
+    message::result(&format!("{text}\n"))?;
     Ok(Ending::Clean)
 }

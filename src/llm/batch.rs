@@ -19,7 +19,7 @@ use super::Protocol;
 use super::private::{failed, make_folder, write_whole};
 use crate::error::{Error, ErrorKind, Result};
 
-pub use collect::{Asking, Collector, Planned};
+pub use collect::{AnswerOf, Asking, Collector, Planned, RequestOf};
 pub use endpoint::Endpoint;
 pub use fetch::{Fetched, fetch};
 pub use requests::Limits;
@@ -126,6 +126,15 @@ impl Batches {
         }
         folders.sort();
         Ok(folders.into_iter().map(|(_, path)| path).collect())
+    }
+}
+
+impl Drop for Batches {
+    fn drop(&mut self) {
+        // Not left to the end of the file: a program that was started meanwhile may still hold that open.
+        if let Some(lock) = &self.lock {
+            drop(lock.unlock());
+        }
     }
 }
 

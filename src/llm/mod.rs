@@ -4,6 +4,7 @@
 pub mod batch;
 mod cache;
 mod client;
+pub mod feedback;
 mod limits;
 mod oracle;
 mod private;

@@ -211,11 +211,12 @@ async fn serve(
         (Api::OpenAi, "POST", ["files"]) => upload(&mut state, header("content-type"), &body),
         (Api::OpenAi, "POST", ["batches"]) => create_openai(&mut state, &body),
         (Api::OpenAi, "GET", ["batches"]) => list(api, &state, query("limit"), query("after")),
-        (Api::OpenAi, "GET", ["batches", id]) => one(api, &state, id),
+        (Api::OpenAi, "GET", ["batches", id]) | (Api::Anthropic, "GET", ["messages", "batches", id]) => {
+            one(api, &state, id)
+        }
         (Api::OpenAi, "GET", ["files", file, "content"]) => content(&state, file),
         (Api::Anthropic, "POST", ["messages", "batches"]) => create_anthropic(&mut state, &body),
         (Api::Anthropic, "GET", ["messages", "batches"]) => list(api, &state, query("limit"), query("after_id")),
-        (Api::Anthropic, "GET", ["messages", "batches", id]) => one(api, &state, id),
         (Api::Anthropic, "GET", ["messages", "batches", id, "results"]) => results(&state, id),
         _ => told(404, "not_found_error", "there is no such address"),
     };

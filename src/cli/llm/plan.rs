@@ -8,7 +8,7 @@ use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::expand;
 use condenser::llm::batch::Asking;
 use condenser::llm::{ModelSettings, Prompts, answer_of};
-use condenser::model::{Answers, Ask, Condensed, Conversation, EngineOptions};
+use condenser::model::{Answer, Answers, Ask, Condensed, Conversation, EngineOptions, NoAnswer};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
     Commit, Condense, EncodedBatch, JobKind, JobSettings, LlmSettings, Manifest, Model, PartSink, PartStart, Sink,
@@ -62,12 +62,19 @@ struct Consulting {
 }
 
 impl Consulting {
-    fn answer(&self, asks: Vec<Ask>, answers: &mut Answers) -> Result<()> {
+    /// Whether another round may ask more. Which messages are summarised, and with which others, is settled only when
+    /// all rulings of the conversation are there: nothing else is asked before, since it would be paid for in vain.
+    fn answer(&self, mut asks: Vec<Ask>, answers: &mut Answers) -> Result<bool> {
+        let is_ruling = |ask: &Ask| matches!(ask, Ask::Ruling { .. });
+        let has_rulings = asks.iter().any(is_ruling);
+        asks.retain(|ask| !has_rulings || is_ruling(ask));
         let ids: Vec<_> = asks.iter().map(Ask::id).collect();
         let now = self.model.answer(asks).now_or_never();
         let given = now.ok_or_else(|| Error::new(ErrorKind::Internal, "", "a plan waits for no model"))??;
+        let is_open = has_rulings && given.contains(&Answer::None(NoAnswer::Offline));
+        let has_given = !given.is_empty();
         ids.into_iter().zip(given).for_each(|(id, answer)| answers.insert(id, answer));
-        Ok(())
+        Ok(has_given && !is_open)
     }
 }
 
@@ -81,13 +88,13 @@ impl Condense for Consulting {
         loop {
             let mut asks = Vec::new();
             let condensed = self.engine.consult(conversation, scratch, &answers, &mut asks);
-            let n_known = answers.len();
-            if let Err(error) = self.answer(asks, &mut answers) {
-                self.trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                return condensed;
-            }
-            if answers.len() == n_known {
-                return condensed;
+            match self.answer(asks, &mut answers) {
+                Ok(true) => {}
+                Ok(false) => return condensed,
+                Err(error) => {
+                    self.trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                    return condensed;
+                }
             }
         }
     }

@@ -15,14 +15,19 @@ use crate::llm::{Completion, ModelSettings, Request};
 use crate::model::{Answer, Ask, NoAnswer};
 use crate::pipeline::Model;
 
+/// The request that a question is.
+pub type RequestOf = Box<dyn Fn(&Ask) -> Request + Send + Sync>;
+/// The answer that a reply to a question is.
+pub type AnswerOf = Box<dyn Fn(&Ask, Completion) -> Answer + Send + Sync>;
+
 /// How questions become requests, and replies answers: the same as where a model is asked at once.
 pub struct Asking {
     /// The model and its words.
     pub model: ModelSettings,
     /// The request that a question is.
-    pub request: Box<dyn Fn(&Ask) -> Request + Send + Sync>,
+    pub request: RequestOf,
     /// The answer that a reply to it is.
-    pub answer: Box<dyn Fn(&Ask, Completion) -> Answer + Send + Sync>,
+    pub answer: AnswerOf,
 }
 
 impl fmt::Debug for Asking {

@@ -19,7 +19,7 @@ const MAX_DOCUMENT_BYTES: usize = 16 << 20;
 /// The slowest way up that is waited for, in bytes a second.
 const SLOWEST_UPLOAD: u64 = 64 << 10;
 /// The longest wait before something is tried again.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
 const SHORTEST_WAIT: Duration = Duration::from_millis(500);
 
 /// The API.
@@ -87,7 +87,14 @@ impl Endpoint {
             value.set_sensitive(true);
             headers.insert(HeaderName::from_static(name), value);
         }
-        let http = reqwest::Client::builder()
+        let url = reqwest::Url::parse(base_url)
+            .map_err(|_| Error::new(ErrorKind::Usage, "llm.base_url", "this is no web address"))?;
+        let mut builder = reqwest::Client::builder();
+        if matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]")) {
+            builder = builder.no_proxy();
+        }
+        let http = builder
+            .user_agent(concat!("condenser/", env!("CARGO_PKG_VERSION")))
             .default_headers(headers)
             .connect_timeout(timeout)
             // A key goes to the server that was named and to no other.

@@ -43,16 +43,13 @@ pub async fn submit(endpoint: &Endpoint, batches: &Batches) -> Result<Vec<Handed
             }
             Stage::Submitting { search, file } => {
                 batch.check(endpoint)?;
-                match look(endpoint, batch, &search, &claimed).await? {
-                    Some(id) => {
-                        let unproven = (endpoint.protocol() == Protocol::Anthropic).then_some(search);
-                        batch.enter(Stage::Submitted { id, unproven })?;
-                        true
-                    }
-                    None => {
-                        create(endpoint, batch, search, file).await?;
-                        false
-                    }
+                if let Some(id) = look(endpoint, batch, &search, &claimed).await? {
+                    let unproven = (endpoint.protocol() == Protocol::Anthropic).then_some(search);
+                    batch.enter(Stage::Submitted { id, unproven })?;
+                    true
+                } else {
+                    create(endpoint, batch, search, file).await?;
+                    false
                 }
             }
             _ => continue,

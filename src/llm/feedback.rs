@@ -1,0 +1,344 @@
+//! Learning from outcomes: pairs of originals and compressed texts become questions about what was lost or kept in vain,
+//! and the answers better options. Knows neither files nor connections.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::Request;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::Turn;
+
+const LOST: &str = include_str!("prompts/feedback_lost.txt");
+const KEPT: &str = include_str!("prompts/feedback_kept.txt");
+const CANDIDATES: &str = include_str!("prompts/feedback_candidates.txt");
+/// Between messages of one side of a pair.
+const BETWEEN_MESSAGES: &str = "\n---\n";
+/// A list of findings is a page.
+const ANSWER_TOKENS: usize = 2_000;
+
+/// A text, what took its place, and what came of that.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Pair {
+    /// The messages as they were.
+    original: Text,
+    /// What stood for them.
+    compressed: Text,
+    /// What came of it.
+    outcome: Outcome,
+}
+
+/// What came of the work with a compressed text.
+#[derive(Debug, Clone, Deserialize)]
+struct Outcome {
+    success: bool,
+    error: Option<String>,
+}
+
+/// One text, or messages.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum Text {
+    One(String),
+    Many(Vec<Message>),
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum Message {
+    Plain(String),
+    Said { content: String },
+}
+
+/// What compressed texts lost.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// Kinds of content, and what failed for them.
+    pub lost_patterns: Vec<String>,
+    /// Names of what is to be kept word for word.
+    pub suggested_terms: Vec<String>,
+    /// Instructions for prompts.
+    pub guidelines: Vec<String>,
+}
+
+/// What compressed texts kept in vain.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Unnecessary {
+    /// Kinds of content.
+    pub unnecessary_patterns: Vec<String>,
+    /// Terms that need not be kept.
+    pub removable_terms: Vec<String>,
+    /// Instructions for prompts.
+    pub guidelines: Vec<String>,
+}
+
+/// The options of the engine that feedback changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wording {
+    /// `preserve_terms`.
+    pub preserve_terms: Vec<String>,
+    /// `system_prompt`.
+    pub system_prompt: Option<String>,
+}
+
+/// Reads a line of pairs.
+///
+/// # Errors
+/// `Input` says what is wrong with it.
+pub fn read_pair(line: &str, place: &str) -> Result<Pair> {
+    serde_json::from_str(line).map_err(|error| {
+        Error::new(ErrorKind::Input, place, "expected an object with original, compressed and outcome").because(error)
+    })
+}
+
+/// The question what failures lost: all failures first, then what went well. `None` without a failure.
+#[must_use]
+pub fn analyze(pairs: &[Pair]) -> Option<Request> {
+    let (good, bad): (Vec<&Pair>, Vec<&Pair>) = pairs.iter().partition(|pair| pair.outcome.success);
+    (!bad.is_empty()).then(|| asked(LOST, &cases(bad.into_iter().chain(good))))
+}
+
+/// The question what was kept in vain where `wording` went well. `None` without a success.
+#[must_use]
+pub fn analyze_over_preservation(pairs: &[Pair], wording: &Wording) -> Option<Request> {
+    let good: Vec<&Pair> = pairs.iter().filter(|pair| pair.outcome.success).collect();
+    let prompt = KEPT.replace("{terms}", &listed(&wording.preserve_terms));
+    (!good.is_empty()).then(|| asked(&prompt, &cases(good.into_iter())))
+}
+
+/// The question for `count` sets of options after `lost`.
+#[must_use]
+pub fn candidates(wording: &Wording, lost: &Lost, count: usize) -> Request {
+    let all = [&lost.lost_patterns, &lost.suggested_terms, &lost.guidelines];
+    let findings: Vec<String> = all.into_iter().flatten().map(|finding| format!("- {finding}")).collect();
+    let prompt = CANDIDATES
+        .replace("{count}", &count.to_string())
+        .replace("{terms}", &listed(&wording.preserve_terms))
+        .replace("{findings}", &findings.join("\n"));
+    asked(&prompt, "Propose them.")
+}
+
+impl Lost {
+    /// The answer to [`analyze`].
+    ///
+    /// # Errors
+    /// `Input` when it is no JSON of the form that was asked for.
+    pub fn read(answer: &str) -> Result<Self> {
+        let object: serde_json::Map<String, Value> = json(answer, "a JSON object")?;
+        Ok(Self {
+            lost_patterns: texts(object.get("lostPatterns")),
+            suggested_terms: texts(object.get("suggestedTerms")),
+            guidelines: texts(object.get("guidelines")),
+        })
+    }
+}
+
+impl Unnecessary {
+    /// The answer to [`analyze_over_preservation`].
+    ///
+    /// # Errors
+    /// `Input` when it is no JSON of the form that was asked for.
+    pub fn read(answer: &str) -> Result<Self> {
+        let object: serde_json::Map<String, Value> = json(answer, "a JSON object")?;
+        Ok(Self {
+            unnecessary_patterns: texts(object.get("unnecessaryPatterns")),
+            removable_terms: texts(object.get("removableTerms")),
+            guidelines: texts(object.get("tighteningGuidelines")),
+        })
+    }
+}
+
+impl Wording {
+    /// With the terms and guidelines that failures suggest.
+    #[must_use]
+    pub fn refine(&self, lost: &Lost) -> Self {
+        self.with(&lost.suggested_terms, &lost.guidelines)
+    }
+
+    /// Without the terms that are not needed, and with guidelines to say less.
+    #[must_use]
+    pub fn tighten(&self, unnecessary: &Unnecessary) -> Self {
+        let mut wording = self.with(&[], &unnecessary.guidelines);
+        wording.preserve_terms.retain(|term| !unnecessary.removable_terms.contains(term));
+        wording
+    }
+
+    /// The first `count` sets of options of the answer to [`candidates`], each over these.
+    ///
+    /// # Errors
+    /// `Input` when the answer is no JSON array.
+    pub fn read_candidates(&self, answer: &str, count: usize) -> Result<Vec<Self>> {
+        let list: Vec<Value> = json(answer, "a JSON array of candidates")?;
+        let one = |set: &Value| self.with(&texts(set.get("preserveTerms")), &texts(set.get("guidelines")));
+        Ok(list.iter().take(count).map(one).collect())
+    }
+
+    fn with(&self, terms: &[String], guidelines: &[String]) -> Self {
+        let mut preserve_terms = self.preserve_terms.clone();
+        for term in terms {
+            if !preserve_terms.contains(term) {
+                preserve_terms.push(term.clone());
+            }
+        }
+        let bullets: Vec<String> = guidelines.iter().map(|guideline| format!("- {guideline}")).collect();
+        let before = self.system_prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty());
+        let parts: Vec<String> = [before.map(str::to_owned), Some(bullets.join("\n")).filter(|text| !text.is_empty())]
+            .into_iter()
+            .flatten()
+            .collect();
+        let system_prompt = (!parts.is_empty()).then(|| parts.join("\n\n"));
+        Self { preserve_terms, system_prompt }
+    }
+
+    /// The table `[engine]` of a job with these options.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let terms = self.preserve_terms.iter().map(|term| toml::Value::String(term.clone())).collect();
+        let mut engine = toml::Table::new();
+        engine.insert("preserve_terms".to_owned(), toml::Value::Array(terms));
+        if let Some(prompt) = &self.system_prompt {
+            engine.insert("system_prompt".to_owned(), toml::Value::String(prompt.clone()));
+        }
+        let table = toml::Table::from_iter([("engine".to_owned(), toml::Value::Table(engine))]);
+        toml::to_string_pretty(&table).expect("texts can be written as TOML")
+    }
+}
+
+fn asked(system: &str, user: &str) -> Request {
+    let turn = |role: &str, text: String| Turn { role: role.to_owned(), text, ..Turn::default() };
+    let turns = vec![turn("system", system.trim_end().to_owned()), turn("user", user.to_owned())];
+    Request { turns, max_tokens: ANSWER_TOKENS, cache_until: None }
+}
+
+fn cases<'p>(pairs: impl Iterator<Item = &'p Pair>) -> String {
+    let mut text = String::new();
+    for (at, pair) in pairs.enumerate() {
+        let outcome = match (&pair.outcome, &pair.outcome.error) {
+            (Outcome { success: true, .. }, _) => "It went well.".to_owned(),
+            (_, Some(error)) => format!("It failed: {error}"),
+            (_, None) => "It failed.".to_owned(),
+        };
+        let (original, compressed) = (pair.original.joined(), pair.compressed.joined());
+        text.push_str(&format!("Case {}. {outcome}\nOriginal:\n{original}\nCompressed:\n{compressed}\n\n", at + 1));
+    }
+    text.trim_end().to_owned()
+}
+
+impl Text {
+    fn joined(&self) -> String {
+        match self {
+            Self::One(text) => text.clone(),
+            Self::Many(messages) => {
+                let texts = messages.iter().map(|message| match message {
+                    Message::Plain(text) | Message::Said { content: text } => text.as_str(),
+                });
+                texts.collect::<Vec<_>>().join(BETWEEN_MESSAGES)
+            }
+        }
+    }
+}
+
+fn listed(terms: &[String]) -> String {
+    if terms.is_empty() { "none".to_owned() } else { terms.join(", ") }
+}
+
+/// The texts of a list; what is none is left out.
+fn texts(value: Option<&Value>) -> Vec<String> {
+    let items = value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let texts = items.iter().filter_map(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+    texts.map(str::to_owned).collect()
+}
+
+/// The JSON of an answer, with or without a fence around it.
+fn json<T: DeserializeOwned>(answer: &str, expected: &str) -> Result<T> {
+    let text = answer.trim();
+    let inner = text.strip_prefix("```").and_then(|text| text.strip_suffix("```"));
+    let text = inner.and_then(|inner| Some(inner.split_once('\n')?.1)).unwrap_or(text);
+    serde_json::from_str(text).map_err(|error| {
+        let message = format!("expected {expected} from the model");
+        Error::new(ErrorKind::Input, "", message)
+            .because(error)
+            .hinting("ask again, or ask a larger model; nothing was changed")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lost, Unnecessary, Wording, analyze, analyze_over_preservation, candidates, read_pair};
+
+    fn pair(success: bool, name: &str) -> super::Pair {
+        let line = format!(
+            "{{\"original\": [\"{name} one\", {{\"role\": \"user\", \"content\": \"{name} two\"}}], \"compressed\": \
+             \"{name} short\", \"outcome\": {{\"success\": {success}, \"error\": \"{name} broke\"}}}}"
+        );
+        read_pair(&line, "pairs.jsonl: line 1").expect("a pair")
+    }
+
+    fn wording() -> Wording {
+        Wording { preserve_terms: vec!["ports".into()], system_prompt: Some("You know ships.".into()) }
+    }
+
+    #[test]
+    fn failures_stand_first_and_messages_are_joined() {
+        let pairs = [pair(true, "good"), pair(false, "bad")];
+        let text = analyze(&pairs).expect("a failure").turns[1].text.clone();
+        assert!(text.starts_with(
+            "Case 1. It failed: bad broke\nOriginal:\nbad one\n---\nbad two\nCompressed:\nbad short\n\nCase 2. It went well."
+        ));
+        assert!(analyze(&pairs[..1]).is_none(), "without a failure nothing is asked");
+        let kept = analyze_over_preservation(&pairs, &wording()).expect("a success");
+        assert!(!kept.turns[1].text.contains("bad") && kept.turns[0].text.contains("now: ports."));
+        assert!(analyze_over_preservation(&pairs[1..], &wording()).is_none());
+        let error = read_pair("{\"original\": 7}", "pairs.jsonl: line 3").expect_err("no pair");
+        assert!(error.to_string().starts_with("pairs.jsonl: line 3: expected"));
+    }
+
+    #[test]
+    fn answers_are_read_with_and_without_a_fence() {
+        let plain =
+            "{\"lostPatterns\": [\"ports\", 7, null], \"suggestedTerms\": [\" hulls \"], \"guidelines\": \"no list\"}";
+        let lost =
+            Lost { lost_patterns: vec!["ports".into()], suggested_terms: vec!["hulls".into()], guidelines: vec![] };
+        for answer in [plain.to_owned(), format!("```json\n{plain}\n```"), format!("\n```\n{plain}\n```\n")] {
+            assert_eq!(Lost::read(&answer).expect("JSON"), lost);
+        }
+        for answer in ["", "Sorry.", "[1]", "{\"lostPatterns\": ["] {
+            let error = Lost::read(answer).expect_err("no object");
+            assert!(error.message.contains("expected a JSON object"), "{error}");
+        }
+        assert_eq!(Unnecessary::read("{}").expect("JSON"), Unnecessary::default());
+    }
+
+    #[test]
+    fn options_grow_and_shrink() {
+        let lost = Lost {
+            suggested_terms: vec!["ports".into(), "hulls".into(), "hulls".into()],
+            guidelines: vec!["Keep units.".into(), "Keep names.".into()],
+            ..Lost::default()
+        };
+        let refined = wording().refine(&lost);
+        assert_eq!(refined.preserve_terms, ["ports", "hulls"]);
+        assert_eq!(refined.system_prompt.as_deref(), Some("You know ships.\n\n- Keep units.\n- Keep names."));
+        let unnecessary = Unnecessary { removable_terms: vec!["ports".into()], ..Unnecessary::default() };
+        let tightened = refined.tighten(&unnecessary);
+        assert_eq!(tightened.preserve_terms, ["hulls"]);
+        assert_eq!(tightened.system_prompt, refined.system_prompt);
+        assert_eq!(Wording::default().refine(&Lost::default()), Wording::default());
+        let table: toml::Table = refined.to_toml().parse().expect("TOML");
+        assert_eq!(table["engine"]["preserve_terms"][1].as_str(), Some("hulls"));
+        assert_eq!(table["engine"]["system_prompt"].as_str(), refined.system_prompt.as_deref());
+    }
+
+    #[test]
+    fn candidates_are_sets_over_what_is_there() {
+        let lost = Lost { lost_patterns: vec!["ports were lost".into()], ..Lost::default() };
+        let prompt = &candidates(&wording(), &lost, 3).turns[0].text;
+        assert!(prompt.contains("Propose 3 different") && prompt.contains("- ports were lost"), "{prompt}");
+        let answer = "[{\"preserveTerms\": [\"hulls\"]}, {\"guidelines\": [\"Be brief.\"]}, {}]";
+        let sets = wording().read_candidates(answer, 2).expect("an array");
+        assert_eq!(sets.len(), 2);
+        assert_eq!(sets[0].preserve_terms, ["ports", "hulls"]);
+        let error = wording().read_candidates("{}", 2).expect_err("no array");
+        assert!(error.message.contains("expected a JSON array of candidates"), "{error}");
+    }
+}
