@@ -222,6 +222,27 @@ fn full_asks_about_structure_too_but_never_about_code() {
 }
 
 #[test]
+fn no_summary_is_asked_for_before_every_ruling_is_there() {
+    let texts = [REPORT.to_owned(), format!("{} {REPORT}", prose(200))];
+    let talk = record(&[("user", &texts[0]), ("user", &texts[1])]);
+    let options = EngineOptions { classifier: ClassifierSource::Model, ..asking(Summarizer::Normal) };
+    let reply = |ask: &Ask| match ask {
+        Ask::Ruling { text, .. } => Answer::Text(if *text == texts[0] { KEEP } else { COMPRESS }.to_owned()),
+        _ => Answer::Text("The pool was raised from 20 to 200.".to_owned()),
+    };
+    let (done, asked) = with_model(&talk, &options, reply);
+    let kinds: Vec<bool> = asked.iter().map(|ask| matches!(ask, Ask::Ruling { .. })).collect();
+    assert_eq!(kinds, [true, true, false], "the merged text of both was never asked for");
+    done.because(0, Reason::Ruled).is(1, Action::Compressed);
+
+    // What will be asked later is open: nothing falls back, and nothing else is asked.
+    let (done, asked) = with_model(&talk, &options, |_| Answer::None(NoAnswer::Later));
+    assert_eq!((asked.len(), done.metrics.counts.llm_fallbacks), (2, 0));
+    let (_, asked) = with_model(&talk, &asking(Summarizer::Escalating), |_| Answer::None(NoAnswer::Later));
+    assert_eq!(asked.len(), 1, "the second way waits for the answer to the first");
+}
+
+#[test]
 fn nobody_is_asked_about_what_is_kept_anyway() {
     let record = record_of(&[
         json!({"role": "system", "content": REPORT}),

@@ -10,9 +10,9 @@ use condenser::llm::batch::{
     Asking, Batches, Collector, Endpoint, Fetched, Handed, Limits, Planned, Polled, Receipt, Stage, fetch, poll, submit,
 };
 use condenser::llm::{
-    Completion, Kept, MaxTokensField, ModelSettings, Outcome, Protocol, ReplyStore, Request, Usage, reply_key,
+    Completion, Kept, MaxTokensField, ModelSettings, Outcome, Prompts, Protocol, ReplyStore, Usage, reply_key,
 };
-use condenser::model::{Answer, Ask, NoAnswer, SummaryAsk, SummaryMode, Turn};
+use condenser::model::{Answer, Ask, EngineOptions, NoAnswer, SummaryAsk, SummaryMode};
 use condenser::pipeline::Model;
 use serde_json::{Value, json};
 
@@ -35,16 +35,8 @@ fn model(api: Api) -> ModelSettings {
     ModelSettings { protocol, model: "small".into(), temperature: Some(0.0), max_tokens_field }
 }
 
-fn request(ask: &Ask) -> Request {
-    let Ask::Summary(ask) = ask else { panic!("only summaries are asked for") };
-    let turn = |role: &str, text: String| Turn { role: role.into(), text, ..Turn::default() };
-    let turns = vec![turn("system", "Shorten.".into()), turn("user", format!("{:?}: {}", ask.mode, ask.text))];
-    Request { turns, max_tokens: 50, cache_until: None }
-}
-
 fn asking(api: Api) -> Asking {
-    let answer = |_: &Ask, completion: Completion| Answer::Text(completion.text);
-    Asking { model: model(api), request: Box::new(request), answer: Box::new(answer) }
+    Asking { model: model(api), prompts: Prompts::new(&EngineOptions::default()) }
 }
 
 fn ask(text: &str) -> Ask {
@@ -136,7 +128,7 @@ fn a_night_from_plan_to_answers() {
         asked.push(asked[1].clone());
         let (planned, answers) = night.plan(&asked);
         assert_eq!((planned.n_new, planned.n_waiting, planned.batches.len()), (5, 0, 1), "{api:?}: duplicates are one");
-        assert!(answers.iter().all(|answer| *answer == Answer::None(NoAnswer::Offline)));
+        assert!(answers.iter().all(|answer| *answer == Answer::None(NoAnswer::Later)));
         let again = night.plan(&asked).0;
         assert_eq!((again.n_new, again.n_waiting, again.batches.len()), (0, 5, 0), "{api:?}: planned once");
 
@@ -165,7 +157,7 @@ fn a_night_from_plan_to_answers() {
         let (second, answers) = night.plan(&asked);
         assert_eq!((second.n_new, second.n_waiting), (2, 0), "{api:?}: what expired and what the server failed at");
         let none = Answer::None;
-        let (failed, long, open) = (none(NoAnswer::Failed), none(NoAnswer::TooLong), none(NoAnswer::Offline));
+        let (failed, long, open) = (none(NoAnswer::Failed), none(NoAnswer::TooLong), none(NoAnswer::Later));
         assert_eq!(answers, [failed, long.clone(), open.clone(), open, Answer::Text("short".into()), long]);
         assert_eq!(night.through(reply).n_replies, 2);
         let (third, _) = night.plan(&asked);
@@ -182,7 +174,7 @@ fn request_lines_are_those_of_the_providers() {
         let (lines, bodies) = (night.server.lines(0), asks(3));
         assert_eq!(lines.len(), 3);
         for (line, ask) in lines.iter().zip(&bodies) {
-            let body = model(api).body(&request(ask));
+            let body = model(api).body(&asking(api).prompts.request(ask));
             let key = reply_key(model(api).protocol, &body);
             assert_eq!(line["custom_id"], blake3::Hash::from_bytes(key).to_hex().as_str());
             let sent = if api == Api::OpenAi { &line["body"] } else { &line["params"] };

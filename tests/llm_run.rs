@@ -255,12 +255,10 @@ fn a_model_that_echoes_the_engine_gives_identical_conversations() {
     assert!(drafts.len() > 50, "{}", drafts.len());
     let n_unknown = Arc::new(AtomicUsize::new(0));
     let unknown = n_unknown.clone();
-    let server = LlmServer::start(move |asked: &Asked| match drafts.get(passage(&asked.prompt)) {
-        Some(draft) => Play::text(draft),
-        None => {
-            unknown.fetch_add(1, Ordering::SeqCst);
-            Play::Empty
-        }
+    let server = LlmServer::start(move |asked: &Asked| {
+        let draft = drafts.get(passage(&asked.prompt));
+        unknown.fetch_add(usize::from(draft.is_none()), Ordering::SeqCst);
+        draft.map_or(Play::Empty, Play::text)
     });
     let dir = TestDir::new();
     let sample = sample.to_str().expect("UTF-8");

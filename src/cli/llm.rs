@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::llm::batch::{self, Batches, Endpoint, Limits, Receipt, Stage};
-use condenser::llm::{Protocol, ReplyStore, Usage};
+use condenser::llm::batch::{self, Asking, Batches, Endpoint, Limits, Receipt, Stage};
+use condenser::llm::{ModelSettings, Prompts, Protocol, ReplyStore, Usage};
 use condenser::pipeline::{JobSettings, LlmSettings, Secret, Target};
 use serde_json::{Value, json};
 
@@ -87,7 +87,7 @@ fn plan_batches(args: &BatchArgs) -> Result<Ending> {
     let job = Job::read(args)?;
     let store = Arc::new(job.store()?);
     let (protocol, base_url) = (Protocol::from(job.model.options.provider), &job.model.base_url);
-    let asking = plan::asking(&job.settings, &job.model);
+    let asking = Asking { model: ModelSettings::of(&job.model), prompts: Prompts::new(&job.settings.options.engine) };
     let limits = Limits::of(protocol);
     let collector = Arc::new(batch::Collector::open(&job.folder, base_url, asking, store, limits)?);
     plan::through_engine(&job.settings, collector.clone())?;

@@ -14,9 +14,10 @@ const MIN_ANSWER_CHARS: usize = 60;
 /// A text that the engine could not make shorter is worth a question from this length on.
 const MIN_KEPT_CHARS: usize = 240;
 
-/// Asks for every summary among `units`, and puts the answers that there are in their places.
+/// Asks for every summary among `units`, and puts the answers that there are in their places. While a ruling is open it
+/// is not settled which messages become one: what was asked now would be paid for in vain.
 pub(super) fn fill(filler: &mut Filler<'_>, plan: &mut Plan, units: &mut [Unit], consult: &mut Consult<'_>) {
-    if filler.options().summarizer.modes().is_empty() {
+    if filler.options().summarizer.modes().is_empty() || consult.n_open > 0 {
         return;
     }
     for unit in units {

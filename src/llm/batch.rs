@@ -19,7 +19,7 @@ use super::Protocol;
 use super::private::{failed, make_folder, write_whole};
 use crate::error::{Error, ErrorKind, Result};
 
-pub use collect::{AnswerOf, Asking, Collector, Planned, RequestOf};
+pub use collect::{Asking, Collector, Planned};
 pub use endpoint::Endpoint;
 pub use fetch::{Fetched, fetch};
 pub use requests::Limits;

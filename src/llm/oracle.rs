@@ -126,22 +126,22 @@ impl Oracle {
     async fn answers(&self, asks: Vec<Ask>) -> Result<Vec<Answer>> {
         let inner = self.inner.clone();
         // Files may block, and bodies may be long.
-        let found = Bridge::run_blocking("replies", move || inner.look_up(asks)).await?;
+        let found = Bridge::run_blocking("replies", move || inner.look_up(&asks)).await?;
         let one = |found: Found| async move {
             match found {
                 Found::Answer(answer) => Ok(answer),
-                Found::Open { ask, key, body, max_tokens } => self.ask(&ask, key, body, max_tokens).await,
+                Found::Open { key, body, max_tokens } => self.ask(key, body, max_tokens).await,
             }
         };
         stream::iter(found).map(one).buffered(self.inner.concurrency).try_collect().await
     }
 
-    async fn ask(&self, ask: &Ask, key: ReplyKey, body: String, max_tokens: usize) -> Result<Answer> {
+    async fn ask(&self, key: ReplyKey, body: String, max_tokens: usize) -> Result<Answer> {
         let replied = self.inner.clone().request(key, body, max_tokens).await;
         match replied {
             Ok(completion) => {
                 self.inner.n_failed_in_a_row.store(0, Ordering::Relaxed);
-                Ok(answer_of(ask, completion))
+                Ok(answer_of(completion))
             }
             Err(Refused::Store(error)) => Err(Error::new(error.kind, error.place.clone(), error.message.clone())),
             Err(Refused::Refusal(refusal)) => match &self.inner.client {
@@ -166,25 +166,25 @@ impl Oracle {
 /// A question after the look among the kept replies.
 enum Found {
     Answer(Answer),
-    Open { ask: Ask, key: ReplyKey, body: String, max_tokens: usize },
+    Open { key: ReplyKey, body: String, max_tokens: usize },
 }
 
 impl Inner {
-    fn look_up(&self, asks: Vec<Ask>) -> Result<Vec<Found>> {
-        asks.into_iter().map(|ask| self.find(ask)).collect()
+    fn look_up(&self, asks: &[Ask]) -> Result<Vec<Found>> {
+        asks.iter().map(|ask| self.find(ask)).collect()
     }
 
-    fn find(&self, ask: Ask) -> Result<Found> {
-        let request = self.prompts.request(&ask);
+    fn find(&self, ask: &Ask) -> Result<Found> {
+        let request = self.prompts.request(ask);
         let body = self.model.body(&request);
         let key = reply_key(self.model.protocol, &body);
         let kept = self.store.get(&key)?.map(|kept| kept.outcome);
         match kept {
             Some(Outcome::Reply(completion)) => {
                 self.n_kept.fetch_add(1, Ordering::Relaxed);
-                Ok(Found::Answer(answer_of(&ask, completion)))
+                Ok(Found::Answer(answer_of(completion)))
             }
-            _ if self.client.is_some() => Ok(Found::Open { ask, key, body, max_tokens: request.max_tokens }),
+            _ if self.client.is_some() => Ok(Found::Open { key, body, max_tokens: request.max_tokens }),
             Some(Outcome::Failed { is_too_long, .. }) => {
                 self.n_kept.fetch_add(1, Ordering::Relaxed);
                 let why = if is_too_long { NoAnswer::TooLong } else { NoAnswer::Failed };
@@ -252,9 +252,9 @@ impl Model for Oracle {
     }
 }
 
-/// The answer that a reply to `ask` is. A reply that the limit of tokens cut is none, nor is one that only calls tools.
+/// The answer that a reply is. A reply that the limit of tokens cut is none, nor is one that only calls tools.
 #[must_use]
-pub fn answer_of(_ask: &Ask, completion: Completion) -> Answer {
+pub fn answer_of(completion: Completion) -> Answer {
     if completion.has_calls && completion.text.trim().is_empty() {
         Answer::None(NoAnswer::ToolCall)
     } else if completion.is_cut {

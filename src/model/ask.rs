@@ -128,6 +128,8 @@ pub enum NoAnswer {
     Cut,
     /// It may not be asked: replies come from the cache only, and this one is not there.
     Offline,
+    /// It was written down and will be asked; until then the question is open.
+    Later,
 }
 
 /// Answers by question; a question without an entry was not asked yet.
@@ -165,6 +167,8 @@ impl Answers {
 pub struct Consult<'a> {
     answers: &'a Answers,
     asks: &'a mut Vec<Ask>,
+    /// Questions that are open, those among them that were written down to be asked later.
+    pub n_open: usize,
     /// Messages that a model ruled on.
     pub n_rulings: usize,
     /// Texts that a model wrote.
@@ -177,16 +181,23 @@ impl<'a> Consult<'a> {
     /// With the answers so far; what is still to be asked goes to `asks`.
     #[must_use]
     pub fn new(answers: &'a Answers, asks: &'a mut Vec<Ask>) -> Self {
-        Self { answers, asks, n_rulings: 0, n_summaries: 0, n_fallbacks: 0 }
+        Self { answers, asks, n_open: 0, n_rulings: 0, n_summaries: 0, n_fallbacks: 0 }
     }
 
     /// What became of `ask`; `None` when it is open, and from now on it is among the open ones.
     pub fn ask(&mut self, ask: Ask) -> Option<&'a Answer> {
-        let answer = self.answers.get(&ask);
-        if answer.is_none() {
-            self.asks.push(ask);
+        match self.answers.get(&ask) {
+            None => {
+                self.n_open += 1;
+                self.asks.push(ask);
+                None
+            }
+            Some(Answer::None(NoAnswer::Later)) => {
+                self.n_open += 1;
+                None
+            }
+            answer => answer,
         }
-        answer
     }
 }
 

@@ -232,7 +232,7 @@ impl Compaction<'_, '_> {
                 break;
             }
             match consult.ask(Ask::Compaction(self.question(&archived, max_chars))) {
-                None => return Word::Open,
+                None | Some(Answer::None(NoAnswer::Later)) => return Word::Open,
                 Some(Answer::Text(text)) => {
                     let draft = own.map_or("", |(draft, _)| draft.text.as_str());
                     return match self.taken(text, &archived, max_chars, draft) {

@@ -1,7 +1,6 @@
 //! Stands where a model would: answers from the kept replies, and writes down for a batch what is not among them. Does
-//! not know how a question becomes a request.
+//! not know what a prompt says.
 
-use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,29 +10,17 @@ use super::requests::{Keys, Limits, RequestWriter, keys};
 use super::{Batch, Batches};
 use crate::error::Result;
 use crate::llm::cache::{Outcome, ReplyKey, ReplyStore, reply_key};
-use crate::llm::{Completion, ModelSettings, Request};
+use crate::llm::{ModelSettings, Prompts, answer_of};
 use crate::model::{Answer, Ask, NoAnswer};
 use crate::pipeline::Model;
 
-/// The request that a question is.
-pub type RequestOf = Box<dyn Fn(&Ask) -> Request + Send + Sync>;
-/// The answer that a reply to a question is.
-pub type AnswerOf = Box<dyn Fn(&Ask, Completion) -> Answer + Send + Sync>;
-
-/// How questions become requests, and replies answers: the same as where a model is asked at once.
+/// How questions become requests: the same as where a model is asked at once.
+#[derive(Debug)]
 pub struct Asking {
     /// The model and its words.
     pub model: ModelSettings,
-    /// The request that a question is.
-    pub request: RequestOf,
-    /// The answer that a reply to it is.
-    pub answer: AnswerOf,
-}
-
-impl fmt::Debug for Asking {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Asking").field("model", &self.model).finish_non_exhaustive()
-    }
+    /// The words of the questions.
+    pub prompts: Prompts,
 }
 
 /// Collects what is open. Dropped before [`Self::finish`] it leaves no batch behind, but for those that were full.
@@ -103,10 +90,10 @@ impl Collector {
     }
 
     fn one(&self, ask: &Ask) -> Result<Answer> {
-        let body = self.asking.model.body(&(self.asking.request)(ask));
+        let body = self.asking.model.body(&self.asking.prompts.request(ask));
         let key = reply_key(self.asking.model.protocol, &body);
         match self.store.get(&key)?.map(|kept| kept.outcome) {
-            Some(Outcome::Reply(completion)) => Ok((self.asking.answer)(ask, completion)),
+            Some(Outcome::Reply(completion)) => Ok(answer_of(completion)),
             Some(Outcome::Failed { is_too_long: true, .. }) => Ok(Answer::None(NoAnswer::TooLong)),
             Some(Outcome::Failed { .. }) => Ok(Answer::None(NoAnswer::Failed)),
             None => self.note(key, &body).map(Answer::None),
@@ -123,7 +110,7 @@ impl Collector {
         } else {
             inner.new.insert(key);
         }
-        Ok(NoAnswer::Offline)
+        Ok(NoAnswer::Later)
     }
 }
 
