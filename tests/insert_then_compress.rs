@@ -491,6 +491,23 @@ fn the_summary_of_the_engine_quotes_what_counts() {
 }
 
 #[test]
+fn tags_are_no_topics_and_bare_failures_give_way_to_telling_ones() {
+    let mut messages = work(6);
+    let failed = "Traceback (most recent call last):\n  File \"run.py\", line 3, in <module>\nValueError: the token of line 7 is \
+        bad\n[Command finished with exit code 1]";
+    messages[0]["content"] = json!("<pr_text>Please move the parser.</pr_text> <pr_text>Also the tests.</pr_text>");
+    let call = json!({"id": "run", "type": "function", "function": {"name": "run", "arguments": "{}"}});
+    messages.insert(1, json!({"role": "assistant", "content": null, "tool_calls": [call]}));
+    messages.insert(2, json!({"role": "tool", "tool_call_id": "run", "content": failed}));
+    let done = compress_record(&record_of(&messages), &offline(5, 2));
+    let text = &done.texts[0];
+    assert!(text.contains("- ValueError: the token of line 7 is bad"), "{text}");
+    for bare in ["Traceback", "[Command finished", "Chunk 1: pr_text", ", pr_text"] {
+        assert!(!text.contains(bare), "{bare:?} in\n{text}");
+    }
+}
+
+#[test]
 fn what_the_engine_says_by_itself_gets_shorter_with_every_level() {
     let mut messages = work(8);
     let mut sizes = Vec::new();

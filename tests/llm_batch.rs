@@ -345,11 +345,11 @@ fn a_plan_is_cut_where_the_provider_says() {
         assert_eq!((night.poll().unwrap().len(), night.fetch().unwrap().len()), (3, 3));
         assert_eq!(night.store().len(), 5);
 
-        let small = Limits { max_requests: 9, max_bytes: 5_000 };
+        let small = Limits { max_requests: 9, max_bytes: 4_000 };
         let (planned, answers) = night.plan_within(&[ask(&"long ".repeat(2_000)), ask("a"), ask("b"), ask("c")], small);
         assert_eq!((planned.n_new, planned.n_too_long), (3, 1), "{api:?}");
         assert_eq!(answers[0], Answer::None(NoAnswer::TooLong));
-        assert!(planned.batches.len() > 1 && planned.batches.iter().all(|batch| batch.state.n_bytes <= 5_000));
+        assert!(planned.batches.len() > 1 && planned.batches.iter().all(|batch| batch.state.n_bytes <= 4_000));
     }
 }
 

@@ -24,6 +24,8 @@ const INJECTED: [&str; 4] =
 const READERS: [&str; 8] = ["read", "view", "open", "cat", "grep", "glob", "search", "fetch"];
 /// A shorter result of such a tool is its own.
 const MIN_FOUND: u32 = 300;
+/// "Command finished with exit code 1", in brackets or not.
+const MAX_BARE_WORDS: usize = 6;
 /// Shorter lines tell no error, longer ones are data.
 const ERROR_CHARS: Range<usize> = 12..400;
 /// Shorter pieces say nothing by themselves.
@@ -172,6 +174,9 @@ impl<'a> Findings<'a> {
         for list in [&mut self.requests, &mut self.rules, &mut self.decisions, &mut self.deeds, &mut self.errors] {
             keep_last(list);
         }
+        if self.errors.iter().any(|line| !is_bare(line)) {
+            self.errors.retain(|line| !is_bare(line));
+        }
         if let Some(task) = task {
             self.requests.retain(|request| *request != task);
             self.requests.insert(0, task);
@@ -180,6 +185,13 @@ impl<'a> Findings<'a> {
         keep_last(&mut self.read);
         self.read.retain(|file| !self.changed.contains(file));
     }
+}
+
+/// A failure that does not say which: the head of a traceback, an exit code.
+fn is_bare(line: &str) -> bool {
+    let folded = line.to_ascii_lowercase();
+    let is_code = ["exit code", "exited with", "exit status"].iter().any(|words| folded.contains(words));
+    folded.starts_with("traceback (most recent") || is_code && line.split_whitespace().count() <= MAX_BARE_WORDS
 }
 
 fn keep_last<T: Clone + Eq + std::hash::Hash>(list: &mut Vec<T>) {
@@ -236,6 +248,11 @@ impl<'a> Terms<'a> {
     fn add(&mut self, text: &TextView<'a>) {
         for fact in text.facts {
             let words = fact.span.of(text.text);
+            let before = text.text.get(..fact.span.start as usize).unwrap_or_default();
+            if before.ends_with('<') || before.ends_with("</") {
+                // A tag is how something is said, not what.
+                continue;
+            }
             let term = match fact.kind {
                 FactKind::Path => words.rsplit('/').next().unwrap_or(words),
                 FactKind::Camel | FactKind::Pascal | FactKind::Snake | FactKind::Ticket | FactKind::Name => words,
