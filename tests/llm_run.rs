@@ -429,6 +429,10 @@ fn costs_are_told_by_the_price_table() {
         server.base_url()
     );
     dir.write("job.toml", job);
+    let foreseen = condenser(dir.root(), &["run", "job.toml", "--dry-run"]).ok();
+    let foreseen = String::from_utf8(foreseen.stdout).expect("UTF-8");
+    assert!(foreseen.contains("# model:  about 2 questions") && foreseen.contains(", cost up to "), "{foreseen}");
+    assert_eq!(server.n_arrived(), 0, "a dry run asks nothing");
     let told = condenser(dir.root(), &["run", "job.toml"]).ok();
     let n_words = GOOD.split_whitespace().count() as f64 * 2.0;
     let cost: f64 = told

@@ -12,10 +12,11 @@ use arrow::datatypes::SchemaRef;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{Codec, Input, Inputs, Run, RunWriter, expand, open_codec};
 use condenser::pipeline::{
-    Batch, BatchOptions, Corpus, JobKind, JobSettings, Plan, PlannedInput, Silent, Size, Slice, Source, SourceDigest,
-    Target, Totals, compress as compress_all, count_words,
+    Batch, BatchOptions, Corpus, JobKind, JobSettings, Model, Plan, PlannedInput, Silent, Size, Slice, Source,
+    SourceDigest, Target, Totals, compress as compress_all, count_words,
 };
 
+use super::oracle::Foresight;
 use super::{Ending, block_on, compress, message, place, stores_of};
 
 /// So much text runs through the engine: a second of work.
@@ -101,6 +102,9 @@ fn estimate(settings: &JobSettings, files: &[(Input, u64)], lines: &mut Vec<Stri
     let ratio = sample.totals.chars_in as f64 / sample.totals.chars_out.max(1) as f64;
     lines.push(format!("text:   about {}; ratio of the sample {ratio:.2}", human(all_text as u64)));
     lines.push(format!("time:   about {}, with {} workers", span(sample.seconds * scale), sample.threads));
+    if let Some(foresight) = &sample.foresight {
+        lines.push(format!("model:  {}", foresight.told(scale)));
+    }
     lines.push(format!("disk:   about {}", human((disk.values().sum::<f64>() * others) as u64)));
     for (table, bytes) in disk {
         lines.push(format!("  {:>10}  {table}", human((bytes * others) as u64)));
@@ -164,6 +168,8 @@ struct Sample {
     seconds: f64,
     threads: usize,
     heads: Vec<Beginning>,
+    /// What a model would be asked.
+    foresight: Option<Arc<Foresight>>,
 }
 
 /// What became of the beginning of an input.
@@ -191,6 +197,8 @@ fn measure(settings: &JobSettings, taken: &[&(Input, u64)], share: u64) -> Resul
     let engine = compress::engine(settings, words.as_ref())?;
     let mut context = compress::context(settings, engine, Arc::new(Silent))?;
     context.max_rejects = None;
+    let foresight = Foresight::of(settings);
+    context.model = foresight.clone().map(|foresight| foresight as Arc<dyn Model>);
     let read = Arc::new(Mutex::new(vec![Beginning::default(); taken.len()]));
     let corpus = Arc::new(Heads { inputs, share, read: read.clone() });
     let start = Instant::now();
@@ -212,6 +220,7 @@ fn measure(settings: &JobSettings, taken: &[&(Input, u64)], share: u64) -> Resul
         seconds,
         threads: context.bridge.threads(),
         heads,
+        foresight,
     })
 }
 

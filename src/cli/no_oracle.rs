@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::Place;
+use condenser::model::{Answer, Ask, NoAnswer};
 use condenser::pipeline::{JobSettings, Model};
+use futures::future::{BoxFuture, ready};
 
 /// No model.
 #[derive(Debug, Default)]
@@ -21,5 +23,25 @@ impl LateOracle {
 
     pub(super) async fn close(&self, _quiet: bool) -> Result<()> {
         Ok(())
+    }
+}
+
+/// Foresees nothing.
+#[derive(Debug)]
+pub(super) struct Foresight;
+
+impl Foresight {
+    pub(super) fn of(_settings: &JobSettings) -> Option<Arc<Self>> {
+        None
+    }
+
+    pub(super) fn told(&self, _scale: f64) -> String {
+        String::new()
+    }
+}
+
+impl Model for Foresight {
+    fn answer(&self, asks: Vec<Ask>) -> BoxFuture<'_, Result<Vec<Answer>>> {
+        Box::pin(ready(Ok(vec![Answer::None(NoAnswer::Failed); asks.len()])))
     }
 }

@@ -1,14 +1,20 @@
 //! The model of a job: where its replies are kept, how it is reached, and what it came to. Sends nothing by itself.
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::Place;
-use condenser::llm::{Account, Client, ModelSettings, Oracle, Prompts, ReplyStore};
-use condenser::pipeline::{JobSettings, LlmMode, LlmSettings, Model};
+use condenser::llm::{Account, Client, ModelSettings, Oracle, Prompts, ReplyStore, Usage};
+use condenser::model::{Answer, Ask, NoAnswer};
+use condenser::pipeline::{JobSettings, LlmMode, LlmPrices, LlmSettings, Model};
+use condenser::text::tokens::estimate;
+use futures::future::{BoxFuture, ready};
 
 use super::message;
+
+/// Bytes of a request per token, about.
+const BYTES_PER_TOKEN: usize = 4;
 
 /// The model of a job, once there is a runtime for it.
 #[derive(Debug, Default)]
@@ -41,6 +47,69 @@ impl LateOracle {
             message::note(&told(&oracle.account()));
         }
         Ok(())
+    }
+}
+
+/// Counts questions instead of asking them.
+#[derive(Debug)]
+pub(super) struct Foresight {
+    prompts: Prompts,
+    model: ModelSettings,
+    prices: Option<LlmPrices>,
+    asked: Mutex<(u64, Usage)>,
+}
+
+impl Foresight {
+    /// For a job that asks a model.
+    pub(super) fn of(settings: &JobSettings) -> Option<Arc<Self>> {
+        let llm = settings.llm.as_ref().filter(|_| settings.asks_a_model())?;
+        Some(Arc::new(Self {
+            prompts: Prompts::new(&settings.options.engine),
+            model: ModelSettings::of(llm),
+            prices: llm.prices,
+            asked: Mutex::default(),
+        }))
+    }
+
+    /// `about 12000 questions, 8100000 tokens in, up to 1900000 out, cost up to 5.20`, for `scale` times the sample.
+    pub(super) fn told(&self, scale: f64) -> String {
+        let (n_asked, usage) = *self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let times = |n: u64| (n as f64 * scale).round() as u64;
+        let usage = Usage { input: times(usage.input), output: times(usage.output), ..Usage::default() };
+        let mut text = format!(
+            "about {} questions without the kept replies, {} tokens in, up to {} out",
+            times(n_asked),
+            usage.input,
+            usage.output
+        );
+        if let Some(prices) = &self.prices {
+            text.push_str(&format!(", cost up to {:.2}", usage.cost(prices)));
+        }
+        text
+    }
+
+    fn foresee(&self, ask: &Ask) -> Answer {
+        let request = self.prompts.request(ask);
+        let room = match ask {
+            Ask::Summary(ask) => estimate(ask.max_chars),
+            Ask::Compaction(ask) => estimate(ask.max_chars),
+            Ask::Ruling { .. } => request.max_tokens,
+        };
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.0 += 1;
+        asked.1.add(Usage {
+            input: (self.model.body(&request).len() / BYTES_PER_TOKEN) as u64,
+            output: room.min(request.max_tokens) as u64,
+            ..Usage::default()
+        });
+        // Where the rules decide, summaries are asked for too; a second attempt is not foreseen.
+        Answer::None(if matches!(ask, Ask::Ruling { .. }) { NoAnswer::Failed } else { NoAnswer::Later })
+    }
+}
+
+impl Model for Foresight {
+    fn answer(&self, asks: Vec<Ask>) -> BoxFuture<'_, Result<Vec<Answer>>> {
+        Box::pin(ready(Ok(asks.iter().map(|ask| self.foresee(ask)).collect())))
     }
 }
 
