@@ -13,7 +13,7 @@ use condenser::llm::{
     Completion, Kept, MaxTokensField, ModelSettings, Outcome, Prompts, Protocol, ReplyStore, Usage, reply_key,
 };
 use condenser::model::{Answer, Ask, EngineOptions, NoAnswer, SummaryAsk, SummaryMode};
-use condenser::pipeline::Model;
+use condenser::pipeline::{Model, Parameters};
 use serde_json::{Value, json};
 
 use crate::support::command::condenser;
@@ -32,7 +32,14 @@ fn model(api: Api) -> ModelSettings {
         Api::Anthropic => Protocol::Anthropic,
     };
     let max_tokens_field = MaxTokensField::MaxTokens;
-    ModelSettings { protocol, model: "small".into(), temperature: Some(0.0), max_tokens_field }
+    ModelSettings {
+        protocol,
+        model: "small".into(),
+        temperature: Some(0.0),
+        max_tokens_field,
+        thinking_tokens: 0,
+        parameters: Parameters::new(),
+    }
 }
 
 fn asking(api: Api) -> Asking {

@@ -44,6 +44,7 @@ fn what_is_missing_or_wrong_is_said_with_what_to_do() {
         ("[llm]\nmodel = \"m\"\ntemperature = 3", "a number from 0 to 2, or \"none\"", ""),
         ("[llm]\nmodel = \"m\"\nprices = { input = -1.0 }", "llm.prices: expected what a million tokens cost", ""),
         ("[llm]\nmodel = \"m\"\ntimeout = 0", "a number of seconds", ""),
+        ("[llm]\nmodel = \"m\"\nparameters = { stream = true }", "llm.parameters.stream: condenser sets this", ""),
     ];
     for (table, says, hint) in cases {
         let error = settle(&format!("{ASKS}{table}")).expect_err(table);

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use condenser::llm::{Completion, MaxTokensField, ModelSettings, Protocol, Refusal, RefusalKind, Request, Usage};
 use condenser::model::Turn;
+use condenser::pipeline::Parameters;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
@@ -22,6 +23,8 @@ fn model(protocol: Protocol) -> ModelSettings {
         model: "the-model".to_owned(),
         temperature: Some(0.0),
         max_tokens_field: MaxTokensField::MaxTokens,
+        thinking_tokens: 0,
+        parameters: Parameters::new(),
     }
 }
 
@@ -79,6 +82,16 @@ fn a_session_in_the_words_of_openai() {
     };
     let body: Value = serde_json::from_str(&own.body(&session())).expect("JSON");
     assert_eq!(body["max_completion_tokens"], 300);
+    let thinking = ModelSettings {
+        thinking_tokens: 1_000,
+        parameters: Parameters::from([("reasoning_effort".to_owned(), json!("low"))]),
+        ..own.clone()
+    };
+    let thinks: Value = serde_json::from_str(&thinking.body(&session())).expect("JSON");
+    assert_eq!((&thinks["max_completion_tokens"], &thinks["reasoning_effort"]), (&json!(1_300), &json!("low")));
+    let claude = ModelSettings { protocol: Protocol::Anthropic, ..thinking };
+    let thinks: Value = serde_json::from_str(&claude.body(&session())).expect("JSON");
+    assert_eq!((&thinks["max_tokens"], &thinks["reasoning_effort"]), (&json!(1_300), &json!("low")));
     assert!(body.get("max_tokens").is_none() && body.get("temperature").is_none());
 }
 

@@ -184,7 +184,7 @@ impl Inner {
                 self.n_kept.fetch_add(1, Ordering::Relaxed);
                 Ok(Found::Answer(answer_of(completion)))
             }
-            _ if self.client.is_some() => Ok(Found::Open { key, body, max_tokens: request.max_tokens }),
+            _ if self.client.is_some() => Ok(Found::Open { key, body, max_tokens: self.model.max_tokens(&request) }),
             Some(Outcome::Failed { is_too_long, .. }) => {
                 self.n_kept.fetch_add(1, Ordering::Relaxed);
                 let why = if is_too_long { NoAnswer::TooLong } else { NoAnswer::Failed };

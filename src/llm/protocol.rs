@@ -7,7 +7,7 @@ mod openai;
 mod refusal;
 
 use super::{Completion, Request};
-use crate::pipeline::{LlmOptions, LlmProvider, LlmSettings};
+use crate::pipeline::{LlmOptions, LlmProvider, LlmSettings, Parameters};
 
 pub use refusal::{Refusal, RefusalKind};
 
@@ -86,6 +86,10 @@ pub struct ModelSettings {
     pub temperature: Option<f64>,
     /// What the limit of tokens is called.
     pub max_tokens_field: MaxTokensField,
+    /// Tokens that it may think with before it replies.
+    pub thinking_tokens: usize,
+    /// Further fields of every request.
+    pub parameters: Parameters,
 }
 
 /// What the limit of tokens is called in chat completions.
@@ -102,10 +106,16 @@ impl ModelSettings {
     /// How the model of a job is asked.
     #[must_use]
     pub fn of(settings: &LlmSettings) -> Self {
-        let LlmOptions { provider, model, temperature } = settings.options.clone();
+        let LlmOptions { provider, model, temperature, thinking_tokens, parameters } = settings.options.clone();
         let is_openai = provider == LlmProvider::Openai && settings.is_own_server();
         let max_tokens_field = if is_openai { MaxTokensField::MaxCompletionTokens } else { MaxTokensField::MaxTokens };
-        Self { protocol: provider.into(), model, temperature, max_tokens_field }
+        Self { protocol: provider.into(), model, temperature, max_tokens_field, thinking_tokens, parameters }
+    }
+
+    /// Tokens that a reply may have, with those that the model thinks with.
+    #[must_use]
+    pub fn max_tokens(&self, request: &Request) -> usize {
+        request.max_tokens.max(1) + self.thinking_tokens
     }
 
     /// The request as compact JSON. The same request gives the same bytes: replies are kept under their hash.

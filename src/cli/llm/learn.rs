@@ -29,7 +29,7 @@ pub(super) fn run(args: &LearnArgs) -> Result<Ending> {
         let client = Client::new(&llm, llm.key(read_key)?.as_ref())?;
         let model = ModelSettings::of(&llm);
         let ask = async |request: Request| {
-            let reply = client.complete(model.body(&request), request.max_tokens).await;
+            let reply = client.complete(model.body(&request), model.max_tokens(&request)).await;
             reply.map(|reply| reply.text).map_err(|refusal| client.error(&refusal))
         };
         if args.tighten {

@@ -10,6 +10,7 @@ use super::dialogue::{Role, Said, dialogue};
 use super::refusal::{ErrorBody, unreadable};
 use super::{ALWAYS_JSON, ModelSettings, Refusal};
 use crate::llm::{Completion, Request, Usage};
+use crate::pipeline::Parameters;
 
 /// The version of the API.
 const VERSION: &str = "2023-06-01";
@@ -30,6 +31,8 @@ struct Body<'r> {
     system: Vec<Block<'r>>,
     messages: Vec<Message<'r>>,
     stream: bool,
+    #[serde(flatten)]
+    parameters: &'r Parameters,
 }
 
 #[derive(Serialize)]
@@ -88,7 +91,7 @@ pub(super) fn body(settings: &ModelSettings, request: &Request) -> String {
         .collect();
     let body = Body {
         model: &settings.model,
-        max_tokens: request.max_tokens.max(1),
+        max_tokens: settings.max_tokens(request),
         temperature: settings.temperature,
         // They are declared because the API wants it; none may be called.
         tool_choice: (!tools.is_empty()).then_some(Typed { r#type: "none" }),
@@ -96,6 +99,7 @@ pub(super) fn body(settings: &ModelSettings, request: &Request) -> String {
         system,
         messages: messages(said, request.cache_until),
         stream: false,
+        parameters: &settings.parameters,
     };
     serde_json::to_string(&body).expect(ALWAYS_JSON)
 }

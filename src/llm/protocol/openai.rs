@@ -6,6 +6,7 @@ use super::dialogue::{Role, dialogue};
 use super::refusal::{ErrorBody, unreadable};
 use super::{ALWAYS_JSON, MaxTokensField, ModelSettings, Refusal};
 use crate::llm::{Completion, Request, Usage};
+use crate::pipeline::Parameters;
 
 #[derive(Serialize)]
 struct Body<'r> {
@@ -18,6 +19,8 @@ struct Body<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     stream: bool,
+    #[serde(flatten)]
+    parameters: &'r Parameters,
 }
 
 #[derive(Serialize)]
@@ -69,7 +72,7 @@ pub(super) fn body(settings: &ModelSettings, request: &Request) -> String {
             .collect(),
         tool_call_id: said.answers.as_deref(),
     });
-    let max_tokens = request.max_tokens.max(1);
+    let max_tokens = settings.max_tokens(request);
     let is_new = settings.max_tokens_field == MaxTokensField::MaxCompletionTokens;
     let body = Body {
         model: &settings.model,
@@ -78,6 +81,7 @@ pub(super) fn body(settings: &ModelSettings, request: &Request) -> String {
         max_tokens: (!is_new).then_some(max_tokens),
         temperature: settings.temperature,
         stream: false,
+        parameters: &settings.parameters,
     };
     serde_json::to_string(&body).expect(ALWAYS_JSON)
 }

@@ -1,6 +1,8 @@
 //! The model behind an API as a job writes it, and what holds of it. The key is named here, never written: it comes
 //! from a variable of the environment or from a file. Knows no connection and no file.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +47,13 @@ pub struct LlmArgs {
     /// How freely the model chooses words, or `none` to say nothing about it: some models refuse it [default: 0].
     #[arg(id = "llm_temperature", long = "llm-temperature", value_name = "NUMBER|none")]
     pub temperature: Option<Temperature>,
+    /// Tokens that the model may think with before it replies; the limit of every request is raised by them [default: 0].
+    #[arg(id = "llm_thinking_tokens", long = "llm-thinking-tokens", value_name = "TOKENS")]
+    pub thinking_tokens: Option<usize>,
+    /// Further fields of every request, as the API of the model has them.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: Parameters,
     /// Most requests at once [default: 64].
     #[arg(id = "llm_concurrency", long = "llm-concurrency", value_name = "N")]
     pub concurrency: Option<usize>,
@@ -71,6 +80,23 @@ pub struct LlmArgs {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prices: Option<LlmPrices>,
 }
+
+/// Fields of a request by name.
+pub type Parameters = BTreeMap<String, serde_json::Value>;
+
+/// What requests say already.
+const OWN_FIELDS: [&str; 10] = [
+    "model",
+    "messages",
+    "system",
+    "stream",
+    "temperature",
+    "max_tokens",
+    "max_completion_tokens",
+    "tools",
+    "tool_choice",
+    "n",
+];
 
 /// Whether a model may be asked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
@@ -144,6 +170,17 @@ pub struct LlmOptions {
     pub model: String,
     /// How freely it chooses words; `null` when nothing is said about it.
     pub temperature: Option<f64>,
+    /// Tokens that it may think with.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub thinking_tokens: usize,
+    /// Further fields of every request.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: Parameters,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_none(n: &usize) -> bool {
+    *n == 0
 }
 
 /// What holds for the model of a job.
@@ -236,6 +273,8 @@ impl LlmSettings {
             key_env,
             key_file,
             temperature: Some(Temperature(self.options.temperature)),
+            thinking_tokens: Some(self.options.thinking_tokens),
+            parameters: self.options.parameters.clone(),
             concurrency: Some(self.concurrency),
             requests_per_minute: self.requests_per_minute,
             tokens_per_minute: self.tokens_per_minute,
@@ -282,6 +321,10 @@ impl LlmArgs {
                 return Err(wrong(name, "with 0 nothing can be asked; leave it out for any number"));
             }
         }
+        if let Some(own) = self.parameters.keys().find(|name| OWN_FIELDS.contains(&name.as_str())) {
+            let message = "condenser sets this field itself; see the keys of [llm] and max_response_tokens of [engine]";
+            return Err(wrong(&format!("parameters.{own}"), message));
+        }
         let prices = self
             .prices
             .map_or([0.0; 4], |prices| [prices.input, prices.cached_input, prices.cache_write, prices.output]);
@@ -299,7 +342,13 @@ impl LlmArgs {
             None => key_of(provider, self.key_env, is_own, is_needed, environment)?,
         };
         Ok(Some(LlmSettings {
-            options: LlmOptions { provider, model, temperature: temperature.0 },
+            options: LlmOptions {
+                provider,
+                model,
+                temperature: temperature.0,
+                thinking_tokens: self.thinking_tokens.unwrap_or_default(),
+                parameters: self.parameters,
+            },
             mode,
             base_url,
             key,

@@ -16,7 +16,7 @@ use crate::model::{EngineArgs, ShapeName};
 
 pub use llm::{
     DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices,
-    LlmProvider, LlmSettings,
+    LlmProvider, LlmSettings, Parameters,
 };
 pub use read::read_job;
 pub use settle::{DEFAULT_MEMORY, JobSettings, Target};
