@@ -10,10 +10,10 @@ use condenser::llm::batch::{
     Asking, Batches, Collector, Endpoint, Fetched, Handed, Limits, Planned, Polled, Receipt, Stage, fetch, poll, submit,
 };
 use condenser::llm::{
-    Completion, Kept, MaxTokensField, ModelSettings, Outcome, Prompts, Protocol, ReplyStore, Usage, reply_key,
+    Completion, Kept, MaxTokensField, ModelSettings, Outcome, Patience, Prompts, Protocol, ReplyStore, Usage, reply_key,
 };
 use condenser::model::{Answer, Ask, EngineOptions, NoAnswer, SummaryAsk, SummaryMode};
-use condenser::pipeline::{Model, Parameters};
+use condenser::pipeline::{Model, Parameters, Secret, read_job};
 use serde_json::{Value, json};
 
 use crate::support::command::condenser;
@@ -55,6 +55,17 @@ fn asks(n: usize) -> Vec<Ask> {
     (0..n).map(|at| ask(&format!("text {at} with \"quotes\",\nlines\r\nand – signs 🦀"))).collect()
 }
 
+fn endpoint(api: Api, url: &str, key: &str) -> Endpoint {
+    let provider = if api == Api::OpenAi { "openai" } else { "anthropic" };
+    let job = format!(
+        "inputs = [\"in\"]\noutput = \"run\"\n[llm]\nmodel = \"small\"\nprovider = \"{provider}\"\nbase_url = \"{url}\"\n\
+         timeout = 20\nretries = 2\n"
+    );
+    let settings = read_job("job.toml", &job, &[]).unwrap().settle(&|_| None).unwrap().llm.expect("it is named");
+    let patience = Patience { first_backoff: Duration::from_millis(20), ..Patience::default() };
+    Endpoint::with_patience(&settings, Some(&Secret::from(key.to_owned())), patience).unwrap()
+}
+
 /// A job directory and the server of its batches.
 struct Night {
     dir: TestDir,
@@ -77,8 +88,7 @@ impl Night {
     }
 
     fn endpoint(&self) -> Endpoint {
-        let protocol = model(self.api).protocol;
-        Endpoint::new(protocol, &self.server.url(), Some(self.key), Duration::from_secs(20), 2).unwrap()
+        endpoint(self.api, &self.server.url(), self.key)
     }
 
     /// Asks all of `asks`; what was planned, and the answers.
@@ -310,6 +320,84 @@ fn results_that_are_gone_leave_the_requests_open() {
     }
 }
 
+/// Where the replies of the first batch are, and the batch itself.
+fn paths(api: Api) -> (&'static str, &'static str) {
+    match api {
+        Api::OpenAi => ("GET /v1/files/output-batch_1/content", "GET /v1/batches/batch_1"),
+        Api::Anthropic => ("GET /v1/messages/batches/batch_1/results", "GET /v1/messages/batches/batch_1"),
+    }
+}
+
+#[test]
+fn results_that_are_not_seen_are_not_given_up() {
+    for api in APIS {
+        let night = Night::new(api);
+        night.plan(&asks(6));
+        night.submit().unwrap();
+        night.server.finish(reply);
+        night.poll().unwrap();
+        let (results, batch) = paths(api);
+        // They are kept at another address; an account that does not see the batch at all; a cut that nobody tells.
+        for (wrong, hint) in [
+            (vec![(results, Wrong::Status(307))], "base_url"),
+            (vec![(results, Wrong::Status(404)), (batch, Wrong::Status(404))], "another account"),
+            (vec![(results, Wrong::CutUnseen)], ""),
+        ] {
+            wrong.into_iter().for_each(|(path, wrong)| night.server.goes_wrong(path, wrong));
+            let error = night.fetch().unwrap_err();
+            assert!(error.hint.unwrap_or_default().contains(hint), "{api:?}: {error:?}");
+            assert_eq!((night.stages(), night.plan(&asks(6)).0.n_new), (vec!["ended"], 0), "{api:?}: {error}");
+        }
+        assert_eq!(night.fetch().unwrap().remove(0).receipt.map(|receipt| receipt.n_replies), Some(6), "{api:?}");
+    }
+}
+
+#[test]
+fn a_refusal_does_not_make_it_forget_that_the_batch_may_be_there() {
+    for api in APIS {
+        let night = Night::new(api);
+        night.plan(&asks(4));
+        let (batches, list) = match api {
+            Api::OpenAi => ("POST /v1/batches", "GET /v1/batches"),
+            Api::Anthropic => ("POST /v1/messages/batches", "GET /v1/messages/batches"),
+        };
+        night.server.goes_wrong(batches, Wrong::LostAnswer);
+        night.submit().unwrap_err();
+        // The list does not show it yet, and then the next attempt is refused.
+        night.server.goes_wrong(list, Wrong::NothingYet);
+        night.server.goes_wrong(batches, Wrong::Status(400));
+        night.submit().unwrap_err();
+        assert!(night.submit().unwrap()[0].was_there, "{api:?}");
+        assert_eq!(night.server.n_batches(), 1, "{api:?}: it was not handed in again");
+    }
+}
+
+#[test]
+fn a_list_without_pages_ends() {
+    for api in APIS {
+        let night = Night::new(api);
+        night.plan(&asks(4));
+        let batches = if api == Api::OpenAi { "POST /v1/batches" } else { "POST /v1/messages/batches" };
+        night.server.goes_wrong(batches, Wrong::Status(500));
+        night.submit().unwrap_err();
+        (0..5).for_each(|_| night.server.put_foreign(7));
+        night.server.forget_pages();
+        assert!(!night.submit().unwrap()[0].was_there, "{api:?}");
+    }
+}
+
+#[test]
+fn a_batch_without_its_files_has_not_ended() {
+    let night = Night::new(Api::OpenAi);
+    night.plan(&asks(2));
+    night.submit().unwrap();
+    night.server.finish(reply);
+    night.server.goes_wrong("GET /v1/batches/batch_1", Wrong::NoFiles);
+    assert!(!night.poll().unwrap()[0].is_ended);
+    assert!(night.poll().unwrap()[0].is_ended);
+    assert_eq!(night.fetch().unwrap().remove(0).receipt.map(|receipt| receipt.n_replies), Some(2));
+}
+
 #[test]
 fn a_wrong_key_is_told_and_nothing_is_done() {
     for api in APIS {
@@ -352,11 +440,12 @@ fn a_plan_is_cut_where_the_provider_says() {
         assert_eq!((night.poll().unwrap().len(), night.fetch().unwrap().len()), (3, 3));
         assert_eq!(night.store().len(), 5);
 
-        let small = Limits { max_requests: 9, max_bytes: 4_000 };
-        let (planned, answers) = night.plan_within(&[ask(&"long ".repeat(2_000)), ask("a"), ask("b"), ask("c")], small);
+        let max_bytes = planned.batches[0].state.n_bytes;
+        let (small, long) = (Limits { max_requests: 9, max_bytes }, "long ".repeat(max_bytes as usize));
+        let (planned, answers) = night.plan_within(&[ask(&long), ask("a"), ask("b"), ask("c")], small);
         assert_eq!((planned.n_new, planned.n_too_long), (3, 1), "{api:?}");
         assert_eq!(answers[0], Answer::None(NoAnswer::TooLong));
-        assert!(planned.batches.len() > 1 && planned.batches.iter().all(|batch| batch.state.n_bytes <= 4_000));
+        assert!(planned.batches.len() > 1 && planned.batches.iter().all(|batch| batch.state.n_bytes <= max_bytes));
     }
 }
 
@@ -382,7 +471,7 @@ fn batches_go_to_the_server_for_which_they_were_planned() {
     let night = Night::new(Api::OpenAi);
     night.plan(&asks(1));
     let other = BatchServer::start(Api::OpenAi);
-    let endpoint = Endpoint::new(Protocol::OpenAi, &other.url(), Some(KEY), Duration::from_secs(20), 0).unwrap();
+    let endpoint = endpoint(Api::OpenAi, &other.url(), KEY);
     let batches = Batches::open(night.root()).unwrap();
     let error: Error = runtime().block_on(submit(&endpoint, &batches)).unwrap_err();
     assert!(error.kind == ErrorKind::Usage && error.message.contains(&night.server.url()), "{error}");

@@ -3,12 +3,14 @@
 use std::process::Command;
 use std::time::Duration;
 
+use bytes::Bytes;
 use condenser::error::ErrorKind;
 use condenser::llm::{Client, Completion, ModelSettings, Patience, Refusal, RefusalKind, Request, Usage};
 use condenser::model::Turn;
 use condenser::pipeline::{LlmProvider, LlmSettings, Secret, read_job};
+use futures::stream::{self, BoxStream, StreamExt};
 
-use crate::support::llm_server::{LlmServer, Play, Words};
+use crate::support::llm_server::{LlmServer, Piece, Play, Reply, Route, Words};
 
 const KEY: &str = "sk-very-secret-7f3a";
 const BOTH: [LlmProvider; 2] = [LlmProvider::Openai, LlmProvider::Anthropic];
@@ -256,7 +258,7 @@ fn a_server_that_is_not_there_is_said_without_the_key() {
     let key = Secret::from(KEY.to_owned());
     let client = Client::with_patience(&settings, Some(&key), QUICK).expect("a client");
     let refusal = block_on(client.complete("{}", 1)).expect_err("nobody is there");
-    assert_eq!((refusal.kind, &*refusal.message), (RefusalKind::Server, "no connection to the server"));
+    assert_eq!((refusal.kind, &*refusal.message), (RefusalKind::Unreachable, "no connection to the server"));
     assert_eq!(client.spend().requests, 2);
     let bad = Client::new(&settings, Some(&Secret::from("line\nfeed".to_owned()))).expect_err("no header").to_string();
     assert!(bad.contains("llm.key_env") && !bad.contains("feed"), "{bad}");
@@ -268,7 +270,7 @@ fn redirections_do_not_take_the_key_elsewhere() {
     let target = format!("{}/chat/completions", other.base_url());
     let server = LlmServer::playing(vec![Play::Status(307, vec![("location", target)], String::new())]);
     let asking = Asking::of(&server, LlmProvider::Openai, "");
-    assert_eq!(block_on(asking.ask("x")).expect_err("moved").kind, RefusalKind::NotFound);
+    assert_eq!(block_on(asking.ask("x")).expect_err("moved").kind, RefusalKind::Moved);
     assert_eq!(other.n_arrived(), 0);
 }
 
@@ -312,5 +314,88 @@ fn the_server_of_the_tests_tells_who_asks() {
         (LlmProvider::Anthropic, "anthropic the-model be terse x false 1"),
     ] {
         assert_eq!(block_on(Asking::of(&server, provider, "").ask("x")).expect("a reply").text, says);
+    }
+}
+
+/// What becomes of a question to a server that sends this, without another try.
+fn sent_by(body: impl Fn() -> BoxStream<'static, Piece> + Send + Sync + 'static) -> RefusalKind {
+    let route: Route = Box::new(move |_| Some(Reply { status: 200, headers: Vec::new(), body: body(), length: None }));
+    let server = LlmServer::with_routes(|_| Play::Empty, vec![route]);
+    let asking = Asking::of(&server, LlmProvider::Openai, "retries = 0\ntimeout = 0.5");
+    block_on(async {
+        let asked = tokio::time::timeout(Duration::from_secs(60), asking.ask("x")).await;
+        asked.expect("it ends").expect_err("no reply").kind
+    })
+}
+
+#[test]
+fn no_body_is_endless() {
+    let endless = || stream::repeat_with(|| Ok(Bytes::from_static(&[b' '; 1 << 16]))).boxed();
+    assert_eq!(sent_by(endless), RefusalKind::Unreadable);
+    let drip = || {
+        let drop = async || {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            Some((Ok(Bytes::from_static(b" ")), ()))
+        };
+        stream::unfold((), move |()| drop()).boxed()
+    };
+    assert_eq!(sent_by(drip), RefusalKind::Server);
+}
+
+#[test]
+fn no_headers_are_endless() {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("it is bound"));
+    let server = std::thread::spawn(move || {
+        let (mut socket, _) = listener.accept().expect("somebody comes");
+        drop(socket.read(&mut [0; 4096]));
+        let mut sent = socket.write_all(b"HTTP/1.1 200 OK\r\n");
+        while sent.is_ok() {
+            sent = socket.write_all(b"x-more: and more\r\n");
+        }
+    });
+    let client = Client::new(&settings(&url, LlmProvider::Openai, "retries = 0"), None).expect("a client");
+    assert_eq!(block_on(client.complete("{}", 1)).expect_err("no reply").kind, RefusalKind::Server);
+    drop(client);
+    server.join().expect("it is left alone");
+}
+
+#[test]
+fn odd_replies_are_read_or_refused() {
+    let deep = "[".repeat(10_000);
+    let replies = [
+        deep.clone(),
+        format!("{{\"choices\": {deep}"),
+        format!("{{\"error\": {deep}{}}}", "]".repeat(10_000)),
+        "{\"choices\": [{\"message\": 7}]}".to_owned(),
+        "\u{1f}\u{8b}".to_owned(),
+        String::new(),
+    ];
+    for reply in replies {
+        for provider in BOTH {
+            let server = LlmServer::playing(vec![Play::Status(200, vec![], reply.clone())]);
+            let asking = Asking::of(&server, provider, "retries = 0");
+            assert_eq!(block_on(asking.ask("x")).expect_err("no reply").kind, RefusalKind::Unreadable, "{reply:.20}");
+            // What is packed small would be large in memory.
+            assert_eq!(server.arrived()[0].header("accept-encoding"), None);
+        }
+    }
+}
+
+#[test]
+fn a_reply_is_not_lost_for_what_stands_beside_it() {
+    for usage in ["{\"T\": 12.0}", "{\"T\": -1}", "{\"T\": 18446744073709551615}", "{\"T\": \"many\"}", "[]", "null"] {
+        let usage = usage.replace("T", "completion_tokens");
+        let body = format!(
+            "{{\"choices\": [{{\"message\": {{\"content\": \"a\\ud83e\\u0000\"}}, \"finish_reason\": \"stop\"}}], \
+             \"usage\": {usage}, \"error\": false}}"
+        );
+        let server = LlmServer::playing(vec![Play::Status(200, vec![], body)]);
+        let asking = Asking::of(&server, LlmProvider::Openai, "");
+        for _ in 0..2 {
+            assert_eq!(block_on(asking.ask("x")).expect("a reply").text, "a\u{fffd}\0", "{usage}");
+        }
+        assert_eq!((asking.client.spend().requests, asking.client.spend().failures), (2, 0));
     }
 }

@@ -352,7 +352,7 @@ fn what_is_no_reply_is_unreadable_and_asked_again() {
 
 #[test]
 fn errors_are_told_apart() {
-    use RefusalKind::{Auth, BadRequest, NotFound, Overloaded, RateLimited, Server, TooLong, Unsupported};
+    use RefusalKind::{Auth, BadRequest, Moved, NotFound, Overloaded, RateLimited, Server, TooLong, Unsupported};
     let limited = RateLimited { retry_after: None };
     let overloaded = Overloaded { retry_after: None };
     let cases: &[(u16, &str, &str, RefusalKind)] = &[
@@ -363,7 +363,7 @@ fn errors_are_told_apart() {
         (403, "", "the input was flagged by moderation", BadRequest),
         (404, "model_not_found", "The model `x` does not exist", NotFound),
         (404, "not_found_error", "model: x", NotFound),
-        (301, "", "", NotFound),
+        (301, "", "", Moved),
         (400, "model_not_found", "", NotFound),
         (400, "context_length_exceeded", "", TooLong),
         (400, "invalid_request_error", "This model's maximum context length is 8192 tokens. However, …", TooLong),

@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use condenser::engine::{Engine, Scratch};
+use condenser::llm::{Client, ModelSettings, Oracle, Prompts, ReplyStore};
 use condenser::model::{Answers, Ask, EngineOptions, Summarizer};
+use condenser::pipeline::{Model, read_job};
 use condenser::shape;
 use rayon::prelude::*;
 use serde_json::json;
@@ -359,13 +361,13 @@ fn an_interrupted_job_keeps_every_reply_and_pays_for_none_twice() {
     let url = server.base_url();
     let args = args(&url, "openai", &["--llm-concurrency", "8"]);
     let mut n_before = 0;
-    for _ in 0..4 {
+    for signal in ["-INT", "-TERM", "-INT", "-TERM"] {
         let mut child = spawn(&dir, &args);
         let began = Instant::now();
         let code = wait(&mut child, |child| {
             if server.n_arrived() > n_before + 40 && began.elapsed() < Duration::from_mins(1) {
                 let id = child.id().to_string();
-                assert!(Command::new("kill").args(["-INT", &id]).status().expect("kill runs").success());
+                assert!(Command::new("kill").args([signal, &id]).status().expect("kill runs").success());
                 n_before = usize::MAX / 2;
             }
         });
@@ -376,6 +378,107 @@ fn an_interrupted_job_keeps_every_reply_and_pays_for_none_twice() {
     run(&dir, &server, "openai", &["--llm-concurrency", "8"]);
     assert_eq!((server.n_arrived(), most_per_body(&server)), (600, 1));
     assert_eq!(count(&dir, "llm_summaries"), 600);
+}
+
+#[cfg(unix)]
+#[test]
+fn who_interrupts_twice_does_not_wait_and_loses_only_what_was_under_way() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", many(200));
+    let server = LlmServer::start(|asked| if asked.n < 50 { Play::text(GOOD) } else { Play::Stall });
+    let url = server.base_url();
+    let mut child = spawn(&dir, &args(&url, "openai", &["--llm-concurrency", "8"]));
+    let began = Instant::now();
+    let code = wait(&mut child, |child| {
+        assert!(began.elapsed() < Duration::from_secs(100), "it waits for replies that nobody wants");
+        if server.n_arrived() >= 58 {
+            Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+        }
+    });
+    assert_eq!((code, server.n_arrived()), (Some(130), 58));
+    let server = LlmServer::playing(vec![Play::text(GOOD)]);
+    run(&dir, &server, "openai", &[]);
+    assert_eq!(server.n_arrived(), 150);
+}
+
+#[test]
+fn an_error_does_not_lose_what_others_were_asked() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", many(200));
+    let server = LlmServer::start(|asked| match asked.n {
+        20 => Play::error(401, "invalid_api_key", "no"),
+        _ => Play::Slow(Duration::from_millis(300), GOOD.to_owned()),
+    });
+    let url = server.base_url();
+    condenser(dir.root(), &args(&url, "openai", &["--llm-concurrency", "16"])).exits(2);
+    let n_paid = server.n_arrived() - 1;
+    assert!((20..200).contains(&n_paid), "{n_paid}");
+    let server = LlmServer::playing(vec![Play::text(GOOD)]);
+    run(&dir, &server, "openai", &[]);
+    assert_eq!(server.n_arrived(), 200 - n_paid);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_ends_the_job_and_what_was_kept_stays() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", many(600));
+    let server = LlmServer::start(|_| Play::Slow(Duration::from_millis(5), GOOD.to_owned()));
+    let url = server.base_url();
+    // No file may become longer than some thousand bytes; the signal for that is not heard.
+    let program = ["-c", "trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_condenser")];
+    let mut command = Command::new("sh");
+    command.args(program).args(args(&url, "openai", &["--llm-concurrency", "4"])).current_dir(dir.root());
+    let output = command.output().expect("sh runs");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("a reply cannot be kept") && told.contains("cannot be written"), "{told}");
+    let n_before = server.n_arrived();
+    run(&dir, &server, "openai", &[]);
+    let n_lost = server.n_arrived() - 600;
+    assert!(n_before > 10 && n_lost <= 8, "{n_lost} of {n_before} replies were paid for twice");
+}
+
+/// What answers through `server`, with the client of a job.
+fn oracle(dir: &TestDir, server: &LlmServer, concurrency: usize) -> Oracle {
+    let job = format!(
+        "inputs = [\"in\"]\noutput = \"run\"\n[llm]\nmodel = \"m\"\nbase_url = \"{}\"\nconcurrency = {concurrency}\n",
+        server.base_url()
+    );
+    let settings = read_job("job.toml", &job, &[]).expect("TOML").settle(&|_| None).expect("fine");
+    let llm = settings.llm.expect("it is named");
+    let store = Arc::new(ReplyStore::open(dir.root(), None).expect("an empty store"));
+    let client = Client::new(&llm, None).expect("a client");
+    Oracle::new(Prompts::new(&EngineOptions::default()), ModelSettings::of(&llm), store, Some(client), concurrency)
+}
+
+#[test]
+fn what_many_ask_at_once_is_sent_once_and_kept_when_nobody_waits() {
+    let dir = TestDir::new();
+    let server = LlmServer::start(|asked| Play::Slow(Duration::from_millis(100), asked.prompt.clone()));
+    let ruling = |at: usize| Ask::Ruling { text: format!("number {at}"), role: "user".into() };
+    let asks: Vec<Ask> = (0..200).map(|at| ruling(at % 100)).collect();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads");
+    runtime.block_on(async {
+        let oracle = oracle(&dir, &server, 64);
+        let answers = futures::future::try_join3(
+            oracle.answer(asks.clone()),
+            oracle.answer(asks.clone()),
+            oracle.answer(asks.clone()),
+        );
+        let (first, second, third) = answers.await.expect("answers");
+        assert!(first == second && second == third && first[..100] == first[100..]);
+        assert_eq!((server.n_arrived(), oracle.n_pending()), (100, 0));
+        // A batch that is dropped while its questions are under way.
+        let more = (100..120).map(ruling).collect();
+        tokio::select! {
+            _ = oracle.answer(more) => panic!("nothing is answered as fast"),
+            () = async { while server.n_arrived() < 120 { tokio::task::yield_now().await } } => {}
+        }
+        oracle.close().await.expect("kept");
+        assert_eq!(oracle.account().spend.failures, 0);
+    });
+    assert_eq!(ReplyStore::open(dir.root(), None).expect("kept replies").len(), 120);
 }
 
 #[test]

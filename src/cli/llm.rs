@@ -12,7 +12,7 @@ use std::time::Duration;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::llm::batch::{self, Asking, Batches, Endpoint, Limits, Receipt, Stage};
 use condenser::llm::{ModelSettings, Prompts, Protocol, ReplyStore, Usage};
-use condenser::pipeline::{JobSettings, LlmSettings, Secret, Target};
+use condenser::pipeline::{JobSettings, LlmSettings, Target};
 use serde_json::{Value, json};
 
 use super::args::{BatchArgs, ModelCommand, PollArgs};
@@ -66,10 +66,7 @@ impl Job {
 
     /// The API, with its key.
     fn endpoint(&self) -> Result<Endpoint> {
-        let LlmSettings { options, base_url, timeout, retries, .. } = &self.model;
-        let key = self.model.key(read_key)?;
-        let key = key.as_ref().map(Secret::reveal);
-        Endpoint::new(Protocol::from(options.provider), base_url, key, timeout.0, *retries)
+        Endpoint::new(&self.model, self.model.key(read_key)?.as_ref())
     }
 
     fn says(&self, args: &BatchArgs, sentence: &str, object: &Value) -> Result<()> {

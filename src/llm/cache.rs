@@ -75,6 +75,8 @@ struct Inner {
     /// Paths by the number in [`Entry::segment`].
     segments: Vec<PathBuf>,
     own: Segment,
+    /// The number of `own`, once something stands in it.
+    own_number: Option<u32>,
     shared: Option<Segment>,
 }
 
@@ -107,7 +109,8 @@ impl ReplyStore {
                 segments.push(path);
             }
         }
-        let inner = Inner { index, segments, own: Segment::new(own), shared: shared.map(Segment::new) };
+        let inner =
+            Inner { index, segments, own: Segment::new(own), own_number: None, shared: shared.map(Segment::new) };
         Ok(Self { inner: Mutex::new(inner), n_skipped })
     }
 
@@ -149,13 +152,13 @@ impl ReplyStore {
         let text = line::format(key, kept)?;
         let mut inner = self.lock();
         let inner = &mut *inner;
-        let (offset, is_new) = inner.own.append(&text, SEGMENT)?;
-        if is_new {
-            inner.segments.push(inner.own.path().to_owned());
-            inner.own.number = inner.segments.len() as u32 - 1;
-        }
+        let (path, offset) = inner.own.append(&text, SEGMENT)?;
+        let number = *inner.own_number.get_or_insert_with(|| {
+            inner.segments.push(path.to_owned());
+            inner.segments.len() as u32 - 1
+        });
         let is_failed = matches!(kept.outcome, Outcome::Failed { .. });
-        let entry = Entry { segment: inner.own.number, n_bytes: text.len() as u32, offset, is_failed };
+        let entry = Entry { segment: number, n_bytes: text.len() as u32, offset, is_failed };
         take(&mut inner.index, *key, entry);
         if let Some(shared) = &mut inner.shared {
             shared.append(&text, SEGMENT)?;

@@ -116,7 +116,7 @@ impl Limits {
             state.next_by_requests = at + MINUTE.div_f64(limit.max(1) as f64);
         }
         if let Some(limit) = self.tokens_per_minute {
-            at = state.room(at.max(state.next_by_tokens), tokens, limit + limit / SLACK);
+            at = state.room(at.max(state.next_by_tokens), tokens, limit.saturating_add(limit / SLACK));
             let from = at.checked_sub(CATCH_UP).map_or(at, |from| from.max(state.next_by_tokens));
             state.next_by_tokens = from + share_of_minute(tokens, limit);
         }
@@ -133,6 +133,8 @@ impl Limits {
     /// What a departure really cost.
     fn cost(&self, (number, expected): (u64, u64), tokens: u64) {
         let Some(limit) = self.tokens_per_minute else { return };
+        // As before it left: no number that a server tells may stop a job for longer than a minute.
+        let tokens = tokens.min(limit);
         let mut state = self.lock();
         if tokens > expected {
             state.next_by_tokens += share_of_minute(tokens - expected, limit);
@@ -322,5 +324,69 @@ mod tests {
         drop(limits.pass(50_000).await);
         drop(limits.pass(50_000).await);
         assert!((MINUTE..MINUTE + Duration::from_secs(1)).contains(&start.elapsed()), "{:?}", start.elapsed());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_number_that_a_server_tells_stops_a_job() {
+        let limits = Limits::new(4, None, Some(1_000));
+        let start = Instant::now();
+        limits.pass(10).await.spent(u64::MAX);
+        drop(limits.pass(10).await);
+        assert!(start.elapsed() <= MINUTE + Duration::from_secs(1), "{:?}", start.elapsed());
+        // A limit that is none.
+        drop(Limits::new(4, None, Some(u64::MAX)).pass(10).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_not_used_while_idle_is_caught_up_for_two_seconds_only() {
+        let (time, limit) = (Duration::from_mins(3), 200_000);
+        for sizes in [&[1_000][..], &[8_000, 500, 3_000]] {
+            let limits = Limits::new(200, None, Some(limit));
+            tokio::time::sleep(MINUTE).await;
+            let sent = saturate(limits, 200, Duration::from_secs(8), sizes, time).await;
+            let (most, _) = extremes(&sent, time, |size| size);
+            assert!(most as f64 <= limit as f64 * 1.01, "{most} of {limit} with {sizes:?}");
+            let largest = sizes.iter().max().expect("sizes");
+            for second in 0..time.as_secs() {
+                let at_once = sent.iter().filter(|(at, _)| at.as_secs() == second).map(|(_, size)| size).sum::<u64>();
+                // Two seconds that are caught up, the second itself, and one request across its end.
+                assert!(at_once <= limit * 3 / 60 + largest, "{at_once} in second {second} with {sizes:?}");
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_cost_more_than_expected_is_waited_for_at_once() {
+        let limits = Limits::new(1, None, Some(6_000));
+        let mut last = Instant::now();
+        for _ in 0..30 {
+            let pass = limits.pass(100).await;
+            assert!(last.elapsed() <= Duration::from_secs(12), "{:?}", last.elapsed());
+            last = Instant::now();
+            pass.spent(1_000);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pause_costs_no_tokens_and_is_not_made_shorter_by_another() {
+        let limits = Arc::new(Limits::new(8, None, Some(6_000)));
+        let start = Instant::now();
+        let all: Vec<_> = (0..5)
+            .map(|_| {
+                let limits = limits.clone();
+                tokio::spawn(async move {
+                    let _pass = limits.pass(1_000).await;
+                    start.elapsed().as_secs()
+                })
+            })
+            .collect();
+        tokio::task::yield_now().await;
+        limits.pause(Duration::from_secs(30));
+        limits.pause(Duration::from_secs(1));
+        let left = futures::future::join_all(all).await.into_iter().map(|left| left.expect("no panic"));
+        let mut left: Vec<_> = left.collect();
+        left.sort_unstable();
+        // One had left before; with a request each ten seconds they are done when they would have been without a pause.
+        assert!(left[0] == 0 && left[1] == 30 && (40..50).contains(&left[4]), "{left:?}");
     }
 }

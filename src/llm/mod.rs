@@ -4,6 +4,7 @@
 pub mod batch;
 mod cache;
 mod client;
+mod connection;
 pub mod feedback;
 mod limits;
 mod oracle;
@@ -11,14 +12,13 @@ mod private;
 mod prompts;
 mod protocol;
 mod request;
+mod waits;
 
 pub use cache::{Kept, Outcome, ReplyKey, ReplyStore, reply_key};
-pub use client::{
-    Body, Call, Client, DEFAULT_CONNECT_TIMEOUT, DEFAULT_FIRST_BACKOFF, DEFAULT_MAX_RETRY_AFTER, MAX_BACKOFF, Patience,
-    Spend,
-};
+pub use client::{Client, Spend};
 pub use limits::{Limits, Pass};
 pub use oracle::{Account, Oracle, answer_of};
 pub use prompts::Prompts;
 pub use protocol::{MaxTokensField, ModelSettings, Protocol, Refusal, RefusalKind};
 pub use request::{Completion, Request, Usage};
+pub use waits::{DEFAULT_CONNECT_TIMEOUT, DEFAULT_FIRST_BACKOFF, DEFAULT_MAX_RETRY_AFTER, MAX_BACKOFF, Patience};

@@ -20,6 +20,12 @@ use crate::pipeline::bridge::Bridge;
 /// what else is asked would only be lost from the run.
 const MAX_FAILURES_IN_A_ROW: u64 = 32;
 
+/// Questions whose kept replies are read, or whose bodies are written, in one go.
+const LOOKED_UP_AT_ONCE: usize = 64;
+/// A token of white space or of a rule may be as long; an answer with more bytes for each token that it may have did not
+/// keep to the limit.
+const MAX_BYTES_PER_TOKEN: usize = 64;
+
 /// What became of a request, for all who wait for it.
 type Replied = std::result::Result<Completion, Refused>;
 
@@ -122,18 +128,38 @@ impl Oracle {
         }
     }
 
-    /// The answers in the order of the questions.
+    /// The answers in the order of the questions. Bodies are written a few at a time, shortly before they are sent: all
+    /// of a batch would be many times as long as its texts.
     async fn answers(&self, asks: Vec<Ask>) -> Result<Vec<Answer>> {
-        let inner = self.inner.clone();
-        // Files may block, and bodies may be long.
-        let found = Bridge::run_blocking("replies", move || inner.look_up(&asks)).await?;
-        let one = |found: Found| async move {
-            match found {
-                Found::Answer(answer) => Ok(answer),
-                Found::Open { key, body, max_tokens } => self.ask(key, body, max_tokens).await,
+        let look_up = |asks: Vec<Ask>| {
+            let inner = self.inner.clone();
+            // Files may block, and bodies may be long.
+            Bridge::run_blocking("replies", move || inner.look_up(&asks))
+        };
+        let mut n_before = 0;
+        let one = |found: Found| {
+            let at = n_before;
+            n_before += 1;
+            async move {
+                let answer = match found {
+                    Found::Answer(answer) => answer,
+                    Found::Open { key, body, max_tokens } => self.ask(key, body, max_tokens).await?,
+                };
+                Ok((at, answer))
             }
         };
-        stream::iter(found).map(one).buffered(self.inner.concurrency).try_collect().await
+        // In any order: behind a slow reply others go on.
+        let mut answers: Vec<(usize, Answer)> = stream::iter(asks)
+            .chunks(LOOKED_UP_AT_ONCE)
+            .then(look_up)
+            .map_ok(|found| stream::iter(found.into_iter().map(Ok)))
+            .try_flatten()
+            .map_ok(one)
+            .try_buffer_unordered(self.inner.concurrency)
+            .try_collect()
+            .await?;
+        answers.sort_unstable_by_key(|(at, _)| *at);
+        Ok(answers.into_iter().map(|(_, answer)| answer).collect())
     }
 
     async fn ask(&self, key: ReplyKey, body: String, max_tokens: usize) -> Result<Answer> {
@@ -141,9 +167,11 @@ impl Oracle {
         match replied {
             Ok(completion) => {
                 self.inner.n_failed_in_a_row.store(0, Ordering::Relaxed);
-                Ok(answer_of(completion))
+                Ok(answer_of(completion, max_tokens))
             }
-            Err(Refused::Store(error)) => Err(Error::new(error.kind, error.place.clone(), error.message.clone())),
+            Err(Refused::Store(error)) => {
+                Err(Error::new(error.kind, "", "a reply cannot be kept, so nothing more is asked").because(error))
+            }
             Err(Refused::Refusal(refusal)) => match &self.inner.client {
                 _ if refusal.kind == RefusalKind::Closing => {
                     Err(Error::new(ErrorKind::Interrupted, "", "the job is ending; nothing more is asked"))
@@ -182,7 +210,7 @@ impl Inner {
         match kept {
             Some(Outcome::Reply(completion)) => {
                 self.n_kept.fetch_add(1, Ordering::Relaxed);
-                Ok(Found::Answer(answer_of(completion)))
+                Ok(Found::Answer(answer_of(completion, request.max_tokens)))
             }
             _ if self.client.is_some() => Ok(Found::Open { key, body, max_tokens: self.model.max_tokens(&request) }),
             Some(Outcome::Failed { is_too_long, .. }) => {
@@ -202,17 +230,27 @@ impl Inner {
         refusal.is_passing() && self.n_failed_in_a_row.fetch_add(1, Ordering::Relaxed) + 1 >= MAX_FAILURES_IN_A_ROW
     }
 
-    /// The reply to a request. It is a task of its own: it goes on when those who wait for it are gone.
+    /// The reply to a request.
     fn request(self: Arc<Self>, key: ReplyKey, body: String, max_tokens: usize) -> Shared<BoxFuture<'static, Replied>> {
+        let inner = self.clone();
+        self.once(key, async move { inner.send(&key, body, max_tokens).await })
+    }
+
+    /// What `work` comes to, or what is already at work under this key. It is a task of its own: it goes on when those
+    /// who wait for it are gone.
+    fn once(
+        self: Arc<Self>,
+        key: ReplyKey,
+        work: impl Future<Output = Replied> + Send + 'static,
+    ) -> Shared<BoxFuture<'static, Replied>> {
+        let inner = self.clone();
         let mut pending = self.pending();
         if let Some(known) = pending.get(&key) {
             return known.clone();
         }
-        let inner = self.clone();
         let task = tokio::spawn(async move {
-            let replied = inner.send(&key, body, max_tokens).await;
-            inner.pending().remove(&key);
-            replied
+            let _under_way = Pending { inner, key };
+            work.await
         });
         let ended = || Refused::Refusal(Refusal::new(RefusalKind::Server, "the request was given up"));
         let shared = async move { task.await.unwrap_or_else(|_| Err(ended())) }.boxed().shared();
@@ -246,20 +284,73 @@ impl Inner {
     }
 }
 
+/// A request that is under way; it no longer is when this is dropped, also in a panic.
+struct Pending {
+    inner: Arc<Inner>,
+    key: ReplyKey,
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.inner.pending().remove(&self.key);
+    }
+}
+
 impl Model for Oracle {
     fn answer(&self, asks: Vec<Ask>) -> BoxFuture<'_, Result<Vec<Answer>>> {
         self.answers(asks).boxed()
     }
 }
 
-/// The answer that a reply is. A reply that the limit of tokens cut is none, nor is one that only calls tools.
+/// The answer that a reply is. A reply that the limit of tokens cut is none, nor is one that is far beyond it, nor one
+/// that only calls tools.
 #[must_use]
-pub fn answer_of(completion: Completion) -> Answer {
+pub fn answer_of(completion: Completion, max_tokens: usize) -> Answer {
     if completion.has_calls && completion.text.trim().is_empty() {
         Answer::None(NoAnswer::ToolCall)
-    } else if completion.is_cut {
+    } else if completion.is_cut || completion.text.len() / MAX_BYTES_PER_TOKEN > max_tokens {
         Answer::None(NoAnswer::Cut)
     } else {
         Answer::Text(completion.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::{Answer, Completion, NoAnswer, Oracle, Refused, answer_of};
+    use crate::llm::{ModelSettings, Prompts, Protocol, ReplyStore};
+    use crate::model::EngineOptions;
+
+    #[tokio::test]
+    async fn work_that_panics_is_under_way_no_more() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let store = Arc::new(ReplyStore::open(dir.path(), None).expect("an empty store"));
+        let (protocol, max_tokens_field) = (Protocol::OpenAi, Default::default());
+        let model = ModelSettings {
+            protocol,
+            model: "m".into(),
+            temperature: None,
+            max_tokens_field,
+            thinking_tokens: 0,
+            parameters: Default::default(),
+        };
+        let oracle = Oracle::new(Prompts::new(&EngineOptions::default()), model, store, None, 1);
+        let work = oracle.inner.clone().once([1; 32], async { panic!("on purpose") });
+        assert_eq!(oracle.n_pending(), 1);
+        assert!(matches!(work.await, Err(Refused::Refusal(_))));
+        assert_eq!(oracle.n_pending(), 0);
+        // It waits for what is under way.
+        let closed = tokio::time::timeout(Duration::from_secs(60), oracle.close()).await;
+        closed.expect("it ends").expect("nothing to write");
+    }
+
+    #[test]
+    fn a_reply_far_beyond_its_limit_is_no_answer() {
+        let reply = |n_bytes| Completion { text: "x".repeat(n_bytes), ..Completion::default() };
+        assert!(matches!(answer_of(reply(6_400), 100), Answer::Text(_)));
+        assert_eq!(answer_of(reply(1 << 20), 100), Answer::None(NoAnswer::Cut));
     }
 }

@@ -4,11 +4,13 @@
 mod anthropic;
 mod dialogue;
 mod openai;
+mod reading;
 mod refusal;
 
 use super::{Completion, Request};
 use crate::pipeline::{LlmOptions, LlmProvider, LlmSettings, Parameters};
 
+pub(super) use refusal::clean;
 pub use refusal::{Refusal, RefusalKind};
 
 /// Models are asked in the words of one of these.

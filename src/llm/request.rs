@@ -42,18 +42,19 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// All tokens.
+    /// All tokens. Servers may tell any numbers, so sums end at the largest one.
     #[must_use]
     pub fn tokens(&self) -> u64 {
-        self.input + self.cached + self.cache_written + self.output
+        let Self { input, cached, cache_written, output } = *self;
+        input.saturating_add(cached).saturating_add(cache_written).saturating_add(output)
     }
 
     /// Adds the tokens of another request.
     pub fn add(&mut self, other: Self) {
-        self.input += other.input;
-        self.cached += other.cached;
-        self.cache_written += other.cache_written;
-        self.output += other.output;
+        self.input = self.input.saturating_add(other.input);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.cache_written = self.cache_written.saturating_add(other.cache_written);
+        self.output = self.output.saturating_add(other.output);
     }
 
     /// What they cost.

@@ -151,19 +151,20 @@ impl Work<'_> {
     /// What a batch becomes. Where a model is asked, the batch goes over the bridge again with each round of answers,
     /// until nothing is open.
     async fn batch(&self, batch: Arc<Batch>) -> Result<EncodedBatch> {
-        let mut answers = Arc::new(Answers::default());
+        let mut answers = Answers::default();
         loop {
-            let (encoded, asks) = self.encode(batch.clone(), answers.clone()).await?;
+            let (encoded, asks, known) = self.encode(batch.clone(), answers).await?;
+            answers = known;
             let Some(model) = self.context.model.as_ref().filter(|_| !asks.is_empty()) else { return Ok(encoded) };
             drop(encoded);
             let ids: Vec<AskId> = asks.iter().map(Ask::id).collect();
             let found = model.answer(asks).await?;
-            let known = Arc::make_mut(&mut answers);
-            ids.into_iter().zip(found).for_each(|(id, answer)| known.insert(id, answer));
+            ids.into_iter().zip(found).for_each(|(id, answer)| answers.insert(id, answer));
         }
     }
 
-    async fn encode(&self, batch: Arc<Batch>, answers: Arc<Answers>) -> Result<(EncodedBatch, Vec<Ask>)> {
+    /// What the batch becomes with these answers, what is still to be asked, and the answers again.
+    async fn encode(&self, batch: Arc<Batch>, answers: Answers) -> Result<(EncodedBatch, Vec<Ask>, Answers)> {
         let (engine, source) = (self.context.engine.clone(), self.source.clone());
         let options = &self.context.options;
         let (format, trace, verbatim_map) = (options.format, options.trace, options.verbatim_map);
@@ -177,7 +178,8 @@ impl Work<'_> {
             let recipe = Recipe { engine: &consulted, format, shape, forced };
             let task = Task { recipe, source: &source, trace, verbatim_map, dataset };
             let encoded = encode_batch(&task, &batch)?;
-            Ok((encoded, consulted.open()))
+            let open = consulted.open();
+            Ok((encoded, open, answers))
         };
         self.context.bridge.run(place, encode).await
     }

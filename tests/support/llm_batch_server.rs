@@ -42,8 +42,16 @@ pub(crate) enum Wrong {
     Busy,
     /// The connection closes after the work.
     LostAnswer,
-    /// The body of the answer ends half way.
+    /// The body of the answer ends before the half.
     Cut,
+    /// The same, as if that were its end.
+    CutUnseen,
+    /// This status, and nothing is done.
+    Status(u16),
+    /// An empty list.
+    NothingYet,
+    /// A batch that has ended shows no files.
+    NoFiles,
 }
 
 #[derive(Debug, Default)]
@@ -56,6 +64,8 @@ struct State {
     wrong: Vec<(String, Wrong)>,
     /// Batches on a page of a list, at most.
     page: usize,
+    /// Every page of a list is the first.
+    knows_no_pages: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -137,6 +147,11 @@ impl BatchServer {
         state.batches.push(RemoteBatch { id, metadata: json!({}), lines, failure: None, verdicts: None });
     }
 
+    /// Gives the first page of a list for every page.
+    pub(crate) fn forget_pages(&self) {
+        self.state().knows_no_pages = true;
+    }
+
     /// The results of all batches are gone.
     pub(crate) fn forget_results(&self) {
         self.state().batches.iter_mut().for_each(|batch| batch.verdicts = Some(Vec::new()));
@@ -183,6 +198,13 @@ async fn serve(
     let wrong = state.wrong.iter().position(|(path, _)| *path == name);
     let wrong = wrong.map(|at| state.wrong.remove(at).1);
     match wrong {
+        Some(Wrong::Status(status)) => return Ok(told(status, "", "on purpose")),
+        Some(Wrong::NothingYet) => return Ok(page(&json!({ "data": [], "has_more": false }))),
+        Some(Wrong::NoFiles) => {
+            let mut shown = document(api, state.batches.last().expect("a batch"));
+            shown["output_file_id"] = Value::Null;
+            return Ok(page(&shown));
+        }
         Some(Wrong::Broken) => return Ok(told(500, "server_error", "on purpose")),
         Some(Wrong::Busy) => {
             let mut response = told(429, "rate_limit_error", "on purpose");
@@ -223,6 +245,7 @@ async fn serve(
     match wrong {
         Some(Wrong::LostAnswer) => Err("the answer is lost on purpose"),
         Some(Wrong::Cut) => Ok(response.map(Chunks::cut)),
+        Some(Wrong::CutUnseen) => Ok(response.map(|body| Chunks { is_cut: false, ..body.cut() })),
         _ => Ok(response),
     }
 }
@@ -368,6 +391,7 @@ fn document(api: Api, batch: &RemoteBatch) -> Value {
 fn list(api: Api, state: &State, limit: Option<String>, after: Option<String>) -> Response<Chunks> {
     let limit = limit.and_then(|limit| limit.parse().ok()).unwrap_or(20).min(state.page);
     let newest_first: Vec<&RemoteBatch> = state.batches.iter().rev().collect();
+    let after = after.filter(|_| !state.knows_no_pages);
     let from = after.map_or(0, |after| newest_first.iter().position(|batch| batch.id == after).expect("an id") + 1);
     let shown: Vec<Value> = newest_first[from..].iter().take(limit).map(|batch| document(api, batch)).collect();
     page(&json!({ "has_more": from + shown.len() < newest_first.len(), "data": shown }))
@@ -478,7 +502,7 @@ impl Chunks {
     }
 
     fn cut(self) -> Self {
-        Self { bytes: self.bytes.slice(..self.bytes.len() / 2), is_cut: true, has_rested: false }
+        Self { bytes: self.bytes.slice(..self.bytes.len() * 2 / 5), is_cut: true, has_rested: false }
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) fn batch(body: &[u8]) -> Option<Remote> {
 impl Document {
     fn remote(self) -> Remote {
         let Counts { processing, succeeded, errored, canceled, expired } = self.request_counts;
-        let n_done = succeeded + errored + canceled + expired;
+        let n_done = [errored, canceled, expired].into_iter().fold(succeeded, u64::saturating_add);
         let progress = if self.archived_at.is_some() {
             Progress::Refused { message: "its results are archived: they are kept for 29 days".to_owned() }
         } else if self.processing_status == "ended" {
@@ -66,7 +66,7 @@ impl Document {
         } else {
             Progress::Running { n_done }
         };
-        Remote { id: self.id, mark: None, n_requests: Some(processing + n_done), progress }
+        Remote { id: self.id, mark: None, n_requests: Some(n_done.saturating_add(processing)), progress }
     }
 }
 

@@ -90,10 +90,11 @@ impl Collector {
     }
 
     fn one(&self, ask: &Ask) -> Result<Answer> {
-        let body = self.asking.model.body(&self.asking.prompts.request(ask));
+        let request = self.asking.prompts.request(ask);
+        let body = self.asking.model.body(&request);
         let key = reply_key(self.asking.model.protocol, &body);
         match self.store.get(&key)?.map(|kept| kept.outcome) {
-            Some(Outcome::Reply(completion)) => Ok(answer_of(completion)),
+            Some(Outcome::Reply(completion)) => Ok(answer_of(completion, request.max_tokens)),
             Some(Outcome::Failed { is_too_long: true, .. }) => Ok(Answer::None(NoAnswer::TooLong)),
             Some(Outcome::Failed { .. }) => Ok(Answer::None(NoAnswer::Failed)),
             None => self.note(key, &body).map(Answer::None),

@@ -6,6 +6,7 @@ use super::state::{Receipt, Search};
 use super::{Batch, Batches, Endpoint, Stage, anthropic, openai};
 use crate::error::Result;
 use crate::llm::cache::{Kept, Outcome, ReplyStore, parse_hex};
+use crate::llm::protocol::clean;
 use crate::llm::{Completion, Protocol, Refusal, RefusalKind, Usage};
 
 /// Batches cost half of what requests cost that are answered at once, with both providers.
@@ -35,7 +36,7 @@ impl ResultLine {
     /// A request that was not worked on.
     pub(super) fn open(custom_id: String, why: Option<String>) -> Self {
         let why = why.unwrap_or_else(|| "no reason is given".to_owned());
-        Self { custom_id, result: Err(Refusal::new(RefusalKind::Server, why)) }
+        Self { custom_id, result: Err(Refusal::new(RefusalKind::Server, clean(&why))) }
     }
 }
 
@@ -61,6 +62,10 @@ pub async fn fetch(
         let mut is_there = true;
         for path in &results {
             is_there &= endpoint.lines(path, |line| taking.take(endpoint.protocol(), line)).await?;
+        }
+        if !is_there {
+            // To another account nothing is there: only who sees the batch knows that its results are gone.
+            endpoint.find(&taking.receipt.id).await?;
         }
         store.sync()?;
         let told = taking.end(&mut batch, unproven, is_there)?;
@@ -101,9 +106,10 @@ impl Taking<'_> {
             Ok(completion) => {
                 let Usage { input, cached, cache_written, output } = completion.usage;
                 self.receipt.n_replies += 1;
-                self.receipt.input_tokens += input;
-                self.receipt.cached_tokens += cached + cache_written;
-                self.receipt.output_tokens += output;
+                let add = |sum: &mut u64, tokens: u64| *sum = sum.saturating_add(tokens);
+                add(&mut self.receipt.input_tokens, input);
+                add(&mut self.receipt.cached_tokens, cached.saturating_add(cache_written));
+                add(&mut self.receipt.output_tokens, output);
                 let cost = (self.cost)(&completion.usage).map(|cost| cost * SHARE_OF_PRICE);
                 if let Some(cost) = cost {
                     *self.receipt.cost.get_or_insert(0.0) += cost;

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use super::endpoint::{Page, Progress, Remote};
 use super::fetch::ResultLine;
 use crate::llm::Protocol;
+use crate::llm::protocol::clean;
 
 /// The key of the metadata that holds the mark.
 const MARK: &str = "condenser_requests";
@@ -94,15 +95,13 @@ pub(super) fn batch(body: &[u8]) -> Option<Remote> {
 impl Document {
     fn remote(self) -> Remote {
         let content = |file: &String| format!("/files/{file}/content");
+        let results: Vec<_> = [&self.output_file_id, &self.error_file_id].into_iter().flatten().map(content).collect();
+        let n_done = self.request_counts.as_ref().map_or(0, |counts| counts.completed.saturating_add(counts.failed));
         let progress = match self.status.as_str() {
-            // What was done before the end is in the files, and is paid for.
-            "completed" | "expired" | "cancelled" => Progress::Ended {
-                results: [&self.output_file_id, &self.error_file_id].into_iter().flatten().map(content).collect(),
-            },
+            // What was done before the end is in the files, and is paid for: without them it is not the end yet.
+            "completed" | "expired" | "cancelled" if n_done == 0 || !results.is_empty() => Progress::Ended { results },
             "failed" => Progress::Refused { message: self.errors.map_or_else(String::new, Errors::sentence) },
-            _ => Progress::Running {
-                n_done: self.request_counts.as_ref().map_or(0, |counts| counts.completed + counts.failed),
-            },
+            _ => Progress::Running { n_done },
         };
         let mark = self.metadata.and_then(|metadata| Some(metadata.get(MARK)?.as_str()?.to_owned()));
         Remote { id: self.id, mark, n_requests: self.request_counts.map(|counts| counts.total), progress }
@@ -115,7 +114,7 @@ impl Errors {
             return "no reason is given".to_owned();
         };
         let line = line.map(|line| format!("line {line}"));
-        [line, code, message].into_iter().flatten().collect::<Vec<_>>().join(": ")
+        clean(&[line, code, message].into_iter().flatten().collect::<Vec<_>>().join(": "))
     }
 }
 

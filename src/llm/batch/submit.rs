@@ -4,7 +4,7 @@
 use super::endpoint::{Page, Progress, Remote, Trouble};
 use super::{Batch, Batches, Endpoint, Search, Stage};
 use crate::error::Result;
-use crate::llm::Protocol;
+use crate::llm::{Protocol, Refusal};
 
 /// Batches that are asked for in one list.
 const PAGE: usize = 100;
@@ -61,6 +61,12 @@ pub async fn submit(endpoint: &Endpoint, batches: &Batches) -> Result<Vec<Handed
 }
 
 async fn create(endpoint: &Endpoint, batch: &mut Batch, search: Search, file: Option<String>) -> Result<()> {
+    // An earlier call that was not answered may still have been heard: where to look for it stays written down. The file
+    // does not, since it may be what is refused.
+    let before = match &batch.state.stage {
+        Stage::Submitting { search, .. } => Stage::Submitting { search: search.clone(), file: None },
+        stage => stage.clone(),
+    };
     let file = match file {
         Some(file) => Some(file),
         None => match endpoint.upload(batch).await {
@@ -72,14 +78,13 @@ async fn create(endpoint: &Endpoint, batch: &mut Batch, search: Search, file: Op
     batch.enter(Stage::Submitting { search, file: file.clone() })?;
     match endpoint.create(batch, file.as_deref()).await {
         Ok(Remote { id, .. }) => batch.enter(Stage::Submitted { id, unproven: None }),
-        Err(Trouble::Unknown(message)) => {
-            let message = format!("batch {}: it is not known whether the API has it now: {message}", batch.name);
-            Err(endpoint
-                .error(Trouble::Unknown(message))
-                .hinting("submit again: it is looked for before it is handed in again"))
+        Err(Trouble::Unknown(refusal)) => {
+            let message = format!("it is not known whether the API has it now: {}", refusal.message);
+            let error = endpoint.error(Trouble::Unknown(Refusal { message, ..refusal }));
+            Err(named(error, batch).hinting("submit again: it is looked for before it is handed in again"))
         }
         Err(trouble) => {
-            batch.enter(Stage::Planned)?;
+            batch.enter(before)?;
             Err(named(endpoint.error(trouble), batch))
         }
     }
@@ -110,7 +115,8 @@ async fn look(endpoint: &Endpoint, batch: &Batch, search: &Search, claimed: &[St
             }
         }
         match batches.last() {
-            Some(last) if has_more => after = Some(last.id.clone()),
+            // A server that gives the same page again knows no pages.
+            Some(last) if has_more && after.as_ref() != Some(&last.id) => after = Some(last.id.clone()),
             _ => return Ok(found),
         }
     }

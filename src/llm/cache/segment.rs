@@ -20,8 +20,6 @@ const READ_BYTES: usize = 1 << 18;
 pub(super) struct Segment {
     folder: PathBuf,
     open: Option<Open>,
-    /// Its number among the segments of the store, once its file is there.
-    pub(super) number: u32,
 }
 
 #[derive(Debug)]
@@ -37,17 +35,11 @@ struct Open {
 
 impl Segment {
     pub(super) fn new(folder: PathBuf) -> Self {
-        Self { folder, open: None, number: 0 }
+        Self { folder, open: None }
     }
 
-    /// The file, or the folder as long as there is none.
-    pub(super) fn path(&self) -> &Path {
-        self.open.as_ref().map_or(&self.folder, |open| &open.path)
-    }
-
-    /// Appends a line; returns where it begins, and whether the file was made for it.
-    pub(super) fn append(&mut self, line: &[u8], suffix: &str) -> Result<(u64, bool)> {
-        let is_new = self.open.is_none();
+    /// Appends a line; returns the file, which is made for the first one, and where in it the line begins.
+    pub(super) fn append(&mut self, line: &[u8], suffix: &str) -> Result<(&Path, u64)> {
         let open = match &mut self.open {
             Some(open) => open,
             none => {
@@ -56,7 +48,7 @@ impl Segment {
             }
         };
         let offset = open.append(line)?;
-        Ok((offset, is_new))
+        Ok((&open.path, offset))
     }
 
     /// Brings what was written to disk.

@@ -4,10 +4,12 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::dialogue::{Role, Said, dialogue};
-use super::refusal::{ErrorBody, unreadable};
+use super::reading::{parse, tokens};
+use super::refusal::ErrorBody;
 use super::{ALWAYS_JSON, ModelSettings, Refusal};
 use crate::llm::{Completion, Request, Usage};
 use crate::pipeline::Parameters;
@@ -152,7 +154,8 @@ fn text(text: &str) -> Block<'_> {
 struct Reply {
     content: Option<Vec<Part>>,
     stop_reason: Option<String>,
-    usage: Option<Counts>,
+    #[serde(default)]
+    usage: Value,
     error: Option<ErrorBody>,
 }
 
@@ -162,28 +165,19 @@ struct Part {
     text: Option<String>,
 }
 
-#[derive(Deserialize)]
-#[expect(clippy::struct_field_names, reason = "the names of the API")]
-struct Counts {
-    input_tokens: Option<u64>,
-    cache_read_input_tokens: Option<u64>,
-    cache_creation_input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-}
-
 pub(super) fn read(body: &[u8]) -> Result<Completion, Refusal> {
-    let reply: Reply = serde_json::from_slice(body).map_err(|error| unreadable(&error))?;
+    let reply: Reply = parse(body)?;
     let Some(content) = reply.content else {
         return Err(reply.error.map_or_else(Refusal::no_reply, ErrorBody::refusal));
     };
     let has_calls = content.iter().any(|part| part.r#type == "tool_use");
     let texts = content.into_iter().filter(|part| part.r#type == "text").filter_map(|part| part.text);
-    let usage = reply.usage.map_or_else(Usage::default, |counts| Usage {
-        input: counts.input_tokens.unwrap_or(0),
-        cached: counts.cache_read_input_tokens.unwrap_or(0),
-        cache_written: counts.cache_creation_input_tokens.unwrap_or(0),
-        output: counts.output_tokens.unwrap_or(0),
-    });
+    let usage = Usage {
+        input: tokens(&reply.usage, "/input_tokens"),
+        cached: tokens(&reply.usage, "/cache_read_input_tokens"),
+        cache_written: tokens(&reply.usage, "/cache_creation_input_tokens"),
+        output: tokens(&reply.usage, "/output_tokens"),
+    };
     Ok(Completion {
         text: texts.collect(),
         has_calls,

@@ -1,9 +1,11 @@
 //! Chat completions in the words of OpenAI, which most servers understand. Knows no connection.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::dialogue::{Role, dialogue};
-use super::refusal::{ErrorBody, unreadable};
+use super::reading::{parse, tokens};
+use super::refusal::ErrorBody;
 use super::{ALWAYS_JSON, MaxTokensField, ModelSettings, Refusal};
 use crate::llm::{Completion, Request, Usage};
 use crate::pipeline::Parameters;
@@ -90,7 +92,8 @@ pub(super) fn body(settings: &ModelSettings, request: &Request) -> String {
 struct Reply {
     #[serde(default)]
     choices: Vec<Choice>,
-    usage: Option<Counts>,
+    #[serde(default)]
+    usage: Value,
     error: Option<ErrorBody>,
 }
 
@@ -119,20 +122,8 @@ struct Part {
     text: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct Counts {
-    prompt_tokens: Option<u64>,
-    completion_tokens: Option<u64>,
-    prompt_tokens_details: Option<Details>,
-}
-
-#[derive(Deserialize)]
-struct Details {
-    cached_tokens: Option<u64>,
-}
-
 pub(super) fn read(body: &[u8]) -> Result<Completion, Refusal> {
-    let reply: Reply = serde_json::from_slice(body).map_err(|error| unreadable(&error))?;
+    let reply: Reply = parse(body)?;
     let Some(choice) = reply.choices.into_iter().next() else {
         return Err(reply.error.map_or_else(Refusal::no_reply, ErrorBody::refusal));
     };
@@ -141,16 +132,14 @@ pub(super) fn read(body: &[u8]) -> Result<Completion, Refusal> {
         Some(Content::Parts(parts)) => parts.into_iter().filter_map(|part| part.text).collect(),
         None => String::new(),
     };
-    let usage = reply.usage.map_or_else(Usage::default, |counts| {
-        let cached = counts.prompt_tokens_details.and_then(|details| details.cached_tokens).unwrap_or(0);
-        Usage {
-            // The API counts cached tokens among the others.
-            input: counts.prompt_tokens.unwrap_or(0).saturating_sub(cached),
-            cached,
-            cache_written: 0,
-            output: counts.completion_tokens.unwrap_or(0),
-        }
-    });
+    let cached = tokens(&reply.usage, "/prompt_tokens_details/cached_tokens");
+    let usage = Usage {
+        // The API counts cached tokens among the others.
+        input: tokens(&reply.usage, "/prompt_tokens").saturating_sub(cached),
+        cached,
+        cache_written: 0,
+        output: tokens(&reply.usage, "/completion_tokens"),
+    };
     Ok(Completion {
         text,
         has_calls: choice.message.tool_calls.is_some_and(|calls| !calls.is_empty()),

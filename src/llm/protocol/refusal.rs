@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 /// Characters of a server's message that are kept.
 const MAX_MESSAGE: usize = 300;
@@ -29,6 +30,8 @@ pub enum RefusalKind {
         /// So long, says the server.
         retry_after: Option<Duration>,
     },
+    /// There is no connection, so nothing was sent; ask again.
+    Unreachable,
     /// The server or the way to it failed; ask again.
     Server,
     /// The reply is cut or no reply of this API; ask again.
@@ -39,6 +42,8 @@ pub enum RefusalKind {
     Auth,
     /// There is no such model or address: every request will fail.
     NotFound,
+    /// The server names another address, where no key is sent: every request will fail.
+    Moved,
     /// The model does not know a parameter or its value: every request will fail.
     Unsupported,
     /// This request is refused, for what is in it.
@@ -56,14 +61,23 @@ impl Refusal {
     /// Whether the same request may succeed later.
     #[must_use]
     pub fn is_passing(&self) -> bool {
-        use RefusalKind::{Overloaded, RateLimited, Server, Unreadable};
-        matches!(self.kind, Overloaded { .. } | RateLimited { .. } | Server | Unreadable)
+        use RefusalKind::{Overloaded, RateLimited, Server, Unreachable, Unreadable};
+        matches!(self.kind, Overloaded { .. } | RateLimited { .. } | Unreachable | Server | Unreadable)
     }
 
     /// Whether every other request will be refused too, until a person changes something.
     #[must_use]
     pub fn is_for_all(&self) -> bool {
-        matches!(self.kind, RefusalKind::Auth | RefusalKind::NotFound | RefusalKind::Unsupported)
+        use RefusalKind::{Auth, Moved, NotFound, Unsupported};
+        matches!(self.kind, Auth | NotFound | Moved | Unsupported)
+    }
+
+    /// The time that the server wants to be left alone.
+    pub(in crate::llm) fn retry_after(&self) -> Option<Duration> {
+        match self.kind {
+            RefusalKind::Overloaded { retry_after } | RefusalKind::RateLimited { retry_after } => retry_after,
+            _ => None,
+        }
     }
 
     /// The same refusal with the time that the server wants to be left alone.
@@ -82,12 +96,6 @@ impl Refusal {
     }
 }
 
-/// JSON that is cut or says something else. The parser's message does not quote what it read.
-pub(super) fn unreadable(error: &serde_json::Error) -> Refusal {
-    let what = if error.is_eof() { "the response ends too early" } else { "the response is no reply of this API" };
-    Refusal::new(RefusalKind::Unreadable, format!("{what} (line {}, column {})", error.line(), error.column()))
-}
-
 #[derive(Deserialize)]
 struct Envelope {
     error: ErrorBody,
@@ -99,6 +107,7 @@ struct Envelope {
 pub(super) enum ErrorBody {
     Told { message: Option<String>, r#type: Option<serde_json::Value>, code: Option<serde_json::Value> },
     Text(String),
+    Other(IgnoredAny),
 }
 
 impl ErrorBody {
@@ -121,6 +130,7 @@ impl ErrorBody {
                 Told { message: message.unwrap_or_default(), r#type: name(r#type), code: name(code) }
             }
             Self::Text(message) => Told { message, ..Told::default() },
+            Self::Other(_) => Told::default(),
         }
     }
 }
@@ -150,7 +160,8 @@ fn classify(status: u16, told: &Told) -> Refusal {
         // Gateways refuse texts in this way.
         403 if says(&["moderation", "flagged"]) => RefusalKind::BadRequest,
         401..=403 | 407 => RefusalKind::Auth,
-        300..=399 | 404 | 405 | 410 => RefusalKind::NotFound,
+        300..=399 => RefusalKind::Moved,
+        404 | 405 | 410 => RefusalKind::NotFound,
         413 => RefusalKind::TooLong,
         400 | 422 if is("context_length_exceeded") || is_overflow(&words) => RefusalKind::TooLong,
         400 | 422 if is("unsupported_value") || is("unsupported_parameter") => RefusalKind::Unsupported,
@@ -200,7 +211,7 @@ fn sentence(status: u16, told: &Told, kind: RefusalKind) -> String {
 }
 
 /// One line of bounded length.
-fn clean(text: &str) -> String {
+pub(in crate::llm) fn clean(text: &str) -> String {
     let words = text.split_whitespace().flat_map(|word| [word, " "]);
     let line: String = words.flat_map(str::chars).filter(|c| !c.is_control()).take(MAX_MESSAGE).collect();
     line.trim_end().to_owned()

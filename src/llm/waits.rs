@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use reqwest::header::{DATE, HeaderMap, HeaderName, RETRY_AFTER};
 
+use super::Refusal;
+
 /// Longest wait for a connection: a server on another continent answers in a fraction of it.
 pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The first wait before a request is tried again; it doubles each time, up to [`MAX_BACKOFF`].
@@ -13,6 +15,7 @@ pub const DEFAULT_FIRST_BACKOFF: Duration = Duration::from_secs(1);
 pub const MAX_BACKOFF: Duration = Duration::from_mins(1);
 /// A server is left alone for as long as it says, but no longer than this.
 pub const DEFAULT_MAX_RETRY_AFTER: Duration = Duration::from_mins(2);
+
 /// How long is waited between requests; tests wait less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
@@ -35,8 +38,14 @@ impl Default for Patience {
 }
 
 impl Patience {
-    /// How long a request that failed so many times waits.
-    pub(super) fn backoff(&self, body: &[u8], n_failed: usize) -> Duration {
+    /// How long a request that failed so many times waits: as long as the server says, but never less than without its
+    /// word, since some say nothing but 0.
+    pub(super) fn wait(&self, body: &[u8], refusal: &Refusal, n_failed: usize) -> Duration {
+        let told = refusal.retry_after().unwrap_or_default();
+        told.min(self.max_retry_after).max(self.backoff(body, n_failed))
+    }
+
+    fn backoff(&self, body: &[u8], n_failed: usize) -> Duration {
         let doubled = 1 << (n_failed.max(1) - 1).min(16);
         (self.first_backoff * doubled).min(MAX_BACKOFF).mul_f64(jitter(body, n_failed))
     }
