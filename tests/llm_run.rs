@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use condenser::engine::{Engine, Scratch};
 use condenser::llm::{Client, ModelSettings, Oracle, Prompts, ReplyStore};
-use condenser::model::{Answers, Ask, EngineOptions, Summarizer};
+use condenser::model::{Answers, Ask, Consult, EngineOptions, Summarizer};
 use condenser::pipeline::{Model, read_job};
 use condenser::shape;
 use rayon::prelude::*;
@@ -237,7 +237,8 @@ fn drafts(folder: &Path, options: &EngineOptions) -> HashMap<String, String> {
         for line in std::fs::read_to_string(path).expect("UTF-8").lines() {
             let Some(Ok(decoded)) = shape::detect(line).map(|shape| shape::decode(line, shape, "c")) else { continue };
             let mut open = Vec::new();
-            let condensed = engine.consult(&decoded.conversation, &mut scratch, &Answers::default(), &mut open);
+            let condensed =
+                engine.consult(&decoded.conversation, &mut scratch, &mut Consult::new(&Answers::default(), &mut open));
             drop(condensed);
             for ask in open {
                 if let Ask::Summary(ask) = ask {

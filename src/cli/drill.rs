@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use condenser::engine::Scratch;
-use condenser::model::{Answers, Ask, Condensed, Conversation, EngineOptions};
+use condenser::model::{Condensed, Consult, Conversation, EngineOptions};
 use condenser::pipeline::Condense;
 
 /// The engine with a planted failure.
@@ -22,14 +22,8 @@ impl Condense for Drill {
         self.engine.condense(conversation, scratch)
     }
 
-    fn consult(
-        &self,
-        conversation: &Conversation<'_>,
-        scratch: &mut Scratch,
-        answers: &Answers,
-        asks: &mut Vec<Ask>,
-    ) -> Condensed {
+    fn consult(&self, conversation: &Conversation<'_>, scratch: &mut Scratch, consult: &mut Consult<'_>) -> Condensed {
         assert!(conversation.id != self.id, "a drill");
-        self.engine.consult(conversation, scratch, answers, asks)
+        self.engine.consult(conversation, scratch, consult)
     }
 }

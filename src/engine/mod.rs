@@ -20,7 +20,7 @@ mod write;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::model::{Answers, Ask, Condensed, Consult, Conversation, EngineOptions, Reason, Tokenizer};
+use crate::model::{Answers, Condensed, Consult, Conversation, EngineOptions, Reason, Tokenizer};
 use crate::stage::classify::Depth;
 use crate::stage::{Plan, Profiles, Stage, View};
 use crate::summary::{Adapter, EntropyScorer, TokenClassifier, adapters};
@@ -137,10 +137,10 @@ impl Engine {
     /// Compresses one conversation. Cannot fail: what cannot be compressed stays. No model is asked.
     #[must_use]
     pub fn condense(&self, conversation: &Conversation<'_>, scratch: &mut Scratch) -> Condensed {
-        self.consult(conversation, scratch, &Answers::default(), &mut Vec::new())
+        self.consult(conversation, scratch, &mut Consult::new(&Answers::default(), &mut Vec::new()))
     }
 
-    /// Compresses one conversation with the answers of a model. What is still to be asked goes to `asks`, and until
+    /// Compresses one conversation with the answers of a model. What is still to be asked is open in `consult`, and until
     /// there are answers the engine's own texts stand there. Answers lead to further questions at most three times: a
     /// ruling, a summary, and a shorter one.
     #[must_use]
@@ -148,17 +148,15 @@ impl Engine {
         &self,
         conversation: &Conversation<'_>,
         scratch: &mut Scratch,
-        answers: &Answers,
-        asks: &mut Vec<Ask>,
+        consult: &mut Consult<'_>,
     ) -> Condensed {
-        let mut consult = Consult::new(answers, asks);
         scratch.profiles.measure(conversation);
         let n_tokens = self.count.messages(&self.view(conversation, &scratch.profiles));
-        if let Some(compacted) = self.compact(conversation, scratch, &n_tokens, &mut consult) {
+        if let Some(compacted) = self.compact(conversation, scratch, &n_tokens, consult) {
             return compacted;
         }
         let total: usize = n_tokens.iter().sum();
-        let mut plan = self.plan(conversation, scratch, total, &mut consult);
+        let mut plan = self.plan(conversation, scratch, total, consult);
         let view = self.view(conversation, &scratch.profiles);
         let names = Names::new(conversation);
         let task = task_of(conversation);
@@ -181,7 +179,7 @@ impl Engine {
                 (units, Some(outcome))
             }
         };
-        summaries::fill(&mut filler, &mut plan, &mut units, &mut consult);
+        summaries::fill(&mut filler, &mut plan, &mut units, consult);
         plan.file_notes();
         if let Some(outcome) = &mut budget {
             // A model's texts are no longer, and may be shorter.

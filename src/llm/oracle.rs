@@ -204,15 +204,15 @@ impl Inner {
 
     fn find(&self, ask: &Ask) -> Result<Found> {
         let request = self.prompts.request(ask);
-        let body = self.model.body(&request);
+        let (body, max_tokens) = (self.model.body(&request), self.model.max_tokens(&request));
         let key = reply_key(self.model.protocol, &body);
         let kept = self.store.get(&key)?.map(|kept| kept.outcome);
         match kept {
             Some(Outcome::Reply(completion)) => {
                 self.n_kept.fetch_add(1, Ordering::Relaxed);
-                Ok(Found::Answer(answer_of(completion, request.max_tokens)))
+                Ok(Found::Answer(answer_of(completion, max_tokens)))
             }
-            _ if self.client.is_some() => Ok(Found::Open { key, body, max_tokens: self.model.max_tokens(&request) }),
+            _ if self.client.is_some() => Ok(Found::Open { key, body, max_tokens }),
             Some(Outcome::Failed { is_too_long, .. }) => {
                 self.n_kept.fetch_add(1, Ordering::Relaxed);
                 let why = if is_too_long { NoAnswer::TooLong } else { NoAnswer::Failed };

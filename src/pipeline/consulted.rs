@@ -8,7 +8,7 @@ use foldhash::fast::FixedState;
 
 use super::Condense;
 use crate::engine::Scratch;
-use crate::model::{Answers, Ask, AskId, Condensed, Conversation, EngineOptions};
+use crate::model::{Answers, Ask, AskId, Condensed, Consult, Conversation, EngineOptions};
 
 /// Stands where the engine stands, for one batch.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Condense for Consulted<'_> {
 
     fn condense(&self, conversation: &Conversation<'_>, scratch: &mut Scratch) -> Condensed {
         let mut asks = Vec::new();
-        let condensed = self.engine.consult(conversation, scratch, self.answers, &mut asks);
+        let condensed = self.engine.consult(conversation, scratch, &mut Consult::new(self.answers, &mut asks));
         if !asks.is_empty() {
             let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
             let Open { asks: all, ids } = &mut *open;

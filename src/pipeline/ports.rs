@@ -14,7 +14,7 @@ use super::{
 };
 use crate::engine::{Engine, Scratch};
 use crate::error::Result;
-use crate::model::{Answer, Answers, Ask, Condensed, Conversation, EngineOptions};
+use crate::model::{Answer, Ask, Condensed, Consult, Conversation, EngineOptions};
 
 /// Compresses one conversation. The engine is the one that counts; tests bring others.
 pub trait Condense: std::fmt::Debug + Send + Sync {
@@ -22,16 +22,10 @@ pub trait Condense: std::fmt::Debug + Send + Sync {
     fn options(&self) -> &EngineOptions;
     /// Compresses `conversation`; must not depend on what `scratch` was used for before.
     fn condense(&self, conversation: &Conversation<'_>, scratch: &mut Scratch) -> Condensed;
-    /// The same with the answers of a model. What it still wants to know goes to `asks`; with the answers to that it
-    /// is called again, until it asks nothing more.
-    fn consult(
-        &self,
-        conversation: &Conversation<'_>,
-        scratch: &mut Scratch,
-        answers: &Answers,
-        asks: &mut Vec<Ask>,
-    ) -> Condensed {
-        let _ = (answers, asks);
+    /// The same with the answers of a model. What it still wants to know is open in `consult`; with the answers to that
+    /// it is called again, until nothing is open.
+    fn consult(&self, conversation: &Conversation<'_>, scratch: &mut Scratch, consult: &mut Consult<'_>) -> Condensed {
+        let _ = consult;
         self.condense(conversation, scratch)
     }
 }
@@ -43,14 +37,8 @@ impl Condense for Engine {
     fn condense(&self, conversation: &Conversation<'_>, scratch: &mut Scratch) -> Condensed {
         Self::condense(self, conversation, scratch)
     }
-    fn consult(
-        &self,
-        conversation: &Conversation<'_>,
-        scratch: &mut Scratch,
-        answers: &Answers,
-        asks: &mut Vec<Ask>,
-    ) -> Condensed {
-        Self::consult(self, conversation, scratch, answers, asks)
+    fn consult(&self, conversation: &Conversation<'_>, scratch: &mut Scratch, consult: &mut Consult<'_>) -> Condensed {
+        Self::consult(self, conversation, scratch, consult)
     }
 }
 

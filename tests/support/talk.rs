@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use condenser::engine::{Engine, Scratch};
 use condenser::model::{
-    Action, Answers, Ask, Condensed, Content, Conversation, Decision, EngineOptions, Message, Metrics, NewBody, Output,
-    Part, ProvenancePlace, Reason, Role, ShapeName, marker,
+    Action, Answers, Ask, Condensed, Consult, Content, Conversation, Decision, EngineOptions, Message, Metrics,
+    NewBody, Output, Part, ProvenancePlace, Reason, Role, ShapeName, marker,
 };
 use condenser::shape;
 use condenser::stage::Stage;
@@ -102,7 +102,9 @@ pub fn compress_with(record: &str, engine: &Engine) -> Done {
 /// With the answers of a model; what is open goes to `asks`.
 #[track_caller]
 pub fn compress_consulted(record: &str, engine: &Engine, answers: &Answers, asks: &mut Vec<Ask>) -> Done {
-    done(record, engine, |conversation, scratch| engine.consult(conversation, scratch, answers, asks))
+    done(record, engine, |conversation, scratch| {
+        engine.consult(conversation, scratch, &mut Consult::new(answers, asks))
+    })
 }
 
 #[track_caller]

@@ -1,7 +1,7 @@
 //! A model with whims: to each question it has one answer, drawn from the question itself, and most are of no use.
 
 use condenser::engine::{Engine, Scratch};
-use condenser::model::{Answer, Answers, Ask, Condensed, Conversation, NoAnswer};
+use condenser::model::{Answer, Answers, Ask, Condensed, Consult, Conversation, NoAnswer};
 
 /// More rounds than the engine may need: rulings, a compaction with what is pulled back, a summary, a shorter one.
 const MAX_ROUNDS: usize = 8;
@@ -16,7 +16,7 @@ pub fn consult(
     let mut answers = Answers::default();
     for _ in 0..MAX_ROUNDS {
         let mut open = Vec::new();
-        let condensed = engine.consult(conversation, scratch, &answers, &mut open);
+        let condensed = engine.consult(conversation, scratch, &mut Consult::new(&answers, &mut open));
         if open.is_empty() {
             return (condensed, answers.len());
         }

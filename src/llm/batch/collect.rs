@@ -94,7 +94,7 @@ impl Collector {
         let body = self.asking.model.body(&request);
         let key = reply_key(self.asking.model.protocol, &body);
         match self.store.get(&key)?.map(|kept| kept.outcome) {
-            Some(Outcome::Reply(completion)) => Ok(answer_of(completion, request.max_tokens)),
+            Some(Outcome::Reply(completion)) => Ok(answer_of(completion, self.asking.model.max_tokens(&request))),
             Some(Outcome::Failed { is_too_long: true, .. }) => Ok(Answer::None(NoAnswer::TooLong)),
             Some(Outcome::Failed { .. }) => Ok(Answer::None(NoAnswer::Failed)),
             None => self.note(key, &body).map(Answer::None),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::template::breaks;
 use super::turns::{turns_after, turns_before};
 use crate::engine::{Engine, Scratch};
-use crate::model::{Answers, Ask, Condensed, Conversation, EngineOptions, Reason};
+use crate::model::{Answers, Condensed, Consult, Conversation, EngineOptions, Reason};
 use crate::pipeline::Condense;
 use crate::text::tokens::TokenCounter;
 
@@ -41,17 +41,11 @@ impl Condense for ChatGuard {
     }
 
     fn condense(&self, conversation: &Conversation<'_>, scratch: &mut Scratch) -> Condensed {
-        self.consult(conversation, scratch, &Answers::default(), &mut Vec::new())
+        self.consult(conversation, scratch, &mut Consult::new(&Answers::default(), &mut Vec::new()))
     }
 
-    fn consult(
-        &self,
-        conversation: &Conversation<'_>,
-        scratch: &mut Scratch,
-        answers: &Answers,
-        asks: &mut Vec<Ask>,
-    ) -> Condensed {
-        let condensed = self.engine.consult(conversation, scratch, answers, asks);
+    fn consult(&self, conversation: &Conversation<'_>, scratch: &mut Scratch, consult: &mut Consult<'_>) -> Condensed {
+        let condensed = self.engine.consult(conversation, scratch, consult);
         if condensed.is_unchanged() {
             return condensed;
         }
