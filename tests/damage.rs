@@ -14,6 +14,7 @@ use crate::support::command::{Told, condenser};
 use crate::support::dir::{TestDir, files};
 
 /// One kind of damage.
+#[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "the table of all kinds is checked with stores only"))]
 pub(crate) struct Case {
     /// A short sentence; the name of the case.
     damage: &'static str,

@@ -343,7 +343,9 @@ fn results_that_are_not_seen_are_not_given_up() {
             (vec![(results, Wrong::Status(404)), (batch, Wrong::Status(404))], "another account"),
             (vec![(results, Wrong::CutUnseen)], ""),
         ] {
-            wrong.into_iter().for_each(|(path, wrong)| night.server.goes_wrong(path, wrong));
+            for (path, wrong) in wrong {
+                night.server.goes_wrong(path, wrong);
+            }
             let error = night.fetch().unwrap_err();
             assert!(error.hint.unwrap_or_default().contains(hint), "{api:?}: {error:?}");
             assert_eq!((night.stages(), night.plan(&asks(6)).0.n_new), (vec!["ended"], 0), "{api:?}: {error}");

@@ -548,3 +548,110 @@ fn costs_are_told_by_the_price_table() {
         .unwrap_or_else(|| panic!("no cost in {}", told.stderr));
     assert!(cost > n_words && cost < n_words + 2.0, "{cost} for {n_words} words out");
 }
+
+#[test]
+fn neither_the_key_nor_what_was_said_is_told_however_much_is_told() {
+    const KEY: &str = "sk-very-secret-7f3a";
+    let dir = TestDir::new();
+    dir.write("in.jsonl", input());
+    let server =
+        LlmServer::playing(vec![Play::error(429, "slow_down", KEY), Play::error(400, "bad", KEY), Play::text(GOOD)]);
+    let job = format!(
+        "inputs = [\"in.jsonl\"]\noutput = \"run\"\n[engine]\nrecency_window = 0\nsummarizer = \"normal\"\n[llm]\n\
+         model = \"m\"\nkey_env = \"THE_KEY\"\nbase_url = \"{}\"\n",
+        server.base_url()
+    );
+    dir.write("job.toml", job);
+    let call = |more: &[&str]| {
+        let key = [("THE_KEY".to_owned(), KEY.to_owned())];
+        condenser(dir.root(), &[&["run", "job.toml", "-vvvv"], more].concat()).environment(key).ok()
+    };
+    let (dry, told) = (call(&["--dry-run"]), call(&[]));
+    assert!(server.arrived().iter().all(|arrived| arrived.header("authorization").is_some_and(|it| it.contains(KEY))));
+    for shown in [&told.stderr, &dry.stderr, &String::from_utf8_lossy(&dry.stdout).into_owned()] {
+        assert!(!shown.contains("7f3a") && !shown.contains("connection pool") && !shown.contains(GOOD), "{shown}");
+    }
+    for (name, bytes) in files(&dir.path("run")) {
+        assert!(!String::from_utf8_lossy(&bytes).contains("7f3a"), "{name}");
+    }
+}
+
+#[test]
+fn kept_replies_in_a_run_are_in_nobodys_way() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", input());
+    dir.write("logs/a.jsonl", input());
+    dir.write("logs/b.jsonl", input().replace("Anna", "Carl").replace("one", "three").replace("two", "four"));
+    let server = LlmServer::playing(vec![Play::text(GOOD)]);
+    let url = server.base_url();
+    // Two machines that write into one run, and the end that is made of their parts.
+    for shard in ["0/2", "1/2"] {
+        let mut args = args(&url, "openai", &["--shard", shard]);
+        args[1] = "logs";
+        condenser(dir.root(), &args).ok();
+    }
+    condenser(dir.root(), &["finish", "run"]).ok();
+    assert_eq!(std::fs::read_dir(dir.path("run/llm/replies")).expect("replies").count(), 2, "a segment for each");
+    let look = |run: &str| {
+        condenser(dir.root(), &["verify", run, "--against", "logs"]).ok();
+        let calls =
+            [&["report", run][..], &["get", run, "three"], &["show", run, "three"], &["restore", run, "-o", "back"]];
+        let told = calls.map(|args| condenser(dir.root(), args).ok().stdout);
+        let back = files(&dir.path("back"));
+        std::fs::remove_dir_all(dir.path("back")).expect("it is there");
+        (told, back)
+    };
+    let there = look("run");
+    assert_eq!(there.1.into_values().collect::<Vec<_>>(), [dir.read("logs/a.jsonl"), dir.read("logs/b.jsonl")]);
+    assert!(!String::from_utf8_lossy(&dir.read("run/manifest.json")).contains("llm/"));
+    // Whoever takes the run along may leave the replies behind.
+    for (name, bytes) in files(&dir.path("run")) {
+        if !name.starts_with("llm/") {
+            dir.write(&format!("elsewhere/{name}"), bytes);
+        }
+    }
+    assert!(look("elsewhere").0 == there.0);
+}
+
+#[test]
+fn replies_in_a_store_of_nights_are_those_of_all_nights() {
+    let dir = TestDir::new();
+    dir.write("logs/a.jsonl", input());
+    let server = LlmServer::playing(vec![Play::text(GOOD)]);
+    let job = format!(
+        "kind = \"compaction\"\ninputs = [\"logs\"]\noutput = \"store\"\n[engine]\nrecency_window = 0\n\
+         summarizer = \"normal\"\n[llm]\nmodel = \"m\"\nbase_url = \"{}\"\n",
+        server.base_url()
+    );
+    dir.write("job.toml", job);
+    condenser(dir.root(), &["run", "job.toml"]).ok();
+    let n_asked = server.n_arrived();
+    assert!(n_asked > 0);
+    dir.write("logs/b.jsonl", input());
+    condenser(dir.root(), &["run", "job.toml"]).ok();
+    assert_eq!(server.n_arrived(), n_asked, "the second night asks the same");
+    condenser(dir.root(), &["expire", "store", "--older-than", "30d"]).ok();
+    for (run, input) in [("store/runs/00001", "logs/a.jsonl"), ("store/runs/00002", "logs/b.jsonl")] {
+        condenser(dir.root(), &["verify", run, "--against", input]).ok();
+    }
+}
+
+#[test]
+fn the_run_of_a_report_holds_no_replies() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", input());
+    let server = LlmServer::playing(vec![Play::text(GOOD)]);
+    let job = format!(
+        "kind = \"report\"\ninputs = [\"in.jsonl\"]\noutput = \"run\"\n[engine]\nrecency_window = 0\n\
+         summarizer = \"normal\"\n[llm]\nmodel = \"m\"\nbase_url = \"{}\"\n",
+        server.base_url()
+    );
+    dir.write("job.toml", job);
+    let told = condenser(dir.root(), &["run", "job.toml"]).exits(2).stderr;
+    assert!(told.contains("figures only") && told.contains("--llm-cache") && server.n_arrived() == 0, "{told}");
+    condenser(dir.root(), &["run", "job.toml", "--set", "llm.cache=\"kept\""]).ok();
+    assert!(server.n_arrived() > 0 && dir.path("kept/replies").exists());
+    for (name, bytes) in files(&dir.path("run")) {
+        assert!(!String::from_utf8_lossy(&bytes).contains("pool was raised"), "{name}");
+    }
+}

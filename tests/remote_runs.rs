@@ -224,3 +224,26 @@ fn tables_are_read_from_a_failing_store() {
     let told = world.call(&["compress", "s3://bucket/in/t.parquet", "-o", "never", "--store-retries", "1"]).exits(1);
     assert!(told.stderr.contains("the server answered 500 InternalError"), "{}", told.stderr);
 }
+
+#[cfg(feature = "llm")]
+#[test]
+fn replies_of_a_job_into_a_store_are_kept_on_disk() {
+    use crate::support::llm_server::{LlmServer, Play};
+    let world = World::new();
+    let text =
+        "The connection pool in src/db/pool.ts was raised from 20 to 200 connections and the retries were removed. ";
+    let message = serde_json::json!({"role": "assistant", "content": text.repeat(6)});
+    world.dir.write("in.jsonl", serde_json::json!({"id": "one", "messages": [message]}).to_string() + "\n");
+    let server =
+        LlmServer::playing(vec![Play::text("The pool was raised from 20 to 200 connections; the retries are gone.")]);
+    let url = server.base_url();
+    let job = ["compress", "in.jsonl", "-o", "s3://bucket/asked", "--recency-window", "0", "--summarizer", "normal"];
+    let job = [&job[..], &["--llm-model", "m", "--llm-base-url", &url]].concat();
+    let told = world.call(&job).exits(2).stderr;
+    assert!(told.contains("--llm-cache") && server.n_arrived() == 0, "{told}");
+    world.ok(&[&job[..], &["--llm-cache", "kept"]].concat());
+    assert_eq!((server.n_arrived(), files(&world.dir.path("kept/replies")).len()), (1, 1));
+    assert!(world.run("asked").keys().all(|name| !name.contains("llm")));
+    world.ok(&["verify", "s3://bucket/asked", "--against", "in.jsonl"]);
+    assert!(world.ok(&["restore", "s3://bucket/asked"]).stdout == world.dir.read("in.jsonl"));
+}

@@ -56,7 +56,7 @@ impl Job {
             Target::Run(path) => Some(place(Path::new(path), &stores)?),
             Target::Filter => None,
         };
-        let folder = replies_dir(&model, run.as_ref())?;
+        let folder = replies_dir(settings.kind, &model, run.as_ref())?;
         Ok(Self { settings, model, folder })
     }
 

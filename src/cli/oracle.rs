@@ -7,7 +7,7 @@ use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::Place;
 use condenser::llm::{Account, Client, ModelSettings, Oracle, Prompts, ReplyStore, Usage};
 use condenser::model::{Answer, Ask, NoAnswer};
-use condenser::pipeline::{JobSettings, LlmMode, LlmPrices, LlmSettings, Model};
+use condenser::pipeline::{JobKind, JobSettings, LlmMode, LlmPrices, LlmSettings, Model};
 use condenser::text::tokens::estimate;
 use futures::future::{BoxFuture, ready};
 
@@ -25,7 +25,7 @@ impl LateOracle {
     pub(super) fn open(&self, settings: &JobSettings, run: Option<&Place>) -> Result<Option<Arc<dyn Model>>> {
         let Some(llm) = settings.llm.as_ref().filter(|_| settings.asks_a_model()) else { return Ok(None) };
         let shared = llm.shared_cache.as_ref().map(PathBuf::from);
-        let store = ReplyStore::open(&replies_dir(llm, run)?, shared.as_deref())?;
+        let store = ReplyStore::open(&replies_dir(settings.kind, llm, run)?, shared.as_deref())?;
         if store.n_skipped() > 0 {
             tracing::warn!(n_lines = store.n_skipped(), "lines of kept replies are torn and were passed over");
         }
@@ -130,13 +130,18 @@ pub(super) fn read_key(path: &str) -> Result<Vec<u8>> {
 }
 
 /// Where a job keeps replies: as it says, else in its run.
-pub(super) fn replies_dir(llm: &LlmSettings, run: Option<&Place>) -> Result<PathBuf> {
+pub(super) fn replies_dir(kind: JobKind, llm: &LlmSettings, run: Option<&Place>) -> Result<PathBuf> {
     if let Some(cache) = &llm.cache {
         return Ok(PathBuf::from(cache));
     }
-    let local = run.and_then(Place::as_local).map(|run| run.join("llm"));
+    let holds_figures_only = kind == JobKind::Report;
+    let local = run.filter(|_| !holds_figures_only).and_then(Place::as_local).map(|run| run.join("llm"));
     local.ok_or_else(|| {
-        let message = "replies are kept on a disk, and this job writes to none";
+        let message = if holds_figures_only {
+            "replies say what stands in conversations, and the run of a report holds figures only"
+        } else {
+            "replies are kept on a disk, and this job writes to none"
+        };
         Error::new(ErrorKind::Usage, "llm.cache", message).hinting("name a directory: cache = \"…\" or --llm-cache DIR")
     })
 }

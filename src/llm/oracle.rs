@@ -317,33 +317,34 @@ pub fn answer_of(completion: Completion, max_tokens: usize) -> Answer {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::sync::Arc;
     use std::time::Duration;
 
     use super::{Answer, Completion, NoAnswer, Oracle, Refused, answer_of};
-    use crate::llm::{ModelSettings, Prompts, Protocol, ReplyStore};
+    use crate::llm::{MaxTokensField, ModelSettings, Prompts, Protocol, ReplyStore};
     use crate::model::EngineOptions;
 
     #[tokio::test]
     async fn work_that_panics_is_under_way_no_more() {
         let dir = tempfile::tempdir().expect("a folder");
         let store = Arc::new(ReplyStore::open(dir.path(), None).expect("an empty store"));
-        let (protocol, max_tokens_field) = (Protocol::OpenAi, Default::default());
+        let (protocol, max_tokens_field) = (Protocol::OpenAi, MaxTokensField::default());
         let model = ModelSettings {
             protocol,
             model: "m".into(),
             temperature: None,
             max_tokens_field,
             thinking_tokens: 0,
-            parameters: Default::default(),
+            parameters: BTreeMap::new(),
         };
         let oracle = Oracle::new(Prompts::new(&EngineOptions::default()), model, store, None, 1);
-        let work = oracle.inner.clone().once([1; 32], async { panic!("on purpose") });
+        let work = oracle.inner.clone().once([1; 32], async { std::panic::resume_unwind(Box::new("on purpose")) });
         assert_eq!(oracle.n_pending(), 1);
         assert!(matches!(work.await, Err(Refused::Refusal(_))));
         assert_eq!(oracle.n_pending(), 0);
         // It waits for what is under way.
-        let closed = tokio::time::timeout(Duration::from_secs(60), oracle.close()).await;
+        let closed = tokio::time::timeout(Duration::from_mins(1), oracle.close()).await;
         closed.expect("it ends").expect("nothing to write");
     }
 
