@@ -7,6 +7,8 @@ use crate::text::cut;
 const TOPICS: &str = "topics";
 const SUMMARY: &str = "summary";
 const CONTINUES: &str = "continues_previous";
+/// An answer with more elements of a kind was not written for us.
+const MAX_ELEMENTS: usize = 16;
 /// Longer topics are a summary of their own.
 const MAX_TOPICS_CHARS: usize = 300;
 
@@ -66,7 +68,7 @@ pub(super) fn join<'t>(phrases: impl Iterator<Item = &'t str>) -> Option<String>
 fn take(text: &mut String, name: &str) -> Result<Option<String>, Reason> {
     let (opening, closing) = (format!("<{name}>"), format!("</{name}>"));
     let mut first = None;
-    loop {
+    for _ in 0..=MAX_ELEMENTS {
         let summary = text.find(&format!("<{SUMMARY}>")).zip(text.rfind(&format!("</{SUMMARY}>")));
         let is_own = |at: &usize| summary.is_none_or(|(open, close)| *at < open || *at > close);
         let Some(open) = text.match_indices(&opening).map(|(at, _)| at).find(is_own) else { return Ok(first) };
@@ -75,6 +77,7 @@ fn take(text: &mut String, name: &str) -> Result<Option<String>, Reason> {
         first = first.or_else(|| text.get(inner..close).map(str::to_owned));
         text.replace_range(open..close + closing.len(), "");
     }
+    Err(Reason::LlmUnreadable)
 }
 
 fn affirms(text: &str) -> Option<bool> {
