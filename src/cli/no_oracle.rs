@@ -1,5 +1,7 @@
 //! Stands where the model of a job stands, in builds without models: refuses jobs that ask one.
 
+#![expect(clippy::unused_self, clippy::unused_async, reason = "the face is that of the real one")]
+
 use std::sync::Arc;
 
 use condenser::error::{Error, ErrorKind, Result};
@@ -10,7 +12,7 @@ use futures::future::{BoxFuture, ready};
 
 /// No model.
 #[derive(Debug, Default)]
-pub(super) struct LateOracle;
+pub(super) struct LateOracle {}
 
 impl LateOracle {
     pub(super) fn open(&self, settings: &JobSettings, _run: Option<&Place>) -> Result<Option<Arc<dyn Model>>> {
