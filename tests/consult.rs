@@ -78,6 +78,9 @@ fn every_bad_answer_falls_back_to_the_text_of_the_engine() {
         (Answer::Text("The pool was raised from 20 to 2000 connections.".into()), Reason::LlmInvented),
         (Answer::Text("The pool in src/db/client.ts was raised.".into()), Reason::LlmInvented),
         (Answer::Text("[summary: The pool was raised.]".into()), Reason::LlmUnreadable),
+        (Answer::Text("<think>They want a summary".into()), Reason::LlmEmpty),
+        (Answer::Text("I'm sorry, but I can't summarize this.".into()), Reason::LlmEmpty),
+        (Answer::Text("<think>Shorter.</think>The pool has 300 connections.".into()), Reason::LlmInvented),
         (Answer::None(NoAnswer::Failed), Reason::LlmFailed),
         (Answer::None(NoAnswer::TooLong), Reason::LlmFailed),
         (Answer::None(NoAnswer::Offline), Reason::LlmOffline),
@@ -88,6 +91,20 @@ fn every_bad_answer_falls_back_to_the_text_of_the_engine() {
         assert_eq!(asked.len(), 1);
         assert!(done.details[0].contains(&reason), "{answer:?}: {:?}", done.details[0]);
         assert_eq!((done.metrics.counts.llm_summaries, done.metrics.counts.llm_fallbacks), (0, 1), "{answer:?}");
+    }
+}
+
+#[test]
+fn what_a_model_puts_around_its_answer_is_not_shown() {
+    let answer = "The pool was raised from 20 to 200 connections; the retries were removed.";
+    for said in [
+        format!("<think>They want it short, 17 words.</think>\n{answer}"),
+        format!("Sure, here is the summary:\n\n{answer}\n\nLet me know if you need more!"),
+        format!("```text\n{answer}\n```"),
+        format!("\"{answer}\"<|im_end|>"),
+    ] {
+        let (done, _) = one(Summarizer::Normal, says(&said));
+        assert!(done.texts[0].starts_with(&format!("[summary: {answer} | entities: ")), "{}", done.texts[0]);
     }
 }
 

@@ -10,6 +10,7 @@
 )]
 
 mod adapters;
+mod answers;
 mod budgets;
 mod classify;
 mod cli;

@@ -1,7 +1,7 @@
 //! Texts by a model: once it is settled which messages become one, each summary is asked for, once, and takes the place
 //! of the engine's own when it is good enough. Knows units and slots; refuses to know prompts and who answers.
 
-use super::checks::objection;
+use super::checks::{clean, objection};
 use super::fill::Filler;
 use super::guard::{MIN_SAVING, saves};
 use super::unit::{Filled, State, Unit};
@@ -194,7 +194,7 @@ fn put(
             Answer::None(NoAnswer::Cut) => Reason::LlmTooLong,
             Answer::None(_) => Reason::LlmFailed,
             Answer::Text(answer) => {
-                let answer = answer.trim();
+                let answer = clean(answer, own);
                 if let Some(reason) = objection(answer, &views, own) {
                     reason
                 } else if answer.chars().count() > question.max_chars {

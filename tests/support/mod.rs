@@ -11,6 +11,7 @@ pub(crate) mod llm_batch_server;
 pub(crate) mod llm_server;
 pub(crate) mod native;
 pub(crate) mod options;
+pub(crate) mod rewording;
 #[cfg(feature = "remote")]
 pub(crate) mod s3;
 pub(crate) mod talk;

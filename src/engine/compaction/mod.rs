@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use super::advice::{Advice, Plugins};
 use super::assemble::assemble;
-use super::checks::objection;
+use super::checks::{clean, objection};
 use super::fill::Filler;
 use super::ids::Names;
 use super::unit::Unit;
@@ -259,7 +259,7 @@ impl Compaction<'_, '_> {
 
     /// The summary that a model wrote, when it is good enough; the error is why it is not.
     fn taken(&mut self, text: &str, archived: &Range<usize>, max_chars: usize, draft: &str) -> Result<Rebuilt, Reason> {
-        let reply = reply::read(text)?;
+        let reply = reply::read(clean(text, draft))?;
         if reply.body.chars().count() > max_chars {
             return Err(Reason::LlmTooLong);
         }

@@ -1,0 +1,430 @@
+//! Numbers with what they count: reads them however they are written, and says which of them a text bears out. Knows
+//! signs and units; refuses to know identifiers, whose digits are no numbers.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use foldhash::fast::FixedState;
+
+/// A unit with what it measures, its factor, and how it is written.
+struct Unit {
+    measure: u8,
+    factor: f64,
+    names: &'static [&'static str],
+}
+
+const fn unit(measure: u8, factor: f64, names: &'static [&'static str]) -> Unit {
+    Unit { measure, factor, names }
+}
+
+const UNITS: [Unit; 33] = [
+    unit(0, 1e-9, &["ns", "nanosecond", "nanoseconds"]),
+    unit(0, 1e-6, &["us", "µs", "microsecond", "microseconds"]),
+    unit(0, 1e-3, &["ms", "msec", "millisecond", "milliseconds", "millisekunden", "毫秒"]),
+    unit(0, 1.0, &["s", "sec", "secs", "second", "seconds", "sekunde", "sekunden", "seconde", "secondes", "秒"]),
+    unit(0, 60.0, &["min", "mins", "minute", "minutes", "minuten", "分钟"]),
+    unit(0, 3600.0, &["h", "hr", "hrs", "hour", "hours", "stunde", "stunden", "heure", "heures", "小时"]),
+    unit(0, 86400.0, &["d", "day", "days", "tag", "tage", "tagen", "jour", "jours", "天"]),
+    unit(0, 604_800.0, &["week", "weeks", "woche", "wochen", "semaine", "semaines", "周"]),
+    unit(1, 1.0, &["month", "months", "monat", "monate", "monaten", "mois", "个月"]),
+    unit(1, 12.0, &["year", "years", "jahr", "jahre", "jahren", "an", "ans", "année", "années", "年"]),
+    unit(2, 1.0, &["byte", "bytes"]),
+    unit(2, 1e3, &["kb", "kib", "kilobyte", "kilobytes"]),
+    unit(2, 1e6, &["mb", "mib", "megabyte", "megabytes"]),
+    unit(2, 1e9, &["gb", "gib", "gigabyte", "gigabytes"]),
+    unit(2, 1e12, &["tb", "tib", "terabyte", "terabytes"]),
+    unit(3, 1.0, &["%", "percent", "prozent", "pour", "per"]),
+    unit(4, 1.0, &["$", "usd", "dollar", "dollars"]),
+    unit(5, 1.0, &["€", "eur", "euro", "euros"]),
+    unit(6, 1.0, &["£", "gbp", "pound", "pounds"]),
+    unit(7, 1.0, &["¥", "元", "块", "yuan", "rmb", "cny", "jpy", "yen", "円"]),
+    unit(8, 1e-3, &["mm"]),
+    unit(8, 1e-2, &["cm"]),
+    unit(8, 1e3, &["km", "kilometer", "kilometers", "kilometres", "公里"]),
+    unit(8, 1609.0, &["mi", "mile", "miles"]),
+    unit(8, 0.3048, &["ft", "foot", "feet"]),
+    unit(9, 1.0, &["g", "gram", "grams", "gramm"]),
+    unit(9, 1e3, &["kg", "kilogram", "kilograms", "kilogramm"]),
+    unit(9, 1e-3, &["mg"]),
+    unit(10, 1.0, &["hz"]),
+    unit(10, 1e3, &["khz"]),
+    unit(10, 1e6, &["mhz"]),
+    unit(10, 1e9, &["ghz"]),
+    unit(11, 1.0, &["px", "pixel", "pixels"]),
+];
+/// Words and letters that multiply, as a power of ten; letters only right behind the digits.
+const SCALES: [(&str, usize); 21] = [
+    ("thousand", 3),
+    ("tausend", 3),
+    ("mille", 3),
+    ("million", 6),
+    ("millions", 6),
+    ("millionen", 6),
+    ("mio", 6),
+    ("billion", 9),
+    ("billions", 9),
+    ("milliarde", 9),
+    ("milliarden", 9),
+    ("milliard", 9),
+    ("milliards", 9),
+    ("bn", 9),
+    ("万", 4),
+    ("亿", 8),
+    ("k", 3),
+    ("m", 6),
+    ("b", 9),
+    ("mrd", 9),
+    ("hundred", 2),
+];
+/// Numbers as words, of the languages that are spoken most here.
+const SPELLED: [&[&str]; 21] = [
+    &["zero", "null", "zéro", "零"],
+    &["one", "eins", "ein", "eine", "einen", "einer", "un", "une", "一", "once", "first"],
+    &["two", "zwei", "deux", "二", "两", "twice", "both", "second", "zweimal"],
+    &["three", "drei", "trois", "三", "third"],
+    &["four", "vier", "quatre", "四", "fourth"],
+    &["five", "fünf", "cinq", "五", "fifth"],
+    &["six", "sechs", "六"],
+    &["seven", "sieben", "sept", "七"],
+    &["eight", "acht", "huit", "八"],
+    &["nine", "neun", "neuf", "九"],
+    &["ten", "zehn", "dix", "十"],
+    &["eleven", "elf", "onze"],
+    &["twelve", "zwölf", "douze", "dozen", "dutzend"],
+    &["thirteen", "dreizehn"],
+    &["fourteen", "vierzehn"],
+    &["fifteen", "fünfzehn", "quinze"],
+    &["sixteen", "sechzehn"],
+    &["seventeen", "siebzehn"],
+    &["eighteen", "achtzehn"],
+    &["nineteen", "neunzehn"],
+    &["twenty", "zwanzig", "vingt"],
+];
+const TENS: [(&str, &str); 12] = [
+    ("thirty", "30"),
+    ("dreißig", "30"),
+    ("forty", "40"),
+    ("vierzig", "40"),
+    ("fifty", "50"),
+    ("fünfzig", "50"),
+    ("sixty", "60"),
+    ("seventy", "70"),
+    ("eighty", "80"),
+    ("ninety", "90"),
+    ("hundred", "100"),
+    ("hundert", "100"),
+];
+
+/// A number in a text: its bytes, what it may mean, and its unit as an index.
+#[derive(Debug)]
+pub(super) struct Amount {
+    pub(super) bytes: Range<usize>,
+    /// As one number.
+    readings: Vec<String>,
+    /// As several, all of which count.
+    parts: Vec<String>,
+    unit: Option<usize>,
+}
+
+/// The numbers of a text.
+pub(super) struct Amounts {
+    /// The units with which each stands there; bit 0 for none.
+    units: HashMap<String, u64, FixedState>,
+    /// What each measures, in the basic unit.
+    measured: HashSet<(u8, u64), FixedState>,
+}
+
+impl Amounts {
+    /// Those of a folded text, but for digits in `taken`, which are sorted.
+    pub(super) fn of(text: &str, taken: &[Range<usize>]) -> Self {
+        let mut amounts = Self { units: HashMap::default(), measured: HashSet::default() };
+        for amount in find(text, taken) {
+            if let (Some(reading), Some(unit)) = (amount.readings.first(), amount.unit) {
+                amounts.measured.insert(measure(reading, unit));
+            }
+            for reading in amount.readings.into_iter().chain(amount.parts) {
+                amounts.grant(reading, amount.unit);
+            }
+        }
+        for word in text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()) {
+            if word.is_ascii() || word.len() < 16 && (word.chars().next().unwrap_or(' ') as u32) < 0x1100 {
+                let number = SPELLED.iter().position(|words| words.contains(&word)).map(|number| number.to_string());
+                let tens = || TENS.iter().find(|(name, _)| *name == word).map(|(_, number)| (*number).to_owned());
+                if let Some(number) = number.or_else(tens) {
+                    amounts.grant(number, None);
+                }
+            } else {
+                for c in word.chars().filter(|c| {
+                    matches!(c, '零' | '一' | '二' | '两' | '三' | '四' | '五' | '六' | '七' | '八' | '九' | '十')
+                }) {
+                    let mut bytes = [0; 4];
+                    let sign: &str = c.encode_utf8(&mut bytes);
+                    if let Some(number) = SPELLED.iter().position(|words| words.contains(&sign)) {
+                        amounts.grant(number.to_string(), None);
+                    }
+                }
+            }
+        }
+        amounts
+    }
+
+    pub(super) fn grant(&mut self, number: String, unit: Option<usize>) {
+        *self.units.entry(number).or_default() |= 1 << unit.map_or(0, |unit| unit + 1);
+    }
+
+    /// True when the text has the number, and not only with another unit.
+    pub(super) fn bear_out(&self, amount: &Amount) -> bool {
+        let is_there = |reading: &String| {
+            let has = |units: &u64| amount.unit.is_none_or(|unit| units & 1 > 0 || units >> (unit + 1) & 1 > 0);
+            self.units.get(reading).is_some_and(has)
+        };
+        let measured = amount.readings.first().zip(amount.unit).map(|(reading, unit)| measure(reading, unit));
+        measured.is_some_and(|measured| self.measured.contains(&measured))
+            || amount.readings.iter().any(is_there)
+            || !amount.parts.is_empty() && amount.parts.iter().all(is_there)
+    }
+}
+
+/// What so much of a unit measures; equal for equal amounts.
+fn measure(number: &str, unit: usize) -> (u8, u64) {
+    let value: f64 = number.parse::<f64>().unwrap_or(f64::NAN) * UNITS[unit].factor;
+    let rounded = format!("{value:.9e}").parse().unwrap_or(value);
+    (UNITS[unit].measure, rounded.to_bits())
+}
+
+/// The numbers of a folded text, in order. Digits in identifiers, hashes and what is `taken` are none.
+pub(super) fn find(text: &str, taken: &[Range<usize>]) -> Vec<Amount> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let (mut at, mut next) = (0, 0);
+    while at < bytes.len() {
+        if !bytes[at].is_ascii_digit() {
+            at += 1;
+            continue;
+        }
+        while taken.get(next).is_some_and(|range| range.end <= at) {
+            next += 1;
+        }
+        if let Some(range) = taken.get(next).filter(|range| range.start <= at) {
+            at = range.end;
+            continue;
+        }
+        let limit = taken.get(next).map_or(bytes.len(), |range| range.start);
+        let (end, groups) = number(text, at, limit);
+        if stands_alone(text, at, end) {
+            let (readings, parts) = read(&groups);
+            let (unit, scale) = context(text, at, end);
+            let mut all: Vec<String> = readings.clone();
+            if let Some(power) = scale {
+                all.extend(readings.iter().map(|reading| scaled(reading, power)));
+            }
+            found.push(Amount { bytes: at..end, readings: all, parts, unit });
+        }
+        at = end;
+        if !stands_alone(text, at, at) {
+            // The rest of an identifier that begins with digits.
+            while bytes.get(at).is_some_and(u8::is_ascii_alphanumeric) && bytes.get(at + 1).is_some() && at < limit {
+                at += 1;
+            }
+        }
+    }
+    found
+}
+
+/// The groups of digits from `at` on, each with the sign before it, and where they end.
+fn number(text: &str, at: usize, limit: usize) -> (usize, Vec<(char, &str)>) {
+    let bytes = text.as_bytes();
+    let digits = |from: usize| {
+        from + bytes.get(from..limit).unwrap_or_default().iter().take_while(|b| b.is_ascii_digit()).count()
+    };
+    let mut end = digits(at);
+    let mut groups = vec![(' ', text.get(at..end).unwrap_or_default())];
+    while let Some(sign) = text.get(end..).and_then(|rest| rest.chars().next()) {
+        let from = end + sign.len_utf8();
+        let to = digits(from);
+        let is_thin = matches!(sign, '\'' | '’' | '_' | '\u{a0}' | '\u{2009}' | '\u{202f}');
+        // A blank groups where all that is before it is grouped, too.
+        let is_blank = sign == ' '
+            && end - at <= 11
+            && groups[0].1.len() <= 3
+            && groups.iter().all(|(s, _)| *s == ' ')
+            && groups.len() < 4;
+        let is_three = to - from == 3 && groups[0].1.len() <= 3;
+        let joins = matches!(sign, '.' | ',') && to > from || (is_thin || is_blank) && is_three;
+        if !joins || from > limit {
+            break;
+        }
+        groups.push((sign, text.get(from..to).unwrap_or_default()));
+        end = to;
+    }
+    (end, groups)
+}
+
+/// What groups of digits may mean as one number, and as several.
+fn read(groups: &[(char, &str)]) -> (Vec<String>, Vec<String>) {
+    let join = |groups: &[(char, &str)]| plain(&groups.iter().map(|(_, group)| *group).collect::<String>());
+    // `3 972.0` may be two numbers, of which the second has a point.
+    let parts = || {
+        let mut parts: Vec<String> = Vec::new();
+        for (sign, group) in groups {
+            match parts.last_mut().filter(|_| matches!(sign, '.') && groups.iter().any(|(sign, _)| *sign == ' ')) {
+                Some(part) => *part = format!("{part}.{group}"),
+                None => parts.push((*group).to_owned()),
+            }
+        }
+        parts.iter().map(|part| plain(part)).collect()
+    };
+    let threes = |groups: &[(char, &str)]| groups.iter().all(|(_, group)| group.len() == 3);
+    let Some(((first, rest), (last_sign, last))) = groups.split_first().zip(groups.last()) else {
+        return Default::default();
+    };
+    let all = |sign: char| rest.iter().all(|(other, _)| *other == sign);
+    let is_grouped = threes(rest) && first.1.len() <= 3 && !first.1.starts_with('0');
+    let head = groups.get(..groups.len() - 1).unwrap_or_default();
+    let decimal = || plain(&format!("{}.{last}", join(head)));
+    if rest.is_empty() {
+        return (vec![join(groups)], Vec::new());
+    }
+    if let ([_], '.') = (rest, last_sign) {
+        // `1.200` is 1200 in some languages.
+        return (std::iter::once(decimal()).chain(is_grouped.then(|| join(groups))).collect(), Vec::new());
+    }
+    if is_grouped && (all('.') || all(',')) {
+        return (vec![join(groups)], Vec::new());
+    }
+    if all('.') {
+        // A version: its beginning is said alone.
+        return (Vec::new(), vec![plain(first.1), plain(&format!("{}.{}", first.1, rest[0].1))]);
+    }
+    if all(',') {
+        return (if rest.len() == 1 { vec![decimal()] } else { Vec::new() }, parts());
+    }
+    if !rest.iter().any(|(sign, _)| matches!(sign, '.' | ',')) {
+        // A blank may also stand between two numbers.
+        return (vec![join(groups)], if all(' ') { parts() } else { Vec::new() });
+    }
+    let groups_of_head = head.get(1..).unwrap_or_default();
+    if matches!(last_sign, '.' | ',')
+        && threes(groups_of_head)
+        && groups_of_head.iter().all(|(sign, _)| sign != last_sign)
+    {
+        return (vec![decimal()], parts());
+    }
+    (Vec::new(), parts())
+}
+
+/// Without zeros in front and behind the point.
+fn plain(number: &str) -> String {
+    let number = number.trim_start_matches('0');
+    let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
+    match number.chars().next() {
+        None => "0".to_owned(),
+        Some('.') => format!("0{number}"),
+        _ => number.to_owned(),
+    }
+}
+
+/// Times ten to the `power`.
+fn scaled(number: &str, power: usize) -> String {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let moved: String = fraction.chars().chain(std::iter::repeat('0')).take(power).collect();
+    plain(&format!("{whole}{moved}.{}", fraction.get(power..).unwrap_or("0")))
+}
+
+/// False for digits in an identifier or a hash. `step12` and `v22` have numbers, `p99` as well; `9f2c` has none.
+fn stands_alone(text: &str, start: usize, end: usize) -> bool {
+    let is_letter = |c: &char| c.is_alphanumeric() && (*c as u32) < 0x1100;
+    let before: String = text.get(..start).unwrap_or_default().chars().rev().take_while(is_letter).take(24).collect();
+    let behind: String = text.get(end..).unwrap_or_default().chars().take_while(is_letter).take(24).collect();
+    let is_name = before.is_empty()
+        || before.chars().all(char::is_alphabetic) && before.contains(|c: char| !c.is_ascii_hexdigit());
+    is_name && !behind.contains(|c: char| c.is_ascii_digit())
+}
+
+/// The unit and the power of ten around a number.
+fn context(text: &str, start: usize, end: usize) -> (Option<usize>, Option<usize>) {
+    let head = text.get(..start).unwrap_or_default();
+    let before = match head.chars().next_back() {
+        Some(sign @ ('$' | '€' | '£' | '¥')) => index(sign.encode_utf8(&mut [0; 4])),
+        Some(' ') => {
+            let word: &str = head.trim_end().rsplit(|c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
+            index(word).filter(|_| matches!(word, "usd" | "eur" | "gbp" | "cny" | "rmb"))
+        }
+        _ => None,
+    };
+    let rest = text.get(end..).unwrap_or_default();
+    let (word, adjoins, rest) = next_word(rest);
+    let scale = SCALES.iter().find(|(name, _)| *name == word && (adjoins || name.len() > 1)).map(|(_, power)| *power);
+    if scale.is_some() {
+        let (unit, ..) = next_word(rest);
+        return (before.or_else(|| index(unit)), scale);
+    }
+    (before.or_else(|| index(word)), None)
+}
+
+/// The word or sign behind a number, whether it adjoins, and what follows.
+fn next_word(rest: &str) -> (&str, bool, &str) {
+    let trimmed = rest.strip_prefix([' ', '\u{a0}', '\u{202f}', '-']).unwrap_or(rest);
+    let trimmed = trimmed.strip_prefix("d'").unwrap_or(trimmed);
+    let is_wide = |c: char| (c as u32) >= 0x1100;
+    let first = trimmed.chars().next().unwrap_or(' ');
+    let len = if first.is_alphabetic() && !is_wide(first) {
+        trimmed.find(|c: char| !c.is_alphabetic() || is_wide(c)).unwrap_or(trimmed.len())
+    } else if is_wide(first) && trimmed.starts_with(['分', '小', '毫', '个', '公']) {
+        trimmed.chars().take(2).map(char::len_utf8).sum()
+    } else {
+        first.len_utf8().min(trimmed.len())
+    };
+    let (word, after) = trimmed.split_at(len);
+    (word, trimmed.len() == rest.len(), after)
+}
+
+fn index(word: &str) -> Option<usize> {
+    UNITS.iter().position(|unit| unit.names.contains(&word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Amounts, find};
+
+    #[track_caller]
+    fn check(source: &str, says: &[&str], lies: &[&str]) {
+        let amounts = Amounts::of(source, &[]);
+        let bears_out = |text: &str| find(text, &[]).iter().all(|amount| amounts.bear_out(amount));
+        for text in says {
+            assert!(bears_out(text), "{text} is said by {source}");
+        }
+        for text in lies {
+            assert!(!bears_out(text), "{text} is not said by {source}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_the_same_however_it_is_written() {
+        check(
+            "1,200 of 48213 in 30.50 s",
+            &["1200", "48,213", "30.5", "1.2k", "48 213", "30.50 seconds"],
+            &["200", "48", "482", "30", "12"],
+        );
+        check(
+            "4.200 anträge, 12,5 millionen euro",
+            &["4200", "4,200", "12.5 million", "12,500,000", "€12.5 million"],
+            &["42", "125"],
+        );
+        check("3万名用户，4500元，15%", &["30000", "3 万", "4,500元", "15 %", "15 percent"], &["300", "450"]);
+        check("they paid 3\n972.0", &["3 972.0", "972"], &["3 972.5", "72"]);
+        check("three retries and zwölf more", &["3", "12"], &["4"]);
+        check("python3.11, v22.3.1, step_12, p99", &["3.11", "22", "22.3", "12", "99"], &["11", "1", "3"]);
+        check("id 9f2c41e7ab305d and user42x7", &[], &["41", "305", "2", "42", "7"]);
+    }
+
+    #[test]
+    fn units_count_where_the_source_has_them() {
+        check(
+            "30s, 512mb and $4,500 after 250 ms",
+            &["30 seconds", "30", "512 mb", "4500 dollars", "4,500 usd", "0.25 s", "30000 ms"],
+            &["30 ms", "512 gb", "€4500", "250 s", "30 minutes"],
+        );
+        check("timeout: 30", &["30 s", "30 ms"], &["3 s"]);
+    }
+}
