@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use condenser::engine::{Engine, Scratch};
-use condenser::model::{Answer, Answers, Ask, EngineOptions, Reason, ShapeName, Summarizer};
+use condenser::model::{Answer, Answers, Ask, Consult, EngineOptions, Reason, ShapeName, Summarizer};
 use condenser::shape;
 use rayon::prelude::*;
 
@@ -30,7 +30,7 @@ fn engine() -> Engine {
 
 fn consult(engine: &Engine, record: &str, answers: &Answers, open: &mut Vec<Ask>) -> Vec<Reason> {
     let decoded = shape::decode(record, ShapeName::Openai, "answers").expect("a conversation");
-    let condensed = engine.consult(&decoded.conversation, &mut Scratch::default(), answers, open);
+    let condensed = engine.consult(&decoded.conversation, &mut Scratch::default(), &mut Consult::new(answers, open));
     condensed.decisions[0].details.clone()
 }
 

@@ -128,6 +128,22 @@ fn escalation_asks_again_for_less_and_then_gives_up() {
 }
 
 #[test]
+fn a_digest_of_tool_output_is_asked_for_too() {
+    let output: String = (0..40)
+        .map(|i| format!("test suite::case_{i} ... ok\n"))
+        .chain(["test suite::last ... FAILED\n".into()])
+        .collect();
+    let record = record_of(&[
+        json!({"role": "assistant", "content": null, "tool_calls": [{"id": "c", "type": "function", "function": {"name": "run", "arguments": "{}"}}]}),
+        json!({"role": "tool", "tool_call_id": "c", "content": output}),
+    ]);
+    let answer = "All tests of the suite passed, but for suite::last, which FAILED.";
+    let (done, asked) = with_model(&record, &asking(Summarizer::Normal), says(answer));
+    assert_eq!(asked.len(), 1, "{:?}", done.decisions);
+    assert_eq!(done.texts[1], format!("[summary: {answer}]"), "nothing is listed behind a digest");
+}
+
+#[test]
 fn structured_notes_keep_their_lines() {
     let notes = "## REASONING\nThe pool was raised.\n## GUARDRAILS\n- no migration before KMS-7781 is closed";
     let (done, asked) = one(Summarizer::Structured, says(notes));
