@@ -1,6 +1,7 @@
 //! A job as it was written: the keys of job files and the flags of the command line, declared once. Everything may
 //! be left out here; what holds in the end is `JobSettings`. Knows no file: text comes in, settings go out.
 
+mod access;
 mod llm;
 mod read;
 mod settle;
@@ -14,8 +15,9 @@ use serde::{Deserialize, Serialize};
 use super::{ConversationFormat, MaxRejects};
 use crate::model::{EngineArgs, ShapeName};
 
+pub use access::LlmKey;
 pub use llm::{
-    DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices,
+    DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, LlmArgs, LlmMode, LlmOptions, LlmPrices,
     LlmProvider, LlmSettings, Parameters,
 };
 pub use read::read_job;
