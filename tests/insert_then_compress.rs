@@ -508,6 +508,15 @@ fn tags_are_no_topics_and_bare_failures_give_way_to_telling_ones() {
 }
 
 #[test]
+fn an_archive_of_which_nothing_can_be_quoted_stays() {
+    let turn = |role: &str, at: usize| json!({"role": role, "content": "Hm, yes. ".repeat(1 + at % 3)});
+    let messages: Vec<Value> = (0..40).map(|at| turn(if at % 2 == 0 { "user" } else { "assistant" }, at)).collect();
+    let done = compress_record(&record_of(&messages), &offline(5, 2));
+    assert_eq!(done.texts.len(), 40, "{:?}", done.texts);
+    done.because(0, Reason::MergeReverted);
+}
+
+#[test]
 fn what_the_engine_says_by_itself_gets_shorter_with_every_level() {
     let mut messages = work(8);
     let mut sizes = Vec::new();

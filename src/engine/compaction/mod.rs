@@ -201,7 +201,8 @@ impl Compaction<'_, '_> {
         let levels = self.frame.level().min(offline::MAX_LEVEL)..=offline::MAX_LEVEL;
         levels.into_iter().find_map(|level| {
             let body = offline::body(&findings, level, max_chars);
-            if body.text.is_empty() {
+            // Counts alone stand for nothing.
+            if body.quotes.is_empty() {
                 return None;
             }
             // Topics are the first to go.
