@@ -291,3 +291,15 @@ fn a_short_message_that_matches_a_pattern_is_neither_joined_nor_truncated() {
     let plain = compress_record(&record, &forced(Vec::new()));
     assert_ne!(plain.texts[0], "Release code is tulip forty-two.", "without the pattern it gives way");
 }
+
+#[test]
+fn a_correction_whose_name_is_the_id_of_another_is_still_found() {
+    let record = record_of(&[
+        json!({"role": "user", "content": REQUEST, "id": "m3"}),
+        json!({"role": "assistant", "content": "Done."}),
+        json!({"role": "assistant", "content": "Anything else?"}),
+        json!({"role": "user", "content": CORRECTION}),
+    ]);
+    let done = compress_record(&record, &options());
+    done.is(0, Action::Contradicted).shows("[cce:superseded by m3_ ");
+}

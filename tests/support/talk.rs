@@ -193,7 +193,9 @@ fn check_structure(decoded: &shape::Decoded<'_>, condensed: &Condensed) {
         let Output::Replaced(replacement) = &condensed.messages[decision.position] else { continue };
         let NewBody::Text(text) = &replacement.body else { continue };
         let Some(name) = marker::superseded_by(text) else { continue };
-        let is_meant = |index: &usize| messages[*index].id.as_deref() == Some(name) || format!("m{index}") == name;
+        // A message without an id of its own is called by its index, with `_` where that is the id of another.
+        let by_index = name.trim_end_matches('_');
+        let is_meant = |index: &usize| messages[*index].id.as_deref() == Some(name) || format!("m{index}") == by_index;
         let correction = (decision.index + 1..messages.len()).find(is_meant).expect("a later message is referred to");
         assert!(
             matches!(condensed.decisions[correction].action, Action::Preserved | Action::Truncated),
