@@ -2,7 +2,7 @@
 //! beside it. Knows sizes and provenance, not what the text says.
 
 use super::fill::Filler;
-use super::unit::{Filled, Unit};
+use super::unit::{Filled, Unit, metadata_chars};
 use crate::model::{Action, NewBody, Provenance, ProvenancePlace, Reason, summary_id};
 use crate::summary::{Draft, Proposal};
 
@@ -24,7 +24,7 @@ impl Filler<'_> {
         let Candidate { proposal, action, reason, min_saving } = candidate;
         let n_chars: usize = members.iter().map(|&index| self.view.chars(index)).sum();
         let metadata = self.metadata(&provenance);
-        let n_metadata = metadata.as_deref().map_or(0, |json| json.chars().count());
+        let n_metadata = metadata_chars(metadata.as_deref());
         let draft = proposal.accept(|length| saves(length + n_metadata, n_chars, min_saving))?;
         let filled = self.filled(draft, action, reason, provenance);
         self.saves_tokens(&filled, members).then_some(filled)
@@ -33,7 +33,7 @@ impl Filler<'_> {
     /// A text that is used as it is.
     pub(super) fn filled(&self, draft: Draft, action: Action, reason: Reason, provenance: Provenance) -> Filled {
         let metadata = self.metadata(&provenance);
-        let n_metadata = metadata.as_deref().map_or(0, |json| json.chars().count());
+        let n_metadata = metadata_chars(metadata.as_deref());
         let (body, chars_out) = (NewBody::Text(draft.text.clone()), draft.n_chars() + n_metadata);
         Filled { action, reason, body, provenance, metadata, drafts: vec![draft], chars_out }
     }
@@ -56,7 +56,7 @@ impl Filler<'_> {
             .map(|(_, text)| text.counts.chars as usize)
             .sum();
         let new: usize = parts.iter().map(|(_, draft)| draft.n_chars()).sum();
-        let chars_out = kept + new + metadata.as_deref().map_or(0, |json| json.chars().count());
+        let chars_out = kept + new + metadata_chars(metadata.as_deref());
         let body = NewBody::Parts(parts.iter().map(|(part, draft)| (*part, draft.text.clone())).collect());
         let drafts = parts.into_iter().map(|(_, draft)| draft).collect();
         Filled { action, reason, body, provenance, metadata, drafts, chars_out }

@@ -66,6 +66,11 @@ impl Unit {
 impl Filled {
     /// Characters of the provenance that is written into the message.
     pub(super) fn n_metadata(&self) -> usize {
-        self.metadata.as_deref().map_or(0, |json| json.chars().count())
+        metadata_chars(self.metadata.as_deref())
     }
+}
+
+/// Characters of what is written into a message beside its content.
+pub(super) fn metadata_chars(metadata: Option<&str>) -> usize {
+    metadata.map_or(0, |json| json.chars().count())
 }

@@ -2,7 +2,7 @@
 
 use super::fill::Filler;
 use super::guard::{MIN_SAVING, saves};
-use super::unit::Filled;
+use super::unit::{Filled, metadata_chars};
 use crate::model::{Action, CompressionDepth, NewBody, Provenance, Reason, marker};
 use crate::stage::classify::{Depth, judge};
 use crate::summary::{Proposal, Spoken, Style, Voice, Wrap, digest, outline, shows_best_unit, split_code, summarize};
@@ -28,7 +28,7 @@ impl Filler<'_> {
             body: NewBody::Parts(Vec::new()),
             provenance,
             drafts: Vec::new(),
-            chars_out: view.chars(index) + metadata.as_deref().map_or(0, |json| json.chars().count()),
+            chars_out: view.chars(index) + metadata_chars(metadata.as_deref()),
             metadata,
         };
         let mut replaced = Vec::new();
