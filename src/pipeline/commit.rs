@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::sketch::Sketch;
 use super::{DatasetShape, LlmOptions, Slice, Table, TableInput};
 use crate::model::{EngineOptions, ShapeName};
 
@@ -216,7 +217,7 @@ pub struct TableFile {
 }
 
 /// What a part is and what it promises.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Commit {
     /// See [`FORMAT_VERSION`].
     pub format_version: u32,
@@ -243,6 +244,9 @@ pub struct Commit {
     pub totals: Totals,
     /// What was proven.
     pub proof: Proof,
+    /// What a report reads instead of the tables; older versions wrote none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sketch: Option<Sketch>,
     /// The files, tables first.
     pub files: Vec<TableFile>,
 }

@@ -2,12 +2,20 @@
 //! conversations as Markdown or before and after. Knows the columns of the metrics table and messages, no file and no
 //! terminal.
 
+mod calibration;
+mod compile;
+mod document;
 pub mod markdown;
 pub mod pair;
 mod quantiles;
 mod summary;
 mod table;
 
+pub use calibration::{Calibration, DetectionRate};
+pub use document::{
+    Bar, BreakdownFacts, BreakdownRow, CellFacts, ConversationFacts, DensityFacts, Distribution, FIGURES, Money,
+    REPORT_VERSION, RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, SourceFacts, TotalFacts,
+};
 pub use quantiles::{Quantiles, RELATIVE_ERROR, SHARE_STEP};
 pub use summary::{Figures, Report, Spread};
 pub use table::render;

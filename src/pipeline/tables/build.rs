@@ -17,7 +17,7 @@ use super::schema::{
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{CompactionOutcome, Conversation, Decision, Metrics};
-use crate::pipeline::record::label;
+use crate::pipeline::record::{MakeUp, label};
 use crate::shape::Row;
 
 /// Where a row belongs.
@@ -170,6 +170,7 @@ pub(crate) fn short_hash(text: &str) -> String {
 pub(crate) struct MetricsBuilder {
     place: PlaceBuilder,
     class: LargeStringBuilder,
+    language: LargeStringBuilder,
     counts: [UInt64Builder; COUNTS.len()],
     shares: [Float64Builder; SHARES.len()],
     fits: BooleanBuilder,
@@ -182,9 +183,10 @@ pub(crate) struct MetricsBuilder {
 }
 
 impl MetricsBuilder {
-    pub(crate) fn push(&mut self, place: Place<'_>, class: &str, metrics: &Metrics, checksum: &str) {
+    pub(crate) fn push(&mut self, place: Place<'_>, kind: &MakeUp, metrics: &Metrics, checksum: &str) {
         self.place.push(place);
-        self.class.append_value(class);
+        self.class.append_value(kind.class);
+        self.language.append_option(kind.language);
         let counts = [
             metrics.messages_in,
             metrics.messages_out,
@@ -257,6 +259,7 @@ impl MetricsBuilder {
     pub(crate) fn finish(mut self) -> Result<RecordBatch> {
         let mut columns = self.place.columns();
         columns.push(Arc::new(self.class.finish()));
+        columns.push(Arc::new(self.language.finish()));
         columns.extend(self.counts.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
         columns.extend(self.shares.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
         columns.push(Arc::new(self.fits.finish()));
