@@ -9,6 +9,7 @@ use condenser::model::{Conversation, Message};
 use condenser::pipeline::Commit;
 use condenser::pipeline::bridge::Bridge;
 use condenser::report::markdown::{FrontMatter, turn};
+use condenser::report::plain;
 use condenser::shape::{self, Decoded};
 
 use super::args::ShowArgs;
@@ -110,7 +111,7 @@ fn markdown(
 /// Every message as the run shows it, and below it the originals that it stands for.
 fn side_by_side(original: &Conversation<'_>, shown: &Conversation<'_>, behind: &Behind) -> String {
     let (before, after) = (original.messages.len(), shown.messages.len());
-    let mut out = format!("{}: {before} messages, shown as {after}\n\n", escaped(&original.id));
+    let mut out = format!("{}: {before} messages, shown as {after}\n\n", plain::line(&original.id));
     for (position, message) in shown.messages.iter().enumerate() {
         let sources: Vec<u64> =
             behind.messages.iter().filter(|(_, at)| *at == position as u64).map(|(index, _)| *index).collect();
@@ -119,11 +120,12 @@ fn side_by_side(original: &Conversation<'_>, shown: &Conversation<'_>, behind: &
             1 => "stands for 1 message".to_owned(),
             n => format!("stands for {n} messages"),
         };
-        writeln!(out, "=== {position} {}, {stands} ===", escaped(message.role.as_str()))
+        writeln!(out, "=== {position} {}, {stands} ===", plain::line(message.role.as_str()))
             .expect("a String takes everything");
         push_texts(message, &mut out);
         for (at, source) in sources.iter().filter_map(|&index| message_at(original, index)) {
-            writeln!(out, "--- before: {at} {} ---", escaped(source.role.as_str())).expect("a String takes everything");
+            writeln!(out, "--- before: {at} {} ---", plain::line(source.role.as_str()))
+                .expect("a String takes everything");
             push_texts(source, &mut out);
         }
     }
@@ -137,18 +139,13 @@ fn message_at<'c, 'r>(conversation: &'c Conversation<'r>, index: u64) -> Option<
 
 fn push_texts(message: &Message<'_>, out: &mut String) {
     for text in message.texts().filter(|text| !text.is_empty()) {
-        out.push_str(&escaped(text));
+        out.push_str(&plain::lines(text));
         out.push('\n');
     }
     for call in &message.tool_calls {
         let name = call.name.as_deref().unwrap_or("tool");
-        writeln!(out, "(calls {} {})", escaped(name), escaped(&call.arguments)).expect("a String takes everything");
+        writeln!(out, "(calls {} {})", plain::line(name), plain::lines(&call.arguments))
+            .expect("a String takes everything");
     }
     out.push('\n');
-}
-
-/// Control characters could drive the terminal.
-fn escaped(text: &str) -> String {
-    let is_plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
-    text.chars().map(|c| if is_plain(c) { c.to_string() } else { c.escape_debug().to_string() }).collect()
 }

@@ -4,6 +4,7 @@
 
 pub mod markdown;
 pub mod pair;
+pub mod plain;
 mod quantiles;
 mod summary;
 mod table;
