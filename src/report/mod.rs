@@ -6,9 +6,11 @@ pub mod markdown;
 pub mod pair;
 pub mod plain;
 mod quantiles;
+mod side_by_side;
 mod summary;
 mod table;
 
 pub use quantiles::{Quantiles, RELATIVE_ERROR, SHARE_STEP};
+pub use side_by_side::{Layout, MIN_BESIDE, side_by_side};
 pub use summary::{Figures, Report, Spread};
 pub use table::render;
