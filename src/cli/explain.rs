@@ -10,6 +10,7 @@ use condenser::model::{Condensed, Conversation, EngineOptions, Message, ShapeNam
 use condenser::pipeline::{
     Batch, BatchOptions, PlannedInput, PlannedPart, Slice, TableOptions, count_words_of, load_tokenizer,
 };
+use condenser::report::plain;
 use condenser::shape;
 use condenser::text::WordStatistics;
 
@@ -90,7 +91,7 @@ fn describe(conversation: &Conversation<'_>, condensed: &Condensed) -> String {
     let metrics = &condensed.metrics;
     let mut out = format!(
         "{}: {} messages → {}, {} characters → {}\n",
-        escape(&conversation.id),
+        plain::line(&conversation.id),
         conversation.messages.len(),
         condensed.messages.len(),
         metrics.chars_in,
@@ -108,7 +109,7 @@ fn describe(conversation: &Conversation<'_>, condensed: &Condensed) -> String {
             out,
             "{:>5}  {:<10} {:>7} → {:<7} {:<13} {:<40} {}",
             decision.index,
-            escape(message.role.as_str()),
+            plain::line(message.role.as_str()),
             decision.chars_in,
             decision.chars_out,
             decision.action.as_str(),
@@ -123,10 +124,5 @@ fn describe(conversation: &Conversation<'_>, condensed: &Condensed) -> String {
 
 fn preview(message: &Message<'_>) -> String {
     let start: String = message.texts().flat_map(str::chars).take(PREVIEW_CHARS).collect();
-    escape(&start)
-}
-
-/// Control characters could drive the terminal.
-fn escape(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() }).collect()
+    plain::line(&start).into_owned()
 }

@@ -7,7 +7,9 @@ mod compile;
 mod document;
 pub mod markdown;
 pub mod pair;
+pub mod plain;
 mod quantiles;
+mod side_by_side;
 mod summary;
 mod table;
 
@@ -17,5 +19,6 @@ pub use document::{
     REPORT_VERSION, RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, SourceFacts, TotalFacts,
 };
 pub use quantiles::{Quantiles, RELATIVE_ERROR, SHARE_STEP};
+pub use side_by_side::{Layout, MIN_BESIDE, side_by_side};
 pub use summary::{Figures, Report, Spread};
 pub use table::render;
