@@ -6,6 +6,7 @@ mod calibration;
 mod compile;
 mod document;
 pub mod markdown;
+pub mod numbers;
 pub mod pair;
 pub mod plain;
 mod quantiles;
