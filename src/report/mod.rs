@@ -2,15 +2,18 @@
 //! conversations as Markdown or before and after. Knows the columns of the metrics table and messages, no file and no
 //! terminal.
 
+pub mod explained;
 pub mod markdown;
 pub mod pair;
 pub mod plain;
 mod quantiles;
+mod schemas;
 mod side_by_side;
 mod summary;
 mod table;
 
 pub use quantiles::{Quantiles, RELATIVE_ERROR, SHARE_STEP};
+pub use schemas::{SCHEMA_NAMES, schema};
 pub use side_by_side::{Layout, MIN_BESIDE, side_by_side};
 pub use summary::{Figures, Report, Spread};
 pub use table::render;
