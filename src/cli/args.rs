@@ -275,15 +275,24 @@ pub(crate) struct VerifyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// Files, folders or patterns with JSON lines, or `-` for stdin.
+    /// Files, folders or patterns with JSON lines, documents, Parquet or Arrow IPC, or `-` for stdin.
     #[arg(required = true, value_name = "INPUT")]
     pub(crate) inputs: Vec<String>,
     /// Only the conversation with this id.
     #[arg(long, value_name = "ID")]
     pub(crate) conversation: Option<String>,
+    /// Everything about each message: what the classifier and the scorers see in it, and what each stage would do.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// As JSON, one line per conversation: what `condenser schema explanation` says.
+    #[arg(long, conflicts_with = "all")]
+    pub(crate) json: bool,
     /// Shape of all records; found out per record when left out.
     #[arg(long, value_enum)]
     pub(crate) shape: Option<ShapeName>,
+    /// Of tables: the column with the conversations; found by name and type when left out.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) messages_column: Option<String>,
     #[command(flatten)]
     pub(crate) stores: StoreArgs,
     #[command(flatten)]

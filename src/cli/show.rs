@@ -74,7 +74,8 @@ fn archives(run: &Run, args: &ShowArgs, output: &mut Output, stop: &AtomicBool) 
         for sides in run.find_sides(commit, &args.id, &bridge)? {
             check_stop(stop)?;
             found = true;
-            let original = decode(&sides.original, run.manifest.options.shape, &args.id)?;
+            let shape = commit.table.as_ref().and_then(|table| table.shape).or(run.manifest.options.shape);
+            let original = decode(&sides.original, shape, &args.id)?;
             markdown(&original.conversation, commit, sides.source_row, &sides.behind, output)?;
         }
     }
