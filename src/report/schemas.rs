@@ -4,14 +4,17 @@ use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 
 use super::explained::ExplainedConversation;
 use super::pair::Pair;
+use super::{DriftDocument, ReportDocument};
 
 /// Names that [`schema`] knows.
-pub const SCHEMA_NAMES: [&str; 2] = ["pair", "explanation"];
+pub const SCHEMA_NAMES: [&str; 4] = ["report", "drift", "pair", "explanation"];
 
 /// The schema with this name as indented JSON with a last line feed; `None` when there is none.
 #[must_use]
 pub fn schema(name: &str) -> Option<String> {
     match name {
+        "report" => document::<ReportDocument>(),
+        "drift" => document::<DriftDocument>(),
         "pair" => document::<Pair>(),
         "explanation" => document::<ExplainedConversation>(),
         _ => None,
