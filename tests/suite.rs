@@ -22,6 +22,7 @@ mod damage;
 mod dataset;
 mod defects;
 mod documents;
+mod drift;
 mod engine;
 mod entropy;
 mod events;
@@ -50,6 +51,7 @@ mod pipeline;
 mod prepass;
 #[cfg(feature = "remote")]
 mod remote_runs;
+mod report;
 mod restore;
 mod resume;
 mod rolling;
