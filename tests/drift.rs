@@ -19,7 +19,10 @@ fn two_runs() -> TestDir {
         }
     }
     condenser(dir.root(), &["compress", "in", "-o", "a", "-q"]).ok();
-    condenser(dir.root(), &["compress", "in", "-o", "b", "-q", "--recency-window", "0", "--fuzzy-dedup"]).ok();
+    let tighter =
+        ["--recency-window", "0", "--token-budget", "200", "--compression-depth", "aggressive", "--force-converge"];
+    let args: Vec<&str> = ["compress", "in", "-o", "b", "-q"].into_iter().chain(tighter).collect();
+    condenser(dir.root(), &args).ok();
     dir
 }
 
@@ -46,10 +49,16 @@ fn a_run_has_not_drifted_from_itself() {
     let args: Vec<&str> = ["a", "a"].iter().chain(&strict).copied().collect();
     let (document, _) = compared(dir.root(), &args, 0);
     for drift in document["figures"].as_array().expect("figures") {
-        assert!(drift["psi"]["value"].as_f64() == Some(0.0) && drift["ks"]["statistic"].as_f64() == Some(0.0), "{drift}");
+        assert!(
+            drift["psi"]["value"].as_f64() == Some(0.0) && drift["ks"]["statistic"].as_f64() == Some(0.0),
+            "{drift}"
+        );
         assert_eq!(drift["before"], drift["after"]);
     }
-    assert_eq!((&document["novelties"], &document["notes"], &document["breaches"]), (&json!([]), &json!([]), &json!([])));
+    assert_eq!(
+        (&document["novelties"], &document["notes"], &document["breaches"]),
+        (&json!([]), &json!([]), &json!([]))
+    );
     let changes = &document["changes"];
     assert_eq!(changes["in_both"], document["after"]["totals"]["conversations"]);
     assert_eq!((&changes["same_record"], &changes["by_ratio"]), (&changes["in_both"], &json!([])));
@@ -75,25 +84,27 @@ fn other_options_are_seen_and_documents_follow_their_schema() {
     let bars = |side: &str| -> u64 {
         ratio["bars"].as_array().expect("bars").iter().filter_map(|bar| bar[side].as_u64()).sum()
     };
-    assert_eq!((Some(bars("before")), Some(bars("after"))), (
-        ratio["before"]["conversations"].as_u64(),
-        ratio["after"]["conversations"].as_u64()
-    ));
-    // The rule that is gone is named, and nothing else of it.
-    let gone: Vec<&str> = document["novelties"]
+    assert_eq!(
+        (Some(bars("before")), Some(bars("after"))),
+        (ratio["before"]["conversations"].as_u64(), ratio["after"]["conversations"].as_u64())
+    );
+    // The rule that is new is named, and nothing else of it.
+    let new: Vec<&str> = document["novelties"]
         .as_array()
         .expect("novelties")
         .iter()
-        .filter(|novelty| novelty["is_new"] == false && novelty["by"] == "reason")
+        .filter(|novelty| novelty["is_new"] == true && novelty["by"] == "reason")
         .filter_map(|novelty| novelty["name"].as_str())
         .collect();
-    assert_eq!(gone, ["recency_window"]);
+    assert_eq!(new, ["force_converge"]);
     assert!(document["notes"].to_string().contains("different options"));
     // The conversation that changed most, against the tables.
     let before = rows(&dir, "a");
     let first = &document["changes"]["by_ratio"][0];
     let own = before.iter().find(|row| {
-        row["conversation_id"] == first["conversation_id"] && row["source"] == first["source"] && row["source_row"] == first["source_row"]
+        row["conversation_id"] == first["conversation_id"]
+            && row["source"] == first["source"]
+            && row["source_row"] == first["source_row"]
     });
     assert_eq!(own.expect("it was there")["ratio"], first["ratio_before"]);
     let sizes: Vec<f64> = document["changes"]["by_ratio"]
@@ -108,7 +119,8 @@ fn other_options_are_seen_and_documents_follow_their_schema() {
     assert!(sizes.len() > 5 && sizes.len() <= 20 && sizes.is_sorted_by(|a, b| a >= b), "{sizes:?}");
 
     // The same numbers on the terminal.
-    let text = String::from_utf8(condenser(dir.root(), &["report", "a", "b", "--width", "120"]).ok().stdout).expect("text");
+    let text =
+        String::from_utf8(condenser(dir.root(), &["report", "a", "b", "--width", "120"]).ok().stdout).expect("text");
     let mut lines = text.lines().skip_while(|line| !line.starts_with("quality score  "));
     let (upper, lower) = (lines.next().expect("before"), lines.next().expect("after"));
     let quality = of("quality_score");
@@ -120,7 +132,7 @@ fn other_options_are_seen_and_documents_follow_their_schema() {
     }
     assert!(lower.contains(&share(quality["psi"]["value"].as_f64().expect("an index"))), "{lower}");
     assert!(lower.contains(&share(quality["ks"]["statistic"].as_f64().expect("a distance"))), "{lower}");
-    for columns in ["80", "60"] {
+    for columns in ["80", "64"] {
         let text = condenser(dir.root(), &["report", "a", "b", "--all", "--width", columns]).ok().stdout;
         let text = String::from_utf8(text).expect("text");
         let limit = columns.parse().expect("a number");
@@ -136,9 +148,14 @@ fn thresholds_end_with_their_exit_code_and_say_why() {
         (&["a", "b", "--max-psi", "100"], 0, ""),
         (&["b", "--against", "a", "--max-ks", "0.05"], 5, "over max_ks: the Kolmogorov–Smirnov distance of ratio is"),
         (&["a", "b", "--max-ks", "1"], 0, ""),
-        (&["b", "a", "--new-reasons=false"], 5, "messages are decided for `recency_window`, which was not there before"),
+        (
+            &["a", "b", "--new-reasons=false"],
+            5,
+            "messages are decided for `force_converge`, which was not there before",
+        ),
         (&["b", "--floor", "quality_score=0.9999"], 5, "over floors: the mean quality score is"),
         (&["b", "--floor", "quality_score=0.1"], 0, ""),
+        (&["b", "--floor", "quality_score=0.1", "--floor", "ratio=1000"], 5, "over floors: the mean ratio is"),
         (&["b", "--max-reject-rate", "0"], 0, ""),
         (&["b", "--floor", "quality=0.9"], 2, "report.floors.quality: there is no such figure; there are ratio"),
         (&["b", "--floor", "quality_score"], 2, "expected a figure and the least mean"),
@@ -199,7 +216,7 @@ fn jobs_hold_their_runs_to_thresholds_and_keep_them() {
     let dir = two_runs();
     let job = |kind: &str, output: &str, report: &str| {
         let text = format!(
-            "kind = \"{kind}\"\ninputs = [\"in\"]\noutput = \"{output}\"\nquiet = true\n[engine]\nrecency_window = 0\n[report]\n{report}\n"
+            "kind = \"{kind}\"\ninputs = [\"in\"]\noutput = \"{output}\"\nquiet = true\n[engine]\nrecency_window = 0\ntoken_budget = 200\ncompression_depth = \"aggressive\"\nforce_converge = true\n[report]\n{report}\n"
         );
         dir.write("job.toml", text);
     };
@@ -246,7 +263,8 @@ fn nights_are_held_against_the_night_before_or_all_of_them() {
     let dir = TestDir::new();
     let chat = |night: usize, n: usize, long: bool| -> String {
         let text = if long {
-            "The deployment of version 1.2.3 failed on host db-7 at 10:45 and nobody knows why it did so again. ".repeat(20)
+            "The deployment of version 1.2.3 failed on host db-7 at 10:45 and nobody knows why it did so again. "
+                .repeat(20)
         } else {
             "Fine.".to_owned()
         };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use arrow::record_batch::RecordBatch;
 use condenser::pipeline::sketch::{Figures, Quantiles, Sketch};
-use condenser::pipeline::{Commit, metrics_schema, open_sealed};
+use condenser::pipeline::{Commit, metrics_schema, open_sealed, seal};
 use condenser::report::numbers::{count, figure, ratio, share, short, words};
 use condenser::report::plain::width;
 use condenser::report::{FIGURES, SCHEMA_NAMES, schema};
@@ -41,7 +41,8 @@ fn sample_run(options: &[&str]) -> TestDir {
 /// A conversation whose names and texts would drive a terminal, and which loses much.
 fn hostile() -> String {
     let driver = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}<script>alert(1)</script>";
-    let prose = "The service was restarted at 10:45 on host db-7 because of 3 errors and it must not fail again. ".repeat(40);
+    let prose =
+        "The service was restarted at 10:45 on host db-7 because of 3 errors and it must not fail again. ".repeat(40);
     let message = |role: &str, text: &str| json!({"role": role, "name": driver, "content": text});
     let messages = [
         message("user", &format!("{driver} {prose}")),
@@ -193,7 +194,10 @@ fn sketches_tell_what_the_tables_tell() {
     for format in ["parquet", "jsonl", "arrow"] {
         let dir = sample_run(&["--trace", "--format", format]);
         let (sketched, read) = (report(dir.root(), &["run"]), report(dir.root(), &["run", "--exact"]));
-        assert_eq!((&sketched["runs"][0]["from_sketches"], &read["runs"][0]["from_sketches"]), (&json!(true), &json!(false)));
+        assert_eq!(
+            (&sketched["runs"][0]["from_sketches"], &read["runs"][0]["from_sketches"]),
+            (&json!(true), &json!(false))
+        );
         assert!(!sketched["repeated"].is_null() && read["repeated"].is_null());
         let (sketched, read) = (without_contents(sketched), without_contents(read));
         assert!(alike(&sketched, &read), "{format}\n{sketched:#}\n{read:#}");
@@ -230,8 +234,18 @@ fn runs_of_old_formats_are_read_from_their_tables() {
     for run in ["parquet", "jsonl"] {
         let document = report(&compat, &[run]);
         let manifest: Value =
-            serde_json::from_slice(&std::fs::read(compat.join(run).join("manifest.json")).expect("a manifest")).expect("JSON");
-        for key in ["conversations", "rejects", "messages_in", "messages_out", "chars_in", "chars_out", "tokens_in", "tokens_out"] {
+            serde_json::from_slice(&std::fs::read(compat.join(run).join("manifest.json")).expect("a manifest"))
+                .expect("JSON");
+        for key in [
+            "conversations",
+            "rejects",
+            "messages_in",
+            "messages_out",
+            "chars_in",
+            "chars_out",
+            "tokens_in",
+            "tokens_out",
+        ] {
             assert_eq!(document["totals"][key], manifest["totals"][key], "{run} {key}");
         }
         assert_eq!(document["runs"][0]["from_sketches"], json!(false));
@@ -245,7 +259,8 @@ fn a_store_is_all_its_nights_together() {
     dir.write("job.toml", "kind = \"compaction\"\ninputs = [\"logs\"]\noutput = \"store\"\n");
     for seed in 1..4 {
         dir.write(&format!("logs/{seed}.jsonl"), jsonl(10, seed));
-        condenser(dir.root(), &["run", "job.toml", "-q"].map(|arg| if arg == "-q" { "--set=quiet=true" } else { arg })).ok();
+        condenser(dir.root(), &["run", "job.toml", "-q"].map(|arg| if arg == "-q" { "--set=quiet=true" } else { arg }))
+            .ok();
     }
     let all = report(dir.root(), &["store"]);
     assert_eq!((all["runs"].as_array().map(Vec::len), &all["totals"]["conversations"]), (Some(3), &json!(30)));
@@ -265,7 +280,7 @@ fn nothing_of_a_transcript_drives_the_terminal_and_lines_fit() {
     let dir = sample_run(&[]);
     let odd = report(dir.root(), &["run"]);
     assert!(odd.to_string().contains("<script>") && odd.to_string().contains("owned"), "it is there as data");
-    for columns in ["40", "80", "130"] {
+    for columns in ["64", "80", "130"] {
         for all in [&["run", "--width", columns][..], &["run", "--all", "--width", columns]] {
             let text = shown(dir.root(), all);
             assert!(text.chars().all(|c| c == '\n' || !c.is_control() && c != '\u{202e}'), "{text:?}");
@@ -292,6 +307,15 @@ fn colours_are_only_paint() {
     };
     // A pipe is no terminal, whatever the environment says.
     assert!(!coloured("CLICOLOR_FORCE", "1") && !coloured("TERM", "xterm-256color"));
+}
+
+#[test]
+fn a_commit_that_was_read_has_the_same_bytes_again() {
+    let dir = sample_run(&[]);
+    for (name, bytes) in files(&dir.path("run/commits")) {
+        let commit: Commit = open_sealed(&bytes, &name).expect("a commit");
+        assert!(seal(&commit).expect("JSON").as_bytes() == bytes, "{name}");
+    }
 }
 
 /// The exact answer.
@@ -322,7 +346,10 @@ fn percentiles_of_every_corpus_are_within_one_percent() {
     let inputs: Vec<String> = found.iter().map(|path| format!("{:?}", path.to_string_lossy())).collect();
     dir.write(
         "job.toml",
-        format!("kind = \"report\"\nformat = \"jsonl\"\ninputs = [{}]\noutput = \"run\"\nquiet = true\n", inputs.join(", ")),
+        format!(
+            "kind = \"report\"\nformat = \"jsonl\"\ninputs = [{}]\noutput = \"run\"\nquiet = true\n",
+            inputs.join(", ")
+        ),
     );
     condenser(dir.root(), &["run", "job.toml"]).ok();
     let mut n_compared = 0;
