@@ -57,6 +57,7 @@ mod rows;
 mod selection;
 mod shape_tables;
 mod shapes;
+mod show;
 mod spoken;
 #[cfg(feature = "remote")]
 mod store;

@@ -37,7 +37,7 @@ pub(crate) enum Command {
     Restore(RestoreArgs),
     /// One conversation out of a run, as it was or as it is shown, without reading the rest.
     Get(GetArgs),
-    /// One conversation for a person: what stands for it and the originals behind it, or its archive as Markdown.
+    /// One conversation before and after, side by side with the decisions, or its archive as Markdown.
     Show(ShowArgs),
     /// Recompute every hash of a run and restore every record; exit code 4 on any difference.
     Verify(VerifyArgs),
@@ -237,8 +237,17 @@ pub(crate) struct ShowArgs {
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     /// The originals that are not shown any more, as one Markdown document per conversation.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["json", "full", "width"])]
     pub(crate) markdown: bool,
+    /// As JSON, one line per conversation: what `condenser schema pair` says.
+    #[arg(long, conflicts_with_all = ["full", "width"])]
+    pub(crate) json: bool,
+    /// Every line of every message, instead of the first lines of long ones.
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Columns [default: those of the terminal, or 120].
+    #[arg(long, value_name = "N")]
+    pub(crate) width: Option<usize>,
     /// A file, or `-` for stdout [default: -].
     #[arg(long, short, value_name = "FILE|-")]
     pub(crate) output: Option<String>,
@@ -266,15 +275,24 @@ pub(crate) struct VerifyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// Files, folders or patterns with JSON lines, or `-` for stdin.
+    /// Files, folders or patterns with JSON lines, documents, Parquet or Arrow IPC, or `-` for stdin.
     #[arg(required = true, value_name = "INPUT")]
     pub(crate) inputs: Vec<String>,
     /// Only the conversation with this id.
     #[arg(long, value_name = "ID")]
     pub(crate) conversation: Option<String>,
+    /// Everything about each message: what the classifier and the scorers see in it, and what each stage would do.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// As JSON, one line per conversation: what `condenser schema explanation` says.
+    #[arg(long, conflicts_with = "all")]
+    pub(crate) json: bool,
     /// Shape of all records; found out per record when left out.
     #[arg(long, value_enum)]
     pub(crate) shape: Option<ShapeName>,
+    /// Of tables: the column with the conversations; found by name and type when left out.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) messages_column: Option<String>,
     #[command(flatten)]
     pub(crate) stores: StoreArgs,
     #[command(flatten)]

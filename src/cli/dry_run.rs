@@ -15,6 +15,7 @@ use condenser::pipeline::{
     Batch, BatchOptions, Corpus, JobKind, JobSettings, Model, Plan, PlannedInput, Silent, Size, Slice, Source,
     SourceDigest, Target, Totals, compress as compress_all, count_words,
 };
+use condenser::report::plain;
 
 use super::oracle::Foresight;
 use super::{Ending, block_on, compress, message, place, stores_of};
@@ -49,8 +50,8 @@ pub(super) fn run(settings: &JobSettings) -> Result<Ending> {
     } else {
         estimate(settings, &files, &mut lines)?;
     }
-    let comments: String = lines.iter().map(|line| format!("# {line}\n")).collect();
-    message::result(&format!("{}\n{comments}", settings.to_toml()?))?;
+    let comments: String = lines.iter().map(|line| format!("# {}\n", plain::line(line))).collect();
+    message::result(&format!("{}\n{comments}", plain::json(&settings.to_toml()?)))?;
     Ok(Ending::Clean)
 }
 

@@ -12,6 +12,7 @@ use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{Codec, LedgerEntry, Run, Store, hash_of, open_codec};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{verify_end, verify_part};
+use condenser::report::plain;
 
 use super::args::ExpireArgs;
 use super::{Ending, block_on_thread, check_stop, message};
@@ -73,6 +74,7 @@ impl Expiry<'_> {
                     n_files += 1;
                     n_bytes += entry.size;
                     let done = if self.is_sure { "deleted" } else { "would delete" };
+                    let path = plain::line(path);
                     message::result(&format!("{done} {path} ({} bytes, in run {})\n", entry.size, entry.run))?;
                 }
                 Err(Stays::Rightly(why)) => {

@@ -13,6 +13,7 @@ use condenser::error::{Error, ErrorKind, Result};
 use condenser::llm::batch::{self, Asking, Batches, Endpoint, Limits, Receipt, Stage};
 use condenser::llm::{ModelSettings, Prompts, Protocol, ReplyStore, Usage};
 use condenser::pipeline::{JobSettings, LlmSettings, Target};
+use condenser::report::plain;
 use serde_json::{Value, json};
 
 use super::args::{BatchArgs, ModelCommand, PollArgs};
@@ -71,7 +72,7 @@ impl Job {
 
     fn says(&self, args: &BatchArgs, sentence: &str, object: &Value) -> Result<()> {
         if args.json || self.settings.json {
-            return message::result(&format!("{object}\n"));
+            return message::result(&format!("{}\n", plain::json(&object.to_string())));
         }
         if !self.settings.quiet {
             message::note(sentence);
@@ -237,7 +238,8 @@ fn status(args: &BatchArgs) -> Result<Ending> {
     let sentence = format!("{} batches and {} kept replies{}", batches.len(), store.len(), lines.concat());
     let list: Vec<_> = batches.iter().map(|batch| json!({ "batch": batch.name, "state": batch.state })).collect();
     let object = json!({ "batches": list, "replies": store.len(), "lines_passed_over": store.n_skipped() });
-    let text = if args.json { object.to_string() } else { sentence };
+    let json = object.to_string();
+    let text = if args.json { plain::json(&json) } else { plain::lines(&sentence) };
     message::result(&format!("{text}\n"))?;
     Ok(Ending::Clean)
 }

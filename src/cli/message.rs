@@ -1,9 +1,12 @@
-//! The only place that prints: errors with their causes and a hint, notes, and lines of results.
+//! The only place that prints: errors with their causes and a hint, notes, and lines of results. What is told on stderr
+//! may quote a transcript or a path, so it is made harmless here; results are harmless when they come.
 
 use std::error::Error as _;
 use std::io::{self, Write};
 
 use condenser::error::{Error, ErrorKind};
+use condenser::report::plain;
+use serde_json::Value;
 
 /// Prints an error to stderr.
 pub(crate) fn error(error: &Error) {
@@ -16,12 +19,17 @@ pub(crate) fn error(error: &Error) {
     if let Some(hint) = hint(error) {
         text.extend(["hint: ", hint, "\n"]);
     }
-    stderr(&text);
+    stderr(&plain::lines(&text));
 }
 
 /// Prints a note to stderr.
 pub(crate) fn note(text: &str) {
-    stderr(&format!("{text}\n"));
+    stderr(&format!("{}\n", plain::lines(text)));
+}
+
+/// Prints an event for machines to stderr, as one line of JSON.
+pub(crate) fn event(event: &Value) {
+    stderr(&format!("{}\n", plain::json(&event.to_string())));
 }
 
 /// Prints a result to stdout.
@@ -32,6 +40,14 @@ pub(crate) fn result(text: &str) -> condenser::error::Result<()> {
     let mut stdout = io::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     written.map_err(|error| Error::new(ErrorKind::Io, "stdout", "cannot be written").because(error))
+}
+
+/// Prints an object to stdout as JSON on several lines.
+///
+/// # Errors
+/// As [`result`].
+pub(crate) fn json(object: &Value) -> condenser::error::Result<()> {
+    result(&format!("{}\n", plain::json(&format!("{object:#}"))))
 }
 
 fn stderr(text: &str) {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use condenser::pipeline::{Commit, JobSettings, Observer, Plan, Progress, ProgressMode, Silent, Totals};
+use condenser::report::plain;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
@@ -91,7 +92,7 @@ impl Observer for Bar {
         self.bar.reset_eta();
     }
     fn source(&self, _part: usize, name: &str) {
-        self.bar.set_prefix(name.to_owned());
+        self.bar.set_prefix(plain::line(name).into_owned());
     }
     fn progress(&self, progress: &Progress) {
         self.bar.set_position(progress.stored_bytes);
@@ -142,10 +143,10 @@ impl Observer for Json {
             "event": "begins", "parts": plan.parts.len(), "total_bytes": plan.total_bytes(),
             "stored_bytes": before.stored_bytes, "totals": before.totals,
         });
-        message::note(&line.to_string());
+        message::event(&line);
     }
     fn source(&self, part: usize, name: &str) {
-        message::note(&json!({ "event": "source", "part": part, "source": name }).to_string());
+        message::event(&json!({ "event": "source", "part": part, "source": name }));
     }
     fn progress(&self, progress: &Progress) {
         if let Some(time) = self.clock.tick(JSON_EVERY, progress) {
@@ -154,7 +155,7 @@ impl Observer for Json {
                 "totals": progress.totals, "share": time.share, "bytes_per_second": time.bytes_per_second,
                 "seconds_left": time.left.map(|left| left.as_secs()),
             });
-            message::note(&line.to_string());
+            message::event(&line);
         }
     }
     fn committed(&self, commit: &Commit) {
@@ -162,7 +163,7 @@ impl Observer for Json {
             "event": "committed", "part": commit.part, "source": commit.source, "input": commit.input,
             "totals": commit.totals,
         });
-        message::note(&line.to_string());
+        message::event(&line);
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) fn print(place: &Place, as_json: bool) -> Result<()> {
         if let Some(entries) = value.as_object_mut() {
             entries.insert("rejects".to_owned(), json!(rejects));
         }
-        return message::result(&format!("{value:#}\n"));
+        return message::json(&value);
     }
     let mut text = render(&report);
     if rejects > 0 {

@@ -1,7 +1,8 @@
-//! `condenser show`: one conversation for a person. What stands for it with the originals behind each message, or the
-//! originals that are not shown any more as Markdown.
+//! `condenser show`: one conversation for a person. Before and after side by side with the decisions in the margin, or
+//! the originals that are not shown any more as Markdown.
 
-use std::fmt::Write as _;
+use std::io::IsTerminal;
+use std::sync::atomic::AtomicBool;
 
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{Behind, Run};
@@ -9,41 +10,27 @@ use condenser::model::{Conversation, Message};
 use condenser::pipeline::Commit;
 use condenser::pipeline::bridge::Bridge;
 use condenser::report::markdown::{FrontMatter, turn};
-use condenser::shape::{self, Decoded};
+use condenser::report::{Layout, plain, side_by_side};
 
 use super::args::ShowArgs;
+use super::pairs::{decode, pairs};
 use super::restore::Output;
-use super::{Ending, block_on_thread, check_stop, place};
+use super::{Ending, block_on_thread, check_stop, environment, place};
+
+/// Columns where there is no terminal to ask.
+const DEFAULT_WIDTH: usize = 120;
 
 /// Runs the command.
 pub(crate) fn run(args: ShowArgs) -> Result<Ending> {
     block_on_thread(move |stop| {
         let run = Run::open(place(&args.run, &args.stores.stores())?)?;
         let mut output = Output::open(args.output.as_deref())?;
-        let bridge = Bridge::new(1)?;
-        let mut found = false;
-        for commit in &run.commits {
-            check_stop(stop)?;
-            let behind = run.find_behind(commit, &args.id)?;
-            if behind.is_empty() {
-                continue;
-            }
-            let records = records(&run, commit, &args.id, behind.len(), &bridge)?;
-            let shown = if args.markdown { Vec::new() } else { run.find_compressed(commit, &args.id)? };
-            for (at, ((row, behind), record)) in behind.iter().zip(&records).enumerate() {
-                check_stop(stop)?;
-                found = true;
-                let original = decode(record, &args.id)?;
-                if args.markdown {
-                    markdown(&original.conversation, commit, *row, behind, &mut output)?;
-                } else {
-                    let record = shown.get(at).map(String::as_str).unwrap_or_default();
-                    let shown = decode(record, &args.id)?;
-                    output.write(side_by_side(&original.conversation, &shown.conversation, behind).as_bytes())?;
-                }
-            }
-        }
-        if !found {
+        let found = if args.markdown {
+            archives(&run, &args, &mut output, stop)
+        } else {
+            beside(&run, &args, &mut output, stop)
+        };
+        if !found? {
             return Err(Error::new(ErrorKind::Input, &args.id, "the run has no conversation with this id"));
         }
         output.finish()?;
@@ -51,33 +38,48 @@ pub(crate) fn run(args: ShowArgs) -> Result<Ending> {
     })
 }
 
-/// The originals of the `n` conversations with this id, in the order of the source.
-fn records(run: &Run, commit: &Commit, id: &str, n: usize, bridge: &Bridge) -> Result<Vec<String>> {
-    if commit.table.is_some() {
-        return run.find_cells(commit, id);
+/// Writes the conversations before and after.
+fn beside(run: &Run, args: &ShowArgs, output: &mut Output, stop: &AtomicBool) -> Result<bool> {
+    let found = pairs(run, &args.id, None, &|| check_stop(stop))?;
+    let layout = layout(args);
+    for pair in &found {
+        let text = if args.json {
+            let json = serde_json::to_string(pair).map_err(|error| {
+                Error::new(ErrorKind::Internal, &args.id, "no JSON can be made of it").because(error)
+            })?;
+            plain::json(&json).into_owned() + "\n"
+        } else {
+            side_by_side(pair, layout)
+        };
+        output.write(text.as_bytes())?;
     }
-    let mut bytes = Vec::new();
-    if let Some(mut restorer) = run.find(commit, id, bridge)? {
-        while let Some(slice) = restorer.next_slice()? {
-            bytes.extend(slice.bytes);
-        }
-    }
-    let text = String::from_utf8_lossy(&bytes);
-    // A session of an event log is many lines; where one id stands for several records, each is a line.
-    let records: Vec<String> = match n {
-        1 => vec![text.trim_end_matches(['\n', '\r']).to_owned()],
-        _ => text.lines().map(str::to_owned).collect(),
-    };
-    Ok(records)
+    Ok(!found.is_empty())
 }
 
-fn decode<'r>(record: &'r str, id: &str) -> Result<Decoded<'r>> {
-    let unknown = |detail: &str| {
-        let message = format!("the record holds no conversation that can be shown: {detail}");
-        Error::new(ErrorKind::Input, id, message).hinting("`condenser get` prints the record as it is")
-    };
-    let shape = shape::detect(record).ok_or_else(|| unknown("its shape is unknown"))?;
-    shape::decode(record, shape, id).map_err(|reject| unknown(&reject.detail))
+/// As wide as the terminal, in colours when it has them and nobody objects.
+fn layout(args: &ShowArgs) -> Layout {
+    let is_terminal = args.output.as_deref().is_none_or(|output| output == "-") && std::io::stdout().is_terminal();
+    let seen = || is_terminal.then(|| console::Term::stdout().size_checked()).flatten();
+    let width = args.width.or_else(|| seen().map(|(_, columns)| usize::from(columns))).unwrap_or(DEFAULT_WIDTH);
+    let objects = environment("NO_COLOR").is_some_and(|value| !value.is_empty());
+    Layout { width, full: args.full, colours: is_terminal && !objects && console::colors_enabled() }
+}
+
+/// Writes the originals that are not shown any more.
+fn archives(run: &Run, args: &ShowArgs, output: &mut Output, stop: &AtomicBool) -> Result<bool> {
+    let bridge = Bridge::new(1)?;
+    let mut found = false;
+    for commit in &run.commits {
+        check_stop(stop)?;
+        for sides in run.find_sides(commit, &args.id, &bridge)? {
+            check_stop(stop)?;
+            found = true;
+            let shape = commit.table.as_ref().and_then(|table| table.shape).or(run.manifest.options.shape);
+            let original = decode(&sides.original, shape, &args.id)?;
+            markdown(&original.conversation, commit, sides.source_row, &sides.behind, output)?;
+        }
+    }
+    Ok(found)
 }
 
 /// The messages that are not shown any more, turn by turn.
@@ -107,48 +109,7 @@ fn markdown(
     Ok(())
 }
 
-/// Every message as the run shows it, and below it the originals that it stands for.
-fn side_by_side(original: &Conversation<'_>, shown: &Conversation<'_>, behind: &Behind) -> String {
-    let (before, after) = (original.messages.len(), shown.messages.len());
-    let mut out = format!("{}: {before} messages, shown as {after}\n\n", escaped(&original.id));
-    for (position, message) in shown.messages.iter().enumerate() {
-        let sources: Vec<u64> =
-            behind.messages.iter().filter(|(_, at)| *at == position as u64).map(|(index, _)| *index).collect();
-        let stands = match sources.len() {
-            0 => "as it was".to_owned(),
-            1 => "stands for 1 message".to_owned(),
-            n => format!("stands for {n} messages"),
-        };
-        writeln!(out, "=== {position} {}, {stands} ===", escaped(message.role.as_str()))
-            .expect("a String takes everything");
-        push_texts(message, &mut out);
-        for (at, source) in sources.iter().filter_map(|&index| message_at(original, index)) {
-            writeln!(out, "--- before: {at} {} ---", escaped(source.role.as_str())).expect("a String takes everything");
-            push_texts(source, &mut out);
-        }
-    }
-    out
-}
-
 fn message_at<'c, 'r>(conversation: &'c Conversation<'r>, index: u64) -> Option<(usize, &'c Message<'r>)> {
     let at = usize::try_from(index).ok()?;
     Some((at, conversation.messages.get(at)?))
-}
-
-fn push_texts(message: &Message<'_>, out: &mut String) {
-    for text in message.texts().filter(|text| !text.is_empty()) {
-        out.push_str(&escaped(text));
-        out.push('\n');
-    }
-    for call in &message.tool_calls {
-        let name = call.name.as_deref().unwrap_or("tool");
-        writeln!(out, "(calls {} {})", escaped(name), escaped(&call.arguments)).expect("a String takes everything");
-    }
-    out.push('\n');
-}
-
-/// Control characters could drive the terminal.
-fn escaped(text: &str) -> String {
-    let is_plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
-    text.chars().map(|c| if is_plain(c) { c.to_string() } else { c.escape_debug().to_string() }).collect()
 }

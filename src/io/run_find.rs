@@ -126,18 +126,7 @@ impl Run {
     }
 
     fn find_compressed_unguarded(&self, commit: &Commit, id: &str) -> Result<Vec<String>> {
-        let wanted = wanted(id);
-        let mut table = if commit.table.is_some() {
-            match self.foreign_rows(commit, &wanted)? {
-                Some(table) => table,
-                None => return Ok(Vec::new()),
-            }
-        } else if commit.format == ConversationFormat::Jsonl {
-            let rows = self.rows_of(commit, Table::Metrics, &wanted)?;
-            self.records_at(commit, &rows)?
-        } else {
-            self.table(commit, Table::Conversations, &wanted)?
-        };
+        let Some(mut table) = self.compressed_rows(commit, &wanted(id))? else { return Ok(Vec::new()) };
         let mut lines = Vec::new();
         while let Some(rows) = table.next_rows()? {
             match rows.column_by_name("record").filter(|_| commit.table.is_none()) {
@@ -146,6 +135,19 @@ impl Run {
             }
         }
         Ok(lines)
+    }
+
+    /// The wanted rows of the conversations, whatever they are; `None` when a part whose input was a table has none.
+    pub(super) fn compressed_rows(&self, commit: &Commit, wanted: &Wanted) -> Result<Option<Box<dyn TableReader>>> {
+        if commit.table.is_some() {
+            return self.foreign_rows(commit, wanted);
+        }
+        Ok(Some(if commit.format == ConversationFormat::Jsonl {
+            let rows = self.rows_of(commit, Table::Metrics, wanted)?;
+            self.records_at(commit, &rows)?
+        } else {
+            self.table(commit, Table::Conversations, wanted)?
+        }))
     }
 
     /// The wanted rows of a table of our own.
@@ -193,14 +195,14 @@ impl Run {
 }
 
 /// The rows of the wanted conversation.
-fn wanted_rows(commit: &Commit, rows: &RecordBatch, wanted: &Wanted) -> Result<Vec<usize>> {
+pub(super) fn wanted_rows(commit: &Commit, rows: &RecordBatch, wanted: &Wanted) -> Result<Vec<usize>> {
     let ids = rows.column_by_name("conversation_id").and_then(|column| column.as_string_opt::<i64>());
     let missing = || Error::new(ErrorKind::Verification, place_of(commit), "the table has no conversation ids");
     let is_wanted = |id: Option<&str>| matches!(wanted, Wanted::Text(_, wanted) if id == Some(wanted));
     Ok(ids.ok_or_else(missing)?.iter().enumerate().filter(|(_, id)| is_wanted(*id)).map(|(row, _)| row).collect())
 }
 
-fn wanted(id: &str) -> Wanted {
+pub(super) fn wanted(id: &str) -> Wanted {
     Wanted::Text("conversation_id", label(id).into_owned())
 }
 
@@ -223,7 +225,7 @@ fn frames_of(pieces: &[Piece], rows: &[(u64, u64)]) -> (Vec<Range<u64>>, Found) 
     (ranges, found)
 }
 
-fn json_lines(commit: &Commit, rows: &RecordBatch) -> Result<Vec<String>> {
+pub(super) fn json_lines(commit: &Commit, rows: &RecordBatch) -> Result<Vec<String>> {
     let failed = |error| {
         let message = "the row has a column that cannot be shown as JSON";
         Error::new(ErrorKind::Input, place_of(commit), message).because(error)
@@ -234,7 +236,7 @@ fn json_lines(commit: &Commit, rows: &RecordBatch) -> Result<Vec<String>> {
     Ok(String::from_utf8_lossy(&writer.into_inner()).lines().map(str::to_owned).collect())
 }
 
-fn guarded<T>(commit: &Commit, work: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(super) fn guarded<T>(commit: &Commit, work: impl FnOnce() -> Result<T>) -> Result<T> {
     guard(work).unwrap_or_else(|message| {
         let message = format!("the tables cannot be read: {message}");
         Err(Error::new(ErrorKind::Verification, place_of(commit), message))

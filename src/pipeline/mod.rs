@@ -48,7 +48,7 @@ pub use record::{RejectRow, label, raw_of_reject};
 pub use restore::{PartReaders, Restored, Restorer};
 pub use rows::{
     CellKind, Container, LostRows, RestoredRows, RowDigest, RowMark, RowReaders, RowRestorer, TableInput, TableOptions,
-    cell_texts, conform_rows, marks, row_of_reject, value_bytes, verify_rows, view_schema,
+    cell_texts, conform_rows, marks, row_of_reject, row_records, value_bytes, verify_rows, view_schema,
 };
 pub use sealed::{open_sealed, seal};
 pub use tables::{

@@ -5,9 +5,13 @@
 mod calibration;
 mod compile;
 mod document;
+pub mod explained;
 pub mod markdown;
 pub mod pair;
+pub mod plain;
 mod quantiles;
+mod schemas;
+mod side_by_side;
 mod summary;
 mod table;
 
@@ -17,5 +21,7 @@ pub use document::{
     REPORT_VERSION, RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, SourceFacts, TotalFacts,
 };
 pub use quantiles::{Quantiles, RELATIVE_ERROR, SHARE_STEP};
+pub use schemas::{SCHEMA_NAMES, schema};
+pub use side_by_side::{Layout, MIN_BESIDE, side_by_side};
 pub use summary::{Figures, Report, Spread};
 pub use table::render;

@@ -3,11 +3,13 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
-use crate::model::{Conversation, Message};
+use crate::model::{Conversation, Decision, Message};
 
 /// A conversation before and after.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "pair")]
 pub struct Pair {
     /// Its id.
     pub id: String,
@@ -17,8 +19,24 @@ pub struct Pair {
     pub source_row: u64,
     /// Number of messages before.
     pub n_before: usize,
+    /// Its row of the metrics table by names of columns; what was not measured is left out.
+    pub metrics: Map<String, Value>,
+    /// Where the verdicts come from.
+    pub verdicts_from: VerdictsFrom,
     /// The messages after, in order, each with what it stands for.
     pub steps: Vec<Step>,
+}
+
+/// Where the verdicts about a conversation come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum VerdictsFrom {
+    /// The run has them in its decisions table.
+    Run,
+    /// The engine decided anew, and came to the same output.
+    Engine,
+    /// Nobody knows them any more: only what stands for what is known.
+    Nowhere,
 }
 
 /// A message of the output and the originals behind it.
@@ -33,7 +51,7 @@ pub struct Step {
 }
 
 /// What a message says: its texts, then its tool calls as `(calls NAME ARGUMENTS)`, one below the other.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Spoken {
     /// The role.
     pub role: String,
@@ -69,6 +87,39 @@ pub struct Verdict {
     pub chars_out: u64,
 }
 
+/// What a pair is made of.
+#[derive(Debug, Clone)]
+pub struct Sides<'a, 'r> {
+    /// The input.
+    pub source: &'a str,
+    /// The row of the conversation there.
+    pub source_row: u64,
+    /// The conversation as it was.
+    pub original: &'a Conversation<'r>,
+    /// What the output says, message by message; that of messages that stayed is not looked at.
+    pub shown: Vec<Spoken>,
+    /// The messages that something else stands for: index before, position after. All others stayed, in their order.
+    pub behind: &'a [(u64, u64)],
+    /// What was decided, by index; may be fewer.
+    pub verdicts: Vec<Option<Verdict>>,
+    /// Where that comes from.
+    pub verdicts_from: VerdictsFrom,
+    /// The row of the metrics table.
+    pub metrics: Map<String, Value>,
+}
+
+impl From<&Decision> for Verdict {
+    fn from(decision: &Decision) -> Self {
+        Self {
+            action: decision.action.as_str().to_owned(),
+            reason: decision.reason.as_str().to_owned(),
+            details: decision.details.iter().map(|reason| reason.as_str().to_owned()).collect(),
+            chars_in: decision.chars_in as u64,
+            chars_out: decision.chars_out as u64,
+        }
+    }
+}
+
 impl Spoken {
     /// What `message` says.
     #[must_use]
@@ -91,28 +142,23 @@ impl Spoken {
 }
 
 impl Pair {
-    /// Puts the two sides together. `behind` has the replaced messages as index before and position after; all others
-    /// stayed, in their order. `verdicts` are by index, and may be fewer.
+    /// Puts the two sides together.
     #[must_use]
-    pub fn new(
-        place: (&str, u64),
-        original: &Conversation<'_>,
-        shown: &Conversation<'_>,
-        behind: &[(u64, u64)],
-        mut verdicts: Vec<Option<Verdict>>,
-    ) -> Self {
+    pub fn new(sides: Sides<'_, '_>) -> Self {
+        let Sides { source, source_row, original, shown, behind, mut verdicts, verdicts_from, metrics } = sides;
         let n_before = original.messages.len();
         verdicts.resize(n_before, None);
-        let mut replaced = vec![None; n_before];
-        let mut sources: Vec<Vec<usize>> = vec![Vec::new(); shown.messages.len()];
+        let mut replaced = vec![false; n_before];
+        let mut sources: Vec<Vec<usize>> = vec![Vec::new(); shown.len()];
         for &(index, position) in behind {
             let (Ok(index), Ok(position)) = (usize::try_from(index), usize::try_from(position)) else { continue };
-            if let (Some(slot), Some(sources)) = (replaced.get_mut(index), sources.get_mut(position)) {
-                *slot = Some(position);
+            if let (Some(slot), Some(sources)) = (replaced.get_mut(index), sources.get_mut(position))
+                && !std::mem::replace(slot, true)
+            {
                 sources.push(index);
             }
         }
-        let mut stayed = (0..n_before).filter(|&index| replaced[index].is_none());
+        let mut stayed = (0..n_before).filter(|&index| !replaced[index]);
         let mut before = |index: usize| {
             let message = &original.messages[index];
             Before {
@@ -122,14 +168,32 @@ impl Pair {
                 verdict: verdicts[index].take(),
             }
         };
-        let steps = shown.messages.iter().zip(&sources).map(|(message, sources)| {
+        let mut steps = Vec::with_capacity(shown.len());
+        for (after, mut sources) in shown.into_iter().zip(sources) {
             let is_unchanged = sources.is_empty();
-            let indices = if is_unchanged { stayed.next().into_iter().collect() } else { sources.clone() };
-            let before = indices.into_iter().map(&mut before).collect();
-            Step { after: Spoken::of(message), before, is_unchanged }
-        });
-        let steps = steps.collect();
-        let (source, source_row) = (place.0.to_owned(), place.1);
-        Self { id: original.id.to_string(), source, source_row, n_before, steps }
+            sources.sort_unstable();
+            let before: Vec<Before> = if is_unchanged {
+                stayed.next().map(&mut before).into_iter().collect()
+            } else {
+                sources.into_iter().map(&mut before).collect()
+            };
+            let after = match before.first() {
+                // What stayed says what it said, however the run writes it down.
+                Some(before) if is_unchanged => before.spoken.clone(),
+                // What stands for others is a copy of the first of them with another text.
+                Some(before) => Spoken { role: before.spoken.role.clone(), text: after.text },
+                None => after,
+            };
+            steps.push(Step { after, before, is_unchanged });
+        }
+        Self {
+            id: original.id.to_string(),
+            source: source.to_owned(),
+            source_row,
+            n_before,
+            metrics,
+            verdicts_from,
+            steps,
+        }
     }
 }

@@ -59,6 +59,8 @@ pub struct Restorer {
     place: String,
     /// Only some conversations are given: rows may be missing and rejects are left out.
     sparse: bool,
+    /// A slice is one record.
+    singly: bool,
     current: Option<(RecordBatch, usize)>,
     next_row: u64,
     ended: bool,
@@ -93,6 +95,7 @@ impl Restorer {
             bridge,
             place: place.into(),
             sparse: false,
+            singly: false,
             current: None,
             next_row: 0,
             ended: false,
@@ -104,6 +107,13 @@ impl Restorer {
     #[must_use]
     pub fn sparse(mut self) -> Self {
         self.sparse = true;
+        self
+    }
+
+    /// Gives each record as a slice of its own.
+    #[must_use]
+    pub fn one_by_one(mut self) -> Self {
+        self.singly = true;
         self
     }
 
@@ -201,7 +211,8 @@ impl Restorer {
                 _ => self.next_row,
             };
             n_bytes += view.bytes(index);
-            if row >= stop || (n_bytes > SLICE_BYTES && !rows.is_empty()) {
+            let is_full = !rows.is_empty() && (self.singly || n_bytes > SLICE_BYTES);
+            if row >= stop || is_full {
                 break;
             }
             if let Some(found) = stored.map(|stored| stored.value(index)).filter(|&found| found != row) {

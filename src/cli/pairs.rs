@@ -1,0 +1,175 @@
+//! Conversations of a run before and after: read from its tables, decoded, with what was decided about each message.
+//! Refuses to know how they are shown.
+
+use condenser::engine::{Engine, Scratch};
+use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::{Run, Shown, ShownMessage, Sides};
+use condenser::model::{Condensed, Conversation, EntropySource, NewBody, Output, ShapeName, Tokenizer};
+use condenser::pipeline::Commit;
+use condenser::pipeline::bridge::Bridge;
+use condenser::report::pair::{self, Pair, Spoken, Verdict, VerdictsFrom};
+use condenser::shape::{self, Decoded};
+use serde_json::Value;
+
+/// The conversations of `run` with this id, before and after, in the order of the run; with `at`, only the one that came
+/// from this row of this source. None is no error. `check` is asked between two of them and ends the search with its error.
+pub(super) fn pairs(run: &Run, id: &str, at: Option<(&str, u64)>, check: &dyn Fn() -> Result<()>) -> Result<Vec<Pair>> {
+    let bridge = Bridge::new(1)?;
+    let engine = same_engine(run)?;
+    let mut scratch = Scratch::default();
+    let mut pairs = Vec::new();
+    for commit in run.commits.iter().filter(|commit| at.is_none_or(|(source, _)| commit.source == source)) {
+        check()?;
+        for sides in run.find_sides(commit, id, &bridge)? {
+            check()?;
+            if at.is_none_or(|(_, row)| row == sides.source_row) {
+                pairs.push(pair_of(run, commit, id, sides, engine.as_ref(), &mut scratch)?);
+            }
+        }
+    }
+    Ok(pairs)
+}
+
+/// The engine that made the run, when it can be had: of this version, and asking nobody but itself.
+fn same_engine(run: &Run) -> Result<Option<Engine>> {
+    let options = &run.manifest.options;
+    let is_alone = options.llm.is_none()
+        && options.engine.entropy_scorer != EntropySource::Corpus
+        && !matches!(options.engine.tokenizer, Tokenizer::File(_));
+    if run.manifest.engine_version != env!("CARGO_PKG_VERSION") || !is_alone {
+        return Ok(None);
+    }
+    Engine::new(options.engine.clone()).map(|engine| Some(engine.explaining(true)))
+}
+
+fn pair_of(
+    run: &Run,
+    commit: &Commit,
+    id: &str,
+    sides: Sides,
+    engine: Option<&Engine>,
+    scratch: &mut Scratch,
+) -> Result<Pair> {
+    let shape = commit.table.as_ref().and_then(|table| table.shape).or(run.manifest.options.shape);
+    let original = decode(&sides.original, shape, id)?;
+    let conversation = &original.conversation;
+    let shown = spoken(&sides.shown, original.shape, id)?;
+    let n_messages = conversation.messages.len();
+    let mut verdicts: Vec<Option<Verdict>> = vec![None; n_messages];
+    let mut verdicts_from = VerdictsFrom::Nowhere;
+    for decision in &sides.decisions {
+        let place = usize::try_from(decision.index).ok().and_then(|index| verdicts.get_mut(index));
+        if let Some(slot) = place {
+            verdicts_from = VerdictsFrom::Run;
+            *slot = Some(Verdict {
+                action: decision.action.clone(),
+                reason: decision.reason.clone(),
+                details: decision.details.clone(),
+                chars_in: decision.chars_in,
+                chars_out: decision.chars_out,
+            });
+        }
+    }
+    if verdicts_from == VerdictsFrom::Nowhere
+        && let Some(engine) = engine
+    {
+        let condensed = engine.condense(conversation, scratch);
+        if is_what_is_shown(&condensed, &shown, &sides.behind.messages) {
+            verdicts_from = VerdictsFrom::Engine;
+            for decision in &condensed.decisions {
+                if let Some(slot) = verdicts.get_mut(decision.index) {
+                    *slot = Some(Verdict::from(decision));
+                }
+            }
+        }
+    }
+    Ok(Pair::new(pair::Sides {
+        source: &commit.source,
+        source_row: sides.source_row,
+        original: &named(conversation, id),
+        shown,
+        behind: &sides.behind.messages,
+        verdicts,
+        verdicts_from,
+        metrics: sides.metrics,
+    }))
+}
+
+/// The conversation under the name that the run gives it: the messages of a table do not say theirs.
+fn named<'r>(conversation: &Conversation<'r>, id: &str) -> Conversation<'r> {
+    Conversation { id: id.to_owned().into(), messages: conversation.messages.clone() }
+}
+
+/// A record, or the messages of a row.
+pub(super) fn decode<'r>(record: &'r str, shape: Option<ShapeName>, id: &str) -> Result<Decoded<'r>> {
+    let unknown = |detail: &str| {
+        let message = format!("the record holds no conversation that can be shown: {detail}");
+        Error::new(ErrorKind::Input, id, message).hinting("`condenser get` prints the record as it is")
+    };
+    let decoded = shape.and_then(|shape| shape::decode(record, shape, id).ok());
+    if let Some(decoded) = decoded {
+        return Ok(decoded);
+    }
+    let shape = shape::detect(record).ok_or_else(|| unknown("its shape is unknown"))?;
+    shape::decode(record, shape, id).map_err(|reject| unknown(&reject.detail))
+}
+
+/// What the messages of the output say.
+fn spoken(shown: &Shown, shape: ShapeName, id: &str) -> Result<Vec<Spoken>> {
+    match shown {
+        Shown::Record(record) => {
+            let decoded = decode(record, Some(shape), id)?;
+            Ok(decoded.conversation.messages.iter().map(Spoken::of).collect())
+        }
+        Shown::Columns(messages) => Ok(messages.iter().map(of_columns).collect()),
+    }
+}
+
+/// Columns hold a content list as JSON text.
+fn of_columns(message: &ShownMessage) -> Spoken {
+    let list = message.content.starts_with('[').then(|| serde_json::from_str::<Value>(&message.content).ok()).flatten();
+    let text = match list {
+        Some(Value::Array(parts)) if parts.iter().all(|part| part.is_object() || part.is_string()) => {
+            let mut texts = Vec::new();
+            parts.iter().for_each(|part| push_texts(part, &mut texts));
+            texts.join("\n")
+        }
+        _ => message.content.clone(),
+    };
+    Spoken { role: message.role.clone(), text }
+}
+
+/// The texts of a part of a content list, those of a tool result in it included.
+fn push_texts<'v>(part: &'v Value, texts: &mut Vec<&'v str>) {
+    match part {
+        Value::String(text) => texts.push(text),
+        Value::Array(parts) => parts.iter().for_each(|part| push_texts(part, texts)),
+        Value::Object(part) => {
+            for key in ["text", "content", "output"] {
+                part.get(key).into_iter().for_each(|inner| push_texts(inner, texts));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// True when the engine comes to the same messages with the same originals behind them.
+fn is_what_is_shown(condensed: &Condensed, shown: &[Spoken], behind: &[(u64, u64)]) -> bool {
+    if condensed.messages.len() != shown.len() {
+        return false;
+    }
+    let mut found = Vec::with_capacity(behind.len());
+    for (position, (output, shown)) in condensed.messages.iter().zip(shown).enumerate() {
+        let Output::Replaced(replacement) = output else { continue };
+        let says = match &replacement.body {
+            NewBody::Text(text) => shown.text.contains(text.as_str()),
+            NewBody::Parts(parts) => parts.iter().all(|(_, text)| shown.text.contains(text.as_str())),
+        };
+        if !says {
+            return false;
+        }
+        found.extend(replacement.sources.iter().map(|&index| (index as u64, position as u64)));
+    }
+    found.sort_unstable();
+    found == behind
+}

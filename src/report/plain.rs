@@ -1,0 +1,258 @@
+//! Text of a transcript made harmless for a terminal: what could drive it, hide text or turn its order around is written
+//! out as an escape. Measures, cuts and wraps by columns. Knows characters, no terminal and no report.
+
+use std::borrow::Cow;
+
+use unicode_width::UnicodeWidthChar as _;
+
+/// Columns from one tab stop to the next.
+const TAB_COLUMNS: usize = 4;
+
+/// What stands for the rest of a text that was cut.
+const ELLIPSIS: char = '…';
+
+/// `text` for one line: also line feeds and tabs are written out.
+#[must_use]
+pub fn line(text: &str) -> Cow<'_, str> {
+    made_plain(text, false)
+}
+
+/// `text` for several lines: line feeds and tabs stay.
+#[must_use]
+pub fn lines(text: &str) -> Cow<'_, str> {
+    made_plain(text, true)
+}
+
+/// JSON with every such character inside its strings as `\uXXXX`: the same value, harmless to look at.
+#[must_use]
+pub fn json(json: &str) -> Cow<'_, str> {
+    let is_safe = |(at, c): (usize, char)| c == '\n' || !is_hostile(json, at, c);
+    if json.is_ascii() && !json.contains('\u{7f}') || json.char_indices().all(is_safe) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for (at, c) in json.char_indices() {
+        if is_safe((at, c)) {
+            out.push(c);
+        } else {
+            let mut units = [0; 2];
+            c.encode_utf16(&mut units).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")));
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// The columns that `text`, which is plain already, takes on one line.
+#[must_use]
+pub fn width(text: &str) -> usize {
+    text.chars().map(columns).sum()
+}
+
+/// The beginning of `text` as a plain line of at most `max` columns; `…` stands for what was cut.
+#[must_use]
+pub fn cut(text: &str, max: usize) -> String {
+    // A character that takes no column is rare: what lies far behind the end needs no look.
+    let near: String = text.chars().take(max * 4 + 16).collect();
+    let plain = line(&near);
+    if near.len() == text.len() && width(&plain) <= max {
+        return plain.into_owned();
+    }
+    let mut out = prefix(&plain, max.saturating_sub(1));
+    if max > 0 {
+        out.push(ELLIPSIS);
+    }
+    out
+}
+
+/// `text` cut or filled with spaces to exactly `to` columns.
+#[must_use]
+pub fn fit(text: &str, to: usize) -> String {
+    let mut out = cut(text, to);
+    out.extend(std::iter::repeat_n(' ', to.saturating_sub(width(&out))));
+    out
+}
+
+/// `text` as plain lines of at most `to` columns each, at least one: broken at spaces where there are some, else
+/// anywhere. Tabs become spaces.
+#[must_use]
+pub fn wrap(text: &str, to: usize) -> Vec<String> {
+    let to = to.max(2);
+    let plain = lines(text);
+    let mut out = Vec::new();
+    for line in plain.split('\n') {
+        wrap_line(&without_tabs(line), to, &mut out);
+    }
+    out
+}
+
+fn wrap_line(line: &str, to: usize, out: &mut Vec<String>) {
+    let (mut current, mut n_columns) = (String::new(), 0);
+    // Where the last space of the current line ends, in bytes.
+    let mut last_space: Option<usize> = None;
+    for c in line.chars() {
+        let n = columns(c);
+        if n_columns + n > to {
+            if c == ' ' {
+                // A space at the end of a full line is not seen.
+                out.push(std::mem::take(&mut current));
+                (n_columns, last_space) = (0, None);
+                continue;
+            }
+            let rest = last_space.take().filter(|&at| !current.get(..at).unwrap_or_default().trim().is_empty());
+            let rest = rest.map(|at| current.split_off(at)).unwrap_or_default();
+            let kept = current.trim_end_matches(' ').len();
+            current.truncate(kept);
+            out.push(std::mem::replace(&mut current, rest));
+            n_columns = width(&current);
+        }
+        current.push(c);
+        n_columns += n;
+        if c == ' ' {
+            last_space = Some(current.len());
+        }
+    }
+    out.push(current);
+}
+
+fn without_tabs(line: &str) -> Cow<'_, str> {
+    if !line.contains('\t') {
+        return Cow::Borrowed(line);
+    }
+    let (mut out, mut n_columns) = (String::with_capacity(line.len() + 8), 0);
+    for c in line.chars() {
+        let n = if c == '\t' { TAB_COLUMNS - n_columns % TAB_COLUMNS } else { columns(c) };
+        if c == '\t' {
+            out.extend(std::iter::repeat_n(' ', n));
+        } else {
+            out.push(c);
+        }
+        n_columns += n;
+    }
+    Cow::Owned(out)
+}
+
+fn prefix(text: &str, max: usize) -> String {
+    let mut n_columns = 0;
+    text.chars()
+        .take_while(|&c| {
+            n_columns += columns(c);
+            n_columns <= max
+        })
+        .collect()
+}
+
+fn columns(c: char) -> usize {
+    c.width().unwrap_or(0)
+}
+
+fn made_plain(text: &str, breaks: bool) -> Cow<'_, str> {
+    let stays = |at: usize, c: char| (breaks && matches!(c, '\n' | '\t')) || !is_hostile(text, at, c);
+    let Some((first, _)) = text.char_indices().find(|&(at, c)| !stays(at, c)) else { return Cow::Borrowed(text) };
+    let mut out = String::with_capacity(text.len() + 16);
+    out.push_str(text.get(..first).unwrap_or_default());
+    for (at, c) in text.char_indices().skip_while(|(at, _)| *at < first) {
+        if stays(at, c) {
+            out.push(c);
+        } else if matches!(c, '\n' | '\t' | '\r' | '\0') {
+            out.extend(c.escape_debug());
+        } else {
+            out.extend(c.escape_unicode());
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// True for a character that could drive a terminal, break a line, hide text or turn its order around.
+fn is_hostile(text: &str, at: usize, c: char) -> bool {
+    match c {
+        ' '..='~' => false,
+        '\u{200c}' | '\u{200d}' => !joins(text, at, c),
+        _ => c.is_control() || is_invisible(c),
+    }
+}
+
+/// Characters without a sign of their own: order of writing (bidi), separators, fillers, tags and whatever else carries
+/// text that nobody sees.
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Joiners belong to emoji and to scripts whose letters join; beside ASCII or each other they only hide.
+fn joins(text: &str, at: usize, c: char) -> bool {
+    let before = text.get(..at).and_then(|text| text.chars().next_back());
+    let after = text.get(at + c.len_utf8()..).and_then(|text| text.chars().next());
+    let is_joined =
+        |c: char| !c.is_ascii() && !c.is_control() && !is_invisible(c) && !matches!(c, '\u{200c}' | '\u{200d}');
+    before.is_some_and(is_joined) && after.is_some_and(is_joined)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cut, fit, json, line, lines, width, wrap};
+
+    /// What a hostile transcript may hold.
+    const HOSTILE: &str = "a\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2J\u{7f}\r\0\u{202e}dlrow\u{2066}x\u{2069}\u{200b}\u{2028}\u{e0041}\u{feff}z";
+
+    #[test]
+    fn nothing_that_drives_a_terminal_or_hides_text_is_left() {
+        for made in [line(HOSTILE), lines(HOSTILE)] {
+            assert!(made.chars().all(|c| (' '..='~').contains(&c)), "{made:?}");
+            assert!(made.contains("\\u{1b}[31mred\\u{1b}]0;title\\u{7}\\u{9b}2J\\u{7f}\\r\\0\\u{202e}"), "{made}");
+        }
+        assert_eq!((line("a\nb\tc"), lines("a\nb\tc")), ("a\\nb\\tc".into(), "a\nb\tc".into()));
+    }
+
+    #[test]
+    fn what_people_write_stays() {
+        for text in
+            ["Grüße, 世界", "👩\u{200d}👩\u{200d}👧 ❤\u{fe0f}", "می\u{200c}خواهم", "क\u{094d}\u{200d}ष", "e\u{301}"]
+        {
+            assert_eq!(line(text), text);
+        }
+        assert_eq!(line("pass\u{200d}word"), "pass\\u{200d}word");
+        assert_eq!(line("\u{200d}x"), "\\u{200d}x");
+    }
+
+    #[test]
+    fn json_stays_the_same_value() {
+        let value = serde_json::json!({ "text": HOSTILE, "plain": "Grüße\n" });
+        for text in [value.to_string(), format!("{value:#}")] {
+            let made = json(&text);
+            assert!(made.chars().all(|c| c == '\n' || c == 'ü' || c == 'ß' || (' '..='~').contains(&c)), "{made:?}");
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&made).ok().as_ref(), Some(&value));
+        }
+    }
+
+    #[test]
+    fn columns_are_counted_as_they_are_seen() {
+        assert_eq!((width("abc"), width("世界"), width("e\u{301}")), (3, 4, 1));
+        assert_eq!(cut("abcdef", 6), "abcdef");
+        assert_eq!(cut("abcdefg", 6), "abcde…");
+        assert_eq!(cut("世界世界", 6), "世界…");
+        assert_eq!(cut("x", 0), "");
+        assert_eq!(fit("世", 4), "世  ");
+        assert_eq!(fit("abcdef", 4), "abc…");
+    }
+
+    #[test]
+    fn wrapped_lines_fit_and_lose_only_spaces() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("abcdefghij", 4), ["abcd", "efgh", "ij"]);
+        assert_eq!(wrap("a\n\n\tb", 20), ["a", "", "    b"]);
+        assert_eq!(wrap("", 5), [""]);
+        assert_eq!(wrap("    indented words", 10), ["    indent", "ed words"]);
+        for to in 2..30 {
+            let text =
+                "世界 is the world, \u{1b}[31m and http://example.org/a/very/long/path and e\u{301}\u{301}.\nNext";
+            let wrapped = wrap(text, to);
+            assert!(wrapped.iter().all(|line| width(line) <= to), "{to}: {wrapped:?}");
+            let joined: String = wrapped.concat().chars().filter(|c| *c != ' ').collect();
+            let whole: String = lines(text).chars().filter(|c| !matches!(c, ' ' | '\n')).collect();
+            assert_eq!(joined, whole, "{to}");
+        }
+    }
+}
