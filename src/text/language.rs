@@ -208,7 +208,6 @@ mod tests {
             ("Привет, где находится ближайшая аптека?", Some("ru")),
             ("Привіт, де знаходиться найближча аптека і її адреса?", Some("uk")),
             ("Když jsem přišel, už jsou pryč, a co je v pokoji, nevím.", Some("cs")),
-            ("to a by a to function x() { return a; } to a by", None),
             ("ok", None),
             ("xyzzy 12345 {}[] 0xff", None),
         ] {
