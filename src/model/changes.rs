@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::EngineOptions;
+use super::{AdapterName, EngineOptions};
 
 /// The keys that, written over `base`, give `options`; in the order of the options. A token budget that is taken away is
 /// 0.
@@ -18,13 +18,24 @@ pub fn changes(base: &EngineOptions, options: &EngineOptions) -> Map<String, Val
 
 const BUDGET: &str = "token_budget";
 
-/// The same in a line: `recency_window = 0, compression_depth = "moderate"`; `as given` when nothing differs.
+/// The same in a line: `recency_window=0, compression_depth=moderate, coreference`; a switch that is on is told by its
+/// name, and so is a list of all adapters. `as given` when nothing differs.
 #[must_use]
 pub fn label(changes: &Map<String, Value>) -> String {
     if changes.is_empty() {
         return "as given".to_owned();
     }
-    changes.iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
+    changes.iter().map(|(key, value)| told(key, value)).collect::<Vec<_>>().join(", ")
+}
+
+fn told(key: &str, value: &Value) -> String {
+    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    match value {
+        Value::Bool(true) => key.to_owned(),
+        Value::Array(items) if key == "adapters" && items.len() == AdapterName::ALL.len() => key.to_owned(),
+        Value::Array(items) => format!("{key}={}", items.iter().map(plain).collect::<Vec<_>>().join("+")),
+        value => format!("{key}={}", plain(value)),
+    }
 }
 
 fn keys(options: &EngineOptions) -> Map<String, Value> {
@@ -37,7 +48,7 @@ fn keys(options: &EngineOptions) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::{changes, label};
-    use crate::model::{EngineArgs, EngineOptions, Preset};
+    use crate::model::{AdapterName, EngineArgs, EngineOptions, Preset};
 
     #[test]
     fn changes_bring_the_other_options_back() {
@@ -49,6 +60,8 @@ mod tests {
         }
         assert_eq!(label(&changes(&base, &base)), "as given");
         let other = EngineOptions { recency_window: 0, ..base.clone() };
-        assert_eq!(label(&changes(&base, &other)), "recency_window = 0");
+        assert_eq!(label(&changes(&base, &other)), "recency_window=0");
+        let more = EngineOptions { dedup: false, coreference: true, adapters: AdapterName::ALL.to_vec(), ..other };
+        assert_eq!(label(&changes(&base, &more)), "recency_window=0, dedup=false, coreference, adapters");
     }
 }

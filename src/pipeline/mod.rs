@@ -18,6 +18,7 @@ mod record;
 mod restore;
 mod rows;
 mod sealed;
+pub mod sweep;
 mod tables;
 mod training;
 mod verify;

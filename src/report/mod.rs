@@ -6,6 +6,7 @@ pub mod markdown;
 pub mod pair;
 mod quantiles;
 mod summary;
+pub mod sweep;
 mod table;
 
 pub use quantiles::{Quantiles, RELATIVE_ERROR, SHARE_STEP};

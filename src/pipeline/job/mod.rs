@@ -17,6 +17,7 @@ use super::{ConversationFormat, MaxRejects, Policy};
 use crate::model::{EngineArgs, Floor, ShapeName, one_or_many_floors};
 
 pub use access::LlmKey;
+pub(crate) use llm::asks_a_model;
 pub use llm::{
     DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, LlmArgs, LlmMode, LlmOptions, LlmPrices,
     LlmProvider, LlmSettings, Parameters,

@@ -280,7 +280,12 @@ impl JobSettings {
         if let Some(policy) = &options.policy {
             let tries = policy.tries.iter().map(|options_of| Table::try_from(changes(&options.engine, options_of)));
             let tries = tries.map(|table| table.map(Value::Table)).collect::<std::result::Result<Vec<_>, _>>();
-            table.insert("tries".to_owned(), Value::Array(tries.map_err(|error| internal().because(error))?));
+            let mut tries = tries.map_err(|error| internal().because(error))?;
+            // Without any, the job would try those that it has by default.
+            if tries.is_empty() {
+                tries.push(Value::Table(Table::new()));
+            }
+            table.insert("tries".to_owned(), Value::Array(tries));
         }
         toml::to_string(&table).map_err(|error| internal().because(error))
     }
