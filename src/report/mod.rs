@@ -13,6 +13,7 @@ mod quantiles;
 mod schemas;
 mod side_by_side;
 mod summary;
+pub mod sweep;
 mod table;
 
 pub use calibration::{Calibration, DetectionRate};
