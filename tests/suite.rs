@@ -25,6 +25,7 @@ mod documents;
 mod engine;
 mod entropy;
 mod events;
+mod explain;
 mod flow;
 mod formats;
 mod get;
