@@ -18,6 +18,7 @@ mod restore;
 mod rows;
 mod sealed;
 mod tables;
+mod timings;
 mod training;
 mod verify;
 mod words;
@@ -52,6 +53,7 @@ pub use sealed::{open_sealed, seal};
 pub use tables::{
     Kind, Table, conversations_schema, decisions_schema, metrics_schema, records_schema, verbatim_schema,
 };
+pub use timings::{Timer, Timings};
 pub use training::{ChatGuard, is_eval, training_schema};
 pub use verify::{Difference, verify_end, verify_part};
 pub use words::{WORD_SAMPLE_BYTES, count_words, count_words_of};

@@ -2,6 +2,8 @@
 //! conversations as Markdown or before and after. Knows the columns of the metrics table and messages, no file and no
 //! terminal.
 
+mod calibration;
+mod damage;
 pub mod explained;
 pub mod markdown;
 pub mod pair;
@@ -12,6 +14,7 @@ mod side_by_side;
 mod summary;
 mod table;
 
+pub use calibration::{CALIBRATED, Calibration, Calibrator, Fall, Planted};
 pub use quantiles::{Quantiles, RELATIVE_ERROR, SHARE_STEP};
 pub use schemas::{SCHEMA_NAMES, schema};
 pub use side_by_side::{Layout, MIN_BESIDE, side_by_side};

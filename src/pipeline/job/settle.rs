@@ -48,6 +48,8 @@ pub struct JobSettings {
     pub quiet: bool,
     /// How progress is shown.
     pub progress: ProgressMode,
+    /// Whether the time of each step is taken.
+    pub timings: bool,
     /// Stands in the name of the night's run.
     pub run_name: Option<String>,
     /// Figures as JSON.
@@ -171,6 +173,7 @@ impl JobArgs {
             max_rejects: self.max_rejects,
             quiet: self.quiet.unwrap_or_default(),
             progress: self.progress.unwrap_or_default(),
+            timings: self.timings.unwrap_or_default(),
             run_name,
             json: self.report.json.unwrap_or_default(),
             store_timeout: self.store_timeout,
@@ -262,6 +265,7 @@ impl JobSettings {
             store_retries: self.store_retries,
             quiet: Some(self.quiet),
             progress: Some(self.progress),
+            timings: self.timings.then_some(true),
             dataset: options.dataset.map_or_else(DatasetArgs::default, DatasetArgs::from),
             compaction: super::CompactionArgs { run_name: self.run_name.clone() },
             report: super::ReportArgs { json: (self.kind == JobKind::Report).then_some(self.json) },
