@@ -12,6 +12,7 @@
 mod adapters;
 mod answers;
 mod budgets;
+mod calibrate;
 mod classify;
 mod cli;
 mod compaction;
@@ -65,5 +66,6 @@ mod store;
 mod support;
 mod text;
 mod tidy;
+mod timings;
 #[cfg(feature = "tokenizers")]
 mod tokens;

@@ -2,8 +2,10 @@
 //! become work of the floors below.
 
 mod args;
+mod calibrate;
 mod compaction;
 mod compress;
+mod conversations;
 #[cfg(debug_assertions)]
 mod drill;
 mod dry_run;
@@ -90,6 +92,7 @@ fn run(command: Command) -> Result<Ending> {
         Command::Get(args) => get::run(args),
         Command::Show(args) => show::run(args),
         Command::Verify(args) => verify::run(&args),
+        Command::Calibrate(args) => calibrate::run(*args),
         Command::Explain(args) => explain::run(*args),
         #[cfg(feature = "llm")]
         Command::Llm(args) => llm::run(args.command),
