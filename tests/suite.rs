@@ -12,6 +12,7 @@
 mod adapters;
 mod answers;
 mod budgets;
+mod calibrate;
 mod classify;
 mod cli;
 mod compaction;
@@ -25,6 +26,7 @@ mod documents;
 mod engine;
 mod entropy;
 mod events;
+mod explain;
 mod flow;
 mod formats;
 mod get;
@@ -64,5 +66,6 @@ mod store;
 mod support;
 mod text;
 mod tidy;
+mod timings;
 #[cfg(feature = "tokenizers")]
 mod tokens;

@@ -12,7 +12,7 @@ use condenser::model::{EngineOptions, EntropySource};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
     BatchOptions, BestAboveFloor, ChatGuard, Condense, Context, Corpus, JobSettings, Observer, Outcome, Plan,
-    ResourceLimits, Shard, TableOptions, Target, compress, count_words,
+    ResourceLimits, Shard, TableOptions, Target, Timer, compress, count_words,
 };
 use condenser::summary::CorpusScorer;
 use condenser::text::WordStatistics;
@@ -220,6 +220,7 @@ pub(super) fn context(
         max_rejects: settings.max_rejects,
         shard: None,
         observer,
+        timer: settings.timings.then(Timer::begin),
     })
 }
 

@@ -2,8 +2,10 @@
 //! become work of the floors below.
 
 mod args;
+mod calibrate;
 mod compaction;
 mod compress;
+mod conversations;
 #[cfg(debug_assertions)]
 mod drill;
 mod dry_run;
@@ -91,6 +93,7 @@ fn run(command: Command) -> Result<Ending> {
         Command::Get(args) => get::run(args),
         Command::Show(args) => show::run(args),
         Command::Verify(args) => verify::run(&args),
+        Command::Calibrate(args) => calibrate::run(*args),
         Command::Explain(args) => explain::run(*args),
         Command::Sweep(args) => sweep::run(*args),
         #[cfg(feature = "llm")]

@@ -43,14 +43,8 @@ fn beside(run: &Run, args: &ShowArgs, output: &mut Output, stop: &AtomicBool) ->
     let found = pairs(run, &args.id, None, &|| check_stop(stop))?;
     let layout = layout(args);
     for pair in &found {
-        let text = if args.json {
-            let json = serde_json::to_string(pair).map_err(|error| {
-                Error::new(ErrorKind::Internal, &args.id, "no JSON can be made of it").because(error)
-            })?;
-            plain::json(&json).into_owned() + "\n"
-        } else {
-            side_by_side(pair, layout)
-        };
+        let text =
+            if args.json { plain::json(&pair.to_json()).into_owned() + "\n" } else { side_by_side(pair, layout) };
         output.write(text.as_bytes())?;
     }
     Ok(!found.is_empty())

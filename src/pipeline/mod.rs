@@ -57,7 +57,7 @@ pub use sealed::{open_sealed, seal};
 pub use tables::{
     Kind, Table, conversations_schema, decisions_schema, metrics_schema, records_schema, verbatim_schema,
 };
-pub use timings::Timings;
+pub use timings::{Timer, Timings};
 pub use training::{ChatGuard, is_eval, training_schema};
 pub use verify::{Difference, verify_end, verify_part};
 pub use words::{WORD_SAMPLE_BYTES, count_words, count_words_of};

@@ -4,6 +4,7 @@
 
 mod calibration;
 mod compile;
+mod damage;
 mod document;
 pub mod explained;
 pub mod markdown;
@@ -16,7 +17,7 @@ mod summary;
 pub mod sweep;
 mod table;
 
-pub use calibration::{Calibration, DetectionRate};
+pub use calibration::{CALIBRATED, Calibration, Calibrator, Fall, Planted};
 pub use document::{
     Bar, BreakdownFacts, BreakdownRow, CellFacts, ConversationFacts, DensityFacts, Distribution, FIGURES, Money,
     REPORT_VERSION, RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, SourceFacts, TotalFacts,

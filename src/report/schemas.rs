@@ -2,17 +2,19 @@
 
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 
+use super::calibration::Calibration;
 use super::explained::ExplainedConversation;
 use super::pair::Pair;
 
 /// Names that [`schema`] knows.
-pub const SCHEMA_NAMES: [&str; 2] = ["pair", "explanation"];
+pub const SCHEMA_NAMES: [&str; 3] = ["pair", "explanation", "calibration"];
 
 /// The schema with this name as indented JSON with a last line feed; `None` when there is none.
 #[must_use]
 pub fn schema(name: &str) -> Option<String> {
     match name {
         "pair" => document::<Pair>(),
+        "calibration" => document::<Calibration>(),
         "explanation" => document::<ExplainedConversation>(),
         _ => None,
     }

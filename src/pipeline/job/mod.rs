@@ -113,6 +113,9 @@ pub struct JobArgs {
     #[arg(skip)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tries: Vec<EngineArgs>,
+    /// Take the time that each step takes, and write it into `timings/` of the run.
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub timings: Option<bool>,
     /// What the engine does.
     #[command(flatten)]
     pub engine: EngineArgs,

@@ -49,6 +49,8 @@ pub struct JobSettings {
     pub quiet: bool,
     /// How progress is shown.
     pub progress: ProgressMode,
+    /// Whether the time of each step is taken.
+    pub timings: bool,
     /// Stands in the name of the night's run.
     pub run_name: Option<String>,
     /// Figures as JSON.
@@ -174,6 +176,7 @@ impl JobArgs {
             max_rejects: self.max_rejects,
             quiet: self.quiet.unwrap_or_default(),
             progress: self.progress.unwrap_or_default(),
+            timings: self.timings.unwrap_or_default(),
             run_name,
             json: self.report.json.unwrap_or_default(),
             store_timeout: self.store_timeout,
@@ -267,6 +270,7 @@ impl JobSettings {
             progress: Some(self.progress),
             policy: options.policy.as_ref().map(|policy| policy.choose),
             floor: options.policy.as_ref().map_or_else(Vec::new, |policy| policy.floor.clone()),
+            timings: self.timings.then_some(true),
             dataset: options.dataset.map_or_else(DatasetArgs::default, DatasetArgs::from),
             compaction: super::CompactionArgs { run_name: self.run_name.clone() },
             report: super::ReportArgs { json: (self.kind == JobKind::Report).then_some(self.json) },
