@@ -29,8 +29,8 @@ pub(crate) enum Command {
     Compress(Box<CompressArgs>),
     /// Run a job file.
     Run(RunArgs),
-    /// Print the figures of a finished run: per class of conversation and in total.
-    Report(ReportArgs),
+    /// Report of a finished run, or what changed from one run to another: ratio, quality, and what falls to whom.
+    Report(Box<ReportRunsArgs>),
     /// Delete originals of a compaction store that are older than some days and proven to be restorable.
     Expire(ExpireArgs),
     /// Read the rejects of a run again, after a fix, into a run of their own: INPUT is the run, with other options.
@@ -117,15 +117,27 @@ pub(crate) struct PlaceArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ReportArgs {
-    /// The run directory.
-    #[arg(value_name = "RUN")]
-    pub(crate) run: PathBuf,
+pub(crate) struct ReportRunsArgs {
+    /// Run directories, or stores of nightly compaction, which are all their runs together; also in s3://, gs:// or az://.
+    /// Of several, the last is compared with all before it.
+    #[arg(required = true, value_name = "RUN")]
+    pub(crate) runs: Vec<PathBuf>,
+    /// Report of all runs together instead of comparing the last with the others.
+    #[arg(long, conflicts_with = "against")]
+    pub(crate) together: bool,
+    #[command(flatten)]
+    pub(crate) report: condenser::pipeline::ReportArgs,
+    /// Everything: all breakdowns, classes and lists.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Read all figures from the tables, and none from the sketches in the commits.
+    #[arg(long)]
+    pub(crate) exact: bool,
+    /// Columns of the report [default: those of the terminal, else 80].
+    #[arg(long, value_name = "N")]
+    pub(crate) width: Option<usize>,
     #[command(flatten)]
     pub(crate) stores: StoreArgs,
-    /// Print the figures as JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
