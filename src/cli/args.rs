@@ -310,6 +310,9 @@ pub(crate) struct SweepArgs {
     /// Measure every set on the whole sample, instead of leaving out the worse half of them round by round.
     #[arg(long)]
     pub(crate) grid: bool,
+    /// Try no set with a smaller recency window: no figure sees what the last messages are worth.
+    #[arg(long)]
+    pub(crate) keep_window: bool,
     /// Print everything that was measured as JSON.
     #[arg(long)]
     pub(crate) json: bool,
