@@ -92,16 +92,13 @@ impl FromStr for Figure {
         if name == "quality" {
             return Ok(Self::QualityScore);
         }
-        let nearest = Self::ALL
-            .into_iter()
-            .max_by(|a, b| strsim::jaro_winkler(name, a.as_str()).total_cmp(&strsim::jaro_winkler(name, b.as_str())));
-        match Self::ALL.into_iter().find(|figure| figure.as_str() == name) {
-            Some(figure) => Ok(figure),
-            None => {
-                let nearest = nearest.map_or("quality", Self::as_str);
-                Err(format!("`{name}` is no figure of quality; did you mean `{nearest}`?"))
-            }
+        if let Some(figure) = Self::ALL.into_iter().find(|figure| figure.as_str() == name) {
+            return Ok(figure);
         }
+        let likeness = |figure: &Self| strsim::jaro_winkler(name, figure.as_str());
+        let nearest = Self::ALL.into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+        let nearest = nearest.map_or("quality", Self::as_str);
+        Err(format!("`{name}` is no figure of quality; did you mean `{nearest}`?"))
     }
 }
 

@@ -41,7 +41,8 @@ pub fn option_sets(base: &EngineOptions, keep_window: bool) -> Vec<OptionSet> {
     let mut found: Vec<EngineOptions> = vec![base.clone()];
     let mut add = |args: &EngineArgs| {
         let options = args.clone().over(base.clone());
-        if !found.contains(&options) && !(keep_window && options.recency_window < base.recency_window) {
+        let is_left_out = keep_window && options.recency_window < base.recency_window;
+        if !is_left_out && !found.contains(&options) {
             found.push(options);
         }
     };
