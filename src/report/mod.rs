@@ -5,6 +5,7 @@
 mod calibration;
 mod compile;
 mod document;
+pub mod html;
 pub mod markdown;
 pub mod numbers;
 pub mod pair;
