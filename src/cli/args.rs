@@ -118,6 +118,12 @@ pub(crate) struct ReportArgs {
     /// Print the figures as JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write the report as one page that fetches nothing; `-` for stdout.
+    #[arg(long, value_name = "FILE|-", conflicts_with = "json")]
+    pub(crate) html: Option<String>,
+    /// Leave the texts of conversations out of the page.
+    #[arg(long, requires = "html")]
+    pub(crate) no_texts: bool,
 }
 
 #[derive(Debug, Args)]
@@ -242,6 +248,9 @@ pub(crate) struct ShowArgs {
     /// As JSON, one line per conversation: what `condenser schema pair` says.
     #[arg(long, conflicts_with_all = ["full", "width"])]
     pub(crate) json: bool,
+    /// As one page that fetches nothing, with every message; `-` for stdout. A file that is there is replaced.
+    #[arg(long, value_name = "FILE|-", conflicts_with_all = ["json", "markdown", "full", "width", "output"])]
+    pub(crate) html: Option<String>,
     /// Every line of every message, instead of the first lines of long ones.
     #[arg(long)]
     pub(crate) full: bool,
