@@ -25,8 +25,8 @@ pub(crate) enum Command {
     Compress(Box<CompressArgs>),
     /// Run a job file.
     Run(RunArgs),
-    /// Print the figures of a finished run: per class of conversation and in total.
-    Report(ReportArgs),
+    /// Report of a finished run, or what changed from one run to another: ratio, quality, and what falls to whom.
+    Report(Box<ReportArgs>),
     /// Delete originals of a compaction store that are older than some days and proven to be restorable.
     Expire(ExpireArgs),
     /// Read the rejects of a run again, after a fix, into a run of their own: INPUT is the run, with other options.
@@ -110,20 +110,26 @@ pub(crate) struct PlaceArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// The run directory.
-    #[arg(value_name = "RUN")]
-    pub(crate) run: PathBuf,
+    /// Run directories, or stores of nightly compaction, which are all their runs together; also in s3://, gs:// or az://.
+    /// Of several, the last is compared with all before it.
+    #[arg(required = true, value_name = "RUN")]
+    pub(crate) runs: Vec<PathBuf>,
+    /// Report of all runs together instead of comparing the last with the others.
+    #[arg(long, conflicts_with = "against")]
+    pub(crate) together: bool,
+    #[command(flatten)]
+    pub(crate) report: condenser::pipeline::ReportArgs,
+    /// Everything: all breakdowns, classes and lists.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Read all figures from the tables, and none from the sketches in the commits.
+    #[arg(long)]
+    pub(crate) exact: bool,
+    /// Columns of the report [default: those of the terminal, else 80].
+    #[arg(long, value_name = "N")]
+    pub(crate) width: Option<usize>,
     #[command(flatten)]
     pub(crate) stores: StoreArgs,
-    /// Print the figures as JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Write the report as one page that fetches nothing; `-` for stdout.
-    #[arg(long, value_name = "FILE|-", conflicts_with = "json")]
-    pub(crate) html: Option<String>,
-    /// Leave the texts of conversations out of the page.
-    #[arg(long, requires = "html")]
-    pub(crate) no_texts: bool,
 }
 
 #[derive(Debug, Args)]
@@ -248,7 +254,7 @@ pub(crate) struct ShowArgs {
     /// As JSON, one line per conversation: what `condenser schema pair` says.
     #[arg(long, conflicts_with_all = ["full", "width"])]
     pub(crate) json: bool,
-    /// As one page that fetches nothing, with every message; `-` for stdout. A file that is there is replaced.
+    /// As one page that fetches nothing, with every message; a file that is there is replaced. `-` for stdout.
     #[arg(long, value_name = "FILE|-", conflicts_with_all = ["json", "markdown", "full", "width", "output"])]
     pub(crate) html: Option<String>,
     /// Every line of every message, instead of the first lines of long ones.
@@ -284,15 +290,24 @@ pub(crate) struct VerifyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// Files, folders or patterns with JSON lines, or `-` for stdin.
+    /// Files, folders or patterns with JSON lines, documents, Parquet or Arrow IPC, or `-` for stdin.
     #[arg(required = true, value_name = "INPUT")]
     pub(crate) inputs: Vec<String>,
     /// Only the conversation with this id.
     #[arg(long, value_name = "ID")]
     pub(crate) conversation: Option<String>,
+    /// Everything about each message: what the classifier and the scorers see in it, and what each stage would do.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// As JSON, one line per conversation: what `condenser schema explanation` says.
+    #[arg(long, conflicts_with = "all")]
+    pub(crate) json: bool,
     /// Shape of all records; found out per record when left out.
     #[arg(long, value_enum)]
     pub(crate) shape: Option<ShapeName>,
+    /// Of tables: the column with the conversations; found by name and type when left out.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) messages_column: Option<String>,
     #[command(flatten)]
     pub(crate) stores: StoreArgs,
     #[command(flatten)]

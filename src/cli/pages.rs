@@ -15,7 +15,7 @@ use super::{local, message};
 
 /// The texts of the conversations that `document` lists, from its `runs`. What cannot be read is told and left out: the
 /// figures hold without it.
-pub(super) fn texts(document: &ReportDocument, runs: &[&Run], check: &dyn Fn() -> Result<()>) -> Result<Texts> {
+pub(super) fn texts(document: &ReportDocument, runs: &[Run], check: &dyn Fn() -> Result<()>) -> Result<Texts> {
     let mut texts = Texts::default();
     for facts in document.largest_savings.iter().chain(&document.worst_losses) {
         check()?;

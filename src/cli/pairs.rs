@@ -39,7 +39,7 @@ fn same_engine(run: &Run) -> Result<Option<Engine>> {
     if run.manifest.engine_version != env!("CARGO_PKG_VERSION") || !is_alone {
         return Ok(None);
     }
-    Engine::new(options.engine.clone()).map(Some)
+    Engine::new(options.engine.clone()).map(|engine| Some(engine.explaining(true)))
 }
 
 fn pair_of(
@@ -50,7 +50,8 @@ fn pair_of(
     engine: Option<&Engine>,
     scratch: &mut Scratch,
 ) -> Result<Pair> {
-    let original = decode(&sides.original, run.manifest.options.shape, id)?;
+    let shape = commit.table.as_ref().and_then(|table| table.shape).or(run.manifest.options.shape);
+    let original = decode(&sides.original, shape, id)?;
     let conversation = &original.conversation;
     let shown = spoken(&sides.shown, original.shape, id)?;
     let n_messages = conversation.messages.len();

@@ -2,7 +2,8 @@
 
 use clap::CommandFactory;
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::{SCHEMA_NAMES, schema};
+use condenser::io;
+use condenser::report;
 
 use super::args::Cli;
 use super::{Ending, message};
@@ -10,15 +11,19 @@ use super::{Ending, message};
 /// Prints a schema, or the names of all.
 pub(crate) fn run(name: Option<&str>) -> Result<Ending> {
     let Some(name) = name else {
-        message::result(&(SCHEMA_NAMES.join("\n") + "\n"))?;
+        message::result(&(names().join("\n") + "\n"))?;
         return Ok(Ending::Clean);
     };
-    let Some(text) = schema(name) else {
-        let message = format!("there is no schema of this name; there are {}", SCHEMA_NAMES.join(", "));
+    let Some(text) = io::schema(name).or_else(|| report::schema(name)) else {
+        let message = format!("there is no schema of this name; there are {}", names().join(", "));
         return Err(Error::new(ErrorKind::Usage, name, message));
     };
     message::result(&text)?;
     Ok(Ending::Clean)
+}
+
+fn names() -> Vec<&'static str> {
+    io::SCHEMA_NAMES.into_iter().chain(report::SCHEMA_NAMES).collect()
 }
 
 /// Prints a completion script.

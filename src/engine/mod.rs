@@ -8,6 +8,7 @@ mod checks;
 mod compaction;
 mod context;
 mod count;
+mod explain;
 mod fill;
 mod guard;
 mod ids;
@@ -30,6 +31,7 @@ use crate::text::tokens::{self, TokenCounter};
 use advice::{Advice, Plugins};
 use assemble::assemble;
 use count::Count;
+pub use explain::{Explained, Explanation, StageSays, TextFigures, Tier, What};
 use fill::{Filler, task_of};
 use ids::Names;
 

@@ -122,8 +122,7 @@ impl BlockingFile {
         let write = |error| failed(place.clone(), "cannot be written", error);
         let temp = self.temp.into_inner().map_err(|error| write(error.into_error()))?;
         temp.as_file().sync_all().map_err(write)?;
-        let persisted =
-            if self.replaces { temp.persist(&self.target) } else { temp.persist_noclobber(&self.target) };
+        let persisted = if self.replaces { temp.persist(&self.target) } else { temp.persist_noclobber(&self.target) };
         persisted.map_err(|error| write(error.error))?;
         Ok(())
     }

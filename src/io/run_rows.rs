@@ -2,6 +2,7 @@
 //! of the directory, not how rows are put together.
 
 use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
 
 use super::Run;
 use super::arrow_table::ArrowTable;
@@ -10,8 +11,11 @@ use super::run_reader::place_of;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::guard;
 use crate::pipeline::{
-    Commit, ConversationFormat, RowReaders, RowRestorer, Table, TableInput, TableReader, cell_texts,
+    Commit, ConversationFormat, RowReaders, RowRestorer, Table, TableInput, TableReader, cell_texts, row_records,
 };
+
+/// Writes the conversations of restored rows.
+type TextsOf<'a> = dyn Fn(&RecordBatch, &TableInput) -> Result<Vec<String>> + 'a;
 
 impl Run {
     /// Restores the rows of a part whose input was a table; gives the schema of that table too. With `checksums`
@@ -37,13 +41,25 @@ impl Run {
     /// # Errors
     /// When a table cannot be read.
     pub fn find_cells(&self, commit: &Commit, id: &str) -> Result<Vec<String>> {
-        guard(|| self.find_cells_unguarded(commit, id)).unwrap_or_else(|message| {
+        self.find_restored(commit, id, &cell_texts)
+    }
+
+    /// The same conversations as records that can be decoded.
+    pub(super) fn find_row_records(&self, commit: &Commit, id: &str) -> Result<Vec<String>> {
+        let records = |rows: &RecordBatch, table: &TableInput| -> Result<Vec<String>> {
+            Ok(row_records(rows, table)?.into_iter().map(Option::unwrap_or_default).collect())
+        };
+        self.find_restored(commit, id, &records)
+    }
+
+    fn find_restored(&self, commit: &Commit, id: &str, texts: &TextsOf<'_>) -> Result<Vec<String>> {
+        guard(|| self.find_restored_unguarded(commit, id, texts)).unwrap_or_else(|message| {
             let message = format!("the tables cannot be read: {message}");
             Err(Error::new(ErrorKind::Verification, place_of(commit), message))
         })
     }
 
-    fn find_cells_unguarded(&self, commit: &Commit, id: &str) -> Result<Vec<String>> {
+    fn find_restored_unguarded(&self, commit: &Commit, id: &str, texts: &TextsOf<'_>) -> Result<Vec<String>> {
         let wanted = Wanted::Text("conversation_id", crate::pipeline::label(id).into_owned());
         let Some((rows, ordinals)) = self.places_of(commit, &wanted)? else { return Ok(Vec::new()) };
         let table = table_of(commit)?;
@@ -58,7 +74,7 @@ impl Run {
         let mut restorer = RowRestorer::new(readers, table.clone(), place_of(commit)).only(rows);
         let mut cells = Vec::new();
         while let Some(restored) = restorer.next_rows()? {
-            cells.extend(cell_texts(&restored.rows, &table)?);
+            cells.extend(texts(&restored.rows, &table)?);
         }
         Ok(cells)
     }

@@ -13,14 +13,14 @@ use super::run_find::{Behind, guarded, json_lines, wanted, wanted_rows};
 use super::run_reader::place_of;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{Commit, Table, cell_texts};
+use crate::pipeline::{Commit, Table, row_records};
 
 /// A conversation of a run.
 #[derive(Debug, Clone)]
 pub struct Sides {
     /// Its row in the source.
     pub source_row: u64,
-    /// As it was: the record, or the JSON text of its messages.
+    /// As it was: its record, or its row as one.
     pub original: String,
     /// As it is shown.
     pub shown: Shown,
@@ -35,7 +35,7 @@ pub struct Sides {
 /// A conversation as the run shows it.
 #[derive(Debug, Clone)]
 pub enum Shown {
-    /// A record of its own shape, or the JSON text of its messages.
+    /// A record of its own shape, or its row as one.
     Record(String),
     /// Columns.
     Columns(Vec<ShownMessage>),
@@ -124,7 +124,7 @@ impl Run {
     /// The originals, each alone.
     fn find_originals(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Vec<String>> {
         if commit.table.is_some() {
-            return self.find_cells(commit, id);
+            return self.find_row_records(commit, id);
         }
         let mut originals = Vec::new();
         if let Some(restorer) = self.find(commit, id, bridge)? {
@@ -144,7 +144,9 @@ impl Run {
         let mut shown = Vec::new();
         while let Some(batch) = rows.next_rows()? {
             if let Some(table) = &commit.table {
-                shown.extend(cell_texts(&batch, table)?.into_iter().map(Shown::Record));
+                shown.extend(
+                    row_records(&batch, table)?.into_iter().map(|record| Shown::Record(record.unwrap_or_default())),
+                );
             } else if let Some(records) = batch.column_by_name("record") {
                 shown.extend(records.as_string::<i64>().iter().flatten().map(|text| Shown::Record(text.to_owned())));
             } else {

@@ -37,8 +37,8 @@ pub use compress::{Context, MaxRejects, Outcome, ResourceLimits, batch_bytes, co
 pub use job::{
     CompactionArgs, DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, DEFAULT_MEMORY, DatasetArgs,
     DatasetShape, JobArgs, JobKind, JobSettings, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider,
-    LlmSettings, LoadedTokenizer, Parameters, ProgressMode, ReportArgs, Seconds, Secret, Size, StoreArgs, Target,
-    Temperature, load_tokenizer, parse_size, read_job,
+    LlmSettings, LoadedTokenizer, Parameters, ProgressMode, ReportArgs, ReportSettings, Seconds, Secret, Size,
+    StoreArgs, Target, Temperature, Thresholds, load_tokenizer, parse_size, read_job,
 };
 pub use plan::{DEFAULT_SPLIT_BYTES, Plan, PlannedInput, PlannedPart, Shard, Slice};
 pub use ports::{
@@ -48,7 +48,7 @@ pub use record::{RejectRow, label, raw_of_reject};
 pub use restore::{PartReaders, Restored, Restorer};
 pub use rows::{
     CellKind, Container, LostRows, RestoredRows, RowDigest, RowMark, RowReaders, RowRestorer, TableInput, TableOptions,
-    cell_texts, conform_rows, marks, row_of_reject, value_bytes, verify_rows, view_schema,
+    cell_texts, conform_rows, marks, row_of_reject, row_records, value_bytes, verify_rows, view_schema,
 };
 pub use sealed::{open_sealed, seal};
 pub use tables::{

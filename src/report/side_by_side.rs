@@ -13,9 +13,12 @@ pub const MIN_BESIDE: usize = 80;
 const MARGIN: usize = 26;
 /// Between columns.
 const RULE: &str = " │ ";
-/// Lines of an unchanged message, and of an original that something else stands for, when texts are folded.
+/// Lines of an unchanged message when texts are folded.
 const FOLDED_SAME: usize = 3;
-const FOLDED_BEFORE: usize = 24;
+/// Lines of what stands there now.
+const FOLDED_AFTER: usize = 60;
+/// An original has so many lines, or as many as what stands for it.
+const FOLDED_BEFORE: usize = 20;
 
 /// How a pair is shown.
 #[derive(Debug, Clone, Copy)]
@@ -113,7 +116,7 @@ impl Painter {
     fn beside(&self, step: &Step, out: &mut String) {
         let texts = self.layout.width - MARGIN - RULE.chars().count();
         if step.is_unchanged {
-            let spoken = folded(wrap(&step.after.text, texts), self.same());
+            let spoken = folded(wrap(&step.after.text, texts), self.limit(FOLDED_SAME));
             let margin = step.before.first().map(|before| self.margin(before)).unwrap_or_default();
             for at in 0..margin.len().max(spoken.len()) {
                 let text = spoken.get(at).map_or("", String::as_str);
@@ -123,8 +126,9 @@ impl Painter {
         }
         let left = (texts - RULE.chars().count()) / 2;
         let right = texts - RULE.chars().count() - left;
-        let after: Vec<Painted<'_>> =
-            wrap(&step.after.text, right).into_iter().map(|line| (line, &self.changed)).collect();
+        let after = folded(wrap(&step.after.text, right), self.limit(FOLDED_AFTER));
+        let limit = self.limit(after.len().max(FOLDED_BEFORE));
+        let after: Vec<Painted<'_>> = after.into_iter().map(|line| (line, &self.changed)).collect();
         let (mut margin, mut before): (Vec<Painted<'_>>, Vec<Painted<'_>>) = (Vec::new(), Vec::new());
         for (at, original) in step.before.iter().enumerate() {
             if at > 0 {
@@ -134,7 +138,7 @@ impl Painter {
                 margin.push(empty);
             }
             margin.extend(self.margin(original));
-            let spoken = folded(wrap(&original.spoken.text, left), self.original());
+            let spoken = folded(wrap(&original.spoken.text, left), limit);
             before.extend(spoken.into_iter().map(|line| (line, &self.plain)));
             let n_lines = margin.len().max(before.len());
             margin.resize(n_lines, (String::new(), &self.plain));
@@ -158,14 +162,16 @@ impl Painter {
         for original in &step.before {
             let told: Vec<String> = self.margin(original).into_iter().map(|(text, _)| text.trim().to_owned()).collect();
             push((told.join(" · "), &self.bold), 0);
-            let limit = if step.is_unchanged { self.same() } else { self.original() };
+            let limit = self.limit(if step.is_unchanged { FOLDED_SAME } else { FOLDED_BEFORE });
             for line in folded(wrap(&original.spoken.text, self.layout.width - indent), limit) {
                 push((line, if step.is_unchanged { &self.faint } else { &self.plain }), indent);
             }
         }
         if !step.is_unchanged {
             push((format!("⇒ {}", line(&step.after.role)), &self.bold), 0);
-            push((step.after.text.clone(), &self.changed), indent);
+            for line in folded(wrap(&step.after.text, self.layout.width - indent), self.limit(FOLDED_AFTER)) {
+                push((line, &self.changed), indent);
+            }
         }
     }
 
@@ -186,24 +192,21 @@ impl Painter {
         margin
     }
 
-    fn same(&self) -> usize {
-        if self.layout.full { usize::MAX } else { FOLDED_SAME }
+    fn limit(&self, n_lines: usize) -> usize {
+        if self.layout.full { usize::MAX } else { n_lines }
     }
 
-    fn original(&self) -> usize {
-        if self.layout.full { usize::MAX } else { FOLDED_BEFORE }
-    }
-
-    /// One line of columns; what stands behind the last text is left out.
+    /// One line of columns.
     fn push(&self, cells: &[(Option<&Painted<'_>>, usize)], out: &mut String) {
         let empty = (String::new(), &self.plain);
-        let last = cells.iter().rposition(|(cell, _)| cell.is_some_and(|(text, _)| !text.is_empty())).unwrap_or(0);
-        for (at, &(cell, columns)) in cells.iter().enumerate().take(last + 1) {
+        for (at, &(cell, columns)) in cells.iter().enumerate() {
             let (text, style) = cell.unwrap_or(&empty);
+            let is_last = at + 1 == cells.len();
             if at > 0 {
-                out.push_str(&self.faint.apply_to(RULE).to_string());
+                let rule = if is_last && text.is_empty() { RULE.trim_end() } else { RULE };
+                out.push_str(&self.faint.apply_to(rule).to_string());
             }
-            let text = if at == last { text.clone() } else { fit(text, columns) };
+            let text = if is_last { text.clone() } else { fit(text, columns) };
             debug_assert!(width(&text) <= columns, "{text:?} is wider than {columns}");
             out.push_str(&style.apply_to(text).to_string());
         }

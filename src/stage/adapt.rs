@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::classify::has_secret;
 use super::{GroupKind, Plan, Stage, View};
+use crate::model::EngineOptions;
 use crate::text::TextView;
 
 /// Shorter messages are left to the rules that follow.
@@ -38,8 +39,12 @@ impl Stage for Adapt {
         "adapt"
     }
 
+    fn is_on(&self, _options: &EngineOptions) -> bool {
+        !self.detectors.is_empty()
+    }
+
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if self.detectors.is_empty() {
+        if !self.is_on(view.options) {
             return;
         }
         for index in plan.free().collect::<Vec<_>>() {

@@ -17,6 +17,11 @@ pub trait Stage: std::fmt::Debug + Send + Sync {
     fn needs_text(&self) -> bool {
         true
     }
+    /// False when an option switches it off; then it claims nothing.
+    fn is_on(&self, options: &EngineOptions) -> bool {
+        let _ = options;
+        true
+    }
     /// Claims messages. Never fails, does no IO, writes no text.
     fn claim(&self, view: &View<'_>, plan: &mut Plan);
     /// The same with what a model says; for as long as a question is open the stage claims nothing for it.

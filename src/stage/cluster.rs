@@ -13,7 +13,7 @@ use foldhash::fast::FixedState;
 
 use super::talk::{self, is_turn, may_vanish};
 use super::{Claim, GroupKind, Plan, Stage, View};
-use crate::model::{Message, Role, marker};
+use crate::model::{EngineOptions, Message, Role, marker};
 use crate::text::TextView;
 use crate::text::linkage::{Item, Limits, clusters};
 use crate::text::similarity::{Terms, neighbours};
@@ -35,8 +35,12 @@ impl Stage for Cluster {
         "cluster"
     }
 
+    fn is_on(&self, options: &EngineOptions) -> bool {
+        options.semantic_clustering
+    }
+
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if !view.options.semantic_clustering {
+        if !self.is_on(view.options) {
             return;
         }
         let (nodes, terms) = nodes(view, plan);

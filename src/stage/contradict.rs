@@ -11,7 +11,7 @@ use foldhash::fast::FixedState;
 
 use super::classify::{Depth, judge};
 use super::{Claim, Plan, Signal, Stage, View};
-use crate::model::{Message, Reason, Role, marker};
+use crate::model::{EngineOptions, Message, Reason, Role, marker};
 use crate::text::similarity::push_words;
 use crate::text::{Correction, CueKind, FoundCorrection, Speaker, TextView, Unit, correction, fold_key, is_question};
 
@@ -45,8 +45,12 @@ impl Stage for Supersede {
         "supersede"
     }
 
+    fn is_on(&self, options: &EngineOptions) -> bool {
+        options.contradiction_detection
+    }
+
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if !view.options.contradiction_detection {
+        if !self.is_on(view.options) {
             return;
         }
         let corrections = corrections(view);

@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use foldhash::fast::FixedState;
 
 use super::{Claim, Plan, Stage, View};
-use crate::model::Reason;
+use crate::model::{EngineOptions, Reason};
 
 /// Shorter texts are not worth a reference.
 pub(super) const MIN_CHARS: usize = 200;
@@ -19,8 +19,12 @@ impl Stage for Dedup {
         "dedup"
     }
 
+    fn is_on(&self, options: &EngineOptions) -> bool {
+        options.dedup
+    }
+
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if !view.options.dedup {
+        if !self.is_on(view.options) {
             return;
         }
         let hasher = FixedState::default();

@@ -8,7 +8,7 @@
 
 use super::talk::{self, may_vanish};
 use super::{GroupKind, Plan, Stage, View};
-use crate::model::{FlowKind, Role};
+use crate::model::{EngineOptions, FlowKind, Role};
 use crate::text::similarity::Terms;
 use crate::text::{CueKind, TextView, Unit, announces, ask, corrects, is_confirmation, is_question, reports_deed};
 
@@ -34,8 +34,12 @@ impl Stage for Chain {
         "chain"
     }
 
+    fn is_on(&self, options: &EngineOptions) -> bool {
+        options.conversation_flow
+    }
+
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if !view.options.conversation_flow {
+        if !self.is_on(view.options) {
             return;
         }
         // Only neighbours of one name become a chain: among many speakers that is hardly anybody.

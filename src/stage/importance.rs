@@ -1,8 +1,11 @@
 //! Rule 6: messages that later ones depend on, and those that direct what comes, are kept. Memory and time are linear:
 //! facts are looked up in an index, and a fact that is nearly everywhere tells nothing.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::{Plan, Stage, View};
-use crate::model::{Reason, Role};
+use crate::model::{EngineOptions, Reason, Role};
 use crate::text::{
     CueKind, FactKind, Lexer, Speaker, TextView, Unit, UnitKind, correction, is_question, names_constraint,
 };
@@ -34,8 +37,12 @@ impl Stage for KeepImportant {
         "keep-important"
     }
 
+    fn is_on(&self, options: &EngineOptions) -> bool {
+        options.importance_scoring
+    }
+
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if !view.options.importance_scoring {
+        if !self.is_on(view.options) {
             return;
         }
         let threshold = view.options.importance_threshold;
@@ -50,6 +57,21 @@ impl Stage for KeepImportant {
     }
 }
 
+/// The importance of a message and what it is made of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
+pub struct ImportanceParts {
+    /// 0 to 1; `importance_threshold` is held against it.
+    pub score: f64,
+    /// Later messages that use a fact of it again.
+    pub references: u32,
+    /// The points for these, up to 0.5.
+    pub used: f64,
+    /// The points for what its text directs, corrects and demands, up to 0.4.
+    pub content: f64,
+    /// The points for its place, up to 0.1.
+    pub place: f64,
+}
+
 /// The importance of every message by its index in the input, 0 to 1:
 /// `0.5 * references / most references + content signals + 0.1 * index / last index`. References are the later
 /// messages that use a fact of the message again, in their text or in the arguments of their calls.
@@ -58,18 +80,29 @@ pub fn compute_importance(view: &View<'_>) -> Vec<f64> {
     importance(view, |_| true)
 }
 
+/// The same with what it is made of.
+#[must_use]
+pub fn importance_parts(view: &View<'_>) -> Vec<ImportanceParts> {
+    parts(view, |_| true)
+}
+
 /// The same, without the content signals of messages whose other points say that they do not matter.
 fn importance(view: &View<'_>, content_matters: impl Fn(f64) -> bool) -> Vec<f64> {
+    parts(view, content_matters).into_iter().map(|parts| parts.score).collect()
+}
+
+fn parts(view: &View<'_>, content_matters: impl Fn(f64) -> bool) -> Vec<ImportanceParts> {
     let references = references(view);
     let counts = |index: &usize| !is_preserved(view, *index);
     let most = (0..view.len()).filter(counts).map(|index| references[index]).max().unwrap_or(0).max(MIN_MOST);
     let last = view.len().saturating_sub(1).max(1);
     (0..view.len())
         .map(|index| {
-            let used = f64::from(references[index].min(most)) / f64::from(most);
-            let rest = REFERENCES * used + PLACE * index as f64 / last as f64;
+            let used = REFERENCES * (f64::from(references[index].min(most)) / f64::from(most));
+            let place = PLACE * index as f64 / last as f64;
+            let rest = used + place;
             let content = if content_matters(rest) { content_signals(view, index) } else { 0.0 };
-            (rest + content).min(1.0)
+            ImportanceParts { score: (rest + content).min(1.0), references: references[index], used, content, place }
         })
         .collect()
 }

@@ -29,7 +29,7 @@ pub use dedup::Dedup;
 pub use detect::Detect;
 pub use flow::Chain;
 pub use group::GroupProse;
-pub use importance::{KeepImportant, compute_importance, score_content_signals};
+pub use importance::{ImportanceParts, KeepImportant, compute_importance, importance_parts, score_content_signals};
 pub use near_dedup::{NearDedup, line_changes};
 pub use patterns::KeepPatterns;
 pub use prepass::Prepass;

@@ -7,7 +7,7 @@ use foldhash::fast::FixedState;
 
 use super::dedup::is_eligible;
 use super::{Claim, Plan, Stage, View};
-use crate::model::Reason;
+use crate::model::{EngineOptions, Reason};
 use crate::text::{TextView, fold_key};
 
 /// Leading lines by which candidates are found.
@@ -35,8 +35,12 @@ impl Stage for NearDedup {
         "near-dedup"
     }
 
+    fn is_on(&self, options: &EngineOptions) -> bool {
+        options.fuzzy_dedup
+    }
+
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if !view.options.fuzzy_dedup {
+        if !self.is_on(view.options) {
             return;
         }
         let mut found: Vec<Representative> = Vec::new();

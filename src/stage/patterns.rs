@@ -5,7 +5,7 @@ use regex::RegexSet;
 
 use super::{Claim, Plan, Stage, View};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{PreservePattern, Reason};
+use crate::model::{EngineOptions, PreservePattern, Reason};
 
 /// Keeps messages that match a preserve pattern.
 #[derive(Debug, Clone)]
@@ -40,12 +40,16 @@ impl Stage for KeepPatterns {
         "keep-patterns"
     }
 
+    fn is_on(&self, _options: &EngineOptions) -> bool {
+        !self.patterns.is_empty()
+    }
+
     fn needs_text(&self) -> bool {
         false
     }
 
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if self.patterns.is_empty() {
+        if !self.is_on(view.options) {
             return;
         }
         for index in 0..view.len() {

@@ -2,7 +2,7 @@
 //! one. Runs only after something new was summarised, so a second pass over the same conversation changes nothing.
 
 use super::{Claim, GroupKind, Plan, Stage, View};
-use crate::model::{Content, Reason, Role, marker};
+use crate::model::{Content, EngineOptions, Reason, Role, marker};
 
 /// Members of one summary of summaries.
 const MAX_MEMBERS: usize = 31;
@@ -16,8 +16,12 @@ impl Stage for Recompact {
         "recompact"
     }
 
+    fn is_on(&self, options: &EngineOptions) -> bool {
+        options.resummarize_after > 0
+    }
+
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if view.options.resummarize_after == 0 {
+        if !self.is_on(view.options) {
             return;
         }
         let summaries: Vec<usize> = (0..view.len()).filter(|&index| is_summary(view, plan, index)).collect();

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::classify::{Depth, judge};
 use super::detect::is_json;
 use super::{Plan, Stage, View};
-use crate::model::{Answer, Ask, ClassifierMode, ClassifierSource, Consult, NoAnswer, Reason};
+use crate::model::{Answer, Ask, ClassifierMode, ClassifierSource, Consult, EngineOptions, NoAnswer, Reason};
 
 /// A ruling with less confidence is none.
 const MIN_CONFIDENCE: f64 = 0.5;
@@ -21,10 +21,14 @@ impl Stage for Rule {
         "rule"
     }
 
+    fn is_on(&self, options: &EngineOptions) -> bool {
+        options.classifier != ClassifierSource::None
+    }
+
     fn claim(&self, _view: &View<'_>, _plan: &mut Plan) {}
 
     fn claim_with(&self, view: &View<'_>, plan: &mut Plan, consult: &mut Consult<'_>) {
-        if view.options.classifier == ClassifierSource::None {
+        if !self.is_on(view.options) {
             return;
         }
         for index in plan.free().collect::<Vec<_>>() {

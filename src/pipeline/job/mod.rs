@@ -4,6 +4,7 @@
 mod access;
 mod llm;
 mod read;
+mod report;
 mod settle;
 mod store;
 mod tokenizer;
@@ -21,6 +22,7 @@ pub use llm::{
     LlmProvider, LlmSettings, Parameters,
 };
 pub use read::read_job;
+pub use report::{ReportArgs, ReportSettings, Thresholds};
 pub use settle::{DEFAULT_MEMORY, JobSettings, Target};
 pub use store::{Secret, StoreArgs};
 pub use tokenizer::{LoadedTokenizer, load_tokenizer};
@@ -110,7 +112,7 @@ pub struct JobArgs {
     #[arg(skip)]
     #[serde(skip_serializing_if = "is_empty")]
     pub compaction: CompactionArgs,
-    /// For `kind = "report"`.
+    /// What is reported of the run, and what it is held against.
     #[arg(skip)]
     #[serde(skip_serializing_if = "is_empty")]
     pub report: ReportArgs,
@@ -155,14 +157,6 @@ pub enum DatasetShape {
 pub struct CompactionArgs {
     /// Stands behind the number in the name of the night's run, such as a date; letters, digits, `.`, `_` and `-`.
     pub run_name: Option<String>,
-}
-
-/// Figures.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct ReportArgs {
-    /// Print the figures as JSON instead of a table [default: false].
-    pub json: Option<bool>,
 }
 
 fn is_empty<T: Default + PartialEq>(value: &T) -> bool {

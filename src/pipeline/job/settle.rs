@@ -8,7 +8,8 @@ use toml::{Table, Value};
 use super::llm::asks_a_model;
 use super::tokenizer::load_tokenizer;
 use super::{
-    DatasetArgs, DatasetShape, JobArgs, JobKind, LlmArgs, LlmSettings, ProgressMode, Seconds, Size, StoreArgs,
+    DatasetArgs, DatasetShape, JobArgs, JobKind, LlmArgs, LlmSettings, ProgressMode, ReportSettings, Seconds, Size,
+    StoreArgs,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EngineOptions, ProvenancePlace};
@@ -50,8 +51,8 @@ pub struct JobSettings {
     pub progress: ProgressMode,
     /// Stands in the name of the night's run.
     pub run_name: Option<String>,
-    /// Figures as JSON.
-    pub json: bool,
+    /// What is reported, and what the run is held against.
+    pub report: ReportSettings,
     /// When a remote store has stalled; `None` for the default.
     pub store_timeout: Option<Seconds>,
     /// How often a request is tried again; `None` for the default.
@@ -172,7 +173,7 @@ impl JobArgs {
             quiet: self.quiet.unwrap_or_default(),
             progress: self.progress.unwrap_or_default(),
             run_name,
-            json: self.report.json.unwrap_or_default(),
+            report: self.report.settle(kind)?,
             store_timeout: self.store_timeout,
             store_retries: self.store_retries,
             llm,
@@ -184,7 +185,6 @@ impl JobArgs {
         let tables = [
             ("dataset", JobKind::Dataset, self.dataset != DatasetArgs::default()),
             ("compaction", JobKind::Compaction, self.compaction != super::CompactionArgs::default()),
-            ("report", JobKind::Report, self.report != super::ReportArgs::default()),
         ];
         match tables.into_iter().find(|&(_, of, is_given)| is_given && of != kind) {
             Some((table, ..)) => {
@@ -264,7 +264,7 @@ impl JobSettings {
             progress: Some(self.progress),
             dataset: options.dataset.map_or_else(DatasetArgs::default, DatasetArgs::from),
             compaction: super::CompactionArgs { run_name: self.run_name.clone() },
-            report: super::ReportArgs { json: (self.kind == JobKind::Report).then_some(self.json) },
+            report: self.report.to_args(self.kind),
             llm: self.llm.as_ref().map_or_else(LlmArgs::default, LlmSettings::to_args),
             store: self.store.clone(),
             ..JobArgs::default()

@@ -17,7 +17,7 @@ pub(crate) use encode::encode_rows;
 pub use mark::{RowDigest, RowMark, marks};
 pub use packed::{conform_rows, row_of_reject, view_schema};
 pub use plan::{CellKind, Container, TableInput, TableOptions};
-pub use render::cell_texts;
+pub use render::{cell_texts, row_records};
 pub use restore::{RestoredRows, RowReaders, RowRestorer, verify_rows};
 
 /// Rows that a damaged table did not give.

@@ -107,8 +107,9 @@ impl TableInput {
         Ok(Self { container, messages, column, kind, id_column: id_column(&schema, column), shape, first_row: 0 })
     }
 
-    /// The id of the conversation in row `index`.
-    pub(super) fn ids(&self, rows: &RecordBatch) -> Vec<Option<String>> {
+    /// The id of the conversation in every row; `None` where the table does not tell.
+    #[must_use]
+    pub fn ids(&self, rows: &RecordBatch) -> Vec<Option<String>> {
         let column = self.id_column.map(|column| rows.column(column));
         let Some(column) = column else { return vec![None; rows.num_rows()] };
         if let Some(texts) = Texts::of(column) {

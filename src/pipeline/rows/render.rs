@@ -67,6 +67,33 @@ pub fn cell_texts(rows: &RecordBatch, table: &TableInput) -> Result<Vec<String>>
     }
 }
 
+/// The conversation of every row as a record that can be decoded: the text, or the list of messages under the key that
+/// its shape gives it, with calls and metadata that are JSON in a text column written as JSON. `None` for a null.
+///
+/// # Errors
+/// `Verification` when the column is not what `table` says.
+pub fn row_records(rows: &RecordBatch, table: &TableInput) -> Result<Vec<Option<String>>> {
+    let wrong = || Error::new(ErrorKind::Verification, &table.messages, "the column is not of the expected type");
+    let column = rows.columns().get(table.column).ok_or_else(wrong)?;
+    match table.kind {
+        CellKind::Text => {
+            let texts = Texts::of(column).ok_or_else(wrong)?;
+            Ok((0..rows.num_rows()).map(|row| texts.get(row).map(str::to_owned)).collect())
+        }
+        CellKind::Structs => {
+            let lists = Lists::of(column).ok_or_else(wrong)?;
+            let renderer = Renderer::new(lists.values, true);
+            let record = |row| {
+                let mut record = format!("{{\"{}\":", TableInput::list_key(table.shape));
+                renderer.write_list(lists.get(row)?, &mut record);
+                record.push('}');
+                Some(record)
+            };
+            Ok((0..rows.num_rows()).map(record).collect())
+        }
+    }
+}
+
 /// An array ready to be written value by value.
 enum Node<'a> {
     Null,

@@ -2,7 +2,7 @@
 
 use super::charts::{Bar, Room, bars};
 use super::figures::Figure;
-use super::table::{Cell, Table, number, text};
+use super::table::{Cell, Table, long, number, text};
 use super::writer::Html;
 use crate::report::{BreakdownFacts, ReportDocument, numbers, plain};
 
@@ -18,9 +18,9 @@ pub(super) fn breakdowns(document: &ReportDocument, html: &mut Html) {
         html.leaf("i", &[("class", "key pale")], "");
         html.text(" and after ");
         html.leaf("i", &[("class", "key data")], "");
-        html.text(", with the ratio at the end of the bar.");
+        html.text("; at the end of each bar the characters before and how many times smaller they became.");
     });
-    html.tag("div", &[("class", "charts")], |html| {
+    html.tag("div", &[("class", "columns")], |html| {
         for (at, breakdown) in document.breakdowns.iter().enumerate() {
             one(at, breakdown, html);
         }
@@ -36,9 +36,10 @@ fn one(at: usize, breakdown: &BreakdownFacts, html: &mut Html) {
         .take(MAX_BARS)
         .map(|row| Bar {
             name: name(&row.name),
+            keeps_end: by == "source",
             behind: row.share.chars_in as f64,
             length: row.share.chars_out as f64,
-            says: format!("{}, {}", numbers::short(row.share.chars_in), numbers::ratio(row.ratio)),
+            says: format!("{} · {}×", numbers::short(row.share.chars_in), numbers::ratio(row.ratio)),
         })
         .collect();
     let n = breakdown.rows.len();
@@ -78,6 +79,7 @@ pub(super) fn timings(document: &ReportDocument, html: &mut Html) {
         .iter()
         .map(|(name, seconds)| Bar {
             name: numbers::words(name),
+            keeps_end: false,
             behind: 0.0,
             length: *seconds,
             says: numbers::seconds(*seconds),
@@ -122,7 +124,7 @@ pub(super) fn repeated(document: &ReportDocument, html: &mut Html) {
         return;
     }
     let columns = [
-        text("text", "excerpt"),
+        long("text", "excerpt"),
         number("occurrences", "count"),
         number("characters", "chars"),
         number("characters to spare", "chars_spare"),
@@ -146,8 +148,8 @@ pub(super) fn rejects(document: &ReportDocument, html: &mut Html) {
         text("reason", "reason"),
         number("records", "records"),
         number("bytes", "bytes"),
-        text("for example", "example"),
-        text("at", "place"),
+        long("for example", "example"),
+        long("at", "place"),
     ];
     let mut table = Table::new("Rejected records by reason", columns);
     for (at, reject) in document.rejects.iter().enumerate() {

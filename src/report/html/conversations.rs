@@ -2,7 +2,7 @@
 //! asks for the page brings them.
 
 use super::pair::{Bounds, steps, summary};
-use super::table::{Cell, Column, Table, number, text};
+use super::table::{Cell, Column, Table, long, number, text};
 use super::writer::Html;
 use crate::report::pair::Pair;
 use crate::report::{ConversationFacts, ReportDocument, numbers, plain};
@@ -48,7 +48,7 @@ pub(super) fn conversations(document: &ReportDocument, texts: &Texts, html: &mut
 }
 
 fn columns(many_runs: bool) -> Vec<Column> {
-    let mut columns = vec![text("conversation", "conversation_id")];
+    let mut columns = vec![long("conversation", "conversation_id")];
     columns.extend(many_runs.then_some(text("run", "")));
     columns.extend([
         number("loss", "loss"),
@@ -62,7 +62,7 @@ fn columns(many_runs: bool) -> Vec<Column> {
         number("negations", "negation_retention"),
         number("errors", "error_retention"),
         text("class", "class"),
-        text("source", "source"),
+        long("source", "source"),
         number("row", "source_row"),
     ]);
     columns

@@ -1,6 +1,6 @@
 //! How ratio and quality are distributed, and how they lie together. Refuses to compute.
 
-use super::charts::{Room, Scale, Spread, Svg, density, histogram, spreads, steps};
+use super::charts::{Heights, Room, Scale, Spread, Svg, density, heights, histogram, spreads, steps};
 use super::table::{Cell, Column, Table, number, text};
 use super::writer::Html;
 use crate::report::{DensityFacts, Distribution, ReportDocument, numbers};
@@ -20,8 +20,12 @@ const MEANINGS: [(&str, &str); 11] = [
     ("error_retention", "lines that report a failure"),
 ];
 
+/// Figures whose spread by class is drawn; of the others the numbers say enough.
+const DRAWN_BY_CLASS: [&str; 6] =
+    ["ratio", "quality_score", "fact_retention", "forward_recall", "negation_retention", "error_retention"];
+
 /// What a figure says.
-fn meaning(figure: &str) -> &'static str {
+pub(super) fn meaning(figure: &str) -> &'static str {
     MEANINGS.iter().find(|(name, _)| *name == figure).map_or("", |(_, meaning)| meaning)
 }
 
@@ -87,14 +91,11 @@ fn one(at: usize, found: &Distribution, html: &mut Html) {
     let alternative =
         format!("Histogram of {name} over {} conversations: median {p50}, p5 {p5}, p95 {p95}", found.conversations);
     let is_first = found.figure == "ratio";
-    let note = format!("{} · median {p50}, p5 {p5}, p95 {p95}", meaning(&found.figure));
+    let unit = if heights(found) == Heights::Logarithmic { " · counts on a logarithmic scale" } else { "" };
+    let note = format!("{} · median {p50}, p5 {p5}, p95 {p95}{unit}", meaning(&found.figure));
     let rooms = [if is_first { Room::Wide } else { Room::Half }, Room::Narrow];
-    let figure = Figure {
-        name: &name,
-        note: &note,
-        alternative: &alternative,
-        drawn: rooms.map(|room| histogram(found, room)),
-    };
+    let figure =
+        Figure { name: &name, note: &note, alternative: &alternative, drawn: rooms.map(|room| histogram(found, room)) };
     let columns = [number("above", "from"), number("up to", "to"), number("conversations", "count")];
     let mut table = Table::new(format!("Conversations by {name}"), columns);
     for (bar_at, bar) in found.bars.iter().enumerate().filter(|(_, bar)| bar.count > 0) {
@@ -114,9 +115,8 @@ fn percentiles(first: Column) -> Vec<Column> {
 
 fn spread_cells(name: &str, found: &Distribution) -> Vec<Cell> {
     let mut cells = vec![Cell::text(name), Cell::count(found.conversations)];
-    let values = [
-        found.mean, found.min, found.p5, found.p10, found.p25, found.p50, found.p75, found.p90, found.p95, found.max,
-    ];
+    let values =
+        [found.mean, found.min, found.p5, found.p10, found.p25, found.p50, found.p75, found.p90, found.p95, found.max];
     cells.extend(values.map(|value| Cell::number(value, |value| numbers::figure(&found.figure, value))));
     cells
 }
@@ -129,7 +129,7 @@ fn by_class(document: &ReportDocument, html: &mut Html) {
     html.leaf("h3", &[], "By class of conversation");
     html.leaf("p", &[("class", "note")], "Line from p5 to p95, box from p25 to p75, the median marked.");
     html.tag("div", &[("class", "charts")], |html| {
-        for figure in crate::report::FIGURES {
+        for figure in DRAWN_BY_CLASS {
             let found = of(figure);
             if found.is_empty() {
                 continue;
@@ -139,11 +139,7 @@ fn by_class(document: &ReportDocument, html: &mut Html) {
                 .iter()
                 .map(|(_, found)| Spread { name: found.class.as_deref().unwrap_or_default(), distribution: found })
                 .collect();
-            let mut table = Table::new(format!("{name} by class"), percentiles(text("class", "class")));
-            for (at, found) in &found {
-                let cells = spread_cells(found.class.as_deref().unwrap_or_default(), found);
-                table.row(format!("/distributions/{at}"), cells);
-            }
+            let table = class_table(&found, &name);
             let figure = Figure {
                 name: &format!("{name} by class"),
                 note: "",
@@ -153,6 +149,20 @@ fn by_class(document: &ReportDocument, html: &mut Html) {
             figure.write(html, |html| table.write_folded(html));
         }
     });
+    for figure in crate::report::FIGURES.iter().filter(|figure| !DRAWN_BY_CLASS.contains(figure)) {
+        let found = of(figure);
+        if !found.is_empty() {
+            class_table(&found, &numbers::words(figure)).write_folded(html);
+        }
+    }
+}
+
+fn class_table(found: &[(usize, &Distribution)], name: &str) -> Table {
+    let mut table = Table::new(format!("{name} by class"), percentiles(text("class", "class")));
+    for (at, found) in found {
+        table.row(format!("/distributions/{at}"), spread_cells(found.class.as_deref().unwrap_or_default(), found));
+    }
+    table
 }
 
 /// Ratio against the other figures.

@@ -6,7 +6,7 @@ use super::writer::Html;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 /// SHA-256 of [`STYLE`] and of [`SCRIPT`] in Base64: the browser applies and runs nothing else. A test computes them.
-const STYLE_HASH: &str = "hNFli0d6a9s/QSBHq1RZqVTIQ24lNSkgcjM8noG+NlE=";
+const STYLE_HASH: &str = "QDLa6WlrkCHHH7h48u9eSii9pe/X6CcNb/zeU7FT8lo=";
 const SCRIPT_HASH: &str = "q9P/3EKwGP5MvE2YvCYgGgZiJc8HXks6MBcWQuvyDI4=";
 
 /// A page: what its title says, and what stands in header and body.
@@ -20,12 +20,38 @@ pub(super) fn page(title: &str, header: impl FnOnce(&mut Html), body: impl FnOnc
             html.tag("header", &[("class", "page")], header);
             html.tag("main", &[("id", "main")], body);
             html.tag("footer", &[], |html| {
-                html.leaf("p", &[], concat!("Made by condenser ", env!("CARGO_PKG_VERSION"), ". This page fetches nothing."));
+                html.leaf(
+                    "p",
+                    &[],
+                    concat!("Made by condenser ", env!("CARGO_PKG_VERSION"), ". This page fetches nothing."),
+                );
             });
             html.tag("script", &[], |html| html.fixed(SCRIPT));
         });
     });
     html.finish() + "\n"
+}
+
+/// Sections that are there, each with its id and heading, after a list of links to them.
+pub(super) fn sections(
+    sections: &[(&'static str, &'static str, bool)],
+    html: &mut Html,
+    mut write: impl FnMut(&str, &mut Html),
+) {
+    let there = || sections.iter().filter(|(_, _, is_there)| *is_there);
+    html.tag("nav", &[("aria-label", "Sections")], |html| {
+        html.tag("ul", &[], |html| {
+            for (id, heading, _) in there() {
+                html.tag("li", &[], |html| html.leaf("a", &[("href", &format!("#{id}"))], heading));
+            }
+        });
+    });
+    for (id, heading, _) in there() {
+        html.tag("section", &[("id", id), ("aria-labelledby", &format!("{id}-heading"))], |html| {
+            html.leaf("h2", &[("id", &format!("{id}-heading"))], heading);
+            write(id, html);
+        });
+    }
 }
 
 fn head(title: &str, html: &mut Html) {

@@ -4,6 +4,7 @@
 mod breakdowns;
 mod charts;
 mod conversations;
+mod drift;
 mod figures;
 mod frame;
 mod notes;
@@ -13,5 +14,6 @@ mod table;
 mod writer;
 
 pub use conversations::Texts;
+pub use drift::drift_page;
 pub use pair::pair_page;
 pub use report::report_page;

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::table::{Cell, Table, number, text};
+use super::table::{Cell, Table, long, number, text};
 use super::writer::Html;
-use crate::report::{Calibration, ReportDocument, numbers};
+use crate::report::{Calibration, ReportDocument, RunFacts, numbers};
 
 /// The sums of the document, all digits.
 pub(super) fn totals(document: &ReportDocument, html: &mut Html) {
@@ -35,9 +35,9 @@ pub(super) fn totals(document: &ReportDocument, html: &mut Html) {
     table.write_folded(html);
 }
 
-/// The runs: where they are, what they read and wrote, and which options they had.
-pub(super) fn runs(document: &ReportDocument, html: &mut Html) {
-    for (at, run) in document.runs.iter().enumerate() {
+/// The runs, which the document has at `place`: where they are, what they read and wrote, and which options they had.
+pub(super) fn runs(place: &str, runs: &[RunFacts], html: &mut Html) {
+    for (at, run) in runs.iter().enumerate() {
         html.tag("h3", &[], |html| html.leaf("bdi", &[("class", "path")], &run.run));
         html.tag("dl", &[("class", "facts")], |html| {
             let mut fact = |name: &'static str, value: &str| {
@@ -61,7 +61,7 @@ pub(super) fn runs(document: &ReportDocument, html: &mut Html) {
             html.leaf("pre", &[("class", "options")], &run.options.join("\n"));
         }
         let columns = [
-            text("source", ""),
+            long("source", ""),
             number("conversations", "conversations"),
             number("messages", "messages"),
             number("rejects", "rejects"),
@@ -73,13 +73,13 @@ pub(super) fn runs(document: &ReportDocument, html: &mut Html) {
             let mut cells = vec![Cell::text(name)];
             cells.extend([source.share.conversations, source.share.messages, source.rejects].map(Cell::count));
             cells.extend([source.bytes_stored, source.bytes_stream].map(Cell::bytes));
-            table.row(format!("/runs/{at}/sources/{}", pointer(name)), cells);
+            table.row(format!("{place}/{at}/sources/{}", pointer(name)), cells);
         }
         table.write(html);
         let mut table = Table::new("Bytes written, by table", [text("table", ""), number("bytes", "")]);
         for (name, bytes) in &run.bytes_written {
             table.row(
-                format!("/runs/{at}/bytes_written/{}", pointer(name)),
+                format!("{place}/{at}/bytes_written/{}", pointer(name)),
                 vec![Cell::text(name), Cell::bytes(*bytes)],
             );
         }

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::frame;
 use super::writer::Html;
-use crate::report::pair::{Before, Pair, Spoken, Step, VerdictsFrom};
 use crate::report::numbers;
+use crate::report::pair::{Before, Pair, Spoken, Step, VerdictsFrom};
 
 /// Characters of a message in a report.
 const MAX_MESSAGE: usize = 4_000;

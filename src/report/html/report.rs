@@ -48,29 +48,17 @@ fn body(document: &ReportDocument, texts_of: &Texts, html: &mut Html) {
         ("runs", "Runs and options", true),
         ("reading", "How to read this", true),
     ];
-    html.tag("nav", &[("aria-label", "Sections")], |html| {
-        html.tag("ul", &[], |html| {
-            for (id, heading, _) in sections.iter().filter(|(_, _, is_there)| *is_there) {
-                html.tag("li", &[], |html| html.leaf("a", &[("href", &format!("#{id}"))], heading));
-            }
-        });
+    frame::sections(&sections, html, |id, html| match id {
+        "distributions" => figures::distributions(document, html),
+        "densities" => figures::densities(document, html),
+        "breakdowns" => breakdowns::breakdowns(document, html),
+        "timings" => breakdowns::timings(document, html),
+        "conversations" => conversations(document, texts_of, html),
+        "repeated" => breakdowns::repeated(document, html),
+        "rejects" => breakdowns::rejects(document, html),
+        "runs" => notes::runs("/runs", &document.runs, html),
+        _ => notes::reading(document, html),
     });
-    for (id, heading, _) in sections.iter().filter(|(_, _, is_there)| *is_there) {
-        html.tag("section", &[("id", id), ("aria-labelledby", &format!("{id}-heading"))], |html| {
-            html.leaf("h2", &[("id", &format!("{id}-heading"))], heading);
-            match *id {
-                "distributions" => figures::distributions(document, html),
-                "densities" => figures::densities(document, html),
-                "breakdowns" => breakdowns::breakdowns(document, html),
-                "timings" => breakdowns::timings(document, html),
-                "conversations" => conversations(document, texts_of, html),
-                "repeated" => breakdowns::repeated(document, html),
-                "rejects" => breakdowns::rejects(document, html),
-                "runs" => notes::runs(document, html),
-                _ => notes::reading(document, html),
-            }
-        });
-    }
     texts(document, texts_of, html);
 }
 

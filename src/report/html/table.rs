@@ -10,16 +10,22 @@ pub(super) struct Column {
     heading: &'static str,
     field: Option<&'static str>,
     is_number: bool,
+    is_long: bool,
 }
 
 /// A column of numbers.
 pub(super) const fn number(heading: &'static str, field: &'static str) -> Column {
-    Column { heading, field: Some(field), is_number: true }
+    Column { heading, field: Some(field), is_number: true, is_long: false }
 }
 
 /// A column of texts.
 pub(super) const fn text(heading: &'static str, field: &'static str) -> Column {
-    Column { heading, field: Some(field), is_number: false }
+    Column { heading, field: Some(field), is_number: false, is_long: false }
+}
+
+/// A column of texts that need room, such as paths and sentences.
+pub(super) const fn long(heading: &'static str, field: &'static str) -> Column {
+    Column { is_long: true, ..text(heading, field) }
 }
 
 /// What stands in a cell.
@@ -104,7 +110,10 @@ impl Table {
     /// Writes it folded.
     pub(super) fn write_folded(&self, html: &mut Html) {
         html.tag("details", &[("class", "numbers")], |html| {
-            html.leaf("summary", &[], "The numbers");
+            html.tag("summary", &[], |html| {
+                html.text("Numbers");
+                html.leaf("span", &[("class", "aside")], &format!(": {}", self.caption));
+            });
             self.write(html);
         });
     }
@@ -112,7 +121,8 @@ impl Table {
     fn head(&self, html: &mut Html) {
         for column in &self.columns {
             let mut attributes = vec![("scope", "col")];
-            attributes.extend(column.field.map(|field| ("data-column", field)));
+            let field = column.field.filter(|field| !field.is_empty());
+            attributes.extend(field.map(|field| ("data-column", field)));
             attributes.extend(column.is_number.then_some(("class", "number")));
             html.leaf("th", &attributes, column.heading);
         }
@@ -121,6 +131,7 @@ impl Table {
     fn cells(&self, cells: &[Cell], html: &mut Html) {
         for (at, (cell, column)) in cells.iter().zip(&self.columns).enumerate() {
             let (name, mut attributes) = if at == 0 { ("th", vec![("scope", "row")]) } else { ("td", Vec::new()) };
+            attributes.extend(column.is_long.then_some(("class", "long")));
             if column.is_number {
                 attributes.extend([("class", "number"), ("data-value", &*cell.value)]);
             }

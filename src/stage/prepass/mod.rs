@@ -7,7 +7,7 @@ mod expired;
 mod shell;
 
 use super::{GroupKind, Plan, Stage, View};
-use crate::model::{Reason, Role};
+use crate::model::{EngineOptions, Reason, Role};
 use crate::text::{Cut, CutKind, TextView, is_diff, noise};
 
 use calls::Calls;
@@ -29,8 +29,12 @@ impl Stage for Prepass {
         "prepass"
     }
 
+    fn is_on(&self, options: &EngineOptions) -> bool {
+        options.agent_tool_prepass
+    }
+
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if !view.options.agent_tool_prepass {
+        if !self.is_on(view.options) {
             return;
         }
         let is_output = |&index: &usize| {

@@ -45,9 +45,10 @@ impl Scale {
             return (0.0, 1.0);
         }
         let places = || f64::INFINITY..f64::NEG_INFINITY;
-        let range = values.into_iter().filter(|value| !value.is_nan()).fold(places(), |range, value| {
-            range.start.min(self.place(value))..range.end.max(self.place(value))
-        });
+        let range = values
+            .into_iter()
+            .filter(|value| !value.is_nan())
+            .fold(places(), |range, value| range.start.min(self.place(value))..range.end.max(self.place(value)));
         let (from, to) = if range.start > range.end { (0.0, 0.0) } else { (range.start, range.end) };
         // A tenth of a decade is from 1 to 1.26.
         (from, to.max(from + 0.1))
@@ -65,7 +66,8 @@ impl Scale {
                         .collect()
                 };
                 let apart = (to - from) / max as f64 * 0.7;
-                let fits = |ticks: &Vec<f64>| ticks.len() <= max && ticks.windows(2).all(|two| two[1] - two[0] >= apart);
+                let fits =
+                    |ticks: &Vec<f64>| ticks.len() <= max && ticks.windows(2).all(|two| two[1] - two[0] >= apart);
                 DECADES.iter().map(|decade| named(decade)).find(fits).unwrap_or_default()
             }
         }
@@ -119,6 +121,43 @@ pub(super) fn count_ticks(max: f64, n: usize) -> Vec<f64> {
     let step = [1.0, 2.0, 5.0, 10.0].map(|step| step * decade).into_iter().find(|step| *step >= rough);
     let step = step.unwrap_or(rough);
     (0..=n).map(|at| at as f64 * step).filter(|tick| *tick <= max * 1.001).collect()
+}
+
+/// How high counts stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::report::html) enum Heights {
+    /// Twice as many are twice as high.
+    Linear,
+    /// Over the logarithm, so that one high bar does not hide all others.
+    Logarithmic,
+}
+
+impl Heights {
+    /// Those that let `counts` be seen: logarithmic when one is far above what the others are in the middle.
+    pub(in crate::report::html) fn of(counts: impl IntoIterator<Item = u64>) -> Self {
+        let mut counts: Vec<u64> = counts.into_iter().filter(|count| *count > 0).collect();
+        counts.sort_unstable();
+        let (most, middle) = (counts.last().copied().unwrap_or(0), counts.get(counts.len() / 2).copied().unwrap_or(0));
+        if counts.len() > 2 && most > middle.saturating_mul(20) { Self::Logarithmic } else { Self::Linear }
+    }
+
+    /// Where a count stands.
+    pub(super) fn place(self, count: f64) -> f64 {
+        match self {
+            Self::Linear => count,
+            // One is seen as well: it stands a bit above the ground.
+            Self::Logarithmic if count > 0.0 => (count.log10() + 0.15).max(0.0),
+            Self::Logarithmic => 0.0,
+        }
+    }
+
+    /// The counts that are named up to `max`.
+    pub(super) fn ticks(self, max: f64) -> Vec<f64> {
+        match self {
+            Self::Linear => count_ticks(max, 4),
+            Self::Logarithmic => (0..=15).map(|power| 10_f64.powi(power)).filter(|tick| *tick <= max * 1.001).collect(),
+        }
+    }
 }
 
 /// The name of a count.

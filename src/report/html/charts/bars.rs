@@ -13,6 +13,8 @@ use crate::report::plain;
 pub(in crate::report::html) struct Bar {
     /// Its name, of any length and content.
     pub(in crate::report::html) name: String,
+    /// A name that is too long loses its beginning: paths differ in their end.
+    pub(in crate::report::html) keeps_end: bool,
     /// What it is held against, drawn behind it.
     pub(in crate::report::html) behind: f64,
     /// Its length.
@@ -21,12 +23,21 @@ pub(in crate::report::html) struct Bar {
     pub(in crate::report::html) says: String,
 }
 
+fn short(bar: &Bar, columns: usize) -> String {
+    let n = bar.name.chars().count();
+    if !bar.keeps_end || n <= columns {
+        return plain::cut(&bar.name, columns);
+    }
+    let end: String = bar.name.chars().skip(n - columns + 1).collect();
+    plain::cut(&format!("…{end}"), columns)
+}
+
 /// Bars, the first on top.
 pub(in crate::report::html) fn bars(bars: &[Bar], room: Room) -> Option<Svg> {
     let (columns, names, says) = match room {
-        Room::Wide => (28, 220, 0.16),
-        Room::Half => (17, 132, 0.30),
-        Room::Narrow => (13, 102, 0.46),
+        Room::Wide => (28, 238, 0.16),
+        Room::Half => (18, 158, 0.38),
+        Room::Narrow => (13, 116, 0.62),
     };
     let row = 26;
     drawn((room.width(), bars.len() as u32 * row + 12), |area| -> Drawn {
@@ -36,13 +47,10 @@ pub(in crate::report::html) fn bars(bars: &[Bar], room: Room) -> Option<Svg> {
         let places: Vec<f64> = (0..bars.len()).map(place).collect();
         let name = |at: f64| {
             let at = (bars.len() as f64 - at - 0.5).round().max(0.0) as usize;
-            bars.get(at).map(|bar| plain::cut(&bar.name, columns)).unwrap_or_default()
+            bars.get(at).map(|bar| short(bar, columns)).unwrap_or_default()
         };
-        let mut chart = ChartBuilder::on(area)
-            .margin_top(4)
-            .margin_bottom(4)
-            .y_label_area_size(names)
-            .build_cartesian_2d(
+        let mut chart =
+            ChartBuilder::on(area).margin_top(4).margin_bottom(4).y_label_area_size(names).build_cartesian_2d(
                 Axis::new(0.0..most * (1.0 + says), Vec::new()),
                 Axis::new(0.0..bars.len() as f64, places),
             )?;

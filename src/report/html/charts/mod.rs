@@ -6,6 +6,7 @@ mod bars;
 mod density;
 mod histogram;
 mod spread;
+mod twin;
 
 use plotters::backend::SVGBackend;
 use plotters::coord::Shift;
@@ -13,11 +14,12 @@ use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea as _}
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color as _, FontFamily, IntoFont as _, RGBColor, TextStyle};
 
-pub(super) use axis::Scale;
+pub(super) use axis::{Heights, Scale};
 pub(super) use bars::{Bar, bars};
 pub(super) use density::{density, steps};
-pub(super) use histogram::histogram;
+pub(super) use histogram::{heights, histogram};
 pub(super) use spread::{Spread, spreads};
+pub(super) use twin::twin;
 
 /// Labels and names.
 const INK: RGBColor = RGBColor(0x57, 0x60, 0x6a);

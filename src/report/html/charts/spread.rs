@@ -19,7 +19,7 @@ pub(in crate::report::html) struct Spread<'d> {
 
 /// The groups, the first on top.
 pub(in crate::report::html) fn spreads(spreads: &[Spread<'_>], scale: Scale, room: Room) -> Option<Svg> {
-    let (columns, names) = if room == Room::Narrow { (12, 96) } else { (17, 132) };
+    let (columns, names) = if room == Room::Narrow { (12, 108) } else { (16, 142) };
     drawn((room.width(), spreads.len() as u32 * 30 + 46), |area| -> Drawn {
         let ends = spreads.iter().flat_map(|spread| [spread.distribution.p5, spread.distribution.p95]);
         let (from, to) = scale.range(ends);
@@ -55,7 +55,8 @@ pub(in crate::report::html) fn spreads(spreads: &[Spread<'_>], scale: Scale, roo
             let (p5, p95, p50) = (across(distribution.p5), across(distribution.p95), across(distribution.p50));
             chart.draw_series([line([(p5, y), (p95, y)], DATA, 2)])?;
             let corners = [(across(distribution.p25), y - 0.26), (across(distribution.p75), y + 0.26)];
-            chart.draw_series([Rectangle::new(corners, PALE.filled()), Rectangle::new(corners, DATA.stroke_width(1))])?;
+            chart
+                .draw_series([Rectangle::new(corners, PALE.filled()), Rectangle::new(corners, DATA.stroke_width(1))])?;
             chart.draw_series([line([(p50, y - 0.36), (p50, y + 0.36)], MARK, 3)])?;
         }
         Ok(())
