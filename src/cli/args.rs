@@ -26,7 +26,7 @@ pub(crate) enum Command {
     /// Run a job file.
     Run(RunArgs),
     /// Report of a finished run, or what changed from one run to another: ratio, quality, and what falls to whom.
-    Report(Box<ReportArgs>),
+    Report(Box<ReportRunsArgs>),
     /// Delete originals of a compaction store that are older than some days and proven to be restorable.
     Expire(ExpireArgs),
     /// Read the rejects of a run again, after a fix, into a run of their own: INPUT is the run, with other options.
@@ -109,7 +109,7 @@ pub(crate) struct PlaceArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ReportArgs {
+pub(crate) struct ReportRunsArgs {
     /// Run directories, or stores of nightly compaction, which are all their runs together; also in s3://, gs:// or az://.
     /// Of several, the last is compared with all before it.
     #[arg(required = true, value_name = "RUN")]

@@ -102,7 +102,7 @@ pub(super) fn changes(before: &[Gathered], after: &[Gathered], check: &dyn Fn() 
 
 fn each_row(run: &Run, check: &dyn Fn() -> Result<()>, see: &mut dyn FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
     for commit in &run.commits {
-        let mut rows = run.metrics(commit)?;
+        let mut rows = run.metrics_columns(commit, &ChangeFinder::COLUMNS)?;
         while let Some(batch) = rows.next_rows()? {
             check()?;
             see(&batch)?;

@@ -12,7 +12,7 @@ use condenser::report::html::{Texts, drift_page, report_page};
 use condenser::report::{Calibration, Distribution, DriftDocument, ReportDocument, RunFacts, Screen, breaches};
 use serde::Serialize;
 
-use super::args::ReportArgs;
+use super::args::ReportRunsArgs;
 use super::gather::{From, Gathered, changes, gather};
 use super::screen::columns_and_colours;
 use super::{Ending, block_on_thread, check_stop, message, pages, place, stores_of};
@@ -25,7 +25,7 @@ const PREVIOUS_NIGHT: &str = "previous-night";
 const ALL_NIGHTS: &str = "all-nights";
 
 /// Runs the command.
-pub(crate) fn run(args: ReportArgs) -> Result<Ending> {
+pub(crate) fn run(args: ReportRunsArgs) -> Result<Ending> {
     block_on_thread(move |stop| {
         let stores = args.stores.stores();
         let mut runs = args.runs.iter().map(|path| place(path, &stores)).collect::<Result<Vec<Place>>>()?;

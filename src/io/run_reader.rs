@@ -136,6 +136,14 @@ impl Run {
         self.table(commit, Table::Metrics, &Wanted::All)
     }
 
+    /// Some columns of the figures of a part, and others where the format has all in one piece.
+    ///
+    /// # Errors
+    /// When the table cannot be opened.
+    pub fn metrics_columns(&self, commit: &Commit, names: &'static [&'static str]) -> Result<Box<dyn TableReader>> {
+        self.table(commit, Table::Metrics, &Wanted::Columns(names))
+    }
+
     /// What was decided about the messages of a part; `None` when the run was not told to write it.
     ///
     /// # Errors

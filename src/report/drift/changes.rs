@@ -35,6 +35,10 @@ pub struct ChangeFinder {
 }
 
 impl ChangeFinder {
+    /// The columns of the metrics table that are looked at.
+    pub const COLUMNS: [&'static str; 6] =
+        ["conversation_id", "source", "source_row", "checksum", "ratio", "fact_retention"];
+
     /// For a side before of `n_before` conversations.
     #[must_use]
     pub fn new(n_before: u64) -> Self {

@@ -3,14 +3,13 @@
 use super::layout::{Cell, Page, Table, Tone, picture};
 use crate::report::numbers::{count, figure, maybe, percent, ratio, share, words};
 use crate::report::plain::cut;
-use crate::report::{BreakdownDrift, Change, DriftDocument, FigureDrift, Psi, SideFacts};
+use crate::report::{BreakdownDrift, Change, Distribution, DriftDocument, FIGURES, FigureDrift, Ks, Psi, SideFacts};
 
 /// Rows of a list in the short comparison, and of everything.
 const N_FIRST: usize = 5;
 const N_ALL: usize = 20;
-/// From so many columns on, figures have a picture of both sides.
-const WIDE: usize = 110;
-const PICTURE: usize = 12;
+/// A picture of a distribution.
+const MAX_PICTURE: usize = 24;
 /// An index from here on is customarily read as some change, and from there on as a large one (N. Siddiqi, 2006).
 const SOME: f64 = 0.1;
 const LARGE: f64 = 0.25;
@@ -83,7 +82,7 @@ fn index(psi: Option<Psi>) -> Cell {
 }
 
 fn figures(document: &DriftDocument, page: &mut Page) {
-    page.heading("Figures", "before → after");
+    page.heading("Figures", "before, and below it after; pictures on one scale");
     page.table(&figure_table(document.figures.iter().filter(|of| of.class.is_none()), page));
     if !page.screen.all {
         return;
@@ -94,51 +93,46 @@ fn figures(document: &DriftDocument, page: &mut Page) {
         return;
     }
     for class in classes {
-        page.heading(&format!("Figures of class {}", cut(class, 40)), "before → after");
+        page.heading(&format!("Figures of class {}", cut(class, 40)), "");
         let of_class = document.figures.iter().filter(|of| of.class.as_deref() == Some(class));
         page.table(&figure_table(of_class, page));
     }
 }
 
 fn figure_table<'d>(figures: impl Iterator<Item = &'d FigureDrift>, page: &Page) -> Table {
-    let is_wide = page.screen.width >= WIDE;
-    let mut header = vec!["figure", "mean", "", "p5", "", "p50", "", "p95", "", "PSI", "KS"];
-    if is_wide {
-        header.push("");
-    }
-    let mut table = Table::new(&header);
-    if is_wide {
-        table = table.with_wide_end();
-    }
+    let names = FIGURES.iter().map(|name| name.len()).max().unwrap_or_default();
+    let room = page.room(&[names, 9, 5, 5, 5, 5, 6, 6]).min(MAX_PICTURE);
+    let mut table = Table::new(&["figure", "n", "mean", "p5", "p50", "p95", "PSI", "KS", ""]).with_wide_end();
     for of in figures {
-        let (a, b) = (of.before.as_ref(), of.after.as_ref());
-        let value = |value: Option<f64>| Cell::plain(maybe(value, |value| figure(&of.figure, value)));
-        let mut row = vec![
-            Cell::plain(words(&of.figure)),
-            value(a.map(|of| of.mean)),
-            value(b.map(|of| of.mean)),
-            value(a.map(|of| of.p5)),
-            value(b.map(|of| of.p5)),
-            value(a.map(|of| of.p50)),
-            value(b.map(|of| of.p50)),
-            value(a.map(|of| of.p95)),
-            value(b.map(|of| of.p95)),
-            index(of.psi),
-            match of.ks {
-                Some(ks) if ks.statistic > ks.critical => Cell::plain(share(ks.statistic)),
-                Some(ks) => Cell::faint(format!("~{}", share(ks.statistic))),
-                None => Cell::faint(maybe(None, share)),
-            },
-        ];
-        if is_wide {
-            let before: Vec<u64> = of.bars.iter().map(|bar| bar.before).collect();
-            let after: Vec<u64> = of.bars.iter().map(|bar| bar.after).collect();
-            let pictures = format!("{:<PICTURE$}│{}", picture(&before, PICTURE), picture(&after, PICTURE));
-            row.push(Cell::new(pictures, Tone::Picture));
-        }
-        table.push(row);
+        let row = |name: Cell, side: Option<&Distribution>, counts: Vec<u64>| {
+            let value = |point: fn(&Distribution) -> f64| {
+                Cell::plain(maybe(side.map(point), |value| figure(&of.figure, value)))
+            };
+            let n = Cell::plain(count(side.map_or(0, |side| side.conversations)));
+            let points = [value(|of| of.mean), value(|of| of.p5), value(|of| of.p50), value(|of| of.p95)];
+            let picture = Cell::new(picture(&counts, room), Tone::Picture);
+            (name, n, points, picture)
+        };
+        let joined = |(name, n, points, picture): (Cell, Cell, [Cell; 4], Cell), apart: [Cell; 2]| {
+            [name, n].into_iter().chain(points).chain(apart).chain([picture]).collect::<Vec<_>>()
+        };
+        let before = of.bars.iter().map(|bar| bar.before).collect();
+        let after = of.bars.iter().map(|bar| bar.after).collect();
+        let blank = || Cell::plain("");
+        table.push(joined(row(Cell::plain(words(&of.figure)), of.before.as_ref(), before), [blank(), blank()]));
+        let apart = [index(of.psi), distance(of.ks)];
+        table.push(joined(row(Cell::faint("  after"), of.after.as_ref(), after), apart));
     }
     table
+}
+
+/// A distance; what chance explains is marked.
+fn distance(ks: Option<Ks>) -> Cell {
+    match ks {
+        Some(ks) if ks.statistic > ks.critical => Cell::plain(share(ks.statistic)),
+        Some(ks) => Cell::faint(format!("~{}", share(ks.statistic))),
+        None => Cell::faint(maybe(None, share)),
+    }
 }
 
 fn breakdowns(document: &DriftDocument, page: &mut Page) {

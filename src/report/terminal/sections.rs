@@ -101,7 +101,8 @@ fn totals(document: &ReportDocument, page: &mut Page) {
     page.text(&sizes, Tone::Plain);
     if totals.rejects > 0 {
         let rate = totals.rejects as f64 / (totals.rejects + totals.conversations) as f64;
-        page.text(&format!("{} records rejected ({})", count(totals.rejects), percent(rate)), Tone::Bad);
+        let records = if totals.rejects == 1 { "record" } else { "records" };
+        page.text(&format!("{} {records} rejected ({})", count(totals.rejects), percent(rate)), Tone::Bad);
     }
 }
 
@@ -230,22 +231,30 @@ fn conversations(document: &ReportDocument, page: &mut Page) {
     let n_rows = n_rows(page);
     if !document.worst_losses.is_empty() {
         page.heading("Worst losses", "what left the view: one minus the mean of the four retention figures");
-        let mut table =
-            Table::new(&["conversation", "loss", "facts", "recall", "negation", "errors", "ratio", "class"])
-                .with_wide_end();
+        let is_wide = page.screen.width >= WIDE;
+        let mut header = vec!["conversation", "loss", "facts", "recall", "negation", "errors"];
+        if is_wide {
+            header.extend(["ratio", "class"]);
+        }
+        let mut table = Table::new(&header);
+        if is_wide {
+            table = table.with_wide_end();
+        }
         for lost in document.worst_losses.iter().take(n_rows) {
             let figures = &lost.figures;
             let of = |value: Option<f64>| Cell::plain(maybe(value, share));
-            table.push(vec![
+            let mut row = vec![
                 Cell::plain(&*figures.conversation_id),
                 Cell::new(maybe(lost.loss, share), Tone::Bad),
                 of(figures.fact_retention),
                 of(figures.forward_recall),
                 of(figures.negation_retention),
                 of(figures.error_retention),
-                Cell::plain(ratio(figures.ratio)),
-                Cell::faint(&*figures.class),
-            ]);
+            ];
+            if is_wide {
+                row.extend([Cell::plain(ratio(figures.ratio)), Cell::faint(&*figures.class)]);
+            }
+            table.push(row);
         }
         page.table(&table);
         if let Some(command) = document.worst_losses.first().and_then(|lost| show_command(document, lost)) {
