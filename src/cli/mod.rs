@@ -31,6 +31,7 @@ mod run;
 mod schema;
 mod screen;
 mod show;
+mod sweep;
 mod verify;
 
 use std::collections::BTreeMap;
@@ -95,6 +96,7 @@ fn run(command: Command) -> Result<Ending> {
         Command::Show(args) => show::run(args),
         Command::Verify(args) => verify::run(&args),
         Command::Explain(args) => explain::run(*args),
+        Command::Sweep(args) => sweep::run(*args),
         #[cfg(feature = "llm")]
         Command::Llm(args) => llm::run(args.command),
         Command::Schema(args) => schema::run(args.name.as_deref()),

@@ -268,7 +268,7 @@ impl MakeUp {
 /// The class of a conversation, from its make-up alone: `tool-heavy` when a quarter of its messages call tools or
 /// carry results, else `code` when a fifth of them have a fenced block, else `long-prose` when a message has
 /// 1,500 bytes of text on average, else `chat`; `other` when nobody says anything.
-fn class_of(conversation: &Conversation<'_>) -> &'static str {
+pub(crate) fn class_of(conversation: &Conversation<'_>) -> &'static str {
     let (mut tools, mut fenced, mut bytes, mut spoken) = (0, 0, 0, 0);
     let fence = memchr::memmem::Finder::new("```");
     for message in &conversation.messages {

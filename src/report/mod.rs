@@ -14,6 +14,7 @@ pub mod pair;
 pub mod plain;
 mod schemas;
 mod side_by_side;
+pub mod sweep;
 mod terminal;
 
 pub use calibration::{Calibration, DetectionRate};
