@@ -10,6 +10,7 @@ mod frame;
 mod notes;
 mod pair;
 mod report;
+mod sweep;
 mod table;
 mod writer;
 
@@ -17,3 +18,4 @@ pub use conversations::Texts;
 pub use drift::drift_page;
 pub use pair::pair_page;
 pub use report::report_page;
+pub use sweep::sweep_page;

@@ -4,6 +4,7 @@
 mod axis;
 mod bars;
 mod density;
+mod front;
 mod histogram;
 mod spread;
 mod twin;
@@ -17,6 +18,7 @@ use plotters::style::{Color as _, FontFamily, IntoFont as _, RGBColor, TextStyle
 pub(super) use axis::{Heights, Scale};
 pub(super) use bars::{Bar, bars};
 pub(super) use density::{density, steps};
+pub(super) use front::{Point, PointKind, front};
 pub(super) use histogram::{heights, histogram};
 pub(super) use spread::{Spread, spreads};
 pub(super) use twin::twin;
