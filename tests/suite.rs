@@ -11,6 +11,7 @@
 
 mod adapters;
 mod answers;
+mod browser;
 mod budgets;
 mod classify;
 mod cli;
@@ -29,6 +30,7 @@ mod flow;
 mod formats;
 mod get;
 mod giants;
+mod html;
 mod insert_then_compress;
 mod job;
 #[cfg(feature = "llm")]

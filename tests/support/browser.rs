@@ -1,8 +1,9 @@
 //! A real Chromium without a window, driven by the DevTools protocol over its WebSocket.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
@@ -60,22 +61,18 @@ impl Browser {
             .arg("about:blank")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
             .expect("Chromium starts");
-        let port_file = profile.path().join("DevToolsActivePort");
-        let begun = Instant::now();
-        let (port, path) = loop {
-            let told = std::fs::read_to_string(&port_file).unwrap_or_default();
-            if let Some((port, path)) = told.trim_end().split_once('\n') {
-                break (port.to_owned(), path.to_owned());
-            }
-            assert!(child.try_wait().expect("a child can be asked").is_none(), "Chromium ended at once");
-            assert!(begun.elapsed() < PATIENCE, "Chromium does not name its port");
-            tokio::task::yield_now().await;
-        };
+        let mut told = BufReader::new(child.stderr.take().expect("stderr was piped")).lines();
+        let address = told
+            .by_ref()
+            .map_while(Result::ok)
+            .find_map(|line| Some(line.strip_prefix("DevTools listening on ")?.to_owned()))
+            .expect("Chromium says where it listens");
+        // A pipe that nobody empties would stop it.
+        std::thread::spawn(move || told.for_each(drop));
         let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
-        let address = format!("ws://127.0.0.1:{port}{path}");
         let (socket, _) = tokio_tungstenite::connect_async_with_config(address, Some(config), false)
             .await
             .expect("Chromium can be talked to");
@@ -92,7 +89,6 @@ impl Browser {
     }
 
     /// Calls a method of the protocol and returns its result.
-    #[track_caller]
     pub(crate) async fn call(&mut self, method: &str, parameters: Value) -> Value {
         self.last_id += 1;
         let id = self.last_id;
@@ -148,7 +144,6 @@ impl Browser {
     }
 
     /// The value of an expression of JavaScript.
-    #[track_caller]
     pub(crate) async fn ask(&mut self, expression: &str) -> Value {
         let parameters = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let told = self.call("Runtime.evaluate", parameters).await;

@@ -7,6 +7,10 @@ use super::writer::Html;
 use crate::report::pair::Pair;
 use crate::report::{ConversationFacts, ReportDocument, numbers, plain};
 
+/// Figures in the line of a conversation, and what they are called there.
+const SUMMED_UP: [(&str, &str); 3] =
+    [("ratio", "ratio"), ("fact_retention", "facts"), ("forward_recall", "forward recall")];
+
 /// The texts of conversations before and after, for the page of a report.
 #[derive(Debug, Clone, Default)]
 pub struct Texts {
@@ -110,7 +114,7 @@ pub(super) fn texts(document: &ReportDocument, texts: &Texts, html: &mut Html) {
         for (at, (run, pair)) in texts.pairs.iter().enumerate() {
             bounds.next_conversation();
             html.tag("details", &[("class", "conversation")], |html| {
-                html.tag("summary", &[], |html| summary(pair, html));
+                html.tag("summary", &[], |html| summary(pair, &SUMMED_UP, html));
                 html.tag("div", &[("id", &id_of(at)), ("class", "body")], |html| {
                     steps(pair, &mut bounds, html);
                     let run = document.runs.get(*run).map_or("RUN", |run| &run.run);

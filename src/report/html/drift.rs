@@ -127,15 +127,23 @@ fn figures(document: &DriftDocument, html: &mut Html) {
         }
     });
     html.leaf("h3", &[], "How far they are apart");
-    let mut columns = vec![text("figure", "figure"), text("class", "")];
+    distances(document, "Distance of each figure", false).write(html);
+    distances(document, "Distance of each figure, class by class", true).write_folded(html);
+}
+
+/// Figures of all conversations, or class by class.
+fn distances(document: &DriftDocument, caption: &str, by_class: bool) -> Table {
+    let mut columns = vec![text("figure", "figure")];
+    columns.extend(by_class.then_some(text("class", "class")));
     columns.extend(["n before", "n after", "median before", "median after", "mean before", "mean after"].map(plain));
     columns.extend(["PSI", "PSI by chance", "KS", "KS critical", "p"].map(plain));
-    let mut table = Table::new("Distance of each figure", columns);
-    for (at, figure) in document.figures.iter().enumerate() {
+    let mut table = Table::new(caption, columns);
+    let figures = document.figures.iter().enumerate().filter(|(_, figure)| figure.class.is_some() == by_class);
+    for (at, figure) in figures {
         let sides = [figure.before.as_ref(), figure.after.as_ref()];
         let write = |value| numbers::figure(&figure.figure, value);
-        let mut cells =
-            vec![Cell::text(&numbers::words(&figure.figure)), Cell::text(figure.class.as_deref().unwrap_or("all"))];
+        let mut cells = vec![Cell::text(&numbers::words(&figure.figure))];
+        cells.extend(figure.class.as_deref().map(Cell::text));
         cells.extend(sides.map(|side| Cell::count(side.map_or(0, |side| side.conversations))));
         cells.extend(sides.map(|side| Cell::maybe(side.map(|side| side.p50), write)));
         cells.extend(sides.map(|side| Cell::maybe(side.map(|side| side.mean), write)));
@@ -145,7 +153,7 @@ fn figures(document: &DriftDocument, html: &mut Html) {
         cells.extend(values.map(|value| Cell::maybe(value, numbers::share)));
         table.row(format!("/figures/{at}"), cells);
     }
-    table.write(html);
+    table
 }
 
 /// A column of numbers that stand deeper in the document than the row says.

@@ -87,12 +87,11 @@ pub fn pair_page(pairs: &[Pair]) -> String {
     let title = format!("Before and after: {name}");
     let header = |html: &mut Html| {
         html.leaf("h1", &[], "Before and after");
-        html.tag("p", &[("class", "lead")], |html| html.leaf("bdi", &[], name));
     };
     frame::page(&title, header, |html| {
         for pair in pairs {
             html.tag("section", &[("class", "conversation")], |html| {
-                html.tag("h2", &[], |html| summary(pair, html));
+                html.tag("h2", &[], |html| summary(pair, &[], html));
                 metrics(pair, html);
                 steps(pair, &mut Bounds::none(), html);
             });
@@ -100,8 +99,8 @@ pub fn pair_page(pairs: &[Pair]) -> String {
     })
 }
 
-/// A conversation in a line: name, place and size.
-pub(super) fn summary(pair: &Pair, html: &mut Html) {
+/// A conversation in a line: name, place and size, and the `figures`, which are columns and what they are called.
+pub(super) fn summary(pair: &Pair, figures: &[(&str, &str)], html: &mut Html) {
     html.leaf("bdi", &[("class", "name")], if pair.id.is_empty() { "(no id)" } else { &pair.id });
     html.text(" ");
     html.tag("small", &[], |html| {
@@ -112,8 +111,8 @@ pub(super) fn summary(pair: &Pair, html: &mut Html) {
             numbers::count(pair.source_row),
             numbers::count(pair.steps.len() as u64)
         ));
-        for (name, what) in [("ratio", "ratio"), ("fact_retention", "facts"), ("forward_recall", "forward recall")] {
-            if let Some(value) = pair.metrics.get(name).and_then(Value::as_f64) {
+        for (name, what) in figures {
+            if let Some(value) = pair.metrics.get(*name).and_then(Value::as_f64) {
                 html.text(&format!(" · {what} {}", numbers::figure(name, value)));
             }
         }

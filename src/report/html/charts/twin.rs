@@ -1,4 +1,4 @@
-//! How a figure is distributed on two sides: what was before behind, what is after in front, as shares of each side.
+//! How a figure is distributed on two sides: bars beside each other, as shares of each side.
 
 use plotters::chart::ChartBuilder;
 use plotters::element::Rectangle;
@@ -35,12 +35,12 @@ pub(in crate::report::html) fn twin(figure: &FigureDrift, room: Room) -> Option<
             .x_label_formatter(&|place| scale.name(*place))
             .y_label_formatter(&|share| numbers::percent(*share).replace(".0 ", " "))
             .draw()?;
-        for (color, gap, is_after) in [(PALE, 0.04, false), (DATA, 0.3, true)] {
+        for (color, part, is_after) in [(PALE, 0.06..0.5, false), (DATA, 0.5..0.94, true)] {
             chart.draw_series(bars.clone().map(|bar| {
                 let (left, right) = (scale.place(bar.from), scale.place(bar.to));
-                let inset = (right - left) * gap;
+                let at = |part: f64| left + (right - left) * part;
                 let height = if is_after { share(bar.after, after) } else { share(bar.before, before) };
-                Rectangle::new([(left + inset, 0.0), (right - inset, height)], color.filled())
+                Rectangle::new([(at(part.start), 0.0), (at(part.end), height)], color.filled())
             }))?;
         }
         Ok(())
