@@ -24,6 +24,7 @@ mod damage;
 mod dataset;
 mod defects;
 mod documents;
+mod drift;
 mod engine;
 mod entropy;
 mod events;
@@ -54,6 +55,7 @@ mod policy;
 mod prepass;
 #[cfg(feature = "remote")]
 mod remote_runs;
+mod report;
 mod restore;
 mod resume;
 mod rolling;

@@ -96,11 +96,13 @@ fn baseline(kind: JobKind, settings: &ReportSettings, run: &Place, stores: &Stor
         None => return Ok(Vec::new()),
         Some(against) => against,
     };
-    if !(is_compaction && [PREVIOUS_NIGHT, ALL_NIGHTS].contains(&against)) {
+    // The run of a compaction lies in STORE/runs.
+    let store = run.as_local().and_then(|path| path.parent()?.parent()).filter(|_| is_compaction);
+    let is_own = store.is_some_and(|store| std::path::absolute(store).ok() == std::path::absolute(against).ok());
+    if !is_compaction || !(is_own || [PREVIOUS_NIGHT, ALL_NIGHTS].contains(&against)) {
         return Ok(vec![place(Path::new(against), stores)?]);
     }
-    // The run lies in STORE/runs.
-    let store = run.as_local().and_then(|path| path.parent()?.parent()).map(Place::from);
+    let store = store.map(Place::from);
     let mut nights = store.map(|store| runs_of_store(&store)).transpose()?.flatten().unwrap_or_default();
     nights.retain(|night| night != run);
     let n_kept = if against == PREVIOUS_NIGHT { 1 } else { nights.len() };
