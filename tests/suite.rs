@@ -11,7 +11,9 @@
 
 mod adapters;
 mod answers;
+mod browser;
 mod budgets;
+mod calibrate;
 mod classify;
 mod cli;
 mod compaction;
@@ -26,6 +28,7 @@ mod drift;
 mod engine;
 mod entropy;
 mod events;
+mod explain;
 mod flow;
 mod formats;
 mod get;
@@ -48,6 +51,7 @@ mod llm_run;
 mod metrics;
 mod native;
 mod pipeline;
+mod policy;
 mod prepass;
 #[cfg(feature = "remote")]
 mod remote_runs;
@@ -64,7 +68,9 @@ mod spoken;
 #[cfg(feature = "remote")]
 mod store;
 mod support;
+mod sweep;
 mod text;
 mod tidy;
+mod timings;
 #[cfg(feature = "tokenizers")]
 mod tokens;

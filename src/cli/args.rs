@@ -1,12 +1,18 @@
 //! What was typed: everything that may be left out is optional here. Knows no defaults beyond what help shows.
 
+mod look;
+mod sweep;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use condenser::io::store::Stores;
-use condenser::model::{EngineArgs, ShapeName};
+use condenser::model::ShapeName;
 use condenser::pipeline::{JobArgs, LlmMode, Seconds, Shard};
+
+pub(crate) use look::{CalibrateArgs, ExplainArgs, ShowArgs};
+pub(crate) use sweep::SweepArgs;
 
 /// Compresses corpora of chat and agent transcripts, provably lossless.
 #[derive(Debug, Parser)]
@@ -43,6 +49,10 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Say for every message of an input why it would be kept or compressed.
     Explain(Box<ExplainArgs>),
+    /// Try option sets on a sample of the inputs: what each saves and loses, and which to take.
+    Sweep(Box<SweepArgs>),
+    /// Damage what comes out of an input in known ways, and count how often each metric notices.
+    Calibrate(Box<CalibrateArgs>),
     /// Ask a model through a batch API, at half the price: plan, submit, poll, fetch, then run the job.
     #[cfg(feature = "llm")]
     Llm(ModelArgs),
@@ -241,33 +251,6 @@ pub(crate) struct GetArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ShowArgs {
-    /// The run directory, also in s3://, gs:// or az://.
-    #[arg(value_name = "RUN")]
-    pub(crate) run: PathBuf,
-    /// The id of the conversation.
-    #[arg(value_name = "ID")]
-    pub(crate) id: String,
-    /// The originals that are not shown any more, as one Markdown document per conversation.
-    #[arg(long, conflicts_with_all = ["json", "full", "width"])]
-    pub(crate) markdown: bool,
-    /// As JSON, one line per conversation: what `condenser schema pair` says.
-    #[arg(long, conflicts_with_all = ["full", "width"])]
-    pub(crate) json: bool,
-    /// Every line of every message, instead of the first lines of long ones.
-    #[arg(long)]
-    pub(crate) full: bool,
-    /// Columns [default: those of the terminal, or 120].
-    #[arg(long, value_name = "N")]
-    pub(crate) width: Option<usize>,
-    /// A file, or `-` for stdout [default: -].
-    #[arg(long, short, value_name = "FILE|-")]
-    pub(crate) output: Option<String>,
-    #[command(flatten)]
-    pub(crate) stores: StoreArgs,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
     /// The run directory.
     #[arg(value_name = "RUN")]
@@ -283,32 +266,6 @@ pub(crate) struct VerifyArgs {
     /// Print errors only.
     #[arg(long, short)]
     pub(crate) quiet: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ExplainArgs {
-    /// Files, folders or patterns with JSON lines, documents, Parquet or Arrow IPC, or `-` for stdin.
-    #[arg(required = true, value_name = "INPUT")]
-    pub(crate) inputs: Vec<String>,
-    /// Only the conversation with this id.
-    #[arg(long, value_name = "ID")]
-    pub(crate) conversation: Option<String>,
-    /// Everything about each message: what the classifier and the scorers see in it, and what each stage would do.
-    #[arg(long)]
-    pub(crate) all: bool,
-    /// As JSON, one line per conversation: what `condenser schema explanation` says.
-    #[arg(long, conflicts_with = "all")]
-    pub(crate) json: bool,
-    /// Shape of all records; found out per record when left out.
-    #[arg(long, value_enum)]
-    pub(crate) shape: Option<ShapeName>,
-    /// Of tables: the column with the conversations; found by name and type when left out.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) messages_column: Option<String>,
-    #[command(flatten)]
-    pub(crate) stores: StoreArgs,
-    #[command(flatten)]
-    pub(crate) engine: EngineArgs,
 }
 
 #[derive(Debug, Args)]

@@ -2,8 +2,10 @@
 //! become work of the floors below.
 
 mod args;
+mod calibrate;
 mod compaction;
 mod compress;
+mod conversations;
 #[cfg(debug_assertions)]
 mod drill;
 mod dry_run;
@@ -21,6 +23,7 @@ mod oracle;
 #[cfg(not(feature = "llm"))]
 #[path = "no_oracle.rs"]
 mod oracle;
+mod pages;
 mod pairs;
 mod progress;
 mod report;
@@ -30,6 +33,7 @@ mod run;
 mod schema;
 mod screen;
 mod show;
+mod sweep;
 mod verify;
 
 use std::collections::BTreeMap;
@@ -93,7 +97,9 @@ fn run(command: Command) -> Result<Ending> {
         Command::Get(args) => get::run(args),
         Command::Show(args) => show::run(args),
         Command::Verify(args) => verify::run(&args),
+        Command::Calibrate(args) => calibrate::run(*args),
         Command::Explain(args) => explain::run(*args),
+        Command::Sweep(args) => sweep::run(*args),
         #[cfg(feature = "llm")]
         Command::Llm(args) => llm::run(args.command),
         Command::Schema(args) => schema::run(args.name.as_deref()),

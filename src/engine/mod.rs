@@ -12,8 +12,10 @@ mod explain;
 mod fill;
 mod guard;
 mod ids;
+mod laps;
 mod metrics;
 mod plan;
+mod reading;
 mod summaries;
 mod unit;
 mod write;
@@ -21,7 +23,7 @@ mod write;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::model::{Answers, Condensed, Consult, Conversation, EngineOptions, Reason, Tokenizer};
+use crate::model::{Answers, Condensed, Consult, Conversation, EngineOptions, Metrics, Reason, Tokenizer};
 use crate::stage::classify::Depth;
 use crate::stage::{Plan, Profiles, Stage, View};
 use crate::summary::{Adapter, EntropyScorer, TokenClassifier, adapters};
@@ -29,11 +31,13 @@ use crate::text::Lexer;
 use crate::text::tokens::{self, TokenCounter};
 
 use advice::{Advice, Plugins};
-use assemble::assemble;
+use assemble::{Assembled, assemble};
 use count::Count;
 pub use explain::{Explained, Explanation, StageSays, TextFigures, Tier, What};
 use fill::{Filler, task_of};
 use ids::Names;
+pub use laps::Laps;
+pub use reading::{Passage, PassageKind, ReadMessage, ReadReplacement, Reading};
 
 /// The engine with its options; shared by all workers.
 #[derive(Debug)]
@@ -51,6 +55,24 @@ pub struct Scratch {
     profiles: Profiles,
     lexer: Lexer,
     meter: metrics::Meter,
+    laps: Option<Box<dyn Laps>>,
+}
+
+impl Scratch {
+    /// Tells `laps` from now on when a step ends; nobody with `None`.
+    pub fn tell(&mut self, laps: Option<Box<dyn Laps>>) {
+        self.laps = laps;
+    }
+
+    /// A step of the caller's has ended.
+    pub fn ended(&mut self, step: &'static str) {
+        laps::ended(&mut self.laps, step);
+    }
+
+    /// Gives all memory back; who listens goes on listening.
+    pub fn forget(&mut self) {
+        *self = Self { laps: self.laps.take(), ..Self::default() };
+    }
 }
 
 impl Engine {
@@ -152,9 +174,22 @@ impl Engine {
         scratch: &mut Scratch,
         consult: &mut Consult<'_>,
     ) -> Condensed {
+        let (assembled, metrics) = self.consult_assembled(conversation, scratch, consult);
+        Condensed { messages: assembled.messages, decisions: assembled.decisions, metrics }
+    }
+
+    /// The same with the texts as the metrics read them.
+    fn consult_assembled(
+        &self,
+        conversation: &Conversation<'_>,
+        scratch: &mut Scratch,
+        consult: &mut Consult<'_>,
+    ) -> (Assembled, Metrics) {
         scratch.profiles.measure(conversation);
         let n_tokens = self.count.messages(&self.view(conversation, &scratch.profiles));
+        scratch.ended("profile");
         if let Some(compacted) = self.compact(conversation, scratch, &n_tokens, consult) {
+            scratch.ended("compaction");
             return compacted;
         }
         let total: usize = n_tokens.iter().sum();
@@ -163,6 +198,8 @@ impl Engine {
         let names = Names::new(conversation);
         let task = task_of(conversation);
         let advice = Advice::ask(&self.plugins, &view, &plan);
+        let laps = &mut scratch.laps;
+        laps::ended(laps, "advice");
         let (lexer, count) = (&mut scratch.lexer, &self.count);
         let mut filler = Filler {
             view,
@@ -181,7 +218,9 @@ impl Engine {
                 (units, Some(outcome))
             }
         };
+        laps::ended(laps, if budget.is_some() { "budget" } else { "fill" });
         summaries::fill(&mut filler, &mut plan, &mut units, consult);
+        laps::ended(laps, "model");
         plan.file_notes();
         if let Some(outcome) = &mut budget {
             // A model's texts are no longer, and may be shorter.
@@ -189,13 +228,15 @@ impl Engine {
             outcome.fits = self.options.token_budget.is_none_or(|max_tokens| outcome.token_count <= max_tokens);
         }
         let assembled = assemble(&view, &plan, units);
+        laps::ended(laps, "assemble");
         let mut metrics = scratch.meter.measure(&view, &assembled, total, &mut scratch.lexer);
+        laps::ended(laps, "metrics");
         metrics.budget = budget;
         metrics.counts.scorer_fallbacks = advice.n_fallbacks;
         metrics.counts.llm_classified = consult.n_rulings;
         metrics.counts.llm_summaries = consult.n_summaries;
         metrics.counts.llm_fallbacks = consult.n_fallbacks;
-        Condensed { messages: assembled.messages, decisions: assembled.decisions, metrics }
+        (assembled, metrics)
     }
 
     /// A claim on every message.
@@ -216,6 +257,7 @@ impl Engine {
         let mut plan = Plan::new(n_messages);
         if self.options.token_budget.is_some() {
             scratch.profiles.lex(conversation);
+            scratch.ended("lex");
         }
         for stage in &self.stages {
             if plan.free().next().is_none() {
@@ -223,8 +265,10 @@ impl Engine {
             }
             if stage.needs_text() {
                 scratch.profiles.lex(conversation);
+                scratch.ended("lex");
             }
             stage.claim_with(&self.view(conversation, &scratch.profiles), &mut plan, consult);
+            scratch.ended(stage.name());
         }
         plan
     }

@@ -11,6 +11,8 @@ pub(crate) const PLAN: &str = "plan.json";
 pub(crate) const MANIFEST: &str = "manifest.json";
 /// The folder of the commits.
 pub(crate) const COMMITS: &str = "commits";
+/// The folder of what calls of the job took; the only place with times of a clock.
+pub(crate) const TIMINGS: &str = "timings";
 
 /// True when a run was written to `root`.
 pub(crate) fn holds_run(root: &Place) -> Result<bool> {

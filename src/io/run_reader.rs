@@ -6,14 +6,14 @@ use std::io::{self, BufRead, BufReader, Read};
 use super::arrow_table::{ArrowTable, WantedRows};
 use super::line_table::{LineTable, open_stream};
 use super::parquet_table::{ParquetTable, Wanted};
-use super::run_documents::{COMMITS, MANIFEST, PLAN, missing, read};
+use super::run_documents::{COMMITS, MANIFEST, PLAN, TIMINGS, missing, read};
 use super::run_writer::{REJECTS, schema_of};
 use super::store::{Blob, Place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
     Commit, ConversationFormat, InputEntry, Manifest, PartReaders, RejectRow, Restorer, Table, TableFile, TableReader,
-    open_sealed,
+    Timings, open_sealed,
 };
 
 const READ_BYTES: usize = 1 << 20;
@@ -181,6 +181,22 @@ impl Run {
         let part = format!("part {}", commit.part);
         let mut files = commit.files.iter().filter(|file| tables.contains(&&*file.table));
         files.try_for_each(|file| self.check_file(file, &part))
+    }
+
+    /// What the calls that made the run took, all together; `None` unless somebody took the time.
+    ///
+    /// # Errors
+    /// When what was written down cannot be read.
+    pub fn timings(&self) -> Result<Option<Timings>> {
+        let mut sum: Option<Timings> = None;
+        for name in self.root.join(TIMINGS).names()?.into_keys().filter(|name| name.ends_with(".json")) {
+            let path = self.root.join(TIMINGS).join(&name);
+            let timings: Timings = serde_json::from_slice(&read(&path)?).map_err(|error| {
+                Error::new(ErrorKind::Input, path.to_string(), "these are no timings of a job").because(error)
+            })?;
+            sum.get_or_insert_default().add(&timings);
+        }
+        Ok(sum)
     }
 
     /// The directory of the run.

@@ -7,15 +7,15 @@ use futures::future::try_join_all;
 
 use super::disk::is_unfinished;
 use super::encoder::TableEncoder;
-use super::run_documents::{COMMITS, MANIFEST, PLAN, holds_run, read, read_commits, read_plan};
+use super::run_documents::{COMMITS, MANIFEST, PLAN, TIMINGS, holds_run, read, read_commits, read_plan};
 use super::run_words::words_entry;
 use super::store::{BlobWriter, Place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
     Commit, Container, ConversationFormat, EncodedBatch, JobOptions, Manifest, PartSink, PartStart, Plan, RejectRow,
-    Sink, Table, TableFile, commit_path, conversations_schema, decisions_schema, metrics_schema, records_schema, seal,
-    training_schema, verbatim_schema,
+    Sink, Table, TableFile, Timings, commit_path, conversations_schema, decisions_schema, metrics_schema,
+    records_schema, seal, training_schema, verbatim_schema,
 };
 
 /// The folder of the rejects.
@@ -263,6 +263,12 @@ impl Sink for RunWriter {
             .collect::<Result<_>>()?;
         part.map = self.options.verbatim_map.then(|| part.open_lines(MAP)).transpose()?;
         Ok(part)
+    }
+
+    async fn timings(&self, first: usize, timings: &Timings) -> Result<()> {
+        let mut text = Vec::new();
+        write_json(timings, &mut text)?;
+        self.root.join(&format!("{TIMINGS}/from-part-{first:05}.json")).write_atomic(&text).await
     }
 
     async fn finish(&self, mut manifest: Manifest) -> Result<Manifest> {

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::sketch::Sketch;
-use super::{DatasetShape, LlmOptions, Slice, Table, TableInput};
+use super::{DatasetShape, LlmOptions, PolicyOptions, Slice, Table, TableInput};
 use crate::model::{EngineOptions, ShapeName};
 
 /// Version of the layout of run directories.
@@ -35,6 +35,9 @@ pub struct JobOptions {
     /// The model that the engine asks; nothing when it asks none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm: Option<LlmOptions>,
+    /// How an option set is chosen for each conversation; nothing when all are compressed alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyOptions>,
     /// How tables are written.
     pub format: ConversationFormat,
     /// The shape of all records; `null` when it is found out per file.
@@ -62,6 +65,11 @@ pub struct JobOptions {
 }
 
 impl JobOptions {
+    /// The options of every engine that works for the job, the job's own first.
+    pub fn engines(&self) -> impl Iterator<Item = &EngineOptions> {
+        [&self.engine].into_iter().chain(self.policy.iter().flat_map(|policy| &policy.tries))
+    }
+
     /// Whether a run with these options has this table.
     #[must_use]
     pub fn writes(&self, table: Table) -> bool {

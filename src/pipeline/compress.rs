@@ -13,7 +13,7 @@ use super::bridge::Bridge;
 use super::part::{Done, Failure, Shared, failure_of_source, run_part, too_many};
 use super::{
     Commit, Condense, ConversationFormat, Corpus, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Model, Observer,
-    PartSink, PartStart, Plan, PlannedPart, Progress, Shard, Sink, Slice, Table, Totals,
+    PartSink, PartStart, Plan, PlannedPart, Progress, Shard, Sink, Slice, Table, Timer, Totals,
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -72,6 +72,8 @@ pub struct Context {
     pub shard: Option<Shard>,
     /// Who watches.
     pub observer: Arc<dyn Observer>,
+    /// Who takes the time; nobody unless asked.
+    pub timer: Option<Arc<Timer>>,
 }
 
 impl std::fmt::Debug for Context {
@@ -116,6 +118,7 @@ pub async fn compress<S: Sink>(
     let mut commits: BTreeMap<usize, Commit> = committed.into_iter().map(|commit| (commit.part, commit)).collect();
     let ours = |part: &usize| context.shard.is_none_or(|shard| shard.takes(*part));
     let open: Vec<usize> = (0..plan.parts.len()).filter(|part| !commits.contains_key(part)).filter(ours).collect();
+    let first = open.first().copied();
     context.observer.begins(plan, &before);
     let n_at_once = context.limits.parts.clamp(1, open.len().max(1));
     let admission = Admission::new(context.limits.for_batches(n_at_once), context.options.batch_bytes, n_at_once);
@@ -145,6 +148,9 @@ pub async fn compress<S: Sink>(
         .buffer_unordered(n_at_once)
         .try_collect()
         .await?;
+    if let (Some(timer), Some(first)) = (&context.timer, first) {
+        sink.timings(first, &timer.timings()).await?;
+    }
     commits.extend(done.into_iter().flatten().map(|commit| (commit.part, commit)));
     let mut failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
     failures.sort_by_key(|(part, _)| *part);
@@ -279,7 +285,9 @@ async fn one_part<S: Sink>(
         let message = format!("{} bytes were read, but {} were proven", commit.input.stream_bytes, commit.proof.bytes);
         return Err(Failure::Job(Error::new(ErrorKind::Internal, name, message)));
     }
-    let commit = open.commit(commit, &context.bridge).await?;
+    let timer = context.timer.as_deref();
+    let commit = Timer::time_async(timer, "write", open.commit(commit, &context.bridge)).await?;
+    timer.into_iter().for_each(Timer::part_done);
     tracing::info!(
         part,
         source = commit.source,

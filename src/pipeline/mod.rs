@@ -12,12 +12,14 @@ mod job;
 mod older;
 mod part;
 mod plan;
+mod policy;
 mod ports;
 mod record;
 mod restore;
 mod rows;
 mod sealed;
 pub mod sketch;
+pub mod sweep;
 mod tables;
 mod timings;
 mod training;
@@ -41,6 +43,7 @@ pub use job::{
     StoreArgs, Target, Temperature, Thresholds, load_tokenizer, parse_size, read_job,
 };
 pub use plan::{DEFAULT_SPLIT_BYTES, Plan, PlannedInput, PlannedPart, Shard, Slice};
+pub use policy::{BestAboveFloor, Policy, PolicyOptions, UNCHANGED, default_tries};
 pub use ports::{
     Condense, Corpus, EncodedBatch, Model, Observer, PartSink, PartStart, Progress, Silent, Sink, Source, TableReader,
 };
@@ -54,7 +57,7 @@ pub use sealed::{open_sealed, seal};
 pub use tables::{
     Kind, Table, conversations_schema, decisions_schema, metrics_schema, records_schema, verbatim_schema,
 };
-pub use timings::Timings;
+pub use timings::{Timer, Timings};
 pub use training::{ChatGuard, is_eval, training_schema};
 pub use verify::{Difference, verify_end, verify_part};
 pub use words::{WORD_SAMPLE_BYTES, count_words, count_words_of};

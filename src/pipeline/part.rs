@@ -14,7 +14,8 @@ use super::bridge::{Bridge, guard};
 use super::consulted::Consulted;
 use super::record::Recipe;
 use super::sketch::Sketch;
-use super::work::{Task, encode_batch};
+use super::timings::Timer;
+use super::work::{Task, encode_batch, watched};
 use super::{Batch, Context, EncodedBatch, MaxRejects, PartSink, Progress, Proof, Source, SourceDigest, Totals};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Answers, Ask, AskId, ShapeName};
@@ -75,7 +76,9 @@ pub(super) async fn run_part<P: PartSink>(
     let (read, batches) = channel(1);
     let (worked, results) = channel(2);
     let (admission, handle) = (shared.admission.clone(), Handle::current());
-    let reading = Bridge::run_blocking("reader", move || read_all(source, &admission, &handle, &read));
+    let timer = context.timer.clone();
+    let reading = move || read_all(source, &admission, &handle, &read, timer.as_deref());
+    let reading = Bridge::run_blocking("reader", reading);
     let reading = async { reading.await.map_err(failure_of_source) };
     let working = async { work_all(context, name.clone(), batches, worked).await.map_err(Failure::Job) };
     let writing = async { write_all(context, shared, &name, results, sink).await.map_err(Failure::Job) };
@@ -99,11 +102,12 @@ fn read_all(
     admission: &Admission,
     handle: &Handle,
     batches: &Sender<Admitted>,
+    timer: Option<&Timer>,
 ) -> Result<SourceDigest> {
     let mut stored_before = 0;
     loop {
         let permit = handle.block_on(admission.admit())?;
-        let Some(batch) = source.next_batch()? else { break };
+        let Some(batch) = Timer::time(timer, "read", || source.next_batch())? else { break };
         let permit = handle.block_on(admission.adjust(permit, batch.charged_bytes()))?;
         let stored = source.stored_bytes();
         let stored_bytes = stored.saturating_sub(std::mem::replace(&mut stored_before, stored));
@@ -177,11 +181,12 @@ impl Work<'_> {
             Batch::Lines(lines) => format!("{source}: byte {}", lines.offset),
             Batch::Rows(rows) => format!("{source}: row {}", rows.first_row),
         };
+        let laps = self.context.timer.as_ref().map(Timer::watch);
         let encode = move || {
             let consulted = Consulted::new(&*engine, &answers);
             let recipe = Recipe { engine: &consulted, format, shape, forced };
             let task = Task { recipe, source: &source, trace, verbatim_map, dataset };
-            let encoded = encode_batch(&task, &batch)?;
+            let encoded = watched(laps, || encode_batch(&task, &batch))?;
             let open = consulted.open();
             Ok((encoded, open, answers))
         };
@@ -216,7 +221,8 @@ async fn write_all<P: PartSink>(
             Ok(sum)
         };
         sketch = context.bridge.run(name.to_owned(), merge).await?;
-        sink.write(worked.encoded, &context.bridge).await?;
+        let written = sink.write(worked.encoded, &context.bridge);
+        Timer::time_async(context.timer.as_deref(), "write", written).await?;
         let progress = {
             let mut progress = shared.progress.lock().unwrap_or_else(PoisonError::into_inner);
             progress.totals.add(&counts);

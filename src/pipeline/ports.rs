@@ -11,7 +11,8 @@ use arrow::record_batch::RecordBatch;
 use super::bridge::Bridge;
 use super::sketch::Sketch;
 use super::{
-    Batch, Commit, Manifest, Plan, PlannedInput, Proof, RejectRow, Slice, SourceDigest, Table, TableInput, Totals,
+    Batch, Commit, Manifest, Plan, PlannedInput, Proof, RejectRow, Slice, SourceDigest, Table, TableInput, Timings,
+    Totals,
 };
 use crate::engine::{Engine, Scratch};
 use crate::error::Result;
@@ -128,6 +129,11 @@ pub trait Sink: Sync {
     type Part: PartSink;
     /// Starts a part.
     fn begin(&self, part: &PartStart<'_>) -> impl Future<Output = Result<Self::Part>> + Send;
+    /// Takes what a call of the job took, which began with the part `first`; no reader needs it.
+    fn timings(&self, first: usize, timings: &Timings) -> impl Future<Output = Result<()>> + Send {
+        let _ = (first, timings);
+        std::future::ready(Ok(()))
+    }
     /// Ends the run.
     fn finish(&self, manifest: Manifest) -> impl Future<Output = Result<Manifest>> + Send;
 }

@@ -142,25 +142,26 @@ pub(crate) fn process_prepared<'r>(
     let work = || {
         let mut decoded = decode(recipe, record, fallback_id)?;
         prepare(&mut decoded);
+        scratch.ended("decode");
         let condensed = recipe.engine.condense(&decoded.conversation, scratch);
         if record.len() > GIANT_BYTES {
-            *scratch = Scratch::default();
+            scratch.forget();
         }
         Ok(Product { decoded, condensed })
     };
     guard(work).unwrap_or_else(|message| {
-        *scratch = Scratch::default();
+        scratch.forget();
         Err(failed(&message))
     })
 }
 
 impl Product<'_> {
     /// Writes the record as `recipe` says and restores it from that; a panic below becomes a reject.
-    pub(crate) fn encode(&self, recipe: &Recipe<'_>) -> Result<Encoded<'_>, Reject> {
-        guard(|| self.make(recipe)).map_err(|message| failed(&message))
+    pub(crate) fn encode(&self, recipe: &Recipe<'_>, scratch: &mut Scratch) -> Result<Encoded<'_>, Reject> {
+        guard(|| self.make(recipe, scratch)).map_err(|message| failed(&message))
     }
 
-    fn make(&self, recipe: &Recipe<'_>) -> Encoded<'_> {
+    fn make(&self, recipe: &Recipe<'_>, scratch: &mut Scratch) -> Encoded<'_> {
         let provenance = recipe.engine.options().provenance;
         let Self { decoded, condensed } = self;
         let originals = decoded.originals(condensed);
@@ -169,16 +170,19 @@ impl Product<'_> {
                 let id = label(&decoded.conversation.id);
                 let row = decoded.row(condensed, provenance);
                 let layout = decoded.row_layout(condensed);
+                scratch.ended("encode");
                 let exact = shape::restores_row(&id, &row, &layout, &originals, decoded.record);
                 (Written::Row(row), Some(layout), exact)
             }
             ConversationFormat::Jsonl => {
                 let (record, layout) = decoded.condensed_record_and_layout(condensed, provenance);
                 let record = one_line(record);
+                scratch.ended("encode");
                 let exact = shape::restores_record(&record, layout.as_deref(), &originals, decoded.record);
                 (Written::Record(record), layout, exact)
             }
         };
+        scratch.ended("proof");
         // A layout doubles signs of its own; one that no page holds is replaced by the record.
         let exact = exact && layout.as_ref().is_none_or(|layout| layout.len() <= MAX_RECORD_BYTES);
         let layout = layout.filter(|layout| exact && !layout.is_empty());
@@ -268,7 +272,7 @@ impl MakeUp {
 /// The class of a conversation, from its make-up alone: `tool-heavy` when a quarter of its messages call tools or
 /// carry results, else `code` when a fifth of them have a fenced block, else `long-prose` when a message has
 /// 1,500 bytes of text on average, else `chat`; `other` when nobody says anything.
-fn class_of(conversation: &Conversation<'_>) -> &'static str {
+pub(crate) fn class_of(conversation: &Conversation<'_>) -> &'static str {
     let (mut tools, mut fenced, mut bytes, mut spoken) = (0, 0, 0, 0);
     let fence = memchr::memmem::Finder::new("```");
     for message in &conversation.messages {

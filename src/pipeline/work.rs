@@ -14,7 +14,7 @@ use super::tables::{
 };
 use super::training::TrainingBuilder;
 use super::{Batch, DatasetOptions, EncodedBatch, Line, LineBatch, LineKind, RejectRow, label};
-use crate::engine::Scratch;
+use crate::engine::{Laps, Scratch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Output, Reject, RejectReason};
 
@@ -59,10 +59,30 @@ struct Builders {
 
 /// Turns a batch into rows.
 pub(crate) fn encode_batch(task: &Task<'_>, batch: &Batch) -> Result<EncodedBatch> {
-    match batch {
+    let encoded = match batch {
         Batch::Lines(lines) => encode_lines(task, lines),
         Batch::Rows(rows) => super::rows::encode_rows(task, rows),
+    };
+    ended("encode");
+    encoded
+}
+
+/// Tells who takes the time on this worker that a step has ended.
+pub(in crate::pipeline) fn ended(step: &'static str) {
+    SCRATCH.with(|scratch| scratch.borrow_mut().ended(step));
+}
+
+/// Runs `work` on this worker with a watch, when there is one.
+pub(super) fn watched<T>(laps: Option<Box<dyn Laps>>, work: impl FnOnce() -> T) -> T {
+    let is_watched = laps.is_some();
+    if is_watched {
+        SCRATCH.with(|scratch| scratch.borrow_mut().tell(laps));
     }
+    let result = work();
+    if is_watched {
+        SCRATCH.with(|scratch| scratch.borrow_mut().tell(None));
+    }
+    result
 }
 
 fn encode_lines(task: &Task<'_>, batch: &LineBatch) -> Result<EncodedBatch> {
@@ -220,7 +240,7 @@ impl Builders {
         let mut fallback = String::new();
         write!(fallback, "{}#{row}", task.source).expect("writing to a string cannot fail");
         let product = process(&task.recipe, record, &fallback, scratch)?;
-        let encoded = product.encode(&task.recipe)?;
+        let encoded = product.encode(&task.recipe, scratch)?;
         let id = label(&product.decoded.conversation.id).into_owned();
         let place = Place { id: &id, source: task.source, row };
         self.frame(place, frame);

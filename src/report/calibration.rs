@@ -1,33 +1,229 @@
-//! How surely each metric finds damage that was planted. Plain data; `condenser calibrate` measures it.
+//! How far the metrics can be trusted: outputs are damaged in known ways, and for each way and each metric it is counted
+//! how often the metric falls, and how often it falls where nothing was lost. Knows conversations and the engine, no file.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::damage::KINDS;
+use crate::engine::{Engine, Scratch};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Conversation, Metrics};
+use crate::text::Lexer;
+
+/// A metric that moves by less did not fall.
+const SMALLEST_FALL: f64 = 1e-9;
+/// The metrics that are calibrated, in the order of their columns.
+pub const CALIBRATED: [&str; 9] = [
+    "quality_score",
+    "entity_retention",
+    "structural_integrity",
+    "reference_coherence",
+    "fact_retention",
+    "fact_retention_with_entities",
+    "forward_recall",
+    "negation_retention",
+    "error_retention",
+];
+/// The same for the columns of a table.
+const SHORT: [&str; 9] = ["quality", "entity", "struct", "coher", "fact", "fact+ent", "recall", "negat", "error"];
 
 /// What a calibration found.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "calibration")]
 pub struct Calibration {
-    /// Version of condenser that measured.
+    /// Version of condenser.
     pub engine_version: String,
-    /// Conversations that were looked at.
+    /// The inputs.
+    pub sources: Vec<String>,
+    /// Conversations that were read.
     pub conversations: u64,
-    /// By kind of damage and metric.
-    pub rates: Vec<DetectionRate>,
+    /// Of these, conversations of which something was replaced; the others have no shares to fall.
+    pub changed: u64,
+    /// The kinds of damage.
+    pub damage: Vec<Planted>,
+    /// Changes that do no harm: what falls here is a false alarm.
+    pub harmless: Vec<Planted>,
 }
 
-/// How often a metric falls when a kind of damage is planted.
+/// What a kind of change did to the metrics.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct DetectionRate {
-    /// What was done, such as `numbers_changed`.
-    pub damage: String,
-    /// It takes nothing from the reader: a metric that falls gives a false alarm.
-    pub is_harmless: bool,
-    /// The metric.
-    pub metric: String,
-    /// Conversations that were damaged so and have the metric.
+pub struct Planted {
+    /// Its name.
+    pub kind: String,
+    /// What was done, in a few words.
+    pub says: String,
+    /// Conversations in which there was something to change.
     pub conversations: u64,
-    /// The share of them in which the metric fell.
+    /// By metric.
+    pub metrics: BTreeMap<String, Fall>,
+}
+
+/// How a metric took it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fall {
+    /// Conversations for which it was measured before and after.
+    pub measured: u64,
+    /// Share of these for which it fell.
     pub rate: f64,
-    /// By how much it fell on average, over all of them.
+    /// By how much it fell on average, those that did not fall included.
     pub mean_fall: f64,
+}
+
+/// Counts while conversations pass.
+#[derive(Debug, Clone)]
+pub struct Calibrator {
+    sources: Vec<String>,
+    conversations: u64,
+    changed: u64,
+    /// Per kind: conversations, and per metric those measured, those that fell, and by how much in all.
+    counts: Vec<(u64, [(u64, u64, f64); CALIBRATED.len()])>,
+}
+
+impl Calibrator {
+    /// For conversations from these inputs.
+    #[must_use]
+    pub fn new(sources: Vec<String>) -> Self {
+        Self { sources, conversations: 0, changed: 0, counts: vec![(0, Default::default()); KINDS.len()] }
+    }
+
+    /// Compresses a conversation and damages what came out in every way.
+    pub fn add(&mut self, engine: &Engine, conversation: &Conversation<'_>, scratch: &mut Scratch) {
+        self.conversations += 1;
+        let (condensed, reading) = engine.read(conversation, scratch);
+        if condensed.is_unchanged() {
+            return;
+        }
+        self.changed += 1;
+        let before = values(&condensed.metrics);
+        let mut lexer = Lexer::default();
+        for (kind, (n_planted, falls)) in KINDS.iter().zip(&mut self.counts) {
+            let Some(damaged) = kind.plant(conversation, &reading, &mut lexer) else { continue };
+            *n_planted += 1;
+            let after = values(&engine.measure(conversation, &damaged, scratch));
+            for (count, (before, after)) in falls.iter_mut().zip(before.iter().zip(after)) {
+                let (Some(before), Some(after)) = (before, after) else { continue };
+                let fall = before - after;
+                count.0 += 1;
+                count.1 += u64::from(fall > SMALLEST_FALL);
+                count.2 += fall.max(0.0);
+            }
+        }
+    }
+
+    /// The rates.
+    #[must_use]
+    pub fn finish(self) -> Calibration {
+        let mut calibration = Calibration {
+            engine_version: env!("CARGO_PKG_VERSION").to_owned(),
+            sources: self.sources,
+            conversations: self.conversations,
+            changed: self.changed,
+            ..Calibration::default()
+        };
+        for (kind, (conversations, falls)) in KINDS.iter().zip(self.counts) {
+            let rate = |sum: f64, n: u64| if n == 0 { 0.0 } else { sum / n as f64 };
+            let fall = |(measured, fell, sum): (u64, u64, f64)| Fall {
+                measured,
+                rate: rate(fell as f64, measured),
+                mean_fall: rate(sum, measured),
+            };
+            let metrics = CALIBRATED.iter().zip(falls).map(|(name, counts)| ((*name).to_owned(), fall(counts)));
+            let (name, says) = (kind.name.to_owned(), kind.says.to_owned());
+            let planted = Planted { kind: name, says, conversations, metrics: metrics.collect() };
+            if kind.is_damage { calibration.damage.push(planted) } else { calibration.harmless.push(planted) }
+        }
+        calibration
+    }
+}
+
+fn values(metrics: &Metrics) -> [Option<f64>; CALIBRATED.len()] {
+    [
+        metrics.quality_score,
+        metrics.entity_retention,
+        metrics.structural_integrity,
+        metrics.reference_coherence,
+        metrics.fact_retention,
+        metrics.fact_retention_with_entities,
+        metrics.forward_recall,
+        metrics.negation_retention,
+        metrics.error_retention,
+    ]
+}
+
+impl Calibration {
+    /// Reads what [`Calibration::to_json`] wrote.
+    ///
+    /// # Errors
+    /// `Input` when it is something else; `place` names it.
+    pub fn read(json: &[u8], place: &str) -> Result<Self> {
+        serde_json::from_slice(json)
+            .map_err(|error| Error::new(ErrorKind::Input, place, "this is no calibration").because(error))
+    }
+
+    /// As indented JSON with a last line feed.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("numbers and texts always serialize") + "\n"
+    }
+
+    /// The rates as a table: a line per kind of change, a column per metric, shares in percent.
+    #[must_use]
+    pub fn table(&self) -> String {
+        let mut out = String::new();
+        let mut say = |text: std::fmt::Arguments<'_>| out.write_fmt(text).expect("a String takes everything");
+        say(format_args!(
+            "{} of {} conversations were changed and could be damaged. In how many of 100 each metric falls:\n\n",
+            self.changed, self.conversations
+        ));
+        say(format_args!("{:<21} {:>5}", "damage", "n"));
+        SHORT.iter().for_each(|name| say(format_args!(" {name:>8}")));
+        for (at, planted) in self.damage.iter().chain(&self.harmless).enumerate() {
+            if at == self.damage.len() {
+                say(format_args!("\nharmless"));
+            }
+            say(format_args!("\n{:<21} {:>5}", planted.kind, planted.conversations));
+            for name in CALIBRATED {
+                match planted.metrics.get(name).filter(|fall| fall.measured > 0) {
+                    Some(fall) => say(format_args!(" {:>8.0}", fall.rate * 100.0)),
+                    None => say(format_args!(" {:>8}", "–")),
+                }
+            }
+        }
+        out.push('\n');
+        out
+    }
+
+    /// What a report says of its metrics, in a sentence for each that is read most.
+    #[must_use]
+    pub fn footnote(&self) -> Vec<String> {
+        let rate = |kind: &str, metric: &str| {
+            let planted = self.damage.iter().find(|planted| planted.kind == kind)?;
+            planted.metrics.get(metric).filter(|fall| fall.measured > 0).map(|fall| fall.rate * 100.0)
+        };
+        let mut notes = vec![format!(
+            "How far the figures can be trusted, measured by damage planted into {} conversations (condenser calibrate):",
+            self.changed
+        )];
+        for (metric, kinds) in [
+            ("quality_score", ["identifiers_removed", "prose_facts_removed", "digits_flipped"]),
+            ("fact_retention", ["prose_facts_removed", "digits_flipped", "kept_message_lost"]),
+            ("negation_retention", ["negations_removed", "summary_emptied", "kept_message_lost"]),
+            ("error_retention", ["errors_removed", "summary_emptied", "kept_message_lost"]),
+        ] {
+            let said = kinds
+                .iter()
+                .filter_map(|kind| rate(kind, metric).map(|rate| format!("{rate:.0} % of {}", kind.replace('_', " "))));
+            let said: Vec<String> = said.collect();
+            if !said.is_empty() {
+                notes.push(format!("{metric} falls in {}", said.join(", ")));
+            }
+        }
+        let alarms = self.harmless.iter().flat_map(|planted| planted.metrics.values()).map(|fall| fall.rate);
+        let highest = alarms.fold(0.0, f64::max);
+        notes.push(format!("Where nothing was lost, no metric falls in more than {:.0} % of cases", highest * 100.0));
+        notes
+    }
 }

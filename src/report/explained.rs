@@ -51,6 +51,12 @@ impl ExplainedConversation {
         }
     }
 
+    /// As JSON on one line.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("numbers and texts always serialize")
+    }
+
     /// The text: a line per message; with `all` everything about each.
     #[must_use]
     pub fn text(&self, conversation: &Conversation<'_>, all: bool) -> String {

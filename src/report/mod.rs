@@ -4,18 +4,21 @@
 
 mod calibration;
 mod compile;
+mod damage;
 mod document;
 mod drift;
 pub mod explained;
+pub mod html;
 pub mod markdown;
 pub mod numbers;
 pub mod pair;
 pub mod plain;
 mod schemas;
 mod side_by_side;
+pub mod sweep;
 mod terminal;
 
-pub use calibration::{Calibration, DetectionRate};
+pub use calibration::{CALIBRATED, Calibration, Calibrator, Fall, Planted};
 pub use document::{
     Bar, BreakdownFacts, BreakdownRow, CellFacts, ConversationFacts, DensityFacts, Distribution, FIGURES, Money,
     REPORT_VERSION, RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, SourceFacts, TotalFacts,

@@ -142,6 +142,12 @@ impl Spoken {
 }
 
 impl Pair {
+    /// As JSON on one line.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("numbers and texts always serialize")
+    }
+
     /// Puts the two sides together.
     #[must_use]
     pub fn new(sides: Sides<'_, '_>) -> Self {

@@ -2,12 +2,13 @@
 
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 
+use super::calibration::Calibration;
 use super::explained::ExplainedConversation;
 use super::pair::Pair;
 use super::{DriftDocument, ReportDocument};
 
 /// Names that [`schema`] knows.
-pub const SCHEMA_NAMES: [&str; 4] = ["report", "drift", "pair", "explanation"];
+pub const SCHEMA_NAMES: [&str; 5] = ["report", "drift", "pair", "explanation", "calibration"];
 
 /// The schema with this name as indented JSON with a last line feed; `None` when there is none.
 #[must_use]
@@ -16,6 +17,7 @@ pub fn schema(name: &str) -> Option<String> {
         "report" => document::<ReportDocument>(),
         "drift" => document::<DriftDocument>(),
         "pair" => document::<Pair>(),
+        "calibration" => document::<Calibration>(),
         "explanation" => document::<ExplainedConversation>(),
         _ => None,
     }

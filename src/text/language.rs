@@ -1,6 +1,11 @@
 //! Which language is spoken, for figures by language: by script, and by the commonest function words where many languages
 //! share one. Cheap and rough: it reads the beginnings of some texts, and says nothing when they say too little.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use foldhash::fast::FixedState;
+
 /// How much is read of a text, and of how many texts with something in them.
 const HEAD_CHARS: usize = 160;
 const MAX_TEXTS: usize = 6;
@@ -16,7 +21,7 @@ const WORDS: [(&str, &[&str]); 16] = [
         "en",
         &[
             "the", "and", "is", "of", "to", "that", "you", "it", "in", "for", "what", "this", "with", "are", "have",
-            "i", "my", "can", "be", "do", "not", "your", "was", "like", "how", "would",
+            "i", "my", "can", "be", "do", "not", "your", "was", "like", "how", "would", "a",
         ],
     ),
     (
@@ -68,7 +73,7 @@ const WORDS: [(&str, &[&str]); 16] = [
     ("da", &["og", "at", "det", "som", "en", "er", "jeg", "ikke", "på", "for", "med", "har", "af", "til", "den", "et"]),
     ("no", &["og", "at", "det", "som", "en", "er", "jeg", "ikke", "på", "for", "med", "har", "av", "til", "den", "et"]),
     ("pl", &["i", "w", "nie", "się", "na", "jest", "że", "to", "do", "z", "jak", "co", "czy", "ale", "dla", "mam"]),
-    ("cs", &["a", "se", "na", "je", "že", "to", "v", "ne", "jak", "ale", "pro", "jsem", "co", "by", "jako", "když"]),
+    ("cs", &["se", "na", "je", "že", "v", "ne", "jak", "ale", "pro", "jsem", "co", "jako", "když", "jsou", "už"]),
     ("tr", &["bir", "ve", "bu", "için", "ne", "da", "de", "çok", "ben", "mi", "ile", "var", "daha", "gibi", "nasıl"]),
     ("fi", &["ja", "on", "ei", "että", "se", "hän", "ovat", "mutta", "kun", "niin", "minä", "myös", "joka", "mitä"]),
     (
@@ -77,6 +82,17 @@ const WORDS: [(&str, &[&str]); 16] = [
     ),
     ("vi", &["là", "của", "và", "có", "không", "cho", "một", "được", "tôi", "những", "này", "các", "với", "như"]),
 ];
+
+/// The languages of each word, as bits in the order of [`WORDS`].
+static LANGUAGES: LazyLock<HashMap<&'static str, u16, FixedState>> = LazyLock::new(|| {
+    let mut languages: HashMap<&str, u16, FixedState> = HashMap::default();
+    for (at, (_, words)) in WORDS.iter().enumerate() {
+        for word in *words {
+            *languages.entry(word).or_default() |= 1 << at;
+        }
+    }
+    languages
+});
 
 /// Letters by script.
 #[derive(Default)]
@@ -165,8 +181,9 @@ fn vote(word: &str, votes: &mut [u32; WORDS.len()]) {
     if word.len() > 8 {
         return;
     }
-    for ((_, words), votes) in WORDS.iter().zip(votes) {
-        *votes += u32::from(words.contains(&word));
+    let Some(languages) = LANGUAGES.get(word) else { return };
+    for (at, votes) in votes.iter_mut().enumerate() {
+        *votes += u32::from(languages >> at & 1);
     }
 }
 
@@ -190,6 +207,7 @@ mod tests {
             ("안녕하세요 오늘 날씨가 좋네요", Some("ko")),
             ("Привет, где находится ближайшая аптека?", Some("ru")),
             ("Привіт, де знаходиться найближча аптека і її адреса?", Some("uk")),
+            ("Když jsem přišel, už jsou pryč, a co je v pokoji, nevím.", Some("cs")),
             ("ok", None),
             ("xyzzy 12345 {}[] 0xff", None),
         ] {

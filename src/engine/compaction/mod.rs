@@ -13,7 +13,7 @@ mod turns;
 use std::ops::Range;
 
 use super::advice::{Advice, Plugins};
-use super::assemble::assemble;
+use super::assemble::{Assembled, assemble};
 use super::checks::{clean, objection};
 use super::fill::Filler;
 use super::ids::Names;
@@ -21,8 +21,8 @@ use super::unit::Unit;
 use super::{Engine, Scratch, plan};
 use crate::model::marker::Archive;
 use crate::model::{
-    Answer, Ask, BudgetOutcome, ChunkPolicy, CompactionAsk, CompactionOutcome, CompressionDepth, Condensed, Consult,
-    Conversation, Metrics, NoAnswer, Reason, Role, Strategy, Summarizer,
+    Answer, Ask, BudgetOutcome, ChunkPolicy, CompactionAsk, CompactionOutcome, CompressionDepth, Consult, Conversation,
+    Metrics, NoAnswer, Reason, Role, Strategy, Summarizer,
 };
 use crate::stage::View;
 use crate::summary::Draft;
@@ -45,7 +45,7 @@ impl Engine {
         scratch: &mut Scratch,
         n_tokens: &[usize],
         consult: &mut Consult<'_>,
-    ) -> Option<Condensed> {
+    ) -> Option<(Assembled, Metrics)> {
         if self.options.strategy != Strategy::InsertThenCompress {
             return None;
         }
@@ -95,7 +95,7 @@ impl Engine {
         let assembled = assemble(&view, &plan, units);
         let mut metrics = scratch.meter.measure(&view, &assembled, size.n_tokens, &mut scratch.lexer);
         self.report(&mut metrics, outcome, consult);
-        Some(Condensed { messages: assembled.messages, decisions: assembled.decisions, metrics })
+        Some((assembled, metrics))
     }
 
     fn report(&self, metrics: &mut Metrics, outcome: Option<CompactionOutcome>, consult: &Consult<'_>) {

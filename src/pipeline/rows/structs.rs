@@ -16,7 +16,7 @@ use crate::engine::Scratch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Content, Output, Reject, RejectReason};
 use crate::pipeline::record::{Product, Recipe, process_prepared};
-use crate::pipeline::work::{SCRATCH, Task};
+use crate::pipeline::work::{SCRATCH, Task, ended};
 use crate::pipeline::{EncodedBatch, RowBatch};
 
 /// What brings the messages of one row back.
@@ -55,7 +55,9 @@ pub(super) fn encode(task: &Task<'_>, batch: &RowBatch, opaque: bool) -> Result<
     };
     let original = rows.column(batch.table.column).clone();
     let written = draft.written(&lists, &original).map_err(internal)?;
+    ended("encode");
     let records = prove(&rows, &batch.table, &written, &draft.staged).map_err(internal)?;
+    ended("proof");
     for (staged, record) in draft.staged.iter().zip(&records) {
         builders.entries(batch, staged, record.as_deref());
     }

@@ -179,6 +179,7 @@ pub(crate) struct MetricsBuilder {
     compaction_counts: [UInt64Builder; COMPACTION_COUNTS.len()],
     compaction_texts: [LargeStringBuilder; COMPACTION_TEXTS.len()],
     compaction_flags: [BooleanBuilder; COMPACTION_FLAGS.len()],
+    policy_choice: LargeStringBuilder,
     checksum: LargeStringBuilder,
 }
 
@@ -237,6 +238,7 @@ impl MetricsBuilder {
         }
         self.depth.append_option(budget.map(|budget| budget.depth.as_str()));
         self.compaction(metrics.compaction.as_ref());
+        self.policy_choice.append_option(metrics.policy_choice.as_deref());
         self.checksum.append_value(checksum);
     }
 
@@ -268,6 +270,7 @@ impl MetricsBuilder {
         columns.extend(self.compaction_counts.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
         columns.extend(self.compaction_texts.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
         columns.extend(self.compaction_flags.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
+        columns.push(Arc::new(self.policy_choice.finish()));
         columns.push(Arc::new(self.checksum.finish()));
         RecordBatch::try_new(metrics_schema(), columns).map_err(internal)
     }

@@ -119,6 +119,7 @@ pub fn metrics_schema() -> SchemaRef {
     fields.extend(COMPACTION_COUNTS.map(|name| field(name, DataType::UInt64, true)));
     fields.extend(COMPACTION_TEXTS.map(|name| field(name, DataType::LargeUtf8, true)));
     fields.extend(COMPACTION_FLAGS.map(|name| field(name, DataType::Boolean, true)));
+    fields.push(field("policy_choice", DataType::LargeUtf8, true));
     fields.push(field("checksum", DataType::LargeUtf8, false));
     Arc::new(Schema::new(fields))
 }

@@ -352,7 +352,7 @@ fn rejects(document: &ReportDocument, page: &mut Page) {
 fn timings(document: &ReportDocument, page: &mut Page) {
     let Some(timings) = &document.timings else { return };
     let all: f64 = timings.stages.values().sum();
-    page.heading("Time by stage", &format!("{} of all workers in {}", seconds(all), seconds(timings.elapsed)));
+    page.heading("Time by stage", &format!("{} of all workers in {}", seconds(all), seconds(timings.wall_seconds)));
     let mut table = Table::new(&["", "time", "share", ""]).with_wide_end();
     let mut stages: Vec<(&String, &f64)> = timings.stages.iter().collect();
     stages.sort_by(|a, b| b.1.total_cmp(a.1).then_with(|| a.0.cmp(b.0)));
@@ -383,21 +383,21 @@ fn calibrated(calibration: &Calibration, page: &mut Page) {
     );
     page.heading("Calibration", &remark);
     let mut table = Table::new(&["damage", "metric", "falls", "by"]);
-    let mut rates: Vec<_> = calibration.rates.iter().collect();
-    if !page.screen.all {
+    let kinds = calibration.damage.iter().map(|kind| (kind, false));
+    for (planted, is_harmless) in kinds.chain(calibration.harmless.iter().map(|kind| (kind, true))) {
+        let mut falls: Vec<_> = planted.metrics.iter().filter(|(_, fall)| fall.measured > 0).collect();
+        falls.sort_by(|a, b| b.1.rate.total_cmp(&a.1.rate).then_with(|| a.0.cmp(b.0)));
         // The surest metric for each kind of damage.
-        rates.sort_by(|a, b| a.damage.cmp(&b.damage).then(b.rate.total_cmp(&a.rate)));
-        rates.dedup_by(|a, b| a.damage == b.damage);
-    }
-    for rate in rates {
-        let tone = if rate.is_harmless == (rate.rate > 0.5) { Tone::Bad } else { Tone::Good };
-        let harmless = if rate.is_harmless { " (harmless)" } else { "" };
-        table.push(vec![
-            Cell::plain(format!("{}{harmless}", words(&rate.damage))),
-            Cell::plain(words(&rate.metric)),
-            Cell::new(percent(rate.rate), tone),
-            Cell::plain(share(rate.mean_fall)),
-        ]);
+        for (metric, fall) in falls.into_iter().take(if page.screen.all { usize::MAX } else { 1 }) {
+            let tone = if is_harmless == (fall.rate > 0.5) { Tone::Bad } else { Tone::Good };
+            let harmless = if is_harmless { " (harmless)" } else { "" };
+            table.push(vec![
+                Cell::plain(format!("{}{harmless}", words(&planted.kind))),
+                Cell::plain(words(metric)),
+                Cell::new(percent(fall.rate), tone),
+                Cell::plain(share(fall.mean_fall)),
+            ]);
+        }
     }
     page.table(&table);
 }

@@ -1,0 +1,112 @@
+//! Planted damage: each metric notices what it is there for, is blind where it says it is, and raises no false alarm.
+
+use condenser::engine::{Engine, Scratch};
+use condenser::model::EngineOptions;
+use condenser::report::{CALIBRATED, Calibration};
+use condenser::shape;
+use serde_json::Value;
+
+use crate::support::chats::records;
+use crate::support::command::condenser;
+use crate::support::dir::TestDir;
+use crate::support::options::random_options;
+
+/// The sample of the repository, named from its root.
+fn calibrated(dir: &TestDir, more: &[&str]) -> Vec<u8> {
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/jobs/sample");
+    condenser(dir.root(), &[&["calibrate", sample], more].concat()).ok().stdout
+}
+
+#[test]
+fn what_the_metrics_read_is_measured_as_the_engine_measured_it() {
+    let check = |record: &str, options: EngineOptions| {
+        let Some(Ok(decoded)) = shape::detect(record).map(|shape| shape::decode(record, shape, "c")) else { return 0 };
+        let (engine, mut scratch) = (Engine::new(options).expect("the options can be used"), Scratch::default());
+        let (condensed, reading) = engine.read(&decoded.conversation, &mut scratch);
+        assert_eq!(condensed.messages, engine.condense(&decoded.conversation, &mut scratch).messages);
+        let again = engine.measure(&decoded.conversation, &reading, &mut scratch);
+        let shares = |metrics: &condenser::model::Metrics| {
+            let value = serde_json::to_value(metrics).expect("it serializes");
+            CALIBRATED.map(|name| value[name].clone())
+        };
+        assert_eq!(shares(&again), shares(&condensed.metrics));
+        usize::from(!condensed.is_unchanged())
+    };
+    let mut n_changed = 0;
+    for seed in 0..200 {
+        n_changed += check(&records(1, seed)[0], random_options(seed));
+    }
+    for name in ["agents", "parts", "coding"] {
+        let path = format!("{}/jobs/sample/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
+        for (at, record) in std::fs::read_to_string(path).expect("a sample").lines().enumerate() {
+            n_changed += check(record, EngineOptions::default()) + check(record, random_options(at as u64));
+        }
+    }
+    assert!(n_changed > 50, "{n_changed}");
+}
+
+#[test]
+fn damage_is_noticed_by_the_metric_that_is_there_for_it() {
+    let dir = TestDir::new();
+    let calibration = Calibration::read(&calibrated(&dir, &["--json"]), "stdout").expect("it is one");
+    assert!(calibration.changed > 50, "{calibration:?}");
+    let rate = |kind: &str, metric: &str| {
+        let all = calibration.damage.iter().chain(&calibration.harmless);
+        let planted = all.clone().find(|planted| planted.kind == kind).expect(kind);
+        let fall = planted.metrics[metric];
+        assert!(fall.measured > 0, "{kind} {metric}");
+        assert!((fall.mean_fall > 0.0) == (fall.rate > 0.0), "{kind} {metric}");
+        fall.rate
+    };
+    for (kind, metric) in [
+        ("identifiers_removed", "entity_retention"),
+        ("prose_facts_removed", "fact_retention"),
+        ("digits_flipped", "fact_retention"),
+        ("negations_removed", "negation_retention"),
+        ("errors_removed", "error_retention"),
+        ("fences_broken", "structural_integrity"),
+        ("kept_message_lost", "fact_retention"),
+        ("summary_emptied", "fact_retention"),
+        ("entity_lists_removed", "fact_retention_with_entities"),
+    ] {
+        assert!(rate(kind, metric) > 0.6, "{metric} sees {kind} in {}", rate(kind, metric));
+    }
+    // Blind, and known to be.
+    for (kind, metric, most) in [
+        ("prose_facts_removed", "quality_score", 0.1),
+        ("digits_flipped", "quality_score", 0.3),
+        ("wrong_reference", "reference_coherence", 0.0),
+        ("order_swapped", "fact_retention", 0.0),
+        ("entity_lists_removed", "fact_retention", 0.0),
+    ] {
+        assert!(rate(kind, metric) <= most, "{metric} sees {kind} in {}", rate(kind, metric));
+    }
+    for planted in &calibration.harmless {
+        assert!(planted.conversations > 20, "{planted:?}");
+        for metric in CALIBRATED {
+            assert!(planted.metrics[metric].rate <= 0.0, "{metric} falls for {}", planted.kind);
+        }
+    }
+}
+
+#[test]
+fn a_calibration_is_written_once_and_read_again() {
+    let dir = TestDir::new();
+    let told = calibrated(&dir, &["-o", "calibration.json", "--limit", "20"]);
+    let calibration = Calibration::read(&dir.read("calibration.json"), "calibration.json").expect("it is one");
+    assert_eq!(calibration.conversations, 20);
+    assert_eq!(String::from_utf8(told).expect("text"), calibration.table());
+    let same = calibrated(&dir, &["-o", "-", "--limit", "20"]);
+    assert_eq!(same, dir.read("calibration.json"), "the same input gives the same damage");
+    let schema: Value =
+        serde_json::from_slice(&condenser(dir.root(), &["schema", "calibration"]).ok().stdout).expect("a schema");
+    let value: Value = serde_json::from_slice(&same).expect("it is JSON");
+    assert!(jsonschema::validator_for(&schema).expect("a schema").is_valid(&value));
+    let notes = calibration.footnote();
+    assert!(notes.iter().any(|note| note.starts_with("quality_score falls in ")), "{notes:?}");
+    assert!(Calibration::read(b"{}", "x").is_err_and(|error| error.to_string().contains('x')));
+    // Without an input the sample is taken, where there is one.
+    condenser(dir.root(), &["calibrate"]).exits(2);
+    dir.write("jobs/sample/one.jsonl", records(3, 9).join("\n"));
+    condenser(dir.root(), &["calibrate"]).ok();
+}
