@@ -42,7 +42,7 @@ pub struct ReportArgs {
     /// explains.
     #[arg(long, value_name = "D")]
     pub max_ks: Option<f64>,
-    /// Exit code 5 when the mean of a figure is below this, such as quality_score=0.9. May be given several times.
+    /// Exit code 5 when the mean of a figure is below this, such as `quality_score=0.9`. May be given several times.
     #[arg(long = "floor", value_name = "FIGURE=MEAN", value_parser = read_floor)]
     #[serde(serialize_with = "write_floors", deserialize_with = "read_floors", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "BTreeMap<String, f64>")]

@@ -159,7 +159,9 @@ impl DecisionTally {
     fn file(&mut self) {
         let Contents { roles, actions, reasons, .. } = &mut self.contents;
         for (breakdown, shares) in [roles, actions, reasons].into_iter().zip(&mut self.shares) {
-            std::mem::take(shares).iter().for_each(|(name, share)| breakdown.add(name, share));
+            for (name, share) in &std::mem::take(shares) {
+                breakdown.add(name, share);
+            }
         }
     }
 }

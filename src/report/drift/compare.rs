@@ -23,7 +23,9 @@ struct Side {
 impl Side {
     fn new(runs: Vec<(RunFacts, Sketch)>) -> Self {
         let mut sketch = Sketch::default();
-        runs.iter().for_each(|(_, part)| sketch.merge(part));
+        for (_, part) in &runs {
+            sketch.merge(part);
+        }
         let runs: Vec<RunFacts> = runs.into_iter().map(|(facts, _)| facts).collect();
         let figures = sketch.figures.total();
         let totals = totals_of(&runs, &sketch, &figures);
