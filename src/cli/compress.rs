@@ -11,8 +11,8 @@ use condenser::io::{FilterSink, FrozenWords, Input, Inputs, RunWriter, expand};
 use condenser::model::{EngineOptions, EntropySource};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
-    BatchOptions, ChatGuard, Condense, Context, Corpus, JobSettings, Observer, Outcome, Plan, ResourceLimits, Shard,
-    TableOptions, Target, Timer, compress, count_words,
+    BatchOptions, BestAboveFloor, ChatGuard, Condense, Context, Corpus, JobSettings, Observer, Outcome, Plan,
+    ResourceLimits, Shard, TableOptions, Target, Timer, compress, count_words,
 };
 use condenser::summary::CorpusScorer;
 use condenser::text::WordStatistics;
@@ -61,7 +61,27 @@ pub(super) type Make<'m> = dyn Fn(Option<&WordStatistics>) -> Result<Arc<dyn Con
 
 /// The engine that `settings` ask for.
 pub(super) fn engine(settings: &JobSettings, words: Option<&WordStatistics>) -> Result<Arc<dyn Condense>> {
-    let options = settings.options.engine.clone();
+    let mut engines = Vec::new();
+    for options in settings.options.engines() {
+        engines.push(engine_with(settings, options, words)?);
+    }
+    let gentlest = engines.remove(0);
+    let Some(policy) = &settings.options.policy else { return Ok(gentlest) };
+    let best = BestAboveFloor::new(gentlest, engines, policy.floor.clone());
+    Ok(Arc::new(match &settings.counter {
+        Some(counter) => best.with_counter(counter.clone()),
+        None => best,
+    }))
+}
+
+/// One engine of a job.
+fn engine_with(
+    settings: &JobSettings,
+    options: &EngineOptions,
+    words: Option<&WordStatistics>,
+) -> Result<Arc<dyn Condense>> {
+    let words = words.filter(|_| counts_words(options));
+    let options = options.clone();
     let engine = match &settings.counter {
         Some(counter) => Engine::counting(options, counter.clone())?,
         None => Engine::new(options)?,
@@ -85,7 +105,12 @@ pub(super) fn with_words(engine: Engine, words: Option<&WordStatistics>) -> Engi
     }
 }
 
-/// True when the job scores sentences by the words of its inputs.
+/// True when an engine of the job scores sentences by the words of its inputs.
+pub(super) fn job_counts_words(settings: &JobSettings) -> bool {
+    settings.options.engines().any(counts_words)
+}
+
+/// True when sentences are scored by the words of the inputs.
 pub(super) fn counts_words(options: &EngineOptions) -> bool {
     options.entropy_scorer == EntropySource::Corpus
 }
@@ -115,7 +140,7 @@ pub(super) fn run_plan(
     run: &Place,
     shard: Option<Shard>,
 ) -> Result<Outcome> {
-    let words = if counts_words(&settings.options.engine) { Some(words_of_run(&corpus, &plan, run)?) } else { None };
+    let words = if job_counts_words(settings) { Some(words_of_run(&corpus, &plan, run)?) } else { None };
     let plan = words.as_ref().map_or(plan.clone(), |words| plan.with_words(&words.blake3));
     let engine = make(words.as_ref().map(|words| &words.statistics))?;
     let context = Context { shard, ..context(settings, engine, progress::observer(settings))? };
@@ -148,7 +173,7 @@ fn filter(settings: &JobSettings, make: &Make<'_>, inputs: Vec<Input>, sidecar: 
         message::note("note: without --sidecar FILE the originals cannot be restored");
     }
     let (corpus, plan) = plan(settings, inputs)?;
-    let words = if counts_words(&settings.options.engine) {
+    let words = if job_counts_words(settings) {
         let (corpus, plan) = (corpus.clone(), plan.clone());
         Some(block_on_thread(move |_| count_words(&*corpus, &plan))?)
     } else {

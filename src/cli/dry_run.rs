@@ -193,7 +193,7 @@ fn measure(settings: &JobSettings, taken: &[&(Input, u64)], share: u64) -> Resul
     let inputs = taken.iter().map(|(input, _)| input.clone()).collect();
     let (inputs, slices) = Inputs::plan(inputs, batches, compress::tables_of(settings), u64::MAX)?;
     let plan = Plan::new(settings.options.clone(), slices)?;
-    let counts_words = compress::counts_words(&settings.options.engine);
+    let counts_words = compress::job_counts_words(settings);
     let words = if counts_words { Some(count_words(&inputs, &plan)?) } else { None };
     let engine = compress::engine(settings, words.as_ref())?;
     let mut context = compress::context(settings, engine, Arc::new(Silent))?;

@@ -30,6 +30,7 @@ mod retry;
 mod run;
 mod schema;
 mod show;
+mod sweep;
 mod verify;
 
 use std::collections::BTreeMap;
@@ -94,6 +95,7 @@ fn run(command: Command) -> Result<Ending> {
         Command::Verify(args) => verify::run(&args),
         Command::Calibrate(args) => calibrate::run(*args),
         Command::Explain(args) => explain::run(*args),
+        Command::Sweep(args) => sweep::run(*args),
         #[cfg(feature = "llm")]
         Command::Llm(args) => llm::run(args.command),
         Command::Schema(args) => schema::run(args.name.as_deref()),

@@ -6,12 +6,13 @@ use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use crate::model::EngineOptions;
+use crate::pipeline::sweep::SweepDocument;
 use crate::pipeline::{
     Commit, JobArgs, Manifest, Plan, RejectRow, conversations_schema, decisions_schema, metrics_schema, verbatim_schema,
 };
 
 /// Names that [`schema`] knows.
-pub const SCHEMA_NAMES: [&str; 10] = [
+pub const SCHEMA_NAMES: [&str; 11] = [
     "conversations",
     "verbatim",
     "metrics",
@@ -22,6 +23,7 @@ pub const SCHEMA_NAMES: [&str; 10] = [
     "manifest",
     "engine-options",
     "job",
+    "sweep",
 ];
 
 /// The schema with this name as indented JSON with a last line feed; `None` when there is none.
@@ -40,6 +42,7 @@ pub fn schema(name: &str) -> Option<String> {
         "manifest" => document::<Manifest>(),
         "engine-options" => document::<EngineOptions>(),
         "job" => job(),
+        "sweep" => document::<SweepDocument>(),
         _ => return None,
     };
     serde_json::to_string_pretty(&value).ok().map(|text| text + "\n")

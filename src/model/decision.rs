@@ -173,6 +173,8 @@ named! {
         ClusterReverted = "cluster_reverted",
         /// Compressed, the conversation would no longer fit chat templates.
         ChatTemplate = "chat_template",
+        /// With every option set a figure would be below its floor.
+        BelowFloor = "below_floor",
         /// A model ruled that it must stay.
         Ruled = "ruled",
         /// Among the recent messages that a compaction leaves.

@@ -49,6 +49,8 @@ pub struct Metrics {
     pub negation_retention: Option<f64>,
     /// Share of error, failure and exit-status lines still visible.
     pub error_retention: Option<f64>,
+    /// The option set that a policy chose for the conversation; `None` without one.
+    pub policy_choice: Option<String>,
 }
 
 /// How a token budget was met.

@@ -2,10 +2,12 @@
 //! provenance object.
 
 mod ask;
+mod changes;
 mod choices;
 mod condensed;
 mod conversation;
 mod decision;
+mod floor;
 pub mod marker;
 mod metrics;
 mod options;
@@ -14,6 +16,7 @@ mod provenance;
 mod reject;
 
 pub use ask::{Answer, Answers, Ask, AskId, CompactionAsk, Consult, NoAnswer, SummaryAsk, Turn};
+pub use changes::{changes, label as changes_label};
 pub use choices::{
     AdapterName, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode,
     EntropySource, PreservePattern, ProvenancePlace, Strategy, Summarizer, SummaryMode, Tokenizer,
@@ -21,6 +24,7 @@ pub use choices::{
 pub use condensed::{Condensed, NewBody, Original, Output, Replacement};
 pub use conversation::{Content, Conversation, Message, Part, Role, ShapeName, ToolCall};
 pub use decision::{Action, Decision, FlowKind, Reason};
+pub use floor::{Figure, Floor, Least, one_or_many as one_or_many_floors};
 pub use metrics::{ActionCounts, BudgetOutcome, CompactionOutcome, CompactionTrigger, Metrics};
 pub use options::{
     DEFAULT_CLUSTER_THRESHOLD, DEFAULT_COMPACTION_MESSAGES, DEFAULT_COMPACTION_RECENT, DEFAULT_COMPACTION_TOKENS,

@@ -4,7 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DatasetShape, LlmOptions, Slice, Table, TableInput};
+use super::sketch::Sketch;
+use super::{DatasetShape, LlmOptions, PolicyOptions, Slice, Table, TableInput};
 use crate::model::{EngineOptions, ShapeName};
 
 /// Version of the layout of run directories.
@@ -34,6 +35,9 @@ pub struct JobOptions {
     /// The model that the engine asks; nothing when it asks none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm: Option<LlmOptions>,
+    /// How an option set is chosen for each conversation; nothing when all are compressed alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyOptions>,
     /// How tables are written.
     pub format: ConversationFormat,
     /// The shape of all records; `null` when it is found out per file.
@@ -61,6 +65,11 @@ pub struct JobOptions {
 }
 
 impl JobOptions {
+    /// The options of every engine that works for the job, the job's own first.
+    pub fn engines(&self) -> impl Iterator<Item = &EngineOptions> {
+        [&self.engine].into_iter().chain(self.policy.iter().flat_map(|policy| &policy.tries))
+    }
+
     /// Whether a run with these options has this table.
     #[must_use]
     pub fn writes(&self, table: Table) -> bool {
@@ -216,7 +225,7 @@ pub struct TableFile {
 }
 
 /// What a part is and what it promises.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Commit {
     /// See [`FORMAT_VERSION`].
     pub format_version: u32,
@@ -243,6 +252,9 @@ pub struct Commit {
     pub totals: Totals,
     /// What was proven.
     pub proof: Proof,
+    /// What a report reads instead of the tables; older versions wrote none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sketch: Option<Sketch>,
     /// The files, tables first.
     pub files: Vec<TableFile>,
 }

@@ -278,6 +278,7 @@ async fn one_part<S: Sink>(
         table,
         totals: done.totals,
         proof: done.proof,
+        sketch: Some(done.sketch),
         files: Vec::new(),
     };
     if commit.proof.bytes != commit.input.stream_bytes {

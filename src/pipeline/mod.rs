@@ -12,11 +12,14 @@ mod job;
 mod older;
 mod part;
 mod plan;
+mod policy;
 mod ports;
 mod record;
 mod restore;
 mod rows;
 mod sealed;
+pub mod sketch;
+pub mod sweep;
 mod tables;
 mod timings;
 mod training;
@@ -40,6 +43,7 @@ pub use job::{
     Temperature, load_tokenizer, parse_size, read_job,
 };
 pub use plan::{DEFAULT_SPLIT_BYTES, Plan, PlannedInput, PlannedPart, Shard, Slice};
+pub use policy::{BestAboveFloor, Policy, PolicyOptions, UNCHANGED, default_tries};
 pub use ports::{
     Condense, Corpus, EncodedBatch, Model, Observer, PartSink, PartStart, Progress, Silent, Sink, Source, TableReader,
 };

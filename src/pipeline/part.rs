@@ -13,6 +13,7 @@ use super::admission::{Admission, stopped};
 use super::bridge::{Bridge, guard};
 use super::consulted::Consulted;
 use super::record::Recipe;
+use super::sketch::Sketch;
 use super::timings::Timer;
 use super::work::{Task, encode_batch, watched};
 use super::{Batch, Context, EncodedBatch, MaxRejects, PartSink, Progress, Proof, Source, SourceDigest, Totals};
@@ -47,6 +48,7 @@ pub(super) struct Done {
     pub(super) digest: SourceDigest,
     pub(super) totals: Totals,
     pub(super) proof: Proof,
+    pub(super) sketch: Sketch,
 }
 
 /// A batch with the memory that it was admitted to.
@@ -80,8 +82,10 @@ pub(super) async fn run_part<P: PartSink>(
     let reading = async { reading.await.map_err(failure_of_source) };
     let working = async { work_all(context, name.clone(), batches, worked).await.map_err(Failure::Job) };
     let writing = async { write_all(context, shared, &name, results, sink).await.map_err(Failure::Job) };
-    let (digest, (), (totals, proof)) = try_join3(reading, working, writing).await?;
-    Ok(Done { digest, totals, proof })
+    let (digest, (), written) = try_join3(reading, working, writing).await?;
+    let (totals, proof, mut sketch) = written;
+    sketch.trim();
+    Ok(Done { digest, totals, proof, sketch })
 }
 
 /// A reader that was told to stop is not at fault: what stopped it is told elsewhere.
@@ -205,12 +209,18 @@ async fn write_all<P: PartSink>(
     name: &str,
     mut results: Receiver<Worked>,
     sink: &mut P,
-) -> Result<(Totals, Proof)> {
-    let (mut totals, mut proof) = (Totals::default(), Proof::default());
-    while let Some(worked) = results.recv().await {
+) -> Result<(Totals, Proof, Sketch)> {
+    let (mut totals, mut proof, mut sketch) = (Totals::default(), Proof::default(), Sketch::default());
+    while let Some(mut worked) = results.recv().await {
         totals.add(&worked.encoded.totals);
         proof.add(&worked.encoded.proof);
         let counts = worked.encoded.totals;
+        let (mut sum, part) = (sketch, std::mem::take(&mut worked.encoded.sketch));
+        let merge = move || {
+            sum.merge(&part);
+            Ok(sum)
+        };
+        sketch = context.bridge.run(name.to_owned(), merge).await?;
         let written = sink.write(worked.encoded, &context.bridge);
         Timer::time_async(context.timer.as_deref(), "write", written).await?;
         let progress = {
@@ -228,7 +238,7 @@ async fn write_all<P: PartSink>(
         context.observer.progress(&progress);
         drop(worked.permit);
     }
-    Ok((totals, proof))
+    Ok((totals, proof, sketch))
 }
 
 /// The error of a job whose inputs are not what they should be.

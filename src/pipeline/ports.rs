@@ -9,6 +9,7 @@ use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
 use super::bridge::Bridge;
+use super::sketch::Sketch;
 use super::{
     Batch, Commit, Manifest, Plan, PlannedInput, Proof, RejectRow, Slice, SourceDigest, Table, TableInput, Timings,
     Totals,
@@ -107,6 +108,8 @@ pub struct EncodedBatch {
     pub totals: Totals,
     /// What was proven.
     pub proof: Proof,
+    /// What a report reads instead of the tables.
+    pub sketch: Sketch,
 }
 
 /// A part that begins.

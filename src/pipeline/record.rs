@@ -10,8 +10,9 @@ use super::bridge::guard;
 use super::{Condense, ConversationFormat, MAX_RECORD_BYTES, Totals};
 use crate::engine::Scratch;
 use crate::error::{Error, ErrorKind};
-use crate::model::{Condensed, Content, Conversation, Original, Part, Reject, RejectReason, Role, ShapeName};
+use crate::model::{Condensed, Content, Conversation, Message, Original, Part, Reject, RejectReason, Role, ShapeName};
 use crate::shape::{self, Decoded, Row};
+use crate::text::language;
 
 /// Longer labels (ids, roles) are cut in the tables: a label stands in every row of its conversation.
 const MAX_LABEL_BYTES: usize = 1024;
@@ -247,6 +248,24 @@ pub(super) fn advice(raw: &[u8]) -> Option<&'static str> {
         Some("the file looks like UTF-16: convert it with `iconv -f UTF-16 -t UTF-8`")
     } else {
         None
+    }
+}
+
+/// What kind of conversation it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MakeUp {
+    /// See [`class_of`].
+    pub(crate) class: &'static str,
+    /// The ISO 639-1 code of the language that most is said in.
+    pub(crate) language: Option<&'static str>,
+}
+
+impl MakeUp {
+    pub(crate) fn of(conversation: &Conversation<'_>) -> Self {
+        // What people and models say, not what tools print; the beginnings of a few messages tell enough.
+        let is_spoken = |role: &Role<'_>| !matches!(role, Role::System | Role::Developer | Role::Tool | Role::Function);
+        let spoken = conversation.messages.iter().filter(|message| is_spoken(&message.role));
+        Self { class: class_of(conversation), language: language(spoken.flat_map(Message::texts)) }
     }
 }
 

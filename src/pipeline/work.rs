@@ -4,9 +4,11 @@
 use std::cell::RefCell;
 use std::fmt::Write as _;
 
+use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 
-use super::record::{Encoded, Product, Recipe, Written, advice, class_of, one_line, process, totals_of};
+use super::record::{Encoded, MakeUp, Product, Recipe, Written, advice, one_line, process, totals_of};
+use super::sketch::{Contents, Sketch};
 use super::tables::{
     ConversationsBuilder, DecisionsBuilder, Kind, MetricsBuilder, OriginalRow, Place, RecordsBuilder, VerbatimBuilder,
 };
@@ -51,6 +53,7 @@ struct Builders {
     metrics: MetricsBuilder,
     decisions: DecisionsBuilder,
     training: Option<TrainingBuilder>,
+    contents: Contents,
     out: EncodedBatch,
 }
 
@@ -90,6 +93,7 @@ fn encode_lines(task: &Task<'_>, batch: &LineBatch) -> Result<EncodedBatch> {
         metrics: MetricsBuilder::default(),
         decisions: DecisionsBuilder::default(),
         training: task.dataset.map(TrainingBuilder::new),
+        contents: Contents::default(),
         out: EncodedBatch::default(),
     };
     // One check of the whole batch is many times cheaper than one per line; lines end at ASCII bytes.
@@ -257,7 +261,7 @@ impl Builders {
         }
         let Product { decoded, condensed, .. } = &product;
         let checksum = blake3::hash(record.as_bytes()).to_hex();
-        self.metrics.push(place, class_of(&decoded.conversation), &condensed.metrics, &checksum);
+        self.metrics.push(place, &MakeUp::of(&decoded.conversation), &condensed.metrics, &checksum);
         if let Some(training) = &mut self.training {
             training.push(place, &decoded.conversation, condensed);
         }
@@ -266,6 +270,7 @@ impl Builders {
                 self.decisions.push(place, &decoded.conversation, decision);
             }
         }
+        self.contents.add(&decoded.conversation, condensed);
         self.out.proof.restored += 1;
         self.out.totals.add(&totals_of(&decoded.conversation, condensed));
         Ok(())
@@ -301,9 +306,19 @@ impl Builders {
             (self.out.training, self.out.dropped) = (Some(rows), dropped);
         }
         let decisions = task.trace.then(|| self.decisions.finish()).transpose()?;
-        self.out.tables = [Some(conversations), Some(self.verbatim.finish()?), Some(self.metrics.finish()?), decisions];
+        let metrics = self.metrics.finish()?;
+        self.out.sketch = sketch_of(&metrics, self.contents, &self.out.rejects)?;
+        self.out.tables = [Some(conversations), Some(self.verbatim.finish()?), Some(metrics), decisions];
         Ok(self.out)
     }
+}
+
+/// The sketch of a batch.
+pub(crate) fn sketch_of(metrics: &RecordBatch, contents: Contents, rejects: &[RejectRow]) -> Result<Sketch> {
+    let mut sketch = Sketch { contents: Some(contents), ..Sketch::default() };
+    sketch.figures.add_rows(metrics)?;
+    rejects.iter().try_for_each(|reject| sketch.add_reject(reject))?;
+    Ok(sketch)
 }
 
 /// `{"conversation_id", "verbatim": {id: message}}` when a message was replaced and a map can hold the originals: it

@@ -3,7 +3,9 @@
 //! terminal.
 
 mod calibration;
+mod compile;
 mod damage;
+mod document;
 pub mod explained;
 pub mod markdown;
 pub mod pair;
@@ -12,9 +14,14 @@ mod quantiles;
 mod schemas;
 mod side_by_side;
 mod summary;
+pub mod sweep;
 mod table;
 
-pub use calibration::{CALIBRATED, Calibration, Calibrator, Fall, Planted};
+pub use calibration::{CALIBRATED, Calibration, Calibrator, DetectionRate};
+pub use document::{
+    Bar, BreakdownFacts, BreakdownRow, CellFacts, ConversationFacts, DensityFacts, Distribution, FIGURES, Money,
+    REPORT_VERSION, RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, SourceFacts, TotalFacts,
+};
 pub use quantiles::{Quantiles, RELATIVE_ERROR, SHARE_STEP};
 pub use schemas::{SCHEMA_NAMES, schema};
 pub use side_by_side::{Layout, MIN_BESIDE, side_by_side};

@@ -13,6 +13,7 @@ pub mod cut;
 mod facts;
 mod fences;
 mod keys;
+mod language;
 mod lexed;
 mod lexer;
 mod lines;
@@ -42,6 +43,7 @@ mod words;
 pub use constraints::names_constraint;
 pub use corrections::{Correction, FoundCorrection, Speaker, correction};
 pub use keys::fold_key;
+pub use language::language;
 pub use lexed::{
     CharCounts, Cue, CueKind, Fact, FactKind, Fence, FenceKind, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind,
 };

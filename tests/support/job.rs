@@ -97,6 +97,7 @@ pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, bat
         engine: engine.options().clone(),
         tokenizer_blake3: None,
         llm: None,
+        policy: None,
         format,
         shape: None,
         messages_column: None,

@@ -21,7 +21,7 @@ pub(super) fn through_engine(settings: &JobSettings, model: Arc<dyn Model>) -> R
         inputs = compaction::tonight(&place(store.as_ref(), &stores)?, inputs, &mut Vec::new())?;
     }
     let (corpus, plan) = compress::plan(settings, inputs)?;
-    let words = if compress::counts_words(&settings.options.engine) {
+    let words = if compress::job_counts_words(settings) {
         let (corpus, plan) = (corpus.clone(), plan.clone());
         Some(block_on_thread(move |_| count_words(&*corpus, &plan))?)
     } else {

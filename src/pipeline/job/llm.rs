@@ -270,7 +270,7 @@ impl LlmSettings {
 }
 
 /// Whether an engine with these options asks a model.
-pub(super) fn asks_a_model(options: &EngineOptions) -> bool {
+pub(crate) fn asks_a_model(options: &EngineOptions) -> bool {
     !options.summarizer.modes().is_empty() || options.classifier == ClassifierSource::Model
 }
 

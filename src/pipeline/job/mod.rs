@@ -3,6 +3,7 @@
 
 mod access;
 mod llm;
+mod policy;
 mod read;
 mod settle;
 mod store;
@@ -12,10 +13,11 @@ mod values;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ConversationFormat, MaxRejects};
-use crate::model::{EngineArgs, ShapeName};
+use super::{ConversationFormat, MaxRejects, Policy};
+use crate::model::{EngineArgs, Floor, ShapeName, one_or_many_floors};
 
 pub use access::LlmKey;
+pub(crate) use llm::asks_a_model;
 pub use llm::{
     DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, LlmArgs, LlmMode, LlmOptions, LlmPrices,
     LlmProvider, LlmSettings, Parameters,
@@ -102,6 +104,18 @@ pub struct JobArgs {
     /// Take the time that each step takes, and write it into `timings/` of the run.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub timings: Option<bool>,
+    /// Choose an option set for each conversation: the shortest output that stays above `floor`.
+    #[arg(long, value_enum)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Policy>,
+    /// With `policy`: what no figure of a conversation may be below, such as quality=0.9 or `fact_retention=gentlest`.
+    #[arg(long, value_delimiter = ',', value_name = "FIGURE=SHARE")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "one_or_many_floors")]
+    pub floor: Vec<Floor>,
+    /// With `policy`: the option sets to try beside the job's own, from gentle to aggressive; each goes over [engine].
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tries: Vec<EngineArgs>,
     /// What the engine does.
     #[command(flatten)]
     pub engine: EngineArgs,

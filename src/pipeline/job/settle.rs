@@ -6,12 +6,13 @@ use std::sync::Arc;
 use toml::{Table, Value};
 
 use super::llm::asks_a_model;
+use super::policy;
 use super::tokenizer::load_tokenizer;
 use super::{
     DatasetArgs, DatasetShape, JobArgs, JobKind, LlmArgs, LlmSettings, ProgressMode, Seconds, Size, StoreArgs,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{EngineOptions, ProvenancePlace};
+use crate::model::{EngineOptions, ProvenancePlace, changes};
 use crate::pipeline::{
     ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, DEFAULT_SPLIT_BYTES, DatasetOptions, JobOptions,
     MAX_RECORD_BYTES, MaxRejects,
@@ -143,6 +144,7 @@ impl JobArgs {
             error.place = format!("engine.{}", error.place);
             error
         })?;
+        let policy = policy::settle(self.policy, self.floor, self.tries, &engine)?;
         let llm = self.llm.settle(&engine, environment)?;
         Ok(JobSettings {
             kind,
@@ -151,6 +153,7 @@ impl JobArgs {
             options: JobOptions {
                 tokenizer_blake3: None,
                 llm: llm.as_ref().filter(|_| asks_a_model(&engine)).map(|llm| llm.options.clone()),
+                policy,
                 format,
                 shape: self.shape,
                 messages_column: self.messages_column,
@@ -266,6 +269,8 @@ impl JobSettings {
             quiet: Some(self.quiet),
             progress: Some(self.progress),
             timings: self.timings.then_some(true),
+            policy: options.policy.as_ref().map(|policy| policy.choose),
+            floor: options.policy.as_ref().map_or_else(Vec::new, |policy| policy.floor.clone()),
             dataset: options.dataset.map_or_else(DatasetArgs::default, DatasetArgs::from),
             compaction: super::CompactionArgs { run_name: self.run_name.clone() },
             report: super::ReportArgs { json: (self.kind == JobKind::Report).then_some(self.json) },
@@ -276,6 +281,16 @@ impl JobSettings {
         let mut table = Table::try_from(&args).map_err(|error| internal().because(error))?;
         let engine = Table::try_from(&options.engine).map_err(|error| internal().because(error))?;
         table.insert("engine".to_owned(), Value::Table(engine));
+        if let Some(policy) = &options.policy {
+            let tries = policy.tries.iter().map(|options_of| Table::try_from(changes(&options.engine, options_of)));
+            let tries = tries.map(|table| table.map(Value::Table)).collect::<std::result::Result<Vec<_>, _>>();
+            let mut tries = tries.map_err(|error| internal().because(error))?;
+            // Without any, the job would try those that it has by default.
+            if tries.is_empty() {
+                tries.push(Value::Table(Table::new()));
+            }
+            table.insert("tries".to_owned(), Value::Array(tries));
+        }
         toml::to_string(&table).map_err(|error| internal().because(error))
     }
 }

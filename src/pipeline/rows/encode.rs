@@ -12,10 +12,11 @@ use super::structs::{self, with_column};
 use crate::engine::Scratch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{self, Content, Output, Reject, RejectReason};
-use crate::pipeline::record::{Product, Recipe, class_of, process_prepared, totals_of};
+use crate::pipeline::record::{MakeUp, Product, Recipe, process_prepared, totals_of};
+use crate::pipeline::sketch::Contents;
 use crate::pipeline::tables::{DecisionsBuilder, Kind, MetricsBuilder, OriginalRow, Place, VerbatimBuilder};
 use crate::pipeline::training::TrainingBuilder;
-use crate::pipeline::work::{SCRATCH, Task};
+use crate::pipeline::work::{SCRATCH, Task, sketch_of};
 use crate::pipeline::{ConversationFormat, EncodedBatch, MAX_RECORD_BYTES, RejectRow, RowBatch, label};
 use crate::shape::{self, Decoded};
 
@@ -96,6 +97,7 @@ pub(super) struct Builders<'t> {
     metrics: MetricsBuilder,
     decisions: DecisionsBuilder,
     training: Option<TrainingBuilder>,
+    contents: Contents,
     pub(super) out: EncodedBatch,
 }
 
@@ -107,6 +109,7 @@ impl<'t> Builders<'t> {
             metrics: MetricsBuilder::default(),
             decisions: DecisionsBuilder::default(),
             training: task.dataset.map(TrainingBuilder::new),
+            contents: Contents::default(),
             out: EncodedBatch::default(),
         }
     }
@@ -117,7 +120,7 @@ impl<'t> Builders<'t> {
         let id = label(id);
         let place = Place { id: &id, source: self.task.source, row: batch.first_row + row as u64 };
         let checksum = blake3::Hash::from_bytes(batch.marks[row].hash).to_hex();
-        self.metrics.push(place, class_of(&decoded.conversation), &condensed.metrics, &checksum);
+        self.metrics.push(place, &MakeUp::of(&decoded.conversation), &condensed.metrics, &checksum);
         if let Some(training) = &mut self.training {
             training.push(place, &decoded.conversation, condensed);
         }
@@ -126,6 +129,7 @@ impl<'t> Builders<'t> {
                 self.decisions.push(place, &decoded.conversation, decision);
             }
         }
+        self.contents.add(&decoded.conversation, condensed);
         self.out.proof.restored += 1;
         self.out.proof.bytes += batch.marks[row].bytes;
         self.out.totals.add(&totals_of(&decoded.conversation, condensed));
@@ -183,7 +187,9 @@ impl<'t> Builders<'t> {
             (self.out.training, self.out.dropped) = (Some(rows), dropped);
         }
         let decisions = self.task.trace.then(|| self.decisions.finish()).transpose()?;
-        self.out.tables = [Some(rows), Some(self.verbatim.finish()?), Some(self.metrics.finish()?), decisions];
+        let metrics = self.metrics.finish()?;
+        self.out.sketch = sketch_of(&metrics, self.contents, &self.out.rejects)?;
+        self.out.tables = [Some(rows), Some(self.verbatim.finish()?), Some(metrics), decisions];
         self.out.schema = Some(batch.schema.clone());
         Ok(self.out)
     }

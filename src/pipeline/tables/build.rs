@@ -17,7 +17,7 @@ use super::schema::{
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{CompactionOutcome, Conversation, Decision, Metrics};
-use crate::pipeline::record::label;
+use crate::pipeline::record::{MakeUp, label};
 use crate::shape::Row;
 
 /// Where a row belongs.
@@ -170,6 +170,7 @@ pub(crate) fn short_hash(text: &str) -> String {
 pub(crate) struct MetricsBuilder {
     place: PlaceBuilder,
     class: LargeStringBuilder,
+    language: LargeStringBuilder,
     counts: [UInt64Builder; COUNTS.len()],
     shares: [Float64Builder; SHARES.len()],
     fits: BooleanBuilder,
@@ -178,13 +179,15 @@ pub(crate) struct MetricsBuilder {
     compaction_counts: [UInt64Builder; COMPACTION_COUNTS.len()],
     compaction_texts: [LargeStringBuilder; COMPACTION_TEXTS.len()],
     compaction_flags: [BooleanBuilder; COMPACTION_FLAGS.len()],
+    policy_choice: LargeStringBuilder,
     checksum: LargeStringBuilder,
 }
 
 impl MetricsBuilder {
-    pub(crate) fn push(&mut self, place: Place<'_>, class: &str, metrics: &Metrics, checksum: &str) {
+    pub(crate) fn push(&mut self, place: Place<'_>, kind: &MakeUp, metrics: &Metrics, checksum: &str) {
         self.place.push(place);
-        self.class.append_value(class);
+        self.class.append_value(kind.class);
+        self.language.append_option(kind.language);
         let counts = [
             metrics.messages_in,
             metrics.messages_out,
@@ -235,6 +238,7 @@ impl MetricsBuilder {
         }
         self.depth.append_option(budget.map(|budget| budget.depth.as_str()));
         self.compaction(metrics.compaction.as_ref());
+        self.policy_choice.append_option(metrics.policy_choice.as_deref());
         self.checksum.append_value(checksum);
     }
 
@@ -257,6 +261,7 @@ impl MetricsBuilder {
     pub(crate) fn finish(mut self) -> Result<RecordBatch> {
         let mut columns = self.place.columns();
         columns.push(Arc::new(self.class.finish()));
+        columns.push(Arc::new(self.language.finish()));
         columns.extend(self.counts.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
         columns.extend(self.shares.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
         columns.push(Arc::new(self.fits.finish()));
@@ -265,6 +270,7 @@ impl MetricsBuilder {
         columns.extend(self.compaction_counts.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
         columns.extend(self.compaction_texts.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
         columns.extend(self.compaction_flags.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
+        columns.push(Arc::new(self.policy_choice.finish()));
         columns.push(Arc::new(self.checksum.finish()));
         RecordBatch::try_new(metrics_schema(), columns).map_err(internal)
     }

@@ -9,6 +9,7 @@ pub(crate) use build::{
     ConversationsBuilder, DecisionsBuilder, MetricsBuilder, OriginalRow, Place, RecordsBuilder, VerbatimBuilder,
     short_hash,
 };
+pub(crate) use schema::{COUNTS, SHARES};
 pub use schema::{conversations_schema, decisions_schema, metrics_schema, records_schema, verbatim_schema};
 pub(crate) use view::{ConversationsView, count_column, text_at, text_column};
 

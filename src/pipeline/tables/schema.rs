@@ -59,7 +59,7 @@ pub fn verbatim_schema() -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-pub(super) const COUNTS: [&str; 21] = [
+pub(crate) const COUNTS: [&str; 21] = [
     "messages_in",
     "messages_out",
     "chars_in",
@@ -82,7 +82,7 @@ pub(super) const COUNTS: [&str; 21] = [
     "llm_summaries",
     "llm_fallbacks",
 ];
-pub(super) const SHARES: [&str; 11] = [
+pub(crate) const SHARES: [&str; 11] = [
     "ratio",
     "token_ratio",
     "entity_retention",
@@ -110,6 +110,7 @@ pub(super) const COMPACTION_FLAGS: [&str; 2] = ["compaction_continues", "compact
 pub fn metrics_schema() -> SchemaRef {
     let mut fields = place_fields();
     fields.push(field("class", DataType::LargeUtf8, false));
+    fields.push(field("language", DataType::LargeUtf8, true));
     fields.extend(COUNTS.map(|name| field(name, DataType::UInt64, false)));
     fields.extend(SHARES.map(|name| field(name, DataType::Float64, !name.ends_with("ratio"))));
     fields.push(field("fits", DataType::Boolean, true));
@@ -118,6 +119,7 @@ pub fn metrics_schema() -> SchemaRef {
     fields.extend(COMPACTION_COUNTS.map(|name| field(name, DataType::UInt64, true)));
     fields.extend(COMPACTION_TEXTS.map(|name| field(name, DataType::LargeUtf8, true)));
     fields.extend(COMPACTION_FLAGS.map(|name| field(name, DataType::Boolean, true)));
+    fields.push(field("policy_choice", DataType::LargeUtf8, true));
     fields.push(field("checksum", DataType::LargeUtf8, false));
     Arc::new(Schema::new(fields))
 }

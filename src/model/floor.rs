@@ -1,0 +1,245 @@
+//! Figures of quality by their names, and how low they may be. Knows what stands in the metrics of a conversation, not
+//! who decides by it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::Metrics;
+
+const EXPECTED: &str = "FIGURE=SHARE such as \"quality=0.9\", or \"FIGURE=gentlest\"";
+const GENTLEST: &str = "gentlest";
+
+/// A figure of the metrics table that says what is still there: a share, `None` when there was nothing to measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Figure {
+    /// `quality_score`, for short `quality`.
+    QualityScore,
+    /// `entity_retention`
+    EntityRetention,
+    /// `structural_integrity`
+    StructuralIntegrity,
+    /// `reference_coherence`
+    ReferenceCoherence,
+    /// `fact_retention`
+    FactRetention,
+    /// `fact_retention_with_entities`
+    FactRetentionWithEntities,
+    /// `forward_recall`
+    ForwardRecall,
+    /// `negation_retention`
+    NegationRetention,
+    /// `error_retention`
+    ErrorRetention,
+}
+
+impl Figure {
+    /// All of them, in the order of the table.
+    pub const ALL: [Self; 9] = [
+        Self::QualityScore,
+        Self::EntityRetention,
+        Self::StructuralIntegrity,
+        Self::ReferenceCoherence,
+        Self::FactRetention,
+        Self::FactRetentionWithEntities,
+        Self::ForwardRecall,
+        Self::NegationRetention,
+        Self::ErrorRetention,
+    ];
+
+    /// The name of its column.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::QualityScore => "quality_score",
+            Self::EntityRetention => "entity_retention",
+            Self::StructuralIntegrity => "structural_integrity",
+            Self::ReferenceCoherence => "reference_coherence",
+            Self::FactRetention => "fact_retention",
+            Self::FactRetentionWithEntities => "fact_retention_with_entities",
+            Self::ForwardRecall => "forward_recall",
+            Self::NegationRetention => "negation_retention",
+            Self::ErrorRetention => "error_retention",
+        }
+    }
+
+    /// Its value for a conversation.
+    #[must_use]
+    pub fn of(self, metrics: &Metrics) -> Option<f64> {
+        match self {
+            Self::QualityScore => metrics.quality_score,
+            Self::EntityRetention => metrics.entity_retention,
+            Self::StructuralIntegrity => metrics.structural_integrity,
+            Self::ReferenceCoherence => metrics.reference_coherence,
+            Self::FactRetention => metrics.fact_retention,
+            Self::FactRetentionWithEntities => metrics.fact_retention_with_entities,
+            Self::ForwardRecall => metrics.forward_recall,
+            Self::NegationRetention => metrics.negation_retention,
+            Self::ErrorRetention => metrics.error_retention,
+        }
+    }
+}
+
+impl FromStr for Figure {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        if name == "quality" {
+            return Ok(Self::QualityScore);
+        }
+        let nearest = Self::ALL
+            .into_iter()
+            .max_by(|a, b| strsim::jaro_winkler(name, a.as_str()).total_cmp(&strsim::jaro_winkler(name, b.as_str())));
+        match Self::ALL.into_iter().find(|figure| figure.as_str() == name) {
+            Some(figure) => Ok(figure),
+            None => {
+                let nearest = nearest.map_or("quality", Self::as_str);
+                Err(format!("`{name}` is no figure of quality; did you mean `{nearest}`?"))
+            }
+        }
+    }
+}
+
+/// How low a figure may be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Least {
+    /// This share.
+    Share(f64),
+    /// What the gentlest of the option sets leaves.
+    Gentlest,
+}
+
+/// A figure and how low it may be: `quality=0.9`, `fact_retention=gentlest`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Floor {
+    /// What is looked at.
+    pub figure: Figure,
+    /// The least that will do.
+    pub least: Least,
+}
+
+impl Floor {
+    /// True when `metrics` hold it beside those of the gentlest set. A figure that had nothing to measure holds every
+    /// floor, and as a floor it asks that nothing is lost.
+    #[must_use]
+    pub fn is_met(&self, metrics: &Metrics, gentlest: &Metrics) -> bool {
+        let least = match self.least {
+            Least::Share(share) => share,
+            Least::Gentlest => self.figure.of(gentlest).unwrap_or(1.0),
+        };
+        self.figure.of(metrics).is_none_or(|value| value >= least)
+    }
+}
+
+impl fmt::Display for Floor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.least {
+            Least::Share(share) => write!(f, "{}={share}", self.figure.as_str()),
+            Least::Gentlest => write!(f, "{}={GENTLEST}", self.figure.as_str()),
+        }
+    }
+}
+
+impl FromStr for Floor {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, least) = text.split_once('=').ok_or_else(|| format!("expected {EXPECTED}"))?;
+        let (name, least) = (name.trim(), least.trim());
+        let figure = name.parse()?;
+        if least == GENTLEST {
+            return Ok(Self { figure, least: Least::Gentlest });
+        }
+        match least.parse::<f64>() {
+            Ok(share) if (0.0..=1.0).contains(&share) => Ok(Self { figure, least: Least::Share(share) }),
+            _ => Err(format!("`{least}` is no share from 0 to 1; expected {EXPECTED}")),
+        }
+    }
+}
+
+impl Serialize for Floor {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Floor {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        text.parse().map_err(de::Error::custom)
+    }
+}
+
+impl JsonSchema for Floor {
+    fn schema_name() -> Cow<'static, str> {
+        "Floor".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": EXPECTED,
+            "type": "string",
+            "pattern": "^[a-z_]+ *= *(gentlest|[0-9.]+)$"
+        })
+    }
+}
+
+/// Floors from a list of texts, or from one text.
+///
+/// # Errors
+/// Says which text is no floor.
+pub fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Floor>, D::Error> {
+    struct Floors;
+    impl<'de> Visitor<'de> for Floors {
+        type Value = Vec<Floor>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "{EXPECTED}, or a list of such texts")
+        }
+        fn visit_str<E: de::Error>(self, text: &str) -> Result<Vec<Floor>, E> {
+            text.split(',').map(|text| text.parse().map_err(E::custom)).collect()
+        }
+        fn visit_seq<A: de::SeqAccess<'de>>(self, mut items: A) -> Result<Vec<Floor>, A::Error> {
+            let mut floors = Vec::new();
+            while let Some(floor) = items.next_element()? {
+                floors.push(floor);
+            }
+            Ok(floors)
+        }
+    }
+    deserializer.deserialize_any(Floors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Figure, Floor, Least};
+    use crate::model::Metrics;
+
+    #[test]
+    fn a_floor_is_read_as_it_is_shown() {
+        for text in ["quality_score=0.9", "fact_retention=gentlest", "forward_recall=1"] {
+            assert_eq!(text.parse::<Floor>().map(|floor| floor.to_string()), Ok(text.to_owned()));
+        }
+        let short = "quality = 0.5".parse::<Floor>();
+        assert_eq!(short, Ok(Floor { figure: Figure::QualityScore, least: Least::Share(0.5) }));
+        for (text, says) in [("quality", "expected FIGURE"), ("quality=2", "no share"), ("fact=0.5", "fact_retention")]
+        {
+            let error = text.parse::<Floor>().expect_err("it is no floor");
+            assert!(error.contains(says), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_had_nothing_to_measure_holds_every_floor() {
+        let nothing = Metrics::default();
+        let half = Metrics { fact_retention: Some(0.5), ..Metrics::default() };
+        let floor = |text: &str| text.parse::<Floor>().expect("a floor");
+        assert!(floor("fact_retention=0.9").is_met(&nothing, &half));
+        assert!(!floor("fact_retention=0.9").is_met(&half, &half));
+        assert!(floor("fact_retention=gentlest").is_met(&half, &half));
+        assert!(!floor("fact_retention=gentlest").is_met(&half, &nothing), "the gentlest set lost nothing");
+    }
+}

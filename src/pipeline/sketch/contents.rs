@@ -1,0 +1,151 @@
+//! Sketches of messages: what falls to each role, tool, action and reason, and which texts occur again. Knows
+//! conversations and what was decided about them.
+
+use std::collections::BTreeMap;
+
+use arrow::array::AsArray;
+use arrow::datatypes::UInt64Type;
+use arrow::record_batch::RecordBatch;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use twox_hash::XxHash3_64;
+
+use super::{Breakdown, Distinct, Repeats, Share};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Condensed, Conversation, Message, Role};
+use crate::pipeline::record::label;
+
+/// A result whose tool nobody names.
+const UNNAMED: &str = "unnamed";
+
+/// Of the messages of conversations.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Contents {
+    /// By role.
+    pub roles: Breakdown,
+    /// Results of tools, by the name of the tool.
+    pub tools: Breakdown,
+    /// By what was done.
+    pub actions: Breakdown,
+    /// By why it was done.
+    pub reasons: Breakdown,
+    /// Texts that occur more than once.
+    pub repeats: Repeats,
+    /// Different texts of messages.
+    pub distinct: Distinct,
+    /// Texts of messages.
+    pub texts: u64,
+}
+
+/// The shares of one conversation, so that it counts once for each name.
+#[derive(Default)]
+struct Tally<'n>(BTreeMap<&'n str, Share>);
+
+impl<'n> Tally<'n> {
+    fn add(&mut self, name: &'n str, chars_in: u64, chars_out: u64) {
+        let part = Share { conversations: 0, messages: 1, chars_in, chars_out };
+        self.0.entry(name).or_insert(Share { conversations: 1, ..Share::default() }).add(&part);
+    }
+
+    fn file(self, breakdown: &mut Breakdown) {
+        self.0.iter().for_each(|(name, share)| breakdown.add(name, share));
+    }
+}
+
+impl Contents {
+    /// Sees a conversation and what was made of it.
+    pub fn add(&mut self, conversation: &Conversation<'_>, condensed: &Condensed) {
+        let calls = calls(conversation);
+        let labels: Vec<_> = conversation.messages.iter().map(|message| label(message.role.as_str())).collect();
+        let (mut roles, mut tools, mut actions, mut reasons) =
+            (Tally::default(), Tally::default(), Tally::default(), Tally::default());
+        for decision in &condensed.decisions {
+            let Some(message) = conversation.messages.get(decision.index) else { continue };
+            let (chars_in, chars_out) = (decision.chars_in as u64, decision.chars_out as u64);
+            roles.add(&labels[decision.index], chars_in, chars_out);
+            actions.add(decision.action.as_str(), chars_in, chars_out);
+            reasons.add(decision.reason.as_str(), chars_in, chars_out);
+            if matches!(message.role, Role::Tool | Role::Function) {
+                tools.add(tool_of(message, &calls), chars_in, chars_out);
+            }
+            self.text(message, chars_in);
+        }
+        roles.file(&mut self.roles);
+        tools.file(&mut self.tools);
+        actions.file(&mut self.actions);
+        reasons.file(&mut self.reasons);
+    }
+
+    /// Counts the text of a message that has one text.
+    fn text(&mut self, message: &Message<'_>, chars: u64) {
+        let mut texts = message.texts().filter(|text| !text.is_empty());
+        let (Some(text), None) = (texts.next(), texts.next()) else { return };
+        let hash = XxHash3_64::oneshot(text.as_bytes());
+        self.texts += 1;
+        self.distinct.push(hash);
+        self.repeats.push(hash, text, chars);
+    }
+
+    /// Sees rows of the decisions table, all of one conversation after another: for runs without sketches. Tools and
+    /// texts do not stand in them.
+    ///
+    /// # Errors
+    /// `Verification` when a column is missing.
+    pub fn add_rows(&mut self, rows: &RecordBatch) -> Result<()> {
+        let missing = |name: &str| {
+            Error::new(ErrorKind::Verification, "decisions", format!("the table has no column `{name}` of its type"))
+        };
+        let column = |name: &'static str| rows.column_by_name(name).ok_or_else(|| missing(name));
+        let text = |name| column(name)?.as_string_opt::<i64>().ok_or_else(|| missing(name));
+        let count = |name| column(name)?.as_primitive_opt::<UInt64Type>().ok_or_else(|| missing(name));
+        let (ids, sources, source_rows) = (text("conversation_id")?, text("source")?, count("source_row")?);
+        let (roles, actions, reasons) = (text("role")?, text("action")?, text("reason")?);
+        let (chars_in, chars_out) = (count("chars_in")?, count("chars_out")?);
+        let place = |row: usize| (ids.value(row), sources.value(row), source_rows.value(row));
+        let mut start = 0;
+        while start < rows.num_rows() {
+            let end = (start..rows.num_rows()).find(|&row| place(row) != place(start)).unwrap_or(rows.num_rows());
+            for (names, breakdown) in
+                [(roles, &mut self.roles), (actions, &mut self.actions), (reasons, &mut self.reasons)]
+            {
+                let mut tally = Tally::default();
+                for row in start..end {
+                    tally.add(names.value(row), chars_in.value(row), chars_out.value(row));
+                }
+                tally.file(breakdown);
+            }
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Adds what another part saw.
+    pub fn merge(&mut self, other: &Self) {
+        self.roles.merge(&other.roles);
+        self.tools.merge(&other.tools);
+        self.actions.merge(&other.actions);
+        self.reasons.merge(&other.reasons);
+        self.repeats.merge(&other.repeats);
+        self.distinct.merge(&other.distinct);
+        self.texts += other.texts;
+    }
+
+    /// Leaves what is written into a commit.
+    pub fn trim(&mut self) {
+        for breakdown in [&mut self.roles, &mut self.tools, &mut self.actions, &mut self.reasons] {
+            breakdown.trim();
+        }
+        self.repeats.trim();
+    }
+}
+
+/// Names of tools by the id of the call.
+fn calls<'c>(conversation: &'c Conversation<'_>) -> BTreeMap<&'c str, &'c str> {
+    let calls = conversation.messages.iter().flat_map(|message| &message.tool_calls);
+    calls.filter_map(|call| Some((call.id.as_deref()?, call.name.as_deref()?))).collect()
+}
+
+fn tool_of<'c>(message: &'c Message<'_>, calls: &BTreeMap<&str, &'c str>) -> &'c str {
+    let called = message.tool_call_id.as_deref().and_then(|id| calls.get(id).copied());
+    called.or(message.name.as_deref()).unwrap_or(UNNAMED)
+}

@@ -1,0 +1,138 @@
+//! The conversations that somebody will want to look at: which gained most, and which lost most from view.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// So many are kept of each.
+pub const MAX_EXTREMES: usize = 20;
+
+/// A conversation with its figures.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Extreme {
+    /// Its id.
+    pub conversation_id: String,
+    /// The input that it came from.
+    pub source: String,
+    /// Its row there.
+    pub source_row: u64,
+    /// Its class.
+    pub class: String,
+    /// Characters before.
+    pub chars_in: u64,
+    /// Characters after.
+    pub chars_out: u64,
+    /// `chars_in / chars_out`.
+    pub ratio: f64,
+    /// See docs/metrics.md.
+    pub quality_score: Option<f64>,
+    /// See docs/metrics.md.
+    pub fact_retention: Option<f64>,
+    /// See docs/metrics.md.
+    pub forward_recall: Option<f64>,
+    /// See docs/metrics.md.
+    pub negation_retention: Option<f64>,
+    /// See docs/metrics.md.
+    pub error_retention: Option<f64>,
+}
+
+impl Extreme {
+    /// Characters that are gone from view.
+    #[must_use]
+    pub fn saved(&self) -> u64 {
+        self.chars_in.saturating_sub(self.chars_out)
+    }
+
+    /// The share of content that left the view, 0 to 1: one minus the mean of fact retention, forward recall, negation
+    /// retention and error retention over those that were measured; `None` when none was.
+    #[must_use]
+    pub fn loss(&self) -> Option<f64> {
+        let measured = [self.fact_retention, self.forward_recall, self.negation_retention, self.error_retention];
+        let measured: Vec<f64> = measured.into_iter().flatten().collect();
+        (!measured.is_empty()).then(|| 1.0 - measured.iter().sum::<f64>() / measured.len() as f64)
+    }
+}
+
+/// By what conversations are ranked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rank {
+    /// Most characters saved.
+    Saved,
+    /// Most content lost.
+    Lost,
+}
+
+impl Rank {
+    /// The measure and the tie-breaker.
+    fn of(self, extreme: &Extreme) -> (f64, u64) {
+        match self {
+            Self::Saved => (extreme.saved() as f64, 0),
+            Self::Lost => (extreme.loss().unwrap_or_default(), extreme.saved()),
+        }
+    }
+
+    fn compare(self, a: &Extreme, b: &Extreme) -> std::cmp::Ordering {
+        let (a_rank, b_rank) = (self.of(a), self.of(b));
+        b_rank.0.total_cmp(&a_rank.0).then(b_rank.1.cmp(&a_rank.1)).then_with(|| {
+            (&a.source, a.source_row, &a.conversation_id).cmp(&(&b.source, b.source_row, &b.conversation_id))
+        })
+    }
+
+    /// Whether a conversation may be among the first; cheap, before it is copied.
+    pub(super) fn admits(self, ranked: &[Extreme], extreme: &Extreme) -> bool {
+        let counts = match self {
+            Self::Saved => extreme.saved() > 0,
+            Self::Lost => extreme.loss().is_some_and(|loss| loss > 0.0),
+        };
+        counts
+            && (ranked.len() < MAX_EXTREMES
+                || ranked.last().is_some_and(|last| self.compare(extreme, last) == std::cmp::Ordering::Less))
+    }
+
+    /// Puts a conversation in its place.
+    pub(super) fn insert(self, ranked: &mut Vec<Extreme>, extreme: Extreme) {
+        let at = ranked.partition_point(|other| self.compare(other, &extreme) == std::cmp::Ordering::Less);
+        ranked.insert(at, extreme);
+        ranked.truncate(MAX_EXTREMES);
+    }
+
+    /// Puts all conversations of another ranking in their places.
+    pub(super) fn merge(self, ranked: &mut Vec<Extreme>, other: &[Extreme]) {
+        for extreme in other {
+            if self.admits(ranked, extreme) {
+                self.insert(ranked, extreme.clone());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Extreme, MAX_EXTREMES, Rank};
+
+    #[test]
+    fn the_first_are_the_first_of_a_sort_in_whatever_order_they_come() {
+        let all: Vec<Extreme> = (0..200_u64)
+            .map(|row| Extreme {
+                source_row: row,
+                chars_in: 1_000 + row * 7 % 90,
+                chars_out: 900,
+                fact_retention: Some((row * 13 % 50) as f64 / 50.0),
+                ..Extreme::default()
+            })
+            .collect();
+        for rank in [Rank::Saved, Rank::Lost] {
+            let (mut forward, mut merged) = (Vec::new(), Vec::new());
+            rank.merge(&mut forward, &all);
+            for piece in all.chunks(30).rev() {
+                let mut part = Vec::new();
+                rank.merge(&mut part, piece);
+                rank.merge(&mut merged, &part);
+            }
+            let mut sorted = all.clone();
+            sorted.sort_by(|a, b| rank.compare(a, b));
+            sorted.truncate(MAX_EXTREMES);
+            assert_eq!(forward, sorted);
+            assert_eq!(merged, sorted);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Sketches of the rows of the metrics table, per class and language. The same code reads rows that a worker has just
+//! built and rows of a table of an older run.
+
+use std::collections::BTreeMap;
+
+use arrow::array::{Array, AsArray, Float64Array, LargeStringArray, UInt64Array};
+use arrow::datatypes::{Float64Type, UInt64Type};
+use arrow::record_batch::RecordBatch;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::extremes::Rank;
+use super::{Breakdown, Density, Distinct, Extreme, Quantiles, Share};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::tables::{COUNTS, SHARES};
+
+/// Figures that are held against the ratio on a picture.
+const AGAINST_RATIO: [&str; 4] = ["quality_score", "fact_retention", "forward_recall", "negation_retention"];
+/// The language of conversations that say too little.
+pub(super) const UNKNOWN: &str = "unknown";
+
+/// Of the rows of the metrics table.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Figures {
+    /// By class of conversation.
+    pub classes: BTreeMap<String, ClassFigures>,
+    /// By language, as ISO 639-1 codes; `unknown` where too little is said.
+    pub languages: Breakdown,
+    /// Conversations by ratio and figure.
+    pub densities: BTreeMap<String, Density>,
+    /// The conversations that gained most, the most first.
+    pub savings: Vec<Extreme>,
+    /// The conversations that lost most from view, the most first.
+    pub losses: Vec<Extreme>,
+    /// Different conversations, by the checksum of their record.
+    pub distinct: Distinct,
+}
+
+/// The figures of a class of conversations.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClassFigures {
+    /// Conversations.
+    pub conversations: u64,
+    /// Sums by column.
+    pub sums: BTreeMap<String, u64>,
+    /// Sketches by column, of the conversations that have the figure.
+    pub figures: BTreeMap<String, Quantiles>,
+}
+
+impl ClassFigures {
+    /// Adds the figures of another class or part.
+    pub fn merge(&mut self, other: &Self) {
+        self.conversations += other.conversations;
+        for (name, sum) in &other.sums {
+            *self.sums.entry(name.clone()).or_default() += sum;
+        }
+        for (name, sketch) in &other.figures {
+            self.figures.entry(name.clone()).or_default().merge(sketch);
+        }
+    }
+
+    /// The sum of a column; 0 when the run has no such column.
+    #[must_use]
+    pub fn sum(&self, name: &str) -> u64 {
+        self.sums.get(name).copied().unwrap_or_default()
+    }
+}
+
+impl Figures {
+    /// All classes together.
+    #[must_use]
+    pub fn total(&self) -> ClassFigures {
+        let mut total = ClassFigures::default();
+        self.classes.values().for_each(|class| total.merge(class));
+        total
+    }
+
+    /// Adds what another part saw.
+    pub fn merge(&mut self, other: &Self) {
+        for (name, class) in &other.classes {
+            self.classes.entry(name.clone()).or_default().merge(class);
+        }
+        self.languages.merge(&other.languages);
+        for (name, density) in &other.densities {
+            self.densities.entry(name.clone()).or_default().merge(density);
+        }
+        Rank::Saved.merge(&mut self.savings, &other.savings);
+        Rank::Lost.merge(&mut self.losses, &other.losses);
+        self.distinct.merge(&other.distinct);
+    }
+
+    /// Sees rows of the metrics table.
+    ///
+    /// # Errors
+    /// `Verification` when a column is missing that every version has written.
+    pub fn add_rows(&mut self, rows: &RecordBatch) -> Result<()> {
+        let columns = Columns::of(rows)?;
+        for row in 0..rows.num_rows() {
+            self.row(&columns, row);
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, columns: &Columns<'_>, row: usize) {
+        let name = columns.class.value(row);
+        if !self.classes.contains_key(name) {
+            self.classes.insert(name.to_owned(), ClassFigures::default());
+        }
+        let Some(class) = self.classes.get_mut(name) else { return };
+        class.conversations += 1;
+        for (name, column) in &columns.counts {
+            match class.sums.get_mut(*name) {
+                Some(sum) => *sum += column.value(row),
+                None => drop(class.sums.insert((*name).to_owned(), column.value(row))),
+            }
+        }
+        for (name, column) in columns.shares.iter().filter(|(_, column)| column.is_valid(row)) {
+            match class.figures.get_mut(*name) {
+                Some(sketch) => sketch.push(column.value(row)),
+                None => class.figures.entry((*name).to_owned()).or_default().push(column.value(row)),
+            }
+        }
+        let (count, share) = (|name| columns.count(name, row), |name| columns.share(name, row));
+        let ratio = share("ratio").unwrap_or(1.0);
+        for name in AGAINST_RATIO {
+            let Some(value) = share(name) else { continue };
+            match self.densities.get_mut(name) {
+                Some(density) => density.push(ratio, value),
+                None => self.densities.entry(name.to_owned()).or_default().push(ratio, value),
+            }
+        }
+        if let Some(languages) = columns.language {
+            let language = if languages.is_valid(row) { languages.value(row) } else { UNKNOWN };
+            let part = Share {
+                conversations: 1,
+                messages: count("messages_in"),
+                chars_in: count("chars_in"),
+                chars_out: count("chars_out"),
+            };
+            self.languages.add(language, &part);
+        }
+        self.distinct.push(twox_hash::XxHash3_64::oneshot(columns.checksum.value(row).as_bytes()));
+        let mut extreme = Extreme {
+            chars_in: count("chars_in"),
+            chars_out: count("chars_out"),
+            ratio,
+            quality_score: share("quality_score"),
+            fact_retention: share("fact_retention"),
+            forward_recall: share("forward_recall"),
+            negation_retention: share("negation_retention"),
+            error_retention: share("error_retention"),
+            source_row: columns.source_row.value(row),
+            ..Extreme::default()
+        };
+        let saves = Rank::Saved.admits(&self.savings, &extreme);
+        let loses = Rank::Lost.admits(&self.losses, &extreme);
+        if saves || loses {
+            columns.id.value(row).clone_into(&mut extreme.conversation_id);
+            columns.source.value(row).clone_into(&mut extreme.source);
+            name.clone_into(&mut extreme.class);
+        }
+        if loses {
+            Rank::Lost.insert(&mut self.losses, extreme.clone());
+        }
+        if saves {
+            Rank::Saved.insert(&mut self.savings, extreme);
+        }
+    }
+}
+
+/// The columns that are read; runs of older versions may lack some figures.
+struct Columns<'a> {
+    id: &'a LargeStringArray,
+    source: &'a LargeStringArray,
+    source_row: &'a UInt64Array,
+    class: &'a LargeStringArray,
+    checksum: &'a LargeStringArray,
+    language: Option<&'a LargeStringArray>,
+    counts: Vec<(&'static str, &'a UInt64Array)>,
+    shares: Vec<(&'static str, &'a Float64Array)>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(rows: &'a RecordBatch) -> Result<Self> {
+        let missing = |name: &str| {
+            Error::new(ErrorKind::Verification, "metrics", format!("the table has no column `{name}` of its type"))
+        };
+        let text = |name: &str| rows.column_by_name(name).and_then(|column| column.as_string_opt::<i64>());
+        let count = |name: &str| rows.column_by_name(name).and_then(|column| column.as_primitive_opt::<UInt64Type>());
+        let share = |name: &str| rows.column_by_name(name).and_then(|column| column.as_primitive_opt::<Float64Type>());
+        for name in ["messages_in", "messages_out", "chars_in", "chars_out", "tokens_in", "tokens_out"] {
+            count(name).ok_or_else(|| missing(name))?;
+        }
+        share("ratio").ok_or_else(|| missing("ratio"))?;
+        Ok(Self {
+            id: text("conversation_id").ok_or_else(|| missing("conversation_id"))?,
+            source: text("source").ok_or_else(|| missing("source"))?,
+            source_row: count("source_row").ok_or_else(|| missing("source_row"))?,
+            class: text("class").ok_or_else(|| missing("class"))?,
+            checksum: text("checksum").ok_or_else(|| missing("checksum"))?,
+            language: text("language"),
+            counts: COUNTS.into_iter().filter_map(|name| Some((name, count(name)?))).collect(),
+            shares: SHARES.into_iter().filter_map(|name| Some((name, share(name)?))).collect(),
+        })
+    }
+
+    fn count(&self, name: &str, row: usize) -> u64 {
+        self.counts.iter().find(|(known, _)| *known == name).map_or(0, |(_, column)| column.value(row))
+    }
+
+    fn share(&self, name: &str, row: usize) -> Option<f64> {
+        let (_, column) = self.shares.iter().find(|(known, _)| *known == name)?;
+        column.is_valid(row).then(|| column.value(row))
+    }
+}

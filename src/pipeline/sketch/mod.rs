@@ -1,0 +1,104 @@
+//! What a commit tells of its part beside its totals, so that a report reads no table: sketches of every figure,
+//! breakdowns, extremes, repeated texts. Everything merges, and what a part holds has a bound. Knows conversations and
+//! the rows of metrics and decisions, no file.
+
+mod breakdown;
+mod contents;
+mod density;
+mod distinct;
+mod extremes;
+mod figures;
+mod packed;
+mod quantiles;
+mod repeats;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::RejectRow;
+use super::record::raw_of_reject;
+use crate::error::Result;
+
+pub use breakdown::{Breakdown, MAX_NAMES, Share};
+pub use contents::Contents;
+pub use density::{Cell, Density};
+pub use distinct::Distinct;
+pub use extremes::{Extreme, MAX_EXTREMES};
+pub use figures::{ClassFigures, Figures};
+pub use quantiles::{Bin, Quantiles, RELATIVE_ERROR};
+pub use repeats::{MIN_REPEAT_CHARS, Repeat, Repeats};
+
+/// A mergeable summary of a part.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sketch {
+    /// Of the rows of the metrics table.
+    pub figures: Figures,
+    /// Of the messages; `null` when nobody looked at them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contents: Option<Contents>,
+    /// Rejected records by reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rejects: BTreeMap<String, RejectShare>,
+}
+
+/// Records that were rejected for a reason.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RejectShare {
+    /// How many.
+    pub records: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What was wrong with the first, in a sentence.
+    pub example: String,
+    /// Where the first is: source and line.
+    pub place: String,
+}
+
+impl Sketch {
+    /// Adds what another sketch saw.
+    pub fn merge(&mut self, other: &Self) {
+        self.figures.merge(&other.figures);
+        if let Some(contents) = &other.contents {
+            self.contents.get_or_insert_default().merge(contents);
+        }
+        for (reason, share) in &other.rejects {
+            let sum = self.rejects.entry(reason.clone()).or_insert_with(|| RejectShare {
+                example: share.example.clone(),
+                place: share.place.clone(),
+                ..RejectShare::default()
+            });
+            sum.records += share.records;
+            sum.bytes += share.bytes;
+        }
+    }
+
+    /// Sees a row of the rejects.
+    ///
+    /// # Errors
+    /// `Verification` when the row is damaged.
+    pub fn add_reject(&mut self, reject: &RejectRow) -> Result<()> {
+        let bytes = match &reject.row_base64 {
+            Some(row) => row.len() as u64 / 4 * 3,
+            None => raw_of_reject(reject)?.len() as u64,
+        };
+        // A further piece of a long line has no reason of its own.
+        let reason = if reject.reason.is_empty() { "too_long" } else { &*reject.reason };
+        let share = self.rejects.entry(reason.to_owned()).or_insert_with(|| RejectShare {
+            example: reject.detail.clone(),
+            place: format!("{}: line {}", reject.source, reject.line),
+            ..RejectShare::default()
+        });
+        share.records += u64::from(!reject.reason.is_empty());
+        share.bytes += bytes;
+        Ok(())
+    }
+
+    /// Leaves what is written into a commit.
+    pub fn trim(&mut self) {
+        if let Some(contents) = &mut self.contents {
+            contents.trim();
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Makes the document of a report from the sketches of runs. Knows sketches, no file, no terminal and no page.
+
+use super::document::{
+    Bar, BreakdownFacts, BreakdownRow, CellFacts, ConversationFacts, DensityFacts, Distribution, FIGURES, Money,
+    REPORT_VERSION, RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, TotalFacts,
+};
+use crate::pipeline::sketch::{Breakdown, ClassFigures, Extreme, Quantiles, Share, Sketch};
+
+/// Bars of a picture of a distribution.
+const MAX_BARS: usize = 40;
+/// Names of a breakdown that are shown; the rest is summed up.
+const MAX_ROWS: usize = 40;
+/// Repeated texts that are shown.
+const MAX_REPEATS: usize = 30;
+
+/// `before / after`; 1 when nothing is left.
+fn ratio(before: u64, after: u64) -> f64 {
+    if after == 0 { 1.0 } else { before as f64 / after as f64 }
+}
+
+impl ReportDocument {
+    /// The report of `runs`, each with what its parts told.
+    #[must_use]
+    pub fn new(runs: Vec<(RunFacts, Sketch)>, price: Option<f64>) -> Self {
+        let mut all = Sketch::default();
+        for (_, sketch) in &runs {
+            all.merge(sketch);
+        }
+        let total = all.figures.total();
+        let (largest_savings, worst_losses) = (savings_of(&runs), losses_of(&runs));
+        let runs: Vec<RunFacts> = runs.into_iter().map(|(facts, _)| facts).collect();
+        let totals = totals_of(&runs, &all, &total);
+        let money = price.map(|price| Money {
+            per_million_tokens: price,
+            before: totals.tokens_in as f64 / 1e6 * price,
+            after: totals.tokens_out as f64 / 1e6 * price,
+            saved: totals.tokens_in.saturating_sub(totals.tokens_out) as f64 / 1e6 * price,
+        });
+        let mut distributions = distributions_of(None, &total);
+        for (name, class) in &all.figures.classes {
+            distributions.extend(distributions_of(Some(name), class));
+        }
+        Self {
+            report_version: REPORT_VERSION,
+            money,
+            distributions,
+            densities: densities_of(&all),
+            breakdowns: breakdowns_of(&runs, &all),
+            timings: None,
+            largest_savings,
+            worst_losses,
+            repeated: repeated_of(&all),
+            rejects: rejects_of(&all),
+            calibration: None,
+            totals,
+            runs,
+        }
+    }
+}
+
+fn totals_of(runs: &[RunFacts], all: &Sketch, total: &ClassFigures) -> TotalFacts {
+    let sources = || runs.iter().flat_map(|run| run.sources.values());
+    let [chars_in, chars_out, tokens_in, tokens_out] =
+        ["chars_in", "chars_out", "tokens_in", "tokens_out"].map(|name| total.sum(name));
+    TotalFacts {
+        conversations: total.conversations,
+        distinct_conversations: all.figures.distinct.estimate().min(total.conversations),
+        rejects: sources().map(|source| source.rejects).sum(),
+        messages_in: total.sum("messages_in"),
+        messages_out: total.sum("messages_out"),
+        chars_in,
+        chars_out,
+        tokens_in,
+        tokens_out,
+        ratio: ratio(chars_in, chars_out),
+        token_ratio: ratio(tokens_in, tokens_out),
+        bytes_stored: sources().map(|source| source.bytes_stored).sum(),
+        bytes_stream: sources().map(|source| source.bytes_stream).sum(),
+        bytes_written: runs.iter().flat_map(|run| run.bytes_written.values()).sum(),
+    }
+}
+
+fn distributions_of(class: Option<&str>, figures: &ClassFigures) -> Vec<Distribution> {
+    let named = FIGURES.iter().filter_map(|name| Some((*name, figures.figures.get(*name)?)));
+    named.filter_map(|(name, sketch)| distribution(class, name, sketch)).collect()
+}
+
+fn distribution(class: Option<&str>, figure: &str, sketch: &Quantiles) -> Option<Distribution> {
+    let at = |q| sketch.quantile(q);
+    let (min, max) = sketch.range()?;
+    Some(Distribution {
+        class: class.map(str::to_owned),
+        figure: figure.to_owned(),
+        conversations: sketch.count(),
+        mean: sketch.mean()?,
+        min,
+        p5: at(0.05)?,
+        p10: at(0.1)?,
+        p25: at(0.25)?,
+        p50: at(0.5)?,
+        p75: at(0.75)?,
+        p90: at(0.9)?,
+        p95: at(0.95)?,
+        max,
+        bars: bars(figure, sketch),
+    })
+}
+
+/// Bars of equal width: of shares over 0 to 1, of ratios over the decimal logarithm.
+fn bars(figure: &str, sketch: &Quantiles) -> Vec<Bar> {
+    let Some((min, max)) = sketch.range() else { return Vec::new() };
+    let is_ratio = figure.ends_with("ratio");
+    let (low, high) = if is_ratio { (min.max(0.01).log10(), max.max(0.011).log10()) } else { (0.0, 1.0) };
+    let n_bars = if is_ratio { MAX_BARS } else { MAX_BARS / 2 };
+    let width = ((high - low) / n_bars as f64).max(1e-9);
+    let end = |at: usize| low + at as f64 * width;
+    let value = |at: f64| if is_ratio { 10_f64.powf(at) } else { at };
+    let mut bars: Vec<Bar> =
+        (0..n_bars).map(|at| Bar { from: value(end(at)), to: value(end(at + 1)), count: 0 }).collect();
+    for bin in sketch.bins() {
+        let middle = bin.middle().clamp(min, max);
+        let place = if is_ratio { middle.max(0.01).log10() } else { middle };
+        let at = (((place - low) / width).ceil() as usize).saturating_sub(1).min(n_bars - 1);
+        bars[at].count += bin.count;
+    }
+    bars
+}
+
+fn densities_of(all: &Sketch) -> Vec<DensityFacts> {
+    let named = FIGURES.iter().filter_map(|name| Some((*name, all.figures.densities.get(*name)?)));
+    let facts = named.map(|(name, density)| DensityFacts {
+        figure: name.to_owned(),
+        cells: density
+            .cells()
+            .map(|cell| CellFacts {
+                ratio_from: cell.ratio.0,
+                ratio_to: cell.ratio.1,
+                from: cell.share.0,
+                to: cell.share.1,
+                count: cell.count,
+            })
+            .collect(),
+    });
+    facts.collect()
+}
+
+fn breakdowns_of(runs: &[RunFacts], all: &Sketch) -> Vec<BreakdownFacts> {
+    let classes = all.figures.classes.iter().map(|(name, class)| {
+        let share = Share {
+            conversations: class.conversations,
+            messages: class.sum("messages_in"),
+            chars_in: class.sum("chars_in"),
+            chars_out: class.sum("chars_out"),
+        };
+        (name.clone(), share)
+    });
+    let sources = runs.iter().flat_map(|run| run.sources.iter().map(|(name, source)| (name.clone(), source.share)));
+    let mut breakdowns = vec![breakdown("class", classes.collect(), None)];
+    let mut named = |by: &str, breakdown_of: &Breakdown| {
+        let names = breakdown_of.names.iter().map(|(name, share)| (name.clone(), *share)).collect();
+        breakdowns.push(breakdown(by, names, breakdown_of.others));
+    };
+    named("language", &all.figures.languages);
+    if let Some(contents) = &all.contents {
+        named("role", &contents.roles);
+        named("tool", &contents.tools);
+        named("action", &contents.actions);
+        named("reason", &contents.reasons);
+    }
+    breakdowns.push(breakdown("source", sources.collect(), None));
+    breakdowns.retain(|breakdown| !breakdown.rows.is_empty());
+    breakdowns
+}
+
+fn breakdown(by: &str, mut names: Vec<(String, Share)>, mut others: Option<Share>) -> BreakdownFacts {
+    names.sort_by(|(a_name, a), (b_name, b)| b.chars_in.cmp(&a.chars_in).then_with(|| a_name.cmp(b_name)));
+    if names.len() > MAX_ROWS {
+        for (_, share) in names.drain(MAX_ROWS..) {
+            others.get_or_insert_default().add(&share);
+        }
+    }
+    let row = |name: Option<String>, share: Share| BreakdownRow {
+        name,
+        share,
+        ratio: ratio(share.chars_in, share.chars_out),
+    };
+    let rows = names.into_iter().map(|(name, share)| row(Some(name), share));
+    BreakdownFacts { by: by.to_owned(), rows: rows.chain(others.map(|share| row(None, share))).collect() }
+}
+
+fn savings_of(runs: &[(RunFacts, Sketch)]) -> Vec<ConversationFacts> {
+    let mut found = extremes(runs, |sketch| &sketch.figures.savings);
+    found.sort_by_key(|facts| std::cmp::Reverse(facts.chars_saved));
+    found.truncate(crate::pipeline::sketch::MAX_EXTREMES);
+    found
+}
+
+fn losses_of(runs: &[(RunFacts, Sketch)]) -> Vec<ConversationFacts> {
+    let mut found = extremes(runs, |sketch| &sketch.figures.losses);
+    let loss = |facts: &ConversationFacts| facts.loss.unwrap_or_default();
+    found.sort_by(|a, b| loss(b).total_cmp(&loss(a)).then_with(|| b.chars_saved.cmp(&a.chars_saved)));
+    found.truncate(crate::pipeline::sketch::MAX_EXTREMES);
+    found
+}
+
+fn extremes(runs: &[(RunFacts, Sketch)], pick: impl Fn(&Sketch) -> &[Extreme]) -> Vec<ConversationFacts> {
+    let facts = runs.iter().enumerate().flat_map(|(run, (_, sketch))| {
+        pick(sketch).iter().map(move |figures| ConversationFacts {
+            run,
+            chars_saved: figures.saved(),
+            loss: figures.loss(),
+            figures: figures.clone(),
+        })
+    });
+    facts.collect()
+}
+
+fn repeated_of(all: &Sketch) -> Option<Repeated> {
+    let contents = all.contents.as_ref().filter(|contents| contents.texts > 0)?;
+    let largest = contents.repeats.ranked().into_iter().take(MAX_REPEATS);
+    Some(Repeated {
+        texts: contents.texts,
+        distinct_texts: contents.distinct.estimate().min(contents.texts),
+        largest: largest
+            .map(|(_, repeat)| RepeatFacts { repeat: repeat.clone(), chars_spare: repeat.spare() })
+            .collect(),
+    })
+}
+
+fn rejects_of(all: &Sketch) -> Vec<RejectFacts> {
+    let mut rejects: Vec<RejectFacts> = all
+        .rejects
+        .iter()
+        .map(|(reason, share)| RejectFacts {
+            reason: reason.clone(),
+            records: share.records,
+            bytes: share.bytes,
+            example: share.example.clone(),
+            place: share.place.clone(),
+        })
+        .collect();
+    rejects.sort_by(|a, b| b.records.cmp(&a.records).then_with(|| a.reason.cmp(&b.reason)));
+    rejects
+}

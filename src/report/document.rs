@@ -1,0 +1,302 @@
+//! Everything that a report shows, as one document: terminal, page and JSON render nothing else, so that their numbers
+//! agree. Plain data; `compile` fills it.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Calibration;
+use crate::pipeline::sketch::{Extreme, Repeat, Share};
+use crate::pipeline::{SourceDigest, Timings};
+
+/// Version of the document.
+pub const REPORT_VERSION: u32 = 1;
+/// Figures whose distribution is shown, as columns of the metrics table.
+pub const FIGURES: [&str; 11] = [
+    "ratio",
+    "token_ratio",
+    "quality_score",
+    "entity_retention",
+    "structural_integrity",
+    "reference_coherence",
+    "fact_retention",
+    "fact_retention_with_entities",
+    "forward_recall",
+    "negation_retention",
+    "error_retention",
+];
+
+/// A report.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "report")]
+pub struct ReportDocument {
+    /// See [`REPORT_VERSION`].
+    pub report_version: u32,
+    /// The runs that it is about.
+    pub runs: Vec<RunFacts>,
+    /// Sums over all of them.
+    pub totals: TotalFacts,
+    /// What the tokens cost, when a price was given.
+    pub money: Option<Money>,
+    /// Distributions over conversations: all, then class by class.
+    pub distributions: Vec<Distribution>,
+    /// Conversations by ratio and another figure.
+    pub densities: Vec<DensityFacts>,
+    /// What falls to whom.
+    pub breakdowns: Vec<BreakdownFacts>,
+    /// Seconds of work by stage; `null` when no run measured them.
+    pub timings: Option<Timings>,
+    /// The conversations that gained most.
+    pub largest_savings: Vec<ConversationFacts>,
+    /// The conversations that lost most from view.
+    pub worst_losses: Vec<ConversationFacts>,
+    /// Texts that occur more than once; `null` when nobody looked.
+    pub repeated: Option<Repeated>,
+    /// Rejected records by reason.
+    pub rejects: Vec<RejectFacts>,
+    /// How surely each metric finds planted damage.
+    pub calibration: Option<Calibration>,
+}
+
+/// A run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct RunFacts {
+    /// Its directory as given.
+    pub run: String,
+    /// Version of condenser that wrote it.
+    pub engine_version: String,
+    /// `complete` or `partial`.
+    pub status: String,
+    /// BLAKE3 of the job's options, in hex.
+    pub config_blake3: String,
+    /// The options that differ from the defaults, as `name = value`.
+    pub options: Vec<String>,
+    /// Whether its figures come from sketches in the commits, or were read from its tables.
+    pub from_sketches: bool,
+    /// Inputs that were left out.
+    pub missing: Vec<String>,
+    /// Parts.
+    pub parts: u64,
+    /// What its sources came to, by source.
+    pub sources: BTreeMap<String, SourceFacts>,
+    /// Bytes that it wrote, by table.
+    pub bytes_written: BTreeMap<String, u64>,
+}
+
+/// A source of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SourceFacts {
+    /// What was in it.
+    #[serde(flatten)]
+    pub share: Share,
+    /// Rejected records.
+    pub rejects: u64,
+    /// Bytes as stored.
+    pub bytes_stored: u64,
+    /// Bytes of the uncompressed stream; of a table, canonical bytes of its rows.
+    pub bytes_stream: u64,
+}
+
+impl SourceFacts {
+    /// Adds a part.
+    pub fn add(&mut self, digest: &SourceDigest, share: &Share, rejects: u64) {
+        self.share.add(share);
+        self.rejects += rejects;
+        self.bytes_stored += digest.bytes;
+        self.bytes_stream += digest.stream_bytes;
+    }
+}
+
+/// Sums over all conversations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
+pub struct TotalFacts {
+    /// Conversations.
+    pub conversations: u64,
+    /// Different ones, about; see docs/report.md.
+    pub distinct_conversations: u64,
+    /// Rejected records.
+    pub rejects: u64,
+    /// Messages before.
+    pub messages_in: u64,
+    /// Messages after.
+    pub messages_out: u64,
+    /// Characters before.
+    pub chars_in: u64,
+    /// Characters after.
+    pub chars_out: u64,
+    /// Tokens before.
+    pub tokens_in: u64,
+    /// Tokens after.
+    pub tokens_out: u64,
+    /// Characters before over characters after.
+    pub ratio: f64,
+    /// Tokens before over tokens after.
+    pub token_ratio: f64,
+    /// Bytes of the inputs as stored.
+    pub bytes_stored: u64,
+    /// Bytes of the inputs uncompressed.
+    pub bytes_stream: u64,
+    /// Bytes of all tables that were written, the originals included.
+    pub bytes_written: u64,
+}
+
+/// What tokens cost.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Money {
+    /// Price of a million tokens, in whatever currency it was given.
+    pub per_million_tokens: f64,
+    /// Of the tokens before.
+    pub before: f64,
+    /// Of the tokens after.
+    pub after: f64,
+    /// The difference.
+    pub saved: f64,
+}
+
+/// How a figure is distributed over the conversations of a class that have it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Distribution {
+    /// The class; `null` for all.
+    pub class: Option<String>,
+    /// The figure, a column of the metrics table.
+    pub figure: String,
+    /// Conversations that have it.
+    pub conversations: u64,
+    /// Its mean.
+    pub mean: f64,
+    /// The smallest.
+    pub min: f64,
+    /// Five in a hundred are not above.
+    pub p5: f64,
+    /// A tenth is not above.
+    pub p10: f64,
+    /// A quarter is not above.
+    pub p25: f64,
+    /// Half is not above.
+    pub p50: f64,
+    /// Three quarters are not above.
+    pub p75: f64,
+    /// Nine tenths are not above.
+    pub p90: f64,
+    /// 95 in a hundred are not above.
+    pub p95: f64,
+    /// The largest.
+    pub max: f64,
+    /// Counts by value, for a picture.
+    pub bars: Vec<Bar>,
+}
+
+/// Conversations whose figure is above `from` (or equal, in the first bar) and not above `to`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Bar {
+    /// The lower end.
+    pub from: f64,
+    /// The upper end.
+    pub to: f64,
+    /// Conversations.
+    pub count: u64,
+}
+
+/// Conversations by ratio and another figure.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct DensityFacts {
+    /// The other figure.
+    pub figure: String,
+    /// The cells that hold something.
+    pub cells: Vec<CellFacts>,
+}
+
+/// A cell.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct CellFacts {
+    /// Ratios from here.
+    pub ratio_from: f64,
+    /// To here; in the last column all above too.
+    pub ratio_to: f64,
+    /// Figures from here.
+    pub from: f64,
+    /// To here.
+    pub to: f64,
+    /// Conversations.
+    pub count: u64,
+}
+
+/// What falls to whom.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct BreakdownFacts {
+    /// `class`, `role`, `tool`, `language`, `source`, `action` or `reason`.
+    pub by: String,
+    /// The shares, the most characters first.
+    pub rows: Vec<BreakdownRow>,
+}
+
+/// A share.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct BreakdownRow {
+    /// The name; `null` for everything that is not told apart.
+    pub name: Option<String>,
+    /// What falls to it.
+    #[serde(flatten)]
+    pub share: Share,
+    /// Characters before over characters after.
+    pub ratio: f64,
+}
+
+/// A conversation that somebody will want to look at.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ConversationFacts {
+    /// The run that has it, a number in `runs`.
+    pub run: usize,
+    /// Its figures.
+    #[serde(flatten)]
+    pub figures: Extreme,
+    /// Characters that are gone from view.
+    pub chars_saved: u64,
+    /// The share of content that left the view, 0 to 1; see docs/report.md.
+    pub loss: Option<f64>,
+}
+
+/// Texts that occur more than once.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Repeated {
+    /// Texts of messages.
+    pub texts: u64,
+    /// Different ones, about.
+    pub distinct_texts: u64,
+    /// Those that would save most if each were stored once.
+    pub largest: Vec<RepeatFacts>,
+}
+
+/// A text that occurs more than once.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RepeatFacts {
+    /// What it is, how often it occurs and what it weighs.
+    #[serde(flatten)]
+    pub repeat: Repeat,
+    /// The characters of all occurrences but one.
+    pub chars_spare: u64,
+}
+
+/// Records that were rejected for a reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RejectFacts {
+    /// The stable code of the reason; see docs/rejects.md.
+    pub reason: String,
+    /// How many.
+    pub records: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What was wrong with one of them.
+    pub example: String,
+    /// Where that one is.
+    pub place: String,
+}
+
+impl ReportDocument {
+    /// The distribution of a figure over the conversations of a class, or over all.
+    #[must_use]
+    pub fn distribution(&self, class: Option<&str>, figure: &str) -> Option<&Distribution> {
+        self.distributions.iter().find(|found| found.class.as_deref() == class && found.figure == figure)
+    }
+}
