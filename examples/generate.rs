@@ -5,6 +5,7 @@
 //! | kind | what |
 //! |---|---|
 //! | `lines` | JSON lines, some of them of several MB |
+//! | `short` | JSON lines of one question and one long answer, about 1 KB each |
 //! | `giant` | the same, in their middle one conversation of BYTES in many messages |
 //! | `monolith` | the same, in their middle one conversation with one message of BYTES |
 //! | `table` | Parquet with messages as a list of structs; eight row groups of 32 MB, again and again |
@@ -172,6 +173,26 @@ impl Generator {
         }
     }
 
+    /// A question and a long answer, and thanks.
+    fn short(&mut self, out: &mut String) {
+        self.begin(out);
+        let at = self.next(self.prose.len());
+        let text = self.prose[at].clone();
+        out.push_str("{\"role\":\"user\",\"content\":\"What happened?\"},{\"role\":\"assistant\",\"content\":\"");
+        self.vary(&text, out);
+        out.push_str("\"},{\"role\":\"user\",\"content\":\"Thank you.\"}]}\n");
+    }
+
+    fn shorts(&mut self, n_bytes: usize, write: &mut impl FnMut(&str)) {
+        let (mut line, mut given) = (String::new(), 0);
+        while given < n_bytes {
+            line.clear();
+            self.short(&mut line);
+            given += line.len();
+            write(&line);
+        }
+    }
+
     /// About `n_bytes` of rows; `first` is the length of the first one.
     fn rows(&mut self, n_bytes: usize, first: usize, as_text: bool) -> RecordBatch {
         let mut ids = StringBuilder::new();
@@ -271,6 +292,7 @@ fn main() {
     let mut out = std::io::BufWriter::with_capacity(1 << 20, std::io::stdout());
     match &*kind {
         "lines" => generator.lines(n_bytes, &mut |line| out.write_all(line.as_bytes()).expect("a reader")),
+        "short" => generator.shorts(n_bytes, &mut |line| out.write_all(line.as_bytes()).expect("a reader")),
         "giant" | "monolith" => {
             let mut write = |line: &str| out.write_all(line.as_bytes()).expect("a reader");
             generator.lines(AROUND_BYTES, &mut write);
@@ -293,7 +315,7 @@ fn main() {
             out.write_all(&file).expect("a reader");
         }
         _ => {
-            let usage = "usage: generate lines|giant|monolith|table|texts|giant-table BYTES [SEED]\n";
+            let usage = "usage: generate lines|short|giant|monolith|table|texts|giant-table BYTES [SEED]\n";
             std::io::stderr().write_all(usage.as_bytes()).expect("a reader");
             std::process::exit(2);
         }

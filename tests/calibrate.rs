@@ -51,9 +51,12 @@ fn damage_is_noticed_by_the_metric_that_is_there_for_it() {
     let calibration = Calibration::read(&calibrated(&dir, &["--json"]), "stdout").expect("it is one");
     assert!(calibration.changed > 50, "{calibration:?}");
     let rate = |kind: &str, metric: &str| {
-        let found = calibration.rate(kind, metric).expect(kind);
-        assert!((found.mean_fall > 0.0) == (found.rate > 0.0), "{found:?}");
-        found.rate
+        let all = calibration.damage.iter().chain(&calibration.harmless);
+        let planted = all.clone().find(|planted| planted.kind == kind).expect(kind);
+        let fall = planted.metrics[metric];
+        assert!(fall.measured > 0, "{kind} {metric}");
+        assert!((fall.mean_fall > 0.0) == (fall.rate > 0.0), "{kind} {metric}");
+        fall.rate
     };
     for (kind, metric) in [
         ("identifiers_removed", "entity_retention"),
@@ -78,10 +81,11 @@ fn damage_is_noticed_by_the_metric_that_is_there_for_it() {
     ] {
         assert!(rate(kind, metric) <= most, "{metric} sees {kind} in {}", rate(kind, metric));
     }
-    let harmless: Vec<_> = calibration.rates.iter().filter(|rate| rate.is_harmless).collect();
-    assert_eq!(harmless.len(), 3 * CALIBRATED.len());
-    for rate in harmless {
-        assert!(rate.damaged > 20 && rate.rate <= 0.0, "a false alarm: {rate:?}");
+    for planted in &calibration.harmless {
+        assert!(planted.conversations > 20, "{planted:?}");
+        for metric in CALIBRATED {
+            assert!(planted.metrics[metric].rate <= 0.0, "{metric} falls for {}", planted.kind);
+        }
     }
 }
 

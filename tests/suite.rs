@@ -49,6 +49,7 @@ mod llm_run;
 mod metrics;
 mod native;
 mod pipeline;
+mod policy;
 mod prepass;
 #[cfg(feature = "remote")]
 mod remote_runs;
@@ -64,6 +65,7 @@ mod spoken;
 #[cfg(feature = "remote")]
 mod store;
 mod support;
+mod sweep;
 mod text;
 mod tidy;
 mod timings;

@@ -33,14 +33,14 @@ fn times_stand_in_a_place_of_their_own_and_change_nothing_else() {
         assert_eq!(timings(&dir, &plain), None);
         let times = timings(&dir, &timed).expect("times");
         let run = Run::open(dir.path(&timed)).expect("a run");
-        assert_eq!(times.parts, run.commits.len() as u64);
+        assert_eq!(times.n_parts, run.commits.len() as u64);
         for step in [
             "read", "decode", "profile", "lex", "protect", "dedup", "group", "fill", "assemble", "metrics", "encode",
             "proof", "write",
         ] {
             assert!(times.stages.get(step).is_some_and(|seconds| *seconds >= 0.0), "{step}: {times:?}");
         }
-        assert!(times.worked() > 0.0 && times.elapsed > 0.0);
+        assert!(times.cpu_seconds > 0.0 && times.wall_seconds > 0.0);
         let told = condenser(dir.root(), &["verify", &timed, "--against", "in.jsonl"]).ok();
         assert!(told.stderr.contains("everything is as it was written"), "{}", told.stderr);
     }
@@ -64,9 +64,9 @@ fn each_call_writes_its_own_and_they_are_added_up() {
     let names: Vec<&String> = all.keys().filter(|name| name.starts_with("timings/")).collect();
     assert_eq!(names, ["timings/from-part-00000.json", "timings/from-part-00001.json"]);
     let times = timings(&dir, "run").expect("times");
-    assert_eq!(times.parts, Run::open(dir.path("run")).expect("a run").commits.len() as u64);
+    assert_eq!(times.n_parts, Run::open(dir.path("run")).expect("a run").commits.len() as u64);
     let each: Vec<Timings> = names.iter().map(|name| serde_json::from_slice(&all[*name]).expect("times")).collect();
-    assert!((times.worked() - each[0].worked() - each[1].worked()).abs() < 1e-9);
+    assert!((times.cpu_seconds - each[0].cpu_seconds - each[1].cpu_seconds).abs() < 1e-9);
     // A call that finds everything done adds nothing.
     condenser(dir.root(), &["compress", "in.jsonl", "-o", "whole", "--split-size", "20k"]).ok();
     assert_eq!(timings(&dir, "whole"), None);

@@ -1,20 +1,18 @@
 //! What was typed: everything that may be left out is optional here. Knows no defaults beyond what help shows.
 
+mod look;
+mod sweep;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use condenser::io::store::Stores;
-use condenser::model::{EngineArgs, Floor, ShapeName};
-use condenser::pipeline::{JobArgs, LlmMode, Seconds, Shard, Size};
+use condenser::model::ShapeName;
+use condenser::pipeline::{JobArgs, LlmMode, Seconds, Shard};
 
-#[cfg(feature = "llm")]
-mod llm;
-mod look;
-
-#[cfg(feature = "llm")]
-pub(crate) use llm::{BatchArgs, DistillArgs, LearnArgs, ModelArgs, ModelCommand, PollArgs};
 pub(crate) use look::{CalibrateArgs, ExplainArgs, ShowArgs};
+pub(crate) use sweep::SweepArgs;
 
 /// Compresses corpora of chat and agent transcripts, provably lossless.
 #[derive(Debug, Parser)]
@@ -33,8 +31,8 @@ pub(crate) enum Command {
     Compress(Box<CompressArgs>),
     /// Run a job file.
     Run(RunArgs),
-    /// Print the figures of a finished run: per class of conversation and in total.
-    Report(ReportArgs),
+    /// Report of a finished run, or what changed from one run to another: ratio, quality, and what falls to whom.
+    Report(Box<ReportRunsArgs>),
     /// Delete originals of a compaction store that are older than some days and proven to be restorable.
     Expire(ExpireArgs),
     /// Read the rejects of a run again, after a fix, into a run of their own: INPUT is the run, with other options.
@@ -51,10 +49,10 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Say for every message of an input why it would be kept or compressed.
     Explain(Box<ExplainArgs>),
-    /// Damage what comes out of an input in known ways, and count how often each metric notices.
-    Calibrate(Box<CalibrateArgs>),
     /// Try option sets on a sample of the inputs: what each saves and loses, and which to take.
     Sweep(Box<SweepArgs>),
+    /// Damage what comes out of an input in known ways, and count how often each metric notices.
+    Calibrate(Box<CalibrateArgs>),
     /// Ask a model through a batch API, at half the price: plan, submit, poll, fetch, then run the job.
     #[cfg(feature = "llm")]
     Llm(ModelArgs),
@@ -121,15 +119,27 @@ pub(crate) struct PlaceArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ReportArgs {
-    /// The run directory.
-    #[arg(value_name = "RUN")]
-    pub(crate) run: PathBuf,
+pub(crate) struct ReportRunsArgs {
+    /// Run directories, or stores of nightly compaction, which are all their runs together; also in s3://, gs:// or az://.
+    /// Of several, the last is compared with all before it.
+    #[arg(required = true, value_name = "RUN")]
+    pub(crate) runs: Vec<PathBuf>,
+    /// Report of all runs together instead of comparing the last with the others.
+    #[arg(long, conflicts_with = "against")]
+    pub(crate) together: bool,
+    #[command(flatten)]
+    pub(crate) report: condenser::pipeline::ReportArgs,
+    /// Everything: all breakdowns, classes and lists.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Read all figures from the tables, and none from the sketches in the commits.
+    #[arg(long)]
+    pub(crate) exact: bool,
+    /// Columns of the report [default: those of the terminal, else 80].
+    #[arg(long, value_name = "N")]
+    pub(crate) width: Option<usize>,
     #[command(flatten)]
     pub(crate) stores: StoreArgs,
-    /// Print the figures as JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -259,55 +269,6 @@ pub(crate) struct VerifyArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct SweepArgs {
-    /// Files, folders or patterns, also in object stores, as `compress` takes them, or `-` for stdin.
-    #[arg(required = true, value_name = "INPUT")]
-    pub(crate) inputs: Vec<String>,
-    /// What no figure may be below, such as quality=0.9, `fact_retention=0.8` or `forward_recall=gentlest`; may be given
-    /// several times [default: nothing gets worse than with the options as given].
-    #[arg(long, value_delimiter = ',', value_name = "FIGURE=SHARE")]
-    pub(crate) floor: Vec<Floor>,
-    /// Write the recommendation as a job file.
-    #[arg(long, short, value_name = "JOB.toml")]
-    pub(crate) output: Option<PathBuf>,
-    /// Overwrite the job file.
-    #[arg(long, requires = "output")]
-    pub(crate) force: bool,
-    /// Conversations that are measured [default: 400].
-    #[arg(long, value_name = "N")]
-    pub(crate) sample: Option<usize>,
-    /// Text that is measured, of each class of conversations [default: 16MiB].
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) sample_bytes: Option<Size>,
-    /// Hold this share of the conversations back, and prove the recommendation on them.
-    #[arg(long, value_name = "SHARE")]
-    pub(crate) held_back: Option<f64>,
-    /// Measure every set on the whole sample, instead of leaving out the worse half of them round by round.
-    #[arg(long)]
-    pub(crate) grid: bool,
-    /// Print everything that was measured as JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Shape of all records; found out per file when left out.
-    #[arg(long, value_enum)]
-    pub(crate) shape: Option<ShapeName>,
-    /// Of tables: the column with the conversations; found by name and type when left out.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) messages_column: Option<String>,
-    /// Number of workers [default: one per core].
-    #[arg(long, value_name = "N")]
-    pub(crate) threads: Option<usize>,
-    /// Print errors and the result only.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-    #[command(flatten)]
-    pub(crate) stores: StoreArgs,
-    /// The options as given, which every set goes over and is held against.
-    #[command(flatten)]
-    pub(crate) engine: EngineArgs,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
     /// Name of a table or document.
     pub(crate) name: Option<String>,
@@ -318,6 +279,95 @@ pub(crate) struct CompletionsArgs {
     /// The shell.
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
+}
+
+#[cfg(feature = "llm")]
+#[derive(Debug, Args)]
+pub(crate) struct ModelArgs {
+    #[command(subcommand)]
+    pub(crate) command: ModelCommand,
+}
+
+#[cfg(feature = "llm")]
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelCommand {
+    /// Write the questions of a job that no kept reply answers into batches; nothing is sent.
+    Plan(BatchArgs),
+    /// Hand in the batches that were planned, each of them once.
+    Submit(BatchArgs),
+    /// Ask how far the batches are.
+    Poll(PollArgs),
+    /// Fetch the results of batches that have ended into the kept replies.
+    Fetch(BatchArgs),
+    /// Say what became of the batches, without asking anybody.
+    Status(BatchArgs),
+    /// Ask the model of a job what went wrong in pairs of originals and compressed texts; prints better options.
+    Learn(LearnArgs),
+    /// Write pairs of originals and what stands for them, to train a model of one's own with.
+    Distill(DistillArgs),
+}
+
+#[cfg(feature = "llm")]
+#[derive(Debug, Args)]
+pub(crate) struct BatchArgs {
+    /// The job file.
+    #[arg(value_name = "JOB.toml")]
+    pub(crate) job: PathBuf,
+    /// Sets a key over the file, as with `condenser run`.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Print a JSON object instead of a sentence.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[cfg(feature = "llm")]
+#[derive(Debug, Args)]
+pub(crate) struct PollArgs {
+    #[command(flatten)]
+    pub(crate) batch: BatchArgs,
+    /// Ask again until all of them have ended.
+    #[arg(long)]
+    pub(crate) wait: bool,
+    /// With `--wait`: seconds between two times [default: 60].
+    #[arg(long, value_name = "SECONDS", requires = "wait")]
+    pub(crate) every: Option<Seconds>,
+}
+
+#[cfg(feature = "llm")]
+#[derive(Debug, Args)]
+pub(crate) struct LearnArgs {
+    /// The job file.
+    #[arg(value_name = "JOB.toml")]
+    pub(crate) job: PathBuf,
+    /// JSON lines of `original`, `compressed` and `outcome`: `{"success": true}` or `{"success": false, "error": "…"}`.
+    #[arg(value_name = "PAIRS.jsonl")]
+    pub(crate) pairs: PathBuf,
+    /// Look at what went well, for what is kept without need.
+    #[arg(long, conflicts_with = "candidates")]
+    pub(crate) tighten: bool,
+    /// Print so many sets of options to try.
+    #[arg(long, value_name = "N")]
+    pub(crate) candidates: Option<usize>,
+    /// Sets a key over the file, as with `condenser run`.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+#[cfg(feature = "llm")]
+#[derive(Debug, Args)]
+pub(crate) struct DistillArgs {
+    /// The run directory.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    /// A new file of JSON lines with `input` and `output`.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) stores: StoreArgs,
+    /// Print errors only.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 /// Days: `30d` or `30`.

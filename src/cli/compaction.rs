@@ -9,7 +9,7 @@ use condenser::io::{Begun, Input, Selection, Store, expand};
 use condenser::pipeline::{JobSettings, Outcome};
 use condenser::text::WordStatistics;
 
-use super::{Ending, block_on, compress, message};
+use super::{Ending, block_on, compress, message, report};
 
 /// Takes in what is there tonight.
 pub(super) fn run(settings: &JobSettings, place: &Place, stores: &Stores) -> Result<Ending> {
@@ -102,7 +102,7 @@ impl Night<'_> {
         let run = Place::from(self.store.run_path(name));
         let make = |words: Option<&WordStatistics>| compress::engine(self.settings, words);
         let outcome: Outcome = compress::into_run(self.settings, &make, inputs, &run, None)?;
-        if compress::finish(self.settings, &outcome, Some(&run)) == Ending::Rejects {
+        if compress::finish(self.settings, &outcome, Some(&run)) == Ending::Rejects && self.ending == Ending::Clean {
             self.ending = Ending::Rejects;
         }
         self.enter(name)
@@ -115,6 +115,9 @@ impl Night<'_> {
         }
         if !self.settings.quiet {
             message::note(&format!("{} is complete and in the ledger", self.store.run_path(name).display()));
+        }
+        if report::of_job(self.settings, &Place::from(self.store.run_path(name)), false)? {
+            self.ending = Ending::Drift;
         }
         Ok(())
     }

@@ -71,7 +71,7 @@ impl Job {
     }
 
     fn says(&self, args: &BatchArgs, sentence: &str, object: &Value) -> Result<()> {
-        if args.json || self.settings.json {
+        if args.json || self.settings.report.json {
             return message::result(&format!("{}\n", plain::json(&object.to_string())));
         }
         if !self.settings.quiet {

@@ -12,6 +12,7 @@ mod dry_run;
 mod expire;
 mod explain;
 mod finish;
+mod gather;
 mod get;
 #[cfg(feature = "llm")]
 mod llm;
@@ -29,6 +30,7 @@ mod restore;
 mod retry;
 mod run;
 mod schema;
+mod screen;
 mod show;
 mod sweep;
 mod verify;
@@ -55,6 +57,7 @@ enum Ending {
     Usage = 2,
     Rejects = 3,
     Verification = 4,
+    Drift = 5,
     Interrupted = 130,
 }
 
@@ -87,7 +90,7 @@ fn run(command: Command) -> Result<Ending> {
         Command::RetryRejects(args) => retry::run(*args),
         Command::Finish(args) => finish::run(&args),
         Command::Run(args) => run::run(&args),
-        Command::Report(args) => report::run(&args),
+        Command::Report(args) => report::run(*args),
         Command::Expire(args) => expire::run(args),
         Command::Restore(args) => restore::run(args),
         Command::Get(args) => get::run(args),

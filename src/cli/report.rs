@@ -1,43 +1,194 @@
-//! `condenser report`: the figures of a finished run as a table or as JSON on stdout.
+//! `condenser report`, and what jobs report of their runs: figures, or the drift from other runs, on the terminal or as
+//! JSON, held against thresholds. Knows what is asked for, not how it is read or shown.
 
-use condenser::error::Result;
-use condenser::io::Run;
-use condenser::io::store::Place;
-use condenser::pipeline::Totals;
-use condenser::report::{Report, render};
-use serde_json::json;
+use std::path::Path;
 
-use super::args::ReportArgs;
-use super::{Ending, message, place};
+use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::runs_of_store;
+use condenser::io::store::{Place, Stores};
+use condenser::pipeline::sketch::Sketch;
+use condenser::pipeline::{JobKind, JobSettings, ReportSettings, Thresholds};
+use condenser::report::{Calibration, Distribution, DriftDocument, ReportDocument, RunFacts, Screen, breaches};
+use serde::Serialize;
+
+use super::args::ReportRunsArgs;
+use super::gather::{From, Gathered, changes, gather};
+use super::screen::columns_and_colours;
+use super::{Ending, block_on_thread, check_stop, message, place, stores_of};
+
+/// Columns of what is no terminal.
+const DEFAULT_WIDTH: usize = 80;
+/// For a compaction: the run of the night before.
+const PREVIOUS_NIGHT: &str = "previous-night";
+/// For a compaction: all runs before.
+const ALL_NIGHTS: &str = "all-nights";
 
 /// Runs the command.
-pub(crate) fn run(args: &ReportArgs) -> Result<Ending> {
-    print(&place(&args.run, &args.stores.stores())?, args.json)?;
-    Ok(Ending::Clean)
+pub(crate) fn run(args: ReportRunsArgs) -> Result<Ending> {
+    block_on_thread(move |stop| {
+        let stores = args.stores.stores();
+        let mut runs = args.runs.iter().map(|path| place(path, &stores)).collect::<Result<Vec<Place>>>()?;
+        let before = match &args.report.against {
+            Some(against) => vec![place(Path::new(against), &stores)?],
+            // The last run is held against all runs before it.
+            None if runs.len() > 1 && !args.together => {
+                let after = runs.split_off(runs.len() - 1);
+                std::mem::replace(&mut runs, after)
+            }
+            None => Vec::new(),
+        };
+        let thresholds = args.report.thresholds()?;
+        if let (Some(name), true) = (thresholds.comparing(), before.is_empty()) {
+            let message = "this compares a run with another; name two runs, or the other with --against RUN";
+            return Err(Error::new(ErrorKind::Usage, format!("--{}", name.replace('_', "-")), message));
+        }
+        let (width, colours) = columns_and_colours(DEFAULT_WIDTH, false);
+        let width = args.width.unwrap_or(width);
+        let request = Request {
+            from: if args.exact { From::Tables } else { From::Sketches },
+            settings: ReportSettings {
+                json: args.report.json.unwrap_or_default(),
+                price_per_million: args.report.price_per_million,
+                calibration: args.report.calibration.clone(),
+                against: None,
+                thresholds,
+            },
+            shows: Some(Screen { width, colours, all: args.all }),
+            stores: &stores,
+            check: &|| check_stop(stop),
+        };
+        let is_over = request.answer(&before, &runs)?;
+        Ok(if is_over { Ending::Drift } else { Ending::Clean })
+    })
 }
 
-/// Prints the figures of a run.
-pub(super) fn print(place: &Place, as_json: bool) -> Result<()> {
-    let run = Run::open(place.clone())?;
-    let mut report = Report::default();
-    for commit in &run.commits {
-        run.check_metrics(commit)?;
-        let mut rows = run.metrics(commit)?;
-        while let Some(batch) = rows.next_rows()? {
-            report.add(&batch)?;
+/// Reports of a run that a job has just written: shows it when the job is a report, and holds it to the job's thresholds.
+/// True when one of them is passed.
+pub(super) fn of_job(settings: &JobSettings, run: &Place, json: bool) -> Result<bool> {
+    let shows = settings.kind == JobKind::Report;
+    let report = ReportSettings { json: json || settings.report.json, ..settings.report.clone() };
+    if !shows && report.thresholds.is_empty() {
+        return Ok(false);
+    }
+    let (run, stores, kind) = (run.clone(), stores_of(settings), settings.kind);
+    block_on_thread(move |stop| {
+        let (width, colours) = columns_and_colours(DEFAULT_WIDTH, false);
+        let request = Request {
+            from: From::Sketches,
+            settings: report,
+            shows: shows.then_some(Screen { width, colours, all: false }),
+            stores: &stores,
+            check: &|| check_stop(stop),
+        };
+        let before = baseline(kind, &request.settings, &run, &stores)?;
+        request.answer(&before, &[run])
+    })
+}
+
+/// The runs that a job's run is compared with.
+fn baseline(kind: JobKind, settings: &ReportSettings, run: &Place, stores: &Stores) -> Result<Vec<Place>> {
+    let is_compaction = kind == JobKind::Compaction;
+    let against = match settings.against.as_deref() {
+        None if is_compaction && settings.thresholds.comparing().is_some() => ALL_NIGHTS,
+        None => return Ok(Vec::new()),
+        Some(against) => against,
+    };
+    if !(is_compaction && [PREVIOUS_NIGHT, ALL_NIGHTS].contains(&against)) {
+        return Ok(vec![place(Path::new(against), stores)?]);
+    }
+    // The run lies in STORE/runs.
+    let store = run.as_local().and_then(|path| path.parent()?.parent()).map(Place::from);
+    let mut nights = store.map(|store| runs_of_store(&store)).transpose()?.flatten().unwrap_or_default();
+    nights.retain(|night| night != run);
+    let n_kept = if against == PREVIOUS_NIGHT { 1 } else { nights.len() };
+    Ok(nights.split_off(nights.len().saturating_sub(n_kept)))
+}
+
+/// What is asked for.
+struct Request<'r> {
+    from: From,
+    settings: ReportSettings,
+    /// Where the report is shown; `None` shows breaches only.
+    shows: Option<Screen>,
+    stores: &'r Stores,
+    check: &'r dyn Fn() -> Result<()>,
+}
+
+impl Request<'_> {
+    /// Reads both sides, shows what is to be shown, and tells whether a threshold is passed.
+    fn answer(&self, before: &[Place], after: &[Place]) -> Result<bool> {
+        let after = self.gather(after)?;
+        if before.is_empty() {
+            if let Some(name) = self.settings.thresholds.comparing() {
+                message::note(&format!("there is no run yet to compare with, so {name} holds nothing"));
+            }
+            return self.report(after);
         }
+        let before = self.gather(before)?;
+        self.compare(before, after)
     }
-    let Totals { rejects, .. } = run.manifest.totals;
-    if as_json {
-        let mut value = report.json();
-        if let Some(entries) = value.as_object_mut() {
-            entries.insert("rejects".to_owned(), json!(rejects));
+
+    fn gather(&self, places: &[Place]) -> Result<Vec<Gathered>> {
+        let mut gathered = Vec::new();
+        for place in places {
+            gathered.extend(gather(place, self.from, self.check)?);
         }
-        return message::json(&value);
+        Ok(gathered)
     }
-    let mut text = render(&report);
-    if rejects > 0 {
-        text.push_str(&format!("{rejects} records were rejected and are not among them\n"));
+
+    fn report(&self, runs: Vec<Gathered>) -> Result<bool> {
+        let calibration = self.calibration()?;
+        let document =
+            ReportDocument { calibration, ..ReportDocument::new(told(runs), self.settings.price_per_million) };
+        if let Some(screen) = self.shows {
+            self.show(&document, || document.render(screen))?;
+        }
+        let thresholds: &Thresholds = &self.settings.thresholds;
+        let found = breaches(thresholds, (&document.totals, &document.distributions), None);
+        found.iter().for_each(|breach| message::note(&format!("over {}: {}", breach.threshold, breach.message)));
+        Ok(!found.is_empty())
     }
-    message::result(&text)
+
+    fn compare(&self, before: Vec<Gathered>, after: Vec<Gathered>) -> Result<bool> {
+        // A job looks at sketches only: every night would read all nights before it.
+        let changes = self.shows.is_some().then(|| changes(&before, &after, self.check));
+        let mut drift = DriftDocument::new(told(before), told(after));
+        match changes {
+            Some(Ok(changes)) => drift = drift.with_changes(changes),
+            Some(Err(error)) if error.kind == ErrorKind::Interrupted => return Err(error),
+            Some(Err(error)) => drift.notes.push(format!("conversations are not compared: {error}")),
+            None => {}
+        }
+        let own: Vec<Distribution> = drift.figures.iter().filter_map(|of| of.after.clone()).collect();
+        drift.breaches = breaches(&self.settings.thresholds, (&drift.after.totals, &own), Some(&drift));
+        if let Some(screen) = self.shows {
+            self.show(&drift, || drift.render(screen))?;
+        }
+        drift
+            .breaches
+            .iter()
+            .for_each(|breach| message::note(&format!("over {}: {}", breach.threshold, breach.message)));
+        Ok(!drift.breaches.is_empty())
+    }
+
+    fn show(&self, document: &impl Serialize, render: impl FnOnce() -> String) -> Result<()> {
+        if !self.settings.json {
+            return message::result(&render());
+        }
+        let internal = |error| Error::new(ErrorKind::Internal, "", "the document is no JSON").because(error);
+        message::json(&serde_json::to_value(document).map_err(internal)?)
+    }
+
+    fn calibration(&self) -> Result<Option<Calibration>> {
+        let Some(path) = &self.settings.calibration else { return Ok(None) };
+        let file = place(Path::new(path), self.stores)?;
+        let usage = |message| Error::new(ErrorKind::Usage, path, message);
+        let bytes = file.read_all()?.ok_or_else(|| usage("there is no such file"))?;
+        let wrong = |error| usage("this is no calibration as `condenser calibrate --json` writes it").because(error);
+        serde_json::from_slice(&bytes).map(Some).map_err(wrong)
+    }
+}
+
+fn told(gathered: Vec<Gathered>) -> Vec<(RunFacts, Sketch)> {
+    gathered.into_iter().map(|Gathered { facts, sketch, .. }| (facts, sketch)).collect()
 }

@@ -39,10 +39,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
             if settings.kind == JobKind::Dataset && outcome.manifest.is_some() && !settings.quiet {
                 message::note(&counts(&run)?);
             }
-            if settings.kind == JobKind::Report && outcome.manifest.is_some() {
-                report::print(&run, settings.json || args.json)?;
-            }
-            Ok(ending)
+            let is_over = outcome.manifest.is_some() && report::of_job(&settings, &run, args.json)?;
+            Ok(if is_over { Ending::Drift } else { ending })
         }
     }
 }

@@ -1,7 +1,6 @@
 //! `condenser show`: one conversation for a person. Before and after side by side with the decisions in the margin, or
 //! the originals that are not shown any more as Markdown.
 
-use std::io::IsTerminal;
 use std::sync::atomic::AtomicBool;
 
 use condenser::error::{Error, ErrorKind, Result};
@@ -15,7 +14,8 @@ use condenser::report::{Layout, plain, side_by_side};
 use super::args::ShowArgs;
 use super::pairs::{decode, pairs};
 use super::restore::Output;
-use super::{Ending, block_on_thread, check_stop, environment, place};
+use super::screen::columns_and_colours;
+use super::{Ending, block_on_thread, check_stop, place};
 
 /// Columns where there is no terminal to ask.
 const DEFAULT_WIDTH: usize = 120;
@@ -52,11 +52,9 @@ fn beside(run: &Run, args: &ShowArgs, output: &mut Output, stop: &AtomicBool) ->
 
 /// As wide as the terminal, in colours when it has them and nobody objects.
 fn layout(args: &ShowArgs) -> Layout {
-    let is_terminal = args.output.as_deref().is_none_or(|output| output == "-") && std::io::stdout().is_terminal();
-    let seen = || is_terminal.then(|| console::Term::stdout().size_checked()).flatten();
-    let width = args.width.or_else(|| seen().map(|(_, columns)| usize::from(columns))).unwrap_or(DEFAULT_WIDTH);
-    let objects = environment("NO_COLOR").is_some_and(|value| !value.is_empty());
-    Layout { width, full: args.full, colours: is_terminal && !objects && console::colors_enabled() }
+    let goes_elsewhere = args.output.as_deref().is_some_and(|output| output != "-");
+    let (width, colours) = columns_and_colours(DEFAULT_WIDTH, goes_elsewhere);
+    Layout { width: args.width.unwrap_or(width), full: args.full, colours }
 }
 
 /// Writes the originals that are not shown any more.

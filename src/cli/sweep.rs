@@ -78,6 +78,7 @@ fn measure(args: SweepArgs, stop: &AtomicBool) -> Result<(SweepDocument, Recomme
             held_back: args.held_back.unwrap_or_default(),
         },
         full_grid: args.grid,
+        keep_window: args.keep_window,
     };
     let bridge = Bridge::new(args.threads.unwrap_or(0))?;
     let swept = Swept { corpus: &corpus, inputs: &inputs, parts: &parts, shape: args.shape };

@@ -203,7 +203,7 @@ impl<R: TableReader> TableReader for WantedRows<R> {
         }
         let Some(rows) = next? else { return Ok(None) };
         let mask: Vec<bool> = match &self.wanted {
-            Wanted::All => return Ok(Some(rows)),
+            Wanted::All | Wanted::Columns(_) => return Ok(Some(rows)),
             Wanted::Text(name, value) => {
                 let column = rows.column_by_name(name).and_then(|column| column.as_string_opt::<i64>());
                 let Some(column) = column else { return Ok(Some(rows)) };

@@ -75,6 +75,38 @@ pub struct Begun {
     pub is_complete: bool,
 }
 
+/// The runs of the store at `root`, in the order in which they came; `None` when there is no store.
+///
+/// # Errors
+/// See [`Store::look`].
+pub fn runs_of_store(root: &Place) -> Result<Option<Vec<Place>>> {
+    let ledger = root.join(LEDGER);
+    let Some(bytes) = ledger.read_all()? else { return Ok(None) };
+    let mut runs: Vec<String> = Vec::new();
+    for entry in entries_of(&String::from_utf8_lossy(&bytes), &ledger.to_string())? {
+        if !runs.contains(&entry.run) {
+            runs.push(entry.run);
+        }
+    }
+    Ok(Some(runs.iter().map(|run| root.join(RUNS).join(run)).collect()))
+}
+
+/// The lines of a ledger; a torn last one is passed over.
+fn entries_of(text: &str, place: &str) -> Result<Vec<LedgerEntry>> {
+    let mut entries = Vec::new();
+    for (at, line) in text.split_inclusive('\n').enumerate() {
+        match serde_json::from_str(line) {
+            Ok(entry) => entries.push(entry),
+            Err(_) if !line.ends_with('\n') => {}
+            Err(error) => {
+                let place = format!("{place}: line {}", at + 1);
+                return Err(Error::new(ErrorKind::Verification, place, "this is no line of a ledger").because(error));
+            }
+        }
+    }
+    Ok(entries)
+}
+
 impl Store {
     /// Opens the store at `root` to read it; a directory that is not there is an empty store.
     ///
@@ -86,21 +118,9 @@ impl Store {
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(failed(place, "cannot be read", error)),
+            Err(error) => return Err(failed(&*place, "cannot be read", error)),
         };
-        let mut entries = Vec::new();
-        for (at, line) in text.split_inclusive('\n').enumerate() {
-            match serde_json::from_str(line) {
-                Ok(entry) => entries.push(entry),
-                Err(_) if !line.ends_with('\n') => {}
-                Err(error) => {
-                    let place = format!("{place}: line {}", at + 1);
-                    return Err(
-                        Error::new(ErrorKind::Verification, place, "this is no line of a ledger").because(error)
-                    );
-                }
-            }
-        }
+        let entries = entries_of(&text, &place)?;
         Ok(Self { root: root.to_owned(), entries, _lock: None })
     }
 

@@ -40,7 +40,7 @@ pub use documents::{DocumentSource, is_document};
 pub use events::{EventSource, SESSION_WINDOW_BYTES, sniff, sniff_as};
 pub use filter::{FilterPart, FilterSink, Sidecar};
 pub use input::{Input, expand, restored_name};
-pub use ledger::{Begun, LedgerEntry, Selection, Store, hash_of};
+pub use ledger::{Begun, LedgerEntry, Selection, Store, hash_of, runs_of_store};
 pub use lines::LineSource;
 pub use open::{Inputs, PlannedSlices, open_input};
 pub use retry::Rejects;

@@ -189,6 +189,8 @@ fn internal(error: ParquetError) -> Error {
 #[derive(Debug, Clone)]
 pub(crate) enum Wanted {
     All,
+    /// All, of these columns where the format allows it.
+    Columns(&'static [&'static str]),
     /// Those whose text column has this value.
     Text(&'static str, String),
 }
@@ -205,7 +207,7 @@ impl ParquetTable {
         let place = file.location().to_string();
         let damaged = |error| damaged(&file, error);
         let options = ArrowReaderOptions::new().with_page_index_policy(match wanted {
-            Wanted::All => PageIndexPolicy::Skip,
+            Wanted::All | Wanted::Columns(_) => PageIndexPolicy::Skip,
             Wanted::Text(..) => PageIndexPolicy::Optional,
         });
         let mut builder =
@@ -222,6 +224,10 @@ impl ParquetTable {
         };
         match wanted {
             Wanted::All => {}
+            Wanted::Columns(names) => {
+                let mask = ProjectionMask::columns(metadata.file_metadata().schema_descr(), names.iter().copied());
+                builder = builder.with_projection(mask);
+            }
             Wanted::Text(name, value) => {
                 let Some(index) = column(name) else { return Err(missing(&place, name)) };
                 let mut groups = Vec::new();

@@ -12,11 +12,13 @@ use super::store::{Blob, Place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
-    Commit, ConversationFormat, Manifest, PartReaders, RejectRow, Restorer, Table, TableFile, TableReader, Timings,
-    open_sealed,
+    Commit, ConversationFormat, InputEntry, Manifest, PartReaders, RejectRow, Restorer, Table, TableFile, TableReader,
+    Timings, open_sealed,
 };
 
 const READ_BYTES: usize = 1 << 20;
+/// So many commits are read at once: each may have 200 KB.
+const COMMITS_AT_ONCE: usize = 64;
 
 /// A finished run.
 #[derive(Debug)]
@@ -34,6 +36,14 @@ impl Run {
     /// # Errors
     /// `Usage` when there is no run, `Verification` when a document differs from what was written.
     pub fn open(root: impl Into<Place>) -> Result<Self> {
+        Self::open_seeing(root, &mut |_| Ok(()))
+    }
+
+    /// The same; `see` gets each commit in order, and may take from it what need not be held for all parts at once.
+    ///
+    /// # Errors
+    /// See [`Run::open`]; what `see` fails with.
+    pub fn open_seeing(root: impl Into<Place>, see: &mut dyn FnMut(&mut Commit) -> Result<()>) -> Result<Self> {
         let root = root.into();
         let place = root.to_string();
         let path = root.join(MANIFEST);
@@ -50,16 +60,15 @@ impl Run {
             });
         };
         let manifest: Manifest = open_sealed(&manifest, &path.to_string())?;
-        let paths: Vec<String> = manifest.inputs.iter().map(|input| input.commit.clone()).collect();
         let mut commits = Vec::new();
-        for (input, bytes) in manifest.inputs.iter().zip(root.read_each(&paths)?) {
-            let path = root.join(&input.commit);
-            let bytes = bytes.ok_or_else(|| missing(&path.to_string()))?;
-            if blake3::hash(&bytes).to_hex().as_str() != input.commit_blake3 {
-                let message = format!("the commit of part {} differs from what the manifest promises", input.part);
-                return Err(Error::new(ErrorKind::Verification, path.to_string(), message));
+        for inputs in manifest.inputs.chunks(COMMITS_AT_ONCE) {
+            let paths: Vec<String> = inputs.iter().map(|input| input.commit.clone()).collect();
+            for (input, bytes) in inputs.iter().zip(root.read_each(&paths)?) {
+                let path = root.join(&input.commit).to_string();
+                let mut commit = commit_of(input, &bytes.ok_or_else(|| missing(&path))?, &path)?;
+                see(&mut commit)?;
+                commits.push(commit);
             }
-            commits.push(open_sealed(&bytes, &path.to_string())?);
         }
         Ok(Self { root, manifest, commits })
     }
@@ -127,14 +136,37 @@ impl Run {
         self.table(commit, Table::Metrics, &Wanted::All)
     }
 
-    /// Compares the figures of a part with their commit.
+    /// Some columns of the figures of a part, and others where the format has all in one piece.
+    ///
+    /// # Errors
+    /// When the table cannot be opened.
+    pub fn metrics_columns(&self, commit: &Commit, names: &'static [&'static str]) -> Result<Box<dyn TableReader>> {
+        self.table(commit, Table::Metrics, &Wanted::Columns(names))
+    }
+
+    /// What was decided about the messages of a part; `None` when the run was not told to write it.
+    ///
+    /// # Errors
+    /// When the table cannot be opened.
+    pub fn decisions(&self, commit: &Commit) -> Result<Option<Box<dyn TableReader>>> {
+        let is_there = commit.files.iter().any(|file| file.table == Table::Decisions.as_str());
+        is_there.then(|| self.table(commit, Table::Decisions, &Wanted::All)).transpose()
+    }
+
+    /// The rejects of a part.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn rejects_of(&self, commit: &Commit) -> Result<impl Iterator<Item = Result<RejectRow>>> {
+        self.rejects(commit)
+    }
+
+    /// Compares what a report reads of a part (figures, decisions and rejects) with its commit.
     ///
     /// # Errors
     /// `Verification` names table, part and rows of the first damage.
-    pub fn check_metrics(&self, commit: &Commit) -> Result<()> {
-        let part = format!("part {}", commit.part);
-        let mut files = commit.files.iter().filter(|file| file.table == Table::Metrics.as_str());
-        files.try_for_each(|file| self.check_file(file, &part))
+    pub fn check_figures(&self, commit: &Commit) -> Result<()> {
+        self.check_tables(commit, &[Table::Metrics.as_str(), Table::Decisions.as_str(), REJECTS])
     }
 
     /// Compares the rejects of a part with its commit.
@@ -142,8 +174,12 @@ impl Run {
     /// # Errors
     /// `Verification` names the first damage.
     pub fn check_rejects(&self, commit: &Commit) -> Result<()> {
+        self.check_tables(commit, &[REJECTS])
+    }
+
+    fn check_tables(&self, commit: &Commit, tables: &[&str]) -> Result<()> {
         let part = format!("part {}", commit.part);
-        let mut files = commit.files.iter().filter(|file| file.table == REJECTS);
+        let mut files = commit.files.iter().filter(|file| tables.contains(&&*file.table));
         files.try_for_each(|file| self.check_file(file, &part))
     }
 
@@ -232,6 +268,15 @@ impl Run {
                 .map_err(|error| Error::new(ErrorKind::Verification, &*place, "a reject cannot be read").because(error))
         })))
     }
+}
+
+/// The commit that the manifest promises.
+fn commit_of(input: &InputEntry, bytes: &[u8], place: &str) -> Result<Commit> {
+    if blake3::hash(bytes).to_hex().as_str() != input.commit_blake3 {
+        let message = format!("the commit of part {} differs from what the manifest promises", input.part);
+        return Err(Error::new(ErrorKind::Verification, place, message));
+    }
+    open_sealed(bytes, place)
 }
 
 pub(super) fn place_of(commit: &Commit) -> String {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Metrics;
 
-const EXPECTED: &str = "FIGURE=SHARE such as \"quality=0.9\", or \"FIGURE=gentlest\"";
+const EXPECTED: &str = "FIGURE=SHARE such as \"quality=0.9\", or \"FIGURE=gentlest\", \"FIGURE=gentlest-0.01\"";
 const GENTLEST: &str = "gentlest";
 
 /// A figure of the metrics table that says what is still there: a share, `None` when there was nothing to measure.
@@ -92,16 +92,13 @@ impl FromStr for Figure {
         if name == "quality" {
             return Ok(Self::QualityScore);
         }
-        let nearest = Self::ALL
-            .into_iter()
-            .max_by(|a, b| strsim::jaro_winkler(name, a.as_str()).total_cmp(&strsim::jaro_winkler(name, b.as_str())));
-        match Self::ALL.into_iter().find(|figure| figure.as_str() == name) {
-            Some(figure) => Ok(figure),
-            None => {
-                let nearest = nearest.map_or("quality", Self::as_str);
-                Err(format!("`{name}` is no figure of quality; did you mean `{nearest}`?"))
-            }
+        if let Some(figure) = Self::ALL.into_iter().find(|figure| figure.as_str() == name) {
+            return Ok(figure);
         }
+        let likeness = |figure: &Self| strsim::jaro_winkler(name, figure.as_str());
+        let nearest = Self::ALL.into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+        let nearest = nearest.map_or("quality", Self::as_str);
+        Err(format!("`{name}` is no figure of quality; did you mean `{nearest}`?"))
     }
 }
 
@@ -110,8 +107,8 @@ impl FromStr for Figure {
 pub enum Least {
     /// This share.
     Share(f64),
-    /// What the gentlest of the option sets leaves.
-    Gentlest,
+    /// So much less than what the gentlest of the option sets leaves.
+    Gentlest(f64),
 }
 
 /// A figure and how low it may be: `quality=0.9`, `fact_retention=gentlest`.
@@ -130,7 +127,7 @@ impl Floor {
     pub fn is_met(&self, metrics: &Metrics, gentlest: &Metrics) -> bool {
         let least = match self.least {
             Least::Share(share) => share,
-            Least::Gentlest => self.figure.of(gentlest).unwrap_or(1.0),
+            Least::Gentlest(slack) => self.figure.of(gentlest).unwrap_or(1.0) - slack,
         };
         self.figure.of(metrics).is_none_or(|value| value >= least)
     }
@@ -140,7 +137,8 @@ impl fmt::Display for Floor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.least {
             Least::Share(share) => write!(f, "{}={share}", self.figure.as_str()),
-            Least::Gentlest => write!(f, "{}={GENTLEST}", self.figure.as_str()),
+            Least::Gentlest(0.0) => write!(f, "{}={GENTLEST}", self.figure.as_str()),
+            Least::Gentlest(slack) => write!(f, "{}={GENTLEST}-{slack}", self.figure.as_str()),
         }
     }
 }
@@ -152,13 +150,14 @@ impl FromStr for Floor {
         let (name, least) = text.split_once('=').ok_or_else(|| format!("expected {EXPECTED}"))?;
         let (name, least) = (name.trim(), least.trim());
         let figure = name.parse()?;
-        if least == GENTLEST {
-            return Ok(Self { figure, least: Least::Gentlest });
-        }
-        match least.parse::<f64>() {
-            Ok(share) if (0.0..=1.0).contains(&share) => Ok(Self { figure, least: Least::Share(share) }),
-            _ => Err(format!("`{least}` is no share from 0 to 1; expected {EXPECTED}")),
-        }
+        let share = |text: &str| text.trim().parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
+        let found = match least.strip_prefix(GENTLEST).map(str::trim) {
+            Some("") => Some(Least::Gentlest(0.0)),
+            Some(slack) => slack.strip_prefix('-').and_then(share).map(Least::Gentlest),
+            None => share(least).map(Least::Share),
+        };
+        let least = found.ok_or_else(|| format!("`{least}` is no share from 0 to 1; expected {EXPECTED}"))?;
+        Ok(Self { figure, least })
     }
 }
 
@@ -183,7 +182,7 @@ impl JsonSchema for Floor {
         json_schema!({
             "description": EXPECTED,
             "type": "string",
-            "pattern": "^[a-z_]+ *= *(gentlest|[0-9.]+)$"
+            "pattern": "^ *[a-z_]+ *= *(gentlest( *- *[0-9.]+)?|[0-9.]+) *$"
         })
     }
 }
@@ -220,13 +219,19 @@ mod tests {
 
     #[test]
     fn a_floor_is_read_as_it_is_shown() {
-        for text in ["quality_score=0.9", "fact_retention=gentlest", "forward_recall=1"] {
+        for text in
+            ["quality_score=0.9", "fact_retention=gentlest", "forward_recall=1", "error_retention=gentlest-0.01"]
+        {
             assert_eq!(text.parse::<Floor>().map(|floor| floor.to_string()), Ok(text.to_owned()));
         }
         let short = "quality = 0.5".parse::<Floor>();
         assert_eq!(short, Ok(Floor { figure: Figure::QualityScore, least: Least::Share(0.5) }));
-        for (text, says) in [("quality", "expected FIGURE"), ("quality=2", "no share"), ("fact=0.5", "fact_retention")]
-        {
+        for (text, says) in [
+            ("quality", "expected FIGURE"),
+            ("quality=2", "no share"),
+            ("quality=gentlest+1", "no share"),
+            ("fact=0.5", "fact_retention"),
+        ] {
             let error = text.parse::<Floor>().expect_err("it is no floor");
             assert!(error.contains(says), "{error}");
         }
@@ -241,5 +246,6 @@ mod tests {
         assert!(!floor("fact_retention=0.9").is_met(&half, &half));
         assert!(floor("fact_retention=gentlest").is_met(&half, &half));
         assert!(!floor("fact_retention=gentlest").is_met(&half, &nothing), "the gentlest set lost nothing");
+        assert!(floor("fact_retention=gentlest-0.5").is_met(&half, &nothing));
     }
 }

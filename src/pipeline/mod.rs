@@ -39,8 +39,8 @@ pub use compress::{Context, MaxRejects, Outcome, ResourceLimits, batch_bytes, co
 pub use job::{
     CompactionArgs, DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, DEFAULT_MEMORY, DatasetArgs,
     DatasetShape, JobArgs, JobKind, JobSettings, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider,
-    LlmSettings, LoadedTokenizer, Parameters, ProgressMode, ReportArgs, Seconds, Secret, Size, StoreArgs, Target,
-    Temperature, load_tokenizer, parse_size, read_job,
+    LlmSettings, LoadedTokenizer, Parameters, ProgressMode, ReportArgs, ReportSettings, Seconds, Secret, Size,
+    StoreArgs, Target, Temperature, Thresholds, load_tokenizer, parse_size, read_job,
 };
 pub use plan::{DEFAULT_SPLIT_BYTES, Plan, PlannedInput, PlannedPart, Shard, Slice};
 pub use policy::{BestAboveFloor, Policy, PolicyOptions, UNCHANGED, default_tries};

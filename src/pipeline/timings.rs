@@ -14,33 +14,30 @@ use crate::engine::Laps;
 /// Steps that take no worker.
 const ASIDE: [&str; 2] = ["read", "write"];
 
-/// What a call, or several, spent.
+/// Seconds per step, summed over everything that worked at once.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "timings")]
 pub struct Timings {
     /// Parts that were done.
-    pub parts: u64,
-    /// Seconds of all workers together by step: `read`, `decode`, those of the engine (`profile`, `lex`, the stages by
-    /// their names, `fill`, …), `encode`, `proof`, `write`.
+    pub n_parts: u64,
+    /// From the beginning of a call to its end, summed over calls.
+    pub wall_seconds: f64,
+    /// What workers were at work, all of them together.
+    pub cpu_seconds: f64,
+    /// By step: `read`, `decode`, those of the engine (`profile`, `lex`, the stages by their names, `fill`, …), `encode`,
+    /// `proof`, `write`.
     pub stages: BTreeMap<String, f64>,
-    /// Seconds from the beginning of the call to its end, summed over calls.
-    pub elapsed: f64,
 }
 
 impl Timings {
     /// Adds what another call took.
     pub fn add(&mut self, other: &Self) {
-        self.parts += other.parts;
-        self.elapsed += other.elapsed;
+        self.n_parts += other.n_parts;
+        self.wall_seconds += other.wall_seconds;
+        self.cpu_seconds += other.cpu_seconds;
         for (step, seconds) in &other.stages {
             *self.stages.entry(step.clone()).or_default() += seconds;
         }
-    }
-
-    /// Seconds that workers were at work, all of them together: without reading and writing.
-    #[must_use]
-    pub fn worked(&self) -> f64 {
-        let workers = self.stages.iter().filter(|(step, _)| !ASIDE.contains(&step.as_str()));
-        workers.map(|(_, seconds)| seconds).sum()
     }
 }
 
@@ -96,10 +93,14 @@ impl Timer {
     #[must_use]
     pub fn timings(&self) -> Timings {
         let steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        let stages: BTreeMap<String, f64> =
+            steps.iter().map(|(step, time)| ((*step).to_owned(), time.as_secs_f64())).collect();
+        let workers = stages.iter().filter(|(step, _)| !ASIDE.contains(&step.as_str()));
         Timings {
-            parts: self.n_parts.load(Ordering::Relaxed),
-            stages: steps.iter().map(|(step, time)| ((*step).to_owned(), time.as_secs_f64())).collect(),
-            elapsed: self.began.elapsed().as_secs_f64(),
+            n_parts: self.n_parts.load(Ordering::Relaxed),
+            wall_seconds: self.began.elapsed().as_secs_f64(),
+            cpu_seconds: workers.map(|(_, seconds)| seconds).sum(),
+            stages,
         }
     }
 }
@@ -144,10 +145,10 @@ mod tests {
         timer.part_done();
         let once = timer.timings();
         assert_eq!(once.stages.keys().collect::<Vec<_>>(), ["decode", "fill", "read"]);
-        assert!((once.worked() - once.stages["decode"] - once.stages["fill"]).abs() < 1e-12);
+        assert!((once.cpu_seconds - once.stages["decode"] - once.stages["fill"]).abs() < 1e-12);
         let mut twice = Timings::default();
         twice.add(&once);
         twice.add(&once);
-        assert_eq!((twice.parts, twice.stages["read"]), (2, once.stages["read"] * 2.0));
+        assert_eq!((twice.n_parts, twice.stages["read"]), (2, once.stages["read"] * 2.0));
     }
 }

@@ -1,13 +1,13 @@
 //! How far the metrics can be trusted: outputs are damaged in known ways, and for each way and each metric it is counted
 //! how often the metric falls, and how often it falls where nothing was lost. Knows conversations and the engine, no file.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::damage::KINDS;
-use super::plain;
 use crate::engine::{Engine, Scratch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Conversation, Metrics};
@@ -34,44 +34,43 @@ const SHORT: [&str; 9] = ["quality", "entity", "struct", "coher", "fact", "fact+
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "calibration")]
 pub struct Calibration {
-    /// Version of condenser that measured.
+    /// Version of condenser.
     pub engine_version: String,
     /// The inputs.
     pub sources: Vec<String>,
-    /// Conversations that were looked at.
+    /// Conversations that were read.
     pub conversations: u64,
     /// Of these, conversations of which something was replaced; the others have no shares to fall.
     pub changed: u64,
-    /// By kind of damage and metric, in a fixed order.
-    pub rates: Vec<DetectionRate>,
+    /// The kinds of damage.
+    pub damage: Vec<Planted>,
+    /// Changes that do no harm: what falls here is a false alarm.
+    pub harmless: Vec<Planted>,
 }
 
-/// How often a metric falls when a kind of damage is planted.
+/// What a kind of change did to the metrics.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct DetectionRate {
-    /// What was done, such as `digits_flipped`.
-    pub damage: String,
-    /// It takes nothing from the reader: a metric that falls gives a false alarm.
-    pub is_harmless: bool,
-    /// Conversations in which there was something to damage so.
-    pub damaged: u64,
-    /// The metric.
-    pub metric: String,
-    /// Conversations that were damaged so and have the metric before and after.
+pub struct Planted {
+    /// Its name.
+    pub kind: String,
+    /// What was done, in a few words.
+    pub says: String,
+    /// Conversations in which there was something to change.
     pub conversations: u64,
-    /// The share of them in which the metric fell.
+    /// By metric.
+    pub metrics: BTreeMap<String, Fall>,
+}
+
+/// How a metric took it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fall {
+    /// Conversations for which it was measured before and after.
+    pub measured: u64,
+    /// Share of these for which it fell.
     pub rate: f64,
-    /// By how much it fell on average, over all of them.
+    /// By how much it fell on average, those that did not fall included.
     pub mean_fall: f64,
 }
-
-/// What the footnote tells: metrics, and kinds of damage.
-const FOOTNOTE: [(&str, [&str; 3]); 4] = [
-    ("quality_score", ["identifiers_removed", "prose_facts_removed", "digits_flipped"]),
-    ("fact_retention", ["prose_facts_removed", "digits_flipped", "kept_message_lost"]),
-    ("negation_retention", ["negations_removed", "summary_emptied", "kept_message_lost"]),
-    ("error_retention", ["errors_removed", "summary_emptied", "kept_message_lost"]),
-];
 
 /// Conversations for which a metric was measured, those for which it fell, and by how much in all.
 type Falls = (u64, u64, f64);
@@ -127,19 +126,17 @@ impl Calibrator {
             changed: self.changed,
             ..Calibration::default()
         };
-        let share = |sum: f64, n: u64| if n == 0 { 0.0 } else { sum / n as f64 };
-        for (kind, (damaged, falls)) in KINDS.iter().zip(self.counts) {
-            for (metric, (measured, fell, sum)) in CALIBRATED.iter().zip(falls) {
-                calibration.rates.push(DetectionRate {
-                    damage: kind.name.to_owned(),
-                    is_harmless: !kind.is_damage,
-                    damaged,
-                    metric: (*metric).to_owned(),
-                    conversations: measured,
-                    rate: share(fell as f64, measured),
-                    mean_fall: share(sum, measured),
-                });
-            }
+        for (kind, (conversations, falls)) in KINDS.iter().zip(self.counts) {
+            let rate = |sum: f64, n: u64| if n == 0 { 0.0 } else { sum / n as f64 };
+            let fall = |(measured, fell, sum): Falls| Fall {
+                measured,
+                rate: rate(fell as f64, measured),
+                mean_fall: rate(sum, measured),
+            };
+            let metrics = CALIBRATED.iter().zip(falls).map(|(name, counts)| ((*name).to_owned(), fall(counts)));
+            let (name, says) = (kind.name.to_owned(), kind.says.to_owned());
+            let planted = Planted { kind: name, says, conversations, metrics: metrics.collect() };
+            if kind.is_damage { calibration.damage.push(planted) } else { calibration.harmless.push(planted) }
         }
         calibration
     }
@@ -175,13 +172,6 @@ impl Calibration {
         serde_json::to_string_pretty(self).expect("numbers and texts always serialize") + "\n"
     }
 
-    /// How often `metric` falls for a kind of damage; `None` where it was not measured.
-    #[must_use]
-    pub fn rate(&self, damage: &str, metric: &str) -> Option<&DetectionRate> {
-        let mut rates = self.rates.iter().filter(|rate| rate.conversations > 0);
-        rates.find(|rate| rate.damage == damage && rate.metric == metric)
-    }
-
     /// The rates as a table: a line per kind of change, a column per metric, shares in percent.
     #[must_use]
     pub fn table(&self) -> String {
@@ -195,16 +185,14 @@ impl Calibration {
         for name in SHORT {
             say(format_args!(" {name:>8}"));
         }
-        let mut was_harmless = false;
-        for kind in self.rates.chunk_by(|a, b| a.damage == b.damage) {
-            let Some(first) = kind.first() else { continue };
-            if first.is_harmless && !std::mem::replace(&mut was_harmless, true) {
+        for (at, planted) in self.damage.iter().chain(&self.harmless).enumerate() {
+            if at == self.damage.len() {
                 say(format_args!("\nharmless"));
             }
-            say(format_args!("\n{:<21} {:>5}", plain::line(&first.damage), first.damaged));
-            for metric in CALIBRATED {
-                match self.rate(&first.damage, metric) {
-                    Some(rate) => say(format_args!(" {:>8.0}", rate.rate * 100.0)),
+            say(format_args!("\n{:<21} {:>5}", planted.kind, planted.conversations));
+            for name in CALIBRATED {
+                match planted.metrics.get(name).filter(|fall| fall.measured > 0) {
+                    Some(fall) => say(format_args!(" {:>8.0}", fall.rate * 100.0)),
                     None => say(format_args!(" {:>8}", "–")),
                 }
             }
@@ -216,21 +204,29 @@ impl Calibration {
     /// What a report says of its metrics, in a sentence for each that is read most.
     #[must_use]
     pub fn footnote(&self) -> Vec<String> {
+        let rate = |kind: &str, metric: &str| {
+            let planted = self.damage.iter().find(|planted| planted.kind == kind)?;
+            planted.metrics.get(metric).filter(|fall| fall.measured > 0).map(|fall| fall.rate * 100.0)
+        };
         let mut notes = vec![format!(
             "How far the figures can be trusted, measured by damage planted into {} conversations (condenser calibrate):",
             self.changed
         )];
-        for (metric, kinds) in FOOTNOTE {
-            let said = kinds.iter().filter_map(|kind| {
-                let rate = self.rate(kind, metric)?.rate * 100.0;
-                Some(format!("{rate:.0} % of {}", kind.replace('_', " ")))
-            });
+        for (metric, kinds) in [
+            ("quality_score", ["identifiers_removed", "prose_facts_removed", "digits_flipped"]),
+            ("fact_retention", ["prose_facts_removed", "digits_flipped", "kept_message_lost"]),
+            ("negation_retention", ["negations_removed", "summary_emptied", "kept_message_lost"]),
+            ("error_retention", ["errors_removed", "summary_emptied", "kept_message_lost"]),
+        ] {
+            let said = kinds
+                .iter()
+                .filter_map(|kind| rate(kind, metric).map(|rate| format!("{rate:.0} % of {}", kind.replace('_', " "))));
             let said: Vec<String> = said.collect();
             if !said.is_empty() {
                 notes.push(format!("{metric} falls in {}", said.join(", ")));
             }
         }
-        let alarms = self.rates.iter().filter(|rate| rate.is_harmless).map(|rate| rate.rate);
+        let alarms = self.harmless.iter().flat_map(|planted| planted.metrics.values()).map(|fall| fall.rate);
         let highest = alarms.fold(0.0, f64::max);
         notes.push(format!("Where nothing was lost, no metric falls in more than {:.0} % of cases", highest * 100.0));
         notes

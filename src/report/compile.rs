@@ -58,7 +58,8 @@ impl ReportDocument {
     }
 }
 
-fn totals_of(runs: &[RunFacts], all: &Sketch, total: &ClassFigures) -> TotalFacts {
+/// Sums over all runs.
+pub(super) fn totals_of(runs: &[RunFacts], all: &Sketch, total: &ClassFigures) -> TotalFacts {
     let sources = || runs.iter().flat_map(|run| run.sources.values());
     let [chars_in, chars_out, tokens_in, tokens_out] =
         ["chars_in", "chars_out", "tokens_in", "tokens_out"].map(|name| total.sum(name));
@@ -85,7 +86,8 @@ fn distributions_of(class: Option<&str>, figures: &ClassFigures) -> Vec<Distribu
     named.filter_map(|(name, sketch)| distribution(class, name, sketch)).collect()
 }
 
-fn distribution(class: Option<&str>, figure: &str, sketch: &Quantiles) -> Option<Distribution> {
+/// How a figure is distributed; `None` when no conversation has it.
+pub(super) fn distribution(class: Option<&str>, figure: &str, sketch: &Quantiles) -> Option<Distribution> {
     let at = |q| sketch.quantile(q);
     let (min, max) = sketch.range()?;
     Some(Distribution {
@@ -106,24 +108,42 @@ fn distribution(class: Option<&str>, figure: &str, sketch: &Quantiles) -> Option
     })
 }
 
-/// Bars of equal width: of shares over 0 to 1, of ratios over the decimal logarithm.
+/// Bars of equal width: of shares over 0 to 1, of ratios over the logarithm.
 fn bars(figure: &str, sketch: &Quantiles) -> Vec<Bar> {
-    let Some((min, max)) = sketch.range() else { return Vec::new() };
+    let Some(range) = sketch.range() else { return Vec::new() };
+    let mut bars = scale(figure, range);
+    count_into(&mut bars, sketch, |bar| &mut bar.count);
+    bars
+}
+
+/// Empty bars for figures within a range.
+pub(super) fn scale(figure: &str, (min, max): (f64, f64)) -> Vec<Bar> {
     let is_ratio = figure.ends_with("ratio");
     let (low, high) = if is_ratio { (min.max(0.01).log10(), max.max(0.011).log10()) } else { (0.0, 1.0) };
     let n_bars = if is_ratio { MAX_BARS } else { MAX_BARS / 2 };
     let width = ((high - low) / n_bars as f64).max(1e-9);
-    let end = |at: usize| low + at as f64 * width;
-    let value = |at: f64| if is_ratio { 10_f64.powf(at) } else { at };
-    let mut bars: Vec<Bar> =
-        (0..n_bars).map(|at| Bar { from: value(end(at)), to: value(end(at + 1)), count: 0 }).collect();
+    let value = |at: usize| {
+        let end = low + at as f64 * width;
+        if is_ratio { 10_f64.powf(end) } else { end }
+    };
+    (0..n_bars).map(|at| Bar { from: value(at), to: value(at + 1), count: 0 }).collect()
+}
+
+/// Counts the numbers of a sketch into bars.
+pub(super) fn count_into<B>(bars: &mut [B], sketch: &Quantiles, count: impl Fn(&mut B) -> &mut u64)
+where
+    B: Into<Bar> + Copy,
+{
+    let Some((min, max)) = sketch.range() else { return };
+    let last = bars.len().saturating_sub(1);
     for bin in sketch.bins() {
         let middle = bin.middle().clamp(min, max);
-        let place = if is_ratio { middle.max(0.01).log10() } else { middle };
-        let at = (((place - low) / width).ceil() as usize).saturating_sub(1).min(n_bars - 1);
-        bars[at].count += bin.count;
+        // A hair above an end still belongs below it: ends of ratios are rounded.
+        let at = bars.partition_point(|bar| Into::<Bar>::into(*bar).to < middle * (1.0 - 1e-9)).min(last);
+        if let Some(bar) = bars.get_mut(at) {
+            *count(bar) += bin.count;
+        }
     }
-    bars
 }
 
 fn densities_of(all: &Sketch) -> Vec<DensityFacts> {

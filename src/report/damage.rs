@@ -10,6 +10,8 @@ use crate::text::{CueKind, FactKind, Lexer, Severity, TextView};
 pub(super) struct Kind {
     /// Its published name.
     pub(super) name: &'static str,
+    /// What is done, in a few words.
+    pub(super) says: &'static str,
     /// False when nothing of worth is lost, so that a metric that falls raises a false alarm.
     pub(super) is_damage: bool,
     plant: fn(&Conversation<'_>, &mut Reading, &mut Lexer) -> bool,
@@ -25,17 +27,19 @@ impl Kind {
 
 /// All kinds in the order in which they are told.
 pub(super) const KINDS: [Kind; 15] = [
-    // Identifiers, paths and URLs are taken out of the texts.
     Kind {
         name: "identifiers_removed",
+        says: "identifiers, paths and URLs are taken out of the texts",
         is_damage: true,
         plant: |_, reading, lexer| {
-            edit(reading, PassageKind::Quoted, lexer, &|text| facts(text, FactKind::is_technical, |_| String::new()))
+            edit(reading, PassageKind::Quoted, lexer, &|text| {
+                facts(text, FactKind::is_technical, |_| String::new())
+            })
         },
     },
-    // Names, amounts, dates and numbers are taken out of the texts.
     Kind {
         name: "prose_facts_removed",
+        says: "names, amounts, dates and numbers are taken out of the texts",
         is_damage: true,
         plant: |_, reading, lexer| {
             edit(reading, PassageKind::Quoted, lexer, &|text| {
@@ -43,53 +47,73 @@ pub(super) const KINDS: [Kind; 15] = [
             })
         },
     },
-    // A digit of a number, amount or version becomes another.
     Kind {
         name: "digits_flipped",
+        says: "a digit of a number, amount or version becomes another",
         is_damage: true,
         plant: |_, reading, lexer| {
             edit(reading, PassageKind::Quoted, lexer, &|text| facts(text, FactKind::is_precise, flipped))
         },
     },
-    // `not`, `never` and the like are taken out of the texts.
     Kind {
         name: "negations_removed",
+        says: "`not`, `never` and the like are taken out of the texts",
         is_damage: true,
         plant: |_, reading, lexer| edit(reading, PassageKind::Quoted, lexer, &negations),
     },
-    // Lines that tell a failure are taken out of the texts.
     Kind {
         name: "errors_removed",
+        says: "lines that tell a failure are taken out of the texts",
         is_damage: true,
         plant: |_, reading, lexer| edit(reading, PassageKind::Quoted, lexer, &errors),
     },
-    // The marks of fenced blocks are taken out of the texts.
     Kind {
         name: "fences_broken",
+        says: "the marks of fenced blocks are taken out of the texts",
         is_damage: true,
         plant: |_, reading, lexer| edit(reading, PassageKind::Quoted, lexer, &fences),
     },
-    // The lists of entities behind summaries are taken away.
     Kind {
         name: "entity_lists_removed",
+        says: "the lists of entities behind summaries are taken away",
         is_damage: true,
         plant: |_, reading, lexer| {
             edit(reading, PassageKind::Listed, lexer, &|text| vec![(0..text.text.len(), String::new())])
         },
     },
-    // The longest text that stands for others says nothing any more.
-    Kind { name: "summary_emptied", is_damage: true, plant: |_, reading, _| emptied(reading) },
-    // The longest message that stayed becomes a summary that says nothing.
-    Kind { name: "kept_message_lost", is_damage: true, plant: |original, reading, _| lost(original, reading) },
-    // Two texts that stand for others stand in each other's place.
-    Kind { name: "summaries_exchanged", is_damage: true, plant: |_, reading, _| exchanged(reading) },
-    // A reference names another message.
-    Kind { name: "wrong_reference", is_damage: true, plant: |_, reading, _| misled(reading) },
-    // Two neighbours of the output change places.
-    Kind { name: "order_swapped", is_damage: true, plant: |_, reading, _| swapped(reading) },
-    // White space behind the texts.
+    Kind {
+        name: "summary_emptied",
+        says: "the longest text that stands for others says nothing any more",
+        is_damage: true,
+        plant: |_, reading, _| emptied(reading),
+    },
+    Kind {
+        name: "kept_message_lost",
+        says: "the longest message that stayed becomes a summary that says nothing",
+        is_damage: true,
+        plant: |original, reading, _| lost(original, reading),
+    },
+    Kind {
+        name: "summaries_exchanged",
+        says: "two texts that stand for others stand in each other's place",
+        is_damage: true,
+        plant: |_, reading, _| exchanged(reading),
+    },
+    Kind {
+        name: "wrong_reference",
+        says: "a reference names another message",
+        is_damage: true,
+        plant: |_, reading, _| misled(reading),
+    },
+    Kind {
+        name: "order_swapped",
+        says: "two neighbours of the output change places",
+        is_damage: true,
+        plant: |_, reading, _| swapped(reading),
+    },
     Kind {
         name: "spaces_added",
+        says: "white space behind the texts",
         is_damage: false,
         plant: |_, reading, lexer| {
             edit(reading, PassageKind::Quoted, lexer, &|text| {
@@ -97,14 +121,18 @@ pub(super) const KINDS: [Kind; 15] = [
             })
         },
     },
-    // The lists of entities in another order.
     Kind {
         name: "entities_reordered",
+        says: "the lists of entities in another order",
         is_damage: false,
         plant: |_, reading, lexer| edit(reading, PassageKind::Listed, lexer, &reordered),
     },
-    // The words of the engine around the texts are others.
-    Kind { name: "frames_reworded", is_damage: false, plant: |_, reading, _| reworded(reading) },
+    Kind {
+        name: "frames_reworded",
+        says: "the words of the engine around the texts are others",
+        is_damage: false,
+        plant: |_, reading, _| reworded(reading),
+    },
 ];
 
 /// Pieces of a text, in order and apart, and what stands there instead.

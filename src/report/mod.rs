@@ -6,24 +6,26 @@ mod calibration;
 mod compile;
 mod damage;
 mod document;
+mod drift;
 pub mod explained;
 pub mod markdown;
+pub mod numbers;
 pub mod pair;
 pub mod plain;
-mod quantiles;
 mod schemas;
 mod side_by_side;
-mod summary;
 pub mod sweep;
-mod table;
+mod terminal;
 
-pub use calibration::{CALIBRATED, Calibration, Calibrator, DetectionRate};
+pub use calibration::{CALIBRATED, Calibration, Calibrator, Fall, Planted};
 pub use document::{
     Bar, BreakdownFacts, BreakdownRow, CellFacts, ConversationFacts, DensityFacts, Distribution, FIGURES, Money,
     REPORT_VERSION, RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, SourceFacts, TotalFacts,
 };
-pub use quantiles::{Quantiles, RELATIVE_ERROR, SHARE_STEP};
+pub use drift::{
+    BarPair, Breach, BreakdownDrift, Change, ChangeFinder, Changes, DRIFT_VERSION, DriftDocument, FigureDrift, Ks,
+    MAX_HELD, Novelty, Psi, ShareDrift, SideFacts, breaches,
+};
 pub use schemas::{SCHEMA_NAMES, schema};
 pub use side_by_side::{Layout, MIN_BESIDE, side_by_side};
-pub use summary::{Figures, Report, Spread};
-pub use table::render;
+pub use terminal::Screen;

@@ -5,14 +5,17 @@ use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use super::calibration::Calibration;
 use super::explained::ExplainedConversation;
 use super::pair::Pair;
+use super::{DriftDocument, ReportDocument};
 
 /// Names that [`schema`] knows.
-pub const SCHEMA_NAMES: [&str; 3] = ["pair", "explanation", "calibration"];
+pub const SCHEMA_NAMES: [&str; 5] = ["report", "drift", "pair", "explanation", "calibration"];
 
 /// The schema with this name as indented JSON with a last line feed; `None` when there is none.
 #[must_use]
 pub fn schema(name: &str) -> Option<String> {
     match name {
+        "report" => document::<ReportDocument>(),
+        "drift" => document::<DriftDocument>(),
         "pair" => document::<Pair>(),
         "calibration" => document::<Calibration>(),
         "explanation" => document::<ExplainedConversation>(),

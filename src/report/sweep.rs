@@ -101,11 +101,22 @@ fn recommendation(document: &SweepDocument) -> String {
             out.push_str(&format!("{number:>5}  {}\n", set.label));
         }
     }
+    if document.sets.iter().any(|set| choice.sets.contains(&set.number) && has_smaller_window(document, set)) {
+        out.push_str(
+            "note: no figure sees what the last messages are worth; --keep-window leaves the recency window as given\n",
+        );
+    }
     let Some(given) = document.sets.iter().find(|set| set.number == 0) else { return out };
     if choice.kind != SweepChoiceKind::AsGiven {
         out.push_str(&beside(&given.figures, &choice.figures, &choice.above_given));
     }
     out
+}
+
+/// The window is one of the few options whose gain the figures cannot weigh.
+fn has_smaller_window(document: &SweepDocument, set: &SweepSet) -> bool {
+    let window = set.changes.get("recency_window").and_then(serde_json::Value::as_u64);
+    window.is_some_and(|window| window < document.recency_window as u64)
 }
 
 /// The options as given, what is recommended, and how much that is above.

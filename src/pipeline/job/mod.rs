@@ -5,6 +5,7 @@ mod access;
 mod llm;
 mod policy;
 mod read;
+mod report;
 mod settle;
 mod store;
 mod tokenizer;
@@ -23,6 +24,7 @@ pub use llm::{
     LlmProvider, LlmSettings, Parameters,
 };
 pub use read::read_job;
+pub use report::{ReportArgs, ReportSettings, Thresholds};
 pub use settle::{DEFAULT_MEMORY, JobSettings, Target};
 pub use store::{Secret, StoreArgs};
 pub use tokenizer::{LoadedTokenizer, load_tokenizer};
@@ -101,9 +103,6 @@ pub struct JobArgs {
     /// How progress is shown [default: auto].
     #[arg(long, value_enum)]
     pub progress: Option<ProgressMode>,
-    /// Take the time that each step takes, and write it into `timings/` of the run.
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
-    pub timings: Option<bool>,
     /// Choose an option set for each conversation: the shortest output that stays above `floor`.
     #[arg(long, value_enum)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,6 +115,9 @@ pub struct JobArgs {
     #[arg(skip)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tries: Vec<EngineArgs>,
+    /// Take the time that each step takes, and write it into `timings/` of the run.
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub timings: Option<bool>,
     /// What the engine does.
     #[command(flatten)]
     pub engine: EngineArgs,
@@ -127,7 +129,7 @@ pub struct JobArgs {
     #[arg(skip)]
     #[serde(skip_serializing_if = "is_empty")]
     pub compaction: CompactionArgs,
-    /// For `kind = "report"`.
+    /// What is reported of the run, and what it is held against.
     #[arg(skip)]
     #[serde(skip_serializing_if = "is_empty")]
     pub report: ReportArgs,
@@ -172,14 +174,6 @@ pub enum DatasetShape {
 pub struct CompactionArgs {
     /// Stands behind the number in the name of the night's run, such as a date; letters, digits, `.`, `_` and `-`.
     pub run_name: Option<String>,
-}
-
-/// Figures.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct ReportArgs {
-    /// Print the figures as JSON instead of a table [default: false].
-    pub json: Option<bool>,
 }
 
 fn is_empty<T: Default + PartialEq>(value: &T) -> bool {

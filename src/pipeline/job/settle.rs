@@ -9,7 +9,8 @@ use super::llm::asks_a_model;
 use super::policy;
 use super::tokenizer::load_tokenizer;
 use super::{
-    DatasetArgs, DatasetShape, JobArgs, JobKind, LlmArgs, LlmSettings, ProgressMode, Seconds, Size, StoreArgs,
+    DatasetArgs, DatasetShape, JobArgs, JobKind, LlmArgs, LlmSettings, ProgressMode, ReportSettings, Seconds, Size,
+    StoreArgs,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EngineOptions, ProvenancePlace, changes};
@@ -53,8 +54,8 @@ pub struct JobSettings {
     pub timings: bool,
     /// Stands in the name of the night's run.
     pub run_name: Option<String>,
-    /// Figures as JSON.
-    pub json: bool,
+    /// What is reported, and what the run is held against.
+    pub report: ReportSettings,
     /// When a remote store has stalled; `None` for the default.
     pub store_timeout: Option<Seconds>,
     /// How often a request is tried again; `None` for the default.
@@ -178,7 +179,7 @@ impl JobArgs {
             progress: self.progress.unwrap_or_default(),
             timings: self.timings.unwrap_or_default(),
             run_name,
-            json: self.report.json.unwrap_or_default(),
+            report: self.report.settle(kind)?,
             store_timeout: self.store_timeout,
             store_retries: self.store_retries,
             llm,
@@ -190,7 +191,6 @@ impl JobArgs {
         let tables = [
             ("dataset", JobKind::Dataset, self.dataset != DatasetArgs::default()),
             ("compaction", JobKind::Compaction, self.compaction != super::CompactionArgs::default()),
-            ("report", JobKind::Report, self.report != super::ReportArgs::default()),
         ];
         match tables.into_iter().find(|&(_, of, is_given)| is_given && of != kind) {
             Some((table, ..)) => {
@@ -268,12 +268,12 @@ impl JobSettings {
             store_retries: self.store_retries,
             quiet: Some(self.quiet),
             progress: Some(self.progress),
-            timings: self.timings.then_some(true),
             policy: options.policy.as_ref().map(|policy| policy.choose),
             floor: options.policy.as_ref().map_or_else(Vec::new, |policy| policy.floor.clone()),
+            timings: self.timings.then_some(true),
             dataset: options.dataset.map_or_else(DatasetArgs::default, DatasetArgs::from),
             compaction: super::CompactionArgs { run_name: self.run_name.clone() },
-            report: super::ReportArgs { json: (self.kind == JobKind::Report).then_some(self.json) },
+            report: self.report.to_args(self.kind),
             llm: self.llm.as_ref().map_or_else(LlmArgs::default, LlmSettings::to_args),
             store: self.store.clone(),
             ..JobArgs::default()

@@ -86,39 +86,6 @@ impl Contents {
         self.repeats.push(hash, text, chars);
     }
 
-    /// Sees rows of the decisions table, all of one conversation after another: for runs without sketches. Tools and
-    /// texts do not stand in them.
-    ///
-    /// # Errors
-    /// `Verification` when a column is missing.
-    pub fn add_rows(&mut self, rows: &RecordBatch) -> Result<()> {
-        let missing = |name: &str| {
-            Error::new(ErrorKind::Verification, "decisions", format!("the table has no column `{name}` of its type"))
-        };
-        let column = |name: &'static str| rows.column_by_name(name).ok_or_else(|| missing(name));
-        let text = |name| column(name)?.as_string_opt::<i64>().ok_or_else(|| missing(name));
-        let count = |name| column(name)?.as_primitive_opt::<UInt64Type>().ok_or_else(|| missing(name));
-        let (ids, sources, source_rows) = (text("conversation_id")?, text("source")?, count("source_row")?);
-        let (roles, actions, reasons) = (text("role")?, text("action")?, text("reason")?);
-        let (chars_in, chars_out) = (count("chars_in")?, count("chars_out")?);
-        let place = |row: usize| (ids.value(row), sources.value(row), source_rows.value(row));
-        let mut start = 0;
-        while start < rows.num_rows() {
-            let end = (start..rows.num_rows()).find(|&row| place(row) != place(start)).unwrap_or(rows.num_rows());
-            for (names, breakdown) in
-                [(roles, &mut self.roles), (actions, &mut self.actions), (reasons, &mut self.reasons)]
-            {
-                let mut tally = Tally::default();
-                for row in start..end {
-                    tally.add(names.value(row), chars_in.value(row), chars_out.value(row));
-                }
-                tally.file(breakdown);
-            }
-            start = end;
-        }
-        Ok(())
-    }
-
     /// Adds what another part saw.
     pub fn merge(&mut self, other: &Self) {
         self.roles.merge(&other.roles);
@@ -136,6 +103,64 @@ impl Contents {
             breakdown.trim();
         }
         self.repeats.trim();
+    }
+}
+
+/// Reads the same from rows of the decisions table, for runs without sketches. Tools and texts do not stand in them.
+#[derive(Debug, Default)]
+pub struct DecisionTally {
+    contents: Contents,
+    /// The conversation whose rows were last, which may go on in the next rows.
+    place: Option<(String, String, u64)>,
+    shares: [BTreeMap<String, Share>; 3],
+}
+
+impl DecisionTally {
+    /// Sees rows; all of one conversation come after another.
+    ///
+    /// # Errors
+    /// `Verification` when a column is missing.
+    pub fn add_rows(&mut self, rows: &RecordBatch) -> Result<()> {
+        let missing = |name: &str| {
+            Error::new(ErrorKind::Verification, "decisions", format!("the table has no column `{name}` of its type"))
+        };
+        let column = |name: &'static str| rows.column_by_name(name).ok_or_else(|| missing(name));
+        let text = |name| column(name)?.as_string_opt::<i64>().ok_or_else(|| missing(name));
+        let count = |name| column(name)?.as_primitive_opt::<UInt64Type>().ok_or_else(|| missing(name));
+        let (ids, sources, source_rows) = (text("conversation_id")?, text("source")?, count("source_row")?);
+        let names = [text("role")?, text("action")?, text("reason")?];
+        let (chars_in, chars_out) = (count("chars_in")?, count("chars_out")?);
+        for row in 0..rows.num_rows() {
+            let place = (ids.value(row), sources.value(row), source_rows.value(row));
+            if self.place.as_ref().is_none_or(|(id, source, row)| (&**id, &**source, *row) != place) {
+                self.file();
+                self.place = Some((place.0.to_owned(), place.1.to_owned(), place.2));
+            }
+            let part =
+                Share { conversations: 0, messages: 1, chars_in: chars_in.value(row), chars_out: chars_out.value(row) };
+            for (names, shares) in names.iter().zip(&mut self.shares) {
+                match shares.get_mut(names.value(row)) {
+                    Some(share) => share.add(&part),
+                    None => drop(shares.insert(names.value(row).to_owned(), Share { conversations: 1, ..part })),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What all rows came to.
+    #[must_use]
+    pub fn finish(mut self) -> Contents {
+        self.file();
+        self.contents
+    }
+
+    /// Counts the conversation that has ended.
+    fn file(&mut self) {
+        let Contents { roles, actions, reasons, .. } = &mut self.contents;
+        for (breakdown, shares) in [roles, actions, reasons].into_iter().zip(&mut self.shares) {
+            std::mem::take(shares).iter().for_each(|(name, share)| breakdown.add(name, share));
+        }
     }
 }
 

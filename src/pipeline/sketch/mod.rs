@@ -22,7 +22,7 @@ use super::record::raw_of_reject;
 use crate::error::Result;
 
 pub use breakdown::{Breakdown, MAX_NAMES, Share};
-pub use contents::Contents;
+pub use contents::{Contents, DecisionTally};
 pub use density::{Cell, Density};
 pub use distinct::Distinct;
 pub use extremes::{Extreme, MAX_EXTREMES};

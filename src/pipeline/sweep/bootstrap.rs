@@ -115,7 +115,7 @@ fn multiplicities(blocks: &[Block], resample: u64) -> Vec<u32> {
         for draw in 0..block.n {
             let number = hash(SEED ^ hash(resample ^ hash((start + draw) as u64)));
             // The upper bits of a product: every index alike to within 2⁻⁶⁴ of its share.
-            let index = (u128::from(number) * block.n as u128 >> 64) as usize;
+            let index = ((u128::from(number) * block.n as u128) >> 64) as usize;
             times[start + index] += 1;
         }
     }

@@ -10,14 +10,14 @@ use crate::model::{Figure, Floor, Least};
 const MAX_TRIES: usize = 4;
 /// A further set must bring so much.
 const TRY_GAIN: f64 = 1.005;
-/// A policy must bring so much over one set, since it takes several times as long.
-const POLICY_GAIN: f64 = 1.01;
+/// A set must bring so much over the options as given, and a policy over one set: less is not worth a change.
+const MIN_GAIN: f64 = 1.005;
 /// What rounding does to a difference of zero.
 const ROUNDING: f64 = 1e-9;
 
 /// What no figure may be below when nothing was said: nothing that is looked at gets worse.
 pub(crate) fn default_floor() -> Vec<Floor> {
-    GUARDED.iter().map(|&figure| Floor { figure, least: Least::Gentlest }).collect()
+    GUARDED.iter().map(|&figure| Floor { figure, least: Least::Gentlest(0.0) }).collect()
 }
 
 /// Figures that are looked at, beside the ratio.
@@ -36,23 +36,25 @@ pub(crate) fn is_above(floor: &[Floor], resampled: &Resampled, group: usize, set
         let at = place_of(floor.figure);
         let (found, least) = match floor.least {
             Least::Share(share) => (resampled.interval(group, set, at), share),
-            Least::Gentlest => (resampled.difference(group, set, 0, at), 0.0),
+            Least::Gentlest(slack) => (resampled.difference(group, set, 0, at), -slack),
         };
         found.is_none_or(|interval| interval.low.unwrap_or(interval.value) >= least - ROUNDING)
     })
 }
 
-/// The set with the best ratio among the first `n_sets` that are above the floor in `group`; of equal ones the first.
+/// The set with the best ratio among the first `n_sets` that are above the floor in `group`; of equal ones the first, and
+/// the options as given unless it brings something over them.
 pub(crate) fn best_set(floor: &[Floor], resampled: &Resampled, group: usize, n_sets: usize) -> Option<usize> {
     let ratio = |set: usize| resampled.value(group, set)[RATIO];
     let above = (0..n_sets).filter(|&set| is_above(floor, resampled, group, set));
-    above.reduce(|best, set| if ratio(set) > ratio(best) + ROUNDING { set } else { best })
+    let gain = |best: usize| if best == 0 { MIN_GAIN } else { 1.0 + ROUNDING };
+    above.reduce(|best, set| if ratio(set) > ratio(best) * gain(best) { set } else { best })
 }
 
 /// True when the policy is worth its time beside the best set.
 pub(crate) fn is_worth(resampled: &Resampled, policy: usize, set: Option<usize>) -> bool {
     let ratio = |set: usize| resampled.value(0, set)[RATIO];
-    set.is_none_or(|set| ratio(policy) >= ratio(set) * POLICY_GAIN)
+    set.is_none_or(|set| ratio(policy) >= ratio(set) * MIN_GAIN)
 }
 
 /// The sets that a policy should try, the options as given first and then from gentle to aggressive, and what the
@@ -105,7 +107,7 @@ fn holds(floor: &Floor, row: &Measured, gentlest: &Measured) -> bool {
     let at = place_of(floor.figure) - 2;
     let least = match floor.least {
         Least::Share(share) => share,
-        Least::Gentlest => gentlest.figures[at].unwrap_or(1.0),
+        Least::Gentlest(slack) => gentlest.figures[at].unwrap_or(1.0) - slack,
     };
     row.figures[at].is_none_or(|value| value >= least)
 }

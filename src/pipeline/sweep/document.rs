@@ -17,6 +17,8 @@ pub struct SweepDocument {
     pub engine_version: String,
     /// The inputs as given.
     pub inputs: Vec<String>,
+    /// The recency window as given.
+    pub recency_window: usize,
     /// What was measured.
     pub sample: SweepSample,
     /// How the sets were searched.

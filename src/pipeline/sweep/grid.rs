@@ -21,9 +21,11 @@ impl OptionSet {
 }
 
 /// Recency windows beside that of the base.
-const WINDOWS: [usize; 2] = [2, 0];
+const WINDOWS: [usize; 3] = [8, 2, 0];
 const DEPTHS: [CompressionDepth; 2] = [CompressionDepth::Moderate, CompressionDepth::Aggressive];
 const RELEVANCE: [f64; 2] = [3.0, 5.0];
+/// Importance from which more messages are kept than by default.
+const LOW_IMPORTANCE: f64 = 0.5;
 /// Tokens of a conversation.
 const BUDGETS: [usize; 2] = [8_000, 4_000];
 /// Tokens from which an observation loses its protection.
@@ -32,14 +34,15 @@ const OBSERVATION: usize = 1_024;
 /// The base first, then every set that differs from it and from those before it, those with fewer changes first.
 ///
 /// All combinations of recency window, depth, relevance threshold, structure (`agent_tool_prepass`, `adapters`) and
-/// memory (`importance_scoring`, `coreference`); further options alone and on top of structure and memory; budgets; and
-/// the presets.
+/// memory (`importance_scoring`, `coreference`, with two thresholds); further options alone and on top of structure and
+/// memory; budgets; and the presets. With `keep_window` those with a smaller recency window are left out.
 #[must_use]
-pub fn option_sets(base: &EngineOptions) -> Vec<OptionSet> {
+pub fn option_sets(base: &EngineOptions, keep_window: bool) -> Vec<OptionSet> {
     let mut found: Vec<EngineOptions> = vec![base.clone()];
     let mut add = |args: &EngineArgs| {
         let options = args.clone().over(base.clone());
-        if !found.contains(&options) {
+        let is_left_out = keep_window && options.recency_window < base.recency_window;
+        if !is_left_out && !found.contains(&options) {
             found.push(options);
         }
     };
@@ -54,7 +57,8 @@ pub fn option_sets(base: &EngineOptions) -> Vec<OptionSet> {
         args
     };
     let nothing = EngineArgs::default();
-    for window in with_none(WINDOWS.into_iter().filter(|&window| window < base.recency_window)) {
+    let strong = |args: EngineArgs| EngineArgs { importance_threshold: Some(LOW_IMPORTANCE), ..memory(args) };
+    for window in with_none(WINDOWS.into_iter()) {
         for depth in with_none(DEPTHS.into_iter()) {
             for relevance in with_none(RELEVANCE.into_iter()) {
                 let args = EngineArgs {
@@ -66,7 +70,9 @@ pub fn option_sets(base: &EngineOptions) -> Vec<OptionSet> {
                 add(&args);
                 add(&structure(args.clone()));
                 add(&memory(args.clone()));
-                add(&structure(memory(args)));
+                add(&structure(memory(args.clone())));
+                add(&strong(args.clone()));
+                add(&structure(strong(args)));
             }
         }
     }
@@ -131,7 +137,7 @@ mod tests {
     #[test]
     fn no_set_is_there_twice_and_the_base_is_first() {
         for base in [EngineOptions::default(), EngineOptions { recency_window: 0, ..EngineOptions::default() }] {
-            let sets = option_sets(&base);
+            let sets = option_sets(&base, false);
             assert_eq!(sets[0].options, base);
             assert_eq!(sets[0].label, "as given");
             let mut labels: Vec<&str> = sets.iter().map(|set| set.label.as_str()).collect();
@@ -139,6 +145,9 @@ mod tests {
             labels.dedup();
             assert_eq!(labels.len(), sets.len());
             assert!(sets.len() > 40, "{}", sets.len());
+            let kept = option_sets(&base, true);
+            assert!(kept.iter().all(|set| set.options.recency_window >= base.recency_window));
+            assert!(kept.iter().all(|set| sets.contains(set)));
         }
     }
 }

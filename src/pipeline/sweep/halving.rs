@@ -15,7 +15,7 @@ pub(crate) fn dominates(a: &Statistics, b: &Statistics, objectives: &[usize]) ->
 
 /// The places in `sets` of those that no other dominates; of equal ones the first.
 pub(crate) fn front(sets: &[Statistics], objectives: &[usize]) -> Vec<usize> {
-    let equal = |a: &Statistics, b: &Statistics| objectives.iter().all(|&at| a[at] == b[at]);
+    let equal = |a: &Statistics, b: &Statistics| objectives.iter().all(|&at| a[at].total_cmp(&b[at]).is_eq());
     let is_on = |&at: &usize| {
         let set = &sets[at];
         !sets.iter().any(|other| dominates(other, set, objectives)) && !sets[..at].iter().any(|other| equal(other, set))
@@ -89,7 +89,7 @@ mod tests {
     fn what_is_best_in_one_class_stays() {
         let whole = sets(&[(1.0, 1.0), (1.5, 1.0), (1.4, 0.9), (1.3, 0.8)]);
         let class = sets(&[(1.0, 1.0), (1.1, 1.0), (1.1, 0.9), (2.0, 0.8)]);
-        assert_eq!(survivors(&[whole.clone()], &OBJECTIVES, 2), [0, 1]);
+        assert_eq!(survivors(std::slice::from_ref(&whole), &OBJECTIVES, 2), [0, 1]);
         assert_eq!(survivors(&[whole, class], &OBJECTIVES, 3), [0, 1, 3]);
     }
 

@@ -78,6 +78,7 @@ fn header(document: &SweepDocument) -> String {
 }
 
 /// What is recommended, in words.
+#[must_use]
 pub fn says(choice: &SweepChoice) -> &'static str {
     match choice.kind {
         SweepChoiceKind::AsGiven => "Nothing that was measured is shorter and above the floor: the options as given.",

@@ -54,6 +54,8 @@ pub struct SweepOptions {
     pub sample: SampleOptions,
     /// Every set on the whole sample.
     pub full_grid: bool,
+    /// No set with a smaller recency window.
+    pub keep_window: bool,
 }
 
 /// Who waits for a sweep.
@@ -96,12 +98,12 @@ pub fn sweep(
         return Err(nothing_drawn(&drawn));
     }
     watch.tell(&format!("{} of {} conversations drawn", drawn.sample.len(), drawn.n_conversations));
-    let sets = option_sets(&options.base);
+    let sets = option_sets(&options.base, options.keep_window);
     let engines = sets.iter().map(|set| trial::engine(&set.options, options.counter.as_ref()));
     let engines = engines.collect::<Result<Vec<Engine>>>()?;
     let trial = Trial::new(&drawn.sample, bridge, watch);
-    let search = search(&trial, &engines, drawn.sample.len(), options.full_grid, watch)?;
     let floor = if options.floor.is_empty() { default_floor() } else { options.floor.clone() };
+    let search = search(&trial, &engines, drawn.sample.len(), options.full_grid, &floor, watch)?;
     let found = Found::new(&trial, &search, &floor, bridge);
     let recommendation = found.recommendation(&floor);
     let held_back = held_back(&drawn.held_back, &engines, &recommendation, &floor, bridge, watch)?;
@@ -109,6 +111,7 @@ pub fn sweep(
     let document = SweepDocument {
         engine_version: env!("CARGO_PKG_VERSION").to_owned(),
         inputs: inputs.inputs.iter().map(|input| input.source.clone()).collect(),
+        recency_window: options.base.recency_window,
         sample: SweepSample {
             conversations: drawn.n_conversations,
             drawn: drawn.sample.len(),
@@ -167,7 +170,14 @@ struct Search {
     rounds: Vec<SweepRound>,
 }
 
-fn search(trial: &Trial<'_>, engines: &[Engine], n: usize, full_grid: bool, watch: &dyn Watch) -> Result<Search> {
+fn search(
+    trial: &Trial<'_>,
+    engines: &[Engine],
+    n: usize,
+    full_grid: bool,
+    floor: &[Floor],
+    watch: &dyn Watch,
+) -> Result<Search> {
     let sizes = if full_grid { vec![n] } else { rounds(n) };
     let mut search = Search {
         rows: vec![Vec::new(); engines.len()],
@@ -189,7 +199,11 @@ fn search(trial: &Trial<'_>, engines: &[Engine], n: usize, full_grid: bool, watc
         if at + 1 < sizes.len() {
             let rows: Vec<Vec<Measured>> = alive.iter().map(|&set| search.rows[set].clone()).collect();
             let mut groups = trial.statistics(&rows);
-            let kept = survivors(&groups, &objectives, alive.len().div_ceil(2));
+            let mut kept = survivors(&groups, &objectives, alive.len().div_ceil(2));
+            // A policy may want a set that is best on average nowhere, but often in single conversations.
+            kept.extend(ladder(floor, &rows, &trial.weights_of(size)).0);
+            kept.sort_unstable();
+            kept.dedup();
             let whole = groups.swap_remove(0);
             let all = alive.iter().copied().zip(whole).enumerate();
             search.dropped.extend(all.filter(|(place, _)| !kept.contains(place)).map(|(_, dropped)| dropped));

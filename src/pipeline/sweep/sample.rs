@@ -294,7 +294,7 @@ fn half(hasher: &blake3::Hasher) -> [u8; 16] {
 fn detached(conversation: &Conversation<'_>) -> Conversation<'static> {
     let messages = conversation.messages.iter().map(|message| Message {
         raw: "",
-        id: message.id.as_ref().map(owned),
+        id: message.id.as_deref().map(owned),
         role: match &message.role {
             Role::System => Role::System,
             Role::Developer => Role::Developer,
@@ -305,7 +305,7 @@ fn detached(conversation: &Conversation<'_>) -> Conversation<'static> {
             Role::Other(name) => Role::Other(owned(name)),
             Role::Missing => Role::Missing,
         },
-        name: message.name.as_ref().map(owned),
+        name: message.name.as_deref().map(owned),
         content: match &message.content {
             Content::Absent => Content::Absent,
             Content::Null => Content::Null,
@@ -314,7 +314,7 @@ fn detached(conversation: &Conversation<'_>) -> Conversation<'static> {
             Content::Other => Content::Other,
         },
         tool_calls: message.tool_calls.iter().map(call).collect(),
-        tool_call_id: message.tool_call_id.as_ref().map(owned),
+        tool_call_id: message.tool_call_id.as_deref().map(owned),
         provenance: message.provenance.clone(),
     });
     Conversation { id: owned(&conversation.id), messages: messages.collect() }
@@ -328,9 +328,13 @@ fn part(part: &Part<'_>) -> Part<'static> {
 }
 
 fn call(call: &ToolCall<'_>) -> ToolCall<'static> {
-    ToolCall { id: call.id.as_ref().map(owned), name: call.name.as_ref().map(owned), arguments: owned(&call.arguments) }
+    ToolCall {
+        id: call.id.as_deref().map(owned),
+        name: call.name.as_deref().map(owned),
+        arguments: owned(&call.arguments),
+    }
 }
 
-fn owned(text: &Cow<'_, str>) -> Cow<'static, str> {
-    Cow::Owned(text.clone().into_owned())
+fn owned(text: &str) -> Cow<'static, str> {
+    Cow::Owned(text.to_owned())
 }

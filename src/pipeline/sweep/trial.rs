@@ -66,7 +66,9 @@ impl<'s> Trial<'s> {
                 sums[class].push(row, mask, weights[class]);
             }
             let mut all = Sums::default();
-            sums.iter().for_each(|of_class| all.add(of_class));
+            for of_class in &sums {
+                all.add(of_class);
+            }
             let each = [&all].into_iter().chain(&sums).map(Sums::statistics);
             groups.iter_mut().zip(each).for_each(|(group, statistics)| group.push(statistics));
         }

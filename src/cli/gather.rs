@@ -1,0 +1,153 @@
+//! Reads what a report is made of: of each run its facts and the merged sketch of its parts, from the commits where they
+//! carry one, else from the tables. Knows runs and stores; refuses to know what is shown of them.
+
+use arrow::record_batch::RecordBatch;
+use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::store::Place;
+use condenser::io::{Run, runs_of_store};
+use condenser::model::EngineOptions;
+use condenser::pipeline::sketch::{DecisionTally, Share, Sketch};
+use condenser::pipeline::{Commit, JobOptions};
+use condenser::report::{ChangeFinder, Changes, RunFacts};
+use serde_json::Value;
+
+/// A run that was read.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    /// The run, without the sketches of its commits.
+    pub(super) run: Run,
+    /// What it is.
+    pub(super) facts: RunFacts,
+    /// What its parts told.
+    pub(super) sketch: Sketch,
+}
+
+/// From where figures are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum From {
+    /// The commits, where they carry sketches.
+    Sketches,
+    /// The tables, in any case.
+    Tables,
+}
+
+/// Reads the runs at `place`: the run that it is, or all runs of the store that it is. `check` is asked between two
+/// parts and ends the work with its error.
+pub(super) fn gather(place: &Place, from: From, check: &dyn Fn() -> Result<()>) -> Result<Vec<Gathered>> {
+    let Some(runs) = runs_of_store(place)? else { return Ok(vec![gather_run(place, from, check)?]) };
+    if runs.is_empty() {
+        return Err(Error::new(ErrorKind::Usage, place.to_string(), "the store holds no run yet"));
+    }
+    runs.iter().map(|run| gather_run(run, from, check)).collect()
+}
+
+/// Reads one run.
+pub(super) fn gather_run(place: &Place, from: From, check: &dyn Fn() -> Result<()>) -> Result<Gathered> {
+    let mut sketch = Sketch::default();
+    let mut without = Vec::new();
+    let run = Run::open_seeing(place.clone(), &mut |commit| {
+        check()?;
+        match commit.sketch.take() {
+            Some(part) if from == From::Sketches => sketch.merge(&part),
+            _ => without.push(commit.part),
+        }
+        Ok(())
+    })?;
+    for commit in run.commits.iter().filter(|commit| without.contains(&commit.part)) {
+        check()?;
+        sketch.merge(&sketch_of_tables(&run, commit, check)?);
+    }
+    let facts = RunFacts { from_sketches: without.is_empty(), ..facts_of(&run) };
+    Ok(Gathered { run, facts, sketch })
+}
+
+/// What a part would have told, from its tables. Tools and texts stand in none of them.
+fn sketch_of_tables(run: &Run, commit: &Commit, check: &dyn Fn() -> Result<()>) -> Result<Sketch> {
+    run.check_figures(commit)?;
+    let mut sketch = Sketch::default();
+    let mut rows = run.metrics(commit)?;
+    while let Some(batch) = rows.next_rows()? {
+        check()?;
+        sketch.figures.add_rows(&batch)?;
+    }
+    if let Some(mut rows) = run.decisions(commit)? {
+        let mut decisions = DecisionTally::default();
+        while let Some(batch) = rows.next_rows()? {
+            check()?;
+            decisions.add_rows(&batch)?;
+        }
+        sketch.contents = Some(decisions.finish());
+    }
+    for reject in run.rejects_of(commit)? {
+        sketch.add_reject(&reject?)?;
+    }
+    Ok(sketch)
+}
+
+/// The conversations that both sides have and that changed most, from the tables.
+pub(super) fn changes(before: &[Gathered], after: &[Gathered], check: &dyn Fn() -> Result<()>) -> Result<Changes> {
+    let n_before = before.iter().map(|side| side.run.manifest.totals.conversations).sum();
+    let mut finder = ChangeFinder::new(n_before);
+    for _ in 0..finder.rounds() {
+        for side in before {
+            each_row(&side.run, check, &mut |rows| finder.see_before(rows))?;
+        }
+        for (number, side) in after.iter().enumerate() {
+            each_row(&side.run, check, &mut |rows| finder.see_after(number, rows))?;
+        }
+        finder.next_round();
+    }
+    Ok(finder.finish())
+}
+
+fn each_row(run: &Run, check: &dyn Fn() -> Result<()>, see: &mut dyn FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
+    for commit in &run.commits {
+        let mut rows = run.metrics_columns(commit, &ChangeFinder::COLUMNS)?;
+        while let Some(batch) = rows.next_rows()? {
+            check()?;
+            see(&batch)?;
+        }
+    }
+    Ok(())
+}
+
+fn facts_of(run: &Run) -> RunFacts {
+    let manifest = &run.manifest;
+    let mut facts = RunFacts {
+        run: run.place().to_string(),
+        engine_version: manifest.engine_version.clone(),
+        status: manifest.status.clone(),
+        config_blake3: manifest.config_blake3.clone(),
+        options: changed_options(&manifest.options),
+        missing: manifest.missing.clone(),
+        parts: run.commits.len() as u64,
+        ..RunFacts::default()
+    };
+    for commit in &run.commits {
+        let totals = &commit.totals;
+        let share = Share {
+            conversations: totals.conversations,
+            messages: totals.messages_in,
+            chars_in: totals.chars_in,
+            chars_out: totals.chars_out,
+        };
+        facts.sources.entry(commit.source.clone()).or_default().add(&commit.input, &share, totals.rejects);
+    }
+    for file in run.commits.iter().flat_map(|commit| &commit.files).chain(&manifest.files) {
+        *facts.bytes_written.entry(file.table.clone()).or_default() += file.bytes;
+    }
+    facts
+}
+
+/// The options that differ from the defaults, as `name = value`.
+fn changed_options(options: &JobOptions) -> Vec<String> {
+    let (Ok(Value::Object(written)), Ok(default)) =
+        (serde_json::to_value(&options.engine), serde_json::to_value(EngineOptions::default()))
+    else {
+        return Vec::new();
+    };
+    let changed = written.iter().filter(|(name, value)| default.get(name.as_str()) != Some(value));
+    let mut lines: Vec<String> = changed.map(|(name, value)| format!("{name} = {value}")).collect();
+    lines.extend(options.llm.as_ref().map(|llm| format!("llm.model = {}", Value::from(llm.model.as_str()))));
+    lines
+}

@@ -1,0 +1,276 @@
+//! Finds the conversations that both sides have and that changed most. What was before is held as one small entry per
+//! conversation; when there are too many, in several rounds, each for a share of the ids. Knows rows of the metrics table.
+
+use arrow::array::{Array, AsArray, Float64Array, LargeStringArray, UInt64Array};
+use arrow::datatypes::{Float64Type, UInt64Type};
+use arrow::record_batch::RecordBatch;
+use twox_hash::XxHash3_64;
+
+use super::{Change, Changes};
+use crate::error::{Error, ErrorKind, Result};
+
+/// So many conversations of the side before are held at once: 64 MB.
+pub const MAX_HELD: u64 = 1 << 21;
+/// So many conversations are listed.
+const MAX_LISTED: usize = 20;
+
+/// A conversation before.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Held {
+    id: u64,
+    record: u64,
+    ratio: f64,
+    /// NaN when it was not measured.
+    facts: f64,
+}
+
+/// Looks for changes. In every round: all rows of the side before, then all rows of the side after.
+#[derive(Debug)]
+pub struct ChangeFinder {
+    n_rounds: u64,
+    round: u64,
+    held: Vec<Held>,
+    is_sorted: bool,
+    changes: Changes,
+}
+
+impl ChangeFinder {
+    /// The columns of the metrics table that are looked at.
+    pub const COLUMNS: [&'static str; 6] =
+        ["conversation_id", "source", "source_row", "checksum", "ratio", "fact_retention"];
+
+    /// For a side before of `n_before` conversations.
+    #[must_use]
+    pub fn new(n_before: u64) -> Self {
+        Self::holding(n_before, MAX_HELD)
+    }
+
+    fn holding(n_before: u64, most: u64) -> Self {
+        let n_rounds = n_before.div_ceil(most).max(1);
+        Self { n_rounds, round: 0, held: Vec::new(), is_sorted: false, changes: Changes::default() }
+    }
+
+    /// How often both sides must be read.
+    #[must_use]
+    pub fn rounds(&self) -> u64 {
+        self.n_rounds
+    }
+
+    /// Begins the next round.
+    pub fn next_round(&mut self) {
+        self.round += 1;
+        self.held.clear();
+        self.is_sorted = false;
+    }
+
+    /// Sees rows of the side before.
+    ///
+    /// # Errors
+    /// `Verification` when a column is missing.
+    pub fn see_before(&mut self, rows: &RecordBatch) -> Result<()> {
+        let columns = Columns::of(rows)?;
+        for row in 0..rows.num_rows() {
+            let id = hash(columns.id.value(row));
+            if self.is_mine(id) {
+                let record = hash(columns.record.value(row));
+                let facts = columns.facts(row).unwrap_or(f64::NAN);
+                self.held.push(Held { id, record, ratio: columns.ratio.value(row), facts });
+            }
+        }
+        Ok(())
+    }
+
+    /// Sees rows of a run of the side after.
+    ///
+    /// # Errors
+    /// `Verification` when a column is missing.
+    pub fn see_after(&mut self, run: usize, rows: &RecordBatch) -> Result<()> {
+        if !self.is_sorted {
+            self.held.sort_by(|a, b| {
+                (a.id, a.record)
+                    .cmp(&(b.id, b.record))
+                    .then(a.ratio.total_cmp(&b.ratio))
+                    .then(a.facts.total_cmp(&b.facts))
+            });
+            self.is_sorted = true;
+        }
+        let columns = Columns::of(rows)?;
+        for row in 0..rows.num_rows() {
+            let id = hash(columns.id.value(row));
+            if self.is_mine(id) {
+                self.compare(id, &columns, row, run);
+            }
+        }
+        Ok(())
+    }
+
+    /// What was found.
+    #[must_use]
+    pub fn finish(self) -> Changes {
+        self.changes
+    }
+
+    fn is_mine(&self, id: u64) -> bool {
+        id % self.n_rounds == self.round % self.n_rounds
+    }
+
+    fn compare(&mut self, id: u64, columns: &Columns<'_>, row: usize, run: usize) {
+        let start = self.held.partition_point(|held| held.id < id);
+        let known = self.held.get(start..).unwrap_or_default();
+        let known = known.get(..known.partition_point(|held| held.id == id)).unwrap_or_default();
+        let record = hash(columns.record.value(row));
+        let before = match (known.iter().find(|held| held.record == record), known) {
+            (Some(same), _) | (None, [same]) => *same,
+            (None, []) => {
+                self.changes.only_after += 1;
+                return;
+            }
+            (None, _) => {
+                self.changes.ambiguous += 1;
+                return;
+            }
+        };
+        self.changes.in_both += 1;
+        self.changes.same_record += u64::from(before.record == record);
+        let (ratio, facts) = (columns.ratio.value(row), columns.facts(row));
+        let facts_before = Some(before.facts).filter(|facts| !facts.is_nan());
+        let change = || Change {
+            conversation_id: columns.id.value(row).to_owned(),
+            run,
+            source: columns.source.value(row).to_owned(),
+            source_row: columns.source_row.value(row),
+            is_same_record: before.record == record,
+            ratio_before: before.ratio,
+            ratio_after: ratio,
+            fact_retention_before: facts_before,
+            fact_retention_after: facts,
+        };
+        let by_ratio = factor(before.ratio, ratio);
+        insert(&mut self.changes.by_ratio, by_ratio, |of| factor(of.ratio_before, of.ratio_after), change);
+        let by_facts = fall(facts_before, facts);
+        let measure = |of: &Change| fall(of.fact_retention_before, of.fact_retention_after);
+        insert(&mut self.changes.by_fact_retention, by_facts, measure, change);
+    }
+}
+
+/// By how much a ratio changed, up or down.
+fn factor(before: f64, after: f64) -> f64 {
+    let change = (after.max(f64::MIN_POSITIVE) / before.max(f64::MIN_POSITIVE)).ln().abs();
+    if change.is_nan() { 0.0 } else { change }
+}
+
+/// By how much a share changed; nothing when a side lacks it.
+fn fall(before: Option<f64>, after: Option<f64>) -> f64 {
+    before.zip(after).map_or(0.0, |(before, after)| (after - before).abs())
+}
+
+/// Puts a change in its place among the largest; of equal ones the first stays first.
+fn insert(listed: &mut Vec<Change>, size: f64, measure: impl Fn(&Change) -> f64, change: impl Fn() -> Change) {
+    if size <= 0.0 || (listed.len() == MAX_LISTED && listed.last().is_some_and(|last| measure(last) >= size)) {
+        return;
+    }
+    let at = listed.partition_point(|other| measure(other) >= size);
+    listed.insert(at, change());
+    listed.truncate(MAX_LISTED);
+}
+
+fn hash(text: &str) -> u64 {
+    XxHash3_64::oneshot(text.as_bytes())
+}
+
+struct Columns<'a> {
+    id: &'a LargeStringArray,
+    source: &'a LargeStringArray,
+    source_row: &'a UInt64Array,
+    record: &'a LargeStringArray,
+    ratio: &'a Float64Array,
+    facts: Option<&'a Float64Array>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(rows: &'a RecordBatch) -> Result<Self> {
+        let missing = |name: &str| {
+            Error::new(ErrorKind::Verification, "metrics", format!("the table has no column `{name}` of its type"))
+        };
+        let text = |name: &str| {
+            rows.column_by_name(name).and_then(|column| column.as_string_opt::<i64>()).ok_or_else(|| missing(name))
+        };
+        let share = |name: &str| rows.column_by_name(name).and_then(|column| column.as_primitive_opt::<Float64Type>());
+        let source_row = rows.column_by_name("source_row").and_then(|column| column.as_primitive_opt::<UInt64Type>());
+        Ok(Self {
+            id: text("conversation_id")?,
+            source: text("source")?,
+            source_row: source_row.ok_or_else(|| missing("source_row"))?,
+            record: text("checksum")?,
+            ratio: share("ratio").ok_or_else(|| missing("ratio"))?,
+            facts: share("fact_retention"),
+        })
+    }
+
+    fn facts(&self, row: usize) -> Option<f64> {
+        self.facts.filter(|facts| facts.is_valid(row)).map(|facts| facts.value(row))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, Float64Array, LargeStringArray, UInt64Array};
+    use arrow::record_batch::RecordBatch;
+
+    use super::ChangeFinder;
+
+    /// Id, record, ratio, fact retention.
+    type Row<'r> = (&'r str, &'r str, f64, Option<f64>);
+
+    fn rows(rows: &[Row<'_>]) -> RecordBatch {
+        let text = |pick: fn(&Row<'_>) -> String| -> ArrayRef {
+            Arc::new(rows.iter().map(|row| Some(pick(row))).collect::<LargeStringArray>())
+        };
+        RecordBatch::try_from_iter_with_nullable([
+            ("conversation_id", text(|row| row.0.to_owned()), false),
+            ("source", text(|_| "in.jsonl".to_owned()), false),
+            ("source_row", Arc::new((0..rows.len() as u64).collect::<UInt64Array>()) as ArrayRef, false),
+            ("checksum", text(|row| row.1.to_owned()), false),
+            ("ratio", Arc::new(rows.iter().map(|row| Some(row.2)).collect::<Float64Array>()) as ArrayRef, false),
+            ("fact_retention", Arc::new(rows.iter().map(|row| row.3).collect::<Float64Array>()) as ArrayRef, true),
+        ])
+        .expect("columns of one length")
+    }
+
+    #[test]
+    fn conversations_are_matched_by_id_and_record_whatever_the_number_of_rounds() {
+        let before = rows(&[
+            ("same", "r1", 2.0, Some(0.9)),
+            ("grown", "r2", 3.0, None),
+            ("twice", "r3", 4.0, Some(1.0)),
+            ("twice", "r4", 5.0, Some(1.0)),
+            ("gone", "r5", 1.0, None),
+        ]);
+        let after = rows(&[
+            ("same", "r1", 1.0, Some(0.5)),
+            ("grown", "r2b", 12.0, Some(0.4)),
+            ("twice", "r4", 5.0, Some(1.0)),
+            ("twice", "r9", 9.0, Some(1.0)),
+            ("new", "r6", 7.0, None),
+        ]);
+        for most in [1, 2, 1_000] {
+            let mut finder = ChangeFinder::holding(5, most);
+            assert_eq!(finder.rounds(), 5_u64.div_ceil(most));
+            for _ in 0..finder.rounds() {
+                finder.see_before(&before).expect("the columns are there");
+                finder.see_after(0, &after).expect("the columns are there");
+                finder.next_round();
+            }
+            let found = finder.finish();
+            assert_eq!((found.in_both, found.same_record, found.only_after, found.ambiguous), (3, 2, 1, 1), "{most}");
+            let names = |changes: &[super::Change]| -> Vec<String> {
+                changes.iter().map(|change| change.conversation_id.clone()).collect()
+            };
+            assert_eq!(names(&found.by_ratio), ["grown", "same"], "{most}");
+            assert_eq!(names(&found.by_fact_retention), ["same"], "{most}");
+            assert_eq!((found.by_ratio[0].is_same_record, found.by_ratio[0].ratio_before), (false, 3.0));
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Numbers as people read them: the one place that says how many digits a report shows, so that terminal and page show
+//! the same. Knows numbers, neither report nor terminal nor page.
+
+/// What stands where nothing was measured.
+pub const NOTHING: &str = "–";
+
+/// `1,234,567`.
+#[must_use]
+pub fn count(count: u64) -> String {
+    grouped(&count.to_string())
+}
+
+/// A ratio: `3.27`, from a thousand on `1,234`.
+#[must_use]
+pub fn ratio(ratio: f64) -> String {
+    let digits = if ratio.abs() < 999.995 { 2 } else { 0 };
+    grouped(&format!("{ratio:.digits$}"))
+}
+
+/// A share between 0 and 1: `0.943`.
+#[must_use]
+pub fn share(share: f64) -> String {
+    format!("{share:.3}")
+}
+
+/// A share as a percentage: `12.3 %`.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// A figure of the metrics table by its column: ratios as [`ratio`], everything else as [`share`].
+#[must_use]
+pub fn figure(name: &str, value: f64) -> String {
+    if name.ends_with("ratio") { ratio(value) } else { share(value) }
+}
+
+/// What `format` makes of `value`, or [`NOTHING`].
+#[must_use]
+pub fn maybe(value: Option<f64>, format: impl FnOnce(f64) -> String) -> String {
+    value.map_or_else(|| NOTHING.to_owned(), format)
+}
+
+/// Bytes in decimal units: `999 B`, `1.23 MB`.
+#[must_use]
+pub fn bytes(bytes: u64) -> String {
+    with_unit(bytes, &["B", "kB", "MB", "GB", "TB", "PB"])
+}
+
+/// A count to three digits: `999`, `1.23 M`.
+#[must_use]
+pub fn short(count: u64) -> String {
+    with_unit(count, &["", "k", "M", "bn", "tn"])
+}
+
+/// Money in whatever currency: `1,234.50`; below one, to two significant digits: `0.0042`.
+#[must_use]
+pub fn money(money: f64) -> String {
+    let size = money.abs();
+    let digits = if size > 0.0 && size < 1.0 { (1 - size.log10().floor() as i32).clamp(2, 12) as usize } else { 2 };
+    grouped(&format!("{money:.digits$}"))
+}
+
+/// A duration: `850 ms`, `12.3 s`, `4 min 05 s`, `3 h 12 min`.
+#[must_use]
+pub fn seconds(seconds: f64) -> String {
+    let whole = seconds.round().max(0.0) as u64;
+    match whole {
+        _ if seconds < 0.9995 => format!("{:.0} ms", seconds * 1e3),
+        _ if seconds < 99.95 => format!("{seconds:.1} s"),
+        ..3600 => format!("{} min {:02} s", whole / 60, whole % 60),
+        _ => format!("{} h {:02} min", whole / 3600, whole % 3600 / 60),
+    }
+}
+
+/// The name of a column as words: `quality_score` is `quality score`.
+#[must_use]
+pub fn words(name: &str) -> String {
+    name.replace(['_', '-'], " ")
+}
+
+/// Digits in groups of three, those after the point left alone.
+fn grouped(number: &str) -> String {
+    let (sign, number) = number.strip_prefix('-').map_or(("", number), |number| ("-", number));
+    let (whole, rest) = number.split_at(number.find('.').unwrap_or(number.len()));
+    let mut out = sign.to_owned();
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && whole.chars().all(|c| c.is_ascii_digit()) && (whole.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out + rest
+}
+
+fn with_unit(count: u64, units: &[&str]) -> String {
+    let mut value = count as f64;
+    let mut at = 0;
+    // 999,950 is 1.00 M, not 1000 k.
+    while value >= if at == 0 { 1000.0 } else { 999.5 } && at + 1 < units.len() {
+        value /= 1000.0;
+        at += 1;
+    }
+    let digits = match value {
+        _ if at == 0 => 0,
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.digits$} {}", units[at]).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{bytes, count, maybe, money, percent, ratio, seconds, share, short};
+
+    #[test]
+    fn digits_are_grouped() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([1.0, 3.268, 999.99, 999.996, 12345.6].map(ratio), ["1.00", "3.27", "999.99", "1,000", "12,346"]);
+        assert_eq!([0.0, -1234.5, 0.0042, 0.5, 12.0].map(money), ["0.00", "-1,234.50", "0.0042", "0.50", "12.00"]);
+        assert_eq!((ratio(f64::INFINITY), ratio(f64::NAN)), ("inf".to_owned(), "NaN".to_owned()));
+    }
+
+    #[test]
+    fn units_grow_with_the_number() {
+        let sizes = [0, 999, 1000, 1_234_567, 999_499, 999_500, 45_600_000_000];
+        assert_eq!(sizes.map(bytes), ["0 B", "999 B", "1.00 kB", "1.23 MB", "999 kB", "1.00 MB", "45.6 GB"]);
+        assert_eq!([12, 12_345, u64::MAX].map(short), ["12", "12.3 k", "18446744 tn"]);
+        let times = [0.0, 0.85, 0.9999, 12.34, 99.97, 245.2, 11_520.0];
+        assert_eq!(times.map(seconds), ["0 ms", "850 ms", "1.0 s", "12.3 s", "1 min 40 s", "4 min 05 s", "3 h 12 min"]);
+    }
+
+    #[test]
+    fn what_was_not_measured_is_a_dash() {
+        assert_eq!((maybe(None, share), maybe(Some(0.9426), share)), ("–".to_owned(), "0.943".to_owned()));
+        assert_eq!(percent(0.1234), "12.3 %");
+    }
+}

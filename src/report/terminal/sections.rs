@@ -1,0 +1,417 @@
+//! The sections of a report, what one looks at first before the rest. Knows the document, not how columns are aligned.
+
+use super::layout::{Cell, Page, Table, Tone, bar, picture};
+use crate::pipeline::sketch::{RELATIVE_ERROR, Share};
+use crate::report::numbers::{bytes, count, figure, maybe, money, percent, ratio, seconds, share, short, words};
+use crate::report::plain::cut;
+use crate::report::{
+    BreakdownFacts, BreakdownRow, Calibration, ConversationFacts, Distribution, FIGURES, Repeated, ReportDocument,
+};
+
+/// Breakdowns of the short report, and their rows.
+const FIRST_BREAKDOWNS: [&str; 4] = ["class", "tool", "action", "reason"];
+const N_FIRST: usize = 5;
+/// Rows of everything.
+const N_ALL: usize = 20;
+/// From so many columns on, distributions show more percentiles.
+const WIDE: usize = 110;
+/// A picture of a distribution.
+const MAX_PICTURE: usize = 24;
+/// A bar beside a share.
+const BAR: usize = 8;
+
+pub(super) fn write(document: &ReportDocument, page: &mut Page) {
+    runs(document, page);
+    totals(document, page);
+    distributions(document, page);
+    breakdowns(document, page);
+    conversations(document, page);
+    if let Some(repeated) = &document.repeated {
+        repeats(repeated, page);
+    }
+    rejects(document, page);
+    timings(document, page);
+    footnotes(document, page);
+}
+
+/// Rows of a list.
+fn n_rows(page: &Page) -> usize {
+    if page.screen.all { N_ALL } else { N_FIRST }
+}
+
+fn runs(document: &ReportDocument, page: &mut Page) {
+    let n_shown = if page.screen.all { N_ALL } else { 3 };
+    for run in document.runs.iter().take(n_shown) {
+        let parts = if run.parts == 1 { "1 part".to_owned() } else { format!("{} parts", count(run.parts)) };
+        let from = if run.from_sketches { "from sketches" } else { "from tables" };
+        let facts = format!("{}, {parts}, condenser {}, {from}", run.status, run.engine_version);
+        page.text(&run.run, Tone::Strong);
+        page.text(&facts, Tone::Faint);
+        if !run.options.is_empty() && (page.screen.all || document.runs.len() == 1) {
+            page.text(&format!("options: {}", run.options.join(", ")), Tone::Faint);
+        }
+        if !run.missing.is_empty() {
+            page.text(&format!("left out: {}", run.missing.join(", ")), Tone::Bad);
+        }
+    }
+    if document.runs.len() > n_shown {
+        page.text(&format!("and {} more runs", count((document.runs.len() - n_shown) as u64)), Tone::Faint);
+    }
+}
+
+fn totals(document: &ReportDocument, page: &mut Page) {
+    let totals = &document.totals;
+    let saved = 1.0 - totals.tokens_out as f64 / totals.tokens_in.max(1) as f64;
+    let remark = if totals.tokens_in == 0 { String::new() } else { format!("{} of the tokens saved", percent(saved)) };
+    page.heading("Totals", &remark);
+    let mut table = Table::new(&["", "before", "after", "ratio"]);
+    let cells = |name: &str, before: u64, after: u64, of: Option<f64>| {
+        vec![
+            Cell::plain(name),
+            Cell::plain(count(before)),
+            Cell::plain(count(after)),
+            Cell::new(of.map(ratio).unwrap_or_default(), Tone::Strong),
+        ]
+    };
+    table.push(cells("messages", totals.messages_in, totals.messages_out, None));
+    table.push(cells("characters", totals.chars_in, totals.chars_out, Some(totals.ratio)));
+    table.push(cells("tokens", totals.tokens_in, totals.tokens_out, Some(totals.token_ratio)));
+    if let Some(cost) = &document.money {
+        let name = format!("cost at {} per million tokens", money(cost.per_million_tokens));
+        table.push(vec![
+            Cell::plain(name),
+            Cell::plain(money(cost.before)),
+            Cell::plain(money(cost.after)),
+            Cell::new(format!("saves {}", money(cost.saved)), Tone::Good),
+        ]);
+    }
+    page.table(&table);
+    let different = if totals.distinct_conversations < totals.conversations {
+        format!(" (about {} different ones)", count(totals.distinct_conversations))
+    } else {
+        String::new()
+    };
+    page.text(&format!("{} conversations{different}", count(totals.conversations)), Tone::Plain);
+    let sizes = format!(
+        "{} stored, {} uncompressed, {} written with originals and proofs",
+        bytes(totals.bytes_stored),
+        bytes(totals.bytes_stream),
+        bytes(totals.bytes_written)
+    );
+    page.text(&sizes, Tone::Plain);
+    if totals.rejects > 0 {
+        let rate = totals.rejects as f64 / (totals.rejects + totals.conversations) as f64;
+        let records = if totals.rejects == 1 { "record" } else { "records" };
+        page.text(&format!("{} {records} rejected ({})", count(totals.rejects), percent(rate)), Tone::Bad);
+    }
+}
+
+fn distributions(document: &ReportDocument, page: &mut Page) {
+    if document.distributions.is_empty() {
+        return;
+    }
+    let remark = "over conversations; the picture goes from 0 to 1, of a ratio from the smallest to the largest";
+    page.heading("Distributions", remark);
+    page.table(&distribution_table(document.distributions.iter().filter(|of| of.class.is_none()), page));
+    if !page.screen.all {
+        return;
+    }
+    let classes: Vec<&str> = classes_of(document);
+    if classes.len() < 2 {
+        return;
+    }
+    for class in classes {
+        page.heading(&format!("Distributions of class {}", cut(class, 40)), "");
+        let of_class = document.distributions.iter().filter(|of| of.class.as_deref() == Some(class));
+        page.table(&distribution_table(of_class, page));
+    }
+}
+
+fn classes_of(document: &ReportDocument) -> Vec<&str> {
+    let mut classes: Vec<&str> = Vec::new();
+    for class in document.distributions.iter().filter_map(|of| of.class.as_deref()) {
+        if classes.last() != Some(&class) {
+            classes.push(class);
+        }
+    }
+    classes
+}
+
+fn distribution_table<'d>(distributions: impl Iterator<Item = &'d Distribution>, page: &Page) -> Table {
+    type Point = (&'static str, fn(&Distribution) -> f64);
+    let few: &[Point] = &[("p5", |of| of.p5), ("p50", |of| of.p50), ("p95", |of| of.p95)];
+    let many: &[Point] = &[
+        ("p5", |of| of.p5),
+        ("p10", |of| of.p10),
+        ("p25", |of| of.p25),
+        ("p50", |of| of.p50),
+        ("p75", |of| of.p75),
+        ("p90", |of| of.p90),
+        ("p95", |of| of.p95),
+    ];
+    let points = if page.screen.width >= WIDE { many } else { few };
+    let names = FIGURES.iter().map(|name| name.len()).max().unwrap_or_default();
+    let mut header = vec!["figure", "n", "mean"];
+    header.extend(points.iter().map(|(name, _)| *name));
+    header.push("");
+    let mut widths = vec![names, 9, 5];
+    widths.extend(points.iter().map(|_| 5));
+    let room = page.room(&widths).min(MAX_PICTURE);
+    let mut table = Table::new(&header).with_wide_end();
+    for of in distributions {
+        let value = |value: f64| Cell::plain(figure(&of.figure, value));
+        let mut row = vec![Cell::plain(words(&of.figure)), Cell::plain(count(of.conversations)), value(of.mean)];
+        row.extend(points.iter().map(|(_, point)| value(point(of))));
+        let counts: Vec<u64> = of.bars.iter().map(|bar| bar.count).collect();
+        row.push(Cell::new(picture(&counts, room), Tone::Picture));
+        table.push(row);
+    }
+    table
+}
+
+fn breakdowns(document: &ReportDocument, page: &mut Page) {
+    for breakdown in &document.breakdowns {
+        let is_told = page.screen.all || FIRST_BREAKDOWNS.contains(&&*breakdown.by);
+        // A single class says nothing beside the totals.
+        if is_told && (page.screen.all || breakdown.rows.len() > 1) {
+            page.heading(&format!("By {}", breakdown.by), unit_of(&breakdown.by));
+            page.table(&breakdown_table(breakdown, n_rows(page)));
+        }
+    }
+}
+
+/// What is counted under a name.
+fn unit_of(by: &str) -> &'static str {
+    match by {
+        "tool" => "results of tools",
+        "action" => "what was done with messages",
+        "reason" => "the rule that decided about messages",
+        _ => "",
+    }
+}
+
+fn breakdown_table(breakdown: &BreakdownFacts, n_rows: usize) -> Table {
+    let all: u64 = breakdown.rows.iter().map(|row| row.share.chars_in).sum();
+    let mut table =
+        Table::new(&["", "conversations", "messages", "characters", "after", "ratio", "share"]).with_wide_end();
+    let cells = |name: Cell, row: &Share, of: f64| {
+        let part = row.chars_in as f64 / all.max(1) as f64;
+        vec![
+            name,
+            Cell::plain(count(row.conversations)),
+            Cell::plain(count(row.messages)),
+            Cell::plain(short(row.chars_in)),
+            Cell::plain(short(row.chars_out)),
+            Cell::plain(ratio(of)),
+            Cell::new(bar(part, BAR), Tone::Picture),
+        ]
+    };
+    let is_named = |row: &&BreakdownRow| row.name.is_some();
+    let named = breakdown.rows.iter().filter(is_named);
+    for row in named.clone().take(n_rows) {
+        let name = row.name.as_deref().unwrap_or_default();
+        table.push(cells(Cell::plain(if name.is_empty() { "(no name)" } else { name }), &row.share, row.ratio));
+    }
+    let mut rest = Share::default();
+    let n_more = named.clone().count().saturating_sub(n_rows);
+    named
+        .skip(n_rows)
+        .chain(breakdown.rows.iter().filter(|row| row.name.is_none()))
+        .for_each(|row| rest.add(&row.share));
+    if rest != Share::default() {
+        let of = if rest.chars_out == 0 { 1.0 } else { rest.chars_in as f64 / rest.chars_out as f64 };
+        let has_more = breakdown.rows.iter().any(|row| row.name.is_none());
+        let name = if has_more { "all others".to_owned() } else { format!("{n_more} others") };
+        table.push(cells(Cell::faint(name), &rest, of));
+    }
+    table
+}
+
+fn conversations(document: &ReportDocument, page: &mut Page) {
+    let n_rows = n_rows(page);
+    if !document.worst_losses.is_empty() {
+        page.heading("Worst losses", "what left the view: one minus the mean of the four retention figures");
+        let is_wide = page.screen.width >= WIDE;
+        let mut header = vec!["conversation", "loss", "facts", "recall", "negation", "errors"];
+        if is_wide {
+            header.extend(["ratio", "class"]);
+        }
+        let mut table = Table::new(&header);
+        if is_wide {
+            table = table.with_wide_end();
+        }
+        for lost in document.worst_losses.iter().take(n_rows) {
+            let figures = &lost.figures;
+            let of = |value: Option<f64>| Cell::plain(maybe(value, share));
+            let mut row = vec![
+                Cell::plain(&*figures.conversation_id),
+                Cell::new(maybe(lost.loss, share), Tone::Bad),
+                of(figures.fact_retention),
+                of(figures.forward_recall),
+                of(figures.negation_retention),
+                of(figures.error_retention),
+            ];
+            if is_wide {
+                row.extend([Cell::plain(ratio(figures.ratio)), Cell::faint(&*figures.class)]);
+            }
+            table.push(row);
+        }
+        page.table(&table);
+        if let Some(command) = document.worst_losses.first().and_then(|lost| show_command(document, lost)) {
+            page.line(&format!("look at the first: {command}"), Tone::Faint);
+        }
+    }
+    if page.screen.all && !document.largest_savings.is_empty() {
+        page.heading("Largest savings", "characters that are gone from view");
+        let mut table =
+            Table::new(&["conversation", "saved", "before", "after", "ratio", "quality", "class"]).with_wide_end();
+        for saved in document.largest_savings.iter().take(n_rows) {
+            let figures = &saved.figures;
+            table.push(vec![
+                Cell::plain(&*figures.conversation_id),
+                Cell::new(count(saved.chars_saved), Tone::Good),
+                Cell::plain(short(figures.chars_in)),
+                Cell::plain(short(figures.chars_out)),
+                Cell::plain(ratio(figures.ratio)),
+                Cell::plain(maybe(figures.quality_score, share)),
+                Cell::faint(&*figures.class),
+            ]);
+        }
+        page.table(&table);
+        if let Some(command) = document.largest_savings.first().and_then(|saved| show_command(document, saved)) {
+            page.line(&format!("look at the first: {command}"), Tone::Faint);
+        }
+    }
+}
+
+/// The command that shows a conversation; nothing when the run holds no originals.
+fn show_command(document: &ReportDocument, conversation: &ConversationFacts) -> Option<String> {
+    let run = document.runs.get(conversation.run)?;
+    let has_originals = run.bytes_written.contains_key("verbatim");
+    has_originals
+        .then(|| format!("condenser show {} {}", quoted(&run.run), quoted(&conversation.figures.conversation_id)))
+}
+
+/// A word as a POSIX shell reads it; what would drive a terminal is written out as `$'…'` has it.
+fn quoted(word: &str) -> String {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
+    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_bare) {
+        return word.to_owned();
+    }
+    let plain = crate::report::plain::line(word);
+    if *plain == *word {
+        let dashes = if word.starts_with('-') { "-- " } else { "" };
+        return format!("{dashes}'{}'", word.replace('\'', "'\\''"));
+    }
+    let escape = |c: char| match c {
+        '\\' => "\\\\".to_owned(),
+        '\'' => "\\'".to_owned(),
+        ' '..='~' => c.to_string(),
+        '\u{10000}'.. => format!("\\U{:08x}", u32::from(c)),
+        _ => format!("\\u{:04x}", u32::from(c)),
+    };
+    format!("$'{}'", word.chars().map(escape).collect::<String>())
+}
+
+fn repeats(repeated: &Repeated, page: &mut Page) {
+    if repeated.largest.is_empty() {
+        return;
+    }
+    let remark = format!("{} texts, about {} different ones", count(repeated.texts), count(repeated.distinct_texts));
+    page.heading("Repeated texts", &remark);
+    let mut table = Table::new(&["to spare", "times", "characters", "begins"]).with_wide_end();
+    let n_rows = if page.screen.all { N_ALL } else { 3 };
+    for repeat in repeated.largest.iter().take(n_rows) {
+        table.push(vec![
+            Cell::new(short(repeat.chars_spare), Tone::Good),
+            Cell::plain(count(repeat.repeat.count)),
+            Cell::plain(count(repeat.repeat.chars)),
+            Cell::faint(&*repeat.repeat.excerpt),
+        ]);
+    }
+    page.table(&table);
+}
+
+fn rejects(document: &ReportDocument, page: &mut Page) {
+    if document.rejects.is_empty() {
+        return;
+    }
+    page.heading("Rejected records", "see docs/rejects.md");
+    let mut table = Table::new(&["reason", "records", "bytes", "one of them"]).with_wide_end();
+    for reject in document.rejects.iter().take(n_rows(page)) {
+        table.push(vec![
+            Cell::new(&*reject.reason, Tone::Bad),
+            Cell::plain(count(reject.records)),
+            Cell::plain(bytes(reject.bytes)),
+            Cell::faint(format!("{}: {}", reject.place, reject.example)),
+        ]);
+    }
+    page.table(&table);
+}
+
+fn timings(document: &ReportDocument, page: &mut Page) {
+    let Some(timings) = &document.timings else { return };
+    let all: f64 = timings.stages.values().sum();
+    page.heading("Time by stage", &format!("{} of all workers in {}", seconds(all), seconds(timings.wall_seconds)));
+    let mut table = Table::new(&["", "time", "share", ""]).with_wide_end();
+    let mut stages: Vec<(&String, &f64)> = timings.stages.iter().collect();
+    stages.sort_by(|a, b| b.1.total_cmp(a.1).then_with(|| a.0.cmp(b.0)));
+    for (stage, time) in stages.into_iter().take(n_rows(page)) {
+        let part = time / all.max(f64::MIN_POSITIVE);
+        let cells = [Cell::plain(words(stage)), Cell::plain(seconds(*time)), Cell::plain(percent(part))];
+        table.push(cells.into_iter().chain([Cell::new(bar(part, BAR), Tone::Picture)]).collect());
+    }
+    page.table(&table);
+}
+
+fn footnotes(document: &ReportDocument, page: &mut Page) {
+    if let Some(calibration) = &document.calibration {
+        calibrated(calibration, page);
+    }
+    page.line("", Tone::Plain);
+    let exact = format!("percentiles are within {} of their value, counts exact", percent(RELATIVE_ERROR));
+    page.text(&exact, Tone::Faint);
+    if !page.screen.all {
+        page.text("--all shows every breakdown, class and list; --json the whole document", Tone::Faint);
+    }
+}
+
+fn calibrated(calibration: &Calibration, page: &mut Page) {
+    let remark = format!(
+        "how often each metric falls when a text is damaged on purpose; {} conversations",
+        count(calibration.conversations)
+    );
+    page.heading("Calibration", &remark);
+    let mut table = Table::new(&["damage", "metric", "falls", "by"]);
+    let kinds = calibration.damage.iter().map(|kind| (kind, false));
+    for (planted, is_harmless) in kinds.chain(calibration.harmless.iter().map(|kind| (kind, true))) {
+        let mut falls: Vec<_> = planted.metrics.iter().filter(|(_, fall)| fall.measured > 0).collect();
+        falls.sort_by(|a, b| b.1.rate.total_cmp(&a.1.rate).then_with(|| a.0.cmp(b.0)));
+        // The surest metric for each kind of damage.
+        for (metric, fall) in falls.into_iter().take(if page.screen.all { usize::MAX } else { 1 }) {
+            let tone = if is_harmless == (fall.rate > 0.5) { Tone::Bad } else { Tone::Good };
+            let harmless = if is_harmless { " (harmless)" } else { "" };
+            table.push(vec![
+                Cell::plain(format!("{}{harmless}", words(&planted.kind))),
+                Cell::plain(words(metric)),
+                Cell::new(percent(fall.rate), tone),
+                Cell::plain(share(fall.mean_fall)),
+            ]);
+        }
+    }
+    page.table(&table);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn words_are_quoted_for_a_shell_and_drive_no_terminal() {
+        assert_eq!(quoted("chat/1"), "chat/1");
+        assert_eq!(quoted("it's a $HOME"), "'it'\\''s a $HOME'");
+        assert_eq!(quoted("-rf"), "-- '-rf'");
+        assert_eq!(quoted(""), "''");
+        assert_eq!(quoted("a\u{1b}[2J'\u{e0041}"), "$'a\\u001b[2J\\'\\U000e0041'");
+    }
+}
