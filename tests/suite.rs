@@ -11,6 +11,7 @@
 
 mod adapters;
 mod answers;
+mod browser;
 mod budgets;
 mod calibrate;
 mod classify;
@@ -23,6 +24,7 @@ mod damage;
 mod dataset;
 mod defects;
 mod documents;
+mod drift;
 mod engine;
 mod entropy;
 mod events;
@@ -53,6 +55,7 @@ mod policy;
 mod prepass;
 #[cfg(feature = "remote")]
 mod remote_runs;
+mod report;
 mod restore;
 mod resume;
 mod rolling;

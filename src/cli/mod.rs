@@ -23,6 +23,7 @@ mod oracle;
 #[cfg(not(feature = "llm"))]
 #[path = "no_oracle.rs"]
 mod oracle;
+mod pages;
 mod pairs;
 mod progress;
 mod report;

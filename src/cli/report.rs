@@ -4,17 +4,18 @@
 use std::path::Path;
 
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::runs_of_store;
 use condenser::io::store::{Place, Stores};
+use condenser::io::{Run, runs_of_store};
 use condenser::pipeline::sketch::Sketch;
-use condenser::pipeline::{JobKind, JobSettings, ReportSettings, Thresholds};
+use condenser::pipeline::{JobKind, JobSettings, ReportSettings, Thresholds, Timings};
+use condenser::report::html::{Texts, drift_page, report_page};
 use condenser::report::{Calibration, Distribution, DriftDocument, ReportDocument, RunFacts, Screen, breaches};
 use serde::Serialize;
 
 use super::args::ReportRunsArgs;
 use super::gather::{From, Gathered, changes, gather};
 use super::screen::columns_and_colours;
-use super::{Ending, block_on_thread, check_stop, message, place, stores_of};
+use super::{Ending, block_on_thread, check_stop, message, pages, place, stores_of};
 
 /// Columns of what is no terminal.
 const DEFAULT_WIDTH: usize = 80;
@@ -48,6 +49,8 @@ pub(crate) fn run(args: ReportRunsArgs) -> Result<Ending> {
             from: if args.exact { From::Tables } else { From::Sketches },
             settings: ReportSettings {
                 json: args.report.json.unwrap_or_default(),
+                html: args.report.html.clone(),
+                no_texts: args.report.no_texts.unwrap_or_default(),
                 price_per_million: args.report.price_per_million,
                 calibration: args.report.calibration.clone(),
                 against: None,
@@ -67,7 +70,7 @@ pub(crate) fn run(args: ReportRunsArgs) -> Result<Ending> {
 pub(super) fn of_job(settings: &JobSettings, run: &Place, json: bool) -> Result<bool> {
     let shows = settings.kind == JobKind::Report;
     let report = ReportSettings { json: json || settings.report.json, ..settings.report.clone() };
-    if !shows && report.thresholds.is_empty() {
+    if !shows && report.html.is_none() && report.thresholds.is_empty() {
         return Ok(false);
     }
     let (run, stores, kind) = (run.clone(), stores_of(settings), settings.kind);
@@ -93,11 +96,13 @@ fn baseline(kind: JobKind, settings: &ReportSettings, run: &Place, stores: &Stor
         None => return Ok(Vec::new()),
         Some(against) => against,
     };
-    if !(is_compaction && [PREVIOUS_NIGHT, ALL_NIGHTS].contains(&against)) {
+    // The run of a compaction lies in STORE/runs.
+    let store = run.as_local().and_then(|path| path.parent()?.parent()).filter(|_| is_compaction);
+    let is_own = store.is_some_and(|store| std::path::absolute(store).ok() == std::path::absolute(against).ok());
+    if !is_compaction || !(is_own || [PREVIOUS_NIGHT, ALL_NIGHTS].contains(&against)) {
         return Ok(vec![place(Path::new(against), stores)?]);
     }
-    // The run lies in STORE/runs.
-    let store = run.as_local().and_then(|path| path.parent()?.parent()).map(Place::from);
+    let store = store.map(Place::from);
     let mut nights = store.map(|store| runs_of_store(&store)).transpose()?.flatten().unwrap_or_default();
     nights.retain(|night| night != run);
     let n_kept = if against == PREVIOUS_NIGHT { 1 } else { nights.len() };
@@ -136,10 +141,21 @@ impl Request<'_> {
         Ok(gathered)
     }
 
-    fn report(&self, runs: Vec<Gathered>) -> Result<bool> {
+    fn report(&self, gathered: Vec<Gathered>) -> Result<bool> {
         let calibration = self.calibration()?;
+        let (runs, told): (Vec<Run>, Vec<_>) =
+            gathered.into_iter().map(|Gathered { run, facts, sketch }| (run, (facts, sketch))).unzip();
+        let timings = timings_of(&runs)?;
         let document =
-            ReportDocument { calibration, ..ReportDocument::new(told(runs), self.settings.price_per_million) };
+            ReportDocument { calibration, timings, ..ReportDocument::new(told, self.settings.price_per_million) };
+        if let Some(target) = &self.settings.html {
+            let texts = if self.settings.no_texts {
+                Texts { left_out: true, ..Texts::default() }
+            } else {
+                pages::texts(&document, &runs, self.check)?
+            };
+            pages::write(target, &report_page(&document, &texts))?;
+        }
         if let Some(screen) = self.shows {
             self.show(&document, || document.render(screen))?;
         }
@@ -168,10 +184,16 @@ impl Request<'_> {
             .breaches
             .iter()
             .for_each(|breach| message::note(&format!("over {}: {}", breach.threshold, breach.message)));
+        if let Some(target) = &self.settings.html {
+            pages::write(target, &drift_page(&drift))?;
+        }
         Ok(!drift.breaches.is_empty())
     }
 
     fn show(&self, document: &impl Serialize, render: impl FnOnce() -> String) -> Result<()> {
+        if self.settings.html.as_deref() == Some("-") {
+            return Ok(());
+        }
         if !self.settings.json {
             return message::result(&render());
         }
@@ -187,6 +209,17 @@ impl Request<'_> {
         let wrong = |error| usage("this is no calibration as `condenser calibrate --json` writes it").because(error);
         serde_json::from_slice(&bytes).map(Some).map_err(wrong)
     }
+}
+
+/// What the runs took, those that were told to take the time.
+fn timings_of(runs: &[Run]) -> Result<Option<Timings>> {
+    let mut sum: Option<Timings> = None;
+    for run in runs {
+        if let Some(timings) = run.timings()? {
+            sum.get_or_insert_default().add(&timings);
+        }
+    }
+    Ok(sum)
 }
 
 fn told(gathered: Vec<Gathered>) -> Vec<(RunFacts, Sketch)> {

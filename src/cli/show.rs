@@ -8,6 +8,7 @@ use condenser::io::{Behind, Run};
 use condenser::model::{Conversation, Message};
 use condenser::pipeline::Commit;
 use condenser::pipeline::bridge::Bridge;
+use condenser::report::html::pair_page;
 use condenser::report::markdown::{FrontMatter, turn};
 use condenser::report::{Layout, plain, side_by_side};
 
@@ -15,7 +16,7 @@ use super::args::ShowArgs;
 use super::pairs::{decode, pairs};
 use super::restore::Output;
 use super::screen::columns_and_colours;
-use super::{Ending, block_on_thread, check_stop, place};
+use super::{Ending, block_on_thread, check_stop, pages, place};
 
 /// Columns where there is no terminal to ask.
 const DEFAULT_WIDTH: usize = 120;
@@ -24,6 +25,14 @@ const DEFAULT_WIDTH: usize = 120;
 pub(crate) fn run(args: ShowArgs) -> Result<Ending> {
     block_on_thread(move |stop| {
         let run = Run::open(place(&args.run, &args.stores.stores())?)?;
+        if let Some(target) = &args.html {
+            let found = pairs(&run, &args.id, None, &|| check_stop(stop))?;
+            if found.is_empty() {
+                return Err(unknown(&args.id));
+            }
+            pages::write(target, &pair_page(&found))?;
+            return Ok(Ending::Clean);
+        }
         let mut output = Output::open(args.output.as_deref())?;
         let found = if args.markdown {
             archives(&run, &args, &mut output, stop)
@@ -31,11 +40,15 @@ pub(crate) fn run(args: ShowArgs) -> Result<Ending> {
             beside(&run, &args, &mut output, stop)
         };
         if !found? {
-            return Err(Error::new(ErrorKind::Input, &args.id, "the run has no conversation with this id"));
+            return Err(unknown(&args.id));
         }
         output.finish()?;
         Ok(Ending::Clean)
     })
+}
+
+fn unknown(id: &str) -> Error {
+    Error::new(ErrorKind::Input, id, "the run has no conversation with this id")
 }
 
 /// Writes the conversations before and after.

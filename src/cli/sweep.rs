@@ -12,10 +12,11 @@ use condenser::pipeline::sweep::{
     SweepOptions, Watch, job_file, sweep,
 };
 use condenser::pipeline::{BatchOptions, PlannedInput, PlannedPart, Slice, TableOptions, load_tokenizer};
+use condenser::report::html::sweep_page;
 use condenser::report::sweep::render;
 
 use super::args::SweepArgs;
-use super::{Ending, block_on, block_on_thread, check_stop, message, place, tokenizer_file};
+use super::{Ending, block_on, block_on_thread, check_stop, message, pages, place, tokenizer_file};
 
 /// Runs the command.
 pub(crate) fn run(args: SweepArgs) -> Result<Ending> {
@@ -34,7 +35,7 @@ pub(crate) fn run(args: SweepArgs) -> Result<Ending> {
         let error = Error::new(ErrorKind::Usage, job.to_string(), "the file exists already and is not overwritten");
         return Err(error.hinting("choose another name, or overwrite it with --force"));
     }
-    let (as_json, output) = (args.json, args.output.clone());
+    let (as_json, output, html) = (args.json, args.output.clone(), args.html.clone());
     let frame = JobFrame {
         inputs: args.inputs.clone(),
         output: output.as_deref().map(run_of).unwrap_or_default(),
@@ -46,7 +47,12 @@ pub(crate) fn run(args: SweepArgs) -> Result<Ending> {
         let text = job_file(&document, &recommended, &frame)?;
         block_on(job.write_atomic(text.as_bytes()))?;
     }
-    if as_json {
+    if let Some(target) = &html {
+        pages::write(target, &sweep_page(&document))?;
+    }
+    if html.as_deref() == Some("-") {
+        // The page went where the table would go.
+    } else if as_json {
         let json = serde_json::to_string_pretty(&document)
             .map_err(|error| Error::new(ErrorKind::Internal, "", "the sweep is no JSON").because(error))?;
         message::result(&(json + "\n"))?;

@@ -85,6 +85,7 @@ pub(crate) async fn write_new(target: &Path, bytes: &[u8]) -> Result<bool> {
 pub struct BlockingFile {
     temp: std::io::BufWriter<NamedTempFile>,
     target: PathBuf,
+    replaces: bool,
 }
 
 impl BlockingFile {
@@ -97,10 +98,19 @@ impl BlockingFile {
         if target.exists() {
             return Err(Error::new(ErrorKind::Usage, place, "the file exists already and is not overwritten"));
         }
+        Ok(Self { replaces: false, ..Self::create(target)? })
+    }
+
+    /// Starts the file `target`, which takes the place of one that is there; its folder is made when needed.
+    ///
+    /// # Errors
+    /// When the folder cannot be written to.
+    pub fn create(target: &Path) -> Result<Self> {
+        let place = target.to_string_lossy().into_owned();
         let folder = folder_of(target);
         std::fs::create_dir_all(folder).map_err(|error| failed(place.clone(), "its folder cannot be made", error))?;
         let temp = temp_in(folder).map_err(|error| failed(place, "cannot be written", error))?;
-        Ok(Self { temp: std::io::BufWriter::with_capacity(1 << 20, temp), target: target.to_owned() })
+        Ok(Self { temp: std::io::BufWriter::with_capacity(1 << 20, temp), target: target.to_owned(), replaces: true })
     }
 
     /// Makes the file stand under its name, on disk.
@@ -112,7 +122,8 @@ impl BlockingFile {
         let write = |error| failed(place.clone(), "cannot be written", error);
         let temp = self.temp.into_inner().map_err(|error| write(error.into_error()))?;
         temp.as_file().sync_all().map_err(write)?;
-        temp.persist_noclobber(&self.target).map_err(|error| write(error.error))?;
+        let persisted = if self.replaces { temp.persist(&self.target) } else { temp.persist_noclobber(&self.target) };
+        persisted.map_err(|error| write(error.error))?;
         Ok(())
     }
 }

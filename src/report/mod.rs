@@ -8,6 +8,7 @@ mod damage;
 mod document;
 mod drift;
 pub mod explained;
+pub mod html;
 pub mod markdown;
 pub mod numbers;
 pub mod pair;

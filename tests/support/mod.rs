@@ -1,5 +1,6 @@
 //! What the tests share.
 
+pub(crate) mod browser;
 pub(crate) mod chats;
 pub(crate) mod command;
 pub(crate) mod corpora;

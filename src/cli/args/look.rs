@@ -22,6 +22,9 @@ pub(crate) struct ShowArgs {
     /// As JSON, one line per conversation: what `condenser schema pair` says.
     #[arg(long, conflicts_with_all = ["full", "width"])]
     pub(crate) json: bool,
+    /// As one page that fetches nothing, with every message; a file that is there is replaced. `-` for stdout.
+    #[arg(long, value_name = "FILE|-", conflicts_with_all = ["json", "markdown", "full", "width", "output"])]
+    pub(crate) html: Option<String>,
     /// Every line of every message, instead of the first lines of long ones.
     #[arg(long)]
     pub(crate) full: bool,

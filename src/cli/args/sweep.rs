@@ -41,6 +41,10 @@ pub(crate) struct SweepArgs {
     /// Print everything that was measured as JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write everything that was measured as one page that fetches nothing; a file that is there is replaced. `-` for
+    /// stdout, instead of the table.
+    #[arg(long, value_name = "FILE|-")]
+    pub(crate) html: Option<String>,
     /// Shape of all records; found out per file when left out.
     #[arg(long, value_enum)]
     pub(crate) shape: Option<ShapeName>,

@@ -17,6 +17,13 @@ pub struct ReportArgs {
     /// Print the document as JSON instead of a table [default: false].
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub json: Option<bool>,
+    /// Write the report as one page that fetches nothing; a file that is there is replaced. `-` for stdout, instead of the
+    /// table.
+    #[arg(long, value_name = "FILE|-")]
+    pub html: Option<String>,
+    /// Leave the texts of conversations out of the page [default: false].
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub no_texts: Option<bool>,
     /// What a million tokens cost, in whatever currency: adds what the tokens cost before and after.
     #[arg(long, value_name = "PRICE")]
     pub price_per_million: Option<f64>,
@@ -58,6 +65,10 @@ pub struct ReportArgs {
 pub struct ReportSettings {
     /// The document as JSON.
     pub json: bool,
+    /// The file of the page.
+    pub html: Option<String>,
+    /// Whether the page goes without the texts of conversations.
+    pub no_texts: bool,
     /// Price of a million tokens.
     pub price_per_million: Option<f64>,
     /// File of a calibration.
@@ -171,6 +182,8 @@ impl ReportArgs {
         }
         Ok(ReportSettings {
             json: self.json.unwrap_or_default(),
+            html: self.html,
+            no_texts: self.no_texts.unwrap_or_default(),
             price_per_million: self.price_per_million,
             calibration: self.calibration,
             against: self.against,
@@ -182,9 +195,11 @@ impl ReportArgs {
 impl ReportSettings {
     /// The settings as a job file says them.
     pub(super) fn to_args(&self, kind: JobKind) -> ReportArgs {
-        let Self { json, price_per_million, calibration, against, thresholds } = self.clone();
+        let Self { json, html, no_texts, price_per_million, calibration, against, thresholds } = self.clone();
         ReportArgs {
             json: (json || kind == JobKind::Report).then_some(json),
+            html,
+            no_texts: no_texts.then_some(no_texts),
             price_per_million,
             calibration,
             against,

@@ -25,7 +25,7 @@ const WINDOWS: [usize; 3] = [8, 2, 0];
 const DEPTHS: [CompressionDepth; 2] = [CompressionDepth::Moderate, CompressionDepth::Aggressive];
 const RELEVANCE: [f64; 2] = [3.0, 5.0];
 /// Importance from which more messages are kept than by default.
-const LOW_IMPORTANCE: f64 = 0.5;
+const LOW_IMPORTANCE: [f64; 2] = [0.5, 0.35];
 /// Tokens of a conversation.
 const BUDGETS: [usize; 2] = [8_000, 4_000];
 /// Tokens from which an observation loses its protection.
@@ -34,7 +34,7 @@ const OBSERVATION: usize = 1_024;
 /// The base first, then every set that differs from it and from those before it, those with fewer changes first.
 ///
 /// All combinations of recency window, depth, relevance threshold, structure (`agent_tool_prepass`, `adapters`) and
-/// memory (`importance_scoring`, `coreference`, with two thresholds); further options alone and on top of structure and
+/// memory (`importance_scoring`, `coreference`, with three thresholds); further options alone and on top of structure and
 /// memory; budgets; and the presets. With `keep_window` those with a smaller recency window are left out.
 #[must_use]
 pub fn option_sets(base: &EngineOptions, keep_window: bool) -> Vec<OptionSet> {
@@ -57,7 +57,6 @@ pub fn option_sets(base: &EngineOptions, keep_window: bool) -> Vec<OptionSet> {
         args
     };
     let nothing = EngineArgs::default();
-    let strong = |args: EngineArgs| EngineArgs { importance_threshold: Some(LOW_IMPORTANCE), ..memory(args) };
     for window in with_none(WINDOWS.into_iter()) {
         for depth in with_none(DEPTHS.into_iter()) {
             for relevance in with_none(RELEVANCE.into_iter()) {
@@ -71,8 +70,11 @@ pub fn option_sets(base: &EngineOptions, keep_window: bool) -> Vec<OptionSet> {
                 add(&structure(args.clone()));
                 add(&memory(args.clone()));
                 add(&structure(memory(args.clone())));
-                add(&strong(args.clone()));
-                add(&structure(strong(args)));
+                for importance in LOW_IMPORTANCE {
+                    let strong = EngineArgs { importance_threshold: Some(importance), ..memory(args.clone()) };
+                    add(&strong);
+                    add(&structure(strong));
+                }
             }
         }
     }

@@ -7,7 +7,7 @@ use super::Screen;
 use crate::report::plain::{cut, fit, width, wrap};
 
 /// Narrower than this nothing can be aligned.
-const MIN_WIDTH: usize = 40;
+const MIN_WIDTH: usize = 64;
 /// Lines of text are not longer, since nobody reads them.
 const MAX_TEXT_WIDTH: usize = 120;
 /// The first column is not cut below this.
@@ -163,7 +163,7 @@ impl Page {
         let total = |widths: &[usize]| widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
         let too_much = total(&widths).saturating_sub(self.screen.width);
         if table.has_wide_end {
-            widths[last] = widths[last].saturating_sub(too_much).max(MIN_NAME.min(widths[last]));
+            widths[last] = widths[last].saturating_sub(too_much);
         }
         let too_much = total(&widths).saturating_sub(self.screen.width);
         widths[0] = widths[0].saturating_sub(too_much).max(MIN_NAME.min(widths[0]));
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn tables_fit_and_names_are_cut_first() {
-        for columns in [40, 60, 80, 120] {
+        for columns in [64, 80, 120] {
             let mut page = Page::new(Screen { width: columns, colours: false, all: false });
             let mut table = Table::new(&["name", "n", "text"]).with_wide_end();
             table.push(vec![

@@ -1,0 +1,256 @@
+//! A conversation before and after: what was said at the left with the decision about it in the margin, what stands for it
+//! at the right, and messages that stayed folded. Knows pairs, no run.
+
+use serde_json::Value;
+
+use super::frame;
+use super::writer::Html;
+use crate::report::numbers;
+use crate::report::pair::{Before, Pair, Spoken, Step, VerdictsFrom};
+
+/// Characters of a message in a report.
+const MAX_MESSAGE: usize = 4_000;
+/// Characters of a message that stayed as it was, in a report.
+const MAX_KEPT: usize = 400;
+/// Characters of a conversation in a report: before and after together.
+const MAX_CONVERSATION: usize = 40_000;
+/// Characters of all conversations in a report. A page of some megabytes still opens at once.
+const MAX_ALL: usize = 1_500_000;
+
+/// Columns of the metrics that the header of a conversation shows, where they were measured.
+const SHOWN: [&str; 10] = [
+    "ratio",
+    "token_ratio",
+    "quality_score",
+    "fact_retention",
+    "forward_recall",
+    "negation_retention",
+    "error_retention",
+    "entity_retention",
+    "structural_integrity",
+    "reference_coherence",
+];
+
+/// How much text a page may still hold.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    message: usize,
+    kept: usize,
+    conversation: usize,
+    all: usize,
+}
+
+impl Bounds {
+    /// Those of a report.
+    pub(super) fn of_reports() -> Self {
+        Self { message: MAX_MESSAGE, kept: MAX_KEPT, conversation: 0, all: MAX_ALL }
+    }
+
+    /// None: everything is shown.
+    fn none() -> Self {
+        Self { message: usize::MAX, kept: usize::MAX, conversation: usize::MAX, all: usize::MAX }
+    }
+
+    /// The next conversation begins.
+    pub(super) fn next_conversation(&mut self) {
+        self.conversation = MAX_CONVERSATION.min(self.all);
+    }
+
+    /// True when nothing more is shown of this conversation.
+    fn is_spent(&self) -> bool {
+        self.conversation == 0
+    }
+
+    /// The beginning of `text` that is shown, and how many characters are not.
+    fn cut<'t>(&mut self, text: &'t str, is_kept: bool) -> (&'t str, usize) {
+        let max = if is_kept { self.kept } else { self.message }.min(self.conversation);
+        let Some((end, _)) = text.char_indices().nth(max) else {
+            self.spend(text.chars().count());
+            return (text, 0);
+        };
+        self.spend(max);
+        (text.get(..end).unwrap_or_default(), text.get(end..).unwrap_or_default().chars().count())
+    }
+
+    fn spend(&mut self, n: usize) {
+        if self.all < usize::MAX {
+            self.conversation = self.conversation.saturating_sub(n);
+            self.all = self.all.saturating_sub(n);
+        }
+    }
+}
+
+/// Conversations before and after as one page.
+#[must_use]
+pub fn pair_page(pairs: &[Pair]) -> String {
+    let name = pairs.first().map_or("", |pair| &pair.id);
+    let title = format!("Before and after: {name}");
+    let header = |html: &mut Html| {
+        html.leaf("h1", &[], "Before and after");
+    };
+    frame::page(&title, header, |html| {
+        for pair in pairs {
+            html.tag("section", &[("class", "conversation")], |html| {
+                html.tag("h2", &[], |html| summary(pair, &[], html));
+                metrics(pair, html);
+                steps(pair, &mut Bounds::none(), html);
+            });
+        }
+    })
+}
+
+/// A conversation in a line: name, place and size, and the `figures`, which are columns and what they are called.
+pub(super) fn summary(pair: &Pair, figures: &[(&str, &str)], html: &mut Html) {
+    html.leaf("bdi", &[("class", "name")], if pair.id.is_empty() { "(no id)" } else { &pair.id });
+    html.text(" ");
+    html.tag("small", &[], |html| {
+        html.leaf("bdi", &[("class", "path")], &pair.source);
+        let n = numbers::count(pair.n_before as u64);
+        html.text(&format!(
+            ", row {} · {n} messages, shown as {}",
+            numbers::count(pair.source_row),
+            numbers::count(pair.steps.len() as u64)
+        ));
+        for (name, what) in figures {
+            if let Some(value) = pair.metrics.get(*name).and_then(Value::as_f64) {
+                html.text(&format!(" · {what} {}", numbers::figure(name, value)));
+            }
+        }
+    });
+}
+
+fn metrics(pair: &Pair, html: &mut Html) {
+    let found = SHOWN.iter().filter_map(|name| Some((*name, pair.metrics.get(*name)?.as_f64()?)));
+    let found: Vec<(&str, f64)> = found.collect();
+    if found.is_empty() {
+        return;
+    }
+    html.tag("dl", &[("class", "cards small")], |html| {
+        for (name, value) in found {
+            html.tag("div", &[], |html| {
+                html.leaf("dt", &[], &numbers::words(name));
+                let attributes = [("class", "value"), ("data-metric", name), ("data-value", &*value.to_string())];
+                html.leaf("dd", &attributes, &numbers::figure(name, value));
+            });
+        }
+    });
+}
+
+/// Everything that was said, step by step, as far as `bounds` let it.
+pub(super) fn steps(pair: &Pair, bounds: &mut Bounds, html: &mut Html) {
+    html.leaf(
+        "p",
+        &[("class", "note")],
+        match pair.verdicts_from {
+            VerdictsFrom::Run => "Decisions are those that the run wrote down.",
+            VerdictsFrom::Engine => "Decisions were made again for this page, with the same output.",
+            VerdictsFrom::Nowhere => "The decisions about single messages are not known any more.",
+        },
+    );
+    html.tag("div", &[("class", "sides"), ("aria-hidden", "true")], |html| {
+        html.leaf("span", &[], "Before");
+        html.leaf("span", &[], "After");
+    });
+    let mut rest = &*pair.steps;
+    while let Some(step) = rest.first() {
+        if bounds.is_spent() {
+            let n = numbers::count(rest.len() as u64);
+            html.leaf("p", &[("class", "cut")], &format!("{n} further messages are not in this page."));
+            return;
+        }
+        let n_kept = rest.iter().take_while(|step| step.is_unchanged).count();
+        if n_kept > 0 {
+            let (kept, after) = rest.split_at(n_kept);
+            kept_steps(kept, bounds, html);
+            rest = after;
+        } else {
+            changed(step, bounds, html);
+            rest = rest.get(1..).unwrap_or_default();
+        }
+    }
+}
+
+fn kept_steps(kept: &[Step], bounds: &mut Bounds, html: &mut Html) {
+    html.tag("details", &[("class", "kept")], |html| {
+        let chars: usize = kept.iter().map(|step| step.after.text.chars().count()).sum();
+        let mut roles: Vec<&str> = kept.iter().map(|step| step.after.role.as_str()).collect();
+        roles.dedup();
+        let more = roles.len() > 6;
+        roles.truncate(6);
+        let roles = roles.join(", ") + if more { ", …" } else { "" };
+        let n = numbers::count(kept.len() as u64);
+        let messages = if kept.len() == 1 { "message" } else { "messages" };
+        let chars = numbers::count(chars as u64);
+        html.leaf("summary", &[], &format!("{n} {messages} as before · {roles} · {chars} characters"));
+        for (at, step) in kept.iter().enumerate() {
+            if bounds.is_spent() {
+                let n = numbers::count((kept.len() - at) as u64);
+                html.leaf("p", &[("class", "cut")], &format!("{n} further messages are not in this page."));
+                return;
+            }
+            html.tag("div", &[("class", "kept-message")], |html| {
+                if let Some(before) = step.before.first() {
+                    margin(before, html);
+                }
+                spoken(&step.after, true, bounds, html);
+            });
+        }
+    });
+}
+
+fn changed(step: &Step, bounds: &mut Bounds, html: &mut Html) {
+    html.tag("article", &[("class", "step")], |html| {
+        html.tag("div", &[("class", "before")], |html| {
+            for (at, before) in step.before.iter().enumerate() {
+                if bounds.is_spent() {
+                    let n = numbers::count((step.before.len() - at) as u64);
+                    html.leaf("p", &[("class", "cut")], &format!("{n} further originals are not in this page."));
+                    return;
+                }
+                html.tag("div", &[("class", "original")], |html| {
+                    margin(before, html);
+                    spoken(&before.spoken, false, bounds, html);
+                });
+            }
+        });
+        html.tag("div", &[("class", "after")], |html| spoken(&step.after, false, bounds, html));
+    });
+}
+
+/// What was decided about an original.
+fn margin(before: &Before, html: &mut Html) {
+    html.tag("div", &[("class", "margin")], |html| {
+        let id = before.message_id.as_deref().filter(|id| !id.is_empty());
+        html.tag("span", &[("class", "index")], |html| {
+            html.text(&format!("#{}", before.index));
+            if let Some(id) = id {
+                html.text(" ");
+                html.leaf("bdi", &[("class", "id")], id);
+            }
+        });
+        let Some(verdict) = &before.verdict else { return };
+        html.leaf("strong", &[("class", "action")], &numbers::words(&verdict.action));
+        html.leaf("span", &[("class", "reason")], &verdict.reason);
+        for detail in &verdict.details {
+            html.leaf("span", &[("class", "detail")], detail);
+        }
+        let (chars_in, chars_out) = (numbers::count(verdict.chars_in), numbers::count(verdict.chars_out));
+        html.leaf("span", &[("class", "size")], &format!("{chars_in} → {chars_out}"));
+    });
+}
+
+fn spoken(spoken: &Spoken, is_kept: bool, bounds: &mut Bounds, html: &mut Html) {
+    html.tag("div", &[("class", "spoken")], |html| {
+        html.leaf("bdi", &[("class", "role")], &spoken.role);
+        let (shown, n_cut) = bounds.cut(&spoken.text, is_kept);
+        if shown.is_empty() && n_cut == 0 {
+            html.leaf("p", &[("class", "cut")], "(no text)");
+            return;
+        }
+        html.leaf("pre", &[("dir", "auto"), ("tabindex", "0")], shown);
+        if n_cut > 0 {
+            let n = numbers::count(n_cut as u64);
+            html.leaf("p", &[("class", "cut")], &format!("{n} further characters are not in this page."));
+        }
+    });
+}
