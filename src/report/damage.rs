@@ -32,9 +32,7 @@ pub(super) const KINDS: [Kind; 15] = [
         says: "identifiers, paths and URLs are taken out of the texts",
         is_damage: true,
         plant: |_, reading, lexer| {
-            edit(reading, PassageKind::Quoted, lexer, &|text| {
-                facts(text, FactKind::is_technical, |_| String::new())
-            })
+            edit(reading, PassageKind::Quoted, lexer, &|text| facts(text, FactKind::is_technical, |_| String::new()))
         },
     },
     Kind {
