@@ -133,7 +133,7 @@ fn of_columns(message: &ShownMessage) -> Spoken {
     let text = match list {
         Some(Value::Array(parts)) if parts.iter().all(|part| part.is_object() || part.is_string()) => {
             let mut texts = Vec::new();
-            for part in parts.iter() {
+            for part in &parts {
                 push_texts(part, &mut texts);
             }
             texts.join("\n")
@@ -146,6 +146,7 @@ fn of_columns(message: &ShownMessage) -> Spoken {
 /// The texts of a part of a content list, those of a tool result in it included.
 fn push_texts<'v>(part: &'v Value, texts: &mut Vec<&'v str>) {
     match part {
+        Value::String(text) if text.is_empty() => {}
         Value::String(text) => texts.push(text),
         Value::Array(parts) => parts.iter().for_each(|part| push_texts(part, texts)),
         Value::Object(part) => {
