@@ -46,7 +46,9 @@ const HOSTILE_ID: &str = "\"><img src=x onerror=window.hit=1>'&amp;";
 /// Conversations whose every string is hostile, long enough to be compressed.
 fn hostile() -> String {
     let prose = |about: &str| {
-        format!("{HOSTILE} The {about} of the gateway at 10.1.2.3 must not be restarted before 14:30, it failed 37 times. ")
+        format!(
+            "{HOSTILE} The {about} of the gateway at 10.1.2.3 must not be restarted before 14:30, it failed 37 times. "
+        )
     };
     let messages: Vec<Value> = (0..12)
         .map(|at| {
@@ -209,7 +211,8 @@ fn a_report_is_quiet_sorts_links_prints_and_shows_the_numbers_of_the_json() {
         // By keys as well.
         browser.ask("document.querySelector('#losses ~ .scroll th:nth-child(3) button').focus()").await;
         for kind in ["keyDown", "keyUp"] {
-            let key = json!({ "type": kind, "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r" });
+            let key =
+                json!({ "type": kind, "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r" });
             browser.call("Input.dispatchKeyEvent", key).await;
         }
         let sorted = browser.ask("document.querySelector('#losses ~ .scroll th:nth-child(3)').ariaSort").await;
@@ -226,14 +229,17 @@ fn a_report_is_quiet_sorts_links_prints_and_shows_the_numbers_of_the_json() {
 
 /// Every link of the worst losses opens the text of its conversation.
 async fn links_lead_to_texts(browser: &mut Browser, dir: &TestDir) {
-    let ids = browser.ask("[...document.querySelectorAll('#losses ~ .scroll tbody a')].map((a) => a.textContent)").await;
+    let ids =
+        browser.ask("[...document.querySelectorAll('#losses ~ .scroll tbody a')].map((a) => a.textContent)").await;
     let ids = ids.as_array().expect("links").clone();
     assert!(ids.len() > 3, "{ids:?}");
     for (at, shown) in ids.iter().enumerate() {
         let link = format!("document.querySelectorAll('#losses ~ .scroll tbody a')[{at}]");
         let place = browser
-            .ask(&format!("(() => {{ const a = {link}; a.scrollIntoView({{ block: 'center' }}); \
-                const box = a.getClientRects()[0]; return [box.x + box.width / 2, box.y + box.height / 2]; }})()"))
+            .ask(&format!(
+                "(() => {{ const a = {link}; a.scrollIntoView({{ block: 'center' }}); \
+                const box = a.getClientRects()[0]; return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
+            ))
             .await;
         for kind in ["mousePressed", "mouseReleased"] {
             let mouse = json!({ "type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1 });
@@ -304,7 +310,11 @@ fn pages_are_readable_in_light_dark_and_on_a_phone() {
                 backgrounds.push(browser.ask(color).await);
             }
             assert_ne!(backgrounds[0], backgrounds[2], "dark is not light");
-            assert_eq!((&backgrounds[0], &backgrounds[2]), (&backgrounds[3], &backgrounds[1]), "the switch turns it round");
+            assert_eq!(
+                (&backgrounds[0], &backgrounds[2]),
+                (&backgrounds[3], &backgrounds[1]),
+                "the switch turns it round"
+            );
         }
         browser.prefer("light").await;
         let show = dir.path("show.html");

@@ -158,8 +158,7 @@ impl Browser {
         let whole = size[1].as_u64().unwrap_or(900);
         let height = u64::from(height).min(whole.saturating_sub(u64::from(from)).max(1));
         let clip = json!({ "x": 0, "y": from, "width": size[0], "height": height, "scale": 1 });
-        let shot =
-            self.call("Page.captureScreenshot", json!({ "captureBeyondViewport": true, "clip": clip })).await;
+        let shot = self.call("Page.captureScreenshot", json!({ "captureBeyondViewport": true, "clip": clip })).await;
         let data = shot["data"].as_str().expect("a picture");
         let bytes = base64::engine::general_purpose::STANDARD.decode(data).expect("Base64");
         std::fs::write(to, bytes).expect("a picture can be written");
