@@ -328,7 +328,7 @@ fn pages_are_readable_in_light_dark_and_on_a_phone() {
                     let over = browser.ask("document.documentElement.scrollWidth - innerWidth").await;
                     assert!(over.as_i64().unwrap_or(1) <= 0, "{name} at {width}: {over} too wide");
                     assert_eq!(browser.ask(FAINT).await, json!([]), "{name}, {scheme}, {width}");
-                    let faint = "document.querySelector('h1').attributeStyleMap.set('color', 'rgb(128, 128, 128)')";
+                    let faint = "document.querySelector('h1').attributeStyleMap.set('color', 'rgb(120, 120, 120)')";
                     browser.ask(&format!("{faint}; 0")).await;
                     assert_eq!(browser.ask(FAINT).await, json!(["H1."]), "what is faint is found");
                     // A piece of a chart or a text that is cut at the edge of its drawing cannot be read either.
