@@ -135,6 +135,23 @@ const FAINT: &str = r"
   return [...faint];
 })()";
 
+/// Texts of charts that leave their drawing.
+const CLIPPED: &str = r"
+(() => {
+  const clipped = [];
+  for (const svg of document.querySelectorAll('.chart svg')) {
+    const box = svg.getBoundingClientRect();
+    if (!box.width) continue;
+    for (const text of svg.querySelectorAll('text')) {
+      const own = text.getBoundingClientRect();
+      if (own.left < box.left - 1 || own.right > box.right + 1 || own.top < box.top - 2 || own.bottom > box.bottom + 2) {
+        clipped.push(svg.parentElement.ariaLabel + ': ' + text.textContent.trim());
+      }
+    }
+  }
+  return clipped;
+})()";
+
 /// Sorts every table by every column, both ways, and names columns that are out of order afterwards.
 const UNSORTED: &str = r"
 (() => {
@@ -191,6 +208,11 @@ fn a_report_is_quiet_sorts_links_prints_and_shows_the_numbers_of_the_json() {
         browser.open(&file, 1280).await;
         is_quiet(browser, &file).await;
 
+        // The hostile transcript is among what is shown, as text.
+        let shown =
+            browser.ask("document.body.textContent.includes('<script>window.hit=1;alert(1)</script><img src=x')").await;
+        assert_eq!(shown, true);
+
         let charts = "[...document.querySelectorAll('.chart.wide svg')].map((svg) => svg.getBoundingClientRect())\
             .map((box) => Math.min(box.width, box.height))";
         let charts = browser.ask(charts).await;
@@ -233,6 +255,7 @@ async fn links_lead_to_texts(browser: &mut Browser, dir: &TestDir) {
         browser.ask("[...document.querySelectorAll('#losses ~ .scroll tbody a')].map((a) => a.textContent)").await;
     let ids = ids.as_array().expect("links").clone();
     assert!(ids.len() > 3, "{ids:?}");
+    let mut n_compared = 0;
     for (at, shown) in ids.iter().enumerate() {
         let link = format!("document.querySelectorAll('#losses ~ .scroll tbody a')[{at}]");
         let place = browser
@@ -268,6 +291,7 @@ async fn links_lead_to_texts(browser: &mut Browser, dir: &TestDir) {
         for line in String::from_utf8(original).expect("UTF-8").lines() {
             strings_of(&serde_json::from_str(line).expect("a record is JSON"), &mut strings);
         }
+        n_compared += 1;
         let before = told["before"].as_array().expect("texts");
         assert!(!before.is_empty(), "{name} shows nothing of what it was");
         for text in before.iter().filter_map(Value::as_str).filter(|text| !text.starts_with("(calls")) {
@@ -276,6 +300,7 @@ async fn links_lead_to_texts(browser: &mut Browser, dir: &TestDir) {
             assert!(is_there, "{name} does not say {line}");
         }
     }
+    assert!(n_compared > 3, "{n_compared} texts were held against their originals");
 }
 
 fn strings_of(value: &Value, out: &mut Vec<String>) {
@@ -303,6 +328,11 @@ fn pages_are_readable_in_light_dark_and_on_a_phone() {
                     let over = browser.ask("document.documentElement.scrollWidth - innerWidth").await;
                     assert!(over.as_i64().unwrap_or(1) <= 0, "{name} at {width}: {over} too wide");
                     assert_eq!(browser.ask(FAINT).await, json!([]), "{name}, {scheme}, {width}");
+                    let faint = "document.querySelector('h1').attributeStyleMap.set('color', 'rgb(120, 120, 120)')";
+                    browser.ask(&format!("{faint}; 0")).await;
+                    assert_eq!(browser.ask(FAINT).await, json!(["H1."]), "what is faint is found");
+                    // A piece of a chart or a text that is cut at the edge of its drawing cannot be read either.
+                    assert_eq!(browser.ask(CLIPPED).await, json!([]), "{name}, {scheme}, {width}");
                 }
                 let color = "getComputedStyle(document.body).backgroundColor";
                 backgrounds.push(browser.ask(color).await);

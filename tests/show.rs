@@ -149,7 +149,7 @@ fn runs_of_all_formats_show_the_same_with_and_without_a_trace() {
     text.push_str(&twin);
     text.push('\n');
     dir.write("in.jsonl", &text);
-    let window = ["--recency-window", "2", "--preset", "balanced"];
+    let window = ["--recency-window", "2", "--fuzzy-dedup"];
     for (run, more) in [
         ("traced", &["--trace"][..]),
         ("parquet", &[]),

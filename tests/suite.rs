@@ -33,6 +33,7 @@ mod flow;
 mod formats;
 mod get;
 mod giants;
+mod html;
 mod insert_then_compress;
 mod job;
 #[cfg(feature = "llm")]

@@ -124,9 +124,11 @@ fn the_job_file_runs_and_keeps_its_promise() {
     let dir = samples();
     for (name, more) in [
         ("given", &["--keep-window"][..]),
-        ("facts", &["--floor", "fact_retention=0.8", "--floor", "forward_recall=0.7"]),
         ("strict", &["--floor", "fact_retention=0.97,quality=0.97"]),
-        ("base", &["--floor", "quality=0.5", "--recency-window", "6", "--dedup", "false"]),
+        (
+            "base",
+            &["--floor", "quality=0.5", "--floor", "forward_recall=0.5", "--recency-window", "6", "--dedup", "false"],
+        ),
     ] {
         let file = format!("{name}.toml");
         let document = sweep(&dir, &[&["-o", &file][..], more].concat());
@@ -152,11 +154,11 @@ fn the_job_file_runs_and_keeps_its_promise() {
         }
     }
     // It is the user's file: nothing overwrites it unasked.
-    let told = condenser(dir.root(), &["sweep", "in", "-o", "facts.toml"]).exits(2);
+    let told = condenser(dir.root(), &["sweep", "in", "-o", "strict.toml"]).exits(2);
     assert!(told.stderr.contains("is not overwritten") && told.stderr.contains("--force"), "{}", told.stderr);
-    let before = dir.read("facts.toml");
-    condenser(dir.root(), &["sweep", "in", "-o", "facts.toml", "--force", "-q"]).ok();
-    assert_ne!(before, dir.read("facts.toml"));
+    let before = dir.read("strict.toml");
+    condenser(dir.root(), &["sweep", "in/languages.jsonl", "-o", "strict.toml", "--force", "-q"]).ok();
+    assert_ne!(before, dir.read("strict.toml"));
 }
 
 #[test]

@@ -30,10 +30,12 @@ pub(super) fn pairs(run: &Run, id: &str, at: Option<(&str, u64)>, check: &dyn Fn
     Ok(pairs)
 }
 
-/// The engine that made the run, when it can be had: of this version, and asking nobody but itself.
+/// The engine that made the run, when it can be had: of this version, with one set of options, and asking
+/// nobody but itself.
 fn same_engine(run: &Run) -> Result<Option<Engine>> {
     let options = &run.manifest.options;
     let is_alone = options.llm.is_none()
+        && options.policy.is_none()
         && options.engine.entropy_scorer != EntropySource::Corpus
         && !matches!(options.engine.tokenizer, Tokenizer::File(_));
     if run.manifest.engine_version != env!("CARGO_PKG_VERSION") || !is_alone {
@@ -131,7 +133,9 @@ fn of_columns(message: &ShownMessage) -> Spoken {
     let text = match list {
         Some(Value::Array(parts)) if parts.iter().all(|part| part.is_object() || part.is_string()) => {
             let mut texts = Vec::new();
-            parts.iter().for_each(|part| push_texts(part, &mut texts));
+            for part in &parts {
+                push_texts(part, &mut texts);
+            }
             texts.join("\n")
         }
         _ => message.content.clone(),
@@ -142,11 +146,14 @@ fn of_columns(message: &ShownMessage) -> Spoken {
 /// The texts of a part of a content list, those of a tool result in it included.
 fn push_texts<'v>(part: &'v Value, texts: &mut Vec<&'v str>) {
     match part {
+        Value::String(text) if text.is_empty() => {}
         Value::String(text) => texts.push(text),
         Value::Array(parts) => parts.iter().for_each(|part| push_texts(part, texts)),
         Value::Object(part) => {
             for key in ["text", "content", "output"] {
-                part.get(key).into_iter().for_each(|inner| push_texts(inner, texts));
+                if let Some(inner) = part.get(key) {
+                    push_texts(inner, texts);
+                }
             }
         }
         _ => {}

@@ -189,7 +189,7 @@ impl Run {
     /// When what was written down cannot be read.
     pub fn timings(&self) -> Result<Option<Timings>> {
         let mut sum: Option<Timings> = None;
-        for name in self.root.join(TIMINGS).names()?.into_keys().filter(|name| name.ends_with(".json")) {
+        for name in self.root.join(TIMINGS).names()?.into_keys().filter(|name| name.starts_with("from-part-")) {
             let path = self.root.join(TIMINGS).join(&name);
             let timings: Timings = serde_json::from_slice(&read(&path)?).map_err(|error| {
                 Error::new(ErrorKind::Input, path.to_string(), "these are no timings of a job").because(error)

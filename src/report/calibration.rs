@@ -72,14 +72,17 @@ pub struct Fall {
     pub mean_fall: f64,
 }
 
+/// Conversations for which a metric was measured, those for which it fell, and by how much in all.
+type Falls = (u64, u64, f64);
+
 /// Counts while conversations pass.
 #[derive(Debug, Clone)]
 pub struct Calibrator {
     sources: Vec<String>,
     conversations: u64,
     changed: u64,
-    /// Per kind: conversations, and per metric those measured, those that fell, and by how much in all.
-    counts: Vec<(u64, [(u64, u64, f64); CALIBRATED.len()])>,
+    /// Per kind: conversations, and what it did to each metric.
+    counts: Vec<(u64, [Falls; CALIBRATED.len()])>,
 }
 
 impl Calibrator {
@@ -125,7 +128,7 @@ impl Calibrator {
         };
         for (kind, (conversations, falls)) in KINDS.iter().zip(self.counts) {
             let rate = |sum: f64, n: u64| if n == 0 { 0.0 } else { sum / n as f64 };
-            let fall = |(measured, fell, sum): (u64, u64, f64)| Fall {
+            let fall = |(measured, fell, sum): Falls| Fall {
                 measured,
                 rate: rate(fell as f64, measured),
                 mean_fall: rate(sum, measured),
@@ -179,7 +182,9 @@ impl Calibration {
             self.changed, self.conversations
         ));
         say(format_args!("{:<21} {:>5}", "damage", "n"));
-        SHORT.iter().for_each(|name| say(format_args!(" {name:>8}")));
+        for name in SHORT {
+            say(format_args!(" {name:>8}"));
+        }
         for (at, planted) in self.damage.iter().chain(&self.harmless).enumerate() {
             if at == self.damage.len() {
                 say(format_args!("\nharmless"));

@@ -3,7 +3,7 @@
 
 use crate::engine::{Passage, PassageKind, ReadMessage, ReadReplacement, Reading};
 use crate::model::Conversation;
-use crate::text::{CueKind, Lexer, Severity, TextView};
+use crate::text::{CueKind, FactKind, Lexer, Severity, TextView};
 
 /// A way to damage, or to change without harm.
 #[derive(Debug, Clone, Copy)]
@@ -32,9 +32,7 @@ pub(super) const KINDS: [Kind; 15] = [
         says: "identifiers, paths and URLs are taken out of the texts",
         is_damage: true,
         plant: |_, reading, lexer| {
-            edit(reading, PassageKind::Quoted, lexer, &|text| {
-                facts(text, |fact| fact.is_technical(), |_| String::new())
-            })
+            edit(reading, PassageKind::Quoted, lexer, &|text| facts(text, FactKind::is_technical, |_| String::new()))
         },
     },
     Kind {
@@ -52,7 +50,7 @@ pub(super) const KINDS: [Kind; 15] = [
         says: "a digit of a number, amount or version becomes another",
         is_damage: true,
         plant: |_, reading, lexer| {
-            edit(reading, PassageKind::Quoted, lexer, &|text| facts(text, |fact| fact.is_precise(), flipped))
+            edit(reading, PassageKind::Quoted, lexer, &|text| facts(text, FactKind::is_precise, flipped))
         },
     },
     Kind {
@@ -169,7 +167,7 @@ fn edit(reading: &mut Reading, kind: PassageKind, lexer: &mut Lexer, edits: &dyn
     n_found > 0
 }
 
-fn facts(text: &TextView<'_>, is_meant: impl Fn(crate::text::FactKind) -> bool, new: impl Fn(&str) -> String) -> Edits {
+fn facts(text: &TextView<'_>, is_meant: impl Fn(FactKind) -> bool, new: impl Fn(&str) -> String) -> Edits {
     let mut facts: Vec<_> = text.facts.iter().filter(|fact| is_meant(fact.kind)).map(|fact| fact.span).collect();
     facts.sort_by_key(|span| (span.start, span.end));
     let edit = |span: crate::text::Span| (span.start as usize..span.end as usize, new(span.of(text.text)));

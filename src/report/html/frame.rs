@@ -6,7 +6,7 @@ use super::writer::Html;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 /// SHA-256 of [`STYLE`] and of [`SCRIPT`] in Base64: the browser applies and runs nothing else. A test computes them.
-const STYLE_HASH: &str = "LYPFaC92fFp01oEVGj8BgPIEOew6scRWVOc5m3n0UhE=";
+const STYLE_HASH: &str = "uMFmO9OoEfMdHetL8f7jRt+V2PJ06ljka9Y2S2L8hMM=";
 const SCRIPT_HASH: &str = "q9P/3EKwGP5MvE2YvCYgGgZiJc8HXks6MBcWQuvyDI4=";
 
 /// A page: what its title says, and what stands in header and body.

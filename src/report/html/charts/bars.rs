@@ -8,6 +8,9 @@ use super::axis::Axis;
 use super::{AXIS, DATA, Drawn, INK, PALE, Room, Svg, beside, drawn, label};
 use crate::report::plain;
 
+/// The width of a character at most, on average.
+const CHARACTER: f64 = 7.3;
+
 /// A bar.
 #[derive(Debug, Clone)]
 pub(in crate::report::html) struct Bar {
@@ -34,11 +37,15 @@ fn short(bar: &Bar, columns: usize) -> String {
 
 /// Bars, the first on top.
 pub(in crate::report::html) fn bars(bars: &[Bar], room: Room) -> Option<Svg> {
-    let (columns, names, says) = match room {
-        Room::Wide => (28, 238, 0.16),
-        Room::Half => (18, 158, 0.38),
-        Room::Narrow => (13, 116, 0.62),
+    let (columns, names) = match room {
+        Room::Wide => (28, 238),
+        Room::Half => (18, 158),
+        Room::Narrow => (13, 116),
     };
+    // What is written at the ends has room behind the longest bar.
+    let written = bars.iter().map(|bar| bar.says.chars().count()).max().unwrap_or_default() as f64 * CHARACTER + 12.0;
+    let across = f64::from(room.width() - names);
+    let says = written / (across - written).max(across * 0.2);
     let row = 26;
     drawn((room.width(), bars.len() as u32 * row + 12), |area| -> Drawn {
         let most = bars.iter().map(|bar| bar.behind.max(bar.length)).fold(0.0, f64::max).max(1e-9);
