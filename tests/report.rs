@@ -157,16 +157,22 @@ fn documents_follow_their_published_schema() {
     let dir = sample_run(&["--trace"]);
     let calibration = json!({
         "engine_version": "0.1.0",
+        "sources": ["in.jsonl"],
         "conversations": 7,
-        "rates": [{
-            "damage": "numbers_changed", "is_harmless": false, "metric": "fact_retention",
-            "conversations": 7, "rate": 0.9, "mean_fall": 0.1
-        }]
+        "changed": 7,
+        "damage": [{
+            "kind": "numbers_changed", "says": "digits flipped", "conversations": 7,
+            "metrics": {"fact_retention": {"measured": 7, "rate": 0.9, "mean_fall": 0.1}}
+        }],
+        "harmless": []
     });
     dir.write("calibration.json", calibration.to_string());
     let everything = ["run", "--price-per-million", "3", "--calibration", "calibration.json"];
     let full = report(dir.root(), &everything);
-    assert!(full["calibration"]["rates"][0]["rate"] == 0.9 && full["money"]["saved"].as_f64() > Some(0.0));
+    assert!(
+        full["calibration"]["damage"][0]["metrics"]["fact_retention"]["rate"] == 0.9
+            && full["money"]["saved"].as_f64() > Some(0.0)
+    );
     assert!(shown(dir.root(), &everything).contains("Calibration"));
     let compat = manifest_dir().join("tests/data/compat/1");
     for document in [full, report(&compat, &["parquet"]), report(&compat, &["jsonl"])] {

@@ -9,7 +9,7 @@ use condenser::io::{Run, runs_of_store};
 use condenser::pipeline::sketch::Sketch;
 use condenser::pipeline::{JobKind, JobSettings, ReportSettings, Thresholds, Timings};
 use condenser::report::html::{Texts, drift_page, report_page};
-use condenser::report::{Calibration, Distribution, DriftDocument, ReportDocument, RunFacts, Screen, breaches};
+use condenser::report::{Breach, Calibration, Distribution, DriftDocument, ReportDocument, RunFacts, Screen, breaches};
 use serde::Serialize;
 
 use super::args::ReportRunsArgs;
@@ -161,7 +161,7 @@ impl Request<'_> {
         }
         let thresholds: &Thresholds = &self.settings.thresholds;
         let found = breaches(thresholds, (&document.totals, &document.distributions), None);
-        found.iter().for_each(|breach| message::note(&format!("over {}: {}", breach.threshold, breach.message)));
+        tell(&found);
         Ok(!found.is_empty())
     }
 
@@ -180,10 +180,7 @@ impl Request<'_> {
         if let Some(screen) = self.shows {
             self.show(&drift, || drift.render(screen))?;
         }
-        drift
-            .breaches
-            .iter()
-            .for_each(|breach| message::note(&format!("over {}: {}", breach.threshold, breach.message)));
+        tell(&drift.breaches);
         if let Some(target) = &self.settings.html {
             pages::write(target, &drift_page(&drift))?;
         }
@@ -208,6 +205,13 @@ impl Request<'_> {
         let bytes = file.read_all()?.ok_or_else(|| usage("there is no such file"))?;
         let wrong = |error| usage("this is no calibration as `condenser calibrate --json` writes it").because(error);
         serde_json::from_slice(&bytes).map(Some).map_err(wrong)
+    }
+}
+
+/// Says on stderr which thresholds are passed.
+fn tell(breaches: &[Breach]) {
+    for breach in breaches {
+        message::note(&format!("over {}: {}", breach.threshold, breach.message));
     }
 }
 
