@@ -14,7 +14,7 @@ use crate::support::dir::{TestDir, files};
 fn two_runs() -> TestDir {
     let dir = TestDir::new();
     for (name, bytes) in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("jobs/sample")) {
-        if name.ends_with(".jsonl") {
+        if Path::new(&name).extension().is_some_and(|extension| extension == "jsonl") {
             dir.write(&format!("in/{name}"), bytes);
         }
     }

@@ -28,7 +28,7 @@ fn manifest_dir() -> PathBuf {
 fn sample_run(options: &[&str]) -> TestDir {
     let dir = TestDir::new();
     for (name, bytes) in files(&manifest_dir().join("jobs/sample")) {
-        if name.ends_with(".jsonl") {
+        if Path::new(&name).extension().is_some_and(|extension| extension == "jsonl") {
             dir.write(&format!("in/{name}"), bytes);
         }
     }
@@ -477,7 +477,9 @@ proptest! {
         parts.rotate_left(turn % n_parts);
         parts.reverse();
         let mut merged = Sketch::default();
-        parts.iter().for_each(|part| merged.merge(part));
+        for part in &parts {
+            merged.merge(part);
+        }
         let ((merged, n_merged), (whole, n_whole)) = (told(&merged.figures), told(&whole));
         prop_assert!(alike(&merged, &whole), "{merged:#}\n{whole:#}");
         prop_assert!(n_merged.abs_diff(n_whole) <= 2);
