@@ -1,4 +1,4 @@
-//! A real Chromium without a window, driven by the DevTools protocol over its WebSocket.
+//! A real Chromium without a window, driven by the `DevTools` protocol over its WebSocket.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 /// Names under which distributions install it.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 /// The longest that a step may take before the test gives up.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Where a Chromium is: as `CONDENSER_CHROMIUM` says, or on the path. `required` there means that none is a failure.
 pub(crate) fn chromium() -> Option<PathBuf> {

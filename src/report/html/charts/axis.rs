@@ -68,7 +68,11 @@ impl Scale {
                 let apart = (to - from) / max as f64 * 0.7;
                 let fits =
                     |ticks: &Vec<f64>| ticks.len() <= max && ticks.windows(2).all(|two| two[1] - two[0] >= apart);
-                DECADES.iter().map(|decade| named(decade)).find(fits).unwrap_or_default()
+                DECADES.iter().map(|decade| named(decade)).find(fits).unwrap_or_else(|| {
+                    let powers = named(&[1.0]);
+                    let every = powers.len().div_ceil(max.max(1)).max(1);
+                    powers.into_iter().step_by(every).collect()
+                })
             }
         }
     }
