@@ -7,9 +7,9 @@ use condenser::pipeline::sketch::{Extreme, Repeat, Share};
 use condenser::report::html::{Texts, pair_page, report_page};
 use condenser::report::pair::{Before, Pair, Spoken, Step, Verdict, VerdictsFrom};
 use condenser::report::{
-    Bar, BreakdownFacts, BreakdownRow, Calibration, CellFacts, ConversationFacts, DensityFacts, DetectionRate,
-    Distribution, FIGURES, Money, REPORT_VERSION, RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts,
-    SourceFacts, TotalFacts,
+    Bar, BreakdownFacts, BreakdownRow, Calibration, CellFacts, ConversationFacts, DensityFacts, Distribution, FIGURES,
+    Fall, Money, Planted, REPORT_VERSION, RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, SourceFacts,
+    TotalFacts,
 };
 use proptest::prelude::{Just, Strategy, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use serde_json::{Map, json};
@@ -80,8 +80,12 @@ fn document(text: &str) -> ReportDocument {
     let densities = vec![DensityFacts { figure: "quality_score".to_owned(), cells }];
     let classes = FIGURES.iter().map(|figure| distribution(Some(text), figure));
     let repeat = Repeat { count: 3, chars: 100, excerpt: own() };
-    let rate =
-        DetectionRate { damage: own(), is_harmless: false, metric: own(), conversations: 2, rate: 0.1, mean_fall: 0.1 };
+    let planted = Planted {
+        kind: own(),
+        says: own(),
+        conversations: 2,
+        metrics: BTreeMap::from([(own(), Fall { measured: 2, rate: 0.1, mean_fall: 0.1 })]),
+    };
     ReportDocument {
         report_version: REPORT_VERSION,
         runs: vec![RunFacts {
@@ -100,7 +104,7 @@ fn document(text: &str) -> ReportDocument {
         distributions: FIGURES.iter().map(|figure| distribution(None, figure)).chain(classes).collect(),
         densities,
         breakdowns: breakdowns.into(),
-        timings: Some(Timings { parts: 1, stages: BTreeMap::from([(own(), 1.5)]), ..Timings::default() }),
+        timings: Some(Timings { n_parts: 1, stages: BTreeMap::from([(own(), 1.5)]), ..Timings::default() }),
         largest_savings: vec![conversation.clone()],
         worst_losses: vec![conversation],
         repeated: Some(Repeated {
@@ -109,7 +113,13 @@ fn document(text: &str) -> ReportDocument {
             largest: vec![RepeatFacts { repeat, chars_spare: 200 }],
         }),
         rejects: vec![RejectFacts { reason: own(), records: 1, bytes: 2, example: own(), place: own() }],
-        calibration: Some(Calibration { engine_version: own(), rates: vec![rate], ..Calibration::default() }),
+        calibration: Some(Calibration {
+            engine_version: own(),
+            sources: vec![own()],
+            damage: vec![planted.clone()],
+            harmless: vec![planted],
+            ..Calibration::default()
+        }),
     }
 }
 

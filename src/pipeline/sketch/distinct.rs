@@ -109,8 +109,8 @@ impl From<Distinct> for String {
     fn from(distinct: Distinct) -> Self {
         let used = distinct.registers.iter().filter(|rank| **rank > 0).count();
         if used < SPARSE {
-            let used = distinct.registers.iter().enumerate().filter(|(_, rank)| **rank > 0);
-            return packed::write(used.map(|(register, rank)| (register as i64, u64::from(*rank))));
+            let used = (0_i64..).zip(&distinct.registers).filter(|(_, rank)| **rank > 0);
+            return packed::write(used.map(|(register, rank)| (register, u64::from(*rank))));
         }
         distinct.registers.iter().map(|rank| char::from(SIGNS[usize::from(*rank)])).collect()
     }
