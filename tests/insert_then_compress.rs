@@ -734,13 +734,13 @@ mod program {
         let dir = TestDir::new();
         for format in ["parquet", "jsonl"] {
             let name = run(&dir, format);
-            let text = String::from_utf8(condenser(dir.root(), &["show", &name, "needle"]).ok().stdout).expect("text");
-            assert!(text.starts_with("needle: 15 messages, shown as 5\n"), "{text}");
-            assert!(
-                text.contains("=== 1 user, stands for 11 messages ===\n[Compressed conversation summary"),
-                "{text}"
-            );
-            assert!(text.contains("--- before: 3 user ---\nA fence:"), "{text}");
+            let args = ["show", &name, "needle", "--width", "70", "--full"];
+            let text = String::from_utf8(condenser(dir.root(), &args).ok().stdout).expect("text");
+            assert!(text.starts_with("needle · in.jsonl row 1\n15 → 5 messages,"), "{text}");
+            assert!(text.contains("[Compressed conversation summary"), "{text}");
+            let n_compacted = text.lines().filter(|line| line.contains("compacted")).count();
+            assert_eq!(n_compacted, 11, "{text}");
+            assert!(text.contains("A fence:"), "{text}");
             assert!(!text.contains('\u{1b}') && text.contains("\\u{1b}[2J"), "nothing drives the terminal");
             condenser(dir.root(), &["show", &name, "nobody"]).exits(1);
         }

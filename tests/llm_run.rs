@@ -592,22 +592,28 @@ fn kept_replies_in_a_run_are_in_nobodys_way() {
     }
     condenser(dir.root(), &["finish", "run"]).ok();
     assert_eq!(std::fs::read_dir(dir.path("run/llm/replies")).expect("replies").count(), 2, "a segment for each");
-    let look = |run: &str| {
-        condenser(dir.root(), &["verify", run, "--against", "logs"]).ok();
-        let calls =
-            [&["report", run][..], &["get", run, "three"], &["show", run, "three"], &["restore", run, "-o", "back"]];
-        let told = calls.map(|args| condenser(dir.root(), args).ok().stdout);
-        let back = files(&dir.path("back"));
-        std::fs::remove_dir_all(dir.path("back")).expect("it is there");
+    let look = |root: &str| {
+        let root = dir.path(root);
+        condenser(&root, &["verify", "run"]).ok();
+        let calls = [
+            &["report", "run"][..],
+            &["get", "run", "three"],
+            &["show", "run", "three"],
+            &["restore", "run", "-o", "back"],
+        ];
+        let told = calls.map(|args| condenser(&root, args).ok().stdout);
+        let back = files(&root.join("back"));
+        std::fs::remove_dir_all(root.join("back")).expect("it is there");
         (told, back)
     };
-    let there = look("run");
+    condenser(dir.root(), &["verify", "run", "--against", "logs"]).ok();
+    let there = look("");
     assert_eq!(there.1.into_values().collect::<Vec<_>>(), [dir.read("logs/a.jsonl"), dir.read("logs/b.jsonl")]);
     assert!(!String::from_utf8_lossy(&dir.read("run/manifest.json")).contains("llm/"));
     // Whoever takes the run along may leave the replies behind.
     for (name, bytes) in files(&dir.path("run")) {
         if !name.starts_with("llm/") {
-            dir.write(&format!("elsewhere/{name}"), bytes);
+            dir.write(&format!("elsewhere/run/{name}"), bytes);
         }
     }
     assert!(look("elsewhere").0 == there.0);

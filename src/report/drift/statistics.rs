@@ -13,6 +13,8 @@ const PRIOR: f64 = 0.5;
 const NORMAL_95: f64 = 1.644_853_626_951_472;
 /// Of the Kolmogorov distribution, at 95 %.
 const KOLMOGOROV_95: f64 = 1.358_098_6;
+/// Of χ² with one, two and three degrees of freedom, at 95 %.
+const CHI_SQUARED_95: [f64; 3] = [3.841_459, 5.991_465, 7.814_728];
 /// Names with a smaller share on both sides count as one.
 const SMALL_SHARE: f64 = 0.01;
 /// The series of the Kolmogorov distribution has converged long before.
@@ -38,10 +40,14 @@ pub(super) fn psi(counts: &[(u64, u64)], (n, m): (u64, u64)) -> Option<Psi> {
     Some(Psi { value: value.sum(), by_chance: (1.0 / n as f64 + 1.0 / m as f64) * chi_squared_95(freedom) })
 }
 
-/// The 95th percentile of χ² (E. B. Wilson, M. M. Hilferty, "The distribution of chi-square", PNAS 17, 1931).
+/// The 95th percentile of χ²: from tables for few degrees of freedom, else as approximated by E. B. Wilson and M. M.
+/// Hilferty, "The distribution of chi-square", PNAS 17, 1931.
 fn chi_squared_95(freedom: f64) -> f64 {
     if freedom < 1.0 {
         return 0.0;
+    }
+    if let Some(exact) = CHI_SQUARED_95.get(freedom as usize - 1) {
+        return *exact;
     }
     let spread = 2.0 / (9.0 * freedom);
     freedom * (1.0 - spread + NORMAL_95 * spread.sqrt()).powi(3)

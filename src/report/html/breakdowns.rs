@@ -74,7 +74,6 @@ pub(super) fn timings(document: &ReportDocument, html: &mut Html) {
     let Some(timings) = &document.timings else { return };
     let mut stages: Vec<(&String, f64)> = timings.stages.iter().map(|(name, seconds)| (name, *seconds)).collect();
     stages.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
-    let total: f64 = stages.iter().map(|(_, seconds)| seconds).sum();
     let drawn: Vec<Bar> = stages
         .iter()
         .map(|(name, seconds)| Bar {
@@ -86,8 +85,8 @@ pub(super) fn timings(document: &ReportDocument, html: &mut Html) {
         })
         .collect();
     let note = format!(
-        "{} of work by all threads in {} from beginning to end",
-        numbers::seconds(total),
+        "{} of all workers, {} from beginning to end; reading and writing wait beside the workers",
+        numbers::seconds(timings.cpu_seconds),
         numbers::seconds(timings.wall_seconds)
     );
     let figure = Figure {

@@ -6,8 +6,8 @@ use super::writer::Html;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 /// SHA-256 of [`STYLE`] and of [`SCRIPT`] in Base64: the browser applies and runs nothing else. A test computes them.
-const STYLE_HASH: &str = "uMFmO9OoEfMdHetL8f7jRt+V2PJ06ljka9Y2S2L8hMM=";
-const SCRIPT_HASH: &str = "q9P/3EKwGP5MvE2YvCYgGgZiJc8HXks6MBcWQuvyDI4=";
+const STYLE_HASH: &str = "1ipDs1hGyCHO+bEZJPLw4rGe8usFgj7b9RsPtOkq9Rg=";
+const SCRIPT_HASH: &str = "ni7ERi8u1pC9u3v+8eHFq4hGlGu1sMpHspuCJMZlNRk=";
 
 /// A page: what its title says, and what stands in header and body.
 pub(super) fn page(title: &str, header: impl FnOnce(&mut Html), body: impl FnOnce(&mut Html)) -> String {

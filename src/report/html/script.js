@@ -42,10 +42,10 @@ const reveal = () => {
 addEventListener("hashchange", reveal);
 reveal();
 
-// On paper nothing can be unfolded.
+// On paper nothing can be unfolded: what falls to whom is read in its tables, bars of a distribution in their picture.
 let unfolded = [];
 addEventListener("beforeprint", () => {
-  unfolded = [...document.querySelectorAll("details.numbers:not([open])")];
+  unfolded = [...document.querySelectorAll("#breakdowns details.numbers:not([open])")];
   unfolded.forEach((box) => { box.open = true; });
 });
 addEventListener("afterprint", () => unfolded.forEach((box) => { box.open = false; }));

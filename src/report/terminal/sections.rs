@@ -1,6 +1,7 @@
 //! The sections of a report, what one looks at first before the rest. Knows the document, not how columns are aligned.
 
 use super::layout::{Cell, Page, Table, Tone, bar, picture};
+use crate::pipeline::Timings;
 use crate::pipeline::sketch::{RELATIVE_ERROR, Share};
 use crate::report::numbers::{bytes, count, figure, maybe, money, percent, ratio, seconds, share, short, words};
 use crate::report::plain::cut;
@@ -349,10 +350,15 @@ fn rejects(document: &ReportDocument, page: &mut Page) {
     page.table(&table);
 }
 
+/// What was spent: workers run side by side, and reading and writing wait beside them.
+fn spent(timings: &Timings) -> String {
+    format!("workers {}, from beginning to end {}", seconds(timings.cpu_seconds), seconds(timings.wall_seconds))
+}
+
 fn timings(document: &ReportDocument, page: &mut Page) {
     let Some(timings) = &document.timings else { return };
     let all: f64 = timings.stages.values().sum();
-    page.heading("Time by stage", &format!("{} of all workers in {}", seconds(all), seconds(timings.wall_seconds)));
+    page.heading("Time by stage", &spent(timings));
     let mut table = Table::new(&["", "time", "share", ""]).with_wide_end();
     let mut stages: Vec<(&String, &f64)> = timings.stages.iter().collect();
     stages.sort_by(|a, b| b.1.total_cmp(a.1).then_with(|| a.0.cmp(b.0)));
