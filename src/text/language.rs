@@ -113,7 +113,7 @@ struct Scripts {
 impl Scripts {
     fn count(&mut self, c: char) {
         let counter = match c {
-            'A'..='Z' | 'a'..='z' | 'À'..='ɏ' | 'Ḁ'..='ỿ' => &mut self.latin,
+            'À'..='ɏ' | 'Ḁ'..='ỿ' => &mut self.latin,
             'і' | 'ї' | 'є' | 'ґ' | 'І' | 'Ї' | 'Є' => &mut self.ukrainian,
             '\u{400}'..='\u{52F}' => &mut self.cyrillic,
             '\u{370}'..='\u{3FF}' => &mut self.greek,
@@ -158,8 +158,11 @@ pub fn language<'t>(texts: impl Iterator<Item = &'t str>) -> Option<&'static str
     let mut word = String::new();
     for text in texts.filter(|text| text.len() > 3).take(MAX_TEXTS) {
         for c in text.chars().take(HEAD_CHARS).chain([' ']) {
-            scripts.count(c);
-            if c.is_alphabetic() {
+            if c.is_ascii_alphabetic() {
+                scripts.latin += 1;
+                word.push(c.to_ascii_lowercase());
+            } else if !c.is_ascii() && c.is_alphabetic() {
+                scripts.count(c);
                 word.extend(c.to_lowercase());
             } else if !word.is_empty() {
                 vote(&word, &mut votes);
@@ -181,9 +184,10 @@ fn vote(word: &str, votes: &mut [u32; WORDS.len()]) {
     if word.len() > 8 {
         return;
     }
-    let Some(languages) = LANGUAGES.get(word) else { return };
-    for (at, votes) in votes.iter_mut().enumerate() {
-        *votes += u32::from(languages >> at & 1);
+    let mut languages = LANGUAGES.get(word).copied().unwrap_or_default();
+    while languages != 0 {
+        votes[languages.trailing_zeros() as usize] += 1;
+        languages &= languages - 1;
     }
 }
 
