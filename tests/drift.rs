@@ -143,6 +143,8 @@ fn other_options_are_seen_and_documents_follow_their_schema() {
 #[test]
 fn thresholds_end_with_their_exit_code_and_say_why() {
     let dir = two_runs();
+    dir.write("empty.jsonl", "");
+    condenser(dir.root(), &["compress", "empty.jsonl", "-o", "nobody", "--quiet"]).ok();
     for (args, code, says) in [
         (&["a", "b", "--max-psi", "0.1"][..], 5, "over max_psi: the stability index of ratio is"),
         (&["a", "b", "--max-psi", "100"], 0, ""),
@@ -157,7 +159,10 @@ fn thresholds_end_with_their_exit_code_and_say_why() {
         (&["b", "--floor", "quality_score=0.1"], 0, ""),
         (&["b", "--floor", "quality_score=0.1", "--floor", "ratio=1000"], 5, "over floors: the mean ratio is"),
         (&["b", "--max-reject-rate", "0"], 0, ""),
-        (&["b", "--floor", "quality=0.9"], 2, "report.floors.quality: there is no such figure; there are ratio"),
+        (&["b", "--floor", "qualty=0.9"], 2, "report.floors.qualty: there is no such figure; there are ratio"),
+        (&["b", "--floor", "quality=0.9999"], 5, "over floors: the mean quality score is"),
+        (&["b", "--floor", "quality=1.5"], 2, "report.floors.quality: expected a number from 0 to 1"),
+        (&["a", "nobody", "--max-psi", "0.2"], 5, "there is no conversation any more"),
         (&["b", "--floor", "quality_score"], 2, "expected a figure and the least mean"),
         (&["a", "b", "--max-ks", "2"], 2, "report.max_ks: expected a number from 0 to 1"),
         (&["b", "--max-psi", "0.1"], 2, "--max-psi: this compares a run with another; name two runs"),
@@ -236,7 +241,7 @@ fn jobs_hold_their_runs_to_thresholds_and_keep_them() {
     for (report, says) in [
         ("max_psi = 0.1", "report.max_psi: this compares the run with another; name it with against"),
         ("against = \"a\"", "report.against: this does nothing without a threshold"),
-        ("floors = { quality = 0.9 }", "report.floors.quality: there is no such figure"),
+        ("floors = { qualty = 0.9 }", "report.floors.qualty: there is no such figure"),
         ("max_reject_rate = 7.0", "report.max_reject_rate: expected a number from 0 to 1"),
         ("max_psy = 0.1", "did you mean `max_psi`?"),
     ] {

@@ -5,7 +5,7 @@ use arrow::record_batch::RecordBatch;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::Place;
 use condenser::io::{Run, runs_of_store};
-use condenser::model::EngineOptions;
+use condenser::model::{EngineOptions, changes as differences, changes_label};
 use condenser::pipeline::sketch::{DecisionTally, Share, Sketch};
 use condenser::pipeline::{Commit, JobOptions};
 use condenser::report::{ChangeFinder, Changes, RunFacts};
@@ -148,6 +148,15 @@ fn changed_options(options: &JobOptions) -> Vec<String> {
     };
     let changed = written.iter().filter(|(name, value)| default.get(name.as_str()) != Some(value));
     let mut lines: Vec<String> = changed.map(|(name, value)| format!("{name} = {value}")).collect();
+    if let Some(policy) = &options.policy {
+        let floors: Vec<String> = policy.floor.iter().map(ToString::to_string).collect();
+        lines.push(format!("policy = {}", serde_json::to_value(policy.choose).unwrap_or_default()));
+        lines.push(format!("floor = {}", Value::from(floors)));
+        let tries = policy.tries.iter().enumerate();
+        lines.extend(
+            tries.map(|(at, set)| format!("tries[{at}] = {}", changes_label(&differences(&options.engine, set)))),
+        );
+    }
     lines.extend(options.llm.as_ref().map(|llm| format!("llm.model = {}", Value::from(llm.model.as_str()))));
     lines
 }

@@ -181,6 +181,7 @@ fn breakdowns_of(runs: &[RunFacts], all: &Sketch) -> Vec<BreakdownFacts> {
         breakdowns.push(breakdown(by, names, breakdown_of.others));
     };
     named("language", &all.figures.languages);
+    named("choice", &all.figures.choices);
     if let Some(contents) = &all.contents {
         named("role", &contents.roles);
         named("tool", &contents.tools);

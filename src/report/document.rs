@@ -225,7 +225,7 @@ pub struct CellFacts {
 /// What falls to whom.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct BreakdownFacts {
-    /// `class`, `role`, `tool`, `language`, `source`, `action` or `reason`.
+    /// `class`, `role`, `tool`, `language`, `source`, `action`, `reason`, or `choice`: the option set that a policy chose.
     pub by: String,
     /// The shares, the most characters first.
     pub rows: Vec<BreakdownRow>,

@@ -149,18 +149,20 @@ impl ReportArgs {
         }
         for (figure, floor) in &self.floors {
             let place = format!("report.floors.{figure}");
-            if !SHARES.contains(&&**figure) {
+            if !SHARES.contains(&named(figure)) {
                 let message = format!("there is no such figure; there are {}", SHARES.join(", "));
                 return Err(Error::new(ErrorKind::Usage, place, message));
             }
-            if !floor.is_finite() {
-                return Err(Error::new(ErrorKind::Usage, place, "expected a number"));
+            let most = if figure.ends_with("ratio") { f64::MAX } else { 1.0 };
+            if !(0.0..=most).contains(floor) {
+                let range = if most > 1.0 { "a number from 0" } else { "a number from 0 to 1" };
+                return Err(Error::new(ErrorKind::Usage, place, format!("expected {range}")));
             }
         }
         Ok(Thresholds {
             max_psi: self.max_psi,
             max_ks: self.max_ks,
-            floors: self.floors.iter().cloned().collect(),
+            floors: self.floors.iter().map(|(figure, floor)| (named(figure).to_owned(), *floor)).collect(),
             max_reject_rate: self.max_reject_rate,
             new_reasons: self.new_reasons.unwrap_or(true),
             new_rejects: self.new_rejects.unwrap_or(true),
@@ -211,6 +213,11 @@ impl ReportSettings {
             new_rejects: (!thresholds.new_rejects).then_some(false),
         }
     }
+}
+
+/// The column of a figure; `quality` is short for its score.
+fn named(figure: &str) -> &str {
+    if figure == "quality" { "quality_score" } else { figure }
 }
 
 fn read_floor(text: &str) -> std::result::Result<(String, f64), String> {

@@ -103,6 +103,7 @@ impl Contents {
             breakdown.trim();
         }
         self.repeats.trim();
+        self.distinct.trim();
     }
 }
 

@@ -3,19 +3,22 @@
 //! same bytes after it was read and in whatever order it was merged: registers are written, nothing else.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-
-use super::packed;
 
 /// 4,096 registers: a standard error of 1.6 %.
 const LOG_REGISTERS: u32 = 12;
 const N_REGISTERS: usize = 1 << LOG_REGISTERS;
 /// The bits of a hash that are not the number of a register.
 const RANK_BITS: u32 = u64::BITS - LOG_REGISTERS;
-/// With fewer registers in use they are written one by one.
-const SPARSE: usize = 512;
+/// So many different things of a part are written as they are, so that small runs are counted exactly.
+const MAX_EXACT: usize = 256;
+/// So many are counted exactly when sketches are merged.
+const MAX_MERGED: usize = 1 << 16;
+/// What begins a text of hashes.
+const HASHES: &str = "hashes ";
 /// The signs of registers from 0 on.
 const SIGNS: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -23,25 +26,52 @@ const SIGNS: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstu
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Distinct {
+    /// The hashes themselves, while they are few.
+    exact: Option<BTreeSet<u64>>,
     /// The longest run of zero bits at the end of a hash that fell to it, plus one; 0 while none did.
     registers: Vec<u8>,
 }
 
 impl Default for Distinct {
     fn default() -> Self {
-        Self { registers: vec![0; N_REGISTERS] }
+        Self { exact: Some(BTreeSet::new()), registers: vec![0; N_REGISTERS] }
     }
 }
 
 impl Distinct {
     /// Sees a thing, by a hash that is the same on every machine and whose bits are all well mixed.
     pub fn push(&mut self, hash: u64) {
+        if let Some(exact) = &mut self.exact {
+            exact.insert(hash);
+        }
+        self.keep_exact(MAX_EXACT);
+        self.count(hash);
+    }
+
+    /// Leaves what is written into a commit.
+    pub fn trim(&mut self) {
+        self.keep_exact(MAX_EXACT);
+    }
+
+    fn keep_exact(&mut self, most: usize) {
+        self.exact = self.exact.take().filter(|exact| exact.len() <= most);
+    }
+
+    fn count(&mut self, hash: u64) {
         let rank = (hash.trailing_zeros().min(RANK_BITS) + 1) as u8;
         self.raise((hash >> RANK_BITS) as usize, rank);
     }
 
     /// Sees what another sketch saw.
     pub fn merge(&mut self, other: &Self) {
+        self.exact = match (self.exact.take(), &other.exact) {
+            (Some(mut exact), Some(others)) => {
+                exact.extend(others);
+                Some(exact)
+            }
+            _ => None,
+        };
+        self.keep_exact(MAX_MERGED);
         for (register, rank) in other.registers.iter().enumerate() {
             self.raise(register, *rank);
         }
@@ -53,9 +83,12 @@ impl Distinct {
         }
     }
 
-    /// About how many different things there were.
+    /// About how many different things there were; exactly, when they were few.
     #[must_use]
     pub fn estimate(&self) -> u64 {
+        if let Some(exact) = &self.exact {
+            return exact.len() as u64;
+        }
         let mut counts = [0.0_f64; RANK_BITS as usize + 2];
         for rank in &self.registers {
             counts[usize::from(*rank)] += 1.0;
@@ -107,12 +140,10 @@ fn tau(share: f64) -> f64 {
 
 impl From<Distinct> for String {
     fn from(distinct: Distinct) -> Self {
-        let used = distinct.registers.iter().filter(|rank| **rank > 0).count();
-        if used < SPARSE {
-            let used = (0_i64..).zip(&distinct.registers).filter(|(_, rank)| **rank > 0);
-            return packed::write(used.map(|(register, rank)| (register, u64::from(*rank))));
+        match distinct.exact {
+            Some(exact) => HASHES.to_owned() + &exact.iter().map(|hash| format!("{hash:016x}")).collect::<Self>(),
+            None => distinct.registers.iter().map(|rank| char::from(SIGNS[usize::from(*rank)])).collect(),
         }
-        distinct.registers.iter().map(|rank| char::from(SIGNS[usize::from(*rank)])).collect()
     }
 }
 
@@ -121,22 +152,28 @@ impl TryFrom<String> for Distinct {
 
     fn try_from(text: String) -> Result<Self, String> {
         let mut sketch = Self::default();
-        let highest = RANK_BITS as u8 + 1;
-        if text.len() == N_REGISTERS && !text.contains(':') {
-            for (register, sign) in sketch.registers.iter_mut().zip(text.bytes()) {
-                let rank = SIGNS.iter().position(|known| *known == sign).map(|rank| rank as u8);
-                *register = rank.filter(|rank| *rank <= highest).ok_or("the sketch has a sign that is no register")?;
+        if let Some(hashes) = text.strip_prefix(HASHES) {
+            let wrong = || "the sketch has a hash that is none".to_owned();
+            if hashes.len() % 16 != 0 {
+                return Err(wrong());
+            }
+            for hash in hashes.as_bytes().chunks(16) {
+                let hash = std::str::from_utf8(hash).ok().and_then(|hash| u64::from_str_radix(hash, 16).ok());
+                let hash = hash.ok_or_else(wrong)?;
+                sketch.exact.get_or_insert_default().insert(hash);
+                sketch.count(hash);
             }
             return Ok(sketch);
         }
-        for (register, rank) in packed::read(&text)? {
-            let register = usize::try_from(register).ok().and_then(|register| sketch.registers.get_mut(register));
-            let rank = u8::try_from(rank).ok().filter(|rank| *rank <= highest);
-            let (Some(register), Some(rank)) = (register, rank) else {
-                return Err("the sketch has a register that there is not".to_owned());
-            };
-            *register = rank;
+        if text.len() != N_REGISTERS {
+            return Err(format!("the sketch has {} registers", text.len()));
         }
+        for (register, sign) in sketch.registers.iter_mut().zip(text.bytes()) {
+            let rank = SIGNS.iter().position(|known| *known == sign).map(|rank| rank as u8);
+            let rank = rank.filter(|rank| u32::from(*rank) <= RANK_BITS + 1);
+            *register = rank.ok_or("the sketch has a sign that is no register")?;
+        }
+        sketch.exact = None;
         Ok(sketch)
     }
 }
@@ -148,9 +185,10 @@ impl JsonSchema for Distinct {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A HyperLogLog sketch of 4,096 registers over XXH3-64 hashes: the first 12 bits of a hash \
-                            name its register, which holds one more than the zero bits at the end of the others. \
-                            `register:value` pairs where few are in use, else a sign for each, of 0 to 9, A to Z and a to z.",
+            "description": "XXH3-64 hashes, up to 256 as they are behind `hashes `, 16 hexadecimal digits each; else a \
+                            HyperLogLog sketch of 4,096 registers: the first 12 bits of a hash name its register, \
+                            which holds one more than the zero bits at the end of the others, as a sign of 0 to 9, A \
+                            to Z and a to z.",
             "type": "string"
         })
     }
@@ -164,7 +202,7 @@ mod tests {
 
     #[test]
     fn estimates_are_within_five_percent_also_merged_and_read_again() {
-        for n in [0_u64, 1, 10, 1_000, 5_000, 100_000] {
+        for n in [0_u64, 1, 10, 250, 1_000, 5_000, 100_000] {
             let mut whole = Distinct::default();
             (0..n).for_each(|thing| whole.push(XxHash3_64::oneshot(&thing.to_le_bytes())));
             let mut merged = Distinct::default();
@@ -179,11 +217,14 @@ mod tests {
                 assert_eq!(serde_json::to_string(&read).expect("JSON"), text);
                 merged.merge(&read);
             }
-            assert_eq!(merged, whole);
+            assert_eq!(merged.registers, whole.registers);
+            if n <= 250 {
+                assert_eq!(merged.estimate(), n);
+            }
             let error = merged.estimate().abs_diff(n) as f64 / n.max(1) as f64;
             assert!(error <= 0.05, "{n}: {}", merged.estimate());
         }
-        for broken in ["\"1:99\"", "\"5000:1\"", "\"x\""] {
+        for broken in ["\"hashes 12\"", "\"hashes xxxxxxxxxxxxxxxx\"", "\"x\""] {
             assert!(serde_json::from_str::<Distinct>(broken).is_err(), "{broken}");
         }
     }

@@ -26,6 +26,9 @@ pub struct Figures {
     pub classes: BTreeMap<String, ClassFigures>,
     /// By language, as ISO 639-1 codes; `unknown` where too little is said.
     pub languages: Breakdown,
+    /// By the option set that a policy chose; empty without one.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub choices: Breakdown,
     /// Conversations by ratio and figure.
     pub densities: BTreeMap<String, Density>,
     /// The conversations that gained most, the most first.
@@ -45,6 +48,10 @@ pub struct ClassFigures {
     pub sums: BTreeMap<String, u64>,
     /// Sketches by column, of the conversations that have the figure.
     pub figures: BTreeMap<String, Quantiles>,
+}
+
+fn is_empty(breakdown: &Breakdown) -> bool {
+    breakdown.names.is_empty()
 }
 
 impl ClassFigures {
@@ -81,6 +88,7 @@ impl Figures {
             self.classes.entry(name.clone()).or_default().merge(class);
         }
         self.languages.merge(&other.languages);
+        self.choices.merge(&other.choices);
         for (name, density) in &other.densities {
             self.densities.entry(name.clone()).or_default().merge(density);
         }
@@ -129,15 +137,18 @@ impl Figures {
                 None => self.densities.entry(name.to_owned()).or_default().push(ratio, value),
             }
         }
+        let part = Share {
+            conversations: 1,
+            messages: count("messages_in"),
+            chars_in: count("chars_in"),
+            chars_out: count("chars_out"),
+        };
         if let Some(languages) = columns.language {
             let language = if languages.is_valid(row) { languages.value(row) } else { UNKNOWN };
-            let part = Share {
-                conversations: 1,
-                messages: count("messages_in"),
-                chars_in: count("chars_in"),
-                chars_out: count("chars_out"),
-            };
             self.languages.add(language, &part);
+        }
+        if let Some(choices) = columns.choice.filter(|choices| choices.is_valid(row)) {
+            self.choices.add(choices.value(row), &part);
         }
         self.distinct.push(twox_hash::XxHash3_64::oneshot(columns.checksum.value(row).as_bytes()));
         let mut extreme = Extreme {
@@ -176,6 +187,7 @@ struct Columns<'a> {
     class: &'a LargeStringArray,
     checksum: &'a LargeStringArray,
     language: Option<&'a LargeStringArray>,
+    choice: Option<&'a LargeStringArray>,
     counts: Vec<(&'static str, &'a UInt64Array)>,
     shares: Vec<(&'static str, &'a Float64Array)>,
 }
@@ -199,6 +211,7 @@ impl<'a> Columns<'a> {
             class: text("class").ok_or_else(|| missing("class"))?,
             checksum: text("checksum").ok_or_else(|| missing("checksum"))?,
             language: text("language"),
+            choice: text("policy_choice"),
             counts: COUNTS.into_iter().filter_map(|name| Some((name, count(name)?))).collect(),
             shares: SHARES.into_iter().filter_map(|name| Some((name, share(name)?))).collect(),
         })

@@ -97,6 +97,7 @@ impl Sketch {
 
     /// Leaves what is written into a commit.
     pub fn trim(&mut self) {
+        self.figures.distinct.trim();
         if let Some(contents) = &mut self.contents {
             contents.trim();
         }

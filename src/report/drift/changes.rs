@@ -159,9 +159,9 @@ fn factor(before: f64, after: f64) -> f64 {
     if change.is_nan() { 0.0 } else { change }
 }
 
-/// By how much a share changed; nothing when a side lacks it.
+/// By how much a share changed. A side that lacks it lost nothing: there it counts as whole.
 fn fall(before: Option<f64>, after: Option<f64>) -> f64 {
-    before.zip(after).map_or(0.0, |(before, after)| (after - before).abs())
+    (after.unwrap_or(1.0) - before.unwrap_or(1.0)).abs()
 }
 
 /// Puts a change in its place among the largest; of equal ones the first stays first.

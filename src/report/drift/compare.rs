@@ -84,14 +84,15 @@ fn notes_of(before: &Side, after: &Side) -> Vec<String> {
     let versions =
         |side: &Side| -> BTreeSet<String> { side.facts.runs.iter().map(|run| run.engine_version.clone()).collect() };
     let options =
-        |side: &Side| -> BTreeSet<String> { side.facts.runs.iter().map(|run| run.config_blake3.clone()).collect() };
+        |side: &Side| -> BTreeSet<Vec<String>> { side.facts.runs.iter().map(|run| run.options.clone()).collect() };
     if versions(before) != versions(after) {
         notes.push("the two sides were written by different versions of condenser".to_owned());
     }
     if options(before) != options(after) {
         notes.push("the two sides were written with different options".to_owned());
     }
-    if before.sketch.contents.is_some() != after.sketch.contents.is_some() {
+    let tells = |side: &Side| side.sketch.contents.is_some() || side.sketch.figures.classes.is_empty();
+    if tells(before) != tells(after) {
         let message =
             "one side does not tell roles, tools, actions and reasons: it carries neither sketches nor decisions";
         notes.push(message.to_owned());

@@ -40,6 +40,13 @@ pub fn breaches(
 
 fn compared(thresholds: &Thresholds, drift: &DriftDocument, found: &mut Vec<Breach>) {
     let of_all = || drift.figures.iter().filter(|of| of.class.is_none());
+    if let Some(name) = thresholds.comparing()
+        && drift.before.totals.conversations > 0
+        && drift.after.totals.conversations == 0
+    {
+        let message = "there is no conversation any more, and nothing to compare".to_owned();
+        found.push(breach(name, "conversations", 0.0, 1.0, message));
+    }
     if let Some(limit) = thresholds.max_psi {
         let index = |name: &str, what: &str, psi: Option<Psi>| {
             let psi = psi.filter(|psi| psi.value > limit && psi.value > psi.by_chance)?;
