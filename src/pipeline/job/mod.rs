@@ -111,7 +111,7 @@ pub struct JobArgs {
     #[arg(long, value_delimiter = ',', value_name = "FIGURE=SHARE")]
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "one_or_many_floors")]
     pub floor: Vec<Floor>,
-    /// With `policy`: the option sets to try beside the job's own, from gentle to aggressive; each goes over [engine].
+    /// With `policy`: the option sets to try beside the job's own, from gentle to aggressive; each goes over `engine`.
     #[arg(skip)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tries: Vec<EngineArgs>,
