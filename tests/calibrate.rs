@@ -110,3 +110,15 @@ fn a_calibration_is_written_once_and_read_again() {
     dir.write("jobs/sample/one.jsonl", records(3, 9).join("\n"));
     condenser(dir.root(), &["calibrate"]).ok();
 }
+
+#[test]
+fn inputs_without_a_conversation_are_told() {
+    let dir = TestDir::new();
+    dir.write("broken.jsonl", "{\"messages\":\n");
+    let told = condenser(dir.root(), &["calibrate", "broken.jsonl", "-o", "out.json"]).exits(1);
+    assert!(told.stderr.contains("line 1: rejected: invalid_json: not JSON: "), "{}", told.stderr);
+    assert!(told.stderr.contains("the inputs hold no conversation") && !dir.path("out.json").exists());
+    condenser(dir.root(), &["calibrate", "broken.jsonl", "--limit", "0"]).exits(2);
+    let told = condenser(dir.root(), &["explain", "broken.jsonl"]).exits(3);
+    assert!(told.stderr.contains("invalid_json: not JSON: "), "{}", told.stderr);
+}

@@ -300,6 +300,21 @@ fn nights_are_held_against_the_night_before_or_all_of_them() {
     assert!(!night(0, &["--set", "report.against=previous-night"]).contains("over "));
     dir.write("logs/5.jsonl", corpus(5, true));
     assert!(night(5, &["--set", "report.against=all-nights"]).contains("over max_psi"));
+    let by_hand =
+        |word: &str, code: i32| compared(dir.root(), &["store", "--against", word, "--max-psi", "0.2"], code).0;
+    assert_eq!(by_hand("previous-night", 0)["before"]["runs"].as_array().map(Vec::len), Some(1));
+    assert_eq!(by_hand("all-nights", 5)["before"]["runs"].as_array().map(Vec::len), Some(4));
+    let told = condenser(dir.root(), &["report", "store/runs/00001", "--against", "all-nights"]).exits(2);
+    assert!(told.stderr.contains("no store of nightly runs"), "{}", told.stderr);
+    let told = condenser(dir.root(), &["show", "store", "1/1"]).exits(2);
+    assert!(told.stderr.contains("STORE/runs/NIGHT"), "{}", told.stderr);
+    // What cannot be compared with or written keeps the night from beginning.
+    dir.write("logs/6.jsonl", corpus(6, true));
+    for set in ["report.against=nowhere", "report.html=nowhere/page.html", "report.calibration=nowhere"] {
+        night(2, &["--set", set]);
+    }
+    assert!(!dir.path("store/runs/00006").exists());
+    std::fs::remove_file(dir.path("logs/6.jsonl")).expect("it was there");
     // By hand: the last night against all before it.
     let nights: Vec<String> = (1..=5).map(|n| format!("store/runs/{n:05}")).collect();
     let args: Vec<&str> = nights.iter().map(String::as_str).collect();

@@ -289,6 +289,13 @@ fn pages_are_written_whole_replace_what_is_there_and_go_to_stdout() {
     let without = read("page.html");
     assert!(without.contains("The texts were left out") && !without.contains("text-0"));
 
+    let told = condenser(dir.root(), &["show", "run", "one", "--html", "sub/show.html"]).exits(2);
+    assert!(told.stderr.contains("the folder sub does not exist"), "{}", told.stderr);
+    let told = condenser(dir.root(), &["report", "run", "--html", "run"]).exits(2);
+    assert!(told.stderr.contains("this is a folder"), "{}", told.stderr);
+    let told = condenser(dir.root(), &["report", "run", "--json", "--html", "-"]).exits(2);
+    assert!(told.stdout.is_empty() && told.stderr.contains("cannot both go to stdout"), "{}", told.stderr);
+    dir.write("sub/other.txt", "");
     condenser(dir.root(), &["show", "run", "one", "--html", "sub/show.html"]).ok();
     assert!(read("sub/show.html").contains("secret marmalade"));
     let told = condenser(dir.root(), &["show", "run", "two", "--html", "none.html"]).exits(1);

@@ -244,6 +244,8 @@ fn the_two_sides_fit_the_terminal() {
         let told = condenser(dir.root(), &[&["show", "run", id][..], more].concat()).ok();
         String::from_utf8(told.stdout).expect("it is text")
     };
+    condenser(dir.root(), &["show", "run", id, "--width", "99999999999"]).exits(2);
+    condenser(dir.root(), &["report", "run", "--width", "99999999999"]).exits(2);
     for width in [40, 79, 80, 133] {
         let text = show(&["--width", &width.to_string()]);
         let widest = text.lines().map(plain::width).max().expect("lines");

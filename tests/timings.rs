@@ -90,3 +90,23 @@ fn a_job_file_asks_for_times_and_tables_have_them_too() {
         condenser(dir.root(), &["compress", "-", "-o", "-", "--timings", "--sidecar", "s"]).input(jsonl(3, 8)).ok();
     assert!(!told.stdout.is_empty());
 }
+
+#[test]
+fn damaged_times_are_left_out_of_a_report() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", jsonl(20, 3));
+    condenser(dir.root(), &["compress", "in.jsonl", "-o", "run", "--timings"]).ok();
+    let report = |run: &str| condenser(dir.root(), &["report", run, "--json"]).ok();
+    let is_told = |stdout: &[u8]| String::from_utf8_lossy(stdout).contains("wall_seconds");
+    dir.write("run/timings/from-part-00000.json.bak", "not JSON");
+    let told = report("run");
+    assert!(is_told(&told.stdout) && told.stderr.is_empty(), "{}", told.stderr);
+    dir.write("run/timings/from-part-00000.json", "not JSON");
+    let told = report("run");
+    assert!(!is_told(&told.stdout) && told.stderr.contains("what the jobs took is left out"), "{}", told.stderr);
+    // A run that was not finished says what goes on with it.
+    std::fs::remove_file(dir.path("run/manifest.json")).expect("it was there");
+    let told = condenser(dir.root(), &["report", "run"]).exits(4);
+    assert!(told.stderr.contains("not complete") && told.stderr.contains("condenser finish RUN"), "{}", told.stderr);
+    assert!(!told.stderr.contains("originals"), "{}", told.stderr);
+}

@@ -6,6 +6,7 @@ mod sweep;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, Parser, Subcommand};
 use condenser::io::store::Stores;
 use condenser::model::ShapeName;
@@ -13,6 +14,11 @@ use condenser::pipeline::{JobArgs, LlmMode, Seconds, Shard};
 
 pub(crate) use look::{CalibrateArgs, ExplainArgs, ShowArgs};
 pub(crate) use sweep::SweepArgs;
+
+/// A width that somebody can read; lines are filled up to it.
+fn columns() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=1000)
+}
 
 /// Compresses corpora of chat and agent transcripts, provably lossless.
 #[derive(Debug, Parser)]
@@ -136,7 +142,7 @@ pub(crate) struct ReportRunsArgs {
     #[arg(long)]
     pub(crate) exact: bool,
     /// Columns of the report [default: those of the terminal, else 80].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = columns())]
     pub(crate) width: Option<usize>,
     #[command(flatten)]
     pub(crate) stores: StoreArgs,

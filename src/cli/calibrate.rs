@@ -51,6 +51,10 @@ fn calibrate(args: CalibrateArgs, stop: &AtomicBool) -> Result<Ending> {
         n_left = n_left.saturating_sub(1);
         Ok(n_left > 0)
     })?;
+    if n_left == args.limit {
+        let message = "the inputs hold no conversation, so there is nothing to measure";
+        return Err(Error::new(ErrorKind::Input, "", message));
+    }
     show(&calibrator.finish(), args.output.as_deref(), args.json)?;
     Ok(if rejected { Ending::Rejects } else { Ending::Clean })
 }

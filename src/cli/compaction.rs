@@ -13,6 +13,7 @@ use super::{Ending, block_on, compress, message, report};
 
 /// Takes in what is there tonight.
 pub(super) fn run(settings: &JobSettings, place: &Place, stores: &Stores) -> Result<Ending> {
+    report::check_job(settings, &place.join("runs").join("night"), false)?;
     let inputs = expand(&settings.inputs, stores)?;
     compress::refuse_inside(&inputs, place)?;
     let settings = &with_replies(settings, local(place)?);

@@ -5,9 +5,11 @@ use std::sync::atomic::AtomicBool;
 
 use condenser::error::Result;
 use condenser::io::{Input, open_input};
-use condenser::model::ShapeName;
-use condenser::pipeline::{Batch, BatchOptions, LineBatch, RowBatch, Slice, TableOptions, row_records};
-use condenser::shape::{self, Decoded};
+use condenser::model::{Reject, RejectReason, ShapeName};
+use condenser::pipeline::{
+    Batch, BatchOptions, LineBatch, RowBatch, Slice, TableOptions, decode_record, invalid_utf8, row_records,
+};
+use condenser::shape::Decoded;
 
 use super::{check_stop, message};
 
@@ -53,10 +55,14 @@ impl Reader<'_, '_> {
             check_stop(self.stop)?;
             let record = std::str::from_utf8(&batch.bytes[line.record.clone()]).ok();
             let fallback = format!("{source}#{}", line.row);
-            match decode(record, self.shape, &fallback) {
+            let decoded = match record {
+                Some(record) => self.decode(record, self.shape, &fallback),
+                None => Err(invalid_utf8(&batch.bytes[line.record.clone()])),
+            };
+            match decoded {
                 Ok(decoded) if !(self.each)((source, line.row), &decoded)? => return Ok(false),
                 Ok(_) => {}
-                Err(detail) => self.reject(&format!("{source}: line {}: rejected: {detail}", line.number)),
+                Err(reject) => self.reject(&format!("{source}: line {}", line.number), &reject),
             }
         }
         Ok(true)
@@ -68,7 +74,14 @@ impl Reader<'_, '_> {
         for (at, (record, id)) in row_records(&batch.rows, &batch.table)?.into_iter().zip(ids).enumerate() {
             check_stop(self.stop)?;
             let row = batch.first_row + at as u64;
-            match decode(record.as_deref(), shape, &format!("{source}#{row}")) {
+            let decoded = match &record {
+                Some(record) => self.decode(record, shape, &format!("{source}#{row}")),
+                None => Err(Reject {
+                    reason: RejectReason::UnknownShape,
+                    detail: "the row holds no conversation".to_owned(),
+                }),
+            };
+            match decoded {
                 Ok(mut decoded) => {
                     if let Some(id) = id {
                         decoded.conversation.id = id.into();
@@ -77,27 +90,24 @@ impl Reader<'_, '_> {
                         return Ok(false);
                     }
                 }
-                Err(detail) => self.reject(&format!("{source}: row {row}: rejected: {detail}")),
+                Err(reject) => self.reject(&format!("{source}: row {row}"), &reject),
             }
         }
         Ok(true)
     }
 
-    fn reject(&mut self, note: &str) {
-        self.rejected = true;
-        message::note(note);
+    /// The record as a job reads it.
+    fn decode<'r>(
+        &self,
+        record: &'r str,
+        shape: Option<ShapeName>,
+        id: &str,
+    ) -> std::result::Result<Decoded<'r>, Reject> {
+        decode_record(record, shape, self.shape.is_some(), id)
     }
-}
 
-/// The record as a job would read it; the error says why there is no conversation.
-fn decode<'r>(
-    record: Option<&'r str>,
-    forced: Option<ShapeName>,
-    id: &str,
-) -> std::result::Result<Decoded<'r>, String> {
-    let Some((record, shape)) = record.and_then(|record| Some((record, forced.or_else(|| shape::detect(record))?)))
-    else {
-        return Err("the record holds no conversation in a known shape".to_owned());
-    };
-    shape::decode(record, shape, id).map_err(|reject| reject.detail)
+    fn reject(&mut self, place: &str, reject: &Reject) {
+        self.rejected = true;
+        message::note(&format!("{place}: rejected: {}: {}", reject.reason.as_str(), reject.detail));
+    }
 }

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::store::{Location, Place};
 use condenser::io::{BlockingFile, Run};
 use condenser::pipeline::Table;
 use condenser::report::ReportDocument;
@@ -12,6 +13,9 @@ use condenser::report::html::Texts;
 
 use super::pairs::pairs;
 use super::{local, message};
+
+/// Why a page on stdout leaves no room for the document.
+pub(super) const BOTH_ON_STDOUT: &str = "the page and the JSON cannot both go to stdout; name a file for the page";
 
 /// The texts of the conversations that `document` lists, from its `runs`. What cannot be read is told and left out: the
 /// figures hold without it.
@@ -34,6 +38,26 @@ pub(super) fn texts(document: &ReportDocument, runs: &[Run], check: &dyn Fn() ->
         }
     }
     Ok(texts)
+}
+
+/// Refuses a `target` that [`write`] could not write, before there is a page. Its folder is there, or lies in the `output`
+/// that the work makes first.
+pub(super) fn check(target: &str, output: Option<&Place>) -> Result<()> {
+    if target == "-" {
+        return Ok(());
+    }
+    let path = local(Path::new(target))?;
+    let usage = |message: String| Err(Error::new(ErrorKind::Usage, target, message));
+    if path.is_dir() {
+        return usage("this is a folder; name a file for the page".to_owned());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if folder.is_dir() {
+        // Dropped as it is, the file leaves nothing behind.
+        return BlockingFile::create(&path).map(drop);
+    }
+    let is_made = output.is_some_and(|output| Location::from(&*path).is_within(output.location()));
+    if is_made { Ok(()) } else { usage(format!("the folder {} does not exist", folder.display())) }
 }
 
 /// Writes `page` to the file `target`, whole or not at all, or to stdout for `-`. A page that is there is replaced.

@@ -19,10 +19,11 @@ use super::{Ending, block_on_thread, check_stop, message, pages, place, stores_o
 
 /// Columns of what is no terminal.
 const DEFAULT_WIDTH: usize = 80;
-/// For a compaction: the run of the night before.
+/// For a compaction or its store: the run of the night before.
 const PREVIOUS_NIGHT: &str = "previous-night";
-/// For a compaction: all runs before.
+/// For a compaction or its store: all runs before.
 const ALL_NIGHTS: &str = "all-nights";
+const NIGHTS: [&str; 2] = [PREVIOUS_NIGHT, ALL_NIGHTS];
 
 /// Runs the command.
 pub(crate) fn run(args: ReportRunsArgs) -> Result<Ending> {
@@ -30,6 +31,7 @@ pub(crate) fn run(args: ReportRunsArgs) -> Result<Ending> {
         let stores = args.stores.stores();
         let mut runs = args.runs.iter().map(|path| place(path, &stores)).collect::<Result<Vec<Place>>>()?;
         let before = match &args.report.against {
+            Some(word) if NIGHTS.contains(&&**word) => nights_of(&mut runs, word)?,
             Some(against) => vec![place(Path::new(against), &stores)?],
             // The last run is held against all runs before it.
             None if runs.len() > 1 && !args.together => {
@@ -45,6 +47,7 @@ pub(crate) fn run(args: ReportRunsArgs) -> Result<Ending> {
         }
         let (width, colours) = columns_and_colours(DEFAULT_WIDTH, false);
         let width = args.width.unwrap_or(width);
+        check_targets(args.report.html.as_deref(), args.report.json.unwrap_or_default(), None)?;
         let request = Request {
             from: if args.exact { From::Tables } else { From::Sketches },
             settings: ReportSettings {
@@ -63,6 +66,71 @@ pub(crate) fn run(args: ReportRunsArgs) -> Result<Ending> {
         let is_over = request.answer(&before, &runs)?;
         Ok(if is_over { Ending::Drift } else { Ending::Clean })
     })
+}
+
+/// Refuses a page that cannot be written where it is wanted, before the work.
+fn check_targets(html: Option<&str>, json: bool, output: Option<&Place>) -> Result<()> {
+    match html {
+        Some("-") if json => Err(Error::new(ErrorKind::Usage, "--html -", pages::BOTH_ON_STDOUT)),
+        Some(target) => pages::check(target, output),
+        None => Ok(()),
+    }
+}
+
+/// The nights before the last one of the store that `runs` is, which becomes the last one.
+fn nights_of(runs: &mut Vec<Place>, word: &str) -> Result<Vec<Place>> {
+    let usage = |place: String, message: &str| Error::new(ErrorKind::Usage, place, message);
+    let [store] = &**runs else {
+        return Err(usage(format!("--against {word}"), "this goes with one store of nightly runs"));
+    };
+    let place = store.to_string();
+    let Some(mut nights) = runs_of_store(store)? else {
+        return Err(usage(place, "this is no store of nightly runs, so it has no nights before"));
+    };
+    let last = nights.pop().filter(|_| !nights.is_empty());
+    *runs = vec![last.ok_or_else(|| usage(place, "the store holds no two nights yet to compare"))?];
+    Ok(latest(nights, word))
+}
+
+/// Those of the nights that `word` means.
+fn latest(mut nights: Vec<Place>, word: &str) -> Vec<Place> {
+    let n_kept = if word == PREVIOUS_NIGHT { 1 } else { nights.len() };
+    nights.split_off(nights.len().saturating_sub(n_kept))
+}
+
+/// Refuses what a job could not report of its `run`, before the work. The run of a compaction may have any name.
+pub(super) fn check_job(settings: &JobSettings, run: &Place, json: bool) -> Result<()> {
+    let (report, kind, run) = (settings.report.clone(), settings.kind, run.clone());
+    let shows = kind == JobKind::Report;
+    if !shows && report.html.is_none() && report.thresholds.is_empty() {
+        return Ok(());
+    }
+    let stores = stores_of(settings);
+    block_on_thread(move |_| {
+        let output = output_of(kind, &run).unwrap_or_else(|| run.clone());
+        check_targets(report.html.as_deref(), shows && (json || report.json), Some(&output))?;
+        calibration(&report, &stores)?;
+        // A night of its own that is missing keeps no compaction from its work.
+        let mut before = baseline(kind, &report, &run, &stores)?;
+        before.retain(|place| !place.location().is_within(output.location()));
+        for place in before {
+            let is_there = match runs_of_store(&place)? {
+                Some(runs) => !runs.is_empty(),
+                None => Run::is_at(&place)?,
+            };
+            if !is_there {
+                let message = "report.against: there is no finished run here, and no store with one";
+                return Err(Error::new(ErrorKind::Usage, place.to_string(), message));
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The store that the run of a compaction lies in, as STORE/runs/NIGHT.
+fn output_of(kind: JobKind, run: &Place) -> Option<Place> {
+    let store = run.as_local().and_then(|path| path.parent()?.parent());
+    store.filter(|_| kind == JobKind::Compaction).map(Place::from)
 }
 
 /// Reports of a run that a job has just written: shows it when the job is a report, and holds it to the job's thresholds.
@@ -96,17 +164,15 @@ fn baseline(kind: JobKind, settings: &ReportSettings, run: &Place, stores: &Stor
         None => return Ok(Vec::new()),
         Some(against) => against,
     };
-    // The run of a compaction lies in STORE/runs.
-    let store = run.as_local().and_then(|path| path.parent()?.parent()).filter(|_| is_compaction);
-    let is_own = store.is_some_and(|store| std::path::absolute(store).ok() == std::path::absolute(against).ok());
-    if !is_compaction || !(is_own || [PREVIOUS_NIGHT, ALL_NIGHTS].contains(&against)) {
+    let store = output_of(kind, run);
+    let own = store.as_ref().and_then(Place::as_local);
+    let is_own = own.is_some_and(|own| std::path::absolute(own).ok() == std::path::absolute(against).ok());
+    if !is_compaction || !(is_own || NIGHTS.contains(&against)) {
         return Ok(vec![place(Path::new(against), stores)?]);
     }
-    let store = store.map(Place::from);
     let mut nights = store.map(|store| runs_of_store(&store)).transpose()?.flatten().unwrap_or_default();
     nights.retain(|night| night != run);
-    let n_kept = if against == PREVIOUS_NIGHT { 1 } else { nights.len() };
-    Ok(nights.split_off(nights.len().saturating_sub(n_kept)))
+    Ok(latest(nights, against))
 }
 
 /// What is asked for.
@@ -142,10 +208,13 @@ impl Request<'_> {
     }
 
     fn report(&self, gathered: Vec<Gathered>) -> Result<bool> {
-        let calibration = self.calibration()?;
+        let calibration = calibration(&self.settings, self.stores)?;
         let (runs, told): (Vec<Run>, Vec<_>) =
             gathered.into_iter().map(|Gathered { run, facts, sketch }| (run, (facts, sketch))).unzip();
-        let timings = timings_of(&runs)?;
+        let timings = timings_of(&runs).unwrap_or_else(|error| {
+            message::note(&format!("what the jobs took is left out: {error}"));
+            None
+        });
         let document =
             ReportDocument { calibration, timings, ..ReportDocument::new(told, self.settings.price_per_million) };
         if let Some(target) = &self.settings.html {
@@ -197,15 +266,15 @@ impl Request<'_> {
         let internal = |error| Error::new(ErrorKind::Internal, "", "the document is no JSON").because(error);
         message::json(&serde_json::to_value(document).map_err(internal)?)
     }
+}
 
-    fn calibration(&self) -> Result<Option<Calibration>> {
-        let Some(path) = &self.settings.calibration else { return Ok(None) };
-        let file = place(Path::new(path), self.stores)?;
-        let usage = |message| Error::new(ErrorKind::Usage, path, message);
-        let bytes = file.read_all()?.ok_or_else(|| usage("there is no such file"))?;
-        let wrong = |error| usage("this is no calibration as `condenser calibrate --json` writes it").because(error);
-        serde_json::from_slice(&bytes).map(Some).map_err(wrong)
-    }
+fn calibration(settings: &ReportSettings, stores: &Stores) -> Result<Option<Calibration>> {
+    let Some(path) = &settings.calibration else { return Ok(None) };
+    let file = place(Path::new(path), stores)?;
+    let usage = |message| Error::new(ErrorKind::Usage, path, message);
+    let bytes = file.read_all()?.ok_or_else(|| usage("there is no such file"))?;
+    let wrong = |error| usage("this is no calibration as `condenser calibrate --json` writes it").because(error);
+    serde_json::from_slice(&bytes).map(Some).map_err(wrong)
 }
 
 /// Says on stderr which thresholds are passed.

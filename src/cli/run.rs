@@ -32,6 +32,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
         }
         JobKind::Compaction => compaction::run(&settings, &run, &stores),
         JobKind::Compress | JobKind::Dataset | JobKind::Report => {
+            report::check_job(&settings, &run, args.json)?;
             let inputs = expand(&settings.inputs, &stores)?;
             let make = |words: Option<&WordStatistics>| compress::engine(&settings, words);
             let outcome = compress::into_run(&settings, &make, inputs, &run, args.place.shard)?;

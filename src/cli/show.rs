@@ -26,6 +26,7 @@ pub(crate) fn run(args: ShowArgs) -> Result<Ending> {
     block_on_thread(move |stop| {
         let run = Run::open(place(&args.run, &args.stores.stores())?)?;
         if let Some(target) = &args.html {
+            pages::check(target, None)?;
             let found = pairs(&run, &args.id, None, &|| check_stop(stop))?;
             if found.is_empty() {
                 return Err(unknown(&args.id));

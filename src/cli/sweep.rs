@@ -13,6 +13,7 @@ use condenser::pipeline::sweep::{
 };
 use condenser::pipeline::{BatchOptions, PlannedInput, PlannedPart, Slice, TableOptions, load_tokenizer};
 use condenser::report::html::sweep_page;
+use condenser::report::shell;
 use condenser::report::sweep::render;
 
 use super::args::SweepArgs;
@@ -28,6 +29,15 @@ pub(crate) fn run(args: SweepArgs) -> Result<Ending> {
     }
     let stores = args.stores.stores();
     let job = args.output.as_deref().map(|path| place(path, &stores)).transpose()?;
+    if let Some(job) = job.as_ref().filter(|job| job.as_local().is_some_and(Path::is_dir)) {
+        return Err(Error::new(ErrorKind::Usage, job.to_string(), "this is a folder; name a file for the job"));
+    }
+    if args.json && args.html.as_deref() == Some("-") {
+        return Err(Error::new(ErrorKind::Usage, "--html -", pages::BOTH_ON_STDOUT));
+    }
+    if let Some(target) = &args.html {
+        pages::check(target, None)?;
+    }
     if let Some(job) = &job
         && !args.force
         && job.exists()?
@@ -60,7 +70,8 @@ pub(crate) fn run(args: SweepArgs) -> Result<Ending> {
         message::result(&render(&document))?;
     }
     if let Some(job) = &job {
-        message::note(&format!("written: {job}; run it with: condenser run {job}"));
+        let command = shell::command("condenser run", &[&job.to_string()], "");
+        message::note(&format!("written: {job}; run it with: {command}"));
     }
     Ok(if document.sample.rejects > 0 { Ending::Rejects } else { Ending::Clean })
 }

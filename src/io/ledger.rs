@@ -15,7 +15,7 @@ use super::{Input, Run, failed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{Plan, PlannedInput, Slice};
 
-const LEDGER: &str = "ledger.jsonl";
+pub(super) const LEDGER: &str = "ledger.jsonl";
 const RUNS: &str = "runs";
 const LOCK: &str = ".lock";
 const READ_BYTES: usize = 1 << 20;

@@ -4,6 +4,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 
 use super::arrow_table::{ArrowTable, WantedRows};
+use super::ledger::LEDGER;
 use super::line_table::{LineTable, open_stream};
 use super::parquet_table::{ParquetTable, Wanted};
 use super::run_documents::{COMMITS, MANIFEST, PLAN, TIMINGS, missing, read};
@@ -49,12 +50,14 @@ impl Run {
         let path = root.join(MANIFEST);
         let Some(manifest) = path.read_all()? else {
             let begun = root.join(PLAN).exists()? || !root.join(COMMITS).names()?.is_empty();
+            let is_store = !begun && root.join(LEDGER).exists()?;
             return Err(if begun {
-                Error::new(
-                    ErrorKind::Verification,
-                    place,
-                    "the run is not complete: it has no manifest.json; the command that began it goes on with it",
+                Error::new(ErrorKind::Verification, place, "the run is not complete: it has no manifest.json").hinting(
+                    "the command that began it goes on with it; after --shard on all machines: condenser finish RUN",
                 )
+            } else if is_store {
+                Error::new(ErrorKind::Usage, place, "this is a store of nightly runs, not a run")
+                    .hinting("name one of its runs: STORE/runs/NIGHT")
             } else {
                 Error::new(ErrorKind::Usage, place, "there is no run here: no manifest.json was found")
             });
@@ -71,6 +74,14 @@ impl Run {
             }
         }
         Ok(Self { root, manifest, commits })
+    }
+
+    /// True when a run was finished at `root`; nothing but that is looked at.
+    ///
+    /// # Errors
+    /// When the place cannot be read.
+    pub fn is_at(root: &Place) -> Result<bool> {
+        root.join(MANIFEST).exists()
     }
 
     /// Compares the files that belong to no part with the manifest.
@@ -189,7 +200,7 @@ impl Run {
     /// When what was written down cannot be read.
     pub fn timings(&self) -> Result<Option<Timings>> {
         let mut sum: Option<Timings> = None;
-        for name in self.root.join(TIMINGS).names()?.into_keys().filter(|name| name.starts_with("from-part-")) {
+        for name in self.root.join(TIMINGS).names()?.into_keys().filter(|name| is_timings(name)) {
             let path = self.root.join(TIMINGS).join(&name);
             let timings: Timings = serde_json::from_slice(&read(&path)?).map_err(|error| {
                 Error::new(ErrorKind::Input, path.to_string(), "these are no timings of a job").because(error)
@@ -268,6 +279,12 @@ impl Run {
                 .map_err(|error| Error::new(ErrorKind::Verification, &*place, "a reject cannot be read").because(error))
         })))
     }
+}
+
+/// True for `from-part-00000.json` and the like; anything else there belongs to somebody else.
+fn is_timings(name: &str) -> bool {
+    let number = name.strip_prefix("from-part-").and_then(|name| name.strip_suffix(".json"));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The commit that the manifest promises.

@@ -47,7 +47,7 @@ pub use policy::{BestAboveFloor, Policy, PolicyOptions, UNCHANGED, default_tries
 pub use ports::{
     Condense, Corpus, EncodedBatch, Model, Observer, PartSink, PartStart, Progress, Silent, Sink, Source, TableReader,
 };
-pub use record::{RejectRow, label, raw_of_reject};
+pub use record::{RejectRow, decode_record, label, raw_of_reject};
 pub use restore::{PartReaders, Restored, Restorer};
 pub use rows::{
     CellKind, Container, LostRows, RestoredRows, RowDigest, RowMark, RowReaders, RowRestorer, TableInput, TableOptions,
@@ -61,3 +61,4 @@ pub use timings::{Timer, Timings};
 pub use training::{ChatGuard, is_eval, training_schema};
 pub use verify::{Difference, verify_end, verify_part};
 pub use words::{WORD_SAMPLE_BYTES, count_words, count_words_of};
+pub use work::invalid_utf8;

@@ -201,11 +201,25 @@ fn failed(message: &str) -> Reject {
 }
 
 fn decode<'r>(recipe: &Recipe<'_>, record: &'r str, fallback_id: &str) -> Result<Decoded<'r>, Reject> {
-    let Some(shape) = recipe.shape.or_else(|| shape::detect(record)) else {
+    decode_record(record, recipe.shape, recipe.forced, fallback_id)
+}
+
+/// The conversation that a job reads from `record`, which is of this shape, unless it is not `forced` and another fits
+/// better.
+///
+/// # Errors
+/// The reject that a job writes.
+pub fn decode_record<'r>(
+    record: &'r str,
+    shape: Option<ShapeName>,
+    forced: bool,
+    fallback_id: &str,
+) -> Result<Decoded<'r>, Reject> {
+    let Some(shape) = shape.or_else(|| shape::detect(record)) else {
         return Err(unknown(record));
     };
     shape::decode(record, shape, fallback_id).or_else(|reject| {
-        let other = if recipe.forced { None } else { shape::detect(record).filter(|&other| other != shape) };
+        let other = if forced { None } else { shape::detect(record).filter(|&other| other != shape) };
         other.map_or(Err(reject), |other| shape::decode(record, other, fallback_id))
     })
 }

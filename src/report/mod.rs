@@ -14,6 +14,7 @@ pub mod numbers;
 pub mod pair;
 pub mod plain;
 mod schemas;
+pub mod shell;
 mod side_by_side;
 pub mod sweep;
 mod terminal;

@@ -4,9 +4,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 use condenser::model::{EngineArgs, ShapeName};
 
-use super::StoreArgs;
+use super::{StoreArgs, columns};
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
@@ -29,7 +30,7 @@ pub(crate) struct ShowArgs {
     #[arg(long)]
     pub(crate) full: bool,
     /// Columns [default: those of the terminal, or 120].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = columns())]
     pub(crate) width: Option<usize>,
     /// A file, or `-` for stdout [default: -].
     #[arg(long, short, value_name = "FILE|-")]
@@ -76,7 +77,7 @@ pub(crate) struct CalibrateArgs {
     #[arg(long)]
     pub(crate) json: bool,
     /// So many conversations at most.
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub(crate) limit: usize,
     /// Shape of all records; found out per record when left out.
     #[arg(long, value_enum)]

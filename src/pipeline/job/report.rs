@@ -30,8 +30,8 @@ pub struct ReportArgs {
     /// A file that `condenser calibrate --json` wrote: how surely each metric finds planted damage.
     #[arg(long, value_name = "FILE")]
     pub calibration: Option<String>,
-    /// The run or store to compare with; for a compaction also `previous-night` or `all-nights` [default for a
-    /// compaction with thresholds: all-nights].
+    /// The run or store to compare with; for a compaction or its store also `previous-night` or `all-nights` [default for
+    /// a compaction with thresholds: all-nights].
     #[arg(long, value_name = "RUN")]
     pub against: Option<String>,
     /// Exit code 5 when the population stability index of a figure or of a breakdown is above this, such as 0.2, and

@@ -150,7 +150,10 @@ fn check(base: &EngineOptions) -> Result<()> {
 fn nothing_drawn(drawn: &Drawn) -> Error {
     let message = match (drawn.n_giants, drawn.n_rejects) {
         (0, 0) => "the inputs hold no records, so there is nothing to measure".to_owned(),
-        (0, n) => format!("none of the {n} records is a conversation, so there is nothing to measure"),
+        (0, n) => {
+            let first = drawn.first_reject.as_ref().map(|first| format!("; {first}")).unwrap_or_default();
+            format!("none of the {n} records is a conversation, so there is nothing to measure{first}")
+        }
         (n, _) => format!("all {n} conversations are too long for the sample; raise --sample-bytes"),
     };
     let error = Error::new(ErrorKind::Input, "", message);

@@ -76,6 +76,8 @@ pub struct Drawn {
     pub n_conversations: usize,
     /// Records that are no conversations.
     pub n_rejects: usize,
+    /// Where the first of them stands, and what is wrong with it.
+    pub first_reject: Option<String>,
     /// Conversations that are too long for a sample.
     pub n_giants: usize,
 }
@@ -105,7 +107,7 @@ impl std::fmt::Debug for Inputs<'_> {
 /// When an input cannot be read.
 pub fn draw(inputs: &Inputs<'_>, options: SampleOptions, bridge: &Bridge, watch: &dyn Watch) -> Result<Drawn> {
     let sampler = Sampler { options, engine: EngineOptions::default(), state: Mutex::default() };
-    let mut n_rejects = 0;
+    let (mut n_rejects, mut first_reject) = (0, None);
     for part in inputs.parts {
         let Some(input) = inputs.inputs.get(part.input) else { continue };
         let mut source = inputs.corpus.open(part.input, input, &part.slice)?;
@@ -128,13 +130,22 @@ pub fn draw(inputs: &Inputs<'_>, options: SampleOptions, bridge: &Bridge, watch:
             if batches.is_empty() {
                 break;
             }
-            let encode = |batch: &Batch| Ok(encode_batch(&task, batch)?.totals.rejects as usize);
-            let rejects: Result<Vec<usize>> = bridge.install(|| batches.par_iter().map(encode).collect());
-            n_rejects += rejects?.into_iter().sum::<usize>();
+            let encode = |batch: &Batch| {
+                let encoded = encode_batch(&task, batch)?;
+                Ok((encoded.totals.rejects as usize, encoded.rejects.into_iter().next()))
+            };
+            let rejects: Result<Vec<_>> = bridge.install(|| batches.par_iter().map(encode).collect());
+            for (n, first) in rejects? {
+                n_rejects += n;
+                first_reject = first_reject.or_else(|| {
+                    first
+                        .map(|row| format!("{}: record {}: {}: {}", row.source, row.source_row, row.reason, row.detail))
+                });
+            }
         }
     }
     let state = sampler.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(state.finish(options, n_rejects))
+    Ok(Drawn { first_reject, ..state.finish(options, n_rejects) })
 }
 
 /// Stands where the engine stands, looks and changes nothing.

@@ -5,7 +5,7 @@ use super::pair::{Bounds, steps, summary};
 use super::table::{Cell, Column, Table, long, number, text};
 use super::writer::Html;
 use crate::report::pair::Pair;
-use crate::report::{ConversationFacts, ReportDocument, numbers, plain};
+use crate::report::{ConversationFacts, ReportDocument, numbers, plain, shell};
 
 /// Figures in the line of a conversation, and what they are called there.
 const SUMMED_UP: [(&str, &str); 3] =
@@ -120,8 +120,7 @@ pub(super) fn texts(document: &ReportDocument, texts: &Texts, html: &mut Html) {
                     let run = document.runs.get(*run).map_or("RUN", |run| &run.run);
                     html.tag("p", &[("class", "note")], |html| {
                         html.text("All of it: ");
-                        let command =
-                            format!("condenser show {} {} --html FILE", in_shell(run), in_shell(&pair.id));
+                        let command = shell::command("condenser show", &[run, &pair.id], "--html FILE");
                         html.leaf("code", &[], &command);
                     });
                     html.tag("p", &[("class", "note")], |html| {
@@ -131,13 +130,4 @@ pub(super) fn texts(document: &ReportDocument, texts: &Texts, html: &mut Html) {
             });
         }
     });
-}
-
-/// An argument as a POSIX shell takes it.
-fn in_shell(argument: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    if !argument.is_empty() && !argument.starts_with('-') && argument.chars().all(is_plain) {
-        return argument.to_owned();
-    }
-    format!("'{}'", argument.replace('\'', "'\\''"))
 }

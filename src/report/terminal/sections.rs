@@ -5,6 +5,7 @@ use crate::pipeline::Timings;
 use crate::pipeline::sketch::{RELATIVE_ERROR, Share};
 use crate::report::numbers::{bytes, count, figure, maybe, money, percent, ratio, seconds, share, short, words};
 use crate::report::plain::cut;
+use crate::report::shell;
 use crate::report::{
     BreakdownFacts, BreakdownRow, Calibration, ConversationFacts, Distribution, FIGURES, Repeated, ReportDocument,
 };
@@ -289,29 +290,8 @@ fn conversations(document: &ReportDocument, page: &mut Page) {
 fn show_command(document: &ReportDocument, conversation: &ConversationFacts) -> Option<String> {
     let run = document.runs.get(conversation.run)?;
     let has_originals = run.bytes_written.contains_key("verbatim");
-    has_originals
-        .then(|| format!("condenser show {} {}", quoted(&run.run), quoted(&conversation.figures.conversation_id)))
-}
-
-/// A word as a POSIX shell reads it; what would drive a terminal is written out as `$'…'` has it.
-fn quoted(word: &str) -> String {
-    let is_bare = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
-    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_bare) {
-        return word.to_owned();
-    }
-    let plain = crate::report::plain::line(word);
-    if *plain == *word {
-        let dashes = if word.starts_with('-') { "-- " } else { "" };
-        return format!("{dashes}'{}'", word.replace('\'', "'\\''"));
-    }
-    let escape = |c: char| match c {
-        '\\' => "\\\\".to_owned(),
-        '\'' => "\\'".to_owned(),
-        ' '..='~' => c.to_string(),
-        '\u{10000}'.. => format!("\\U{:08x}", u32::from(c)),
-        _ => format!("\\u{:04x}", u32::from(c)),
-    };
-    format!("$'{}'", word.chars().map(escape).collect::<String>())
+    let operands = [&*run.run, &*conversation.figures.conversation_id];
+    has_originals.then(|| shell::command("condenser show", &operands, ""))
 }
 
 fn repeats(repeated: &Repeated, page: &mut Page) {
@@ -406,18 +386,4 @@ fn calibrated(calibration: &Calibration, page: &mut Page) {
         }
     }
     page.table(&table);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn words_are_quoted_for_a_shell_and_drive_no_terminal() {
-        assert_eq!(quoted("chat/1"), "chat/1");
-        assert_eq!(quoted("it's a $HOME"), "'it'\\''s a $HOME'");
-        assert_eq!(quoted("-rf"), "-- '-rf'");
-        assert_eq!(quoted(""), "''");
-        assert_eq!(quoted("a\u{1b}[2J'\u{e0041}"), "$'a\\u001b[2J\\'\\U000e0041'");
-    }
 }
