@@ -55,8 +55,8 @@ fn damage_is_noticed_by_the_metric_that_is_there_for_it() {
         let planted = all.clone().find(|planted| planted.kind == kind).expect(kind);
         let fall = planted.metrics[metric];
         assert!(fall.measured > 0, "{kind} {metric}");
-        assert!((fall.mean_fall > 0.0) == (fall.rate > 0.0), "{kind} {metric}");
-        fall.rate
+        assert!((fall.mean_fall > Some(0.0)) == (fall.rate > Some(0.0)), "{kind} {metric}");
+        fall.rate.expect("measured")
     };
     for (kind, metric) in [
         ("identifiers_removed", "entity_retention"),
@@ -84,7 +84,7 @@ fn damage_is_noticed_by_the_metric_that_is_there_for_it() {
     for planted in &calibration.harmless {
         assert!(planted.conversations > 20, "{planted:?}");
         for metric in CALIBRATED {
-            assert!(planted.metrics[metric].rate <= 0.0, "{metric} falls for {}", planted.kind);
+            assert!(planted.metrics[metric].rate <= Some(0.0), "{metric} falls for {}", planted.kind);
         }
     }
 }

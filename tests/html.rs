@@ -84,7 +84,7 @@ fn document(text: &str) -> ReportDocument {
         kind: own(),
         says: own(),
         conversations: 2,
-        metrics: BTreeMap::from([(own(), Fall { measured: 2, rate: 0.1, mean_fall: 0.1 })]),
+        metrics: BTreeMap::from([(own(), Fall { measured: 2, rate: Some(0.1), mean_fall: Some(0.1) })]),
     };
     ReportDocument {
         report_version: REPORT_VERSION,

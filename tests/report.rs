@@ -485,3 +485,23 @@ proptest! {
         prop_assert!(n_merged.abs_diff(n_whole) <= 2);
     }
 }
+
+#[test]
+fn a_report_claims_only_what_its_runs_hold() {
+    let dir = sample_run(&[]);
+    dir.write("job.toml", "kind = \"report\"\ninputs = [\"in.jsonl\"]\noutput = \"measured\"\nquiet = true\n");
+    condenser(dir.root(), &["run", "job.toml"]).ok();
+    let page = |run: &str| {
+        String::from_utf8(condenser(dir.root(), &["report", run, "--html", "-"]).ok().stdout).expect("text")
+    };
+    let claims = ["Nothing is lost", "originals included", "leads to its text"];
+    for claim in claims {
+        assert!(page("run").contains(claim) && !page("measured").contains(claim), "{claim}");
+    }
+    let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat(shown(dir.root(), &["run"])).contains("written with originals and proofs"));
+    assert!(flat(shown(dir.root(), &["measured"])).contains("written; the run only measured and holds no texts"));
+    let lacks = "tools and repeated texts stand in none";
+    assert!(flat(shown(dir.root(), &["run", "--exact"])).contains(lacks));
+    assert!(!flat(shown(dir.root(), &["run"])).contains(lacks));
+}

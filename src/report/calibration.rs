@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::damage::KINDS;
+use super::numbers::counted;
 use crate::engine::{Engine, Scratch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Conversation, Metrics};
@@ -66,10 +67,10 @@ pub struct Planted {
 pub struct Fall {
     /// Conversations for which it was measured before and after.
     pub measured: u64,
-    /// Share of these for which it fell.
-    pub rate: f64,
-    /// By how much it fell on average, those that did not fall included.
-    pub mean_fall: f64,
+    /// Share of these for which it fell; `null` when there are none.
+    pub rate: Option<f64>,
+    /// By how much it fell on average, those that did not fall included; `null` when there are none.
+    pub mean_fall: Option<f64>,
 }
 
 /// Conversations for which a metric was measured, those for which it fell, and by how much in all.
@@ -127,7 +128,7 @@ impl Calibrator {
             ..Calibration::default()
         };
         for (kind, (conversations, falls)) in KINDS.iter().zip(self.counts) {
-            let rate = |sum: f64, n: u64| if n == 0 { 0.0 } else { sum / n as f64 };
+            let rate = |sum: f64, n: u64| (n > 0).then(|| sum / n as f64);
             let fall = |(measured, fell, sum): Falls| Fall {
                 measured,
                 rate: rate(fell as f64, measured),
@@ -178,8 +179,10 @@ impl Calibration {
         let mut out = String::new();
         let mut say = |text: std::fmt::Arguments<'_>| out.write_fmt(text).expect("a String takes everything");
         say(format_args!(
-            "{} of {} conversations were changed and could be damaged. In how many of 100 each metric falls:\n\n",
-            self.changed, self.conversations
+            "{} of {} {} changed and could be damaged. In how many of 100 each metric falls:\n\n",
+            self.changed,
+            counted(self.conversations, "conversation"),
+            if self.changed == 1 { "was" } else { "were" }
         ));
         say(format_args!("{:<21} {:>5}", "damage", "n"));
         for name in SHORT {
@@ -191,8 +194,8 @@ impl Calibration {
             }
             say(format_args!("\n{:<21} {:>5}", planted.kind, planted.conversations));
             for name in CALIBRATED {
-                match planted.metrics.get(name).filter(|fall| fall.measured > 0) {
-                    Some(fall) => say(format_args!(" {:>8.0}", fall.rate * 100.0)),
+                match planted.metrics.get(name).and_then(|fall| fall.rate) {
+                    Some(rate) => say(format_args!(" {:>8.0}", rate * 100.0)),
                     None => say(format_args!(" {:>8}", "–")),
                 }
             }
@@ -206,11 +209,11 @@ impl Calibration {
     pub fn footnote(&self) -> Vec<String> {
         let rate = |kind: &str, metric: &str| {
             let planted = self.damage.iter().find(|planted| planted.kind == kind)?;
-            planted.metrics.get(metric).filter(|fall| fall.measured > 0).map(|fall| fall.rate * 100.0)
+            planted.metrics.get(metric)?.rate.map(|rate| rate * 100.0)
         };
         let mut notes = vec![format!(
-            "How far the figures can be trusted, measured by damage planted into {} conversations (condenser calibrate):",
-            self.changed
+            "How far the figures can be trusted, measured by damage planted into {} (condenser calibrate):",
+            counted(self.changed, "conversation")
         )];
         for (metric, kinds) in [
             ("quality_score", ["identifiers_removed", "prose_facts_removed", "digits_flipped"]),
@@ -226,7 +229,7 @@ impl Calibration {
                 notes.push(format!("{metric} falls in {}", said.join(", ")));
             }
         }
-        let alarms = self.harmless.iter().flat_map(|planted| planted.metrics.values()).map(|fall| fall.rate);
+        let alarms = self.harmless.iter().flat_map(|planted| planted.metrics.values()).filter_map(|fall| fall.rate);
         let highest = alarms.fold(0.0, f64::max);
         notes.push(format!("Where nothing was lost, no metric falls in more than {:.0} % of cases", highest * 100.0));
         notes

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::numbers::counted;
 use super::plain;
 use crate::engine::{Explanation, StageSays, Tier, What};
 use crate::model::{Conversation, Message, Metrics};
@@ -63,11 +64,11 @@ impl ExplainedConversation {
         let mut out = String::new();
         let mut say = |text: std::fmt::Arguments<'_>| out.write_fmt(text).expect("a String takes everything");
         say(format_args!(
-            "{}: {} messages → {}, {} characters → {}\n",
+            "{}: {} → {}, {} → {}\n",
             plain::line(&self.id),
-            self.n_messages.0,
+            counted(self.n_messages.0 as u64, "message"),
             self.n_messages.1,
-            self.n_chars.0,
+            counted(self.n_chars.0 as u64, "character"),
             self.n_chars.1
         ));
         for message in &self.messages {
@@ -111,26 +112,32 @@ fn everything(message: &Explanation, preview: &str) -> String {
     let reasons = if message.reasons.is_empty() { String::new() } else { format!(": {}", message.reasons.join(", ")) };
     say("tier", format!("{}{output}{reasons}", tier(message.tier)));
     let figures = &message.figures;
-    let mut counted = format!(
-        "{} lines, {} sentences ({:.0} % prose), {} fences, {} facts, {} negations and obligations, {} failures",
-        figures.lines,
-        figures.sentences,
+    let of = |n: usize, noun| counted(n as u64, noun);
+    let mut found = format!(
+        "{}, {} ({:.0} % prose), {}, {}, {} or {}, {}",
+        of(figures.lines, "line"),
+        of(figures.sentences, "sentence"),
         figures.prose_share * 100.0,
-        figures.fences,
-        figures.facts,
-        figures.negations,
-        figures.failures
+        of(figures.fences, "fence"),
+        of(figures.facts, "fact"),
+        of(figures.negations, "negation"),
+        if figures.negations == 1 { "obligation" } else { "obligations" },
+        of(figures.failures, "failure")
     );
     if let Some(entropy) = figures.entropy {
-        write!(counted, ", entropy {entropy:.3}").expect("a String takes everything");
+        write!(found, ", entropy {entropy:.3}").expect("a String takes everything");
     }
-    say("counted", counted);
+    say("counted", found);
     let importance = &message.importance;
     say(
         "importance",
         format!(
-            "{:.2} = {:.2} (used by {} later messages) + {:.2} (what it says) + {:.2} (place)",
-            importance.score, importance.used, importance.references, importance.content, importance.place
+            "{:.2} = {:.2} (used by {}) + {:.2} (what it says) + {:.2} (place)",
+            importance.score,
+            importance.used,
+            counted(importance.references as u64, "later message"),
+            importance.content,
+            importance.place
         ),
     );
     let held = message.claim.as_ref().map_or("the conversation as a whole".to_owned(), told);

@@ -8,6 +8,7 @@ mod damage;
 mod document;
 mod drift;
 pub mod explained;
+mod held;
 pub mod html;
 pub mod markdown;
 pub mod numbers;

@@ -10,6 +10,12 @@ pub fn count(count: u64) -> String {
     grouped(&count.to_string())
 }
 
+/// A count and what is counted: `1 conversation`, `1,234 conversations`. Nouns take an s.
+#[must_use]
+pub fn counted(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
 /// A ratio: `3.27`, from a thousand on `1,234`.
 #[must_use]
 pub fn ratio(ratio: f64) -> String {
@@ -53,10 +59,13 @@ pub fn short(count: u64) -> String {
     with_unit(count, &["", "k", "M", "bn", "tn"])
 }
 
-/// Money in whatever currency: `1,234.50`; below one, to two significant digits: `0.0042`.
+/// Money in whatever currency: `1,234.50`; below one, to two significant digits: `0.0042`; from 10^15 on `1.50e15`.
 #[must_use]
 pub fn money(money: f64) -> String {
     let size = money.abs();
+    if size >= 1e15 {
+        return format!("{money:.2e}");
+    }
     let digits = if size > 0.0 && size < 1.0 { (1 - size.log10().floor() as i32).clamp(2, 12) as usize } else { 2 };
     grouped(&format!("{money:.digits$}"))
 }
@@ -112,13 +121,15 @@ fn with_unit(count: u64, units: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{bytes, count, maybe, money, percent, ratio, seconds, share, short};
+    use super::{bytes, count, counted, maybe, money, percent, ratio, seconds, share, short};
 
     #[test]
     fn digits_are_grouped() {
         assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([1.0, 3.268, 999.99, 999.996, 12345.6].map(ratio), ["1.00", "3.27", "999.99", "1,000", "12,346"]);
         assert_eq!([0.0, -1234.5, 0.0042, 0.5, 12.0].map(money), ["0.00", "-1,234.50", "0.0042", "0.50", "12.00"]);
+        assert_eq!([1e15, -2.345e300].map(money), ["1.00e15", "-2.35e300"]);
+        assert_eq!([0, 1, 1000].map(|n| counted(n, "part")), ["0 parts", "1 part", "1,000 parts"]);
         assert_eq!((ratio(f64::INFINITY), ratio(f64::NAN)), ("inf".to_owned(), "NaN".to_owned()));
     }
 

@@ -4,6 +4,7 @@
 use console::Style;
 use serde_json::Value;
 
+use super::numbers::counted;
 use super::pair::{Before, Pair, Step, VerdictsFrom};
 use super::plain::{cut, fit, line, width, wrap};
 
@@ -86,16 +87,19 @@ impl Painter {
             }
         };
         push(&self.bold, &format!("{} · {} row {}", line(&pair.id), line(&pair.source), pair.source_row));
-        let change = |name: &str| format!("{} → {}", count(&format!("{name}_in")), count(&format!("{name}_out")));
+        let changed = |before: u64, after: u64, noun: &str| {
+            format!("{before} → {after} {noun}{}", if (before, after) == (1, 1) { "" } else { "s" })
+        };
+        let change =
+            |name: &str, noun: &str| changed(count(&format!("{name}_in")), count(&format!("{name}_out")), noun);
         push(
             &self.plain,
             &format!(
-                "{} → {} messages, {} characters (ratio {:.2}), {} tokens",
-                pair.n_before,
-                pair.steps.len(),
-                change("chars"),
+                "{}, {} (ratio {:.2}), {}",
+                changed(pair.n_before as u64, pair.steps.len() as u64, "message"),
+                change("chars", "character"),
                 figure("ratio").unwrap_or(1.0),
-                change("tokens")
+                change("tokens", "token")
             ),
         );
         let mut figures = vec![format!("class {}", pair.metrics.get("class").and_then(Value::as_str).unwrap_or("–"))];
@@ -230,7 +234,7 @@ fn folded(mut lines: Vec<String>, limit: usize) -> Vec<String> {
     if lines.len() > limit.saturating_add(1) {
         let more = lines.len() - limit;
         lines.truncate(limit);
-        lines.push(format!("… {more} more lines"));
+        lines.push(format!("… {}", counted(more as u64, "more line")));
     }
     lines
 }

@@ -1,7 +1,10 @@
 //! A sweep as a table of text: the front, the recommendation, and the classes. Knows what was found, no terminal.
 
+use super::numbers::counted;
 use crate::model::Figure;
-use crate::pipeline::sweep::{Interval, SweepChoice, SweepChoiceKind, SweepDocument, SweepFigures, SweepSet, says};
+use crate::pipeline::sweep::{
+    Interval, SweepChoice, SweepChoiceKind, SweepClass, SweepDocument, SweepFigures, SweepSet, says,
+};
 
 /// Figures with a column, and how it is headed; the first and the third with their intervals.
 const COLUMNS: [(Figure, &str, bool); 5] = [
@@ -25,7 +28,7 @@ pub fn render(document: &SweepDocument) -> String {
     out.push_str(&recommendation(document));
     out.push_str(&classes(document));
     if let Some(held_back) = &document.held_back {
-        out.push_str(&format!("\nOn {} conversations that were held back:\n", held_back.conversations));
+        out.push_str(&format!("\nOn {} held back:\n", counted(held_back.conversations as u64, "conversation")));
         out.push_str(&beside(&held_back.given, &held_back.recommended, &held_back.above_given));
     }
     out
@@ -34,9 +37,9 @@ pub fn render(document: &SweepDocument) -> String {
 fn head(document: &SweepDocument) -> String {
     let SweepDocument { sample, search, .. } = document;
     let mut out = format!(
-        "sample   {} of {} conversations, {:.1} MB of text",
+        "sample   {} of {}, {:.1} MB of text",
         sample.drawn,
-        sample.conversations,
+        counted(sample.conversations as u64, "conversation"),
         sample.bytes as f64 / 1e6
     );
     for (n, what) in [(sample.too_long, "too long for it"), (sample.rejects, "records rejected")] {
@@ -141,12 +144,25 @@ fn classes(document: &SweepDocument) -> String {
             wide(&class.given.ratio, 2),
         ];
         row.extend(match &class.recommendation {
+            Some(choice) if is_given_below_floor(class) => {
+                let [number, ratio, label] = best(document, choice);
+                [number, ratio, format!("{label} ({GIVEN_BELOW_FLOOR})")]
+            }
             None => ["–".to_owned(), String::new(), "too few were measured, or none is above the floor".to_owned()],
             Some(choice) => best(document, choice),
         });
         rows.push(row);
     }
     format!("\nThe best set for each class alone:\n\n{}", align(&rows))
+}
+
+/// Why the best set of a class can be the longer one.
+pub(super) const GIVEN_BELOW_FLOOR: &str = "as given is below the floor";
+
+/// True when the best set for a class saves less than the options as given: these are then no candidate.
+pub(super) fn is_given_below_floor(class: &SweepClass) -> bool {
+    let best = class.recommendation.as_ref().map(|choice| choice.figures.ratio.value);
+    best.is_some_and(|best| best < class.given.ratio.value)
 }
 
 fn best(document: &SweepDocument, choice: &SweepChoice) -> [String; 3] {

@@ -65,10 +65,10 @@ fn header(document: &SweepDocument) -> String {
     let floor: Vec<String> = document.floor.iter().map(ToString::to_string).collect();
     text.push_str(&format!("floor:       {}\n", floor.join(", ")));
     text.push_str(&format!("on the sample: {}\n", line(&recommendation.figures)));
-    text.push_str(&format!("above the options as given: {}\n", line(&recommendation.above_given)));
+    text.push_str(&format!("difference to the options as given: {}\n", line(&recommendation.above_given)));
     if let Some(held_back) = &document.held_back {
         text.push_str(&format!(
-            "on {} conversations that were held back: {}\nabove the options as given: {}\n",
+            "on {} conversations that were held back: {}\ndifference to the options as given: {}\n",
             held_back.conversations,
             line(&held_back.recommended),
             line(&held_back.above_given)

@@ -106,16 +106,15 @@ pub(super) fn timings(document: &ReportDocument, html: &mut Html) {
 /// Texts that occur more than once.
 pub(super) fn repeated(document: &ReportDocument, html: &mut Html) {
     let Some(repeated) = &document.repeated else { return };
-    let count = numbers::count;
     let share = (1.0 - repeated.distinct_texts as f64 / repeated.texts.max(1) as f64).max(0.0);
     html.leaf(
         "p",
         &[("class", "note")],
         &format!(
-            "{} texts of messages, about {} of them different: {} are repetitions. Spare are the characters of all \
+            "{} in messages, about {} different: {} are repetitions. Spare are the characters of all \
              occurrences but one.",
-            count(repeated.texts),
-            count(repeated.distinct_texts),
+            numbers::counted(repeated.texts, "text"),
+            numbers::count(repeated.distinct_texts),
             numbers::percent(share)
         ),
     );

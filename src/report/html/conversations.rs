@@ -4,6 +4,7 @@
 use super::pair::{Bounds, steps, summary};
 use super::table::{Cell, Column, Table, long, number, text};
 use super::writer::Html;
+use crate::report::held::Held;
 use crate::report::pair::Pair;
 use crate::report::{ConversationFacts, ReportDocument, numbers, plain, shell};
 
@@ -31,10 +32,15 @@ impl Texts {
 
 /// The lists.
 pub(super) fn conversations(document: &ReportDocument, texts: &Texts, html: &mut Html) {
-    let note = if texts.left_out {
-        "The texts were left out of this page. `condenser show RUN ID` shows a conversation before and after."
-    } else {
-        "The name of a conversation leads to its text before and after."
+    let note = match Held::of(&document.runs) {
+        Held::Nothing => "The run only measured: it holds no texts to show.",
+        _ if texts.left_out => {
+            "The texts were left out of this page. `condenser show RUN ID` shows a conversation before and after."
+        }
+        Held::InPart => {
+            "The name of a conversation leads to its text before and after, where its run holds texts and did not only measure."
+        }
+        Held::Everything => "The name of a conversation leads to its text before and after.",
     };
     html.leaf("p", &[("class", "note")], note);
     let lists = [

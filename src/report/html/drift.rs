@@ -255,8 +255,8 @@ fn changes(document: &DriftDocument, html: &mut Html) {
         "p",
         &[("class", "note")],
         &format!(
-            "{} conversations are on both sides, {} of them the same byte for byte; {} are new; {} could not be told apart.",
-            count(changes.in_both),
+            "{} on both sides, {} the same byte for byte; {} new; {} that could not be told apart.",
+            numbers::counted(changes.in_both, "conversation"),
             count(changes.same_record),
             count(changes.only_after),
             count(changes.ambiguous)

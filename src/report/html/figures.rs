@@ -67,7 +67,7 @@ pub(super) fn distributions(document: &ReportDocument, html: &mut Html) {
     html.leaf(
         "p",
         &[("class", "note")],
-        "Conversations by value. The line marks the median: half of the conversations are not above it.",
+        "Conversations by value. The line marks the median: half of the conversations lie at or below it.",
     );
     let all = || document.distributions.iter().enumerate().filter(|(_, found)| found.class.is_none());
     html.tag("div", &[("class", "charts")], |html| {
@@ -88,8 +88,10 @@ fn one(at: usize, found: &Distribution, html: &mut Html) {
     let format = |value| numbers::figure(&found.figure, value);
     let [p5, p50, p95] = [found.p5, found.p50, found.p95].map(format);
     let name = numbers::words(&found.figure);
-    let alternative =
-        format!("Histogram of {name} over {} conversations: median {p50}, p5 {p5}, p95 {p95}", found.conversations);
+    let alternative = format!(
+        "Histogram of {name} over {}: median {p50}, p5 {p5}, p95 {p95}",
+        numbers::counted(found.conversations, "conversation")
+    );
     let is_first = found.figure == "ratio";
     let unit = if heights(found) == Heights::Logarithmic { " · counts on a logarithmic scale" } else { "" };
     let note = format!("{} · median {p50}, p5 {p5}, p95 {p95}{unit}", meaning(&found.figure));

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::table::{Cell, Table, long, number, text};
 use super::writer::Html;
+use crate::report::held::Held;
 use crate::report::{Calibration, ReportDocument, RunFacts, numbers};
 
 /// The sums of the document, all digits.
@@ -94,11 +95,24 @@ fn pointer(key: &str) -> String {
 
 /// How to read the page.
 pub(super) fn reading(document: &ReportDocument, html: &mut Html) {
+    html.fixed("<ul class=\"prose\">");
+    html.fixed(match Held::of(&document.runs) {
+        Held::Everything => {
+            "<li><strong>Nothing is lost.</strong> The run keeps every original: what is measured here is what a reader of \
+             the compressed text still sees. <code>condenser restore</code> gives back the input byte for byte.</li>"
+        }
+        Held::InPart => {
+            "<li><strong>Some of the runs only measured</strong> and hold no texts: from them nothing can be restored or \
+             shown. The others keep every original, and <code>condenser restore</code> gives back their input byte for \
+             byte.</li>"
+        }
+        Held::Nothing => {
+            "<li><strong>The run only measured.</strong> It holds no texts: nothing can be restored from it or shown. The \
+             figures are those of a real run.</li>"
+        }
+    });
     html.fixed(
-        "<ul class=\"prose\">\
-         <li><strong>Nothing is lost.</strong> The run keeps every original: what is measured here is what a reader of the \
-         compressed text still sees. <code>condenser restore</code> gives back the input byte for byte.</li>\
-         <li><strong>Ratio</strong> is size before over size after: 1 is unchanged, 2 is half. The ratio of all conversations \
+        "<li><strong>Ratio</strong> is size before over size after: 1 is unchanged, 2 is half. The ratio of all conversations \
          together differs from the mean of their ratios, since long ones weigh more.</li>\
          <li><strong>Quality score</strong> and its three parts look at identifiers and structure. They are blind to most \
          loss: a summary that keeps every file name and drops every number scores 1.</li>\
@@ -124,9 +138,10 @@ fn footnote(calibration: &Calibration, html: &mut Html) {
         "p",
         &[("class", "note")],
         &format!(
-            "Damage of each kind was planted in up to {} conversations by condenser {}. A rate is the share of them in which \
-             the metric fell; for harmless changes a rate above 0 is a false alarm.",
-            numbers::count(calibration.conversations),
+            "Damage of each kind was planted in up to {} by condenser {}. A rate is the share of those for which the metric \
+             could be measured in which it fell: a high rate over few of them says little. For harmless changes a rate above \
+             0 is a false alarm.",
+            numbers::counted(calibration.changed, "conversation"),
             calibration.engine_version
         ),
     );
@@ -144,19 +159,20 @@ fn footnote(calibration: &Calibration, html: &mut Html) {
     for (list, at, planted) in
         kinds.iter().flat_map(|(list, kinds)| kinds.iter().enumerate().map(|(at, kind)| (*list, at, kind)))
     {
-        for (metric, fall) in planted.metrics.iter().filter(|(_, fall)| fall.measured > 0) {
+        for (metric, fall) in planted.metrics.iter() {
+            let Some(rate) = fall.rate else { continue };
             let cells = vec![
                 Cell::text(&numbers::words(&planted.kind)),
                 Cell::text(if list == "harmless" { "yes" } else { "no" }),
                 Cell::text(&numbers::words(metric)),
                 Cell::count(fall.measured),
-                Cell::number(fall.rate, numbers::percent),
-                Cell::number(fall.mean_fall, numbers::share),
+                Cell::number(rate, numbers::percent),
+                Cell::maybe(fall.mean_fall, numbers::share),
             ];
             table.row(format!("/calibration/{list}/{at}/metrics/{metric}"), cells);
             if list == "damage" {
                 let best = best.entry(metric).or_default();
-                *best = best.max(fall.rate);
+                *best = best.max(rate);
             }
         }
     }

@@ -105,9 +105,9 @@ pub(super) fn summary(pair: &Pair, figures: &[(&str, &str)], html: &mut Html) {
     html.text(" ");
     html.tag("small", &[], |html| {
         html.leaf("bdi", &[("class", "path")], &pair.source);
-        let n = numbers::count(pair.n_before as u64);
+        let n = numbers::counted(pair.n_before as u64, "message");
         html.text(&format!(
-            ", row {} · {n} messages, shown as {}",
+            ", row {} · {n}, shown as {}",
             numbers::count(pair.source_row),
             numbers::count(pair.steps.len() as u64)
         ));
@@ -154,8 +154,7 @@ pub(super) fn steps(pair: &Pair, bounds: &mut Bounds, html: &mut Html) {
     let mut rest = &*pair.steps;
     while let Some(step) = rest.first() {
         if bounds.is_spent() {
-            let n = numbers::count(rest.len() as u64);
-            html.leaf("p", &[("class", "cut")], &format!("{n} further messages are not in this page."));
+            not_here(rest.len(), "further message", html);
             return;
         }
         let n_kept = rest.iter().take_while(|step| step.is_unchanged).count();
@@ -172,20 +171,18 @@ pub(super) fn steps(pair: &Pair, bounds: &mut Bounds, html: &mut Html) {
 
 fn kept_steps(kept: &[Step], bounds: &mut Bounds, html: &mut Html) {
     html.tag("details", &[("class", "kept")], |html| {
-        let chars: usize = kept.iter().map(|step| step.after.text.chars().count()).sum();
+        let chars: u64 = kept.iter().map(chars_of).sum();
         let mut roles: Vec<&str> = kept.iter().map(|step| step.after.role.as_str()).collect();
         roles.dedup();
         let more = roles.len() > 6;
         roles.truncate(6);
         let roles = roles.join(", ") + if more { ", …" } else { "" };
-        let n = numbers::count(kept.len() as u64);
-        let messages = if kept.len() == 1 { "message" } else { "messages" };
-        let chars = numbers::count(chars as u64);
-        html.leaf("summary", &[], &format!("{n} {messages} as before · {roles} · {chars} characters"));
+        let messages = numbers::counted(kept.len() as u64, "message");
+        let chars = numbers::counted(chars, "character");
+        html.leaf("summary", &[], &format!("{messages} as before · {roles} · {chars}"));
         for (at, step) in kept.iter().enumerate() {
             if bounds.is_spent() {
-                let n = numbers::count((kept.len() - at) as u64);
-                html.leaf("p", &[("class", "cut")], &format!("{n} further messages are not in this page."));
+                not_here(kept.len() - at, "further message", html);
                 return;
             }
             html.tag("div", &[("class", "kept-message")], |html| {
@@ -198,13 +195,24 @@ fn kept_steps(kept: &[Step], bounds: &mut Bounds, html: &mut Html) {
     });
 }
 
+/// Characters of a message that stayed, as the run counted them. A text also shows the calls of tools, which have none.
+fn chars_of(step: &Step) -> u64 {
+    let verdict = step.before.first().and_then(|before| before.verdict.as_ref());
+    verdict.map_or_else(|| step.after.text.chars().count() as u64, |verdict| verdict.chars_out)
+}
+
+/// What a page of which more was cut says.
+fn not_here(n: usize, what: &str, html: &mut Html) {
+    let text = format!("{} {} not in this page.", numbers::counted(n as u64, what), if n == 1 { "is" } else { "are" });
+    html.leaf("p", &[("class", "cut")], &text);
+}
+
 fn changed(step: &Step, bounds: &mut Bounds, html: &mut Html) {
     html.tag("article", &[("class", "step")], |html| {
         html.tag("div", &[("class", "before")], |html| {
             for (at, before) in step.before.iter().enumerate() {
                 if bounds.is_spent() {
-                    let n = numbers::count((step.before.len() - at) as u64);
-                    html.leaf("p", &[("class", "cut")], &format!("{n} further originals are not in this page."));
+                    not_here(step.before.len() - at, "further original", html);
                     return;
                 }
                 html.tag("div", &[("class", "original")], |html| {
@@ -249,8 +257,7 @@ fn spoken(spoken: &Spoken, is_kept: bool, bounds: &mut Bounds, html: &mut Html) 
         }
         html.leaf("pre", &[("dir", "auto"), ("tabindex", "0")], shown);
         if n_cut > 0 {
-            let n = numbers::count(n_cut as u64);
-            html.leaf("p", &[("class", "cut")], &format!("{n} further characters are not in this page."));
+            not_here(n_cut, "further character", html);
         }
     });
 }

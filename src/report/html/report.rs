@@ -3,6 +3,7 @@
 use super::conversations::{Texts, conversations, texts};
 use super::writer::Html;
 use super::{breakdowns, figures, frame, notes};
+use crate::report::held::{Held, WITHOUT_CONTENTS, lack_contents};
 use crate::report::{ReportDocument, numbers};
 
 /// A report as one page, with the `texts` of conversations that it lists.
@@ -24,7 +25,9 @@ fn header(document: &ReportDocument, runs: &[&str], html: &mut Html) {
     let unfinished = document.runs.iter().filter(|run| run.status != "complete").count();
     if unfinished > 0 {
         html.tag("p", &[("class", "warning")], |html| {
-            html.text(&format!("{unfinished} of {} runs are not complete: see ", runs.len()));
+            let verb = if unfinished == 1 { "is" } else { "are" };
+            let all = numbers::counted(runs.len() as u64, "run");
+            html.text(&format!("{unfinished} of {all} {verb} not complete: see "));
             html.leaf("a", &[("href", "#runs")], "runs and options");
             html.text(".");
         });
@@ -56,7 +59,12 @@ fn body(document: &ReportDocument, texts_of: &Texts, html: &mut Html) {
         "conversations" => conversations(document, texts_of, html),
         "repeated" => breakdowns::repeated(document, html),
         "rejects" => breakdowns::rejects(document, html),
-        "runs" => notes::runs("/runs", &document.runs, html),
+        "runs" => {
+            if lack_contents(document) {
+                html.leaf("p", &[("class", "note")], &format!("{WITHOUT_CONTENTS}."));
+            }
+            notes::runs("/runs", &document.runs, html);
+        }
         _ => notes::reading(document, html),
     });
     texts(document, texts_of, html);
@@ -128,7 +136,12 @@ fn cards(document: &ReportDocument, html: &mut Html) {
             "/totals/bytes_written",
             totals.bytes_written.to_string(),
             bytes(totals.bytes_written),
-            "all tables, originals included".to_owned(),
+            match Held::of(&document.runs) {
+                Held::Everything => "all tables, originals included",
+                Held::InPart => "some of the runs only measured and hold no texts",
+                Held::Nothing => "figures only: the run holds no texts",
+            }
+            .to_owned(),
         ),
     ];
     if let Some(money) = &document.money {

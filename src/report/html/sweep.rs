@@ -9,6 +9,7 @@ use super::writer::Html;
 use crate::model::Figure as Measured;
 use crate::pipeline::sweep::{Interval, SweepChoice, SweepDocument, SweepFigures, SweepSet, says};
 use crate::report::numbers;
+use crate::report::sweep::{GIVEN_BELOW_FLOOR, is_given_below_floor};
 
 /// Figures that are held against the ratio on a picture.
 const DRAWN: [Measured; 4] =
@@ -62,14 +63,16 @@ fn cards(document: &SweepDocument, html: &mut Html) {
     let (choice, sample) = (&document.recommendation, &document.sample);
     html.tag("dl", &[("class", "cards")], |html| {
         let ratio = &choice.figures.ratio;
-        let above = numbers::ratio(choice.above_given.ratio.value);
+        let difference = choice.above_given.ratio.value;
+        let sign = if difference < 0.0 { "below" } else { "above" };
+        let above = numbers::ratio(difference.abs());
         card(
             html,
             "Ratio of the recommendation",
             "/recommendation/figures/ratio/value",
             ratio.value.to_string(),
             &numbers::ratio(ratio.value),
-            &format!("{above} above the options as given"),
+            &format!("{above} {sign} the options as given"),
         );
         let measured = numbers::count(sample.drawn as u64);
         card(
@@ -145,8 +148,8 @@ fn recommendation(document: &SweepDocument, html: &mut Html) {
     table.write(html);
     if let Some(held_back) = &document.held_back {
         html.leaf("h3", &[], "On conversations that were held back");
-        let n = numbers::count(held_back.conversations as u64);
-        html.leaf("p", &[("class", "note")], &format!("{n} conversations that nothing was found on."));
+        let n = numbers::counted(held_back.conversations as u64, "conversation");
+        html.leaf("p", &[("class", "note")], &format!("{n} that took no part in the search."));
         let mut table = Table::new("The recommendation on conversations that were held back", columns);
         for (name, figures) in [
             ("as given", &held_back.given),
@@ -226,7 +229,10 @@ fn classes(document: &SweepDocument, html: &mut Html) {
             Cell::maybe(best.map(|choice| choice.figures.ratio.value), numbers::ratio),
             Cell::text(&best.map_or_else(
                 || "too few were measured, or none is above the floor".to_owned(),
-                |choice| labels(document, choice),
+                |choice| {
+                    let label = labels(document, choice);
+                    if is_given_below_floor(class) { format!("{label} ({GIVEN_BELOW_FLOOR})") } else { label }
+                },
             )),
         ];
         table.row(format!("/classes/{at}"), cells);

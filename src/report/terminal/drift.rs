@@ -1,7 +1,7 @@
 //! A comparison of two sides: thresholds first, then what changed most. Knows the document, not how columns are aligned.
 
 use super::layout::{Cell, Page, Table, Tone, picture};
-use crate::report::numbers::{count, figure, maybe, percent, ratio, share, words};
+use crate::report::numbers::{count, counted, figure, maybe, percent, ratio, share, words};
 use crate::report::plain::cut;
 use crate::report::{BreakdownDrift, Change, Distribution, DriftDocument, FIGURES, FigureDrift, Ks, Psi, SideFacts};
 
@@ -204,8 +204,8 @@ fn novelties(document: &DriftDocument, page: &mut Page) {
 fn changes(document: &DriftDocument, page: &mut Page) {
     let Some(changes) = document.changes.as_ref().filter(|changes| changes.in_both > 0) else { return };
     let remark = format!(
-        "{} conversations are in both, {} of them with the same record; {} are new",
-        count(changes.in_both),
+        "{} in both, {} with the same record; {} new",
+        counted(changes.in_both, "conversation"),
         count(changes.same_record),
         count(changes.only_after)
     );

@@ -1,6 +1,7 @@
 //! Reports as text for a terminal: aligned, within the columns that there are, in colours when they are wanted. Knows
 //! documents, no terminal: width and colours are told.
 
+mod calibrated;
 mod drift;
 mod layout;
 mod sections;

@@ -1,14 +1,16 @@
 //! The sections of a report, what one looks at first before the rest. Knows the document, not how columns are aligned.
 
+use super::calibrated::calibrated;
 use super::layout::{Cell, Page, Table, Tone, bar, picture};
 use crate::pipeline::Timings;
 use crate::pipeline::sketch::{RELATIVE_ERROR, Share};
-use crate::report::numbers::{bytes, count, figure, maybe, money, percent, ratio, seconds, share, short, words};
+use crate::report::held::{Held, WITHOUT_CONTENTS, lack_contents};
+use crate::report::numbers::{
+    bytes, count, counted, figure, maybe, money, percent, ratio, seconds, share, short, words,
+};
 use crate::report::plain::cut;
 use crate::report::shell;
-use crate::report::{
-    BreakdownFacts, BreakdownRow, Calibration, ConversationFacts, Distribution, FIGURES, Repeated, ReportDocument,
-};
+use crate::report::{BreakdownFacts, BreakdownRow, ConversationFacts, Distribution, FIGURES, Repeated, ReportDocument};
 
 /// Breakdowns of the short report, and their rows.
 const FIRST_BREAKDOWNS: [&str; 4] = ["class", "tool", "action", "reason"];
@@ -44,7 +46,7 @@ fn n_rows(page: &Page) -> usize {
 fn runs(document: &ReportDocument, page: &mut Page) {
     let n_shown = if page.screen.all { N_ALL } else { 3 };
     for run in document.runs.iter().take(n_shown) {
-        let parts = if run.parts == 1 { "1 part".to_owned() } else { format!("{} parts", count(run.parts)) };
+        let parts = counted(run.parts, "part");
         let from = if run.from_sketches { "from sketches" } else { "from tables" };
         let facts = format!("{}, {parts}, condenser {}, {from}", run.status, run.engine_version);
         page.text(&run.run, Tone::Strong);
@@ -57,7 +59,10 @@ fn runs(document: &ReportDocument, page: &mut Page) {
         }
     }
     if document.runs.len() > n_shown {
-        page.text(&format!("and {} more runs", count((document.runs.len() - n_shown) as u64)), Tone::Faint);
+        page.text(&format!("and {}", counted((document.runs.len() - n_shown) as u64, "more run")), Tone::Faint);
+    }
+    if lack_contents(document) {
+        page.text(WITHOUT_CONTENTS, Tone::Faint);
     }
 }
 
@@ -93,18 +98,22 @@ fn totals(document: &ReportDocument, page: &mut Page) {
     } else {
         String::new()
     };
-    page.text(&format!("{} conversations{different}", count(totals.conversations)), Tone::Plain);
+    page.text(&format!("{}{different}", counted(totals.conversations, "conversation")), Tone::Plain);
     let sizes = format!(
-        "{} stored, {} uncompressed, {} written with originals and proofs",
+        "{} stored, {} uncompressed, {} written{}",
         bytes(totals.bytes_stored),
         bytes(totals.bytes_stream),
-        bytes(totals.bytes_written)
+        bytes(totals.bytes_written),
+        match Held::of(&document.runs) {
+            Held::Everything => " with originals and proofs",
+            Held::InPart => "; some of the runs only measured and hold no texts",
+            Held::Nothing => "; the run only measured and holds no texts",
+        }
     );
     page.text(&sizes, Tone::Plain);
     if totals.rejects > 0 {
         let rate = totals.rejects as f64 / (totals.rejects + totals.conversations) as f64;
-        let records = if totals.rejects == 1 { "record" } else { "records" };
-        page.text(&format!("{} {records} rejected ({})", count(totals.rejects), percent(rate)), Tone::Bad);
+        page.text(&format!("{} rejected ({})", counted(totals.rejects, "record"), percent(rate)), Tone::Bad);
     }
 }
 
@@ -223,7 +232,7 @@ fn breakdown_table(breakdown: &BreakdownFacts, n_rows: usize) -> Table {
     if rest != Share::default() {
         let of = if rest.chars_out == 0 { 1.0 } else { rest.chars_in as f64 / rest.chars_out as f64 };
         let has_more = breakdown.rows.iter().any(|row| row.name.is_none());
-        let name = if has_more { "all others".to_owned() } else { format!("{n_more} others") };
+        let name = if has_more { "all others".to_owned() } else { counted(n_more as u64, "other") };
         table.push(cells(Cell::faint(name), &rest, of));
     }
     table
@@ -298,7 +307,8 @@ fn repeats(repeated: &Repeated, page: &mut Page) {
     if repeated.largest.is_empty() {
         return;
     }
-    let remark = format!("{} texts, about {} different ones", count(repeated.texts), count(repeated.distinct_texts));
+    let texts = counted(repeated.texts, "text");
+    let remark = format!("{texts}, about {}", counted(repeated.distinct_texts, "different one"));
     page.heading("Repeated texts", &remark);
     let mut table = Table::new(&["to spare", "times", "characters", "begins"]).with_wide_end();
     let n_rows = if page.screen.all { N_ALL } else { 3 };
@@ -360,30 +370,4 @@ fn footnotes(document: &ReportDocument, page: &mut Page) {
     if !page.screen.all {
         page.text("--all shows every breakdown, class and list; --json the whole document", Tone::Faint);
     }
-}
-
-fn calibrated(calibration: &Calibration, page: &mut Page) {
-    let remark = format!(
-        "how often each metric falls when a text is damaged on purpose; {} conversations",
-        count(calibration.conversations)
-    );
-    page.heading("Calibration", &remark);
-    let mut table = Table::new(&["damage", "metric", "falls", "by"]);
-    let kinds = calibration.damage.iter().map(|kind| (kind, false));
-    for (planted, is_harmless) in kinds.chain(calibration.harmless.iter().map(|kind| (kind, true))) {
-        let mut falls: Vec<_> = planted.metrics.iter().filter(|(_, fall)| fall.measured > 0).collect();
-        falls.sort_by(|a, b| b.1.rate.total_cmp(&a.1.rate).then_with(|| a.0.cmp(b.0)));
-        // The surest metric for each kind of damage.
-        for (metric, fall) in falls.into_iter().take(if page.screen.all { usize::MAX } else { 1 }) {
-            let tone = if is_harmless == (fall.rate > 0.5) { Tone::Bad } else { Tone::Good };
-            let harmless = if is_harmless { " (harmless)" } else { "" };
-            table.push(vec![
-                Cell::plain(format!("{}{harmless}", words(&planted.kind))),
-                Cell::plain(words(metric)),
-                Cell::new(percent(fall.rate), tone),
-                Cell::plain(share(fall.mean_fall)),
-            ]);
-        }
-    }
-    page.table(&table);
 }
