@@ -489,8 +489,8 @@ proptest! {
 #[test]
 fn a_report_claims_only_what_its_runs_hold() {
     let dir = sample_run(&[]);
-    dir.write("job.toml", "kind = \"report\"\ninputs = [\"in.jsonl\"]\noutput = \"measured\"\nquiet = true\n");
-    condenser(dir.root(), &["run", "job.toml"]).ok();
+    dir.write("job.toml", "kind = \"report\"\ninputs = [\"in\"]\noutput = \"measured\"\nquiet = true\n");
+    condenser(dir.root(), &["run", "job.toml"]).exits(3);
     let page = |run: &str| {
         String::from_utf8(condenser(dir.root(), &["report", run, "--html", "-"]).ok().stdout).expect("text")
     };

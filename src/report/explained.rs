@@ -135,7 +135,7 @@ fn everything(message: &Explanation, preview: &str) -> String {
             "{:.2} = {:.2} (used by {}) + {:.2} (what it says) + {:.2} (place)",
             importance.score,
             importance.used,
-            counted(importance.references as u64, "later message"),
+            counted(u64::from(importance.references), "later message"),
             importance.content,
             importance.place
         ),

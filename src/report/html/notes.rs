@@ -159,7 +159,7 @@ fn footnote(calibration: &Calibration, html: &mut Html) {
     for (list, at, planted) in
         kinds.iter().flat_map(|(list, kinds)| kinds.iter().enumerate().map(|(at, kind)| (*list, at, kind)))
     {
-        for (metric, fall) in planted.metrics.iter() {
+        for (metric, fall) in &planted.metrics {
             let Some(rate) = fall.rate else { continue };
             let cells = vec![
                 Cell::text(&numbers::words(&planted.kind)),
