@@ -76,8 +76,11 @@ fn questions(engine: &Engine) -> Vec<(String, Vec<Question>)> {
         });
         texts.filter_map(|text| Question::of(engine, &text)).take(N_TEXTS).collect()
     };
+    // What stands in earlier summaries was reworded before.
+    let is_plain = |(name, _): &&(String, Vec<String>)| name != "rounds.cce";
     let mut found: Vec<_> = corpora::lines()
         .par_iter()
+        .filter(is_plain)
         .map(|(name, lines)| {
             let step = (lines.len() / N_TEXTS).max(1);
             let lines: Vec<String> = lines.iter().step_by(step).cloned().collect();

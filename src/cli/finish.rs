@@ -12,11 +12,17 @@ use super::{Ending, block_on, message, place, progress};
 pub(crate) fn run(args: &FinishArgs) -> Result<Ending> {
     let run = place(&args.run, &args.stores.stores())?;
     let (place, partial) = (run.clone(), args.partial);
-    let waits = |who: &str| (!args.quiet).then(|| message::note(&progress::waiting(who))).unwrap_or_default();
+    let waits = |who: &str| {
+        if !args.quiet {
+            message::note(&progress::waiting(who));
+        }
+    };
     let manifest = block_on(async {
         let (plan, commits, sink) = RunWriter::reopen(place, partial, &waits).await?;
         finish(&plan, commits, &sink).await
-    })?;
+    });
+    run.settle();
+    let manifest = manifest?;
     if !args.quiet {
         message::note(&progress::summary(&manifest.totals));
         for source in &manifest.missing {

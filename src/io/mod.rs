@@ -20,6 +20,7 @@ mod parquet_table;
 mod range;
 mod retry;
 mod row_files;
+mod run_begin;
 mod run_documents;
 mod run_find;
 mod run_lock;

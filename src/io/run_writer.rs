@@ -9,7 +9,8 @@ use futures::future::try_join_all;
 
 use super::disk::is_unfinished;
 use super::encoder::TableEncoder;
-use super::run_documents::{COMMITS, MANIFEST, PLAN, TIMINGS, check_still, holds_run, read, read_commits, read_plan};
+use super::run_begin::{begin, reopen};
+use super::run_documents::{COMMITS, MANIFEST, TIMINGS, check_still, read};
 use super::run_lock::{RunLock, Waits};
 use super::run_words::words_entry;
 use super::store::{BlobWriter, Place};
@@ -27,8 +28,6 @@ const MAP: &str = "verbatim-map";
 /// Training-ready data, always as Parquet, and what is not among it.
 const TRAINING: [&str; 2] = ["dataset/train", "dataset/eval"];
 const DROPPED: &str = "dataset/dropped";
-/// So many missing parts are named.
-const MAX_NAMED: usize = 10;
 
 /// A run directory in the making.
 #[derive(Debug)]
@@ -52,27 +51,7 @@ impl RunWriter {
         waits: &Waits<'_>,
     ) -> Result<(Self, Vec<Commit>)> {
         let root = root.into();
-        check_writable(&root)?;
-        let (there, asked) = (root.clone(), plan.clone());
-        // Who waits for another job would wait in vain.
-        let look = move || check_same(&there, &asked);
-        let lock = RunLock::take(&root, shard, waits, look.clone()).await?;
-        let (there, asked) = (root.clone(), plan.clone());
-        let begun = Bridge::run_blocking("run", move || begun(&there, &asked)).await?;
-        let commits = match begun {
-            Begun::Goes(commits) => commits,
-            Begun::Anew => {
-                root.join(PLAN).write_atomic(seal(plan)?.as_bytes()).await?;
-                Vec::new()
-            }
-            Begun::Not => {
-                let is_ours = root.join(PLAN).put_if_absent(seal(plan)?.as_bytes()).await?;
-                if !is_ours {
-                    Bridge::run_blocking("run", look).await?;
-                }
-                Vec::new()
-            }
-        };
+        let (lock, commits) = begin(&root, plan, shard, waits).await?;
         Ok((Self { root, plan: plan.clone(), lock: Arc::new(lock) }, commits))
     }
 
@@ -83,20 +62,13 @@ impl RunWriter {
     ///
     /// # Errors
     /// `Usage` when parts are missing: says which.
-    pub async fn reopen(root: impl Into<Place>, partial: bool, waits: &Waits<'_>) -> Result<(Plan, Vec<Commit>, Self)> {
+    pub async fn reopen(
+        root: impl Into<Place>,
+        partial: bool,
+        waits: &Waits<'_>,
+    ) -> Result<(Plan, Vec<Commit>, Self)> {
         let root = root.into();
-        let there = root.clone();
-        let plan = Bridge::run_blocking("run", move || match there.join(PLAN).exists()? {
-            true => read_plan(&there),
-            false => Err(usage(&there, "there is no run here: no plan.json was found")),
-        })
-        .await?;
-        let lock = RunLock::take(&root, None, waits, || Ok(())).await?;
-        let (there, asked) = (root.clone(), plan.clone());
-        let commits = Bridge::run_blocking("run", move || read_commits(&there, &asked)).await?;
-        if commits.len() < plan.parts.len() && !partial {
-            return Err(missing_parts(&root, &plan, &commits));
-        }
+        let (plan, commits, lock) = reopen(&root, partial, waits).await?;
         Ok((plan.clone(), commits, Self { root, plan, lock: Arc::new(lock) }))
     }
 
@@ -143,74 +115,6 @@ impl RunWriter {
             }
         }
     }
-}
-
-/// How far a run has come.
-enum Begun {
-    /// There is nothing yet.
-    Not,
-    /// It was begun from stdin, and nothing was committed: what stdin gave is gone, so that it begins again.
-    Anew,
-    /// It goes on with these commits.
-    Goes(Vec<Commit>),
-}
-
-fn begun(root: &Place, plan: &Plan) -> Result<Begun> {
-    check_same(root, plan)?;
-    let (is_planned, holds_run) = (root.join(PLAN).exists()?, holds_run(root)?);
-    let is_stdin = plan.inputs.iter().any(|input| input.bytes.is_none());
-    match (is_planned, holds_run) {
-        (true, false) if is_stdin => Ok(Begun::Anew),
-        (true, _) => read_commits(root, plan).map(Begun::Goes),
-        (false, true) => Err(usage(root, "the directory holds a committed run already")),
-        (false, false) => Ok(Begun::Not),
-    }
-}
-
-fn usage(root: &Place, message: &str) -> Error {
-    Error::new(ErrorKind::Usage, root.to_string(), message)
-}
-
-fn check_writable(root: &Place) -> Result<()> {
-    if root.as_local().is_some_and(std::path::Path::is_file) {
-        return Err(usage(root, "the output is a file, but a run is a directory"));
-    }
-    if root.location().is_web() {
-        return Err(usage(root, "a web server is only read; write to a local path, s3://, gs:// or az://"));
-    }
-    Ok(())
-}
-
-/// Refuses a directory in which another job has begun.
-fn check_same(root: &Place, plan: &Plan) -> Result<()> {
-    if !root.join(PLAN).exists()? {
-        return Ok(());
-    }
-    let earlier = read_plan(root)?;
-    if plan.inputs.iter().any(|input| input.bytes.is_none()) {
-        let message = "the directory holds a committed run of stdin, which cannot be continued";
-        return if holds_run(root)? { Err(usage(root, message)) } else { Ok(()) };
-    }
-    let differences = earlier.differences(plan);
-    if differences.is_empty() {
-        return Ok(());
-    }
-    let message = format!("the directory holds a committed run of another job; changed: {}", differences.join("; "));
-    Err(usage(root, &message))
-}
-
-fn missing_parts(root: &Place, plan: &Plan, commits: &[Commit]) -> Error {
-    let mut done = commits.iter().map(|commit| commit.part).peekable();
-    let missing = (0..plan.parts.len()).filter(|part| done.next_if_eq(part).is_none()).map(|part| part.to_string());
-    let named: Vec<String> = missing.take(MAX_NAMED).collect();
-    let n_missing = plan.parts.len() - commits.len();
-    let more = if n_missing > named.len() { ", …" } else { "" };
-    let message = format!(
-        "{n_missing} of {} parts are not committed yet: {}{more}; run their shards first, or leave them out with --partial",
-        plan.parts.len(),
-        named.join(", ")
-    );
-    usage(root, &message)
 }
 
 /// The path of a file of a part in the run directory.

@@ -1,0 +1,135 @@
+//! How a run begins, or goes on: which job it belongs to, who may write to it, and what is committed already. Knows the
+//! plan and the locks of a run, not its tables.
+
+use super::failed;
+use super::run_documents::{PLAN, holds_run, read_commits, read_plan};
+use super::run_lock::{RunLock, Waits};
+use super::store::Place;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::bridge::Bridge;
+use crate::pipeline::{Commit, Plan, Shard, seal};
+
+/// So many missing parts are named.
+const MAX_NAMED: usize = 10;
+
+/// Makes `root` the run of `plan`, or goes on with what an earlier call of the same job began there: gives the right to
+/// write to it and the commits that are there.
+pub(super) async fn begin(
+    root: &Place,
+    plan: &Plan,
+    shard: Option<Shard>,
+    waits: &Waits<'_>,
+) -> Result<(RunLock, Vec<Commit>)> {
+    let (there, asked) = (root.clone(), plan.clone());
+    // Who waits for another job would wait in vain.
+    let look = move || check_same(&there, &asked);
+    let (there, first) = (root.clone(), look.clone());
+    // A store may be slow to answer; signals must be heard meanwhile.
+    Bridge::run_blocking("run", move || check_writable(&there).and_then(|()| first())).await?;
+    let lock = RunLock::take(root, shard, waits, look.clone()).await?;
+    let (there, asked) = (root.clone(), plan.clone());
+    let commits = match Bridge::run_blocking("run", move || begun(&there, &asked)).await? {
+        Begun::Goes(commits) => commits,
+        Begun::Anew => {
+            root.join(PLAN).write_atomic(seal(plan)?.as_bytes()).await?;
+            Vec::new()
+        }
+        Begun::Not => {
+            let is_ours = root.join(PLAN).put_if_absent(seal(plan)?.as_bytes()).await?;
+            if !is_ours {
+                Bridge::run_blocking("run", look).await?;
+            }
+            Vec::new()
+        }
+    };
+    Ok((lock, commits))
+}
+
+/// Opens the run at `root` to finish it: its plan, its commits, and the right to write to it.
+pub(super) async fn reopen(root: &Place, partial: bool, waits: &Waits<'_>) -> Result<(Plan, Vec<Commit>, RunLock)> {
+    let there = root.clone();
+    let plan = Bridge::run_blocking("run", move || {
+        if there.join(PLAN).exists()? {
+            read_plan(&there)
+        } else {
+            Err(usage(&there, "there is no run here: no plan.json was found"))
+        }
+    })
+    .await?;
+    let lock = RunLock::take(root, None, waits, || Ok(())).await?;
+    let (there, asked) = (root.clone(), plan.clone());
+    let commits = Bridge::run_blocking("run", move || read_commits(&there, &asked)).await?;
+    if commits.len() < plan.parts.len() && !partial {
+        return Err(missing_parts(root, &plan, &commits));
+    }
+    Ok((plan, commits, lock))
+}
+
+/// How far a run has come.
+enum Begun {
+    /// There is nothing yet.
+    Not,
+    /// It was begun from stdin, and nothing was committed: what stdin gave is gone, so that it begins again.
+    Anew,
+    /// It goes on with these commits.
+    Goes(Vec<Commit>),
+}
+
+fn begun(root: &Place, plan: &Plan) -> Result<Begun> {
+    check_same(root, plan)?;
+    let (is_planned, holds_run) = (root.join(PLAN).exists()?, holds_run(root)?);
+    let is_stdin = plan.inputs.iter().any(|input| input.bytes.is_none());
+    match (is_planned, holds_run) {
+        (true, false) if is_stdin => Ok(Begun::Anew),
+        (true, _) => read_commits(root, plan).map(Begun::Goes),
+        (false, true) => Err(usage(root, "the directory holds a committed run already")),
+        (false, false) => Ok(Begun::Not),
+    }
+}
+
+fn usage(root: &Place, message: &str) -> Error {
+    Error::new(ErrorKind::Usage, root.to_string(), message)
+}
+
+fn check_writable(root: &Place) -> Result<()> {
+    if root.as_local().is_some_and(std::path::Path::is_file) {
+        return Err(usage(root, "the output is a file, but a run is a directory"));
+    }
+    if root.location().is_web() {
+        return Err(usage(root, "a web server is only read; write to a local path, s3://, gs:// or az://"));
+    }
+    let Some(path) = root.as_local() else { return Ok(()) };
+    std::fs::create_dir_all(path).map_err(|error| failed(root.to_string(), "the directory cannot be made", error))
+}
+
+/// Refuses a directory in which another job has begun.
+fn check_same(root: &Place, plan: &Plan) -> Result<()> {
+    if !root.join(PLAN).exists()? {
+        return Ok(());
+    }
+    let earlier = read_plan(root)?;
+    if plan.inputs.iter().any(|input| input.bytes.is_none()) {
+        let message = "the directory holds a committed run of stdin, which cannot be continued";
+        return if holds_run(root)? { Err(usage(root, message)) } else { Ok(()) };
+    }
+    let differences = earlier.differences(plan);
+    if differences.is_empty() {
+        return Ok(());
+    }
+    let message = format!("the directory holds a committed run of another job; changed: {}", differences.join("; "));
+    Err(usage(root, &message))
+}
+
+fn missing_parts(root: &Place, plan: &Plan, commits: &[Commit]) -> Error {
+    let mut done = commits.iter().map(|commit| commit.part).peekable();
+    let missing = (0..plan.parts.len()).filter(|part| done.next_if_eq(part).is_none()).map(|part| part.to_string());
+    let named: Vec<String> = missing.take(MAX_NAMED).collect();
+    let n_missing = plan.parts.len() - commits.len();
+    let more = if n_missing > named.len() { ", …" } else { "" };
+    let message = format!(
+        "{n_missing} of {} parts are not committed yet: {}{more}; run their shards first, or leave them out with --partial",
+        plan.parts.len(),
+        named.join(", ")
+    );
+    usage(root, &message)
+}
