@@ -76,3 +76,4 @@ mod tidy;
 mod timings;
 #[cfg(feature = "tokenizers")]
 mod tokens;
+mod verbatim_maps;

@@ -18,6 +18,7 @@ use condenser::pipeline::{Commit, Restorer, TableInput, verify_part, verify_rows
 use super::args::RestoreArgs;
 use super::{Ending, block_on_thread, check_stop, get, local, message, place};
 
+mod maps;
 mod verbatim;
 
 /// Runs the command.
