@@ -66,6 +66,7 @@ mod selection;
 mod shape_tables;
 mod shapes;
 mod show;
+mod shown;
 mod spoken;
 #[cfg(feature = "remote")]
 mod store;

@@ -10,7 +10,6 @@ use condenser::pipeline::{
     BatchOptions, PlannedInput, PlannedPart, Slice, TableOptions, count_words_of, load_tokenizer,
 };
 use condenser::report::explained::ExplainedConversation;
-use condenser::report::plain;
 use condenser::text::WordStatistics;
 
 use super::args::ExplainArgs;
@@ -47,7 +46,7 @@ fn explain(args: ExplainArgs, stop: &AtomicBool) -> Result<Ending> {
         let (n_out, metrics) = (explained.condensed.messages.len(), &explained.condensed.metrics);
         let explained = ExplainedConversation::new(place, &conversation.id, n_out, metrics, explained.messages);
         if args.json {
-            message::result(&format!("{}\n", plain::json(&explained.to_json())))?;
+            message::document(&(explained.to_json() + "\n"))?;
         } else {
             message::result(&explained.text(conversation, args.all))?;
         }

@@ -16,6 +16,7 @@ use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{Commit, Restorer, TableInput, verify_part, verify_rows};
 
 use super::args::RestoreArgs;
+use super::screen::{Given, Stdout};
 use super::{Ending, block_on_thread, check_stop, get, local, message, place};
 
 mod maps;
@@ -45,19 +46,24 @@ pub(crate) fn run(args: RestoreArgs) -> Result<Ending> {
 
 /// Where restored bytes go.
 pub(super) enum Output {
-    Stdout(io::BufWriter<io::Stdout>),
+    Stdout(io::BufWriter<Stdout>),
     File(BlockingFile),
 }
 
 impl Output {
-    fn stdout() -> Self {
-        Self::Stdout(io::BufWriter::with_capacity(1 << 18, io::stdout()))
+    fn stdout(given: Given) -> Self {
+        Self::Stdout(io::BufWriter::with_capacity(1 << 18, Stdout::new(given)))
     }
 
-    /// A file, or stdout for `-` and nothing.
+    /// A file, or stdout for `-` and nothing, for bytes that are meant to be exact.
     pub(super) fn open(output: Option<&str>) -> Result<Self> {
+        Self::open_for(output, Given::Data)
+    }
+
+    /// The same for what `given` says.
+    pub(super) fn open_for(output: Option<&str>, given: Given) -> Result<Self> {
         match output {
-            None | Some("-") => Ok(Self::stdout()),
+            None | Some("-") => Ok(Self::stdout(given)),
             Some(path) => {
                 let target = local(Path::new(path))?;
                 sweep_beside(&target);
@@ -117,7 +123,7 @@ fn all(run: &Run, args: &RestoreArgs, stores: &Stores, bridge: &Bridge, stop: &A
             continue;
         }
         let mut output = if to_stdout {
-            Output::stdout()
+            Output::stdout(Given::Data)
         } else {
             Output::File(BlockingFile::create_new(&folder.join(name))?)
         };

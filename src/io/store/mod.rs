@@ -12,6 +12,7 @@ mod location;
 #[cfg(feature = "remote")]
 mod object;
 mod place;
+mod secrets;
 #[cfg(feature = "remote")]
 mod trouble;
 #[cfg(feature = "remote")]
@@ -37,6 +38,7 @@ pub use config::{
 pub(crate) use local::mark as mark_of;
 pub use location::Location;
 pub use place::Place;
+pub use secrets::without_secrets;
 pub use writer::BlobWriter;
 
 use crate::error::{Error, ErrorKind, Result};
