@@ -195,7 +195,7 @@ fn what_an_address_or_the_environment_keeps_secret_stands_nowhere() {
     let broken = &format!("http://me:{SECRET}/{SECRET}@127.0.0.1:9/a.jsonl");
     let unknown = &format!("ftp://me:{SECRET}@host/a.jsonl?sig={SECRET}");
     let keys = &format!("s3://{SECRET}:{SECRET}@bucket/a.jsonl");
-    let job = |inputs: &str| format!("inputs = [{inputs:?}]\noutput = \"x\"\n");
+    let job = |inputs: &str| format!("inputs = [{inputs:?}]\noutput = \"x\"\nstore_retries = 0\nstore_timeout = 1\n");
     dir.write("web.toml", job(address));
     dir.write(
         "local.toml",
