@@ -36,7 +36,7 @@ fn on_a_terminal(dir: &TestDir, args: &[&str], input: Option<&str>) -> String {
         command.stdin(std::process::Stdio::null()).output().expect("`script` of util-linux or bsdutils is there");
     let seen = String::from_utf8_lossy(&told.stdout).into_owned();
     // How the bar of the progress draws itself, and how a terminal ends its lines.
-    ["\u{1b}[2K", "\u{1b}[1A", "\r"].iter().fold(seen, |seen, own| seen.replace(own, ""))
+    ["\u{1b}[2K", "\u{1b}[1A", "\u{1b}[1B", "\r"].iter().fold(seen, |seen, own| seen.replace(own, ""))
 }
 
 fn hostile_chat() -> String {
@@ -67,7 +67,7 @@ fn no_command_lets_a_transcript_or_an_argument_drive_a_terminal() {
         (&["get", "run", "chat", "--compressed"], None),
         (&["restore", "run"], None),
         (&["restore", "run", "--conversation", "chat"], None),
-        (&["compress", "-", "-o", "-", "--sidecar", "side"], Some("in.jsonl")),
+        (&["compress", "-", "-o", "-", "--sidecar", "side", "--quiet"], Some("in.jsonl")),
         (&["compress", "in.jsonl", "-o", "again"], None),
         (&["explain", "in.jsonl"], None),
         (&["report", "run"], None),
