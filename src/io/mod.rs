@@ -22,6 +22,7 @@ mod retry;
 mod row_files;
 mod run_documents;
 mod run_find;
+mod run_names;
 mod run_pairs;
 mod run_reader;
 mod run_rows;
