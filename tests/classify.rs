@@ -5,11 +5,13 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::Read;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use condenser::model::Reason;
 use condenser::stage::classify::{classify, is_structured_output};
 use condenser::text::Lexer;
+
+use crate::support::corpora;
 
 const STRUCTURE: &str = include_str!("data/snippets/structure.txt");
 const PROSE: &str = include_str!("data/snippets/prose.txt");
@@ -107,19 +109,6 @@ impl Dice {
     }
 }
 
-/// The folder of the corpora; `None` where they are not there, which CI does not accept.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn corpora() -> Option<PathBuf> {
-    let fallback = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora");
-    let folder = std::env::var_os("CONDENSER_CORPORA").map_or_else(fallback, PathBuf::from);
-    let found = folder.join("topicalchat.jsonl.zst").exists();
-    assert!(found || std::env::var_os("CI").is_none(), "no corpora in {}", folder.display());
-    if !found {
-        eprintln!("skipped: no corpora in {}", folder.display());
-    }
-    found.then_some(folder)
-}
-
 /// Code and formulas that stand in the corpora without a fence.
 fn is_formal(line: &str) -> bool {
     let signs = ['`', '\\', '√', '∈', '⊆', '∀', '∃', '∑', '⁻'];
@@ -162,8 +151,8 @@ fn prose_lines(folder: &Path, corpus: &str) -> Vec<String> {
 }
 
 #[test]
-fn plain_prose_of_any_length_is_hardly_ever_hard() {
-    let Some(folder) = corpora() else { return };
+fn plain_prose_of_the_corpora_is_hardly_ever_hard_whatever_its_length() {
+    let Some(folder) = corpora::folder() else { return };
     let sources: Vec<Vec<String>> = ["mtbench_arena", "topicalchat", "qmsum_academic_product"]
         .iter()
         .map(|name| prose_lines(&folder, name))

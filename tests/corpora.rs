@@ -8,23 +8,6 @@ use rayon::prelude::*;
 use crate::support::options::random_options;
 use crate::support::{corpora, talk, whims};
 
-/// The sample corpus of the repository.
-fn sample() -> Vec<(String, Vec<String>)> {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("jobs/sample");
-    let mut files: Vec<_> =
-        std::fs::read_dir(folder).expect("the sample corpus").map(|entry| entry.expect("an entry").path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
-    files.sort();
-    assert!(files.len() >= 9);
-    files
-        .into_iter()
-        .map(|path| {
-            let text = std::fs::read_to_string(&path).expect("UTF-8");
-            (path.display().to_string(), text.lines().map(str::to_owned).collect())
-        })
-        .collect()
-}
-
 /// Compresses twice, proves every restore, and returns how many messages were replaced.
 fn check(record: &str, engine: &Engine, scratch: &mut Scratch) -> usize {
     let shape = shape::detect(record).expect("a known shape");
@@ -65,23 +48,23 @@ fn the_sample_corpus_comes_back_byte_for_byte() {
     for options in
         [EngineOptions::default(), harder(), EngineOptions { provenance: ProvenancePlace::Metadata, ..harder() }]
     {
-        check_all(&sample(), &options);
+        check_all(&corpora::sample(), &options);
     }
 }
 
 #[test]
-fn every_real_corpus_comes_back_with_default_options() {
+fn every_corpus_comes_back_with_default_options() {
     check_all(&corpora::lines(), &EngineOptions::default());
 }
 
 #[test]
-fn every_real_corpus_comes_back_without_a_window_and_with_fuzzy_dedup() {
+fn every_corpus_comes_back_without_a_window_and_with_fuzzy_dedup() {
     check_all(&corpora::lines(), &EngineOptions { provenance: ProvenancePlace::Metadata, ..harder() });
 }
 
 /// Twenty seeded sets of options: each conversation meets one of them, or all with `CONDENSER_ALL_OPTIONS=1`.
 #[test]
-fn every_real_corpus_comes_back_with_random_options() {
+fn every_corpus_comes_back_with_random_options() {
     const N_SETS: usize = 20;
     let all = std::env::var("CONDENSER_ALL_OPTIONS").is_ok_and(|value| value == "1");
     let corpora = corpora::lines();
@@ -104,7 +87,7 @@ fn every_real_corpus_comes_back_with_random_options() {
 
 /// A model that says what the engine would say changes nothing.
 #[test]
-fn an_echo_of_the_engine_changes_no_real_conversation() {
+fn an_echo_of_the_engine_changes_no_conversation() {
     let options = |summarizer| EngineOptions {
         summarizer,
         recency_window: 0,
@@ -138,8 +121,8 @@ fn the_readme_shows_what_the_program_does() {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let readme = words(&readme);
     let engine = Engine::new(EngineOptions::default()).expect("options");
-    for (file, id, index) in [("agents.jsonl", "agent-firmware-build", 4), ("service.jsonl", "svc-002", 8)] {
-        let (_, lines) = sample().into_iter().find(|(path, _)| path.ends_with(file)).expect("a sample file");
+    for (file, id, index) in [("agents", "agent-firmware-build", 4), ("service", "svc-002", 8)] {
+        let (_, lines) = corpora::sample().into_iter().find(|(name, _)| name == file).expect("a sample file");
         let record = lines.iter().find(|line| line.contains(&format!("\"{id}\""))).expect("the conversation");
         let done = talk::compress_with(record, &engine);
         assert!(

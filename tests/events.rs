@@ -367,7 +367,7 @@ fn invented(kind: ShapeName, n: usize, seed: u64) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
     fn invented_logs_come_back_whatever_the_limits(
@@ -546,7 +546,7 @@ fn real() -> Vec<(String, ShapeName, Vec<u8>)> {
 }
 
 #[test]
-fn every_real_log_is_one_conversation_that_comes_back_byte_for_byte() {
+fn every_real_log_of_the_corpora_is_one_conversation_that_comes_back_byte_for_byte() {
     let engine: Arc<dyn Condense> = Arc::new(Engine::new(EngineOptions::default()).expect("options"));
     let mut n_smaller = 0;
     let logs = real();

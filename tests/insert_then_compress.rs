@@ -631,9 +631,9 @@ proptest! {
     }
 }
 
-/// Every conversation of the real corpora, with answers drawn from a seed.
+/// Every conversation of the corpora, with answers drawn from a seed.
 #[test]
-fn every_real_corpus_comes_back_from_its_archive() {
+fn conversations_of_the_corpora_come_back_from_their_archive() {
     for (name, lines) in &corpora::lines() {
         let outcomes: Vec<Option<bool>> = lines
             .par_iter()

@@ -2,15 +2,13 @@
 //! compressed and restored in both formats. Event logs have tests of their own.
 
 use std::collections::BTreeMap;
-use std::io::Read;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use condenser::engine::Engine;
 use condenser::model::EngineOptions;
 use condenser::pipeline::{BatchOptions, ConversationFormat};
 
-use crate::support::job;
+use crate::support::{job, native};
 
 /// Files that hold no conversation that we read: how many records are refused, and why.
 const REFUSED: [(&str, u64, &str); 7] = [
@@ -51,52 +49,9 @@ const READ: [(&str, u64); 18] = [
 /// Event logs.
 const OTHERS: [&str; 3] = ["/native/claude/", "/native/codex/", "/native/pi/"];
 
-/// The files of the archive by name; empty when it is not there, which CI does not forgive.
-fn files() -> BTreeMap<String, Vec<u8>> {
-    let folder = std::env::var_os("CONDENSER_CORPORA")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora"), PathBuf::from);
-    let path = folder.join("native.tar.zst");
-    let Ok(file) = std::fs::File::open(&path) else {
-        assert!(std::env::var_os("CI").is_none(), "{} is missing", path.display());
-        println!("{} is missing: nothing tested over it", path.display());
-        return BTreeMap::new();
-    };
-    let mut archive = Vec::new();
-    zstd::Decoder::new(file).expect("zstd").read_to_end(&mut archive).expect("whole");
-    let mut found = BTreeMap::new();
-    let mut blocks = archive.as_slice();
-    let mut long_name: Option<String> = None;
-    while let Some((head, rest)) = blocks.split_at_checked(512).filter(|(head, _)| head[0] != 0) {
-        let text = |range: std::ops::Range<usize>| {
-            let field = head[range].split(|byte| *byte == 0).next().unwrap_or_default();
-            std::str::from_utf8(field).expect("UTF-8").trim().to_owned()
-        };
-        let size = usize::from_str_radix(&text(124..136), 8).expect("octal");
-        let name = match text(345..500) {
-            prefix if prefix.is_empty() => text(0..100),
-            prefix => format!("{prefix}/{}", text(0..100)),
-        };
-        let content = &rest[..size];
-        match head[156] {
-            b'L' => long_name = Some(String::from_utf8_lossy(content).trim_end_matches('\0').to_owned()),
-            b'x' => {
-                let records = String::from_utf8_lossy(content).into_owned();
-                long_name = records.lines().find_map(|line| Some(line.split_once(" path=")?.1.to_owned()));
-            }
-            b'0' | 0 => {
-                let name = long_name.take().unwrap_or(name);
-                found.insert(name.trim_start_matches("./").to_owned(), content.to_vec());
-            }
-            _ => {}
-        }
-        blocks = &rest[size.div_ceil(512) * 512..];
-    }
-    found
-}
-
 #[test]
-fn every_native_record_file_is_read_and_comes_back_byte_for_byte() {
-    let files: Vec<(String, Vec<u8>)> = files()
+fn every_native_record_file_of_the_corpora_is_read_and_comes_back_byte_for_byte() {
+    let files: Vec<(String, Vec<u8>)> = native::files()
         .into_iter()
         .filter(|(name, _)| !name.ends_with("README.md") && !OTHERS.iter().any(|other| name.contains(other)))
         .collect();

@@ -2,7 +2,6 @@
 //! hand and for replacements that no engine would make.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 
 use condenser::model::{
     Condensed, Content, Metrics, NewBody, Original, Output, Part, Provenance, ProvenancePlace, Replacement, ShapeName,
@@ -13,6 +12,8 @@ use condenser::shape::{
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
+
+use crate::support::corpora;
 
 /// A condensed conversation with the given groups; everything else is kept, in the order of first sources.
 fn condensed(n: usize, groups: &[(Vec<usize>, NewBody)]) -> Condensed {
@@ -48,41 +49,19 @@ fn check(decoded: &Decoded<'_>, condensed: &Condensed) {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "a skipped test says so")]
-/// The texts of the public corpora; empty when they are not there.
-fn corpora() -> Vec<(PathBuf, String)> {
-    let folder = std::env::var_os("CONDENSER_CORPORA")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora"), PathBuf::from);
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(&folder)
-        .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
-        .unwrap_or_default();
-    paths.retain(|path| path.to_string_lossy().ends_with(".jsonl.zst"));
-    paths.sort();
-    if paths.is_empty() {
-        assert!(std::env::var_os("CI").is_none(), "no corpora in {}", folder.display());
-        println!("no corpora in {}: set CONDENSER_CORPORA", folder.display());
-    }
-    let read = |path: PathBuf| {
-        let packed = std::fs::File::open(&path).expect("a corpus can be opened");
-        let bytes = zstd::decode_all(packed).expect("a corpus can be unpacked");
-        (path, String::from_utf8(bytes).expect("a corpus is UTF-8"))
-    };
-    paths.into_iter().map(read).collect()
-}
-
 #[test]
 fn records_of_the_corpora_come_back() {
-    for (path, text) in corpora() {
+    for (name, lines) in corpora::lines() {
         let mut n_layout = 0;
-        for (n, record) in text.lines().enumerate() {
+        for (n, record) in lines.iter().enumerate() {
             let shape = detect(record);
-            assert!(shape.is_some(), "{}: line {} has no known shape", path.display(), n + 1);
+            assert!(shape.is_some(), "{name}: line {} has no known shape", n + 1);
             let shape = shape.unwrap_or(ShapeName::Openai);
             let decoded = decode(record, shape, "fallback").expect("a record of the corpora can be read");
             let n_messages = decoded.conversation.messages.len();
             let unchanged = condensed(n_messages, &[]);
             check(&decoded, &unchanged);
-            assert_eq!(decoded.condensed_record(&unchanged, ProvenancePlace::Metadata), record);
+            assert_eq!(decoded.condensed_record(&unchanged, ProvenancePlace::Metadata), *record);
             n_layout += decoded.row_layout(&unchanged).len();
             // Every third message alone, and groups of two with a gap between them.
             let text = |n: usize| NewBody::Text(format!("[summary: “{n}” \\ \"quoted\"\n]"));
@@ -94,8 +73,8 @@ fn records_of_the_corpora_come_back() {
                 check(&decoded, &condensed(n_messages, &[((0..n_messages).collect(), text(0))]));
             }
         }
-        let share = n_layout as f64 / text.len() as f64;
-        assert!(share < 0.07, "{}: layouts are {share} of the records", path.display());
+        let share = n_layout as f64 / lines.iter().map(String::len).sum::<usize>() as f64;
+        assert!(share < 0.07, "{name}: layouts are {share} of the records");
     }
 }
 
@@ -320,7 +299,7 @@ fn replaced(decoded: &Decoded<'_>, grouping: &[(u8, String)]) -> Condensed {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_record_comes_back_from_any_replacement((shape, record) in record(), grouping in grouping(), shuffle in any::<bool>()) {

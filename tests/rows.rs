@@ -2,7 +2,7 @@
 //! costs no more than it must.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::{
@@ -31,8 +31,8 @@ use serde_json::{Map, Value, json};
 use crate::support::chats::{Blunt, Seeded, jsonl};
 use crate::support::command::condenser;
 use crate::support::dir::{TestDir, files};
-use crate::support::job;
 use crate::support::tables::read_table;
+use crate::support::{corpora, job};
 
 const FORMATS: [ConversationFormat; 2] = [ConversationFormat::Parquet, ConversationFormat::Arrow];
 
@@ -287,7 +287,7 @@ fn random_table(seeded: &mut Seeded) -> RecordBatch {
 #[test]
 fn any_table_comes_back() {
     let mut n_replaced = 0;
-    for seed in 0..160 {
+    for seed in 0..48 {
         let mut seeded = Seeded::new(seed);
         let table = random_table(&mut seeded);
         let container =
@@ -311,7 +311,7 @@ fn any_table_comes_back() {
             n_replaced += run.commits[0].proof.originals;
         }
     }
-    assert!(n_replaced > 3000, "much was replaced: {n_replaced}");
+    assert!(n_replaced > 900, "much was replaced: {n_replaced}");
 }
 
 #[test]
@@ -475,20 +475,10 @@ fn list_views_and_unions_go_through_arrow() {
 
 // ---- through the program ----
 
-fn corpora() -> Vec<PathBuf> {
-    let folder = std::env::var_os("CONDENSER_CORPORA")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora"), PathBuf::from);
-    let entries = std::fs::read_dir(folder.join("parquet")).into_iter().flatten();
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|ending| ending == "parquet"));
-    paths.sort();
-    assert!(!paths.is_empty() || std::env::var_os("CI").is_none(), "no corpora: see CONDENSER_CORPORA");
-    paths
-}
-
 #[test]
 fn tables_of_the_corpora_come_back_through_the_program() {
-    for path in corpora() {
+    let Some(folder) = corpora::folder() else { return };
+    for path in corpora::files_in(&folder.join("parquet"), ".parquet") {
         let folder = TestDir::new();
         let input = path.to_string_lossy();
         let name = path.file_name().unwrap().to_string_lossy();

@@ -50,6 +50,7 @@ mod llm_learn;
 mod llm_protocol;
 #[cfg(feature = "llm")]
 mod llm_run;
+mod locks;
 mod metrics;
 mod native;
 mod pipeline;

@@ -39,9 +39,9 @@ fn value(figures: &Value, name: &str) -> Option<f64> {
 fn the_same_comes_out_on_any_number_of_threads_and_in_any_order() {
     let dir = samples();
     dir.write("in/chats.jsonl", jsonl(150, 4));
-    let one = sweep(&dir, &["--sample", "48", "--threads", "1"]);
-    assert_eq!(one, sweep(&dir, &["--sample", "48", "--threads", "2"]));
-    assert_eq!(one["sample"]["drawn"], 48);
+    let one = sweep(&dir, &["--sample", "32", "--threads", "1"]);
+    assert_eq!(one, sweep(&dir, &["--sample", "32", "--threads", "2"]));
+    assert_eq!(one["sample"]["drawn"], 32);
     // The same conversations in one file, from the last to the first.
     let mut lines: Vec<String> = Vec::new();
     for bytes in files(&dir.path("in")).into_values() {
@@ -50,7 +50,7 @@ fn the_same_comes_out_on_any_number_of_threads_and_in_any_order() {
     lines.reverse();
     let other = TestDir::new();
     other.write("in/all.jsonl", lines.join("\n"));
-    let mut turned = sweep(&other, &["--sample", "48"]);
+    let mut turned = sweep(&other, &["--sample", "32"]);
     turned["inputs"] = one["inputs"].clone();
     assert_eq!(one, turned);
 }
@@ -101,7 +101,7 @@ fn what_is_printed_fits_the_schema_and_the_front_has_no_dominated_member() {
 #[test]
 fn halving_finds_what_the_whole_grid_finds() {
     let dir = samples();
-    let floor = ["--floor", "fact_retention=0.75,quality=0.9"];
+    let floor = ["--floor", "fact_retention=0.75,quality=0.9", "--sample", "32"];
     let halved = sweep(&dir, &floor);
     let grid = sweep(&dir, &[&floor[..], &["--grid"]].concat());
     assert!(halved["search"]["rounds"].as_array().is_some_and(|rounds| rounds.len() > 1));
@@ -165,8 +165,8 @@ fn the_job_file_runs_and_keeps_its_promise() {
 fn a_floor_is_held_by_what_is_recommended() {
     let dir = samples();
     let mut before = f64::INFINITY;
-    for share in [0.6, 0.8, 0.9] {
-        let document = sweep(&dir, &["--floor", &format!("fact_retention={share}")]);
+    for share in [0.6, 0.9] {
+        let document = sweep(&dir, &["--floor", &format!("fact_retention={share}"), "--sample", "40"]);
         let choice = &document["recommendation"];
         assert!(value(&choice["figures"], "fact_retention").expect("facts") >= share, "{choice}");
         let low = choice["figures"]["figures"]["fact_retention"]["low"].as_f64().expect("an interval");
@@ -175,7 +175,7 @@ fn a_floor_is_held_by_what_is_recommended() {
         assert!(ratio <= before + 1e-9, "a higher floor saves no more");
         before = ratio;
     }
-    let kept = sweep(&dir, &["--floor", "fact_retention=0.5", "--keep-window"]);
+    let kept = sweep(&dir, &["--floor", "fact_retention=0.5", "--keep-window", "--sample", "24"]);
     assert!(kept["sets"].as_array().is_some_and(|sets| {
         sets.iter().all(|set| set["changes"]["recency_window"].as_u64().is_none_or(|window| window > 4))
     }));
@@ -222,8 +222,8 @@ fn tables_and_stdin_are_swept_as_they_are_compressed() {
     let dir = samples();
     condenser(dir.root(), &["compress", "in/service.jsonl", "-o", "run", "--compression-threshold", "100000000"]).ok();
     let sweep = |input: &str, bytes: Vec<u8>| -> Value {
-        let args = ["sweep", input, "--json", "--messages-column", "messages"];
-        let args = if input == "-" { &args[..3] } else { &args[..] };
+        let args = ["sweep", input, "--json", "--sample", "24", "--messages-column", "messages"];
+        let args = if input == "-" { &args[..5] } else { &args[..] };
         serde_json::from_slice(&condenser(dir.root(), args).input(bytes).ok().stdout).expect("JSON")
     };
     let lines = sweep("-", dir.read("in/service.jsonl"));

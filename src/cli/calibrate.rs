@@ -3,19 +3,16 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use condenser::engine::{Engine, Scratch};
+use condenser::engine::Scratch;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::expand;
-use condenser::model::EngineOptions;
-use condenser::pipeline::{TableOptions, load_tokenizer};
+use condenser::pipeline::TableOptions;
 use condenser::report::{Calibration, Calibrator};
 
 use super::args::CalibrateArgs;
-use super::compress::{counts_words, with_words};
-use super::conversations::each_conversation;
-use super::explain::words_of;
+use super::conversations::{each_conversation, engine_for};
 use super::restore::Output;
-use super::{Ending, block_on_thread, local, message, tokenizer_file};
+use super::{Ending, block_on_thread, local, message};
 
 /// What is read where no input is named: the sample of the repository.
 const SAMPLE: &str = "jobs/sample";
@@ -27,12 +24,6 @@ pub(crate) fn run(args: CalibrateArgs) -> Result<Ending> {
 
 fn calibrate(args: CalibrateArgs, stop: &AtomicBool) -> Result<Ending> {
     let stores = args.stores.stores();
-    let options = args.engine.over(EngineOptions::default());
-    let counter = load_tokenizer(&options.tokenizer, |path| tokenizer_file(path, &stores))?;
-    let engine = match counter {
-        Some(loaded) => Engine::counting(options, loaded.counter)?,
-        None => Engine::new(options)?,
-    };
     let mut inputs = args.inputs;
     if inputs.is_empty() {
         if !local(Path::new(SAMPLE))?.exists() {
@@ -42,8 +33,7 @@ fn calibrate(args: CalibrateArgs, stop: &AtomicBool) -> Result<Ending> {
     }
     let found = expand(&inputs, &stores)?;
     let tables = TableOptions { shape: args.shape, messages_column: None };
-    let words = if counts_words(engine.options()) { Some(words_of(found.clone(), &tables)?) } else { None };
-    let engine = with_words(engine, words.as_ref());
+    let engine = engine_for(args.engine, &found, &tables, &stores)?;
     let (mut calibrator, mut scratch) = (Calibrator::new(inputs), Scratch::default());
     let mut n_left = args.limit;
     let rejected = each_conversation(&found, &tables, stop, &mut |_, decoded| {

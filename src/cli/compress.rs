@@ -146,7 +146,7 @@ pub(super) fn run_plan(
     let context = Context { shard, ..context(settings, engine, progress::observer(settings))? };
     let oracle = LateOracle::default();
     let work = async {
-        let (sink, commits) = RunWriter::open(run.clone(), &plan).await?;
+        let (sink, commits) = RunWriter::open(run.clone(), &plan, shard, &|who| context.observer.waits(who)).await?;
         if let Some(words) = &words {
             words.write(run).await?;
         }

@@ -1,20 +1,45 @@
-//! The conversations of inputs, one after the other, for commands that look at them without writing a run. Refuses to
-//! know what is done with them.
+//! The conversations of inputs, one after the other, and an engine for them, for commands that look at them without
+//! writing a run. Refuses to know what is done with them.
 
 use std::sync::atomic::AtomicBool;
 
+use condenser::engine::Engine;
 use condenser::error::Result;
-use condenser::io::{Input, open_input};
-use condenser::model::{Reject, RejectReason, ShapeName};
+use condenser::io::store::Stores;
+use condenser::io::{Input, Inputs, open_input};
+use condenser::model::{EngineArgs, EngineOptions, Reject, RejectReason, ShapeName};
 use condenser::pipeline::{
-    Batch, BatchOptions, LineBatch, RowBatch, Slice, TableOptions, decode_record, invalid_utf8, row_records,
+    Batch, BatchOptions, LineBatch, PlannedInput, PlannedPart, RowBatch, Slice, TableOptions, count_words_of,
+    decode_record, invalid_utf8, load_tokenizer, row_records,
 };
 use condenser::shape::Decoded;
+use condenser::text::WordStatistics;
 
-use super::{check_stop, message};
+use super::compress::{counts_words, with_words};
+use super::{check_stop, message, tokenizer_file};
 
 /// What is done with a conversation, which came from a row of a source. False ends the reading.
 pub(super) type Each<'e> = dyn FnMut((&str, u64), &Decoded<'_>) -> Result<bool> + 'e;
+
+/// The engine that a job with these options would have for these inputs.
+pub(super) fn engine_for(args: EngineArgs, inputs: &[Input], tables: &TableOptions, stores: &Stores) -> Result<Engine> {
+    let options = args.over(EngineOptions::default());
+    let counter = load_tokenizer(&options.tokenizer, |path| tokenizer_file(path, stores))?;
+    let engine = match counter {
+        Some(loaded) => Engine::counting(options, loaded.counter)?,
+        None => Engine::new(options)?,
+    };
+    let words = if counts_words(engine.options()) { Some(words_of(inputs.to_vec(), tables)?) } else { None };
+    Ok(with_words(engine, words.as_ref()))
+}
+
+/// The words of the inputs, counted as a job would count them that reads each as a whole.
+fn words_of(inputs: Vec<Input>, options: &TableOptions) -> Result<WordStatistics> {
+    let (corpus, planned) = Inputs::plan(inputs, BatchOptions::default(), options.clone(), u64::MAX)?;
+    let parts: Vec<PlannedPart> = (0..planned.len()).map(|input| PlannedPart { input, slice: Slice::Whole }).collect();
+    let inputs: Vec<PlannedInput> = planned.into_iter().map(|(input, _)| input).collect();
+    count_words_of(&corpus, &inputs, &parts, options.shape)
+}
 
 /// Calls `each` with every conversation. What cannot be read is noted on stderr; true when there was such.
 ///

@@ -204,7 +204,7 @@ fn measure(settings: &JobSettings, taken: &[&(Input, u64)], share: u64) -> Resul
     let corpus = Arc::new(Heads { inputs, share, read: read.clone() });
     let start = Instant::now();
     let outcome = block_on(async {
-        let (sink, commits) = RunWriter::open(&path, &plan).await?;
+        let (sink, commits) = RunWriter::open(&path, &plan, None, &|_| ()).await?;
         compress_all(&context, &plan, commits, corpus, &sink).await
     })?;
     let seconds = start.elapsed().as_secs_f64();

@@ -2,21 +2,16 @@
 
 use std::sync::atomic::AtomicBool;
 
-use condenser::engine::{Engine, Scratch};
+use condenser::engine::Scratch;
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::{Input, Inputs, expand};
-use condenser::model::EngineOptions;
-use condenser::pipeline::{
-    BatchOptions, PlannedInput, PlannedPart, Slice, TableOptions, count_words_of, load_tokenizer,
-};
+use condenser::io::expand;
+use condenser::pipeline::TableOptions;
 use condenser::report::explained::ExplainedConversation;
 use condenser::report::plain;
-use condenser::text::WordStatistics;
 
 use super::args::ExplainArgs;
-use super::compress::{counts_words, with_words};
-use super::conversations::each_conversation;
-use super::{Ending, block_on_thread, message, tokenizer_file};
+use super::conversations::{each_conversation, engine_for};
+use super::{Ending, block_on_thread, message};
 
 /// Runs the command.
 pub(crate) fn run(args: ExplainArgs) -> Result<Ending> {
@@ -25,17 +20,9 @@ pub(crate) fn run(args: ExplainArgs) -> Result<Ending> {
 
 fn explain(args: ExplainArgs, stop: &AtomicBool) -> Result<Ending> {
     let stores = args.stores.stores();
-    let options = args.engine.over(EngineOptions::default());
-    let counter = load_tokenizer(&options.tokenizer, |path| tokenizer_file(path, &stores))?;
-    let engine = match counter {
-        Some(loaded) => Engine::counting(options, loaded.counter)?,
-        None => Engine::new(options)?,
-    }
-    .explaining(true);
     let inputs = expand(&args.inputs, &stores)?;
     let tables = TableOptions { shape: args.shape, messages_column: args.messages_column.clone() };
-    let words = if counts_words(engine.options()) { Some(words_of(inputs.clone(), &tables)?) } else { None };
-    let engine = with_words(engine, words.as_ref());
+    let engine = engine_for(args.engine.clone(), &inputs, &tables, &stores)?.explaining(true);
     let (mut scratch, mut found) = (Scratch::default(), false);
     let rejected = each_conversation(&inputs, &tables, stop, &mut |place, decoded| {
         let conversation = &decoded.conversation;
@@ -58,12 +45,4 @@ fn explain(args: ExplainArgs, stop: &AtomicBool) -> Result<Ending> {
         _ if rejected => Ok(Ending::Rejects),
         _ => Ok(Ending::Clean),
     }
-}
-
-/// The words of the inputs, counted as a job would count them that reads each as a whole.
-pub(super) fn words_of(inputs: Vec<Input>, options: &TableOptions) -> Result<WordStatistics> {
-    let (corpus, planned) = Inputs::plan(inputs, BatchOptions::default(), options.clone(), u64::MAX)?;
-    let parts: Vec<PlannedPart> = (0..planned.len()).map(|input| PlannedPart { input, slice: Slice::Whole }).collect();
-    let inputs: Vec<PlannedInput> = planned.into_iter().map(|(input, _)| input).collect();
-    count_words_of(&corpus, &inputs, &parts, options.shape)
 }

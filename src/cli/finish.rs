@@ -2,7 +2,6 @@
 
 use condenser::error::Result;
 use condenser::io::RunWriter;
-use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::finish;
 
 use super::args::FinishArgs;
@@ -13,8 +12,9 @@ use super::{Ending, block_on, message, place, progress};
 pub(crate) fn run(args: &FinishArgs) -> Result<Ending> {
     let run = place(&args.run, &args.stores.stores())?;
     let (place, partial) = (run.clone(), args.partial);
+    let waits = |who: &str| (!args.quiet).then(|| message::note(&progress::waiting(who))).unwrap_or_default();
     let manifest = block_on(async {
-        let (plan, commits, sink) = Bridge::run_blocking("run", move || RunWriter::reopen(place, partial)).await?;
+        let (plan, commits, sink) = RunWriter::reopen(place, partial, &waits).await?;
         finish(&plan, commits, &sink).await
     })?;
     if !args.quiet {

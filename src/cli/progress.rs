@@ -56,6 +56,11 @@ fn ratio(totals: &Totals) -> String {
     format!(" (ratio {:.2})", totals.chars_in as f64 / totals.chars_out as f64)
 }
 
+/// That a call waits for another one.
+pub(crate) fn waiting(who: &str) -> String {
+    format!("{who} works on this run; waiting until it has ended")
+}
+
 /// A bar with bytes as stored, speed, time left and the ratio so far.
 struct Bar {
     bar: ProgressBar,
@@ -80,6 +85,9 @@ impl Drop for Bar {
 }
 
 impl Observer for Bar {
+    fn waits(&self, who: &str) {
+        self.bar.println(plain::line(&waiting(who)));
+    }
     fn begins(&self, plan: &Plan, before: &Progress) {
         let total = plan.total_bytes();
         if let Ok(style) = ProgressStyle::with_template(if total.is_some() { STYLE_WITH_TOTAL } else { STYLE }) {
@@ -108,6 +116,9 @@ struct Plain {
 }
 
 impl Observer for Plain {
+    fn waits(&self, who: &str) {
+        message::note(&waiting(who));
+    }
     fn begins(&self, plan: &Plan, before: &Progress) {
         self.clock.begins(plan, before);
     }
@@ -137,6 +148,9 @@ struct Json {
 }
 
 impl Observer for Json {
+    fn waits(&self, who: &str) {
+        message::event(&json!({ "event": "waits", "for": who }));
+    }
     fn begins(&self, plan: &Plan, before: &Progress) {
         self.clock.begins(plan, before);
         let line = json!({

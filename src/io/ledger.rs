@@ -2,7 +2,6 @@
 //! run. The ledger is written only after a run is complete. Knows files and runs, not what a job does.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -11,14 +10,14 @@ use serde::{Deserialize, Serialize};
 
 use super::run_documents::{MANIFEST, PLAN, read_plan};
 use super::run_names::check_below;
-use super::store::{Location, Place, Stores};
+use super::store::{Attempt, Location, Lock, Place, Stores, Watch};
 use super::{Input, Run, failed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{Plan, PlannedInput, Slice};
 
 pub(super) const LEDGER: &str = "ledger.jsonl";
 const RUNS: &str = "runs";
-const LOCK: &str = ".lock";
+const LOCK: &str = "locks/store.json";
 
 /// A version of a file that stands in a run; a line of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -48,7 +47,7 @@ pub struct Store {
     root: PathBuf,
     entries: Vec<LedgerEntry>,
     /// Held as long as the store is open for writing.
-    _lock: Option<File>,
+    _lock: Option<Lock>,
 }
 
 /// What there is to do with files.
@@ -138,13 +137,12 @@ impl Store {
             return Err(Error::new(ErrorKind::Usage, place, "this is a run, but compaction writes a store of runs"));
         }
         std::fs::create_dir_all(root.join(RUNS)).map_err(cannot)?;
-        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(root.join(LOCK)).map_err(cannot)?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self { _lock: Some(lock), ..Self::look(root)? }),
-            Err(TryLockError::WouldBlock) => {
-                Err(Error::new(ErrorKind::Usage, place, "another process is working on this store"))
+        match Place::from(root).join(LOCK).try_lock(&mut Watch::default())? {
+            Attempt::Taken(lock) => Ok(Self { _lock: Some(lock), ..Self::look(root)? }),
+            Attempt::Busy(owner) => {
+                let who = owner.map_or_else(|| "another process".to_owned(), |owner| owner.to_string());
+                Err(Error::new(ErrorKind::Usage, place, format!("{who} is working on this store")))
             }
-            Err(TryLockError::Error(error)) => Err(cannot(error)),
         }
     }
 

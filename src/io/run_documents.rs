@@ -4,7 +4,7 @@
 use super::run_names::open_commit;
 use super::store::Place;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::{Commit, Plan, commit_path, open_sealed};
+use crate::pipeline::{Commit, Manifest, Plan, commit_path, open_sealed, seal};
 
 /// The plan, written first.
 pub(crate) const PLAN: &str = "plan.json";
@@ -14,6 +14,9 @@ pub(crate) const MANIFEST: &str = "manifest.json";
 pub(crate) const COMMITS: &str = "commits";
 /// The folder of what calls of the job took; the only place with times of a clock.
 pub(crate) const TIMINGS: &str = "timings";
+
+/// So many commits are in memory when they are compared.
+const COMMITS_AT_ONCE: usize = 256;
 
 /// True when a run was written to `root`.
 pub(crate) fn holds_run(root: &Place) -> Result<bool> {
@@ -60,6 +63,32 @@ pub(crate) fn read_commits(root: &Place, plan: &Plan) -> Result<Vec<Commit>> {
         commits.push(commit);
     }
     Ok(commits)
+}
+
+/// Looks whether plan and commits are still those that `manifest` joins, and whether their tables are there: a run is
+/// complete only as what one job wrote.
+///
+/// # Errors
+/// `Verification` when they are not: says which.
+pub(crate) fn check_still(root: &Place, plan: &Plan, manifest: &Manifest) -> Result<()> {
+    let differs = |path: &str| {
+        let message = "this is no longer what the job wrote: another process works in the same directory; give each \
+                       job one of its own";
+        Error::new(ErrorKind::Verification, root.join(path).to_string(), message)
+    };
+    if read(&root.join(PLAN))? != seal(plan)?.as_bytes() {
+        return Err(differs(PLAN));
+    }
+    for entries in manifest.inputs.chunks(COMMITS_AT_ONCE) {
+        let paths: Vec<String> = entries.iter().map(|entry| entry.commit.clone()).collect();
+        for (entry, bytes) in entries.iter().zip(root.read_each(&paths)?) {
+            let hash = bytes.map(|bytes| blake3::hash(&bytes).to_hex().to_string());
+            if hash.as_deref() != Some(&entry.commit_blake3) {
+                return Err(differs(&entry.commit));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The bytes of a document.

@@ -1,21 +1,24 @@
 //! Writes a run directory: the plan first, one file per table and part, the commit after them, the manifest at the
 //! end. Knows the layout of the directory, not the tables' columns.
 
+use std::sync::Arc;
+
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use futures::future::try_join_all;
 
 use super::disk::is_unfinished;
 use super::encoder::TableEncoder;
-use super::run_documents::{COMMITS, MANIFEST, PLAN, TIMINGS, holds_run, read, read_commits, read_plan};
+use super::run_documents::{COMMITS, MANIFEST, PLAN, TIMINGS, check_still, holds_run, read, read_commits, read_plan};
+use super::run_lock::{RunLock, Waits};
 use super::run_words::words_entry;
 use super::store::{BlobWriter, Place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
-    Commit, Container, ConversationFormat, EncodedBatch, JobOptions, Manifest, PartSink, PartStart, Plan, RejectRow,
-    Sink, Table, TableFile, Timings, commit_path, conversations_schema, decisions_schema, metrics_schema,
-    records_schema, seal, training_schema, verbatim_schema,
+    Commit, Container, ConversationFormat, EncodedBatch, Manifest, PartSink, PartStart, Plan, RejectRow, Shard, Sink,
+    Table, TableFile, Timings, commit_path, conversations_schema, decisions_schema, metrics_schema, records_schema,
+    seal, training_schema, verbatim_schema,
 };
 
 /// The folder of the rejects.
@@ -31,62 +34,70 @@ const MAX_NAMED: usize = 10;
 #[derive(Debug)]
 pub struct RunWriter {
     root: Place,
-    options: JobOptions,
-    /// Hash of the word statistics that the plan promises.
-    words: Option<String>,
+    plan: Plan,
+    lock: Arc<RunLock>,
 }
 
 impl RunWriter {
     /// Prepares the directory `root` for `plan`, or goes on with what an earlier call of the same job began there:
-    /// the writer and the commits that are already there.
+    /// the writer and the commits that are already there. While another process writes to the run this waits, and
+    /// tells `waits` for whom; afterwards nobody else writes until the writer is dropped.
     ///
     /// # Errors
     /// `Usage` when the directory holds another job's run, or inputs or options have changed: says which.
-    pub async fn open(root: impl Into<Place>, plan: &Plan) -> Result<(Self, Vec<Commit>)> {
-        let (root, asked) = (root.into(), plan.clone());
-        let writer = Self::of(root.clone(), plan);
-        // A store may be slow to answer; signals must be heard meanwhile.
-        let commits = Bridge::run_blocking("run", move || resume(&root, &asked)).await?;
-        if commits.is_none() {
-            writer.root.join(PLAN).write_atomic(seal(plan)?.as_bytes()).await?;
-        }
-        Ok((writer, commits.unwrap_or_default()))
+    pub async fn open(
+        root: impl Into<Place>,
+        plan: &Plan,
+        shard: Option<Shard>,
+        waits: &Waits<'_>,
+    ) -> Result<(Self, Vec<Commit>)> {
+        let root = root.into();
+        check_writable(&root)?;
+        let (there, asked) = (root.clone(), plan.clone());
+        // Who waits for another job would wait in vain.
+        let look = move || check_same(&there, &asked);
+        let lock = RunLock::take(&root, shard, waits, look.clone()).await?;
+        let (there, asked) = (root.clone(), plan.clone());
+        let begun = Bridge::run_blocking("run", move || begun(&there, &asked)).await?;
+        let commits = match begun {
+            Begun::Goes(commits) => commits,
+            Begun::Anew => {
+                root.join(PLAN).write_atomic(seal(plan)?.as_bytes()).await?;
+                Vec::new()
+            }
+            Begun::Not => {
+                let is_ours = root.join(PLAN).put_if_absent(seal(plan)?.as_bytes()).await?;
+                if !is_ours {
+                    Bridge::run_blocking("run", look).await?;
+                }
+                Vec::new()
+            }
+        };
+        Ok((Self { root, plan: plan.clone(), lock: Arc::new(lock) }, commits))
     }
 
-    /// Opens the run at `root` to finish it: its plan, all its commits, and the writer of the manifest.
+    /// Opens the run at `root` to finish it: its plan, all its commits, and the writer of the manifest. Waits for others
+    /// as [`Self::open`] does.
     ///
     /// With `partial`, parts may be missing.
     ///
     /// # Errors
     /// `Usage` when parts are missing: says which.
-    pub fn reopen(root: impl Into<Place>, partial: bool) -> Result<(Plan, Vec<Commit>, Self)> {
+    pub async fn reopen(root: impl Into<Place>, partial: bool, waits: &Waits<'_>) -> Result<(Plan, Vec<Commit>, Self)> {
         let root = root.into();
-        let place = root.to_string();
-        if !root.join(PLAN).exists()? {
-            return Err(Error::new(ErrorKind::Usage, place, "there is no run here: no plan.json was found"));
-        }
-        let plan = read_plan(&root)?;
-        let commits = read_commits(&root, &plan)?;
+        let there = root.clone();
+        let plan = Bridge::run_blocking("run", move || match there.join(PLAN).exists()? {
+            true => read_plan(&there),
+            false => Err(usage(&there, "there is no run here: no plan.json was found")),
+        })
+        .await?;
+        let lock = RunLock::take(&root, None, waits, || Ok(())).await?;
+        let (there, asked) = (root.clone(), plan.clone());
+        let commits = Bridge::run_blocking("run", move || read_commits(&there, &asked)).await?;
         if commits.len() < plan.parts.len() && !partial {
-            let mut done = commits.iter().map(|commit| commit.part).peekable();
-            let missing =
-                (0..plan.parts.len()).filter(|part| done.next_if_eq(part).is_none()).map(|part| part.to_string());
-            let named: Vec<String> = missing.take(MAX_NAMED).collect();
-            let n_missing = plan.parts.len() - commits.len();
-            let more = if n_missing > named.len() { ", …" } else { "" };
-            let message = format!(
-                "{n_missing} of {} parts are not committed yet: {}{more}; run their shards first, or leave them out with --partial",
-                plan.parts.len(),
-                named.join(", ")
-            );
-            return Err(Error::new(ErrorKind::Usage, place, message));
+            return Err(missing_parts(&root, &plan, &commits));
         }
-        let writer = Self::of(root, &plan);
-        Ok((plan, commits, writer))
-    }
-
-    fn of(root: Place, plan: &Plan) -> Self {
-        Self { root, options: plan.options.clone(), words: plan.word_statistics_blake3.clone() }
+        Ok((plan.clone(), commits, Self { root, plan, lock: Arc::new(lock) }))
     }
 
     /// The map of a run with one conversation, also under a name of its own.
@@ -134,42 +145,72 @@ impl RunWriter {
     }
 }
 
-/// The commits that are already at `root`; `None` when the run begins.
-fn resume(root: &Place, plan: &Plan) -> Result<Option<Vec<Commit>>> {
-    let place = root.to_string();
-    let usage = |message: &str| Err(Error::new(ErrorKind::Usage, &*place, message));
-    if root.as_local().is_some_and(std::path::Path::is_file) {
-        return usage("the output is a file, but a run is a directory");
-    }
-    if root.location().is_web() {
-        return usage("a web server is only read; write to a local path, s3://, gs:// or az://");
-    }
-    // What stdin gave is gone: a run that it began and that has no part yet begins again.
-    let starts_over = plan.inputs.iter().any(|input| input.bytes.is_none()) && !holds_run(root)?;
-    if !starts_over && root.join(PLAN).exists()? {
-        check_same(&place, &read_plan(root)?, plan)?;
-        return read_commits(root, plan).map(Some);
-    }
-    if holds_run(root)? {
-        return usage("the directory holds a committed run already");
-    }
-    if let Some(path) = root.as_local() {
-        std::fs::create_dir_all(path).map_err(|error| super::failed(place, "the directory cannot be made", error))?;
-    }
-    Ok(None)
+/// How far a run has come.
+enum Begun {
+    /// There is nothing yet.
+    Not,
+    /// It was begun from stdin, and nothing was committed: what stdin gave is gone, so that it begins again.
+    Anew,
+    /// It goes on with these commits.
+    Goes(Vec<Commit>),
 }
 
-fn check_same(place: &str, earlier: &Plan, plan: &Plan) -> Result<()> {
+fn begun(root: &Place, plan: &Plan) -> Result<Begun> {
+    check_same(root, plan)?;
+    let (is_planned, holds_run) = (root.join(PLAN).exists()?, holds_run(root)?);
+    let is_stdin = plan.inputs.iter().any(|input| input.bytes.is_none());
+    match (is_planned, holds_run) {
+        (true, false) if is_stdin => Ok(Begun::Anew),
+        (true, _) => read_commits(root, plan).map(Begun::Goes),
+        (false, true) => Err(usage(root, "the directory holds a committed run already")),
+        (false, false) => Ok(Begun::Not),
+    }
+}
+
+fn usage(root: &Place, message: &str) -> Error {
+    Error::new(ErrorKind::Usage, root.to_string(), message)
+}
+
+fn check_writable(root: &Place) -> Result<()> {
+    if root.as_local().is_some_and(std::path::Path::is_file) {
+        return Err(usage(root, "the output is a file, but a run is a directory"));
+    }
+    if root.location().is_web() {
+        return Err(usage(root, "a web server is only read; write to a local path, s3://, gs:// or az://"));
+    }
+    Ok(())
+}
+
+/// Refuses a directory in which another job has begun.
+fn check_same(root: &Place, plan: &Plan) -> Result<()> {
+    if !root.join(PLAN).exists()? {
+        return Ok(());
+    }
+    let earlier = read_plan(root)?;
     if plan.inputs.iter().any(|input| input.bytes.is_none()) {
         let message = "the directory holds a committed run of stdin, which cannot be continued";
-        return Err(Error::new(ErrorKind::Usage, place, message));
+        return if holds_run(root)? { Err(usage(root, message)) } else { Ok(()) };
     }
     let differences = earlier.differences(plan);
     if differences.is_empty() {
         return Ok(());
     }
     let message = format!("the directory holds a committed run of another job; changed: {}", differences.join("; "));
-    Err(Error::new(ErrorKind::Usage, place, message))
+    Err(usage(root, &message))
+}
+
+fn missing_parts(root: &Place, plan: &Plan, commits: &[Commit]) -> Error {
+    let mut done = commits.iter().map(|commit| commit.part).peekable();
+    let missing = (0..plan.parts.len()).filter(|part| done.next_if_eq(part).is_none()).map(|part| part.to_string());
+    let named: Vec<String> = missing.take(MAX_NAMED).collect();
+    let n_missing = plan.parts.len() - commits.len();
+    let more = if n_missing > named.len() { ", …" } else { "" };
+    let message = format!(
+        "{n_missing} of {} parts are not committed yet: {}{more}; run their shards first, or leave them out with --partial",
+        plan.parts.len(),
+        named.join(", ")
+    );
+    usage(root, &message)
 }
 
 /// The path of a file of a part in the run directory.
@@ -181,6 +222,7 @@ fn part_path(table: &str, part: usize, ending: &str) -> String {
 #[derive(Debug)]
 pub struct PartWriter {
     root: Place,
+    lock: Arc<RunLock>,
     format: ConversationFormat,
     part: usize,
     tables: Vec<Option<OpenTable>>,
@@ -239,7 +281,8 @@ impl Sink for RunWriter {
     async fn begin(&self, start: &PartStart<'_>) -> Result<PartWriter> {
         let mut part = PartWriter {
             root: self.root.clone(),
-            format: self.options.format,
+            lock: self.lock.clone(),
+            format: self.plan.options.format,
             part: start.part,
             tables: Vec::new(),
             rejects: None,
@@ -247,7 +290,7 @@ impl Sink for RunWriter {
             training: Vec::new(),
             dropped: None,
         };
-        if let Some(dataset) = &self.options.dataset {
+        if let Some(dataset) = &self.plan.options.dataset {
             for name in TRAINING {
                 let path = part_path(name, start.part, "parquet");
                 let encoder = TableEncoder::parquet(name, path.clone(), training_schema(dataset.shape))?;
@@ -258,10 +301,10 @@ impl Sink for RunWriter {
             .iter()
             .map(|&table| {
                 let schema = start.schema.as_ref().filter(|_| table == Table::Conversations);
-                self.options.writes(table).then(|| part.open(table, schema)).transpose()
+                self.plan.options.writes(table).then(|| part.open(table, schema)).transpose()
             })
             .collect::<Result<_>>()?;
-        part.map = self.options.verbatim_map.then(|| part.open_lines(MAP)).transpose()?;
+        part.map = self.plan.options.verbatim_map.then(|| part.open_lines(MAP)).transpose()?;
         Ok(part)
     }
 
@@ -272,12 +315,16 @@ impl Sink for RunWriter {
     }
 
     async fn finish(&self, mut manifest: Manifest) -> Result<Manifest> {
-        if self.options.verbatim_map && manifest.totals.conversations == 1 {
+        if self.plan.options.verbatim_map && manifest.totals.conversations == 1 {
             self.write_only_map(&mut manifest).await?;
         }
-        if let Some(promised) = &self.words {
+        if let Some(promised) = &self.plan.word_statistics_blake3 {
             manifest.files.push(words_entry(&self.root, promised)?);
         }
+        self.lock.check()?;
+        let (root, plan, manifest) = (self.root.clone(), self.plan.clone(), manifest);
+        let manifest =
+            Bridge::run_blocking("run", move || check_still(&root, &plan, &manifest).map(|()| manifest)).await?;
         self.root.join(MANIFEST).write_atomic(seal(&manifest)?.as_bytes()).await?;
         self.sweep();
         Ok(manifest)
@@ -320,6 +367,7 @@ impl PartSink for PartWriter {
         for table in open {
             commit.files.push(table.finish(bridge).await?);
         }
+        self.lock.check()?;
         self.root.join(&commit_path(commit.part)).write_atomic(seal(&commit)?.as_bytes()).await?;
         Ok(commit)
     }

@@ -159,6 +159,10 @@ pub struct Progress {
 
 /// Who wants to watch.
 pub trait Observer: Send + Sync {
+    /// The job waits until `who` has ended its work on the same run.
+    fn waits(&self, who: &str) {
+        let _ = who;
+    }
     /// The job begins; `before` was done by earlier calls.
     fn begins(&self, plan: &Plan, before: &Progress) {
         let _ = (plan, before);

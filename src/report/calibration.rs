@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::FIGURES;
 use super::damage::KINDS;
 use super::numbers::counted;
 use crate::engine::{Engine, Scratch};
@@ -16,18 +17,11 @@ use crate::text::Lexer;
 
 /// A metric that moves by less did not fall.
 const SMALLEST_FALL: f64 = 1e-9;
-/// The metrics that are calibrated, in the order of their columns.
-pub const CALIBRATED: [&str; 9] = [
-    "quality_score",
-    "entity_retention",
-    "structural_integrity",
-    "reference_coherence",
-    "fact_retention",
-    "fact_retention_with_entities",
-    "forward_recall",
-    "negation_retention",
-    "error_retention",
-];
+/// The metrics that are calibrated: all figures but the ratios.
+pub const CALIBRATED: [&str; 9] = {
+    let [_, _, shares @ ..] = FIGURES;
+    shares
+};
 /// The same for the columns of a table.
 const SHORT: [&str; 9] = ["quality", "entity", "struct", "coher", "fact", "fact+ent", "recall", "negat", "error"];
 

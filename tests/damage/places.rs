@@ -205,7 +205,7 @@ fn job_with(dir: &TestDir, planned: impl Fn(), opened: impl Fn() + Send + Sync +
     let corpus = Arc::new(Meanwhile { inputs, change: Box::new(opened) });
     let root = dir.path("run");
     job::block_on(async {
-        let (sink, commits) = RunWriter::open(root.as_path(), &plan).await?;
+        let (sink, commits) = RunWriter::open(root.as_path(), &plan, None, &|_| ()).await?;
         compress(&context, &plan, commits, corpus, &sink).await
     })
 }

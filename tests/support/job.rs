@@ -64,7 +64,7 @@ impl Corpus for Given {
     }
 }
 
-fn plan(sources: &[Box<dyn Source>], context: &Context) -> Plan {
+pub(crate) fn plan(sources: &[Box<dyn Source>], context: &Context) -> Plan {
     let input = |source: &dyn Source| {
         (PlannedInput { source: source.name().to_owned(), bytes: None, mark: None }, vec![Slice::Whole])
     };
@@ -76,7 +76,7 @@ pub(crate) fn run_source<S: Sink>(source: Box<dyn Source>, context: &Context, si
     run_sources(vec![source], context, sink)
 }
 
-fn run_sources<S: Sink>(sources: Vec<Box<dyn Source>>, context: &Context, sink: &S) -> Result<Outcome> {
+pub(crate) fn run_sources<S: Sink>(sources: Vec<Box<dyn Source>>, context: &Context, sink: &S) -> Result<Outcome> {
     let plan = plan(&sources, context);
     let corpus = Arc::new(Given(Mutex::new(sources.into_iter().map(Some).collect())));
     block_on(compress(context, &plan, Vec::new(), corpus, sink))
@@ -131,7 +131,7 @@ pub(crate) fn run_on_disk(source: Box<dyn Source>, context: &Context, dir: &Path
 /// Compresses sources, each a part, into a new run directory.
 #[track_caller]
 pub(crate) fn run_all_on_disk(sources: Vec<Box<dyn Source>>, context: &Context, dir: &Path) -> Outcome {
-    let (sink, commits) = block_on(RunWriter::open(dir, &plan(&sources, context))).expect("a new run");
+    let (sink, commits) = block_on(RunWriter::open(dir, &plan(&sources, context), None, &|_| ())).expect("a new run");
     assert!(commits.is_empty());
     run_sources(sources, context, &sink).expect("the job ends")
 }

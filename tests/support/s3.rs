@@ -236,9 +236,15 @@ impl S3 {
         let mut builder = S3ServiceBuilder::new(s3s_fs::FileSystem::new(root).expect("the folder is there"));
         builder.set_auth(SimpleAuth::from_single(ACCESS_KEY, SECRET_KEY));
         let service: S3Service = builder.build();
+        // Looking whether an object is there and writing it are one step in a store, but two in this server.
+        let writing = Arc::new(tokio::sync::Mutex::new(()));
         let server = Server::start(move |request| {
-            let answer = Service::call(&service, request);
-            async move { answer.await.expect("it answers") }
+            let is_put = request.method() == hyper::Method::PUT;
+            let (answer, writing) = (Service::call(&service, request), writing.clone());
+            async move {
+                let _one = if is_put { Some(writing.lock().await) } else { None };
+                answer.await.expect("it answers")
+            }
         });
         Self { server, root: root.to_owned() }
     }

@@ -21,6 +21,9 @@ pub const DEFAULT_FIRST_BACKOFF: Duration = Duration::from_millis(200);
 pub const MAX_BACKOFF: Duration = Duration::from_secs(15);
 /// What moves more slowly than this, in bytes per second, counts as stalled even when single bytes arrive.
 pub const DEFAULT_SLOWEST: u64 = 16 << 10;
+/// Who holds a lock in a store and is not heard of for this long has ended, whatever it was: long enough for a store
+/// that fails for a while, short enough to wait for after a machine was lost.
+pub const DEFAULT_LEASE: Duration = Duration::from_mins(1);
 /// Files are read in ranges of this many bytes, one ahead: long enough that the latency of a request does not count
 /// (8 MiB take 80 ms at 100 MB/s), short enough for two of them per reader.
 pub const DEFAULT_RANGE_BYTES: u64 = 8 << 20;
@@ -46,6 +49,8 @@ pub struct StoreConfig {
     pub range_bytes: u64,
     /// See [`DEFAULT_PART_BYTES`].
     pub part_bytes: usize,
+    /// See [`DEFAULT_LEASE`].
+    pub lease: Duration,
     /// Settings of the stores that go before the environment, such as `aws_endpoint_url`.
     pub settings: BTreeMap<String, String>,
 }
@@ -61,6 +66,7 @@ impl Default for StoreConfig {
             slowest: DEFAULT_SLOWEST,
             range_bytes: DEFAULT_RANGE_BYTES,
             part_bytes: DEFAULT_PART_BYTES,
+            lease: DEFAULT_LEASE,
             settings: BTreeMap::new(),
         }
     }

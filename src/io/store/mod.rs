@@ -7,8 +7,11 @@ mod config;
 mod engine;
 #[cfg(feature = "remote")]
 mod fetch;
+#[cfg(feature = "remote")]
+mod lease;
 mod local;
 mod location;
+mod lock;
 #[cfg(feature = "remote")]
 mod object;
 mod place;
@@ -31,11 +34,12 @@ use std::time::Duration;
 
 pub use blob::{Blob, BlobFile, store_error};
 pub use config::{
-    DEFAULT_CONNECT_TIMEOUT, DEFAULT_FIRST_BACKOFF, DEFAULT_MAX_RETRIES, DEFAULT_PART_BYTES, DEFAULT_RANGE_BYTES,
-    DEFAULT_RETRY_TIMEOUT, DEFAULT_SLOWEST, DEFAULT_STALL_TIMEOUT, MAX_BACKOFF, StoreConfig,
+    DEFAULT_CONNECT_TIMEOUT, DEFAULT_FIRST_BACKOFF, DEFAULT_LEASE, DEFAULT_MAX_RETRIES, DEFAULT_PART_BYTES,
+    DEFAULT_RANGE_BYTES, DEFAULT_RETRY_TIMEOUT, DEFAULT_SLOWEST, DEFAULT_STALL_TIMEOUT, MAX_BACKOFF, StoreConfig,
 };
 pub(crate) use local::mark as mark_of;
 pub use location::Location;
+pub use lock::{Attempt, Lock, Owner, Watch};
 pub use place::Place;
 pub use writer::BlobWriter;
 
@@ -43,6 +47,8 @@ use crate::error::{Error, ErrorKind, Result};
 #[cfg(feature = "remote")]
 use futures::{StreamExt, TryStreamExt, stream};
 use location::Name;
+#[cfg(feature = "remote")]
+use object_store::PutMode;
 
 /// The longest that [`Stores::settle`] waits.
 const LONGEST_SETTLING: Duration = Duration::from_secs(5);
@@ -170,7 +176,17 @@ impl Stores {
 
     async fn remote_put(&self, location: &Location, bytes: &[u8], create: bool) -> Result<bool> {
         let ((bucket, path), bytes) = (self.written(location)?, bytes.to_vec());
-        self.engine.run(async move { bucket.put(&path, bytes, create).await }).await
+        let mode = if create { PutMode::Create } else { PutMode::Overwrite };
+        self.engine.run(async move { Ok(bucket.put(&path, bytes, &mode).await?.is_some()) }).await
+    }
+
+    fn remote_lock(&self, location: &Location, watch: &mut Watch) -> Result<Attempt> {
+        let (bucket, path) = self.written(location)?;
+        let (engine, seen) = (self.engine.clone(), std::mem::take(watch));
+        let take = lease::Lease::take(bucket, path, location.clone(), engine, seen);
+        let (attempt, seen) = self.engine.wait(take)?;
+        *watch = seen;
+        Ok(attempt)
     }
 
     fn written(&self, location: &Location) -> Result<(object::Bucket, object_store::path::Path)> {
@@ -332,6 +348,18 @@ impl Stores {
         match &location.0 {
             Name::Local(path) => crate::io::disk::write_atomic(path, bytes).await,
             _ => self.remote_put(location, bytes, false).await.map(drop),
+        }
+    }
+
+    /// Tries to become the one who holds the name `location`: until what this gives is dropped nobody else does. What
+    /// was seen of others stands in `watch`, which is handed to the next attempt.
+    ///
+    /// # Errors
+    /// `Io` when the file cannot be made or the store not be asked, `Usage` on a web server.
+    pub fn try_lock(&self, location: &Location, watch: &mut Watch) -> Result<Attempt> {
+        match &location.0 {
+            Name::Local(path) => Lock::local(path),
+            _ => self.remote_lock(location, watch),
         }
     }
 

@@ -12,6 +12,7 @@ use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::path::Path;
 use object_store::{
     BackoffConfig, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, RetryConfig,
+    UpdateVersion,
 };
 
 use super::config::{MAX_BACKOFF, StoreConfig};
@@ -129,6 +130,11 @@ impl Bucket {
 
     /// A small object in one request; `None` when there is none.
     pub(super) async fn read(&self, path: &Path) -> Result<Option<Bytes>> {
+        Ok(self.read_version(path).await?.map(|(bytes, _)| bytes))
+    }
+
+    /// The same with what tells this version from later ones.
+    pub(super) async fn read_version(&self, path: &Path) -> Result<Option<(Bytes, UpdateVersion)>> {
         let location = self.at(path);
         let failed = |error| Failure::of_store(&location, "cannot be read", &error, &self.config);
         let read = async || {
@@ -138,11 +144,12 @@ impl Bucket {
                 Err(failure) => return Err(failure),
             };
             let announced = result.meta.size;
+            let version = UpdateVersion { e_tag: result.meta.e_tag.clone(), version: result.meta.version.clone() };
             let bytes = result.bytes().await.map_err(failed)?;
             if bytes.len() as u64 != announced {
                 return Err(Failure::short(&location, "cannot be read"));
             }
-            Ok(Some(bytes))
+            Ok(Some((bytes, version)))
         };
         retrying(&self.config, read).await
     }
@@ -201,23 +208,35 @@ impl Bucket {
         Ok(found.into_iter().flatten().collect())
     }
 
-    /// Writes a small object at once; with `create`, gives `false` and changes nothing when there is one already.
-    pub(super) async fn put(&self, path: &Path, bytes: Vec<u8>, create: bool) -> Result<bool> {
+    /// Writes a small object at once and gives its version; `None`, and nothing is changed, where `mode` asks that there
+    /// is none yet, or that it is still a certain version, and that is not so.
+    pub(super) async fn put(&self, path: &Path, bytes: Vec<u8>, mode: &PutMode) -> Result<Option<UpdateVersion>> {
         let location = self.at(path);
         let payload = PutPayload::from(bytes);
-        let put = async || {
-            let mode = if create { PutMode::Create } else { PutMode::Overwrite };
-            match self.retrying.put_opts(path, payload.clone(), PutOptions::from(mode)).await {
-                Ok(_) => Ok(true),
-                Err(object_store::Error::AlreadyExists { .. }) if create => Ok(false),
-                Err(error) => {
-                    let failure = Failure::of_store(&location, "cannot be written", &error, &self.config);
-                    // The client has tried again already what may be tried again.
-                    Err(Failure { again: false, ..failure })
-                }
+        let is_conditional = *mode != PutMode::Overwrite;
+        let asked = async || match self.retrying.put_opts(path, payload.clone(), PutOptions::from(mode.clone())).await {
+            Ok(put) => Ok(Some(put.into())),
+            Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. })
+                if is_conditional =>
+            {
+                Ok(None)
+            }
+            Err(error) => {
+                let failure = Failure::of_store(&location, "cannot be written", &error, &self.config);
+                // The client has tried again already what may be tried again, but not what has a condition: there a
+                // lost answer makes the next one "it is there already", which is for the caller to understand.
+                Err(Failure { again: failure.again && is_conditional, ..failure })
             }
         };
-        retrying(&self.config, put).await
+        retrying(&self.config, asked).await
+    }
+
+    /// Takes an object away.
+    pub(super) async fn delete(&self, path: &Path) -> Result<()> {
+        match self.retrying.delete(path).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(Failure::of_store(&self.at(path), "cannot be deleted", &error, &self.config).error),
+        }
     }
 }
 

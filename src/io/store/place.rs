@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::lock::{Attempt, Watch};
 use super::{Blob, BlobWriter, Listed, Location, Stores};
 use crate::error::Result;
 
@@ -123,6 +124,16 @@ impl Place {
     /// See [`Stores::put_if_absent`].
     pub async fn put_if_absent(&self, bytes: &[u8]) -> Result<bool> {
         self.stores.put_if_absent(&self.location, bytes).await
+    }
+}
+
+impl Place {
+    /// See [`Stores::try_lock`].
+    ///
+    /// # Errors
+    /// See [`Stores::try_lock`].
+    pub fn try_lock(&self, watch: &mut Watch) -> Result<Attempt> {
+        self.stores.try_lock(&self.location, watch)
     }
 }
 

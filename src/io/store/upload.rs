@@ -2,7 +2,7 @@
 //! answered, or not at all. Small ones go out as one request.
 
 use object_store::path::Path;
-use object_store::{MultipartUpload, ObjectStoreExt, PutPayload};
+use object_store::{MultipartUpload, ObjectStoreExt, PutMode, PutPayload};
 use tokio::task::JoinSet;
 
 use super::Location;
@@ -104,7 +104,7 @@ impl Upload {
     pub(super) async fn commit(mut self) -> Result<()> {
         let Some(n_parts) = self.open.as_ref().map(|parts| parts.sent) else {
             let (bucket, path, bytes) = (self.bucket.clone(), self.path.clone(), std::mem::take(&mut self.part));
-            return self.engine.run(async move { bucket.put(&path, bytes, false).await.map(drop) }).await;
+            return self.engine.run(async move { bucket.put(&path, bytes, &PutMode::Overwrite).await.map(drop) }).await;
         };
         if !self.part.is_empty() || n_parts == 0 {
             self.send_part().await?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Blob, BlobWriter, LONGEST_SETTLING, Listed, Location, StoreConfig, Stores};
+use super::{Attempt, Blob, BlobWriter, LONGEST_SETTLING, Listed, Location, StoreConfig, Stores, Watch};
 use crate::error::{Error, ErrorKind, Result};
 
 #[expect(clippy::unused_self, clippy::unused_async, reason = "the signatures of the real ones above")]
@@ -34,6 +34,10 @@ impl Stores {
     }
 
     pub(super) async fn remote_put(&self, location: &Location, _bytes: &[u8], _create: bool) -> Result<bool> {
+        Err(not_built(location))
+    }
+
+    pub(super) fn remote_lock(&self, location: &Location, _watch: &mut Watch) -> Result<Attempt> {
         Err(not_built(location))
     }
 

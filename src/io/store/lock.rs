@@ -1,0 +1,202 @@
+//! A name that one process holds at a time, on local disk or in a store; the document under it says who. Knows
+//! neither what is protected nor how long one waits. On local disk the system itself lets go of what a process held
+//! when it ends, however it ends; in a store see [`super::lease`].
+
+use std::fmt;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+#[cfg(feature = "remote")]
+use super::lease::Lease;
+use crate::error::Result;
+use crate::io::failed;
+
+/// A document that says who holds a lock is shorter.
+const MAX_DOCUMENT: u64 = 64 << 10;
+
+/// Who holds a lock. `Display` reads `process 4711 on alpha`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owner {
+    /// Id of the process.
+    pub process: u32,
+    /// What the machine calls itself; empty where the system does not tell.
+    #[serde(default)]
+    pub host: String,
+    /// The machine since its start, and the space of process ids on it: where both are the same, the id says whether
+    /// the process still lives. Empty where the system does not tell.
+    #[serde(default)]
+    pub ids_of: String,
+    /// Another one for every lock that is taken.
+    #[serde(default)]
+    pub nonce: String,
+}
+
+impl Owner {
+    /// This process.
+    pub(super) fn here() -> Self {
+        let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+        let ids = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+        let boot = read("/proc/sys/kernel/random/boot_id");
+        let nonce = RandomState::new().build_hasher().finish();
+        Self {
+            process: std::process::id(),
+            host: read("/proc/sys/kernel/hostname"),
+            ids_of: if boot.is_empty() { boot } else { format!("{boot} {}", ids.to_string_lossy()) },
+            nonce: format!("{nonce:016x}"),
+        }
+    }
+
+    /// True when the process was one of this machine and is no more. A new process of its id would be taken for it:
+    /// then one waits in vain for a while, and nothing is lost.
+    #[cfg(feature = "remote")]
+    pub(super) fn is_gone(&self) -> bool {
+        let is_there = |process: u32| Path::new(&format!("/proc/{process}")).exists();
+        // Where processes of others are hidden, the first one is, too.
+        let tells = is_there(1) && !self.ids_of.is_empty() && self.ids_of == Self::here().ids_of;
+        tells && !is_there(self.process)
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {}", self.process)?;
+        if self.host.is_empty() { Ok(()) } else { write!(f, " on {}", self.host) }
+    }
+}
+
+/// What became of an attempt to take a lock.
+#[derive(Debug)]
+pub enum Attempt {
+    /// It is held now.
+    Taken(Lock),
+    /// Another process holds it: which, if it has said so yet.
+    Busy(Option<Owner>),
+}
+
+/// What was seen of a lock that others hold; kept from one attempt to the next, so that a holder in a store who is no
+/// longer heard of can be told from one at work.
+#[derive(Debug, Default)]
+pub struct Watch {
+    /// The document, and since when it has been the same.
+    #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "local locks end with their process"))]
+    pub(super) seen: Option<(Vec<u8>, Instant)>,
+}
+
+/// A lock that is held until it is dropped.
+#[derive(Debug)]
+pub struct Lock(Held);
+
+#[derive(Debug)]
+enum Held {
+    Local(#[expect(dead_code, reason = "it is held until it is dropped")] LocalLock),
+    #[cfg(feature = "remote")]
+    Remote(Lease),
+}
+
+impl Lock {
+    pub(super) fn local(path: &Path) -> Result<Attempt> {
+        match LocalLock::take(path).map_err(|error| failed(path.to_string_lossy(), "cannot be locked", error))? {
+            Ok(lock) => Ok(Attempt::Taken(Self(Held::Local(lock)))),
+            Err(owner) => Ok(Attempt::Busy(owner)),
+        }
+    }
+
+    #[cfg(feature = "remote")]
+    pub(super) fn remote(lease: Lease) -> Self {
+        Self(Held::Remote(lease))
+    }
+
+    /// Looks whether it is still held.
+    ///
+    /// # Errors
+    /// `Io` when this process was not heard of for so long that another one took the lock.
+    pub fn check(&self) -> Result<()> {
+        match &self.0 {
+            Held::Local(_) => Ok(()),
+            #[cfg(feature = "remote")]
+            Held::Remote(lease) => lease.check(),
+        }
+    }
+}
+
+/// A locked file, taken away when it is dropped.
+#[derive(Debug)]
+struct LocalLock {
+    /// Its lock ends when it is closed.
+    _file: File,
+    path: PathBuf,
+}
+
+impl LocalLock {
+    fn take(path: &Path) -> io::Result<std::result::Result<Self, Option<Owner>>> {
+        loop {
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder)?;
+            }
+            let opened = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path);
+            let mut file = match opened {
+                // The folder may go together with the lock of another process.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                opened => opened?,
+            };
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Ok(Err(owner_in(&file))),
+                // A file system without locks: the plan and the commits are compared before a run is complete.
+                Err(TryLockError::Error(error)) if has_no_locks(&error) => {
+                    tracing::warn!("{}: this file system cannot lock; see that only one job writes", path.display());
+                }
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+            // Who held it before may have taken the file away between the opening and the lock.
+            if is_at(&file, path)? {
+                file.set_len(0)?;
+                file.write_all(serde_json::to_string(&Owner::here())?.as_bytes())?;
+                return Ok(Ok(Self { _file: file, path: path.to_owned() }));
+            }
+        }
+    }
+}
+
+impl Drop for LocalLock {
+    fn drop(&mut self) {
+        // What stays does no harm: it is locked by nobody. A folder with other locks in it stays, and should.
+        drop(std::fs::remove_file(&self.path));
+        drop(self.path.parent().map(std::fs::remove_dir));
+    }
+}
+
+fn has_no_locks(error: &io::Error) -> bool {
+    /// What Linux says of a network file system whose lock service does not run.
+    const NO_LOCKS: i32 = 37;
+    error.kind() == io::ErrorKind::Unsupported || cfg!(target_os = "linux") && error.raw_os_error() == Some(NO_LOCKS)
+}
+
+/// Who says in `file` that it is his; `None` when it is no such document, or not yet.
+fn owner_in(mut file: &File) -> Option<Owner> {
+    let mut text = Vec::new();
+    file.rewind().ok()?;
+    file.take(MAX_DOCUMENT).read_to_end(&mut text).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let opened = file.metadata()?;
+    match std::fs::metadata(path) {
+        Ok(there) => Ok((there.dev(), there.ino()) == (opened.dev(), opened.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, path: &Path) -> io::Result<bool> {
+    path.try_exists()
+}
