@@ -4,6 +4,7 @@
 //!
 //! The modules are the floors of `ARCHITECTURE.md`; each uses only itself and the floors below it.
 
+mod durable;
 pub mod engine;
 pub mod error;
 pub mod io;

@@ -3,7 +3,7 @@
 
 use condenser::engine::Engine;
 use condenser::model::{Action, EngineOptions, ProvenancePlace, Reason, ShapeName, summary_id};
-use condenser::shape::{self, Lookup, VerbatimMap};
+use condenser::shape::{self, VerbatimMap};
 use condenser::stage::{GroupKind, Plan, Stage, View};
 use serde_json::json;
 

@@ -7,8 +7,7 @@ use condenser::model::{
     Condensed, Content, Metrics, NewBody, Original, Output, Part, Provenance, ProvenancePlace, Replacement, ShapeName,
 };
 use condenser::shape::{
-    Decoded, Lookup, VerbatimMap, decode, detect, restore_record, restore_row, uncompress, uncompress_record,
-    verbatim_map,
+    Decoded, VerbatimMap, decode, detect, restore_record, restore_row, uncompress, uncompress_record, verbatim_map,
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -435,12 +434,16 @@ fn an_entry_that_leads_back_to_itself_is_missing() {
 
 #[test]
 fn a_map_holds_messages_by_id_in_order() {
-    let map = VerbatimMap::read(r#"{"b": {"x":  1}, "aA": {}, "b": {"y": 1.0}}"#).expect("the map is valid");
+    let map = VerbatimMap::read(r#"{"b": {"y": 1.0}, "aA": {}, "b": {"y": 1.0}}"#).expect("the map is valid");
     assert_eq!(map.entries().collect::<Vec<_>>(), vec![("b", r#"{"y": 1.0}"#), ("aA", "{}")]);
     assert_eq!(map.message("b"), Some(r#"{"y": 1.0}"#));
-    for (json, detail) in
-        [("[]", "not an object"), (r#"{"a": 1}"#, "\"a\""), (r#"{"a": {}"#, "byte 9"), ("{} x", "byte 4")]
-    {
+    for (json, detail) in [
+        ("[]", "not an object"),
+        (r#"{"a": 1}"#, "\"a\""),
+        (r#"{"a": {}"#, "byte 9"),
+        ("{} x", "byte 4"),
+        (r#"{"b": {"x":  1}, "b": {"y": 1.0}}"#, "two different messages under the id \"b\""),
+    ] {
         let error = VerbatimMap::read(json).expect_err(json);
         assert!(error.0.contains(detail), "{error}");
     }

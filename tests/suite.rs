@@ -37,6 +37,7 @@ mod giants;
 mod html;
 mod insert_then_compress;
 mod job;
+mod leftovers;
 #[cfg(feature = "llm")]
 mod llm_batch;
 #[cfg(feature = "llm")]
@@ -67,6 +68,7 @@ mod selection;
 mod shape_tables;
 mod shapes;
 mod show;
+mod shown;
 mod spoken;
 #[cfg(feature = "remote")]
 mod store;
@@ -77,3 +79,4 @@ mod tidy;
 mod timings;
 #[cfg(feature = "tokenizers")]
 mod tokens;
+mod verbatim_maps;

@@ -8,6 +8,7 @@ const MAX_LINES: usize = 420;
 
 const FLOORS: &[(&str, u8)] = &[
     ("error", 0),
+    ("durable", 0),
     ("model", 1),
     ("text", 2),
     ("shape", 2),
@@ -99,6 +100,45 @@ fn every_file_says_what_it_is_for() {
     for source in sources() {
         assert!(source.code.starts_with("//! "), "{} has no header", source.path.display());
     }
+}
+
+/// What writes to the terminal, by whatever name. Everything that is told passes the filter of `cli::screen`.
+const WAYS_OUT: [&str; 12] = [
+    "stdout()",
+    "stderr()",
+    "println!(",
+    "print!(",
+    "eprintln!(",
+    "eprint!(",
+    "dbg!(",
+    "Term::",
+    "ProgressDrawTarget::",
+    "/dev/tty",
+    "Cli::parse(",
+    ".print()",
+];
+
+/// True when `line` holds `way`, and not as the end of another name.
+fn holds(line: &str, way: &str) -> bool {
+    line.match_indices(way).any(|(at, _)| {
+        let before = line.get(..at).and_then(|before| before.chars().next_back());
+        way.starts_with(['.', '/']) || !before.is_some_and(|c| c.is_alphanumeric() || c == '_')
+    })
+}
+
+#[test]
+fn only_the_screen_writes_to_the_terminal() {
+    let mut n_ways = 0;
+    for source in sources() {
+        let is_screen = source.path.ends_with("cli/screen.rs");
+        for (number, line) in source.code.lines().enumerate() {
+            let line = line.split("//").next().unwrap_or_default();
+            let way = WAYS_OUT.iter().find(|way| holds(line, way));
+            n_ways += usize::from(way.is_some());
+            assert!(is_screen || way.is_none(), "{}:{}: {line}", source.path.display(), number + 1);
+        }
+    }
+    assert!(n_ways > 3, "the screen itself was looked at");
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn show(calibration: &Calibration, output: Option<&str>, as_json: bool) -> Resul
     }
     match (as_json, output) {
         (_, Some("-")) => Ok(()),
-        (true, _) => message::result(&calibration.to_json()),
+        (true, _) => message::document(&calibration.to_json()),
         (false, _) => message::result(&calibration.table()),
     }
 }

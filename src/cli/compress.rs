@@ -19,6 +19,7 @@ use condenser::text::WordStatistics;
 
 use super::args::{CompressArgs, PlaceArgs};
 use super::oracle::LateOracle;
+use super::screen::{Given, Stdout};
 use super::{Ending, block_on_then, block_on_thread, local, message, place, progress, settled, stores_of};
 
 /// Runs the command.
@@ -183,7 +184,7 @@ fn filter(settings: &JobSettings, make: &Make<'_>, inputs: Vec<Input>, sidecar: 
     let context = context(settings, engine, progress::observer(settings))?;
     let oracle = LateOracle::default();
     let work = async {
-        let sink = FilterSink::create(Box::new(tokio::io::stdout()), sidecar)?;
+        let sink = FilterSink::create(Stdout::unblocked(Given::Data), sidecar)?;
         let context = Context { model: oracle.open(settings, None)?, ..context };
         compress(&context, &plan, Vec::new(), corpus, &sink).await
     };

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use arrow::datatypes::SchemaRef;
 use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::store::{Location, without_secrets};
 use condenser::io::{Codec, Input, Inputs, Run, RunWriter, expand, open_codec};
 use condenser::pipeline::{
     Batch, BatchOptions, Corpus, JobKind, JobSettings, Model, Plan, PlannedInput, Silent, Size, Slice, Source,
@@ -51,8 +52,28 @@ pub(super) fn run(settings: &JobSettings) -> Result<Ending> {
         estimate(settings, &files, &mut lines)?;
     }
     let comments: String = lines.iter().map(|line| format!("# {}\n", plain::line(line))).collect();
-    message::result(&format!("{}\n{comments}", plain::json(&settings.to_toml()?)))?;
+    let job = public(settings.to_toml()?.parse().map(toml::Value::Table).map_err(internal)?);
+    let job = toml::to_string(&job).map_err(|error| internal(error))?;
+    message::document(&format!("{job}\n{comments}"))?;
     Ok(Ending::Clean)
+}
+
+/// A job without the secrets of the addresses in it. What begins with an address is one; a pattern or a prompt may hold
+/// one and stays.
+fn public(value: toml::Value) -> toml::Value {
+    use toml::Value::{Array, String, Table};
+    match value {
+        String(text) if Location::parse(&text).map_or(true, |location| location.as_local().is_none()) => {
+            String(without_secrets(&text).into_owned())
+        }
+        Array(items) => Array(items.into_iter().map(public).collect()),
+        Table(table) => Table(table.into_iter().map(|(key, value)| (key, public(value))).collect()),
+        other => other,
+    }
+}
+
+fn internal(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    Error::new(ErrorKind::Internal, "", "the job cannot be written as TOML").because(error)
 }
 
 fn list(inputs: &[Input], lines: &mut Vec<String>) -> Result<Vec<u64>> {

@@ -7,7 +7,6 @@ use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::expand;
 use condenser::pipeline::TableOptions;
 use condenser::report::explained::ExplainedConversation;
-use condenser::report::plain;
 
 use super::args::ExplainArgs;
 use super::conversations::{each_conversation, engine_for};
@@ -34,7 +33,7 @@ fn explain(args: ExplainArgs, stop: &AtomicBool) -> Result<Ending> {
         let (n_out, metrics) = (explained.condensed.messages.len(), &explained.condensed.metrics);
         let explained = ExplainedConversation::new(place, &conversation.id, n_out, metrics, explained.messages);
         if args.json {
-            message::result(&format!("{}\n", plain::json(&explained.to_json())))?;
+            message::document(&(explained.to_json() + "\n"))?;
         } else {
             message::result(&explained.text(conversation, args.all))?;
         }

@@ -72,7 +72,7 @@ impl Job {
 
     fn says(&self, args: &BatchArgs, sentence: &str, object: &Value) -> Result<()> {
         if args.json || self.settings.report.json {
-            return message::result(&format!("{}\n", plain::json(&object.to_string())));
+            return message::document(&format!("{object}\n"));
         }
         if !self.settings.quiet {
             message::note(sentence);
@@ -228,7 +228,7 @@ fn status(args: &BatchArgs) -> Result<Ending> {
                 Stage::Fetched(Receipt { n_replies, n_failed, n_open, .. }) => {
                     format!(": {n_replies} replies, {n_failed} refused for good, {n_open} open again")
                 }
-                Stage::Refused { message, .. } => format!(": {message}"),
+                Stage::Refused { message, .. } => format!(": {}", plain::line(message)),
                 _ => String::new(),
             };
             let (name, n_requests) = (&batch.name, batch.state.n_requests);
@@ -238,8 +238,10 @@ fn status(args: &BatchArgs) -> Result<Ending> {
     let sentence = format!("{} batches and {} kept replies{}", batches.len(), store.len(), lines.concat());
     let list: Vec<_> = batches.iter().map(|batch| json!({ "batch": batch.name, "state": batch.state })).collect();
     let object = json!({ "batches": list, "replies": store.len(), "lines_passed_over": store.n_skipped() });
-    let json = object.to_string();
-    let text = if args.json { plain::json(&json) } else { plain::lines(&sentence) };
-    message::result(&format!("{text}\n"))?;
+    if args.json {
+        message::document(&format!("{object}\n"))?;
+    } else {
+        message::result(&format!("{sentence}\n"))?;
+    }
     Ok(Ending::Clean)
 }

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use condenser::report::plain;
 use tracing::level_filters::LevelFilter;
+
+use super::screen::tell;
 
 /// Starts the log; without `-v` only what needs a person is told, and that is told elsewhere.
 pub(crate) fn start(verbose: u8) {
@@ -16,17 +17,17 @@ pub(crate) fn start(verbose: u8) {
     tracing_subscriber::fmt().with_max_level(level).with_writer(|| PlainStderr).with_target(false).init();
 }
 
-/// An entry comes in one piece, and may name a path or an id.
+/// An entry comes in one piece, and becomes one line whatever it names.
 struct PlainStderr;
 
 impl Write for PlainStderr {
     fn write(&mut self, entry: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(entry);
-        io::stderr().write_all(plain::lines(&text).as_bytes())?;
+        tell(text.strip_suffix('\n').unwrap_or(&text));
         Ok(entry.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        io::stderr().flush()
+        Ok(())
     }
 }

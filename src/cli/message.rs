@@ -1,6 +1,7 @@
-//! The only place that prints: errors with their causes and a hint, notes, and lines of results. What is told on stderr
-//! may quote a transcript or a path, so it is made harmless here; results are harmless when they come.
+//! What is told: errors with their causes and a hint, notes, events, and results. Whatever it quotes is made harmless
+//! on its way out, in [`screen`].
 
+use std::backtrace::Backtrace;
 use std::error::Error as _;
 use std::io::{self, Write};
 
@@ -8,38 +9,59 @@ use condenser::error::{Error, ErrorKind};
 use condenser::report::plain;
 use serde_json::Value;
 
-/// Prints an error to stderr.
+use super::screen::{Given, Stdout, tell, tell_json};
+
+/// Tells an error on stderr: a line for what happened, one for each cause, one for what to do.
 pub(crate) fn error(error: &Error) {
-    let mut text = format!("error: {error}\n");
+    tell(&format!("error: {error}"));
     let mut cause = error.source();
     while let Some(inner) = cause {
-        text.extend(["  because: ", &inner.to_string(), "\n"]);
+        tell(&format!("  because: {inner}"));
         cause = inner.source();
     }
     if let Some(hint) = hint(error) {
-        text.extend(["hint: ", hint, "\n"]);
+        tell(&format!("hint: {hint}"));
     }
-    stderr(&plain::lines(&text));
 }
 
-/// Prints a note to stderr.
+/// Tells a note on stderr, on a line of its own.
 pub(crate) fn note(text: &str) {
-    stderr(&format!("{}\n", plain::lines(text)));
+    tell(text);
 }
 
-/// Prints an event for machines to stderr, as one line of JSON.
+/// Tells several lines on stderr; what is quoted in them must be plain lines already.
+pub(crate) fn lines(text: &str) {
+    text.lines().for_each(tell);
+}
+
+/// Tells a panic: a defect that nobody caught.
+pub(crate) fn panicked(what: &str, backtrace: Option<&Backtrace>) {
+    tell(&format!("error: {what}"));
+    if let Some(backtrace) = backtrace {
+        lines(&backtrace.to_string());
+    }
+    tell("hint: this is a defect of condenser; please report it");
+}
+
+/// Tells machines of an event on stderr, as one line of JSON.
 pub(crate) fn event(event: &Value) {
-    stderr(&format!("{}\n", plain::json(&event.to_string())));
+    tell_json(event);
 }
 
-/// Prints a result to stdout.
+/// Prints a result for people to stdout.
 ///
 /// # Errors
 /// When stdout cannot be written; a closed pipe is one, so that callers stop.
 pub(crate) fn result(text: &str) -> condenser::error::Result<()> {
-    let mut stdout = io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    written.map_err(|error| Error::new(ErrorKind::Io, "stdout", "cannot be written").because(error))
+    print(text, Given::Report)
+}
+
+/// Prints JSON or TOML to stdout, the same value with nothing in it that could drive a terminal.
+///
+/// # Errors
+/// As [`result`].
+pub(crate) fn document(text: &str) -> condenser::error::Result<()> {
+    print(&plain::json(text), Given::Data)
 }
 
 /// Prints an object to stdout as JSON on several lines.
@@ -47,12 +69,21 @@ pub(crate) fn result(text: &str) -> condenser::error::Result<()> {
 /// # Errors
 /// As [`result`].
 pub(crate) fn json(object: &Value) -> condenser::error::Result<()> {
-    result(&format!("{}\n", plain::json(&format!("{object:#}"))))
+    document(&format!("{object:#}\n"))
 }
 
-fn stderr(text: &str) {
-    // Nobody is left to tell when stderr is closed.
-    drop(io::stderr().lock().write_all(text.as_bytes()));
+/// Prints what is meant to be exact to stdout; a terminal shows it plain.
+///
+/// # Errors
+/// As [`result`].
+pub(crate) fn data(text: &str) -> condenser::error::Result<()> {
+    print(text, Given::Data)
+}
+
+fn print(text: &str, given: Given) -> condenser::error::Result<()> {
+    let mut stdout = Stdout::new(given);
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    written.map_err(|error| Error::new(ErrorKind::Io, "stdout", "cannot be written").because(error))
 }
 
 fn hint(error: &Error) -> Option<&'static str> {

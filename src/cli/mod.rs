@@ -34,21 +34,22 @@ mod schema;
 mod screen;
 mod show;
 mod sweep;
+mod typed;
 mod verify;
 
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::Parser;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::{Location, Place, StoreConfig, Stores};
 use condenser::pipeline::bridge::{Bridge, is_guarded};
 use condenser::pipeline::{JobArgs, JobSettings, Seconds};
 
-use args::{Cli, Command};
+use args::Command;
 
 /// How a command ended, as its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,8 +76,11 @@ impl From<ErrorKind> for Ending {
 
 /// Runs the command line.
 pub(crate) fn main() -> ExitCode {
-    quiet_guarded_panics();
-    let cli = Cli::parse();
+    tell_panics();
+    let cli = match typed::parse() {
+        Ok(cli) => cli,
+        Err(ending) => return ExitCode::from(ending as u8),
+    };
     log::start(cli.verbose);
     let ending = run(cli.command).unwrap_or_else(|error| {
         message::error(&error);
@@ -107,12 +111,15 @@ fn run(command: Command) -> Result<Ending> {
     }
 }
 
-/// A panic in guarded work becomes an error that is told; only others are printed.
-fn quiet_guarded_panics() {
-    let usual = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
+/// A panic in guarded work becomes an error that is told; others are told here, since they may quote a transcript too.
+fn tell_panics() {
+    std::panic::set_hook(Box::new(|info| {
         if !is_guarded() {
-            usual(info);
+            let backtrace = Backtrace::capture();
+            message::panicked(
+                &info.to_string(),
+                (backtrace.status() == BacktraceStatus::Captured).then_some(&backtrace),
+            );
         }
     }));
 }

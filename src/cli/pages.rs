@@ -63,7 +63,7 @@ pub(super) fn check(target: &str, output: Option<&Place>) -> Result<()> {
 /// Writes `page` to the file `target`, whole or not at all, or to stdout for `-`. A page that is there is replaced.
 pub(super) fn write(target: &str, page: &str) -> Result<()> {
     if target == "-" {
-        return message::result(page);
+        return message::data(page);
     }
     let mut file = BlockingFile::create(&local(Path::new(target))?)?;
     file.write_all(page.as_bytes())

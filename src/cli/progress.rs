@@ -1,15 +1,14 @@
 //! Shows how far a job is: a bar, plain lines or JSON lines on stderr. Knows counts, not work.
 
-use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use condenser::pipeline::{Commit, JobSettings, Observer, Plan, Progress, ProgressMode, Silent, Totals};
 use condenser::report::plain;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use super::message;
+use super::{message, screen};
 
 /// Machines get a line at most this often.
 const JSON_EVERY: Duration = Duration::from_secs(1);
@@ -20,7 +19,7 @@ const PLAIN_EVERY: Duration = Duration::from_secs(10);
 pub(crate) fn observer(job: &JobSettings) -> Arc<dyn Observer> {
     let mode = match job.progress {
         _ if job.quiet => ProgressMode::None,
-        ProgressMode::Auto if std::io::stderr().is_terminal() => ProgressMode::Bar,
+        ProgressMode::Auto if screen::stderr_is_terminal() => ProgressMode::Bar,
         ProgressMode::Auto => ProgressMode::Plain,
         mode => mode,
     };
@@ -72,7 +71,7 @@ const STYLE: &str = "{spinner} {bytes} {bytes_per_sec}\n  {prefix}: {wide_msg}";
 
 impl Bar {
     fn new() -> Self {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        let bar = screen::bar();
         bar.enable_steady_tick(Duration::from_millis(200));
         Self { bar }
     }

@@ -1,7 +1,7 @@
 //! `condenser restore`: originals from a run, from a run over several rounds, from a sidecar of the filter, or
 //! from a verbatim map of another tool.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -9,13 +9,17 @@ use std::sync::atomic::AtomicBool;
 
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::Stores;
-use condenser::io::{BlockingFile, Run, Sidecar, TableWriter, Through, restored_name, restored_table_name};
+use condenser::io::{
+    BlockingFile, Run, Sidecar, TableWriter, Through, restored_name, restored_table_name, sweep_beside,
+};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{Commit, Restorer, TableInput, verify_part, verify_rows};
 
 use super::args::RestoreArgs;
+use super::screen::{Given, Stdout};
 use super::{Ending, block_on_thread, check_stop, get, local, message, place};
 
+mod maps;
 mod verbatim;
 
 /// Runs the command.
@@ -42,20 +46,29 @@ pub(crate) fn run(args: RestoreArgs) -> Result<Ending> {
 
 /// Where restored bytes go.
 pub(super) enum Output {
-    Stdout(io::BufWriter<io::Stdout>),
+    Stdout(io::BufWriter<Stdout>),
     File(BlockingFile),
 }
 
 impl Output {
-    fn stdout() -> Self {
-        Self::Stdout(io::BufWriter::with_capacity(1 << 18, io::stdout()))
+    fn stdout(given: Given) -> Self {
+        Self::Stdout(io::BufWriter::with_capacity(1 << 18, Stdout::new(given)))
     }
 
-    /// A file, or stdout for `-` and nothing.
+    /// A file, or stdout for `-` and nothing, for bytes that are meant to be exact.
     pub(super) fn open(output: Option<&str>) -> Result<Self> {
+        Self::open_for(output, Given::Data)
+    }
+
+    /// The same for what `given` says.
+    pub(super) fn open_for(output: Option<&str>, given: Given) -> Result<Self> {
         match output {
-            None | Some("-") => Ok(Self::stdout()),
-            Some(path) => Ok(Self::File(BlockingFile::create_new(&local(Path::new(path))?)?)),
+            None | Some("-") => Ok(Self::stdout(given)),
+            Some(path) => {
+                let target = local(Path::new(path))?;
+                sweep_beside(&target);
+                Ok(Self::File(BlockingFile::create_new(&target)?))
+            }
         }
     }
 
@@ -99,9 +112,21 @@ fn all(run: &Run, args: &RestoreArgs, stores: &Stores, bridge: &Bridge, stop: &A
     }
     let folder = &local(Path::new(args.output.as_deref().unwrap_or(".")))?;
     let names = names(&jobs);
+    if !to_stdout {
+        let one_of_each: BTreeMap<_, _> = names.iter().map(|name| (name.parent(), name)).collect();
+        one_of_each.into_values().for_each(|name| sweep_beside(&folder.join(name)));
+    }
+    let mut n_there = 0;
     for (job, name) in jobs.iter().zip(&names) {
-        let mut output =
-            if to_stdout { Output::stdout() } else { Output::File(BlockingFile::create_new(&folder.join(name))?) };
+        if !to_stdout && job.is_there(&folder.join(name), stop)? {
+            n_there += 1;
+            continue;
+        }
+        let mut output = if to_stdout {
+            Output::stdout(Given::Data)
+        } else {
+            Output::File(BlockingFile::create_new(&folder.join(name))?)
+        };
         if job.table().is_some() {
             job.restore_table(&mut output, stop)?;
             output.finish()?;
@@ -118,7 +143,8 @@ fn all(run: &Run, args: &RestoreArgs, stores: &Stores, bridge: &Bridge, stop: &A
         output.finish()?;
     }
     if !args.quiet && !to_stdout {
-        message::note(&format!("{} files restored to {}", jobs.len(), folder.display()));
+        let there = if n_there == 0 { String::new() } else { format!(", {n_there} of them were there already") };
+        message::note(&format!("{} files restored to {}{there}", jobs.len(), folder.display()));
     }
     Ok(Ending::Clean)
 }
@@ -147,6 +173,26 @@ impl<'r> Job<'r> {
     /// How the source held conversations, when it was a table.
     fn table(&self) -> Option<&'r TableInput> {
         self.parts.first()?.source().table.as_ref()
+    }
+
+    /// True when an earlier call restored this source to `path`: the file has the bytes that its commits promise, and
+    /// nothing behind them. Of a table there is no telling but by restoring it.
+    fn is_there(&self, path: &Path, stop: &AtomicBool) -> Result<bool> {
+        if self.table().is_some() || !path.is_file() {
+            return Ok(false);
+        }
+        let failed = |error| Error::new(ErrorKind::Io, path.to_string_lossy(), "cannot be read").because(error);
+        let mut file = io::BufReader::new(File::open(path).map_err(failed)?);
+        for part in &self.parts {
+            check_stop(stop)?;
+            let promised = &part.source().input;
+            let mut hasher = blake3::Hasher::new();
+            hasher.update_reader(file.by_ref().take(promised.stream_bytes)).map_err(failed)?;
+            if hasher.count() != promised.stream_bytes || *hasher.finalize().to_hex() != *promised.stream_blake3 {
+                return Ok(false);
+            }
+        }
+        Ok(file.read(&mut [0]).map_err(failed)? == 0)
     }
 
     fn name(&self) -> PathBuf {

@@ -18,7 +18,7 @@ pub(crate) fn run(name: Option<&str>) -> Result<Ending> {
         let message = format!("there is no schema of this name; there are {}", names().join(", "));
         return Err(Error::new(ErrorKind::Usage, name, message));
     };
-    message::result(&text)?;
+    message::data(&text)?;
     Ok(Ending::Clean)
 }
 
@@ -30,6 +30,6 @@ fn names() -> Vec<&'static str> {
 pub(crate) fn completions(shell: clap_complete::Shell) -> Result<Ending> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "condenser", &mut script);
-    message::result(&String::from_utf8_lossy(&script))?;
+    message::data(&String::from_utf8_lossy(&script))?;
     Ok(Ending::Clean)
 }

@@ -15,7 +15,7 @@ use condenser::report::{Layout, plain, side_by_side};
 use super::args::ShowArgs;
 use super::pairs::{decode, pairs};
 use super::restore::Output;
-use super::screen::columns_and_colours;
+use super::screen::{Given, columns_and_colours};
 use super::{Ending, block_on_thread, check_stop, pages, place};
 
 /// Columns where there is no terminal to ask.
@@ -34,7 +34,9 @@ pub(crate) fn run(args: ShowArgs) -> Result<Ending> {
             pages::write(target, &pair_page(&found))?;
             return Ok(Ending::Clean);
         }
-        let mut output = Output::open(args.output.as_deref())?;
+        // Markdown is a document, to be kept as it is; everything else is made to be looked at.
+        let given = if args.markdown { Given::Data } else { Given::Report };
+        let mut output = Output::open_for(args.output.as_deref(), given)?;
         let found = if args.markdown {
             archives(&run, &args, &mut output, stop)
         } else {

@@ -65,7 +65,7 @@ pub(crate) fn run(args: SweepArgs) -> Result<Ending> {
     } else if as_json {
         let json = serde_json::to_string_pretty(&document)
             .map_err(|error| Error::new(ErrorKind::Internal, "", "the sweep is no JSON").because(error))?;
-        message::result(&(json + "\n"))?;
+        message::document(&(json + "\n"))?;
     } else {
         message::result(&render(&document))?;
     }

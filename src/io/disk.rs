@@ -7,10 +7,10 @@ use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt;
 
 use super::failed;
+pub(crate) use crate::durable::is_unfinished;
+use crate::durable::{self, Access, folder_of};
 use crate::error::{Error, ErrorKind, Result};
-
-const TEMP_PREFIX: &str = ".condenser-";
-const TEMP_SUFFIX: &str = ".tmp";
+use crate::pipeline::bridge::Bridge;
 
 /// A file in the making; dropped before [`AtomicFile::commit`] it leaves nothing behind.
 #[derive(Debug)]
@@ -23,11 +23,8 @@ pub(crate) struct AtomicFile {
 impl AtomicFile {
     /// Starts the file `target`; its folder is made when needed.
     pub(crate) fn create(target: &Path) -> Result<Self> {
-        let place = target.to_string_lossy();
-        let folder = folder_of(target);
-        std::fs::create_dir_all(folder).map_err(|error| failed(place.clone(), "its folder cannot be made", error))?;
-        let temp = temp_in(folder).map_err(|error| failed(place.clone(), "cannot be written", error))?;
-        let file = temp.as_file().try_clone().map_err(|error| failed(place.clone(), "cannot be written", error))?;
+        let temp = begin(target)?;
+        let file = temp.as_file().try_clone().map_err(|error| unwritten(target, error))?;
         Ok(Self { temp, file: tokio::fs::File::from_std(file), target: target.to_owned() })
     }
 
@@ -41,28 +38,18 @@ impl AtomicFile {
 
     /// Makes the file stand under its name, on disk.
     pub(crate) async fn commit(mut self) -> Result<()> {
-        self.sync().await?;
-        self.temp.persist(&self.target).map_err(|error| unwritten(&self.target, error.error))?;
-        sync_folder(folder_of(&self.target)).await;
-        Ok(())
+        self.flush().await?;
+        put_in_place(self.temp, self.target, true).await.map(drop)
     }
 
     /// Like [`AtomicFile::commit`], but a file that is there stays: then `false`.
     pub(crate) async fn commit_new(mut self) -> Result<bool> {
-        self.sync().await?;
-        match self.temp.persist_noclobber(&self.target) {
-            Ok(_) => {}
-            Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => return Ok(false),
-            Err(error) => return Err(unwritten(&self.target, error.error)),
-        }
-        sync_folder(folder_of(&self.target)).await;
-        Ok(true)
+        self.flush().await?;
+        put_in_place(self.temp, self.target, false).await
     }
 
-    async fn sync(&mut self) -> Result<()> {
-        let write = |error| unwritten(&self.target, error);
-        self.file.flush().await.map_err(write)?;
-        self.file.sync_all().await.map_err(write)
+    async fn flush(&mut self) -> Result<()> {
+        self.file.flush().await.map_err(|error| unwritten(&self.target, error))
     }
 }
 
@@ -106,10 +93,7 @@ impl BlockingFile {
     /// # Errors
     /// When the folder cannot be written to.
     pub fn create(target: &Path) -> Result<Self> {
-        let place = target.to_string_lossy().into_owned();
-        let folder = folder_of(target);
-        std::fs::create_dir_all(folder).map_err(|error| failed(place.clone(), "its folder cannot be made", error))?;
-        let temp = temp_in(folder).map_err(|error| failed(place, "cannot be written", error))?;
+        let temp = begin(target)?;
         Ok(Self { temp: std::io::BufWriter::with_capacity(1 << 20, temp), target: target.to_owned(), replaces: true })
     }
 
@@ -118,13 +102,9 @@ impl BlockingFile {
     /// # Errors
     /// When the rest cannot be written.
     pub fn commit(self) -> Result<()> {
-        let place = self.target.to_string_lossy().into_owned();
-        let write = |error| failed(place.clone(), "cannot be written", error);
-        let temp = self.temp.into_inner().map_err(|error| write(error.into_error()))?;
-        temp.as_file().sync_all().map_err(write)?;
-        let persisted = if self.replaces { temp.persist(&self.target) } else { temp.persist_noclobber(&self.target) };
-        persisted.map_err(|error| write(error.error))?;
-        Ok(())
+        let target = self.target;
+        let temp = self.temp.into_inner().map_err(|error| unwritten(&target, error.into_error()))?;
+        durable::put_in_place(temp, &target, self.replaces).map_err(|error| unwritten(&target, error))
     }
 }
 
@@ -141,33 +121,27 @@ fn unwritten(target: &Path, error: std::io::Error) -> Error {
     failed(target.to_string_lossy(), "cannot be written", error)
 }
 
-fn folder_of(target: &Path) -> &Path {
-    match target.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
+/// A temporary file beside `target`; its folder is made when needed.
+fn begin(target: &Path) -> Result<NamedTempFile> {
+    let folder = folder_of(target);
+    let place = || target.to_string_lossy();
+    durable::make_folder(folder).map_err(|error| failed(place(), "its folder cannot be made", error))?;
+    durable::temp_in(folder, Access::Usual).map_err(|error| unwritten(target, error))
 }
 
-/// True for the name of a file that was never finished.
-pub(crate) fn is_unfinished(name: &str) -> bool {
-    name.starts_with(TEMP_PREFIX) && name.ends_with(TEMP_SUFFIX)
+/// Gives a temporary file its name; `false` when it replaces nothing and there is a file. Disks take their time, so this
+/// happens where it may block.
+async fn put_in_place(temp: NamedTempFile, target: PathBuf, replaces: bool) -> Result<bool> {
+    Bridge::run_blocking("write", move || match durable::put_in_place(temp, &target, replaces) {
+        Ok(()) => Ok(true),
+        Err(error) if !replaces && error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(unwritten(&target, error)),
+    })
+    .await
 }
 
-fn temp_in(folder: &Path) -> std::io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(TEMP_PREFIX).suffix(TEMP_SUFFIX);
-    #[cfg(unix)]
-    {
-        // The usual rights of a new file, less the umask; the crate's own default is private.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
-}
-
-/// Makes a rename durable. Not every system can open a folder; the rename itself has happened.
-async fn sync_folder(folder: &Path) {
-    if let Ok(folder) = tokio::fs::File::open(folder).await {
-        drop(folder.sync_all().await);
-    }
+/// Takes away what writers in the folder of `target` left behind when they were killed, and nothing of those that are at
+/// work.
+pub fn sweep_beside(target: &Path) {
+    durable::sweep_unfinished(folder_of(target));
 }

@@ -37,7 +37,7 @@ pub mod store;
 mod table_writer;
 
 pub use codec::{Codec, open_codec};
-pub use disk::BlockingFile;
+pub use disk::{BlockingFile, sweep_beside};
 pub use documents::{DocumentSource, is_document};
 pub use events::{EventSource, SESSION_WINDOW_BYTES, sniff, sniff_as};
 pub use filter::{FilterPart, FilterSink, Sidecar};

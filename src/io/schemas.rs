@@ -8,16 +8,18 @@ use serde_json::{Map, Value, json};
 use crate::model::EngineOptions;
 use crate::pipeline::sweep::SweepDocument;
 use crate::pipeline::{
-    Commit, JobArgs, Manifest, Plan, RejectRow, conversations_schema, decisions_schema, metrics_schema, verbatim_schema,
+    Commit, JobArgs, Manifest, MapLine, Plan, RejectRow, conversations_schema, decisions_schema, metrics_schema,
+    verbatim_schema,
 };
 
 /// Names that [`schema`] knows.
-pub const SCHEMA_NAMES: [&str; 11] = [
+pub const SCHEMA_NAMES: [&str; 12] = [
     "conversations",
     "verbatim",
     "metrics",
     "decisions",
     "rejects",
+    "verbatim-map",
     "plan",
     "commit",
     "manifest",
@@ -37,6 +39,7 @@ pub fn schema(name: &str) -> Option<String> {
         "metrics" => table(name, "One row of figures per conversation.", &metrics_schema()),
         "decisions" => table(name, "One row per input message: what happened to it and why.", &decisions_schema()),
         "rejects" => document::<RejectRow>(),
+        "verbatim-map" => document::<MapLine<'_>>(),
         "plan" => document::<Plan>(),
         "commit" => document::<Commit>(),
         "manifest" => document::<Manifest>(),

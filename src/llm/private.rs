@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use crate::durable::{self, Access, folder_of, temp_in};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Random letters in the name of a file that several processes, also of several machines, make in one folder.
@@ -19,7 +20,7 @@ pub(super) fn failed(place: &Path, message: &str, error: std::io::Error) -> Erro
 
 /// Makes `folder` and those above it.
 pub(super) fn make_folder(folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|error| failed(folder, "the folder cannot be made", error))
+    durable::make_folder(folder).map_err(|error| failed(folder, "the folder cannot be made", error))
 }
 
 /// A new file in `folder` under a name that no other process has.
@@ -32,26 +33,14 @@ pub(super) fn create_unique(folder: &Path, suffix: &str) -> Result<(File, PathBu
 
 /// A file in the making beside `target`; [`put_in_place`] gives it its name.
 pub(super) fn begin_file(target: &Path) -> Result<NamedTempFile> {
-    let folder = target.parent().unwrap_or(Path::new("."));
+    let folder = folder_of(target);
     make_folder(folder)?;
-    // The crate's own mode is 0600.
-    tempfile::Builder::new()
-        .prefix(".condenser-")
-        .suffix(".tmp")
-        .tempfile_in(folder)
-        .map_err(|error| failed(target, "cannot be written", error))
+    temp_in(folder, Access::Private).map_err(|error| failed(target, "cannot be written", error))
 }
 
 /// Makes a file stand under its name, on disk.
 pub(super) fn put_in_place(file: NamedTempFile, target: &Path) -> Result<()> {
-    let cannot = |error| failed(target, "cannot be written", error);
-    file.as_file().sync_all().map_err(cannot)?;
-    file.persist(target).map_err(|error| cannot(error.error))?;
-    // Makes the name durable; not every system can open a folder, and the rename itself has happened.
-    if let Some(folder) = target.parent().and_then(|folder| File::open(folder).ok()) {
-        drop(folder.sync_all());
-    }
-    Ok(())
+    durable::put_in_place(file, target, true).map_err(|error| failed(target, "cannot be written", error))
 }
 
 /// Writes a small file, whole or not at all.

@@ -9,6 +9,7 @@ mod commit;
 mod compress;
 mod consulted;
 mod job;
+mod map;
 mod older;
 mod part;
 mod plan;
@@ -42,6 +43,7 @@ pub use job::{
     LlmSettings, LoadedTokenizer, Parameters, ProgressMode, ReportArgs, ReportSettings, Seconds, Secret, Size,
     StoreArgs, Target, Temperature, Thresholds, load_tokenizer, parse_size, read_job,
 };
+pub use map::MapLine;
 pub use plan::{DEFAULT_SPLIT_BYTES, Plan, PlannedInput, PlannedPart, Shard, Slice};
 pub use policy::{BestAboveFloor, Policy, PolicyOptions, UNCHANGED, default_tries};
 pub use ports::{

@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 
-use super::record::{Encoded, MakeUp, Product, Recipe, Written, advice, one_line, process, totals_of};
+use super::map::map_line;
+use super::record::{Encoded, MakeUp, Product, Recipe, Written, advice, process, totals_of};
 use super::sketch::{Contents, Sketch};
 use super::tables::{
     ConversationsBuilder, DecisionsBuilder, Kind, MetricsBuilder, OriginalRow, Place, RecordsBuilder, VerbatimBuilder,
@@ -257,7 +258,7 @@ impl Builders {
         }
         self.originals(place, &product, &encoded);
         if task.verbatim_map {
-            self.out.verbatim_map.extend(map_line(&id, &product));
+            self.out.verbatim_map.extend(map_line(place, &product, &encoded.written));
         }
         let Product { decoded, condensed, .. } = &product;
         let checksum = blake3::hash(record.as_bytes()).to_hex();
@@ -319,17 +320,6 @@ pub(crate) fn sketch_of(metrics: &RecordBatch, contents: Contents, rejects: &[Re
     sketch.figures.add_rows(metrics)?;
     rejects.iter().try_for_each(|reject| sketch.add_reject(reject))?;
     Ok(sketch)
-}
-
-/// `{"conversation_id", "verbatim": {id: message}}` when a message was replaced and a map can hold the originals: it
-/// has one place per id, the verbatim table has them all.
-fn map_line(id: &str, product: &Product<'_>) -> Option<String> {
-    if product.condensed.is_unchanged() {
-        return None;
-    }
-    let map = crate::shape::verbatim_map(&product.decoded, &product.condensed).ok()?;
-    let id = serde_json::to_string(id).expect("a string always serializes");
-    Some(one_line(format!("{{\"conversation_id\":{id},\"verbatim\":{map}}}")))
 }
 
 fn blank(bytes: &[u8], task: &Task<'_>) -> Result<String> {

@@ -8,6 +8,10 @@ use unicode_width::UnicodeWidthChar as _;
 /// Columns from one tab stop to the next.
 const TAB_COLUMNS: usize = 4;
 
+/// How a code of a colour begins, and how that is written out.
+const PAINT: &str = "\u{1b}[";
+const ESCAPED_PAINT: &str = "\\u{1b}[";
+
 /// What stands for the rest of a text that was cut.
 const ELLIPSIS: char = '…';
 
@@ -21,6 +25,50 @@ pub fn line(text: &str) -> Cow<'_, str> {
 #[must_use]
 pub fn lines(text: &str) -> Cow<'_, str> {
     made_plain(text, true)
+}
+
+/// `text` for several lines that were painted here: the codes of colours stay, every other escape is written out.
+#[must_use]
+pub fn painted(text: &str) -> Cow<'_, str> {
+    let Some((first, _)) = text.split_once(PAINT) else { return lines(text) };
+    let mut out = lines(first).into_owned();
+    for piece in text.split(PAINT).skip(1) {
+        let code =
+            piece.find(|c: char| !(c.is_ascii_digit() || c == ';')).filter(|&end| piece.get(end..=end) == Some("m"));
+        let (code, rest) = piece.split_at(code.map_or(0, |end| end + 1));
+        out.push_str(if code.is_empty() { ESCAPED_PAINT } else { PAINT });
+        out.push_str(code);
+        out.push_str(&lines(rest));
+    }
+    Cow::Owned(out)
+}
+
+/// Bytes that should be text, through `filter`, and how many of them: a character that is cut at the end waits for its
+/// rest. What is no text is written out byte by byte.
+#[must_use]
+pub fn bytes(bytes: &[u8], filter: fn(&str) -> Cow<'_, str>) -> (String, usize) {
+    let (mut out, mut rest) = (String::with_capacity(bytes.len()), bytes);
+    loop {
+        let error = match std::str::from_utf8(rest) {
+            Ok(text) => {
+                out.push_str(&filter(text));
+                return (out, bytes.len());
+            }
+            Err(error) => error,
+        };
+        let (text, behind) = rest.split_at(error.valid_up_to());
+        out.push_str(&filter(&String::from_utf8_lossy(text)));
+        let Some(n_bad) = error.error_len() else { return (out, bytes.len() - behind.len()) };
+        let (bad, behind) = behind.split_at(n_bad);
+        out.extend(bad.iter().copied().map(byte));
+        rest = behind;
+    }
+}
+
+/// A byte that is no text, written out.
+#[must_use]
+pub fn byte(byte: u8) -> String {
+    format!("\\x{byte:02x}")
 }
 
 /// JSON with every such character inside its strings as `\uXXXX`: the same value, harmless to look at.
@@ -192,7 +240,7 @@ fn joins(text: &str, at: usize, c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{cut, fit, json, line, lines, width, wrap};
+    use super::{bytes, cut, fit, json, line, lines, painted, width, wrap};
 
     /// What a hostile transcript may hold.
     const HOSTILE: &str = "a\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2J\u{7f}\r\0\u{202e}dlrow\u{2066}x\u{2069}\u{200b}\u{2028}\u{e0041}\u{feff}z";
@@ -225,6 +273,25 @@ mod tests {
             assert!(made.chars().all(|c| c == '\n' || c == 'ü' || c == 'ß' || (' '..='~').contains(&c)), "{made:?}");
             assert_eq!(serde_json::from_str::<serde_json::Value>(&made).ok().as_ref(), Some(&value));
         }
+    }
+
+    #[test]
+    fn of_what_was_painted_only_the_paint_stays() {
+        let red = "\u{1b}[1;31mred\u{1b}[0m\n";
+        assert_eq!(painted(red), red);
+        assert_eq!(painted("a\u{1b}[2Jb\u{1b}[m\u{1b}]0;c\u{7}"), "a\\u{1b}[2Jb\u{1b}[m\\u{1b}]0;c\\u{7}");
+        assert_eq!(painted("\u{1b}[31"), "\\u{1b}[31");
+    }
+
+    #[test]
+    fn bytes_are_text_wherever_they_are_cut() {
+        let whole = "ü\u{9b}世界\u{202e}".as_bytes();
+        for at in 0..whole.len() {
+            let (first, n_taken) = bytes(&whole[..at], lines);
+            let (second, _) = bytes(&whole[n_taken..], lines);
+            assert_eq!(first + &second, "ü\\u{9b}世界\\u{202e}", "{at}");
+        }
+        assert_eq!(bytes(b"a\x9bb\xff\xc3", lines), ("a\\x9bb\\xff".to_owned(), 4));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! nothing of files, tables and compression.
 
 mod anthropic;
+mod binding;
 mod blocks;
 mod cce;
 mod detect;
@@ -33,12 +34,13 @@ use crate::model::{Condensed, Conversation, Original, Output, ProvenancePlace, R
 use index::Index;
 use spec::Spec;
 
+pub use binding::{Summary, summaries, value_hash};
 pub use detect::detect;
 pub use document::{RECORD_LISTS, is_document, is_list_key};
 pub use events::{SessionOf, detect_events, session_id};
 pub use restore::{restore_record, restore_row, restores_record, restores_row};
 pub use uncompress::{
-    Lookup, Uncompressed, UncompressedRecord, VerbatimMap, uncompress, uncompress_record, verbatim_map,
+    Found, Lookup, Uncompressed, UncompressedRecord, VerbatimMap, uncompress, uncompress_record, verbatim_map,
 };
 
 /// A record that was read, with what is needed to write it again.

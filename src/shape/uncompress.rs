@@ -8,10 +8,10 @@ use foldhash::{HashMap, HashSet};
 
 use crate::model::{Condensed, Output, Reject, RejectReason, ShapeName};
 
+use super::binding::ids_of;
 use super::escape::{Style, encode};
 use super::index::{Index, invalid};
-use super::json::{Kind, Scanner, around, between, member};
-use super::read::provenance;
+use super::json::{Kind, Scanner, around, between};
 use super::spec::Spec;
 use super::splice::brackets;
 use super::{Decoded, RestoreError};
@@ -19,10 +19,22 @@ use super::{Decoded, RestoreError};
 /// Rounds after the first one in which summaries of summaries are expanded.
 const MAX_ROUNDS: usize = 10;
 
+/// What is known about an original.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found<'m> {
+    /// Nothing.
+    Nothing,
+    /// Its exact JSON.
+    Message(&'m str),
+    /// Several texts, and nothing that says which of them stood here.
+    Several,
+}
+
 /// Where originals are found.
 pub trait Lookup: std::fmt::Debug {
-    /// The exact JSON of the message with this id; always the same for the same id.
-    fn message(&self, id: &str) -> Option<&str>;
+    /// What is known about the messages with these ids that `summary`, a message as JSON, stands for: one answer for each,
+    /// always the same for the same question.
+    fn originals<'m>(&'m self, summary: &str, ids: &[String]) -> Vec<Found<'m>>;
 }
 
 /// A map from ids to messages, as text and in its order. Any key is an id, `__proto__` too.
@@ -33,10 +45,10 @@ pub struct VerbatimMap<'m> {
 }
 
 impl<'m> VerbatimMap<'m> {
-    /// Reads `{"id": {message}, …}`; when an id comes twice, the later message counts.
+    /// Reads `{"id": {message}, …}`.
     ///
     /// # Errors
-    /// Says where the text is not JSON, or which entry is no message.
+    /// Says where the text is not JSON, which entry is no message, or which id has two different messages.
     pub fn read(json: &'m str) -> Result<Self, RestoreError> {
         let mut map = Self::default();
         let mut wrong = None;
@@ -51,7 +63,9 @@ impl<'m> VerbatimMap<'m> {
                 if value.kind != Kind::Object && wrong.is_none() {
                     wrong = Some(format!("the entry {:?} of the map is not a message", key.name));
                 }
-                map.insert(key.name, value.text);
+                if !map.insert(&key.name, value.text) && wrong.is_none() {
+                    wrong = Some(format!("the map has two different messages under the id {:?}", key.name));
+                }
                 Ok(())
             })?;
             scanner.end()
@@ -65,19 +79,26 @@ impl<'m> VerbatimMap<'m> {
         self.entries.iter().map(|(id, message)| (id.as_ref(), *message))
     }
 
-    fn insert(&mut self, id: Cow<'m, str>, message: &'m str) {
-        if let Some(entry) = self.index.get(&id).and_then(|&at| self.entries.get_mut(at)) {
-            entry.1 = message;
-        } else {
-            self.index.insert(id.clone(), self.entries.len());
-            self.entries.push((id, message));
+    /// The message with this id.
+    #[must_use]
+    pub fn message(&self, id: &str) -> Option<&'m str> {
+        self.index.get(id).and_then(|&at| self.entries.get(at)).map(|&(_, message)| message)
+    }
+
+    /// False when there is another message under this id.
+    fn insert(&mut self, id: &Cow<'m, str>, message: &'m str) -> bool {
+        if let Some(known) = self.message(id) {
+            return known == message;
         }
+        self.index.insert(id.clone(), self.entries.len());
+        self.entries.push((id.clone(), message));
+        true
     }
 }
 
 impl Lookup for VerbatimMap<'_> {
-    fn message(&self, id: &str) -> Option<&str> {
-        self.index.get(id).and_then(|&at| self.entries.get(at)).map(|&(_, message)| message)
+    fn originals<'m>(&'m self, _summary: &str, ids: &[String]) -> Vec<Found<'m>> {
+        ids.iter().map(|id| self.message(id).map_or(Found::Nothing, Found::Message)).collect()
     }
 }
 
@@ -93,6 +114,8 @@ pub struct Uncompressed<'m> {
     /// Ids without an original, each once, in the order in which they were missed. An id whose entry leads back
     /// to itself counts as missing: its original was overwritten by a summary.
     pub missing_ids: Vec<String>,
+    /// Ids with several originals of which none is known to be the right one, each once.
+    pub ambiguous_ids: Vec<String>,
 }
 
 /// A message on its way back, and the link to the entry that it was expanded from.
@@ -137,7 +160,7 @@ impl<'m> Rounds<'m> {
         result.passthrough = 0;
         let mut out = Vec::with_capacity(items.len());
         for &item in items {
-            if let Some(originals) = self.originals(item, &mut result.missing_ids) {
+            if let Some(originals) = self.originals(item, result) {
                 result.expanded += 1;
                 out.extend(originals);
             } else {
@@ -149,25 +172,27 @@ impl<'m> Rounds<'m> {
     }
 
     /// All originals of a summary; `None` when it is none, when one is missing, or when it was expanded before.
-    fn originals(&mut self, item: Item<'m>, missing: &mut Vec<String>) -> Option<Vec<Item<'m>>> {
-        let ids = member(item.message, "metadata").and_then(provenance)?.ids;
-        let mut complete = true;
-        let mut found = Vec::with_capacity(ids.len());
-        for id in &ids {
-            if let Some(message) = self.lookup.message(id).filter(|_| !self.leads_back(item, id)) {
-                found.push(message);
-                continue;
-            }
-            complete = false;
+    fn originals(&mut self, item: Item<'m>, result: &mut Uncompressed<'m>) -> Option<Vec<Item<'m>>> {
+        let ids = ids_of(item.message)?;
+        let mut messages = Vec::with_capacity(ids.len());
+        for (id, found) in ids.iter().zip(self.lookup.originals(item.message, &ids)) {
+            let list = match found {
+                Found::Message(message) if !self.leads_back(item, id) => {
+                    messages.push(message);
+                    continue;
+                }
+                Found::Several => &mut result.ambiguous_ids,
+                Found::Message(_) | Found::Nothing => &mut result.missing_ids,
+            };
             if self.missed.insert(id.clone()) {
-                missing.push(id.clone());
+                list.push(id.clone());
             }
         }
         let (origin, _) = item.parent.and_then(|at| self.links.get(at)).cloned().unzip();
-        if !complete || origin.is_some_and(|origin| !self.expanded.insert(origin)) {
+        if messages.len() < ids.len() || origin.is_some_and(|origin| !self.expanded.insert(origin)) {
             return None;
         }
-        let items = ids.into_iter().zip(found).map(|(id, message)| {
+        let items = ids.into_iter().zip(messages).map(|(id, message)| {
             self.links.push((id, item.parent));
             Item { message, parent: Some(self.links.len() - 1) }
         });
@@ -198,6 +223,8 @@ pub struct UncompressedRecord {
     pub passthrough: usize,
     /// See [`Uncompressed::missing_ids`].
     pub missing_ids: Vec<String>,
+    /// See [`Uncompressed::ambiguous_ids`].
+    pub ambiguous_ids: Vec<String>,
 }
 
 /// Expands the summaries of a record.
@@ -216,7 +243,7 @@ pub fn uncompress_record(
                       restore it from its run or sidecar";
         return Err(Reject { reason: RejectReason::UnknownShape, detail: detail.to_owned() });
     }
-    let Uncompressed { messages, expanded, passthrough, missing_ids } = uncompress(&index.messages, lookup, recursive);
+    let back = uncompress(&index.messages, lookup, recursive);
     let (before, after) = around(record, index.list);
     let (open, close) = brackets(&index);
     // A single message tells the style by what stands between its members.
@@ -224,8 +251,14 @@ pub fn uncompress_record(
         [first, second, ..] => Some(between(record, first.value.text, second.key)),
         _ => None,
     });
-    let list = messages.join(separator.unwrap_or(","));
-    Ok(UncompressedRecord { record: [before, open, &list, close, after].concat(), expanded, passthrough, missing_ids })
+    let list = back.messages.join(separator.unwrap_or(","));
+    Ok(UncompressedRecord {
+        record: [before, open, &list, close, after].concat(),
+        expanded: back.expanded,
+        passthrough: back.passthrough,
+        missing_ids: back.missing_ids,
+        ambiguous_ids: back.ambiguous_ids,
+    })
 }
 
 /// The map from provenance ids to the exact originals of one conversation, as a JSON object.

@@ -8,7 +8,6 @@ use condenser::llm::feedback::{
     Lost, Pair, Unnecessary, Wording, analyze, analyze_over_preservation, candidates, read_pair,
 };
 use condenser::llm::{Client, ModelSettings, Request};
-use condenser::report::plain;
 
 use crate::cli::args::LearnArgs;
 use crate::cli::oracle::read_key;
@@ -50,7 +49,7 @@ pub(super) fn run(args: &LearnArgs) -> Result<Ending> {
         let sets = sets.iter().enumerate().map(|(at, set)| format!("\n# candidate {}\n{}", at + 1, set.to_toml()));
         Ok(lost + &sets.collect::<String>())
     })?;
-    message::result(&plain::json(&text))?;
+    message::document(&text)?;
     Ok(Ending::Clean)
 }
 

@@ -1,53 +1,26 @@
 //! `condenser restore --verbatim`: logs compacted by the reference engine, or by us with a verbatim map.
 
-use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::open_codec;
-use condenser::shape::{self, VerbatimMap};
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use condenser::model::{Reject, ShapeName};
+use condenser::shape::{self, UncompressedRecord};
 
+use super::maps::{Maps, Seen};
 use super::{Ending, Output, RestoreArgs, message};
-
-/// A line of a map of many conversations.
-#[derive(Deserialize)]
-struct MapLine<'m> {
-    conversation_id: String,
-    #[serde(borrow)]
-    verbatim: &'m RawValue,
-}
 
 /// Runs the command.
 pub(super) fn run(args: &RestoreArgs, map: &Path) -> Result<Ending> {
     let Some(path) = &args.path else {
         return Err(Error::new(ErrorKind::Usage, "", "no file of compressed records was named"));
     };
-    let text = read_text(map)?;
-    let maps = read_maps(&text, map)?;
-    let place = path.to_string_lossy();
-    let records = read_text(path)?;
-    let mut output = Output::open(args.output.as_deref())?;
-    let mut missing = 0;
-    let whole = serde_json::from_str::<serde::de::IgnoredAny>(&records).is_ok();
-    let lines: Vec<&str> = if whole { vec![records.as_str()] } else { records.split_inclusive('\n').collect() };
-    for (index, line) in lines.into_iter().enumerate() {
-        let record = line.trim();
-        if record.is_empty() {
-            output.write(line.as_bytes())?;
-            continue;
-        }
-        let refused = |detail: String| Error::new(ErrorKind::Input, format!("{place}: line {}", index + 1), detail);
-        let shape = args.shape.or_else(|| shape::detect(record));
-        let shape = shape.ok_or_else(|| refused("the record holds no conversation in a known shape".to_owned()))?;
-        let restored = expand(record, shape, &maps, args.recursive).map_err(|reject| refused(reject.detail))?;
-        missing += restored.missing_ids.len();
-        let (before, after) = line.split_once(record).unwrap_or_default();
-        output.write([before, &restored.record, after].concat().as_bytes())?;
-    }
-    output.finish()?;
+    let map_text = read_text(map)?;
+    let maps = Maps::read(&map_text, &map.to_string_lossy())?;
+    let text = read_text(path)?;
+    let log = Log::read(&text, &path.to_string_lossy(), args.shape)?;
+    let missing = log.restore(&maps, args)?;
     if missing > 0 {
         message::note(&format!("{missing} ids have no original in the map; their summaries were kept"));
         return Ok(Ending::Rejects);
@@ -55,41 +28,78 @@ pub(super) fn run(args: &RestoreArgs, map: &Path) -> Result<Ending> {
     Ok(Ending::Clean)
 }
 
-/// One map for everything, or one per conversation.
-enum Maps<'m> {
-    One(VerbatimMap<'m>),
-    Many(BTreeMap<String, VerbatimMap<'m>>, VerbatimMap<'m>),
+/// A file of compressed records.
+struct Log<'t> {
+    lines: Vec<Line<'t>>,
 }
 
-fn expand(
-    record: &str,
-    shape: condenser::model::ShapeName,
-    maps: &Maps<'_>,
-    recursive: bool,
-) -> std::result::Result<shape::UncompressedRecord, condenser::model::Reject> {
-    let map = match maps {
-        Maps::One(map) => map,
-        Maps::Many(maps, none) => {
-            let decoded = shape::decode(record, shape, "")?;
-            maps.get(&*decoded.conversation.id).unwrap_or(none)
-        }
-    };
-    shape::uncompress_record(record, shape, map, recursive)
+/// A line of it, or the whole file when that is one record.
+struct Line<'t> {
+    place: String,
+    text: &'t str,
+    /// Without the blanks around it; `None` for a blank line.
+    record: Option<(&'t str, ShapeName)>,
 }
 
-fn read_maps<'m>(text: &'m str, path: &Path) -> Result<Maps<'m>> {
-    let place = path.to_string_lossy();
-    let wrong = |message: String| Error::new(ErrorKind::Input, place.clone(), message);
-    let mut maps = BTreeMap::new();
-    for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        let Ok(line) = serde_json::from_str::<MapLine<'m>>(line) else {
-            let map = VerbatimMap::read(text);
-            return map.map(Maps::One).map_err(|error| wrong(format!("this is no verbatim map: {error}")));
+impl<'t> Log<'t> {
+    fn read(text: &'t str, place: &str, shape: Option<ShapeName>) -> Result<Self> {
+        let whole = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+        let lines: Vec<&str> = if whole { vec![text] } else { text.split_inclusive('\n').collect() };
+        let line = |(index, text): (usize, &'t str)| {
+            let place = format!("{place}: line {}", index + 1);
+            let record = text.trim();
+            if record.is_empty() {
+                return Ok(Line { place, text, record: None });
+            }
+            let message = "the record holds no conversation in a known shape";
+            let shape = shape.or_else(|| shape::detect(record));
+            let shape = shape.ok_or_else(|| Error::new(ErrorKind::Input, &*place, message))?;
+            Ok(Line { place, text, record: Some((record, shape)) })
         };
-        let map = VerbatimMap::read(line.verbatim.get()).map_err(|error| wrong(error.to_string()))?;
-        maps.insert(line.conversation_id, map);
+        Ok(Self { lines: lines.into_iter().enumerate().map(line).collect::<Result<_>>()? })
     }
-    Ok(Maps::Many(maps, VerbatimMap::default()))
+
+    /// Writes the records with their originals, once all of them are known; gives the number of those that are missing.
+    fn restore(&self, maps: &Maps<'_>, args: &RestoreArgs) -> Result<usize> {
+        let mut seen = Seen::default();
+        for line in &self.lines {
+            if let Some((record, shape)) = line.record {
+                let refused = |reject: Reject| Error::new(ErrorKind::Input, &*line.place, reject.detail);
+                seen.push(maps, record, shape, &line.place).map_err(refused)?;
+            }
+        }
+        let mut places = seen.places(maps)?.into_iter();
+        let (mut restored, mut missing) = (Vec::with_capacity(self.lines.len()), 0);
+        for line in &self.lines {
+            let Some((record, shape)) = line.record else {
+                restored.push(None);
+                continue;
+            };
+            let internal = || Error::new(ErrorKind::Internal, &*line.place, "a record was counted wrongly");
+            let place = places.next().ok_or_else(internal)?;
+            let back = shape::uncompress_record(record, shape, &place, args.recursive);
+            let back = back.map_err(|reject| Error::new(ErrorKind::Input, &*line.place, reject.detail))?;
+            if let Some(id) = back.ambiguous_ids.first() {
+                return Err(place.ambiguous(id, &line.place));
+            }
+            missing += back.missing_ids.len();
+            restored.push(Some(back));
+        }
+        let mut output = Output::open(args.output.as_deref())?;
+        for (line, back) in self.lines.iter().zip(restored) {
+            write(line, back.as_ref(), &mut output)?;
+        }
+        output.finish()?;
+        Ok(missing)
+    }
+}
+
+fn write(line: &Line<'_>, back: Option<&UncompressedRecord>, output: &mut Output) -> Result<()> {
+    let (Some((record, _)), Some(back)) = (line.record, back) else {
+        return output.write(line.text.as_bytes());
+    };
+    let (before, after) = line.text.split_once(record).unwrap_or_default();
+    [before, &back.record, after].into_iter().try_for_each(|text| output.write(text.as_bytes()))
 }
 
 fn read_text(path: &Path) -> Result<String> {

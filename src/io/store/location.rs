@@ -4,6 +4,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::secrets::public_part;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Schemes of object stores.
@@ -60,6 +61,11 @@ impl Location {
         let (host, key) = rest.split_once(SEPARATOR).unwrap_or((rest, ""));
         if host.is_empty() {
             return usage("the address names no bucket or server".to_owned());
+        }
+        if !is_object && has_wrong_port(rest) {
+            let message =
+                "the port of the address is no number; in a user or a password write `/` as %2F and `@` as %40";
+            return usage(message.to_owned());
         }
         if !is_object {
             return Ok(Self(Name::Web(format!("{scheme}://{rest}"))));
@@ -189,18 +195,17 @@ fn scheme_of(text: &str) -> Option<(&str, &str)> {
 
 /// The address without what may be secret: user, password and query.
 fn redacted(url: &str) -> String {
-    let shown = without_query(url);
-    let Some((scheme, rest)) = scheme_of(shown) else { return shown.to_owned() };
-    let (host, path) = match rest.split_once(SEPARATOR) {
-        Some((host, path)) => (host, format!("{SEPARATOR}{path}")),
-        None => (rest, String::new()),
-    };
-    // `container@account` of Azure names no user.
-    let host = match host.rsplit_once('@') {
-        Some((user, host)) if !scheme.starts_with("ab") && !scheme.starts_with("az") || user.contains(':') => host,
-        _ => host,
-    };
-    format!("{scheme}://{host}{path}")
+    let Some((scheme, rest)) = scheme_of(url) else { return without_query(url).to_owned() };
+    format!("{scheme}://{}", public_part(scheme, rest))
+}
+
+/// True when what follows the host of an address cannot be a port; the client of web servers takes it for granted.
+fn has_wrong_port(rest: &str) -> bool {
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    // The colons of `[::1]` are none of a port.
+    let behind = host.rsplit(']').next().unwrap_or_default();
+    behind.split_once(':').is_some_and(|(_, port)| !port.is_empty() && port.parse::<u16>().is_err())
 }
 
 fn without_query(url: &str) -> &str {
@@ -256,7 +261,13 @@ mod tests {
         assert_eq!(shown("gs://bucket"), "gs://bucket");
         assert_eq!(shown("abfs://box@account.dfs.core.windows.net/k"), "abfs://box@account.dfs.core.windows.net/k");
         assert_eq!(shown("https://user:pw@host/a.jsonl?sig=secret"), "https://host/a.jsonl");
-        for wrong in ["s3:///key", "s3://", "s3://b//k", "s3://b/../k", "s3://key:secret@b/k"] {
+        for right in ["http://[::1]:80/a", "http://[::1]/a", "http://host:/a", "http://me:pw@host:8080/a@b:c"] {
+            assert!(Location::parse(right).is_ok(), "{right}");
+        }
+        let wrong_ports = ["http://me:se/secret@host/a", "http://host:99999/a", "http://[::1]:x/"];
+        for wrong in
+            ["s3:///key", "s3://", "s3://b//k", "s3://b/../k", "s3://key:secret@b/k"].iter().chain(&wrong_ports)
+        {
             let error = Location::parse(wrong).expect_err(wrong);
             assert!(error.kind == ErrorKind::Usage && !error.to_string().contains("secret"), "{error}");
         }

@@ -15,6 +15,7 @@ mod lock;
 #[cfg(feature = "remote")]
 mod object;
 mod place;
+mod secrets;
 #[cfg(feature = "remote")]
 mod trouble;
 #[cfg(feature = "remote")]
@@ -41,6 +42,7 @@ pub(crate) use local::mark as mark_of;
 pub use location::Location;
 pub use lock::{Attempt, Lock, Owner, Watch};
 pub use place::Place;
+pub use secrets::without_secrets;
 pub use writer::BlobWriter;
 
 use crate::error::{Error, ErrorKind, Result};

@@ -9,6 +9,8 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// The tables of a job file.
 const TABLES: [&str; 6] = ["engine", "dataset", "compaction", "report", "llm", "store"];
+/// The option that sets a key.
+const SET: &str = "--set";
 /// The only table whose texts may name variables of the environment.
 const STORE: &str = "store";
 /// Below this likeness (Jaro-Winkler, 0 to 1) a name is no guess any more.
@@ -23,7 +25,7 @@ pub fn read_job(name: &str, text: &str, sets: &[String]) -> Result<JobArgs> {
     let mut table = file.check()?;
     for set in sets {
         let (path, value) = split(set)?;
-        insert(&mut table, &path, value).map_err(|message| usage(format!("--set {set}"), message))?;
+        insert(&mut table, &path, value).map_err(|message| usage(place_of(set), message))?;
     }
     table.try_into().map_err(|error: toml::de::Error| usage(name, say(error.message())))
 }
@@ -44,13 +46,16 @@ impl Written<'_> {
     }
 
     fn wrong(&self, error: &toml::de::Error) -> Error {
+        if self.name.starts_with(SET) {
+            return usage(self.name, unquoted(say(error.message())));
+        }
         let place = error.span().map_or_else(|| self.name.to_owned(), |span| self.place(span.start));
         usage(place, say(error.message()))
     }
 
     /// `job.toml: line 3, column 5`.
     fn place(&self, at: usize) -> String {
-        if self.name.starts_with("--set") {
+        if self.name.starts_with(SET) {
             return self.name.to_owned();
         }
         let before = self.text.get(..at).unwrap_or(self.text);
@@ -80,13 +85,46 @@ impl Written<'_> {
     }
 }
 
+/// How a `--set` is named: by its key. The value may be a secret that went to the wrong key, and so may be a text that is
+/// no key and value at all.
+fn place_of(set: &str) -> String {
+    match set.split_once('=') {
+        Some((key, _)) if is_key(key) => format!("{SET} {}", key.trim()),
+        _ => SET.to_owned(),
+    }
+}
+
+fn is_key(text: &str) -> bool {
+    parts(text).all(|part| part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')))
+}
+
+fn parts(key: &str) -> impl Iterator<Item = &str> {
+    key.trim().split('.').map(str::trim)
+}
+
+/// A message of [`say`] without the value that it is about.
+fn unquoted(message: String) -> String {
+    if message.starts_with("unknown key") {
+        return message;
+    }
+    match message.rsplit_once(", expected ") {
+        Some((said, expected)) => {
+            let what = said.split([':', '`']).next().unwrap_or_default().trim();
+            format!("{what}: expected {expected}")
+        }
+        // The words of a type for what it takes.
+        None if message.starts_with("expected ") => message,
+        None => "this value does not fit the key".to_owned(),
+    }
+}
+
 /// The key and the value of a `--set`, proven to fit. The value is TOML, or else a text.
 fn split(set: &str) -> Result<(Vec<String>, Value)> {
-    let place = format!("--set {set}");
-    let Some((key, value)) = set.split_once('=') else {
-        return Err(usage(place, "expected KEY=VALUE, such as engine.recency_window=2"));
+    let place = place_of(set);
+    let Some((key, value)) = set.split_once('=').filter(|(key, _)| is_key(key)) else {
+        return Err(usage(place, "expected KEY=VALUE, such as engine.recency_window=2; what was given is not shown"));
     };
-    let path: Vec<String> = key.trim().split('.').map(|part| part.trim().replace('-', "_")).collect();
+    let path: Vec<String> = parts(key).map(|part| part.replace('-', "_")).collect();
     let text = Value::String(value.to_owned());
     let read = format!("value = {value}").parse::<Table>().ok().filter(|table| table.len() == 1);
     let read = read.and_then(|mut table| table.remove("value"));
