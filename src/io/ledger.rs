@@ -12,6 +12,7 @@ use super::run_documents::{MANIFEST, PLAN, read_plan};
 use super::run_names::check_below;
 use super::store::{Attempt, Location, Lock, Place, Stores, Watch};
 use super::{Input, Run, failed};
+use crate::durable::sweep_unfinished;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{Plan, PlannedInput, Slice};
 
@@ -138,7 +139,11 @@ impl Store {
         }
         std::fs::create_dir_all(root.join(RUNS)).map_err(cannot)?;
         match Place::from(root).join(LOCK).try_lock(&mut Watch::default())? {
-            Attempt::Taken(lock) => Ok(Self { _lock: Some(lock), ..Self::look(root)? }),
+            Attempt::Taken(lock) => {
+                // A ledger that a killed call was writing.
+                sweep_unfinished(root);
+                Ok(Self { _lock: Some(lock), ..Self::look(root)? })
+            }
             Attempt::Busy(owner) => {
                 let who = owner.map_or_else(|| "another process".to_owned(), |owner| owner.to_string());
                 Err(Error::new(ErrorKind::Usage, place, format!("{who} is working on this store")))
