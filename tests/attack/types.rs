@@ -63,7 +63,6 @@ fn all_types() -> Vec<DataType> {
         LargeUtf8,
         Utf8View,
         FixedSizeBinary(3),
-        FixedSizeBinary(0),
         Decimal32(9, 2),
         Decimal64(18, 3),
         Decimal128(38, 10),
