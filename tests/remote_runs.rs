@@ -121,6 +121,12 @@ fn a_failing_store_changes_no_byte() {
         let out = format!("out-{every}");
         world.ok(&["restore", &run, "-o", &out]);
         assert!(world.dir.read(&format!("{out}/a.jsonl")) == jsonl(300, 61).as_bytes());
+        for args in [&["get", &*run, "chat/7"][..], &["show", &run, "chat/7", "--json"], &["report", &run, "--json"]] {
+            let failing = world.ok(args).stdout;
+            world.s3.server.work();
+            assert!(world.ok(args).stdout == failing, "{args:?}");
+            world.s3.server.fail(every, &ALL[..5]);
+        }
         world.s3.server.work();
     }
 }

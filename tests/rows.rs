@@ -12,7 +12,6 @@ use arrow::array::{
 use arrow::buffer::OffsetBuffer;
 use arrow::compute::{cast, concat_batches};
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, Int8Type, Schema, SchemaRef, TimeUnit, UnionFields};
-use arrow::ipc::reader::{FileReader, StreamReader};
 use arrow::ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow::record_batch::RecordBatch;
 use condenser::error::Result;
@@ -32,6 +31,7 @@ use serde_json::{Map, Value, json};
 use crate::support::chats::{Blunt, Seeded, jsonl};
 use crate::support::command::condenser;
 use crate::support::dir::{TestDir, files};
+use crate::support::tables::read_table;
 use crate::support::{corpora, job};
 
 const FORMATS: [ConversationFormat; 2] = [ConversationFormat::Parquet, ConversationFormat::Arrow];
@@ -78,19 +78,7 @@ fn restored(run: &Run, commit: &Commit, folder: &TestDir) -> RecordBatch {
 }
 
 fn read(path: &Path) -> RecordBatch {
-    let first = std::fs::read(path).unwrap();
-    let file = || File::open(path).unwrap();
-    let (schema, batches): (SchemaRef, Vec<RecordBatch>) = if first.starts_with(b"PAR1") {
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file()).unwrap();
-        (builder.schema().clone(), builder.build().unwrap().map(|rows| rows.unwrap()).collect())
-    } else if first.starts_with(b"ARROW1") {
-        let reader = FileReader::try_new(file(), None).unwrap();
-        (reader.schema(), reader.map(|rows| rows.unwrap()).collect())
-    } else {
-        let reader = StreamReader::try_new(file(), None).unwrap();
-        (reader.schema(), reader.map(|rows| rows.unwrap()).collect())
-    };
-    concat_batches(&schema, &batches).unwrap()
+    read_table(std::fs::read(path).unwrap())
 }
 
 fn write(path: &Path, container: Container, rows: &RecordBatch, group_rows: usize) {

@@ -46,7 +46,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::{Location, Place, StoreConfig, Stores};
-use condenser::pipeline::bridge::{Bridge, is_guarded};
+use condenser::pipeline::bridge::{Bridge, guard, is_guarded};
 use condenser::pipeline::{JobArgs, JobSettings, Seconds};
 
 use args::Command;
@@ -182,11 +182,11 @@ fn block_on_thread<T: Send + 'static>(work: impl FnOnce(&AtomicBool) -> Result<T
 
 fn runtime() -> Result<tokio::runtime::Runtime> {
     // Two threads: one moves bytes while the other answers signals; what computes runs on the pool.
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(|error| Error::new(ErrorKind::Io, "", "cannot start the runtime").because(error))
+    let build = || tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let cannot = |message: String| Error::new(ErrorKind::Io, "", format!("cannot start the runtime{message}"));
+    // Where the process may open no more files, some of it panics.
+    let built = guard(build).map_err(|message| cannot(format!(": {message}")))?;
+    built.map_err(|error| cannot(String::new()).because(error))
 }
 
 async fn interrupted<T>() -> Result<T> {

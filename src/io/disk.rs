@@ -7,7 +7,6 @@ use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt;
 
 use super::failed;
-pub(crate) use crate::durable::is_unfinished;
 use crate::durable::{self, Access, folder_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;

@@ -9,15 +9,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::run_documents::{MANIFEST, PLAN, read_plan};
+use super::run_names::check_below;
 use super::store::{Attempt, Location, Lock, Place, Stores, Watch};
 use super::{Input, Run, failed};
+use crate::durable::sweep_unfinished;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{Plan, PlannedInput, Slice};
 
 pub(super) const LEDGER: &str = "ledger.jsonl";
 const RUNS: &str = "runs";
 const LOCK: &str = "locks/store.json";
-const READ_BYTES: usize = 1 << 20;
 
 /// A version of a file that stands in a run; a line of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -94,8 +95,11 @@ pub fn runs_of_store(root: &Place) -> Result<Option<Vec<Place>>> {
 fn entries_of(text: &str, place: &str) -> Result<Vec<LedgerEntry>> {
     let mut entries = Vec::new();
     for (at, line) in text.split_inclusive('\n').enumerate() {
-        match serde_json::from_str(line) {
-            Ok(entry) => entries.push(entry),
+        match serde_json::from_str::<LedgerEntry>(line) {
+            Ok(entry) => {
+                check_below(&entry.run, &format!("{place}: line {}", at + 1))?;
+                entries.push(entry);
+            }
             Err(_) if !line.ends_with('\n') => {}
             Err(error) => {
                 let place = format!("{place}: line {}", at + 1);
@@ -135,7 +139,11 @@ impl Store {
         }
         std::fs::create_dir_all(root.join(RUNS)).map_err(cannot)?;
         match Place::from(root).join(LOCK).try_lock(&mut Watch::default())? {
-            Attempt::Taken(lock) => Ok(Self { _lock: Some(lock), ..Self::look(root)? }),
+            Attempt::Taken(lock) => {
+                // A ledger that a killed call was writing.
+                sweep_unfinished(root);
+                Ok(Self { _lock: Some(lock), ..Self::look(root)? })
+            }
             Attempt::Busy(owner) => {
                 let who = owner.map_or_else(|| "another process".to_owned(), |owner| owner.to_string());
                 Err(Error::new(ErrorKind::Usage, place, format!("{who} is working on this store")))
@@ -305,15 +313,10 @@ fn planned_hash(file: &Place, input: &PlannedInput) -> Option<String> {
 ///
 /// # Errors
 /// When it cannot be read.
-pub fn hash_of(mut reader: impl Read) -> io::Result<String> {
+pub fn hash_of(reader: impl Read) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
-    let mut buffer = vec![0; READ_BYTES];
-    loop {
-        match reader.read(&mut buffer)? {
-            0 => return Ok(hasher.finalize().to_hex().to_string()),
-            n => hasher.update(&buffer[..n]),
-        };
-    }
+    hasher.update_reader(reader)?;
+    Ok(hasher.finalize().to_hex().to_string())
 }
 
 /// The path from the root, or the address.

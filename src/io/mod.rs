@@ -24,6 +24,7 @@ mod run_begin;
 mod run_documents;
 mod run_find;
 mod run_lock;
+mod run_names;
 mod run_pairs;
 mod run_reader;
 mod run_rows;

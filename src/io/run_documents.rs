@@ -1,6 +1,7 @@
 //! The documents of a run directory: plan, commits and manifest, read and checked against each other. Knows their
 //! places, not what the tables hold.
 
+use super::run_names::open_commit;
 use super::store::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{Commit, Manifest, Plan, commit_path, open_sealed, seal};
@@ -44,7 +45,7 @@ pub(crate) fn read_commits(root: &Place, plan: &Plan) -> Result<Vec<Commit>> {
     let mut commits = Vec::new();
     for ((part, path), bytes) in parts.into_iter().zip(paths).zip(documents) {
         let place = root.join(&path).to_string();
-        let commit: Commit = open_sealed(&bytes.ok_or_else(|| missing(&place))?, &place)?;
+        let commit = open_commit(&bytes.ok_or_else(|| missing(&place))?, &place)?;
         let source = plan.input_of(part).map(|input| input.source.as_str());
         if commit.config_blake3 != plan.config_blake3
             || commit.part != part

@@ -8,13 +8,14 @@ use super::ledger::LEDGER;
 use super::line_table::{LineTable, open_stream};
 use super::parquet_table::{ParquetTable, Wanted};
 use super::run_documents::{COMMITS, MANIFEST, PLAN, TIMINGS, missing, read};
+use super::run_names::{open_commit, open_manifest};
 use super::run_writer::{REJECTS, schema_of};
 use super::store::{Blob, Place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
     Commit, ConversationFormat, InputEntry, Manifest, PartReaders, RejectRow, Restorer, Table, TableFile, TableReader,
-    Timings, open_sealed,
+    Timings,
 };
 
 const READ_BYTES: usize = 1 << 20;
@@ -62,7 +63,7 @@ impl Run {
                 Error::new(ErrorKind::Usage, place, "there is no run here: no manifest.json was found")
             });
         };
-        let manifest: Manifest = open_sealed(&manifest, &path.to_string())?;
+        let manifest = open_manifest(&manifest, &path.to_string())?;
         let mut commits = Vec::new();
         for inputs in manifest.inputs.chunks(COMMITS_AT_ONCE) {
             let paths: Vec<String> = inputs.iter().map(|input| input.commit.clone()).collect();
@@ -244,7 +245,15 @@ impl Run {
         let file = commit.files.iter().find(|file| file.table == table).ok_or_else(|| {
             Error::new(ErrorKind::Verification, place_of(commit), format!("the part has no table {table}"))
         })?;
-        self.root.join(&file.path).open()
+        let path = self.root.join(&file.path);
+        let found = path.open()?;
+        // The hash is not looked at here, but a size costs nothing and tells most other files.
+        if found.bytes().is_some_and(|bytes| bytes != file.bytes) {
+            let message =
+                format!("table {table}, part {}: the file has another size than when it was written", commit.part);
+            return Err(Error::new(ErrorKind::Verification, path.to_string(), message));
+        }
+        Ok(found)
     }
 
     pub(super) fn table(&self, commit: &Commit, table: Table, wanted: &Wanted) -> Result<Box<dyn TableReader>> {
@@ -293,7 +302,7 @@ fn commit_of(input: &InputEntry, bytes: &[u8], place: &str) -> Result<Commit> {
         let message = format!("the commit of part {} differs from what the manifest promises", input.part);
         return Err(Error::new(ErrorKind::Verification, place, message));
     }
-    open_sealed(bytes, place)
+    open_commit(bytes, place)
 }
 
 pub(super) fn place_of(commit: &Commit) -> String {

@@ -7,13 +7,13 @@ use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use futures::future::try_join_all;
 
-use super::disk::is_unfinished;
 use super::encoder::TableEncoder;
 use super::run_begin::{begin, reopen};
 use super::run_documents::{COMMITS, MANIFEST, TIMINGS, check_still, read};
 use super::run_lock::{RunLock, Waits};
 use super::run_words::words_entry;
 use super::store::{BlobWriter, Place};
+use crate::durable::sweep_unfinished;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
@@ -104,16 +104,8 @@ impl RunWriter {
         // In a store nothing unfinished has a name.
         let Some(root) = self.root.as_local() else { return };
         let folders = Table::ALL.map(Table::as_str).into_iter();
-        let folders = folders.chain([REJECTS, MAP, COMMITS, ".", DROPPED]).chain(TRAINING);
-        for folder in folders {
-            let Ok(entries) = std::fs::read_dir(root.join(folder)) else { continue };
-            for entry in entries.flatten() {
-                if is_unfinished(&entry.file_name().to_string_lossy()) {
-                    // A leftover that stays does no harm.
-                    drop(std::fs::remove_file(entry.path()));
-                }
-            }
-        }
+        let folders = folders.chain([REJECTS, MAP, COMMITS, TIMINGS, ".", DROPPED]).chain(TRAINING);
+        folders.for_each(|folder| sweep_unfinished(&root.join(folder)));
     }
 }
 
@@ -229,8 +221,9 @@ impl Sink for RunWriter {
         let (root, plan, manifest) = (self.root.clone(), self.plan.clone(), manifest);
         let manifest =
             Bridge::run_blocking("run", move || check_still(&root, &plan, &manifest).map(|()| manifest)).await?;
-        self.root.join(MANIFEST).write_atomic(seal(&manifest)?.as_bytes()).await?;
+        // Before the manifest: a run that has one is complete for every later call, which would sweep nothing.
         self.sweep();
+        self.root.join(MANIFEST).write_atomic(seal(&manifest)?.as_bytes()).await?;
         Ok(manifest)
     }
 }

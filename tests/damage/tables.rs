@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use arrow::compute::concat_batches;
 use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
-use arrow::ipc::reader::{FileReader, StreamReader};
 use arrow::ipc::writer::{FileWriter, StreamWriter};
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ArrowWriter;
@@ -15,6 +14,7 @@ use serde_json::{Value, json};
 use super::{Case, Special, call, chats, n_conversations, rejects, special, tells};
 use crate::support::command::condenser;
 use crate::support::dir::TestDir;
+use crate::support::tables::read_table;
 
 const CASES: &[Special] = &[
     ("A Parquet file named `.jsonl`", "read as Parquet", 0, "every row", named_otherwise),
@@ -134,18 +134,7 @@ fn arrow_stream(rows: &RecordBatch) -> Vec<u8> {
 }
 
 fn read(bytes: &[u8]) -> RecordBatch {
-    let cursor = std::io::Cursor::new(bytes.to_vec());
-    let (schema, batches): (SchemaRef, Vec<RecordBatch>) = if bytes.starts_with(b"PAR1") {
-        let builder = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes.to_vec())).expect("a table");
-        (builder.schema().clone(), builder.build().expect("a table").map(|rows| rows.expect("rows")).collect())
-    } else if bytes.starts_with(b"ARROW1") {
-        let reader = FileReader::try_new(cursor, None).expect("a table");
-        (reader.schema(), reader.map(|rows| rows.expect("rows")).collect())
-    } else {
-        let reader = StreamReader::try_new(cursor, None).expect("a table");
-        (reader.schema(), reader.map(|rows| rows.expect("rows")).collect())
-    };
-    concat_batches(&schema, &batches).expect("one schema")
+    read_table(bytes.to_vec())
 }
 
 // ---- checks ----

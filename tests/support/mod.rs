@@ -15,5 +15,6 @@ pub(crate) mod options;
 pub(crate) mod rewording;
 #[cfg(feature = "remote")]
 pub(crate) mod s3;
+pub(crate) mod tables;
 pub(crate) mod talk;
 pub(crate) mod whims;

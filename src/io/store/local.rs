@@ -43,7 +43,6 @@ impl LocalFile {
             match read_at(&self.file, &mut buffer[n_read..], offset + n_read as u64) {
                 Ok(0) => break,
                 Ok(n) => n_read += n,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(failed(&*self.place, "cannot be read", error)),
             }
         }
@@ -51,14 +50,17 @@ impl LocalFile {
     }
 }
 
-#[cfg(unix)]
+/// Reads some bytes; a signal that comes in between, as network file systems let through, is no end of it.
 fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+    loop {
+        #[cfg(unix)]
+        let result = std::os::unix::fs::FileExt::read_at(file, buffer, offset);
+        #[cfg(windows)]
+        let result = std::os::windows::fs::FileExt::seek_read(file, buffer, offset);
+        if !matches!(&result, Err(error) if error.kind() == io::ErrorKind::Interrupted) {
+            return result;
+        }
+    }
 }
 
 /// Reads a file from one offset to another.
