@@ -36,6 +36,7 @@ mod giants;
 mod html;
 mod insert_then_compress;
 mod job;
+mod linear;
 #[cfg(feature = "llm")]
 mod llm_batch;
 #[cfg(feature = "llm")]
