@@ -38,6 +38,7 @@ mod html;
 mod insert_then_compress;
 mod job;
 mod leftovers;
+mod linear;
 #[cfg(feature = "llm")]
 mod llm_batch;
 #[cfg(feature = "llm")]

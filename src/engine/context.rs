@@ -63,13 +63,13 @@ fn wanted(filler: &mut Filler<'_>, units: &[Unit]) -> Vec<(usize, Vec<String>)> 
     wanted.sort_by_key(|&(index, at)| (unit_of[index], index, at));
     let mut by_unit: Vec<(usize, Vec<String>)> = Vec::new();
     for (index, at) in wanted {
-        let Some(sentence) = sentence(filler, index, at) else { continue };
         let unit = unit_of[index];
         if by_unit.last().is_none_or(|(last, _)| *last != unit) {
             by_unit.push((unit, Vec::new()));
         }
         if let Some((_, sentences)) = by_unit.last_mut()
             && sentences.len() < MAX_CANDIDATES
+            && let Some(sentence) = sentence(filler, index, at)
             && !sentences.contains(&sentence)
         {
             sentences.push(sentence);
@@ -107,10 +107,23 @@ fn sentence(filler: &Filler<'_>, index: usize, at: u32) -> Option<String> {
     let first = text.facts.partition_point(|fact| fact.span.start < at);
     let identifier = text.facts.get(first).filter(|_| unit.span.start <= at)?.span.of(text.text);
     let mut flat = String::new();
-    if cut::push_collapsed(&mut flat, unit.span.of(text.text)) > MAX_CHARS {
+    if cut::push_collapsed(&mut flat, beginning(unit.span.of(text.text))) > MAX_CHARS {
         flat = format!("{}...", cut::prefix(&flat, MAX_CHARS - 3));
     }
     flat.contains(identifier).then(|| flat.replace("] ", ") "))
+}
+
+/// As much of a sentence as tells how it begins and that it goes on.
+fn beginning(sentence: &str) -> &str {
+    let mut n_chars = 0;
+    let mut is_long = |c: char| {
+        n_chars += usize::from(!c.is_whitespace());
+        n_chars > MAX_CHARS
+    };
+    match sentence.char_indices().find(|&(_, c)| is_long(c)) {
+        Some((at, c)) => sentence.get(..at + c.len_utf8()).unwrap_or(sentence),
+        None => sentence,
+    }
 }
 
 /// The summary with as many definitions as leave it shorter than what it stands for.

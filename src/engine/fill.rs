@@ -170,10 +170,11 @@ impl<'a> Filler<'a> {
         members.iter().filter_map(spoken).collect()
     }
 
-    /// The text at `part` of a content list, with its speaker.
-    pub(super) fn part(&self, index: usize, part: usize) -> Option<Spoken<'a>> {
-        let (_, view) = self.view.text_parts(index).find(|(other, _)| *other == part)?;
-        Some(Spoken { view, voice: self.voice(index), hints: self.advice.hints(index, part) })
+    /// The texts of a content list by their places, with their speaker.
+    pub(super) fn spoken_parts(&self, index: usize) -> Vec<(usize, Spoken<'a>)> {
+        let spoken =
+            |(part, view)| (part, Spoken { view, voice: self.voice(index), hints: self.advice.hints(index, part) });
+        self.view.text_parts(index).map(spoken).collect()
     }
 
     /// How the text for `n_messages` is wrapped.

@@ -38,7 +38,7 @@ impl Filler<'_> {
         Filled { action, reason, body, provenance, metadata, drafts: vec![draft], chars_out }
     }
 
-    /// The same for some of the text parts of message `index`.
+    /// The same for some of the text parts of message `index`, in their order.
     pub(super) fn filled_parts(
         &self,
         index: usize,
@@ -48,11 +48,11 @@ impl Filler<'_> {
         provenance: Provenance,
     ) -> Filled {
         let metadata = self.metadata(&provenance);
-        let stays = |part: usize| parts.iter().all(|(other, _)| *other != part);
+        let replaced = |part: usize| parts.binary_search_by_key(&part, |(place, _)| *place).is_ok();
         let kept: usize = self
             .view
             .text_parts(index)
-            .filter(|(part, _)| stays(*part))
+            .filter(|(part, _)| !replaced(*part))
             .map(|(_, text)| text.counts.chars as usize)
             .sum();
         let new: usize = parts.iter().map(|(_, draft)| draft.n_chars()).sum();

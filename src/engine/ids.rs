@@ -12,6 +12,8 @@ use crate::model::{Conversation, marker, summary_id};
 pub(super) struct Names<'a> {
     conversation: &'a Conversation<'a>,
     n_seen: HashMap<&'a str, usize, FixedState>,
+    /// The first message under each summary id of an earlier round.
+    first_under: HashMap<&'a str, usize, FixedState>,
 }
 
 impl<'a> Names<'a> {
@@ -20,7 +22,13 @@ impl<'a> Names<'a> {
         for id in conversation.messages.iter().filter_map(|message| message.id.as_deref()) {
             *n_seen.entry(id).or_default() += 1;
         }
-        Self { conversation, n_seen }
+        let mut first_under: HashMap<&str, usize, FixedState> = HashMap::default();
+        for (index, message) in conversation.messages.iter().enumerate() {
+            if let Some(provenance) = &message.provenance {
+                first_under.entry(&provenance.summary_id).or_insert(index);
+            }
+        }
+        Self { conversation, n_seen, first_under }
     }
 
     /// The id of message `index` where it has one of its own, else `m<index>` (with `_` for as long as that is
@@ -51,13 +59,8 @@ impl<'a> Names<'a> {
             None => return self.shown(index),
         };
         // Two groups may share a summary id: 32 bits are advice, not identity.
-        let is_shared = |key: &str| {
-            self.n_seen.contains_key(key)
-                || self.conversation.messages[..index]
-                    .iter()
-                    .any(|other| other.provenance.as_ref().is_some_and(|provenance| provenance.summary_id == key))
-        };
-        if is_shared(&key) {
+        let is_taken = self.first_under.get(key.as_str()).is_some_and(|&first| first < index);
+        if is_taken || self.n_seen.contains_key(key.as_str()) {
             key = format!("{key}#{index}");
         }
         key

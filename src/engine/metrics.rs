@@ -136,7 +136,7 @@ impl Meter {
     fn untouched_parts(&mut self, view: &View<'_>, index: usize, filled: &Filled) {
         if let crate::model::NewBody::Parts(replaced) = &filled.body {
             for (part, text) in view.text_parts(index) {
-                if replaced.iter().all(|(other, _)| *other != part) {
+                if replaced.binary_search_by_key(&part, |(place, _)| *place).is_err() {
                     self.read(&text, Place::Replacement);
                 }
             }

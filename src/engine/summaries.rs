@@ -69,12 +69,18 @@ fn asked(
     let mut notes = Vec::new();
     let mut drafts = filled.drafts.clone();
     let mut n_taken = 0;
+    let spoken_parts = match &filled.body {
+        NewBody::Text(_) => Vec::new(),
+        NewBody::Parts(_) => filler.spoken_parts(unit.first()),
+    };
+    let part_at = |place: usize| {
+        let found = spoken_parts.binary_search_by_key(&place, |(other, _)| *other);
+        found.ok().map(|at| spoken_parts[at].1)
+    };
     for (at, draft) in filled.drafts.iter().enumerate() {
         let sources = match &filled.body {
             NewBody::Text(_) => filler.spoken(&unit.members),
-            NewBody::Parts(parts) => {
-                parts.get(at).and_then(|(part, _)| filler.part(unit.first(), *part)).into_iter().collect()
-            }
+            NewBody::Parts(parts) => parts.get(at).and_then(|(place, _)| part_at(*place)).into_iter().collect(),
         };
         let Some(question) = question(filler, unit, &sources, draft) else { continue };
         let n_chars: usize = sources.iter().map(|source| source.view.counts.chars as usize).sum();

@@ -146,14 +146,17 @@ pub fn referred(text: &str) -> Option<(&str, usize)> {
 
 /// The id that a `[cce:superseded by …]` refers to.
 #[must_use]
-pub fn superseded_by(text: &str) -> Option<&str> {
+pub fn superseded_by<'t>(text: &'t str) -> Option<&'t str> {
     let rest = text.trim().lines().next()?.strip_prefix(SUPERSEDED)?.strip_suffix(']')?;
-    let is_signal = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
-    let full = rest.match_indices(DASH).find_map(|(at, _)| {
-        let (id, signal) = rest.get(..at)?.strip_suffix(')')?.rsplit_once(" (")?;
-        is_signal(signal).then_some(id)
-    });
-    full.or_else(|| rest.rsplit_once(DASH).filter(|(_, signal)| is_signal(signal)).map(|(id, _)| id))
+    // The end of `text` that may be a signal; no more of it is looked at than that.
+    let before_signal = |text: &'t str| {
+        let id = text.trim_end_matches(|c: char| c.is_ascii_lowercase() || c == '_');
+        Some(id).filter(|id| id.len() < text.len())
+    };
+    let full = rest
+        .match_indices(DASH)
+        .find_map(|(at, _)| before_signal(rest.get(..at)?.strip_suffix(')')?)?.strip_suffix(" ("));
+    full.or_else(|| before_signal(rest)?.strip_suffix(DASH))
 }
 
 fn is_summary_id(id: &str) -> bool {

@@ -138,9 +138,10 @@ pub(super) fn starts(text: &str, is_whole: impl Fn(usize) -> bool) -> Vec<usize>
     if has_comma || text.contains(ALWAYS) {
         let words = words_of(text);
         let has_main_behind = words.iter().take(N_SUBORDINATING).any(|word| word.is_any(SUBORDINATING));
+        let commas = Commas::of(&words);
         let mut clause = 0;
         for index in 1..if has_main_behind { 0 } else { words.len() } {
-            if !words[index].is_inside && !is_whole(words[index].at) && begins(&words, clause, index) {
+            if !words[index].is_inside && !is_whole(words[index].at) && begins(&words, &commas, clause, index) {
                 found.push(words[index].at);
                 clause = index;
             }
@@ -180,8 +181,27 @@ fn words_of(text: &str) -> Vec<Word<'_>> {
     words
 }
 
+/// The last words before the end of a sentence that end a clause.
+struct Commas {
+    last: Option<usize>,
+    /// Behind which no word goes on with something of its own.
+    last_open: Option<usize>,
+}
+
+impl Commas {
+    fn of(words: &[Word<'_>]) -> Self {
+        let goes_on = |at: usize| {
+            let next = words.get(at + 1);
+            next.is_some_and(|next| [COORDINATING, CAUSAL, RELATIVE].iter().any(|list| next.is_any(list)))
+        };
+        let mut commas = (0..words.len().saturating_sub(1)).rev().filter(|&at| words[at].ends_clause());
+        let last = commas.next();
+        Self { last, last_open: last.into_iter().chain(commas).find(|&at| !goes_on(at)) }
+    }
+}
+
 /// True when `words[index]` begins a clause that may be left out; `clause` is where the one before begins.
-fn begins(words: &[Word<'_>], clause: usize, index: usize) -> bool {
+fn begins(words: &[Word<'_>], commas: &Commas, clause: usize, index: usize) -> bool {
     let word = &words[index];
     let after_comma = words[index - 1].ends_clause();
     let opening = words.get(index..index + N_OPENING).unwrap_or_default();
@@ -191,15 +211,12 @@ fn begins(words: &[Word<'_>], clause: usize, index: usize) -> bool {
     if words[index - 1].text.ends_with(';') {
         return true;
     }
-    // What stands behind the next comma may belong to the clause before this one.
-    let goes_on = |at: usize| {
-        words.get(at + 1).is_some_and(|next| [COORDINATING, CAUSAL, RELATIVE].iter().any(|list| next.is_any(list)))
-    };
-    let mut commas = (index..words.len() - 1).filter(|&at| words[at].ends_clause());
+    let is_ahead = |comma: Option<usize>| comma.is_some_and(|at| at >= index);
     if after_comma && word.is_any(RELATIVE) {
-        return commas.next().is_none();
+        return !is_ahead(commas.last);
     }
-    if !commas.all(goes_on) || words[index - 1].is_any(STRESSING) {
+    // What stands behind the next comma may belong to the clause before this one.
+    if is_ahead(commas.last_open) || words[index - 1].is_any(STRESSING) {
         return false;
     }
     if word.bare == ALWAYS || after_comma && word.is_any(CAUSAL) {
@@ -210,7 +227,8 @@ fn begins(words: &[Word<'_>], clause: usize, index: usize) -> bool {
 
 fn is_clause(words: &[Word<'_>], index: usize) -> bool {
     let rest = words.get(index + 1..).unwrap_or_default();
-    rest.iter().take_while(|word| !word.ends_clause()).count() >= MIN_CLAUSE_WORDS - 1
+    let is_open = |words: &[Word<'_>]| !words.iter().any(Word::ends_clause);
+    rest.get(..MIN_CLAUSE_WORDS - 1).is_some_and(is_open)
 }
 
 /// `a, b, and c` is a list; `we tried it, it failed, and then we left` is none.

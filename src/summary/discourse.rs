@@ -123,10 +123,10 @@ pub fn segment_edus(view: &TextView<'_>) -> Vec<Edu> {
     for (index, unit) in view.units.iter().enumerate() {
         let text = unit.span.of(view.text);
         let has_clauses = !matches!(unit.kind, UnitKind::Heading | UnitKind::Line);
-        let facts = view.facts_of(unit);
+        let facts = wholes(view.facts_of(unit));
         let is_whole = |at: usize| {
             let at = unit.span.start + at as u32;
-            facts.iter().any(|fact| fact.span.start < at && at < fact.span.end)
+            facts.get(facts.partition_point(|fact| fact.end <= at)).is_some_and(|fact| fact.start < at)
         };
         let starts = if has_clauses { clauses::starts(text, is_whole) } else { Vec::new() };
         let pieces = if starts.is_empty() { vec![unit.span] } else { clauses::pieces(view.text, unit.span, &starts) };
@@ -143,6 +143,18 @@ pub fn segment_edus(view: &TextView<'_>) -> Vec<Edu> {
         last_head = Some((head, unit));
     }
     edus
+}
+
+/// Where facts stand, those that overlap as one.
+fn wholes(facts: &[Fact]) -> Vec<Span> {
+    let mut wholes: Vec<Span> = Vec::new();
+    for fact in facts {
+        match wholes.last_mut() {
+            Some(last) if fact.span.start < last.end => last.end = last.end.max(fact.span.end),
+            _ => wholes.push(fact.span),
+        }
+    }
+    wholes
 }
 
 /// How a sentence hangs on the one before.
@@ -204,13 +216,15 @@ fn own_score(view: &TextView<'_>, edu: &Edu) -> f64 {
 fn facts_in<'a>(view: &TextView<'a>, edu: &Edu) -> impl Iterator<Item = &'a Fact> {
     let Span { start, end } = edu.span;
     let facts = view.units.get(edu.unit).map(|unit| view.facts_of(unit)).unwrap_or_default();
-    facts.iter().filter(move |fact| (start..end).contains(&fact.span.start))
+    let first = facts.partition_point(|fact| fact.span.start < start);
+    facts.iter().skip(first).take_while(move |fact| fact.span.start < end)
 }
 
 fn cues_in<'a>(view: &TextView<'a>, edu: &Edu) -> impl Iterator<Item = &'a Cue> {
     let Span { start, end } = edu.span;
     let cues = view.units.get(edu.unit).map(|unit| view.cues_of(unit)).unwrap_or_default();
-    cues.iter().filter(move |cue| (start..end).contains(&cue.at))
+    let first = cues.partition_point(|cue| cue.at < start);
+    cues.iter().skip(first).take_while(move |cue| cue.at < end)
 }
 
 /// Indices of the EDUs that fit into `budget` characters, in text order: the best first, each with what it depends on

@@ -62,7 +62,8 @@ fn ranked<'a>(texts: &[Spoken<'a>]) -> Vec<Candidate<'a>> {
     for Spoken { view, voice, .. } in texts {
         let noise = if voice.may_be_injected() { harness::noise(view) } else { Vec::new() };
         for fact in view.facts {
-            if noise.iter().any(|span| (span.start..span.end).contains(&fact.span.start)) {
+            let next_noise = noise.partition_point(|span| span.end <= fact.span.start);
+            if noise.get(next_noise).is_some_and(|span| span.start <= fact.span.start) {
                 continue;
             }
             let rank = rank(fact.kind);

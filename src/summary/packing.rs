@@ -61,12 +61,14 @@ pub(super) struct Packing<'p> {
     discourse: Option<Discourse>,
     /// Clauses that add nothing and for which there was room.
     restored: Vec<usize>,
+    /// Of how many units it was seen to what they refer to, and to their clauses.
+    n_completed: usize,
 }
 
 impl<'p> Packing<'p> {
     pub(super) fn new(budget: usize, stretched: usize, points: &'p [i32], discourse: Option<Discourse>) -> Self {
         let (taken, texts, restored) = (Vec::new(), Keys::default(), Vec::new());
-        Self { budget, points, stretched, used: 0, taken, texts, discourse, restored }
+        Self { budget, points, stretched, used: 0, taken, texts, discourse, restored, n_completed: 0 }
     }
 
     /// Takes unit `index` if it fits, with what belongs to it. What it refers to comes along when that tells something
@@ -173,6 +175,11 @@ impl<'p> Packing<'p> {
 
     /// While there is room: what the taken units refer to, and their spare clauses.
     fn complete(&mut self, view: &TextView<'_>) {
+        // There is never more room than there was.
+        let n_before = std::mem::replace(&mut self.n_completed, self.taken.len());
+        if n_before == self.taken.len() {
+            return;
+        }
         for at in 0..self.taken.len() {
             for unit in self.needed_by(view, self.taken[at]) {
                 let cost = GAP.len() + self.n_chars(view, unit);

@@ -250,11 +250,21 @@ fn is_entry(line: &str) -> bool {
 fn is_context(line: &str) -> bool {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let head = line.split(char::is_whitespace).next().unwrap_or_default();
-    line.trim() == "--"
-        || head.match_indices('-').any(|(at, _)| {
-            let behind = head.get(at + 1..).unwrap_or_default();
-            let before = head.get(..at).unwrap_or_default();
-            behind.split_once('-').is_some_and(|(number, _)| is_number(number) && before.contains(['.', '/']))
-                || is_number(before) && !behind.starts_with(|c: char| c.is_ascii_digit())
-        })
+    if line.trim() == "--" {
+        return true;
+    }
+    let mut parts = head.split('-').peekable();
+    let first = parts.next().unwrap_or_default();
+    if is_number(first) && parts.peek().is_some_and(|next| !next.starts_with(|c: char| c.is_ascii_digit())) {
+        return true;
+    }
+    // A number between two hyphens, somewhere behind a sign of a path.
+    let mut is_path = first.contains(['.', '/']);
+    while let Some(part) = parts.next() {
+        if is_path && is_number(part) && parts.peek().is_some() {
+            return true;
+        }
+        is_path |= part.contains(['.', '/']);
+    }
+    false
 }

@@ -42,7 +42,8 @@ pub fn names_constraint(view: &TextView<'_>) -> bool {
         let is_wide = !STEMS[found.pattern().as_usize()].starts_with(|c: char| c.is_ascii());
         let is_word = is_wide || !before.is_some_and(char::is_alphanumeric) && n_ending <= MAX_ENDING;
         let at = view.scope.start + found.start() as u32;
-        is_word && !view.fences.iter().any(|fence| (fence.span.start..fence.span.end).contains(&at))
+        let next_fence = view.fences.partition_point(|fence| fence.span.end <= at);
+        is_word && view.fences.get(next_fence).is_none_or(|fence| at < fence.span.start)
     })
 }
 

@@ -102,17 +102,11 @@ pub fn unnumbered(line: &str) -> &str {
 /// A unit of several lines without the numbers that a viewer put before the second and later ones.
 #[must_use]
 pub fn plain(unit: &str) -> Cow<'_, str> {
-    let mut rest = unit.as_bytes();
-    let mut is_numbered = false;
-    while let Some(end) = memchr::memchr(b'\n', rest) {
-        rest = rest.get(end + 1..).unwrap_or_default();
-        is_numbered |= rest.trim_ascii_start().first().is_some_and(u8::is_ascii_digit);
-    }
-    if !is_numbered {
-        return Cow::Borrowed(unit);
-    }
     let mut lines = unit.split('\n');
     let first = lines.next().unwrap_or_default();
+    if !lines.clone().any(|line| line.trim_ascii_start().starts_with(|c: char| c.is_ascii_digit())) {
+        return Cow::Borrowed(unit);
+    }
     let rest: Vec<&str> = lines.map(unnumbered).collect();
     Cow::Owned(format!("{first}\n{}", rest.join("\n")))
 }

@@ -210,15 +210,29 @@ impl Index {
 }
 
 fn cosine(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
-    let (mut i, mut j, mut sum) = (0, 0, 0.0);
-    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
-        if x.0 == y.0 {
-            sum += x.1 * y.1;
+    let (few, mut many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let mut sum = 0.0;
+    for &(word, weight) in few {
+        many = from(many, |other| other.0 < word);
+        match many.first() {
+            Some(&(other, its_weight)) if other == word => sum += weight * its_weight,
+            Some(_) => {}
+            None => break,
         }
-        i += usize::from(x.0 <= y.0);
-        j += usize::from(y.0 <= x.0);
     }
     sum
+}
+
+/// What of a sorted list is not before something, found in steps that double: time does not grow with a list that is
+/// much longer than the one that it is held against.
+fn from<T>(list: &[T], is_before: impl Fn(&T) -> bool) -> &[T] {
+    let mut step = 1;
+    while list.get(step - 1).is_some_and(&is_before) {
+        step *= 2;
+    }
+    let (start, end) = (step / 2, step.min(list.len()));
+    let within = list.get(start..end).unwrap_or_default().partition_point(is_before);
+    list.get(start + within..).unwrap_or_default()
 }
 
 fn jaccard(a: &[u64], b: &[u64]) -> f64 {
@@ -228,11 +242,14 @@ fn jaccard(a: &[u64], b: &[u64]) -> f64 {
 
 /// Entries that two sorted lists share.
 fn common(a: &[u64], b: &[u64]) -> usize {
-    let (mut i, mut j, mut n_both) = (0, 0, 0);
-    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
-        n_both += usize::from(x == y);
-        i += usize::from(x <= y);
-        j += usize::from(y <= x);
+    let (few, mut many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let mut n_both = 0;
+    for &key in few {
+        many = from(many, |&other| other < key);
+        if let Some(rest) = many.strip_prefix(&[key]) {
+            n_both += 1;
+            many = rest;
+        }
     }
     n_both
 }

@@ -9,7 +9,7 @@ use foldhash::fast::FixedState;
 use super::{Attempt, is_plain, is_protected, protected_tokens, rank};
 use crate::engine::fill::Filler;
 use crate::engine::unit::{Filled, State, Unit};
-use crate::model::{Action, NewBody, Reason, Role, marker};
+use crate::model::{Action, Message, NewBody, Reason, Role, marker};
 use crate::stage::{Claim, Plan};
 use crate::summary::{Draft, shorten_raw};
 
@@ -95,7 +95,7 @@ impl Convergence<'_, '_> {
         let mut order: Vec<usize> = (0..self.units.len())
             .filter(|&at| self.may_shrink(&self.units[at]) && !is_reference(&self.units[at]))
             .collect();
-        order.sort_by_key(|&at| {
+        order.sort_by_cached_key(|&at| {
             let unit = &self.units[at];
             (self.is_target(unit), rank(self.plan, unit), std::cmp::Reverse(unit.n_tokens), at)
         });
@@ -115,7 +115,7 @@ impl Convergence<'_, '_> {
                 return;
             }
             // From here on the old give way before the recent.
-            order.sort_by_key(|&at| (self.is_target(&self.units[at]), rank(self.plan, &self.units[at]), at));
+            order.sort_by_cached_key(|&at| (self.is_target(&self.units[at]), rank(self.plan, &self.units[at]), at));
         }
     }
 
@@ -199,51 +199,25 @@ impl Convergence<'_, '_> {
 
     /// Neighbours become one message, the oldest first, up to `max_units` at a time.
     fn merge_runs(&mut self, max_units: usize) {
+        let runs = Runs::of(self);
+        let mut units = std::mem::take(&mut self.units).into_iter();
         let mut at = 0;
-        while at < self.units.len() && !self.is_met() {
-            let n_units = self.run_at(at, max_units).max(1);
-            if n_units > 1
-                && let Some(merged) = self.merged(at, n_units)
-            {
-                let n_before: usize = self.units[at..at + n_units].iter().map(|unit| unit.n_tokens).sum();
-                self.n_tokens = self.n_tokens + merged.n_tokens - n_before;
-                self.units.splice(at..at + n_units, [merged]);
-                at += 1;
-            } else {
-                at += n_units;
+        while !units.as_slice().is_empty() && !self.is_met() {
+            let run: Vec<Unit> = units.by_ref().take(runs.len_at(at, max_units).max(1)).collect();
+            at += run.len();
+            match self.merged(&run).filter(|_| run.len() > 1) {
+                Some(merged) => {
+                    let n_before: usize = run.iter().map(|unit| unit.n_tokens).sum();
+                    self.n_tokens = self.n_tokens + merged.n_tokens - n_before;
+                    self.units.push(merged);
+                }
+                None => self.units.extend(run),
             }
         }
+        self.units.extend(units);
     }
 
-    /// How many units from `at` on may become one message without new neighbours of one role.
-    fn run_at(&self, at: usize, max_units: usize) -> usize {
-        let messages = &self.filler.view.conversation.messages;
-        let first = self.units[at].first();
-        let joins = |unit: &Unit| {
-            self.may_shrink(unit)
-                && !self.is_target(unit)
-                && unit.members.iter().all(|&index| {
-                    let message = &messages[index];
-                    is_plain(&self.filler.view, index)
-                        && message.tool_call_id.is_none()
-                        && message.name == messages[first].name
-                        && !matches!(message.role, Role::Tool | Role::Function | Role::Missing)
-                })
-        };
-        let mut n = self.units[at..].iter().take(max_units).take_while(|unit| joins(unit)).count();
-        while n > 1 {
-            let Some(next) = self.units.get(at + n).map(Unit::first) else { return n };
-            let was = || (first + 1..=next).any(|index| messages[index - 1].role == messages[index].role);
-            if messages[next].role != messages[first].role || was() {
-                return n;
-            }
-            n -= 1;
-        }
-        n
-    }
-
-    fn merged(&self, at: usize, n_units: usize) -> Option<Unit> {
-        let run = self.units.get(at..at + n_units)?;
+    fn merged(&self, run: &[Unit]) -> Option<Unit> {
         let mut members: Vec<usize> = run.iter().flat_map(|unit| unit.members.iter().copied()).collect();
         members.sort_unstable();
         let n_chars: usize = members.iter().map(|&index| self.filler.view.chars(index)).sum();
@@ -283,6 +257,68 @@ impl Convergence<'_, '_> {
             if empty.n_tokens < unit.n_tokens {
                 self.replace(at, empty);
             }
+        }
+    }
+}
+
+/// How many neighbours may become one message, looked up for every unit.
+struct Runs<'c> {
+    messages: &'c [Message<'c>],
+    /// First member of each unit.
+    firsts: Vec<usize>,
+    /// Per unit one past the last that says plain words under its name.
+    ends: Vec<usize>,
+    /// Per unit the nearest one before it of another role.
+    others: Vec<Option<usize>>,
+    /// Per message the last one up to it that has the role of the one before.
+    repeats: Vec<usize>,
+}
+
+impl<'c> Runs<'c> {
+    fn of(this: &Convergence<'_, 'c>) -> Self {
+        let view = this.filler.view;
+        let messages = &view.conversation.messages;
+        let firsts: Vec<usize> = this.units.iter().map(Unit::first).collect();
+        let joins = |unit: &Unit| {
+            let says_plain_words = |&index: &usize| {
+                let message = &messages[index];
+                is_plain(&view, index)
+                    && message.tool_call_id.is_none()
+                    && message.name == messages[unit.first()].name
+                    && !matches!(message.role, Role::Tool | Role::Function | Role::Missing)
+            };
+            this.may_shrink(unit) && !this.is_target(unit) && unit.members.iter().all(says_plain_words)
+        };
+        let mut ends: Vec<usize> = (0..firsts.len()).collect();
+        for at in (0..firsts.len()).rev().filter(|&at| joins(&this.units[at])) {
+            let goes_on = firsts.get(at + 1).is_some_and(|&next| messages[next].name == messages[firsts[at]].name);
+            ends[at] = if goes_on { ends[at + 1] } else { at + 1 };
+        }
+        let mut others = vec![None; firsts.len()];
+        for at in 1..firsts.len() {
+            let is_same = messages[firsts[at]].role == messages[firsts[at - 1]].role;
+            others[at] = if is_same { others[at - 1] } else { Some(at - 1) };
+        }
+        let mut repeats = vec![0; messages.len()];
+        for index in 1..messages.len() {
+            let is_same = messages[index].role == messages[index - 1].role;
+            repeats[index] = if is_same { index } else { repeats[index - 1] };
+        }
+        Self { messages, firsts, ends, others, repeats }
+    }
+
+    /// How many units from `at` on may become one message without new neighbours of one role: all that go together, or
+    /// as many as stand before one of another role.
+    fn len_at(&self, at: usize, max_units: usize) -> usize {
+        let first = self.firsts[at];
+        let next = self.ends[at].min(at.saturating_add(max_units));
+        let is_new_neighbour =
+            |behind: usize| self.messages[behind].role == self.messages[first].role && self.repeats[behind] <= first;
+        match self.firsts.get(next) {
+            Some(&behind) if next > at + 1 && is_new_neighbour(behind) => {
+                self.others[next].filter(|&other| other > at).map_or(1, |other| other - at)
+            }
+            _ => next - at,
         }
     }
 }

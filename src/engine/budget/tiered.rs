@@ -45,7 +45,7 @@ pub(super) fn finish(filler: &mut Filler<'_>, plan: &Plan, mut attempt: Attempt,
     let units = &mut attempt.units;
     let mut order: Vec<usize> =
         (0..units.len()).filter(|&at| may_give_way(filler, plan, &units[at], attempt.recency_window)).collect();
-    order.sort_by_key(|&at| (rank(plan, &units[at]), units[at].first()));
+    order.sort_by_cached_key(|&at| (rank(plan, &units[at]), units[at].first()));
     for give_way in [tighter, left_out] {
         for &at in &order {
             if n_tokens <= max_tokens {

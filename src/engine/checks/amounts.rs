@@ -266,9 +266,10 @@ fn read(groups: &[(char, &str)]) -> (Vec<String>, Vec<String>) {
     // `3 972.0` may be two numbers, of which the second has a point.
     let parts = || {
         let mut parts: Vec<String> = Vec::new();
+        let is_spaced = groups.iter().any(|(sign, _)| *sign == ' ');
         for (sign, group) in groups {
-            match parts.last_mut().filter(|_| matches!(sign, '.') && groups.iter().any(|(sign, _)| *sign == ' ')) {
-                Some(part) => *part = format!("{part}.{group}"),
+            match parts.last_mut().filter(|_| matches!(sign, '.') && is_spaced) {
+                Some(part) => part.extend([".", group]),
                 None => parts.push((*group).to_owned()),
             }
         }

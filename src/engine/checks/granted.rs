@@ -1,13 +1,10 @@
 //! What may be said: the names, numbers and moments of the source and of the draft, in any form that means the same.
 //! Knows kinds of facts; refuses to know languages and calls.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
-use foldhash::fast::FixedState;
-
 use super::amounts::{self, Amounts};
-use super::moments::{self, Moment};
+use super::moments::{self, Moment, Moments};
 use super::words::{Words, is_word};
 use crate::text::{FactKind, Lexer};
 
@@ -59,7 +56,7 @@ pub(super) fn has_facts(answer: &str) -> bool {
 pub(super) struct Granted<'t> {
     words: Words<'t>,
     amounts: Amounts,
-    moments: Vec<Moment>,
+    moments: Moments,
 }
 
 impl<'t> Granted<'t> {
@@ -68,8 +65,7 @@ impl<'t> Granted<'t> {
         let found = moments::find(text);
         let taken: Vec<Range<usize>> = found.iter().map(|(bytes, _)| bytes.clone()).collect();
         let mut amounts = Amounts::of(text, &taken);
-        let mut moments: Vec<Moment> = Vec::new();
-        let mut known: HashSet<Moment, FixedState> = HashSet::default();
+        let mut moments = Moments::default();
         for (bytes, moment) in found {
             match moment {
                 Moment::Date { year, day, .. } => {
@@ -83,9 +79,7 @@ impl<'t> Granted<'t> {
                 }
                 Moment::Time { .. } => {}
             }
-            if known.insert(moment) {
-                moments.push(moment);
-            }
+            moments.grant(moment);
         }
         Self { words: Words::of(text), amounts, moments }
     }
@@ -130,17 +124,19 @@ impl<'t> Granted<'t> {
             }
             taken.push(start..start + text.len());
         }
-        let is_free = |bytes: &Range<usize>, taken: &[Range<usize>]| {
-            taken.iter().all(|range| bytes.end <= range.start || range.end <= bytes.start)
+        taken.sort_by_key(|bytes| bytes.start);
+        let names = joined(&taken);
+        let is_free = |bytes: &Range<usize>| {
+            let next = names.partition_point(|range| range.end <= bytes.start);
+            names.get(next).is_none_or(|range| bytes.end <= range.start)
         };
         let found = moments::find(&folded);
-        let names = taken.clone();
-        for (bytes, _) in &found {
-            if !is_free(bytes, &names) {
+        for readings in found.chunk_by(|(bytes, _), (other, _)| bytes == other) {
+            let bytes = &readings[0].0;
+            if !is_free(bytes) {
                 continue;
             }
-            let mut readings = found.iter().filter(|(other, _)| other == bytes);
-            if !readings.any(|(_, moment)| self.has_moment(moment)) {
+            if !readings.iter().any(|(_, moment)| self.moments.say(moment)) {
                 return folded.get(bytes.clone()).map(str::to_owned);
             }
             taken.push(bytes.clone());
@@ -150,10 +146,6 @@ impl<'t> Granted<'t> {
             .into_iter()
             .find(|amount| !numbering.counts(&folded, &amount.bytes) && !self.amounts.bear_out(amount))?;
         folded.get(wrong.bytes).map(str::to_owned)
-    }
-
-    fn has_moment(&self, moment: &Moment) -> bool {
-        self.moments.iter().any(|other| moment.is_said_by(other))
     }
 
     fn has_name(&self, kind: FactKind, text: &str) -> bool {
@@ -205,6 +197,18 @@ impl<'t> Granted<'t> {
             || is_there(&format!("{bare}s"))
             || bare.contains('-') && bare.split('-').all(|part| self.words.has(part))
     }
+}
+
+/// Sorted ranges, those that overlap as one.
+fn joined(ranges: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    for range in ranges {
+        match joined.last_mut() {
+            Some(last) if range.start < last.end => last.end = last.end.max(range.end),
+            _ => joined.push(range.clone()),
+        }
+    }
+    joined
 }
 
 /// True for what is found by its words; numbers are found by their value.

@@ -1,7 +1,10 @@
 //! Finds dates and times of day in whatever form, and compares them. Knows calendars of a few languages; refuses to know
 //! time zones and durations.
 
+use std::collections::HashSet;
 use std::ops::Range;
+
+use foldhash::fast::FixedState;
 
 /// Full names; a prefix of three or more letters with a point or none stands for each.
 const MONTHS: [(&str, u32); 44] = [
@@ -84,25 +87,42 @@ pub(super) enum Moment {
     },
 }
 
-impl Moment {
-    /// True when `self` says nothing that `other`, from the source, does not.
-    pub(super) fn is_said_by(&self, other: &Self) -> bool {
-        let agrees = |own: Option<u32>, other: Option<u32>| own.is_none() || own == other;
-        match (self, other) {
-            (Self::Date { year, month, day }, Self::Date { year: y, month: m, day: d }) => {
-                (agrees(*year, *y) || y.is_none() && day.is_some()) && month == m && agrees(*day, *d)
+/// What the moments of a source say, and what can be said with less than they say.
+#[derive(Debug, Default)]
+pub(super) struct Moments {
+    said: HashSet<Moment, FixedState>,
+    /// Month and day of dates without a year, which are those of any year.
+    of_any_year: HashSet<(u32, u32), FixedState>,
+}
+
+impl Moments {
+    /// Whoever has `moment` may leave out its year, its day and its second, and may say which half of the day is meant
+    /// where it does not.
+    pub(super) fn grant(&mut self, moment: Moment) {
+        match moment {
+            Moment::Date { year, month, day } => {
+                self.of_any_year.extend(day.filter(|_| year.is_none()).map(|day| (month, day)));
+                let years = [year, None].into_iter();
+                let dates = years.flat_map(|year| [day, None].map(|day| Moment::Date { year, month, day }));
+                self.said.extend(dates);
             }
-            (
-                Self::Time { hour, minute, second, half },
-                Self::Time { hour: h, minute: m, second: s, half: other_half },
-            ) => {
-                hour == h
-                    && minute == m
-                    && agrees(*second, *s)
-                    && (half == other_half || half.is_none() || other_half.is_none())
+            Moment::Time { hour, minute, second, half } => {
+                let halves = if half.is_some() { [half, half, None] } else { [Some(false), Some(true), None] };
+                let times = halves
+                    .into_iter()
+                    .flat_map(|half| [second, None].map(|second| Moment::Time { hour, minute, second, half }));
+                self.said.extend(times);
             }
-            _ => false,
         }
+    }
+
+    /// True when `moment` says nothing that the source does not.
+    pub(super) fn say(&self, moment: &Moment) -> bool {
+        let is_of_any_year = match *moment {
+            Moment::Date { month, day: Some(day), .. } => self.of_any_year.contains(&(month, day)),
+            _ => false,
+        };
+        is_of_any_year || self.said.contains(moment)
     }
 }
 
@@ -309,13 +329,15 @@ impl Reader<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::find;
+    use super::{Moments, find};
 
     #[track_caller]
     fn agree(one: &str, other: &str, expected: bool) {
         let (one_found, other_found) = (find(one), find(other));
         assert!(!one_found.is_empty() && !other_found.is_empty(), "{one} / {other}");
-        let is_said = one_found.iter().any(|(_, own)| other_found.iter().any(|(_, other)| own.is_said_by(other)));
+        let mut said = Moments::default();
+        other_found.iter().for_each(|&(_, moment)| said.grant(moment));
+        let is_said = one_found.iter().any(|(_, own)| said.say(own));
         assert_eq!(is_said, expected, "{one} / {other}: {one_found:?} {other_found:?}");
     }
 

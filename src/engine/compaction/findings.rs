@@ -152,9 +152,7 @@ impl<'a> Findings<'a> {
 
     fn call(&mut self, call: &'a ToolCall<'_>) {
         let Some(name) = call.name.as_deref().filter(|name| !name.is_empty()) else { return };
-        let before = self.tools.iter().position(|(tool, _)| *tool == name);
-        let n_calls = before.map_or(0, |at| self.tools.remove(at).1);
-        self.tools.push((name, n_calls + 1));
+        self.tools.push((name, 1));
         self.changed.extend(patched(&call.arguments).map(str::to_owned));
         let Ok(named) = serde_json::from_str::<Named>(&call.arguments) else { return };
         let Some(file) = named.file_path.or(named.path).or(named.filename).or(named.target_file) else { return };
@@ -183,7 +181,12 @@ impl<'a> Findings<'a> {
         }
         keep_last(&mut self.changed);
         keep_last(&mut self.read);
-        self.read.retain(|file| !self.changed.contains(file));
+        let changed: HashSet<&String, FixedState> = self.changed.iter().collect();
+        self.read.retain(|file| !changed.contains(file));
+        let mut n_calls: HashMap<&str, usize, FixedState> = HashMap::default();
+        self.tools.iter().for_each(|(tool, n)| *n_calls.entry(*tool).or_default() += n);
+        self.tools = self.tools.drain(..).rev().filter_map(|(tool, _)| n_calls.remove_entry(tool)).collect();
+        self.tools.reverse();
     }
 }
 

@@ -80,9 +80,11 @@ fn latest_of<'a>(all: &[&'a str], n: usize) -> Vec<&'a str> {
 /// The folder that all files are in, with its last slash, when there are several and it is a deep one.
 fn common_folder(files: &[String]) -> &str {
     let Some((first, rest)) = files.split_first().filter(|(_, rest)| !rest.is_empty()) else { return "" };
-    let folders = first.match_indices('/').rev().filter_map(|(at, _)| first.get(..=at));
-    let mut common = folders.filter(|folder| rest.iter().all(|file| file.starts_with(folder)));
-    common.next().filter(|folder| folder.matches('/').count() >= MIN_FOLDERS).unwrap_or_default()
+    let in_common = |file: &String| first.bytes().zip(file.bytes()).take_while(|(own, other)| own == other).count();
+    let n_bytes = rest.iter().map(in_common).min().unwrap_or_default();
+    let end = first.bytes().take(n_bytes).rposition(|byte| byte == b'/');
+    let common = end.and_then(|end| first.get(..=end));
+    common.filter(|folder| folder.matches('/').count() >= MIN_FOLDERS).unwrap_or_default()
 }
 
 /// Lines for as long as there is room; what does not fit is left out.

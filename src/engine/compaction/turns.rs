@@ -1,6 +1,10 @@
 //! The archived part of a conversation as the turns of a question: replies whole, each result with the id of its call.
 //! Knows how logs cut replies; refuses to know prompts and what an API makes of turns.
 
+use std::collections::{HashMap, VecDeque};
+
+use foldhash::fast::FixedState;
+
 use super::tail::is_result;
 use crate::model::{Message, Role, ToolCall, Turn};
 
@@ -8,14 +12,12 @@ use crate::model::{Message, Role, ToolCall, Turn};
 pub(super) fn turns(messages: &[Message<'_>]) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::with_capacity(messages.len());
     // Ids of calls of the last reply that wait for a result.
-    let mut open: Vec<String> = Vec::new();
+    let mut open = Open::default();
     for (index, message) in messages.iter().enumerate() {
         let text = message.texts().collect::<Vec<_>>().join("\n");
         if is_result(message) {
-            let named = message.tool_call_id.as_deref().and_then(|id| open.iter().position(|open| open == id));
-            // Where ids do not tell, results come in the order of their calls.
-            let own = message.tool_call_id.as_deref().map(str::to_owned);
-            let call_id = if open.is_empty() { own } else { Some(open.remove(named.unwrap_or(0))) };
+            let own = message.tool_call_id.as_deref();
+            let call_id = open.take(own).or_else(|| own.map(str::to_owned));
             turns.push(Turn { role: "tool".to_owned(), text, calls: Vec::new(), call_id });
             continue;
         }
@@ -35,7 +37,8 @@ pub(super) fn turns(messages: &[Message<'_>]) -> Vec<Turn> {
             reply.calls.extend(calls);
             continue;
         }
-        open = ids.collect();
+        open = Open::default();
+        open.extend(ids);
         let role = match message.role {
             Role::Assistant => "assistant",
             Role::System | Role::Developer => "system",
@@ -44,6 +47,41 @@ pub(super) fn turns(messages: &[Message<'_>]) -> Vec<Turn> {
         turns.push(Turn { role: role.to_owned(), text, calls, call_id: None });
     }
     turns
+}
+
+/// Ids of calls in their order.
+#[derive(Default)]
+struct Open {
+    /// `None` for those that have their result.
+    ids: Vec<Option<String>>,
+    /// Where each id stands.
+    places: HashMap<String, VecDeque<usize>, FixedState>,
+    /// No call before this one waits.
+    first: usize,
+}
+
+impl Open {
+    fn extend(&mut self, ids: impl Iterator<Item = String>) {
+        for id in ids {
+            self.places.entry(id.clone()).or_default().push_back(self.ids.len());
+            self.ids.push(Some(id));
+        }
+    }
+
+    /// The call that a result for `id` answers: where ids do not tell, results come in the order of their calls.
+    fn take(&mut self, id: Option<&str>) -> Option<String> {
+        if let Some(places) = id.and_then(|id| self.places.get_mut(id)) {
+            while let Some(place) = places.pop_front() {
+                if let Some(id) = self.ids[place].take() {
+                    return Some(id);
+                }
+            }
+        }
+        let waiting = self.ids.iter_mut().enumerate().skip(self.first).find(|(_, id)| id.is_some());
+        let (first, id) = waiting?;
+        self.first = first + 1;
+        id.take()
+    }
 }
 
 /// Id, name and arguments.

@@ -218,13 +218,13 @@ fn effects(call: &ToolCall<'_>) -> Vec<Change> {
         return patched(&call.arguments);
     };
     let text = |keys: &[&str]| keys.iter().find_map(|key| arguments.get(*key)?.as_str());
-    let n_chars = || call.arguments.chars().count();
+    let n_chars = call.arguments.chars().count();
     let Some(path) = text(&PATH_KEYS) else {
         let listed = |key: &&str| Some(arguments.get(*key)?.as_array()?.last()?.as_str()?.to_owned());
         let command = text(&COMMAND_KEYS).map(str::to_owned).or_else(|| COMMAND_KEYS.iter().find_map(listed));
         let mut found = command.as_deref().map(patched).unwrap_or_default();
         if let Some(command) = command.filter(|_| found.is_empty()) {
-            let change = |(effect, path)| Change { effect, path, n_chars: n_chars() };
+            let change = |(effect, path)| Change { effect, path, n_chars };
             found = shell::effects(&command).into_iter().map(change).collect();
         }
         if let Some(folder) = text(&FOLDER_KEYS) {
@@ -242,7 +242,7 @@ fn effects(call: &ToolCall<'_>) -> Vec<Change> {
         Some(Effect::ReadAll) if is_part => Some(Effect::ReadPart),
         effect => effect,
     };
-    effect.map(|effect| Change { effect, path: path.to_owned(), n_chars: n_chars() }).into_iter().collect()
+    effect.map(|effect| Change { effect, path: path.to_owned(), n_chars }).into_iter().collect()
 }
 
 /// What the name of a tool says: `Read`, `str_replace`, `write_file`, `multiEdit`.

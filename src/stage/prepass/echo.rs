@@ -29,7 +29,7 @@ pub(super) struct Echoes {
     turns: Vec<usize>,
     spoken: HashMap<usize, Spoken, FixedState>,
     /// Where the passages of the message looked at last come from.
-    sources: Vec<(Span, usize)>,
+    sources: HashMap<Span, usize, FixedState>,
 }
 
 /// The blocks of one message.
@@ -100,7 +100,11 @@ impl Echoes {
     /// Nothing is looked at yet.
     pub(super) fn new(view: &View<'_>) -> Self {
         let is_turn = |&index: &usize| view.conversation.messages[index].role == Role::Assistant;
-        Self { turns: (0..view.len()).filter(is_turn).collect(), spoken: HashMap::default(), sources: Vec::new() }
+        Self {
+            turns: (0..view.len()).filter(is_turn).collect(),
+            spoken: HashMap::default(),
+            sources: HashMap::default(),
+        }
     }
 
     /// The passages of message `index` that one of the last messages of the assistant says, as far as that one stays.
@@ -120,7 +124,9 @@ impl Echoes {
                 Some(_) => false,
             };
             if stays {
-                self.sources.extend(found.iter().map(|cut| (cut.span, turn)));
+                for cut in &found {
+                    self.sources.entry(cut.span).or_insert(turn);
+                }
                 cuts.extend(found);
             }
         }
@@ -130,8 +136,7 @@ impl Echoes {
     /// The messages that say what `cuts` of the message looked at last leave out.
     pub(super) fn sources_of(&self, cuts: &[Cut]) -> Vec<usize> {
         let echoes = cuts.iter().filter(|cut| cut.kind == CutKind::Echo);
-        let source = |cut: &Cut| self.sources.iter().find(|(span, _)| *span == cut.span).map(|&(_, turn)| turn);
-        echoes.filter_map(source).collect()
+        echoes.filter_map(|cut| self.sources.get(&cut.span).copied()).collect()
     }
 }
 

@@ -1,0 +1,288 @@
+//! Time grows with what is read and not with its square, whatever it is, wherever it stands and whatever is asked for:
+//! from 50 KB to 400 KB, and from 12,500 to 100,000 messages, it grows eightfold. Quadratic would be 64 times; 16 times
+//! are allowed, so that noise fails nothing.
+
+mod many;
+mod patterns;
+mod places;
+
+use std::time::{Duration, Instant};
+
+use condenser::engine::{Engine, Scratch};
+use condenser::model::{
+    AdapterName, Answer, Answers, Ask, BudgetStrategy, ClassifierMode, ClassifierSource, CompressionDepth, Consult,
+    EngineOptions, PreservePattern, ProvenancePlace, ShapeName, Strategy, Summarizer, SummaryMode,
+};
+use condenser::shape;
+use serde_json::Value;
+
+use crate::support::talk::{all, record_of};
+use patterns::Pattern;
+use places::{BESIDES, CONTENTS, WORDS, call, result, said};
+
+const SMALL: usize = 50_000;
+const LARGE: usize = 8 * SMALL;
+/// Times the time of an eighth.
+const MAX_GROWTH: u32 = 16;
+/// Less than this is taken for this.
+const FLOOR: Duration = Duration::from_millis(2);
+/// Rulings, summaries, shorter ones, and what comes of them.
+const MAX_ROUNDS: usize = 4;
+/// So often both are measured where the one seems to take too long.
+const N_TRIES: usize = 4;
+
+/// What is asked for, and of how many patterns one is measured with it, beginning with which.
+struct Setting {
+    name: &'static str,
+    every: usize,
+    from: usize,
+    /// The budgets are shares of the size.
+    options: fn(n_tokens: usize) -> EngineOptions,
+}
+
+/// Every pattern meets the defaults, every option at once, and one of the two budgets.
+const SETTINGS: [Setting; 6] = [
+    Setting { name: "defaults", every: 1, from: 0, options: |_| EngineOptions::default() },
+    Setting { name: "every option", every: 1, from: 0, options: |_| everything() },
+    Setting {
+        name: "a budget by binary search",
+        every: 2,
+        from: 0,
+        options: |n_tokens| EngineOptions {
+            token_budget: Some(n_tokens / 4),
+            budget_strategy: BudgetStrategy::BinarySearch,
+            force_converge: true,
+            compression_depth: CompressionDepth::Auto,
+            ..all()
+        },
+    },
+    Setting {
+        name: "a small budget by tiers",
+        every: 2,
+        from: 1,
+        options: |n_tokens| EngineOptions {
+            token_budget: Some(n_tokens / 40),
+            budget_strategy: BudgetStrategy::Tiered,
+            force_converge: true,
+            discourse_aware: true,
+            observation_threshold: 1_000,
+            ..everything()
+        },
+    },
+    Setting {
+        name: "a model",
+        every: 12,
+        from: 1,
+        options: |_| EngineOptions {
+            summarizer: Summarizer::Escalating,
+            classifier: ClassifierSource::Model,
+            classifier_mode: ClassifierMode::Full,
+            ..all()
+        },
+    },
+    Setting {
+        name: "insert-then-compress",
+        every: 6,
+        from: 4,
+        options: |_| EngineOptions {
+            strategy: Strategy::InsertThenCompress,
+            compaction_tokens: 1_000,
+            compaction_recent: 3,
+            summarizer: Summarizer::Normal,
+            ..all()
+        },
+    },
+];
+/// With which everything is done that can be.
+const FULLEST: usize = 3;
+
+/// Every switch is on.
+fn everything() -> EngineOptions {
+    EngineOptions {
+        fuzzy_dedup: true,
+        embed_summary_id: true,
+        preserve_patterns: vec![PreservePattern { label: "id".into(), re: "KMS-\\d{9}".into() }],
+        resummarize_after: 2,
+        provenance: ProvenancePlace::Metadata,
+        compression_depth: CompressionDepth::Moderate,
+        importance_scoring: true,
+        contradiction_detection: true,
+        conversation_flow: true,
+        semantic_clustering: true,
+        coreference: true,
+        agent_tool_prepass: true,
+        adapters: AdapterName::ALL.to_vec(),
+        relevance_threshold: Some(3.0),
+        ..all()
+    }
+}
+
+#[test]
+fn time_grows_with_the_text_with_default_options() {
+    check_texts(&[0]);
+}
+
+#[test]
+fn time_grows_with_the_text_with_every_option() {
+    check_texts(&[1]);
+}
+
+#[test]
+fn time_grows_with_the_text_within_a_budget() {
+    check_texts(&[2, 3]);
+}
+
+#[test]
+fn time_grows_with_the_text_that_a_model_summarises() {
+    check_texts(&[4, 5]);
+}
+
+#[test]
+fn time_grows_with_the_number_of_things() {
+    let mut slow = Slow::default();
+    for (at, thing) in many::THINGS.iter().enumerate() {
+        let record = |n: usize| record_of(&(thing.messages)(n));
+        // Half of them with everything that can be done, the others with some of it.
+        let setting = if at % 2 == 0 { FULLEST } else { at / 2 % SETTINGS.len() };
+        slow.check(&SETTINGS[setting], thing.name, &record, [thing.n_many / 8, thing.n_many]);
+    }
+    slow.report();
+}
+
+/// Patterns with some of the settings, each in one of the contents and beside another: kind by kind the patterns come to
+/// every place.
+fn check_texts(settings: &[usize]) {
+    let mut slow = Slow::default();
+    for &number in settings {
+        let setting = &SETTINGS[number];
+        for (at, pattern) in patterns::all().iter().enumerate().skip(setting.from).step_by(setting.every) {
+            let content = CONTENTS[(at + 2 * number) % CONTENTS.len()];
+            let beside = BESIDES[(at + 5 * number + at / BESIDES.len()) % BESIDES.len()];
+            let name = format!("{:?} ({}) in {} and {}", pattern.unit, pattern.kind, content.0, beside.0);
+            let record = |n_bytes: usize| record_of(&conversation(pattern, n_bytes, content.1, beside.1));
+            slow.check(setting, &name, &record, [SMALL, LARGE]);
+        }
+    }
+    slow.report();
+}
+
+/// A session in which the pattern stands in two places, neither of them first or last.
+fn conversation(
+    pattern: &Pattern,
+    n_bytes: usize,
+    content: fn(&str) -> Vec<Value>,
+    beside: fn(&str) -> Vec<Value>,
+) -> Vec<Value> {
+    let text = pattern.text(n_bytes / 2);
+    let mut messages = vec![
+        said("system", "You help with the garden."),
+        said("user", "Please look after the garden of KMS-7781."),
+        call(&["c0"], "Read", "{\"file_path\": \"garden.md\"}"),
+        result("c0", WORDS),
+    ];
+    messages.extend(content(&text));
+    messages.push(said("assistant", "The garden of KMS-7781 was looked after."));
+    messages.extend(beside(&text));
+    for _ in 0..3 {
+        messages.extend([said("user", "And what about the old bench in it?"), said("assistant", WORDS)]);
+    }
+    messages
+}
+
+/// What grows too fast.
+#[derive(Default)]
+struct Slow(Vec<String>);
+
+impl Slow {
+    /// Notes what takes more than [`MAX_GROWTH`] times the time for eight times the size.
+    fn check(&mut self, setting: &Setting, name: &str, record: &dyn Fn(usize) -> String, [few, many]: [usize; 2]) {
+        let large = record(many);
+        let mut after = time(&large, setting);
+        if after <= FLOOR * MAX_GROWTH {
+            return;
+        }
+        // The fastest of several runs counts: noise is never taken for growth.
+        let small = record(few);
+        let mut before = time(&small, setting);
+        let mut tries = 1..N_TRIES;
+        while after > before.max(FLOOR) * MAX_GROWTH {
+            if tries.next().is_none() {
+                let times = after.as_secs_f64() / before.as_secs_f64();
+                self.0.push(format!("{times:.0} times ({before:.0?} → {after:.0?}): {name}, {}", setting.name));
+                return;
+            }
+            before = before.min(time(&small, setting));
+            after = after.min(time(&large, setting));
+        }
+    }
+
+    fn report(self) {
+        assert!(self.0.is_empty(), "{} of them grow too fast:\n{}", self.0.len(), self.0.join("\n"));
+    }
+}
+
+/// The time of the whole way of a record there and back.
+fn time(record: &str, setting: &Setting) -> Duration {
+    let engine = Engine::new((setting.options)(record.len() * 2 / 7)).expect("the options are right");
+    let place = engine.options().provenance;
+    let n_rounds = if engine.options().summarizer == Summarizer::Deterministic { 1 } else { MAX_ROUNDS };
+    let start = Clock::start();
+    let shape = shape::detect(record).unwrap_or(ShapeName::Openai);
+    let decoded = shape::decode(record, shape, "talk").unwrap_or_else(|reject| panic!("{reject:?}"));
+    let (mut answers, mut scratch) = (Answers::default(), Scratch::default());
+    // As many rounds for a text in which there is little to ask about.
+    let rounds = (0..n_rounds).map(|_| {
+        let mut asks = Vec::new();
+        let condensed = engine.consult(&decoded.conversation, &mut scratch, &mut Consult::new(&answers, &mut asks));
+        asks.iter().for_each(|ask| answers.insert(ask.id(), reply(ask)));
+        condensed
+    });
+    let condensed = rounds.last().expect("there is a round");
+    let originals = decoded.originals(&condensed);
+    let (written, layout) = decoded.condensed_record_and_layout(&condensed, place);
+    let is_record = shape::restores_record(&written, layout.as_deref(), &originals, record);
+    let row = decoded.row(&condensed, place);
+    let id = &decoded.conversation.id;
+    let is_row = shape::restores_row(id, &row, &decoded.row_layout(&condensed), &originals, record);
+    let time = start.passed();
+    assert!(is_record && is_row, "the record is restored");
+    time
+}
+
+/// A model that repeats what it is asked about, and says a part of it when it is asked again.
+fn reply(ask: &Ask) -> Answer {
+    let part = |text: &str| text.chars().step_by(2).take(400).collect::<String>();
+    Answer::Text(match ask {
+        Ask::Summary(ask) if ask.mode == SummaryMode::Normal => ask.text.clone(),
+        Ask::Summary(ask) => part(&ask.text),
+        Ask::Ruling { .. } => "{\"decision\": \"compress\", \"confidence\": 0.9}".to_owned(),
+        Ask::Compaction(ask) => ask.turns.iter().map(|turn| turn.text.as_str()).collect::<Vec<_>>().join("\n"),
+    })
+}
+
+/// The time that this thread had: what others do at the same time counts for nothing where the system tells.
+enum Clock {
+    Thread(Duration),
+    Wall(Instant),
+}
+
+impl Clock {
+    fn start() -> Self {
+        thread_time().map_or_else(|| Self::Wall(Instant::now()), Self::Thread)
+    }
+
+    fn passed(&self) -> Duration {
+        match self {
+            Self::Thread(start) => thread_time().map_or(Duration::ZERO, |now| now - *start),
+            Self::Wall(start) => start.elapsed(),
+        }
+    }
+}
+
+fn thread_time() -> Option<Duration> {
+    // The figure is brought up to date when a thread gives way.
+    std::thread::yield_now();
+    let figures = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanos = figures.split(' ').next()?.parse().ok().filter(|&nanos| nanos > 0);
+    nanos.map(Duration::from_nanos)
+}
