@@ -15,6 +15,7 @@ mod json_rows;
 mod ledger;
 mod line_table;
 mod lines;
+mod metered;
 mod open;
 mod parquet_table;
 mod range;
