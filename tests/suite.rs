@@ -34,6 +34,7 @@ mod formats;
 mod get;
 mod giants;
 mod html;
+mod inputs;
 mod insert_then_compress;
 mod job;
 #[cfg(feature = "llm")]

@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicBool;
 
 use condenser::engine::{Engine, Scratch};
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::expand;
 use condenser::model::EngineOptions;
 use condenser::pipeline::{TableOptions, load_tokenizer};
 use condenser::report::{Calibration, Calibrator};
@@ -15,7 +14,7 @@ use super::compress::{counts_words, with_words};
 use super::conversations::each_conversation;
 use super::explain::words_of;
 use super::restore::Output;
-use super::{Ending, block_on_thread, local, message, tokenizer_file};
+use super::{Ending, block_on_thread, inputs_of, local, message, tokenizer_file};
 
 /// What is read where no input is named: the sample of the repository.
 const SAMPLE: &str = "jobs/sample";
@@ -40,7 +39,7 @@ fn calibrate(args: CalibrateArgs, stop: &AtomicBool) -> Result<Ending> {
         }
         inputs.push(SAMPLE.to_owned());
     }
-    let found = expand(&inputs, &stores)?;
+    let found = inputs_of(&inputs, &stores, false)?;
     let tables = TableOptions { shape: args.shape, messages_column: None };
     let words = if counts_words(engine.options()) { Some(words_of(found.clone(), &tables)?) } else { None };
     let engine = with_words(engine, words.as_ref());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use condenser::engine::Engine;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::{Place, Stores};
-use condenser::io::{FilterSink, FrozenWords, Input, Inputs, RunWriter, expand};
+use condenser::io::{FilterSink, FrozenWords, Input, Inputs, RunWriter};
 use condenser::model::{EngineOptions, EntropySource};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
@@ -19,14 +19,14 @@ use condenser::text::WordStatistics;
 
 use super::args::{CompressArgs, PlaceArgs};
 use super::oracle::LateOracle;
-use super::{Ending, block_on_then, block_on_thread, local, message, place, progress, settled, stores_of};
+use super::{Ending, block_on_then, block_on_thread, inputs_of, local, message, place, progress, settled, stores_of};
 
 /// Runs the command.
 pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
     let usage = |message: &str| Err(Error::new(ErrorKind::Usage, "", message));
     let settings = settled(args.job)?;
     let stores = stores_of(&settings);
-    let inputs = expand(&settings.inputs, &stores)?;
+    let inputs = inputs_of(&settings.inputs, &stores, settings.quiet)?;
     let make = |words: Option<&WordStatistics>| engine(&settings, words);
     #[cfg(debug_assertions)]
     let make = |words: Option<&WordStatistics>| -> Result<Arc<dyn Condense>> {

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use condenser::engine::{Engine, Scratch};
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::{Input, Inputs, expand};
+use condenser::io::{Input, Inputs};
 use condenser::model::EngineOptions;
 use condenser::pipeline::{
     BatchOptions, PlannedInput, PlannedPart, Slice, TableOptions, count_words_of, load_tokenizer,
@@ -16,7 +16,7 @@ use condenser::text::WordStatistics;
 use super::args::ExplainArgs;
 use super::compress::{counts_words, with_words};
 use super::conversations::each_conversation;
-use super::{Ending, block_on_thread, message, tokenizer_file};
+use super::{Ending, block_on_thread, inputs_of, message, tokenizer_file};
 
 /// Runs the command.
 pub(crate) fn run(args: ExplainArgs) -> Result<Ending> {
@@ -32,7 +32,7 @@ fn explain(args: ExplainArgs, stop: &AtomicBool) -> Result<Ending> {
         None => Engine::new(options)?,
     }
     .explaining(true);
-    let inputs = expand(&args.inputs, &stores)?;
+    let inputs = inputs_of(&args.inputs, &stores, false)?;
     let tables = TableOptions { shape: args.shape, messages_column: args.messages_column.clone() };
     let words = if counts_words(engine.options()) { Some(words_of(inputs.clone(), &tables)?) } else { None };
     let engine = with_words(engine, words.as_ref());

@@ -148,6 +148,19 @@ fn folder_of(target: &Path) -> &Path {
     }
 }
 
+/// True when the file system of `folder`, which is made when needed, takes names for the same that differ in nothing but
+/// capitals.
+///
+/// # Errors
+/// When the folder cannot be written to.
+pub fn folds_case(folder: &Path) -> Result<bool> {
+    let place = || folder.to_string_lossy();
+    std::fs::create_dir_all(folder).map_err(|error| failed(place(), "the folder cannot be made", error))?;
+    let temp = temp_in(folder).map_err(|error| failed(place(), "cannot be written", error))?;
+    let name = temp.path().file_name().unwrap_or_default().to_string_lossy().to_uppercase();
+    Ok(folder.join(name).exists())
+}
+
 /// True for the name of a file that was never finished.
 pub(crate) fn is_unfinished(name: &str) -> bool {
     name.starts_with(TEMP_PREFIX) && name.ends_with(TEMP_SUFFIX)

@@ -19,6 +19,7 @@ mod metered;
 mod open;
 mod parquet_table;
 mod range;
+mod restored_names;
 mod retry;
 mod row_files;
 mod run_documents;
@@ -34,16 +35,18 @@ mod sessions;
 mod step_back;
 pub mod store;
 mod table_writer;
+mod walk;
 
 pub use codec::{Codec, open_codec};
-pub use disk::BlockingFile;
+pub use disk::{BlockingFile, folds_case};
 pub use documents::{DocumentSource, is_document};
 pub use events::{EventSource, SESSION_WINDOW_BYTES, sniff, sniff_as};
 pub use filter::{FilterPart, FilterSink, Sidecar};
-pub use input::{Input, expand, restored_name};
+pub use input::{Found, Input, expand};
 pub use ledger::{Begun, LedgerEntry, Selection, Store, hash_of, runs_of_store};
 pub use lines::LineSource;
 pub use open::{Inputs, PlannedSlices, open_input};
+pub use restored_names::{restored_name, restored_names};
 pub use retry::Rejects;
 pub use row_files::{restored_table_name, sniff_table};
 pub use run_find::Behind;
@@ -53,6 +56,7 @@ pub use run_words::FrozenWords;
 pub use run_writer::{PartWriter, RunWriter};
 pub use schemas::{SCHEMA_NAMES, schema};
 pub use table_writer::TableWriter;
+pub use walk::{PassedOver, Why};
 
 use crate::error::{Error, ErrorKind};
 
