@@ -11,6 +11,7 @@
 
 mod adapters;
 mod answers;
+mod bombs;
 mod browser;
 mod budgets;
 mod calibrate;

@@ -10,13 +10,16 @@ use super::failed;
 use super::lines::Stored;
 use super::store::{Blob, store_error};
 use crate::error::{Error, Result};
-use crate::pipeline::{Batch, Source, SourceDigest, TableInput};
+use crate::pipeline::{BOMB_RATIO, Batch, LineKind, Source, SourceDigest, TableInput};
 
 /// A source with the file below it: tells how much of it was read, and tells a file that cannot be read from one
 /// whose content is damaged.
 pub(super) struct Metered {
     pub(super) source: Box<dyn Source>,
     pub(super) raw: Arc<Mutex<Raw>>,
+    /// Of a compressed file: its size.
+    pub(super) packed: Option<u64>,
+    pub(super) max_record_bytes: usize,
 }
 
 impl Source for Metered {
@@ -30,7 +33,13 @@ impl Source for Metered {
         self.source.table()
     }
     fn next_batch(&mut self) -> Result<Option<Batch>> {
-        let batch = self.source.next_batch()?;
+        let mut batch = self.source.next_batch()?;
+        if let (Some(Batch::Lines(lines)), Some(packed)) = (&mut batch, self.packed) {
+            // More than the limit was read when a line is found to be longer.
+            let is_long = lines.lines.iter().any(|line| matches!(line.kind, LineKind::Piece { first: true }));
+            let n_bytes = lines.offset + if is_long { self.max_record_bytes as u64 } else { 0 };
+            lines.unpacked = Some(n_bytes / packed.max(1)).filter(|&ratio| ratio >= BOMB_RATIO);
+        }
         match self.raw.lock().unwrap_or_else(PoisonError::into_inner).failure.take() {
             None => Ok(batch),
             Some(error) => Err(error),

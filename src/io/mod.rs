@@ -10,6 +10,7 @@ mod events;
 mod extent;
 mod feed;
 mod filter;
+mod held;
 mod input;
 mod json_rows;
 mod ledger;

@@ -247,7 +247,12 @@ fn open_stream(
         let range = RangeReader::new(RawReader(raw.clone()), start, end).map_err(|error| cannot_read(&raw, error))?;
         let first = range.first_line();
         let lines = LineSource::new(&input.name, Box::new(range), options).starting_at(first, slice.first_row());
-        return Ok(Box::new(Metered { source: Box::new(lines), raw }));
+        return Ok(Box::new(Metered {
+            source: Box::new(lines),
+            raw,
+            packed: None,
+            max_record_bytes: options.max_record_bytes,
+        }));
     }
     let raw = Raw::new(&input.name, open_bytes(input, blob, planned, 0)?, Some(blake3::Hasher::new()));
     let mut reader = BufReader::with_capacity(READ_BYTES, RawReader(raw.clone()));
@@ -263,7 +268,8 @@ fn open_stream(
     }
     let (head, stream) = peek(stream);
     let source = records(&input.name, &head, stream, stored, options, tables.shape);
-    Ok(Box::new(Metered { source, raw }))
+    let packed = if codec == Codec::Plain { None } else { blob.and_then(Blob::bytes) };
+    Ok(Box::new(Metered { source, raw, packed, max_record_bytes: options.max_record_bytes }))
 }
 
 /// The records of a stream that begins with `head`, cut as its content asks for.

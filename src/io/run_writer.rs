@@ -7,6 +7,7 @@ use futures::future::try_join_all;
 
 use super::disk::is_unfinished;
 use super::encoder::TableEncoder;
+use super::json_rows::write_json;
 use super::run_documents::{COMMITS, MANIFEST, PLAN, TIMINGS, holds_run, read, read_commits, read_plan};
 use super::run_words::words_entry;
 use super::store::{BlobWriter, Place};
@@ -376,35 +377,16 @@ impl OpenTable {
 }
 
 fn append(encoder: &mut TableEncoder, rows: Rows) -> Result<Vec<u8>> {
-    let (mut text, n_rows) = (
-        Vec::new(),
-        match &rows {
-            Rows::Batch(batch) => batch.num_rows(),
-            Rows::Rejects(rejects) => rejects.len(),
-            Rows::Lines(lines) => lines.len(),
-        },
-    );
     match rows {
-        Rows::Batch(batch) => return encoder.append(&batch),
-        Rows::Rejects(rejects) => {
-            for reject in &rejects {
-                write_json(reject, &mut text)?;
-            }
-        }
+        Rows::Batch(batch) => encoder.append(&batch),
+        Rows::Rejects(rejects) => encoder.append_rows(rejects),
         Rows::Lines(lines) => {
+            let mut text = Vec::new();
             for line in &lines {
                 text.extend_from_slice(line.as_bytes());
                 text.push(b'\n');
             }
+            encoder.append_lines(&text, lines.len())
         }
     }
-    encoder.append_lines(&text, n_rows)
-}
-
-/// Appends `value` as one line.
-pub(crate) fn write_json<T: serde::Serialize>(value: &T, out: &mut Vec<u8>) -> Result<()> {
-    serde_json::to_writer(&mut *out, value)
-        .map_err(|error| Error::new(ErrorKind::Internal, "", "a row cannot be written as JSON").because(error))?;
-    out.push(b'\n');
-    Ok(())
 }
