@@ -12,6 +12,7 @@
 mod adapters;
 mod answers;
 mod attack;
+mod bombs;
 mod browser;
 mod budgets;
 mod calibrate;
@@ -35,6 +36,7 @@ mod formats;
 mod get;
 mod giants;
 mod html;
+mod inputs;
 mod insert_then_compress;
 mod job;
 mod leftovers;

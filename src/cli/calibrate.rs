@@ -5,14 +5,13 @@ use std::sync::atomic::AtomicBool;
 
 use condenser::engine::Scratch;
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::expand;
 use condenser::pipeline::TableOptions;
 use condenser::report::{Calibration, Calibrator};
 
 use super::args::CalibrateArgs;
 use super::conversations::{each_conversation, engine_for};
 use super::restore::Output;
-use super::{Ending, block_on_thread, local, message};
+use super::{Ending, block_on_thread, inputs_of, local, message};
 
 /// What is read where no input is named: the sample of the repository.
 const SAMPLE: &str = "jobs/sample";
@@ -31,7 +30,7 @@ fn calibrate(args: CalibrateArgs, stop: &AtomicBool) -> Result<Ending> {
         }
         inputs.push(SAMPLE.to_owned());
     }
-    let found = expand(&inputs, &stores)?;
+    let found = inputs_of(&inputs, &stores, false)?;
     let tables = TableOptions { shape: args.shape, messages_column: None };
     let engine = engine_for(args.engine, &found, &tables, &stores)?;
     let (mut calibrator, mut scratch) = (Calibrator::new(inputs), Scratch::default());

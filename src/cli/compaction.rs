@@ -5,16 +5,16 @@ use std::path::Path;
 
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::{Place, Stores};
-use condenser::io::{Begun, Input, Selection, Store, expand};
+use condenser::io::{Begun, Input, Selection, Store};
 use condenser::pipeline::{JobSettings, Outcome};
 use condenser::text::WordStatistics;
 
-use super::{Ending, block_on, compress, message, report};
+use super::{Ending, block_on, compress, inputs_of, message, report};
 
 /// Takes in what is there tonight.
 pub(super) fn run(settings: &JobSettings, place: &Place, stores: &Stores) -> Result<Ending> {
     report::check_job(settings, &place.join("runs").join("night"), false)?;
-    let inputs = expand(&settings.inputs, stores)?;
+    let inputs = inputs_of(&settings.inputs, stores, settings.quiet)?;
     compress::refuse_inside(&inputs, place)?;
     let settings = &with_replies(settings, local(place)?);
     let mut night = Night { settings, stores, store: Store::open(local(place)?)?, ending: Ending::Clean };

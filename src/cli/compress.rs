@@ -7,12 +7,12 @@ use std::sync::Arc;
 use condenser::engine::Engine;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::{Place, Stores};
-use condenser::io::{FilterSink, FrozenWords, Input, Inputs, RunWriter, expand};
+use condenser::io::{FilterSink, FrozenWords, Input, Inputs, RunWriter};
 use condenser::model::{EngineOptions, EntropySource};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
-    BatchOptions, BestAboveFloor, ChatGuard, Condense, Context, Corpus, JobSettings, Observer, Outcome, Plan,
-    ResourceLimits, Shard, TableOptions, Target, Timer, compress, count_words,
+    BOMB_RATIO, BatchOptions, BestAboveFloor, ChatGuard, Condense, Context, Corpus, JobSettings, Observer, Outcome,
+    Plan, ResourceLimits, Shard, TableOptions, Target, Timer, compress, count_words,
 };
 use condenser::summary::CorpusScorer;
 use condenser::text::WordStatistics;
@@ -20,14 +20,17 @@ use condenser::text::WordStatistics;
 use super::args::{CompressArgs, PlaceArgs};
 use super::oracle::LateOracle;
 use super::screen::{Given, Stdout};
-use super::{Ending, block_on_then, block_on_thread, local, message, place, progress, settled, stores_of};
+use super::{Ending, block_on_then, block_on_thread, inputs_of, local, message, place, progress, settled, stores_of};
+
+/// A file that unpacks to less harms nobody.
+const MIN_BOMB_BYTES: u64 = 64 << 20;
 
 /// Runs the command.
 pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
     let usage = |message: &str| Err(Error::new(ErrorKind::Usage, "", message));
     let settings = settled(args.job)?;
     let stores = stores_of(&settings);
-    let inputs = expand(&settings.inputs, &stores)?;
+    let inputs = inputs_of(&settings.inputs, &stores, settings.quiet)?;
     let make = |words: Option<&WordStatistics>| engine(&settings, words);
     #[cfg(debug_assertions)]
     let make = |words: Option<&WordStatistics>| -> Result<Arc<dyn Condense>> {
@@ -233,6 +236,7 @@ pub(super) fn finish(settings: &JobSettings, outcome: &Outcome, run: Option<&Pla
             message::note(&format!("{} parts were committed before and are kept", outcome.n_resumed));
         }
         message::note(&progress::summary(totals));
+        bombs(outcome).iter().for_each(|bomb| message::note(bomb));
         if let (Some(run), 1..) = (run, outcome.n_missing) {
             let n = outcome.n_missing;
             message::note(&format!("{n} parts are left to other shards; then: condenser finish {run}"));
@@ -242,6 +246,20 @@ pub(super) fn finish(settings: &JobSettings, outcome: &Outcome, run: Option<&Pla
         }
     }
     if totals.rejects > 0 { Ending::Rejects } else { Ending::Clean }
+}
+
+/// The inputs that unpack to so many times their size that nobody would expect it.
+fn bombs(outcome: &Outcome) -> Vec<String> {
+    let inputs = outcome.manifest.iter().flat_map(|manifest| &manifest.inputs);
+    let told = inputs.filter_map(|input| {
+        let (stored, text) = (input.digest.bytes, input.digest.stream_bytes);
+        let ratio = text / stored.max(1);
+        let source = &input.source;
+        (ratio >= BOMB_RATIO && text >= MIN_BOMB_BYTES).then(|| {
+            format!("{source} unpacks to {ratio} times its size, {stored} to {text} bytes: is it a decompression bomb?")
+        })
+    });
+    told.collect()
 }
 
 /// The directory that `output` stands for in this call.

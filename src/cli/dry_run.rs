@@ -11,7 +11,7 @@ use std::time::Instant;
 use arrow::datatypes::SchemaRef;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::{Location, without_secrets};
-use condenser::io::{Codec, Input, Inputs, Run, RunWriter, expand, open_codec};
+use condenser::io::{Codec, Found, Input, Inputs, Run, RunWriter, expand, open_codec};
 use condenser::pipeline::{
     Batch, BatchOptions, Corpus, JobKind, JobSettings, Model, Plan, PlannedInput, Silent, Size, Slice, Source,
     SourceDigest, Target, Totals, compress as compress_all, count_words,
@@ -19,7 +19,7 @@ use condenser::pipeline::{
 use condenser::report::plain;
 
 use super::oracle::Foresight;
-use super::{Ending, block_on, compress, message, place, stores_of};
+use super::{Ending, block_on, compress, message, place, stores_of, told};
 
 /// So much text runs through the engine: a second of work.
 const SAMPLE_BYTES: u64 = 8 << 20;
@@ -35,8 +35,8 @@ const FIXED_MEMORY: u64 = 128 << 20;
 /// Prints the job and what it would take.
 pub(super) fn run(settings: &JobSettings) -> Result<Ending> {
     let stores = stores_of(settings);
-    let inputs = expand(&settings.inputs, &stores)?;
-    let mut lines = Vec::new();
+    let Found { inputs, passed_over } = expand(&settings.inputs, &stores)?;
+    let mut lines = told(&passed_over);
     let inputs = match (&settings.target, settings.kind) {
         (Target::Run(store), JobKind::Compaction) => {
             super::compaction::tonight(&place(Path::new(store), &stores)?, inputs, &mut lines)?

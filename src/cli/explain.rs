@@ -4,13 +4,12 @@ use std::sync::atomic::AtomicBool;
 
 use condenser::engine::Scratch;
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::expand;
 use condenser::pipeline::TableOptions;
 use condenser::report::explained::ExplainedConversation;
 
 use super::args::ExplainArgs;
 use super::conversations::{each_conversation, engine_for};
-use super::{Ending, block_on_thread, message};
+use super::{Ending, block_on_thread, inputs_of, message};
 
 /// Runs the command.
 pub(crate) fn run(args: ExplainArgs) -> Result<Ending> {
@@ -19,7 +18,7 @@ pub(crate) fn run(args: ExplainArgs) -> Result<Ending> {
 
 fn explain(args: ExplainArgs, stop: &AtomicBool) -> Result<Ending> {
     let stores = args.stores.stores();
-    let inputs = expand(&args.inputs, &stores)?;
+    let inputs = inputs_of(&args.inputs, &stores, false)?;
     let tables = TableOptions { shape: args.shape, messages_column: args.messages_column.clone() };
     let engine = engine_for(args.engine.clone(), &inputs, &tables, &stores)?.explaining(true);
     let (mut scratch, mut found) = (Scratch::default(), false);

@@ -46,10 +46,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::{Location, Place, StoreConfig, Stores};
+use condenser::io::{Found, Input, PassedOver, expand};
 use condenser::pipeline::bridge::{Bridge, guard, is_guarded};
 use condenser::pipeline::{JobArgs, JobSettings, Seconds};
 
 use args::Command;
+
+/// So many of the files and folders that are passed over are named.
+const MAX_PASSED_OVER: usize = 20;
 
 /// How a command ended, as its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -255,6 +259,24 @@ fn tokenizer_file(path: &str, stores: &Stores) -> Result<Vec<u8>> {
 fn place(path: &Path, stores: &Stores) -> Result<Place> {
     let location = path.to_str().map_or_else(|| Ok(Location::from(path)), Location::parse)?;
     Ok(Place::new(stores, location))
+}
+
+/// The inputs that `arguments` stand for. What lies among them and is not read is told, unless the user wants quiet.
+fn inputs_of(arguments: &[String], stores: &Stores, quiet: bool) -> Result<Vec<Input>> {
+    let Found { inputs, passed_over } = expand(arguments, stores)?;
+    if !quiet {
+        told(&passed_over).iter().for_each(|line| message::note(line));
+    }
+    Ok(inputs)
+}
+
+/// What is passed over, a line for each, and one for those that are too many to be named.
+fn told(passed_over: &[PassedOver]) -> Vec<String> {
+    let mut lines: Vec<String> = passed_over.iter().take(MAX_PASSED_OVER).map(ToString::to_string).collect();
+    if passed_over.len() > MAX_PASSED_OVER {
+        lines.push(format!("… and {} more are passed over", passed_over.len() - MAX_PASSED_OVER));
+    }
+    lines
 }
 
 /// The path of what is written to local disk only.

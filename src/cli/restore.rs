@@ -1,7 +1,7 @@
 //! `condenser restore`: originals from a run, from a run over several rounds, from a sidecar of the filter, or
 //! from a verbatim map of another tool.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,8 @@ use std::sync::atomic::AtomicBool;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::Stores;
 use condenser::io::{
-    BlockingFile, Run, Sidecar, TableWriter, Through, restored_name, restored_table_name, sweep_beside,
+    BlockingFile, Run, Sidecar, TableWriter, Through, folds_case, restored_name, restored_names, restored_table_name,
+    sweep_beside,
 };
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{Commit, Restorer, TableInput, verify_part, verify_rows};
@@ -111,7 +112,7 @@ fn all(run: &Run, args: &RestoreArgs, stores: &Stores, bridge: &Bridge, stop: &A
         return Err(Error::new(ErrorKind::Usage, "", message));
     }
     let folder = &local(Path::new(args.output.as_deref().unwrap_or(".")))?;
-    let names = names(&jobs);
+    let names = if to_stdout { vec![PathBuf::new(); jobs.len()] } else { names(&jobs, folder)? };
     if !to_stdout {
         let one_of_each: BTreeMap<_, _> = names.iter().map(|name| (name.parent(), name)).collect();
         one_of_each.into_values().for_each(|name| sweep_beside(&folder.join(name)));
@@ -143,6 +144,10 @@ fn all(run: &Run, args: &RestoreArgs, stores: &Stores, bridge: &Bridge, stop: &A
         output.finish()?;
     }
     if !args.quiet && !to_stdout {
+        let renamed = jobs.iter().zip(&names).filter(|(job, name)| job.name().file_name() != name.file_name());
+        for (job, name) in renamed {
+            message::note(&format!("{} is restored as {}: its own name is taken", job.source, name.display()));
+        }
         let there = if n_there == 0 { String::new() } else { format!(", {n_there} of them were there already") };
         message::note(&format!("{} files restored to {}{there}", jobs.len(), folder.display()));
     }
@@ -272,24 +277,13 @@ impl<'r> Part<'r> {
     }
 }
 
-/// A name per source: its path below what all have in common, told apart by the part where two are the same.
-fn names(jobs: &[Job<'_>]) -> Vec<PathBuf> {
-    let mut names: Vec<PathBuf> = jobs.iter().map(Job::name).collect();
-    while names.iter().all(|name| name.components().count() > 1) {
-        let first = names.first().and_then(|name| name.components().next()).map(|root| root.as_os_str().to_owned());
-        let Some(root) = first.filter(|root| names.iter().all(|name| name.starts_with(root))) else { break };
-        names = names.iter().map(|name| name.strip_prefix(&root).unwrap_or(name).to_owned()).collect();
-    }
-    let mut taken = BTreeSet::new();
-    for (name, job) in names.iter_mut().zip(jobs) {
-        if !taken.insert(name.clone()) {
-            let file = name.file_name().unwrap_or_default().to_string_lossy();
-            *name =
-                name.with_file_name(format!("part-{:05}-{file}", job.parts.first().map_or(0, |part| part.commit.part)));
-            taken.insert(name.clone());
-        }
-    }
-    names
+/// A name per source. Only where two differ in nothing but capitals does it matter what `folder` makes of them.
+fn names(jobs: &[Job<'_>], folder: &Path) -> Result<Vec<PathBuf>> {
+    let part = |job: &Job<'_>| job.parts.first().map_or(0, |part| part.commit.part);
+    let sources: Vec<(PathBuf, usize)> = jobs.iter().map(|job| (job.name(), part(job))).collect();
+    let names = restored_names(&sources, false);
+    let folded = restored_names(&sources, true);
+    Ok(if names != folded && folds_case(folder)? { folded } else { names })
 }
 
 fn from_sidecar(args: &RestoreArgs, sidecar: &Path, bridge: &Bridge, stop: &AtomicBool) -> Result<Ending> {

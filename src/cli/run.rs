@@ -4,13 +4,13 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use condenser::error::{Error, ErrorKind, Result};
+use condenser::io::Run;
 use condenser::io::store::Place;
-use condenser::io::{Run, expand};
 use condenser::pipeline::{JobKind, JobSettings, Target, read_job};
 use condenser::text::WordStatistics;
 
 use super::args::RunArgs;
-use super::{Ending, compaction, compress, dry_run, message, report, settled, stores_of};
+use super::{Ending, compaction, compress, dry_run, inputs_of, message, report, settled, stores_of};
 
 /// Runs the command.
 pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
         JobKind::Compaction => compaction::run(&settings, &run, &stores),
         JobKind::Compress | JobKind::Dataset | JobKind::Report => {
             report::check_job(&settings, &run, args.json)?;
-            let inputs = expand(&settings.inputs, &stores)?;
+            let inputs = inputs_of(&settings.inputs, &stores, settings.quiet)?;
             let make = |words: Option<&WordStatistics>| compress::engine(&settings, words);
             let outcome = compress::into_run(&settings, &make, inputs, &run, args.place.shard)?;
             let ending = compress::finish(&settings, &outcome, Some(&run));

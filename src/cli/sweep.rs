@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::{Inputs, expand};
+use condenser::io::Inputs;
 use condenser::model::EngineOptions;
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::sweep::{
@@ -17,7 +17,7 @@ use condenser::report::shell;
 use condenser::report::sweep::render;
 
 use super::args::SweepArgs;
-use super::{Ending, block_on, block_on_thread, check_stop, message, pages, place, tokenizer_file};
+use super::{Ending, block_on, block_on_thread, check_stop, inputs_of, message, pages, place, tokenizer_file};
 
 /// Runs the command.
 pub(crate) fn run(args: SweepArgs) -> Result<Ending> {
@@ -80,7 +80,7 @@ fn measure(args: SweepArgs, stop: &AtomicBool) -> Result<(SweepDocument, Recomme
     let stores = args.stores.stores();
     let base = args.engine.over(EngineOptions::default());
     let counter = load_tokenizer(&base.tokenizer, |path| tokenizer_file(path, &stores))?.map(|loaded| loaded.counter);
-    let inputs = expand(&args.inputs, &stores)?;
+    let inputs = inputs_of(&args.inputs, &stores, args.quiet)?;
     let tables = TableOptions { messages_column: args.messages_column, shape: args.shape };
     let (corpus, planned) = Inputs::plan(inputs, BatchOptions::default(), tables, u64::MAX)?;
     let parts: Vec<PlannedPart> = (0..planned.len()).map(|input| PlannedPart { input, slice: Slice::Whole }).collect();

@@ -4,19 +4,19 @@ use std::io::{BufReader, Read};
 use std::sync::atomic::AtomicBool;
 
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::{Input, Run, expand, open_codec, open_input};
+use condenser::io::{Input, Run, open_codec, open_input};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
     BatchOptions, Commit, Source, TableInput, TableOptions, verify_end, verify_part, verify_rows,
 };
 
 use super::args::VerifyArgs;
-use super::{Ending, block_on_thread, check_stop, message, place};
+use super::{Ending, block_on_thread, check_stop, inputs_of, message, place};
 
 /// Runs the command.
 pub(crate) fn run(args: &VerifyArgs) -> Result<Ending> {
     let stores = args.stores.stores();
-    let against = expand(&args.against, &stores)?;
+    let against = inputs_of(&args.against, &stores, false)?;
     let (root, threads) = (place(&args.run, &stores)?, args.threads.unwrap_or(0));
     let (n_parts, records, bytes, is_measured) = block_on_thread(move |stop| {
         let run = Run::open(root.clone())?;

@@ -139,6 +139,19 @@ async fn put_in_place(temp: NamedTempFile, target: PathBuf, replaces: bool) -> R
     .await
 }
 
+/// True when the file system of `folder`, which is made when needed, takes names for the same that differ in nothing but
+/// capitals.
+///
+/// # Errors
+/// When the folder cannot be written to.
+pub fn folds_case(folder: &Path) -> Result<bool> {
+    let place = || folder.to_string_lossy();
+    durable::make_folder(folder).map_err(|error| failed(place(), "the folder cannot be made", error))?;
+    let temp = durable::temp_in(folder, Access::Usual).map_err(|error| failed(place(), "cannot be written", error))?;
+    let name = temp.path().file_name().unwrap_or_default().to_string_lossy().to_uppercase();
+    Ok(folder.join(name).exists())
+}
+
 /// Takes away what writers in the folder of `target` left behind when they were killed, and nothing of those that are at
 /// work.
 pub fn sweep_beside(target: &Path) {

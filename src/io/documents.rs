@@ -346,9 +346,8 @@ impl DocumentSource {
         if lines.is_empty() {
             return None;
         }
-        let rest = self.feed.rest.split_off(from);
-        let bytes = std::mem::replace(&mut self.feed.rest, rest);
-        let batch = LineBatch { offset: self.offset, lines, bytes };
+        let bytes = self.feed.rest.take(from);
+        let batch = LineBatch { offset: self.offset, lines, bytes, unpacked: None };
         self.offset += from as u64;
         self.moved(from);
         Some(batch)

@@ -5,7 +5,7 @@ use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
 use super::arrow_table::ArrowEncoder;
-use super::json_rows::write_rows;
+use super::json_rows::{write_json, write_rows};
 use super::parquet_table::ParquetEncoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{Container, Piece, TableFile};
@@ -94,17 +94,26 @@ impl TableEncoder {
 
     /// Takes text that ends with a line feed; only for lines.
     pub(crate) fn append_lines(&mut self, lines: &[u8], rows: usize) -> Result<Vec<u8>> {
-        let chunks = match &mut self.encoder {
-            Format::Parquet(_) | Format::Arrow(_) => {
-                return Err(Error::new(ErrorKind::Internal, &self.file.path, "lines do not go to a table of columns"));
-            }
-            Format::Lines(encoder) => {
-                encoder.buffer.extend_from_slice(lines);
-                encoder.rows += rows;
-                encoder.chunks(FRAME_BYTES)?
-            }
-        };
+        let Format::Lines(encoder) = &mut self.encoder else { return Err(self.no_lines()) };
+        encoder.buffer.extend_from_slice(lines);
+        encoder.rows += rows;
+        let chunks = encoder.chunks(FRAME_BYTES)?;
         Ok(self.account(chunks))
+    }
+
+    /// Takes rows as JSON, each given up when it is written; only for lines.
+    pub(crate) fn append_rows<T: serde::Serialize>(&mut self, rows: impl IntoIterator<Item = T>) -> Result<Vec<u8>> {
+        let Format::Lines(encoder) = &mut self.encoder else { return Err(self.no_lines()) };
+        for row in rows {
+            write_json(&row, &mut encoder.buffer)?;
+            encoder.rows += 1;
+        }
+        let chunks = encoder.chunks(FRAME_BYTES)?;
+        Ok(self.account(chunks))
+    }
+
+    fn no_lines(&self) -> Error {
+        Error::new(ErrorKind::Internal, &self.file.path, "lines do not go to a table of columns")
     }
 
     /// The last bytes and what the file is.

@@ -281,7 +281,7 @@ impl EventSource {
             target = self.buffer.len() + SESSION_WINDOW_BYTES;
         }
         let start = self.queue.front().map_or(0, |block| block.bytes.start);
-        let mut batch = LineBatch { bytes: Vec::new(), offset: self.offset + start as u64, lines: Vec::new() };
+        let mut batch = LineBatch { offset: self.offset + start as u64, ..LineBatch::default() };
         while let Some(block) = self.queue.pop_front_if(|block| {
             batch.lines.is_empty() || batch.bytes.len() + block.bytes.len() <= self.options.batch_bytes
         }) {

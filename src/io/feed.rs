@@ -4,6 +4,7 @@
 use std::io::Read;
 
 use super::extent::Extent;
+use super::held::Held;
 use crate::shape::{RECORD_LISTS, detect, is_list_key};
 
 const READ_BYTES: usize = 1 << 18;
@@ -12,7 +13,7 @@ const READ_BYTES: usize = 1 << 18;
 pub(super) struct Feed {
     stream: Box<dyn Read + Send>,
     /// Read but not yet handed out; all places are in it.
-    pub(super) rest: Vec<u8>,
+    pub(super) rest: Held,
     pub(super) hasher: blake3::Hasher,
     /// Why the stream broke.
     pub(super) failure: Option<String>,
@@ -31,7 +32,14 @@ pub(super) enum Inside {
 
 impl Feed {
     pub(super) fn new(stream: Box<dyn Read + Send>, max_record_bytes: usize) -> Self {
-        Self { stream, rest: Vec::new(), hasher: blake3::Hasher::new(), failure: None, max_record_bytes, ended: false }
+        Self {
+            stream,
+            rest: Held::default(),
+            hasher: blake3::Hasher::new(),
+            failure: None,
+            max_record_bytes,
+            ended: false,
+        }
     }
 
     /// Lets go of the stream.
@@ -45,13 +53,9 @@ impl Feed {
             return false;
         }
         let before = self.rest.len();
-        match self.stream.by_ref().take(READ_BYTES as u64).read_to_end(&mut self.rest) {
-            Ok(read) => self.ended = read < READ_BYTES,
-            Err(error) => {
-                self.ended = true;
-                self.failure = Some(error.to_string());
-            }
-        }
+        let (n_read, failure) = self.rest.read(&mut self.stream, READ_BYTES);
+        self.ended = n_read < READ_BYTES || failure.is_some();
+        self.failure = failure.map(|error| error.to_string());
         let read = self.rest.get(before..).unwrap_or_default();
         self.hasher.update(read);
         !read.is_empty()
@@ -103,11 +107,14 @@ impl Feed {
         detect(item).is_some() || detect(&format!("[{item}]")).is_none()
     }
 
-    /// When the object at `at` is not a record but holds some: where.
+    /// When the object at `at` is not a record but holds some: where. What stands before them is no longer than a record.
     pub(super) fn records_inside(&mut self, at: usize) -> Option<Inside> {
         let begin = at + 1;
         let mut at = begin;
         loop {
+            if at - begin > self.max_record_bytes {
+                return None;
+            }
             let (_, key) = self.byte_after(at).filter(|&(byte, _)| byte == b'"')?;
             let key_end = self.value_end(key)?;
             let (_, colon) = self.byte_after(key_end).filter(|&(byte, _)| byte == b':')?;

@@ -15,7 +15,6 @@ use super::encoder::TableEncoder;
 use super::failed;
 use super::json_rows::write_rows;
 use super::line_table::{LineTable, open_stream};
-use super::run_writer::write_json;
 use super::store::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
@@ -44,8 +43,8 @@ impl std::fmt::Debug for FilterPart {
 }
 
 #[derive(Serialize)]
-struct RejectLine<'a> {
-    reject: &'a RejectRow,
+struct RejectLine {
+    reject: RejectRow,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -73,12 +72,17 @@ impl FilterSink {
 }
 
 impl FilterPart {
-    async fn append(&mut self, lines: Vec<u8>, n_rows: usize, bridge: &Bridge) -> Result<()> {
+    /// Has the sidecar's encoder take rows, on a worker.
+    async fn append(
+        &mut self,
+        rows: impl FnOnce(&mut TableEncoder) -> Result<Vec<u8>> + Send + 'static,
+        bridge: &Bridge,
+    ) -> Result<()> {
         let Some((file, slot)) = &mut self.sidecar else { return Ok(()) };
         let lost = || Error::new(ErrorKind::Internal, SIDECAR, "the sidecar was written after a failure");
         let mut encoder = slot.take().ok_or_else(lost)?;
         let work = move || {
-            let bytes = encoder.append_lines(&lines, n_rows)?;
+            let bytes = rows(&mut encoder)?;
             Ok((encoder, bytes))
         };
         let (encoder, bytes) = bridge.run(SIDECAR.to_owned(), work).await?;
@@ -103,37 +107,39 @@ impl Sink for FilterSink {
 impl PartSink for FilterPart {
     async fn write(&mut self, batch: EncodedBatch, bridge: &Bridge) -> Result<()> {
         let [records, verbatim, ..] = batch.tables;
-        let rejects = batch.rejects;
         let work = move || {
-            let (mut out, mut lines) = (Vec::new(), Vec::new());
+            let mut out = Vec::new();
             if let Some(records) = &records {
                 write_rows(records, &mut out)?;
             }
+            Ok(out)
+        };
+        let out = bridge.run(SIDECAR.to_owned(), work).await?;
+        let rejects = batch.rejects;
+        let rows = move |encoder: &mut TableEncoder| {
             let mut rows = Vec::new();
             if let Some(verbatim) = &verbatim {
                 write_rows(verbatim, &mut rows)?;
             }
+            let mut lines = Vec::new();
             for row in rows.split(|&byte| byte == b'\n').filter(|row| !row.is_empty()) {
                 lines.extend_from_slice(b"{\"verbatim\":");
                 lines.extend_from_slice(row);
                 lines.extend_from_slice(b"}\n");
             }
-            for reject in &rejects {
-                write_json(&RejectLine { reject }, &mut lines)?;
-            }
-            let n_rows = verbatim.map_or(0, |verbatim| verbatim.num_rows()) + rejects.len();
-            Ok((out, lines, n_rows))
+            drop(rows);
+            let mut bytes = encoder.append_lines(&lines, verbatim.map_or(0, |verbatim| verbatim.num_rows()))?;
+            bytes.extend(encoder.append_rows(rejects.into_iter().map(|reject| RejectLine { reject }))?);
+            Ok(bytes)
         };
-        let (out, lines, n_rows) = bridge.run(SIDECAR.to_owned(), work).await?;
-        self.append(lines, n_rows, bridge).await?;
+        self.append(rows, bridge).await?;
         self.output.write_all(&out).await.map_err(|error| failed("stdout", "cannot be written", error))
     }
 
     async fn commit(mut self, commit: Commit, bridge: &Bridge) -> Result<Commit> {
         self.output.flush().await.map_err(|error| failed("stdout", "cannot be written", error))?;
-        let mut line = Vec::new();
-        write_json(&CommitLine { commit: commit.clone() }, &mut line)?;
-        self.append(line, 1, bridge).await?;
+        let line = CommitLine { commit: commit.clone() };
+        self.append(|encoder: &mut TableEncoder| encoder.append_rows([line]), bridge).await?;
         if let Some((mut file, Some(encoder))) = self.sidecar.take() {
             let (bytes, _) = bridge.run(SIDECAR.to_owned(), move || encoder.finish()).await?;
             file.write(&bytes).await?;

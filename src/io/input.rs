@@ -1,16 +1,18 @@
 //! From what the user typed to inputs: paths, folders, patterns and stdin. Knows names, not what files hold.
 
 use std::collections::BTreeSet;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+
+use glob::{MatchOptions, Pattern};
 
 use super::failed;
+use super::restored_names::strip_codec;
 use super::store::{Location, Place, Stores};
+use super::walk::{PassedOver, Walk, each_once};
 use crate::error::{Error, ErrorKind, Result};
 
 const ENDINGS: [&str; 11] =
     ["jsonl", "ndjson", "json", "traj", "parquet", "pq", "parq", "arrow", "arrows", "feather", "ipc"];
-const STORED_ENDINGS: [&str; 3] = ["gz", "zst", "zstd"];
 
 /// One input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,46 +23,63 @@ pub struct Input {
     pub file: Option<Place>,
 }
 
+/// What arguments stand for.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The inputs, in the order of the arguments.
+    pub inputs: Vec<Input>,
+    /// What lies among them and is not read.
+    pub passed_over: Vec<PassedOver>,
+}
+
+impl Found {
+    fn add(&mut self, (files, passed_over): (Vec<PathBuf>, Vec<PassedOver>)) {
+        self.inputs.extend(files.into_iter().map(|path| local(path.to_string_lossy().into_owned(), path)));
+        self.passed_over.extend(passed_over);
+    }
+}
+
 /// The inputs that `arguments` stand for: files, folders (all inputs below them, by name), patterns, and `-`
 /// for stdin. The order is that of the arguments. A run stands for its conversations, and runs inside a folder
-/// are passed over.
+/// are not read. Of what a folder or a pattern holds each file is read once, whatever links to it; pipes, sockets and
+/// devices are read only when they are named.
 ///
 /// # Errors
 /// When an argument stands for nothing.
-pub fn expand(arguments: &[String], stores: &Stores) -> Result<Vec<Input>> {
-    let mut inputs = Vec::new();
+pub fn expand(arguments: &[String], stores: &Stores) -> Result<Found> {
+    let mut found = Found::default();
     for argument in arguments {
         if argument == "-" {
-            inputs.push(Input { name: "-".to_owned(), file: None });
+            found.inputs.push(Input { name: "-".to_owned(), file: None });
             continue;
         }
         let location = Location::parse(argument)?;
         let Some(path) = location.as_local() else {
-            inputs.extend(remote(&Place::new(stores, location), stores)?);
+            found.inputs.extend(remote(&Place::new(stores, location), stores)?);
             continue;
         };
         if path.is_dir() {
-            let before = inputs.len();
             // Of a run, what it holds for a reader: its conversations.
             let folder = if is_run(path) { path.join("conversations") } else { path.to_owned() };
-            walk(&folder, &mut inputs)?;
-            if inputs.len() == before {
+            let files = files_below(folder)?;
+            if files.0.is_empty() {
                 return Err(Error::new(
                     ErrorKind::Usage,
                     argument,
                     "the folder holds no inputs (*.jsonl, *.ndjson, *.json, *.traj, also .gz or .zst; *.parquet, *.arrow)",
                 ));
             }
+            found.add(files);
         } else if path.exists() {
-            inputs.push(local(argument.clone(), path.to_owned()));
+            found.inputs.push(local(argument.clone(), path.to_owned()));
         } else {
-            inputs.extend(matches_of(&path.to_string_lossy())?);
+            found.add(matches_of(&path.to_string_lossy())?);
         }
     }
-    if inputs.iter().filter(|input| input.file.is_none()).count() > 1 {
+    if found.inputs.iter().filter(|input| input.file.is_none()).count() > 1 {
         return Err(Error::new(ErrorKind::Usage, "-", "stdin can be read only once"));
     }
-    Ok(inputs)
+    Ok(found)
 }
 
 fn local(name: String, path: PathBuf) -> Input {
@@ -120,42 +139,60 @@ fn inputs_among(names: &[String]) -> Vec<&String> {
     names.iter().filter(is_input).collect()
 }
 
-fn matches_of(pattern: &str) -> Result<Vec<Input>> {
-    let nothing =
-        || Error::new(ErrorKind::Usage, pattern, "there is no such file, and no file matches it as a pattern");
-    let paths = glob::glob(pattern).map_err(|error| nothing().because(error))?;
-    let mut inputs = Vec::new();
-    for path in paths {
-        let path = path.map_err(|error| failed(pattern, "a folder cannot be listed", error.into()))?;
-        if path.is_file() {
-            inputs.push(local(path.to_string_lossy().into_owned(), path));
-        }
-    }
-    inputs.sort_by(|a, b| a.name.cmp(&b.name));
-    if inputs.is_empty() { Err(nothing()) } else { Ok(inputs) }
+/// Files that were found by name, and what was passed over.
+type Files = (Vec<PathBuf>, Vec<PassedOver>);
+
+/// The inputs below a folder; hidden files and folders, and runs, are none.
+fn files_below(folder: PathBuf) -> Result<Files> {
+    let last = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let enters = |path: &Path| !last(path).starts_with('.') && !is_run(path);
+    let wants = |path: &Path| {
+        let name = last(path);
+        !name.starts_with('.') && is_input(&name)
+    };
+    Walk::new(&enters, &wants).run(vec![folder])
 }
 
-fn walk(folder: &Path, inputs: &mut Vec<Input>) -> Result<()> {
-    let list = || -> io::Result<Vec<PathBuf>> {
-        let mut paths = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-        paths.sort();
-        Ok(paths)
+fn matches_of(pattern: &str) -> Result<Files> {
+    let nothing =
+        || Error::new(ErrorKind::Usage, pattern, "there is no such file, and no file matches it as a pattern");
+    Pattern::new(pattern).map_err(|error| nothing().because(error))?;
+    let components: Vec<Component<'_>> = Path::new(pattern).components().collect();
+    let deep = components.iter().position(|component| component.as_os_str() == "**");
+    let (mut files, passed_over) = match deep {
+        Some(at) => matches_below(pattern, &components[..at], &components[at..])?,
+        None => each_once(glob(pattern)?),
     };
-    let paths = list().map_err(|error| failed(folder.to_string_lossy(), "the folder cannot be listed", error))?;
-    for path in paths {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.starts_with('.') {
-            continue;
-        }
-        if path.is_dir() {
-            if !is_run(&path) {
-                walk(&path, inputs)?;
-            }
-        } else if is_input(&name) {
-            inputs.push(local(path.to_string_lossy().into_owned(), path));
-        }
-    }
-    Ok(())
+    files.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
+    if files.is_empty() { Err(nothing()) } else { Ok((files, passed_over)) }
+}
+
+/// The files that a pattern with `**` matches: walked over, since folders that link to themselves have no bottom.
+fn matches_below(pattern: &str, above: &[Component<'_>], below: &[Component<'_>]) -> Result<Files> {
+    const OPTIONS: MatchOptions =
+        MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: false };
+    let below: PathBuf = below.iter().collect();
+    let wrong = |error: glob::PatternError| Error::new(ErrorKind::Usage, pattern, "this is no pattern").because(error);
+    let below = Pattern::new(&below.to_string_lossy()).map_err(wrong)?;
+    let above: PathBuf = above.iter().collect();
+    let has_signs = above.to_string_lossy().contains(['*', '?', '[']);
+    let mut roots = if has_signs { glob(&above.to_string_lossy())? } else { vec![above] };
+    roots.retain(|root| root.as_os_str().is_empty() || root.is_dir());
+    // A pattern that ends in `**` matches folders only.
+    let is_for_files = !below.as_str().ends_with("**");
+    let wants = |path: &Path| {
+        let mut inner = roots.iter().filter_map(|root| path.strip_prefix(root).ok());
+        is_for_files && inner.any(|path| below.matches_path_with(path, OPTIONS))
+    };
+    let (mut files, passed_over) = Walk::new(&|_| true, &wants).run(roots.clone())?;
+    files.retain(|path| path.is_file());
+    Ok((files, passed_over))
+}
+
+fn glob(pattern: &str) -> Result<Vec<PathBuf>> {
+    let wrong = |error: glob::PatternError| Error::new(ErrorKind::Usage, pattern, "this is no pattern").because(error);
+    let listed = |error: glob::GlobError| failed(pattern, "a folder cannot be listed", error.into());
+    glob::glob(pattern).map_err(wrong)?.map(|path| path.map_err(listed)).collect()
 }
 
 /// True for the directory of a run, which is output even when it lies among the inputs.
@@ -168,46 +205,9 @@ fn is_input(name: &str) -> bool {
     ENDINGS.iter().any(|ending| plain.rsplit_once('.').is_some_and(|(_, found)| found == *ending))
 }
 
-fn strip_codec(name: &str) -> &str {
-    match name.rsplit_once('.') {
-        Some((plain, ending)) if STORED_ENDINGS.contains(&ending) => plain,
-        _ => name,
-    }
-}
-
-/// The path under which a source is restored: its own without the ending of a codec, without a root and without
-/// steps upwards, so that it stays in the folder that it is restored to.
-#[must_use]
-pub fn restored_name(source: &str) -> PathBuf {
-    if source == "-" {
-        return PathBuf::from("stdin.jsonl");
-    }
-    // Of an address, bucket or server and what follows.
-    let source = source.split_once("://").map_or(source, |(_, rest)| rest);
-    let parts = source.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | ".."));
-    let path: PathBuf = parts.collect();
-    match path.file_name().map(|name| strip_codec(&name.to_string_lossy()).to_owned()) {
-        Some(name) if !name.is_empty() => path.with_file_name(name),
-        _ => PathBuf::from("restored.jsonl"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use super::{inputs_among, is_input, restored_name};
-
-    #[test]
-    fn restored_names_lose_the_codec_and_stay_in_their_folder() {
-        let check = |source: &str, name: &str| assert_eq!(restored_name(source), Path::new(name));
-        check("logs/a.jsonl.zst", "logs/a.jsonl");
-        check("/data/b.jsonl.gz", "data/b.jsonl");
-        check("../../c.jsonl", "c.jsonl");
-        check("-", "stdin.jsonl");
-        check("..", "restored.jsonl");
-        check("s3://bucket/logs/a.jsonl.zst", "bucket/logs/a.jsonl");
-    }
+    use super::{inputs_among, is_input};
 
     #[test]
     fn runs_among_objects_are_output() {

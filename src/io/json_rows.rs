@@ -41,6 +41,14 @@ pub(crate) fn write_rows(batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
+/// Appends `value` as one line.
+pub(crate) fn write_json<T: serde::Serialize>(value: &T, out: &mut Vec<u8>) -> Result<()> {
+    serde_json::to_writer(&mut *out, value)
+        .map_err(|error| Error::new(ErrorKind::Internal, "", "a row cannot be written as JSON").because(error))?;
+    out.push(b'\n');
+    Ok(())
+}
+
 fn json<T: serde::Serialize>(value: &T) -> Result<Vec<u8>> {
     serde_json::to_vec(value)
         .map_err(|error| Error::new(ErrorKind::Internal, "", "a value cannot be written as JSON").because(error))

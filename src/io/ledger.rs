@@ -276,7 +276,7 @@ impl Store {
         }
         let mut text = Vec::new();
         for entry in &self.entries {
-            super::run_writer::write_json(entry, &mut text)?;
+            super::json_rows::write_json(entry, &mut text)?;
         }
         Place::from(self.root.join(LEDGER)).write_atomic(&text).await?;
         Ok(left_out)

@@ -1,12 +1,17 @@
 //! Cuts a stream of bytes into batches of lines. Where it cuts depends on the bytes of the stream only, never on
-//! how many of them a read gives. Knows no JSON.
+//! how many of them a read gives. Blanks are handed out as they come; of a line that should hold a record no more is held
+//! than a record may have. Knows no JSON.
 
 use std::io::Read;
 
+use super::held::Held;
 use crate::error::{Error, Result};
 use crate::pipeline::{Batch, BatchOptions, Line, LineBatch, LineKind, Source, SourceDigest};
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// Blanks without a line end that are longer than this and than a batch are handed out before their line ends.
+const MIN_BLANK_BYTES: usize = 1 << 20;
 
 /// After so many breaks in a row with nothing between them a stream is given up.
 const MAX_BREAKS: usize = 1000;
@@ -22,6 +27,11 @@ pub(crate) fn torn_detail(offset: u64, why: &str) -> String {
     )
 }
 
+/// True for a byte that a line without a record may hold.
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r')
+}
+
 /// Lines of an uncompressed stream.
 pub struct LineSource {
     name: String,
@@ -29,7 +39,7 @@ pub struct LineSource {
     stored: Option<Stored>,
     options: BatchOptions,
     /// Read but not yet handed out.
-    rest: Vec<u8>,
+    rest: Held,
     /// Where `rest` begins in the stream.
     offset: u64,
     /// Where the stream begins in its source.
@@ -60,7 +70,7 @@ impl LineSource {
             stream,
             stored: None,
             options,
-            rest: Vec::new(),
+            rest: Held::default(),
             offset: 0,
             first_byte: 0,
             row: 0,
@@ -91,17 +101,15 @@ impl LineSource {
             return;
         }
         let missing = target - self.rest.len();
-        self.rest.reserve(missing);
         let before = self.rest.len();
-        match self.stream.by_ref().take(missing as u64).read_to_end(&mut self.rest) {
-            Ok(read) => self.ended = read < missing,
-            Err(error) => {
-                self.ended = true;
-                self.broke = true;
-                self.failure = Some(error.to_string());
-            }
-        }
+        let (n_read, failure) = self.rest.read(&mut self.stream, missing);
         self.hasher.update(&self.rest[before..]);
+        self.ended = n_read < missing;
+        if let Some(error) = failure {
+            self.ended = true;
+            self.broke = true;
+            self.failure = Some(error.to_string());
+        }
     }
 
     /// Where the next batch ends in `rest`, and whether it is a piece of a line that is too long.
@@ -118,8 +126,9 @@ impl LineSource {
         if let Some(at) = memchr::memrchr(b'\n', &self.rest[..target.min(self.rest.len())]) {
             return (at + 1, false);
         }
-        // The first line is longer than a batch: it gets one of its own.
+        // The first line is longer than a batch: it gets one of its own. Blanks are not held to see what follows them.
         let mut seen = target;
+        let mut blank = if self.begins_with_bom() { BOM.len() } else { 0 };
         loop {
             self.fill(seen + target);
             if let Some(at) = memchr::memchr(b'\n', &self.rest[seen.min(self.rest.len())..]) {
@@ -127,6 +136,10 @@ impl LineSource {
                 return if at + seen > self.options.max_record_bytes { (target, true) } else { (end, false) };
             }
             seen = self.rest.len();
+            blank += self.rest[blank..].iter().take_while(|&&byte| is_blank(byte)).count();
+            if blank == seen && seen >= target.max(MIN_BLANK_BYTES) {
+                return (seen, false);
+            }
             if seen > self.options.max_record_bytes {
                 return (target, true);
             }
@@ -134,6 +147,10 @@ impl LineSource {
                 return (seen, false);
             }
         }
+    }
+
+    fn begins_with_bom(&self) -> bool {
+        self.offset == 0 && self.rest.starts_with(BOM)
     }
 
     /// The only line of a batch that is a piece of a line that is too long.
@@ -165,7 +182,7 @@ impl LineSource {
                 stop -= 1;
             }
             let torn = last && newline.is_none() && self.failure.is_some();
-            if !torn && bytes[at..stop].iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
+            if !torn && bytes[at..stop].iter().all(|&byte| is_blank(byte)) {
                 at = end;
                 self.number += u64::from(newline.is_some());
                 continue;
@@ -232,10 +249,9 @@ impl LineSource {
         if end == 0 && std::mem::take(&mut self.in_long_line) {
             self.row += 1;
         }
-        let rest = self.rest.split_off(end);
-        let bytes = std::mem::replace(&mut self.rest, rest);
+        let bytes = self.rest.take(end);
         let lines = if is_piece { vec![self.piece(&bytes)] } else { self.lines(&bytes, last) };
-        let batch = LineBatch { offset: self.offset, lines, bytes };
+        let batch = LineBatch { offset: self.offset, lines, bytes, unpacked: None };
         self.offset += batch.bytes.len() as u64;
         Some(batch)
     }

@@ -5,19 +5,16 @@ use std::io::{self, BufReader, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow::datatypes::SchemaRef;
-
 use super::codec::{Codec, open_codec};
 use super::lines::Stored;
+use super::metered::{Checked, Metered, Raw, RawReader, stored};
 use super::range::RangeReader;
 use super::row_files::{MAGIC_BYTES, named_table, open_table, open_table_stream, row_groups, sniff_table};
-use super::store::{Blob, Place, mark_of, store_error};
+use super::store::{Blob, Place, mark_of};
 use super::{DocumentSource, EventSource, Input, LineSource, failed, is_document, sniff_as};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ShapeName;
-use crate::pipeline::{
-    Batch, BatchOptions, Container, Corpus, PlannedInput, Slice, Source, SourceDigest, TableInput, TableOptions,
-};
+use crate::pipeline::{BatchOptions, Container, Corpus, PlannedInput, Slice, Source, TableOptions};
 
 /// One read of a file: large enough that the calls do not count.
 const READ_BYTES: usize = 256 << 10;
@@ -135,15 +132,46 @@ pub fn open_input(
     open_slice(input, None, slice, options, tables)
 }
 
+/// The file of an input, in the version that was planned; `None` for stdin and pipes.
+fn open_file(input: &Input, planned: Option<&PlannedInput>) -> Result<Option<Blob>> {
+    let Some(file) = input.file.as_ref().filter(|file| !is_pipe(file)) else { return Ok(None) };
+    let blob = file.open()?;
+    let Some(planned) = planned else { return Ok(Some(blob)) };
+    let changed = |message: String| Err(Error::new(ErrorKind::Input, &input.name, message));
+    let is_marked = planned.mark.as_deref() == Some(blob.mark());
+    if file.as_local().is_none() && !is_marked {
+        // Files of this machine may grow, but what is in a store is replaced as a whole.
+        return changed("the object has changed since the job began".to_owned());
+    }
+    match (planned.bytes, blob.bytes()) {
+        (Some(_), _) if planned.mark.is_none() => changed("the file was not there when the job began".to_owned()),
+        (Some(before), Some(now)) if now < before => {
+            changed(format!("the file became shorter: {before} bytes when the job began, {now} bytes now"))
+        }
+        (Some(before), Some(now)) if now == before && !is_marked => {
+            changed("the file was written again since the job began".to_owned())
+        }
+        _ => Ok(Some(blob)),
+    }
+}
+
+/// True for what is no file and is read once, to its end.
+fn is_pipe(file: &Place) -> bool {
+    file.as_local().is_some_and(|path| !path.is_file())
+}
+
 /// The bytes of an input from `first` to the end that it had when it was planned.
-fn open_bytes(input: &Input, planned: Option<&PlannedInput>, first: u64) -> Result<Box<dyn Read + Send>> {
-    let Some(file) = &input.file else { return Ok(Box::new(io::stdin())) };
-    if let Some(path) = file.as_local().filter(|path| !path.is_file()) {
-        // A pipe has no places to read from.
+fn open_bytes(
+    input: &Input,
+    blob: Option<&Blob>,
+    planned: Option<&PlannedInput>,
+    first: u64,
+) -> Result<Box<dyn Read + Send>> {
+    let Some(blob) = blob else {
+        let Some(path) = input.file.as_ref().and_then(Place::as_local) else { return Ok(Box::new(io::stdin())) };
         let pipe = std::fs::File::open(path).map_err(|error| failed(&input.name, "cannot be opened", error))?;
         return Ok(Box::new(pipe));
-    }
-    let blob = open_planned(input, file, planned)?;
+    };
     let planned = planned.and_then(|planned| planned.bytes).unwrap_or(u64::MAX);
     Ok(match blob.bytes() {
         Some(bytes) => blob.reader(first.min(bytes)..planned.min(bytes)),
@@ -151,38 +179,14 @@ fn open_bytes(input: &Input, planned: Option<&PlannedInput>, first: u64) -> Resu
     })
 }
 
-/// The file of an input, in the version that was planned.
-fn open_planned(input: &Input, file: &Place, planned: Option<&PlannedInput>) -> Result<Blob> {
-    let blob = file.open()?;
-    if file.as_local().is_none() && planned.is_some_and(|planned| planned.mark.as_deref() != Some(blob.mark())) {
-        // Files of this machine may grow, but what is in a store is replaced as a whole.
-        return Err(Error::new(ErrorKind::Input, &input.name, "the object has changed since the job began"));
-    }
-    let changed = |message: String| Err(Error::new(ErrorKind::Input, &input.name, message));
-    match (planned.and_then(|planned| planned.bytes), blob.bytes()) {
-        (Some(_), _) if planned.is_some_and(|planned| planned.mark.is_none()) => {
-            changed("the file was not there when the job began".to_owned())
-        }
-        (Some(before), Some(now)) if now < before => {
-            changed(format!("the file became shorter: {before} bytes when the job began, {now} bytes now"))
-        }
-        _ => Ok(blob),
-    }
-}
-
 /// The input as a table, when it is a file that begins as one.
 fn open_if_table(
     input: &Input,
-    planned: Option<&PlannedInput>,
+    blob: &Blob,
     slice: &Slice,
     options: BatchOptions,
     tables: &TableOptions,
 ) -> Result<Option<Box<dyn Source>>> {
-    let Some(file) = &input.file else { return Ok(None) };
-    if file.as_local().is_some_and(|path| !path.is_file()) {
-        return Ok(None);
-    }
-    let blob = open_planned(input, file, planned)?;
     let Some(bytes) = blob.bytes() else { return Ok(None) };
     let groups = match *slice {
         Slice::Bytes { .. } => return Ok(None),
@@ -190,7 +194,7 @@ fn open_if_table(
         Slice::Whole => None,
     };
     match sniff_table(&blob.read_range(0..bytes.min(MAGIC_BYTES as u64))?) {
-        Some(container) => open_table(&input.name, blob, container, groups, options, tables).map(Some),
+        Some(container) => open_table(&input.name, blob.clone(), container, groups, options, tables).map(Some),
         None if named_table(Path::new(&input.name)).is_some() => {
             let message = "the file is named like a table, but begins neither as Parquet nor as Arrow IPC: it is \
                            damaged, empty or something else; fetch or write it again, or name it as what it is";
@@ -207,23 +211,50 @@ fn open_slice(
     options: BatchOptions,
     tables: &TableOptions,
 ) -> Result<Box<dyn Source>> {
-    if let Some(table) = open_if_table(input, planned, slice, options, tables)? {
-        return Ok(table);
-    }
+    let blob = open_file(input, planned)?;
+    let source = match &blob {
+        Some(blob) => open_if_table(input, blob, slice, options, tables)?,
+        None => None,
+    };
+    let source = match source {
+        Some(table) => table,
+        None => open_stream(input, blob.as_ref(), planned, slice, options, tables)?,
+    };
+    Ok(match blob.filter(|_| planned.is_some() && input.file.as_ref().and_then(Place::as_local).is_some()) {
+        Some(blob) => Box::new(Checked { source, blob, name: input.name.clone() }),
+        // Of what is in a store each read asks for the version that was opened.
+        None => source,
+    })
+}
+
+/// The records of a slice of an input that is no table in a file.
+fn open_stream(
+    input: &Input,
+    blob: Option<&Blob>,
+    planned: Option<&PlannedInput>,
+    slice: &Slice,
+    options: BatchOptions,
+    tables: &TableOptions,
+) -> Result<Box<dyn Source>> {
     let cannot_read = |raw: &Arc<Mutex<Raw>>, error| {
         let failure = raw.lock().unwrap_or_else(PoisonError::into_inner).failure.take();
         failure.unwrap_or_else(|| failed(&input.name, "cannot be read", error))
     };
     if let (Some(_), &Slice::Bytes { start, end }) = (&input.file, slice) {
         let first = RangeReader::<io::Empty>::first_byte(start);
-        let file = BufReader::with_capacity(READ_BYTES, open_bytes(input, planned, first)?);
+        let file = BufReader::with_capacity(READ_BYTES, open_bytes(input, blob, planned, first)?);
         let raw = Raw::new(&input.name, Box::new(file), None);
         let range = RangeReader::new(RawReader(raw.clone()), start, end).map_err(|error| cannot_read(&raw, error))?;
         let first = range.first_line();
         let lines = LineSource::new(&input.name, Box::new(range), options).starting_at(first, slice.first_row());
-        return Ok(Box::new(Metered { source: Box::new(lines), raw }));
+        return Ok(Box::new(Metered {
+            source: Box::new(lines),
+            raw,
+            packed: None,
+            max_record_bytes: options.max_record_bytes,
+        }));
     }
-    let raw = Raw::new(&input.name, open_bytes(input, planned, 0)?, Some(blake3::Hasher::new()));
+    let raw = Raw::new(&input.name, open_bytes(input, blob, planned, 0)?, Some(blake3::Hasher::new()));
     let mut reader = BufReader::with_capacity(READ_BYTES, RawReader(raw.clone()));
     let first = io::BufRead::fill_buf(&mut reader).map_err(|error| cannot_read(&raw, error))?;
     if let Some(container) = sniff_table(first) {
@@ -237,7 +268,8 @@ fn open_slice(
     }
     let (head, stream) = peek(stream);
     let source = records(&input.name, &head, stream, stored, options, tables.shape);
-    Ok(Box::new(Metered { source, raw }))
+    let packed = if codec == Codec::Plain { None } else { blob.and_then(Blob::bytes) };
+    Ok(Box::new(Metered { source, raw, packed, max_record_bytes: options.max_record_bytes }))
 }
 
 /// The records of a stream that begins with `head`, cut as its content asks for.
@@ -261,47 +293,6 @@ fn records(
     }
 }
 
-/// A source with the file below it: tells how much of it was read, and tells a file that cannot be read from one
-/// whose content is damaged.
-struct Metered {
-    source: Box<dyn Source>,
-    raw: Arc<Mutex<Raw>>,
-}
-
-impl Source for Metered {
-    fn name(&self) -> &str {
-        self.source.name()
-    }
-    fn schema(&self) -> Option<SchemaRef> {
-        self.source.schema()
-    }
-    fn table(&self) -> Option<TableInput> {
-        self.source.table()
-    }
-    fn next_batch(&mut self) -> Result<Option<Batch>> {
-        let batch = self.source.next_batch()?;
-        match self.raw.lock().unwrap_or_else(PoisonError::into_inner).failure.take() {
-            None => Ok(batch),
-            Some(error) => Err(error),
-        }
-    }
-    fn stored_bytes(&self) -> u64 {
-        self.raw.lock().unwrap_or_else(PoisonError::into_inner).bytes
-    }
-    fn digest(&mut self) -> Result<SourceDigest> {
-        self.source.digest()
-    }
-}
-
-/// Reads the rest of a compressed file, for its hash, after its stream has ended.
-fn stored(raw: Arc<Mutex<Raw>>, name: String) -> Stored {
-    Box::new(move || {
-        let mut raw = raw.lock().unwrap_or_else(PoisonError::into_inner);
-        io::copy(&mut *raw, &mut io::sink()).map_err(|error| failed(name, "cannot be read to its end", error))?;
-        Ok(raw.hasher.take().map(|hasher| (raw.bytes, hasher.finalize().to_hex().to_string())))
-    })
-}
-
 /// The first bytes of a stream, and the same stream from its beginning. Damage among them is met again later, and what
 /// stands behind it after that.
 fn peek(mut stream: Box<dyn Read + Send>) -> (Vec<u8>, Box<dyn Read + Send>) {
@@ -320,45 +311,5 @@ struct Damaged(Option<io::Error>);
 impl Read for Damaged {
     fn read(&mut self, _buffer: &mut [u8]) -> io::Result<usize> {
         self.0.take().map_or(Ok(0), Err)
-    }
-}
-
-/// A file that is hashed while it is read.
-struct Raw {
-    source: Box<dyn Read + Send>,
-    hasher: Option<blake3::Hasher>,
-    bytes: u64,
-    name: String,
-    /// Why it could not be read.
-    failure: Option<Error>,
-}
-
-impl Raw {
-    fn new(name: &str, source: Box<dyn Read + Send>, hasher: Option<blake3::Hasher>) -> Arc<Mutex<Self>> {
-        Arc::new(Mutex::new(Self { source, hasher, bytes: 0, name: name.to_owned(), failure: None }))
-    }
-}
-
-impl Read for Raw {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.source.read(buffer).inspect_err(|error| {
-            if error.kind() != io::ErrorKind::Interrupted {
-                let told = || failed(&*self.name, "cannot be read", io::Error::new(error.kind(), error.to_string()));
-                self.failure = Some(store_error(error).unwrap_or_else(told));
-            }
-        })?;
-        self.bytes += read as u64;
-        if let Some(hasher) = &mut self.hasher {
-            hasher.update(&buffer[..read]);
-        }
-        Ok(read)
-    }
-}
-
-struct RawReader(Arc<Mutex<Raw>>);
-
-impl Read for RawReader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).read(buffer)
     }
 }

@@ -8,6 +8,7 @@ use arrow::record_batch::RecordBatch;
 use futures::future::try_join_all;
 
 use super::encoder::TableEncoder;
+use super::json_rows::write_json;
 use super::run_begin::{begin, reopen};
 use super::run_documents::{COMMITS, MANIFEST, TIMINGS, check_still, read};
 use super::run_lock::{RunLock, Waits};
@@ -62,11 +63,7 @@ impl RunWriter {
     ///
     /// # Errors
     /// `Usage` when parts are missing: says which.
-    pub async fn reopen(
-        root: impl Into<Place>,
-        partial: bool,
-        waits: &Waits<'_>,
-    ) -> Result<(Plan, Vec<Commit>, Self)> {
+    pub async fn reopen(root: impl Into<Place>, partial: bool, waits: &Waits<'_>) -> Result<(Plan, Vec<Commit>, Self)> {
         let root = root.into();
         let (plan, commits, lock) = reopen(&root, partial, waits).await?;
         Ok((plan.clone(), commits, Self { root, plan, lock: Arc::new(lock) }))
@@ -321,35 +318,16 @@ impl OpenTable {
 }
 
 fn append(encoder: &mut TableEncoder, rows: Rows) -> Result<Vec<u8>> {
-    let (mut text, n_rows) = (
-        Vec::new(),
-        match &rows {
-            Rows::Batch(batch) => batch.num_rows(),
-            Rows::Rejects(rejects) => rejects.len(),
-            Rows::Lines(lines) => lines.len(),
-        },
-    );
     match rows {
-        Rows::Batch(batch) => return encoder.append(&batch),
-        Rows::Rejects(rejects) => {
-            for reject in &rejects {
-                write_json(reject, &mut text)?;
-            }
-        }
+        Rows::Batch(batch) => encoder.append(&batch),
+        Rows::Rejects(rejects) => encoder.append_rows(rejects),
         Rows::Lines(lines) => {
+            let mut text = Vec::new();
             for line in &lines {
                 text.extend_from_slice(line.as_bytes());
                 text.push(b'\n');
             }
+            encoder.append_lines(&text, lines.len())
         }
     }
-    encoder.append_lines(&text, n_rows)
-}
-
-/// Appends `value` as one line.
-pub(crate) fn write_json<T: serde::Serialize>(value: &T, out: &mut Vec<u8>) -> Result<()> {
-    serde_json::to_writer(&mut *out, value)
-        .map_err(|error| Error::new(ErrorKind::Internal, "", "a row cannot be written as JSON").because(error))?;
-    out.push(b'\n');
-    Ok(())
 }

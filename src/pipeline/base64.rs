@@ -2,15 +2,32 @@
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
+/// The value of every byte that is a digit; [`NO_DIGIT`] for all others.
+const VALUES: [u8; 256] = values();
+const NO_DIGIT: u8 = 0xFF;
+
+const fn values() -> [u8; 256] {
+    let (mut values, mut at) = ([NO_DIGIT; 256], 0);
+    while at < ALPHABET.len() {
+        values[ALPHABET[at] as usize] = at as u8;
+        at += 1;
+    }
+    values
+}
+
 /// `bytes` in Base64.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let value = (0..3).fold(0u32, |value, i| value << 8 | u32::from(chunk.get(i).copied().unwrap_or(0)));
-        for i in 0..4 {
-            let digit = ALPHABET[(value >> (18 - 6 * i) & 63) as usize];
-            out.push(if i <= chunk.len() { char::from(digit) } else { '=' });
-        }
+    let digit = |value: u32, shift: u32| char::from(ALPHABET[(value >> shift & 63) as usize]);
+    let (whole, rest) = bytes.as_chunks::<3>();
+    for &[a, b, c] in whole {
+        let value = u32::from_be_bytes([0, a, b, c]);
+        [18, 12, 6, 0].into_iter().for_each(|shift| out.push(digit(value, shift)));
+    }
+    if let Some(&a) = rest.first() {
+        let value = u32::from_be_bytes([0, a, rest.get(1).copied().unwrap_or(0), 0]);
+        let third = if rest.len() > 1 { digit(value, 6) } else { '=' };
+        out.extend([digit(value, 18), digit(value, 12), third, '=']);
     }
     out
 }
@@ -22,14 +39,14 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     for chunk in digits.chunks(4) {
         let mut value = 0u32;
         for i in 0..4 {
-            let digit = match chunk.get(i) {
-                Some(byte) => ALPHABET.iter().position(|letter| letter == byte)?,
-                None => 0,
-            };
-            value = value << 6 | digit as u32;
+            let digit = chunk.get(i).map_or(0, |&byte| VALUES[byte as usize]);
+            if digit == NO_DIGIT {
+                return None;
+            }
+            value = value << 6 | u32::from(digit);
         }
-        let n_bytes = (chunk.len() * 6) / 8;
-        out.extend(value.to_be_bytes().iter().skip(1).take(n_bytes));
+        let [_, bytes @ ..] = value.to_be_bytes();
+        out.extend_from_slice(bytes.get(..chunk.len() * 6 / 8).unwrap_or_default());
     }
     Some(out)
 }

@@ -12,8 +12,11 @@ use super::{LostRows, RowMark, TableInput};
 
 /// Two MiB keep two workers busy on files of a few MB and hold the whole pipeline under 100 MB.
 pub const DEFAULT_BATCH_BYTES: usize = 2 << 20;
-/// Parquet pages and Arrow offsets end at 2 GiB; half of that leaves room for what the engine adds.
-pub const DEFAULT_MAX_RECORD_BYTES: usize = 1 << 30;
+/// As much as the memory of a job by default: a longer record is more often damage than a conversation, and who has such
+/// conversations can say so.
+pub const DEFAULT_MAX_RECORD_BYTES: usize = 256 << 20;
+/// Files of conversations unpack to 2 to 50 times their size; what passes this is named as a decompression bomb.
+pub const BOMB_RATIO: u64 = 200;
 /// What no record may exceed: a page of Parquet holds less than 2 GiB, all texts of a conversation stand in one page,
 /// and its page may begin with others.
 pub const MAX_RECORD_BYTES: usize = (2 << 30) - (4 << 20);
@@ -91,6 +94,9 @@ pub struct LineBatch {
     pub bytes: Vec<u8>,
     /// Where the slice begins in the uncompressed stream.
     pub offset: u64,
+    /// Of a stream that was unpacked from a file: how many times its stored size it has at least, when that is
+    /// [`BOMB_RATIO`] or more.
+    pub unpacked: Option<u64>,
     /// The lines; their spans follow each other without gaps from 0 to the end of `bytes`.
     pub lines: Vec<Line>,
 }

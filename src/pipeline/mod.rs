@@ -29,8 +29,8 @@ mod words;
 mod work;
 
 pub use batch::{
-    Batch, BatchOptions, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, Line, LineBatch, LineKind, MAX_RECORD_BYTES,
-    MAX_ROW_BYTES, RowBatch,
+    BOMB_RATIO, Batch, BatchOptions, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, Line, LineBatch, LineKind,
+    MAX_RECORD_BYTES, MAX_ROW_BYTES, RowBatch,
 };
 pub use commit::{
     Commit, ConversationFormat, DatasetOptions, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Piece, Proof,

@@ -50,7 +50,7 @@ pub struct RejectRow {
     /// The line as it stood there, when it is UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
-    /// The line in Base64, when it is not UTF-8.
+    /// The line in Base64, when it is not UTF-8, or is long and full of control characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw_base64: Option<String>,
     /// A row of a table as an Arrow IPC stream in Base64.

@@ -164,11 +164,9 @@ impl Builders {
                 self.frame(Place { id: "", source: task.source, row: line.row }, &Frame { end: None, ..frame });
                 return Ok(());
             }
-            LineKind::Piece { first: true } => Reject {
-                reason: RejectReason::TooLong,
-                detail: "the record is longer than --max-record-bytes; its bytes follow in pieces; raise the limit"
-                    .to_owned(),
-            },
+            LineKind::Piece { first: true } => {
+                Reject { reason: RejectReason::TooLong, detail: too_long(batch.unpacked) }
+            }
             LineKind::Piece { first: false } => {
                 let row = RejectRow {
                     source: task.source.to_owned(),
@@ -211,8 +209,8 @@ impl Builders {
     fn reject(&mut self, mut row: RejectRow, batch: &LineBatch, line: &Line, raw: &[u8], frame: Frame) {
         row.offset = batch.offset + line.record.start as u64;
         match std::str::from_utf8(raw) {
-            Ok(text) => row.raw = Some(text.to_owned()),
-            Err(_) => row.raw_base64 = Some(super::base64::encode(raw)),
+            Ok(text) if is_short_as_json(raw) => row.raw = Some(text.to_owned()),
+            _ => row.raw_base64 = Some(super::base64::encode(raw)),
         }
         row.before = Some(frame.before).filter(|before| !before.is_empty());
         row.end = frame.end;
@@ -326,6 +324,24 @@ fn blank(bytes: &[u8], task: &Task<'_>) -> Result<String> {
     let text = std::str::from_utf8(bytes)
         .map_err(|error| Error::new(ErrorKind::Internal, task.source, "blank bytes are not UTF-8").because(error))?;
     Ok(text.to_owned())
+}
+
+/// False for a long text that takes twice its size as a JSON string: Base64 is shorter, and nobody reads it.
+fn is_short_as_json(raw: &[u8]) -> bool {
+    const MAX_READ_BYTES: usize = 1 << 20;
+    let n_control = || raw.iter().filter(|byte| byte.is_ascii_control()).count();
+    raw.len() <= MAX_READ_BYTES || n_control() < raw.len() / 5
+}
+
+fn too_long(unpacked: Option<u64>) -> String {
+    let detail = "the record is longer than --max-record-bytes; its bytes follow in pieces; ";
+    match unpacked {
+        None => format!("{detail}raise the limit"),
+        Some(ratio) => format!(
+            "{detail}the file unpacks to at least {ratio} times its size, as decompression bombs do: look at where it \
+             comes from before you raise the limit"
+        ),
+    }
 }
 
 /// Why a line is rejected that is not UTF-8.

@@ -37,6 +37,21 @@ const CASES: &[Special] = &[
     ("An input that vanishes after the job was planned", "the other inputs go on", 1, OTHERS, vanished),
     ("An input that is shorter than when the job was planned", "the other inputs go on", 1, OTHERS, shorter),
     ("An input that shrinks while it is read", "the other inputs go on", 1, OTHERS, shrinks),
+    ("An input that is written again after the job was planned", "the other inputs go on", 1, OTHERS, written_again),
+    (
+        "An input that is overwritten with the same size while it is read",
+        "the other inputs go on",
+        1,
+        OTHERS,
+        overwritten,
+    ),
+    (
+        "A table that is overwritten with the same size while it is read",
+        "the other inputs go on",
+        1,
+        OTHERS,
+        overwritten_table,
+    ),
     ("An input that grows while it is read", "read as far as it went when the job began", 0, "these bytes", grows),
     ("An input that fails while it is read", "refused", 1, NOTHING, unreadable),
     ("A directory as stdin", "refused", 1, NOTHING, folder_on_stdin),
@@ -106,7 +121,7 @@ const FIRST_AND_LAST: [&str; 2] = ["commits/part-00000.json", "commits/part-0000
 fn three() -> TestDir {
     let dir = TestDir::new();
     for name in ["in/a.jsonl", "in/b.jsonl", "in/c.jsonl"] {
-        dir.write(name, chats(0..3));
+        long_ago(&dir.write(name, chats(0..3)));
     }
     dir
 }
@@ -242,6 +257,45 @@ fn shrinks(code: i32) {
     };
     let outcome = job_with(&dir, || (), cut);
     only_the_second_fails(&dir, outcome, code, "the file became shorter");
+}
+
+fn written_again(code: i32) {
+    let dir = three();
+    let path = dir.path("in/b.jsonl");
+    let outcome = job_with(&dir, || overwrite(&path), || ());
+    only_the_second_fails(&dir, outcome, code, "the file was written again since the job began");
+}
+
+fn overwritten(code: i32) {
+    let dir = three();
+    let path = dir.path("in/b.jsonl");
+    let outcome = job_with(&dir, || (), move || overwrite(&path));
+    only_the_second_fails(&dir, outcome, code, "the file changed while it was read");
+}
+
+fn overwritten_table(code: i32) {
+    let dir = three();
+    condenser(dir.root(), &["compress", "in/b.jsonl", "-o", "table"]).ok();
+    std::fs::rename(dir.path("table/conversations/part-00000.parquet"), dir.path("in/b.jsonl")).expect("a table");
+    long_ago(&dir.path("in/b.jsonl"));
+    let path = dir.path("in/b.jsonl");
+    let outcome = job_with(&dir, || (), move || overwrite(&path));
+    only_the_second_fails(&dir, outcome, code, "the file changed while it was read");
+}
+
+/// Writes a file over itself: other bytes, the same size.
+fn overwrite(path: &Path) {
+    let mut bytes = std::fs::read(path).expect("it is there");
+    let half = bytes.len() / 2;
+    bytes[half..].rotate_left(1);
+    let mut file = std::fs::OpenOptions::new().write(true).open(path).expect("it is there");
+    file.write_all(&bytes).expect("it can be written");
+}
+
+/// A file that was written now could be written again within the same tick of the clock of its file system.
+fn long_ago(path: &Path) {
+    let file = std::fs::OpenOptions::new().write(true).open(path).expect("it is there");
+    file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000)).expect("it has a time");
 }
 
 fn grows(code: i32) {

@@ -4,19 +4,18 @@
 use std::sync::Arc;
 
 use condenser::error::Result;
-use condenser::io::expand;
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
     Commit, Context, EncodedBatch, JobKind, JobSettings, Manifest, Model, PartSink, PartStart, Sink, Target,
     compress as compress_all, count_words,
 };
 
-use crate::cli::{block_on, block_on_thread, compaction, compress, place, progress, stores_of};
+use crate::cli::{block_on, block_on_thread, compaction, compress, inputs_of, place, progress, stores_of};
 
 /// Sends the inputs of the job through its engine, which asks `model`; what comes out is dropped.
 pub(super) fn through_engine(settings: &JobSettings, model: Arc<dyn Model>) -> Result<()> {
     let stores = stores_of(settings);
-    let mut inputs = expand(&settings.inputs, &stores)?;
+    let mut inputs = inputs_of(&settings.inputs, &stores, settings.quiet)?;
     if let (JobKind::Compaction, Target::Run(store)) = (settings.kind, &settings.target) {
         inputs = compaction::tonight(&place(store.as_ref(), &stores)?, inputs, &mut Vec::new())?;
     }

@@ -12,7 +12,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use super::Location;
 #[cfg(feature = "remote")]
 use super::fetch::RemoteFile;
-use super::local::{LocalFile, LocalReader, stat};
+use super::local::{LocalFile, LocalReader};
 use crate::error::{Error, ErrorKind, Result};
 
 /// An open file; clones share it.
@@ -125,15 +125,16 @@ impl Blob {
         failure.get_or_insert_with(|| Error::new(error.kind, &*error.place, &*error.message));
     }
 
-    /// Looks whether the file is still the one that was opened.
+    /// Looks whether what was read of the file is what stood there when it was opened. A file of this machine may have
+    /// grown since, or have lost its name to another one: what was opened is read to its end.
     ///
     /// # Errors
     /// `Input` when it is not, `Io` when that cannot be found out.
     pub fn check_unchanged(&self) -> Result<()> {
         let same = match &self.inner.source {
-            Source::Local(_) => {
-                let now = self.inner.location.as_local().map(stat).transpose()?.flatten();
-                now.is_some_and(|now| now.bytes == self.inner.bytes && now.mark == self.inner.mark)
+            Source::Local(file) => {
+                let (bytes, mark) = file.now()?;
+                self.inner.bytes.is_some_and(|before| bytes > before) || mark == self.inner.mark
             }
             #[cfg(feature = "remote")]
             Source::Remote(file) => file.is_unchanged()?,

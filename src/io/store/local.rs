@@ -36,6 +36,12 @@ impl LocalFile {
         Ok((Self { file: Arc::new(file), place }, bytes, mark))
     }
 
+    /// Length and change mark of the open file as it is now, whatever stands under its name.
+    pub(super) fn now(&self) -> Result<(u64, String)> {
+        let metadata = self.file.metadata().map_err(|error| failed(&*self.place, "cannot be looked at", error))?;
+        Ok((metadata.len(), mark(&metadata)))
+    }
+
     /// Fills `buffer` from `offset` as far as the file goes.
     pub(super) fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize> {
         let mut n_read = 0;

@@ -78,7 +78,7 @@ pub struct JobArgs {
     /// Fail when more records are rejected: a number, or a share of a source such as 0.01 or 1%.
     #[arg(long, value_name = "N|SHARE")]
     pub max_rejects: Option<MaxRejects>,
-    /// Reject longer lines [default: 1GiB].
+    /// Reject longer lines [default: 256MiB].
     #[arg(long, value_name = "SIZE")]
     pub max_record_bytes: Option<Size>,
     /// Cut large files of plain JSON lines into parts of this size [default: 256MiB].

@@ -12,6 +12,9 @@ use crate::pipeline::TableReader;
 use crate::pipeline::tables::{Kind, count_column, text_at, text_column};
 use crate::pipeline::work::Frame;
 
+/// So many bytes before a record are given out by themselves.
+const MANY_BYTES: usize = 1 << 20;
+
 /// The rows of the verbatim table that belong to one record.
 #[derive(Debug, Default)]
 pub(in crate::pipeline) struct Entries {
@@ -99,6 +102,31 @@ impl VerbatimCursor {
             all.push(entries);
         }
         Ok(all)
+    }
+
+    /// Takes the next entry when it is nothing but many bytes before the record `row`: they need not be held together.
+    pub(in crate::pipeline) fn take_before(&mut self, row: u64) -> Result<Option<String>> {
+        let Some(before) = self.peek_before(row)? else { return Ok(None) };
+        if let Some((batch, at)) = self.batches.pop_front().filter(|(batch, at)| at + 1 < batch.num_rows()) {
+            self.batches.push_front((batch, at + 1));
+        }
+        Ok(Some(before))
+    }
+
+    /// What [`VerbatimCursor::take_before`] would give.
+    pub(in crate::pipeline) fn peek_before(&mut self, row: u64) -> Result<Option<String>> {
+        if self.peek_row()? != Some(row) {
+            return Ok(None);
+        }
+        let Some((batch, at)) = self.batches.front() else { return Ok(None) };
+        let view = VerbatimView::new(batch)?;
+        let text = text_at(view.message, *at).unwrap_or_default();
+        if text.len() < MANY_BYTES || text_at(view.kind, *at) != Some(Kind::Frame.as_str()) {
+            return Ok(None);
+        }
+        // A frame that cannot be read is told with its record.
+        let frame = serde_json::from_str::<Frame>(text).ok();
+        Ok(frame.filter(|frame| frame.end.is_none() && frame.places.is_empty()).map(|frame| frame.before))
     }
 
     /// The source row of the next entry.

@@ -139,6 +139,9 @@ impl Restorer {
     }
 
     fn advance(&mut self) -> Result<Option<Restored>> {
+        if let Some(before) = self.before()? {
+            return Ok(Some(before));
+        }
         let rejects = self.rejects()?;
         if rejects.records > 0 || !rejects.bytes.is_empty() {
             return Ok(Some(rejects));
@@ -151,12 +154,29 @@ impl Restorer {
             return self.tail().map(Some);
         };
         let rows = self.rows_of(&batch, start)?;
-        let end = start + rows.len();
         let restored = self.slice(&batch, start, &rows)?;
+        let end = start + restored.records as usize;
         if end < batch.num_rows() {
             self.current = Some((batch, end));
         }
         Ok(Some(restored))
+    }
+
+    /// Many bytes before the next record, as blank lines and texts around records are: a slice by themselves.
+    fn before(&mut self) -> Result<Option<Restored>> {
+        if self.sparse || self.singly {
+            return Ok(None);
+        }
+        let Some(before) = self.readers.verbatim.take_before(self.next_row)? else { return Ok(None) };
+        let mut restored = Restored::default();
+        let woven = self.weave.push(before.into_bytes(), &[], &mut restored.bytes);
+        woven.map_err(|message| self.broken(self.next_row, message))?;
+        Ok(Some(restored))
+    }
+
+    /// True when a slice that has records ends before `row`, since much stands before it.
+    fn ends_before(&mut self, row: u64) -> Result<bool> {
+        Ok(!self.sparse && !self.singly && self.readers.verbatim.peek_before(row)?.is_some())
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
@@ -174,6 +194,9 @@ impl Restorer {
         while !self.sparse && restored.bytes.len() < SLICE_BYTES {
             let next_row = self.next_row;
             let due = |reject: &Result<RejectRow>| reject.as_ref().map_or(true, |reject| reject.source_row <= next_row);
+            if restored.records > 0 && self.ends_before(next_row)? {
+                break;
+            }
             let Some(reject) = self.readers.rejects.next_if(due) else { break };
             let reject = reject?;
             let mut bytes = Vec::new();
@@ -225,7 +248,15 @@ impl Restorer {
     }
 
     fn slice(&mut self, batch: &RecordBatch, start: usize, rows: &[u64]) -> Result<Restored> {
-        let sidecar = self.readers.verbatim.take(rows)?;
+        let mut sidecar = Vec::with_capacity(rows.len());
+        for &row in rows {
+            if !sidecar.is_empty() && self.ends_before(row)? {
+                break;
+            }
+            sidecar.extend(self.readers.verbatim.take(&[row])?);
+        }
+        let rows = &rows[..sidecar.len()];
+        self.next_row = rows.last().map_or(self.next_row, |row| row + 1);
         let checksums = match &mut self.readers.metrics {
             Some(metrics) => Some(metrics.take(rows.len())?),
             None => None,
