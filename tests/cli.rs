@@ -82,7 +82,11 @@ fn a_run_is_never_overwritten_and_stdin_ends_up_in_a_run_too() {
     assert!(told.stderr.contains("hint: choose another directory"), "{}", told.stderr);
     condenser(dir.root(), &["restore", "run", "-o", "out"]).ok();
     assert_eq!(dir.read("out/stdin.jsonl"), text.as_bytes());
+    // What is there already is no obstacle; anything else under its name is.
+    condenser(dir.root(), &["restore", "run", "-o", "out"]).ok();
+    dir.write("out/stdin.jsonl", "mine");
     condenser(dir.root(), &["restore", "run", "-o", "out"]).exits(2);
+    assert_eq!(dir.read("out/stdin.jsonl"), b"mine");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::support::command::condenser;
 use crate::support::dir::{TestDir, files};
 
 /// Nobody waits longer for a program that starts.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A restore in the middle of its work: it has opened its file and waits for the rest of its records.
 struct Held {

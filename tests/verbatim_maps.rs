@@ -122,7 +122,7 @@ fn a_written_map_names_its_records_and_is_as_its_schema_says() {
         let value: Value = serde_json::from_str(line).expect("JSON");
         assert!(schema.is_valid(&value), "{line}");
         assert_eq!((&value["source"], &value["source_row"]), (&json!("in.jsonl"), &json!(row)));
-        assert_eq!(value.as_object().and_then(|line| line.keys().last()).map(String::as_str), Some("verbatim"));
+        assert_eq!(value.as_object().and_then(|line| line.keys().next_back()).map(String::as_str), Some("verbatim"));
     }
 }
 

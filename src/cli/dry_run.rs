@@ -53,7 +53,7 @@ pub(super) fn run(settings: &JobSettings) -> Result<Ending> {
     }
     let comments: String = lines.iter().map(|line| format!("# {}\n", plain::line(line))).collect();
     let job = public(settings.to_toml()?.parse().map(toml::Value::Table).map_err(internal)?);
-    let job = toml::to_string(&job).map_err(|error| internal(error))?;
+    let job = toml::to_string(&job).map_err(internal)?;
     message::document(&format!("{job}\n{comments}"))?;
     Ok(Ending::Clean)
 }

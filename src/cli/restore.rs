@@ -115,7 +115,9 @@ fn all(run: &Run, args: &RestoreArgs, stores: &Stores, bridge: &Bridge, stop: &A
     let names = if to_stdout { vec![PathBuf::new(); jobs.len()] } else { names(&jobs, folder)? };
     if !to_stdout {
         let one_of_each: BTreeMap<_, _> = names.iter().map(|name| (name.parent(), name)).collect();
-        one_of_each.into_values().for_each(|name| sweep_beside(&folder.join(name)));
+        for name in one_of_each.into_values() {
+            sweep_beside(&folder.join(name));
+        }
     }
     let mut n_there = 0;
     for (job, name) in jobs.iter().zip(&names) {

@@ -63,7 +63,7 @@ impl<'m> VerbatimMap<'m> {
                 if value.kind != Kind::Object && wrong.is_none() {
                     wrong = Some(format!("the entry {:?} of the map is not a message", key.name));
                 }
-                if !map.insert(&key.name, value.text) && wrong.is_none() {
+                if !map.insert(key.name.clone(), value.text) && wrong.is_none() {
                     wrong = Some(format!("the map has two different messages under the id {:?}", key.name));
                 }
                 Ok(())
@@ -86,12 +86,12 @@ impl<'m> VerbatimMap<'m> {
     }
 
     /// False when there is another message under this id.
-    fn insert(&mut self, id: &Cow<'m, str>, message: &'m str) -> bool {
-        if let Some(known) = self.message(id) {
+    fn insert(&mut self, id: Cow<'m, str>, message: &'m str) -> bool {
+        if let Some(known) = self.message(&id) {
             return known == message;
         }
         self.index.insert(id.clone(), self.entries.len());
-        self.entries.push((id.clone(), message));
+        self.entries.push((id, message));
         true
     }
 }
