@@ -114,7 +114,7 @@ fn column(data_type: &DataType, n: usize) -> ArrayRef {
             );
         }
         DataType::RunEndEncoded(_, _) => {
-            let ends = Int32Array::from_iter_values([1, n as i32]);
+            let ends = Int32Array::from_iter_values([1, i32::try_from(n).expect("few rows")]);
             let values = StringArray::from(vec![Some("first"), None]);
             return Arc::new(RunArray::<Int32Type>::try_new(&ends, &values).expect("two runs"));
         }
@@ -132,9 +132,10 @@ fn column(data_type: &DataType, n: usize) -> ArrayRef {
         }
         _ => {}
     }
-    let numbers: ArrayRef = Arc::new(Int64Array::from_iter((0..n as i64).map(|at| (at % 5 > 0).then_some(at * 7 - 3))));
+    let numbers: ArrayRef =
+        Arc::new((0_i64..).take(n).map(|at| (at % 5 > 0).then_some(at * 7 - 3)).collect::<Int64Array>());
     let texts: ArrayRef =
-        Arc::new(StringArray::from_iter((0..n).map(|at| (at % 5 > 0).then(|| format!("v{at} größer")))));
+        Arc::new((0..n).map(|at| (at % 5 > 0).then(|| format!("v{at} größer"))).collect::<StringArray>());
     let from = |values: &ArrayRef| cast(values, data_type).ok().filter(|values| values.null_count() < n);
     from(&numbers).or_else(|| from(&texts)).unwrap_or_else(|| new_null_array(data_type, n))
 }
