@@ -28,7 +28,7 @@ use crate::support::chats::{Seeded, jsonl};
 use crate::support::dir::{TestDir, files};
 
 /// A call that takes longer does not end; on a busy machine in the profile for tests the longest take a second.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 /// Address space of a call, in KiB: a damaged length may not become an allocation. A thread reserves up to 64 MiB of it,
 /// so the number of threads is set too.
 const MOST_MEMORY_KIB: u64 = 3 << 20;

@@ -303,16 +303,14 @@ fn a_changed_store_never_crashes_and_never_lets_an_original_go_that_it_does_not_
         }
         let left = files(&dir.path("logs"));
         for (log, bytes) in &logs {
-            match left.get(log) {
-                Some(found) => assert!(found == bytes, "{log} was changed: {name}: {change}"),
-                None => {
-                    n_deleted += 1;
-                    let place = &places[log];
-                    let damaged = run_and_part(name);
-                    let is_damaged = damaged == Some((place.0.as_str(), place.1));
-                    assert!(!is_damaged, "{log} was deleted, but {name} is damaged: {change}");
-                }
+            if let Some(found) = left.get(log) {
+                assert!(found == bytes, "{log} was changed: {name}: {change}");
+                continue;
             }
+            n_deleted += 1;
+            let (run, part) = &places[log];
+            let is_damaged = run_and_part(name) == Some((run.as_str(), *part));
+            assert!(!is_damaged, "{log} was deleted, but {name} is damaged: {change}");
         }
         for (log, bytes) in &logs {
             if !left.contains_key(log) {

@@ -241,7 +241,8 @@ fn of_a_store(each: usize, seeded: &mut Seeded) -> Tally {
             }
         },
         code: 0,
-        fails: &[1],
+        // A job file that cannot be read is one that was named wrongly.
+        fails: &[1, 2],
         admits: None,
     };
     let mut sum = night.attack(&dir, each, seeded);

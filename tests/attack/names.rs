@@ -1,6 +1,7 @@
 //! Run directories by somebody who seals documents himself and gives files, sources and runs names that lead elsewhere: whoever
 //! reads, restores, finishes or goes on with one opens nothing outside, writes nothing outside, and shows nothing of it.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -22,6 +23,7 @@ const OWN: [&str; 8] = ["run", "back", "again", "page.html", "store", "in", "log
 struct World {
     dir: TestDir,
     outside: BTreeMap<String, Vec<u8>>,
+    n_crafted: Cell<usize>,
 }
 
 impl World {
@@ -46,7 +48,20 @@ impl World {
         );
         exits(&root, &["run", "job.toml"], 0);
         let outside = files(&dir.path("outside"));
-        Self { dir, outside }
+        Self { dir, outside, n_crafted: Cell::new(0) }
+    }
+
+    /// Attacks a fresh box after `change` was made to it.
+    fn craft(&self, what: &str, is_link: bool, change: &dyn Fn()) {
+        self.reset();
+        change();
+        self.attack(what, is_link);
+        self.n_crafted.set(self.n_crafted.get() + 1);
+    }
+
+    fn tell(&self, what: &str) {
+        let n = self.n_crafted.get();
+        println!("attack: {n} crafted runs ({what}): nothing outside was opened by name, shown or written");
     }
 
     /// A fresh box.
@@ -173,13 +188,7 @@ fn rename_in_ledger(world: &World, key: &str, name: &str) {
 #[test]
 fn names_in_a_crafted_run_lead_nowhere() {
     let world = World::new();
-    let mut n_crafted = 0;
-    let mut craft = |what: &str, is_link: bool, change: &dyn Fn()| {
-        world.reset();
-        change();
-        world.attack(what, is_link);
-        n_crafted += 1;
-    };
+    let craft = |what: &str, is_link: bool, change: &dyn Fn()| world.craft(what, is_link, change);
     craft("nothing", false, &|| ());
     let outside_table = |table: &str| {
         (world.outside(&format!("run/{table}/part-00000.parquet")), format!("outside/run/{table}/part-00000.parquet"))
@@ -227,6 +236,13 @@ fn names_in_a_crafted_run_lead_nowhere() {
             change_manifest(&world.dir, "box/run", |manifest| rename(manifest, "path", &is_words, &name));
         });
     }
+    world.tell("names of files");
+}
+
+#[test]
+fn sources_ledgers_and_links_of_a_crafted_run_lead_nowhere() {
+    let world = World::new();
+    let craft = |what: &str, is_link: bool, change: &dyn Fn()| world.craft(what, is_link, change);
     let long = "n".repeat(70_000);
     let absolute = world.outside("new.jsonl");
     let address = format!("file://{absolute}");
@@ -277,5 +293,5 @@ fn names_in_a_crafted_run_lead_nowhere() {
             std::os::unix::fs::symlink(world.outside(target), path).expect("a link");
         });
     }
-    println!("attack: {n_crafted} crafted runs and stores: nothing outside was opened by name, shown or written");
+    world.tell("sources, ledgers and links");
 }
