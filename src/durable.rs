@@ -70,7 +70,7 @@ fn cannot_be_synced(error: &io::Error) -> bool {
 }
 
 /// True for the name of a file that was never finished.
-fn is_unfinished(name: &str) -> bool {
+pub(crate) fn is_unfinished(name: &str) -> bool {
     name.starts_with(TEMP_PREFIX) && name.ends_with(TEMP_SUFFIX)
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use super::disk::is_unfinished;
+use crate::durable::is_unfinished;
 
 /// File systems hold no longer names.
 const MAX_NAME_BYTES: usize = 255;

@@ -39,16 +39,16 @@ impl RunLock {
         loop {
             let look = look.clone();
             // A store may be slow to answer; signals must be heard meanwhile.
-            let (after, asked) = Bridge::run_blocking("lock", move || {
-                let busy = asking.ask()?;
-                if busy.is_some() {
+            let (after, turn) = Bridge::run_blocking("lock", move || {
+                let turn = asking.ask()?;
+                if matches!(turn, Turn::After(_)) {
                     look()?;
                 }
-                Ok((asking, busy))
+                Ok((asking, turn))
             })
             .await?;
             asking = after;
-            let Some(owner) = asked else { break };
+            let Turn::After(owner) = turn else { break };
             let who = owner.map_or_else(|| "another process".to_owned(), |owner| owner.to_string());
             if told.as_ref() != Some(&who) {
                 waits(&who);
@@ -91,6 +91,14 @@ impl Slot {
     }
 }
 
+/// Who is next.
+enum Turn {
+    /// This call.
+    Mine,
+    /// Another one, by its owner if he has said who he is.
+    After(Option<Owner>),
+}
+
 /// An attempt to take a slot, as far as it has come.
 struct Asking {
     root: Place,
@@ -100,14 +108,13 @@ struct Asking {
 }
 
 impl Asking {
-    /// Tries again. Gives whom to wait for, or nothing when the slot is held and no call that cuts the run otherwise is
-    /// at work. Each says first what it takes and then looks at the others, so that of two at least one sees the
+    /// Tries again. It is this call's turn when it holds its slot and no call that cuts the run otherwise is at work. Each says first what it takes and then looks at the others, so that of two at least one sees the
     /// other; who cuts the run into more pieces gives way.
-    fn ask(&mut self) -> Result<Option<Option<Owner>>> {
+    fn ask(&mut self) -> Result<Turn> {
         if self.held.is_none() {
             match self.lock(&self.slot.name())? {
                 Attempt::Taken(lock) => self.held = Some(lock),
-                Attempt::Busy(owner) => return Ok(Some(owner)),
+                Attempt::Busy(owner) => return Ok(Turn::After(owner)),
             }
         }
         for name in self.root.join(LOCKS).names()?.into_keys() {
@@ -116,10 +123,10 @@ impl Asking {
                 if other.cut() < self.slot.cut() {
                     self.held = None;
                 }
-                return Ok(Some(owner));
+                return Ok(Turn::After(owner));
             }
         }
-        Ok(None)
+        Ok(Turn::Mine)
     }
 
     fn lock(&mut self, name: &str) -> Result<Attempt> {
