@@ -44,7 +44,7 @@ fn peak(dir: &TestDir, args: &[&str], code: i32) -> (u64, String) {
 
 /// A compressed file: a record, `middle` so many times, a record.
 fn pack(dir: &TestDir, name: &str, middle: &[(&[u8], usize)]) {
-    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
     let mut write = |bytes: &[u8]| packed.write_all(bytes).expect("memory takes all");
     write(RECORD);
     for &(bytes, n) in middle {
@@ -96,7 +96,7 @@ fn blank_lines_cost_no_memory_however_long_they_are() {
         "bomb.jsonl.gz",
         &[(&[b' '; 1 << 10], 150_000), (b"\n", 1), (&line_feeds, 50), (&[b'\t'; 1 << 10], 10_000)],
     );
-    let told = bounded(&dir, &[], 0, 200 * MB);
+    let told = bounded(&dir, &[], 0, 300 * MB);
     assert!(told.contains("2 conversations"), "{told}");
     assert!(told.contains("bomb.jsonl.gz unpacks to ") && told.contains("is it a decompression bomb?"), "{told}");
 }
@@ -107,7 +107,7 @@ fn lines_longer_than_the_limit_cost_no_more_memory_than_the_limit() {
     let dir = TestDir::new();
     let begin: &[u8] = b"{\"messages\":[{\"role\":\"user\",\"content\":\"";
     pack(&dir, "bomb.jsonl.gz", &[(begin, 1), (&[b'x'; 1 << 10], 150_000)]);
-    let told = bounded(&dir, &["--max-record-bytes", "16MiB"], 3, 200 * MB);
+    let told = bounded(&dir, &["--max-record-bytes", "64MiB"], 3, 250 * MB);
     assert!(told.contains("2 conversations") && told.contains("1 records rejected"), "{told}");
     let rejects = File::open(dir.path("run/rejects/part-00000.jsonl")).expect("rejects");
     let mut first = String::new();
@@ -122,18 +122,18 @@ fn lines_longer_than_the_limit_cost_no_more_memory_than_the_limit() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_rejected_line_costs_three_times_its_size_whatever_it_holds() {
-    const SIZE: usize = 24_000_000;
+    const SIZE: usize = 40_000_000;
     let dir = TestDir::new();
     dir.write("small.jsonl", RECORD);
     let flags = ["-o", "small", "--memory", "64MiB", "--threads", "2"];
     let (least, _) = peak(&dir, &[&["compress", "small.jsonl"], &flags[..]].concat(), 0);
-    for (run, unit) in [("nul", &b"\0"[..]), ("junk", b"\xff\xfe\0x"), ("quotes", b"\"quoted\",")] {
+    for (run, unit) in [("nul", &b"\0"[..]), ("junk", b"\xff\xfe\0x"), ("text", b"what ")] {
         let line = unit.repeat(SIZE / unit.len());
         let text = [RECORD, &line, b"\n", RECORD].concat();
         dir.write("long.jsonl", &text);
         let flags = ["-o", run, "--memory", "64MiB", "--threads", "2"];
         let (taken, _) = peak(&dir, &[&["compress", "long.jsonl"], &flags[..]].concat(), 3);
-        assert!(taken < least + 3 * SIZE as u64 + 30 * MB, "{run}: {} MB over {} MB", taken / MB, least / MB);
+        assert!(taken < least + 3 * SIZE as u64 + 15 * MB, "{run}: {} MB over {} MB", taken / MB, least / MB);
         peak(&dir, &["restore", run, "-o", &format!("{run}-out")], 0);
         assert!(dir.read(&format!("{run}-out/long.jsonl")) == text, "{run}");
     }

@@ -236,7 +236,9 @@ pub(super) fn finish(settings: &JobSettings, outcome: &Outcome, run: Option<&Pla
             message::note(&format!("{} parts were committed before and are kept", outcome.n_resumed));
         }
         message::note(&progress::summary(totals));
-        bombs(outcome).iter().for_each(|bomb| message::note(bomb));
+        for bomb in bombs(outcome) {
+            message::note(&bomb);
+        }
         if let (Some(run), 1..) = (run, outcome.n_missing) {
             let n = outcome.n_missing;
             message::note(&format!("{n} parts are left to other shards; then: condenser finish {run}"));

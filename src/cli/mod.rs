@@ -265,7 +265,9 @@ fn place(path: &Path, stores: &Stores) -> Result<Place> {
 fn inputs_of(arguments: &[String], stores: &Stores, quiet: bool) -> Result<Vec<Input>> {
     let Found { inputs, passed_over } = expand(arguments, stores)?;
     if !quiet {
-        told(&passed_over).iter().for_each(|line| message::note(line));
+        for line in told(&passed_over) {
+            message::note(&line);
+        }
     }
     Ok(inputs)
 }

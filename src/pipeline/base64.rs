@@ -22,7 +22,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     let (whole, rest) = bytes.as_chunks::<3>();
     for &[a, b, c] in whole {
         let value = u32::from_be_bytes([0, a, b, c]);
-        [18, 12, 6, 0].into_iter().for_each(|shift| out.push(digit(value, shift)));
+        out.extend([18, 12, 6, 0].map(|shift| digit(value, shift)));
     }
     if let Some(&a) = rest.first() {
         let value = u32::from_be_bytes([0, a, rest.get(1).copied().unwrap_or(0), 0]);
@@ -51,15 +51,25 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     Some(out)
 }
 
+/// How many bytes [`decode`] gives.
+pub(crate) fn decoded_len(text: &str) -> Option<usize> {
+    let digits = text.trim_end_matches('=').as_bytes();
+    digits
+        .iter()
+        .all(|&byte| VALUES[byte as usize] != NO_DIGIT)
+        .then(|| digits.len() / 4 * 3 + digits.len() % 4 * 6 / 8)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{decode, encode};
+    use super::{decode, decoded_len, encode};
 
     #[test]
     fn base64_has_the_check_values_of_the_standard_and_comes_back() {
         for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
             assert_eq!(encode(bytes.as_bytes()), text);
             assert_eq!(decode(text).as_deref(), Some(bytes.as_bytes()));
+            assert_eq!(decoded_len(text), Some(bytes.len()));
         }
         let all: Vec<u8> = (0..=255).collect();
         assert_eq!(decode(&encode(&all)), Some(all));

@@ -75,17 +75,37 @@ pub struct RejectRow {
 /// # Errors
 /// `Verification` when the reject is damaged.
 pub fn raw_of_reject(reject: &RejectRow) -> crate::error::Result<Vec<u8>> {
-    let mut bytes = reject.before.clone().unwrap_or_default().into_bytes();
-    match (&reject.raw, &reject.raw_base64) {
-        (Some(raw), _) => bytes.extend_from_slice(raw.as_bytes()),
-        (None, Some(raw)) => bytes.extend(super::base64::decode(raw).ok_or_else(|| {
-            let place = format!("{}: row {}", reject.source, reject.source_row);
-            Error::new(ErrorKind::Verification, place, "the raw bytes of a reject are no Base64")
-        })?),
-        (None, None) => {}
-    }
+    let before = reject.before.as_deref().unwrap_or_default();
+    let mut bytes = match (&reject.raw, &reject.raw_base64) {
+        (Some(raw), _) => [before, raw].concat().into_bytes(),
+        (None, Some(raw)) => {
+            let mut raw = super::base64::decode(raw).ok_or_else(|| no_base64(reject))?;
+            raw.splice(0..0, before.bytes());
+            raw
+        }
+        (None, None) => before.as_bytes().to_vec(),
+    };
     bytes.extend_from_slice(reject.end.as_deref().unwrap_or("\n").as_bytes());
     Ok(bytes)
+}
+
+/// How many bytes [`raw_of_reject`] gives.
+///
+/// # Errors
+/// `Verification` when the reject is damaged.
+pub(super) fn raw_len_of_reject(reject: &RejectRow) -> crate::error::Result<u64> {
+    let raw = match (&reject.raw, &reject.raw_base64) {
+        (Some(raw), _) => raw.len(),
+        (None, Some(raw)) => super::base64::decoded_len(raw).ok_or_else(|| no_base64(reject))?,
+        (None, None) => 0,
+    };
+    let around = reject.before.as_ref().map_or(0, String::len) + reject.end.as_ref().map_or(1, String::len);
+    Ok((raw + around) as u64)
+}
+
+fn no_base64(reject: &RejectRow) -> Error {
+    let place = format!("{}: row {}", reject.source, reject.source_row);
+    Error::new(ErrorKind::Verification, place, "the raw bytes of a reject are no Base64")
 }
 
 /// How records are worked on.

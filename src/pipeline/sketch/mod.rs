@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RejectRow;
-use super::record::raw_of_reject;
+use super::record::raw_len_of_reject;
 use crate::error::Result;
 
 pub use breakdown::{Breakdown, MAX_NAMES, Share};
@@ -81,7 +81,7 @@ impl Sketch {
     pub fn add_reject(&mut self, reject: &RejectRow) -> Result<()> {
         let bytes = match &reject.row_base64 {
             Some(row) => row.len() as u64 / 4 * 3,
-            None => raw_of_reject(reject)?.len() as u64,
+            None => raw_len_of_reject(reject)?,
         };
         // A further piece of a long line has no reason of its own.
         let reason = if reject.reason.is_empty() { "too_long" } else { &*reject.reason };
