@@ -76,11 +76,10 @@ fn questions(engine: &Engine) -> Vec<(String, Vec<Question>)> {
         });
         texts.filter_map(|text| Question::of(engine, &text)).take(N_TEXTS).collect()
     };
-    // What stands in earlier summaries was reworded before.
-    let is_plain = |(name, _): &&(String, Vec<String>)| name != "rounds.cce";
-    let mut found: Vec<_> = corpora::lines()
+    // Rates need many texts, which only real corpora have; without them every change is tried on planted ones.
+    let corpora = if corpora::folder().is_some() { corpora::lines() } else { Vec::new() };
+    let mut found: Vec<_> = corpora
         .par_iter()
-        .filter(is_plain)
         .map(|(name, lines)| {
             let step = (lines.len() / N_TEXTS).max(1);
             let lines: Vec<String> = lines.iter().step_by(step).cloned().collect();
@@ -171,8 +170,11 @@ fn what_the_text_says_is_taken_and_what_it_does_not_say_is_not_over_the_corpora(
     show("true", &taken);
     show("false", &refused);
     show("unseen", &run(&rewording::UNSEEN, false));
-    assert_eq!(taken.len(), rewording::TRUE.len(), "every rewording applies somewhere");
-    assert_eq!(refused.len(), rewording::FALSE.len(), "every damage applies somewhere");
+    let unused = |changes: &[Change], rates: &Rates| -> Vec<&str> {
+        changes.iter().map(|change| change.name).filter(|name| !rates.contains_key(name)).collect()
+    };
+    assert_eq!(unused(&rewording::TRUE, &taken), [""; 0], "every rewording applies somewhere");
+    assert_eq!(unused(&rewording::FALSE, &refused), [""; 0], "every damage applies somewhere");
     for (kind, rate) in &taken {
         let most = (MAX_FALSE_ALARMS * rate.n as f64).ceil();
         assert!(rate.n_refused as f64 <= most, "{kind}: {} of {} refused", rate.n_refused, rate.n);
@@ -193,8 +195,8 @@ fn an_answer_in_another_language_is_not_taken_over_the_corpora() {
     };
     let engine = engine();
     let mut questions = questions(&engine);
-    // Two speak several languages, the planted texts four.
-    questions.retain(|(name, _)| !["planted", "sharegpt_tools", "languages"].contains(&name.as_str()));
+    // One speaks two languages, the planted texts four.
+    questions.retain(|(name, _)| name != "planted" && name != "sharegpt_tools");
     // Some sentences of every question, without code.
     let answers: Vec<(&str, String)> = questions
         .iter()

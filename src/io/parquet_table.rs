@@ -9,7 +9,10 @@ use parquet::arrow::arrow_reader::{
     ParquetRecordBatchReaderBuilder, RowFilter, RowSelection, RowSelector,
 };
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
-use parquet::arrow::{ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, ArrowWriter, ProjectionMask, encode_arrow_schema};
+use parquet::arrow::{
+    ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, ArrowWriter, ProjectionMask, encode_arrow_schema,
+    parquet_to_arrow_schema,
+};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, PageIndexPolicy};
@@ -172,6 +175,13 @@ fn foreign_writer(schema: &SchemaRef, held: SchemaRef) -> Result<ArrowWriter<Vec
         schema.metadata().iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone())).collect();
     entries.sort_by(|a, b| a.key.cmp(&b.key));
     entries.push(KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), encode_arrow_schema(schema)));
+    // Some types are written without a word and come back as others.
+    let read = parquet_to_arrow_schema(&columns, Some(&entries)).map_err(refused)?;
+    let mut fields = schema.fields().iter().zip(read.fields());
+    if let Some((field, read)) = fields.find(|(field, read)| !field.data_type().equals_datatype(read.data_type())) {
+        let (name, was, is) = (field.name(), field.data_type(), read.data_type());
+        return Err(refused(ParquetError::NYI(format!("column `{name}` of type {was} would come back as {is}"))));
+    }
     let properties = properties.set_key_value_metadata(Some(entries)).build();
     let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
     ArrowWriter::try_new_with_options(Vec::new(), held, options).map_err(refused)

@@ -14,7 +14,7 @@ const fn change(name: &'static str, apply: fn(&str) -> Option<(String, String)>)
 }
 
 /// Texts with every kind of fact.
-pub const TEXTS: [&str; 6] = [
+pub const TEXTS: [&str; 7] = [
     "We looked into the outage of the billing service again on 2024-03-03. The connection pool in src/db/pool.ts was \
      raised from 20 to 1,200 connections, and fetchInvoices() no longer times out after 30.50 seconds. The three retries \
      made things worse, so they were not kept. The ticket KMS-7781 and issue #142 stay open until the dashboards at \
@@ -26,6 +26,10 @@ pub const TEXTS: [&str; 6] = [
      is known since 2023-11-28 and was reported in PR 2741 with a patch of 1600 lines. It seems that user_session_id \
      was empty in 3.75% of the requests, about 20480 in total, and the price was €99.90 each. We talked about \
      it for a long while and everybody was of the opinion that this should never have happened in the first place.",
+    "well, the harbour office rang twice about the mooring of the Kittiwake, and the man there was not pleased. \
+     he said \"nobody moves a boat of 14 metres without the pilot\", and that the fee of 85 euros is still open since May. \
+     we told him that the pilot was asked on Tuesday and did not answer; he will look into it with his colleagues. \
+     until then the boat stays at berth 27, and the gate is locked at 21:30. nobody should start the engine before that.",
     "Nach dem Ausfall am 3. Oktober 2023 wurde der Haushalt um 12,5 Millionen Euro erhöht, und 4.200 Anträge blieben \
      liegen. Die Sitzung begann um 9:30 Uhr und dauerte 45 Minuten; zwölf Abgeordnete fehlten. Der Anteil lag bei 37,5 \
      Prozent, nachdem im Jahr 2019 noch 1.250.000 Menschen betroffen waren. Wir sind der Meinung, dass das nicht so \
