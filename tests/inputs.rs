@@ -2,7 +2,12 @@
 //! sources come back.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::{Command, Stdio};
+
+use condenser::error::{ErrorKind, Result};
+use condenser::io::{Input, Inputs};
+use condenser::pipeline::{BatchOptions, Corpus, SourceDigest, TableOptions};
 
 use crate::support::chats::jsonl;
 use crate::support::command::{Told, condenser};
@@ -105,6 +110,43 @@ fn pipes_sockets_and_devices_inside_folders_are_passed_over_and_named() {
     ends(&dir, &["compress", "logs/pipe.jsonl", "-o", "named"]);
     writer.join().expect("it was read");
     assert_eq!(ends(&dir, &["restore", "named", "-o", "-"]).stdout, text.as_bytes());
+}
+
+/// Reads `before` while it becomes what `change` makes of it.
+fn read_while(before: &str, change: impl FnOnce(&Path)) -> Result<SourceDigest> {
+    let dir = TestDir::new();
+    let path = dir.write("in.jsonl", before);
+    let input = Input { name: "in.jsonl".to_owned(), file: Some(path.as_path().into()) };
+    let batches = BatchOptions { batch_bytes: 4 << 10, ..BatchOptions::default() };
+    let (inputs, planned) = Inputs::plan(vec![input], batches, TableOptions::default(), 1 << 30)?;
+    let mut source = inputs.open(0, &planned[0].0, &planned[0].1[0])?;
+    source.next_batch()?.expect("there is more than one batch");
+    change(&path);
+    while source.next_batch()?.is_some() {}
+    source.digest()
+}
+
+#[test]
+fn a_file_that_becomes_another_while_it_is_read_is_no_input_and_one_that_grows_is() {
+    let (before, after) = (jsonl(6000, 1), jsonl(6100, 2));
+    assert!(before.len() > 2 << 20 && after.len() > before.len());
+    let write = |path: &Path, text: &[u8]| std::fs::write(path, text).expect("it can be written");
+    let is_refused = |result: Result<SourceDigest>| {
+        let error = result.expect_err("it is a mix of two files");
+        assert!(error.kind == ErrorKind::Input && error.message.contains("changed while it was read"), "{error}");
+    };
+    is_refused(read_while(&before, |path| write(path, after.as_bytes())));
+    // Other bytes of the same number, and the times put back.
+    is_refused(read_while(&before, |path| {
+        let time = std::fs::metadata(path).and_then(|found| found.modified()).expect("it has a time");
+        write(path, &after.as_bytes()[..before.len()]);
+        let file = std::fs::OpenOptions::new().write(true).open(path).expect("it is there");
+        file.set_modified(time).expect("it can be set");
+    }));
+    let digest =
+        read_while(&before, |path| write(path, (before.clone() + &after).as_bytes())).expect("it has only grown");
+    assert_eq!(digest.bytes, before.len() as u64);
+    read_while(&before, |path| std::fs::rename(path, path.with_extension("1")).expect("it moves")).expect("a new name");
 }
 
 #[test]

@@ -234,7 +234,9 @@ fn time(record: &str, setting: &Setting) -> Duration {
     let rounds = (0..n_rounds).map(|_| {
         let mut asks = Vec::new();
         let condensed = engine.consult(&decoded.conversation, &mut scratch, &mut Consult::new(&answers, &mut asks));
-        asks.iter().for_each(|ask| answers.insert(ask.id(), reply(ask)));
+        for ask in &asks {
+            answers.insert(ask.id(), reply(ask));
+        }
         condensed
     });
     let condensed = rounds.last().expect("there is a round");
@@ -273,7 +275,7 @@ impl Clock {
 
     fn passed(&self) -> Duration {
         match self {
-            Self::Thread(start) => thread_time().map_or(Duration::ZERO, |now| now - *start),
+            Self::Thread(start) => thread_time().map_or(Duration::ZERO, |now| now.saturating_sub(*start)),
             Self::Wall(start) => start.elapsed(),
         }
     }

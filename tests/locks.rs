@@ -149,6 +149,63 @@ fn who_waits_says_for_whom_and_goes_on_when_the_other_has_ended() {
     assert!(!dir.path("store/locks").exists() && !dir.path("run/locks").exists());
 }
 
+#[cfg(unix)]
+#[test]
+fn a_lock_is_never_what_a_link_leads_to() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", jsonl(5, 77));
+    dir.write("victim", "somebody's words");
+    let lock = dir.write("run/locks/all-parts.json", "");
+    let refused = || {
+        let told = condenser(dir.root(), &["compress", "in.jsonl", "-o", "run"]).exits(1);
+        assert!(told.stderr.contains("this is no lock of a job but a link"), "{}", told.stderr);
+        assert_eq!(dir.read("victim"), b"somebody's words");
+    };
+    std::fs::remove_file(&lock).expect("it was there");
+    std::os::unix::fs::symlink(dir.path("victim"), &lock).expect("a link");
+    refused();
+    std::fs::remove_file(&lock).expect("it was there");
+    std::fs::hard_link(dir.path("victim"), &lock).expect("a link");
+    refused();
+    std::fs::remove_dir_all(dir.path("run/locks")).expect("it was there");
+    std::fs::create_dir(dir.path("elsewhere")).expect("a folder");
+    std::os::unix::fs::symlink(dir.path("elsewhere"), dir.path("run/locks")).expect("a link");
+    refused();
+    std::fs::remove_file(dir.path("run/locks")).expect("it was there");
+    // What a killed process left is none of these.
+    dir.write("run/locks/all-parts.json", "half a docu");
+    condenser(dir.root(), &["compress", "in.jsonl", "-o", "run"]).ok();
+    assert!(!dir.path("run/locks").exists());
+}
+
+#[test]
+fn a_store_is_not_written_over_by_a_run() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", jsonl(5, 78));
+    dir.write("night.toml", "kind = \"compaction\"\ninputs = [\"in.jsonl\"]\noutput = \"store\"\n");
+    condenser(dir.root(), &["run", "night.toml"]).ok();
+    let before = files(&dir.path("store"));
+    let told = condenser(dir.root(), &["compress", "in.jsonl", "-o", "store"]).exits(2);
+    assert!(told.stderr.contains("this is a store of nights"), "{}", told.stderr);
+    assert!(files(&dir.path("store")) == before);
+    condenser(dir.root(), &["run", "night.toml"]).ok();
+}
+
+#[test]
+fn two_restores_at_once_into_one_folder_both_end_well() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", jsonl(400, 79));
+    condenser(dir.root(), &["compress", "in.jsonl", "-o", "run"]).ok();
+    for time in 0..4 {
+        let out = format!("out-{time}");
+        let args = ["restore", "run", "-o", &out];
+        for ended in at_once(dir.root(), &[], &[&args, &args, &args]) {
+            assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        }
+        assert!(files(&dir.path(&out)).into_iter().eq([("in.jsonl".to_owned(), dir.read("in.jsonl"))]));
+    }
+}
+
 #[test]
 fn a_run_in_which_another_plan_stands_at_the_end_is_not_completed() {
     let dir = TestDir::new();
@@ -245,7 +302,7 @@ mod in_a_store {
     fn what_is_dropped_is_free_at_once() {
         let dir = TestDir::new();
         let s3 = S3::start(&dir.path("store"));
-        let (stores, place) = place(&s3, Duration::from_secs(60));
+        let (stores, place) = place(&s3, Duration::from_mins(1));
         drop(held(&place));
         stores.settle();
         let lock = held(&place);

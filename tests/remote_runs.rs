@@ -190,7 +190,7 @@ fn what_is_wrong_with_a_store_is_said() {
     world.ok(&["compress", "s3://bucket/logs", "-o", "s3://bucket/run"]);
     world.dir.write("store/bucket/logs/a.jsonl", jsonl(301, 61));
     let command = &["compress", "s3://bucket/logs", "-o", "s3://bucket/run"];
-    says(command, 2, &["the directory holds a committed run of another job; changed: input s3://bucket/logs/a.jsonl"]);
+    says(command, 2, &["the directory holds a run of another job; changed: input s3://bucket/logs/a.jsonl"]);
     world.ok(&[&command[..], &["--fresh"]].concat());
     world.ok(&["verify", "s3://bucket/run-2", "--against", "s3://bucket/logs"]);
 }

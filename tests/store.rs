@@ -4,7 +4,7 @@ use std::io::Read;
 use std::time::{Duration, Instant};
 
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::store::{Location, StoreConfig, Stores, store_error};
+use condenser::io::store::{Change, Location, StoreConfig, Stores, store_error};
 
 use crate::support::dir::TestDir;
 use crate::support::s3::{BUCKET, Fault, Manners, S3, impatient, quick, web};
@@ -87,7 +87,7 @@ fn objects_of_every_size_come_back() {
             }
         }
         assert_eq!(stores.read_all(&location).expect("read"), Some(bytes), "{name}");
-        blob.check_unchanged().expect("nobody wrote");
+        assert_eq!(blob.change().expect("it answers"), Change::None, "nobody wrote");
     }
     assert_eq!(s3.loose_parts(), 0);
 }
@@ -235,7 +235,7 @@ fn an_object_that_changes_is_not_mixed() {
         &["s3://bucket/a", "changed"],
     );
     fails(blob.read_range(0..10), ErrorKind::Input, &["changed while it was read"]);
-    fails(blob.check_unchanged(), ErrorKind::Input, &["changed while it was read"]);
+    assert_eq!(blob.change().expect("it answers"), Change::Written);
     std::fs::remove_file(s3.path("a")).expect("it is there");
     fails(blob.read_range(0..10), ErrorKind::Input, &["changed while it was read"]);
 }

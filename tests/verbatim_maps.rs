@@ -170,6 +170,10 @@ fn two_texts_for_one_place_are_refused() {
     // One id twice in one map.
     let map = r#"{"a": {"content": "first"}, "a": {"content": "second"}}"#;
     is_refused(&dir, &one, map, &["maps.jsonl", "two different messages under the id \"a\""]);
+    // A line that names other summaries is for these alone, also without the hash of a record.
+    let foreign = json!({ "conversation_id": "c", "summary_hashes": ["0".repeat(32)],
+        "verbatim": { "a": { "role": "user", "content": "of another" } } });
+    restore(&dir, &one, &format!("{foreign}\n"), &[], 3);
     // A line that is none.
     let map = map_line("c", "a", "first") + "{\"conversation_id\": \"c\"}\n";
     is_refused(&dir, &one, &map, &["maps.jsonl: line 2", "no line of a verbatim map"]);

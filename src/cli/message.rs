@@ -92,7 +92,7 @@ fn hint(error: &Error) -> Option<&'static str> {
     }
     let says = |text: &str| error.message.contains(text);
     Some(match error.kind {
-        ErrorKind::Usage if says("committed run") => {
+        ErrorKind::Usage if says("committed run") || says("a run of another job") => {
             "choose another directory with --output, or --fresh for a new one beside it; a run is never overwritten"
         }
         ErrorKind::Usage if says("no manifest.json") => "name the directory that `condenser compress --output` wrote",

@@ -1,12 +1,13 @@
 //! Files that appear whole or not at all: written beside their place under a temporary name, synced, renamed.
 //! Knows nothing of what they hold.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt;
 
-use super::failed;
+use super::{failed, hash_of};
 use crate::durable::{self, Access, folder_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
@@ -80,9 +81,9 @@ impl BlockingFile {
     /// # Errors
     /// When the folder cannot be written to, or the file exists already.
     pub fn create_new(target: &Path) -> Result<Self> {
-        let place = target.to_string_lossy().into_owned();
-        if target.exists() {
-            return Err(Error::new(ErrorKind::Usage, place, "the file exists already and is not overwritten"));
+        // A link that leads nowhere is there, too.
+        if target.symlink_metadata().is_ok() {
+            return Err(exists(target));
         }
         Ok(Self { replaces: false, ..Self::create(target)? })
     }
@@ -103,7 +104,17 @@ impl BlockingFile {
     pub fn commit(self) -> Result<()> {
         let target = self.target;
         let temp = self.temp.into_inner().map_err(|error| unwritten(&target, error.into_error()))?;
-        durable::put_in_place(temp, &target, self.replaces).map_err(|error| unwritten(&target, error))
+        let (written, replaces) = (temp.reopen(), self.replaces);
+        match durable::put_in_place(temp, &target, replaces) {
+            Ok(()) => Ok(()),
+            // Another process was quicker. What says the same may stay.
+            Err(error) if !replaces && error.kind() == std::io::ErrorKind::AlreadyExists => {
+                let hash = |file: std::io::Result<File>| file.and_then(hash_of).ok();
+                let same = hash(written).is_some_and(|written| Some(written) == hash(File::open(&target)));
+                if same { Ok(()) } else { Err(exists(&target)) }
+            }
+            Err(error) => Err(unwritten(&target, error)),
+        }
     }
 }
 
@@ -114,6 +125,10 @@ impl std::io::Write for BlockingFile {
     fn flush(&mut self) -> std::io::Result<()> {
         self.temp.flush()
     }
+}
+
+fn exists(target: &Path) -> Error {
+    Error::new(ErrorKind::Usage, target.to_string_lossy(), "the file exists already and is not overwritten")
 }
 
 fn unwritten(target: &Path, error: std::io::Error) -> Error {

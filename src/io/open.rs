@@ -221,7 +221,7 @@ fn open_slice(
         None => open_stream(input, blob.as_ref(), planned, slice, options, tables)?,
     };
     Ok(match blob.filter(|_| planned.is_some() && input.file.as_ref().and_then(Place::as_local).is_some()) {
-        Some(blob) => Box::new(Checked { source, blob, name: input.name.clone() }),
+        Some(blob) => Box::new(Checked { source, blob, name: input.name.clone(), slice: *slice }),
         // Of what is in a store each read asks for the version that was opened.
         None => source,
     })

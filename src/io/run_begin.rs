@@ -2,8 +2,9 @@
 //! plan and the locks of a run, not its tables.
 
 use super::failed;
+use super::ledger::LEDGER;
 use super::run_documents::{PLAN, holds_run, read_commits, read_plan};
-use super::run_lock::{RunLock, Waits};
+use super::run_lock::{LOCKS, RunLock, Waits};
 use super::store::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
@@ -98,7 +99,14 @@ fn check_writable(root: &Place) -> Result<()> {
     if root.location().is_web() {
         return Err(usage(root, "a web server is only read; write to a local path, s3://, gs:// or az://"));
     }
-    let Some(path) = root.as_local() else { return Ok(()) };
+    if root.join(LEDGER).exists()? {
+        return Err(usage(
+            root,
+            "this is a store of nights; name another directory, or give the job kind = \"compaction\"",
+        ));
+    }
+    // A listing tells of a bucket that is not there, which some stores would make.
+    let Some(path) = root.as_local() else { return root.join(LOCKS).names().map(drop) };
     std::fs::create_dir_all(path).map_err(|error| failed(root.to_string(), "the directory cannot be made", error))
 }
 
@@ -116,7 +124,7 @@ fn check_same(root: &Place, plan: &Plan) -> Result<()> {
     if differences.is_empty() {
         return Ok(());
     }
-    let message = format!("the directory holds a committed run of another job; changed: {}", differences.join("; "));
+    let message = format!("the directory holds a run of another job; changed: {}", differences.join("; "));
     Err(usage(root, &message))
 }
 

@@ -10,7 +10,7 @@ use crate::pipeline::Shard;
 use crate::pipeline::bridge::Bridge;
 
 /// The folder of the locks; there is none when nobody works.
-const LOCKS: &str = "locks";
+pub(super) const LOCKS: &str = "locks";
 const WHOLE: &str = "all-parts";
 const ENDING: &str = ".json";
 /// Who waits looks again after this: soon enough for a person, seldom enough for a store.

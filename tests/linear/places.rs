@@ -33,7 +33,7 @@ pub const CONTENTS: [Place; 13] = [
         vec![call(&["c1"], "Bash", "{}"), json!({"role": "user", "content": blocks})]
     }),
     ("many messages of two", |text| {
-        let speaker = |at: usize| if at % 2 == 0 { "user" } else { "assistant" };
+        let speaker = |at: usize| if at.is_multiple_of(2) { "user" } else { "assistant" };
         pieces(text).iter().enumerate().map(|(at, piece)| said(speaker(at), piece)).collect()
     }),
     ("many messages of one", |text| pieces(text).iter().map(|piece| said("user", piece)).collect()),

@@ -50,7 +50,7 @@ fn sample_files() -> Vec<PathBuf> {
 fn lines_of(path: &Path) -> (String, Vec<String>) {
     let name = path.file_name().expect("a file").to_string_lossy().into_owned();
     let mut bytes = std::fs::read(path).expect("readable");
-    if name.ends_with(".zst") {
+    if path.extension().is_some_and(|ending| ending == "zst") {
         bytes = zstd::decode_all(bytes.as_slice()).expect("whole");
     }
     let text = String::from_utf8(bytes).expect("UTF-8");

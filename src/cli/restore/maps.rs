@@ -63,14 +63,17 @@ impl<'m> Maps<'m> {
     fn push(&mut self, line: MapLine<'m>, place: String, messages: VerbatimMap<'m>) {
         let at = self.entries.len();
         let id = line.conversation_id;
-        match (line.summary_hashes, line.record_hash) {
-            (Some(summaries), Some(record)) => {
+        if let Some(record) = line.record_hash {
+            self.by_record.entry(record).or_default().push(at);
+        }
+        // A line that names summaries is used for these and for nothing else.
+        match line.summary_hashes {
+            Some(summaries) => {
                 for summary in summaries.into_iter().collect::<BTreeSet<_>>() {
                     self.by_summary.entry(summary).or_default().push(at);
                 }
-                self.by_record.entry(record).or_default().push(at);
             }
-            _ => self.loose.entry(Some(id.clone())).or_default().push(at),
+            None => self.loose.entry(Some(id.clone())).or_default().push(at),
         }
         self.entries.push(Entry { place, conversation: Some(id), messages });
     }

@@ -336,7 +336,9 @@ mod tests {
         let (one_found, other_found) = (find(one), find(other));
         assert!(!one_found.is_empty() && !other_found.is_empty(), "{one} / {other}");
         let mut said = Moments::default();
-        other_found.iter().for_each(|&(_, moment)| said.grant(moment));
+        for &(_, moment) in &other_found {
+            said.grant(moment);
+        }
         let is_said = one_found.iter().any(|(_, own)| said.say(own));
         assert_eq!(is_said, expected, "{one} / {other}: {one_found:?} {other_found:?}");
     }

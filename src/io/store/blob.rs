@@ -37,6 +37,19 @@ pub(super) enum Source {
     Remote(RemoteFile),
 }
 
+/// What has become of a file since it was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// Nothing.
+    None,
+    /// Its name or its rights, or what somebody wrote who then set its times back.
+    Touched,
+    /// It is longer.
+    Grown,
+    /// Somebody wrote to it, and it is not longer.
+    Written,
+}
+
 /// Pages of Parquet ask for their headers without saying how long they are.
 const HEADER_BYTES: u64 = 64 << 10;
 
@@ -125,23 +138,22 @@ impl Blob {
         failure.get_or_insert_with(|| Error::new(error.kind, &*error.place, &*error.message));
     }
 
-    /// Looks whether what was read of the file is what stood there when it was opened. A file of this machine may have
-    /// grown since, or have lost its name to another one: what was opened is read to its end.
+    /// What has become of the file since it was opened, whatever stands under its name now.
     ///
     /// # Errors
-    /// `Input` when it is not, `Io` when that cannot be found out.
-    pub fn check_unchanged(&self) -> Result<()> {
-        let same = match &self.inner.source {
-            Source::Local(file) => {
-                let (bytes, mark) = file.now()?;
-                self.inner.bytes.is_some_and(|before| bytes > before) || mark == self.inner.mark
-            }
+    /// `Io` when that cannot be found out.
+    pub fn change(&self) -> Result<Change> {
+        match &self.inner.source {
+            Source::Local(file) => file.change(),
             #[cfg(feature = "remote")]
-            Source::Remote(file) => file.is_unchanged()?,
-        };
-        let changed =
-            || Error::new(ErrorKind::Input, self.inner.location.to_string(), "the file changed while it was read");
-        if same { Ok(()) } else { Err(changed()) }
+            Source::Remote(file) => Ok(if file.is_unchanged()? { Change::None } else { Change::Written }),
+        }
+    }
+
+    /// That somebody wrote to the file while it was read.
+    #[must_use]
+    pub fn changed(&self) -> Error {
+        Error::new(ErrorKind::Input, self.inner.location.to_string(), "the file changed while it was read")
     }
 
     fn chunk(&self, range: Range<u64>) -> parquet::errors::Result<Bytes> {

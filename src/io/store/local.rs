@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use super::Listed;
+use super::{Change, Listed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::failed;
 
@@ -17,6 +17,31 @@ use crate::io::failed;
 pub(super) struct LocalFile {
     file: Arc<File>,
     place: String,
+    /// As it was opened.
+    opened: State,
+}
+
+/// What changes when somebody writes to a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct State {
+    bytes: u64,
+    mark: String,
+    /// The time of the last change of anything about the file, its name and rights too; no program can set it.
+    #[cfg(unix)]
+    touched: (i64, i64),
+}
+
+impl State {
+    fn of(metadata: &std::fs::Metadata) -> Self {
+        #[cfg(unix)]
+        use std::os::unix::fs::MetadataExt;
+        Self {
+            bytes: metadata.len(),
+            mark: mark(metadata),
+            #[cfg(unix)]
+            touched: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
 }
 
 impl LocalFile {
@@ -32,14 +57,24 @@ impl LocalFile {
         if metadata.is_dir() {
             return Err(Error::new(ErrorKind::Usage, place, "this is a folder, not a file"));
         }
-        let (bytes, mark) = (metadata.len(), mark(&metadata));
-        Ok((Self { file: Arc::new(file), place }, bytes, mark))
+        let opened = State::of(&metadata);
+        let (bytes, mark) = (opened.bytes, opened.mark.clone());
+        Ok((Self { file: Arc::new(file), place, opened }, bytes, mark))
     }
 
-    /// Length and change mark of the open file as it is now, whatever stands under its name.
-    pub(super) fn now(&self) -> Result<(u64, String)> {
+    /// What has become of the open file, whatever stands under its name.
+    pub(super) fn change(&self) -> Result<Change> {
         let metadata = self.file.metadata().map_err(|error| failed(&*self.place, "cannot be looked at", error))?;
-        Ok((metadata.len(), mark(&metadata)))
+        let (opened, now) = (&self.opened, State::of(&metadata));
+        Ok(if *opened == now {
+            Change::None
+        } else if now.bytes > opened.bytes {
+            Change::Grown
+        } else if (now.bytes, &now.mark) == (opened.bytes, &opened.mark) {
+            Change::Touched
+        } else {
+            Change::Written
+        })
     }
 
     /// Fills `buffer` from `offset` as far as the file goes.

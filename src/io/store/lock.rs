@@ -137,10 +137,12 @@ impl LocalLock {
         loop {
             if let Some(folder) = path.parent() {
                 std::fs::create_dir_all(folder)?;
+                if std::fs::symlink_metadata(folder).is_ok_and(|found| !found.is_dir()) {
+                    return Err(foreign());
+                }
             }
-            let opened = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path);
-            let mut file = match opened {
-                // The folder may go together with the lock of another process.
+            let mut file = match open_own(path) {
+                // The folder, or the file, may go together with the lock of another process.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 opened => opened?,
             };
@@ -171,6 +173,37 @@ impl Drop for LocalLock {
     }
 }
 
+/// Opens the file at `path`, or makes it; never what a link leads to, since what is written would destroy it.
+fn open_own(path: &Path) -> io::Result<File> {
+    match OpenOptions::new().create_new(true).read(true).write(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        made => return made,
+    }
+    if !is_own(&std::fs::symlink_metadata(path)?) {
+        return Err(foreign());
+    }
+    let file = OpenOptions::new().read(true).write(true).open(path)?;
+    // The name may have become a link between the two calls.
+    if is_own(&file.metadata()?) && is_at(&file, path)? { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
+}
+
+/// True for a file that has one name.
+fn is_own(found: &std::fs::Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        // A file that is just taken away has none.
+        if found.nlink() > 1 {
+            return false;
+        }
+    }
+    found.is_file()
+}
+
+fn foreign() -> io::Error {
+    io::Error::other("this is no lock of a job but a link, a folder or something else; take it away")
+}
+
 fn has_no_locks(error: &io::Error) -> bool {
     /// What Linux says of a network file system whose lock service does not run.
     const NO_LOCKS: i32 = 37;
@@ -189,7 +222,7 @@ fn owner_in(mut file: &File) -> Option<Owner> {
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
     let opened = file.metadata()?;
-    match std::fs::metadata(path) {
+    match std::fs::symlink_metadata(path) {
         Ok(there) => Ok((there.dev(), there.ino()) == (opened.dev(), opened.ino())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),

@@ -33,7 +33,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-pub use blob::{Blob, BlobFile, store_error};
+pub use blob::{Blob, BlobFile, Change, store_error};
 pub use config::{
     DEFAULT_CONNECT_TIMEOUT, DEFAULT_FIRST_BACKOFF, DEFAULT_LEASE, DEFAULT_MAX_RETRIES, DEFAULT_PART_BYTES,
     DEFAULT_RANGE_BYTES, DEFAULT_RETRY_TIMEOUT, DEFAULT_SLOWEST, DEFAULT_STALL_TIMEOUT, MAX_BACKOFF, StoreConfig,
