@@ -5,15 +5,10 @@
 //! The modules are the floors of `ARCHITECTURE.md`; each uses only itself and the floors below it.
 
 mod durable;
-pub mod engine;
-pub mod error;
 pub mod io;
 #[cfg(feature = "llm")]
 pub mod llm;
-pub mod model;
 pub mod pipeline;
 pub mod report;
-pub mod shape;
-pub mod stage;
-pub mod summary;
-pub mod text;
+
+pub use condenser_core::{engine, error, model, shape, stage, summary, text};

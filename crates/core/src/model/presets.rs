@@ -1,14 +1,15 @@
 //! Named sets of options. A preset goes under what is written beside it and over the defaults. Knows names and values,
 //! not what an option does.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::choices::{BudgetStrategy, CompressionDepth};
 use super::options::EngineArgs;
 
 /// Options that go well together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
     /// Keeps context: `recency_window` 6, `importance_scoring`, `contradiction_detection`, `coreference`,

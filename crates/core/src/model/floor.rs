@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -15,7 +14,8 @@ const EXPECTED: &str = "FIGURE=SHARE such as \"quality=0.9\", or \"FIGURE=gentle
 const GENTLEST: &str = "gentlest";
 
 /// A figure of the metrics table that says what is still there: a share, `None` when there was nothing to measure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
     /// `quality_score`, for short `quality`.
@@ -174,12 +174,13 @@ impl<'de> Deserialize<'de> for Floor {
     }
 }
 
-impl JsonSchema for Floor {
+#[cfg(feature = "schemars")]
+impl schemars::JsonSchema for Floor {
     fn schema_name() -> Cow<'static, str> {
         "Floor".into()
     }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
             "description": EXPECTED,
             "type": "string",
             "pattern": "^ *[a-z_]+ *= *(gentlest( *- *[0-9.]+)?|[0-9.]+) *$"

@@ -1,7 +1,6 @@
 //! The options of the engine, declared once: the macro makes the struct that holds them, and the all-optional
 //! struct that flags and job files are read into. Knows defaults, not what an option does.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::choices::{
@@ -36,7 +35,8 @@ macro_rules! options {
     (always { $($(#[$meta:meta])* $name:ident : $type:ty = $default:expr, arg($($arg:tt)*);)* }
      optional { $($(#[$ometa:meta])* $oname:ident : $otype:ty, arg($($oarg:tt)*);)* }) => {
         /// What holds for a run of the engine; nothing is optional any more.
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
         #[serde(default, deny_unknown_fields)]
         pub struct EngineOptions {
             $($(#[$meta])* pub $name: $type,)*
@@ -48,15 +48,17 @@ macro_rules! options {
         }
 
         /// What a user typed: everything may be left out.
-        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, clap::Args)]
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+        #[cfg_attr(feature = "clap", derive(clap::Args))]
         #[serde(default, deny_unknown_fields)]
         pub struct EngineArgs {
             /// Options that go well together; every option beside it goes before what it sets.
-            #[arg(long, help_heading = "Engine", value_enum)]
+            #[cfg_attr(feature = "clap", arg(long, help_heading = "Engine", value_enum))]
             #[serde(skip_serializing_if = "Option::is_none")]
             pub preset: Option<Preset>,
-            $($(#[$meta])* #[arg(long, help_heading = "Engine", $($arg)*)] pub $name: Option<$type>,)*
-            $($(#[$ometa])* #[arg(long, help_heading = "Engine", $($oarg)*)] pub $oname: Option<$otype>,)*
+            $($(#[$meta])* #[cfg_attr(feature = "clap", arg(long, help_heading = "Engine", $($arg)*))] pub $name: Option<$type>,)*
+            $($(#[$ometa])* #[cfg_attr(feature = "clap", arg(long, help_heading = "Engine", $($oarg)*))] pub $oname: Option<$otype>,)*
         }
 
         impl EngineArgs {
@@ -203,6 +205,7 @@ impl EngineOptions {
     }
 }
 
+#[cfg(feature = "clap")]
 fn parse_score(text: &str) -> std::result::Result<f64, String> {
     match text.parse::<f64>() {
         Ok(score) if score.is_finite() && score >= 0.0 => Ok(score),
@@ -210,6 +213,7 @@ fn parse_score(text: &str) -> std::result::Result<f64, String> {
     }
 }
 
+#[cfg(feature = "clap")]
 fn parse_share(text: &str) -> std::result::Result<f64, String> {
     match text.parse::<f64>() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),

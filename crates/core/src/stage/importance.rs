@@ -1,7 +1,6 @@
 //! Rule 6: messages that later ones depend on, and those that direct what comes, are kept. Memory and time are linear:
 //! facts are looked up in an index, and a fact that is nearly everywhere tells nothing.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Plan, Stage, View};
@@ -58,7 +57,8 @@ impl Stage for KeepImportant {
 }
 
 /// The importance of a message and what it is made of.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ImportanceParts {
     /// 0 to 1; `importance_threshold` is held against it.
     pub score: f64,

@@ -2,7 +2,6 @@
 //! claimed it, and what each stage would do if it were the only one. Looks at the same plan that compresses; writes no
 //! sentence for people.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Engine, Scratch};
@@ -13,7 +12,8 @@ use crate::summary::scores_of;
 use crate::text::{CueKind, Severity, UnitKind};
 
 /// What the classifier makes of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Tier {
     /// Structure that a summary would destroy: a hard reason.
@@ -27,7 +27,8 @@ pub enum Tier {
 }
 
 /// What was counted in the texts of a message.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct TextFigures {
     /// Characters.
     pub chars: usize,
@@ -50,7 +51,8 @@ pub struct TextFigures {
 }
 
 /// What a stage does with a message.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(tag = "claim", rename_all = "kebab-case")]
 pub enum What {
     /// It stays.
@@ -87,7 +89,8 @@ pub enum What {
 }
 
 /// What one stage does with a message.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct StageSays {
     /// The stage.
     pub stage: &'static str,
@@ -99,7 +102,8 @@ pub struct StageSays {
 }
 
 /// Everything about one message.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Explanation {
     /// Index in the conversation.
     pub index: usize,
