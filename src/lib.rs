@@ -10,5 +10,7 @@ pub mod io;
 pub mod llm;
 pub mod pipeline;
 pub mod report;
+#[cfg(any(feature = "llm", feature = "remote"))]
+mod tls;
 
 pub use condenser_core::{engine, error, model, shape, stage, summary, text};

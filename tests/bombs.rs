@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{BufReader, Read, Write};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -34,7 +35,7 @@ fn peak(dir: &TestDir, args: &[&str], code: i32) -> (u64, String) {
         if let Some(status) = child.try_wait().expect("it can be waited for") {
             break status;
         }
-        std::thread::yield_now();
+        std::thread::sleep(Duration::from_millis(1));
     };
     let told = std::fs::read_to_string(told).expect("text");
     assert_eq!(status.code(), Some(code), "{args:?}\n{told}");

@@ -6,7 +6,7 @@ mod many;
 mod patterns;
 mod places;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use condenser::engine::{Engine, Scratch};
 use condenser::model::{
@@ -16,21 +16,13 @@ use condenser::model::{
 use condenser::shape;
 use serde_json::Value;
 
+use crate::support::growth::{Clock, Slow, TEXT};
 use crate::support::talk::{all, record_of};
 use patterns::Pattern;
 use places::{BESIDES, CONTENTS, WORDS, call, result, said};
 
-const SMALL: usize = 50_000;
-const LARGE: usize = 8 * SMALL;
-/// Times the time of an eighth.
-const MAX_GROWTH: u32 = 16;
-/// Less than this is taken for this.
-const FLOOR: Duration = Duration::from_millis(2);
 /// Rulings, summaries, shorter ones, and what comes of them.
 const MAX_ROUNDS: usize = 4;
-/// So often both are measured where the one seems to take too long.
-const N_TRIES: usize = 4;
-
 /// What is asked for, and of how many patterns one is measured with it, beginning with which.
 struct Setting {
     name: &'static str,
@@ -144,7 +136,7 @@ fn time_grows_with_the_number_of_things() {
         let record = |n: usize| record_of(&(thing.messages)(n));
         // Half of them with everything that can be done, the others with some of it.
         let setting = if at % 2 == 0 { FULLEST } else { at / 2 % SETTINGS.len() };
-        slow.check(&SETTINGS[setting], thing.name, &record, [thing.n_many / 8, thing.n_many]);
+        check(&mut slow, &SETTINGS[setting], thing.name, &record, [thing.n_many / 8, thing.n_many]);
     }
     slow.report();
 }
@@ -160,7 +152,7 @@ fn check_texts(settings: &[usize]) {
             let beside = BESIDES[(at + 5 * number + at / BESIDES.len()) % BESIDES.len()];
             let name = format!("{:?} ({}) in {} and {}", pattern.unit, pattern.kind, content.0, beside.0);
             let record = |n_bytes: usize| record_of(&conversation(pattern, n_bytes, content.1, beside.1));
-            slow.check(setting, &name, &record, [SMALL, LARGE]);
+            check(&mut slow, setting, &name, &record, TEXT);
         }
     }
     slow.report();
@@ -189,36 +181,9 @@ fn conversation(
     messages
 }
 
-/// What grows too fast.
-#[derive(Default)]
-struct Slow(Vec<String>);
-
-impl Slow {
-    /// Notes what takes more than [`MAX_GROWTH`] times the time for eight times the size.
-    fn check(&mut self, setting: &Setting, name: &str, record: &dyn Fn(usize) -> String, [few, many]: [usize; 2]) {
-        let large = record(many);
-        let mut after = time(&large, setting);
-        if after <= FLOOR * MAX_GROWTH {
-            return;
-        }
-        // The fastest of several runs counts: noise is never taken for growth.
-        let small = record(few);
-        let mut before = time(&small, setting);
-        let mut tries = 1..N_TRIES;
-        while after > before.max(FLOOR) * MAX_GROWTH {
-            if tries.next().is_none() {
-                let times = after.as_secs_f64() / before.as_secs_f64();
-                self.0.push(format!("{times:.0} times ({before:.0?} → {after:.0?}): {name}, {}", setting.name));
-                return;
-            }
-            before = before.min(time(&small, setting));
-            after = after.min(time(&large, setting));
-        }
-    }
-
-    fn report(self) {
-        assert!(self.0.is_empty(), "{} of them grow too fast:\n{}", self.0.len(), self.0.join("\n"));
-    }
+/// Notes what grows too fast with a setting.
+fn check(slow: &mut Slow, setting: &Setting, name: &str, record: &dyn Fn(usize) -> String, sizes: [usize; 2]) {
+    slow.check(&format!("{name}, {}", setting.name), record, |record| time(record, setting), sizes);
 }
 
 /// The time of the whole way of a record there and back.
@@ -260,31 +225,4 @@ fn reply(ask: &Ask) -> Answer {
         Ask::Ruling { .. } => "{\"decision\": \"compress\", \"confidence\": 0.9}".to_owned(),
         Ask::Compaction(ask) => ask.turns.iter().map(|turn| turn.text.as_str()).collect::<Vec<_>>().join("\n"),
     })
-}
-
-/// The time that this thread had: what others do at the same time counts for nothing where the system tells.
-enum Clock {
-    Thread(Duration),
-    Wall(Instant),
-}
-
-impl Clock {
-    fn start() -> Self {
-        thread_time().map_or_else(|| Self::Wall(Instant::now()), Self::Thread)
-    }
-
-    fn passed(&self) -> Duration {
-        match self {
-            Self::Thread(start) => thread_time().map_or(Duration::ZERO, |now| now.saturating_sub(*start)),
-            Self::Wall(start) => start.elapsed(),
-        }
-    }
-}
-
-fn thread_time() -> Option<Duration> {
-    // The figure is brought up to date when a thread gives way.
-    std::thread::yield_now();
-    let figures = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    let nanos = figures.split(' ').next()?.parse().ok().filter(|&nanos| nanos > 0);
-    nanos.map(Duration::from_nanos)
 }

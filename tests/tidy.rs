@@ -9,6 +9,7 @@ const MAX_LINES: usize = 420;
 const FLOORS: &[(&str, u8)] = &[
     ("error", 0),
     ("durable", 0),
+    ("tls", 0),
     ("model", 1),
     ("text", 2),
     ("shape", 2),

@@ -43,6 +43,7 @@ impl Connection {
             value.set_sensitive(true);
             headers.insert(HeaderName::from_static(name), value);
         }
+        crate::tls::prepare();
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("condenser/", env!("CARGO_PKG_VERSION")))
             .default_headers(headers)

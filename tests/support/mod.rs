@@ -5,6 +5,7 @@ pub(crate) mod chats;
 pub(crate) mod command;
 pub(crate) mod corpora;
 pub(crate) mod dir;
+pub(crate) mod growth;
 pub(crate) mod job;
 #[cfg(feature = "llm")]
 pub(crate) mod llm_batch_server;

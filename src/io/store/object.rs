@@ -271,6 +271,7 @@ macro_rules! built {
 }
 
 fn build(name: &str, config: &StoreConfig, retry: RetryConfig) -> object_store::Result<Arc<dyn ObjectStore>> {
+    crate::tls::prepare();
     let scheme = name.split_once(':').map_or("", |(scheme, _)| scheme);
     Ok(match scheme {
         "s3" | "s3a" => built!(AmazonS3Builder, name, config, retry),

@@ -50,6 +50,7 @@ pub(super) fn client(config: &StoreConfig) -> Result<HttpClient> {
         // A whole file may come as one body.
         .with_timeout_disabled();
     let failed = |error| Error::new(ErrorKind::Io, "", "the web client cannot be set up").because(error);
+    crate::tls::prepare();
     ReqwestConnector::default().connect(&options).map_err(failed)
 }
 
