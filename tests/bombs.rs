@@ -123,7 +123,7 @@ fn lines_longer_than_the_limit_cost_no_more_memory_than_the_limit() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_rejected_line_costs_three_times_its_size_whatever_it_holds() {
-    const SIZE: usize = 40_000_000;
+    const SIZE: usize = 20_000_000;
     let dir = TestDir::new();
     dir.write("small.jsonl", RECORD);
     let flags = ["-o", "small", "--memory", "64MiB", "--threads", "2"];

@@ -280,7 +280,7 @@ fn interrupt(signal: &str) {
 #[test]
 fn threads_do_not_change_a_byte() {
     let dir = TestDir::new();
-    dir.write("in.jsonl", jsonl(20_000, 22));
+    dir.write("in.jsonl", jsonl(8_000, 22));
     let run = |threads: &str| {
         condenser(dir.root(), &["compress", "in.jsonl", "-o", threads, "--threads", threads, "--trace"]).ok();
         files(&dir.path(threads))

@@ -12,7 +12,7 @@ use crate::support::command::condenser;
 use crate::support::dir::{TestDir, files};
 
 /// Few enough for every run of the tests.
-const DEFAULT_KILLS: usize = 12;
+const DEFAULT_KILLS: usize = 8;
 /// At most so many kills follow each other before a job may end.
 const MOST_IN_A_ROW: u64 = 4;
 /// One record of the inputs is none.

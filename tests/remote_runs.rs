@@ -106,7 +106,7 @@ fn a_job_from_store_to_store_is_the_job_on_disk() {
 #[test]
 fn a_failing_store_changes_no_byte() {
     let world = World::new();
-    let args = ["compress", "s3://bucket/logs", "--split-size", "40k", "-o"];
+    let args = ["compress", "s3://bucket/logs", "--split-size", "100k", "-o"];
     world.ok(&[&args[..], &["s3://bucket/whole"]].concat());
     let whole = world.run("whole");
     for every in [3, 7] {

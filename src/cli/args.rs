@@ -77,8 +77,7 @@ pub(crate) struct CompressArgs {
     pub(crate) sidecar: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
-    /// For drills of debug builds: fail inside the engine on the conversation with this id.
-    #[cfg(debug_assertions)]
+    /// For drills: fail inside the engine on the conversation with this id.
     #[arg(long, hide = true, value_name = "ID")]
     pub(crate) drill_panic: Option<String>,
 }

@@ -32,7 +32,6 @@ pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
     let stores = stores_of(&settings);
     let inputs = inputs_of(&settings.inputs, &stores, settings.quiet)?;
     let make = |words: Option<&WordStatistics>| engine(&settings, words);
-    #[cfg(debug_assertions)]
     let make = |words: Option<&WordStatistics>| -> Result<Arc<dyn Condense>> {
         let engine = make(words)?;
         Ok(match args.drill_panic.clone() {

@@ -1,4 +1,4 @@
-//! A failure on purpose, in debug builds only: so the tests can see from outside what a defect of the engine does.
+//! A failure on purpose: so tests and those who watch over jobs can see from outside what a defect of the engine does.
 
 use std::sync::Arc;
 

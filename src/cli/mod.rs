@@ -6,7 +6,6 @@ mod calibrate;
 mod compaction;
 mod compress;
 mod conversations;
-#[cfg(debug_assertions)]
 mod drill;
 mod dry_run;
 mod expire;

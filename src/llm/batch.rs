@@ -99,7 +99,7 @@ impl Batches {
 
     /// The folder of the next batch. What was begun and never became a batch is removed.
     fn next(&self) -> Result<PathBuf> {
-        debug_assert!(self.lock.is_some(), "only who holds the lock may plan");
+        assert!(self.lock.is_some(), "only who holds the lock may plan");
         let mut last = 0;
         for folder in self.folders()? {
             if folder.join(STATE).exists() {

@@ -211,7 +211,7 @@ impl Painter {
                 out.push_str(&self.faint.apply_to(rule).to_string());
             }
             let text = if is_last { text.clone() } else { fit(text, columns) };
-            debug_assert!(width(&text) <= columns, "{text:?} is wider than {columns}");
+            assert!(width(&text) <= columns, "{text:?} is wider than {columns}");
             out.push_str(&style.apply_to(text).to_string());
         }
         out.push('\n');

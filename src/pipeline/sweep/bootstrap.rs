@@ -136,11 +136,11 @@ fn interval(value: f64, drawn: Vec<f64>) -> Option<Interval> {
         return None;
     }
     let mut drawn: Vec<f64> = drawn.into_iter().filter(|value| !value.is_nan()).collect();
-    drawn.sort_unstable_by(f64::total_cmp);
     let tail = (1.0 - CONFIDENCE) / 2.0;
-    let at = |share: f64| {
-        let place = share * (drawn.len().max(1) - 1) as f64;
-        let (below, above) = (drawn.get(place.floor() as usize)?, drawn.get(place.ceil() as usize)?);
+    let mut at = |share: f64| {
+        let place = share * drawn.len().checked_sub(1)? as f64;
+        let (_, &mut below, others) = drawn.select_nth_unstable_by(place as usize, f64::total_cmp);
+        let above = others.iter().copied().min_by(f64::total_cmp).unwrap_or(below);
         Some(below + (above - below) * place.fract())
     };
     Some(Interval { value, low: at(tail), high: at(1.0 - tail) })

@@ -314,7 +314,7 @@ pub(super) fn members<'r>(raw: &'r str, mut each: impl FnMut(Key<'r>, Raw<'r>)) 
             each(key, scanner.value()?);
             Ok(())
         });
-        debug_assert!(read.is_ok(), "the text was validated");
+        assert!(read.is_ok(), "the text was validated");
     }
 }
 
@@ -326,7 +326,7 @@ pub(super) fn items<'r>(raw: &'r str, mut each: impl FnMut(Raw<'r>)) {
             each(scanner.value()?);
             Ok(())
         });
-        debug_assert!(read.is_ok(), "the text was validated");
+        assert!(read.is_ok(), "the text was validated");
     }
 }
 

@@ -124,7 +124,7 @@ impl<'r> Cutter<'r> {
                 if let Err(bad) = self.value(&mut scanner) {
                     let at = offset_in(self.record, line) + bad.at;
                     self.broken.get_or_insert(Bad { at, ..bad });
-                    debug_assert_eq!(before, self.messages.len() + self.log.passed.len());
+                    assert_eq!(before, self.messages.len() + self.log.passed.len());
                     self.log.passed.push(Pass { text: rest.trim_matches(BLANK), is_json: false });
                     break;
                 }
