@@ -35,6 +35,7 @@ fn peak(dir: &TestDir, args: &[&str], code: i32) -> (u64, String) {
         if let Some(status) = child.try_wait().expect("it can be waited for") {
             break status;
         }
+        // A loop without a pause would take a core from what is measured.
         std::thread::sleep(Duration::from_millis(1));
     };
     let told = std::fs::read_to_string(told).expect("text");

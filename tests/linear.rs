@@ -23,6 +23,7 @@ use places::{BESIDES, CONTENTS, WORDS, call, result, said};
 
 /// Rulings, summaries, shorter ones, and what comes of them.
 const MAX_ROUNDS: usize = 4;
+
 /// What is asked for, and of how many patterns one is measured with it, beginning with which.
 struct Setting {
     name: &'static str,

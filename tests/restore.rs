@@ -7,7 +7,7 @@ use condenser::model::{
     Condensed, Content, Metrics, NewBody, Original, Output, Part, Provenance, ProvenancePlace, Replacement, ShapeName,
 };
 use condenser::shape::{
-    Decoded, VerbatimMap, decode, detect, restore_record, restore_row, uncompress, uncompress_record, verbatim_map,
+    Decoded, Row, VerbatimMap, decode, detect, restore_record, restore_row, uncompress, uncompress_record, verbatim_map,
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -496,4 +496,24 @@ fn a_hundred_thousand_of_anything_is_no_more_than_linear() {
     check(&format!(r#"{{"messages":[{{"content":[{parts}]}}]}}"#), &[(vec![0], texts)]);
     let lists = many(&|_| r#""messages":[{}]"#.to_owned());
     check(&format!("{{{lists}}}"), &[(vec![0], NewBody::Text(String::new()))]);
+}
+
+#[test]
+fn a_row_whose_other_keys_are_damaged_is_refused_and_never_a_panic() {
+    let record = r#"{"a": 1, "b": [2, 3], "messages": [{"role": "user", "content": "Hi", "x": 1, "y": {}}]}"#;
+    let decoded = decode(record, ShapeName::Openai, "fallback").expect("the record is valid");
+    let condensed = condensed(1, &[]);
+    let (mut row, layout) = (decoded.row(&condensed, ProvenancePlace::Sidecar), decoded.row_layout(&condensed));
+    let restored = |row: &Row<'_>| restore_row("fallback", row, &layout, &[]);
+    assert_eq!(restored(&row).as_deref(), Ok(record));
+    let whole = row.extra.clone().expect("there are other keys");
+    for end in 0..whole.len() {
+        row.extra = Some(whole[..end].to_owned().into());
+        // Where only the last bracket is gone, every value is still there.
+        assert!(end + 1 == whole.len() || restored(&row).is_err(), "{:?}", row.extra);
+        assert!(restored(&row).is_err() || restored(&row).as_deref() == Ok(record));
+    }
+    row.extra = Some(whole);
+    row.messages[0].extra = Some(r#"{"x": 1, "y": {"#.into());
+    assert!(restored(&row).is_err());
 }

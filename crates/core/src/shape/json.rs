@@ -306,27 +306,25 @@ impl<'r> Scanner<'r> {
     }
 }
 
-/// The members of an object that was validated before; nothing for other kinds.
+/// The members of an object; nothing for other kinds. Ends where the text is damaged, as in a table that was changed.
 pub(super) fn members<'r>(raw: &'r str, mut each: impl FnMut(Key<'r>, Raw<'r>)) {
     let mut scanner = Scanner::new(raw);
     if let Ok(Kind::Object) = scanner.peek() {
-        let read = scanner.object(|scanner, key| {
+        let _ended = scanner.object(|scanner, key| {
             each(key, scanner.value()?);
             Ok(())
         });
-        assert!(read.is_ok(), "the text was validated");
     }
 }
 
-/// The items of a list that was validated before; nothing for other kinds.
+/// The items of a list; nothing for other kinds. Ends where the text is damaged.
 pub(super) fn items<'r>(raw: &'r str, mut each: impl FnMut(Raw<'r>)) {
     let mut scanner = Scanner::new(raw);
     if let Ok(Kind::List) = scanner.peek() {
-        let read = scanner.list(|scanner| {
+        let _ended = scanner.list(|scanner| {
             each(scanner.value()?);
             Ok(())
         });
-        assert!(read.is_ok(), "the text was validated");
     }
 }
 
