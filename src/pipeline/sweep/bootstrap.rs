@@ -6,7 +6,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::sums::{Mask, Measured, Statistics, Sums};
+use super::sums::{Mask, Measured, Statistics, Sums, Terms};
 
 /// Resamples: the ends of a 95 % interval then stand on 25 draws each.
 pub const RESAMPLES: usize = 1_000;
@@ -46,9 +46,11 @@ pub(crate) struct Resampled {
 impl Resampled {
     /// `rows` are the conversations of each set, block by block; `masks` say what is measured of a conversation.
     pub(crate) fn new(blocks: &[Block], rows: &[Vec<Measured>], masks: &[Mask], n_resamples: usize) -> Self {
+        let terms = |set: &Vec<Measured>| set.iter().zip(masks).map(|(row, mask)| row.terms(mask)).collect();
+        let rows: Vec<Vec<Terms>> = rows.iter().map(terms).collect();
         let ones = vec![1_u32; masks.len()];
-        let values = transposed(vec![statistics_of(blocks, rows, masks, &ones)]);
-        let draw = |resample: usize| statistics_of(blocks, rows, masks, &multiplicities(blocks, resample as u64));
+        let values = transposed(vec![statistics_of(blocks, &rows, &ones)]);
+        let draw = |resample: usize| statistics_of(blocks, &rows, &multiplicities(blocks, resample as u64));
         let drawn: Vec<Vec<Vec<Statistics>>> = (0..n_resamples).into_par_iter().map(draw).collect();
         let values = values.into_iter().map(|sets| sets.into_iter().flatten().collect()).collect();
         Self { statistics: transposed(drawn), values }
@@ -86,15 +88,15 @@ fn transposed(drawn: Vec<Vec<Vec<Statistics>>>) -> Vec<Vec<Vec<Statistics>>> {
     out
 }
 
-fn statistics_of(blocks: &[Block], rows: &[Vec<Measured>], masks: &[Mask], times: &[u32]) -> Vec<Vec<Statistics>> {
+fn statistics_of(blocks: &[Block], rows: &[Vec<Terms>], times: &[u32]) -> Vec<Vec<Statistics>> {
     let mut groups = vec![Vec::with_capacity(rows.len()); blocks.len() + 1];
     for set in rows {
-        let (mut all, mut at) = (Sums::default(), 0);
+        let (mut all, mut at) = (Sums::NONE, 0);
         for (group, block) in groups.iter_mut().skip(1).zip(blocks) {
-            let mut sums = Sums::default();
+            let mut sums = Sums::NONE;
             for index in at..at + block.n {
                 if times[index] > 0 {
-                    sums.push(&set[index], &masks[index], block.weight * f64::from(times[index]));
+                    sums.push(&set[index], block.weight * f64::from(times[index]));
                 }
             }
             at += block.n;

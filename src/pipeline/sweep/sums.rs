@@ -56,48 +56,57 @@ pub(crate) fn mask_of<'m>(rows: impl Iterator<Item = &'m Measured>) -> Mask {
     })
 }
 
-/// Weighted sums over conversations.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Sums {
-    chars: (f64, f64),
-    tokens: (f64, f64),
-    /// Values and weights.
-    figures: [(f64, f64); N_FIGURES],
+/// Number of sums: characters and tokens before and after, and a value with its weight per figure.
+const N_SUMS: usize = 4 + 2 * N_FIGURES;
+
+/// What one conversation adds to the sums: laid out flat, since a resample adds thousands of them.
+pub(crate) type Terms = [f64; N_SUMS];
+
+impl Measured {
+    /// What it adds where the figures of `mask` are measured.
+    pub(crate) fn terms(&self, mask: &Mask) -> Terms {
+        let mut terms = [0.0; N_SUMS];
+        let ((chars_in, chars_out), (tokens_in, tokens_out)) = (self.chars, self.tokens);
+        for (term, count) in terms.iter_mut().zip([chars_in, chars_out, tokens_in, tokens_out]) {
+            *term = count as f64;
+        }
+        for (at, value) in self.figures.iter().enumerate().filter(|&(at, _)| mask[at]) {
+            terms[4 + 2 * at] = value.unwrap_or(1.0);
+            terms[5 + 2 * at] = 1.0;
+        }
+        terms
+    }
 }
 
+/// Weighted sums over conversations.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sums(Terms);
+
 impl Sums {
-    pub(crate) fn push(&mut self, row: &Measured, mask: &Mask, weight: f64) {
-        let add = |sum: &mut (f64, f64), (before, after): (usize, usize)| {
-            sum.0 += weight * before as f64;
-            sum.1 += weight * after as f64;
-        };
-        add(&mut self.chars, row.chars);
-        add(&mut self.tokens, row.tokens);
-        for ((sum, value), is_there) in self.figures.iter_mut().zip(row.figures).zip(mask) {
-            if *is_there {
-                sum.0 += weight * value.unwrap_or(1.0);
-                sum.1 += weight;
-            }
+    pub(crate) const NONE: Self = Self([0.0; N_SUMS]);
+
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "iterators take three times as long in a build without optimisation"
+    )]
+    pub(crate) fn push(&mut self, terms: &Terms, weight: f64) {
+        for at in 0..N_SUMS {
+            self.0[at] += weight * terms[at];
         }
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
-        let add = |sum: &mut (f64, f64), other: (f64, f64)| {
-            sum.0 += other.0;
-            sum.1 += other.1;
-        };
-        add(&mut self.chars, other.chars);
-        add(&mut self.tokens, other.tokens);
-        self.figures.iter_mut().zip(other.figures).for_each(|(sum, other)| add(sum, other));
+        self.push(&other.0, 1.0);
     }
 
     pub(crate) fn statistics(&self) -> Statistics {
         let ratio = |(before, after): (f64, f64)| if after > 0.0 { before / after } else { 1.0 };
         let mut statistics = [f64::NAN; N_STATISTICS];
-        statistics[RATIO] = ratio(self.chars);
-        statistics[TOKEN_RATIO] = ratio(self.tokens);
-        for (value, (sum, weight)) in statistics.iter_mut().skip(2).zip(self.figures) {
-            *value = if weight > 0.0 { sum / weight } else { f64::NAN };
+        statistics[RATIO] = ratio((self.0[0], self.0[1]));
+        statistics[TOKEN_RATIO] = ratio((self.0[2], self.0[3]));
+        for at in 0..N_FIGURES {
+            let (sum, weight) = (self.0[4 + 2 * at], self.0[5 + 2 * at]);
+            statistics[2 + at] = if weight > 0.0 { sum / weight } else { f64::NAN };
         }
         statistics
     }

@@ -61,11 +61,11 @@ impl<'s> Trial<'s> {
         let masks = masks(rows, n);
         let mut groups = vec![Vec::with_capacity(rows.len()); self.n_seen.len() + 1];
         for set in rows {
-            let mut sums = vec![Sums::default(); self.n_seen.len()];
+            let mut sums = vec![Sums::NONE; self.n_seen.len()];
             for ((row, mask), &class) in set.iter().zip(&masks).zip(&classes) {
-                sums[class].push(row, mask, weights[class]);
+                sums[class].push(&row.terms(mask), weights[class]);
             }
-            let mut all = Sums::default();
+            let mut all = Sums::NONE;
             for of_class in &sums {
                 all.add(of_class);
             }
