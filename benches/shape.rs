@@ -61,9 +61,7 @@ fn condensed(decoded: &Decoded<'_>) -> Condensed {
             body: NewBody::Text("[summary: the retry header is missing]".to_owned()),
             provenance: Provenance {
                 ids: vec![format!("m{index}")],
-                summary_id: String::new(),
-                parent_ids: Vec::new(),
-                version: 0,
+                ..Provenance::default()
             },
         })
     };

@@ -162,12 +162,7 @@ fn conversations_that_would_become_invalid_are_kept_as_they_were() {
             let replaced = Output::Replaced(condenser::model::Replacement {
                 sources: vec![0, 1],
                 body: condenser::model::NewBody::Text("both".to_owned()),
-                provenance: condenser::model::Provenance {
-                    ids: Vec::new(),
-                    summary_id: String::new(),
-                    parent_ids: Vec::new(),
-                    version: 0,
-                },
+                provenance: condenser::model::Provenance::default(),
             });
             condensed.messages.splice(0..2, [replaced]);
             condensed

@@ -19,7 +19,7 @@ fn condensed(n: usize, groups: &[(Vec<usize>, NewBody)]) -> Condensed {
     let mut messages: Vec<(usize, Output)> = Vec::new();
     for (sources, body) in groups {
         let ids: Vec<String> = sources.iter().map(|at| format!("m{at}")).collect();
-        let provenance = Provenance { ids, summary_id: "cce_sum_é".to_owned(), parent_ids: Vec::new(), version: 7 };
+        let provenance = Provenance { ids, summary_id: "cce_sum_é".to_owned(), version: 7, ..Provenance::default() };
         let replacement = Replacement { sources: sources.clone(), body: body.clone(), provenance };
         messages.push((sources[0], Output::Replaced(replacement)));
     }

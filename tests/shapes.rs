@@ -153,8 +153,7 @@ fn condensed(record: &str, shape: ShapeName, body: NewBody, place: ProvenancePla
     let provenance = Provenance {
         ids: vec!["m0".to_owned()],
         summary_id: "cce_sum_é".to_owned(),
-        parent_ids: Vec::new(),
-        version: 0,
+        ..Provenance::default()
     };
     let mut messages = vec![Output::Replaced(Replacement { sources: vec![0], body, provenance })];
     messages.extend((1..decoded.conversation.messages.len()).map(|index| Output::Kept { index }));

@@ -35,9 +35,10 @@ pub(crate) fn run(args: ShowArgs) -> Result<Ending> {
             return Ok(Ending::Clean);
         }
         // Markdown is a document, to be kept as it is; everything else is made to be looked at.
-        let given = if args.markdown { Given::Data } else { Given::Report };
+        let is_markdown = args.markdown || args.archive.is_some();
+        let given = if is_markdown { Given::Data } else { Given::Report };
         let mut output = Output::open_for(args.output.as_deref(), given)?;
-        let found = if args.markdown {
+        let found = if is_markdown {
             archives(&run, &args, &mut output, stop)
         } else {
             beside(&run, &args, &mut output, stop)
@@ -77,17 +78,31 @@ fn layout(args: &ShowArgs) -> Layout {
 fn archives(run: &Run, args: &ShowArgs, output: &mut Output, stop: &AtomicBool) -> Result<bool> {
     let bridge = Bridge::new(1)?;
     let mut found = false;
+    let mut others = Vec::new();
     for commit in &run.commits {
         check_stop(stop)?;
         for sides in run.find_sides(commit, &args.id, &bridge)? {
             check_stop(stop)?;
+            if args.archive.is_some_and(|chunk| sides.behind.chunk != Some(chunk)) {
+                others.push(sides.behind.chunk);
+                continue;
+            }
             found = true;
             let shape = commit.table.as_ref().and_then(|table| table.shape).or(run.manifest.options.shape);
             let original = decode(&sides.original, shape, &args.id)?;
             markdown(&original.conversation, commit, sides.source_row, &sides.behind, output)?;
         }
     }
-    Ok(found)
+    match (found, others.first()) {
+        (false, Some(Some(chunk))) => {
+            let message = format!("this run holds chunk {chunk}; earlier chunks stand in the runs that archived them");
+            Err(Error::new(ErrorKind::Input, args.id.as_str(), message))
+        }
+        (false, Some(None)) => {
+            Err(Error::new(ErrorKind::Input, args.id.as_str(), "the conversation was not compacted, so it has no archive"))
+        }
+        _ => Ok(found),
+    }
 }
 
 /// The messages that are not shown any more, turn by turn.

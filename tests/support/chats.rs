@@ -143,7 +143,7 @@ impl Condense for Blunt {
                 Some(body) => {
                     let ids: Vec<String> = sources.iter().map(|index| format!("m{index}")).collect();
                     let summary_id = summary_id(&ids);
-                    let provenance = Provenance { ids, summary_id, parent_ids: Vec::new(), version: 0 };
+                    let provenance = Provenance { ids, summary_id, ..Provenance::default() };
                     Output::Replaced(Replacement { sources, body, provenance })
                 }
                 None => Output::Kept { index },

@@ -20,6 +20,9 @@ pub(crate) struct ShowArgs {
     /// The originals that are not shown any more, as one Markdown document per conversation.
     #[arg(long, conflicts_with_all = ["json", "full", "width"])]
     pub(crate) markdown: bool,
+    /// The originals of this chunk of the archive, as Markdown; for compacted conversations.
+    #[arg(long, value_name = "N", conflicts_with_all = ["markdown", "json", "html", "full", "width"])]
+    pub(crate) archive: Option<u64>,
     /// As JSON, one line per conversation: what `condenser schema pair` says.
     #[arg(long, conflicts_with_all = ["full", "width"])]
     pub(crate) json: bool,

@@ -5,24 +5,24 @@ use std::sync::Arc;
 
 use super::advice::Advice;
 use super::count::Count;
-use super::guard::{Candidate, MIN_SAVING};
+use super::guard::Candidate;
 use super::ids::Names;
 use super::plan::claim_of;
 use super::unit::{Filled, State, Unit};
 use super::write::{MIN_PART_CHARS, one_text};
-use crate::model::{Action, Conversation, EngineOptions, Provenance, Reason, Role, marker};
+use crate::model::{Action, EngineOptions, KeepCopy, Provenance, Reason, Role, marker};
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{Claim, FlowKind, Group, GroupKind, Plan, Recompact, Signal, Stage, View, line_changes};
 use crate::summary::{
-    Adapter, Draft, Hints, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, is_general, prepass, summarize,
+    Adapter, Draft, Hints, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, is_general, prepass, shorten, summarize,
     superseded, topic,
 };
 use crate::text::{Lexer, TextView};
 
-/// A reference to a correction says more than it saves.
-const MIN_MARK_SAVING: f64 = 0.05;
-/// A near duplicate must save more, since the reader has to look in two places.
-const MIN_NEAR_SAVING: f64 = 0.40;
+/// A reference to a correction is there for what it says: it only has to be shorter.
+const MIN_MARK_SAVING: usize = 1;
+/// So much of how a message begins tells it from others.
+const MAX_OPENING: usize = 60;
 /// A longer message brings its material along; what it says of the task is a small part of it.
 const MAX_TASK_CHARS: usize = 2_000;
 /// Writes texts.
@@ -39,15 +39,9 @@ pub(super) struct Filler<'a> {
     pub(super) adapters: &'a [Arc<dyn Adapter>],
     /// Tokens of every message as it stands.
     pub(super) n_tokens: &'a [usize],
-}
-
-/// The first message of a user that a program did not put there.
-pub(super) fn task_of(conversation: &Conversation<'_>) -> Option<usize> {
-    const INJECTED: [&str; 3] = ["<", "# AGENTS.md", "Caveat: "];
-    conversation.messages.iter().position(|message| {
-        let text = message.texts().next().map(str::trim_start);
-        message.role == Role::User && text.is_some_and(|text| !INJECTED.iter().any(|head| text.starts_with(head)))
-    })
+    /// Characters that a replacement must save; less is not worth what it hides. A budget that is not met otherwise
+    /// takes that, too.
+    pub(super) min_saving: usize,
 }
 
 impl<'a> Filler<'a> {
@@ -123,7 +117,7 @@ impl<'a> Filler<'a> {
                 let mut draft = Draft::default();
                 draft.say(&marker::omitted(members.len()));
                 let (proposal, reason) = (Proposal::complete(draft), Reason::RelevanceDropped);
-                let candidate = Candidate { proposal, action: Action::Compressed, reason, min_saving: MIN_SAVING };
+                let candidate = Candidate { proposal, action: Action::Compressed, reason, min_saving: self.min_saving };
                 return self.accept(candidate, provenance, members).ok_or(reverted);
             }
             (GroupKind::ToolPrepass, Some(view)) => prepass(&view, plan.cuts_of(first)).map(Proposal::complete),
@@ -142,13 +136,7 @@ impl<'a> Filler<'a> {
             }
             _ => Some(summarize(&self.spoken(members), &wrap, style, None)),
         };
-        let n_chars: usize = members.iter().map(|&index| self.view.chars(index)).sum();
-        // Code does not shrink: what counts is what becomes of the prose around it.
-        let code: usize = match self.view.text(first).filter(|_| group.kind == GroupKind::CodeSplit) {
-            Some(text) => text.fences.iter().map(|fence| fence.span.of(text.text).chars().count()).sum(),
-            None => 0,
-        };
-        let min_saving = MIN_SAVING * (n_chars - code) as f64 / n_chars as f64;
+        let min_saving = self.min_saving;
         let action = if group.kind == GroupKind::CodeSplit { Action::CodeSplit } else { Action::Compressed };
         let candidate =
             Candidate { proposal: proposal.ok_or(reverted)?, action, reason: self.reason_of(group), min_saving };
@@ -194,22 +182,25 @@ impl<'a> Filler<'a> {
     fn reference(&self, index: usize, claim: &Claim, style: Style) -> Result<Filled, Reason> {
         let n_chars = self.view.chars(index);
         let mut draft = Draft::default();
-        let (action, reason, reverted, min_saving) = match *claim {
+        let (action, reason) = match *claim {
             Claim::DuplicateOf(target) => {
-                draft.say(&marker::duplicate(&self.names.shown(target), n_chars));
-                (Action::Deduped, Reason::ExactDuplicate, Reason::DuplicateReverted, MIN_SAVING)
+                self.say_target(target, true, &mut draft);
+                draft.say(&marker::duplicate_end(n_chars));
+                (Action::Deduped, Reason::ExactDuplicate)
             }
             Claim::SimilarTo { target, similarity } => {
-                draft.say(&marker::near_duplicate(&self.names.shown(target), n_chars, similarity));
+                self.say_target(target, false, &mut draft);
+                draft.say(&marker::near_duplicate_end(n_chars, similarity));
                 self.say_differences(index, target, &mut draft);
-                (Action::FuzzyDeduped, Reason::FuzzyDuplicate, Reason::DuplicateReverted, MIN_NEAR_SAVING)
+                (Action::FuzzyDeduped, Reason::FuzzyDuplicate)
             }
             Claim::SupersededBy { target, signal } => return self.superseded(index, target, signal, style),
             Claim::Keep(reason) => return Err(reason),
             Claim::Group(_) => return Err(Reason::DuplicateReverted),
         };
-        let candidate = Candidate { proposal: Proposal::complete(draft), action, reason, min_saving };
-        self.accept(candidate, self.provenance(&[index]), &[index]).ok_or(reverted)
+        let candidate =
+            Candidate { proposal: Proposal::complete(draft), action, reason, min_saving: self.min_saving };
+        self.accept(candidate, self.provenance(&[index]), &[index]).ok_or(Reason::DuplicateReverted)
     }
 
     /// The fullest reference to the correction that saves enough; code does not shrink.
@@ -217,14 +208,28 @@ impl<'a> Filler<'a> {
         let (action, reason) = (Action::Contradicted, Reason::Contradicted);
         let spoken = self.spoken(&[index]);
         let Some(spoken) = spoken.first() else { return Err(Reason::ContradictionReverted) };
-        let code: usize = spoken.view.fences.iter().map(|fence| fence.span.of(spoken.view.text).chars().count()).sum();
-        let n_chars = self.view.chars(index);
-        let min_saving = MIN_MARK_SAVING * n_chars.saturating_sub(code) as f64 / n_chars.max(1) as f64;
         let drafts = superseded(spoken, &self.names.shown(target), signal.as_str(), style).into_iter();
         drafts
-            .map(|draft| Candidate { proposal: Proposal::complete(draft), action, reason, min_saving })
+            .map(|draft| Candidate {
+                proposal: Proposal::complete(draft),
+                action,
+                reason,
+                min_saving: MIN_MARK_SAVING,
+            })
             .find_map(|candidate| self.accept(candidate, self.provenance(&[index]), &[index]))
             .ok_or(Reason::ContradictionReverted)
+    }
+
+    /// What is referred to: its id, and how it begins where it stands before the reference, since a reader may see no ids.
+    fn say_target(&self, target: usize, is_exact: bool, draft: &mut Draft) {
+        draft.say(&marker::reference_start(is_exact, &self.names.shown(target)));
+        if self.options().keep_copy == KeepCopy::First
+            && let Some(text) = self.view.text(target)
+        {
+            draft.say(marker::QUOTE);
+            shorten(text.text.trim_start().lines().next().unwrap_or_default(), MAX_OPENING, draft);
+            draft.say("\"");
+        }
     }
 
     fn say_differences(&self, index: usize, target: usize, draft: &mut Draft) {
@@ -245,20 +250,25 @@ impl<'a> Filler<'a> {
     }
 
     pub(super) fn voice(&self, index: usize) -> Voice {
-        let message = &self.view.conversation.messages[index];
-        match message.role {
-            // Where speakers have names there are several, and none of them is the user of another.
-            Role::User if message.name.is_some() => Voice::Other,
-            Role::User if self.task == Some(index) && self.view.chars(index) <= MAX_TASK_CHARS => Voice::Task,
-            Role::User => Voice::User,
-            Role::Assistant => Voice::Assistant,
-            Role::Tool | Role::Function => Voice::Program,
-            _ => Voice::Other,
-        }
+        voice(&self.view, self.task, index)
     }
 
     pub(super) fn options(&self) -> &EngineOptions {
         self.view.options
+    }
+}
+
+/// Who speaks in message `index`, where message `task` sets the task.
+pub(super) fn voice(view: &View<'_>, task: Option<usize>, index: usize) -> Voice {
+    let message = &view.conversation.messages[index];
+    match message.role {
+        // Where speakers have names there are several, and none of them is the user of another.
+        Role::User if message.name.is_some() => Voice::Other,
+        Role::User if task == Some(index) && view.chars(index) <= MAX_TASK_CHARS => Voice::Task,
+        Role::User => Voice::User,
+        Role::Assistant => Voice::Assistant,
+        Role::Tool | Role::Function => Voice::Program,
+        _ => Voice::Other,
     }
 }
 

@@ -6,16 +6,13 @@ use super::unit::{Filled, Unit, metadata_chars};
 use crate::model::{Action, NewBody, Provenance, ProvenancePlace, Reason, summary_id};
 use crate::summary::{Draft, Proposal};
 
-/// A replacement must save at least this share: less is not worth what it hides.
-pub(super) const MIN_SAVING: f64 = 0.20;
-
 /// A text that is to be held against what it replaces.
 pub(super) struct Candidate {
     pub(super) proposal: Proposal,
     pub(super) action: Action,
     pub(super) reason: Reason,
-    /// Share of the characters that it must save.
-    pub(super) min_saving: f64,
+    /// Characters that it must save.
+    pub(super) min_saving: usize,
 }
 
 impl Filler<'_> {
@@ -89,10 +86,11 @@ impl Filler<'_> {
             parent_ids: parents.map(|parent| parent.summary_id.clone()).filter(|id| !id.is_empty()).collect(),
             ids,
             version: self.options().source_version,
+            compaction: false,
         }
     }
 }
 
-pub(super) fn saves(chars_out: usize, chars_in: usize, min_saving: f64) -> bool {
-    chars_out < chars_in && (chars_in - chars_out) as f64 >= chars_in as f64 * min_saving
+pub(super) fn saves(chars_out: usize, chars_in: usize, min_saving: usize) -> bool {
+    chars_out < chars_in && chars_in - chars_out >= min_saving
 }

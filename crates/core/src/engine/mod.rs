@@ -25,7 +25,7 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::model::{Answers, Condensed, Consult, Conversation, EngineOptions, Metrics, Reason, Tokenizer};
 use crate::stage::classify::Depth;
-use crate::stage::{Plan, Profiles, Stage, View};
+use crate::stage::{Plan, Profiles, Stage, View, task_of};
 use crate::summary::{Adapter, EntropyScorer, TokenClassifier, adapters};
 use crate::text::Lexer;
 use crate::text::tokens::{self, TokenCounter};
@@ -34,7 +34,7 @@ use advice::{Advice, Plugins};
 use assemble::{Assembled, assemble};
 use count::Count;
 pub use explain::{Explained, Explanation, StageSays, TextFigures, Tier, What};
-use fill::{Filler, task_of};
+use fill::Filler;
 use ids::Names;
 pub use laps::Laps;
 pub use reading::{Passage, PassageKind, ReadMessage, ReadReplacement, Reading};
@@ -210,6 +210,7 @@ impl Engine {
             advice: &advice,
             adapters: &self.plugins.adapters,
             n_tokens: &n_tokens,
+            min_saving: self.options.min_saving,
         };
         let (mut units, mut budget) = match self.options.token_budget {
             None => (budget::unlimited(&mut filler, &mut plan), None),

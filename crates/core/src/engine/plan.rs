@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use super::write::chars_alone;
 use crate::error::Result;
 use crate::model::{EngineOptions, Reason};
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{
-    Adapt, Chain, Claim, Cluster, Dedup, Detect, Detector, GroupProse, KeepImportant, KeepPatterns, KeepReferenced,
-    NearDedup, Plan, Prepass, Protect, Rule, SplitCode, Stage, Supersede,
+    Adapt, Alone, Chain, Claim, Cluster, Dedup, Detect, Detector, GroupProse, KeepImportant, KeepPatterns, KeepReferenced,
+    NearDedup, Plan, Prepass, Protect, Rule, SplitCode, Stage, Supersede, View,
 };
 use crate::summary::{Adapter, pays};
 use crate::text::TextView;
@@ -21,12 +22,14 @@ pub(super) fn stages(options: &EngineOptions, adapters: &[Arc<dyn Adapter>]) -> 
         let adapter = Arc::clone(adapter);
         Box::new(move |text: &TextView<'_>| pays(&*adapter, text, &|piece| judge(piece, Depth::Decide).is_hard()))
     };
+    let to_ask: Vec<Arc<dyn Adapter>> = adapters.to_vec();
+    let alone: Alone = Arc::new(move |view: &View<'_>, index| chars_alone(view, index, &to_ask));
     Ok(vec![
         Box::new(Protect),
         Box::new(KeepPatterns::new(&options.preserve_patterns)?),
         Box::new(KeepReferenced),
-        Box::new(Dedup),
-        Box::new(NearDedup),
+        Box::new(Dedup::new(Arc::clone(&alone))),
+        Box::new(NearDedup::new(alone)),
         Box::new(Supersede),
         Box::new(KeepImportant),
         Box::new(Rule),

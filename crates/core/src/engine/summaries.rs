@@ -3,7 +3,7 @@
 
 use super::checks::{clean, objection};
 use super::fill::Filler;
-use super::guard::{MIN_SAVING, saves};
+use super::guard::saves;
 use super::unit::{Filled, State, Unit};
 use crate::model::{Action, Answer, Ask, Consult, NewBody, NoAnswer, Reason, SummaryAsk};
 use crate::stage::Plan;
@@ -33,7 +33,8 @@ pub(super) fn fill(filler: &mut Filler<'_>, plan: &mut Plan, units: &mut [Unit],
     }
 }
 
-/// Summaries of what is said; what keeps a structure, and summaries of summaries, are the engine's own.
+/// Summaries of what is said, also between code; what keeps another structure, and summaries of summaries, are the
+/// engine's own.
 fn may_be_asked(filled: &Filled) -> bool {
     let is_talk = matches!(
         filled.reason,
@@ -46,7 +47,7 @@ fn may_be_asked(filled: &Filled) -> bool {
             | Reason::Cluster
             | Reason::BudgetTightened
     );
-    is_talk && filled.action == Action::Compressed
+    is_talk && filled.action == Action::Compressed || filled.reason == Reason::CodeSplit
 }
 
 /// A question about one text, and what an answer has to fit into.
@@ -82,6 +83,12 @@ fn asked(
             NewBody::Text(_) => filler.spoken(&unit.members),
             NewBody::Parts(parts) => parts.get(at).and_then(|(place, _)| part_at(*place)).into_iter().collect(),
         };
+        if !draft.passages.is_empty() {
+            let (draft, n) = between_code(filler, unit, &sources, draft, consult, &mut notes);
+            drafts[at] = draft;
+            n_taken += n;
+            continue;
+        }
         let Some(question) = question(filler, unit, &sources, draft) else { continue };
         let n_chars: usize = sources.iter().map(|source| source.view.counts.chars as usize).sum();
         let n_metadata = match &filled.body {
@@ -89,7 +96,7 @@ fn asked(
             NewBody::Parts(_) => 0,
         };
         let n_before = draft.n_chars();
-        let fits = |length: usize| length <= n_before || saves(length + n_metadata, n_chars, MIN_SAVING);
+        let fits = |length: usize| length <= n_before || saves(length + n_metadata, n_chars, filler.min_saving);
         let taken = put(&question, filler, consult, &mut notes, &fits);
         if let Some(draft) = taken {
             drafts[at] = draft;
@@ -109,6 +116,30 @@ fn asked(
     (shorter, notes)
 }
 
+/// The draft with what a model says of its passages, and of how many; the last first, so that the others stay in place.
+fn between_code(
+    filler: &Filler<'_>,
+    unit: &Unit,
+    sources: &[Spoken<'_>],
+    draft: &Draft,
+    consult: &mut Consult<'_>,
+    notes: &mut Vec<Reason>,
+) -> (Draft, usize) {
+    let (mut out, mut n_taken) = (draft.clone(), 0);
+    for passage in draft.passages.iter().rev() {
+        let Some(source) = sources.first() else { break };
+        let own = draft.passage(passage);
+        let source = [Spoken { view: source.view.passage(passage.source), ..*source }];
+        let Some(question) = question(filler, unit, &source, &own) else { continue };
+        let n_before = own.n_chars().max(passage.source.of(source[0].view.text).chars().count().saturating_sub(1));
+        if let Some(said) = put(&question, filler, consult, notes, &|length| length <= n_before) {
+            out = out.with(&passage.range, &said);
+            n_taken += 1;
+        }
+    }
+    (out, n_taken)
+}
+
 /// The unit with other texts, when it fits where the old one stood: a budget was met with that one.
 fn rewritten(filler: &Filler<'_>, unit: &Unit, filled: &Filled, drafts: Vec<Draft>) -> Option<Filled> {
     let (action, reason, provenance) = (filled.action, filled.reason, filled.provenance.clone());
@@ -123,7 +154,7 @@ fn rewritten(filler: &Filler<'_>, unit: &Unit, filled: &Filled, drafts: Vec<Draf
     let has_budget = filler.options().token_budget.is_some();
     let n_tokens = filler.count.filled(&filler.view, unit.first(), &new);
     let fits = if has_budget { n_tokens <= unit.n_tokens } else { filler.saves_tokens(&new, &unit.members) };
-    let is_short = new.chars_out <= filled.chars_out || saves(new.chars_out, n_chars, MIN_SAVING);
+    let is_short = new.chars_out <= filled.chars_out || saves(new.chars_out, n_chars, filler.min_saving);
     (fits && is_short).then_some(new)
 }
 
@@ -143,11 +174,11 @@ fn kept(filler: &Filler<'_>, unit: &Unit, consult: &mut Consult<'_>) -> (Option<
     };
     let Some(question) = question(filler, unit, &sources, &empty) else { return (None, notes) };
     let n_chars = filler.view.chars(index);
-    let fits = |length: usize| saves(length, n_chars, MIN_SAVING);
+    let fits = |length: usize| saves(length, n_chars, filler.min_saving);
     let draft = put(&question, filler, consult, &mut notes, &fits);
     let filled = draft.map(|draft| filler.filled(draft, Action::Compressed, Reason::CompressibleProse, provenance));
     let filled = filled
-        .filter(|filled| saves(filled.chars_out, n_chars, MIN_SAVING) && filler.saves_tokens(filled, &unit.members));
+        .filter(|filled| saves(filled.chars_out, n_chars, filler.min_saving) && filler.saves_tokens(filled, &unit.members));
     consult.n_summaries += usize::from(filled.is_some());
     (filled, notes)
 }
@@ -172,7 +203,7 @@ fn question<'q>(filler: &Filler<'_>, unit: &Unit, sources: &'q [Spoken<'q>], dra
             text.push_str(name.unwrap_or(role));
             text.push_str(": ");
         }
-        text.push_str(source.view.text.trim());
+        text.push_str(source.view.covered().trim());
     }
     (max_chars >= MIN_ANSWER_CHARS && !text.is_empty()).then_some(Question { sources, text, draft, max_chars })
 }

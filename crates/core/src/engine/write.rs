@@ -1,11 +1,16 @@
 //! Texts of single messages: by their form, part by part, and summaries of summaries.
 
-use super::fill::Filler;
-use super::guard::{MIN_SAVING, saves};
+use std::sync::Arc;
+
+use super::fill::{Filler, voice};
+use super::guard::saves;
 use super::unit::{Filled, metadata_chars};
 use crate::model::{Action, CompressionDepth, NewBody, Provenance, Reason, marker};
 use crate::stage::classify::{Depth, judge};
-use crate::summary::{Proposal, Spoken, Style, Voice, Wrap, digest, outline, shows_best_unit, split_code, summarize};
+use crate::stage::{View, is_json};
+use crate::summary::{
+    Adapter, Hints, Proposal, Spoken, Style, Voice, Wanted, Wrap, digest, outline, pays, shows_best_unit, split_code, summarize,
+};
 use crate::text::TextView;
 
 /// A merged summary of earlier summaries gets this share of them.
@@ -43,7 +48,7 @@ impl Filler<'_> {
             }
             let spoken = Spoken { view: text, voice: self.voice(index), hints: self.advice.hints(index, part) };
             let proposal = one_text(&spoken, large, verdict.is_output, wrap, style);
-            let shorter = proposal.and_then(|proposal| proposal.accept(|length| saves(length, n_chars, MIN_SAVING)));
+            let shorter = proposal.and_then(|proposal| proposal.accept(|length| saves(length, n_chars, self.min_saving)));
             if let Some(draft) = shorter {
                 filled.chars_out -= n_chars - draft.n_chars();
                 replaced.push((part, draft.text.clone()));
@@ -51,7 +56,7 @@ impl Filler<'_> {
             }
         }
         filled.body = NewBody::Parts(replaced);
-        let is_worth_it = !filled.drafts.is_empty() && saves(filled.chars_out, view.chars(index), MIN_SAVING);
+        let is_worth_it = !filled.drafts.is_empty() && saves(filled.chars_out, view.chars(index), self.min_saving);
         (is_worth_it && self.saves_tokens(&filled, &[index])).then_some(filled)
     }
 
@@ -76,6 +81,27 @@ impl Filler<'_> {
         let max_chars = ((joined.chars().count() as f64 * RECOMPACT_SHARE) as usize).min(MAX_RECOMPACT_CHARS);
         summarize(&[text], wrap, Style::new(CompressionDepth::Gentle), Some(max_chars))
     }
+}
+
+/// Characters that would stand for message `index` if it were alone: what a reference to another is held against.
+pub(super) fn chars_alone(view: &View<'_>, index: usize, adapters: &[Arc<dyn Adapter>]) -> usize {
+    let n_chars = view.chars(index);
+    let Some(text) = view.text(index) else { return n_chars };
+    let large = view.is_large(index);
+    let verdict = judge(&text, Depth::Decide);
+    let is_protected = |piece: &TextView<'_>| !large && judge(piece, Depth::Decide).is_hard();
+    let style = Style::new(view.options.compression_depth);
+    let wrap = Wrap { embedded_id: None, n_messages: 1 };
+    let spoken = Spoken { view: text, voice: voice(view, None, index), hints: Hints::default() };
+    let proposal = if let Some(adapter) = adapters.iter().find(|adapter| pays(&***adapter, &text, &is_protected)) {
+        adapter.compress(&spoken, &Wanted { wrap: &wrap, style, is_protected: &is_protected }).map(Proposal::complete)
+    } else if !large && text.fences.is_empty() && (verdict.is_hard() || is_json(text.text)) {
+        None
+    } else {
+        one_text(&spoken, large, verdict.is_output, &wrap, style)
+    };
+    let shorter = proposal.and_then(|text| text.accept(|length| saves(length, n_chars, view.options.min_saving)));
+    shorter.map_or(n_chars, |draft| draft.n_chars())
 }
 
 /// What may stand for one text.

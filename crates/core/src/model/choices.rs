@@ -183,6 +183,18 @@ impl SummaryMode {
     }
 }
 
+/// Which of several identical or similar messages stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+pub enum KeepCopy {
+    /// The first: who reads a reference has read what it means.
+    First,
+    /// The first in the recency window, else the last.
+    Last,
+}
+
 /// Who decides what may be summarised, beside the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]

@@ -89,6 +89,10 @@ named! {
         NoText = "no_text",
         /// Fewer than 120 characters.
         ShortContent = "short_content",
+        /// The first message of the user: the task.
+        FirstUser = "first_user",
+        /// A short message of the user's, or a consent.
+        UserWords = "user_words",
         /// Stands for others already.
         AlreadyCompressed = "already_compressed",
         /// Its importance is at least `importance_threshold`.

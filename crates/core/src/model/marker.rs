@@ -14,17 +14,26 @@ const DASH: &str = " — ";
 /// A text that looks like a summary is taken for one up to this many bytes; longer ones are somebody's own words.
 const MAX_MARKER_BYTES: usize = 8_000;
 
-/// `[cce:dup of <id> — <n> chars]`.
+/// What a reference begins with, up to the words of its target, if it quotes any.
 #[must_use]
-pub fn duplicate(target_id: &str, n_chars: usize) -> String {
-    format!("[cce:dup of {target_id}{DASH}{n_chars} chars]")
+pub fn reference_start(is_exact: bool, target_id: &str) -> String {
+    format!("[cce:{}dup of {target_id}", if is_exact { "" } else { "near-" })
 }
 
-/// `[cce:near-dup of <id> — <n> chars, ~<p>% match]`; the share is rounded half away from zero.
+/// ` — <n> chars]` closes `[cce:dup of <id>`.
 #[must_use]
-pub fn near_duplicate(target_id: &str, n_chars: usize, similarity: f64) -> String {
-    format!("[cce:near-dup of {target_id}{DASH}{n_chars} chars, ~{:.0}% match]", (similarity * 100.0 + 0.5).floor())
+pub fn duplicate_end(n_chars: usize) -> String {
+    format!("{DASH}{n_chars} chars]")
 }
+
+/// ` — <n> chars, ~<p>% match]` closes `[cce:near-dup of <id>`; the share is rounded half away from zero.
+#[must_use]
+pub fn near_duplicate_end(n_chars: usize, similarity: f64) -> String {
+    format!("{DASH}{n_chars} chars, ~{:.0}% match]", (similarity * 100.0 + 0.5).floor())
+}
+
+/// Between the id of a reference and the words of its target, which `"` closes.
+pub const QUOTE: &str = ": \"";
 
 /// What the text of a superseded message begins with.
 pub const SUPERSEDED: &str = "[cce:superseded by ";
@@ -140,7 +149,9 @@ fn is_count(text: &str) -> bool {
 pub fn referred(text: &str) -> Option<(&str, usize)> {
     let head = text.trim().lines().next()?.strip_prefix("[cce:")?.strip_suffix(']')?;
     let rest = head.strip_prefix("dup of ").or_else(|| head.strip_prefix("near-dup of "))?;
-    let (id, tail) = rest.rsplit_once(DASH)?;
+    let (name, tail) = rest.rsplit_once(DASH)?;
+    let quoted = name.split_once(QUOTE).filter(|(_, words)| words.ends_with('"'));
+    let id = quoted.map_or(name, |(id, _)| id);
     Some((id, tail.split_once(" chars")?.0.parse().ok()?))
 }
 

@@ -19,7 +19,7 @@ pub use ask::{Answer, Answers, Ask, AskId, CompactionAsk, Consult, NoAnswer, Sum
 pub use changes::{changes, label as changes_label};
 pub use choices::{
     AdapterName, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode,
-    EntropySource, PreservePattern, ProvenancePlace, Strategy, Summarizer, SummaryMode, Tokenizer,
+    EntropySource, KeepCopy, PreservePattern, ProvenancePlace, Strategy, Summarizer, SummaryMode, Tokenizer,
 };
 pub use condensed::{Condensed, NewBody, Original, Output, Replacement};
 pub use conversation::{Content, Conversation, Message, Part, Role, ShapeName, ToolCall};
@@ -28,7 +28,7 @@ pub use floor::{Figure, Floor, Least, one_or_many as one_or_many_floors};
 pub use metrics::{ActionCounts, BudgetOutcome, CompactionOutcome, CompactionTrigger, Metrics};
 pub use options::{
     DEFAULT_CLUSTER_THRESHOLD, DEFAULT_COMPACTION_MESSAGES, DEFAULT_COMPACTION_RECENT, DEFAULT_COMPACTION_TOKENS,
-    DEFAULT_FUZZY_THRESHOLD, DEFAULT_IMPORTANCE_THRESHOLD, DEFAULT_MAX_RESPONSE_TOKENS, DEFAULT_RECENCY_WINDOW,
+    DEFAULT_FUZZY_THRESHOLD, DEFAULT_IMPORTANCE_THRESHOLD, DEFAULT_MAX_RESPONSE_TOKENS, DEFAULT_MIN_SAVING, DEFAULT_RECENCY_WINDOW,
     DEFAULT_RESUMMARIZE_AFTER, DEFAULT_TOPIC_THRESHOLD, EngineArgs, EngineOptions,
 };
 pub use presets::Preset;

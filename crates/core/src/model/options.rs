@@ -5,13 +5,15 @@ use serde::{Deserialize, Serialize};
 
 use super::choices::{
     AdapterName, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode,
-    EntropySource, PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer,
+    EntropySource, KeepCopy, PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer,
 };
 use super::presets::Preset;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Recent turns are what the next answer depends on; four covers a question, a call, its result and an answer.
 pub const DEFAULT_RECENCY_WINDOW: usize = 4;
+/// Messages of less than 400 characters were 41 % of what was replaced and brought 1.5 % of what was saved.
+pub const DEFAULT_MIN_SAVING: usize = 200;
 /// Below 0.85 similar logs of different runs begin to match.
 pub const DEFAULT_FUZZY_THRESHOLD: f64 = 0.85;
 /// A run of eight summaries is worth a summary of its own.
@@ -84,8 +86,14 @@ options! {
         preserve: Vec<String> = vec!["system".into(), "developer".into()], arg(value_delimiter = ',', value_name = "ROLES");
         /// Number of last messages that are never changed.
         recency_window: usize = DEFAULT_RECENCY_WINDOW, arg(value_name = "N");
+        /// Where a user talks with an assistant: keep the first message of the user, the short ones and consents.
+        keep_first_user: bool = true, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
+        /// Characters that a replacement must save; for a group, the group.
+        min_saving: usize = DEFAULT_MIN_SAVING, arg(value_name = "CHARS");
         /// Replace identical messages by references.
         dedup: bool = true, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
+        /// Which of several identical or similar messages stays: references point back to the first, or on to the last.
+        keep_copy: KeepCopy = KeepCopy::First, arg(value_enum, value_name = "WHICH");
         /// Replace similar messages by references that show the lines that differ.
         fuzzy_dedup: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
         /// Share of common lines from which messages are similar, 0 to 1.

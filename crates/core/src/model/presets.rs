@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::choices::{BudgetStrategy, CompressionDepth};
+use super::choices::{BudgetStrategy, CompressionDepth, KeepCopy};
 use super::options::EngineArgs;
 
 /// Options that go well together.
@@ -20,11 +20,14 @@ pub enum Preset {
     Ratio,
     /// In between: `token_budget` 4000, `conversation_flow`, `importance_scoring`, `coreference`.
     Balanced,
+    /// The order, the limits and the formats of the documented engine: `keep_first_user` off, `min_saving` 1, `keep_copy`
+    /// last.
+    Classic,
 }
 
 impl Preset {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Quality, Self::Ratio, Self::Balanced];
+    pub const ALL: [Self; 4] = [Self::Quality, Self::Ratio, Self::Balanced, Self::Classic];
 
     /// The name as users write it.
     #[must_use]
@@ -33,6 +36,7 @@ impl Preset {
             Self::Quality => "quality",
             Self::Ratio => "ratio",
             Self::Balanced => "balanced",
+            Self::Classic => "classic",
         }
     }
 
@@ -63,6 +67,12 @@ impl Preset {
                 conversation_flow: Some(true),
                 importance_scoring: Some(true),
                 coreference: Some(true),
+                ..nothing
+            },
+            Self::Classic => EngineArgs {
+                keep_first_user: Some(false),
+                min_saving: Some(1),
+                keep_copy: Some(KeepCopy::Last),
                 ..nothing
             },
         }

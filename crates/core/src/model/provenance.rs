@@ -20,6 +20,14 @@ pub struct Provenance {
     /// The caller's `source_version`.
     #[serde(default)]
     pub version: u64,
+    /// True for the summary of a compaction: what it stands for is an archive of turns.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub compaction: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 impl Provenance {

@@ -141,12 +141,13 @@ fn function<'r>(value: Raw<'r>, id: Option<Cow<'r, str>>) -> ToolCall<'r> {
 /// `_cce_original` of a metadata object; `None` when it names no message.
 pub(super) fn provenance(metadata: Raw<'_>) -> Option<Provenance> {
     let original = member(metadata.text, PROVENANCE_KEY)?;
-    let mut found = Provenance { ids: Vec::new(), summary_id: String::new(), parent_ids: Vec::new(), version: 0 };
+    let mut found = Provenance::default();
     members(original.text, |key, value| match key.name.as_ref() {
         "ids" => found.ids = ids(value),
         "summary_id" => found.summary_id = value.id().unwrap_or_default().into_owned(),
         "parent_ids" => found.parent_ids = ids(value),
         "version" => found.version = value.text.parse().unwrap_or_default(),
+        "compaction" => found.compaction = value.text == "true",
         _ => {}
     });
     (!found.ids.is_empty()).then_some(found)

@@ -161,6 +161,14 @@ pub enum Claim {
     Group(usize),
 }
 
+impl Claim {
+    /// True for a message that is kept as short or as words of the user: a later stage that wants it may have it.
+    #[must_use]
+    pub fn is_soft(&self) -> bool {
+        matches!(self, Self::Keep(Reason::ShortContent | Reason::UserWords))
+    }
+}
+
 /// Messages that become one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
@@ -285,10 +293,11 @@ impl Plan {
     pub fn keep(&mut self, index: usize, reason: Reason) {
         self.set(index, Claim::Keep(reason));
     }
-    /// Like [`Plan::keep`], also for a message that is kept as short: what others refer to joins no chain.
+    /// Like [`Plan::keep`], also for a message that is kept as short or as words of the user: what others refer to joins
+    /// no chain.
     pub fn pin(&mut self, index: usize, reason: Reason) {
         match &mut self.claims[index] {
-            Some(Claim::Keep(short)) if *short == Reason::ShortContent => *short = reason,
+            Some(claim) if claim.is_soft() => *claim = Claim::Keep(reason),
             claim => {
                 claim.get_or_insert(Claim::Keep(reason));
             }
@@ -312,9 +321,9 @@ impl Plan {
         self.form(members, kind, fits)
     }
 
-    /// Like [`Plan::group`] for messages that are free or kept as short.
+    /// Like [`Plan::group`] for messages that are free, kept as short or as words of the user.
     pub fn chain(&mut self, members: Vec<usize>, kind: GroupKind) -> bool {
-        let soft = |index: usize| matches!(self.claims[index], None | Some(Claim::Keep(Reason::ShortContent)));
+        let soft = |index: usize| self.claims[index].as_ref().is_none_or(Claim::is_soft);
         let fits = self.are_claimable(&members, soft);
         self.form(members, kind, fits)
     }

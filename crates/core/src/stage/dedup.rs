@@ -1,18 +1,41 @@
-//! Rule 7, exact: messages with the same text become references to one of them, which stays.
+//! Rule 7, exact: messages with the same text become references to one of them, which stays, where that is shorter than
+//! compressing each by itself.
 
+use std::fmt;
 use std::hash::BuildHasher;
+use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 
 use super::{Claim, Plan, Stage, View};
-use crate::model::{EngineOptions, Reason};
+use crate::model::{EngineOptions, KeepCopy, Reason};
 
 /// Shorter texts are not worth a reference.
 pub(super) const MIN_CHARS: usize = 200;
+/// About what a reference takes.
+pub(super) const REFERENCE_CHARS: usize = 100;
+
+/// Characters that would stand for a message by itself, if no other had its text.
+pub type Alone = Arc<dyn Fn(&View<'_>, usize) -> usize + Send + Sync>;
 
 /// Claims exact duplicates and pins the message that they refer to.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Dedup;
+pub struct Dedup {
+    alone: Alone,
+}
+
+impl Dedup {
+    /// A stage that asks `alone` what a message costs without references.
+    #[must_use]
+    pub fn new(alone: Alone) -> Self {
+        Self { alone }
+    }
+}
+
+impl fmt::Debug for Dedup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dedup").finish_non_exhaustive()
+    }
+}
 
 impl Stage for Dedup {
     fn name(&self) -> &'static str {
@@ -39,32 +62,64 @@ impl Stage for Dedup {
                 let text = view.text(first).map(|text| text.text);
                 let (same, other): (Vec<usize>, Vec<usize>) =
                     rest.into_iter().partition(|&index| view.text(index).map(|text| text.text) == text);
-                claim_all(view, plan, &same);
+                self.claim_all(view, plan, &same);
                 rest = other;
             }
         }
     }
 }
 
-/// The first one in the recency window stays, else the last one.
-fn claim_all(view: &View<'_>, plan: &mut Plan, same: &[usize]) {
-    let recent = same.iter().copied().find(|&index| index >= view.recency_start);
-    let Some(target) = recent.or_else(|| same.last().copied()).filter(|_| same.len() > 1) else { return };
-    plan.keep(target, Reason::DuplicateTarget);
-    for &index in same.iter().filter(|&&index| index != target) {
-        if plan.is_free(index) {
-            plan.set(index, Claim::DuplicateOf(target));
+impl Dedup {
+    /// Of equal texts, ascending, one stays and the others refer to it, or none does: what takes fewer characters.
+    fn claim_all(&self, view: &View<'_>, plan: &mut Plan, same: &[usize]) {
+        let n_free = same.iter().filter(|&&index| plan.is_free(index)).count();
+        if same.len() < 2 || n_free == 0 {
+            return;
+        }
+        let n_chars = view.chars(same[0]);
+        let alone = (self.alone)(view, same[0]);
+        let referring = if n_chars < REFERENCE_CHARS + view.options.min_saving { n_chars } else { REFERENCE_CHARS };
+        let cost = |target: usize| {
+            let of = |&index: &usize| match view.options.keep_copy {
+                _ if !plan.is_free(index) => 0,
+                _ if index == target => n_chars,
+                KeepCopy::First if index < target => alone,
+                _ => referring,
+            };
+            same.iter().map(of).sum::<usize>()
+        };
+        let kept = same.iter().copied().find(|&index| !plan.is_free(index));
+        let recent = same.iter().copied().find(|&index| index >= view.recency_start);
+        let targets = match view.options.keep_copy {
+            KeepCopy::First => [Some(same[0]), kept],
+            KeepCopy::Last => [recent.or(same.last().copied()), None],
+        };
+        let Some(target) = targets.into_iter().flatten().min_by_key(|&target| cost(target)) else { return };
+        if cost(target) >= alone * n_free {
+            return;
+        }
+        plan.keep(target, Reason::DuplicateTarget);
+        for &index in same.iter().filter(|&&index| index != target) {
+            if plan.is_free(index) && (index > target || view.options.keep_copy == KeepCopy::Last) {
+                plan.set(index, Claim::DuplicateOf(target));
+            }
         }
     }
 }
 
-/// Free messages with one long text, and those that are kept for their place or a pattern: they can be referred to.
+/// Free messages with one long text, and those that stay for their place, their speaker or a pattern: they can be
+/// referred to.
 pub(super) fn is_eligible(view: &View<'_>, plan: &Plan, index: usize) -> bool {
     let open = match plan.claim_of(index) {
         None => true,
-        Some(Claim::Keep(reason)) => {
-            matches!(reason, Reason::RecencyWindow | Reason::DuplicateTarget | Reason::Pattern)
-        }
+        Some(Claim::Keep(reason)) => matches!(
+            reason,
+            Reason::RecencyWindow
+                | Reason::DuplicateTarget
+                | Reason::Pattern
+                | Reason::FirstUser
+                | Reason::UserWords
+        ),
         Some(_) => false,
     };
     open && view.conversation.messages[index].tool_calls.is_empty()

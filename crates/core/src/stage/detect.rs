@@ -35,7 +35,9 @@ impl Stage for Detect {
     }
 }
 
-pub(super) fn is_json(text: &str) -> bool {
+/// True for a JSON object or array.
+#[must_use]
+pub fn is_json(text: &str) -> bool {
     let text = text.trim();
     text.starts_with(['{', '[']) && text.ends_with(['}', ']']) && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }

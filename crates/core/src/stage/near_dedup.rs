@@ -2,12 +2,13 @@
 //! lines that differ. Memory and time are linear: a text is compared with a few representatives only.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use foldhash::fast::FixedState;
 
-use super::dedup::is_eligible;
+use super::dedup::{Alone, REFERENCE_CHARS, is_eligible};
 use super::{Claim, Plan, Stage, View};
-use crate::model::{EngineOptions, Reason};
+use crate::model::{EngineOptions, KeepCopy, Reason};
 use crate::text::{TextView, fold_key};
 
 /// Leading lines by which candidates are found.
@@ -19,9 +20,31 @@ const MIN_LENGTH_RATIO: f64 = 0.7;
 /// Representatives remembered per line, the latest ones: keeps similar logs by the thousand linear.
 const MAX_PER_LINE: usize = 8;
 
-/// Claims near duplicates and pins the message that they refer to.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NearDedup;
+/// Claims near duplicates and pins the message that they refer to, where that is shorter than compressing each by itself.
+pub struct NearDedup {
+    alone: Alone,
+}
+
+impl NearDedup {
+    /// A stage that asks `alone` what a message costs without references.
+    #[must_use]
+    pub fn new(alone: Alone) -> Self {
+        Self { alone }
+    }
+}
+
+impl fmt::Debug for NearDedup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NearDedup").finish_non_exhaustive()
+    }
+}
+
+/// A message that is like another.
+struct Similar {
+    target: usize,
+    index: usize,
+    similarity: f64,
+}
 
 struct Representative {
     index: usize,
@@ -45,8 +68,12 @@ impl Stage for NearDedup {
         }
         let mut found: Vec<Representative> = Vec::new();
         let mut by_line: HashMap<u64, Vec<usize>, FixedState> = HashMap::default();
-        // From the end, so that a reference points at what stays longest in view: the latest of its kind.
-        for index in (0..view.len()).rev().filter(|&index| is_eligible(view, plan, index)).collect::<Vec<_>>() {
+        let mut similar: Vec<Similar> = Vec::new();
+        let mut order: Vec<usize> = (0..view.len()).filter(|&index| is_eligible(view, plan, index)).collect();
+        if view.options.keep_copy == KeepCopy::Last {
+            order.reverse();
+        }
+        for index in order {
             let Some(text) = view.text(index) else { continue };
             let keys: Vec<u64> = line_keys(&text);
             if keys.len() < 2 {
@@ -63,8 +90,7 @@ impl Stage for NearDedup {
                 && let Some((target, similarity)) =
                     best(&this, &fingerprint, needed, &found, &by_line, view.options.fuzzy_threshold)
             {
-                plan.keep(target, Reason::DuplicateTarget);
-                plan.set(index, Claim::SimilarTo { target, similarity });
+                similar.push(Similar { target, index, similarity });
                 continue;
             }
             for &key in &fingerprint {
@@ -76,7 +102,40 @@ impl Stage for NearDedup {
             }
             found.push(this);
         }
+        similar.sort_by_key(|pair| (pair.target, pair.index));
+        for same in similar.chunk_by(|a, b| a.target == b.target) {
+            self.claim_all(view, plan, same);
+        }
     }
+}
+
+impl NearDedup {
+    /// What is like one message refers to it, or does not: what takes fewer characters.
+    fn claim_all(&self, view: &View<'_>, plan: &mut Plan, same: &[Similar]) {
+        let target = same[0].target;
+        let alone = |index: usize| (self.alone)(view, index);
+        let (whole, shortened) =
+            if plan.is_free(target) { (view.chars(target), alone(target)) } else { (0, 0) };
+        let with: usize = same.iter().map(|pair| reference_chars(view, pair)).sum();
+        let without: usize = same.iter().map(|pair| alone(pair.index)).sum();
+        if whole + with >= shortened + without {
+            return;
+        }
+        plan.keep(target, Reason::DuplicateTarget);
+        for &Similar { index, similarity, .. } in same {
+            plan.set(index, Claim::SimilarTo { target, similarity });
+        }
+    }
+}
+
+/// Characters of a reference with the lines that differ; all of the message where that would save too little.
+fn reference_chars(view: &View<'_>, pair: &Similar) -> usize {
+    let n_chars = view.chars(pair.index);
+    let (Some(text), Some(other)) = (view.text(pair.index), view.text(pair.target)) else { return n_chars };
+    let (own, others) = line_changes(&text, &other);
+    let lines = own.iter().chain(&others).map(|line| line.trim_end().chars().count() + 3);
+    let length = REFERENCE_CHARS + lines.sum::<usize>();
+    if n_chars < length + view.options.min_saving { n_chars } else { length }
 }
 
 fn best(

@@ -53,7 +53,7 @@ impl Stage for KeepPatterns {
             return;
         }
         for index in 0..view.len() {
-            let is_asked = matches!(plan.claim_of(index), None | Some(Claim::Keep(Reason::ShortContent)));
+            let is_asked = plan.claim_of(index).is_none_or(Claim::is_soft);
             if is_asked && view.conversation.messages[index].texts().any(|text| self.patterns.is_match(text)) {
                 plan.pin(index, Reason::Pattern);
             }

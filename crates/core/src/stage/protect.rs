@@ -1,5 +1,6 @@
-//! Rules 1 to 5: what is never looked at further, because of who says it, when, or how little.
+//! Rules 1 to 6: what is never looked at further, because of who says it, when, or how little.
 
+use super::who::{has_own_user, is_own_words, task_of};
 use super::{Plan, Stage, View};
 use crate::model::{Content, Reason, marker};
 use crate::text::tokens;
@@ -7,7 +8,7 @@ use crate::text::tokens;
 /// Shorter messages are kept: a summary with its brackets would not be shorter.
 const MIN_CHARS: usize = 120;
 
-/// Keeps preserved roles, the recency window, tool calls, short messages and earlier summaries.
+/// Keeps preserved roles, the recency window, tool calls, short messages, earlier summaries, and the words of the user.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Protect;
 
@@ -21,8 +22,15 @@ impl Stage for Protect {
     }
 
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
+        let keeps_words = view.options.keep_first_user && has_own_user(view.conversation);
+        let task = if keeps_words { task_of(view.conversation) } else { None };
         for index in 0..view.len() {
-            if let Some(reason) = rule(view, index) {
+            let words = || {
+                let is_own = keeps_words && is_own_words(&view.conversation.messages[index], view.chars(index));
+                is_own.then_some(Reason::UserWords)
+            };
+            let first = (task == Some(index)).then_some(Reason::FirstUser);
+            if let Some(reason) = rule(view, index).or(first).or_else(words) {
                 plan.keep(index, reason);
             }
         }

@@ -3,8 +3,8 @@
 
 use super::classify::{Depth, judge};
 use super::detect::is_json;
-use super::{Claim, Plan, View};
-use crate::model::{Content, Message, Reason, Role, marker};
+use super::{Plan, View};
+use crate::model::{Content, Message, Role, marker};
 use crate::text::TextView;
 
 /// The text of a message that says something in plain words and that no stage has claimed, or only as short.
@@ -21,8 +21,7 @@ pub(super) fn text<'a>(view: &View<'a>, plan: &Plan, index: usize) -> Option<Tex
     let text = view.text(index)?;
     let may_join = match plan.claim_of(index) {
         None => !plan.verdicts[index].is_output && text.fences.is_empty(),
-        Some(Claim::Keep(Reason::ShortContent)) => is_short_talk(&text),
-        Some(_) => false,
+        Some(claim) => claim.is_soft() && is_short_talk(&text),
     };
     may_join.then_some(text)
 }

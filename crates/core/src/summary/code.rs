@@ -28,7 +28,7 @@ pub fn split_code(
         match shorter(Spoken { view: view.passage(prose), ..*spoken }, wrap, style, is_protected) {
             Some(draft) => {
                 out.say(Span { start: stretch.start, end: prose.start }.of(view.text));
-                out.append(&draft);
+                out.append_passage(&draft, prose);
                 out.say(Span { start: prose.end, end: stretch.end }.of(view.text));
                 changed = true;
             }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::model::marker;
-use crate::text::cut;
+use crate::text::{Span, cut};
 
 /// The text that will stand in a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,6 +17,19 @@ pub struct Draft {
     pub entities: Vec<Range<usize>>,
     /// Where another could write; `None` when nobody else can.
     pub slot: Option<Slot>,
+    /// Summaries inside the text, in order, each of which another could write.
+    pub passages: Vec<Passage>,
+}
+
+/// A summary that stands for a passage of a text whose rest stays.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passage {
+    /// Byte range of the draft's text.
+    pub range: Range<usize>,
+    /// What it stands for in the source.
+    pub source: Span,
+    /// Where in the draft's text another could write.
+    pub slot: Slot,
 }
 
 /// The body of a summary, which a model may write in place of the engine.
@@ -26,6 +39,12 @@ pub struct Slot {
     pub body: Range<usize>,
     /// Facts that the body does not show are listed behind it, where there is room.
     pub is_listed: bool,
+}
+
+impl Slot {
+    fn shifted(&self, offset: usize) -> Self {
+        Self { body: self.body.start + offset..self.body.end + offset, is_listed: self.is_listed }
+    }
 }
 
 /// How a summary is wrapped.
@@ -67,14 +86,59 @@ impl Draft {
         self.entities.extend(other.entities.iter().map(shift));
     }
 
+    /// Appends the summary of a passage of the source.
+    pub fn append_passage(&mut self, summary: &Self, source: Span) {
+        let offset = self.text.len();
+        self.append(summary);
+        if let Some(slot) = &summary.slot {
+            self.passages.push(Passage { range: offset..self.text.len(), source, slot: slot.shifted(offset) });
+        }
+    }
+
+    /// The summary of a passage by itself.
+    #[must_use]
+    pub fn passage(&self, passage: &Passage) -> Self {
+        let Range { start, end } = passage.range;
+        let inside = |ranges: &[Range<usize>]| -> Vec<Range<usize>> {
+            let ranges = ranges.iter().filter(|range| range.start >= start && range.end <= end);
+            ranges.map(|range| range.start - start..range.end - start).collect()
+        };
+        let Slot { body, is_listed } = &passage.slot;
+        Self {
+            text: self.text.get(start..end).unwrap_or_default().to_owned(),
+            quotes: inside(&self.quotes),
+            entities: inside(&self.entities),
+            slot: Some(Slot { body: body.start - start..body.end - start, is_listed: *is_listed }),
+            passages: Vec::new(),
+        }
+    }
+
+    /// The draft with another text in the place of `range`; passages before it stay where they are.
+    #[must_use]
+    pub fn with(&self, range: &Range<usize>, other: &Self) -> Self {
+        let shift = |at: usize| at - range.end + range.start + other.text.len();
+        let join = |own: &[Range<usize>], others: &[Range<usize>]| -> Vec<Range<usize>> {
+            let before = own.iter().filter(|own| own.end <= range.start).cloned();
+            let inside = others.iter().map(|other| other.start + range.start..other.end + range.start);
+            let behind = own.iter().filter(|own| own.start >= range.end).map(|own| shift(own.start)..shift(own.end));
+            before.chain(inside).chain(behind).collect()
+        };
+        let mut text = self.text.clone();
+        text.replace_range(range.clone(), &other.text);
+        Self {
+            text,
+            quotes: join(&self.quotes, &other.quotes),
+            entities: join(&self.entities, &other.entities),
+            slot: None,
+            passages: self.passages.iter().filter(|passage| passage.range.end <= range.start).cloned().collect(),
+        }
+    }
+
     /// Appends the draft that this one is the beginning of, with its slot.
     pub fn lead(&mut self, other: &Self) {
         let offset = self.text.len();
         self.append(other);
-        self.slot = other.slot.as_ref().map(|Slot { body, is_listed }| Slot {
-            body: body.start + offset..body.end + offset,
-            is_listed: *is_listed,
-        });
+        self.slot = other.slot.as_ref().map(|slot| slot.shifted(offset));
     }
 
     /// Characters of the whole text.

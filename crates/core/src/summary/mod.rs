@@ -30,7 +30,7 @@ pub use budget::{Style, budget, budget_of};
 pub use chain::chain;
 pub use code::split_code;
 pub use discourse::{DEFAULT_MAX_DEPTH, Edu, score_edus, segment_edus, select_edus};
-pub use draft::{Draft, Proposal, Slot, Wrap};
+pub use draft::{Draft, Passage, Proposal, Slot, Wrap};
 pub use entities::entities;
 pub use hints::{Hints, UnitScores};
 pub use outline::outline;
@@ -39,7 +39,7 @@ pub use plugins::{
     decisions_of, normalize_scores, scores_of, split_sentences, whitespace_tokenize,
 };
 pub use prepass::prepass;
-pub use prose::{shorten_raw, shows_best_unit, summarize, summarize_with_edus};
+pub use prose::{shorten, shorten_raw, shows_best_unit, summarize, summarize_with_edus};
 pub use score::{Spoken, Voice, is_general};
 pub use structured::digest;
 pub use superseded::superseded;

@@ -113,7 +113,7 @@ pub(super) fn extract(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys, out:
 }
 
 /// Quotes `text`, cut to `budget` characters with `...` when it is longer.
-pub(super) fn shorten(text: &str, budget: usize, out: &mut Draft) {
+pub fn shorten(text: &str, budget: usize, out: &mut Draft) {
     let mut flat = String::new();
     if cut::push_collapsed(&mut flat, text) <= budget {
         out.quote(&flat);

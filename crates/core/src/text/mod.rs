@@ -50,7 +50,7 @@ pub use lexed::{
 pub use lexer::Lexer;
 pub use noise::{Cut, CutKind, is_diff, names_noise_folder, noise};
 pub use numbered::{plain, unnumbered};
-pub use replies::{announces, begins_confirming, corrects, is_confirmation, reports_deed};
+pub use replies::{announces, begins_confirming, begins_with_consent, corrects, is_confirmation, reports_deed};
 pub use requests::{Ask, ask, is_question};
 pub use view::TextView;
 pub use word_stats::{DEFAULT_MAX_WORDS, Information, WORD_STATISTICS_VERSION, WordCounts, WordStatistics};

@@ -72,6 +72,9 @@ const WIDE: &str = "非常感谢 多谢 谢谢你 谢谢您 谢谢 感谢 好的
     承知いたしました はい なるほど 完璧です 完璧 大丈夫です いいですね そうですね そうですか \
     감사합니다 고마워요 고맙습니다 네 알겠습니다 좋아요 좋습니다 완벽해요 您 你 了 的 啊 呢 哦 呀 です ね よ";
 
+/// Refusals in scripts without blanks.
+const WIDE_REFUSALS: [&str; 5] = ["不", "没有", "いいえ", "아니요", "아니"];
+
 const ANNOUNCING: [&[&str]; 16] = [
     &["i'll"],
     &["i", "will"],
@@ -166,6 +169,15 @@ pub fn begins_confirming(text: &str) -> bool {
     words(text).next().is_some_and(|word| is_listed(CONFIRMS, &word))
 }
 
+/// True for a text that begins with a yes or a no: "Yes, please cancel both", "No, keep the old flight".
+#[must_use]
+pub fn begins_with_consent(text: &str) -> bool {
+    let first = words(text).next().unwrap_or_default();
+    is_listed(CONFIRMS, &first)
+        || matches!(first.as_str(), "no" | "nope" | "nein" | "non")
+        || first.starts_with(is_wide) && WIDE.split_ascii_whitespace().chain(WIDE_REFUSALS).any(|known| first.starts_with(known))
+}
+
 /// True for a text that corrects `before`: it begins like a correction, and its "no" answers no question. "Waiting …",
 /// "Actually, yes" and "No, that's fine" correct nothing.
 #[must_use]
@@ -222,7 +234,7 @@ fn is_wide_confirmation(mut text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{announces, is_confirmation, reports_deed};
+    use super::{announces, begins_with_consent, is_confirmation, reports_deed};
 
     #[test]
     fn a_confirmation_is_nothing_but_one() {
@@ -256,6 +268,16 @@ mod tests {
             "yes 5",
         ] {
             assert!(!is_confirmation(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_consent_is_known_by_its_first_word() {
+        for text in ["Yes, please cancel both #W1 and #W2.", "No, keep it.", "ok go", "Nein danke", "好的，请取消", "いいえ、違います"] {
+            assert!(begins_with_consent(text), "{text}");
+        }
+        for text in ["", "Yesterday it crashed.", "Nothing works.", "Please cancel both.", "請取消"] {
+            assert!(!begins_with_consent(text), "{text}");
         }
     }
 

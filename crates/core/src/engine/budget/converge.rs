@@ -1,5 +1,5 @@
 //! The last resort of a token budget: what is not protected is truncated, then runs of it become one message, then it
-//! is emptied. Stops as soon as the budget is met; never makes anything longer, and never parts a call from its result.
+//! is left out. Stops as soon as the budget is met; never makes anything longer, and never parts a call from its result.
 //! A budget that the protected messages alone exceed is no reason to show nothing: then the first step is the last.
 
 use std::collections::HashMap;
@@ -12,12 +12,13 @@ use crate::engine::unit::{Filled, State, Unit};
 use crate::model::{Action, Message, NewBody, Reason, Role, marker};
 use crate::stage::{Claim, Plan};
 use crate::summary::{Draft, shorten_raw};
+use crate::text::TextView;
 
 /// Characters that truncated messages keep: the documented length first, shorter ones only when it does not do.
 const LENGTHS: [usize; 3] = [512, 128, 40];
 /// Neighbours that become one message: a few at first.
 const RUNS: [usize; 2] = [12, usize::MAX];
-/// Truncated messages that get back what room is left in the end.
+/// Truncated messages and runs that get back what room is left in the end.
 const MAX_REFILLS: usize = 4;
 
 /// Moves `attempt` towards `max_tokens`.
@@ -37,7 +38,7 @@ pub(super) fn force(filler: &Filler<'_>, plan: &Plan, attempt: &mut Attempt, max
     for max_units in RUNS {
         this.merge_runs(max_units);
     }
-    this.empty();
+    this.leave_out();
     attempt.units = this.units;
 }
 
@@ -146,24 +147,29 @@ impl Convergence<'_, '_> {
     fn refill(&mut self, order: &[usize], before: &HashMap<usize, Unit, FixedState>) {
         for &at in order.iter().rev().take(MAX_REFILLS) {
             let original = &before[&at];
-            let room = self.max_tokens - self.n_tokens;
-            let n_chars: usize = original.members.iter().map(|&index| self.filler.view.chars(index)).sum();
-            let fits = |unit: &Unit, this: &Self| unit.n_tokens <= this.units[at].n_tokens + room;
-            let (mut low, mut high) = (LENGTHS[LENGTHS.len() - 1], n_chars);
-            let mut best = None;
-            while low < high {
-                let middle = low + (high - low).div_ceil(2);
-                match self.truncated(original, middle).filter(|unit| fits(unit, self)) {
-                    Some(unit) => {
-                        low = middle;
-                        best = Some(unit);
-                    }
-                    None => high = middle - 1,
+            self.lengthen(at, original.members.clone(), |this, n_chars| this.truncated(original, n_chars));
+        }
+    }
+
+    /// Puts the longest text that `with` makes of the unit at `at` and for which there is room.
+    fn lengthen(&mut self, at: usize, members: Vec<usize>, with: impl Fn(&Self, usize) -> Option<Unit>) {
+        let n_tokens = self.units[at].n_tokens;
+        let most = n_tokens + self.max_tokens.saturating_sub(self.n_tokens);
+        let n_chars: usize = members.into_iter().map(|index| self.filler.view.chars(index)).sum();
+        let (mut low, mut high) = (LENGTHS[LENGTHS.len() - 1], n_chars);
+        let mut best = None;
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            match with(self, middle).filter(|unit| unit.n_tokens <= most) {
+                Some(unit) => {
+                    low = middle;
+                    best = Some(unit);
                 }
+                None => high = middle - 1,
             }
-            if let Some(longer) = best.filter(|unit| unit.n_tokens > self.units[at].n_tokens) {
-                self.replace(at, longer);
-            }
+        }
+        if let Some(longer) = best.filter(|unit| unit.n_tokens > n_tokens) {
+            self.replace(at, longer);
         }
     }
 
@@ -197,9 +203,11 @@ impl Convergence<'_, '_> {
         (self.filler.chars_of(&shorter) < self.filler.chars_of(unit)).then_some(shorter)
     }
 
-    /// Neighbours become one message, the oldest first, up to `max_units` at a time.
+    /// Neighbours become one message, the oldest first, up to `max_units` at a time; what room is left in the end goes to
+    /// the last of them.
     fn merge_runs(&mut self, max_units: usize) {
         let runs = Runs::of(self);
+        let mut merges = Vec::new();
         let mut units = std::mem::take(&mut self.units).into_iter();
         let mut at = 0;
         while !units.as_slice().is_empty() && !self.is_met() {
@@ -209,34 +217,58 @@ impl Convergence<'_, '_> {
                 Some(merged) => {
                     let n_before: usize = run.iter().map(|unit| unit.n_tokens).sum();
                     self.n_tokens = self.n_tokens + merged.n_tokens - n_before;
+                    merges.push(self.units.len());
                     self.units.push(merged);
                 }
                 None => self.units.extend(run),
             }
         }
         self.units.extend(units);
+        if self.is_met() {
+            for at in merges.into_iter().rev().take(MAX_REFILLS) {
+                let members = self.units[at].members.clone();
+                self.lengthen(at, members.clone(), |this, n_chars| Some(this.told(members.clone(), n_chars)));
+            }
+        }
     }
 
     fn merged(&self, run: &[Unit]) -> Option<Unit> {
         let mut members: Vec<usize> = run.iter().flat_map(|unit| unit.members.iter().copied()).collect();
         members.sort_unstable();
-        let n_chars: usize = members.iter().map(|&index| self.filler.view.chars(index)).sum();
+        let unit = self.told(members, LENGTHS[0]);
+        let n_before: usize = run.iter().map(|unit| unit.n_tokens).sum();
+        let c_before: usize = run.iter().map(|unit| self.filler.chars_of(unit)).sum();
+        (unit.n_tokens < n_before && self.filler.chars_of(&unit) < c_before).then_some(unit)
+    }
+
+    /// The first `n_chars` characters of what `members` say, as one message.
+    fn told(&self, members: Vec<usize>, n_chars: usize) -> Unit {
+        let view = &self.filler.view;
+        let mut said = String::new();
+        let mut left = n_chars;
+        for &index in &members {
+            let text = view.text(index).map_or("", |text| text.text);
+            said.push_str(marker::inner_summary(text).unwrap_or(text).trim());
+            said.push('\n');
+            left = left.saturating_sub(view.chars(index));
+            if left == 0 {
+                break;
+            }
+        }
         let mut draft = Draft::default();
-        draft.say(&marker::truncated_start(n_chars));
-        let text = self.filler.view.text(members[0]).map_or("", |text| text.text);
-        shorten_raw(marker::inner_summary(text).unwrap_or(text), LENGTHS[LENGTHS.len() - 1], &mut draft);
+        draft.say(&marker::truncated_start(members.iter().map(|&index| view.chars(index)).sum()));
+        shorten_raw(&said, n_chars, &mut draft);
         draft.say(&marker::merge_suffix(members.len()));
         draft.say("]");
         let provenance = self.filler.provenance(&members);
         let filled = self.filler.filled(draft, Action::Truncated, Reason::ForceConverge, provenance);
-        let n_before: usize = run.iter().map(|unit| unit.n_tokens).sum();
-        let c_before: usize = run.iter().map(|unit| self.filler.chars_of(unit)).sum();
-        let unit = self.filler.unit(members, State::Replaced(filled));
-        (unit.n_tokens < n_before && self.filler.chars_of(&unit) < c_before).then_some(unit)
+        self.filler.unit(members, State::Replaced(filled))
     }
 
-    /// What is left loses its text, the oldest first.
-    fn empty(&mut self) {
+    /// What is left is left out, the oldest first; a message without any text would be refused by many an API.
+    fn leave_out(&mut self) {
+        let mut omitted = Draft::default();
+        omitted.say(marker::MESSAGE_OMITTED);
         for at in 0..self.units.len() {
             if self.is_met() {
                 return;
@@ -248,14 +280,16 @@ impl Convergence<'_, '_> {
             let (action, reason) = (Action::Truncated, Reason::ForceConverge);
             let provenance = self.filler.provenance(&unit.members);
             let filled = if self.filler.view.text(unit.first()).is_some() {
-                self.filler.filled(Draft::default(), action, reason, provenance)
+                self.filler.filled(omitted.clone(), action, reason, provenance)
             } else {
-                let parts = self.filler.view.text_parts(unit.first()).map(|(part, _)| (part, Draft::default()));
-                self.filler.filled_parts(unit.first(), parts.collect(), action, reason, provenance)
+                let long = |text: &TextView<'_>| text.counts.chars as usize > marker::MESSAGE_OMITTED.len();
+                let parts = self.filler.view.text_parts(unit.first()).filter(|(_, text)| long(text));
+                let parts = parts.map(|(part, _)| (part, omitted.clone())).collect();
+                self.filler.filled_parts(unit.first(), parts, action, reason, provenance)
             };
-            let empty = self.filler.unit(unit.members.clone(), State::Replaced(filled));
-            if empty.n_tokens < unit.n_tokens {
-                self.replace(at, empty);
+            let shorter = self.filler.unit(unit.members.clone(), State::Replaced(filled));
+            if shorter.n_tokens < unit.n_tokens {
+                self.replace(at, shorter);
             }
         }
     }

@@ -63,6 +63,16 @@ pub(super) fn meet(
     meter: &mut Meter,
 ) -> (Vec<Unit>, BudgetOutcome) {
     let mut attempt = best_attempt(filler, plan, max_tokens, meter);
+    if attempt.n_tokens() > max_tokens && filler.min_saving > 1 {
+        // Before anything is cut, also what saves little is summarised.
+        let min_saving = std::mem::replace(&mut filler.min_saving, 1);
+        let smaller = best_attempt(filler, plan, max_tokens, meter);
+        if smaller.n_tokens() < attempt.n_tokens() {
+            attempt = smaller;
+        } else {
+            filler.min_saving = min_saving;
+        }
+    }
     let is_left_alone = matches!(plan.claims().next(), Some(Claim::Keep(Reason::BelowThreshold)));
     if attempt.n_tokens() > max_tokens && filler.view.options.force_converge && !is_left_alone {
         converge::force(filler, plan, &mut attempt, max_tokens);
@@ -128,10 +138,12 @@ fn is_protected(view: &View<'_>, plan: &Plan, index: usize, recency_window: usiz
         || matches!(plan.claim_of(index), Some(Claim::Keep(Reason::Pattern)))
 }
 
-/// The higher, the later a unit gives way: corrections and what was kept for its importance, then by importance in
+/// The higher, the later a unit gives way: corrections, the user's words and what was kept for its importance, then by importance in
 /// steps too small to matter.
 fn rank(plan: &Plan, unit: &Unit) -> u32 {
-    let is_wanted = matches!(unit.state, State::Kept(Reason::Importance | Reason::Correction));
+    let is_wanted = matches!(unit.state, State::Kept(
+            Reason::Importance | Reason::Correction | Reason::FirstUser | Reason::UserWords
+        ));
     let importance = unit.members.iter().filter_map(|&index| plan.importance.get(index));
     let steps = (importance.fold(0.0_f64, |most, &value| most.max(value)) / RANK_STEP) as u32;
     steps + if is_wanted { WANTED } else { 0 }

@@ -33,7 +33,7 @@ pub(super) fn objection(answer: &str, source: &[TextView<'_>], draft: &str) -> O
     if marker::stands_for_others(answer) {
         return Some(Reason::LlmUnreadable);
     }
-    let texts: Vec<&str> = source.iter().map(|view| view.text).collect();
+    let texts: Vec<&str> = source.iter().map(TextView::covered).collect();
     if language::is_another(answer, &texts, draft) {
         return Some(Reason::LlmLanguage);
     }

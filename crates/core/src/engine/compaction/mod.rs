@@ -75,6 +75,7 @@ impl Engine {
             advice: &advice,
             adapters: &[],
             n_tokens,
+            min_saving: self.options.min_saving,
         };
         let earlier = earlier(conversation, &archived);
         let compacted = trigger.and_then(|trigger| {

@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use super::reply::join;
 use crate::engine::fill::Filler;
-use crate::engine::guard::{MIN_SAVING, saves};
+use crate::engine::guard::saves;
 use crate::engine::unit::State;
 use crate::engine::unit::{Filled, Unit};
 use crate::model::marker::{Archive, Chunk};
-use crate::model::{Action, ChunkPolicy, CompactionTrigger, Reason};
+use crate::model::{Action, ChunkPolicy, CompactionTrigger, Provenance, Reason};
 use crate::summary::Draft;
 
 /// Share of the archived characters that a summary may have.
@@ -59,9 +59,10 @@ impl Frame<'_> {
         let n_chars = n_chars(filler, archived);
         let written = Written { body: Draft::default(), topics: None, continues: None };
         let (text, _, _) = self.text(&written);
-        let metadata = filler.metadata(&filler.provenance(&archived.clone().collect::<Vec<_>>()));
+        let provenance = filler.provenance(&archived.clone().collect::<Vec<_>>());
+        let metadata = filler.metadata(&Provenance { compaction: true, ..provenance });
         let n_around = text.chars().count() + metadata.map_or(0, |json| json.chars().count());
-        let room = ((n_chars as f64 * (1.0 - MIN_SAVING)) as usize).saturating_sub(n_around);
+        let room = n_chars.saturating_sub(n_around + filler.min_saving);
         ((n_chars as f64 * SHARE) as usize).clamp(MIN_CHARS, MAX_CHARS).min(room)
     }
 
@@ -72,9 +73,9 @@ impl Frame<'_> {
         let shift = |range: &Range<usize>| range.start + body.start..range.end + body.start;
         let quotes = written.body.quotes.iter().map(shift).collect();
         let draft = Draft { text, quotes, ..Draft::default() };
-        let provenance = filler.provenance(&members);
+        let provenance = Provenance { compaction: true, ..filler.provenance(&members) };
         let filled: Filled = filler.filled(draft, Action::Compressed, Reason::Compacted, provenance);
-        let is_shorter = saves(filled.chars_out, n_chars(filler, archived), MIN_SAVING);
+        let is_shorter = saves(filled.chars_out, n_chars(filler, archived), filler.min_saving);
         if !is_shorter || !filler.saves_tokens(&filled, &members) {
             return None;
         }

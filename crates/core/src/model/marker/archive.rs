@@ -9,6 +9,8 @@ const FRAME: &str = "[Compressed conversation summary, level ";
 const FRAME_END: &str = ": earlier turns are archived]";
 /// What stands between the body and the chunks.
 const CHUNKS: &str = "Archived chunks, newest first:";
+/// How what is not shown is read.
+const READ: &str = "Archived turns are read with `condenser show RUN ID --archive N`.";
 /// The last line.
 const END: &str = "[End of the compressed conversation summary]";
 /// Earlier chunks that are listed; the others are counted.
@@ -25,6 +27,7 @@ pub const MAX_LISTED_CHUNKS: usize = 10;
 /// Chunk 3: parser, release notes
 /// Chunk 2
 /// 1 older chunk
+/// Archived turns are read with `condenser show RUN ID --archive N`.
 /// [End of the compressed conversation summary]
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +74,8 @@ impl<'t> Archive<'t> {
             let plural = if n_older == 1 { "" } else { "s" };
             writeln!(text, "{n_older} older chunk{plural}").expect("a String takes everything");
         }
+        text.push_str(READ);
+        text.push('\n');
         text.push_str(END);
         (text, body)
     }
@@ -82,6 +87,8 @@ impl<'t> Archive<'t> {
         let (level, number) = frame.trim_end().strip_suffix(FRAME_END)?.split_once(", chunk ")?;
         let (level, number) = (count(level)?, count(number)?);
         let mut rest = rest.strip_suffix(END)?.strip_suffix('\n')?;
+        // Summaries of earlier versions do not say it.
+        rest = rest.strip_suffix(READ).and_then(|rest| rest.strip_suffix('\n')).unwrap_or(rest);
         let mut n_older = 0;
         if let Some((before, line)) = rest.rsplit_once('\n')
             && let Some(n) = line.strip_suffix(" older chunks").or_else(|| line.strip_suffix(" older chunk"))
@@ -165,7 +172,7 @@ mod tests {
     fn what_is_not_listed_is_counted() {
         let earlier = (1..30).rev().map(|number| Chunk { number, topics: None }).collect();
         let (text, _) = archive("x", earlier).write();
-        assert!(text.contains("\nChunk 20\n19 older chunks\n[End"), "{text}");
+        assert!(text.contains("\nChunk 20\n19 older chunks\nArchived turns are read with"), "{text}");
         let read = Archive::read(&text).expect("it was written so");
         assert_eq!((read.earlier.len(), read.n_older), (10, 19));
     }
