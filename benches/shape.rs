@@ -59,10 +59,7 @@ fn condensed(decoded: &Decoded<'_>) -> Condensed {
         Output::Replaced(Replacement {
             sources: vec![index],
             body: NewBody::Text("[summary: the retry header is missing]".to_owned()),
-            provenance: Provenance {
-                ids: vec![format!("m{index}")],
-                ..Provenance::default()
-            },
+            provenance: Provenance { ids: vec![format!("m{index}")], ..Provenance::default() },
         })
     };
     let messages = (0..decoded.conversation.messages.len()).map(message).collect();

@@ -9,10 +9,10 @@ use condenser::model::{Action, AdapterName, BudgetOutcome, BudgetStrategy, Compr
 use condenser::summary::EntropyScorer;
 use serde_json::json;
 
-use crate::support::talk::{Done, all, compress, compress_record, compress_with, prose, record, record_of};
+use crate::support::talk::{Done, all, classic, compress, compress_record, compress_with, prose, record, record_of};
 
 fn budget(tokens: usize) -> EngineOptions {
-    EngineOptions { token_budget: Some(tokens), ..EngineOptions::default() }
+    EngineOptions { token_budget: Some(tokens), ..classic() }
 }
 
 fn forced(tokens: usize) -> EngineOptions {
@@ -84,7 +84,7 @@ fn a_budget_of_nothing_does_not_fit_what_is_protected() {
 }
 
 #[test]
-fn d1_force_converge_reaches_every_budget_that_the_protected_messages_fit() {
+fn d1_force_converge_reaches_every_budget_in_which_every_message_may_say_something() {
     let mut messages = vec![json!({"role": "system", "content": prose(200)})];
     for i in 0..12 {
         messages.push(json!({"role": "user", "content": "ok then"}));
@@ -99,12 +99,14 @@ fn d1_force_converge_reaches_every_budget_that_the_protected_messages_fit() {
     let record = record_of(&messages);
     for strategy in [BudgetStrategy::BinarySearch, BudgetStrategy::Tiered] {
         let mut last = None;
-        for tokens in [70, 75, 80, 100, 200, 500, 1_000, 3_000, 6_000] {
+        for tokens in [70, 75, 80, 100, 240, 500, 1_000, 3_000, 6_000] {
             let options = EngineOptions { budget_strategy: strategy, recency_window: 0, ..forced(tokens) };
             let done = compress_record(&record, &options);
             let outcome = outcome(&done);
-            assert_eq!(outcome.fits, outcome.protected_tokens <= tokens, "{strategy:?} {tokens}: {outcome:?}");
-            assert!(outcome.token_count <= tokens, "{strategy:?} {tokens}: {outcome:?}");
+            // Each of the 36 others says at least that it was left out.
+            let least = outcome.protected_tokens + 36 * 5;
+            assert!(outcome.token_count <= tokens.max(least), "{strategy:?} {tokens}: {outcome:?}");
+            assert!(done.texts.iter().all(|text| !text.is_empty()));
             for text in &done.texts {
                 let fences = text.lines().filter(|line| line.trim_start().starts_with("```")).count();
                 assert_eq!(fences % 2, 0, "an open fence in {text}");

@@ -68,17 +68,17 @@ fn damage_is_noticed_by_the_metric_that_is_there_for_it() {
         ("kept_message_lost", "fact_retention"),
         ("summary_emptied", "fact_retention"),
         ("entity_lists_removed", "fact_retention_with_entities"),
+        ("prose_facts_removed", "quality_score"),
+        ("summaries_exchanged", "reference_coherence"),
+        ("wrong_reference", "reference_coherence"),
+        ("order_swapped", "reference_coherence"),
     ] {
         assert!(rate(kind, metric) > 0.6, "{metric} sees {kind} in {}", rate(kind, metric));
     }
     // Blind, and known to be.
-    for (kind, metric, most) in [
-        ("prose_facts_removed", "quality_score", 0.1),
-        ("digits_flipped", "quality_score", 0.3),
-        ("wrong_reference", "reference_coherence", 0.0),
-        ("order_swapped", "fact_retention", 0.0),
-        ("entity_lists_removed", "fact_retention", 0.0),
-    ] {
+    for (kind, metric, most) in
+        [("order_swapped", "fact_retention", 0.0), ("entity_lists_removed", "fact_retention", 0.0)]
+    {
         assert!(rate(kind, metric) <= most, "{metric} sees {kind} in {}", rate(kind, metric));
     }
     for planted in &calibration.harmless {

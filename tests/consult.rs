@@ -254,6 +254,27 @@ fn full_asks_about_structure_too_but_never_about_code() {
 }
 
 #[test]
+fn prose_between_code_may_be_written_by_a_model_that_never_sees_the_code() {
+    let fence = "```rust\nfn retry_all(pool: &Pool) {}\n```";
+    let text = format!("{REPORT}\n\n{fence}\n\n{REPORT} {}", prose(200));
+    let first = "The pool was raised from 20 to 200 connections; KMS-7781 stays open.";
+    let reply = |ask: &Ask| match ask {
+        Ask::Summary(ask) if ask.text.len() < 500 => Answer::Text(first.to_owned()),
+        _ => Answer::Text("The pool was raised from 20 to 999 connections.".to_owned()),
+    };
+    let (done, asked) = with_model(&record(&[("assistant", &text)]), &asking(Summarizer::Normal), reply);
+    assert_eq!(asked.len(), 2, "a question for each passage: {asked:?}");
+    for ask in &asked {
+        let Ask::Summary(ask) = ask else { panic!("{ask:?}") };
+        assert!(!ask.text.contains("retry_all") && ask.text.contains("billing service"), "{}", ask.text);
+    }
+    done.is(0, Action::CodeSplit).shows(fence).shows(&format!("[summary: {first}")).hides("999");
+    assert_eq!((done.metrics.counts.llm_summaries, done.metrics.counts.llm_fallbacks), (1, 1));
+    let (before, behind) = done.texts[0].split_once(fence).expect("the code stays between them");
+    assert!(before.contains(first) && behind.contains("[summary: "), "{}", done.texts[0]);
+}
+
+#[test]
 fn no_summary_is_asked_for_before_every_ruling_is_there() {
     let texts = [REPORT.to_owned(), format!("{} {REPORT}", prose(200))];
     let talk = record(&[("user", &texts[0]), ("user", &texts[1])]);

@@ -727,6 +727,11 @@ mod program {
             assert!(text.contains(says), "{says:?} in\n{text}");
         }
         assert!(!text.contains("base64,AAAA"), "bytes are a badge");
+        // As the summary itself says.
+        let same = condenser(dir.root(), &["show", "run-parquet", "needle", "--archive", "1"]).ok().stdout;
+        assert_eq!(String::from_utf8_lossy(&same), *text);
+        let other = condenser(dir.root(), &["show", "run-parquet", "needle", "--archive", "7"]).exits(1).stderr;
+        assert!(other.contains("this run holds chunk 1"), "{other}");
     }
 
     #[test]

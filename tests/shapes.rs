@@ -150,11 +150,8 @@ fn records_that_are_no_conversation_are_refused_with_the_place() {
 /// Message 0 is replaced by `body`, with provenance for `m0`.
 fn condensed(record: &str, shape: ShapeName, body: NewBody, place: ProvenancePlace) -> String {
     let decoded = decode(record, shape, "fallback").expect("the record is valid");
-    let provenance = Provenance {
-        ids: vec!["m0".to_owned()],
-        summary_id: "cce_sum_é".to_owned(),
-        ..Provenance::default()
-    };
+    let provenance =
+        Provenance { ids: vec!["m0".to_owned()], summary_id: "cce_sum_é".to_owned(), ..Provenance::default() };
     let mut messages = vec![Output::Replaced(Replacement { sources: vec![0], body, provenance })];
     messages.extend((1..decoded.conversation.messages.len()).map(|index| Output::Kept { index }));
     decoded.condensed_record(&Condensed { messages, decisions: Vec::new(), metrics: Metrics::default() }, place)

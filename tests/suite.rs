@@ -39,6 +39,7 @@ mod html;
 mod inputs;
 mod insert_then_compress;
 mod job;
+mod kept;
 mod leftovers;
 mod linear;
 #[cfg(feature = "llm")]

@@ -255,7 +255,7 @@ fn what_is_wrong_with_an_option_is_said_with_its_name() {
     dir.write("in.jsonl", jsonl(2, 53));
     dir.write("broken.json", "{\"model\": 3}");
     let flags: &[(&[&str], &str)] = &[
-        (&["--preset", "best"], "[possible values: quality, ratio, balanced]"),
+        (&["--preset", "best"], "[possible values: quality, ratio, balanced, classic]"),
         (&["--tokenizer", "o200k"], "`o200k` is no tokenizer; expected chars, o200k_base, cl100k_base or"),
         (&["--tokenizer", "none.json"], "none.json: there is no such tokenizer file\nhint: `tokenizer` takes"),
         (&["--tokenizer", "broken.json"], "broken.json: the file is no tokenizer.json of Hugging Face"),

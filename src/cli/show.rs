@@ -38,11 +38,8 @@ pub(crate) fn run(args: ShowArgs) -> Result<Ending> {
         let is_markdown = args.markdown || args.archive.is_some();
         let given = if is_markdown { Given::Data } else { Given::Report };
         let mut output = Output::open_for(args.output.as_deref(), given)?;
-        let found = if is_markdown {
-            archives(&run, &args, &mut output, stop)
-        } else {
-            beside(&run, &args, &mut output, stop)
-        };
+        let found =
+            if is_markdown { archives(&run, &args, &mut output, stop) } else { beside(&run, &args, &mut output, stop) };
         if !found? {
             return Err(unknown(&args.id));
         }
@@ -98,9 +95,11 @@ fn archives(run: &Run, args: &ShowArgs, output: &mut Output, stop: &AtomicBool) 
             let message = format!("this run holds chunk {chunk}; earlier chunks stand in the runs that archived them");
             Err(Error::new(ErrorKind::Input, args.id.as_str(), message))
         }
-        (false, Some(None)) => {
-            Err(Error::new(ErrorKind::Input, args.id.as_str(), "the conversation was not compacted, so it has no archive"))
-        }
+        (false, Some(None)) => Err(Error::new(
+            ErrorKind::Input,
+            args.id.as_str(),
+            "the conversation was not compacted, so it has no archive",
+        )),
         _ => Ok(found),
     }
 }

@@ -181,12 +181,21 @@ impl Run {
         let table = Table::Conversations.as_str();
         let file = self.file_of(commit, table)?;
         let pieces = commit.files.iter().find(|file| file.table == table).map_or(&[][..], |file| &file.pieces);
-        let (ranges, rows) = frames_of(pieces, rows);
-        let mut stream: Box<dyn Read + Send> = Box::new(std::io::empty());
-        for range in ranges {
-            stream = Box::new(stream.chain(file.reader(range)));
-        }
+        let (frames, rows) = frames_of(pieces, rows);
         let place = file.location().to_string();
+        let mut stream: Box<dyn Read + Send> = Box::new(std::io::empty());
+        for (range, piece) in frames {
+            // The frame's own checksum stands at its end, which nobody reads who has found his row.
+            let mut bytes = Vec::new();
+            let read = file.reader(range.clone()).read_to_end(&mut bytes);
+            read.map_err(|error| Error::new(ErrorKind::Io, &place, "cannot be read").because(error))?;
+            if blake3::hash(&bytes).to_hex().as_str() != piece.blake3 {
+                let message =
+                    format!("bytes {} to {} are damaged; `condenser verify` says what else is", range.start, range.end);
+                return Err(Error::new(ErrorKind::Verification, &place, message));
+            }
+            stream = Box::new(stream.chain(std::io::Cursor::new(bytes)));
+        }
         let (_, stream) = open_codec(std::io::BufReader::new(stream))
             .map_err(|error| Error::new(ErrorKind::Io, &place, "cannot be read").because(error))?;
         let reader = LineTable::records(&place, stream).only(rows);
@@ -207,7 +216,7 @@ pub(super) fn wanted(id: &str) -> Wanted {
 }
 
 /// Where the pieces stand that hold `rows`, and the rows by their numbers in these pieces alone.
-fn frames_of(pieces: &[Piece], rows: &[(u64, u64)]) -> (Vec<Range<u64>>, Found) {
+fn frames_of<'p>(pieces: &'p [Piece], rows: &[(u64, u64)]) -> (Vec<(Range<u64>, &'p Piece)>, Found) {
     let (mut ranges, mut found) = (Vec::new(), Vec::new());
     let (mut offset, mut first, mut passed) = (0, 0, 0);
     for piece in pieces {
@@ -215,7 +224,7 @@ fn frames_of(pieces: &[Piece], rows: &[(u64, u64)]) -> (Vec<Range<u64>>, Found) 
         let before = found.len();
         found.extend(here.map(|&(ordinal, row)| (ordinal - passed, row)));
         if found.len() > before {
-            ranges.push(offset..offset + piece.bytes);
+            ranges.push((offset..offset + piece.bytes, piece));
         } else {
             passed += piece.rows;
         }
@@ -245,14 +254,21 @@ pub(super) fn guarded<T>(commit: &Commit, work: impl FnOnce() -> Result<T>) -> R
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::{Piece, frames_of};
 
     #[test]
     fn only_the_frames_with_wanted_rows_are_read() {
         let piece = |bytes, rows| Piece { bytes, rows, blake3: String::new() };
         let pieces = [piece(10, 5), piece(20, 3), piece(30, 4), piece(5, 0)];
-        assert_eq!(frames_of(&pieces, &[(6, 60), (11, 110)]), (vec![10..30, 30..60], vec![(1, 60), (6, 110)]));
-        assert_eq!(frames_of(&pieces, &[(0, 7), (9, 90)]), (vec![0..10, 30..60], vec![(0, 7), (6, 90)]));
-        assert_eq!(frames_of(&pieces, &[]), (vec![], vec![]));
+        let check = |wanted: &[(u64, u64)], ranges: &[Range<u64>], rows: &[(u64, u64)]| {
+            let (frames, found) = frames_of(&pieces, wanted);
+            assert_eq!(frames.into_iter().map(|(range, _)| range).collect::<Vec<_>>(), ranges);
+            assert_eq!(found, rows);
+        };
+        check(&[(6, 60), (11, 110)], &[10..30, 30..60], &[(1, 60), (6, 110)]);
+        check(&[(0, 7), (9, 90)], &[0..10, 30..60], &[(0, 7), (6, 90)]);
+        check(&[], &[], &[]);
     }
 }

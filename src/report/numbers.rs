@@ -23,10 +23,11 @@ pub fn ratio(ratio: f64) -> String {
     grouped(&format!("{ratio:.digits$}"))
 }
 
-/// A share between 0 and 1: `0.943`.
+/// A share between 0 and 1: `0.943`. What is less than all is never shown as all of it.
 #[must_use]
 pub fn share(share: f64) -> String {
-    format!("{share:.3}")
+    let shown = if share < 1.0 { share.min(0.999) } else { share };
+    format!("{shown:.3}")
 }
 
 /// A share as a percentage: `12.3 %`.

@@ -2,7 +2,7 @@
 
 use condenser::model::{
     AdapterName, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EngineOptions,
-    EntropyMode, PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer,
+    EntropyMode, KeepCopy, PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer,
 };
 
 /// A generator of numbers that is the same everywhere (splitmix64).
@@ -44,6 +44,9 @@ pub fn random_options(seed: u64) -> EngineOptions {
         preserve: dice.pick(&[vec![], vec!["system".to_owned()], vec!["system".to_owned(), "tool".to_owned()]]),
         recency_window: dice.pick(&[0, 0, 1, 4, 7]),
         dedup: dice.coin(),
+        keep_first_user: dice.coin(),
+        min_saving: dice.pick(&[0, 1, 1, 200, 1_000]),
+        keep_copy: dice.pick(&[KeepCopy::First, KeepCopy::Last]),
         fuzzy_dedup: dice.coin(),
         fuzzy_threshold: dice.share(),
         embed_summary_id: dice.coin(),

@@ -14,8 +14,8 @@ use crate::model::{Action, EngineOptions, KeepCopy, Provenance, Reason, Role, ma
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{Claim, FlowKind, Group, GroupKind, Plan, Recompact, Signal, Stage, View, line_changes};
 use crate::summary::{
-    Adapter, Draft, Hints, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, is_general, prepass, shorten, summarize,
-    superseded, topic,
+    Adapter, Draft, Hints, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, is_general, prepass, shorten,
+    summarize, superseded, topic,
 };
 use crate::text::{Lexer, TextView};
 
@@ -198,8 +198,7 @@ impl<'a> Filler<'a> {
             Claim::Keep(reason) => return Err(reason),
             Claim::Group(_) => return Err(Reason::DuplicateReverted),
         };
-        let candidate =
-            Candidate { proposal: Proposal::complete(draft), action, reason, min_saving: self.min_saving };
+        let candidate = Candidate { proposal: Proposal::complete(draft), action, reason, min_saving: self.min_saving };
         self.accept(candidate, self.provenance(&[index]), &[index]).ok_or(Reason::DuplicateReverted)
     }
 
@@ -210,12 +209,7 @@ impl<'a> Filler<'a> {
         let Some(spoken) = spoken.first() else { return Err(Reason::ContradictionReverted) };
         let drafts = superseded(spoken, &self.names.shown(target), signal.as_str(), style).into_iter();
         drafts
-            .map(|draft| Candidate {
-                proposal: Proposal::complete(draft),
-                action,
-                reason,
-                min_saving: MIN_MARK_SAVING,
-            })
+            .map(|draft| Candidate { proposal: Proposal::complete(draft), action, reason, min_saving: MIN_MARK_SAVING })
             .find_map(|candidate| self.accept(candidate, self.provenance(&[index]), &[index]))
             .ok_or(Reason::ContradictionReverted)
     }

@@ -11,16 +11,19 @@ use crate::model::{Conversation, marker, summary_id};
 #[derive(Debug)]
 pub(super) struct Names<'a> {
     conversation: &'a Conversation<'a>,
-    n_seen: HashMap<&'a str, usize, FixedState>,
+    /// By id how many messages have it, and the first of them.
+    seen: HashMap<&'a str, (usize, usize), FixedState>,
     /// The first message under each summary id of an earlier round.
     first_under: HashMap<&'a str, usize, FixedState>,
 }
 
 impl<'a> Names<'a> {
     pub(super) fn new(conversation: &'a Conversation<'a>) -> Self {
-        let mut n_seen: HashMap<&str, usize, FixedState> = HashMap::default();
-        for id in conversation.messages.iter().filter_map(|message| message.id.as_deref()) {
-            *n_seen.entry(id).or_default() += 1;
+        let mut seen: HashMap<&str, (usize, usize), FixedState> = HashMap::default();
+        for (index, message) in conversation.messages.iter().enumerate() {
+            if let Some(id) = message.id.as_deref() {
+                seen.entry(id).or_insert((0, index)).0 += 1;
+            }
         }
         let mut first_under: HashMap<&str, usize, FixedState> = HashMap::default();
         for (index, message) in conversation.messages.iter().enumerate() {
@@ -28,22 +31,34 @@ impl<'a> Names<'a> {
                 first_under.entry(&provenance.summary_id).or_insert(index);
             }
         }
-        Self { conversation, n_seen, first_under }
+        Self { conversation, seen, first_under }
     }
 
     /// The id of message `index` where it has one of its own, else `m<index>` (with `_` for as long as that is
     /// somebody's id).
     pub(super) fn shown(&self, index: usize) -> String {
         match self.conversation.messages[index].id.as_deref() {
-            Some(id) if !id.is_empty() && self.n_seen.get(id) == Some(&1) => id.to_owned(),
+            Some(id) if !id.is_empty() && self.has_own(id).is_some() => id.to_owned(),
             _ => {
                 let mut name = format!("m{index}");
-                while self.n_seen.contains_key(name.as_str()) {
+                while self.seen.contains_key(name.as_str()) {
                     name.push('_');
                 }
                 name
             }
         }
+    }
+
+    /// The message that [`Names::shown`] calls `name`.
+    pub(super) fn index_of(&self, name: &str) -> Option<usize> {
+        let number = || name.strip_prefix('m')?.trim_end_matches('_').parse().ok();
+        let found = self.has_own(name).or_else(number);
+        found.filter(|&index| index < self.conversation.messages.len() && self.shown(index) == name)
+    }
+
+    /// The only message with this id.
+    fn has_own(&self, id: &str) -> Option<usize> {
+        self.seen.get(id).filter(|(n, _)| *n == 1).map(|(_, index)| *index)
     }
 
     /// The key of message `index` in a verbatim map. A message that stands for others is kept under its summary
@@ -60,7 +75,7 @@ impl<'a> Names<'a> {
         };
         // Two groups may share a summary id: 32 bits are advice, not identity.
         let is_taken = self.first_under.get(key.as_str()).is_some_and(|&first| first < index);
-        if is_taken || self.n_seen.contains_key(key.as_str()) {
+        if is_taken || self.seen.contains_key(key.as_str()) {
             key = format!("{key}#{index}");
         }
         key

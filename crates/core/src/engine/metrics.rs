@@ -1,35 +1,42 @@
 //! What compression brought and what it took from view, for one conversation: one walk over the messages in
 //! order, with a state per distinct fact. Formulas: the four documented metrics, and four of our own.
 
-use std::collections::HashMap;
+use std::cell::LazyCell;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::FixedState;
 
 use super::assemble::Assembled;
+use super::ids::Names;
 use super::unit::Filled;
-use crate::model::{Action, ActionCounts, Metrics, Output, Reason};
-use crate::stage::View;
-use crate::text::{CueKind, Lexer, LineKind, Severity, TextView, plain, unnumbered};
+use crate::model::{Action, ActionCounts, Metrics, Output, Reason, marker};
+use crate::stage::{View, is_consent};
+use crate::text::{CueKind, FactKind, Lexer, LineKind, Severity, TextView, plain, unnumbered};
 
 /// In a message of the input.
-const IN_INPUT: u8 = 1;
+const IN_INPUT: u16 = 1;
 /// Visible in the output so far, not counting entity lists.
-const VISIBLE: u8 = 2;
+const VISIBLE: u16 = 2;
 /// Listed as an entity.
-const LISTED: u8 = 4;
+const LISTED: u16 = 4;
 /// In a message that was replaced.
-const HIDDEN: u8 = 8;
+const HIDDEN: u16 = 8;
 /// Used by a kept message after it was hidden; counted once.
-const USED: u8 = 16;
+const USED: u16 = 16;
 /// In a message whose id is still in the output.
-const AT_HOME: u8 = 32;
+const AT_HOME: u16 = 32;
 /// An identifier, path, URL or version.
-const TECHNICAL: u8 = 64;
+const TECHNICAL: u16 = 64;
 /// What the precise metrics count.
-const PRECISE: u8 = 128;
+const PRECISE: u16 = 128;
+/// The name of somebody or something.
+const NAMED: u16 = 256;
 
-type Flags = HashMap<u64, u8, FixedState>;
+/// So much of the quality goes when every fact is gone from everywhere.
+const VANISHING: f64 = 0.5;
+
+type Flags = HashMap<u64, u16, FixedState>;
 
 /// The sets of one conversation; the memory is reused.
 #[derive(Debug, Default)]
@@ -37,6 +44,12 @@ pub(super) struct Meter {
     facts: Flags,
     statements: Flags,
     errors: Flags,
+    /// What a user agreed to or refused, by its first sentence.
+    consents: Flags,
+    /// Facts that stand in a text for messages that do not have them.
+    foreign: Vec<u64>,
+    /// References that lead nowhere, and messages that stand before what they followed.
+    n_astray: usize,
     structure: [usize; 2],
     recall: Share,
 }
@@ -82,6 +95,9 @@ impl Meter {
         self.facts.clear();
         self.statements.clear();
         self.errors.clear();
+        self.consents.clear();
+        self.foreign.clear();
+        self.n_astray = n_disordered(assembled);
         self.structure = [0, 0];
         self.recall = Share::default();
         self.walk(view, assembled, lexer);
@@ -101,8 +117,28 @@ impl Meter {
                 replacement[replaced.sources[0]] = filled.next();
             }
         }
+        let names = LazyCell::new(|| Names::new(view.conversation));
+        let mut replaced = assembled.messages.iter().filter_map(|output| match output {
+            Output::Replaced(replaced) => Some(replaced),
+            Output::Kept { .. } => None,
+        });
+        for filled in &assembled.filled {
+            let Some(replaced) = replaced.next() else { break };
+            let target = filled.drafts.first().and_then(|draft| referred(&draft.text));
+            match target {
+                Some(target) => {
+                    let leads_to = names.index_of(target).and_then(|index| kept.get(index));
+                    self.n_astray += usize::from(leads_to != Some(&true));
+                }
+                None => self.note_foreign(view, &replaced.sources, filled, lexer),
+            }
+        }
         for index in 0..view.len() {
             let place = if kept[index] { Place::Kept } else { Place::Replaced { at_home: home[index] } };
+            if let Some(first) = view.texts(index).next().filter(|_| is_consent(&view.conversation.messages[index])) {
+                let seen = IN_INPUT | if kept[index] { VISIBLE } else { 0 };
+                *self.consents.entry(first_words(&first)).or_default() |= seen;
+            }
             for text in view.texts(index) {
                 self.read(&text, place);
             }
@@ -126,10 +162,41 @@ impl Meter {
                     let text = draft.text.get(range.clone()).unwrap_or("");
                     lexer.clear();
                     let lexed = lexer.lex(text);
-                    self.read(&lexer.view(text, &lexed), place);
+                    let view = lexer.view(text, &lexed);
+                    self.read(&view, place);
+                    for unit in view.units {
+                        *self.consents.entry(words_key(&plain(unit.span.of(text)))).or_default() |= VISIBLE;
+                    }
                 }
             }
         }
+    }
+
+    /// The facts that `filled` quotes and its sources do not have.
+    fn note_foreign(&mut self, view: &View<'_>, sources: &[usize], filled: &Filled, lexer: &mut Lexer) {
+        let mut quoted: HashSet<u64, FixedState> = HashSet::default();
+        for draft in &filled.drafts {
+            for range in &draft.quotes {
+                let text = draft.text.get(range.clone()).unwrap_or("");
+                lexer.clear();
+                let lexed = lexer.lex_facts(text);
+                let facts = lexer.view(text, &lexed).facts;
+                quoted.extend(
+                    facts.iter().filter(|fact| fact.kind.is_technical() || fact.kind.is_precise()).map(|fact| fact.key),
+                );
+            }
+        }
+        for &index in sources {
+            for text in view.texts(index) {
+                if quoted.is_empty() {
+                    return;
+                }
+                text.facts.iter().for_each(|fact| {
+                    quoted.remove(&fact.key);
+                });
+            }
+        }
+        self.foreign.extend(quoted);
     }
 
     /// Text parts of a replaced message that stayed are visible.
@@ -168,6 +235,7 @@ impl Meter {
             let flags = self.facts.entry(fact.key).or_default();
             *flags |= if fact.kind.is_technical() { TECHNICAL } else { 0 };
             *flags |= if fact.kind.is_precise() { PRECISE } else { 0 };
+            *flags |= if fact.kind == FactKind::Name { NAMED } else { 0 };
             match place {
                 Place::Kept => {
                     if *flags & (HIDDEN | USED) == HIDDEN {
@@ -185,7 +253,7 @@ impl Meter {
     }
 
     fn report(&self, metrics: &mut Metrics) {
-        let count = |all: &Flags, of: u8, kept: u8| {
+        let count = |all: &Flags, of: u16, kept: u16| {
             all.values().filter(|&&flags| flags & of == of).fold(Share::default(), |share, &flags| Share {
                 kept: share.kept + usize::from(flags & kept != 0),
                 of: share.of + 1,
@@ -195,21 +263,60 @@ impl Meter {
         metrics.entity_retention = entities.value();
         metrics.structural_integrity =
             Share { kept: self.structure[1].min(self.structure[0]), of: self.structure[0] }.value();
-        let shown = |flags: u8| flags & TECHNICAL != 0 && flags & IN_INPUT != 0 && flags & (VISIBLE | LISTED) != 0;
+        let shown = |flags: u16| flags & TECHNICAL != 0 && flags & IN_INPUT != 0 && flags & (VISIBLE | LISTED) != 0;
         let coherent = self.facts.values().filter(|&&flags| shown(flags));
+        // A fact that is in no message at all is none that was moved.
+        let is_moved = |key: &&u64| self.facts.get(key).is_some_and(|flags| flags & IN_INPUT != 0);
+        let n_faults = self.n_astray + self.foreign.iter().filter(is_moved).count();
         metrics.reference_coherence = coherent
-            .fold(Share::default(), |share, &flags| Share {
+            .fold(Share { kept: 0, of: n_faults }, |share, &flags| Share {
                 kept: share.kept + usize::from(flags & AT_HOME != 0),
                 of: share.of + 1,
             })
             .value();
-        metrics.quality_score = quality(metrics);
+        metrics.quality_score = self.quality(metrics);
         metrics.fact_retention = count(&self.facts, PRECISE | IN_INPUT, VISIBLE).value();
         metrics.fact_retention_with_entities = count(&self.facts, PRECISE | IN_INPUT, VISIBLE | LISTED).value();
         metrics.forward_recall = self.recall.value();
         metrics.negation_retention = count(&self.statements, IN_INPUT, VISIBLE).value();
         metrics.error_retention = count(&self.errors, IN_INPUT, VISIBLE).value();
     }
+}
+
+impl Meter {
+    /// The documented score, less what is gone from every place of the conversation: facts, names and consents.
+    fn quality(&self, metrics: &Metrics) -> Option<f64> {
+        let told = self.facts.values().filter(|&&flags| flags & (PRECISE | NAMED) != 0);
+        let gone = told.chain(self.consents.values()).filter(|&&flags| flags & IN_INPUT != 0).fold(
+            Share::default(),
+            |share, flags| Share { kept: share.kept + usize::from(flags & (VISIBLE | LISTED) == 0), of: share.of + 1 },
+        );
+        let score = documented_quality(metrics);
+        match gone.value() {
+            Some(share) => Some(score.unwrap_or(1.0) * (1.0 - VANISHING * share)),
+            None => score,
+        }
+    }
+}
+
+/// What a reference names.
+fn referred(text: &str) -> Option<&str> {
+    let id = || marker::referred(text).map(|(id, _)| id).or_else(|| marker::superseded_by(text));
+    text.starts_with("[cce:").then(id).flatten()
+}
+
+/// Messages that stand before what they followed.
+fn n_disordered(assembled: &Assembled) -> usize {
+    let first = |output: &Output| match output {
+        Output::Kept { index } => *index,
+        Output::Replaced(replaced) => replaced.sources.first().copied().unwrap_or_default(),
+    };
+    assembled.messages.windows(2).filter(|pair| first(&pair[0]) > first(&pair[1])).count()
+}
+
+/// The first sentence of a text.
+fn first_words(text: &TextView<'_>) -> u64 {
+    words_key(&plain(text.units.first().map_or(text.covered(), |unit| unit.span.of(text.text))))
 }
 
 /// The same for texts that differ in white space only.
@@ -220,7 +327,7 @@ fn words_key(text: &str) -> u64 {
 }
 
 /// The documented weights over what could be measured.
-fn quality(metrics: &Metrics) -> Option<f64> {
+pub(super) fn documented_quality(metrics: &Metrics) -> Option<f64> {
     let parts =
         [(metrics.entity_retention, 0.4), (metrics.structural_integrity, 0.4), (metrics.reference_coherence, 0.2)];
     let (sum, weight) = parts

@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::model::{EngineOptions, Reason};
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{
-    Adapt, Alone, Chain, Claim, Cluster, Dedup, Detect, Detector, GroupProse, KeepImportant, KeepPatterns, KeepReferenced,
-    NearDedup, Plan, Prepass, Protect, Rule, SplitCode, Stage, Supersede, View,
+    Adapt, Alone, Chain, Claim, Cluster, Dedup, Detect, Detector, GroupProse, KeepImportant, KeepPatterns,
+    KeepReferenced, NearDedup, Plan, Prepass, Protect, Rule, SplitCode, Stage, Supersede, View,
 };
 use crate::summary::{Adapter, pays};
 use crate::text::TextView;

@@ -177,8 +177,9 @@ fn kept(filler: &Filler<'_>, unit: &Unit, consult: &mut Consult<'_>) -> (Option<
     let fits = |length: usize| saves(length, n_chars, filler.min_saving);
     let draft = put(&question, filler, consult, &mut notes, &fits);
     let filled = draft.map(|draft| filler.filled(draft, Action::Compressed, Reason::CompressibleProse, provenance));
-    let filled = filled
-        .filter(|filled| saves(filled.chars_out, n_chars, filler.min_saving) && filler.saves_tokens(filled, &unit.members));
+    let filled = filled.filter(|filled| {
+        saves(filled.chars_out, n_chars, filler.min_saving) && filler.saves_tokens(filled, &unit.members)
+    });
     consult.n_summaries += usize::from(filled.is_some());
     (filled, notes)
 }

@@ -9,7 +9,8 @@ use crate::model::{Action, CompressionDepth, NewBody, Provenance, Reason, marker
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{View, is_json};
 use crate::summary::{
-    Adapter, Hints, Proposal, Spoken, Style, Voice, Wanted, Wrap, digest, outline, pays, shows_best_unit, split_code, summarize,
+    Adapter, Hints, Proposal, Spoken, Style, Voice, Wanted, Wrap, digest, outline, pays, shows_best_unit, split_code,
+    summarize,
 };
 use crate::text::TextView;
 
@@ -48,7 +49,8 @@ impl Filler<'_> {
             }
             let spoken = Spoken { view: text, voice: self.voice(index), hints: self.advice.hints(index, part) };
             let proposal = one_text(&spoken, large, verdict.is_output, wrap, style);
-            let shorter = proposal.and_then(|proposal| proposal.accept(|length| saves(length, n_chars, self.min_saving)));
+            let shorter =
+                proposal.and_then(|proposal| proposal.accept(|length| saves(length, n_chars, self.min_saving)));
             if let Some(draft) = shorter {
                 filled.chars_out -= n_chars - draft.n_chars();
                 replaced.push((part, draft.text.clone()));

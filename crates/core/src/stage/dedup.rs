@@ -114,11 +114,7 @@ pub(super) fn is_eligible(view: &View<'_>, plan: &Plan, index: usize) -> bool {
         None => true,
         Some(Claim::Keep(reason)) => matches!(
             reason,
-            Reason::RecencyWindow
-                | Reason::DuplicateTarget
-                | Reason::Pattern
-                | Reason::FirstUser
-                | Reason::UserWords
+            Reason::RecencyWindow | Reason::DuplicateTarget | Reason::Pattern | Reason::FirstUser | Reason::UserWords
         ),
         Some(_) => false,
     };

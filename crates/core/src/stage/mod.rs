@@ -39,4 +39,4 @@ pub use recompact::Recompact;
 pub use referenced::KeepReferenced;
 pub use ruling::Rule;
 pub use split_code::SplitCode;
-pub use who::task_of;
+pub use who::{is_consent, task_of};

@@ -114,8 +114,7 @@ impl NearDedup {
     fn claim_all(&self, view: &View<'_>, plan: &mut Plan, same: &[Similar]) {
         let target = same[0].target;
         let alone = |index: usize| (self.alone)(view, index);
-        let (whole, shortened) =
-            if plan.is_free(target) { (view.chars(target), alone(target)) } else { (0, 0) };
+        let (whole, shortened) = if plan.is_free(target) { (view.chars(target), alone(target)) } else { (0, 0) };
         let with: usize = same.iter().map(|pair| reference_chars(view, pair)).sum();
         let without: usize = same.iter().map(|pair| alone(pair.index)).sum();
         if whole + with >= shortened + without {

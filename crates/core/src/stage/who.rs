@@ -27,10 +27,18 @@ pub(super) fn has_own_user(conversation: &Conversation<'_>) -> bool {
     messages.any(|message| message.role == Role::Assistant && message.name.is_none())
 }
 
+/// True for a yes or a no of the user of an assistant, with what he says of it.
+#[must_use]
+pub fn is_consent(message: &Message<'_>) -> bool {
+    let n_chars = || message.texts().map(|text| text.chars().count()).sum::<usize>();
+    is_by_user(message) && message.texts().next().is_some_and(begins_with_consent) && n_chars() <= MAX_CONSENT
+}
+
+fn is_by_user(message: &Message<'_>) -> bool {
+    message.role == Role::User && message.name.is_none() && message.tool_call_id.is_none()
+}
+
 /// True for a short message and for a consent or refusal of the user of [`has_own_user`].
 pub(super) fn is_own_words(message: &Message<'_>, n_chars: usize) -> bool {
-    message.role == Role::User
-        && message.name.is_none()
-        && message.tool_call_id.is_none()
-        && (n_chars <= MAX_SHORT_WORDS || n_chars <= MAX_CONSENT && message.texts().next().is_some_and(begins_with_consent))
+    is_by_user(message) && n_chars <= MAX_SHORT_WORDS || is_consent(message)
 }

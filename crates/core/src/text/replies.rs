@@ -175,7 +175,8 @@ pub fn begins_with_consent(text: &str) -> bool {
     let first = words(text).next().unwrap_or_default();
     is_listed(CONFIRMS, &first)
         || matches!(first.as_str(), "no" | "nope" | "nein" | "non")
-        || first.starts_with(is_wide) && WIDE.split_ascii_whitespace().chain(WIDE_REFUSALS).any(|known| first.starts_with(known))
+        || first.starts_with(is_wide)
+            && WIDE.split_ascii_whitespace().chain(WIDE_REFUSALS).any(|known| first.starts_with(known))
 }
 
 /// True for a text that corrects `before`: it begins like a correction, and its "no" answers no question. "Waiting …",
@@ -273,7 +274,14 @@ mod tests {
 
     #[test]
     fn a_consent_is_known_by_its_first_word() {
-        for text in ["Yes, please cancel both #W1 and #W2.", "No, keep it.", "ok go", "Nein danke", "好的，请取消", "いいえ、違います"] {
+        for text in [
+            "Yes, please cancel both #W1 and #W2.",
+            "No, keep it.",
+            "ok go",
+            "Nein danke",
+            "好的，请取消",
+            "いいえ、違います",
+        ] {
             assert!(begins_with_consent(text), "{text}");
         }
         for text in ["", "Yesterday it crashed.", "Nothing works.", "Please cancel both.", "請取消"] {

@@ -288,7 +288,7 @@ impl Convergence<'_, '_> {
                 self.filler.filled_parts(unit.first(), parts, action, reason, provenance)
             };
             let shorter = self.filler.unit(unit.members.clone(), State::Replaced(filled));
-            if shorter.n_tokens < unit.n_tokens {
+            if shorter.n_tokens < unit.n_tokens && self.filler.chars_of(&shorter) < self.filler.chars_of(unit) {
                 self.replace(at, shorter);
             }
         }

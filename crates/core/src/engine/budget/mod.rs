@@ -9,7 +9,7 @@ mod window;
 use super::assemble::assemble;
 use super::context;
 use super::fill::Filler;
-use super::metrics::Meter;
+use super::metrics::{Meter, documented_quality};
 use super::unit::{State, Unit};
 use crate::model::{BudgetOutcome, BudgetStrategy, CompressionDepth, Content, EngineOptions, Metrics, Reason};
 use crate::stage::{Claim, Plan, View};
@@ -122,9 +122,8 @@ fn at_depth(filler: &mut Filler<'_>, plan: &mut Plan, max_tokens: usize, depth: 
 /// The documented quality; the share of facts that are left where it has nothing to measure.
 fn quality(filler: &mut Filler<'_>, plan: &Plan, attempt: &Attempt, meter: &mut Meter) -> f64 {
     let assembled = assemble(&filler.view, plan, attempt.units.clone());
-    let Metrics { quality_score, fact_retention_with_entities, .. } =
-        meter.measure(&filler.view, &assembled, 0, filler.lexer);
-    quality_score.or(fact_retention_with_entities).unwrap_or(1.0)
+    let metrics = meter.measure(&filler.view, &assembled, 0, filler.lexer);
+    documented_quality(&metrics).or(metrics.fact_retention_with_entities).unwrap_or(1.0)
 }
 
 /// True for messages that no budget takes: preserved roles, the recency window, calls of tools, what matches a preserve
@@ -141,9 +140,10 @@ fn is_protected(view: &View<'_>, plan: &Plan, index: usize, recency_window: usiz
 /// The higher, the later a unit gives way: corrections, the user's words and what was kept for its importance, then by importance in
 /// steps too small to matter.
 fn rank(plan: &Plan, unit: &Unit) -> u32 {
-    let is_wanted = matches!(unit.state, State::Kept(
-            Reason::Importance | Reason::Correction | Reason::FirstUser | Reason::UserWords
-        ));
+    let is_wanted = matches!(
+        unit.state,
+        State::Kept(Reason::Importance | Reason::Correction | Reason::FirstUser | Reason::UserWords)
+    );
     let importance = unit.members.iter().filter_map(|&index| plan.importance.get(index));
     let steps = (importance.fold(0.0_f64, |most, &value| most.max(value)) / RANK_STEP) as u32;
     steps + if is_wanted { WANTED } else { 0 }
