@@ -113,7 +113,7 @@ fn the_first_matching_rule_wins() {
         json!({"role": "user", "content": format!("[summary: {}]", prose(200))}),
         json!({"role": "user", "content": null}),
         json!({"role": "assistant", "content": "```rust\nfn main() { println!(\"a rather long line of code to pass the limit of short messages\"); let answer = 42; println!(\"{answer}\"); }\n```"}),
-        json!({"role": "user", "content": format!("{{\"name\": \"{}\"}}", prose(200))}),
+        json!({"role": "assistant", "content": format!("{{\"name\": \"{}\"}}", prose(200))}),
         json!({"role": "user", "content": prose(900)}),
         json!({"role": "user", "content": prose(950)}),
     ]);
@@ -163,7 +163,7 @@ fn small_conversations_are_left_alone_below_the_threshold() {
 
 #[test]
 fn large_messages_lose_the_protection_of_place_and_structure() {
-    let talk = record(&[("user", &prose(3_000)), ("assistant", &prose(400))]);
+    let talk = record(&[("tool", &prose(3_000)), ("assistant", &prose(400))]);
     let options = EngineOptions { observation_threshold: 500, ..EngineOptions::default() };
     compress_record(&talk, &options).is(0, Action::Compressed).because(1, Reason::RecencyWindow);
     compress(&[("system", &prose(3_000))], &options).because(0, Reason::PreservedRole);

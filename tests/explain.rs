@@ -166,11 +166,13 @@ fn explain_agrees_with_the_trace_of_a_run() {
 fn every_message_is_told_with_what_each_stage_would_do() {
     let dir = TestDir::new();
     let talk = "The delivery to Hamburg was late again and nobody told the customer in time. ".repeat(6);
+    let orders: Vec<Value> = (4_711..4_722).map(|id| json!({ "id": id, "city": "Hamburg", "late": true })).collect();
+    let orders = json!({ "orders": orders }).to_string();
     let messages = json!([
         { "role": "system", "content": "You help." },
         { "role": "user", "content": talk },
-        { "role": "assistant", "content": "{\"orders\": [{\"id\": 4711, \"city\": \"Hamburg\", \"late\": true}, {\"id\": 4712, \"city\": \"Bremen\", \"late\": false}], \"total\": 2, \"page\": 1}" },
-        { "role": "user", "content": talk },
+        { "role": "assistant", "content": orders },
+        { "role": "assistant", "content": orders },
         { "role": "assistant", "content": "Noted." },
     ]);
     dir.write("in.jsonl", json!({ "id": "c", "messages": messages }).to_string() + "\n");
@@ -183,9 +185,10 @@ fn every_message_is_told_with_what_each_stage_would_do() {
         )
     };
     assert_eq!((claim(0), claim(4)), (("protect", "keep"), ("protect", "keep")));
-    assert_eq!((claim(1), &messages[1]["claim"]["index"]), (("dedup", "duplicate-of"), &json!(3)));
-    assert_eq!((claim(3), &messages[3]["reason"]), (("dedup", "keep"), &json!("duplicate_target")));
-    assert_eq!((claim(2), &messages[2]["tier"]), (("detect", "keep"), &json!("hard")));
+    assert_eq!((claim(1), &messages[1]["reason"]), (("protect", "keep"), &json!("first_user")));
+    assert_eq!((claim(3), &messages[3]["claim"]["index"]), (("dedup", "duplicate-of"), &json!(2)));
+    assert_eq!((claim(2), &messages[2]["reason"]), (("dedup", "keep"), &json!("duplicate_target")));
+    assert_eq!(messages[2]["tier"], "hard");
     assert_eq!((&messages[1]["tier"], &messages[1]["figures"]["sentences"]), (&json!("prose"), &json!(6)));
     let alone = |index: usize, stage: &str| {
         let all = messages[index]["alone"].as_array().expect("a list");
@@ -200,8 +203,8 @@ fn every_message_is_told_with_what_each_stage_would_do() {
     assert_eq!(text.trim_end().lines().count(), 6, "a line per message:\n{text}");
     assert!(
         text.lines()
-            .nth(2)
-            .is_some_and(|line| line.contains("deduped") && line.contains("prose") && line.contains(" dedup ")),
+            .nth(4)
+            .is_some_and(|line| line.contains("deduped") && line.contains("hard") && line.contains(" dedup ")),
         "{text}"
     );
     let text = String::from_utf8(
@@ -209,7 +212,7 @@ fn every_message_is_told_with_what_each_stage_would_do() {
     )
     .expect("text");
     for words in [
-        "claimed by  dedup: identical to 3",
+        "claimed by  dedup: identical to 2",
         "off         ",
         "importance",
         "tier        hard: json_structure",

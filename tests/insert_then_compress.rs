@@ -22,6 +22,7 @@ fn asking(messages: usize, recent: usize) -> EngineOptions {
         summarizer: Summarizer::Normal,
         compaction_messages: messages,
         compaction_recent: recent,
+        min_saving: 1,
         ..EngineOptions::default()
     }
 }
@@ -172,7 +173,8 @@ fn a_summary_of_a_user_stands_between_the_head_and_the_tail() {
     assert_eq!(output[1]["role"], "user");
     let expected = format!(
         "[Compressed conversation summary, level 1, chunk 1: earlier turns are archived]\n\n{BODY}\n\nArchived chunks, \
-         newest first:\nChunk 1: watering the garden, beds\n[End of the compressed conversation summary]"
+         newest first:\nChunk 1: watering the garden, beds\n\
+         Archived turns are read with `condenser show RUN ID --archive N`.\n[End of the compressed conversation summary]"
     );
     assert_eq!(output[1]["content"], expected.as_str());
     assert_eq!(output[2..], messages[18..], "three messages, and the one before them, since no user follows a user");

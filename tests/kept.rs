@@ -76,7 +76,8 @@ fn a_replacement_saves_as_many_characters_as_asked_for_whatever_share_that_is() 
 
 #[test]
 fn a_reference_points_back_to_what_stands_before_it_and_says_how_that_begins() {
-    let log = format!("Deploy log of host web-7\n{}", prose(900));
+    let settings: String = (0..40).map(|at| format!("setting_{at}: value\n")).collect();
+    let log = format!("host: web-7 in Hamburg\n{settings}");
     let answer = |at: usize| format!("Answer {at}. {}", prose(60));
     let mut messages = vec![json!({"role": "user", "content": "Look at the log every hour."})];
     for at in 0..4 {
@@ -88,7 +89,7 @@ fn a_reference_points_back_to_what_stands_before_it_and_says_how_that_begins() {
     let done = compress_record(&record_of(&messages), &EngineOptions { recency_window: 2, ..EngineOptions::default() });
     done.because(2, Reason::DuplicateTarget).is(4, Action::Deduped).is(6, Action::Deduped);
     done.because(8, Reason::RecencyWindow);
-    done.shows("[cce:dup of m2: \"Deploy log of host web-7\" — ");
+    done.shows("[cce:dup of m2: \"host: web-7 in Hamburg\" — ");
     assert_eq!(marker::referred(&done.texts[4]), Some(("m2", log.chars().count())));
     let latest = EngineOptions { recency_window: 2, keep_copy: KeepCopy::Last, ..EngineOptions::default() };
     compress_record(&record_of(&messages), &latest).is(2, Action::Deduped).because(8, Reason::RecencyWindow);

@@ -38,7 +38,10 @@ pub(super) fn force(filler: &Filler<'_>, plan: &Plan, attempt: &mut Attempt, max
     for max_units in RUNS {
         this.merge_runs(max_units);
     }
+    let merged = this.merged_at();
+    this.cut(&merged);
     this.leave_out();
+    this.give_back(&merged);
     attempt.units = this.units;
 }
 
@@ -203,11 +206,9 @@ impl Convergence<'_, '_> {
         (self.filler.chars_of(&shorter) < self.filler.chars_of(unit)).then_some(shorter)
     }
 
-    /// Neighbours become one message, the oldest first, up to `max_units` at a time; what room is left in the end goes to
-    /// the last of them.
+    /// Neighbours become one message, the oldest first, up to `max_units` at a time.
     fn merge_runs(&mut self, max_units: usize) {
         let runs = Runs::of(self);
-        let mut merges = Vec::new();
         let mut units = std::mem::take(&mut self.units).into_iter();
         let mut at = 0;
         while !units.as_slice().is_empty() && !self.is_met() {
@@ -217,15 +218,41 @@ impl Convergence<'_, '_> {
                 Some(merged) => {
                     let n_before: usize = run.iter().map(|unit| unit.n_tokens).sum();
                     self.n_tokens = self.n_tokens + merged.n_tokens - n_before;
-                    merges.push(self.units.len());
                     self.units.push(merged);
                 }
                 None => self.units.extend(run),
             }
         }
         self.units.extend(units);
-        if self.is_met() {
-            for at in merges.into_iter().rev().take(MAX_REFILLS) {
+    }
+
+    /// The units that were merged here.
+    fn merged_at(&self) -> Vec<usize> {
+        let is_merged = |unit: &Unit| {
+            unit.members.len() > 1 && unit.filled().is_some_and(|filled| filled.action == Action::Truncated)
+        };
+        (0..self.units.len()).filter(|&at| is_merged(&self.units[at])).collect()
+    }
+
+    /// Shows less of what was merged, the oldest first.
+    fn cut(&mut self, merged: &[usize]) {
+        for &n_chars in &LENGTHS[1..] {
+            for &at in merged {
+                if self.is_met() {
+                    return;
+                }
+                let shorter = self.told(self.units[at].members.clone(), n_chars);
+                if shorter.n_tokens < self.units[at].n_tokens {
+                    self.replace(at, shorter);
+                }
+            }
+        }
+    }
+
+    /// Gives what room is left to what was merged last.
+    fn give_back(&mut self, merged: &[usize]) {
+        for &at in merged.iter().rev().take(MAX_REFILLS) {
+            if self.is_met() {
                 let members = self.units[at].members.clone();
                 self.lengthen(at, members.clone(), |this, n_chars| Some(this.told(members.clone(), n_chars)));
             }
