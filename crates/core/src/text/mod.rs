@@ -48,6 +48,7 @@ pub use lexed::{
     CharCounts, Cue, CueKind, Fact, FactKind, Fence, FenceKind, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind,
 };
 pub use lexer::Lexer;
+pub use names::is_label;
 pub use noise::{Cut, CutKind, is_diff, names_noise_folder, noise};
 pub use numbered::{plain, unnumbered};
 pub use replies::{announces, begins_confirming, corrects, is_confirmation, reports_deed};
