@@ -3,6 +3,8 @@
 
 mod amounts;
 mod atoms;
+mod bearing;
+mod bearing_words;
 mod classes;
 mod constraints;
 mod correction_phrases;
@@ -40,6 +42,7 @@ mod word_stats;
 mod wordlist;
 mod words;
 
+pub use bearing::{Bearing, Pointer, bearing};
 pub use constraints::names_constraint;
 pub use corrections::{Correction, FoundCorrection, Speaker, correction};
 pub use keys::fold_key;
