@@ -26,7 +26,7 @@ use crate::error::Result;
 use crate::model::{Answers, Condensed, Consult, Conversation, EngineOptions, Metrics, Reason, Tokenizer};
 use crate::stage::classify::Depth;
 use crate::stage::{Plan, Profiles, Stage, View};
-use crate::summary::{Adapter, EntropyScorer, TokenClassifier, adapters};
+use crate::summary::{Adapter, EntropyScorer, Keys, TokenClassifier, adapters};
 use crate::text::Lexer;
 use crate::text::tokens::{self, TokenCounter};
 
@@ -210,6 +210,7 @@ impl Engine {
             advice: &advice,
             adapters: &self.plugins.adapters,
             n_tokens: &n_tokens,
+            earlier: Keys::default(),
         };
         let (mut units, mut budget) = match self.options.token_budget {
             None => (budget::unlimited(&mut filler, &mut plan), None),

@@ -25,7 +25,7 @@ use crate::model::{
     Metrics, NoAnswer, Reason, Role, Strategy, Summarizer,
 };
 use crate::stage::View;
-use crate::summary::Draft;
+use crate::summary::{Draft, Keys};
 use crate::text::{Lexer, TextView};
 
 use findings::Findings;
@@ -75,6 +75,7 @@ impl Engine {
             advice: &advice,
             adapters: &[],
             n_tokens,
+            earlier: Keys::default(),
         };
         let earlier = earlier(conversation, &archived);
         let compacted = trigger.and_then(|trigger| {
