@@ -207,9 +207,9 @@ fn weight(spoken: &Spoken<'_>, fact: &Fact) -> Weight {
     if is_earlier(spoken, fact.key) { Weight::Half } else { Weight::Full }
 }
 
-/// True for what the conversation shows before the text.
+/// True for what the conversation shows before the text; where the caller's scorer decides, that makes no difference.
 fn is_earlier(spoken: &Spoken<'_>, key: u64) -> bool {
-    spoken.hints.earlier.is_some_and(|earlier| earlier.contains(&key))
+    spoken.hints.entropy.is_none() && spoken.hints.earlier.is_some_and(|earlier| earlier.contains(&key))
 }
 
 /// What the best question or request may take beyond the budget, so that it takes no place from facts.
