@@ -52,7 +52,7 @@ pub(super) fn task_of(conversation: &Conversation<'_>) -> Option<usize> {
     })
 }
 
-impl<'a> Filler<'a> {
+impl Filler<'_> {
     /// Every message in one unit, with its text where it has one. When something new was summarised, earlier summaries
     /// may follow.
     pub(super) fn units(&mut self, plan: &mut Plan, style: Style) -> Vec<Unit> {
@@ -342,7 +342,7 @@ mod tests {
             )
         };
         let message = |at: usize| {
-            let role = if at % 2 == 0 { "user" } else { "assistant" };
+            let role = if at.is_multiple_of(2) { "user" } else { "assistant" };
             serde_json::json!({"role": role, "content": format!("{} {said} {}", own(at), "The rain was loud. ".repeat(4))})
         };
         let messages: Vec<serde_json::Value> = (0..10).map(message).collect();

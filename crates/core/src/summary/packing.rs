@@ -149,10 +149,20 @@ impl<'p> Packing<'p> {
         if is_first { self.budget.max(self.stretched) } else { self.budget }
     }
 
-    /// True when the text with the units `fresh` has at most `limit` characters, as it will be written.
+    /// True when the text with the units `fresh` has at most `limit` characters, as it will be written. Most units are
+    /// refused before anything is laid out.
     fn fits(&self, view: &TextView<'_>, fresh: &[usize], limit: usize) -> bool {
-        let least: usize = fresh.iter().map(|&index| self.n_chars(view, index).saturating_sub(MAX_JOINED)).sum();
-        self.used + least <= limit && written(view, &self.layout(view, &self.with(fresh))) <= limit
+        let touches =
+            |&index: &usize| self.has(index + 1) || index.checked_sub(1).is_some_and(|before| self.has(before));
+        let n_chars: usize = fresh.iter().map(|&index| self.n_chars(view, index)).sum();
+        let least = if self.taken.is_empty() {
+            n_chars
+        } else if fresh.iter().any(touches) {
+            (self.used + n_chars).saturating_sub(MAX_JOINED * fresh.len())
+        } else {
+            self.used + GAP.len() + n_chars
+        };
+        least <= limit && written(view, &self.layout(view, &self.with(fresh))) <= limit
     }
 
     fn put(&mut self, view: &TextView<'_>, fresh: &[usize]) {

@@ -124,7 +124,7 @@ impl<'v, 'a> Scorer<'v, 'a> {
             let mut bearing = bearing(unit.span.of(view.text));
             let asks = asked.is_some() || is_reported;
             bearing.is_empty &= !asks && may_be_empty(view, unit);
-            let points = fixed_points(spoken, index, asked, &bearing) + if is_reported { USER_WORDS } else { 0 };
+            let points = fixed_points(spoken, index, asked, bearing) + if is_reported { USER_WORDS } else { 0 };
             fixed.push(Fixed { points, asks, bearing });
         }
         let last_ask = match spoken.voice {
@@ -191,7 +191,7 @@ fn may_be_empty(view: &TextView<'_>, unit: &Unit) -> bool {
 }
 
 /// What a unit is worth apart from its facts.
-fn fixed_points(spoken: &Spoken<'_>, index: usize, asked: Option<Ask>, bearing: &Bearing) -> i32 {
+fn fixed_points(spoken: &Spoken<'_>, index: usize, asked: Option<Ask>, bearing: Bearing) -> i32 {
     let view = &spoken.view;
     let unit = &view.units[index];
     let text = unit.span.of(view.text);
