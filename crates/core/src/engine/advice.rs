@@ -101,6 +101,7 @@ impl Advice {
             tokens: self.tokens.get(&place).map(Vec::as_slice),
             by_clauses: self.by_clauses,
             entropy: self.scores.get(&place).map(|scores| (scores, self.mode)),
+            earlier: None,
         }
     }
 

@@ -14,7 +14,7 @@ use crate::model::{Action, EngineOptions, KeepCopy, Provenance, Reason, Role, ma
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{Claim, FlowKind, Group, GroupKind, Plan, Recompact, Signal, Stage, View, line_changes};
 use crate::summary::{
-    Adapter, Draft, Hints, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, is_general, prepass, shorten,
+    Adapter, Draft, Hints, Keys, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, is_general, keys, prepass, shorten,
     summarize, superseded, topic,
 };
 use crate::text::{Lexer, TextView};
@@ -42,16 +42,36 @@ pub(super) struct Filler<'a> {
     /// Characters that a replacement must save; less is not worth what it hides. A budget that is not met otherwise
     /// takes that, too.
     pub(super) min_saving: usize,
+    /// What is shown before the text that is being written, while all are written in their order.
+    pub(super) earlier: Keys,
 }
 
-impl<'a> Filler<'a> {
+impl Filler<'_> {
     /// Every message in one unit, with its text where it has one. When something new was summarised, earlier summaries
     /// may follow.
     pub(super) fn units(&mut self, plan: &mut Plan, style: Style) -> Vec<Unit> {
         let mut units: Vec<Unit> = Vec::with_capacity(self.view.len());
-        for group in 0..plan.groups.len() {
+        let mut order: Vec<usize> = (0..plan.groups.len()).collect();
+        order.sort_by_key(|&group| plan.groups[group].members.first());
+        let mut next = 0;
+        for group in order {
+            let first = plan.groups[group].members.first().copied().unwrap_or_default();
+            for index in next..first.max(next) {
+                if matches!(claim_of(plan, index), Claim::Keep(_)) {
+                    self.see(index);
+                }
+            }
+            next = first.max(next);
+            let n_before = units.len();
             self.push_group(plan, group, style, &mut units);
+            for unit in &units[n_before..] {
+                match unit.filled() {
+                    Some(filled) => self.earlier.extend(filled.drafts.iter().flat_map(|draft| &draft.shown)),
+                    None => self.see(unit.first()),
+                }
+            }
         }
+        self.earlier.clear();
         if units.iter().any(|unit| unit.filled().is_some()) {
             let n_groups = plan.groups.len();
             Recompact.claim(&self.view, plan);
@@ -70,6 +90,16 @@ impl<'a> Filler<'a> {
             units.push(self.unit(vec![index], state));
         }
         units
+    }
+
+    /// Notes that message `index` is shown as it is. What programs put out is no reason to hide what is said of it.
+    fn see(&mut self, index: usize) {
+        if self.voice(index) == Voice::Program {
+            return;
+        }
+        for text in self.view.texts(index) {
+            self.earlier.extend(text.units.iter().flat_map(|unit| keys(&text, unit)));
+        }
     }
 
     fn push_group(&mut self, plan: &Plan, group: usize, style: Style, units: &mut Vec<Unit>) {
@@ -151,7 +181,7 @@ impl<'a> Filler<'a> {
     }
 
     /// The texts of messages that have one, with their speakers.
-    pub(super) fn spoken(&self, members: &[usize]) -> Vec<Spoken<'a>> {
+    pub(super) fn spoken(&self, members: &[usize]) -> Vec<Spoken<'_>> {
         let spoken = |&index: &usize| {
             Some(Spoken { view: self.view.text(index)?, voice: self.voice(index), hints: self.hints(index) })
         };
@@ -159,9 +189,9 @@ impl<'a> Filler<'a> {
     }
 
     /// The texts of a content list by their places, with their speaker.
-    pub(super) fn spoken_parts(&self, index: usize) -> Vec<(usize, Spoken<'a>)> {
+    pub(super) fn spoken_parts(&self, index: usize) -> Vec<(usize, Spoken<'_>)> {
         let spoken =
-            |(part, view)| (part, Spoken { view, voice: self.voice(index), hints: self.advice.hints(index, part) });
+            |(part, view)| (part, Spoken { view, voice: self.voice(index), hints: self.hints_at(index, part) });
         self.view.text_parts(index).map(spoken).collect()
     }
 
@@ -239,8 +269,13 @@ impl<'a> Filler<'a> {
     }
 
     /// What is known of the only text of a message.
-    fn hints(&self, index: usize) -> Hints<'a> {
-        self.view.text_parts(index).next().map(|(part, _)| self.advice.hints(index, part)).unwrap_or_default()
+    fn hints(&self, index: usize) -> Hints<'_> {
+        self.view.text_parts(index).next().map(|(part, _)| self.hints_at(index, part)).unwrap_or_default()
+    }
+
+    /// What is known of the text at `part` of message `index`.
+    pub(super) fn hints_at(&self, index: usize, part: usize) -> Hints<'_> {
+        Hints { earlier: Some(&self.earlier), ..self.advice.hints(index, part) }
     }
 
     pub(super) fn voice(&self, index: usize) -> Voice {
@@ -293,5 +328,45 @@ fn reason_of(group: &Group) -> Reason {
         GroupKind::Cluster => Reason::Cluster,
         GroupKind::Summary if group.members.len() > 1 => Reason::MergedCompressed,
         GroupKind::Summary => Reason::CompressibleProse,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::{Engine, Scratch};
+    use crate::model::{EngineOptions, NewBody, Output, ShapeName};
+    use crate::shape::decode;
+
+    #[test]
+    fn ten_messages_do_not_all_show_the_same_sentence() {
+        let said = "The valve KMS-7781 cost $500 in 2024 and must not be opened before the crew of the night is there.";
+        let own = |at: usize| {
+            format!(
+                "Room {at} of the cellar has a wall of brick that was painted in white by the people of house {at}."
+            )
+        };
+        let message = |at: usize| {
+            let role = if at.is_multiple_of(2) { "user" } else { "assistant" };
+            serde_json::json!({"role": role, "content": format!("{} {said} {}", own(at), "The rain was loud. ".repeat(4))})
+        };
+        let messages: Vec<serde_json::Value> = (0..10).map(message).collect();
+        let record = serde_json::json!({"id": "talk", "messages": messages}).to_string();
+        let decoded = decode(&record, ShapeName::Openai, "talk").expect("a record");
+        let options = EngineOptions { recency_window: 0, ..EngineOptions::default() };
+        let condensed = Engine::new(options)
+            .expect("the options are right")
+            .condense(&decoded.conversation, &mut Scratch::default());
+        let texts = condensed.messages.iter().filter_map(|output| match output {
+            Output::Replaced(replacement) => match &replacement.body {
+                NewBody::Text(text) => Some(text.as_str()),
+                NewBody::Parts(_) => None,
+            },
+            Output::Kept { .. } => None,
+        });
+        let texts: Vec<&str> = texts.collect();
+        assert_eq!(texts.len(), 10);
+        assert!(texts[0].contains(said), "{texts:?}");
+        assert!(texts[1..].iter().all(|text| !text.contains(said)), "{texts:?}");
+        assert!(texts[1..].iter().enumerate().all(|(at, text)| text.contains(&own(at + 1))), "{texts:?}");
     }
 }

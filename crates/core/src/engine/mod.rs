@@ -26,7 +26,7 @@ use crate::error::Result;
 use crate::model::{Answers, Condensed, Consult, Conversation, EngineOptions, Metrics, Reason, Tokenizer};
 use crate::stage::classify::Depth;
 use crate::stage::{Plan, Profiles, Stage, View, task_of};
-use crate::summary::{Adapter, EntropyScorer, TokenClassifier, adapters};
+use crate::summary::{Adapter, EntropyScorer, Keys, TokenClassifier, adapters};
 use crate::text::Lexer;
 use crate::text::tokens::{self, TokenCounter};
 
@@ -211,6 +211,7 @@ impl Engine {
             adapters: &self.plugins.adapters,
             n_tokens: &n_tokens,
             min_saving: self.options.min_saving,
+            earlier: Keys::default(),
         };
         let (mut units, mut budget) = match self.options.token_budget {
             None => (budget::unlimited(&mut filler, &mut plan), None),

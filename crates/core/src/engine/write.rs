@@ -47,7 +47,7 @@ impl Filler<'_> {
             if !large && text.fences.is_empty() && verdict.is_hard() {
                 continue;
             }
-            let spoken = Spoken { view: text, voice: self.voice(index), hints: self.advice.hints(index, part) };
+            let spoken = Spoken { view: text, voice: self.voice(index), hints: self.hints_at(index, part) };
             let proposal = one_text(&spoken, large, verdict.is_output, wrap, style);
             let shorter =
                 proposal.and_then(|proposal| proposal.accept(|length| saves(length, n_chars, self.min_saving)));

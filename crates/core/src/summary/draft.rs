@@ -3,8 +3,12 @@
 
 use std::ops::Range;
 
+use super::entities::Entity;
 use crate::model::marker;
-use crate::text::{Span, cut};
+use crate::text::{Span, TextView, Unit, cut, fold_key};
+
+/// Between two facts of a list.
+const BETWEEN: &str = ", ";
 
 /// The text that will stand in a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,6 +19,8 @@ pub struct Draft {
     pub quotes: Vec<Range<usize>>,
     /// Byte ranges of `text` that list entities.
     pub entities: Vec<Range<usize>>,
+    /// Keys of the units and facts of the source that it shows.
+    pub shown: Vec<u64>,
     /// Where another could write; `None` when nobody else can.
     pub slot: Option<Slot>,
     /// Summaries inside the text, in order, each of which another could write.
@@ -77,6 +83,11 @@ impl Draft {
         self.quotes.push(start..self.text.len());
     }
 
+    /// Notes that `unit` of `view` is shown.
+    pub(super) fn shows(&mut self, view: &TextView<'_>, unit: &Unit) {
+        self.shown.extend(keys(view, unit));
+    }
+
     /// Appends another draft, without its slot.
     pub fn append(&mut self, other: &Self) {
         let offset = self.text.len();
@@ -84,6 +95,7 @@ impl Draft {
         self.text.push_str(&other.text);
         self.quotes.extend(other.quotes.iter().map(shift));
         self.entities.extend(other.entities.iter().map(shift));
+        self.shown.extend(&other.shown);
     }
 
     /// Appends the summary of a passage of the source.
@@ -108,6 +120,7 @@ impl Draft {
             text: self.text.get(start..end).unwrap_or_default().to_owned(),
             quotes: inside(&self.quotes),
             entities: inside(&self.entities),
+            shown: Vec::new(),
             slot: Some(Slot { body: body.start - start..body.end - start, is_listed: *is_listed }),
             passages: Vec::new(),
         }
@@ -129,6 +142,7 @@ impl Draft {
             text,
             quotes: join(&self.quotes, &other.quotes),
             entities: join(&self.entities, &other.entities),
+            shown: [self.shown.as_slice(), &other.shown].concat(),
             slot: None,
             passages: self.passages.iter().filter(|passage| passage.range.end <= range.start).cloned().collect(),
         }
@@ -148,12 +162,18 @@ impl Draft {
     }
 }
 
+/// The keys by which it is known again what a unit shows: its own, and those of its facts.
+pub fn keys(view: &TextView<'_>, unit: &Unit) -> impl Iterator<Item = u64> {
+    let facts = view.facts_of(unit).iter().map(|fact| fact.key);
+    std::iter::once(fold_key(unit.span.of(view.text))).chain(facts)
+}
+
 /// A text that may replace another, before it is known how long it may be.
 #[derive(Debug, Clone)]
 pub struct Proposal {
     body: Draft,
-    /// Facts that are listed behind the body; `None` for a body that lists them itself.
-    entities: Option<Vec<String>>,
+    /// Facts that are listed behind the body, the most telling first; `None` for a body that lists them itself.
+    entities: Option<Vec<Entity>>,
     /// What is around the body; `None` for a body that stands by itself.
     frame: Option<Frame>,
 }
@@ -165,9 +185,10 @@ struct Frame {
 }
 
 impl Proposal {
-    /// A summary: `[summary: <body><merge><entities>]`, without its entities where that is too long.
+    /// A summary: `[summary: <body><merge><entities>]`, with as many of `entities` as there is room
+    /// for, the first ones.
     #[must_use]
-    pub fn summary(body: Draft, wrap: &Wrap, entities: Vec<String>) -> Self {
+    pub fn summary(body: Draft, wrap: &Wrap, entities: Vec<Entity>) -> Self {
         Self { entities: Some(entities), ..Self::unlisted(body, wrap) }
     }
 
@@ -197,7 +218,7 @@ impl Proposal {
     /// What a model wrote, in the slot of `draft`: what is around it stays, and the facts that it does not show are
     /// `entities`. `None` when there is no slot.
     #[must_use]
-    pub fn answered(draft: &Draft, answer: &str, entities: Vec<String>) -> Option<Self> {
+    pub fn answered(draft: &Draft, answer: &str, entities: Vec<Entity>) -> Option<Self> {
         let Slot { body, is_listed } = draft.slot.as_ref()?;
         let list = draft.entities.iter().find(|range| range.start >= body.end);
         let end = list.map_or(draft.text.len() - 1, |list| list.start - marker::ENTITIES.len());
@@ -214,22 +235,28 @@ impl Proposal {
     pub fn accept(self, fits: impl Fn(usize) -> bool) -> Option<Draft> {
         let n_chars = self.body.n_chars();
         let Some(frame) = self.frame else { return fits(n_chars).then_some(self.body) };
-        let entities = self.entities.as_ref().map(|entities| entities.join(", ")).unwrap_or_default();
+        let is_listed = self.entities.is_some();
+        let mut listed = self.entities.unwrap_or_default();
         let plain = frame.start.chars().count() + n_chars + frame.suffix.chars().count() + 1;
-        let full = plain + if entities.is_empty() { 0 } else { marker::ENTITIES.len() + entities.chars().count() };
-        let with_entities = full > plain && fits(full);
-        if !with_entities && !fits(plain) {
+        // The least telling one gives way first.
+        let mut full = plain + marker::ENTITIES.len() - BETWEEN.len();
+        full += listed.iter().map(|entity| entity.text.chars().count() + BETWEEN.len()).sum::<usize>();
+        while !listed.is_empty() && !fits(full) {
+            full -= listed.pop().map_or(0, |entity| entity.text.chars().count() + BETWEEN.len());
+        }
+        if listed.is_empty() && !fits(plain) {
             return None;
         }
         let start = frame.start.len();
         let mut out = Draft { text: frame.start, ..Draft::default() };
         out.append(&self.body);
-        out.slot = Some(Slot { body: start..out.text.len(), is_listed: self.entities.is_some() });
+        out.slot = Some(Slot { body: start..out.text.len(), is_listed });
         out.say(&frame.suffix);
-        if with_entities {
+        if !listed.is_empty() {
+            listed.sort_by_key(|entity| entity.place);
             out.say(marker::ENTITIES);
             let start = out.text.len();
-            out.say(&entities);
+            out.say(&listed.iter().map(|entity| entity.text.as_str()).collect::<Vec<_>>().join(BETWEEN));
             out.entities.push(start..out.text.len());
         }
         out.say("]");

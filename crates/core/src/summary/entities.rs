@@ -7,12 +7,20 @@ use memchr::memmem;
 
 use super::harness;
 use super::score::Spoken;
-use crate::text::FactKind;
+use crate::text::{FactKind, is_label};
 
 /// A fact longer than this says more than a list should.
 pub(super) const MAX_ENTITY_CHARS: usize = 60;
 /// The list takes at most this share of the text it stands for.
 const MAX_SHARE: usize = 4;
+
+/// A fact that is listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entity {
+    pub(super) text: String,
+    /// Its place among the facts of the source: they are listed in this order.
+    pub(super) place: usize,
+}
 
 struct Candidate<'a> {
     rank: u8,
@@ -21,9 +29,15 @@ struct Candidate<'a> {
     text: &'a str,
 }
 
-/// The most telling facts of `texts` that `visible` does not contain: one per 200 characters of source, 3 to 15.
+impl Candidate<'_> {
+    fn entity(&self) -> Entity {
+        Entity { text: self.text.split_whitespace().collect::<Vec<_>>().join(" "), place: self.first }
+    }
+}
+
+/// The facts of `texts` that `visible` does not contain, the most telling first: one per 200 characters of source, 3 to 15.
 #[must_use]
-pub fn entities(texts: &[Spoken<'_>], visible: &str) -> Vec<String> {
+pub fn entities(texts: &[Spoken<'_>], visible: &str) -> Vec<Entity> {
     let n_chars: usize = texts.iter().map(|text| text.view.counts.chars as usize).sum();
     let cap = ((n_chars + 100) / 200).clamp(3, 15);
     let mut budget = n_chars / MAX_SHARE;
@@ -40,8 +54,7 @@ pub fn entities(texts: &[Spoken<'_>], visible: &str) -> Vec<String> {
             }
         }
     }
-    picked.sort_by_key(|candidate| candidate.first);
-    picked.into_iter().map(|candidate| candidate.text.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    picked.iter().map(Candidate::entity).collect()
 }
 
 /// The `n` most telling facts of `texts` in their order, each once.
@@ -53,7 +66,7 @@ pub(super) fn most_telling(texts: &[Spoken<'_>], n: usize) -> Vec<String> {
         }
     }
     picked.sort_by_key(|candidate| candidate.first);
-    picked.into_iter().map(|candidate| candidate.text.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    picked.iter().map(|candidate| candidate.entity().text).collect()
 }
 
 fn ranked<'a>(texts: &[Spoken<'a>]) -> Vec<Candidate<'a>> {
@@ -68,7 +81,9 @@ fn ranked<'a>(texts: &[Spoken<'a>]) -> Vec<Candidate<'a>> {
             }
             let rank = rank(fact.kind);
             let text = fact.span.of(view.text);
-            if rank == 0 || text.len() > 4 * MAX_ENTITY_CHARS || text.chars().count() > MAX_ENTITY_CHARS {
+            let is_label = || matches!(fact.kind, FactKind::Name | FactKind::Acronym) && is_label(view.text, fact.span);
+            let is_long = || text.len() > 4 * MAX_ENTITY_CHARS || text.chars().count() > MAX_ENTITY_CHARS;
+            if rank == 0 || is_long() || is_label() {
                 continue;
             }
             let next = found.len();
@@ -97,5 +112,46 @@ fn rank(kind: FactKind) -> u8 {
         FactKind::Acronym => 3,
         FactKind::Vowelless => 2,
         FactKind::Number | FactKind::Quoted | FactKind::CodeSpan => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::entities;
+    use crate::summary::{Hints, Spoken, Voice};
+    use crate::text::Lexer;
+
+    fn listed(text: &str) -> Vec<String> {
+        // As long as it takes for all of them.
+        let text = format!("{text} {}", ".".repeat(900));
+        let mut lexer = Lexer::default();
+        let lexed = lexer.lex(&text);
+        let spoken = Spoken { view: lexer.view(&text, &lexed), voice: Voice::Other, hints: Hints::default() };
+        let mut found = entities(&[spoken], "");
+        found.sort_by_key(|entity| entity.place);
+        found.into_iter().map(|entity| entity.text).collect()
+    }
+
+    #[test]
+    fn contractions_titles_and_salutations_are_no_entities() {
+        for text in [
+            "and I'd say that I’d go, as She'd and We’ve said, and They’ll see, Don’t they",
+            "but Mr and Mrs and the President were there, and so was Herr Präsident",
+            "wir sagen Liebe Kolleginnen und Kollegen, Meine Damen und Herren, Sehr geehrter Herr Präsident, es ist gut",
+            "alors Chers collègues, et Mesdames et Messieurs, et C’est tout, et J’ai dit, et Qu'il soit",
+            "pues Estimados señores, y Queridos colegas",
+            "wir danken für Ihre Rede und Ihrem Mann und Unser Land und das ist gut",
+        ] {
+            assert_eq!(listed(text), Vec::<String>::new(), "{text}");
+        }
+        assert_eq!(listed("and so Dear Anna Berger met Carla’s dog"), ["Anna Berger", "Carla"]);
+        assert_eq!(listed("and so Mr Smith met Frau Anna Berger"), ["Mr Smith", "Frau Anna Berger"]);
+    }
+
+    #[test]
+    fn a_label_without_its_value_is_no_entity() {
+        assert_eq!(listed("please give me your Order ID and the Total Price of it"), Vec::<String>::new());
+        assert_eq!(listed("the ticket is:\n- **Cabin Deck**: upper\n- Round Trip: yes"), Vec::<String>::new());
+        assert_eq!(listed("and so the Round Trip to Fort Worth"), ["Round Trip", "Fort Worth"]);
     }
 }

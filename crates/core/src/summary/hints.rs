@@ -1,11 +1,12 @@
 //! What was found out about a text beforehand, for the summary of it: the scores of its units, the tokens that can go,
 //! whether clauses may be left out. Knows where a unit stands; refuses to know who found it out.
 
+use super::packing::Keys;
 use super::plugins::{TokenDecision, deciding_scores};
 use crate::model::EntropyMode;
 use crate::text::{TextView, Unit};
 
-/// What is known of a text. Whichever comes first here decides: tokens, clauses, entropy.
+/// What is known of a text. Whichever comes first here decides how units are chosen: tokens, clauses, entropy.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Hints<'a> {
     /// Decisions over its tokens, spans of the whole text.
@@ -14,6 +15,8 @@ pub struct Hints<'a> {
     pub by_clauses: bool,
     /// How much its units tell, and how that is used.
     pub entropy: Option<(&'a UnitScores, EntropyMode)>,
+    /// What the conversation shows before it.
+    pub earlier: Option<&'a Keys>,
 }
 
 /// Scores of the units of one text, found by where a unit stands, so that passages of the text have them too.

@@ -30,10 +30,11 @@ pub use budget::{Style, budget, budget_of};
 pub use chain::chain;
 pub use code::split_code;
 pub use discourse::{DEFAULT_MAX_DEPTH, Edu, score_edus, segment_edus, select_edus};
-pub use draft::{Draft, Passage, Proposal, Slot, Wrap};
-pub use entities::entities;
+pub use draft::{Draft, Passage, Proposal, Slot, Wrap, keys};
+pub use entities::{Entity, entities};
 pub use hints::{Hints, UnitScores};
 pub use outline::outline;
+pub use packing::Keys;
 pub use plugins::{
     CorpusScorer, ENTROPY_WEIGHT, EntropyScorer, PatternClassifier, TokenClassifier, TokenDecision, combine_scores,
     decisions_of, normalize_scores, scores_of, split_sentences, whitespace_tokenize,

@@ -7,7 +7,7 @@ use std::ops::Range;
 use foldhash::fast::FixedState;
 
 use super::discourse::{DEFAULT_MAX_DEPTH, Discourse};
-use crate::text::{Span, TextView, UnitKind, fold_key};
+use crate::text::{Span, TextView, Unit, UnitKind, fold_key, plain};
 
 /// Between units that do not follow each other in the source.
 pub(super) const GAP: &str = " ... ";
@@ -15,10 +15,13 @@ pub(super) const GAP: &str = " ... ";
 const MAX_ADDED: usize = 100;
 /// Fewer points are for its length, or a word or two.
 const MIN_TELLING: i32 = 3;
+/// What a joiner may get shorter by when a unit comes between two others.
+const MAX_JOINED: usize = GAP.len() - 2;
 /// A chain of announcements is followed so far.
 const MAX_ANNOUNCED: usize = 3;
 
-pub(super) type Keys = HashSet<u64, FixedState>;
+/// Keys of facts and of whole units.
+pub type Keys = HashSet<u64, FixedState>;
 
 /// The unit and what it announces: what ends with a colon says nothing without what follows.
 pub(super) fn whole(view: &TextView<'_>, index: usize) -> Range<usize> {
@@ -45,7 +48,25 @@ pub(super) struct Piece {
     pub(super) unit: usize,
     pub(super) span: Span,
     /// It follows the piece before without anything between.
-    pub(super) follows: bool,
+    follows: bool,
+    /// Characters that it takes.
+    n_chars: usize,
+}
+
+/// What stands between two pieces.
+pub(super) fn joiner(view: &TextView<'_>, before: &Piece, piece: &Piece) -> &'static str {
+    if !piece.follows {
+        return GAP;
+    }
+    let text = plain(before.span.of(view.text));
+    let ended =
+        text.chars().next_back().is_none_or(|c| c.is_ascii_punctuation() || "。！？…；：，、」』”’）".contains(c));
+    match view.units[before.unit].kind {
+        _ if ended => " ",
+        UnitKind::Heading => ": ",
+        UnitKind::Sentence => " ",
+        UnitKind::Fragment | UnitKind::ListItem | UnitKind::Line => "; ",
+    }
 }
 
 #[derive(Debug)]
@@ -55,7 +76,9 @@ pub(super) struct Packing<'p> {
     points: &'p [i32],
     /// For the first unit alone.
     stretched: usize,
+    /// Characters that are taken, with what stands between.
     used: usize,
+    /// Sorted.
     taken: Vec<usize>,
     texts: Keys,
     discourse: Option<Discourse>,
@@ -72,8 +95,9 @@ impl<'p> Packing<'p> {
     }
 
     /// Takes unit `index` if it fits, with what belongs to it. What it refers to comes along when that tells something
-    /// itself, unless only one of them fits; the rest of it comes when there is room.
-    pub(super) fn take(&mut self, view: &TextView<'_>, index: usize, shown: &mut Keys) {
+    /// itself, unless only one of them fits; the rest of it comes when there is room. A choice comes with the units
+    /// `chosen` where there is room for them.
+    pub(super) fn take(&mut self, view: &TextView<'_>, index: usize, chosen: &[usize], shown: &mut Keys) {
         if self.discourse.is_some() && self.points[index] < MIN_TELLING {
             // What the shown sentences refer to, and their clauses, say more than one more without content.
             self.complete(view);
@@ -81,7 +105,9 @@ impl<'p> Packing<'p> {
         let mut needed = self.needed_by(view, index);
         let n_telling = needed.iter().take_while(|&&unit| self.points[unit] >= MIN_TELLING).count();
         needed.truncate(n_telling);
-        let is_telling = || view.facts_of(&view.units[index]).iter().any(|fact| fact.kind.is_precise());
+        needed.extend(chosen);
+        let facts = view.facts_of(&view.units[index]);
+        let is_telling = || !chosen.is_empty() || facts.iter().any(|fact| fact.kind.is_precise());
         if !self.take_all(view, index, &needed, shown) && !needed.is_empty() && is_telling() {
             self.take_all(view, index, &[], shown);
         }
@@ -98,32 +124,65 @@ impl<'p> Packing<'p> {
 
     fn take_all(&mut self, view: &TextView<'_>, index: usize, needed: &[usize], shown: &mut Keys) -> bool {
         let unit = &view.units[index];
-        if self.taken.contains(&index) {
+        if self.has(index) {
             return true;
         }
         let mut fresh: Vec<usize> = whole(view, index).chain(needed.iter().copied()).collect();
-        fresh.retain(|index| !self.taken.contains(index));
-        let n_chars: usize = fresh.iter().map(|&index| self.n_chars(view, index) + 1).sum();
-        let gap = if self.taken.is_empty() { 0 } else { GAP.len() };
-        let cost = gap + n_chars - 1;
-        let limit = if self.taken.is_empty() { self.budget.max(self.stretched) } else { self.budget };
-        if self.used + cost > limit || !self.texts.insert(fold_key(unit.span.of(view.text))) {
+        fresh.retain(|&index| !self.has(index));
+        let limit = self.limit(self.taken.is_empty());
+        if !self.fits(view, &fresh, limit) || !self.texts.insert(fold_key(unit.span.of(view.text))) {
             return false;
         }
-        self.used += cost;
+        self.put(view, &fresh);
         for index in fresh {
             shown.extend(view.facts_of(&view.units[index]).iter().map(|fact| fact.key));
-            self.taken.push(index);
         }
         true
+    }
+
+    fn has(&self, index: usize) -> bool {
+        self.taken.binary_search(&index).is_ok()
+    }
+
+    /// Only the first unit may take more than the budget.
+    fn limit(&self, is_first: bool) -> usize {
+        if is_first { self.budget.max(self.stretched) } else { self.budget }
+    }
+
+    /// True when the text with the units `fresh` has at most `limit` characters, as it will be written. Most units are
+    /// refused before anything is laid out.
+    fn fits(&self, view: &TextView<'_>, fresh: &[usize], limit: usize) -> bool {
+        let touches =
+            |&index: &usize| self.has(index + 1) || index.checked_sub(1).is_some_and(|before| self.has(before));
+        let n_chars: usize = fresh.iter().map(|&index| self.n_chars(view, index)).sum();
+        let least = if self.taken.is_empty() {
+            n_chars
+        } else if fresh.iter().any(touches) {
+            (self.used + n_chars).saturating_sub(MAX_JOINED * fresh.len())
+        } else {
+            self.used + GAP.len() + n_chars
+        };
+        least <= limit && written(view, &self.layout(view, &self.with(fresh))) <= limit
+    }
+
+    fn put(&mut self, view: &TextView<'_>, fresh: &[usize]) {
+        self.taken = self.with(fresh);
+        self.used = written(view, &self.layout(view, &self.taken));
+    }
+
+    fn with(&self, fresh: &[usize]) -> Vec<usize> {
+        let mut taken = [&self.taken, fresh].concat();
+        taken.sort_unstable();
+        taken.dedup();
+        taken
     }
 
     /// Takes a short unit whatever the budget says.
     pub(super) fn add(&mut self, view: &TextView<'_>, index: usize) {
         let unit = &view.units[index];
-        let fits = unit.n_chars as usize <= MAX_ADDED && !self.taken.is_empty() && !self.taken.contains(&index);
+        let fits = unit.n_chars as usize <= MAX_ADDED && !self.taken.is_empty() && !self.has(index);
         if fits && self.texts.insert(fold_key(unit.span.of(view.text))) {
-            self.taken.push(index);
+            self.taken = self.with(&[index]);
         }
     }
 
@@ -141,14 +200,19 @@ impl<'p> Packing<'p> {
     /// What is shown, in text order.
     pub(super) fn pieces(mut self, view: &TextView<'_>) -> Vec<Piece> {
         self.complete(view);
-        self.taken.sort_unstable();
-        let mut pieces: Vec<Piece> = Vec::with_capacity(self.taken.len());
+        self.layout(view, &self.taken)
+    }
+
+    /// The pieces of the units `taken`, which are sorted.
+    fn layout(&self, view: &TextView<'_>, taken: &[usize]) -> Vec<Piece> {
+        let mut pieces: Vec<Piece> = Vec::with_capacity(taken.len());
         // The unit that was shown up to its end.
         let mut ended = None;
-        for &unit in &self.taken {
+        for &unit in taken {
             let mut follows = ended.is_some_and(|ended| ended + 1 == unit);
             let Some(found) = &self.discourse else {
-                pieces.push(Piece { unit, span: view.units[unit].span, follows });
+                let Unit { span, n_chars, .. } = view.units[unit];
+                pieces.push(Piece { unit, span, follows, n_chars: n_chars as usize });
                 ended = Some(unit);
                 continue;
             };
@@ -161,8 +225,11 @@ impl<'p> Packing<'p> {
                     follows = false;
                 } else {
                     match pieces.last_mut().filter(|_| is_inside && follows) {
-                        Some(last) => last.span.end = edu.span.end,
-                        None => pieces.push(Piece { unit, span: edu.span, follows }),
+                        Some(last) => {
+                            last.span.end = edu.span.end;
+                            last.n_chars += 1 + edu.n_chars as usize;
+                        }
+                        None => pieces.push(Piece { unit, span: edu.span, follows, n_chars: edu.n_chars as usize }),
                     }
                     follows = true;
                 }
@@ -177,29 +244,34 @@ impl<'p> Packing<'p> {
     fn complete(&mut self, view: &TextView<'_>) {
         // There is never more room than there was.
         let n_before = std::mem::replace(&mut self.n_completed, self.taken.len());
-        if n_before == self.taken.len() {
+        if n_before == self.taken.len() || self.discourse.is_none() {
             return;
         }
-        for at in 0..self.taken.len() {
-            for unit in self.needed_by(view, self.taken[at]) {
-                let cost = GAP.len() + self.n_chars(view, unit);
-                if !self.taken.contains(&unit) && self.used + cost <= self.budget {
-                    self.used += cost;
-                    self.taken.push(unit);
+        for unit in self.taken.clone() {
+            for needed in self.needed_by(view, unit) {
+                if !self.has(needed) && self.fits(view, &[needed], self.budget) {
+                    self.put(view, &[needed]);
                 }
             }
         }
         let Some(found) = &self.discourse else { return };
         let clauses = self.taken.iter().flat_map(|&unit| found.clauses(unit)).filter(|(_, _, is_spare)| *is_spare);
-        let limit = if self.taken.len() == 1 { self.budget.max(self.stretched) } else { self.budget };
-        for (index, edu, _) in clauses {
-            let cost = edu.n_chars as usize + 1;
-            if self.used + cost <= limit && !self.restored.contains(&index) {
-                self.used += cost;
+        let spare: Vec<usize> = clauses.map(|(index, ..)| index).collect();
+        let limit = self.limit(self.taken.len() == 1);
+        for index in spare {
+            if !self.restored.contains(&index) {
                 self.restored.push(index);
+                let used = written(view, &self.layout(view, &self.taken));
+                if used <= limit { self.used = used } else { self.restored.truncate(self.restored.len() - 1) }
             }
         }
     }
+}
+
+/// Characters of the pieces with what stands between them.
+fn written(view: &TextView<'_>, pieces: &[Piece]) -> usize {
+    let joined: usize = pieces.windows(2).map(|pair| joiner(view, &pair[0], &pair[1]).len()).sum();
+    pieces.iter().map(|piece| piece.n_chars).sum::<usize>() + joined
 }
 
 /// The sentence ends where a clause was left out.

@@ -4,14 +4,12 @@
 use super::budget::{Style, budget_of};
 use super::draft::Draft;
 use super::packing::Keys;
-use super::prose::{extract, shows_best_unit};
+use super::prose::{self, MAX_UNCUT, extract, is_uncut};
 use super::score::Spoken;
 use crate::text::{CueKind, Span, Unit, UnitKind, announces, is_question, plain};
 
 /// Shorter messages are told whole.
 const MAX_WHOLE: usize = 120;
-/// A longer one whose best unit would not fit is told whole as well.
-const MAX_UNCUT: usize = 240;
 /// The sentence that an answer begins with may take this much, whatever the budget.
 const MAX_LEAD: usize = 200;
 /// With less left behind it nothing follows.
@@ -46,6 +44,7 @@ pub(super) fn tell_answer(spoken: &Spoken<'_>, style: Style, shown: &mut Keys, o
     let unit = &view.units[at];
     out.quote(&plain(unit.span.of(view.text)));
     shown.extend(view.facts_of(unit).iter().map(|fact| fact.key));
+    out.shows(view, unit);
     let left = budget.saturating_sub(unit.n_chars as usize + 1);
     let rest = view.passage(Span { start: unit.span.end, end: view.text.len() as u32 });
     if left < MIN_REST || rest.units.is_empty() {
@@ -80,12 +79,9 @@ fn lead(spoken: &Spoken<'_>, budget: usize) -> Option<usize> {
 
 /// Tells a text of up to `max_chars` characters whole, and one that could only be cut.
 fn tell_whole(spoken: &Spoken<'_>, max_chars: usize, style: Style, shown: &mut Keys, out: &mut Draft) -> bool {
-    let view = &spoken.view;
-    let n_chars = view.counts.chars as usize;
-    let is_whole = n_chars <= max_chars || n_chars < MAX_UNCUT && !shows_best_unit(spoken, style);
+    let is_whole = spoken.view.counts.chars as usize <= max_chars || is_uncut(spoken, style);
     if is_whole {
-        shown.extend(view.facts.iter().map(|fact| fact.key));
-        out.quote(&plain(view.covered()));
+        prose::tell(spoken, shown, out);
     }
     is_whole
 }

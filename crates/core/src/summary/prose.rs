@@ -6,11 +6,11 @@ use super::discourse::Discourse;
 use super::draft::{Draft, Proposal, Wrap};
 use super::entities::{entities, most_telling};
 use super::hints::{Hints, ranks};
-use super::packing::{GAP, Keys, Packing, Piece, whole};
-use super::score::{FILLER, Scorer, Spoken};
+use super::packing::{GAP, Keys, Packing, Piece, joiner, whole};
+use super::score::{FILLER, Scorer, Spoken, Weight};
 use super::tokens::without_tokens;
 use crate::model::CompressionDepth;
-use crate::text::{Span, TextView, Unit, UnitKind, cut, plain};
+use crate::text::{Fact, Span, TextView, cut, fold_key, plain};
 
 /// The best unit may exceed the budget by this much, as long as something is saved: better one sentence too
 /// long than the second best.
@@ -19,6 +19,8 @@ const STRETCH: f64 = 2.0;
 const MAX_SHARE: f64 = 0.75;
 /// So many characters of a question or request are free.
 const MAX_ASKED: usize = 60;
+/// A shorter text whose best unit does not fit is told whole: it could only be cut, or give its second best.
+pub(super) const MAX_UNCUT: usize = 240;
 /// Facts in the summary that consists of nothing else.
 const MAX_STUB_ENTITIES: usize = 10;
 
@@ -39,6 +41,9 @@ pub fn summarize(texts: &[Spoken<'_>], wrap: &Wrap, style: Style, max_chars: Opt
         }
         if let Some(draft) = filtered {
             body.append(&draft);
+        } else if max_chars.is_none() && is_uncut(spoken, style) {
+            tell(spoken, &mut shown, &mut body);
+            listed.push(*spoken);
         } else {
             extract(spoken, max_chars.unwrap_or_else(|| budget_of(spoken, style)), &mut shown, &mut body);
             listed.push(*spoken);
@@ -88,18 +93,30 @@ pub(super) fn stub(texts: &[Spoken<'_>], style: Style) -> Draft {
     out
 }
 
+/// Appends the whole text to `out`.
+pub(super) fn tell(spoken: &Spoken<'_>, shown: &mut Keys, out: &mut Draft) {
+    let view = &spoken.view;
+    shown.extend(view.facts.iter().map(|fact| fact.key));
+    view.units.iter().for_each(|unit| out.shows(view, unit));
+    out.quote(&plain(view.covered()));
+}
+
+/// True for a short text of which an extract would show a fragment, or not the best.
+pub(super) fn is_uncut(spoken: &Spoken<'_>, style: Style) -> bool {
+    (spoken.view.counts.chars as usize) < MAX_UNCUT && !shows_best_unit(spoken, style)
+}
+
 /// Appends the extract of one text to `out`.
 pub(super) fn extract(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys, out: &mut Draft) {
     let view = &spoken.view;
     let start = out.text.len();
     let picked = select(spoken, budget, shown);
-    let mut last: Option<usize> = None;
-    for piece in &picked {
-        if let Some(previous) = last {
-            out.say(if piece.follows { link(&out.text, &view.units[previous]) } else { GAP });
+    for (at, piece) in picked.iter().enumerate() {
+        if let Some(before) = at.checked_sub(1).map(|at| &picked[at]) {
+            out.say(joiner(view, before, piece));
         }
         out.quote(&plain(piece.span.of(view.text)));
-        last = Some(piece.unit);
+        out.shows(view, &view.units[piece.unit]);
     }
     if picked.is_empty() {
         let best = best_unit(spoken).map_or(view.covered(), |index| whole_span(view, index).of(view.text));
@@ -147,7 +164,7 @@ pub fn shorten_raw(text: &str, n_chars: usize, out: &mut Draft) {
 }
 
 /// What fits, in text order: first the best of each paragraph, then the others, each time the best first; what is shown
-/// already does not count again.
+/// already does not count again, and a whole unit that the conversation shows before comes last.
 fn select(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys) -> Vec<Piece> {
     let view = &spoken.view;
     let scorer = Scorer::new(spoken);
@@ -158,19 +175,21 @@ fn select(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys) -> Vec<Piece> {
     let discourse = spoken.hints.by_clauses.then(|| Discourse::of(view));
     let mut packing = Packing::new(budget, stretched(view, budget), &scores, discourse);
     packing.budget += asked(spoken, &scorer, &order);
+    let is_said = |&index: &usize| is_earlier(spoken, fold_key(view.units[index].span.of(view.text)));
+    let (said, order): (Vec<usize>, Vec<usize>) = order.into_iter().partition(is_said);
     let (primaries, others) = split_primaries(view, &ranks, order);
-    for candidates in [primaries, others] {
+    for candidates in [primaries, others, said] {
         let mut repeated = Vec::new();
         for index in candidates {
-            let fresh = scorer.score(index, |fact| !shown.contains(&fact.key));
-            if fresh * 2 < scores[index] {
+            let fresh = |fact: &Fact| if shown.contains(&fact.key) { Weight::None } else { weight(spoken, fact) };
+            if scorer.score(index, fresh) * 2 < scores[index] {
                 repeated.push(index);
             } else {
-                packing.take(view, index, shown);
+                packing.take(view, index, &scorer.chosen_by(index), shown);
             }
         }
         for index in repeated {
-            packing.take(view, index, shown);
+            packing.take(view, index, &scorer.chosen_by(index), shown);
         }
     }
     if let Some(index) = scorer.last_ask() {
@@ -179,9 +198,18 @@ fn select(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys) -> Vec<Piece> {
     packing.pieces(view)
 }
 
-/// The points of every unit.
+/// The points of every unit. A fact that the conversation shows before counts half.
 fn points(spoken: &Spoken<'_>, scorer: &Scorer<'_, '_>) -> Vec<i32> {
-    (0..spoken.view.units.len()).map(|index| scorer.score(index, |_| true)).collect()
+    (0..spoken.view.units.len()).map(|index| scorer.score(index, |fact| weight(spoken, fact))).collect()
+}
+
+fn weight(spoken: &Spoken<'_>, fact: &Fact) -> Weight {
+    if is_earlier(spoken, fact.key) { Weight::Half } else { Weight::Full }
+}
+
+/// True for what the conversation shows before the text; where the caller's scorer decides, that makes no difference.
+fn is_earlier(spoken: &Spoken<'_>, key: u64) -> bool {
+    spoken.hints.entropy.is_none() && spoken.hints.earlier.is_some_and(|earlier| earlier.contains(&key))
 }
 
 /// What the best question or request may take beyond the budget, so that it takes no place from facts.
@@ -235,14 +263,150 @@ fn best_unit(spoken: &Spoken<'_>) -> Option<usize> {
     (0..ranks.len()).rev().max_by(|&a, &b| ranks[a].total_cmp(&ranks[b]))
 }
 
-/// What goes between two units that follow each other in the source.
-fn link(written: &str, previous: &Unit) -> &'static str {
-    let ended =
-        written.chars().next_back().is_none_or(|c| c.is_ascii_punctuation() || "。！？…；：，、」』”’）".contains(c));
-    match previous.kind {
-        _ if ended => " ",
-        UnitKind::Heading => ": ",
-        UnitKind::Sentence => " ",
-        UnitKind::Fragment | UnitKind::ListItem | UnitKind::Line => "; ",
+#[cfg(test)]
+mod tests {
+    use super::summarize;
+    use crate::model::CompressionDepth;
+    use crate::summary::{Hints, Keys, Spoken, Style, Voice, Wrap, keys};
+    use crate::text::{Lexed, Lexer};
+
+    /// The summary of `texts`, with up to `max_chars` characters, where the size is `fits`.
+    fn told(texts: &[&str], max_chars: Option<usize>, fits: impl Fn(usize) -> bool) -> String {
+        let mut lexer = Lexer::default();
+        let lexed: Vec<Lexed> = texts.iter().map(|text| lexer.lex(text)).collect();
+        let spoken =
+            |(text, lexed)| Spoken { view: lexer.view(text, lexed), voice: Voice::Other, hints: Hints::default() };
+        let spoken: Vec<Spoken<'_>> = texts.iter().copied().zip(&lexed).map(spoken).collect();
+        let style = Style::new(CompressionDepth::Gentle);
+        summarize(&spoken, &Wrap::default(), style, max_chars).accept(fits).map_or_else(String::new, |draft| draft.text)
+    }
+
+    #[track_caller]
+    fn check(text: &str, max_chars: usize, expected: &str) {
+        let told = told(&[text], Some(max_chars), |_| true);
+        let body = told.split(" | entities").next().unwrap_or_default().trim_end_matches(']');
+        assert_eq!(body, format!("[summary: {expected}"));
+    }
+
+    #[test]
+    fn a_sentence_that_fits_with_a_blank_before_it_is_shown() {
+        let first = "The valve KMS-7781 cost $500 in 2024.";
+        let second = "It must stay shut until the crew of the night comes.";
+        let text =
+            format!("{first} {second} The garden was quiet and nobody said anything about the rain of the week.");
+        let both = format!("{first} {second}");
+        check(&text, both.len(), &both);
+        check(&text, both.len() - 1, first);
+        // Between list items stands a sign and a blank.
+        let list =
+            "- valve KMS-7781 for $500\n- valve KMS-7782 for $700\n- the garden was quiet for the whole of the day";
+        let both = "valve KMS-7781 for $500; valve KMS-7782 for $700";
+        check(list, both.len(), both);
+        check(list, both.len() - 1, "valve KMS-7781 for $500");
+    }
+
+    #[test]
+    fn short_texts_of_a_group_are_not_cut() {
+        let long = "The boiler is 14 years old. ".repeat(40);
+        let short = "But, um, Susanne Burger, who is at the institute, and who was formerly in the other town and is now back \
+            with the others, said that she has something which she uses to do eight channels at once, all of them";
+        assert!(short.len() < 240);
+        let told = told(&[&long, short], None, |_| true);
+        assert!(told.contains(short), "{told}");
+    }
+
+    #[test]
+    fn entities_give_way_one_by_one_and_the_least_telling_first() {
+        let text =
+            "Anna Berger was there, and Ben Meier was not, and KMS-7781 is the ticket of what they had to say to \
+            each other on the long way back from the river to the house on the hill, where it was dark. "
+                .to_owned()
+                + &"The garden must never be watered at noon, because the sun burns the leaves then. ".repeat(6);
+        let text = text.as_str();
+        let list = |max: usize| {
+            let told = told(&[text], Some(90), |n_chars| n_chars <= max);
+            told.split_once(" | entities: ").map(|(_, list)| list.trim_end_matches(']').to_owned())
+        };
+        let full = told(&[text], Some(90), |_| true).chars().count();
+        assert_eq!(list(full).as_deref(), Some("Anna Berger, Ben Meier, KMS-7781"));
+        assert_eq!(list(full - 1).as_deref(), Some("Anna Berger, KMS-7781"));
+        assert_eq!(list(full - ", Ben Meier".len() - 1).as_deref(), Some("KMS-7781"));
+        assert_eq!(list(full - ", Ben MeierAnna Berger, ".len() - 1), None);
+    }
+
+    #[test]
+    fn what_only_announces_or_rates_gives_way() {
+        let says = "The pump in the cellar stops at night when the fuse gets too warm.";
+        for empty in [
+            "The meeting covered several important topics.",
+            "Keeping a cellar dry is one of the hardest problems.",
+            "This is a great question!",
+            "There are several ways to do this:",
+        ] {
+            check(&format!("{empty}\n\n{says} The others sat in the sun."), 70, says);
+        }
+        for (empty, says) in [
+            ("Das ist eine sehr wichtige Frage.", "Die Pumpe im Keller bleibt stehen, sobald es Nacht wird."),
+            ("C'est une excellente question.", "La pompe de la cave tombe en panne chaque nuit."),
+            ("Es una excelente pregunta.", "La bomba del sótano se para todas las noches."),
+            ("这是一个好问题。", "地下室的水泵晚上停了，原因是保险丝太热。"),
+        ] {
+            check(&format!("{empty} {says}"), says.chars().count(), says);
+        }
+        check("This is a great question!", 80, "This is a great question!");
+    }
+
+    #[test]
+    fn deeds_consensus_and_number_words_count() {
+        let quiet = "The garden was quiet and the air was warm all through the day.";
+        for says in [
+            "Anna will send the draft by Friday.",
+            "Everyone agreed to keep the shed.",
+            "We all think the shed is too small.",
+            "Three of the five are at work.",
+            "Anna schickt den Entwurf bis Freitag.",
+            "Tout le monde est d'accord là-dessus.",
+            "Ana lo enviará antes del viernes.",
+        ] {
+            check(&format!("{quiet} {says} {quiet}"), says.chars().count(), says);
+        }
+    }
+
+    #[test]
+    fn a_decision_that_points_back_brings_what_it_points_to() {
+        let rest = "The garden was quiet and the air was warm all through the day, and so it stayed for a while.";
+        for (named, other, decides) in [
+            (
+                "The second option is a roof of tin.",
+                "The first option is a roof of straw.",
+                "We decided on the second option.",
+            ),
+            ("One idea is tin, or straw.", "The rain was loud.", "We all agreed to take both approaches."),
+            (
+                "Das zweite wäre ein Dach aus Blech.",
+                "Das erste wäre ein Dach aus Stroh.",
+                "Wir nehmen den zweiten Vorschlag.",
+            ),
+        ] {
+            let told = told(&[&format!("{rest} {other} {named} {rest} {decides}")], Some(90), |_| true);
+            assert!(told.contains(named) && told.contains(decides), "{told}");
+        }
+    }
+
+    #[test]
+    fn what_the_conversation_shows_already_comes_last() {
+        let said = "The valve KMS-7781 cost $500 in 2024.";
+        let new = "The shed has a roof of straw that leaks.";
+        let text = format!("{said} {new}");
+        let mut lexer = Lexer::default();
+        let lexed = lexer.lex(&text);
+        let view = lexer.view(&text, &lexed);
+        let earlier: Keys = keys(&view, &view.units[0]).collect();
+        for (earlier, shown) in [(None, said), (Some(&earlier), new)] {
+            let spoken = Spoken { view, voice: Voice::Other, hints: Hints { earlier, ..Hints::default() } };
+            let style = Style::new(CompressionDepth::Gentle);
+            let draft = summarize(&[spoken], &Wrap::default(), style, Some(42)).accept(|_| true);
+            assert!(draft.is_some_and(|draft| draft.text.contains(shown)));
+        }
     }
 }

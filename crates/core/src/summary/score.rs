@@ -3,13 +3,22 @@
 
 use super::harness;
 use super::hints::Hints;
-use crate::text::{Ask, CueKind, Fact, FactKind, TextView, Unit, UnitKind, ask, is_question};
+use crate::text::{
+    Ask, Bearing, CueKind, Fact, FactKind, Pointer, TextView, Unit, UnitKind, ask, bearing, is_question,
+};
 
 /// More facts than these points make a list, not a better sentence.
 const MAX_FACT_POINTS: i32 = 16;
 /// Only a unit that is nothing but filler gets this.
 pub(super) const FILLER: i32 = -10;
 
+/// What only announces or rates is shown where there is nothing else.
+const EMPTY: i32 = -1;
+/// A deed with a time, what all want, and a choice weigh as much as a decision.
+const SETTLED: i32 = 4;
+/// So many units before a choice are looked at for what was chosen, and so many are brought along.
+const MAX_BACK: usize = 8;
+const MAX_CHOSEN: usize = 2;
 /// What a text opens with is what it is about, when it is more than a salutation.
 const FIRST: i32 = 1;
 /// Scraps of talk ("Thanks!", "Herr Präsident!"): fewer bytes than this, and neither a fact nor a cue in them.
@@ -55,6 +64,25 @@ impl Voice {
     }
 }
 
+/// How much a fact counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Weight {
+    None,
+    /// Rounded up, so that no fact is worth nothing.
+    Half,
+    Full,
+}
+
+impl Weight {
+    fn of(self, points: i32) -> i32 {
+        match self {
+            Self::None => 0,
+            Self::Half => (points + 1) / 2,
+            Self::Full => points,
+        }
+    }
+}
+
 /// Scores the units of one text.
 pub(super) struct Scorer<'v, 'a> {
     view: &'v TextView<'a>,
@@ -69,6 +97,7 @@ struct Fixed {
     points: i32,
     /// Asks something of the other side.
     asks: bool,
+    bearing: Bearing,
 }
 
 impl<'v, 'a> Scorer<'v, 'a> {
@@ -92,8 +121,11 @@ impl<'v, 'a> Scorer<'v, 'a> {
                 None => {}
             }
             let is_reported = spoken.voice == Voice::Program && unit.span.start >= user_from;
-            let points = fixed_points(spoken, index, asked) + if is_reported { USER_WORDS } else { 0 };
-            fixed.push(Fixed { points, asks: asked.is_some() || is_reported });
+            let mut bearing = bearing(unit.span.of(view.text));
+            let asks = asked.is_some() || is_reported;
+            bearing.is_empty &= !asks && may_be_empty(view, unit);
+            let points = fixed_points(spoken, index, asked, bearing) + if is_reported { USER_WORDS } else { 0 };
+            fixed.push(Fixed { points, asks, bearing });
         }
         let last_ask = match spoken.voice {
             Voice::Task | Voice::User => last_question.or(last_request),
@@ -106,11 +138,38 @@ impl<'v, 'a> Scorer<'v, 'a> {
         Self { view, fixed, last_ask }
     }
 
-    /// The score of unit `index`. `is_new` says whether a fact counts: facts that the summary shows already do not.
-    pub(super) fn score(&self, index: usize, is_new: impl Fn(&Fact) -> bool) -> i32 {
+    /// The score of unit `index`. `weight` says how much a fact counts: what is shown already does less.
+    pub(super) fn score(&self, index: usize, weight: impl Fn(&Fact) -> Weight) -> i32 {
         let facts = self.view.facts_of(&self.view.units[index]).iter();
-        let points: i32 = facts.filter(|fact| is_new(fact)).map(|fact| points(fact.kind)).sum();
-        points.min(MAX_FACT_POINTS) + self.fixed[index].points
+        let points: i32 = facts.map(|fact| weight(fact).of(points(fact.kind))).sum();
+        let Fixed { points: fixed, bearing, .. } = self.fixed[index];
+        let points = points.min(MAX_FACT_POINTS) + fixed;
+        if bearing.is_empty { points.min(EMPTY) } else { points }
+    }
+
+    /// The units that unit `index` chooses among, by the words that point back to them; the nearest first.
+    pub(super) fn chosen_by(&self, index: usize) -> Vec<usize> {
+        let units = &self.view.units;
+        let is_decision = || self.view.cues_of(&units[index]).iter().any(|cue| cue.kind == CueKind::Decision);
+        let Bearing { points_back, chooses, .. } = self.fixed[index].bearing;
+        let Some(pointer) = points_back.filter(|_| chooses || is_decision()) else { return Vec::new() };
+        let before = || (index.saturating_sub(MAX_BACK)..index).rev();
+        let offers = |at: &usize| self.fixed[*at].bearing.offers;
+        let is_item = |at: &usize| units[*at].kind == UnitKind::ListItem;
+        let mut found: Vec<usize> = match pointer {
+            Pointer::Nth(nth) => {
+                let items: Vec<usize> = before().skip_while(|at| !is_item(at)).take_while(is_item).collect();
+                let item = items.iter().rev().nth(usize::from(nth) - 1).copied();
+                before().find(|&at| self.fixed[at].bearing.ordinal == nth).or(item).into_iter().collect()
+            }
+            Pointer::Both => before().skip_while(|at| !offers(at)).take_while(offers).take(MAX_CHOSEN).collect(),
+            Pointer::Last => Vec::new(),
+        };
+        if found.is_empty() {
+            found.extend(before().find(offers).or(index.checked_sub(1)));
+        }
+        found.retain(|&at| self.fixed[at].points > FILLER / 2);
+        found
     }
 
     /// The unit that asks last, which is shown whatever the budget says.
@@ -124,8 +183,15 @@ impl<'v, 'a> Scorer<'v, 'a> {
     }
 }
 
+/// True for a unit without facts, except numbers and names, and without what is a statement in any case.
+fn may_be_empty(view: &TextView<'_>, unit: &Unit) -> bool {
+    let states = |kind: CueKind| !matches!(kind, CueKind::Emphasis | CueKind::Reasoning | CueKind::Filler);
+    let tells = |kind: FactKind| kind.is_precise() && kind != FactKind::Number;
+    !view.facts_of(unit).iter().any(|fact| tells(fact.kind)) && !view.cues_of(unit).iter().any(|cue| states(cue.kind))
+}
+
 /// What a unit is worth apart from its facts.
-fn fixed_points(spoken: &Spoken<'_>, index: usize, asked: Option<Ask>) -> i32 {
+fn fixed_points(spoken: &Spoken<'_>, index: usize, asked: Option<Ask>, bearing: Bearing) -> i32 {
     let view = &spoken.view;
     let unit = &view.units[index];
     let text = unit.span.of(view.text);
@@ -148,6 +214,8 @@ fn fixed_points(spoken: &Spoken<'_>, index: usize, asked: Option<Ask>) -> i32 {
         Some(Ask::Request) => USER_REQUEST,
         None => 0,
     };
+    let settles = bearing.settles || bearing.chooses && bearing.points_back.is_some();
+    cues += if settles && !seen[CueKind::Decision as usize] { SETTLED } else { 0 };
     // What a user asks is never filler, however few words it has.
     cues -= if asked.is_some() && seen[CueKind::Filler as usize] { FILLER } else { 0 };
     let length = i32::from((40..=120).contains(&unit.n_chars)) * 2;
@@ -157,7 +225,8 @@ fn fixed_points(spoken: &Spoken<'_>, index: usize, asked: Option<Ask>) -> i32 {
     let tells = || view.facts_of(unit).iter().any(|fact| fact.kind.is_precise()) || cues > 1;
     let known = if spoken.voice.may_be_injected() || text.starts_with('<') { harness::points(text) } else { 0 };
     let scrap = if known <= 0 && unit.span.len() < SCRAP_BYTES && !tells() { FILLER } else { 0 };
-    cues + length + heading + first + scrap + known
+    let numbers = i32::from(bearing.numbers);
+    cues + numbers + length + heading + first + scrap + known
 }
 
 /// True when no unit of the text reaches `threshold` and none states a fact, an obligation, a decision or a denial.
@@ -172,7 +241,7 @@ pub fn is_general(spoken: &Spoken<'_>, threshold: f64) -> bool {
         return false;
     }
     let scorer = Scorer::new(spoken);
-    (0..view.units.len()).all(|index| f64::from(scorer.score(index, |_| true)) < threshold)
+    (0..view.units.len()).all(|index| f64::from(scorer.score(index, |_| Weight::Full)) < threshold)
 }
 
 fn is_filler(view: &TextView<'_>, unit: &Unit) -> bool {

@@ -96,10 +96,7 @@ fn shared(texts: &[Spoken<'_>]) -> Vec<String> {
     let mut found: Vec<Shared<'_>> = Vec::new();
     for (at, Spoken { view, .. }) in texts.iter().enumerate() {
         let text = |fact: &Fact| fact.span.of(view.text);
-        // "I’ll" and its like are no names.
-        let tells = |fact: &&Fact| {
-            names_a_topic(fact.kind) && fact.span.len() <= MAX_ENTITY_CHARS && !text(fact).contains(['\'', '’'])
-        };
+        let tells = |fact: &&Fact| names_a_topic(fact.kind) && fact.span.len() <= MAX_ENTITY_CHARS;
         for fact in view.facts.iter().filter(tells) {
             let next = found.len();
             let slot = *slots.entry(fact.key).or_insert(next);

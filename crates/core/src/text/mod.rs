@@ -3,6 +3,8 @@
 
 mod amounts;
 mod atoms;
+mod bearing;
+mod bearing_words;
 mod classes;
 mod constraints;
 mod correction_phrases;
@@ -40,6 +42,7 @@ mod word_stats;
 mod wordlist;
 mod words;
 
+pub use bearing::{Bearing, Pointer, bearing};
 pub use constraints::names_constraint;
 pub use corrections::{Correction, FoundCorrection, Speaker, correction};
 pub use keys::fold_key;
@@ -48,6 +51,7 @@ pub use lexed::{
     CharCounts, Cue, CueKind, Fact, FactKind, Fence, FenceKind, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind,
 };
 pub use lexer::Lexer;
+pub use names::is_label;
 pub use noise::{Cut, CutKind, is_diff, names_noise_folder, noise};
 pub use numbered::{plain, unnumbered};
 pub use replies::{announces, begins_confirming, begins_with_consent, corrects, is_confirmation, reports_deed};

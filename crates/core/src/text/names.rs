@@ -10,6 +10,11 @@ use super::words;
 /// A name has at most this many words; a longer run is several.
 const MAX_WORDS: u32 = 6;
 
+/// Signs before the first word of a line.
+const MAX_BULLET: usize = 24;
+/// What may be written together with a word, behind an apostrophe.
+const CONTRACTED: [&[u8]; 7] = [b"s", b"d", b"m", b"t", b"ll", b"re", b"ve"];
+
 /// Words that may be capitalised without being names.
 const OPENER: u32 = words::OPENER | words::FUNCTION | words::FILLER;
 
@@ -40,6 +45,8 @@ struct Run {
     n_words: u32,
     is_opening: bool,
     is_closed: bool,
+    /// Nothing but titles.
+    is_title: bool,
 }
 
 impl Names {
@@ -75,12 +82,9 @@ impl Names {
         let piece = pieces[index];
         let word = bytes.get(start..end).unwrap_or_default();
         let is_plain = piece.mask & !scan::PLAIN == 0;
-        let word = if is_plain {
-            word
-        } else {
-            word.strip_suffix(b"'s").or_else(|| word.strip_suffix("’s".as_bytes())).unwrap_or(word)
-        };
-        let is_opener = piece.word & OPENER != 0 || piece.word == 0 && !is_plain && words::flags_of(word) & OPENER != 0;
+        let word = if is_plain { word } else { uncontracted(word) };
+        let flags = if piece.word == 0 && !is_plain { words::flags_of(word) } else { piece.word };
+        let is_opener = flags & OPENER != 0;
         let is_small = piece.mask & !(scan::LOWER | scan::VOWEL | scan::CAPITAL) == 0 && piece.has(scan::LOWER);
         if is_opener || !(is_small && piece.has(scan::CAPITAL) || is_capitalised(word)) {
             self.end_run(bytes, facts);
@@ -93,11 +97,13 @@ impl Names {
                 run.end = word_end;
                 run.n_words += 1;
                 run.is_closed = is_closed;
+                run.is_title &= flags & words::TITLE != 0;
             }
             _ => {
                 self.end_run(bytes, facts);
                 let is_opening = start > piece.start as usize || index == 0 || ends_clause(bytes, pieces[index - 1]);
-                self.run = Some(Run { start, end: word_end, n_words: 1, is_opening, is_closed });
+                let is_title = flags & words::TITLE != 0;
+                self.run = Some(Run { start, end: word_end, n_words: 1, is_opening, is_closed, is_title });
             }
         }
     }
@@ -105,7 +111,7 @@ impl Names {
     /// Ends the run, which becomes a fact for now.
     #[inline]
     pub(super) fn end_run(&mut self, bytes: &[u8], facts: &mut Vec<Fact>) {
-        if let Some(run) = self.run.take() {
+        if let Some(run) = self.run.take().filter(|run| !run.is_title) {
             self.close(run, bytes, facts);
         }
     }
@@ -142,6 +148,51 @@ impl Names {
         }
         facts.truncate(kept);
     }
+}
+
+/// The word without what is contracted with it: `Ann's`, `I'd`, `C'est`. Nothing is left of `don't`.
+fn uncontracted(word: &[u8]) -> &[u8] {
+    let sign = |at: usize| match word.get(at..).unwrap_or_default() {
+        [b'\'', ..] => 1,
+        rest if rest.starts_with("’".as_bytes()) => "’".len(),
+        _ => 0,
+    };
+    let behind = |at: usize| word.get(at + sign(at)..).unwrap_or_default();
+    // An elision in front: a letter or `Qu`, and then a small one.
+    if let Some(at) = [1, 2].into_iter().find(|&at| sign(at) > 0)
+        && behind(at).first().is_some_and(|byte| !byte.is_ascii_uppercase())
+        && (at == 1 || word.starts_with(b"Qu"))
+        && !CONTRACTED.contains(&behind(at))
+    {
+        return b"";
+    }
+    let ends = |at: &usize| sign(*at) > 0 && CONTRACTED.iter().any(|end| behind(*at).eq_ignore_ascii_case(end));
+    match (word.len().saturating_sub(5)..word.len()).find(ends) {
+        Some(at) if behind(at) == b"t" && word.get(..at).is_some_and(|start| start.ends_with(b"n")) => b"",
+        Some(at) => word.get(..at).unwrap_or(word),
+        None => word,
+    }
+}
+
+/// True for a name that says nothing alone, since it names a value that stands elsewhere: what such a word is the end of
+/// (`Order ID`), and several words before a colon that a line begins with.
+#[must_use]
+pub fn is_label(text: &str, name: Span) -> bool {
+    let words = name.of(text);
+    let behind = text.get(name.end as usize..).unwrap_or_default();
+    let is_word = |word: &str| words::flags_of(word.as_bytes()) & words::LABEL != 0;
+    let end = words.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let next = behind.strip_prefix(' ').filter(|behind| behind.starts_with(|c: char| c.is_ascii_uppercase()));
+    let next = next.and_then(|behind| behind.split(|c: char| !c.is_alphanumeric()).next()).unwrap_or_default();
+    // Bullets, numbers and marks may stand before it.
+    let start = name.start as usize;
+    let before = text.as_bytes().get(start.saturating_sub(MAX_BULLET)..start).unwrap_or_default();
+    let begins_line = || {
+        let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+        line.len() < MAX_BULLET && !line.iter().any(u8::is_ascii_alphabetic)
+    };
+    let is_headed = || behind.trim_start_matches(['*', '_', '`', '"', ' ']).starts_with([':', '：']);
+    is_word(end) || is_word(next) || words.contains(' ') && is_headed() && begins_line()
 }
 
 /// True when a sentence or clause may begin after `piece`.

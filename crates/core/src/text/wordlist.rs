@@ -3,8 +3,8 @@
 
 use super::words::{
     ABBREVIATION, ABBREVIATION_LAST, AFTER_NO, BEFORE_NUMBER, CLOCK, CODE, CORRECTION, CURRENCY, DECISION, DOMAIN,
-    EMPHASIS, EXTENSION, FILLER, FUNCTION, GERMAN, GLUE, LEVEL, MONTH, NEGATION, OBLIGATION, OPENER, PHRASE, REASONING,
-    REPORT, SCALE, SOUND, TICKET, UNIT,
+    EMPHASIS, EXTENSION, FILLER, FUNCTION, GERMAN, GLUE, LABEL, LEVEL, MONTH, NEGATION, OBLIGATION, OPENER, PHRASE,
+    REASONING, REPORT, SCALE, SOUND, TICKET, TITLE, UNIT,
 };
 
 /// Flags and the words that carry them.
@@ -95,6 +95,34 @@ pub(super) static LISTS: &[(u32, &str)] = &[
     (
         OPENER,
         "der die das ein eine einen einem einer wir ich sie er es ihr du und oder aber denn wenn weil dass als auch nach vor bei mit für von aus zum zur im am an auf in so dann jetzt hier da doch noch nur schon nicht kein keine was wer wie wo warum diese dieser dieses le la les un une des il elle nous vous ils je et ou mais donc car si que qui dans sur pour avec sans el los las una yo tú él ella nosotros y o pero porque como para por con en",
+    ),
+    (
+        OPENER,
+        "mein meine meinen meinem meiner meines dein deine deinen deinem deiner sein seine seinen seinem seiner ihre ihren ihrem ihrer ihres unser unsere unseren unserem unserer unseres eure euren eurem eurer den dem viele vielen manche manchen alle allen einige einigen jede jeden jedem jeder jedes keinen keiner welche welcher solche andere anderen anyway among",
+    ),
+    (
+        OPENER,
+        "sehr liebe lieber liebes geehrte geehrter geehrten verehrte verehrter verehrten werte werter cher chère chers chères estimado estimada estimados estimadas querido querida queridos queridas notre nos votre vos leurs cette nuestro nuestra nuestros nuestras",
+    ),
+    (
+        TITLE,
+        "mr mrs ms miss mx dr prof professor doctor sir madam ma'am gentlemen ladies colleague colleagues president minister senator governor captain chancellor judge",
+    ),
+    (
+        TITLE,
+        "herr herrn herren frau fräulein damen kollege kollegen kollegin kolleginnen gäste freunde freundinnen präsident präsidentin präsidenten bundespräsident minister ministerin kanzler kanzlerin bundeskanzler bundeskanzlerin doktor",
+    ),
+    (
+        TITLE,
+        "monsieur madame mademoiselle messieurs mesdames mme mlle collègues docteur professeur président présidente ministre señor señora señorita señores señoras sra colegas doctora profesor profesora presidente presidenta ministro ministra",
+    ),
+    (
+        LABEL,
+        "id ids name names number numbers price prices total totals cost costs amount amounts method methods type types class classes date dates time status category quantity balance address size color colour details description subject title position information info features value reason location destination duration",
+    ),
+    (
+        LABEL,
+        "nummer preis betrag summe datum uhrzeit anzahl menge adresse kategorie betreff grund ort dauer bestellnummer kundennummer rechnungsnummer gesamtpreis nom numéro prix montant quantité adresse catégorie objet motif lieu durée nombre número precio importe cantidad fecha dirección categoría asunto motivo lugar duración estado",
     ),
     (
         UNIT,

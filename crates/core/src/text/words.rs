@@ -51,10 +51,17 @@ pub(super) const LEVEL: u32 = 1 << 26;
 /// Its full stop ends no sentence when a number follows.
 pub(super) const BEFORE_NUMBER: u32 = 1 << 27;
 
+/// How people are addressed: says nothing without the name behind it.
+pub(super) const TITLE: u32 = 1 << 29;
+/// Names a value that stands elsewhere: the ID, the price.
+pub(super) const LABEL: u32 = 1 << 30;
+
 /// Has a vowel; the table knows it, the lists do not.
 pub(super) const VOWELS: u32 = 1 << 28;
 
-const N_SLOTS: usize = 4096;
+/// Bits of a hash that choose a slot.
+const SLOT_BITS: u32 = 13;
+const N_SLOTS: usize = 1 << SLOT_BITS;
 const N_FILTER: usize = 512;
 /// A word holds at most this many bytes.
 const MAX_BYTES: usize = 16;
@@ -84,7 +91,7 @@ const fn insert(mut table: Table, low: u64, high: u64, flags: u32) -> Table {
     let hash = hash(low, high);
     let bit = (hash >> 49) as usize;
     table.filter[bit >> 6] |= 1 << (bit & 63);
-    let mut slot = (hash >> 52) as usize;
+    let mut slot = (hash >> (64 - SLOT_BITS)) as usize;
     while table.slots[slot].flags != 0 && (table.slots[slot].low != low || table.slots[slot].high != high) {
         slot = (slot + 1) % N_SLOTS;
     }
@@ -168,7 +175,7 @@ pub(super) fn fold(word: u64) -> u64 {
 
 /// Flags as they stand in the table, and without `VOWELS`.
 fn find_slot(low: u64, high: u64, hash: u64) -> (u32, u32) {
-    let mut slot = (hash >> 52) as usize;
+    let mut slot = (hash >> (64 - SLOT_BITS)) as usize;
     loop {
         let found = &TABLE.slots[slot];
         if found.flags == 0 || (found.low == low && found.high == high) {

@@ -11,7 +11,7 @@ use super::context;
 use super::fill::Filler;
 use super::metrics::{Meter, documented_quality};
 use super::unit::{State, Unit};
-use crate::model::{BudgetOutcome, BudgetStrategy, CompressionDepth, Content, EngineOptions, Metrics, Reason};
+use crate::model::{BudgetOutcome, BudgetStrategy, CompressionDepth, Content, EngineOptions, Reason};
 use crate::stage::{Claim, Plan, View};
 use crate::summary::Style;
 

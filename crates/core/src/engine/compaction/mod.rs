@@ -25,7 +25,7 @@ use crate::model::{
     Metrics, NoAnswer, Reason, Role, Strategy, Summarizer,
 };
 use crate::stage::View;
-use crate::summary::Draft;
+use crate::summary::{Draft, Keys};
 use crate::text::{Lexer, TextView};
 
 use findings::Findings;
@@ -76,6 +76,7 @@ impl Engine {
             adapters: &[],
             n_tokens,
             min_saving: self.options.min_saving,
+            earlier: Keys::default(),
         };
         let earlier = earlier(conversation, &archived);
         let compacted = trigger.and_then(|trigger| {
