@@ -524,3 +524,17 @@ fn hostile_texts_take_linear_time() {
         }
     });
 }
+
+#[test]
+fn a_message_whose_adapter_does_not_pay_is_kept_with_its_headings() {
+    let said = |what: &str| {
+        format!(
+            "The {what} of an order are added up in one place and nowhere else, since nobody could say any more in \
+            the spring of last year where the amounts on the invoices of the shop in the old town had come from."
+        )
+    };
+    let page = format!("# Prices\n\n{}\n\n## How\n\n{}\n\n## Why\n\n{}\n", said("prices"), said("taxes"), said("fees"));
+    let options = |adapters| EngineOptions { adapters, ..talk::all() };
+    let kept = talk::compress(&[("user", page.as_str())], &options(vec![AdapterName::Markdown]));
+    kept.because(0, Reason::AdapterReverted).shows("## How").shows("## Why");
+}

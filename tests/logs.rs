@@ -54,7 +54,7 @@ const TOOLS: [Tool; 22] = [
         name: "mocha",
         head: "  Cart\n",
         pass: "    ✔ adds item {i}",
-        fail: "    {i}) charges the card\n     Error: card {i} was declined",
+        fail: "     Error: card {i} was declined\n      at charge (src/pay.js:{i}:9)",
         green: "  {p} passing (30ms)",
         red: "  {p} passing (30ms)\n  {f} failing",
     },
@@ -158,9 +158,9 @@ const TOOLS: [Tool; 22] = [
         name: "gcc and make",
         head: "make: Entering directory '/repo'\n",
         pass: "gcc -O2 -c -o build/cart{i}.o src/cart{i}.c",
-        fail: "src/pay{i}.c:{i}:9: error: 'card' undeclared (first use in this function)",
+        fail: "src/pay{i}.c:{i}:9: error: 'card' undeclared (first use in this function)\nmake: *** [Makefile:{i}: all] Error 2",
         green: "",
-        red: "make: *** [Makefile:12: all] Error 2",
+        red: "",
     },
     Tool {
         name: "npm",
@@ -313,6 +313,6 @@ fn no_shorter_form_of_a_log_contradicts_it() {
             }
         }
     }
-    assert!(wrong.is_empty(), "{} of them:\n{}", wrong.len(), wrong.iter().take(400).cloned().collect::<String>());
+    assert!(wrong.is_empty(), "{} of them:\n{}", wrong.len(), wrong.iter().take(12).cloned().collect::<String>());
     assert!(n_shorter.iter().all(|n| *n > 100), "each way makes logs shorter: {n_shorter:?}");
 }

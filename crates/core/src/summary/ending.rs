@@ -4,7 +4,7 @@
 use super::draft::Draft;
 use super::prose::shorten;
 use super::score::{Spoken, Voice};
-use crate::text::{Line, LineKind, Severity, TextView, outcomes};
+use crate::text::{Line, LineKind, Severity, TextView, outcome_of, outcomes};
 
 /// Between these lines, and behind them.
 pub(super) const SEPARATOR: &str = " | ";
@@ -21,13 +21,14 @@ pub(super) fn ending<'a>(spoken: &Spoken<'a>) -> Vec<&'a str> {
     };
     let mut lines: Vec<&str> = outcomes(&view).iter().map(|(line, _)| line.span.of(view.text).trim()).collect();
     // Files that are read speak of errors without having any, and so do people.
-    let fails = |line: &&Line| {
-        line.severity == Severity::Failure
-            && (is_program && line.kind == LineKind::Prose
-                || matches!(line.kind, LineKind::Status | LineKind::Log | LineKind::Trace))
+    let may_fail = |kind| match kind {
+        LineKind::Prose | LineKind::Grep => is_program,
+        LineKind::Status | LineKind::Log | LineKind::Trace => true,
+        _ => false,
     };
-    let failure = view.lines.iter().find(fails).map(|line| line.span.of(view.text).trim());
-    lines.extend(failure.filter(|line| !lines.contains(line)));
+    let fails =
+        |line: &&Line| line.severity == Severity::Failure && may_fail(line.kind) && outcome_of(&view, line).is_none();
+    lines.extend(view.lines.iter().find(fails).map(|line| line.span.of(view.text).trim()));
     lines
 }
 

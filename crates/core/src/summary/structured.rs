@@ -9,7 +9,7 @@ use super::budget::{Style, budget_of_view};
 use super::draft::Draft;
 use super::harness;
 use super::prose::shorten;
-use crate::text::{FactKind, Line, LineKind, Outcome, OutcomeKind, Severity, TextView, outcomes};
+use crate::text::{FactKind, Line, LineKind, Outcome, OutcomeKind, Severity, TextView, outcome_of, outcomes};
 
 /// A line is shown up to this many characters.
 const MAX_LINE_CHARS: usize = 200;
@@ -38,7 +38,8 @@ pub fn digest(view: &TextView<'_>, style: Style) -> Draft {
     for (line, _) in &stated {
         digest.show_always(MAX_LINE_CHARS, line);
     }
-    if let Some(first) = lines.iter().find(|line| line.severity == Severity::Failure) {
+    let is_stated = |line: &Line| outcome_of(view, line).is_some();
+    if let Some(first) = lines.iter().find(|line| line.severity == Severity::Failure && !is_stated(line)) {
         digest.show_always(MAX_FIRST_FAILURE, first);
     }
     digest.all_of("", &lines, Severity::Failure);

@@ -31,7 +31,9 @@ pub(super) fn severity(line: &LineText<'_>, kind: LineKind) -> Severity {
     }
     let may_be_word = line.words & words::REPORT != 0 || may_be_class;
     let mut found = mark(line);
-    if line.mask & scan::BRACKET != 0 && line.trimmed().starts_with(b"error[") {
+    if line.mask & scan::BRACKET != 0 && line.trimmed().starts_with(b"error[")
+        || line.words & words::REPORT != 0 && line.trimmed().starts_with(b"not ok ")
+    {
         found = Severity::Failure;
     }
     // A match of a search quotes a line of another file: it reports only what a compiler says first, or a log in capitals.
@@ -64,7 +66,8 @@ fn stated(line: &LineText<'_>, kind: LineKind, may_assign: bool) -> Option<Sever
         return None;
     }
     let stated = outcome::outcome(std::str::from_utf8(line.trimmed()).ok()?)?;
-    let is_failure = stated.is_bad && matches!(stated.kind, OutcomeKind::Exit | OutcomeKind::Verdict);
+    let is_failure = stated.is_bad && matches!(stated.kind, OutcomeKind::Exit | OutcomeKind::Verdict)
+        || mark(line) == Severity::Failure;
     Some(if is_failure { Severity::Failure } else { Severity::Totals })
 }
 
@@ -80,7 +83,7 @@ fn mark(line: &LineText<'_>) -> Severity {
     }
     for piece in line.pieces.iter().take(3).filter(|piece| piece.has(scan::OTHER)) {
         match piece.of(line.bytes) {
-            [0xe2, 0x9c, 0x96..=0x98, ..] | [0xe2, 0x9d, 0x8c, ..] => return Severity::Failure,
+            [0xe2, 0x9c, 0x95..=0x98, ..] | [0xe2, 0x9d, 0x8c, ..] => return Severity::Failure,
             [0xe2, 0x9c, 0x93 | 0x94 | 0x85, ..] => return Severity::Success,
             [0xe2, 0x9a, 0xa0, ..] => return Severity::Warning,
             _ => {}

@@ -47,16 +47,16 @@ pub(super) fn counts(line: &str, tokens: &[Token<'_>]) -> Option<bool> {
     };
     let number_at = |at: usize| match tokens.get(at) {
         Some(Token::Number(number)) => Some(*number),
-        // `no issues found`
-        Some(Token::Word(word)) if is_one_of(word, "no") => Some(0),
         _ => None,
     };
+    // `no issues found`
+    let no_at = |at: usize| word_at(at).filter(|word| is_one_of(word, "no")).map(|_| 0);
     let is_grammar = |word: &[u8]| is_one_of(word, GRAMMAR) || noun(word).is_some();
     let (mut n_outcomes, mut n_measures, mut n_foreign, mut is_bad, mut first) = (0, 0, 0, false, None);
     let mut at = 0;
     while at < tokens.len() {
         let mut count = None;
-        if let Some(number) = number_at(at) {
+        if let Some(number) = number_at(at).or_else(|| no_at(at)) {
             // `12 passed`, `12 tests passed`, `3 source files`
             let mut next = at + 1;
             let is_measure = |at: usize| word_at(at).and_then(noun) == Some(Noun::Measure);
@@ -214,6 +214,7 @@ mod tests {
             "files: 12",
             "The total is 5 files",
             "2 files changed hands",
+            "error: no such file",
             "See issue 12 and error 3",
         ];
         check(None, false, &none);
