@@ -39,7 +39,7 @@ fn adapted_at(depth: CompressionDepth, name: AdapterName, text: &str) -> Option<
     let lexed = lexer.lex(text);
     let view = lexer.view(text, &lexed);
     let adapter = adapters(&[name]).remove(0);
-    if !pays(&*adapter, &view, &is_protected) {
+    if pays(&*adapter, &view, &is_protected) != Some(true) {
         return None;
     }
     let wrap = Wrap { embedded_id: None, n_messages: 1 };
@@ -60,7 +60,10 @@ fn taken_by(text: &str) -> Option<Reason> {
     let mut lexer = Lexer::default();
     let lexed = lexer.lex(text);
     let view = lexer.view(text, &lexed);
-    adapters(&ALL).iter().find(|adapter| pays(&***adapter, &view, &is_protected)).map(|adapter| adapter.reason())
+    adapters(&ALL)
+        .iter()
+        .find(|adapter| pays(&***adapter, &view, &is_protected) == Some(true))
+        .map(|adapter| adapter.reason())
 }
 
 /// What the stage claims for which adapter of `names`, per message.
@@ -73,7 +76,8 @@ fn claims(names: &[AdapterName], messages: &[(&str, &str)]) -> Vec<Option<usize>
     profiles.lex(conversation);
     let options = EngineOptions::default();
     let view = View { conversation, profiles: &profiles, options: &options, recency_start: 99, depth: Depth::Decide };
-    let detector = |adapter: Arc<dyn Adapter>| -> Detector { Box::new(move |text| adapter.detect(text)) };
+    let detector =
+        |adapter: Arc<dyn Adapter>| -> Detector { Box::new(move |text| adapter.detect(text).then_some(true)) };
     let mut plan = Plan::new(messages.len());
     Adapt::new(adapters(names).into_iter().map(detector).collect()).claim(&view, &mut plan);
     (0..messages.len())
@@ -519,4 +523,18 @@ fn hostile_texts_take_linear_time() {
             );
         }
     });
+}
+
+#[test]
+fn a_message_whose_adapter_does_not_pay_is_kept_with_its_headings() {
+    let said = |what: &str| {
+        format!(
+            "The {what} of an order are added up in one place and nowhere else, since nobody could say any more in \
+            the spring of last year where the amounts on the invoices of the shop in the old town had come from."
+        )
+    };
+    let page = format!("# Prices\n\n{}\n\n## How\n\n{}\n\n## Why\n\n{}\n", said("prices"), said("taxes"), said("fees"));
+    let options = |adapters| EngineOptions { adapters, ..talk::all() };
+    let kept = talk::compress(&[("user", page.as_str())], &options(vec![AdapterName::Markdown]));
+    kept.because(0, Reason::AdapterReverted).shows("## How").shows("## Why");
 }

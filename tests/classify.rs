@@ -9,7 +9,7 @@ use std::path::Path;
 
 use condenser::model::Reason;
 use condenser::stage::classify::{classify, is_structured_output};
-use condenser::text::Lexer;
+use condenser::text::{Lexer, LineKind, Severity};
 
 use crate::support::corpora;
 use crate::support::growth::check_pieces;
@@ -401,6 +401,46 @@ fn long_output_is_summarised_by_its_lines_and_short_output_is_kept() {
     let short: String = log.lines().take(5).collect::<Vec<_>>().join("\n");
     check_hard(Reason::LogLines, &short);
     assert!(!is_output(ABOUT_DATABASES));
+}
+
+#[test]
+fn a_refused_connection_that_names_the_other_side_is_a_failure_report() {
+    for text in [
+        "Connection refused to db.internal:5432",
+        "connection refused by 10.0.0.7:8080",
+        "Access denied for user 'root'@'localhost'",
+        "Permission denied to /srv/box.",
+    ] {
+        check_hard(Reason::FailureSignature, text);
+    }
+    assert_eq!(hard("Connection refused by the committee, so we took the bus."), []);
+    assert_eq!(hard("Access denied for all of them."), []);
+}
+
+/// What every line looks like and reports.
+fn lines(text: &str) -> Vec<(LineKind, Severity)> {
+    let mut lexer = Lexer::default();
+    let found = lexer.lex(text);
+    lexer.view(text, &found).lines.iter().map(|line| (line.kind, line.severity)).collect()
+}
+
+#[test]
+fn drawn_trees_are_listings_and_no_tables() {
+    let drawn = ".\n├── node_modules/x\n│   └── index.js\n|-- docs\n|   `-- a.md\n`-- readme.md\n+-- src";
+    let kinds: Vec<LineKind> = lines(drawn).into_iter().skip(1).map(|(kind, _)| kind).collect();
+    assert_eq!(kinds, [LineKind::Listing; 6]);
+    let many = format!(".\n{}", numbered(0..40, |n, out| writeln!(out, "|   |-- part{n}.rs")));
+    assert!(is_output(&many));
+    assert_eq!(hard(&many), []);
+    for row in ["| a | b |", "|---|---|", "├────┼────┤", "+----+----+"] {
+        assert_eq!(lines(row)[0].0, LineKind::TableRow, "{row}");
+    }
+}
+
+#[test]
+fn what_people_say_with_ok_is_no_log_line() {
+    assert_eq!(lines("OK, done."), [(LineKind::Prose, Severity::None)]);
+    assert_eq!(lines("OK: done"), [(LineKind::Status, Severity::Success)]);
 }
 
 #[test]

@@ -139,6 +139,17 @@ fn read_then(rest: &[Value]) -> String {
 }
 
 #[test]
+fn a_file_that_expired_leaves_the_exit_status_of_the_call_that_read_it() {
+    let header = "Chunk ID: 1a1ea2\nWall time: 0.1 seconds\nProcess exited with code 0\n";
+    let read = format!("{header}Output:\n{}", file());
+    let mut messages = vec![call("r", "Read", &json!({"file_path": PATH})), answer("r", &read)];
+    messages.push(call("w", "Write", &json!({"file_path": PATH, "content": "export {};"})));
+    messages.push(answer("w", "File updated."));
+    let shown = passed(&messages, &on()).remove(1);
+    assert!(shown.starts_with(&format!("{header}[file content omitted — superseded by a later write (")), "{shown}");
+}
+
+#[test]
 fn a_file_expires_when_a_later_call_writes_it() {
     let write = call("w", "Write", &json!({"file_path": PATH, "content": "export {};"}));
     let marker = format!("[file content omitted — superseded by a later write ({} chars original)]\n", file().len());

@@ -180,7 +180,7 @@ fn an_edit_names_its_file() {
 }
 
 #[test]
-fn headers_of_a_shell_tool_are_not_shown_unless_they_report_a_failure() {
+fn of_the_headers_of_a_shell_tool_the_exit_status_alone_is_shown() {
     let files: String = (0..14).map(|at| format!("src/shop/basket{at}.go\n")).collect();
     let output = |code| {
         format!(
@@ -190,10 +190,9 @@ fn headers_of_a_shell_tool_are_not_shown_unless_they_report_a_failure() {
     };
     say("tool", &output(0))
         .is(1, Action::Compressed)
-        .shows("14 lines | src/shop/basket0.go")
+        .shows("14 lines | Process exited with code 0 | src/shop/basket0.go")
         .hides("Chunk")
         .hides("Wall")
-        .hides("exited")
         .hides("Output:");
     say("tool", &output(2)).shows("Process exited with code 2").hides("Chunk");
 }

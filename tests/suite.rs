@@ -56,6 +56,7 @@ mod llm_protocol;
 #[cfg(feature = "llm")]
 mod llm_run;
 mod locks;
+mod logs;
 mod metrics;
 mod native;
 mod pipeline;

@@ -14,8 +14,8 @@ use crate::model::{Action, EngineOptions, KeepCopy, Provenance, Reason, Role, ma
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{Claim, FlowKind, Group, GroupKind, Plan, Recompact, Signal, Stage, View, line_changes};
 use crate::summary::{
-    Adapter, Draft, Hints, Keys, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, is_general, keys, prepass, shorten,
-    summarize, superseded, topic,
+    Adapter, Draft, Hints, Keys, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, is_general, keys, prepass,
+    shorten, summarize, superseded, topic,
 };
 use crate::text::{Lexer, TextView};
 

@@ -95,8 +95,10 @@ pub(super) fn chars_alone(view: &View<'_>, index: usize, adapters: &[Arc<dyn Ada
     let style = Style::new(view.options.compression_depth);
     let wrap = Wrap { embedded_id: None, n_messages: 1 };
     let spoken = Spoken { view: text, voice: voice(view, None, index), hints: Hints::default() };
-    let proposal = if let Some(adapter) = adapters.iter().find(|adapter| pays(&***adapter, &text, &is_protected)) {
-        adapter.compress(&spoken, &Wanted { wrap: &wrap, style, is_protected: &is_protected }).map(Proposal::complete)
+    let by_format = adapters.iter().find_map(|adapter| Some((adapter, pays(&**adapter, &text, &is_protected)?)));
+    let proposal = if let Some((adapter, pays)) = by_format {
+        let wanted = Wanted { wrap: &wrap, style, is_protected: &is_protected };
+        adapter.compress(&spoken, &wanted).filter(|_| pays).map(Proposal::complete)
     } else if !large && text.fences.is_empty() && (verdict.is_hard() || is_json(text.text)) {
         None
     } else {

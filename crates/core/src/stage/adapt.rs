@@ -5,17 +5,18 @@ use std::fmt;
 
 use super::classify::has_secret;
 use super::{GroupKind, Plan, Stage, View};
-use crate::model::EngineOptions;
+use crate::model::{EngineOptions, Reason};
 use crate::text::TextView;
 
 /// Shorter messages are left to the rules that follow.
 const MIN_CHARS: usize = 200;
 
-/// Tells whether a text has the format of an adapter.
-pub type Detector = Box<dyn Fn(&TextView<'_>) -> bool + Send + Sync>;
+/// Tells whether a text has the format of an adapter, and if so whether it pays.
+pub type Detector = Box<dyn Fn(&TextView<'_>) -> Option<bool> + Send + Sync>;
 
-/// Claims messages with one text for the first adapter whose format it has. Messages with secrets are not claimed;
-/// those that match a preserve pattern must be claimed before.
+/// Claims messages with one text for the first adapter whose format it has and that pays. What has a format and pays
+/// with none is kept: other rules would make flat prose of it. Messages with secrets are not claimed; those that match a
+/// preserve pattern must be claimed before.
 pub struct Adapt {
     detectors: Vec<Detector>,
 }
@@ -49,9 +50,20 @@ impl Stage for Adapt {
         }
         for index in plan.free().collect::<Vec<_>>() {
             let Some(text) = view.text(index).filter(|_| view.chars(index) >= MIN_CHARS) else { continue };
-            let found = self.detectors.iter().position(|detects| detects(&text));
-            if let Some(adapter) = found.filter(|_| !has_secret(&text)) {
-                plan.group(vec![index], GroupKind::Adapter(adapter));
+            let mut is_known = false;
+            let found = self.detectors.iter().position(|detects| {
+                let pays = detects(&text);
+                is_known |= pays.is_some();
+                pays == Some(true)
+            });
+            if !is_known || has_secret(&text) {
+                continue;
+            }
+            match found {
+                Some(adapter) => {
+                    plan.group(vec![index], GroupKind::Adapter(adapter));
+                }
+                None => plan.keep(index, Reason::AdapterReverted),
             }
         }
     }

@@ -10,6 +10,7 @@ mod code;
 mod discourse;
 mod draft;
 mod edits;
+mod ending;
 mod entities;
 mod harness;
 mod hints;

@@ -4,6 +4,7 @@ use super::blob;
 use super::budget::{Style, budget_of};
 use super::discourse::Discourse;
 use super::draft::{Draft, Proposal, Wrap};
+use super::ending::{self, ending};
 use super::entities::{entities, most_telling};
 use super::hints::{Hints, ranks};
 use super::packing::{GAP, Keys, Packing, Piece, joiner, whole};
@@ -72,10 +73,16 @@ pub fn summarize_with_edus(texts: &[Spoken<'_>], wrap: &Wrap, style: Style, max_
 /// The most telling facts alone; where there are none, the beginning of the best sentence of each text.
 pub(super) fn stub(texts: &[Spoken<'_>], style: Style) -> Draft {
     let mut out = Draft::default();
-    for entity in most_telling(texts, MAX_STUB_ENTITIES) {
-        if !out.text.is_empty() {
-            out.say(", ");
+    for spoken in texts {
+        let ended = ending(spoken);
+        if !out.text.is_empty() && !ended.is_empty() {
+            out.say(ending::SEPARATOR);
         }
+        ending::say(&ended, &mut out);
+    }
+    let mut join = if out.text.is_empty() { "" } else { ending::SEPARATOR };
+    for entity in most_telling(texts, MAX_STUB_ENTITIES) {
+        out.say(std::mem::replace(&mut join, ", "));
         let start = out.text.len();
         out.say(&entity);
         out.entities.push(start..out.text.len());
@@ -110,7 +117,13 @@ pub(super) fn is_uncut(spoken: &Spoken<'_>, style: Style) -> bool {
 pub(super) fn extract(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys, out: &mut Draft) {
     let view = &spoken.view;
     let start = out.text.len();
-    let picked = select(spoken, budget, shown);
+    let ended = ending(spoken);
+    let n_ended = ending::say(&ended, out);
+    let mut picked = select(spoken, budget.saturating_sub(n_ended).max(budget / 2), shown);
+    picked.retain(|piece| !ended.contains(&piece.span.of(view.text).trim()));
+    if !ended.is_empty() && !picked.is_empty() {
+        out.say(ending::SEPARATOR);
+    }
     for (at, piece) in picked.iter().enumerate() {
         if let Some(before) = at.checked_sub(1).map(|at| &picked[at]) {
             out.say(joiner(view, before, piece));
@@ -118,7 +131,7 @@ pub(super) fn extract(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys, out:
         out.quote(&plain(piece.span.of(view.text)));
         out.shows(view, &view.units[piece.unit]);
     }
-    if picked.is_empty() {
+    if picked.is_empty() && ended.is_empty() {
         let best = best_unit(spoken).map_or(view.covered(), |index| whole_span(view, index).of(view.text));
         shorten(&plain(best), budget, out);
     }

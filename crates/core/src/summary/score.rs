@@ -1,6 +1,7 @@
 //! What a sentence is worth. The weights are those of the documented scorer, extended to the kinds of facts
 //! that it cannot see and to what one side asks of the other; every kind of cue counts once.
 
+use super::ending::ending;
 use super::harness;
 use super::hints::Hints;
 use crate::text::{
@@ -237,6 +238,7 @@ pub fn is_general(spoken: &Spoken<'_>, threshold: f64) -> bool {
         |kind: CueKind| matches!(kind, CueKind::Decision | CueKind::Obligation | CueKind::Correction | CueKind::Status);
     if view.facts.iter().any(|fact| fact.kind.is_precise() || fact.kind == FactKind::Name)
         || view.cues.iter().any(|cue| tells(cue.kind))
+        || !ending(spoken).is_empty()
     {
         return false;
     }

@@ -1,5 +1,5 @@
-//! Digests of tool output: test runs, logs, searches, listings. Failures and totals come first, successes are
-//! counted, and what is left of the budget shows how the output begins and ends.
+//! Digests of tool output: test runs, logs, searches, listings. How it ended as it says itself comes first, then failures;
+//! successes are counted, and what is left of the budget shows how the output begins and ends.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,12 @@ use super::budget::{Style, budget_of_view};
 use super::draft::Draft;
 use super::harness;
 use super::prose::shorten;
-use crate::text::{FactKind, Line, LineKind, Severity, TextView};
+use crate::text::{FactKind, Line, LineKind, Outcome, OutcomeKind, Severity, TextView, outcome_of, outcomes};
 
 /// A line is shown up to this many characters.
 const MAX_LINE_CHARS: usize = 200;
+/// The first failure is shown up to this many characters whatever the budget is.
+const MAX_FIRST_FAILURE: usize = 120;
 /// Tool output is dense: below this a digest says nothing.
 const MIN_CHARS: usize = 240;
 /// Lines from the start that are shown at most. Half of what is left of the budget goes to them, four fifths when
@@ -31,7 +33,15 @@ pub fn digest(view: &TextView<'_>, style: Style) -> Draft {
     let mut digest = Digest { view, out: Draft::default(), left, seen: HashSet::default() };
     let is_shown = |line: &&Line| line.kind != LineKind::Blank && !harness::is_noise(line.span.of(view.text));
     let mut lines: Vec<&Line> = view.lines.iter().filter(is_shown).collect();
-    digest.counts(&lines);
+    let stated = outcomes(view);
+    digest.counts(&lines, &stated);
+    for (line, _) in &stated {
+        digest.show_always(MAX_LINE_CHARS, line);
+    }
+    let is_stated = |line: &Line| outcome_of(view, line).is_some();
+    if let Some(first) = lines.iter().find(|line| line.severity == Severity::Failure && !is_stated(line)) {
+        digest.show_always(MAX_FIRST_FAILURE, first);
+    }
     digest.all_of("", &lines, Severity::Failure);
     digest.all_of("", &lines, Severity::Totals);
     digest.matches(&mut lines);
@@ -49,16 +59,24 @@ struct Digest<'v, 'a> {
 }
 
 impl<'a> Digest<'_, 'a> {
-    /// `14 lines: 1 failure, 2 warnings, 11 ok`.
-    fn counts(&mut self, lines: &[&Line]) {
-        let count = |severity| lines.iter().filter(|line| line.severity == severity).count();
+    /// `14 lines: 1 failure, 2 warnings, 11 ok`. What the text itself states takes the place of what can be counted: lines
+    /// that look like failures are none where it says that all passed.
+    fn counts(&mut self, lines: &[&Line], stated: &[(&Line, Outcome)]) {
+        let states = |kind: OutcomeKind| stated.iter().any(|(_, outcome)| outcome.kind == kind);
+        let ended_well = stated.iter().any(|(_, outcome)| outcome.kind != OutcomeKind::Changes && !outcome.is_bad);
+        let figures: &[(Severity, &str)] = match (states(OutcomeKind::Counts), ended_well) {
+            (true, _) => &[],
+            (false, true) => &[(Severity::Warning, "warning"), (Severity::Success, "ok")],
+            (false, false) => {
+                &[(Severity::Failure, "failure"), (Severity::Warning, "warning"), (Severity::Success, "ok")]
+            }
+        };
+        let is_stated = |line: &Line| stated.iter().any(|(other, _)| std::ptr::eq(*other, line));
         let mut text = format!("{} line{}", lines.len(), if lines.len() == 1 { "" } else { "s" });
-        let figures = [(Severity::Failure, "failure"), (Severity::Warning, "warning"), (Severity::Success, "ok")];
         let mut join = ": ";
-        for (severity, word) in figures {
-            let n = count(severity);
-            // A lone exit status of 0 is no test that passed.
-            if n > usize::from(severity == Severity::Success && join == ": ") {
+        for &(severity, word) in figures {
+            let n = lines.iter().filter(|line| line.severity == severity && !is_stated(line)).count();
+            if n > 0 {
                 let plural = if n == 1 || severity == Severity::Success { "" } else { "s" };
                 text.push_str(&format!("{join}{n} {word}{plural}"));
                 join = ", ";
@@ -101,6 +119,16 @@ impl<'a> Digest<'_, 'a> {
         self.out.say(label);
         shorten(text, max_chars, &mut self.out);
         true
+    }
+
+    /// Shows a line whatever is left.
+    fn show_always(&mut self, max_chars: usize, line: &Line) {
+        let text = line.span.of(self.view.text).trim();
+        if self.seen.insert(text) {
+            self.left = self.left.saturating_sub(3 + text.chars().count().min(max_chars));
+            self.out.say(" | ");
+            shorten(text, max_chars, &mut self.out);
+        }
     }
 
     /// Searches: the lines that match when they fit, else `files: a, b, c +4 more`, places with their line numbers, and

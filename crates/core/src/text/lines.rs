@@ -3,6 +3,7 @@
 
 use super::lexed::LineKind;
 use super::logs;
+use super::noise;
 use super::scan::{self, Piece};
 use super::source;
 use super::words;
@@ -154,6 +155,9 @@ fn by_first_byte(line: &LineText<'_>, trimmed: &[u8], first: u8, previous: LineK
         b'$' if second == b' ' => Some(LineKind::Prompt),
         b'@' if trimmed.starts_with(b"@@ ") => Some(LineKind::Diff),
         b'@' if second.is_ascii_alphabetic() && line.pieces.len() == 1 => Some(LineKind::Code),
+        b'|' | b'`' | b'+' | 0xe2 if line.mask & (scan::BOX | scan::DASH | scan::SIGN) != 0 && is_tree(trimmed) => {
+            Some(LineKind::Listing)
+        }
         b'|' => Some(LineKind::TableRow),
         b'+' if second == b'-' && line.mask & scan::PLAIN == 0 => Some(LineKind::TableRow),
         b'-' | b'+'
@@ -182,10 +186,12 @@ fn by_first_byte(line: &LineText<'_>, trimmed: &[u8], first: u8, previous: LineK
 
 /// `✓ ✔ ✗ ✘ ✖ ❌ ✅ ⚠` at the start.
 fn is_mark(trimmed: &[u8]) -> bool {
-    matches!(
-        trimmed,
-        [0xe2, 0x9c, 0x93 | 0x94 | 0x97 | 0x98 | 0x96 | 0x85, ..] | [0xe2, 0x9d, 0x8c, ..] | [0xe2, 0x9a, 0xa0, ..]
-    )
+    matches!(trimmed, [0xe2, 0x9c, 0x93..=0x98 | 0x85, ..] | [0xe2, 0x9d, 0x8c, ..] | [0xe2, 0x9a, 0xa0, ..])
+}
+
+/// An entry of a drawn tree.
+fn is_tree(trimmed: &[u8]) -> bool {
+    std::str::from_utf8(trimmed).is_ok_and(noise::is_tree_entry)
 }
 
 fn is_mode(word: &[u8]) -> bool {

@@ -7,6 +7,10 @@ use super::scan;
 use super::words;
 
 pub(super) fn by_level(line: &LineText<'_>, first: &[u8]) -> Option<LineKind> {
+    // People say "OK, done." as well.
+    if first.ends_with(b",") {
+        return None;
+    }
     let is_capital = first.iter().take(4).filter(|byte| byte.is_ascii_uppercase()).count() >= 2;
     let has_colon = first.ends_with(b":") || first.ends_with(b"]") || first.starts_with(b"error[");
     if !is_capital && !has_colon {

@@ -25,6 +25,7 @@ mod names;
 mod noise;
 mod numbered;
 mod numbers;
+mod outcome;
 mod paths;
 mod quotes;
 mod replies;
@@ -52,8 +53,9 @@ pub use lexed::{
 };
 pub use lexer::Lexer;
 pub use names::is_label;
-pub use noise::{Cut, CutKind, is_diff, names_noise_folder, noise};
+pub use noise::{Cut, CutKind, is_diff, is_tree_entry, names_noise_folder, noise};
 pub use numbered::{plain, unnumbered};
+pub use outcome::{Outcome, OutcomeKind, outcome, outcome_of, outcomes};
 pub use replies::{announces, begins_confirming, begins_with_consent, corrects, is_confirmation, reports_deed};
 pub use requests::{Ask, ask, is_question};
 pub use view::TextView;

@@ -228,6 +228,13 @@ fn tree_depth(line: &str) -> Option<(usize, &str)> {
     is_tree.then(|| (drawn.chars().count(), name.trim_end()))
 }
 
+/// True for an entry of a drawn tree: `├── src`, `│   └── a.rs`, `|-- docs`. A rule of a table names nothing.
+#[must_use]
+pub fn is_tree_entry(line: &str) -> bool {
+    let is_drawn = |(_, name): (usize, &str)| !name.is_empty() && !name.ends_with(['|', '│', '┤', '┘', '+', '─', '-']);
+    line.len() <= MAX_LINE && tree_depth(line).is_some_and(is_drawn)
+}
+
 fn is_noise_folder(name: &str) -> bool {
     const FOLDERS: [&str; 20] = [
         "node_modules",

@@ -3,25 +3,37 @@
 
 use super::lexed::{LineKind, Severity};
 use super::lines::LineText;
+use super::outcome::{self, OutcomeKind};
 use super::scan::{self, Piece};
 use super::words;
+
+/// A verdict and an assignment have no more pieces.
+const MAX_VERDICT: usize = 6;
 
 /// What the line reports. `kind` is what it looks like by itself.
 pub(super) fn severity(line: &LineText<'_>, kind: LineKind) -> Severity {
     let may_be_class = line.mask & scan::UPPER != 0 && line.mask & scan::COLON != 0;
+    // `exit=1`, `exit_code: 1`, `<returncode>1</returncode>` are no words.
+    let may_assign = line.mask & (scan::SIGN | scan::UNDER | scan::ANGLE) != 0
+        && line.mask & scan::DIGIT != 0
+        && line.pieces.len() <= MAX_VERDICT
+        && names_exit(line.trimmed());
     if line.words & words::REPORT == 0
         && line.mask & scan::OTHER == 0
         && !may_be_class
+        && !may_assign
         && line.mask & scan::BRACKET == 0
     {
         return Severity::None;
     }
-    if line.words & words::REPORT != 0 && is_totals(line) {
-        return Severity::Totals;
+    if let Some(stated) = stated(line, kind, may_assign) {
+        return stated;
     }
     let may_be_word = line.words & words::REPORT != 0 || may_be_class;
     let mut found = mark(line);
-    if line.mask & scan::BRACKET != 0 && line.trimmed().starts_with(b"error[") {
+    if line.mask & scan::BRACKET != 0 && line.trimmed().starts_with(b"error[")
+        || line.words & words::REPORT != 0 && line.trimmed().starts_with(b"not ok ")
+    {
         found = Severity::Failure;
     }
     // A match of a search quotes a line of another file: it reports only what a compiler says first, or a log in capitals.
@@ -42,6 +54,28 @@ pub(super) fn severity(line: &LineText<'_>, kind: LineKind) -> Severity {
     found
 }
 
+/// What a line that states how something ended says; a bad exit status and a verdict are failures.
+fn stated(line: &LineText<'_>, kind: LineKind, may_assign: bool) -> Option<Severity> {
+    let is_report = line.words & words::REPORT != 0;
+    if is_report && is_duration(line) {
+        return Some(Severity::Totals);
+    }
+    let has_number = line.mask & scan::DIGIT != 0;
+    let may_be = is_report && (has_number || line.pieces.len() <= MAX_VERDICT) || may_assign;
+    if !may_be || !outcome::may_state(kind) {
+        return None;
+    }
+    let stated = outcome::outcome(std::str::from_utf8(line.trimmed()).ok()?)?;
+    let is_failure = stated.is_bad && matches!(stated.kind, OutcomeKind::Exit | OutcomeKind::Verdict)
+        || mark(line) == Severity::Failure;
+    Some(if is_failure { Severity::Failure } else { Severity::Totals })
+}
+
+fn names_exit(line: &[u8]) -> bool {
+    const NAMES: [&[u8]; 3] = [b"xit", b"XIT", b"returncode"];
+    NAMES.iter().any(|name| memchr::memmem::find(line, name).is_some())
+}
+
 /// What a check mark or cross among the first pieces says.
 fn mark(line: &LineText<'_>) -> Severity {
     if line.mask & scan::OTHER == 0 {
@@ -49,7 +83,7 @@ fn mark(line: &LineText<'_>) -> Severity {
     }
     for piece in line.pieces.iter().take(3).filter(|piece| piece.has(scan::OTHER)) {
         match piece.of(line.bytes) {
-            [0xe2, 0x9c, 0x96..=0x98, ..] | [0xe2, 0x9d, 0x8c, ..] => return Severity::Failure,
+            [0xe2, 0x9c, 0x95..=0x98, ..] | [0xe2, 0x9d, 0x8c, ..] => return Severity::Failure,
             [0xe2, 0x9c, 0x93 | 0x94 | 0x85, ..] => return Severity::Success,
             [0xe2, 0x9a, 0xa0, ..] => return Severity::Warning,
             _ => {}
@@ -89,12 +123,16 @@ fn word(line: &LineText<'_>, kind: LineKind, index: usize, piece: Piece) -> Seve
     let is_capital = text.len() >= 2 && text.iter().all(u8::is_ascii_uppercase);
     let has_colon = piece.of(line.bytes).ends_with(b":");
     let is_first = index == 0;
+    // Nor is "OK, done." a success that a program reports.
+    let is_said = piece.of(line.bytes).ends_with(b",");
     if is_capital && !is_denied {
         match text {
             b"FAIL" | b"FAILED" | b"FAILURE" | b"FAILURES" | b"ERROR" | b"ERRORS" | b"FATAL" | b"PANIC"
             | b"CRITICAL" | b"ABORTED" | b"ERR" => return Severity::Failure,
             b"WARN" | b"WARNING" | b"WARNINGS" => return Severity::Warning,
-            b"PASS" | b"PASSED" | b"OK" | b"SUCCESS" | b"SUCCESSFUL" => return Severity::Success,
+            b"PASS" | b"PASSED" | b"OK" | b"SUCCESS" | b"SUCCESSFUL" if !is_said => {
+                return Severity::Success;
+            }
             _ => {}
         }
     }
@@ -129,6 +167,8 @@ fn word(line: &LineText<'_>, kind: LineKind, index: usize, piece: Piece) -> Seve
         b"panicked" if is(next, "at") => Severity::Failure,
         b"denied" if is(before, "permission") || is(before, "access") => Severity::Failure,
         b"refused" if is(before, "connection") => Severity::Failure,
+        b"timed" if is(next, "out") && index <= 3 => Severity::Failure,
+        b"npm" if is_first && matches!(next, b"error" | b"ERR") => Severity::Failure,
         b"segmentation" if is(next, "fault") => Severity::Failure,
         b"directory"
             if is(before, "or")
@@ -142,7 +182,7 @@ fn word(line: &LineText<'_>, kind: LineKind, index: usize, piece: Piece) -> Seve
         b"exit" | b"exited" => exit_status(line, index),
         b"warning" | b"warn" if has_colon || is_first && !is_prose => Severity::Warning,
         b"ok" | b"passed" | b"pass" | b"success" | b"succeeded" | b"successful"
-            if !is_prose && (is_first || is_last(line, index)) && kind == LineKind::Status
+            if !is_said && !is_prose && (is_first || is_last(line, index)) && kind == LineKind::Status
                 || kind == LineKind::Prose
                     && line.pieces.len() <= 8
                     && is_last(line, index)
@@ -172,77 +212,27 @@ fn has_dots_before(line: &LineText<'_>, index: usize) -> bool {
         .is_some_and(|piece| piece.of(line.bytes).ends_with(b"..."))
 }
 
-/// `exit code 1`, `exit status: 2`, `exited with code 137`; nothing for 0.
+/// `exit code 1`, `exit status: 2`, `exited with code 137` in the words of a report.
 fn exit_status(line: &LineText<'_>, index: usize) -> Severity {
-    let is_exit = line.pieces.iter().skip(index + 1).take(3).any(|piece| {
+    let core_of = |piece: &Piece| {
         let (start, end) = piece.core(line.bytes);
-        matches!(line.bytes.get(start..end), Some(b"code" | b"status"))
-    });
-    if !is_exit {
-        return Severity::None;
-    }
-    let number = line.pieces.iter().skip(index + 1).take(5).find_map(|piece| {
-        let (start, end) = piece.core(line.bytes);
-        line.bytes.get(start..end).filter(|word| !word.is_empty() && word.iter().all(u8::is_ascii_digit))
-    });
-    match number {
-        Some(b"0") => Severity::Success,
-        Some(_) => Severity::Failure,
-        None => Severity::None,
-    }
+        line.bytes.get(start..end).unwrap_or_default()
+    };
+    let mut behind = line.pieces.iter().skip(index + 1).take(5).map(core_of);
+    let is_exit = behind.clone().take(3).any(|word| matches!(word, b"code" | b"status"));
+    let number = behind.find(|word| !word.is_empty() && word.iter().all(u8::is_ascii_digit));
+    if is_exit && number.is_some_and(|number| number != b"0") { Severity::Failure } else { Severity::None }
 }
 
-/// Counts of tests, a build result, a duration as test runners and shells print them.
-fn is_totals(line: &LineText<'_>) -> bool {
+/// A duration as shells and test runners print it.
+fn is_duration(line: &LineText<'_>) -> bool {
     let first = core(line, 0);
     let has_colon = line.pieces.first().is_some_and(|piece| piece.of(line.bytes).ends_with(b":"));
-    let n_first = if line.mask & scan::DIGIT == 0 { 0 } else { line.pieces.len().min(40) };
-    let n_counts = (0..n_first).filter(|&index| is_count(line, index)).count();
-    if n_counts > 0 {
-        let starts_so = line.mask & scan::DIGIT != 0
-            && (first.iter().all(u8::is_ascii_digit)
-                || first.is_empty()
-                || first.iter().all(|&byte| b"=-".contains(&byte))
-                || has_colon);
-        if starts_so || (n_counts >= 2 && line.mask & scan::DOT == 0) {
-            return true;
-        }
-    }
     match first {
-        b"Tests" | b"Test" => has_colon && line.mask & scan::DIGIT != 0 || is(core(line, 1), "suites"),
-        b"test" => is(core(line, 1), "result"),
-        b"Ran" | b"Found" => core(line, 1).iter().all(u8::is_ascii_digit) && core(line, 2).starts_with(b"test"),
-        b"BUILD" => matches!(core(line, 1), b"SUCCESSFUL" | b"SUCCESS" | b"FAILED" | b"FAILURE"),
         b"real" | b"user" | b"sys" => {
             line.pieces.len() == 2 && line.pieces[1].of(line.bytes).ends_with(b"s") && line.pieces[1].has(scan::DIGIT)
         }
         b"Duration" | b"Time" => has_colon && line.mask & scan::DIGIT != 0 && line.pieces.len() <= 6,
         _ => false,
     }
-}
-
-/// A number before passed, failed, errors, skipped, warnings, tests.
-fn is_count(line: &LineText<'_>, index: usize) -> bool {
-    let (Some(number), Some(noun)) = (line.pieces.get(index), line.pieces.get(index + 1)) else { return false };
-    let value = core(line, index);
-    number.has(scan::DIGIT)
-        && noun.word & words::REPORT != 0
-        && value.iter().all(u8::is_ascii_digit)
-        && matches!(
-            core(line, index + 1),
-            b"passed"
-                | b"failed"
-                | b"passing"
-                | b"failing"
-                | b"errors"
-                | b"error"
-                | b"skipped"
-                | b"ignored"
-                | b"warnings"
-                | b"warning"
-                | b"failures"
-                | b"failure"
-                | b"tests"
-                | b"test"
-        )
 }

@@ -135,7 +135,20 @@ fn begins_with_error(line: &[u8]) -> bool {
             || (word.starts_with(b"error[") && word.ends_with(b"]"));
     }
     PHRASES.iter().any(|phrase| {
-        after_folded(line, phrase)
-            .is_some_and(|rest| rest.is_empty() || matches!(rest.first(), Some(b':' | b'.' | b'(')) && rest.len() < 160)
+        after_folded(line, phrase).is_some_and(|rest| {
+            rest.is_empty()
+                || matches!(rest.first(), Some(b':' | b'.' | b'(')) && rest.len() < 160
+                || names_other_side(rest)
+        })
     })
+}
+
+/// ` to HOST:PORT`, ` for user 'root'@'db'`: who did not answer, in a few words of which the last is no word of prose.
+fn names_other_side(rest: &[u8]) -> bool {
+    const MAX_WORDS: usize = 3;
+    let mut words = rest.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let is_joined = matches!(words.next(), Some(b"to" | b"for" | b"by" | b"on" | b"at" | b"from"));
+    let last = words.clone().last().map(|word| word.strip_suffix(b".").unwrap_or(word)).unwrap_or_default();
+    let is_name = |byte: &u8| byte.is_ascii_digit() || b".:/@'\"_-".contains(byte);
+    is_joined && words.count() <= MAX_WORDS && last.iter().any(is_name)
 }

@@ -4,6 +4,7 @@
 use super::bytes::{count, from, holds, is_word, run};
 use super::signs::Signs;
 use super::{code, config, output};
+use crate::text::is_tree_entry;
 
 /// A longer line without any sign of code, table or path is prose.
 const PLAIN_LINE: usize = 64;
@@ -140,6 +141,7 @@ pub(super) fn look(line: Bare<'_>) -> Look {
 fn by_first_byte(line: Bare<'_>, first: u8) -> Option<Look> {
     let text = line.text;
     match first {
+        b'|' | b'`' | b'+' if is_tree(text) => Some(Look::Output),
         b'|' => {
             let is_rule = text.iter().all(|byte| b"|-: +=".contains(byte));
             let inner = from(text, 1);
@@ -183,6 +185,11 @@ fn is_table_rule(text: &[u8]) -> bool {
             || holds(text, b"-  -")
             || holds(text, b"= =")
             || holds(text, b"--- ---"))
+}
+
+/// An entry of a tree that is drawn without box drawing signs.
+fn is_tree(text: &[u8]) -> bool {
+    std::str::from_utf8(text).is_ok_and(is_tree_entry)
 }
 
 /// A line that begins with a box drawing sign: a table, or a tree of files.

@@ -11,7 +11,7 @@ use crate::model::Reason;
 use crate::summary::draft::Draft;
 use crate::summary::edits::Edits;
 use crate::summary::score::Spoken;
-use crate::text::{FactKind, LineKind, Severity, Span, TextView};
+use crate::text::{FactKind, LineKind, Severity, Span, TextView, outcome_of};
 
 const MIN_LINES: usize = 12;
 /// So many of the lines must begin like entries of a log, and so many be what programs print.
@@ -151,6 +151,7 @@ impl Folded {
             let same = &mut self.all[kind];
             self.shown[at] |= same.first == at || same.n < MIN_SAME || at + TAIL >= n;
             let reports = match view.lines[at].severity {
+                Severity::Failure if outcome_of(view, &view.lines[at]).is_some() => true,
                 Severity::Failure | Severity::Warning => same.n_reports < MAX_SAME_REPORTS,
                 Severity::Totals => true,
                 Severity::None | Severity::Success => continue,

@@ -33,7 +33,7 @@ pub use markdown::Markdown;
 pub use xml::Xml;
 pub use yaml::Yaml;
 
-/// A text that becomes no shorter than this is left to other rules.
+/// A text that saves less stays as it is: other rules would lose the structure that it was recognised by.
 const MIN_SAVING: f64 = 0.20;
 /// Shorter texts are not worth the loss of their form.
 const MIN_CHARS: u32 = 200;
@@ -85,15 +85,16 @@ pub fn adapters(names: &[AdapterName]) -> Vec<Arc<dyn Adapter>> {
     names.iter().map(|&name| adapter(name)).collect()
 }
 
-/// True when the text has the format of `adapter` and becomes at least a fifth shorter: else it is better left to the
-/// rules that follow. `is_protected` as in [`Wanted`].
+/// Whether the text becomes at least a fifth shorter in the format of `adapter`; `None` for a text of another format.
+/// `is_protected` as in [`Wanted`].
 #[must_use]
-pub fn pays(adapter: &dyn Adapter, text: &TextView<'_>, is_protected: &dyn Fn(&TextView<'_>) -> bool) -> bool {
+pub fn pays(adapter: &dyn Adapter, text: &TextView<'_>, is_protected: &dyn Fn(&TextView<'_>) -> bool) -> Option<bool> {
     let wrap = Wrap { embedded_id: None, n_messages: 1 };
     let wanted = Wanted { wrap: &wrap, style: Style::new(CompressionDepth::Gentle), is_protected };
     let spoken = Spoken { view: *text, voice: Voice::Other, hints: Hints::default() };
     let shorter = || adapter.compress(&spoken, &wanted).map(|draft| draft.n_chars());
-    adapter.detect(text) && shorter().is_some_and(|n| n as f64 <= f64::from(text.counts.chars) * (1.0 - MIN_SAVING))
+    let max_chars = f64::from(text.counts.chars) * (1.0 - MIN_SAVING);
+    adapter.detect(text).then(|| shorter().is_some_and(|n_chars| n_chars as f64 <= max_chars))
 }
 
 fn adapter(name: AdapterName) -> Arc<dyn Adapter> {
