@@ -124,7 +124,7 @@ enum Token<'a> {
     Word(&'a [u8]),
     /// `:` or `=`
     Colon,
-    /// A mark at which a count may end: `, ; | ( ) [ ]`, a full stop.
+    /// A mark at which a count may end: brackets, bars, punctuation.
     Break,
     /// Anything else: durations, paths, signs.
     Other,
@@ -145,8 +145,7 @@ fn tokens(line: &[u8]) -> Vec<Token<'_>> {
                 if line.get(at + 1) == Some(&byte) { Token::Other } else { Token::Colon },
                 run(|byte| b":=".contains(byte)),
             ),
-            b',' | b';' | b'|' | b'(' | b')' | b'[' | b']' | b'<' | b'>' => (Token::Break, 1),
-            b'.' | b'!' | b'?' => (Token::Break, 1),
+            _ if b",;|()[]<>.!?".contains(&byte) => (Token::Break, 1),
             b'0'..=b'9' => {
                 let n = run(|byte| byte.is_ascii_digit() || *byte == b',');
                 let digits = line.get(at..at + n).unwrap_or_default();

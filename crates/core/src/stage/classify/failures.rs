@@ -148,7 +148,7 @@ fn names_other_side(rest: &[u8]) -> bool {
     const MAX_WORDS: usize = 3;
     let mut words = rest.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     let is_joined = matches!(words.next(), Some(b"to" | b"for" | b"by" | b"on" | b"at" | b"from"));
-    let last = words.clone().last().map(|word| word.strip_suffix(b".").unwrap_or(word)).unwrap_or_default();
+    let last = words.clone().next_back().map(|word| word.strip_suffix(b".").unwrap_or(word)).unwrap_or_default();
     let is_name = |byte: &u8| byte.is_ascii_digit() || b".:/@'\"_-".contains(byte);
     is_joined && words.count() <= MAX_WORDS && last.iter().any(is_name)
 }
