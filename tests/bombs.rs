@@ -110,7 +110,7 @@ fn lines_longer_than_the_limit_cost_no_more_memory_than_the_limit() {
     let begin: &[u8] = b"{\"messages\":[{\"role\":\"user\",\"content\":\"";
     pack(&dir, "bomb.jsonl.gz", &[(begin, 1), (&[b'x'; 1 << 10], 150_000)]);
     let told = bounded(&dir, &["--max-record-bytes", "64MiB"], 3, 250 * MB);
-    assert!(told.contains("2 conversations") && told.contains("1 records rejected"), "{told}");
+    assert!(told.contains("2 conversations") && told.contains("1 record rejected"), "{told}");
     let rejects = File::open(dir.path("run/rejects/part-00000.jsonl")).expect("rejects");
     let mut first = String::new();
     BufReader::new(rejects).take(1000).read_to_string(&mut first).expect("text");

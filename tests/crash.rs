@@ -150,7 +150,7 @@ fn crash(stage: &Stage, n_kills: usize, seed: u64) {
             if !ended && n_done > 0 {
                 // Nobody takes what is there for a run.
                 let told = condenser(stage.dir.root(), &["verify", &format!("{}{run}", stage.prefix)]);
-                let told = told.environment(stage.environment.clone()).exits(4);
+                let told = told.environment(stage.environment.clone()).exits(6);
                 assert!(told.stderr.contains("the run is not complete"), "{}", told.stderr);
             }
             if draw.below(2) == 0 {

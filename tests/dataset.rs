@@ -55,7 +55,7 @@ fn messages_become_what_chat_templates_want() {
     ]
     .concat();
     let (dir, told) = dataset(&text, "eval_share = 0.0\n");
-    assert!(told.contains("1 conversations in train, 0 in eval, 0 left out"), "{told}");
+    assert!(told.contains("1 conversation in train, 0 in eval, 0 left out"), "{told}");
     let expected = serde_json::json!({"id": "a", "messages": [
         {"role": "system", "content": "s"},
         {"role": "user", "content": "one\ntwo"},
@@ -105,7 +105,7 @@ fn conversations_over_the_budget_are_left_out_of_the_data_only() {
         "{\"id\":\"short\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}\n{\"id\":\"none\",\"messages\":[]}\n"
     );
     let (dir, told) = dataset(&text, "max_tokens = 50\ndrop_unfit = true\neval_share = 0.0\n");
-    assert!(told.contains("1 conversations in train, 0 in eval, 2 left out"), "{told}");
+    assert!(told.contains("1 conversation in train, 0 in eval, 2 left out"), "{told}");
     let rows = rows(&dir.path("run/dataset/train/part-00000.parquet"));
     assert_eq!(rows.iter().map(|row| row["id"].clone()).collect::<Vec<_>>(), ["short"]);
     let dropped = String::from_utf8(dir.read("run/dataset/dropped/part-00000.jsonl")).expect("text");

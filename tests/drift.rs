@@ -144,7 +144,7 @@ fn other_options_are_seen_and_documents_follow_their_schema() {
 fn thresholds_end_with_their_exit_code_and_say_why() {
     let dir = two_runs();
     dir.write("empty.jsonl", "");
-    condenser(dir.root(), &["compress", "empty.jsonl", "-o", "nobody", "--quiet"]).ok();
+    condenser(dir.root(), &["compress", "empty.jsonl", "-o", "nobody", "--quiet"]).exits(3);
     for (args, code, says) in [
         (&["a", "b", "--max-psi", "0.1"][..], 5, "over max_psi: the stability index of ratio is"),
         (&["a", "b", "--max-psi", "100"], 0, ""),
@@ -184,7 +184,7 @@ fn thresholds_end_with_their_exit_code_and_say_why() {
     let told = condenser(dir.root(), &["report", "odd", "--max-reject-rate", "0.05"]).exits(5);
     assert!(told.stderr.contains("over max_reject_rate: 10.0 % of the records are rejected"), "{}", told.stderr);
     let told = condenser(dir.root(), &["report", "a", "odd", "--new-rejects=false"]).exits(5);
-    assert!(told.stderr.contains("1 records are rejected for `invalid_json`"), "{}", told.stderr);
+    assert!(told.stderr.contains("1 record is rejected for `invalid_json`"), "{}", told.stderr);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use condenser::model::{EngineOptions, Reason};
 use condenser::{report, shape};
 use serde_json::{Value, json};
 
-use crate::support::chats::records;
+use crate::support::chats::{jsonl, records};
 use crate::support::command::condenser;
 use crate::support::dir::TestDir;
 use crate::support::options::random_options;
@@ -230,4 +230,13 @@ fn the_schemas_of_what_is_shown_are_published() {
         let code = report::schema(name).expect("the name is known");
         assert!(code == file, "run `condenser schema {name} > schemas/{name}.json`");
     }
+}
+
+#[test]
+fn everything_goes_together_with_json() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", jsonl(3, 7));
+    let json = condenser(dir.root(), &["explain", "in.jsonl", "--json"]).ok().stdout;
+    assert!(condenser(dir.root(), &["explain", "in.jsonl", "--json", "--all"]).ok().stdout == json);
+    assert!(json.windows(7).any(|bytes| bytes == b"\"alone\""), "JSON holds everything");
 }

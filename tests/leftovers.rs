@@ -93,7 +93,7 @@ fn a_restore_called_again_goes_on_and_overwrites_nothing() {
     dir.write("out/a.jsonl", &a);
     dir.write("out/.condenser-dead.tmp", b.as_bytes().get(..9).expect("more"));
     let told = condenser(dir.root(), &["restore", "run", "-o", "out"]).ok();
-    assert!(told.stderr.contains("1 of them were there already"), "{}", told.stderr);
+    assert!(told.stderr.contains("1 of them was there already"), "{}", told.stderr);
     let restored = files(&dir.path("out"));
     assert_eq!(restored.keys().collect::<Vec<_>>(), ["a.jsonl", "b.jsonl"]);
     assert!(restored["a.jsonl"] == a.as_bytes() && restored["b.jsonl"] == b.as_bytes());

@@ -139,7 +139,7 @@ fn another_model_is_another_job_and_another_key_is_not() {
     for (other, says) in [
         ("model = \"gpt-2\"", "option llm.model: \"gpt\" → \"gpt-2\""),
         ("model = \"gpt\"\ntemperature = 0.5", "option llm.temperature: 0.0 → 0.5"),
-        ("model = \"gpt\"\ntemperature = \"none\"", "option llm.temperature: 0.0 → null"),
+        ("model = \"gpt\"\ntemperature = \"none\"", "option llm.temperature: 0.0 → unset"),
         ("model = \"gpt\"\nprovider = \"anthropic\"\nmode = \"offline\"", "option llm.provider"),
     ] {
         let found = first.differences(&plan(other));

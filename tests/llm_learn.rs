@@ -117,7 +117,7 @@ fn a_run_gives_pairs_to_train_with() {
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
-        assert!(told.stderr.contains(&format!("{} pairs are written", pairs.len())), "{}", told.stderr);
+        assert!(told.stderr.contains(&format!("{} pairs written", pairs.len())), "{}", told.stderr);
         for pair in &pairs {
             let (input, output) = (pair["input"].as_str().unwrap(), pair["output"].as_str().unwrap());
             assert!(

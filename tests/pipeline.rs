@@ -54,7 +54,7 @@ fn what_an_engine_replaces_comes_back_byte_for_byte() {
             let context = context(Blunt { options, ..Blunt::default() }, format, 2, 4000);
             let mut sink = Memory::default();
             let outcome = run(text.as_bytes(), &context, &mut sink).expect("the job ends");
-            assert_eq!(outcome.totals.conversations, 300);
+            assert_eq!(outcome.tally.totals.conversations, 300);
             let proof = sink.commit.as_ref().expect("it was committed").proof;
             assert!(proof.originals > 300, "{proof:?}");
             assert_eq!((proof.restored, proof.bytes), (300, text.len() as u64));
@@ -104,7 +104,7 @@ fn a_panic_on_one_record_is_a_reject_and_the_rest_goes_on() {
     let mut sink = Memory::default();
     let outcome = run(text.as_bytes(), &context(engine, ConversationFormat::Parquet, 2, 2000), &mut sink);
     let outcome = outcome.expect("the job ends");
-    assert_eq!((outcome.totals.conversations, outcome.totals.rejects), (49, 1));
+    assert_eq!((outcome.tally.totals.conversations, outcome.tally.totals.rejects), (49, 1));
     let reject = sink.batches.iter().flat_map(|batch| &batch.rejects).next().expect("one reject");
     assert_eq!((reject.reason.as_str(), reject.source_row, reject.line), ("internal", 17, 18));
     assert!(reject.detail.contains("planted"), "{}", reject.detail);

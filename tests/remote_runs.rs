@@ -231,6 +231,55 @@ fn tables_are_read_from_a_failing_store() {
     assert!(told.stderr.contains("the server answered 500 InternalError"), "{}", told.stderr);
 }
 
+#[test]
+fn what_is_wrong_with_the_settings_of_a_store_is_told_at_once() {
+    let dir = TestDir::new();
+    dir.write("a.jsonl", jsonl(1, 5));
+    let says = |call: &[&str], endpoint: &str, says: &[&str]| {
+        let settings = [
+            ("AWS_ENDPOINT_URL", endpoint),
+            ("AWS_ACCESS_KEY_ID", "key"),
+            ("AWS_SECRET_ACCESS_KEY", "secret"),
+            ("AWS_REGION", "us-east-1"),
+        ];
+        let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let began = Instant::now();
+        let told = condenser(dir.root(), call).environment(settings).exits(2).stderr;
+        assert!(began.elapsed() < Duration::from_secs(5), "{told}");
+        assert!(says.iter().all(|text| told.contains(text)) && !told.contains("tried"), "{told}");
+    };
+    let plain = ["plain http, which nobody allowed", "AWS_ALLOW_HTTP=true", "store.allow_http = true"];
+    says(&["compress", "s3://bucket/a.jsonl", "-o", "run"], "http://127.0.0.1:9", &plain);
+    says(&["compress", "s3://bucket/logs/*.jsonl", "-o", "run"], "http://127.0.0.1:9", &plain);
+    says(&["compress", "a.jsonl", "-o", "s3://bucket/run"], "http://127.0.0.1:9", &plain);
+    says(&["verify", "s3://bucket/run"], "http://127.0.0.1:9", &plain);
+    let server = web(dir.root(), Manners::default());
+    let encrypted = server.url().replace("http://", "https://");
+    let no_tls = ["the server does not speak TLS there: write the address with http"];
+    says(&["compress", &format!("{encrypted}/a.jsonl"), "-o", "run"], "", &no_tls);
+    says(&["compress", "s3://bucket/a.jsonl", "-o", "run"], &encrypted, &no_tls);
+}
+
+#[test]
+fn lines_of_a_server_without_ranges_are_read_as_one_stream() {
+    let dir = TestDir::new();
+    let text = jsonl(300, 6);
+    dir.write("served/a.jsonl", &text);
+    dir.write("served/b.jsonl.zst", zstd::encode_all(text.as_bytes(), 1).expect("memory takes all"));
+    condenser(dir.root(), &["compress", "served/a.jsonl", "-o", "served/run"]).ok();
+    for length in [true, false] {
+        let server = web(&dir.path("served"), Manners { length, ..Manners::default() });
+        for name in ["a.jsonl", "b.jsonl.zst"] {
+            let (address, run) = (format!("{}/{name}", server.url()), format!("run-{length}-{name}"));
+            condenser(dir.root(), &["compress", &address, "-o", &run, "--split-size", "10k"]).ok();
+            condenser(dir.root(), &["verify", &run, "--against", "served/a.jsonl"]).ok();
+        }
+        let table = format!("{}/run/conversations/part-00000.parquet", server.url());
+        let told = condenser(dir.root(), &["compress", &table, "-o", "table", "--fresh"]).exits(2).stderr;
+        assert!(told.contains("neither a stream nor a server without ranges shows: name the file"), "{told}");
+    }
+}
+
 #[cfg(feature = "llm")]
 #[test]
 fn replies_of_a_job_into_a_store_are_kept_on_disk() {

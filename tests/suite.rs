@@ -27,6 +27,7 @@ mod dataset;
 mod defects;
 mod documents;
 mod drift;
+mod endings;
 mod engine;
 mod entropy;
 mod events;
@@ -85,3 +86,4 @@ mod timings;
 #[cfg(feature = "tokenizers")]
 mod tokens;
 mod verbatim_maps;
+mod written;

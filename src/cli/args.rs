@@ -20,9 +20,21 @@ fn columns() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=1000)
 }
 
+/// How a call ends; the same in README.md.
+const EXIT_CODES: &str = "Exit codes:
+  0    clean
+  1    failed
+  2    wrong usage
+  3    finished, but with rejects, or nothing came out
+  4    verification failed: something is damaged
+  5    finished, but beyond a threshold: of a drift, of a figure, or --require-fit
+  6    the run is not finished
+  130  interrupted
+  141  the reader of the output ended first";
+
 /// Compresses corpora of chat and agent transcripts, provably lossless.
 #[derive(Debug, Parser)]
-#[command(name = "condenser", version, about, propagate_version = true)]
+#[command(name = "condenser", version, about, propagate_version = true, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -99,7 +111,16 @@ pub(crate) struct RunArgs {
     /// a text. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Whether the model may be asked; goes before the file.
+    /// Directory for the run; goes before the file, as the flags below do.
+    #[arg(long, short, value_name = "RUN")]
+    pub(crate) output: Option<String>,
+    /// Number of workers.
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+    /// Print errors only.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// Whether the model may be asked.
     #[arg(long, value_enum, value_name = "MODE")]
     pub(crate) llm: Option<LlmMode>,
     /// Run nothing: print the job with all defaults, list its inputs, and estimate memory, disk and time from a sample.
@@ -171,6 +192,9 @@ pub(crate) struct FinishArgs {
     /// The run directory.
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
+    /// End with exit code 5 when a conversation is over its token budget.
+    #[arg(long)]
+    pub(crate) require_fit: bool,
     /// Make do without the inputs that are not wholly committed, such as one that is damaged for good.
     #[arg(long)]
     pub(crate) partial: bool,

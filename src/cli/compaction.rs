@@ -7,8 +7,10 @@ use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::{Place, Stores};
 use condenser::io::{Begun, Input, Selection, Store};
 use condenser::pipeline::{JobSettings, Outcome};
+use condenser::report::numbers::counted;
 use condenser::text::WordStatistics;
 
+use super::end::Told;
 use super::{Ending, block_on, compress, inputs_of, message, report};
 
 /// Takes in what is there tonight.
@@ -53,7 +55,8 @@ pub(super) fn tonight(place: &Place, inputs: Vec<Input>, lines: &mut Vec<String>
 }
 
 fn tell(take: &[Input], n_changed: usize, n_unchanged: usize) -> String {
-    format!("{} new, {n_changed} changed, {n_unchanged} unchanged files", take.len() - n_changed)
+    let unchanged = counted(n_unchanged as u64, "unchanged file");
+    format!("{} new, {n_changed} changed, {unchanged}", take.len() - n_changed)
 }
 
 /// The ledger is written by one process at a time, which takes a lock of a file system.
@@ -103,9 +106,9 @@ impl Night<'_> {
         let run = Place::from(self.store.run_path(name));
         let make = |words: Option<&WordStatistics>| compress::engine(self.settings, words);
         let outcome: Outcome = compress::into_run(self.settings, &make, inputs, &run, None)?;
-        if compress::finish(self.settings, &outcome, Some(&run)) == Ending::Rejects && self.ending == Ending::Clean {
-            self.ending = Ending::Rejects;
-        }
+        let ending = Told::of(self.settings).end(&self.settings.options, &outcome, Some(&run));
+        // A night over a threshold says more than one with rejects.
+        self.ending = if ending as u8 > self.ending as u8 { ending } else { self.ending };
         self.enter(name)
     }
 
@@ -118,7 +121,7 @@ impl Night<'_> {
             message::note(&format!("{} is complete and in the ledger", self.store.run_path(name).display()));
         }
         if report::of_job(self.settings, &Place::from(self.store.run_path(name)), false)? {
-            self.ending = Ending::Drift;
+            self.ending = Ending::Threshold;
         }
         Ok(())
     }

@@ -11,19 +11,17 @@ use condenser::io::{FilterSink, FrozenWords, Input, Inputs, RunWriter};
 use condenser::model::{EngineOptions, EntropySource};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
-    BOMB_RATIO, BatchOptions, BestAboveFloor, ChatGuard, Condense, Context, Corpus, JobSettings, Observer, Outcome,
-    Plan, ResourceLimits, Shard, TableOptions, Target, Timer, compress, count_words,
+    BatchOptions, BestAboveFloor, ChatGuard, Condense, Context, Corpus, JobSettings, Observer, Outcome, Plan,
+    ResourceLimits, Shard, TableOptions, Target, Timer, compress, count_words,
 };
 use condenser::summary::CorpusScorer;
 use condenser::text::WordStatistics;
 
 use super::args::{CompressArgs, PlaceArgs};
+use super::end::Told;
 use super::oracle::LateOracle;
 use super::screen::{Given, Stdout};
 use super::{Ending, block_on_then, block_on_thread, inputs_of, local, message, place, progress, settled, stores_of};
-
-/// A file that unpacks to less harms nobody.
-const MIN_BOMB_BYTES: u64 = 64 << 20;
 
 /// Runs the command.
 pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
@@ -46,7 +44,7 @@ pub(crate) fn run(args: CompressArgs) -> Result<Ending> {
         Target::Run(path) => {
             let run = place_of(path, &args.place, &stores)?;
             let outcome = into_run(&settings, &make, inputs, &run, args.place.shard)?;
-            Ok(finish(&settings, &outcome, Some(&run)))
+            Ok(Told::of(&settings).end(&settings.options, &outcome, Some(&run)))
         }
         Target::Filter if inputs.len() != 1 => usage("the filter takes exactly one input"),
         Target::Filter if args.place.shard.is_some() || args.place.fresh => {
@@ -191,7 +189,7 @@ fn filter(settings: &JobSettings, make: &Make<'_>, inputs: Vec<Input>, sidecar: 
         compress(&context, &plan, Vec::new(), corpus, &sink).await
     };
     let outcome = block_on_then(work, oracle.close(settings.quiet))?;
-    Ok(finish(settings, &outcome, None))
+    Ok(Told::of(settings).end(&settings.options, &outcome, None))
 }
 
 /// The inputs as they are now, and what a job would do with them.
@@ -225,42 +223,6 @@ pub(super) fn context(
         observer,
         timer: settings.timings.then(Timer::begin),
     })
-}
-
-/// Tells what a job came to, and where its run is when it has one.
-pub(super) fn finish(settings: &JobSettings, outcome: &Outcome, run: Option<&Place>) -> Ending {
-    let totals = &outcome.totals;
-    if !settings.quiet {
-        if outcome.n_resumed > 0 {
-            message::note(&format!("{} parts were committed before and are kept", outcome.n_resumed));
-        }
-        message::note(&progress::summary(totals));
-        for bomb in bombs(outcome) {
-            message::note(&bomb);
-        }
-        if let (Some(run), 1..) = (run, outcome.n_missing) {
-            let n = outcome.n_missing;
-            message::note(&format!("{n} parts are left to other shards; then: condenser finish {run}"));
-        }
-        if let (Some(run), true) = (run, totals.rejects > 0) {
-            message::note(&format!("rejected records stand in {}", run.join("rejects")));
-        }
-    }
-    if totals.rejects > 0 { Ending::Rejects } else { Ending::Clean }
-}
-
-/// The inputs that unpack to so many times their size that nobody would expect it.
-fn bombs(outcome: &Outcome) -> Vec<String> {
-    let inputs = outcome.manifest.iter().flat_map(|manifest| &manifest.inputs);
-    let told = inputs.filter_map(|input| {
-        let (stored, text) = (input.digest.bytes, input.digest.stream_bytes);
-        let ratio = text / stored.max(1);
-        let source = &input.source;
-        (ratio >= BOMB_RATIO && text >= MIN_BOMB_BYTES).then(|| {
-            format!("{source} unpacks to {ratio} times its size, {stored} to {text} bytes: is it a decompression bomb?")
-        })
-    });
-    told.collect()
 }
 
 /// The directory that `output` stands for in this call.

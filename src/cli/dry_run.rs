@@ -16,6 +16,7 @@ use condenser::pipeline::{
     Batch, BatchOptions, Corpus, JobKind, JobSettings, Model, Plan, PlannedInput, Silent, Size, Slice, Source,
     SourceDigest, Target, Totals, compress as compress_all, count_words,
 };
+use condenser::report::numbers::counted;
 use condenser::report::plain;
 
 use super::oracle::Foresight;
@@ -84,7 +85,7 @@ fn list(inputs: &[Input], lines: &mut Vec<String>) -> Result<Vec<u64>> {
             Some(file) => file.stat()?.and_then(|found| found.bytes).unwrap_or(0),
         });
     }
-    lines.push(format!("{} inputs, {} as stored", inputs.len(), human(sizes.iter().sum())));
+    lines.push(format!("{}, {} as stored", counted(inputs.len() as u64, "input"), human(sizes.iter().sum())));
     for (input, bytes) in inputs.iter().zip(&sizes).take(MAX_LISTED) {
         let size = if input.file.is_some() { human(*bytes) } else { "unknown size".to_owned() };
         lines.push(format!("  {size:>10}  {}", input.name));
@@ -114,11 +115,11 @@ fn estimate(settings: &JobSettings, files: &[(Input, u64)], lines: &mut Vec<Stri
     all_text *= others;
     let scale = all_text / sample.bytes.max(1) as f64;
     lines.push(format!(
-        "sample: {} of text, {} records, from the beginnings of {} of {} files, through the engine in {:.2} s",
+        "sample: {} of text, {}, from the beginnings of {} of {}, through the engine in {:.2} s",
         human(sample.bytes),
-        sample.totals.conversations + sample.totals.rejects,
+        counted(sample.totals.conversations + sample.totals.rejects, "record"),
         taken.len(),
-        files.len(),
+        counted(files.len() as u64, "file"),
         sample.seconds
     ));
     let ratio = sample.totals.chars_in as f64 / sample.totals.chars_out.max(1) as f64;
@@ -238,7 +239,7 @@ fn measure(settings: &JobSettings, taken: &[&(Input, u64)], share: u64) -> Resul
     }
     Ok(Sample {
         bytes: heads.iter().map(|head| head.bytes).sum(),
-        totals: outcome.totals,
+        totals: outcome.tally.totals,
         seconds,
         threads: context.bridge.threads(),
         heads,

@@ -12,6 +12,7 @@ use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{Codec, LedgerEntry, Run, Store, hash_of, open_codec};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{verify_end, verify_part};
+use condenser::report::numbers::counted;
 use condenser::report::plain;
 
 use super::args::ExpireArgs;
@@ -75,7 +76,11 @@ impl Expiry<'_> {
                     n_bytes += entry.size;
                     let done = if self.is_sure { "deleted" } else { "would delete" };
                     let path = plain::line(path);
-                    message::result(&format!("{done} {path} ({} bytes, in run {})\n", entry.size, entry.run))?;
+                    message::result(&format!(
+                        "{done} {path} ({}, in run {})\n",
+                        counted(entry.size, "byte"),
+                        entry.run
+                    ))?;
                 }
                 Err(Stays::Rightly(why)) => {
                     n_kept += 1;
@@ -93,7 +98,8 @@ impl Expiry<'_> {
         }
         if !self.quiet {
             let done = if self.is_sure { "deleted" } else { "proven and to be deleted with --yes" };
-            message::note(&format!("{n_files} files ({n_bytes} bytes) {done}, {n_kept} kept, {n_unproven} not proven"));
+            let (files, bytes) = (counted(n_files, "file"), counted(n_bytes, "byte"));
+            message::note(&format!("{files} ({bytes}) {done}, {n_kept} kept, {n_unproven} not proven"));
         }
         Ok(if n_unproven > 0 { Ending::Verification } else { Ending::Clean })
     }

@@ -40,6 +40,10 @@ fn explain(args: ExplainArgs, stop: &AtomicBool) -> Result<Ending> {
     })?;
     match args.conversation {
         Some(id) if !found => Err(Error::new(ErrorKind::Input, id, "the inputs have no conversation with this id")),
+        None if !found => {
+            message::note("nothing to explain: the inputs hold no conversation");
+            Ok(Ending::Rejects)
+        }
         _ if rejected => Ok(Ending::Rejects),
         _ => Ok(Ending::Clean),
     }

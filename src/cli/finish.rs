@@ -5,7 +5,7 @@ use condenser::io::RunWriter;
 use condenser::pipeline::finish;
 
 use super::args::FinishArgs;
-use super::run::counts;
+use super::end::Told;
 use super::{Ending, block_on, message, place, progress};
 
 /// Runs the command.
@@ -17,23 +17,15 @@ pub(crate) fn run(args: &FinishArgs) -> Result<Ending> {
             message::note(&progress::waiting(who));
         }
     };
-    let manifest = block_on(async {
+    let outcome = block_on(async {
         let (plan, commits, sink) = RunWriter::reopen(place, partial, &waits).await?;
         finish(&plan, commits, &sink).await
     });
     run.settle();
-    let manifest = manifest?;
-    if !args.quiet {
-        message::note(&progress::summary(&manifest.totals));
-        for source in &manifest.missing {
-            message::note(&format!("left out: {source}"));
-        }
-        if manifest.options.dataset.is_some() {
-            message::note(&counts(&run)?);
-        }
-        if manifest.options.measure_only {
-            message::note(&format!("the figures: condenser report {run}"));
-        }
-    }
-    Ok(if manifest.totals.rejects > 0 || !manifest.missing.is_empty() { Ending::Rejects } else { Ending::Clean })
+    let outcome = outcome?;
+    // The manifest holds what the job was told, but not how its end is told.
+    let told = Told { quiet: args.quiet, is_json: false, require_fit: args.require_fit, must_hold: true };
+    let Some(manifest) = &outcome.manifest else { return Ok(Ending::Clean) };
+    let ending = told.end(&manifest.options, &outcome, Some(&run));
+    Ok(if ending == Ending::Clean && !manifest.missing.is_empty() { Ending::Rejects } else { ending })
 }

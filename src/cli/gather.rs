@@ -6,7 +6,7 @@ use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::store::Place;
 use condenser::io::{Run, runs_of_store};
 use condenser::model::{EngineOptions, changes as differences, changes_label};
-use condenser::pipeline::sketch::{DecisionTally, Share, Sketch};
+use condenser::pipeline::sketch::{DecisionTally, Sketch};
 use condenser::pipeline::{Commit, JobOptions};
 use condenser::report::{ChangeFinder, Changes, RunFacts};
 use serde_json::Value;
@@ -124,14 +124,7 @@ fn facts_of(run: &Run) -> RunFacts {
         ..RunFacts::default()
     };
     for commit in &run.commits {
-        let totals = &commit.totals;
-        let share = Share {
-            conversations: totals.conversations,
-            messages: totals.messages_in,
-            chars_in: totals.chars_in,
-            chars_out: totals.chars_out,
-        };
-        facts.sources.entry(commit.source.clone()).or_default().add(&commit.input, &share, totals.rejects);
+        facts.sources.entry(commit.source.clone()).or_default().add(&commit.input, &commit.totals);
     }
     for file in run.commits.iter().flat_map(|commit| &commit.files).chain(&manifest.files) {
         *facts.bytes_written.entry(file.table.clone()).or_default() += file.bytes;

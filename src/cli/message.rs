@@ -11,6 +11,9 @@ use serde_json::Value;
 
 use super::screen::{Given, Stdout, tell, tell_json};
 
+/// The place of errors about it.
+const STDOUT: &str = "stdout";
+
 /// Tells an error on stderr: a line for what happened, one for each cause, one for what to do.
 pub(crate) fn error(error: &Error) {
     tell(&format!("error: {error}"));
@@ -82,8 +85,18 @@ pub(crate) fn data(text: &str) -> condenser::error::Result<()> {
 
 fn print(text: &str, given: Given) -> condenser::error::Result<()> {
     let mut stdout = Stdout::new(given);
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    written.map_err(|error| Error::new(ErrorKind::Io, "stdout", "cannot be written").because(error))
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(unwritten)
+}
+
+/// That stdout cannot be written.
+pub(crate) fn unwritten(error: io::Error) -> Error {
+    Error::new(ErrorKind::Io, STDOUT, "cannot be written").because(error)
+}
+
+/// True when what read stdout ended first.
+pub(crate) fn is_unread(error: &Error) -> bool {
+    let cause = error.source.as_ref().and_then(|cause| cause.downcast_ref::<io::Error>());
+    error.place == STDOUT && cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }
 
 fn hint(error: &Error) -> Option<&'static str> {
@@ -97,7 +110,6 @@ fn hint(error: &Error) -> Option<&'static str> {
         }
         ErrorKind::Usage if says("no manifest.json") => "name the directory that `condenser compress --output` wrote",
         ErrorKind::Usage if says("is not overwritten") => "remove the file or choose another name",
-        ErrorKind::Usage => "see `condenser --help`",
         ErrorKind::Verification if says("was not found") || says("has no conversation") => return None,
         ErrorKind::Verification => "do not delete the originals; compress them again into a new directory",
         ErrorKind::Input if says("rejected") => {
@@ -105,7 +117,7 @@ fn hint(error: &Error) -> Option<&'static str> {
         }
         ErrorKind::Internal => "this is a defect of condenser; please report it with the record that it names",
         ErrorKind::Io => return system_hint(error),
-        ErrorKind::Input | ErrorKind::Interrupted => return None,
+        ErrorKind::Usage | ErrorKind::Input | ErrorKind::Unfinished | ErrorKind::Interrupted => return None,
     })
 }
 
@@ -123,8 +135,8 @@ fn system_hint(error: &Error) -> Option<&'static str> {
 
 fn hint_of(kind: io::ErrorKind) -> Option<&'static str> {
     use io::ErrorKind::{
-        BrokenPipe, FileTooLarge, IsADirectory, NotADirectory, NotFound, PermissionDenied, QuotaExceeded,
-        ReadOnlyFilesystem, StorageFull,
+        FileTooLarge, IsADirectory, NotADirectory, NotFound, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem,
+        StorageFull,
     };
     Some(match kind {
         StorageFull | QuotaExceeded | FileTooLarge => {
@@ -133,7 +145,6 @@ fn hint_of(kind: io::ErrorKind) -> Option<&'static str> {
         PermissionDenied | ReadOnlyFilesystem => "look at the rights of the file and its folder, or name another place",
         NotFound | NotADirectory => "look at the path; the file or a folder above it is not there",
         IsADirectory => "name a file; for all files of a folder, name the folder as an input",
-        BrokenPipe => "the program that reads the output ended first",
         _ => return None,
     })
 }

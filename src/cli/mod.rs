@@ -8,6 +8,7 @@ mod compress;
 mod conversations;
 mod drill;
 mod dry_run;
+mod end;
 mod expire;
 mod explain;
 mod finish;
@@ -62,8 +63,12 @@ enum Ending {
     Usage = 2,
     Rejects = 3,
     Verification = 4,
-    Drift = 5,
+    /// A threshold of the caller is passed: of a drift, of a figure, of a token budget.
+    Threshold = 5,
+    Unfinished = 6,
     Interrupted = 130,
+    /// Whoever read the output ended first; what a shell says of a program that such a pipe ends.
+    Unread = 141,
 }
 
 impl From<ErrorKind> for Ending {
@@ -71,6 +76,7 @@ impl From<ErrorKind> for Ending {
         match kind {
             ErrorKind::Usage => Self::Usage,
             ErrorKind::Verification => Self::Verification,
+            ErrorKind::Unfinished => Self::Unfinished,
             ErrorKind::Interrupted => Self::Interrupted,
             ErrorKind::Io | ErrorKind::Input | ErrorKind::Internal => Self::Failed,
         }
@@ -85,11 +91,17 @@ pub(crate) fn main() -> ExitCode {
         Err(ending) => return ExitCode::from(ending as u8),
     };
     log::start(cli.verbose);
-    let ending = run(cli.command).unwrap_or_else(|error| {
-        message::error(&error);
-        Ending::from(error.kind)
-    });
+    let ending = run(cli.command).unwrap_or_else(|error| ended(&error));
     ExitCode::from(ending as u8)
+}
+
+/// Tells an error; but who has read enough of the output knows that it ends.
+fn ended(error: &Error) -> Ending {
+    if message::is_unread(error) {
+        return Ending::Unread;
+    }
+    message::error(error);
+    Ending::from(error.kind)
 }
 
 fn run(command: Command) -> Result<Ending> {

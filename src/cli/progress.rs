@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use condenser::pipeline::{Commit, JobSettings, Observer, Plan, Progress, ProgressMode, Silent, Totals};
+use condenser::report::numbers::{count, counted};
 use condenser::report::plain;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
@@ -33,19 +34,19 @@ pub(crate) fn observer(job: &JobSettings) -> Arc<dyn Observer> {
 
 /// What a job came to, in one line.
 pub(crate) fn summary(totals: &Totals) -> String {
-    let mut text = format!(
-        "{} conversations, {} messages → {}, {} characters → {}{}",
-        totals.conversations,
-        totals.messages_in,
-        totals.messages_out,
-        totals.chars_in,
-        totals.chars_out,
+    let rejects = match totals.rejects {
+        0 => String::new(),
+        n => format!("; {} rejected", counted(n, "record")),
+    };
+    format!(
+        "{}, {} → {}, {} → {}{}{rejects}",
+        counted(totals.conversations, "conversation"),
+        counted(totals.messages_in, "message"),
+        count(totals.messages_out),
+        counted(totals.chars_in, "character"),
+        count(totals.chars_out),
         ratio(totals)
-    );
-    if totals.rejects > 0 {
-        text.extend(["; ", &totals.rejects.to_string(), " records rejected"]);
-    }
-    text
+    )
 }
 
 fn ratio(totals: &Totals) -> String {
@@ -105,7 +106,7 @@ impl Observer for Bar {
         self.bar.set_position(progress.stored_bytes);
         let totals = &progress.totals;
         let rejects = if totals.rejects > 0 { format!(", {} rejected", totals.rejects) } else { String::new() };
-        self.bar.set_message(format!("{} records{}{rejects}", totals.conversations, ratio(totals)));
+        self.bar.set_message(format!("{}{}{rejects}", counted(totals.conversations, "conversation"), ratio(totals)));
     }
 }
 
@@ -128,16 +129,13 @@ impl Observer for Plain {
             let share = time.share.map_or_else(String::new, |share| format!("{:.0} %, ", share * 100.0));
             let left = time.left.map_or_else(String::new, |left| format!(", {} s left", left.as_secs()));
             let speed = time.bytes_per_second / 1e6;
-            let (records, rejects) = (totals.conversations, totals.rejects);
-            message::note(&format!(
-                "{share}{records} records, {speed:.0} MB/s{}, {rejects} rejected{left}",
-                ratio(totals)
-            ));
+            let (done, rejects) = (counted(totals.conversations, "conversation"), totals.rejects);
+            message::note(&format!("{share}{done}, {speed:.0} MB/s{}, {rejects} rejected{left}", ratio(totals)));
         }
     }
     fn committed(&self, commit: &Commit) {
-        let (source, bytes) = (&commit.source, commit.input.stream_bytes);
-        message::note(&format!("part {:05}: {source}: {bytes} bytes, restored and compared", commit.part));
+        let (source, bytes) = (&commit.source, counted(commit.input.stream_bytes, "byte"));
+        message::note(&format!("part {:05}: {source}: {bytes}, restored and compared", commit.part));
     }
 }
 

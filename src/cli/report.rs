@@ -64,7 +64,7 @@ pub(crate) fn run(args: ReportRunsArgs) -> Result<Ending> {
             check: &|| check_stop(stop),
         };
         let is_over = request.answer(&before, &runs)?;
-        Ok(if is_over { Ending::Drift } else { Ending::Clean })
+        Ok(if is_over { Ending::Threshold } else { Ending::Clean })
     })
 }
 

@@ -15,6 +15,7 @@ use condenser::io::{
 };
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{Commit, Restorer, TableInput, verify_part, verify_rows};
+use condenser::report::numbers::counted;
 
 use super::args::RestoreArgs;
 use super::screen::{Given, Stdout};
@@ -74,18 +75,17 @@ impl Output {
     }
 
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        let written = match self {
-            Self::Stdout(stdout) => stdout.write_all(bytes),
-            Self::File(file) => file.write_all(bytes),
-        };
-        written.map_err(|error| Error::new(ErrorKind::Io, "output", "cannot be written").because(error))
+        match self {
+            Self::Stdout(stdout) => stdout.write_all(bytes).map_err(message::unwritten),
+            Self::File(file) => file
+                .write_all(bytes)
+                .map_err(|error| Error::new(ErrorKind::Io, "output", "cannot be written").because(error)),
+        }
     }
 
     pub(super) fn finish(self) -> Result<()> {
         match self {
-            Self::Stdout(mut stdout) => {
-                stdout.flush().map_err(|error| Error::new(ErrorKind::Io, "stdout", "cannot be written").because(error))
-            }
+            Self::Stdout(mut stdout) => stdout.flush().map_err(message::unwritten),
             Self::File(file) => file.commit(),
         }
     }
@@ -150,8 +150,11 @@ fn all(run: &Run, args: &RestoreArgs, stores: &Stores, bridge: &Bridge, stop: &A
         for (job, name) in renamed {
             message::note(&format!("{} is restored as {}: its own name is taken", job.source, name.display()));
         }
-        let there = if n_there == 0 { String::new() } else { format!(", {n_there} of them were there already") };
-        message::note(&format!("{} files restored to {}{there}", jobs.len(), folder.display()));
+        let there = match n_there {
+            0 => String::new(),
+            n => format!(", {n} of them {} there already", if n == 1 { "was" } else { "were" }),
+        };
+        message::note(&format!("{} restored to {}{there}", counted(jobs.len() as u64, "file"), folder.display()));
     }
     Ok(Ending::Clean)
 }

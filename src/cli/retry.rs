@@ -9,6 +9,7 @@ use condenser::pipeline::{BatchOptions, Plan, Target};
 use condenser::text::WordStatistics;
 
 use super::args::RetryArgs;
+use super::end::Told;
 use super::{Ending, compress, place, settled, stores_of};
 
 /// Runs the command.
@@ -26,5 +27,5 @@ pub(crate) fn run(args: RetryArgs) -> Result<Ending> {
     let run = compress::place_of(output, &args.place, &stores)?;
     let make = |words: Option<&WordStatistics>| compress::engine(&settings, words);
     let outcome = compress::run_plan(&settings, &make, Arc::new(corpus), plan, &run, args.place.shard);
-    Ok(compress::finish(&settings, &outcome?, Some(&run)))
+    Ok(Told::of(&settings).end(&settings.options, &outcome?, Some(&run)))
 }

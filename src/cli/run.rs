@@ -4,13 +4,12 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::Run;
-use condenser::io::store::Place;
 use condenser::pipeline::{JobKind, JobSettings, Target, read_job};
 use condenser::text::WordStatistics;
 
 use super::args::RunArgs;
-use super::{Ending, compaction, compress, dry_run, inputs_of, message, report, settled, stores_of};
+use super::end::Told;
+use super::{Ending, compaction, compress, dry_run, inputs_of, report, settled, stores_of};
 
 /// Runs the command.
 pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
@@ -18,6 +17,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
     if let Some(mode) = args.llm.and_then(|mode| mode.to_possible_value()) {
         sets.push(format!("llm.mode={}", mode.get_name()));
     }
+    // As TOML, so that a name like `true` stays one.
+    sets.extend(args.output.as_ref().map(|output| format!("output={}", toml::Value::from(output.as_str()))));
+    sets.extend(args.threads.map(|threads| format!("threads={threads}")));
+    sets.extend(args.quiet.then(|| "quiet=true".to_owned()));
     let settings = read(&args.job, &sets)?;
     if args.dry_run {
         return dry_run::run(&settings);
@@ -36,12 +39,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
             let inputs = inputs_of(&settings.inputs, &stores, settings.quiet)?;
             let make = |words: Option<&WordStatistics>| compress::engine(&settings, words);
             let outcome = compress::into_run(&settings, &make, inputs, &run, args.place.shard)?;
-            let ending = compress::finish(&settings, &outcome, Some(&run));
-            if settings.kind == JobKind::Dataset && outcome.manifest.is_some() && !settings.quiet {
-                message::note(&counts(&run)?);
-            }
+            let ending = Told::of(&settings).end(&settings.options, &outcome, Some(&run));
             let is_over = outcome.manifest.is_some() && report::of_job(&settings, &run, args.json)?;
-            Ok(if is_over { Ending::Drift } else { ending })
+            Ok(if is_over { Ending::Threshold } else { ending })
         }
     }
 }
@@ -66,16 +66,4 @@ fn target(settings: &JobSettings) -> Result<&str> {
             Err(Error::new(ErrorKind::Usage, "output", message))
         }
     }
-}
-
-/// How many conversations went where.
-pub(super) fn counts(place: &Place) -> Result<String> {
-    let run = Run::open(place.clone())?;
-    let rows = |table: &str| -> u64 {
-        let files = run.commits.iter().flat_map(|commit| &commit.files);
-        files.filter(|file| file.table == table).map(|file| file.rows).sum()
-    };
-    let (train, eval, dropped) = (rows("dataset/train"), rows("dataset/eval"), rows("dataset/dropped"));
-    let folder = place.join("dataset");
-    Ok(format!("{folder}: {train} conversations in train, {eval} in eval, {dropped} left out"))
 }

@@ -9,7 +9,7 @@ use condenser::report::plain;
 
 use super::args::Cli;
 use super::screen::columns_and_colours;
-use super::{Ending, message};
+use super::{Ending, ended, message};
 
 const NAME: &str = "condenser";
 const SET: &str = "--set";
@@ -28,7 +28,7 @@ pub(super) fn parse() -> Result<Cli, Ending> {
         let help = error.render();
         let (_, colours) = columns_and_colours(0, false);
         let printed = message::result(&if colours { help.ansi().to_string() } else { help.to_string() });
-        return Err(if printed.is_ok() { Ending::Clean } else { Ending::Failed });
+        return Err(printed.map_or_else(|error| ended(&error), |()| Ending::Clean));
     }
     match Cli::try_parse_from(with_name(sayable(&typed))) {
         Err(error) => message::lines(&error.render().to_string()),

@@ -10,6 +10,8 @@ use condenser::pipeline::{
     BatchOptions, Commit, Source, TableInput, TableOptions, verify_end, verify_part, verify_rows,
 };
 
+use condenser::report::numbers::counted;
+
 use super::args::VerifyArgs;
 use super::{Ending, block_on_thread, check_stop, inputs_of, message, place};
 
@@ -33,12 +35,13 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Ending> {
         let (n_parts, records, bytes) = verify(&run, &against, &Bridge::new(threads)?, stop)?;
         Ok((n_parts, records, bytes, false))
     })?;
-    if is_measured && !args.quiet {
-        message::note(&format!(
-            "{n_parts} parts, {records} records: the figures are as they were written; a report holds no originals"
-        ));
-    } else if !args.quiet {
-        message::note(&format!("{n_parts} parts, {records} records, {bytes} bytes: everything is as it was written"));
+    if !args.quiet {
+        let (parts, records) = (counted(n_parts as u64, "part"), counted(records, "record"));
+        message::note(&if is_measured {
+            format!("{parts}, {records}: the figures are as they were written; a report holds no originals")
+        } else {
+            format!("{parts}, {records}, {}: everything is as it was written", counted(bytes, "byte"))
+        });
     }
     Ok(Ending::Clean)
 }

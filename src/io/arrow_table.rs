@@ -17,7 +17,7 @@ use super::parquet_table::{ForeignTable, Wanted};
 use super::row_files::sniff_table;
 use super::store::{Blob, BlobFile};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::{Container, TableReader, batch_bytes, conform_rows};
+use crate::pipeline::{Compression, Container, TableReader, batch_bytes, conform_rows};
 
 /// A record batch ends when its rows have this many bytes …
 const BATCH_BYTES: usize = 8 << 20;
@@ -40,10 +40,10 @@ enum Writer {
 
 impl ArrowEncoder {
     /// A file unless `stream` is wanted or the columns have dictionaries.
-    pub(crate) fn new(schema: SchemaRef, stream: bool) -> Result<Self> {
-        let options = IpcWriteOptions::default()
-            .try_with_compression(Some(CompressionType::ZSTD))
-            .map_err(|error| refused(&error))?;
+    pub(crate) fn new(schema: SchemaRef, stream: bool, compression: Compression) -> Result<Self> {
+        // The format knows no gzip, so no job asks for it.
+        let codec = (compression != Compression::None).then_some(CompressionType::ZSTD);
+        let options = IpcWriteOptions::default().try_with_compression(codec).map_err(|error| refused(&error))?;
         let stream = stream || schema.fields().iter().any(|field| has_dictionary(field.data_type()));
         let writer = if stream {
             let writer = StreamWriter::try_new_with_options(Vec::new(), &schema, options);

@@ -1,24 +1,29 @@
 //! From rows to the bytes of a file, piece by piece, with the hash of every piece: the CPU half of writing, which
 //! runs on workers. Knows no disk.
 
+use std::io::Write as _;
+
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
+use flate2::write::GzEncoder;
 
 use super::arrow_table::ArrowEncoder;
 use super::json_rows::{write_json, write_rows};
 use super::parquet_table::ParquetEncoder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::{Container, Piece, TableFile};
+use crate::pipeline::{Compression, Container, Piece, TableFile};
 
-/// Lines are compressed in frames of this size, so that a damage is placed and readers may start in the middle.
+/// Lines are compressed in pieces of this size, so that a damage is placed and readers may start in the middle.
 const FRAME_BYTES: usize = 4 << 20;
 const ZSTD_LEVEL: i32 = 1;
+/// What `gzip` takes when it is not told.
+const GZIP_LEVEL: u32 = 6;
 
 /// Bytes that are ready to be written.
 pub(crate) struct RawChunk {
     pub(crate) bytes: Vec<u8>,
     pub(crate) rows: usize,
-    /// The uncompressed text, for tables of lines.
+    /// The uncompressed text, where it is another one.
     pub(crate) stream: Option<Vec<u8>>,
 }
 
@@ -43,30 +48,47 @@ enum Format {
 }
 
 impl TableEncoder {
-    pub(crate) fn parquet(table: &str, path: String, schema: SchemaRef) -> Result<Self> {
-        Ok(Self::new(table, path, Format::Parquet(Box::new(ParquetEncoder::new(schema)?)), None))
+    pub(crate) fn parquet(table: &str, path: String, schema: SchemaRef, compression: Compression) -> Result<Self> {
+        Ok(Self::new(table, path, Format::Parquet(Box::new(ParquetEncoder::new(schema, compression)?)), None))
     }
 
     /// A table that was read, with its schema; as Parquet or as Arrow.
-    pub(crate) fn foreign(table: &str, path: String, container: Container, schema: SchemaRef) -> Result<Self> {
+    pub(crate) fn foreign(
+        table: &str,
+        path: String,
+        container: Container,
+        schema: SchemaRef,
+        compression: Compression,
+    ) -> Result<Self> {
         Ok(match container {
             Container::Parquet => {
-                Self::new(table, path, Format::Parquet(Box::new(ParquetEncoder::foreign(schema))), None)
+                Self::new(table, path, Format::Parquet(Box::new(ParquetEncoder::foreign(schema, compression))), None)
             }
-            Container::ArrowFile => Self::arrow(table, path, schema, false)?,
-            Container::ArrowStream => Self::arrow(table, path, schema, true)?,
+            Container::ArrowFile => Self::arrow(table, path, schema, false, compression)?,
+            Container::ArrowStream => Self::arrow(table, path, schema, true, compression)?,
         })
     }
 
     /// Arrow IPC, as a file or as a stream.
-    pub(crate) fn arrow(table: &str, path: String, schema: SchemaRef, stream: bool) -> Result<Self> {
-        Ok(Self::new(table, path, Format::Arrow(ArrowEncoder::new(schema, stream)?), None))
+    pub(crate) fn arrow(
+        table: &str,
+        path: String,
+        schema: SchemaRef,
+        stream: bool,
+        compression: Compression,
+    ) -> Result<Self> {
+        Ok(Self::new(table, path, Format::Arrow(ArrowEncoder::new(schema, stream, compression)?), None))
     }
 
-    /// Lines, in zstd frames when `compressed`.
-    pub(crate) fn lines(table: &str, path: String, compressed: bool) -> Self {
-        let encoder = LinesEncoder { buffer: Vec::new(), rows: 0, compressed, written: false };
-        Self::new(table, path, Format::Lines(encoder), compressed.then(blake3::Hasher::new))
+    /// Lines of a table, whose text has a hash of its own.
+    pub(crate) fn lines(table: &str, path: String, compression: Compression) -> Self {
+        let encoder = LinesEncoder { buffer: Vec::new(), rows: 0, compression, written: false };
+        Self::new(table, path, Format::Lines(encoder), Some(blake3::Hasher::new()))
+    }
+
+    /// Lines that people look at.
+    pub(crate) fn plain_lines(table: &str, path: String) -> Self {
+        Self { stream: None, ..Self::lines(table, path, Compression::None) }
     }
 
     fn new(table: &str, path: String, encoder: Format, stream: Option<blake3::Hasher>) -> Self {
@@ -133,8 +155,8 @@ impl TableEncoder {
         let mut out = Vec::new();
         for chunk in chunks {
             self.hasher.update(&chunk.bytes);
-            if let (Some(hasher), Some(stream)) = (&mut self.stream, &chunk.stream) {
-                hasher.update(stream);
+            if let Some(hasher) = &mut self.stream {
+                hasher.update(chunk.stream.as_ref().unwrap_or(&chunk.bytes));
             }
             self.file.rows += chunk.rows as u64;
             self.file.bytes += chunk.bytes.len() as u64;
@@ -153,11 +175,11 @@ impl TableEncoder {
     }
 }
 
-/// JSON lines, plain or in zstd frames.
+/// JSON lines, plain or in pieces that are compressed each for itself.
 struct LinesEncoder {
     buffer: Vec<u8>,
     rows: usize,
-    compressed: bool,
+    compression: Compression,
     written: bool,
 }
 
@@ -169,10 +191,12 @@ impl LinesEncoder {
         self.written = true;
         let text = std::mem::take(&mut self.buffer);
         let rows = std::mem::take(&mut self.rows);
-        if !self.compressed {
-            return Ok(vec![RawChunk { bytes: text, rows, stream: None }]);
-        }
-        let bytes = zstd::bulk::compress(&text, ZSTD_LEVEL)
+        let compressed = match self.compression {
+            Compression::None => return Ok(vec![RawChunk { bytes: text, rows, stream: None }]),
+            Compression::Gzip => gzip(&text),
+            Compression::Zstd => zstd::bulk::compress(&text, ZSTD_LEVEL),
+        };
+        let bytes = compressed
             .map_err(|error| Error::new(ErrorKind::Internal, "", "lines cannot be compressed").because(error))?;
         Ok(vec![RawChunk { bytes, rows, stream: Some(text) }])
     }
@@ -186,8 +210,15 @@ impl Encoder for LinesEncoder {
     }
 
     fn finish(&mut self) -> Result<Vec<RawChunk>> {
-        // An empty table is an empty frame: a valid file.
-        let bound = usize::from(self.written || !self.compressed);
+        // An empty table is an empty frame or member: a valid file.
+        let bound = usize::from(self.written || self.compression == Compression::None);
         self.chunks(bound)
     }
+}
+
+/// A member without a time.
+fn gzip(text: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::new(GZIP_LEVEL));
+    encoder.write_all(text)?;
+    encoder.finish()
 }

@@ -19,7 +19,8 @@ use super::store::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
-    Commit, EncodedBatch, Manifest, PartReaders, PartSink, PartStart, RejectRow, Restorer, Sink, verbatim_schema,
+    Commit, Compression, EncodedBatch, Manifest, PartReaders, PartSink, PartStart, RejectRow, Restorer, Sink,
+    verbatim_schema,
 };
 
 const SIDECAR: &str = "sidecar";
@@ -65,7 +66,7 @@ impl FilterSink {
                 "the sidecar exists already and is not overwritten",
             ));
         }
-        let encoder = || TableEncoder::lines(SIDECAR, SIDECAR.to_owned(), true);
+        let encoder = || TableEncoder::lines(SIDECAR, SIDECAR.to_owned(), Compression::Zstd);
         let sidecar = sidecar.map(|path| Ok::<_, Error>((AtomicFile::create(path)?, Some(encoder())))).transpose()?;
         Ok(Self { part: Mutex::new(Some(FilterPart { output, sidecar })) })
     }

@@ -83,9 +83,13 @@ fn look_at(input: &Input, split_bytes: u64, forced: Option<ShapeName>) -> Result
         }
     }
     let blob = file.open()?;
-    let Some(bytes) = blob.bytes() else { return endless(source) };
-    let planned = PlannedInput { source, bytes: Some(bytes), mark: Some(blob.mark().to_owned()) };
-    if bytes <= split_bytes {
+    let mark = Some(blob.mark().to_owned());
+    let Some(bytes) = blob.bytes() else {
+        // A web server that does not tell the length.
+        return Ok((PlannedInput { source, bytes: None, mark }, vec![Slice::Whole]));
+    };
+    let planned = PlannedInput { source, bytes: Some(bytes), mark };
+    if bytes <= split_bytes || !blob.gives_ranges() {
         return Ok((planned, vec![Slice::Whole]));
     }
     let head = blob.read_range(0..bytes.min(HEAD_BYTES as u64))?;
@@ -187,7 +191,8 @@ fn open_if_table(
     options: BatchOptions,
     tables: &TableOptions,
 ) -> Result<Option<Box<dyn Source>>> {
-    let Some(bytes) = blob.bytes() else { return Ok(None) };
+    // What comes as one stream shows there what it is.
+    let Some(bytes) = blob.bytes().filter(|_| blob.gives_ranges()) else { return Ok(None) };
     let groups = match *slice {
         Slice::Bytes { .. } => return Ok(None),
         Slice::RowGroups { start, end, .. } => Some(start as usize..end as usize),
@@ -195,11 +200,6 @@ fn open_if_table(
     };
     match sniff_table(&blob.read_range(0..bytes.min(MAGIC_BYTES as u64))?) {
         Some(container) => open_table(&input.name, blob.clone(), container, groups, options, tables).map(Some),
-        None if named_table(Path::new(&input.name)).is_some() => {
-            let message = "the file is named like a table, but begins neither as Parquet nor as Arrow IPC: it is \
-                           damaged, empty or something else; fetch or write it again, or name it as what it is";
-            Err(Error::new(ErrorKind::Input, &input.name, message))
-        }
         None => Ok(None),
     }
 }
@@ -259,6 +259,11 @@ fn open_stream(
     let first = io::BufRead::fill_buf(&mut reader).map_err(|error| cannot_read(&raw, error))?;
     if let Some(container) = sniff_table(first) {
         return open_table_stream(&input.name, Box::new(reader), container, options, tables);
+    }
+    if named_table(Path::new(&input.name)).is_some() {
+        let message = "the file is named like a table, but begins neither as Parquet nor as Arrow IPC: it is damaged, \
+                       empty or something else; fetch or write it again, or name it as what it is";
+        return Err(Error::new(ErrorKind::Input, &input.name, message));
     }
     let (codec, stream) = open_codec(reader).map_err(|error| cannot_read(&raw, error))?;
     let stored = (codec != Codec::Plain).then(|| stored(raw.clone(), input.name.clone()));

@@ -13,7 +13,7 @@ use parquet::arrow::{
     ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, ArrowWriter, ProjectionMask, encode_arrow_schema,
     parquet_to_arrow_schema,
 };
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::basic::{Compression as Codec, GzipLevel, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, PageIndexPolicy};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
@@ -23,7 +23,7 @@ use super::encoder::{Encoder, RawChunk};
 use super::store::Blob;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::guard;
-use crate::pipeline::{TableReader, batch_bytes, value_bytes, view_schema};
+use crate::pipeline::{Compression, TableReader, batch_bytes, value_bytes, view_schema};
 
 /// A row group ends when its rows have this many bytes: 32 MiB of text become some 8 MiB, which a reader holds
 /// easily and which still compress well.
@@ -60,14 +60,15 @@ pub(crate) struct ParquetEncoder {
     writer: Option<ArrowWriter<Vec<u8>>>,
     /// The schema of a foreign table, whose rows may hold texts as views.
     foreign: Option<SchemaRef>,
+    compression: Compression,
     bytes: usize,
     rows: usize,
 }
 
 impl ParquetEncoder {
     /// For a table of our own.
-    pub(crate) fn new(schema: SchemaRef) -> Result<Self> {
-        let mut properties = properties()?.set_dictionary_enabled(false);
+    pub(crate) fn new(schema: SchemaRef, compression: Compression) -> Result<Self> {
+        let mut properties = properties(compression)?.set_dictionary_enabled(false);
         for name in DICTIONARY {
             properties = properties.set_column_dictionary_enabled(column_path(name), true);
         }
@@ -76,12 +77,12 @@ impl ParquetEncoder {
             properties = findable(properties, "source_row", false);
         }
         let writer = ArrowWriter::try_new(Vec::new(), schema, Some(properties.build())).map_err(internal)?;
-        Ok(Self { writer: Some(writer), foreign: None, bytes: 0, rows: 0 })
+        Ok(Self { writer: Some(writer), foreign: None, compression, bytes: 0, rows: 0 })
     }
 
     /// For a table that was read; `schema` and its metadata are kept.
-    pub(crate) fn foreign(schema: SchemaRef) -> Self {
-        Self { writer: None, foreign: Some(schema), bytes: 0, rows: 0 }
+    pub(crate) fn foreign(schema: SchemaRef, compression: Compression) -> Self {
+        Self { writer: None, foreign: Some(schema), compression, bytes: 0, rows: 0 }
     }
 
     fn writer(&mut self, held: Option<SchemaRef>) -> Result<&mut ArrowWriter<Vec<u8>>> {
@@ -90,7 +91,7 @@ impl ParquetEncoder {
             (None, Some(schema)) => {
                 let held = held.unwrap_or_else(|| schema.clone());
                 // Types that Parquet lacks are met with a panic here and there.
-                guard(|| foreign_writer(schema, held))
+                guard(|| foreign_writer(schema, held, self.compression))
                     .unwrap_or_else(|message| Err(refused(ParquetError::General(message))))?
             }
             (None, None) => return Err(Error::new(ErrorKind::Internal, "", "a table was written after its end")),
@@ -135,11 +136,15 @@ impl Encoder for ParquetEncoder {
     }
 }
 
-fn properties() -> Result<WriterPropertiesBuilder> {
-    let level = ZstdLevel::try_new(ZSTD_LEVEL).map_err(internal)?;
+fn properties(compression: Compression) -> Result<WriterPropertiesBuilder> {
+    let codec = match compression {
+        Compression::None => Codec::UNCOMPRESSED,
+        Compression::Gzip => Codec::GZIP(GzipLevel::default()),
+        Compression::Zstd => Codec::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL).map_err(internal)?),
+    };
     Ok(WriterProperties::builder()
         .set_created_by(concat!("condenser ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_compression(Compression::ZSTD(level))
+        .set_compression(codec)
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
         .set_statistics_enabled(EnabledStatistics::Chunk))
 }
@@ -156,9 +161,9 @@ fn refused(error: ParquetError) -> Error {
     Error::new(ErrorKind::Input, "", message).because(error)
 }
 
-fn foreign_writer(schema: &SchemaRef, held: SchemaRef) -> Result<ArrowWriter<Vec<u8>>> {
+fn foreign_writer(schema: &SchemaRef, held: SchemaRef, compression: Compression) -> Result<ArrowWriter<Vec<u8>>> {
     let columns = ArrowSchemaConverter::new().convert(&held).map_err(refused)?;
-    let mut properties = properties()?;
+    let mut properties = properties(compression)?;
     for column in columns.columns() {
         if LONG_TEXTS.contains(&column.name()) {
             properties = properties.set_column_dictionary_enabled(column.path().clone(), false);

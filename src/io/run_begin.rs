@@ -135,9 +135,10 @@ fn missing_parts(root: &Place, plan: &Plan, commits: &[Commit]) -> Error {
     let n_missing = plan.parts.len() - commits.len();
     let more = if n_missing > named.len() { ", …" } else { "" };
     let message = format!(
-        "{n_missing} of {} parts are not committed yet: {}{more}; run their shards first, or leave them out with --partial",
+        "{n_missing} of {} parts {} not committed yet: {}{more}; run their shards first, or leave them out with --partial",
         plan.parts.len(),
+        if n_missing == 1 { "is" } else { "are" },
         named.join(", ")
     );
-    usage(root, &message)
+    Error::new(ErrorKind::Unfinished, root.to_string(), message)
 }

@@ -36,7 +36,8 @@ impl Run {
     /// Opens the run at `root` and checks its manifest and its commits.
     ///
     /// # Errors
-    /// `Usage` when there is no run, `Verification` when a document differs from what was written.
+    /// `Usage` when there is no run, `Unfinished` when it has no manifest yet, `Verification` when a document differs from
+    /// what was written.
     pub fn open(root: impl Into<Place>) -> Result<Self> {
         Self::open_seeing(root, &mut |_| Ok(()))
     }
@@ -53,7 +54,7 @@ impl Run {
             let begun = root.join(PLAN).exists()? || !root.join(COMMITS).names()?.is_empty();
             let is_store = !begun && root.join(LEDGER).exists()?;
             return Err(if begun {
-                Error::new(ErrorKind::Verification, place, "the run is not complete: it has no manifest.json").hinting(
+                Error::new(ErrorKind::Unfinished, place, "the run is not complete: it has no manifest.json").hinting(
                     "the command that began it goes on with it; after --shard on all machines: condenser finish RUN",
                 )
             } else if is_store {

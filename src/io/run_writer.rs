@@ -18,9 +18,9 @@ use crate::durable::sweep_unfinished;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
-    Commit, Container, ConversationFormat, EncodedBatch, Manifest, PartSink, PartStart, Plan, RejectRow, Shard, Sink,
-    Table, TableFile, Timings, commit_path, conversations_schema, decisions_schema, metrics_schema, records_schema,
-    seal, training_schema, verbatim_schema,
+    Commit, Compression, Container, ConversationFormat, EncodedBatch, Manifest, PartSink, PartStart, Plan, RejectRow,
+    Shard, Sink, Table, TableFile, Timings, commit_path, conversations_schema, decisions_schema, metrics_schema,
+    records_schema, seal, training_schema, verbatim_schema,
 };
 
 /// The folder of the rejects.
@@ -62,7 +62,7 @@ impl RunWriter {
     /// With `partial`, parts may be missing.
     ///
     /// # Errors
-    /// `Usage` when parts are missing: says which.
+    /// `Unfinished` when parts are missing: says which.
     pub async fn reopen(root: impl Into<Place>, partial: bool, waits: &Waits<'_>) -> Result<(Plan, Vec<Commit>, Self)> {
         let root = root.into();
         let (plan, commits, lock) = reopen(&root, partial, waits).await?;
@@ -117,6 +117,7 @@ pub struct PartWriter {
     root: Place,
     lock: Arc<RunLock>,
     format: ConversationFormat,
+    compression: Compression,
     part: usize,
     tables: Vec<Option<OpenTable>>,
     rejects: Option<OpenTable>,
@@ -129,30 +130,37 @@ impl PartWriter {
     fn open(&self, table: Table, foreign: Option<&SchemaRef>) -> Result<OpenTable> {
         let name = table.as_str();
         let path = part_path(name, self.part, self.ending());
-        let encoder = match self.format {
+        let (format, compression) = (self.format, self.compression);
+        let encoder = match format {
             ConversationFormat::Parquet if let Some(schema) = foreign => {
-                TableEncoder::foreign(name, path.clone(), Container::Parquet, schema.clone())?
+                TableEncoder::foreign(name, path.clone(), Container::Parquet, schema.clone(), compression)?
             }
             ConversationFormat::Arrow if let Some(schema) = foreign => {
-                TableEncoder::foreign(name, path.clone(), Container::ArrowFile, schema.clone())?
+                TableEncoder::foreign(name, path.clone(), Container::ArrowFile, schema.clone(), compression)?
             }
-            ConversationFormat::Arrow => TableEncoder::arrow(name, path.clone(), schema_of(table, self.format), false)?,
-            ConversationFormat::Parquet => TableEncoder::parquet(name, path.clone(), schema_of(table, self.format))?,
-            ConversationFormat::Jsonl => TableEncoder::lines(name, path.clone(), true),
+            ConversationFormat::Arrow => {
+                TableEncoder::arrow(name, path.clone(), schema_of(table, format), false, compression)?
+            }
+            ConversationFormat::Parquet => {
+                TableEncoder::parquet(name, path.clone(), schema_of(table, format), compression)?
+            }
+            ConversationFormat::Jsonl => TableEncoder::lines(name, path.clone(), compression),
         };
         OpenTable::create(&self.root, &path, encoder)
     }
 
     fn open_lines(&self, name: &str) -> Result<OpenTable> {
         let path = part_path(name, self.part, "jsonl");
-        OpenTable::create(&self.root, &path, TableEncoder::lines(name, path.clone(), false))
+        OpenTable::create(&self.root, &path, TableEncoder::plain_lines(name, path.clone()))
     }
 
     fn ending(&self) -> &'static str {
-        match self.format {
-            ConversationFormat::Parquet => "parquet",
-            ConversationFormat::Jsonl => "jsonl.zst",
-            ConversationFormat::Arrow => "arrow",
+        match (self.format, self.compression) {
+            (ConversationFormat::Parquet, _) => "parquet",
+            (ConversationFormat::Arrow, _) => "arrow",
+            (ConversationFormat::Jsonl, Compression::None) => "jsonl",
+            (ConversationFormat::Jsonl, Compression::Gzip) => "jsonl.gz",
+            (ConversationFormat::Jsonl, Compression::Zstd) => "jsonl.zst",
         }
     }
 }
@@ -176,6 +184,7 @@ impl Sink for RunWriter {
             root: self.root.clone(),
             lock: self.lock.clone(),
             format: self.plan.options.format,
+            compression: self.plan.options.compression,
             part: start.part,
             tables: Vec::new(),
             rejects: None,
@@ -186,7 +195,8 @@ impl Sink for RunWriter {
         if let Some(dataset) = &self.plan.options.dataset {
             for name in TRAINING {
                 let path = part_path(name, start.part, "parquet");
-                let encoder = TableEncoder::parquet(name, path.clone(), training_schema(dataset.shape))?;
+                let encoder =
+                    TableEncoder::parquet(name, path.clone(), training_schema(dataset.shape), part.compression)?;
                 part.training.push(OpenTable::create(&self.root, &path, encoder)?);
             }
         }

@@ -5,7 +5,7 @@ use arrow::record_batch::RecordBatch;
 
 use super::encoder::TableEncoder;
 use crate::error::Result;
-use crate::pipeline::Container;
+use crate::pipeline::{Compression, Container};
 
 /// A table in the making.
 pub struct TableWriter {
@@ -25,7 +25,9 @@ impl TableWriter {
     /// # Errors
     /// When the container cannot hold a column.
     pub fn new(container: Container, schema: SchemaRef) -> Result<Self> {
-        Ok(Self { encoder: TableEncoder::foreign("restored", String::new(), container, schema)? })
+        Ok(Self {
+            encoder: TableEncoder::foreign("restored", String::new(), container, schema, Compression::default())?,
+        })
     }
 
     /// Takes rows; gives the bytes that are ready.

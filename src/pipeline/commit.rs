@@ -17,10 +17,30 @@ pub const FORMAT_VERSION: u32 = 1;
 pub enum ConversationFormat {
     /// All tables as Parquet with columns.
     Parquet,
-    /// Conversations as records of their own shape, all tables as JSON lines in zstd.
+    /// Conversations as records of their own shape, all tables as JSON lines.
     Jsonl,
     /// All tables as Arrow IPC files with columns.
     Arrow,
+}
+
+/// How what is written is compressed: lines in pieces of a file, columns page by page.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// Gzip, which everything reads; not in Arrow IPC.
+    Gzip,
+    /// Zstandard.
+    #[default]
+    Zstd,
+}
+
+impl Compression {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Everything that decides about the bytes of the output.
@@ -40,6 +60,9 @@ pub struct JobOptions {
     pub policy: Option<PolicyOptions>,
     /// How tables are written.
     pub format: ConversationFormat,
+    /// How they are compressed.
+    #[serde(default, skip_serializing_if = "Compression::is_default")]
+    pub compression: Compression,
     /// The shape of all records; `null` when it is found out per file.
     pub shape: Option<ShapeName>,
     /// The column of tables that holds the conversations; `null` when it is found out per file.
@@ -154,6 +177,9 @@ pub struct Totals {
     pub tokens_in: u64,
     /// Output tokens.
     pub tokens_out: u64,
+    /// Conversations with more tokens than their token budget.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub over_budget: u64,
 }
 
 impl Totals {
@@ -167,6 +193,7 @@ impl Totals {
         self.chars_out += other.chars_out;
         self.tokens_in += other.tokens_in;
         self.tokens_out += other.tokens_out;
+        self.over_budget += other.over_budget;
     }
 }
 

@@ -13,7 +13,7 @@ use super::bridge::Bridge;
 use super::part::{Done, Failure, Shared, failure_of_source, run_part, too_many};
 use super::{
     Commit, Condense, ConversationFormat, Corpus, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Model, Observer,
-    PartSink, PartStart, Plan, PlannedPart, Progress, Shard, Sink, Slice, Table, Timer, Totals,
+    PartSink, PartStart, Plan, PlannedPart, Progress, Shard, Sink, Slice, Table, Tally, Timer,
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -88,7 +88,7 @@ pub struct Outcome {
     /// The manifest as written; `None` while parts are left to other machines.
     pub manifest: Option<Manifest>,
     /// Sums over all parts that are committed.
-    pub totals: Totals,
+    pub tally: Tally,
     /// Parts that were committed before.
     pub n_resumed: usize,
     /// Parts that are not committed yet.
@@ -122,7 +122,8 @@ pub async fn compress<S: Sink>(
     context.observer.begins(plan, &before);
     let n_at_once = context.limits.parts.clamp(1, open.len().max(1));
     let admission = Admission::new(context.limits.for_batches(n_at_once), context.options.batch_bytes, n_at_once);
-    let shared = Shared { admission: Arc::new(admission), progress: Mutex::new(before) };
+    let shared =
+        Shared { admission: Arc::new(admission), progress: Mutex::new(before), total_bytes: plan.total_bytes() };
     let (failures, stopping) = (Mutex::new(Vec::new()), AtomicBool::new(false));
     let done: Vec<Option<Commit>> = stream::iter(open)
         .map(|part| {
@@ -158,15 +159,15 @@ pub async fn compress<S: Sink>(
         return Err(unreadable(failures, plan.parts.len()));
     }
     let n_missing = plan.parts.len() - commits.len();
-    let mut totals = Totals::default();
-    for commit in commits.values() {
-        totals.add(&commit.totals);
+    if n_missing == 0 {
+        let outcome = finish(plan, commits.into_values().collect(), sink).await?;
+        return Ok(Outcome { n_resumed, ..outcome });
     }
-    let manifest = match n_missing {
-        0 => Some(finish(plan, commits.into_values().collect(), sink).await?),
-        _ => None,
-    };
-    Ok(Outcome { manifest, totals, n_resumed, n_missing })
+    let mut tally = Tally::default();
+    for commit in commits.values() {
+        tally.add(commit);
+    }
+    Ok(Outcome { manifest: None, tally, n_resumed, n_missing })
 }
 
 /// Joins the commits of a plan, in order, into the manifest. An input of which a part is missing is left out as a whole
@@ -174,7 +175,7 @@ pub async fn compress<S: Sink>(
 ///
 /// # Errors
 /// When an input is not what it was when the plan was made, or the manifest cannot be written.
-pub async fn finish<S: Sink>(plan: &Plan, commits: Vec<Commit>, sink: &S) -> Result<Manifest> {
+pub async fn finish<S: Sink>(plan: &Plan, commits: Vec<Commit>, sink: &S) -> Result<Outcome> {
     let mut missing = vec![false; plan.inputs.len()];
     let mut done = commits.iter().map(|commit| commit.part).peekable();
     for (part, planned) in plan.parts.iter().enumerate() {
@@ -182,7 +183,7 @@ pub async fn finish<S: Sink>(plan: &Plan, commits: Vec<Commit>, sink: &S) -> Res
             missing[planned.input] = true;
         }
     }
-    let mut totals = Totals::default();
+    let mut tally = Tally::default();
     let mut inputs = Vec::with_capacity(commits.len());
     let mut n_read = vec![0; plan.inputs.len()];
     for commit in &commits {
@@ -190,7 +191,7 @@ pub async fn finish<S: Sink>(plan: &Plan, commits: Vec<Commit>, sink: &S) -> Res
         if missing[index] {
             continue;
         }
-        totals.add(&commit.totals);
+        tally.add(commit);
         n_read[index] += commit.input.bytes;
         inputs.push(InputEntry {
             source: commit.source.clone(),
@@ -216,10 +217,11 @@ pub async fn finish<S: Sink>(plan: &Plan, commits: Vec<Commit>, sink: &S) -> Res
         inputs,
         missing,
         tables: tables.map(|table| table.as_str().to_owned()).collect(),
-        totals,
+        totals: tally.totals,
         files: Vec::new(),
     };
-    sink.finish(manifest).await
+    let manifest = Some(sink.finish(manifest).await?);
+    Ok(Outcome { manifest, tally, n_resumed: 0, n_missing: 0 })
 }
 
 /// Every byte that was planned was read, and no other; row groups are counted in rows.
@@ -262,8 +264,13 @@ async fn one_part<S: Sink>(
                        --format parquet or --format arrow";
         return Err(Failure::Source(Error::new(ErrorKind::Usage, name, message)));
     }
+    let most = match planned.slice {
+        Slice::Whole => plan.inputs[planned.input].bytes,
+        Slice::Bytes { start, end } => Some(end - start),
+        Slice::RowGroups { .. } => None,
+    };
     let mut open = sink.begin(&PartStart { part, source: &name, schema: source.schema() }).await?;
-    let done = run_part(context, shared, source, &mut open).await?;
+    let done = run_part(context, shared, source, most, &mut open).await?;
     check_share(context.max_rejects, &done, &name)?;
     let commit = Commit {
         format_version: FORMAT_VERSION,
@@ -315,7 +322,8 @@ fn unreadable(mut failures: Vec<(usize, Error)>, n_parts: usize) -> Error {
     let all = failures.len() == n_parts;
     let (_, mut first) = failures.swap_remove(0);
     if more > 0 {
-        first.message.push_str(&format!(" (and {more} more inputs could not be read)"));
+        let inputs = if more == 1 { "input" } else { "inputs" };
+        first.message.push_str(&format!(" (and {more} more {inputs} could not be read)"));
     }
     let may_pass = first.kind == ErrorKind::Io;
     first.message.push_str(match (all, may_pass) {
@@ -323,7 +331,7 @@ fn unreadable(mut failures: Vec<(usize, Error)>, n_parts: usize) -> Error {
         (false, true) => "; everything else is committed, the same command goes on from there",
         (false, false) => "; everything else is committed",
     });
-    if !may_pass {
+    if first.kind == ErrorKind::Input {
         first.hint.get_or_insert(
             "mend the input and name a new --output, or make do without it: condenser finish RUN --partial",
         );

@@ -22,6 +22,7 @@ mod sealed;
 pub mod sketch;
 pub mod sweep;
 mod tables;
+mod tally;
 mod timings;
 mod training;
 mod verify;
@@ -33,8 +34,8 @@ pub use batch::{
     MAX_RECORD_BYTES, MAX_ROW_BYTES, RowBatch,
 };
 pub use commit::{
-    Commit, ConversationFormat, DatasetOptions, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Piece, Proof,
-    SourceDigest, TableFile, Totals,
+    Commit, Compression, ConversationFormat, DatasetOptions, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Piece,
+    Proof, SourceDigest, TableFile, Totals,
 };
 pub use compress::{Context, MaxRejects, Outcome, ResourceLimits, batch_bytes, commit_path, compress, finish};
 pub use job::{
@@ -59,6 +60,7 @@ pub use sealed::{open_sealed, seal};
 pub use tables::{
     Kind, Table, conversations_schema, decisions_schema, metrics_schema, records_schema, verbatim_schema,
 };
+pub use tally::{Tally, Written};
 pub use timings::{Timer, Timings};
 pub use training::{ChatGuard, is_eval, training_schema};
 pub use verify::{Difference, verify_end, verify_part};

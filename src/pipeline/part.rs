@@ -41,6 +41,18 @@ impl From<Error> for Failure {
 pub(super) struct Shared {
     pub(super) admission: Arc<Admission>,
     pub(super) progress: Mutex<Progress>,
+    /// Bytes of all inputs as stored.
+    pub(super) total_bytes: Option<u64>,
+}
+
+impl Shared {
+    /// Changes how far the job is, and gives it as it may be told: slices that are told in whole while they are read may
+    /// have a little less, so that the sum is bounded too.
+    fn advance(&self, change: impl FnOnce(&mut Progress)) -> Progress {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut progress);
+        Progress { stored_bytes: progress.stored_bytes.min(self.total_bytes.unwrap_or(u64::MAX)), ..*progress }
+    }
 }
 
 /// What a part came to.
@@ -65,11 +77,12 @@ struct Worked {
     permit: OwnedSemaphorePermit,
 }
 
-/// Brings everything that `source` gives into `sink`.
+/// Brings everything that `source` gives into `sink`. `most` are the bytes that it has as stored; readers read ahead.
 pub(super) async fn run_part<P: PartSink>(
     context: &Context,
     shared: &Shared,
     source: Box<dyn Source>,
+    most: Option<u64>,
     sink: &mut P,
 ) -> std::result::Result<Done, Failure> {
     let name: Arc<str> = source.name().into();
@@ -77,14 +90,18 @@ pub(super) async fn run_part<P: PartSink>(
     let (worked, results) = channel(2);
     let (admission, handle) = (shared.admission.clone(), Handle::current());
     let timer = context.timer.clone();
-    let reading = move || read_all(source, &admission, &handle, &read, timer.as_deref());
+    let reading = move || read_all(source, most, &admission, &handle, &read, timer.as_deref());
     let reading = Bridge::run_blocking("reader", reading);
     let reading = async { reading.await.map_err(failure_of_source) };
     let working = async { work_all(context, name.clone(), batches, worked).await.map_err(Failure::Job) };
     let writing = async { write_all(context, shared, &name, results, sink).await.map_err(Failure::Job) };
     let (digest, (), written) = try_join3(reading, working, writing).await?;
-    let (totals, proof, mut sketch) = written;
+    let (totals, proof, mut sketch, told) = written;
     sketch.trim();
+    // What was told on the way is an estimate.
+    context.observer.progress(&shared.advance(|progress| {
+        progress.stored_bytes = (progress.stored_bytes + digest.bytes).saturating_sub(told);
+    }));
     Ok(Done { digest, totals, proof, sketch })
 }
 
@@ -92,13 +109,16 @@ pub(super) async fn run_part<P: PartSink>(
 pub(super) fn failure_of_source(error: Error) -> Failure {
     match error.kind {
         ErrorKind::Io | ErrorKind::Input | ErrorKind::Usage => Failure::Source(error),
-        ErrorKind::Verification | ErrorKind::Interrupted | ErrorKind::Internal => Failure::Job(error),
+        ErrorKind::Verification | ErrorKind::Unfinished | ErrorKind::Interrupted | ErrorKind::Internal => {
+            Failure::Job(error)
+        }
     }
 }
 
 /// The reader's thread: takes memory first, reads, hands on.
 fn read_all(
     mut source: Box<dyn Source>,
+    most: Option<u64>,
     admission: &Admission,
     handle: &Handle,
     batches: &Sender<Admitted>,
@@ -109,7 +129,7 @@ fn read_all(
         let permit = handle.block_on(admission.admit())?;
         let Some(batch) = Timer::time(timer, "read", || source.next_batch())? else { break };
         let permit = handle.block_on(admission.adjust(permit, batch.charged_bytes()))?;
-        let stored = source.stored_bytes();
+        let stored = source.stored_bytes().min(most.unwrap_or(u64::MAX));
         let stored_bytes = stored.saturating_sub(std::mem::replace(&mut stored_before, stored));
         batches.blocking_send(Admitted { batch, stored_bytes, permit }).map_err(|_| stopped())?;
     }
@@ -203,14 +223,16 @@ fn detect(admitted: Admitted) -> (Admitted, Option<ShapeName>) {
     (admitted, shape)
 }
 
+/// Writes what workers made; gives the sums, and the bytes as stored that were told.
 async fn write_all<P: PartSink>(
     context: &Context,
     shared: &Shared,
     name: &str,
     mut results: Receiver<Worked>,
     sink: &mut P,
-) -> Result<(Totals, Proof, Sketch)> {
+) -> Result<(Totals, Proof, Sketch, u64)> {
     let (mut totals, mut proof, mut sketch) = (Totals::default(), Proof::default(), Sketch::default());
+    let mut stored_bytes = 0;
     while let Some(mut worked) = results.recv().await {
         totals.add(&worked.encoded.totals);
         proof.add(&worked.encoded.proof);
@@ -223,13 +245,12 @@ async fn write_all<P: PartSink>(
         sketch = context.bridge.run(name.to_owned(), merge).await?;
         let written = sink.write(worked.encoded, &context.bridge);
         Timer::time_async(context.timer.as_deref(), "write", written).await?;
-        let progress = {
-            let mut progress = shared.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        stored_bytes += worked.stored_bytes;
+        let progress = shared.advance(|progress| {
             progress.totals.add(&counts);
             progress.bytes += worked.bytes;
             progress.stored_bytes += worked.stored_bytes;
-            *progress
-        };
+        });
         if let Some(MaxRejects::Count(limit)) = context.max_rejects
             && progress.totals.rejects > limit
         {
@@ -238,10 +259,11 @@ async fn write_all<P: PartSink>(
         context.observer.progress(&progress);
         drop(worked.permit);
     }
-    Ok((totals, proof, sketch))
+    Ok((totals, proof, sketch, stored_bytes))
 }
 
 /// The error of a job whose inputs are not what they should be.
 pub(super) fn too_many(name: &str, rejects: u64, limit: &str) -> Error {
-    Error::new(ErrorKind::Input, name, format!("{rejects} records were rejected, {limit}"))
+    let records = if rejects == 1 { "1 record was".to_owned() } else { format!("{rejects} records were") };
+    Error::new(ErrorKind::Input, name, format!("{records} rejected, {limit}"))
 }

@@ -2,6 +2,7 @@
 //! the options only, never on workers or machines; it is written before the first part and held against the next
 //! call of the same job. Knows no file.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -15,8 +16,8 @@ use crate::error::{Error, ErrorKind, Result};
 /// A part has at most about this much of a file that can be cut: enough that the files of a part are large, little
 /// enough that what a killed job does again is done in seconds.
 pub const DEFAULT_SPLIT_BYTES: u64 = 256 << 20;
-/// So many differences are named; more would bury the first.
-const MAX_DIFFERENCES: usize = 12;
+/// So many options that differ are named; more would bury the first.
+const MAX_OPTIONS: usize = 3;
 
 /// A slice of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -238,7 +239,7 @@ impl Plan {
         self.inputs.iter().map(|input| input.bytes).sum()
     }
 
-    /// What is different in `later`, a line for each; empty when a job may go on with what this plan began.
+    /// What is different in `later`, a few words for each way; empty when a job may go on with what this plan began.
     #[must_use]
     pub fn differences(&self, later: &Self) -> Vec<String> {
         let mut found = Vec::new();
@@ -247,30 +248,17 @@ impl Plan {
         }
         if self.config_blake3 != later.config_blake3 {
             let value = |options: &JobOptions| serde_json::to_value(options).unwrap_or_default();
-            option_differences("", &value(&self.options), &value(&later.options), &mut found);
-            if found.is_empty() {
-                found.push("options that are no longer there".to_owned());
+            let mut options = Vec::new();
+            option_differences("", &value(&self.options), &value(&later.options), &mut options);
+            let n_more = options.len().saturating_sub(MAX_OPTIONS);
+            found.extend(options.into_iter().take(MAX_OPTIONS));
+            match n_more {
+                0 if found.is_empty() => found.push("options that are no longer there".to_owned()),
+                0 => {}
+                n => found.push(format!("{n} more option{}", if n == 1 { "" } else { "s" })),
             }
         }
-        for input in &self.inputs {
-            match later.inputs.iter().find(|other| other.source == input.source) {
-                None => found.push(format!("input {} is gone", input.source)),
-                Some(other) if other.bytes != input.bytes => {
-                    let size = |bytes: Option<u64>| bytes.map_or_else(|| "?".to_owned(), |bytes| bytes.to_string());
-                    let (before, after) = (size(input.bytes), size(other.bytes));
-                    found.push(format!("input {}: {before} bytes → {after} bytes", input.source));
-                }
-                Some(other) if other.mark != input.mark => {
-                    found.push(format!("input {} was written again", input.source));
-                }
-                Some(_) => {}
-            }
-        }
-        for input in &later.inputs {
-            if !self.inputs.iter().any(|other| other.source == input.source) {
-                found.push(format!("input {} is new", input.source));
-            }
-        }
+        self.input_differences(later, &mut found);
         // Who does not know the statistics yet has no others.
         if let (Some(before), Some(after)) = (&self.word_statistics_blake3, &later.word_statistics_blake3)
             && before != after
@@ -281,12 +269,41 @@ impl Plan {
         if found.is_empty() && (self.inputs != later.inputs || self.parts != later.parts) {
             found.push("the order or the cuts of the inputs".to_owned());
         }
-        if found.len() > MAX_DIFFERENCES {
-            let more = found.len() - MAX_DIFFERENCES;
-            found.truncate(MAX_DIFFERENCES);
-            found.push(format!("and {more} more"));
-        }
         found
+    }
+
+    /// A line for each way in which inputs differ, with one of them.
+    fn input_differences(&self, later: &Self, found: &mut Vec<String>) {
+        let before: HashSet<&str> = self.inputs.iter().map(|input| &*input.source).collect();
+        let after: HashMap<&str, &PlannedInput> = later.inputs.iter().map(|input| (&*input.source, input)).collect();
+        let (mut gone, mut other_size, mut rewritten) = (Vec::new(), Vec::new(), Vec::new());
+        for input in &self.inputs {
+            let name = input.source.clone();
+            match after.get(&*input.source) {
+                None => gone.push(name),
+                Some(now) if now.bytes != input.bytes => {
+                    let size = |bytes: Option<u64>| bytes.map_or_else(|| "?".to_owned(), |bytes| bytes.to_string());
+                    other_size.push(format!("{name}: {} bytes → {} bytes", size(input.bytes), size(now.bytes)));
+                }
+                Some(now) if now.mark != input.mark => rewritten.push(name),
+                Some(_) => {}
+            }
+        }
+        let is_new = |input: &&PlannedInput| !before.contains(&*input.source);
+        let new: Vec<String> = later.inputs.iter().filter(is_new).map(|input| input.source.clone()).collect();
+        let ways = [
+            (gone, " is gone", "are gone"),
+            (other_size, "", "have another size"),
+            (rewritten, " was written again", "were written again"),
+            (new, " is new", "are new"),
+        ];
+        for (inputs, one, many) in ways {
+            match &*inputs {
+                [] => {}
+                [input] => found.push(format!("input {input}{one}")),
+                [first, ..] => found.push(format!("{} inputs {many}, such as {first}", inputs.len())),
+            }
+        }
     }
 }
 
@@ -306,6 +323,9 @@ fn option_differences(name: &str, before: &Value, after: &Value, found: &mut Vec
         }
         // Then the option itself is another one, which is told already.
         _ if name == "tokenizer_blake3" => {}
-        _ => found.push(format!("option {name}: {before} → {after}")),
+        _ => {
+            let said = |value: &Value| if value.is_null() { "unset".to_owned() } else { value.to_string() };
+            found.push(format!("option {name}: {} → {}", said(before), said(after)));
+        }
     }
 }

@@ -270,6 +270,7 @@ pub(crate) fn totals_of(conversation: &Conversation<'_>, condensed: &Condensed) 
         chars_out: metrics.chars_out as u64,
         tokens_in: metrics.tokens_in as u64,
         tokens_out: metrics.tokens_out as u64,
+        over_budget: u64::from(metrics.budget.is_some_and(|budget| !budget.fits)),
     }
 }
 

@@ -67,6 +67,7 @@ pub(super) fn totals_of(runs: &[RunFacts], all: &Sketch, total: &ClassFigures) -
         conversations: total.conversations,
         distinct_conversations: all.figures.distinct.estimate().min(total.conversations),
         rejects: sources().map(|source| source.rejects).sum(),
+        over_budget: sources().map(|source| source.over_budget).sum(),
         messages_in: total.sum("messages_in"),
         messages_out: total.sum("messages_out"),
         chars_in,

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::Calibration;
 use crate::pipeline::sketch::{Extreme, Repeat, Share};
-use crate::pipeline::{SourceDigest, Timings};
+use crate::pipeline::{SourceDigest, Timings, Totals};
 
 /// Version of the document.
 pub const REPORT_VERSION: u32 = 1;
@@ -92,6 +92,8 @@ pub struct SourceFacts {
     pub share: Share,
     /// Rejected records.
     pub rejects: u64,
+    /// Conversations over their token budget.
+    pub over_budget: u64,
     /// Bytes as stored.
     pub bytes_stored: u64,
     /// Bytes of the uncompressed stream; of a table, canonical bytes of its rows.
@@ -100,9 +102,15 @@ pub struct SourceFacts {
 
 impl SourceFacts {
     /// Adds a part.
-    pub fn add(&mut self, digest: &SourceDigest, share: &Share, rejects: u64) {
-        self.share.add(share);
-        self.rejects += rejects;
+    pub fn add(&mut self, digest: &SourceDigest, totals: &Totals) {
+        self.share.add(&Share {
+            conversations: totals.conversations,
+            messages: totals.messages_in,
+            chars_in: totals.chars_in,
+            chars_out: totals.chars_out,
+        });
+        self.rejects += totals.rejects;
+        self.over_budget += totals.over_budget;
         self.bytes_stored += digest.bytes;
         self.bytes_stream += digest.stream_bytes;
     }
@@ -117,6 +125,8 @@ pub struct TotalFacts {
     pub distinct_conversations: u64,
     /// Rejected records.
     pub rejects: u64,
+    /// Conversations over their token budget; 0 without one.
+    pub over_budget: u64,
     /// Messages before.
     pub messages_in: u64,
     /// Messages after.

@@ -12,7 +12,8 @@ pub fn command(command: &str, operands: &[&str], options: &str) -> String {
 }
 
 /// A word as the shell reads it; what would drive a terminal is written out as `$'…'` has it.
-fn quoted(word: &str) -> String {
+#[must_use]
+pub fn quoted(word: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
     if !word.is_empty() && word.chars().all(is_bare) {
         return word.to_owned();

@@ -159,6 +159,6 @@ fn torn(code: i32) {
     let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/bad/torn.jsonl.gz")).expect("a file");
     world.dir.write("store/bucket/torn.jsonl.gz", bytes);
     let input = "s3://bucket/torn.jsonl.gz";
-    world.call(&["compress", input, "-o", "run"], code, &["1 records rejected"]);
+    world.call(&["compress", input, "-o", "run"], code, &["1 record rejected"]);
     world.call(&["verify", "run", "--against", input], 0, &[]);
 }

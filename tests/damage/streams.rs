@@ -390,7 +390,8 @@ pub(super) fn cases() -> Vec<Case> {
             Case {
                 damage,
                 outcome: format!("{least}{n} {noun}{refused}"),
-                code: if reasons.is_empty() { 0 } else { 3 },
+                // A run of nothing is no success either.
+                code: if reasons.is_empty() && n > 0 { 0 } else { 3 },
                 saved: if reasons == TORN { "every byte that can be decoded" } else { "every byte" },
                 check: Box::new(move |code| check(stream, code)),
             }

@@ -35,7 +35,7 @@ const CASES: &[Special] = &[
     ("`--messages-column` names no column", "refused, with the names of the columns", 1, "nothing", no_such_column),
     ("Messages that are null", "1 conversation, 2 rejected (`no_messages`)", 3, "every row", null_messages),
     ("Broken JSON in a text column", "1 conversation, 1 rejected (`invalid_json`)", 3, "every row", broken_texts),
-    ("A table without rows", "0 conversations", 0, "the schema", empty_table),
+    ("A table without rows", "0 conversations", 3, "the schema", empty_table),
     ("A row larger than `--max-record-bytes`", "2 conversations, 1 rejected (`too_long`)", 3, "every row", long_row),
     ("Tables of different schemas", "each is read and written with its own", 0, "every row", drift),
     (

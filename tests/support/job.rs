@@ -51,7 +51,7 @@ pub(crate) fn run(
     let mut memory = Memory::default();
     memory.take(&sink);
     let rejects = memory.rejects();
-    Done { totals: outcome.totals, rejects, records: memory.records(), restored: memory.restored() }
+    Done { totals: outcome.tally.totals, rejects, records: memory.records(), restored: memory.restored() }
 }
 
 /// Sources, each of which can be opened once.
@@ -94,6 +94,7 @@ pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
 /// A job with two workers.
 pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, batches: BatchOptions) -> Context {
     let options = JobOptions {
+        compression: condenser::pipeline::Compression::default(),
         engine: engine.options().clone(),
         tokenizer_blake3: None,
         llm: None,

@@ -29,6 +29,8 @@ pub enum ErrorKind {
     Input,
     /// A run differs from what its commits promise.
     Verification,
+    /// A run is not finished: what was begun must go on first.
+    Unfinished,
     /// The user stopped the work.
     Interrupted,
     /// A defect of condenser.

@@ -53,8 +53,8 @@ pub(crate) struct ExplainArgs {
     /// Everything about each message: what the classifier and the scorers see in it, and what each stage would do.
     #[arg(long)]
     pub(crate) all: bool,
-    /// As JSON, one line per conversation: what `condenser schema explanation` says.
-    #[arg(long, conflicts_with = "all")]
+    /// As JSON, one line per conversation with everything: what `condenser schema explanation` says.
+    #[arg(long)]
     pub(crate) json: bool,
     /// Shape of all records; found out per record when left out.
     #[arg(long, value_enum)]

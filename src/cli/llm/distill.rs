@@ -4,6 +4,7 @@ use std::io::Write;
 
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{BlockingFile, Run};
+use condenser::report::numbers::counted;
 use serde_json::json;
 
 use crate::cli::args::DistillArgs;
@@ -27,7 +28,7 @@ pub(super) fn run(args: DistillArgs) -> Result<Ending> {
         }
         file.commit()?;
         if !args.quiet {
-            message::note(&format!("{n_pairs} pairs are written to {name}"));
+            message::note(&format!("{} written to {name}", counted(n_pairs, "pair")));
         }
         Ok(Ending::Clean)
     })

@@ -105,6 +105,11 @@ impl RowStream for IpcFile {
         )))
     }
 
+    fn stored_bytes(&self) -> u64 {
+        // Record batches have one size, nearly.
+        (self.blob.bytes().unwrap_or(0) / self.reader.num_batches().max(1) as u64) * self.next as u64
+    }
+
     fn stored(&mut self) -> Result<(u64, String)> {
         hash_blob(&self.name, &self.blob, None)
     }
@@ -194,6 +199,10 @@ impl RowStream for IpcStream {
             Some(chunk) => Some(chunk),
             None => self.read(),
         })
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        self.stored.lock().unwrap_or_else(PoisonError::into_inner).bytes
     }
 
     fn stored(&mut self) -> Result<(u64, String)> {

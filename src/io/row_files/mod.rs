@@ -46,6 +46,10 @@ pub(crate) trait RowStream: Send {
     fn head(&mut self) -> Result<RecordBatch>;
     /// The next rows or what could not be read; `None` at the end.
     fn next(&mut self) -> Result<Option<Chunk>>;
+    /// Bytes as stored that were read so far, nearly; 0 where nobody knows.
+    fn stored_bytes(&self) -> u64 {
+        0
+    }
     /// Size and BLAKE3 of what was stored.
     fn stored(&mut self) -> Result<(u64, String)>;
 }
@@ -119,7 +123,8 @@ pub(crate) fn open_table_stream(
     tables: &TableOptions,
 ) -> Result<Box<dyn Source>> {
     if container != Container::ArrowStream {
-        let message = "Parquet and Arrow files are read from their end, which a stream does not show: name the file";
+        let message = "Parquet and Arrow files are read from their end, which neither a stream nor a server without \
+                       ranges shows: name the file, or a copy of it";
         return Err(Error::new(ErrorKind::Usage, name, message));
     }
     let stream = ipc::IpcStream::open(name, stream, None)?;
@@ -157,8 +162,6 @@ struct RowSource {
     next_row: u64,
     digest: RowDigest,
     lost: u64,
-    /// Bytes of the batches that were given.
-    given: u64,
 }
 
 impl RowSource {
@@ -184,7 +187,6 @@ impl RowSource {
             pending: VecDeque::new(),
             digest: RowDigest::default(),
             lost: 0,
-            given: 0,
         })
     }
 
@@ -240,7 +242,6 @@ impl Source for RowSource {
         loop {
             if let Some(batch) = self.pending.pop_front() {
                 self.is_fresh = false;
-                self.given += batch.n_bytes as u64;
                 return Ok(Some(Batch::Rows(batch)));
             }
             match self.stream.next()? {
@@ -262,8 +263,7 @@ impl Source for RowSource {
     }
 
     fn stored_bytes(&self) -> u64 {
-        // Nobody knows how far into its file a table was read; its rows in memory are near enough for a progress bar.
-        self.given
+        self.stream.stored_bytes()
     }
 
     fn digest(&mut self) -> Result<SourceDigest> {

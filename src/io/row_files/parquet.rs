@@ -182,6 +182,19 @@ impl RowStream for ParquetRows {
         self.file.failure().map_or(Ok(chunk), Err)
     }
 
+    fn stored_bytes(&self) -> u64 {
+        let size = |group: usize| self.group(group).compressed_size().max(0) as u64;
+        let begun = |given: u64| {
+            let group = self.next_group - 1;
+            let n_rows = self.group(group).num_rows().max(1) as f64;
+            (size(group) as f64 * (given as f64 / n_rows).min(1.0)) as u64
+        };
+        match &self.reader {
+            Some((_, given)) => (self.groups.start..self.next_group - 1).map(size).sum::<u64>() + begun(*given),
+            None => (self.groups.start..self.next_group).map(size).sum(),
+        }
+    }
+
     fn stored(&mut self) -> Result<(u64, String)> {
         if self.is_whole {
             return hash_blob(&self.name, &self.file, None);

@@ -77,6 +77,16 @@ impl Blob {
         &self.inner.mark
     }
 
+    /// True when parts of the file can be read; false for one that a web server gives as a whole only.
+    #[must_use]
+    pub fn gives_ranges(&self) -> bool {
+        match &self.inner.source {
+            Source::Local(_) => true,
+            #[cfg(feature = "remote")]
+            Source::Remote(file) => file.gives_ranges(),
+        }
+    }
+
     /// The bytes `range`, which must lie within the file.
     ///
     /// # Errors

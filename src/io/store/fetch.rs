@@ -66,6 +66,11 @@ impl RemoteFile {
         Self(Arc::new(Inner { location, origin, version, ranges, config, engine, blocks: Mutex::default() }))
     }
 
+    /// Whether the server gives ranges.
+    pub(super) fn gives_ranges(&self) -> bool {
+        self.0.ranges
+    }
+
     /// The bytes `range`, for threads that block.
     pub(super) fn read(&self, range: Range<u64>) -> Result<Bytes> {
         let file = self.clone();

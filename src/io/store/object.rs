@@ -172,13 +172,16 @@ impl Bucket {
         let (mut metas, mut tries) = (Vec::<ObjectMeta>::new(), Tries::new(&self.config));
         loop {
             let mut pages = match metas.last() {
-                None => self.retrying.list(prefix),
+                None => self.once.list(prefix),
                 // A listing that broke goes on after the last key that came.
-                Some(last) => self.retrying.list_with_offset(prefix, &last.location),
+                Some(last) => self.once.list_with_offset(prefix, &last.location),
             };
             let failure = loop {
                 match pages.next().await {
-                    Some(Ok(meta)) => metas.push(meta),
+                    Some(Ok(meta)) => {
+                        metas.push(meta);
+                        tries.went_well();
+                    }
                     Some(Err(error)) => break Failure::of_store(&place, "cannot be listed", &error, &self.config),
                     None => {
                         metas.sort_by(|a, b| a.location.cmp(&b.location));

@@ -15,6 +15,19 @@ use crate::error::{Error, ErrorKind};
 /// Words of an answer that are shown.
 const MAX_SHOWN: usize = 300;
 
+/// What clients, TLS and resolvers say where the settings are wrong, so that no other try helps.
+const UNSET: [(&str, &str); 5] = [
+    (
+        "URL scheme is not allowed",
+        "the endpoint is plain http, which nobody allowed: name it with https, or set AWS_ALLOW_HTTP=true (in a job \
+         store.allow_http = true; for Azure AZURE_ALLOW_HTTP=true)",
+    ),
+    ("invalid peer certificate", "the certificate of the server is not trusted"),
+    ("InvalidContentType", "the server does not speak TLS there: write the address with http"),
+    ("Name or service not known", "there is no server of this name: look at the address or the endpoint"),
+    ("nodename nor servname", "there is no server of this name: look at the address or the endpoint"),
+];
+
 /// A request that failed.
 #[derive(Debug)]
 pub(super) struct Failure {
@@ -136,6 +149,10 @@ impl Failure {
                     return no_credentials(location, action);
                 }
                 let deepest = shown(&deepest(http));
+                if let Some((_, advice)) = UNSET.iter().find(|(says, _)| deepest.contains(says)) {
+                    let message = format!("{action}: {advice} ({deepest})");
+                    return Self::lasting(Error::new(ErrorKind::Usage, location.to_string(), message));
+                }
                 return match http.kind() {
                     HttpErrorKind::Timeout => {
                         told(format!("the server did not answer within {}", seconds(config.stall_timeout)), true)

@@ -14,7 +14,7 @@ mod values;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ConversationFormat, MaxRejects, Policy};
+use super::{Compression, ConversationFormat, MaxRejects, Policy};
 use crate::model::{EngineArgs, Floor, ShapeName, one_or_many_floors};
 
 pub use access::LlmKey;
@@ -63,6 +63,9 @@ pub struct JobArgs {
     /// How tables are written [default: parquet].
     #[arg(long, value_enum)]
     pub format: Option<ConversationFormat>,
+    /// How what is written is compressed: lines and the pages of tables; Arrow has no gzip [default: zstd].
+    #[arg(long, value_enum)]
+    pub compression: Option<Compression>,
     /// Shape of all records; found out per file when left out.
     #[arg(long, value_enum)]
     pub shape: Option<ShapeName>,
@@ -78,6 +81,9 @@ pub struct JobArgs {
     /// Fail when more records are rejected: a number, or a share of a source such as 0.01 or 1%.
     #[arg(long, value_name = "N|SHARE")]
     pub max_rejects: Option<MaxRejects>,
+    /// With a token budget: end with exit code 5 when a conversation is over it. Everything is written all the same.
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub require_fit: Option<bool>,
     /// Reject longer lines [default: 256MiB].
     #[arg(long, value_name = "SIZE")]
     pub max_record_bytes: Option<Size>,

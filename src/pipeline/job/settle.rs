@@ -15,8 +15,8 @@ use super::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EngineOptions, ProvenancePlace, changes};
 use crate::pipeline::{
-    ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, DEFAULT_SPLIT_BYTES, DatasetOptions, JobOptions,
-    MAX_RECORD_BYTES, MaxRejects,
+    Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, DEFAULT_SPLIT_BYTES,
+    DatasetOptions, JobOptions, MAX_RECORD_BYTES, MaxRejects,
 };
 use crate::text::tokens::TokenCounter;
 
@@ -46,6 +46,8 @@ pub struct JobSettings {
     pub threads: usize,
     /// When the job fails.
     pub max_rejects: Option<MaxRejects>,
+    /// Whether every conversation must meet its token budget.
+    pub require_fit: bool,
     /// Errors only.
     pub quiet: bool,
     /// How progress is shown.
@@ -117,6 +119,13 @@ impl JobArgs {
                 "the filter writes records of the input's shape; other formats, --trace and --verbatim-map need --output RUN",
             );
         }
+        let compression = self.compression.unwrap_or_default();
+        if is_filter && self.compression.is_some_and(|compression| compression != Compression::None) {
+            return usage("compression", "the filter writes plain lines: pipe them through gzip or zstd");
+        }
+        if format == ConversationFormat::Arrow && compression == Compression::Gzip {
+            return usage("compression", "Arrow IPC knows no gzip: take zstd or none, or another format");
+        }
         if verbatim_map && format != ConversationFormat::Jsonl {
             return usage("", "--verbatim-map goes with --format jsonl");
         }
@@ -146,6 +155,11 @@ impl JobArgs {
             error
         })?;
         let policy = policy::settle(self.policy, self.floor, self.tries, &engine)?;
+        let require_fit = self.require_fit.unwrap_or_default();
+        let engines = std::iter::once(&engine).chain(policy.iter().flat_map(|policy| &policy.tries));
+        if require_fit && engines.clone().all(|engine| engine.token_budget.is_none()) {
+            return usage("require_fit", "no token budget is set that could be met; name one with token_budget");
+        }
         let llm = self.llm.settle(&engine, environment)?;
         Ok(JobSettings {
             kind,
@@ -156,6 +170,8 @@ impl JobArgs {
                 llm: llm.as_ref().filter(|_| asks_a_model(&engine)).map(|llm| llm.options.clone()),
                 policy,
                 format,
+                // What a filter writes is plain, and so is its plan.
+                compression: if is_filter { Compression::default() } else { compression },
                 shape: self.shape,
                 messages_column: self.messages_column,
                 trace,
@@ -175,6 +191,7 @@ impl JobArgs {
             memory: self.memory.map_or(DEFAULT_MEMORY, |size| size.0),
             threads: self.threads.unwrap_or(0),
             max_rejects: self.max_rejects,
+            require_fit,
             quiet: self.quiet.unwrap_or_default(),
             progress: self.progress.unwrap_or_default(),
             timings: self.timings.unwrap_or_default(),
@@ -255,11 +272,13 @@ impl JobSettings {
                 Target::Filter => Some("-".to_owned()),
             },
             format: Some(options.format),
+            compression: (self.target != Target::Filter).then_some(options.compression),
             shape: options.shape,
             messages_column: options.messages_column.clone(),
             trace: Some(options.trace),
             verbatim_map: Some(options.verbatim_map),
             max_rejects: self.max_rejects,
+            require_fit: self.require_fit.then_some(true),
             max_record_bytes: Some(Size(options.max_record_bytes)),
             split_size: (self.target != Target::Filter).then_some(Size(options.split_bytes as usize)),
             threads: Some(self.threads),

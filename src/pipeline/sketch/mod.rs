@@ -56,6 +56,14 @@ pub struct RejectShare {
     pub place: String,
 }
 
+impl RejectShare {
+    /// Adds records that were rejected later for the same reason.
+    pub fn add(&mut self, later: &Self) {
+        self.records += later.records;
+        self.bytes += later.bytes;
+    }
+}
+
 impl Sketch {
     /// Adds what another sketch saw.
     pub fn merge(&mut self, other: &Self) {
@@ -64,13 +72,10 @@ impl Sketch {
             self.contents.get_or_insert_default().merge(contents);
         }
         for (reason, share) in &other.rejects {
-            let sum = self.rejects.entry(reason.clone()).or_insert_with(|| RejectShare {
-                example: share.example.clone(),
-                place: share.place.clone(),
-                ..RejectShare::default()
-            });
-            sum.records += share.records;
-            sum.bytes += share.bytes;
+            match self.rejects.get_mut(reason) {
+                Some(sum) => sum.add(share),
+                None => drop(self.rejects.insert(reason.clone(), share.clone())),
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Breach, DriftDocument, Psi};
 use crate::pipeline::Thresholds;
-use crate::report::numbers::{figure, percent, share, words};
+use crate::report::numbers::{counted, figure, percent, share, words};
 use crate::report::{Distribution, TotalFacts};
 
 /// Breakdowns whose index counts; rejects have a threshold of their own.
@@ -68,12 +68,15 @@ fn compared(thresholds: &Thresholds, drift: &DriftDocument, found: &mut Vec<Brea
         }
     }
     for (threshold, allowed, by, what) in [
-        ("new_reasons", thresholds.new_reasons, "reason", "messages are decided"),
-        ("new_rejects", thresholds.new_rejects, "reject", "records are rejected"),
+        ("new_reasons", thresholds.new_reasons, "reason", ("message", "decided")),
+        ("new_rejects", thresholds.new_rejects, "reject", ("record", "rejected")),
     ] {
         let new = drift.novelties.iter().filter(|novelty| !allowed && novelty.is_new && novelty.by == by);
         for novelty in new {
-            let message = format!("{} {what} for `{}`, which was not there before", novelty.count, novelty.name);
+            let (noun, done) = what;
+            let are = if novelty.count == 1 { "is" } else { "are" };
+            let what = counted(novelty.count, noun);
+            let message = format!("{what} {are} {done} for `{}`, which was not there before", novelty.name);
             found.push(breach(threshold, &novelty.name, novelty.count as f64, 0.0, message));
         }
     }

@@ -11,6 +11,9 @@ use crate::report::{BreakdownDrift, Change, DriftDocument, FigureDrift, Psi, Run
 /// Names of a breakdown that are drawn; the table beneath has the rest.
 const MAX_BARS: usize = 12;
 
+/// A card that is there when it counts something.
+const OVER_BUDGET: &str = "Over the token budget";
+
 /// A comparison as one page.
 #[must_use]
 pub fn drift_page(document: &DriftDocument) -> String {
@@ -78,9 +81,13 @@ fn cards(document: &DriftDocument, html: &mut Html) {
             ("Conversations", "/after/totals/conversations", before.conversations, after.conversations),
             ("Messages", "/after/totals/messages_in", before.messages_in, after.messages_in),
             ("Rejected records", "/after/totals/rejects", before.rejects, after.rejects),
+            (OVER_BUDGET, "/after/totals/over_budget", before.over_budget, after.over_budget),
         ] {
             let beside = format!("{} before", numbers::count(before));
-            card(html, name, place, after.to_string(), &numbers::count(after), &beside);
+            // Without a token budget nothing is over it.
+            if name != OVER_BUDGET || before.max(after) > 0 {
+                card(html, name, place, after.to_string(), &numbers::count(after), &beside);
+            }
         }
     });
 }

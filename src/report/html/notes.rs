@@ -16,6 +16,7 @@ pub(super) fn totals(document: &ReportDocument, html: &mut Html) {
         ("conversations", totals.conversations),
         ("distinct_conversations", totals.distinct_conversations),
         ("rejects", totals.rejects),
+        ("over_budget", totals.over_budget),
         ("messages_in", totals.messages_in),
         ("messages_out", totals.messages_out),
         ("chars_in", totals.chars_in),

@@ -151,6 +151,11 @@ fn cards(document: &ReportDocument, html: &mut Html) {
         let shown = numbers::money(money.saved);
         cards.insert(2, card("Money saved", "/money/saved", money.saved.to_string(), shown, beside));
     }
+    if totals.over_budget > 0 {
+        let (value, shown) = (totals.over_budget.to_string(), count(totals.over_budget));
+        let beside = format!("of {}", numbers::counted(totals.conversations, "conversation"));
+        cards.push(card("Over the token budget", "/totals/over_budget", value, shown, beside));
+    }
     html.tag("dl", &[("class", "cards")], |html| {
         for card in &cards {
             html.tag("div", &[], |html| {

@@ -64,6 +64,9 @@ fn totals(document: &DriftDocument, page: &mut Page) {
     row("ratio of tokens", ratio(before.token_ratio), ratio(after.token_ratio));
     let rate = |rejects: u64, conversations: u64| percent(rejects as f64 / (rejects + conversations).max(1) as f64);
     row("rejected", rate(before.rejects, before.conversations), rate(after.rejects, after.conversations));
+    if before.over_budget.max(after.over_budget) > 0 {
+        row("over the token budget", count(before.over_budget), count(after.over_budget));
+    }
     page.table(&table);
 }
 

@@ -115,6 +115,11 @@ fn totals(document: &ReportDocument, page: &mut Page) {
         let rate = totals.rejects as f64 / (totals.rejects + totals.conversations) as f64;
         page.text(&format!("{} rejected ({})", counted(totals.rejects, "record"), percent(rate)), Tone::Bad);
     }
+    if totals.over_budget > 0 {
+        let is = if totals.over_budget == 1 { "is" } else { "are" };
+        let over = counted(totals.over_budget, "conversation");
+        page.text(&format!("{over} {is} over the token budget (`fits` in the metrics)"), Tone::Bad);
+    }
 }
 
 fn distributions(document: &ReportDocument, page: &mut Page) {

@@ -1,0 +1,62 @@
+//! What a run read and wrote, summed over its commits, for those who tell of it. Knows commits, not how they are told.
+
+use std::collections::BTreeMap;
+
+use super::sketch::RejectShare;
+use super::{Commit, Totals};
+
+/// Sums over the parts of a run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tally {
+    /// What was counted.
+    pub totals: Totals,
+    /// Bytes of the inputs as stored.
+    pub bytes_stored: u64,
+    /// Bytes of the inputs uncompressed.
+    pub bytes_stream: u64,
+    /// What was written, by table.
+    pub written: BTreeMap<String, Written>,
+    /// Rejected records by reason.
+    pub rejects: BTreeMap<String, RejectShare>,
+}
+
+/// What was written into a table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Rows of it.
+    pub rows: u64,
+    /// Bytes of its files.
+    pub bytes: u64,
+}
+
+impl Tally {
+    /// Adds a part.
+    pub fn add(&mut self, commit: &Commit) {
+        self.totals.add(&commit.totals);
+        self.bytes_stored += commit.input.bytes;
+        self.bytes_stream += commit.input.stream_bytes;
+        for file in &commit.files {
+            let table = self.written.entry(file.table.clone()).or_default();
+            table.rows += file.rows;
+            table.bytes += file.bytes;
+        }
+        for (reason, share) in commit.sketch.iter().flat_map(|sketch| &sketch.rejects) {
+            match self.rejects.get_mut(reason) {
+                Some(sum) => sum.add(share),
+                None => drop(self.rejects.insert(reason.clone(), share.clone())),
+            }
+        }
+    }
+
+    /// Bytes of everything that was written.
+    #[must_use]
+    pub fn bytes_written(&self) -> u64 {
+        self.written.values().map(|table| table.bytes).sum()
+    }
+
+    /// What was written into a table; nothing when there is none.
+    #[must_use]
+    pub fn table(&self, name: &str) -> Written {
+        self.written.get(name).copied().unwrap_or_default()
+    }
+}
