@@ -134,10 +134,14 @@ fn flags(text: &str) -> Vec<u32> {
             if word.len() > MAX_WORD {
                 return 0;
             }
-            folded.clear();
-            folded.extend(word.chars().flat_map(char::to_lowercase));
-            let listed = FLAGS.get(folded.as_str()).copied().unwrap_or_default();
-            let is_superlative = folded.len() > 5 && ["est", "sten", "ßten"].iter().any(|end| folded.ends_with(end));
+            let is_folded = word.bytes().all(|byte| byte.is_ascii_lowercase());
+            if !is_folded {
+                folded.clear();
+                folded.extend(word.chars().flat_map(char::to_lowercase));
+            }
+            let word = if is_folded { word } else { folded.as_str() };
+            let listed = FLAGS.get(word).copied().unwrap_or_default();
+            let is_superlative = word.len() > 5 && ["est", "sten", "ßten"].iter().any(|end| word.ends_with(end));
             listed | if is_superlative { MOST } else { 0 }
         })
         .collect()
