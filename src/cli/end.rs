@@ -151,7 +151,9 @@ impl End<'_> {
         }
         let engine = &self.options.engine;
         let budget = match engine.token_budget {
-            Some(budget) if self.options.policy.is_none() => format!("the token budget of {}", counted(budget as u64, "token")),
+            Some(budget) if self.options.policy.is_none() => {
+                format!("the token budget of {}", counted(budget as u64, "token"))
+            }
             _ => "their token budget".to_owned(),
         };
         let advice = if engine.force_converge {
