@@ -208,7 +208,7 @@ fn originals_are_deleted_only_with_yes_and_only_when_they_are_old_and_proven() {
     let listed = String::from_utf8(told.stdout).expect("text");
     assert!(listed.starts_with("would delete ") && listed.contains("logs/c.jsonl"), "{listed}");
     assert_eq!(listed.lines().count(), 1, "{listed}");
-    for says in ["a.jsonl: it has changed", "b.jsonl: it was written too recently", "1 files"] {
+    for says in ["a.jsonl: it has changed", "b.jsonl: it was written too recently", "1 file ("] {
         assert!(told.stderr.contains(says), "{says}: {}", told.stderr);
     }
     assert!(before == files(dir.root()));

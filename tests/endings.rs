@@ -194,7 +194,8 @@ fn a_token_budget_that_was_not_met_is_said() {
         condenser(dir.root(), &[&["compress", "in.jsonl", "-o", run, "--token-budget", "20"], more].concat())
     };
     let told = call("run", &[]).ok().stderr;
-    let says = "2 of 3 conversations are over the token budget of 20 (`fits` in the metrics): --force-converge cuts";
+    let says =
+        "2 of 3 conversations are over the token budget of 20 tokens (`fits` in the metrics): --force-converge cuts";
     assert!(told.contains(says), "{told}");
     // The data is whole, and asking for a fit changes neither plan nor bytes.
     let told = call("run", &["--require-fit", "-q"]).exits(5).stderr;
@@ -221,7 +222,7 @@ fn a_token_budget_that_was_not_met_is_said() {
     shard("1/2");
     condenser(dir.root(), &["finish", "parts", "--require-fit"]).exits(5);
     let told = condenser(dir.root(), &["finish", "parts"]).ok().stderr;
-    assert!(told.contains("2 of 3 conversations are over the token budget of 20"), "{told}");
+    assert!(told.contains("2 of 3 conversations are over the token budget of 20 tokens"), "{told}");
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn damaged_times_are_left_out_of_a_report() {
     assert!(!is_told(&told.stdout) && told.stderr.contains("what the jobs took is left out"), "{}", told.stderr);
     // A run that was not finished says what goes on with it.
     std::fs::remove_file(dir.path("run/manifest.json")).expect("it was there");
-    let told = condenser(dir.root(), &["report", "run"]).exits(4);
+    let told = condenser(dir.root(), &["report", "run"]).exits(6);
     assert!(told.stderr.contains("not complete") && told.stderr.contains("condenser finish RUN"), "{}", told.stderr);
     assert!(!told.stderr.contains("originals"), "{}", told.stderr);
 }

@@ -246,7 +246,7 @@ fn an_option_that_only_the_second_call_names_is_a_difference() {
     dir.write("in.jsonl", jsonl(4, 52));
     condenser(dir.root(), &["compress", "in.jsonl", "-o", "run"]).ok();
     let told = condenser(dir.root(), &["compress", "in.jsonl", "-o", "run", "--token-budget", "50"]).exits(2).stderr;
-    assert!(told.contains("option engine.token_budget: null → 50"), "{told}");
+    assert!(told.contains("option engine.token_budget: unset → 50"), "{told}");
 }
 
 #[test]

@@ -137,7 +137,7 @@ impl End<'_> {
             });
         }
         Some(match n_rejects {
-            0 if tally.bytes_stream == 0 => "nothing came out: the input is empty".to_owned(),
+            0 if tally.bytes_stored == 0 => "nothing came out: the input is empty".to_owned(),
             0 => "nothing came out: the input holds no record".to_owned(),
             _ => format!("nothing came out: {} rejected{}", all(n_rejects, "record"), reasons(&tally.rejects)),
         })
@@ -151,7 +151,9 @@ impl End<'_> {
         }
         let engine = &self.options.engine;
         let budget = match engine.token_budget {
-            Some(budget) if self.options.policy.is_none() => format!("the token budget of {}", count(budget as u64)),
+            Some(budget) if self.options.policy.is_none() => {
+                format!("the token budget of {}", counted(budget as u64, "token"))
+            }
             _ => "their token budget".to_owned(),
         };
         let advice = if engine.force_converge {
