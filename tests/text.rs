@@ -360,10 +360,12 @@ mod lines {
             "real\t0m3s",
             "0 errors",
             "12 passed, 0 failed",
+            "exit code 0",
+            "2 files changed, 13 insertions(+)",
         ] {
             assert_eq!(severity(line), Severity::Totals, "{line}");
         }
-        for line in ["PASS a.test.ts", "✓ works", "test a::b ... ok", "exit code 0"] {
+        for line in ["PASS a.test.ts", "✓ works", "test a::b ... ok"] {
             assert_eq!(severity(line), Severity::Success, "{line}");
         }
         assert_eq!(severity("WARNING: disk is nearly full"), Severity::Warning);

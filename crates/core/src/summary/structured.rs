@@ -13,7 +13,7 @@ use crate::text::{FactKind, Line, LineKind, Outcome, OutcomeKind, Severity, Text
 
 /// A line is shown up to this many characters.
 const MAX_LINE_CHARS: usize = 200;
-/// The first failure is shown up to this many characters whatever the budget is.
+/// The first failure is shown up to this many characters at least, whatever the budget is.
 const MAX_FIRST_FAILURE: usize = 120;
 /// Tool output is dense: below this a digest says nothing.
 const MIN_CHARS: usize = 240;
@@ -40,7 +40,8 @@ pub fn digest(view: &TextView<'_>, style: Style) -> Draft {
     }
     let is_stated = |line: &Line| outcome_of(view, line).is_some();
     if let Some(first) = lines.iter().find(|line| line.severity == Severity::Failure && !is_stated(line)) {
-        digest.show_always(MAX_FIRST_FAILURE, first);
+        let room = (digest.left / 2).clamp(MAX_FIRST_FAILURE, MAX_LINE_CHARS);
+        digest.show_always(room, first);
     }
     digest.all_of("", &lines, Severity::Failure);
     digest.all_of("", &lines, Severity::Totals);

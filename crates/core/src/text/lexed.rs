@@ -98,7 +98,7 @@ pub enum Severity {
     Success,
     /// A warning.
     Warning,
-    /// Totals: `12 passed, 1 failed`, `Tests:`, `real 0m3s`, a duration.
+    /// Totals: `12 passed, 1 failed`, `Tests:`, `real 0m3s`, a duration, an exit status of 0.
     Totals,
     /// An error, a failure, a non-zero exit status.
     Failure,
