@@ -289,14 +289,15 @@ fn a_model_that_echoes_the_engine_gives_identical_conversations() {
     assert!(count(&dir, "llm_summaries") > 50);
 }
 
-/// `n` messages that a model is asked about, in conversations of 100.
+/// `n` messages that a model is asked about, in conversations of 100 behind the task.
 fn many(n: usize) -> String {
     let message = |i: usize| {
-        let role = if i.is_multiple_of(2) { "user" } else { "assistant" };
+        let role = if i.is_multiple_of(2) { "assistant" } else { "user" };
         json!({"role": role, "content": format!("Note {i}: {TEXT}")})
     };
     let talk = |at: usize| {
-        let messages: Vec<_> = (at * 100..(at + 1) * 100).map(message).collect();
+        let task = json!({"role": "user", "content": "Take notes."});
+        let messages: Vec<_> = std::iter::once(task).chain((at * 100..(at + 1) * 100).map(message)).collect();
         json!({"id": format!("talk-{at}"), "messages": messages}).to_string() + "\n"
     };
     (0..n / 100).map(talk).collect()

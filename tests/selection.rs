@@ -230,6 +230,8 @@ fn what_later_messages_depend_on_is_kept() {
 #[test]
 fn an_important_duplicate_is_kept_once() {
     let mut messages = depended_on();
+    let settings: String = (0..30).map(|at| format!("setting_{at}: value\n")).collect();
+    messages[2]["content"] = json!(format!("{settings}{}", messages[2]["content"].as_str().expect("a text")));
     let again = messages[2].clone();
     messages.insert(5, again);
     let options = EngineOptions { contradiction_detection: true, ..important() };

@@ -230,7 +230,7 @@ fn the_rows_of_a_table_and_the_sessions_of_a_log_are_shown() {
         assert_eq!((pairs.len(), &pairs[0]["n_before"]), (1, &json!(9)));
         let steps = pairs[0]["steps"].as_array().expect("a list");
         assert_eq!(pairs[0]["verdicts_from"], "engine");
-        assert!(steps[0]["after"]["text"].as_str().is_some_and(|text| text.starts_with("[summary: ")), "{}", steps[0]);
+        assert!(steps[1]["after"]["text"].as_str().is_some_and(|text| text.starts_with("[summary: ")), "{}", steps[1]);
     }
 }
 
