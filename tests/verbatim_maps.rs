@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use crate::support::command::{Told, condenser};
 use crate::support::dir::TestDir;
 
-const COMPRESS: [&str; 5] = ["--format", "jsonl", "--verbatim-map", "--recency-window", "0"];
+const COMPRESS: [&str; 7] =
+    ["--format", "jsonl", "--verbatim-map", "--recency-window", "0", "--keep-first-user", "false"];
 
 /// A talk about one thing, long enough to be summarised.
 fn talk(thing: &str) -> String {

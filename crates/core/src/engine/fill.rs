@@ -352,7 +352,8 @@ mod tests {
         let messages: Vec<serde_json::Value> = (0..10).map(message).collect();
         let record = serde_json::json!({"id": "talk", "messages": messages}).to_string();
         let decoded = decode(&record, ShapeName::Openai, "talk").expect("a record");
-        let options = EngineOptions { recency_window: 0, ..EngineOptions::default() };
+        let options =
+            EngineOptions { recency_window: 0, keep_first_user: false, min_saving: 1, ..EngineOptions::default() };
         let condensed = Engine::new(options)
             .expect("the options are right")
             .condense(&decoded.conversation, &mut Scratch::default());
