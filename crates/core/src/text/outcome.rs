@@ -246,7 +246,7 @@ mod tests {
     use super::{OutcomeKind, outcome};
 
     #[track_caller]
-    fn check(kind: Option<OutcomeKind>, is_bad: bool, lines: &[&str]) {
+    pub(super) fn check(kind: Option<OutcomeKind>, is_bad: bool, lines: &[&str]) {
         let wrong: Vec<_> = lines
             .iter()
             .map(|line| (line, outcome(line)))

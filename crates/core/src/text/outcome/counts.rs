@@ -106,19 +106,8 @@ pub(super) fn counts(line: &str, tokens: &[Token<'_>]) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use crate::text::{OutcomeKind, outcome};
-
-    #[track_caller]
-    fn check(kind: Option<OutcomeKind>, is_bad: bool, lines: &[&str]) {
-        let wrong: Vec<_> = lines
-            .iter()
-            .map(|line| (line, outcome(line)))
-            .filter(|(_, found)| {
-                found.map(|found| found.kind) != kind || found.is_some_and(|found| found.is_bad != is_bad)
-            })
-            .collect();
-        assert!(wrong.is_empty(), "{wrong:#?}");
-    }
+    use crate::text::OutcomeKind;
+    use crate::text::outcome::tests::check;
 
     #[test]
     fn totals_of_test_runners_and_build_tools_are_outcomes() {
