@@ -12,7 +12,7 @@ use super::ids::Names;
 use super::unit::Filled;
 use crate::model::{Action, ActionCounts, Metrics, Output, Reason, marker};
 use crate::stage::{View, is_consent};
-use crate::text::{CueKind, FactKind, Lexer, LineKind, Severity, TextView, plain, unnumbered};
+use crate::text::{CueKind, FactKind, Lexer, LineKind, Severity, TextView, fold_key, plain, unnumbered};
 
 /// In a message of the input.
 const IN_INPUT: u16 = 1;
@@ -157,17 +157,23 @@ impl Meter {
 
     fn replacement(&mut self, filled: &Filled, lexer: &mut Lexer) {
         for draft in &filled.drafts {
-            for (ranges, place) in [(&draft.quotes, Place::Replacement), (&draft.entities, Place::Listed)] {
-                for range in ranges {
-                    let text = draft.text.get(range.clone()).unwrap_or("");
-                    lexer.clear();
-                    let lexed = lexer.lex(text);
-                    let view = lexer.view(text, &lexed);
-                    self.read(&view, place);
-                    for unit in view.units {
-                        *self.consents.entry(words_key(&plain(unit.span.of(text)))).or_default() |= VISIBLE;
-                    }
+            for range in &draft.quotes {
+                let text = draft.text.get(range.clone()).unwrap_or("");
+                lexer.clear();
+                let lexed = lexer.lex(text);
+                let view = lexer.view(text, &lexed);
+                self.read(&view, Place::Replacement);
+                for unit in view.units {
+                    *self.consents.entry(words_key(&plain(unit.span.of(text)))).or_default() |= VISIBLE;
                 }
+            }
+            let lists = draft.entities.iter().filter_map(|range| draft.text.get(range.clone()));
+            for entity in lists.flat_map(|list| list.split(marker::BETWEEN_ENTITIES)) {
+                // In a list a name is one whatever stands beside it.
+                *self.facts.entry(fold_key(entity)).or_default() |= LISTED;
+                lexer.clear();
+                let lexed = lexer.lex_facts(entity);
+                self.facts_of(&lexer.view(entity, &lexed), Place::Listed);
             }
         }
     }

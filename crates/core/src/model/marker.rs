@@ -96,6 +96,8 @@ pub fn topic_suffix(n_messages: usize) -> String {
 
 /// What separates the entities from the summary.
 pub const ENTITIES: &str = " | entities: ";
+/// Between two entities.
+pub const BETWEEN_ENTITIES: &str = ", ";
 
 /// True when the whole of `text` is one of the literal formats, or summaries around fenced code: it stands for
 /// something else already. A text that merely begins like one is not.

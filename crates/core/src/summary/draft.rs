@@ -7,9 +7,6 @@ use super::entities::Entity;
 use crate::model::marker;
 use crate::text::{Span, TextView, Unit, cut, fold_key};
 
-/// Between two facts of a list.
-const BETWEEN: &str = ", ";
-
 /// The text that will stand in a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Draft {
@@ -239,10 +236,10 @@ impl Proposal {
         let mut listed = self.entities.unwrap_or_default();
         let plain = frame.start.chars().count() + n_chars + frame.suffix.chars().count() + 1;
         // The least telling one gives way first.
-        let mut full = plain + marker::ENTITIES.len() - BETWEEN.len();
-        full += listed.iter().map(|entity| entity.text.chars().count() + BETWEEN.len()).sum::<usize>();
+        let mut full = plain + marker::ENTITIES.len() - marker::BETWEEN_ENTITIES.len();
+        full += listed.iter().map(|entity| entity.text.chars().count() + marker::BETWEEN_ENTITIES.len()).sum::<usize>();
         while !listed.is_empty() && !fits(full) {
-            full -= listed.pop().map_or(0, |entity| entity.text.chars().count() + BETWEEN.len());
+            full -= listed.pop().map_or(0, |entity| entity.text.chars().count() + marker::BETWEEN_ENTITIES.len());
         }
         if listed.is_empty() && !fits(plain) {
             return None;
@@ -256,7 +253,9 @@ impl Proposal {
             listed.sort_by_key(|entity| entity.place);
             out.say(marker::ENTITIES);
             let start = out.text.len();
-            out.say(&listed.iter().map(|entity| entity.text.as_str()).collect::<Vec<_>>().join(BETWEEN));
+            out.say(
+                &listed.iter().map(|entity| entity.text.as_str()).collect::<Vec<_>>().join(marker::BETWEEN_ENTITIES),
+            );
             out.entities.push(start..out.text.len());
         }
         out.say("]");
