@@ -1,7 +1,7 @@
 //! The invariants over every conversation of the real corpora and of the sample corpus.
 
 use condenser::engine::{Engine, Scratch};
-use condenser::model::{EngineOptions, ProvenancePlace, Summarizer};
+use condenser::model::{EngineOptions, Output, ProvenancePlace, Summarizer};
 use condenser::shape;
 use rayon::prelude::*;
 
@@ -104,7 +104,19 @@ fn an_echo_of_the_engine_changes_no_conversation() {
             let decoded = shape::decode(line, shape, "c").expect("a conversation");
             let plain = own.condense(&decoded.conversation, scratch);
             let (echoed, n_asked) = whims::consult(&asking, &decoded.conversation, scratch, &whims::echo);
-            assert_eq!(plain.messages, echoed.messages, "{name}: {}", decoded.conversation.id);
+            let texts: Vec<String> =
+                decoded.conversation.messages.iter().map(|message| message.texts().collect()).collect();
+            // What stands twice is asked about once, though the engine says another thing the second time.
+            let is_repeated = |index: usize| {
+                let others = || texts.iter().enumerate().filter(move |&(at, _)| at != index).map(|(_, text)| text);
+                let stands_elsewhere = |line: &str| others().any(|text| text.contains(line));
+                texts[index].lines().filter(|line| line.len() >= 40).any(stands_elsewhere)
+            };
+            for (plain, echoed) in plain.messages.iter().zip(&echoed.messages) {
+                let may_differ = || matches!(plain, Output::Replaced(replaced) if replaced.sources.iter().any(|&at| is_repeated(at)));
+                assert!(plain == echoed || may_differ(), "{name}: {plain:?} {echoed:?}");
+            }
+            assert_eq!(plain.messages.len(), echoed.messages.len(), "{name}: {}", decoded.conversation.id);
             n_asked
         };
         // Every third: the others take as long and show no more.
