@@ -22,9 +22,12 @@ fn the_first_message_of_a_user_stays_however_long_it_is() {
         .is(2, Action::Compressed);
     talk(&messages, &EngineOptions { keep_first_user: false, ..EngineOptions::default() }).is(0, Action::Compressed);
     // What a program puts in front is not the task.
-    let injected = format!("<environment>{}</environment>", prose(3_000));
+    let injected = format!("Caveat: {}", prose(3_000));
     let messages = [("user", injected.as_str()), ("user", task.as_str()), ("assistant", &prose(2_000))];
-    talk(&messages, &EngineOptions::default()).because(1, Reason::FirstUser);
+    let done = talk(&messages, &EngineOptions::default());
+    done.because(1, Reason::FirstUser).is(0, Action::Compressed);
+    // A second pass keeps the same one.
+    compress_record(&done.record, &EngineOptions::default()).because(1, Reason::FirstUser);
 }
 
 #[test]

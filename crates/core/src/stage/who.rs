@@ -1,7 +1,7 @@
 //! Who speaks to whom: which message sets the task, and which are the words of the one user of an assistant. Meetings and
 //! chats of many speakers have no such user. Knows roles and names; refuses to know what becomes of a message.
 
-use crate::model::{Conversation, Message, Role};
+use crate::model::{Conversation, Message, Role, marker};
 use crate::text::begins_with_consent;
 
 /// Up to here a message of the user's is what he typed, and says so little that hiding it saves nothing.
@@ -11,12 +11,15 @@ const MAX_CONSENT: usize = 1_500;
 /// What an agent program puts in front of the first words of its user.
 const INJECTED: [&str; 3] = ["<", "# AGENTS.md", "Caveat: "];
 
-/// The first message of a user that a program did not put there.
+/// The first message of a user that a program did not put there; what stands for others by now was not it.
 #[must_use]
 pub fn task_of(conversation: &Conversation<'_>) -> Option<usize> {
+    let is_typed = |text: &str| {
+        let text = text.trim_start();
+        !INJECTED.iter().any(|head| text.starts_with(head)) && !marker::stands_for_others(text)
+    };
     conversation.messages.iter().position(|message| {
-        let text = message.texts().next().map(str::trim_start);
-        message.role == Role::User && text.is_some_and(|text| !INJECTED.iter().any(|head| text.starts_with(head)))
+        message.role == Role::User && message.provenance.is_none() && message.texts().next().is_some_and(is_typed)
     })
 }
 
