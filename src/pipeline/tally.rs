@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::sketch::RejectShare;
+use super::sketch::{RejectShare, add_rejects};
 use super::{Commit, Totals};
 
 /// Sums over the parts of a run.
@@ -40,11 +40,8 @@ impl Tally {
             table.rows += file.rows;
             table.bytes += file.bytes;
         }
-        for (reason, share) in commit.sketch.iter().flat_map(|sketch| &sketch.rejects) {
-            match self.rejects.get_mut(reason) {
-                Some(sum) => sum.add(share),
-                None => drop(self.rejects.insert(reason.clone(), share.clone())),
-            }
+        if let Some(sketch) = &commit.sketch {
+            add_rejects(&mut self.rejects, &sketch.rejects);
         }
     }
 

@@ -199,7 +199,7 @@ const PLAIN: [(&str, &[&str]); 14] = [
 ];
 
 /// The same with something before all units, and something behind them for each.
-const FRAMED: [(&str, &str, &str, &str); 24] = [
+const FRAMED: [(&str, &str, &str, &str); 25] = [
     ("data", "", "[", "]"),
     ("data", "", "{\"a\":", "}"),
     ("data", "{\"a\":[", "{\"k{n}\":[", "]}"),
@@ -209,6 +209,7 @@ const FRAMED: [(&str, &str, &str, &str); 24] = [
     ("data", "id,name,amount\n", "{n},Ada,20\n", ""),
     ("bracket", "", "(", ")"),
     ("quote", "He said: \"", "and then he went on ", ""),
+    ("word", "On Friday they ", "will and will ", ""),
     ("quote", "Look: `", "code of it ", ""),
     ("fence", "Look at this:\n```rust\n", "let sum = sum + {n};\n", ""),
     ("fence", "Look:\n```", "`", ""),

@@ -56,11 +56,16 @@ pub struct RejectShare {
     pub place: String,
 }
 
-impl RejectShare {
-    /// Adds records that were rejected later for the same reason.
-    pub fn add(&mut self, later: &Self) {
-        self.records += later.records;
-        self.bytes += later.bytes;
+/// Adds records that were rejected later to those of the same reason.
+pub(super) fn add_rejects(sums: &mut BTreeMap<String, RejectShare>, later: &BTreeMap<String, RejectShare>) {
+    for (reason, share) in later {
+        match sums.get_mut(reason) {
+            Some(sum) => {
+                sum.records += share.records;
+                sum.bytes += share.bytes;
+            }
+            None => drop(sums.insert(reason.clone(), share.clone())),
+        }
     }
 }
 
@@ -71,12 +76,7 @@ impl Sketch {
         if let Some(contents) = &other.contents {
             self.contents.get_or_insert_default().merge(contents);
         }
-        for (reason, share) in &other.rejects {
-            match self.rejects.get_mut(reason) {
-                Some(sum) => sum.add(share),
-                None => drop(self.rejects.insert(reason.clone(), share.clone())),
-            }
-        }
+        add_rejects(&mut self.rejects, &other.rejects);
     }
 
     /// Sees a row of the rejects.

@@ -12,7 +12,7 @@ use super::ids::Names;
 use super::unit::Filled;
 use crate::model::{Action, ActionCounts, Metrics, Output, Reason, marker};
 use crate::stage::{View, is_consent};
-use crate::text::{CueKind, FactKind, Lexer, LineKind, Severity, TextView, fold_key, plain, unnumbered};
+use crate::text::{CueKind, Fact, FactKind, Lexer, LineKind, Severity, TextView, fold_key, plain, unnumbered};
 
 /// In a message of the input.
 const IN_INPUT: u16 = 1;
@@ -109,30 +109,15 @@ impl Meter {
         let mut filled = assembled.filled.iter();
         let mut home = vec![true; view.len()];
         let mut kept = vec![true; view.len()];
-        let mut replacement: Vec<Option<&Filled>> = vec![None; view.len()];
+        let mut replacement: Vec<Option<(&Filled, &[usize])>> = vec![None; view.len()];
         for output in &assembled.messages {
             if let Output::Replaced(replaced) = output {
                 replaced.sources.iter().for_each(|&index| kept[index] = false);
                 replaced.sources.iter().skip(1).for_each(|&index| home[index] = false);
-                replacement[replaced.sources[0]] = filled.next();
+                replacement[replaced.sources[0]] = filled.next().map(|filled| (filled, &*replaced.sources));
             }
         }
         let names = LazyCell::new(|| Names::new(view.conversation));
-        let mut replaced = assembled.messages.iter().filter_map(|output| match output {
-            Output::Replaced(replaced) => Some(replaced),
-            Output::Kept { .. } => None,
-        });
-        for filled in &assembled.filled {
-            let Some(replaced) = replaced.next() else { break };
-            let target = filled.drafts.first().and_then(|draft| referred(&draft.text));
-            match target {
-                Some(target) => {
-                    let leads_to = names.index_of(target).and_then(|index| kept.get(index));
-                    self.n_astray += usize::from(leads_to != Some(&true));
-                }
-                None => self.note_foreign(view, &replaced.sources, filled, lexer),
-            }
-        }
         for index in 0..view.len() {
             let place = if kept[index] { Place::Kept } else { Place::Replaced { at_home: home[index] } };
             if let Some(first) = view.texts(index).next().filter(|_| is_consent(&view.conversation.messages[index])) {
@@ -148,14 +133,23 @@ impl Meter {
                 let lexed = lexer.lex_facts(&call.arguments);
                 self.facts_of(&lexer.view(&call.arguments, &lexed), place);
             }
-            if let Some(filled) = replacement[index] {
-                self.replacement(filled, lexer);
+            if let Some((filled, sources)) = replacement[index] {
+                let quoted = self.replacement(filled, lexer);
+                match filled.drafts.first().and_then(|draft| referred(&draft.text)) {
+                    Some(target) => {
+                        let leads_to = names.index_of(target).and_then(|index| kept.get(index));
+                        self.n_astray += usize::from(leads_to != Some(&true));
+                    }
+                    None => self.note_foreign(view, sources, quoted),
+                }
                 self.untouched_parts(view, index, filled);
             }
         }
     }
 
-    fn replacement(&mut self, filled: &Filled, lexer: &mut Lexer) {
+    /// Reads what stands for messages; gives the facts that it quotes.
+    fn replacement(&mut self, filled: &Filled, lexer: &mut Lexer) -> HashSet<u64, FixedState> {
+        let mut quoted = HashSet::default();
         for draft in &filled.drafts {
             for range in &draft.quotes {
                 let text = draft.text.get(range.clone()).unwrap_or("");
@@ -163,6 +157,8 @@ impl Meter {
                 let lexed = lexer.lex(text);
                 let view = lexer.view(text, &lexed);
                 self.read(&view, Place::Replacement);
+                let tells = |fact: &&Fact| fact.kind.is_technical() || fact.kind.is_precise();
+                quoted.extend(view.facts.iter().filter(tells).map(|fact| fact.key));
                 for unit in view.units {
                     *self.consents.entry(words_key(&plain(unit.span.of(text)))).or_default() |= VISIBLE;
                 }
@@ -176,31 +172,18 @@ impl Meter {
                 self.facts_of(&lexer.view(entity, &lexed), Place::Listed);
             }
         }
+        quoted
     }
 
-    /// The facts that `filled` quotes and its sources do not have.
-    fn note_foreign(&mut self, view: &View<'_>, sources: &[usize], filled: &Filled, lexer: &mut Lexer) {
-        let mut quoted: HashSet<u64, FixedState> = HashSet::default();
-        for draft in &filled.drafts {
-            for range in &draft.quotes {
-                let text = draft.text.get(range.clone()).unwrap_or("");
-                lexer.clear();
-                let lexed = lexer.lex_facts(text);
-                let facts = lexer.view(text, &lexed).facts;
-                quoted.extend(
-                    facts.iter().filter(|fact| fact.kind.is_technical() || fact.kind.is_precise()).map(|fact| fact.key),
-                );
+    /// Notes what of the facts `quoted` the sources do not have.
+    fn note_foreign(&mut self, view: &View<'_>, sources: &[usize], mut quoted: HashSet<u64, FixedState>) {
+        for text in sources.iter().flat_map(|&index| view.texts(index)) {
+            if quoted.is_empty() {
+                return;
             }
-        }
-        for &index in sources {
-            for text in view.texts(index) {
-                if quoted.is_empty() {
-                    return;
-                }
-                text.facts.iter().for_each(|fact| {
-                    quoted.remove(&fact.key);
-                });
-            }
+            text.facts.iter().for_each(|fact| {
+                quoted.remove(&fact.key);
+            });
         }
         self.foreign.extend(quoted);
     }

@@ -8,7 +8,7 @@ use crate::model::{EngineOptions, Reason};
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{
     Adapt, Alone, Chain, Claim, Cluster, Dedup, Detect, Detector, GroupProse, KeepImportant, KeepPatterns,
-    KeepReferenced, NearDedup, Plan, Prepass, Protect, Rule, SplitCode, Stage, Supersede, View,
+    KeepReferenced, NearDedup, Plan, Prepass, Protect, Rule, SplitCode, Stage, Supersede,
 };
 use crate::summary::{Adapter, pays};
 use crate::text::TextView;
@@ -23,13 +23,13 @@ pub(super) fn stages(options: &EngineOptions, adapters: &[Arc<dyn Adapter>]) -> 
         Box::new(move |text: &TextView<'_>| pays(&*adapter, text, &|piece| judge(piece, Depth::Decide).is_hard()))
     };
     let to_ask: Vec<Arc<dyn Adapter>> = adapters.to_vec();
-    let alone: Alone = Arc::new(move |view: &View<'_>, index| chars_alone(view, index, &to_ask));
+    let alone = Alone::new(move |view, index| chars_alone(view, index, &to_ask));
     Ok(vec![
         Box::new(Protect),
         Box::new(KeepPatterns::new(&options.preserve_patterns)?),
         Box::new(KeepReferenced),
-        Box::new(Dedup::new(Arc::clone(&alone))),
-        Box::new(NearDedup::new(alone)),
+        Box::new(Dedup(alone.clone())),
+        Box::new(NearDedup(alone)),
         Box::new(Supersede),
         Box::new(KeepImportant),
         Box::new(Rule),

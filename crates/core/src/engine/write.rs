@@ -9,16 +9,13 @@ use crate::model::{Action, CompressionDepth, NewBody, Provenance, Reason, marker
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{View, is_json};
 use crate::summary::{
-    Adapter, Hints, Proposal, Spoken, Style, Voice, Wanted, Wrap, digest, outline, pays, shows_best_unit, split_code,
-    summarize,
+    Adapter, Hints, Proposal, Spoken, Style, Voice, Wanted, Wrap, digest, outline, pays, split_code, summarize,
 };
 use crate::text::TextView;
 
 /// A merged summary of earlier summaries gets this share of them.
 const RECOMPACT_SHARE: f64 = 0.40;
 const MAX_RECOMPACT_CHARS: usize = 900;
-/// A shorter text is kept when its best sentence does not fit: it could only be cut, or left out for a lesser one.
-const MIN_CUT_CHARS: usize = 240;
 /// Shorter parts of a content list are kept.
 pub(super) const MIN_PART_CHARS: usize = 120;
 
@@ -123,13 +120,5 @@ pub(super) fn one_text(
     }
     let body = if large { outline(text) } else { None };
     let body = body.or_else(|| is_output.then(|| digest(text, style)));
-    if body.is_none()
-        && style.depth < CompressionDepth::Aggressive
-        && (text.counts.chars as usize) < MIN_CUT_CHARS
-        && spoken.hints.tokens.is_none()
-        && !shows_best_unit(spoken, style)
-    {
-        return None;
-    }
     Some(body.map_or_else(|| summarize(&[*spoken], wrap, style, None), |body| Proposal::unlisted(body, wrap)))
 }

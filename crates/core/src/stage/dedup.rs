@@ -15,27 +15,31 @@ pub(super) const MIN_CHARS: usize = 200;
 /// About what a reference takes.
 pub(super) const REFERENCE_CHARS: usize = 100;
 
-/// Characters that would stand for a message by itself, if no other had its text.
-pub type Alone = Arc<dyn Fn(&View<'_>, usize) -> usize + Send + Sync>;
+/// Says how many characters would stand for a message by itself, if no other had its text; the engine brings it.
+#[derive(Clone)]
+pub struct Alone(Arc<dyn Fn(&View<'_>, usize) -> usize + Send + Sync>);
+
+impl Alone {
+    /// What `chars` says of a message, by its index.
+    #[must_use]
+    pub fn new(chars: impl Fn(&View<'_>, usize) -> usize + Send + Sync + 'static) -> Self {
+        Self(Arc::new(chars))
+    }
+
+    pub(super) fn chars(&self, view: &View<'_>, index: usize) -> usize {
+        (self.0)(view, index)
+    }
+}
+
+impl fmt::Debug for Alone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Alone").finish_non_exhaustive()
+    }
+}
 
 /// Claims exact duplicates and pins the message that they refer to.
-pub struct Dedup {
-    alone: Alone,
-}
-
-impl Dedup {
-    /// A stage that asks `alone` what a message costs without references.
-    #[must_use]
-    pub fn new(alone: Alone) -> Self {
-        Self { alone }
-    }
-}
-
-impl fmt::Debug for Dedup {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Dedup").finish_non_exhaustive()
-    }
-}
+#[derive(Debug)]
+pub struct Dedup(pub Alone);
 
 impl Stage for Dedup {
     fn name(&self) -> &'static str {
@@ -77,7 +81,7 @@ impl Dedup {
             return;
         }
         let n_chars = view.chars(same[0]);
-        let alone = (self.alone)(view, same[0]);
+        let alone = self.0.chars(view, same[0]);
         let referring = if n_chars < REFERENCE_CHARS + view.options.min_saving { n_chars } else { REFERENCE_CHARS };
         let cost = |target: usize| {
             let of = |&index: &usize| match view.options.keep_copy {

@@ -2,7 +2,6 @@
 //! lines that differ. Memory and time are linear: a text is compared with a few representatives only.
 
 use std::collections::HashMap;
-use std::fmt;
 
 use foldhash::fast::FixedState;
 
@@ -21,23 +20,8 @@ const MIN_LENGTH_RATIO: f64 = 0.7;
 const MAX_PER_LINE: usize = 8;
 
 /// Claims near duplicates and pins the message that they refer to, where that is shorter than compressing each by itself.
-pub struct NearDedup {
-    alone: Alone,
-}
-
-impl NearDedup {
-    /// A stage that asks `alone` what a message costs without references.
-    #[must_use]
-    pub fn new(alone: Alone) -> Self {
-        Self { alone }
-    }
-}
-
-impl fmt::Debug for NearDedup {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NearDedup").finish_non_exhaustive()
-    }
-}
+#[derive(Debug)]
+pub struct NearDedup(pub Alone);
 
 /// A message that is like another.
 struct Similar {
@@ -113,7 +97,7 @@ impl NearDedup {
     /// What is like one message refers to it, or does not: what takes fewer characters.
     fn claim_all(&self, view: &View<'_>, plan: &mut Plan, same: &[Similar]) {
         let target = same[0].target;
-        let alone = |index: usize| (self.alone)(view, index);
+        let alone = |index: usize| self.0.chars(view, index);
         let (whole, shortened) = if plan.is_free(target) { (view.chars(target), alone(target)) } else { (0, 0) };
         let with: usize = same.iter().map(|pair| reference_chars(view, pair)).sum();
         let without: usize = same.iter().map(|pair| alone(pair.index)).sum();

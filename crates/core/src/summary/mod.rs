@@ -41,7 +41,7 @@ pub use plugins::{
     decisions_of, normalize_scores, scores_of, split_sentences, whitespace_tokenize,
 };
 pub use prepass::prepass;
-pub use prose::{shorten, shorten_raw, shows_best_unit, summarize, summarize_with_edus};
+pub use prose::{shorten, shorten_raw, summarize, summarize_with_edus};
 pub use score::{Spoken, Voice, is_general};
 pub use structured::digest;
 pub use superseded::superseded;

@@ -238,8 +238,7 @@ fn stretched(view: &TextView<'_>, budget: usize) -> usize {
 }
 
 /// True when a summary of the text would show its best unit whole: where it would not, it shows the second best or a cut.
-#[must_use]
-pub fn shows_best_unit(spoken: &Spoken<'_>, style: Style) -> bool {
+fn shows_best_unit(spoken: &Spoken<'_>, style: Style) -> bool {
     let budget = budget_of(spoken, style);
     let view = &spoken.view;
     best_unit(spoken).is_some_and(|index| {

@@ -94,7 +94,11 @@ pub fn bearing(text: &str) -> Bearing {
     } else {
         None
     };
-    let by_a_time = near(DEADLINE, TIME | PERIOD, 4) || has(TIME) && near(FUTURE, TIME, words.len());
+    let will_be = || {
+        let mut behind = words.iter().skip_while(|word| **word & FUTURE == 0).skip(1);
+        behind.any(|word| word & TIME != 0)
+    };
+    let by_a_time = near(DEADLINE, TIME | PERIOD, 4) || has(TIME) && will_be();
     Bearing {
         is_empty: is_empty(text, &words, seen, near),
         settles: by_a_time || has(SETTLED) || near(DUTY, OF, 1) || has(ALL) && near(ALL, THINKS, 3),

@@ -161,7 +161,9 @@ fn tokens(line: &[u8]) -> Vec<Token<'_>> {
                     let value = digits.iter().filter(|byte| byte.is_ascii_digit());
                     (
                         Token::Number(
-                            value.fold(0, |sum: u64, digit| sum.saturating_mul(10) + u64::from(digit - b'0')),
+                            value.fold(0, |sum: u64, digit| {
+                                sum.saturating_mul(10).saturating_add(u64::from(digit - b'0'))
+                            }),
                         ),
                         n,
                     )

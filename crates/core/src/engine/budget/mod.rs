@@ -137,8 +137,8 @@ fn is_protected(view: &View<'_>, plan: &Plan, index: usize, recency_window: usiz
         || matches!(plan.claim_of(index), Some(Claim::Keep(Reason::Pattern)))
 }
 
-/// The higher, the later a unit gives way: corrections, the user's words and what was kept for its importance, then by importance in
-/// steps too small to matter.
+/// The higher, the later a unit gives way: corrections, the user's words and what was kept for its importance, then by
+/// importance in steps too small to matter.
 fn rank(plan: &Plan, unit: &Unit) -> u32 {
     let is_wanted = matches!(
         unit.state,

@@ -5,14 +5,12 @@ use super::Wanted;
 use crate::model::marker;
 use crate::summary::draft::Draft;
 use crate::summary::hints::Hints;
-use crate::summary::prose::{shows_best_unit, summarize};
+use crate::summary::prose::{is_uncut, summarize};
 use crate::summary::score::Spoken;
 use crate::text::{Lexer, LineKind, Span, TextView};
 
 /// Shorter passages stay.
 pub(super) const MIN_PASSAGE_CHARS: usize = 100;
-/// Longer passages are shortened even when their best sentence does not fit.
-const MIN_CUT_CHARS: usize = 240;
 /// A passage with fewer words is a name, a path or a list of values.
 const MIN_WORDS: usize = 12;
 /// A summary that saves less hides more than it brings.
@@ -61,8 +59,7 @@ impl<'w> Passages<'w> {
         if n_chars < MIN_PASSAGE_CHARS || !is_prose(view.covered()) || is_fixed() {
             return None;
         }
-        // Of a short passage a cut sentence would be left.
-        if n_chars < MIN_CUT_CHARS && !shows_best_unit(&spoken, self.wanted.style) {
+        if is_uncut(&spoken, self.wanted.style) {
             return None;
         }
         let proposal = summarize(&[spoken], self.wanted.wrap, self.wanted.style, None);

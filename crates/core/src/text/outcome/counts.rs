@@ -191,6 +191,11 @@ mod tests {
     }
 
     #[test]
+    fn no_number_is_too_long() {
+        check(Some(OutcomeKind::Counts), false, &[&format!("{} passed, 0 failed", "9".repeat(40))]);
+    }
+
+    #[test]
     fn sentences_with_numbers_in_them_are_no_outcomes() {
         let none = [
             "12 tests were hard to write",
