@@ -1,5 +1,5 @@
 //! Messages that bring careless scanners to their knees, at 8 and 16 MB, and a conversation of 100,000 messages.
-//! `cargo bench --bench awkward`
+//! `cargo bench -p condenser-benches --bench awkward`
 
 use std::time::Instant;
 

@@ -1,5 +1,5 @@
 //! The engine alone: decoded messages in, condensed conversations with metrics out, no recency window, one core.
-//! `CONDENSER_CORPORA=<folder of *.jsonl.zst> cargo bench --bench engine`; the sample corpus without it.
+//! `CONDENSER_CORPORA=<folder of *.jsonl.zst> cargo bench -p condenser-benches --bench engine`; the sample corpus without it.
 
 use condenser::engine::{Engine, Scratch};
 use condenser::model::EngineOptions;
@@ -51,7 +51,7 @@ fn take(text: &str) -> Vec<&str> {
 }
 
 fn corpora() -> Vec<String> {
-    let sample = std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/jobs/sample"));
+    let sample = std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../jobs/sample"));
     let folder = std::env::var_os("CONDENSER_CORPORA").map_or(sample, Into::into);
     let mut paths: Vec<_> =
         std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();

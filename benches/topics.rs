@@ -1,5 +1,5 @@
 //! Chains and topics over growing conversations: a doubling of the messages must not take much more than twice the
-//! time. `cargo bench --bench topics`.
+//! time. `cargo bench -p condenser-benches --bench topics`.
 
 #![allow(clippy::print_stdout, missing_docs, reason = "a bench prints")]
 

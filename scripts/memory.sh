@@ -14,9 +14,9 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 gb=${GB:-10}; giant=${GIANT:-1500000000}; memory=${MEMORY:-512MiB}
 condenser=${CONDENSER:-$root/target/release/condenser}
-generate=${GENERATE:-$root/target/release/examples/generate}
+generate=${GENERATE:-$root/target/release/generate}
 [ -x "$condenser" ] || (cd "$root" && cargo build --locked --release)
-[ -x "$generate" ] || (cd "$root" && cargo build --locked --release --example generate)
+[ -x "$generate" ] || (cd "$root" && cargo build --locked --release -p condenser-benches --bin generate)
 kinds=()
 while [ $# -gt 0 ] && [ "$1" != -- ]; do kinds+=("$1"); shift; done
 [ $# -eq 0 ] || shift

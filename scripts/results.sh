@@ -3,8 +3,8 @@
 set -euo pipefail
 folder=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
-cargo build --locked --release --example results
+cargo build --locked --release -p condenser-benches --bin results
 for flag in "" --hard; do
   # shellcheck disable=SC2086
-  target/release/examples/results $flag "$folder"/*.jsonl.zst
+  target/release/results $flag "$folder"/*.jsonl.zst
 done

@@ -23,9 +23,11 @@ mod write;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::model::{Answers, Condensed, Consult, Conversation, EngineOptions, Metrics, Reason, Tokenizer};
+use crate::model::{
+    Answers, ClassifierSource, Condensed, Consult, Conversation, EngineOptions, Metrics, Reason, Tokenizer,
+};
 use crate::stage::classify::Depth;
-use crate::stage::{Plan, Profiles, Stage, View, task_of};
+use crate::stage::{Plan, Profiles, Stage, View, may_merge_referring, task_of};
 use crate::summary::{Adapter, EntropyScorer, Keys, TokenClassifier, adapters};
 use crate::text::Lexer;
 use crate::text::tokens::{self, TokenCounter};
@@ -193,7 +195,8 @@ impl Engine {
             return compacted;
         }
         let total: usize = n_tokens.iter().sum();
-        let mut plan = self.plan(conversation, scratch, total, consult);
+        let mut plan = self.plan(conversation, scratch, total, &self.stages, consult);
+        let plain = self.without_references(conversation, scratch, total, &plan);
         let view = self.view(conversation, &scratch.profiles);
         let names = Names::new(conversation);
         let task = task_of(conversation);
@@ -214,7 +217,7 @@ impl Engine {
             earlier: Keys::default(),
         };
         let (mut units, mut budget) = match self.options.token_budget {
-            None => (budget::unlimited(&mut filler, &mut plan), None),
+            None => (budget::unlimited(&mut filler, &mut plan, plain), None),
             Some(max_tokens) => {
                 let (units, outcome) = budget::meet(&mut filler, &mut plan, max_tokens, &mut scratch.meter);
                 (units, Some(outcome))
@@ -241,12 +244,33 @@ impl Engine {
         (assembled, metrics)
     }
 
-    /// A claim on every message.
-    fn plan(
+    /// The plan without references where equal messages may take less when they are merged with their neighbours. A budget looks for what fits by itself, and a model is asked about one plan.
+    fn without_references(
         &self,
         conversation: &Conversation<'_>,
         scratch: &mut Scratch,
         n_tokens: usize,
+        plan: &Plan,
+    ) -> Option<Plan> {
+        let is_asked = self.options.classifier == ClassifierSource::Model;
+        if is_asked
+            || self.options.token_budget.is_some()
+            || !may_merge_referring(&self.view(conversation, &scratch.profiles), plan)
+        {
+            return None;
+        }
+        let stages = self.stages.iter().filter(|stage| !stage.refers());
+        let (answers, mut asks) = (Answers::default(), Vec::new());
+        Some(self.plan(conversation, scratch, n_tokens, stages, &mut Consult::new(&answers, &mut asks)))
+    }
+
+    /// A claim of `stages` on every message.
+    fn plan<'s>(
+        &self,
+        conversation: &Conversation<'_>,
+        scratch: &mut Scratch,
+        n_tokens: usize,
+        stages: impl IntoIterator<Item = &'s Box<dyn Stage>>,
         consult: &mut Consult<'_>,
     ) -> Plan {
         let n_messages = conversation.messages.len();
@@ -261,7 +285,7 @@ impl Engine {
             scratch.profiles.lex(conversation);
             scratch.ended("lex");
         }
-        for stage in &self.stages {
+        for stage in stages {
             if plan.free().next().is_none() {
                 break;
             }

@@ -22,6 +22,10 @@ pub trait Stage: std::fmt::Debug + Send + Sync {
         let _ = options;
         true
     }
+    /// True when what it claims becomes a reference to an equal message that stays.
+    fn refers(&self) -> bool {
+        false
+    }
     /// Claims messages. Never fails, does no IO, writes no text.
     fn claim(&self, view: &View<'_>, plan: &mut Plan);
     /// The same with what a model says; for as long as a question is open the stage claims nothing for it.

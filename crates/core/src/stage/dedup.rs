@@ -46,6 +46,10 @@ impl Stage for Dedup {
         "dedup"
     }
 
+    fn refers(&self) -> bool {
+        true
+    }
+
     fn is_on(&self, options: &EngineOptions) -> bool {
         options.dedup
     }

@@ -29,7 +29,7 @@ pub use contradict::Supersede;
 pub use dedup::{Alone, Dedup};
 pub use detect::{Detect, is_json};
 pub use flow::Chain;
-pub use group::GroupProse;
+pub use group::{GroupProse, may_merge_referring};
 pub use importance::{ImportanceParts, KeepImportant, compute_importance, importance_parts, score_content_signals};
 pub use near_dedup::{NearDedup, line_changes};
 pub use patterns::KeepPatterns;

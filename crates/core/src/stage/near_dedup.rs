@@ -42,6 +42,10 @@ impl Stage for NearDedup {
         "near-dedup"
     }
 
+    fn refers(&self) -> bool {
+        true
+    }
+
     fn is_on(&self, options: &EngineOptions) -> bool {
         options.fuzzy_dedup
     }

@@ -1,16 +1,15 @@
 //! Says what a sentence does to the talk that it stands in: settles something, counts, points back, or only announces
 //! and rates. Knows the words of `bearing_words` and where they stand; refuses to know facts and who speaks.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use foldhash::fast::FixedState;
 
 use super::bearing_words::{
     ALL, BOTH, CHOICE, CHOOSES, DEADLINE, DUTY, EMPTY, FIRST, FORMER, FUTURE, GOOD, HERE, JUDGED, MANY, MOST, NUMBER,
     OF, ONE, OR, PERIOD, SECOND, SETTLED, SUCH, TELLS, THAT, THING, THINKS, THIRD, TIME, WIDE, WORDS,
 };
+use super::words::{Table, VOWELS};
 
 /// A sentence that only announces or rates has at most so many words; one that rates a question has fewer.
 const MAX_EMPTY: usize = 16;
@@ -18,8 +17,6 @@ const MAX_RATED: usize = 12;
 const MAX_RATING: usize = 8;
 /// The same in characters, where words have no blanks between.
 const MAX_EMPTY_WIDE: usize = 40;
-/// Longer words are in no list.
-const MAX_WORD: usize = 20;
 
 /// What a sentence does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -51,15 +48,7 @@ pub enum Pointer {
     Last,
 }
 
-static FLAGS: LazyLock<HashMap<&'static str, u32, FixedState>> = LazyLock::new(|| {
-    let mut flags: HashMap<&str, u32, FixedState> = HashMap::default();
-    for (flag, words) in WORDS {
-        for word in words.split_whitespace() {
-            *flags.entry(word).or_default() |= flag;
-        }
-    }
-    flags
-});
+static FLAGS: Table<2048> = Table::new(WORDS);
 
 static WIDE_FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
     let phrases = WIDE.iter().map(|(phrase, _)| phrase);
@@ -74,9 +63,8 @@ pub fn bearing(text: &str) -> Bearing {
     let has = |flag: u32| seen & flag != 0;
     // One of the first words is followed by one of the second ones.
     let near = |first: u32, second: u32, distance: usize| {
-        (0..words.len())
-            .filter(|&at| words[at] & first != 0)
-            .any(|at| words.iter().skip(at + 1).take(distance).any(|word| word & second != 0))
+        let is_followed = |at: usize| words.iter().skip(at + 1).take(distance).any(|word| word & second != 0);
+        has(first) && has(second) && (0..words.len()).any(|at| words[at] & first != 0 && is_followed(at))
     };
     let ordinal = if has(FIRST) {
         1
@@ -129,26 +117,35 @@ fn is_empty(text: &str, words: &[u32], seen: u32, near: impl Fn(u32, u32, usize)
         || begins_here && (has(THING) || text.trim_end().ends_with([':', '：']))
 }
 
-/// The flags of every word; nothing for a text without blanks between its words.
+/// The flags of every word.
 fn flags(text: &str) -> Vec<u32> {
-    let mut folded = String::new();
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !matches!(*word, "" | "l"));
-    words
-        .map(|word| {
-            if word.len() > MAX_WORD {
-                return 0;
+    let bytes = text.as_bytes();
+    let mut flags = Vec::with_capacity(bytes.len() / 6 + 1);
+    let (mut start, mut at) = (0, 0);
+    while at <= bytes.len() {
+        let (is_in_word, n) = match bytes.get(at) {
+            Some(byte) if byte.is_ascii() => (byte.is_ascii_alphanumeric(), 1),
+            _ => {
+                let next = text.get(at..).and_then(|rest| rest.chars().next());
+                (next.is_some_and(char::is_alphanumeric), next.map_or(1, char::len_utf8))
             }
-            let is_folded = word.bytes().all(|byte| byte.is_ascii_lowercase());
-            if !is_folded {
-                folded.clear();
-                folded.extend(word.chars().flat_map(char::to_lowercase));
+        };
+        if !is_in_word {
+            let word = &bytes[start..at];
+            // The rest of an article: "l'idée".
+            if !matches!(word, b"" | b"l") {
+                flags.push(FLAGS.find(bytes, start, at) & !VOWELS | if is_superlative(word) { MOST } else { 0 });
             }
-            let word = if is_folded { word } else { folded.as_str() };
-            let listed = FLAGS.get(word).copied().unwrap_or_default();
-            let is_superlative = word.len() > 5 && ["est", "sten", "ßten"].iter().any(|end| word.ends_with(end));
-            listed | if is_superlative { MOST } else { 0 }
-        })
-        .collect()
+            start = at + n;
+        }
+        at += n;
+    }
+    flags
+}
+
+fn is_superlative(word: &[u8]) -> bool {
+    let ends = |end: &&[u8]| word.len().checked_sub(end.len()).is_some_and(|at| word[at..].eq_ignore_ascii_case(end));
+    word.len() > 5 && [&b"est"[..], b"sten", "ßten".as_bytes()].iter().any(ends)
 }
 
 /// The flags of what is said without blanks.
@@ -178,7 +175,23 @@ fn n_wide_numbers(text: &str) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Pointer, bearing};
+    use std::collections::HashSet;
+
+    use super::{FLAGS, Pointer, WORDS, bearing};
+
+    #[test]
+    fn every_listed_word_is_found_and_the_table_has_room() {
+        let mut words = HashSet::new();
+        for (flags, list) in WORDS {
+            for word in list.split_whitespace() {
+                words.insert(word);
+                for word in [word.to_owned(), word.to_ascii_uppercase()] {
+                    assert_eq!(FLAGS.find(word.as_bytes(), 0, word.len()) & flags, *flags, "{word}");
+                }
+            }
+        }
+        assert!(words.len() < 1024, "the table gets full");
+    }
 
     #[test]
     fn what_only_announces_or_rates_is_empty_in_every_language() {

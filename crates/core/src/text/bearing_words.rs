@@ -41,7 +41,7 @@ pub(super) const SECOND: u32 = 1 << 24;
 pub(super) const THIRD: u32 = 1 << 25;
 pub(super) const OR: u32 = 1 << 26;
 /// A time that says when something is done behind a `DEADLINE` only.
-pub(super) const PERIOD: u32 = 1 << 28;
+pub(super) const PERIOD: u32 = 1 << 29;
 /// A phrase that announces or rates by itself.
 pub(super) const EMPTY: u32 = 1 << 27;
 

@@ -2,11 +2,13 @@
 //! grammar of such a line, one line at a time; refuses to know the kind of the text.
 
 mod counts;
+mod vocabulary;
 
 use super::lexed::{Line, LineKind, Severity};
 use super::view::TextView;
 
 use counts::counts;
+use vocabulary::{BARE, CHANGED, CODE, EXIT, FILES, SUBJECT, VALUE, Word};
 
 /// What a line says of how something ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,7 +123,7 @@ fn verdict(line: &str) -> Option<bool> {
 enum Token<'a> {
     Number(u64),
     /// Letters, also with hyphens and underscores; a plural in brackets left out.
-    Word(&'a [u8]),
+    Word(Word<'a>),
     /// `:` or `=`
     Colon,
     /// A mark at which a count may end: brackets, bars, punctuation.
@@ -179,7 +181,7 @@ fn tokens(line: &[u8]) -> Vec<Token<'_>> {
                     // The colon behind a path is none of it.
                     (Token::Other, n - usize::from(n > 1 && line.get(at + n - 1) == Some(&b':')))
                 } else {
-                    (Token::Word(word), n + if rest.starts_with(b"(s)") { 3 } else { 0 })
+                    (Token::Word(Word::of(word)), n + if rest.starts_with(b"(s)") { 3 } else { 0 })
                 }
             }
             _ => {
@@ -197,32 +199,24 @@ fn tokens(line: &[u8]) -> Vec<Token<'_>> {
     out
 }
 
-fn is_one_of(word: &[u8], words: &str) -> bool {
-    words.split(' ').any(|other| word.eq_ignore_ascii_case(other.as_bytes()))
-}
-
 /// An exit status at the end of its line; true for one other than 0.
 fn exit(tokens: &[Token<'_>]) -> Option<bool> {
-    /// What may stand before `exit code 1`, and between `exited` and the number.
-    const SUBJECTS: &str = "process command program script task job step shell test tests build the has was is and finished completed failed terminated returned error err npm elifecycle with a an non";
-    let at = tokens
-        .iter()
-        .position(|token| matches!(token, Token::Word(word) if is_one_of(word, "exit exited returncode exitcode exit_code exit-code")))?;
+    let at = tokens.iter().position(|token| matches!(token, Token::Word(word) if word.is(EXIT)))?;
     let Token::Word(verb) = tokens[at] else { return None };
-    let (mut says_so, mut is_plain) = (!is_one_of(verb, "exit"), false);
+    let (mut says_so, mut is_plain) = (!verb.is(BARE), false);
     let mut rest = tokens.get(at + 1..)?.iter();
     let number = loop {
         match rest.next()? {
             Token::Number(number) => break *number,
-            Token::Word(word) if is_one_of(word, "code status") => says_so = true,
-            Token::Word(word) if is_one_of(word, "with value") => {}
+            Token::Word(word) if word.is(CODE) => says_so = true,
+            Token::Word(word) if word.is(VALUE) => {}
             Token::Colon => is_plain = true,
             Token::Break | Token::Other => {}
             Token::Word(_) => return None,
         }
     };
     let ends = |token: &Token<'_>| match token {
-        Token::Word(word) => *word == verb || is_one_of(word, "code"),
+        Token::Word(word) => *word == verb || word.is(CODE),
         Token::Break | Token::Other | Token::Colon => true,
         Token::Number(_) => false,
     };
@@ -232,15 +226,15 @@ fn exit(tokens: &[Token<'_>]) -> Option<bool> {
     let is_statement = if is_plain && !says_so {
         words.count() <= MAX_SUBJECT && !before.contains(&Token::Colon)
     } else {
-        (says_so || is_stamped) && words.all(|word| is_one_of(word, SUBJECTS))
+        (says_so || is_stamped) && words.all(|word| word.is(SUBJECT))
     };
     (is_statement && rest.all(ends)).then_some(number != 0)
 }
 
 /// `2 files changed, 13 insertions(+), 6 deletions(-)`
 fn is_changes(tokens: &[Token<'_>]) -> bool {
-    matches!(tokens, [Token::Number(_), Token::Word(files), Token::Word(b"changed"), rest @ ..]
-        if files.starts_with(b"file") && rest.first().is_none_or(|token| *token == Token::Break))
+    matches!(tokens, [Token::Number(_), Token::Word(files), Token::Word(changed), rest @ ..]
+        if files.is(FILES) && changed.is(CHANGED) && rest.first().is_none_or(|token| *token == Token::Break))
 }
 
 #[cfg(test)]

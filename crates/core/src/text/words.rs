@@ -1,5 +1,5 @@
-//! The word list as a table built at compile time, with one look-up per word that touches no memory for most
-//! words. Knows how to find a word; what the words are stands in `wordlist`.
+//! Word lists as tables built at compile time, with one look-up per word that touches no memory for most words. Knows
+//! how to find a word; what the words are stands in `wordlist` and `bearing_words`.
 
 use super::wordlist::LISTS;
 
@@ -59,12 +59,10 @@ pub(super) const LABEL: u32 = 1 << 30;
 /// Has a vowel; the table knows it, the lists do not.
 pub(super) const VOWELS: u32 = 1 << 28;
 
-/// Bits of a hash that choose a slot.
-const SLOT_BITS: u32 = 13;
-const N_SLOTS: usize = 1 << SLOT_BITS;
+const N_SLOTS: usize = 1 << 13;
 const N_FILTER: usize = 512;
-/// A word holds at most this many bytes.
-const MAX_BYTES: usize = 16;
+/// Of a word at most this many bytes are compared.
+pub(super) const MAX_BYTES: usize = 16;
 
 #[derive(Clone, Copy)]
 struct Slot {
@@ -73,13 +71,14 @@ struct Slot {
     flags: u32,
 }
 
-struct Table {
+/// Words and what is known of each; `SLOTS` is a power of two and more than twice the number of words.
+pub(super) struct Table<const SLOTS: usize> {
     /// One bit per word: most words of a text stop here.
     filter: [u64; N_FILTER],
-    slots: [Slot; N_SLOTS],
+    slots: [Slot; SLOTS],
 }
 
-static TABLE: Table = build();
+static TABLE: Table<N_SLOTS> = Table::new(LISTS);
 
 const FOLD: u64 = 0x2020_2020_2020_2020;
 
@@ -87,78 +86,103 @@ const fn hash(low: u64, high: u64) -> u64 {
     (low ^ high.rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-const fn insert(mut table: Table, low: u64, high: u64, flags: u32) -> Table {
-    let hash = hash(low, high);
-    let bit = (hash >> 49) as usize;
-    table.filter[bit >> 6] |= 1 << (bit & 63);
-    let mut slot = (hash >> (64 - SLOT_BITS)) as usize;
-    while table.slots[slot].flags != 0 && (table.slots[slot].low != low || table.slots[slot].high != high) {
-        slot = (slot + 1) % N_SLOTS;
-    }
-    table.slots[slot] = Slot { low, high, flags: table.slots[slot].flags | flags };
-    table
-}
-
-#[expect(clippy::large_stack_arrays, reason = "the table is built by the compiler")]
-const fn build() -> Table {
-    let mut table = Table { filter: [0; N_FILTER], slots: [const { Slot { low: 0, high: 0, flags: 0 } }; N_SLOTS] };
-    let mut list = 0;
-    while list < LISTS.len() {
-        let (flags, text) = LISTS[list];
-        let text = text.as_bytes();
-        let (mut low, mut high, mut len, mut at, mut has_vowel) = (0_u64, 0_u64, 0_u32, 0, false);
-        while at <= text.len() {
-            if at == text.len() || text[at] <= b' ' {
-                if len > 0 {
-                    table = insert(table, low, high, flags | if has_vowel { VOWELS } else { 0 });
-                }
-                (low, high, len, has_vowel) = (0, 0, 0, false);
-            } else {
-                let byte = (text[at] | 0x20) as u64;
-                has_vowel |= matches!(text[at] | 0x20, b'a' | b'e' | b'i' | b'o' | b'u' | b'y');
-                if len < 8 {
-                    low |= byte << (8 * len);
+impl<const SLOTS: usize> Table<SLOTS> {
+    /// The words of `lists`, separated by blanks, each with the flags of all its lists.
+    #[expect(clippy::large_stack_arrays, reason = "the table is built by the compiler")]
+    pub(super) const fn new(lists: &[(u32, &str)]) -> Self {
+        let mut table = Self { filter: [0; N_FILTER], slots: [const { Slot { low: 0, high: 0, flags: 0 } }; SLOTS] };
+        let mut list = 0;
+        while list < lists.len() {
+            let (flags, text) = lists[list];
+            let text = text.as_bytes();
+            let (mut low, mut high, mut len, mut at, mut has_vowel) = (0_u64, 0_u64, 0, 0, false);
+            while at <= text.len() {
+                if at == text.len() || text[at] <= b' ' {
+                    if len > 0 {
+                        table.insert(low, high, flags | if has_vowel { VOWELS } else { 0 });
+                    }
+                    (low, high, len, has_vowel) = (0, 0, 0, false);
                 } else {
-                    high |= byte << (8 * (len - 8));
+                    let byte = (text[at] | 0x20) as u64;
+                    has_vowel |= matches!(text[at] | 0x20, b'a' | b'e' | b'i' | b'o' | b'u' | b'y');
+                    if len < 8 {
+                        low |= byte << (8 * len);
+                    } else if len < MAX_BYTES {
+                        high |= byte << (8 * (len - 8));
+                    }
+                    len += 1;
                 }
-                len += 1;
+                at += 1;
             }
-            at += 1;
+            list += 1;
         }
-        list += 1;
+        table
     }
-    table
+
+    const fn insert(&mut self, low: u64, high: u64, flags: u32) {
+        let hash = hash(low, high);
+        let bit = (hash >> 49) as usize;
+        self.filter[bit >> 6] |= 1 << (bit & 63);
+        let mut slot = Self::slot(hash);
+        while self.slots[slot].flags != 0 && (self.slots[slot].low != low || self.slots[slot].high != high) {
+            slot = (slot + 1) % SLOTS;
+        }
+        self.slots[slot] = Slot { low, high, flags: self.slots[slot].flags | flags };
+    }
+
+    const fn slot(hash: u64) -> usize {
+        (hash >> (64 - SLOTS.trailing_zeros())) as usize
+    }
+
+    /// Flags of the word `bytes[start..end]` by its first [`MAX_BYTES`] bytes, case folded (ASCII and the Latin letters
+    /// with accents), with `VOWELS`; 0 when it is not in the lists.
+    #[inline]
+    pub(super) fn find(&self, bytes: &[u8], start: usize, end: usize) -> u32 {
+        let len = end.saturating_sub(start).min(MAX_BYTES);
+        if len == 0 {
+            return 0;
+        }
+        let low = load(bytes, start, len.min(8));
+        let high = if len > 8 { load(bytes, start + 8, len - 8) } else { 0 };
+        self.flags(low, high)
+    }
+
+    #[inline]
+    fn flags(&self, low: u64, high: u64) -> u32 {
+        let hash = hash(low, high);
+        let bit = (hash >> 49) as usize;
+        if self.filter[bit >> 6] & (1 << (bit & 63)) == 0 { 0 } else { self.find_slot(low, high, hash) }
+    }
+
+    fn find_slot(&self, low: u64, high: u64, hash: u64) -> u32 {
+        let mut slot = Self::slot(hash);
+        loop {
+            let found = &self.slots[slot];
+            if found.flags == 0 || (found.low == low && found.high == high) {
+                return found.flags;
+            }
+            slot = (slot + 1) % SLOTS;
+        }
+    }
 }
 
 /// Flags of the word `bytes[start..end]`, case folded (ASCII and the Latin letters with accents); 0 when it is
 /// not in the list.
 #[inline]
 pub(super) fn find(bytes: &[u8], start: usize, end: usize) -> u32 {
-    let len = end.saturating_sub(start);
-    if len == 0 || len > MAX_BYTES {
-        return 0;
-    }
-    let low = load(bytes, start, len.min(8));
-    let high = if len > 8 { load(bytes, start + 8, len - 8) } else { 0 };
-    let hash = hash(low, high);
-    let bit = (hash >> 49) as usize;
-    if TABLE.filter[bit >> 6] & (1 << (bit & 63)) == 0 { 0 } else { find_slot(low, high, hash).1 }
+    if end.saturating_sub(start) > MAX_BYTES { 0 } else { TABLE.find(bytes, start, end) & !VOWELS }
 }
 
 /// Flags of a word of up to eight bytes, given as one number, case folded and filled up with zeros; with `VOWELS`.
 #[inline]
 pub(super) fn find_short(low: u64) -> u32 {
-    let hash = hash(low, 0);
-    let bit = (hash >> 49) as usize;
-    if TABLE.filter[bit >> 6] & (1 << (bit & 63)) == 0 { 0 } else { find_slot(low, 0, hash).0 }
+    TABLE.flags(low, 0)
 }
 
 /// Flags of a word of nine to sixteen bytes, given as two numbers, case folded and filled up with zeros.
 #[inline]
 pub(super) fn find_long(low: u64, high: u64) -> u32 {
-    let hash = hash(low, high);
-    let bit = (hash >> 49) as usize;
-    if TABLE.filter[bit >> 6] & (1 << (bit & 63)) == 0 { 0 } else { find_slot(low, high, hash).1 }
+    TABLE.flags(low, high) & !VOWELS
 }
 
 /// The eight bytes at `start` as one number, the first the lowest.
@@ -171,18 +195,6 @@ pub(super) fn eight_bytes(bytes: &[u8], start: usize) -> Option<u64> {
 #[inline]
 pub(super) fn fold(word: u64) -> u64 {
     word | FOLD
-}
-
-/// Flags as they stand in the table, and without `VOWELS`.
-fn find_slot(low: u64, high: u64, hash: u64) -> (u32, u32) {
-    let mut slot = (hash >> (64 - SLOT_BITS)) as usize;
-    loop {
-        let found = &TABLE.slots[slot];
-        if found.flags == 0 || (found.low == low && found.high == high) {
-            return (found.flags, found.flags & !VOWELS);
-        }
-        slot = (slot + 1) % N_SLOTS;
-    }
 }
 
 /// Flags of a whole word.

@@ -32,12 +32,27 @@ pub(super) fn window(options: &EngineOptions) -> usize {
     }
 }
 
-/// The units of a conversation without a budget.
-pub(super) fn unlimited(filler: &mut Filler<'_>, plan: &mut Plan) -> Vec<Unit> {
+/// The units of a conversation without a budget, by `plan` or by `other` where that takes fewer characters.
+pub(super) fn unlimited(filler: &mut Filler<'_>, plan: &mut Plan, other: Option<Plan>) -> Vec<Unit> {
     let style = Style::new(filler.view.options.compression_depth);
-    let mut units = filler.units(plan, style);
-    context::define(filler, &mut units);
-    units
+    let mut write = |plan: &mut Plan| {
+        filler.earlier.clear();
+        let mut units = filler.units(plan, style);
+        context::define(filler, &mut units);
+        let n_chars: usize = units
+            .iter()
+            .map(|unit| unit.filled().map_or(filler.view.chars(unit.first()), |filled| filled.chars_out))
+            .sum();
+        (units, n_chars)
+    };
+    let (units, n_chars) = write(plan);
+    let Some(mut other) = other else { return units };
+    let (other_units, other_chars) = write(&mut other);
+    if other_chars >= n_chars {
+        return units;
+    }
+    *plan = other;
+    other_units
 }
 
 /// One way to meet the budget.

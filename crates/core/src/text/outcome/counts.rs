@@ -1,7 +1,8 @@
 //! Lines that state totals: counts of tests, errors, warnings with the nouns of some twenty test runners and build tools.
 //! Knows the grammar of counts; refuses to know words that count something else.
 
-use super::{Token, is_one_of};
+use super::Token;
+use super::vocabulary::{BAD, GRAMMAR, HAPPENS, HEAD, MEASURE, MEASURE_HEAD, NO, Word};
 
 /// Words of a line of counts that belong to no count.
 const MAX_FOREIGN: usize = 5;
@@ -19,25 +20,15 @@ enum Noun {
     Measure,
 }
 
-fn noun(word: &[u8]) -> Option<Noun> {
-    const BAD: &str = "fail fails failed failing failure failures error errors errored";
-    const OTHER: &str = "problem problems pass passes passed passing ok succeeded successful skip skips skipped ignored pending todo todos warning warnings issue issues flaky xfailed xpassed cancelled";
-    const MEASURES: &str = "test tests suites suite examples example assertions assertion run runs spec specs total files file vulnerabilities rows row";
-    if is_one_of(word, BAD) {
+fn noun(word: Word<'_>) -> Option<Noun> {
+    if word.is(BAD) {
         Some(Noun::Bad)
-    } else if is_one_of(word, OTHER) {
+    } else if word.is(HAPPENS) {
         Some(Noun::Other)
     } else {
-        is_one_of(word, MEASURES).then_some(Noun::Measure)
+        word.is(MEASURE).then_some(Noun::Measure)
     }
 }
-
-/// Words of a line of counts that count nothing.
-const GRAMMAR: &str = "of out in for with and from by across ran found done executed completed finished result results summary time duration took test tests compiled build built checked measured filtered emitted generated expected unexpected previous listed below source passed failed ok fail success info error fixed potentially";
-/// Words with which such a line may begin, before its first count.
-const HEADS: &str = "test tests suites files found ran done executed failed passed ok fail failures summary total result success compiled webpack specs";
-/// Those that need no more than what is counted behind them.
-const MEASURE_HEADS: &str = "ran executed done tests ok passed failed found total";
 
 /// Counts of tests, errors and the like; true when some of them failed.
 pub(super) fn counts(line: &str, tokens: &[Token<'_>]) -> Option<bool> {
@@ -50,8 +41,8 @@ pub(super) fn counts(line: &str, tokens: &[Token<'_>]) -> Option<bool> {
         _ => None,
     };
     // `no issues found`
-    let no_at = |at: usize| word_at(at).filter(|word| is_one_of(word, "no")).map(|_| 0);
-    let is_grammar = |word: &[u8]| is_one_of(word, GRAMMAR) || noun(word).is_some();
+    let no_at = |at: usize| word_at(at).filter(|word| word.is(NO)).map(|_| 0);
+    let is_grammar = |word: Word<'_>| word.is(GRAMMAR | BAD | HAPPENS | MEASURE);
     let (mut n_outcomes, mut n_measures, mut n_foreign, mut is_bad, mut first) = (0, 0, 0, false, None);
     let mut at = 0;
     while at < tokens.len() {
@@ -90,12 +81,11 @@ pub(super) fn counts(line: &str, tokens: &[Token<'_>]) -> Option<bool> {
     let first = first?;
     let head =
         tokens.iter().take(first).find_map(|token| if let Token::Word(word) = token { Some(*word) } else { None });
-    let begins_so = head.is_none_or(|word| is_one_of(word, HEADS) || is_one_of(word, "info error"));
+    let begins_so = head.is_none_or(|word| word.is(HEAD));
     let is_sentence = line.ends_with(['.', '?', '!']) && !line.ends_with("...");
     let may_be_foreign = if is_sentence { MAX_FOREIGN_IN_SENTENCE } else { MAX_FOREIGN };
     let is_marked = tokens.len() == 3 && tokens[0] == Token::Other;
-    let is_measured =
-        head.is_some_and(|word| is_one_of(word, MEASURE_HEADS) || noun(word) == Some(Noun::Measure)) || is_marked;
+    let is_measured = head.is_some_and(|word| word.is(MEASURE_HEAD | MEASURE)) || is_marked;
     let is_rows = tokens.first() == Some(&Token::Break) && tokens.len() == 4;
     let states =
         n_outcomes >= 2 || n_outcomes == 1 && begins_so || n_measures > 0 && (is_measured && n_foreign <= 1 || is_rows);

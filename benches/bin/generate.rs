@@ -1,6 +1,6 @@
 //! Corpora of any size for measuring memory and speed, written to stdout. Conversations are put together from
 //! `jobs/sample` with other digits each time, so that no two are the same; the same seed gives the same bytes.
-//! `cargo run --release --example generate -- KIND BYTES [SEED] > FILE`
+//! `cargo run --release -p condenser-benches --bin generate -- KIND BYTES [SEED] > FILE`
 //!
 //! | kind | what |
 //! |---|---|
@@ -56,7 +56,7 @@ struct Generator {
 
 impl Generator {
     fn new(seed: u64) -> Self {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("jobs/sample");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../jobs/sample");
         let mut files: Vec<_> =
             std::fs::read_dir(folder).expect("the samples").map(|entry| entry.expect("an entry").path()).collect();
         files.retain(|file| file.extension().is_some_and(|ending| ending == "jsonl"));

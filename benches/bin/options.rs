@@ -1,5 +1,5 @@
 //! The tables of `docs/options.md`: what each option and preset brings and costs, by kind of conversation.
-//! `cargo run --release --example options -- [--budget] FOLDER`     (FOLDER holds *.jsonl.zst)
+//! `cargo run --release -p condenser-benches --bin options -- [--budget] FOLDER`     (FOLDER holds *.jsonl.zst)
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

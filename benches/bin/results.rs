@@ -1,5 +1,5 @@
 //! The table of `docs/results.md`: ratio, metrics, decisions and speed of the engine per corpus.
-//! `cargo run --release --example results -- [--no-window | --hard] FILE.jsonl.zst…`
+//! `cargo run --release -p condenser-benches --bin results -- [--no-window | --hard] FILE.jsonl.zst…`
 
 use std::collections::BTreeMap;
 use std::io::Read;

@@ -1,5 +1,5 @@
 //! Random results to be read by a person: messages before and after.
-//! `cargo run --release --example samples -- SEED COUNT FILE.jsonl.zst…`
+//! `cargo run --release -p condenser-benches --bin samples -- SEED COUNT FILE.jsonl.zst…`
 
 use std::io::Read;
 
