@@ -84,7 +84,7 @@ fn call_with(root: &Path, args: &[&str], environment: &BTreeMap<String, String>,
     let status = child.wait().expect("it ends");
     let text = |bytes: std::thread::JoinHandle<Vec<u8>>| bytes.join().expect("reading does not panic");
     let (stdout, stderr) = (text(stdout), String::from_utf8_lossy(&text(stderr)).into_owned());
-    let code = status.code().filter(|code| (0..=5).contains(code));
+    let code = status.code().filter(|code| (0..=6).contains(code));
     let code = code.unwrap_or_else(|| panic!("{args:?} ended with {status}\n{stderr}"));
     assert!(!stderr.contains("panicked at"), "{args:?} panicked:\n{stderr}");
     Ended { code, stdout, stderr }

@@ -53,3 +53,22 @@ fn an_id_that_comes_twice_gives_both_conversations() {
         assert_eq!(String::from_utf8_lossy(&shown.stdout).lines().count(), 2);
     }
 }
+
+#[test]
+fn a_flipped_bit_gives_no_other_conversation() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", format!("{}\n{}\n", records(12, 53).join("\n"), chat("\"needle\"", 9)));
+    for format in ["parquet", "jsonl", "arrow"] {
+        condenser(dir.root(), &["compress", "in.jsonl", "-o", format, "--format", format]).ok();
+        let file = format!("{format}/conversations/part-00000.{format}{}", if format == "jsonl" { ".zst" } else { "" });
+        let args = ["get", format, "needle", "--compressed"];
+        let (whole, shown) = (dir.read(&file), condenser(dir.root(), &args).ok().stdout);
+        for at in (0..whole.len()).step_by(whole.len() / 24) {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1 << (at % 8);
+            dir.write(&file, bytes);
+            let told = condenser(dir.root(), &args).ends();
+            assert!(told.code != Some(0) || told.stdout == shown, "{format}: a bit at {at}: {}", told.stderr);
+        }
+    }
+}

@@ -21,7 +21,7 @@ fn ends(dir: &TestDir, args: &[&str]) -> Told {
     let output = command.stdin(Stdio::null()).output().expect("it starts");
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{args:?}: {}\n{stderr}", output.status);
-    Told { stdout: output.stdout, stderr }
+    Told { code: output.status.code(), stdout: output.stdout, stderr }
 }
 
 /// The sources of a run, in order.

@@ -95,7 +95,7 @@ fn ends(command: &mut Command, code: i32, says: &[&str]) -> Told {
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(code), "{command:?}\n{stderr}");
     assert!(!stderr.contains("panicked at"), "{stderr}");
-    tells(Told { stdout: output.stdout, stderr }, says)
+    tells(Told { code: output.status.code(), stdout: output.stdout, stderr }, says)
 }
 
 /// The exit code that an error ends with.
@@ -334,7 +334,10 @@ fn unreadable(code: i32) {
         .expect("the program starts");
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(code), "{stderr}");
-    tells(Told { stdout: output.stdout, stderr }, &["-: cannot be read", "Input/output error"]);
+    tells(
+        Told { code: output.status.code(), stdout: output.stdout, stderr },
+        &["-: cannot be read", "Input/output error"],
+    );
 }
 
 fn folder_on_stdin(code: i32) {

@@ -19,6 +19,7 @@ pub(crate) fn condenser(root: &Path, args: &[&str]) -> TestCommand {
 
 /// What a call gave.
 pub(crate) struct Told {
+    pub(crate) code: Option<i32>,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: String,
 }
@@ -37,7 +38,22 @@ impl TestCommand {
 
     /// Runs and expects this exit code.
     #[track_caller]
-    pub(crate) fn exits(mut self, code: i32) -> Told {
+    pub(crate) fn exits(self, code: i32) -> Told {
+        let command = format!("{:?}", self.command);
+        let told = self.ends();
+        assert!(
+            told.code == Some(code),
+            "{command} ended with {:?}, not with {code}\nstderr:\n{}\nstdout:\n{}",
+            told.code,
+            told.stderr,
+            String::from_utf8_lossy(&told.stdout).chars().take(2000).collect::<String>()
+        );
+        told
+    }
+
+    /// Runs and expects no panic.
+    #[track_caller]
+    pub(crate) fn ends(mut self) -> Told {
         let mut child = self.command.spawn().expect("the program starts");
         let mut stdin = child.stdin.take().expect("stdin was piped");
         let input = std::mem::take(&mut self.input);
@@ -45,14 +61,8 @@ impl TestCommand {
         let Output { status, stdout, stderr } = child.wait_with_output().expect("the program ends");
         writer.join().expect("writing does not panic");
         let stderr = String::from_utf8_lossy(&stderr).into_owned();
-        assert!(
-            status.code() == Some(code),
-            "{:?} ended with {status}, not with {code}\nstderr:\n{stderr}\nstdout:\n{}",
-            self.command,
-            String::from_utf8_lossy(&stdout).chars().take(2000).collect::<String>()
-        );
         assert!(!stderr.contains("panicked at"), "a panic was printed:\n{stderr}");
-        Told { stdout, stderr }
+        Told { code: status.code(), stdout, stderr }
     }
 
     /// Runs and expects a clean end.
