@@ -282,7 +282,7 @@ fn the_records_of_a_document_are_read_and_numbered() {
 #[test]
 fn the_program_reads_documents_in_any_codec() {
     let dir = TestDir::new();
-    let text = prose(800);
+    let text = prose(1_600);
     let turn = |role: &str| format!("{{\n   \"role\": \"{role}\",\n   \"content\": \"{text}\"\n  }}");
     let turns = ["user", "assistant"].repeat(4).into_iter().map(turn).collect::<Vec<_>>().join(",\n  ");
     let document = format!("{{\n \"sessionId\": \"s1\",\n \"messages\": [\n  {turns}\n ]\n}}\n");

@@ -72,3 +72,23 @@ fn a_flipped_bit_gives_no_other_conversation() {
         }
     }
 }
+
+#[test]
+fn no_stated_length_takes_memory_that_is_not_there() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", records(12, 54).join("\n") + "\n");
+    condenser(dir.root(), &["compress", "in.jsonl", "-o", "run", "--format", "arrow"]).ok();
+    let file = dir.read("run/conversations/part-00000.arrow");
+    // The length of a compressed buffer without its compression stands in front of it.
+    let magic = [0x28, 0xb5, 0x2f, 0xfd];
+    let buffers: Vec<usize> = (8..file.len() - 4).filter(|&at| file[at..at + 4] == magic).collect();
+    assert!(buffers.len() > 2);
+    for at in buffers {
+        let mut bytes = file.clone();
+        bytes[at - 1] = 0x30;
+        dir.write("table.arrow", bytes);
+        let args = ["compress", "table.arrow", "-o", "again", "--messages-column", "messages", "--fresh", "-q"];
+        let told = condenser(dir.root(), &args).ends();
+        assert!(matches!(told.code, Some(1..=3)), "{:?}: {}", told.code, told.stderr);
+    }
+}

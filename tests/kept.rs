@@ -26,6 +26,11 @@ fn the_first_message_of_a_user_stays_however_long_it_is() {
     let messages = [("user", injected.as_str()), ("user", task.as_str()), ("assistant", &prose(2_000))];
     let done = talk(&messages, &EngineOptions::default());
     done.because(1, Reason::FirstUser).is(0, Action::Compressed);
+    // Blocks in tags are put in front by a program, and the task may stand behind them.
+    let context = format!("<context>\n{}\n</context>", prose(3_000));
+    let task = format!("<uploaded_files>\n/srv/garden\n</uploaded_files>\n{task}");
+    let messages = [("user", context.as_str()), ("user", task.as_str()), ("assistant", &prose(2_000))];
+    talk(&messages, &EngineOptions::default()).because(1, Reason::FirstUser).is(0, Action::Compressed);
     // A second pass keeps the same one.
     compress_record(&done.record, &EngineOptions::default()).because(1, Reason::FirstUser);
 }
@@ -33,9 +38,9 @@ fn the_first_message_of_a_user_stays_however_long_it_is() {
 #[test]
 fn consents_and_short_words_of_a_user_stay() {
     let consent = format!("Yes, please cancel both #W2378156 and #W9911714. {}", prose(900));
-    let short = format!("Use the card that ends in 4242. {}", prose(250));
+    let short = format!("Use the card that ends in 4242. {}", prose(1_000));
     let long = format!("I have been thinking about it. {}", prose(1_500));
-    let answer = prose(1_200);
+    let answer = format!("Shall I cancel both? {}", prose(1_200));
     let messages = [
         ("user", "Hello, I want to cancel two orders."),
         ("assistant", answer.as_str()),
@@ -46,6 +51,8 @@ fn consents_and_short_words_of_a_user_stay() {
         ("user", long.as_str()),
     ];
     talk(&messages, &EngineOptions::default())
+        // What the consent answers.
+        .because(1, Reason::UserWords)
         .because(2, Reason::UserWords)
         .because(4, Reason::UserWords)
         .is(6, Action::Compressed)
@@ -165,6 +172,32 @@ fn a_forced_budget_leaves_no_empty_message_and_gives_room_back() {
             assert!(used * 10 >= tokens * 8 || !is_open, "{used} of {tokens} tokens are used for {n_turns} turns");
         }
     }
+}
+
+#[test]
+fn messages_that_are_left_out_become_one_where_the_budget_asks_for_it() {
+    let messages: Vec<_> = (0..400)
+        .map(|at| (["Ada", "Ben", "Cem"][at % 3], format!("Line {at}.")))
+        .map(|(name, text)| json!({"role": "user", "name": name, "content": text}))
+        .collect();
+    let options = EngineOptions { token_budget: Some(200), force_converge: true, ..EngineOptions::default() };
+    let done = compress_record(&record_of(&messages), &options);
+    let budget = done.metrics.budget.expect("there is one");
+    assert!(budget.fits, "{budget:?}");
+    assert!(done.texts.iter().any(|text| text.ends_with(" messages omitted]")), "{:?}", done.texts);
+}
+
+#[test]
+fn code_that_is_cut_is_closed() {
+    let code = (0..200).map(|at| format!("let line_{at} = {at};\n")).collect::<String>();
+    let text = format!("Here is the game:\n```rust\n{code}```\nHave fun.");
+    let messages = [("user", "Write a game."), ("assistant", text.as_str()), ("user", "Thanks.")];
+    let options =
+        EngineOptions { token_budget: Some(300), force_converge: true, recency_window: 0, ..EngineOptions::default() };
+    let done = compress(&messages, &options);
+    let shown = &done.texts[1];
+    assert!(shown.contains("line_20") && shown.matches("```").count() == 2, "{shown}");
+    assert!(done.metrics.budget.is_some_and(|budget| budget.fits && budget.token_count > 200), "{shown}");
 }
 
 #[test]

@@ -56,6 +56,9 @@ fn args<'a>(url: &'a str, provider: &'a str, more: &[&'a str]) -> Vec<&'a str> {
         "jsonl",
         "--summarizer",
         "normal",
+        // What a user types is no question for a model.
+        "--keep-first-user",
+        "false",
     ];
     args.extend(["--llm-base-url", url, "--llm-model", "test-model", "--llm-provider", provider]);
     args.extend(more);

@@ -134,7 +134,7 @@ fn the_job_file_runs_and_keeps_its_promise() {
     let dir = few();
     for (name, more) in [
         ("given", &["--keep-window"][..]),
-        ("strict", &["--floor", "fact_retention=0.97,quality=0.97"]),
+        ("strict", &["--floor", "fact_retention=0.999,quality=0.97"]),
         (
             "base",
             &["--floor", "quality=0.5", "--floor", "forward_recall=0.5", "--recency-window", "6", "--dedup", "false"],
@@ -158,7 +158,7 @@ fn the_job_file_runs_and_keeps_its_promise() {
             for bytes in files(&dir.path(&format!("{run}/metrics"))).into_values() {
                 let rows = String::from_utf8(zstd::decode_all(&*bytes).expect("zstd")).expect("UTF-8");
                 for row in rows.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")) {
-                    assert!(row["fact_retention"].as_f64().is_none_or(|share| share >= 0.97), "{row}");
+                    assert!(row["fact_retention"].as_f64().is_none_or(|share| share >= 0.999), "{row}");
                 }
             }
         }

@@ -157,7 +157,7 @@ impl End<'_> {
             _ => "their token budget".to_owned(),
         };
         let advice = if engine.force_converge {
-            "what is protected there takes more: raise --token-budget, or lower --min-recency-window"
+            "what is protected there, or what is left of each message, takes more: raise --token-budget"
         } else {
             "--force-converge cuts them down, a larger --token-budget leaves them whole"
         };

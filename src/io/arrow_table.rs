@@ -1,17 +1,17 @@
 //! Tables as Arrow IPC with zstd buffers: files, or streams where dictionaries change between batches, which files
 //! cannot hold. Knows no column.
 
-use std::io::{BufRead, BufReader, Seek, SeekFrom};
+use std::io::{BufRead, BufReader};
 
 use arrow::array::AsArray;
 use arrow::compute::{concat_batches, filter_record_batch};
 use arrow::datatypes::{DataType, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::ipc::CompressionType;
-use arrow::ipc::reader::{FileReader, StreamReader};
 use arrow::ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow::record_batch::RecordBatch;
 
+use super::arrow_batches::{FileBatches, StreamBatches};
 use super::encoder::{Encoder, RawChunk};
 use super::parquet_table::{ForeignTable, Wanted};
 use super::row_files::sniff_table;
@@ -138,14 +138,13 @@ impl ArrowTable {
         let mut file = BufReader::with_capacity(256 << 10, BlobFile::new(blob.clone()));
         let first = file.fill_buf().map_err(io)?;
         if sniff_table(first) == Some(Container::ArrowStream) {
-            let reader = StreamReader::try_new(file, None).map_err(damaged)?;
-            let schema = reader.schema();
-            return Ok((Self { batches: Box::new(reader), file: blob.clone() }, schema));
+            let batches = StreamBatches::open(file).map_err(damaged)?;
+            let schema = batches.schema();
+            return Ok((Self { batches: Box::new(batches), file: blob.clone() }, schema));
         }
-        file.seek(SeekFrom::Start(0)).map_err(io)?;
-        let reader = FileReader::try_new(file, None).map_err(damaged)?;
-        let schema = reader.schema();
-        Ok((Self { batches: Box::new(reader), file: blob.clone() }, schema))
+        let batches = FileBatches::open(file).map_err(damaged)?;
+        let schema = batches.schema();
+        Ok((Self { batches: Box::new(batches), file: blob.clone() }, schema))
     }
 
     /// Opens a foreign table; `only` are the numbers of the wanted rows, ascending.

@@ -1,6 +1,7 @@
 //! Files and streams: opening inputs, codecs, the tables as Parquet or JSON lines, run directories and the
 //! sidecar of the filter. Implements the ports of the pipeline; knows nothing of conversations.
 
+mod arrow_batches;
 mod arrow_table;
 mod codec;
 mod disk;

@@ -47,8 +47,9 @@ fn head(document: &SweepDocument) -> String {
             out.push_str(&format!("; {n} {what}"));
         }
     }
-    let rounds = search.rounds.iter().map(|round| format!("{} sets on {}", round.sets, round.conversations));
-    out.push_str(&format!("\nsearch   {} conversations\n", rounds.collect::<Vec<_>>().join(", ")));
+    let rounds =
+        search.rounds.iter().map(|round| format!("{} on {}", counted(round.sets as u64, "set"), round.conversations));
+    out.push_str(&format!("\nsearch   {} of the sample\n", rounds.collect::<Vec<_>>().join(", ")));
     let floor: Vec<String> = document.floor.iter().map(ToString::to_string).collect();
     out.push_str(&format!("floor    {}\n", floor.join(", ")));
     out

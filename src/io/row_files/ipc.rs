@@ -4,12 +4,11 @@ use std::io::{self, BufReader, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::datatypes::SchemaRef;
-use arrow::error::ArrowError;
-use arrow::ipc::reader::{FileReader, StreamReader};
 use arrow::record_batch::RecordBatch;
 
 use super::{ADVICE, Chunk, RowStream, failed, hash_blob};
 use crate::error::{Error, ErrorKind, Result};
+use crate::io::arrow_batches::{FileBatches, StreamBatches};
 use crate::io::store::{Blob, BlobFile};
 use crate::pipeline::LostRows;
 use crate::pipeline::bridge::guard;
@@ -21,7 +20,7 @@ const MAX_PADDING: usize = 512;
 /// Opens an IPC file by its footer, or as a stream when the footer is damaged.
 pub(super) fn open_file(name: &str, blob: &Blob) -> Result<Box<dyn RowStream>> {
     let file = BufReader::with_capacity(READ_BYTES, BlobFile::new(blob.clone()));
-    let message = match guard(|| FileReader::try_new(file, None)) {
+    let message = match guard(|| FileBatches::open(file)) {
         Ok(Ok(reader)) => {
             let (name, blob) = (name.to_owned(), blob.clone());
             return Ok(Box::new(IpcFile { name, blob, reader, next: 0, head: None }));
@@ -46,18 +45,14 @@ pub(super) fn open_file(name: &str, blob: &Blob) -> Result<Box<dyn RowStream>> {
 struct IpcFile {
     name: String,
     blob: Blob,
-    reader: FileReader<BufReader<BlobFile>>,
+    reader: FileBatches<BufReader<BlobFile>>,
     next: usize,
     head: Option<RecordBatch>,
 }
 
 impl IpcFile {
     fn read(&mut self, index: usize) -> std::result::Result<RecordBatch, String> {
-        let read = || -> std::result::Result<RecordBatch, ArrowError> {
-            self.reader.set_index(index)?;
-            self.reader.next().unwrap_or_else(|| Err(ArrowError::IpcError("there is no such record batch".to_owned())))
-        };
-        guard(read)?.map_err(|error| error.to_string())
+        guard(|| self.reader.read(index))?.map_err(|error| error.to_string())
     }
 }
 
@@ -67,7 +62,7 @@ impl RowStream for IpcFile {
     }
 
     fn head(&mut self) -> Result<RecordBatch> {
-        for index in 0..self.reader.num_batches() {
+        for index in 0..self.reader.len() {
             if let Ok(rows) = self.read(index)
                 && rows.num_rows() > 0
             {
@@ -81,7 +76,7 @@ impl RowStream for IpcFile {
     }
 
     fn next(&mut self) -> Result<Option<Chunk>> {
-        if self.next >= self.reader.num_batches() {
+        if self.next >= self.reader.len() {
             return Ok(None);
         }
         let index = self.next;
@@ -107,7 +102,7 @@ impl RowStream for IpcFile {
 
     fn stored_bytes(&self) -> u64 {
         // Record batches have one size, nearly.
-        (self.blob.bytes().unwrap_or(0) / self.reader.num_batches().max(1) as u64) * self.next as u64
+        (self.blob.bytes().unwrap_or(0) / self.reader.len().max(1) as u64) * self.next as u64
     }
 
     fn stored(&mut self) -> Result<(u64, String)> {
@@ -118,7 +113,7 @@ impl RowStream for IpcFile {
 /// A stream.
 pub(super) struct IpcStream {
     name: String,
-    reader: StreamReader<BufReader<HashedReader>>,
+    reader: StreamBatches<BufReader<HashedReader>>,
     stored: Arc<Mutex<Stored>>,
     /// Hashed at the end instead of what was read, for a file that is read as a stream.
     blob: Option<Blob>,
@@ -139,7 +134,7 @@ impl IpcStream {
                 format!("the schema at the beginning cannot be read, and without it no row: {message}; {ADVICE}");
             Error::new(ErrorKind::Input, name, text)
         };
-        let reader = match guard(|| StreamReader::try_new(reader, None)) {
+        let reader = match guard(|| StreamBatches::open(reader)) {
             Ok(Ok(reader)) => reader,
             Ok(Err(error)) => return Err(damaged(error.to_string())),
             Err(message) => return Err(damaged(message)),

@@ -97,7 +97,7 @@ pub fn sweep(
     if drawn.sample.is_empty() {
         return Err(nothing_drawn(&drawn));
     }
-    watch.tell(&format!("{} of {} conversations drawn", drawn.sample.len(), drawn.n_conversations));
+    watch.tell(&format!("drawn: {} of {} conversations", drawn.sample.len(), drawn.n_conversations));
     let sets = option_sets(&options.base, options.keep_window);
     let engines = sets.iter().map(|set| trial::engine(&set.options, options.counter.as_ref()));
     let engines = engines.collect::<Result<Vec<Engine>>>()?;

@@ -157,7 +157,9 @@ impl Meter {
                 let lexed = lexer.lex(text);
                 let view = lexer.view(text, &lexed);
                 self.read(&view, Place::Replacement);
-                let tells = |fact: &&Fact| fact.kind.is_technical() || fact.kind.is_precise();
+                // A bare number stands in many texts and belongs to none.
+                let tells =
+                    |fact: &&Fact| fact.kind.is_technical() || fact.kind.is_precise() && fact.kind != FactKind::Number;
                 quoted.extend(view.facts.iter().filter(tells).map(|fact| fact.key));
                 for unit in view.units {
                     *self.consents.entry(words_key(&plain(unit.span.of(text)))).or_default() |= VISIBLE;
@@ -273,13 +275,14 @@ impl Meter {
 }
 
 impl Meter {
-    /// The documented score, less what is gone from every place of the conversation: facts, names and consents.
+    /// The documented score, less what is gone from every place of the conversation: facts, names, denials and duties, and
+    /// consents.
     fn quality(&self, metrics: &Metrics) -> Option<f64> {
         let told = self.facts.values().filter(|&&flags| flags & (PRECISE | NAMED) != 0);
-        let gone = told.chain(self.consents.values()).filter(|&&flags| flags & IN_INPUT != 0).fold(
-            Share::default(),
-            |share, flags| Share { kept: share.kept + usize::from(flags & (VISIBLE | LISTED) == 0), of: share.of + 1 },
-        );
+        let said = self.statements.values().chain(self.consents.values());
+        let gone = told.chain(said).filter(|&&flags| flags & IN_INPUT != 0).fold(Share::default(), |share, flags| {
+            Share { kept: share.kept + usize::from(flags & (VISIBLE | LISTED) == 0), of: share.of + 1 }
+        });
         let score = documented_quality(metrics);
         match gone.value() {
             Some(share) => Some(score.unwrap_or(1.0) * (1.0 - VANISHING * share)),

@@ -286,8 +286,9 @@ impl Engine {
             scratch.ended("lex");
         }
         for stage in stages {
-            if plan.free().next().is_none() {
-                break;
+            // What was kept for its shortness a pattern may still claim, without a look at its words.
+            if plan.free().next().is_none() && stage.needs_text() {
+                continue;
             }
             if stage.needs_text() {
                 scratch.profiles.lex(conversation);

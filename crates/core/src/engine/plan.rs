@@ -8,7 +8,7 @@ use crate::model::{EngineOptions, Reason};
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{
     Adapt, Alone, Chain, Claim, Cluster, Dedup, Detect, Detector, GroupProse, KeepImportant, KeepPatterns,
-    KeepReferenced, NearDedup, Plan, Prepass, Protect, Rule, SplitCode, Stage, Supersede,
+    KeepReferenced, KeepWords, NearDedup, Plan, Prepass, Protect, Rule, SplitCode, Stage, Supersede,
 };
 use crate::summary::{Adapter, pays};
 use crate::text::TextView;
@@ -28,6 +28,7 @@ pub(super) fn stages(options: &EngineOptions, adapters: &[Arc<dyn Adapter>]) -> 
         Box::new(Protect),
         Box::new(KeepPatterns::new(&options.preserve_patterns)?),
         Box::new(KeepReferenced),
+        Box::new(KeepWords),
         Box::new(Dedup(alone.clone())),
         Box::new(NearDedup(alone)),
         Box::new(Supersede),

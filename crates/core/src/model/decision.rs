@@ -91,7 +91,7 @@ named! {
         ShortContent = "short_content",
         /// The first message of the user: the task.
         FirstUser = "first_user",
-        /// A short message of the user's, or a consent.
+        /// What the user of an assistant typed, or what a consent of his answers.
         UserWords = "user_words",
         /// Stands for others already.
         AlreadyCompressed = "already_compressed",

@@ -60,6 +60,12 @@ pub fn omitted(n_messages: usize) -> String {
 /// What stands for a message of little value when a token budget leaves no room.
 pub const MESSAGE_OMITTED: &str = "[message omitted]";
 
+/// `[<n> messages omitted]`
+#[must_use]
+pub fn messages_omitted(n_messages: usize) -> String {
+    format!("[{n_messages} messages omitted]")
+}
+
 /// `[truncated — <n> chars: `, to be closed with `]`.
 #[must_use]
 pub fn truncated_start(n_chars: usize) -> String {
@@ -225,6 +231,7 @@ fn is_truncation(text: &str) -> bool {
 fn is_omission(text: &str) -> bool {
     let Some(inner) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) else { return false };
     text == MESSAGE_OMITTED
+        || counted(inner, " messages omitted")
         || counted(inner, " message of general discussion omitted")
         || counted(inner, " messages of general discussion omitted")
 }

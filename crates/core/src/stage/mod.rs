@@ -34,7 +34,7 @@ pub use importance::{ImportanceParts, KeepImportant, compute_importance, importa
 pub use near_dedup::{NearDedup, line_changes};
 pub use patterns::KeepPatterns;
 pub use prepass::Prepass;
-pub use protect::Protect;
+pub use protect::{KeepWords, Protect};
 pub use recompact::Recompact;
 pub use referenced::KeepReferenced;
 pub use ruling::Rule;

@@ -1,8 +1,9 @@
 //! Rules 1 to 6: what is never looked at further, because of who says it, when, or how little.
 
-use super::who::{has_own_user, is_own_words, task_of};
+use super::classify::{Depth, judge};
+use super::who::{has_own_user, is_agreed_to, is_own_words, may_be_own_words, task_of};
 use super::{Plan, Stage, View};
-use crate::model::{Content, Reason, marker};
+use crate::model::{Content, EngineOptions, Reason, marker};
 use crate::text::tokens;
 
 /// Shorter messages are kept: a summary with its brackets would not be shorter.
@@ -26,12 +27,39 @@ impl Stage for Protect {
         let task = if keeps_words { task_of(view.conversation) } else { None };
         for index in 0..view.len() {
             let words = || {
-                let is_own = keeps_words && is_own_words(&view.conversation.messages[index], view.chars(index));
-                is_own.then_some(Reason::UserWords)
+                let (messages, n_chars) = (&view.conversation.messages, view.chars(index));
+                let is_said = is_own_words(&messages[index], n_chars) || is_agreed_to(messages, index, n_chars);
+                (keeps_words && is_said).then_some(Reason::UserWords)
             };
             let first = (task == Some(index)).then_some(Reason::FirstUser);
             if let Some(reason) = rule(view, index).or(first).or_else(words) {
                 plan.keep(index, reason);
+            }
+        }
+    }
+}
+
+/// Keeps what the user of an assistant typed, which takes a look at whether a program wrote it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct KeepWords;
+
+impl Stage for KeepWords {
+    fn name(&self) -> &'static str {
+        "keep-words"
+    }
+
+    fn is_on(&self, options: &EngineOptions) -> bool {
+        options.keep_first_user
+    }
+
+    fn claim(&self, view: &View<'_>, plan: &mut Plan) {
+        if !self.is_on(view.options) || !has_own_user(view.conversation) {
+            return;
+        }
+        for index in plan.free().collect::<Vec<_>>() {
+            let is_typed = || view.texts(index).all(|text| !judge(&text, Depth::Decide).is_output);
+            if may_be_own_words(&view.conversation.messages[index], view.chars(index)) && is_typed() {
+                plan.keep(index, Reason::UserWords);
             }
         }
     }

@@ -6,21 +6,39 @@ use crate::text::begins_with_consent;
 
 /// Up to here a message of the user's is what he typed, and says so little that hiding it saves nothing.
 const MAX_SHORT_WORDS: usize = 400;
-/// Up to here what opens with a yes or a no is a consent; longer ones bring their material along.
-const MAX_CONSENT: usize = 1_500;
-/// What an agent program puts in front of the first words of its user.
-const INJECTED: [&str; 3] = ["<", "# AGENTS.md", "Caveat: "];
+/// Up to here it is what he says, unless it is the output of a program; longer messages bring material along.
+const MAX_WORDS: usize = 1_500;
+/// Signs and words with which an assistant asks whether to go on.
+const ASKING: [&str; 6] = ["?", "？", "onfirm", "estätig", "确认", "確認"];
+/// What an agent program puts in front of the first words of its user, beside blocks in tags.
+const INJECTED: [&str; 2] = ["# AGENTS.md", "Caveat: "];
 
 /// The first message of a user that a program did not put there; what stands for others by now was not it.
 #[must_use]
 pub fn task_of(conversation: &Conversation<'_>) -> Option<usize> {
     let is_typed = |text: &str| {
-        let text = text.trim_start();
-        !INJECTED.iter().any(|head| text.starts_with(head)) && !marker::stands_for_others(text)
+        let text = behind_blocks(text);
+        !text.is_empty() && !INJECTED.iter().any(|head| text.starts_with(head)) && !marker::stands_for_others(text)
     };
     conversation.messages.iter().position(|message| {
         message.role == Role::User && message.provenance.is_none() && message.texts().next().is_some_and(is_typed)
     })
+}
+
+/// What stands behind `<uploaded_files>…</uploaded_files>` and other blocks in tags at the start of `text`; nothing when
+/// a block does not end.
+fn behind_blocks(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    while let Some((tag, behind)) = rest.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
+        let name = tag.split([' ', '\n']).next().unwrap_or_default();
+        let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+        if name.is_empty() || !is_name(name) {
+            break;
+        }
+        let Some((_, behind)) = behind.split_once(&format!("</{name}>")) else { return "" };
+        rest = behind.trim_start();
+    }
+    rest
 }
 
 /// True where an assistant answers a user: where speakers have names there are several, and none of them is the user of
@@ -34,7 +52,16 @@ pub(super) fn has_own_user(conversation: &Conversation<'_>) -> bool {
 #[must_use]
 pub fn is_consent(message: &Message<'_>) -> bool {
     let n_chars = || message.texts().map(|text| text.chars().count()).sum::<usize>();
-    is_by_user(message) && message.texts().next().is_some_and(begins_with_consent) && n_chars() <= MAX_CONSENT
+    is_by_user(message) && message.texts().next().is_some_and(begins_with_consent) && n_chars() <= MAX_WORDS
+}
+
+/// True for what a consent answers: the question of the assistant right before it, which says what is agreed to.
+pub(super) fn is_agreed_to(messages: &[Message<'_>], index: usize, n_chars: usize) -> bool {
+    let asks = |text: &str| ASKING.iter().any(|sign| text.contains(sign));
+    messages[index].role == Role::Assistant
+        && n_chars <= MAX_WORDS
+        && messages.get(index + 1).is_some_and(is_consent)
+        && messages[index].texts().any(asks)
 }
 
 fn is_by_user(message: &Message<'_>) -> bool {
@@ -44,4 +71,9 @@ fn is_by_user(message: &Message<'_>) -> bool {
 /// True for a short message and for a consent or refusal of the user of [`has_own_user`].
 pub(super) fn is_own_words(message: &Message<'_>, n_chars: usize) -> bool {
     is_by_user(message) && n_chars <= MAX_SHORT_WORDS || is_consent(message)
+}
+
+/// True for what the user of [`has_own_user`] may have typed, when no program wrote it.
+pub(super) fn may_be_own_words(message: &Message<'_>, n_chars: usize) -> bool {
+    is_by_user(message) && n_chars <= MAX_WORDS && !message.texts().all(|text| behind_blocks(text).is_empty())
 }

@@ -153,27 +153,39 @@ pub fn shorten(text: &str, budget: usize, out: &mut Draft) {
     }
 }
 
-/// Quotes the beginning of `text` as it is, up to `n_chars` characters, and no fence that would stay open.
+/// Quotes the beginning of `text` as it is, up to `n_chars` characters; a fence that the cut leaves open is closed.
 pub fn shorten_raw(text: &str, n_chars: usize, out: &mut Draft) {
-    let head = cut::prefix(text.trim(), n_chars);
-    let is_fence = |line: &str| line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
-    if head.lines().filter(|line| is_fence(line)).count() % 2 == 0 {
+    let text = text.trim();
+    let head = cut::prefix(text, n_chars);
+    let Some((_, fence)) = open_fence(head) else {
         out.quote_exact(head);
         return;
-    }
-    // Up to the fence that would stay open; when the text begins with it, what is in it.
-    let mut pieces: Vec<&str> = Vec::new();
-    let mut open = Vec::new();
-    for line in head.lines() {
-        if is_fence(line) {
-            if open.is_empty() { open.push(pieces.len()) } else { open.clear() }
+    };
+    let room = n_chars.saturating_sub(fence.len() + 2);
+    let whole_lines = cut::prefix(text, room).rsplit_once('\n').map_or("", |(lines, _)| lines);
+    match open_fence(whole_lines) {
+        Some((at, fence)) if at > 0 && whole_lines.get(at..).is_some_and(|code| code.contains('\n')) => {
+            out.quote_exact(whole_lines);
+            out.say(&format!("\n{fence}\n"));
         }
-        pieces.push(line);
+        Some((at, _)) if at > 0 => out.quote_exact(whole_lines.get(..at).unwrap_or_default().trim_end()),
+        None if !whole_lines.is_empty() => out.quote_exact(whole_lines),
+        // Nothing but the beginning of a long line of code.
+        _ => out.quote_exact(head.split_once('\n').map_or(head, |(_, code)| code)),
     }
-    let at = open.first().copied().unwrap_or(pieces.len());
-    let before = pieces[..at].join("\n");
-    let inside = pieces.get(at + 1..).unwrap_or_default().join("\n");
-    out.quote_exact(if before.trim().is_empty() { inside.trim_end() } else { before.trim_end() });
+}
+
+/// Where the last fence of `text` stands, and its signs, when the text does not close it.
+fn open_fence(text: &str) -> Option<(usize, &str)> {
+    let (mut open, mut at) = (None, 0);
+    for line in text.split_inclusive('\n') {
+        let signs = line.trim_start();
+        if signs.starts_with("```") || signs.starts_with("~~~") {
+            open = if open.is_some() { None } else { Some((at, signs.get(..3).unwrap_or_default())) };
+        }
+        at += line.len();
+    }
+    open
 }
 
 /// What fits, in text order: first the best of each paragraph, then the others, each time the best first; what is shown

@@ -23,6 +23,9 @@ const HEAD_LINES: usize = 24;
 
 /// So many entries of a directory are a listing, of which the names are shown.
 const MIN_ENTRIES: usize = 3;
+/// Of what stands behind a failure so many lines are its reason, each up to so many characters.
+const MAX_REASON_LINES: usize = 2;
+const MAX_REASON_CHARS: usize = 160;
 /// A match of many is shown up to this many characters.
 const MAX_MATCH_CHARS: usize = 120;
 
@@ -60,26 +63,27 @@ struct Digest<'v, 'a> {
 }
 
 impl<'a> Digest<'_, 'a> {
-    /// `14 lines: 1 failure, 2 warnings, 11 ok`. What the text itself states takes the place of what can be counted: lines
-    /// that look like failures are none where it says that all passed.
+    /// `14 lines: failures in 1, warnings in 2, ok in 11`. One failure may take several lines, and what the text itself
+    /// states takes the place of what can be counted: lines that look like failures are none where it says that all passed.
     fn counts(&mut self, lines: &[&Line], stated: &[(&Line, Outcome)]) {
         let states = |kind: OutcomeKind| stated.iter().any(|(_, outcome)| outcome.kind == kind);
         let ended_well = stated.iter().any(|(_, outcome)| outcome.kind != OutcomeKind::Changes && !outcome.is_bad);
         let figures: &[(Severity, &str)] = match (states(OutcomeKind::Counts), ended_well) {
             (true, _) => &[],
-            (false, true) => &[(Severity::Warning, "warning"), (Severity::Success, "ok")],
+            (false, true) => &[(Severity::Warning, "warnings"), (Severity::Success, "ok")],
             (false, false) => {
-                &[(Severity::Failure, "failure"), (Severity::Warning, "warning"), (Severity::Success, "ok")]
+                &[(Severity::Failure, "failures"), (Severity::Warning, "warnings"), (Severity::Success, "ok")]
             }
         };
         let is_stated = |line: &Line| stated.iter().any(|(other, _)| std::ptr::eq(*other, line));
         let mut text = format!("{} line{}", lines.len(), if lines.len() == 1 { "" } else { "s" });
         let mut join = ": ";
         for &(severity, word) in figures {
-            let n = lines.iter().filter(|line| line.severity == severity && !is_stated(line)).count();
+            // A match of a search reports what another file says.
+            let says = |line: &&&Line| line.severity == severity && line.kind != LineKind::Grep && !is_stated(line);
+            let n = lines.iter().filter(says).count();
             if n > 0 {
-                let plural = if n == 1 || severity == Severity::Success { "" } else { "s" };
-                text.push_str(&format!("{join}{n} {word}{plural}"));
+                text.push_str(&format!("{join}{word} in {n}"));
                 join = ", ";
             }
         }
@@ -87,17 +91,33 @@ impl<'a> Digest<'_, 'a> {
         self.left = self.left.saturating_sub(text.len());
     }
 
-    /// The distinct lines of a severity as far as they fit, and how many do not.
+    /// The distinct lines of a severity as far as they fit, and how many do not; behind a failure what is indented
+    /// deeper, since that is the reason.
     fn all_of(&mut self, label: &str, lines: &[&Line], severity: Severity) {
         let mut hidden = 0;
-        for line in lines.iter().filter(|line| line.severity == severity) {
+        for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.severity == severity) {
             if !self.show(label, line) {
                 hidden += 1;
+                continue;
+            }
+            let indent = self.indent(line);
+            let behind =
+                lines.iter().skip(at + 1).take(if severity == Severity::Failure { MAX_REASON_LINES } else { 0 });
+            for reason in behind {
+                if reason.severity != Severity::None || self.indent(reason) <= indent {
+                    break;
+                }
+                self.show_up_to(MAX_REASON_CHARS, "", reason);
             }
         }
         if hidden > 0 && severity == Severity::Failure {
             self.out.say(&format!(" | +{hidden} more"));
         }
+    }
+
+    fn indent(&self, line: &Line) -> usize {
+        let text = line.span.of(self.view.text);
+        text.len() - text.trim_start().len()
     }
 
     /// Shows a line; true also when an equal one is shown already.

@@ -7,7 +7,8 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::bearing_words::{
     ALL, BOTH, CHOICE, CHOOSES, DEADLINE, DUTY, EMPTY, FIRST, FORMER, FUTURE, GOOD, HERE, JUDGED, MANY, MOST, NUMBER,
-    OF, ONE, OR, PERIOD, SECOND, SETTLED, SUCH, TELLS, THAT, THING, THINKS, THIRD, TIME, WIDE, WORDS,
+    NUMBERED, OF, ONE, OR, ORDINAL_BIT, PERIOD, SECOND, SETTLED, SUCH, TELLS, THAT, THING, THINKS, THIRD, TIME, WIDE,
+    WORDS,
 };
 use super::words::{Table, VOWELS};
 
@@ -70,12 +71,14 @@ pub fn bearing(text: &str) -> Bearing {
         1
     } else if has(SECOND) {
         2
+    } else if has(THIRD) {
+        3
     } else {
-        3 * u8::from(has(THIRD))
+        numbered(&words)
     };
     let points_back = if has(BOTH) && (near(BOTH, CHOICE | THING | THAT, 3) || wide != 0) {
         Some(Pointer::Both)
-    } else if ordinal > 0 && (near(FIRST | SECOND | THIRD, CHOICE, 2) || wide != 0) {
+    } else if has(FIRST | SECOND | THIRD) && (near(FIRST | SECOND | THIRD, CHOICE, 2) || wide != 0) {
         Some(Pointer::Nth(ordinal))
     } else if has(FORMER) || near(THAT, ONE | CHOICE, 1) {
         Some(Pointer::Last)
@@ -96,6 +99,12 @@ pub fn bearing(text: &str) -> Bearing {
         offers: has(CHOICE | THING | OR) || ordinal > 0,
         ordinal,
     }
+}
+
+/// "Approach two" is 2.
+fn numbered(words: &[u32]) -> u8 {
+    let is_numbered = |pair: &&[u32]| pair[0] & CHOICE != 0 && pair[1] & NUMBERED != 0;
+    words.windows(2).find(is_numbered).map_or(0, |pair| (pair[1] >> ORDINAL_BIT) as u8)
 }
 
 /// True for what announces or rates; `near` as in [`bearing`].
@@ -265,6 +274,9 @@ mod tests {
         assert_eq!(bearing("Three of the five valves leak.").numbers, 2);
         assert_eq!(bearing("Drei der fünf Ventile lecken.").numbers, 2);
         assert_eq!(bearing("五个阀门中有三个漏水。").numbers, 2);
+        for text in ["Approach two signs them.", "Option B signs them.", "Variante 2 ist teurer."] {
+            assert_eq!(bearing(text).ordinal, 2, "{text}");
+        }
         for (text, pointer) in [
             ("We go with the second option.", Some(Pointer::Nth(2))),
             ("Let's take both approaches.", Some(Pointer::Both)),

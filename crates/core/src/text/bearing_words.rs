@@ -42,6 +42,9 @@ pub(super) const THIRD: u32 = 1 << 25;
 pub(super) const OR: u32 = 1 << 26;
 /// A time that says when something is done behind a `DEADLINE` only.
 pub(super) const PERIOD: u32 = 1 << 29;
+/// Numbers behind a choice: both bits for three.
+pub(super) const NUMBERED: u32 = 3 << ORDINAL_BIT;
+pub(super) const ORDINAL_BIT: u32 = 30;
 /// A phrase that announces or rates by itself.
 pub(super) const EMPTY: u32 = 1 << 27;
 
@@ -111,6 +114,9 @@ pub(super) static WORDS: &[(u32, &str)] = &[
     (CHOICE, "plan plans solution solutions choice design designs alternative alternatives method methods"),
     (CHOICE, "vorschlag vorschläge variante varianten lösung lösungen möglichkeit möglichkeiten ansatz ansätze idee"),
     (CHOICE, "proposition propositions idée approche opción opciones propuesta propuestas solución soluciones enfoque"),
+    (1 << ORDINAL_BIT, "one 1 a eins un una uno"),
+    (2 << ORDINAL_BIT, "two 2 b zwei deux dos"),
+    (3 << ORDINAL_BIT, "three 3 c drei trois tres"),
     (CHOOSES, "go going take choose chose pick picked prefer adopt use let"),
     (CHOOSES, "nehmen nehme wählen bevorzugen bevorzuge prenons prend choisissons préfère préférons"),
     (CHOOSES, "tomamos elegimos preferimos prefiero usamos"),

@@ -2,7 +2,7 @@
 //! atoms, numbers, quotes and names. Refuses to know sentences.
 
 use super::atoms;
-use super::keys::fold_bytes;
+use super::keys::fact_key;
 use super::lexed::{Fact, FactKind, LineKind, Span};
 use super::lines::LineText;
 use super::names;
@@ -161,7 +161,7 @@ impl Finder<'_> {
         let text = self.bytes.get(start..end).unwrap_or_default();
         let key = match kind {
             FactKind::Number | FactKind::Quantity | FactKind::Money | FactKind::Percent => numbers::number_key(text),
-            _ => fold_bytes(text),
+            _ => fact_key(text),
         };
         self.names.end_run(self.bytes, self.facts);
         self.facts.push(Fact { span: Span { start: start as u32, end: end as u32 }, kind, key });

@@ -13,6 +13,22 @@ pub(super) fn fold_bytes(bytes: &[u8]) -> u64 {
     finish(key, fold(tail(rest)), bytes.len())
 }
 
+/// [`fold_key`] of a fact, in which any white space is one blank: "22 Prozent" is the same with a blank that does not break.
+pub(super) fn fact_key(bytes: &[u8]) -> u64 {
+    let is_plain = |byte: &u8| !matches!(byte, b'\n' | b'\r' | b'\t' | 0xc2 | 0xe2);
+    if bytes.iter().all(is_plain) {
+        return fold_bytes(bytes);
+    }
+    let mut key = Key::new();
+    for (at, word) in std::str::from_utf8(bytes).unwrap_or_default().split_whitespace().enumerate() {
+        if at > 0 {
+            key.push(b' ');
+        }
+        word.bytes().for_each(|byte| key.push(byte));
+    }
+    key.finish()
+}
+
 /// [`fold_key`] of bytes that come one by one.
 #[derive(Debug)]
 pub(super) struct Key {
@@ -71,6 +87,13 @@ fn fold(word: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn white_space_of_any_kind_is_a_blank_in_a_fact() {
+        for text in ["3\u{a0}May 2024", "3\nMay\t2024", "3\u{202f}may\u{a0}2024"] {
+            assert_eq!(fact_key(text.as_bytes()), fact_key(b"3 May 2024"), "{text:?}");
+        }
+    }
 
     #[test]
     fn only_case_makes_no_difference() {

@@ -1,7 +1,7 @@
 //! Finds names: runs of capitalised words on one line that are no sentence opener. Knows capitals, openers and
 //! whether the text looks German; refuses to know identifiers and numbers.
 
-use super::keys::fold_bytes;
+use super::keys::fact_key;
 use super::lexed::{Fact, FactKind, Span};
 use super::lines::LineText;
 use super::scan::{self, Piece};
@@ -117,7 +117,7 @@ impl Names {
     }
 
     fn close(&mut self, run: Run, bytes: &[u8], facts: &mut Vec<Fact>) {
-        let key = fold_bytes(bytes.get(run.start..run.end).unwrap_or_default());
+        let key = fact_key(bytes.get(run.start..run.end).unwrap_or_default());
         let is_single = run.n_words == 1;
         self.marks.push(Mark { fact: facts.len() as u32, is_single, is_opening: run.is_opening });
         if is_single && !run.is_opening {

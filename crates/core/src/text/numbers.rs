@@ -179,7 +179,10 @@ pub(super) fn number_key(word: &[u8]) -> u64 {
     let mut at = 0;
     while let Some(&byte) = word.get(at) {
         match byte {
-            b' ' | b'\t' => {}
+            b' ' | b'\t' | b'\n' | b'\r' => {}
+            // Blanks that do not break.
+            0xc2 if word.get(at + 1) == Some(&0xa0) => at += 1,
+            0xe2 if word.get(at + 1..at + 3) == Some(&[0x80, 0xaf]) => at += 2,
             b',' | b'\'' => {
                 let n_digits = word[at + 1..].iter().take(4).take_while(|byte| byte.is_ascii_digit()).count();
                 if n_digits != 3 {

@@ -103,9 +103,11 @@ pub fn outcome(line: &str) -> Option<Outcome> {
 
 /// Nothing but a verdict; true for one that something failed.
 fn verdict(line: &str) -> Option<bool> {
-    match line.trim_end_matches(['.', '!']) {
+    match line.trim_end_matches("(core dumped)").trim_end_matches(['.', '!', ' ']) {
         "OK" | "PASS" | "PASSED" | "SUCCESS" => Some(false),
-        "FAIL" | "FAILED" | "FAILURES" | "FAILURE" => Some(true),
+        "FAIL" | "FAILED" | "FAILURES" | "FAILURE" | "Killed" | "Aborted" | "Terminated" | "Segmentation fault" => {
+            Some(true)
+        }
         _ => {
             let rest = ["BUILD ", "[INFO] BUILD ", "[ERROR] BUILD "].iter().find_map(|head| line.strip_prefix(head))?;
             let word = rest.split(' ').next().unwrap_or_default();
@@ -286,6 +288,7 @@ mod tests {
             "[02:05:58] exit 101",
             "gated test exit=1",
             "Exit code 1",
+            "error: the command returned a non-zero code: 2",
         ];
         check(Some(OutcomeKind::Exit), true, &bad);
         let none = [

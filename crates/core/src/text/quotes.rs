@@ -3,7 +3,7 @@
 
 use super::counts;
 use super::facts::Finder;
-use super::keys::fold_bytes;
+use super::keys::fact_key;
 use super::lexed::{Fact, FactKind, Span};
 use super::scan::Piece;
 
@@ -68,7 +68,7 @@ impl Finder<'_> {
                 self.names.end_run(self.bytes, self.facts);
                 let kind = if is_code { FactKind::CodeSpan } else { FactKind::Quoted };
                 let span = Span { start: at as u32, end: stop as u32 };
-                self.facts.push(Fact { span, kind, key: fold_bytes(inner) });
+                self.facts.push(Fact { span, kind, key: fact_key(inner) });
             }
             at = stop;
             self.quote_end = stop;

@@ -151,7 +151,7 @@ pub(super) static LISTS: &[(u32, &str)] = &[
     (GERMAN, "der die das und ist nicht ich wir den dem ein eine auf mit für sich auch"),
     (
         REPORT,
-        "err fail failed failure failures error errors fatal panic panicked exception traceback denied status pass passed passing ok okay warn warning warnings success successful successfully succeeded test tests ran real user sys build result exit exited command directory segmentation refused critical aborted abort skipped suites ignored duration critical code killed not undefined failing passes problems issues examples assertions skip changed timed npm",
+        "err fail failed failure failures error errors fatal panic panicked exception traceback denied status pass passed passing ok okay warn warning warnings success successful successfully succeeded test tests ran real user sys build result exit exited command directory segmentation refused critical aborted abort skipped suites ignored duration critical code killed not undefined failing passes problems issues examples assertions skip changed timed npm terminated flaky fehler rejected",
     ),
     (TICKET, "pr prs mr issue issues ticket tickets bug rfc cve jira story task pull"),
     (

@@ -6,11 +6,12 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
+use super::runs::Runs;
 use super::{Attempt, is_plain, is_protected, protected_tokens, rank};
 use crate::engine::fill::Filler;
 use crate::engine::unit::{Filled, State, Unit};
-use crate::model::{Action, Message, NewBody, Reason, Role, marker};
-use crate::stage::{Claim, Plan};
+use crate::model::{Action, NewBody, Reason, Role, marker};
+use crate::stage::{Claim, Plan, View};
 use crate::summary::{Draft, shorten_raw};
 use crate::text::TextView;
 
@@ -41,8 +42,19 @@ pub(super) fn force(filler: &Filler<'_>, plan: &Plan, attempt: &mut Attempt, max
     let merged = this.merged_at();
     this.cut(&merged);
     this.leave_out();
-    this.give_back(&merged);
+    if !this.merge_omitted() {
+        this.give_back(&merged);
+    }
     attempt.units = this.units;
+}
+
+/// True for plain words that answer no call.
+fn is_spoken(view: &View<'_>, index: usize) -> bool {
+    let message = &view.conversation.messages[index];
+    is_plain(view, index)
+        && message.tool_calls.is_empty()
+        && message.tool_call_id.is_none()
+        && !matches!(message.role, Role::Tool | Role::Function | Role::Missing)
 }
 
 /// True for what refers to another message.
@@ -208,7 +220,7 @@ impl Convergence<'_, '_> {
 
     /// Neighbours become one message, the oldest first, up to `max_units` at a time.
     fn merge_runs(&mut self, max_units: usize) {
-        let runs = Runs::of(self);
+        let runs = Runs::of(&self.filler.view.conversation.messages, &self.units, |unit| self.joins(unit));
         let mut units = std::mem::take(&mut self.units).into_iter();
         let mut at = 0;
         while !units.as_slice().is_empty() && !self.is_met() {
@@ -224,6 +236,15 @@ impl Convergence<'_, '_> {
             }
         }
         self.units.extend(units);
+    }
+
+    /// True for what says plain words under one name, and is needed by nothing else.
+    fn joins(&self, unit: &Unit) -> bool {
+        let view = &self.filler.view;
+        let messages = &view.conversation.messages;
+        let says_plain_words =
+            |&index: &usize| is_spoken(view, index) && messages[index].name == messages[unit.first()].name;
+        self.may_shrink(unit) && !self.is_target(unit) && unit.members.iter().all(says_plain_words)
     }
 
     /// The units that were merged here.
@@ -292,6 +313,61 @@ impl Convergence<'_, '_> {
         self.filler.unit(members, State::Replaced(filled))
     }
 
+    /// Neighbours of one role of which nothing is left, or too little to be left out, become one message, whoever spoke: the
+    /// oldest, and no more than needed. True when there were such.
+    fn merge_omitted(&mut self) -> bool {
+        let units = std::mem::take(&mut self.units);
+        let messages = &self.filler.view.conversation.messages;
+        let goes_on = |a: &Unit, b: &Unit| {
+            self.is_spare(a) && self.is_spare(b) && messages[a.first()].role == messages[b.first()].role
+        };
+        let mut merged = Vec::with_capacity(units.len());
+        let mut n_tokens = self.n_tokens;
+        for run in units.chunk_by(goes_on) {
+            let one = self.omitted(run);
+            let mut left = n_tokens + one.n_tokens;
+            let is_enough = |unit: &Unit| {
+                left -= unit.n_tokens;
+                left <= self.max_tokens
+            };
+            let n = run.iter().position(is_enough).map_or(run.len(), |at| at + 1).max(2).min(run.len());
+            let n_before: usize = run[..n].iter().map(|unit| unit.n_tokens).sum();
+            let chars_before: usize = run[..n].iter().map(|unit| self.filler.chars_of(unit)).sum();
+            let is_longer = one.n_tokens >= n_before || self.filler.chars_of(&one) >= chars_before;
+            if n_tokens <= self.max_tokens || n < 2 || is_longer {
+                merged.extend_from_slice(run);
+                continue;
+            }
+            let one = self.omitted(&run[..n]);
+            n_tokens = n_tokens + one.n_tokens - n_before;
+            merged.push(one);
+            merged.extend_from_slice(&run[n..]);
+        }
+        let is_changed = merged.len() < units.len();
+        (self.units, self.n_tokens) = (merged, n_tokens);
+        is_changed
+    }
+
+    /// True for a message of which nothing is shown, or hardly more, and whose place nothing else needs.
+    fn is_spare(&self, unit: &Unit) -> bool {
+        let view = &self.filler.view;
+        let is_nothing = match unit.filled().map(|filled| &filled.body) {
+            Some(NewBody::Text(text)) => text == marker::MESSAGE_OMITTED,
+            Some(NewBody::Parts(_)) => false,
+            None => view.chars(unit.first()) <= marker::MESSAGE_OMITTED.len() && !self.is_target(unit),
+        };
+        is_nothing && self.may_shrink(unit) && is_spoken(view, unit.first())
+    }
+
+    fn omitted(&self, units: &[Unit]) -> Unit {
+        let members: Vec<usize> = units.iter().flat_map(|unit| unit.members.iter().copied()).collect();
+        let mut draft = Draft::default();
+        draft.say(&marker::messages_omitted(members.len()));
+        let provenance = self.filler.provenance(&members);
+        let filled = self.filler.filled(draft, Action::Truncated, Reason::ForceConverge, provenance);
+        self.filler.unit(members, State::Replaced(filled))
+    }
+
     /// What is left is left out, the oldest first; a message without any text would be refused by many an API.
     fn leave_out(&mut self) {
         let mut omitted = Draft::default();
@@ -318,68 +394,6 @@ impl Convergence<'_, '_> {
             if shorter.n_tokens < unit.n_tokens && self.filler.chars_of(&shorter) < self.filler.chars_of(unit) {
                 self.replace(at, shorter);
             }
-        }
-    }
-}
-
-/// How many neighbours may become one message, looked up for every unit.
-struct Runs<'c> {
-    messages: &'c [Message<'c>],
-    /// First member of each unit.
-    firsts: Vec<usize>,
-    /// Per unit one past the last that says plain words under its name.
-    ends: Vec<usize>,
-    /// Per unit the nearest one before it of another role.
-    others: Vec<Option<usize>>,
-    /// Per message the last one up to it that has the role of the one before.
-    repeats: Vec<usize>,
-}
-
-impl<'c> Runs<'c> {
-    fn of(this: &Convergence<'_, 'c>) -> Self {
-        let view = this.filler.view;
-        let messages = &view.conversation.messages;
-        let firsts: Vec<usize> = this.units.iter().map(Unit::first).collect();
-        let joins = |unit: &Unit| {
-            let says_plain_words = |&index: &usize| {
-                let message = &messages[index];
-                is_plain(&view, index)
-                    && message.tool_call_id.is_none()
-                    && message.name == messages[unit.first()].name
-                    && !matches!(message.role, Role::Tool | Role::Function | Role::Missing)
-            };
-            this.may_shrink(unit) && !this.is_target(unit) && unit.members.iter().all(says_plain_words)
-        };
-        let mut ends: Vec<usize> = (0..firsts.len()).collect();
-        for at in (0..firsts.len()).rev().filter(|&at| joins(&this.units[at])) {
-            let goes_on = firsts.get(at + 1).is_some_and(|&next| messages[next].name == messages[firsts[at]].name);
-            ends[at] = if goes_on { ends[at + 1] } else { at + 1 };
-        }
-        let mut others = vec![None; firsts.len()];
-        for at in 1..firsts.len() {
-            let is_same = messages[firsts[at]].role == messages[firsts[at - 1]].role;
-            others[at] = if is_same { others[at - 1] } else { Some(at - 1) };
-        }
-        let mut repeats = vec![0; messages.len()];
-        for index in 1..messages.len() {
-            let is_same = messages[index].role == messages[index - 1].role;
-            repeats[index] = if is_same { index } else { repeats[index - 1] };
-        }
-        Self { messages, firsts, ends, others, repeats }
-    }
-
-    /// How many units from `at` on may become one message without new neighbours of one role: all that go together, or
-    /// as many as stand before one of another role.
-    fn len_at(&self, at: usize, max_units: usize) -> usize {
-        let first = self.firsts[at];
-        let next = self.ends[at].min(at.saturating_add(max_units));
-        let is_new_neighbour =
-            |behind: usize| self.messages[behind].role == self.messages[first].role && self.repeats[behind] <= first;
-        match self.firsts.get(next) {
-            Some(&behind) if next > at + 1 && is_new_neighbour(behind) => {
-                self.others[next].filter(|&other| other > at).map_or(1, |other| other - at)
-            }
-            _ => next - at,
         }
     }
 }

@@ -3,6 +3,7 @@
 //! twice.
 
 mod converge;
+mod runs;
 mod tiered;
 mod window;
 

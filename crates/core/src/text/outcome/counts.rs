@@ -81,7 +81,8 @@ pub(super) fn counts(line: &str, tokens: &[Token<'_>]) -> Option<bool> {
     let first = first?;
     let head =
         tokens.iter().take(first).find_map(|token| if let Token::Word(word) = token { Some(*word) } else { None });
-    let begins_so = head.is_none_or(|word| word.is(HEAD));
+    // `40 migrations applied, 0 failed`
+    let begins_so = head.is_none_or(|word| word.is(HEAD)) || matches!(tokens.first(), Some(Token::Number(_)));
     let is_sentence = line.ends_with(['.', '?', '!']) && !line.ends_with("...");
     let may_be_foreign = if is_sentence { MAX_FOREIGN_IN_SENTENCE } else { MAX_FOREIGN };
     let is_marked = tokens.len() == 3 && tokens[0] == Token::Other;
@@ -178,6 +179,15 @@ mod tests {
         );
         check(Some(OutcomeKind::Verdict), true, &["FAIL", "BUILD FAILED in 3s", "FAILURES!"]);
         check(Some(OutcomeKind::Verdict), false, &["PASS", "OK", "BUILD SUCCESSFUL in 3s", "[INFO] BUILD SUCCESS"]);
+    }
+
+    #[test]
+    fn what_runs_and_builds_say_in_other_words_is_an_outcome() {
+        let good = ["40 migrations applied, 0 failed", "    0 Fehler", "0 Fehler, 3 Warnungen"];
+        check(Some(OutcomeKind::Counts), false, &good);
+        check(Some(OutcomeKind::Counts), true, &["1 flaky, 2 failed", "4,182 records, 17 rejected, 2 errors"]);
+        let verdicts = ["Killed", "Aborted (core dumped)", "Segmentation fault (core dumped)", "Terminated"];
+        check(Some(OutcomeKind::Verdict), true, &verdicts);
     }
 
     #[test]

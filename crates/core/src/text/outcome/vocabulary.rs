@@ -30,16 +30,19 @@ pub(super) const NO: u32 = 1 << 13;
 
 static WORDS: Table<512> = Table::new(&[
     (EXIT | BARE, "exit"),
-    (EXIT, "exited returncode exitcode exit_code exit-code"),
+    (EXIT, "exited returncode exitcode exit_code exit-code non-zero"),
     (CODE, "code status"),
     (VALUE, "with value"),
     (SUBJECT, "process command program script task job step shell test tests build the has was is and finished"),
     (SUBJECT, "completed failed terminated returned error err npm elifecycle with a an non"),
     (CHANGED, "changed"),
     (FILES, "file files"),
-    (BAD, "fail fails failed failing failure failures error errors errored"),
+    (BAD, "fail fails failed failing failure failures error errors errored fehler"),
     (HAPPENS, "problem problems pass passes passed passing ok succeeded successful skip skips skipped ignored pending"),
-    (HAPPENS, "todo todos warning warnings issue issues flaky xfailed xpassed cancelled"),
+    (
+        HAPPENS,
+        "todo todos warning warnings issue issues flaky xfailed xpassed cancelled warnung warnungen rejected applied",
+    ),
     (MEASURE, "test tests suites suite examples example assertions assertion run runs spec specs total files file"),
     (MEASURE, "vulnerabilities rows row"),
     (
