@@ -38,7 +38,8 @@ impl<R: Read + Seek> FileBatches<R> {
         let mut end = [0; END as usize];
         file.read_exact(&mut end)?;
         let length = read_footer_length(end)?;
-        file.seek(SeekFrom::End(-END - length as i64))?;
+        let n_back = i64::try_from(length).map_err(|_| damaged("it states a length that is none"))?;
+        file.seek(SeekFrom::End(-END - n_back))?;
         let footer = read(&mut file, length)?;
         let footer = root_as_footer(&footer).map_err(|error| damaged(&format!("its end cannot be read: {error}")))?;
         let schema = footer.schema().ok_or_else(|| damaged("it has no schema"))?;

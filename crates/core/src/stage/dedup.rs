@@ -15,9 +15,11 @@ pub(super) const MIN_CHARS: usize = 200;
 /// About what a reference takes.
 pub(super) const REFERENCE_CHARS: usize = 100;
 
+type Chars = dyn Fn(&View<'_>, usize) -> usize + Send + Sync;
+
 /// Says how many characters would stand for a message by itself, if no other had its text; the engine brings it.
 #[derive(Clone)]
-pub struct Alone(Arc<dyn Fn(&View<'_>, usize) -> usize + Send + Sync>);
+pub struct Alone(Arc<Chars>);
 
 impl Alone {
     /// What `chars` says of a message, by its index.

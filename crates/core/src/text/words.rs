@@ -88,7 +88,6 @@ const fn hash(low: u64, high: u64) -> u64 {
 
 impl<const SLOTS: usize> Table<SLOTS> {
     /// The words of `lists`, separated by blanks, each with the flags of all its lists.
-    #[expect(clippy::large_stack_arrays, reason = "the table is built by the compiler")]
     pub(super) const fn new(lists: &[(u32, &str)]) -> Self {
         let mut table = Self { filter: [0; N_FILTER], slots: [const { Slot { low: 0, high: 0, flags: 0 } }; SLOTS] };
         let mut list = 0;
