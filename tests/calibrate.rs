@@ -116,7 +116,7 @@ fn a_calibration_is_written_once_and_read_again() {
 fn inputs_without_a_conversation_are_told() {
     let dir = TestDir::new();
     dir.write("broken.jsonl", "{\"messages\":\n");
-    let told = condenser(dir.root(), &["calibrate", "broken.jsonl", "-o", "out.json"]).exits(1);
+    let told = condenser(dir.root(), &["calibrate", "broken.jsonl", "-o", "out.json"]).exits(3);
     assert!(told.stderr.contains("line 1: rejected: invalid_json: not JSON: "), "{}", told.stderr);
     assert!(told.stderr.contains("the inputs hold no conversation") && !dir.path("out.json").exists());
     condenser(dir.root(), &["calibrate", "broken.jsonl", "--limit", "0"]).exits(2);

@@ -22,7 +22,9 @@ fn passed(messages: &[Value], options: &EngineOptions) -> Vec<String> {
     let view = View { conversation, profiles: &profiles, options, recency_start, depth: Depth::Decide };
     let mut plan = Plan::new(messages.len());
     Protect.claim(&view, &mut plan);
-    Prepass.claim(&view, &mut plan);
+    if Prepass.is_on(options) {
+        Prepass.claim(&view, &mut plan);
+    }
     let text_of = |index: usize| view.text(index).map(|text| text.text.to_owned()).unwrap_or_default();
     (0..messages.len())
         .map(|index| match plan.claim_of(index) {

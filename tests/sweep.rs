@@ -201,12 +201,12 @@ fn odd_inputs_are_told_in_a_sentence() {
         format!("{{\"id\":\"a\",\"messages\":[{{\"role\":\"user\",\"content\":\"{}\"}}]}}\n", prose(900)),
     );
     let cases: &[(&[&str], i32, &str)] = &[
-        (&["empty.jsonl"], 1, "the inputs hold no records, so there is nothing to measure"),
-        (&["broken.jsonl"], 1, "broken.jsonl: record 0: invalid_json: not JSON: "),
+        (&["empty.jsonl"], 3, "the inputs hold no records, so there is nothing to measure"),
+        (&["broken.jsonl"], 3, "broken.jsonl: record 0: invalid_json: not JSON: "),
         (&["one.jsonl", "-o", "."], 2, "this is a folder"),
         (&["one.jsonl", "--html", "nowhere/page.html"], 2, "the folder nowhere does not exist"),
         (&["one.jsonl", "--json", "--html", "-"], 2, "cannot both go to stdout"),
-        (&["one.jsonl", "--sample-bytes", "100"], 1, "all 1 conversations are too long for the sample"),
+        (&["one.jsonl", "--sample-bytes", "100"], 3, "all 1 conversations are too long for the sample"),
         (&["nowhere.jsonl"], 2, "there is no such file"),
         (&["one.jsonl", "--sample", "0"], 2, "a sample has at least one conversation"),
         (&["one.jsonl", "--held-back", "1"], 2, "expected a share between 0 and 1"),

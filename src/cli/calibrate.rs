@@ -42,7 +42,7 @@ fn calibrate(args: CalibrateArgs, stop: &AtomicBool) -> Result<Ending> {
     })?;
     if n_left == args.limit {
         let message = "the inputs hold no conversation, so there is nothing to measure";
-        return Err(Error::new(ErrorKind::Input, "", message));
+        return Err(Error::new(ErrorKind::Empty, "", message));
     }
     show(&calibrator.finish(), args.output.as_deref(), args.json)?;
     Ok(if rejected { Ending::Rejects } else { Ending::Clean })

@@ -117,7 +117,9 @@ fn hint(error: &Error) -> Option<&'static str> {
         }
         ErrorKind::Internal => "this is a defect of condenser; please report it with the record that it names",
         ErrorKind::Io => return system_hint(error),
-        ErrorKind::Usage | ErrorKind::Input | ErrorKind::Unfinished | ErrorKind::Interrupted => return None,
+        ErrorKind::Usage | ErrorKind::Input | ErrorKind::Empty | ErrorKind::Unfinished | ErrorKind::Interrupted => {
+            return None;
+        }
     })
 }
 

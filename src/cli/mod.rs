@@ -75,6 +75,7 @@ impl From<ErrorKind> for Ending {
     fn from(kind: ErrorKind) -> Self {
         match kind {
             ErrorKind::Usage => Self::Usage,
+            ErrorKind::Empty => Self::Rejects,
             ErrorKind::Verification => Self::Verification,
             ErrorKind::Unfinished => Self::Unfinished,
             ErrorKind::Interrupted => Self::Interrupted,

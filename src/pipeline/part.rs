@@ -108,7 +108,7 @@ pub(super) async fn run_part<P: PartSink>(
 /// A reader that was told to stop is not at fault: what stopped it is told elsewhere.
 pub(super) fn failure_of_source(error: Error) -> Failure {
     match error.kind {
-        ErrorKind::Io | ErrorKind::Input | ErrorKind::Usage => Failure::Source(error),
+        ErrorKind::Io | ErrorKind::Input | ErrorKind::Empty | ErrorKind::Usage => Failure::Source(error),
         ErrorKind::Verification | ErrorKind::Unfinished | ErrorKind::Interrupted | ErrorKind::Internal => {
             Failure::Job(error)
         }

@@ -104,6 +104,7 @@ pub(super) fn ends_with(error: &Error, code: i32) {
     let found = match error.kind {
         ErrorKind::Io | ErrorKind::Input | ErrorKind::Internal => 1,
         ErrorKind::Usage => 2,
+        ErrorKind::Empty => 3,
         ErrorKind::Verification => 4,
         ErrorKind::Unfinished => 6,
         ErrorKind::Interrupted => 130,

@@ -27,6 +27,8 @@ pub enum ErrorKind {
     Io,
     /// An input is not what it should be, beyond single records.
     Input,
+    /// The inputs hold nothing that could be worked on.
+    Empty,
     /// A run differs from what its commits promise.
     Verification,
     /// A run is not finished: what was begun must go on first.

@@ -85,7 +85,7 @@ pub struct Recommended {
 /// Draws a sample of `inputs`, tries option sets on it, and says what they bring and which to take.
 ///
 /// # Errors
-/// `Usage` when the base cannot be swept; when an input cannot be read; `Input` when there is no conversation.
+/// `Usage` when the base cannot be swept; when an input cannot be read; `Empty` when there is no conversation.
 pub fn sweep(
     inputs: &Inputs<'_>,
     options: &SweepOptions,
@@ -156,7 +156,7 @@ fn nothing_drawn(drawn: &Drawn) -> Error {
         }
         (n, _) => format!("all {n} conversations are too long for the sample; raise --sample-bytes"),
     };
-    let error = Error::new(ErrorKind::Input, "", message);
+    let error = Error::new(ErrorKind::Empty, "", message);
     if drawn.n_rejects > 0 {
         return error.hinting("`condenser explain` says what is wrong with each; a shape is named with --shape");
     }

@@ -203,7 +203,7 @@ impl Engine {
         };
         let (answers, mut asks) = (Answers::default(), Vec::new());
         let mut consult = Consult::new(&answers, &mut asks);
-        for stage in &self.stages {
+        for stage in self.stages.iter().filter(|stage| stage.is_on(view.options)) {
             if plan.free().next().is_none() {
                 break;
             }
@@ -211,7 +211,7 @@ impl Engine {
             stage.claim_with(view, &mut plan, &mut consult);
             note(&plan, &before, stage.name());
         }
-        if was_replaced {
+        if was_replaced && Recompact.is_on(view.options) {
             let before = claims(&plan, view.len());
             Recompact.claim(view, &mut plan);
             note(&plan, &before, Recompact.name());
@@ -228,15 +228,21 @@ impl Engine {
         };
         let stages = self.stages.iter().map(|stage| {
             let mut plan = empty();
-            stage.claim(view, &mut plan);
-            (stage.name(), stage.is_on(view.options), plan)
+            let is_on = stage.is_on(view.options);
+            if is_on {
+                stage.claim(view, &mut plan);
+            }
+            (stage.name(), is_on, plan)
         });
         let mut all: Vec<_> = stages.collect();
         // It takes up what was kept as a summary of an earlier round.
         let mut plan = empty();
         Protect.claim(view, &mut plan);
         let before = claims(&plan, view.len());
-        Recompact.claim(view, &mut plan);
+        let is_on = Recompact.is_on(view.options);
+        if is_on {
+            Recompact.claim(view, &mut plan);
+        }
         let mut only = Plan::new(view.len());
         only.groups.clone_from(&plan.groups);
         for (index, before) in before.iter().enumerate() {
@@ -244,7 +250,7 @@ impl Engine {
                 only.set(index, claim.clone());
             }
         }
-        all.push((Recompact.name(), Recompact.is_on(view.options), only));
+        all.push((Recompact.name(), is_on, only));
         all
     }
 

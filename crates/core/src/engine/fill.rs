@@ -72,7 +72,7 @@ impl Filler<'_> {
             }
         }
         self.earlier.clear();
-        if units.iter().any(|unit| unit.filled().is_some()) {
+        if Recompact.is_on(self.view.options) && units.iter().any(|unit| unit.filled().is_some()) {
             let n_groups = plan.groups.len();
             Recompact.claim(&self.view, plan);
             for group in n_groups..plan.groups.len() {

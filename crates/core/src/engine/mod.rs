@@ -244,7 +244,8 @@ impl Engine {
         (assembled, metrics)
     }
 
-    /// The plan without references where equal messages may take less when they are merged with their neighbours. A budget looks for what fits by itself, and a model is asked about one plan.
+    /// The plan without references where equal messages may take less when they are merged with their neighbours. A
+    /// budget looks for what fits by itself, and a model is asked about one plan.
     fn without_references(
         &self,
         conversation: &Conversation<'_>,
@@ -285,7 +286,7 @@ impl Engine {
             scratch.profiles.lex(conversation);
             scratch.ended("lex");
         }
-        for stage in stages {
+        for stage in stages.into_iter().filter(|stage| stage.is_on(&self.options)) {
             // What was kept for its shortness a pattern may still claim, without a look at its words.
             if plan.free().next().is_none() && stage.needs_text() {
                 continue;

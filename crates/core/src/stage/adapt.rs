@@ -45,9 +45,6 @@ impl Stage for Adapt {
     }
 
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if !self.is_on(view.options) {
-            return;
-        }
         for index in plan.free().collect::<Vec<_>>() {
             let Some(text) = view.text(index).filter(|_| view.chars(index) >= MIN_CHARS) else { continue };
             let mut is_known = false;

@@ -17,7 +17,7 @@ pub trait Stage: std::fmt::Debug + Send + Sync {
     fn needs_text(&self) -> bool {
         true
     }
-    /// False when an option switches it off; then it claims nothing.
+    /// False when an option switches it off; then it is not asked for claims.
     fn is_on(&self, options: &EngineOptions) -> bool {
         let _ = options;
         true

@@ -40,9 +40,6 @@ impl Stage for Cluster {
     }
 
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if !self.is_on(view.options) {
-            return;
-        }
         let (nodes, terms) = nodes(view, plan);
         let groups: Vec<u64> = nodes.iter().map(|node| node.group).collect();
         let items: Vec<Item> = nodes

@@ -50,9 +50,6 @@ impl Stage for Supersede {
     }
 
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if !self.is_on(view.options) {
-            return;
-        }
         let corrections = corrections(view);
         if corrections.is_empty() {
             return;

@@ -57,9 +57,6 @@ impl Stage for Dedup {
     }
 
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if !self.is_on(view.options) {
-            return;
-        }
         let hasher = FixedState::default();
         let mut hashed: Vec<(u64, usize)> = (0..view.len())
             .filter(|&index| is_eligible(view, plan, index))

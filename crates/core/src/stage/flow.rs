@@ -39,9 +39,6 @@ impl Stage for Chain {
     }
 
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if !self.is_on(view.options) {
-            return;
-        }
         // Only neighbours of one name become a chain: among many speakers that is hardly anybody.
         let name = |index: usize| view.conversation.messages.get(index).map(|message| &message.name);
         let may_chain = |index: usize| {

@@ -41,9 +41,6 @@ impl Stage for KeepImportant {
     }
 
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if !self.is_on(view.options) {
-            return;
-        }
         let threshold = view.options.importance_threshold;
         // Without a budget nobody asks how far below the threshold a message is.
         plan.importance =

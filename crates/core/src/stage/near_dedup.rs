@@ -51,9 +51,6 @@ impl Stage for NearDedup {
     }
 
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if !self.is_on(view.options) {
-            return;
-        }
         let mut found: Vec<Representative> = Vec::new();
         let mut by_line: HashMap<u64, Vec<usize>, FixedState> = HashMap::default();
         let mut similar: Vec<Similar> = Vec::new();

@@ -49,9 +49,6 @@ impl Stage for KeepPatterns {
     }
 
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if !self.is_on(view.options) {
-            return;
-        }
         for index in 0..view.len() {
             let is_asked = plan.claim_of(index).is_none_or(Claim::is_soft);
             if is_asked && view.conversation.messages[index].texts().any(|text| self.patterns.is_match(text)) {

@@ -53,7 +53,7 @@ impl Stage for KeepWords {
     }
 
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if !self.is_on(view.options) || !has_own_user(view.conversation) {
+        if !has_own_user(view.conversation) {
             return;
         }
         for index in plan.free().collect::<Vec<_>>() {

@@ -21,9 +21,6 @@ impl Stage for Recompact {
     }
 
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if !self.is_on(view.options) {
-            return;
-        }
         let summaries: Vec<usize> = (0..view.len()).filter(|&index| is_summary(view, plan, index)).collect();
         let name = |index: usize| &view.conversation.messages[index].name;
         for run in summaries.chunk_by(|&a, &b| a + 1 == b && name(a) == name(b)) {

@@ -28,9 +28,6 @@ impl Stage for Rule {
     fn claim(&self, _view: &View<'_>, _plan: &mut Plan) {}
 
     fn claim_with(&self, view: &View<'_>, plan: &mut Plan, consult: &mut Consult<'_>) {
-        if !self.is_on(view.options) {
-            return;
-        }
         for index in plan.free().collect::<Vec<_>>() {
             if !is_asked(view, index) {
                 continue;

@@ -46,10 +46,10 @@ pub fn digest(view: &TextView<'_>, style: Style) -> Draft {
         let room = (digest.left / 2).clamp(MAX_FIRST_FAILURE, MAX_LINE_CHARS);
         digest.show_always(room, first);
     }
-    digest.all_of("", &lines, Severity::Failure);
-    digest.all_of("", &lines, Severity::Totals);
+    digest.all_of(&lines, Severity::Failure);
+    digest.all_of(&lines, Severity::Totals);
     digest.matches(&mut lines);
-    digest.all_of("", &lines, Severity::Warning);
+    digest.all_of(&lines, Severity::Warning);
     digest.entries(&mut lines);
     digest.ends(&lines);
     digest.out
@@ -93,10 +93,10 @@ impl<'a> Digest<'_, 'a> {
 
     /// The distinct lines of a severity as far as they fit, and how many do not; behind a failure what is indented
     /// deeper, since that is the reason.
-    fn all_of(&mut self, label: &str, lines: &[&Line], severity: Severity) {
+    fn all_of(&mut self, lines: &[&Line], severity: Severity) {
         let mut hidden = 0;
         for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.severity == severity) {
-            if !self.show(label, line) {
+            if !self.show(line) {
                 hidden += 1;
                 continue;
             }
@@ -107,7 +107,7 @@ impl<'a> Digest<'_, 'a> {
                 if reason.severity != Severity::None || self.indent(reason) <= indent {
                     break;
                 }
-                self.show_up_to(MAX_REASON_CHARS, "", reason);
+                self.show_up_to(MAX_REASON_CHARS, reason);
             }
         }
         if hidden > 0 && severity == Severity::Failure {
@@ -121,23 +121,22 @@ impl<'a> Digest<'_, 'a> {
     }
 
     /// Shows a line; true also when an equal one is shown already.
-    fn show(&mut self, label: &str, line: &Line) -> bool {
-        self.show_up_to(MAX_LINE_CHARS, label, line)
+    fn show(&mut self, line: &Line) -> bool {
+        self.show_up_to(MAX_LINE_CHARS, line)
     }
 
-    fn show_up_to(&mut self, max_chars: usize, label: &str, line: &Line) -> bool {
+    fn show_up_to(&mut self, max_chars: usize, line: &Line) -> bool {
         let text = line.span.of(self.view.text).trim();
         if self.seen.contains(text) {
             return true;
         }
-        let cost = 3 + label.len() + text.chars().count().min(max_chars);
+        let cost = 3 + text.chars().count().min(max_chars);
         if cost > self.left {
             return false;
         }
         self.left -= cost;
         self.seen.insert(text);
         self.out.say(" | ");
-        self.out.say(label);
         shorten(text, max_chars, &mut self.out);
         true
     }
@@ -167,7 +166,7 @@ impl<'a> Digest<'_, 'a> {
         }
         let max = if fits { MAX_LINE_CHARS } else { MAX_MATCH_CHARS };
         for line in matches {
-            self.show_up_to(max, "", line);
+            self.show_up_to(max, line);
         }
         lines.retain(|line| line.kind != LineKind::Grep && !is_context(line.span.of(text)));
     }
@@ -236,7 +235,7 @@ impl<'a> Digest<'_, 'a> {
         let mut shown = 0;
         let enough = if self.out.quotes.is_empty() { self.left / 5 } else { self.left / 2 };
         for line in &lines[..n_head] {
-            if (shown >= 2 && self.left < enough) || !self.show("", line) {
+            if (shown >= 2 && self.left < enough) || !self.show(line) {
                 break;
             }
             shown += 1;
@@ -245,7 +244,7 @@ impl<'a> Digest<'_, 'a> {
             if shown > 0 && lines.len() > shown + 1 {
                 self.out.say(" | ...");
             }
-            self.show("", last);
+            self.show(last);
         }
     }
 }

@@ -313,9 +313,12 @@ impl Convergence<'_, '_> {
         self.filler.unit(members, State::Replaced(filled))
     }
 
-    /// Neighbours of one role of which nothing is left, or too little to be left out, become one message, whoever spoke: the
-    /// oldest, and no more than needed. True when there were such.
+    /// Neighbours of one role of which nothing is left, or too little to be left out, become one message, whoever spoke:
+    /// the oldest, and no more than needed. True when there were such.
     fn merge_omitted(&mut self) -> bool {
+        if self.is_met() {
+            return false;
+        }
         let units = std::mem::take(&mut self.units);
         let messages = &self.filler.view.conversation.messages;
         let goes_on = |a: &Unit, b: &Unit| {
@@ -324,6 +327,10 @@ impl Convergence<'_, '_> {
         let mut merged = Vec::with_capacity(units.len());
         let mut n_tokens = self.n_tokens;
         for run in units.chunk_by(goes_on) {
+            if run.len() < 2 || n_tokens <= self.max_tokens {
+                merged.extend_from_slice(run);
+                continue;
+            }
             let one = self.omitted(run);
             let mut left = n_tokens + one.n_tokens;
             let is_enough = |unit: &Unit| {
@@ -334,7 +341,7 @@ impl Convergence<'_, '_> {
             let n_before: usize = run[..n].iter().map(|unit| unit.n_tokens).sum();
             let chars_before: usize = run[..n].iter().map(|unit| self.filler.chars_of(unit)).sum();
             let is_longer = one.n_tokens >= n_before || self.filler.chars_of(&one) >= chars_before;
-            if n_tokens <= self.max_tokens || n < 2 || is_longer {
+            if is_longer {
                 merged.extend_from_slice(run);
                 continue;
             }

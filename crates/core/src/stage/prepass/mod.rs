@@ -34,9 +34,6 @@ impl Stage for Prepass {
     }
 
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        if !self.is_on(view.options) {
-            return;
-        }
         let is_output = |&index: &usize| {
             matches!(view.conversation.messages[index].role, Role::Tool | Role::Function)
                 && view.chars(index) >= MIN_CHARS
