@@ -2,11 +2,13 @@
 //! no earlier stage claimed. Every message ends in exactly one claim.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::ops::Range;
 
 use crate::model::{Consult, Content, Conversation, EngineOptions, FlowKind, Part, Reason};
 use crate::text::{Cut, Lexed, Lexer, TextView};
 
-use super::classify::{Depth, Verdict};
+use super::classify::{Depth, Verdict, judge};
 
 /// A step of the plan.
 pub trait Stage: std::fmt::Debug + Send + Sync {
@@ -83,6 +85,15 @@ impl<'a> View<'a> {
         let places = parts.iter().enumerate().filter(|(_, part)| matches!(part, Part::Text(_))).map(|(place, _)| place);
         places.zip(self.texts(index)).collect::<Vec<_>>().into_iter()
     }
+    /// What a short look at each text of message `index` says; found out the first time that somebody asks.
+    pub fn decided(&self, index: usize) -> impl Iterator<Item = Decided> {
+        self.texts(index).zip(self.profiles.decided_of(index)).map(|(text, cell)| {
+            *cell.get_or_init(|| {
+                let verdict = judge(&text, Depth::Decide);
+                Decided { is_hard: verdict.is_hard(), is_output: verdict.is_output }
+            })
+        })
+    }
     /// Characters of all texts of message `index`.
     #[must_use]
     pub fn chars(&self, index: usize) -> usize {
@@ -95,11 +106,22 @@ impl<'a> View<'a> {
     }
 }
 
+/// What of a verdict is known before its reasons are.
+#[derive(Debug, Clone, Copy)]
+pub struct Decided {
+    /// Something in the text must stay as it is.
+    pub is_hard: bool,
+    /// A program put it out.
+    pub is_output: bool,
+}
+
 /// The lexed texts of a conversation.
 #[derive(Debug, Default)]
 pub struct Profiles {
     lexer: Lexer,
     texts: Vec<Lexed>,
+    /// Of each text.
+    decided: Vec<OnceCell<Decided>>,
     /// `bounds[i]..bounds[i + 1]` are the texts of message `i`; empty before `lex`.
     bounds: Vec<usize>,
     chars: Vec<usize>,
@@ -110,6 +132,7 @@ impl Profiles {
     pub fn measure(&mut self, conversation: &Conversation<'_>) {
         self.lexer.clear();
         self.texts.clear();
+        self.decided.clear();
         self.bounds.clear();
         self.chars.clear();
         self.chars.extend(
@@ -130,12 +153,21 @@ impl Profiles {
             }
             self.bounds.push(self.texts.len());
         }
+        self.decided.resize_with(self.texts.len(), OnceCell::new);
     }
 
     fn of(&self, index: usize) -> &[Lexed] {
+        self.texts.get(self.range(index)).unwrap_or_default()
+    }
+
+    fn decided_of(&self, index: usize) -> &[OnceCell<Decided>] {
+        self.decided.get(self.range(index)).unwrap_or_default()
+    }
+
+    fn range(&self, index: usize) -> Range<usize> {
         match (self.bounds.get(index), self.bounds.get(index + 1)) {
-            (Some(&start), Some(&end)) => &self.texts[start..end],
-            _ => &[],
+            (Some(&start), Some(&end)) => start..end,
+            _ => 0..0,
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Rules 1 to 6: what is never looked at further, because of who says it, when, or how little.
 
-use super::classify::{Depth, judge};
 use super::who::{has_own_user, is_agreed_to, is_own_words, may_be_own_words, task_of};
 use super::{Plan, Stage, View};
 use crate::model::{Content, EngineOptions, Reason, marker};
@@ -57,7 +56,7 @@ impl Stage for KeepWords {
             return;
         }
         for index in plan.free().collect::<Vec<_>>() {
-            let is_typed = || view.texts(index).all(|text| !judge(&text, Depth::Decide).is_output);
+            let is_typed = || view.decided(index).all(|text| !text.is_output);
             if may_be_own_words(&view.conversation.messages[index], view.chars(index)) && is_typed() {
                 plan.keep(index, Reason::UserWords);
             }

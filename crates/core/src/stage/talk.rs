@@ -1,7 +1,6 @@
 //! Which messages may be told together with others, and which may vanish from a conversation without harm to its
 //! turns. Knows claims and roles; refuses to know what chains and topics are.
 
-use super::classify::{Depth, judge};
 use super::detect::is_json;
 use super::{Plan, View};
 use crate::model::{Content, Message, Role, marker};
@@ -21,18 +20,16 @@ pub(super) fn text<'a>(view: &View<'a>, plan: &Plan, index: usize) -> Option<Tex
     let text = view.text(index)?;
     let may_join = match plan.claim_of(index) {
         None => !plan.verdicts[index].is_output && text.fences.is_empty(),
-        Some(claim) => claim.is_soft() && is_short_talk(&text),
+        Some(claim) => claim.is_soft() && is_short_talk(view, index, &text),
     };
     may_join.then_some(text)
 }
 
 /// What no stage has looked at, because it is short.
-fn is_short_talk(text: &TextView<'_>) -> bool {
-    let verdict = judge(text, Depth::Decide);
+fn is_short_talk(view: &View<'_>, index: usize, text: &TextView<'_>) -> bool {
     !text.text.trim().is_empty()
         && text.fences.is_empty()
-        && !verdict.is_hard()
-        && !verdict.is_output
+        && view.decided(index).all(|text| !text.is_hard && !text.is_output)
         && !is_json(text.text)
         && !marker::stands_for_others(text.text)
 }

@@ -4,9 +4,7 @@
 use super::ending::ending;
 use super::harness;
 use super::hints::Hints;
-use crate::text::{
-    Ask, Bearing, CueKind, Fact, FactKind, Pointer, TextView, Unit, UnitKind, ask, bearing, is_question,
-};
+use crate::text::{Ask, Bearing, CueKind, Fact, FactKind, Pointer, TextView, Unit, UnitKind, ask, is_question};
 
 /// More facts than these points make a list, not a better sentence.
 const MAX_FACT_POINTS: i32 = 16;
@@ -122,7 +120,7 @@ impl<'v, 'a> Scorer<'v, 'a> {
                 None => {}
             }
             let is_reported = spoken.voice == Voice::Program && unit.span.start >= user_from;
-            let mut bearing = bearing(unit.span.of(view.text));
+            let mut bearing = view.bearing_of(unit);
             let asks = asked.is_some() || is_reported;
             bearing.is_empty &= !asks && may_be_empty(view, unit);
             let points = fixed_points(spoken, index, asked, bearing) + if is_reported { USER_WORDS } else { 0 };

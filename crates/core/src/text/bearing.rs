@@ -58,7 +58,7 @@ static WIDE_FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
 
 /// What the sentence `text` does.
 #[must_use]
-pub fn bearing(text: &str) -> Bearing {
+pub(super) fn bearing(text: &str) -> Bearing {
     let (words, wide) = (flags(text), wide(text));
     let seen = words.iter().fold(0, |seen, word| seen | word) | wide;
     let has = |flag: u32| seen & flag != 0;

@@ -1,7 +1,10 @@
 //! What the lexer found: lines, units (sentences and their like), facts, cues and fences, as spans into the
 //! text. All spans are byte offsets on character boundaries, sorted by start, and never leave the text.
 
+use std::cell::OnceCell;
 use std::ops::Range;
+
+use super::bearing::Bearing;
 
 /// A piece of a text, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -119,6 +122,8 @@ pub struct Unit {
     pub facts: Range<u32>,
     /// Indices of its cues in the view's `cues`.
     pub cues: Range<u32>,
+    /// What it does to the talk, once somebody asked.
+    pub(crate) bearing: OnceCell<Bearing>,
 }
 
 /// What a unit is.

@@ -1,6 +1,8 @@
 //! The one pass over a text: takes it line by line, hands each line to those who know fences, kinds, facts and
 //! units, and keeps what they find in an arena. Refuses to know any rule of theirs.
 
+use std::cell::OnceCell;
+
 use super::counts;
 use super::cues;
 use super::facts::{self, Names};
@@ -399,7 +401,15 @@ impl<'t> Pass<'t> {
         };
         let facts = facts.get(self.first_fact..).unwrap_or_default();
         cues::find(bytes, pieces, span, kind, facts, cues);
-        units.push(Unit { span, n_chars: n_chars as u32, paragraph: self.paragraph, kind, facts: 0..0, cues: 0..0 });
+        units.push(Unit {
+            span,
+            n_chars: n_chars as u32,
+            paragraph: self.paragraph,
+            kind,
+            facts: 0..0,
+            cues: 0..0,
+            bearing: OnceCell::new(),
+        });
         self.is_begun = true;
     }
 

@@ -43,7 +43,7 @@ mod word_stats;
 mod wordlist;
 mod words;
 
-pub use bearing::{Bearing, Pointer, bearing};
+pub use bearing::{Bearing, Pointer};
 pub use constraints::names_constraint;
 pub use corrections::{Correction, FoundCorrection, Speaker, correction};
 pub use keys::fold_key;

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::bearing::{Bearing, bearing};
 use super::lexed::{CharCounts, Cue, Fact, Fence, Line, Span, Unit};
 
 /// A text with everything that the lexer found in it, or a passage of one.
@@ -45,6 +46,11 @@ impl<'a> TextView<'a> {
     #[must_use]
     pub fn cues_of(&self, unit: &Unit) -> &'a [Cue] {
         part(self.cues, &unit.cues, self.first_cue)
+    }
+    /// What a unit does to the talk; found out the first time that somebody asks.
+    #[must_use]
+    pub fn bearing_of(&self, unit: &Unit) -> Bearing {
+        *unit.bearing.get_or_init(|| bearing(unit.span.of(self.text)))
     }
     /// Before, between and behind the fenced blocks, in order: each stretch with the prose in it, without the white
     /// space at its ends. One more than there are fences; any may be empty.

@@ -5,7 +5,6 @@ use super::{Attempt, is_protected, rank, window};
 use crate::engine::fill::Filler;
 use crate::engine::unit::{State, Unit};
 use crate::model::{Action, CompressionDepth, Reason, marker};
-use crate::stage::classify::{Depth, judge};
 use crate::stage::{Claim, Group, GroupKind, Plan};
 use crate::summary::{Draft, Style, is_general};
 
@@ -76,7 +75,7 @@ fn may_give_way(filler: &Filler<'_>, plan: &Plan, unit: &Unit, recency_window: u
                 reason,
                 Reason::ShortContent | Reason::SingleReverted | Reason::MergeReverted | Reason::CompressibleProse
             );
-            is_soft && view.text(unit.first()).is_some_and(|text| !judge(&text, Depth::Decide).is_hard())
+            is_soft && view.text(unit.first()).is_some() && view.decided(unit.first()).all(|text| !text.is_hard)
         }
     }
 }
