@@ -16,6 +16,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("stage", 3),
     ("summary", 3),
     ("engine", 4),
+    ("compressor", 5),
     ("pipeline", 5),
     ("report", 6),
     ("io", 6),

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 /// A record that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {detail}", reason.as_str())]
 pub struct Reject {
     /// The stable code.
     pub reason: RejectReason,
