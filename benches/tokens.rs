@@ -1,4 +1,4 @@
-//! Speed of counting tokens in MB/s, side by side: what condenser counts with, the encoder beneath it, and the reference.
+//! Speed of counting tokens in MB/s, side by side: what condenser counts with, and the reference.
 //! Over the texts of a folder of JSONL corpora that `CONDENSER_CORPORA_DIR` names; a generated text without it.
 
 use std::hint::black_box;
@@ -47,7 +47,6 @@ fn count(criterion: &mut Criterion) {
         let counter = counter(&tokenizer).expect("it is built in");
         run(&String::from(tokenizer), &|text| counter.count(text));
     }
-    run("bpe-openai, o200k_base", &|text| bpe_openai::o200k_base().count(text));
     let reference = tiktoken_rs::o200k_base_singleton();
     run("tiktoken-rs, o200k_base", &|text| reference.encode_ordinary(text).len());
     let words = from_json(include_bytes!("../tests/data/tokenizers/words.json")).expect("it is a tokenizer");

@@ -68,7 +68,7 @@ fn a_run_has_not_drifted_from_itself() {
 fn other_options_are_seen_and_documents_follow_their_schema() {
     let dir = two_runs();
     let (document, _) = compared(dir.root(), &["a", "b"], 0);
-    let schema: Value = serde_json::from_str(&schema("drift").expect("it is there")).expect("JSON");
+    let schema: Value = serde_json::from_str(schema("drift").expect("it is there")).expect("JSON");
     let validator = jsonschema::validator_for(&schema).expect("a schema");
     let wrong: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
     assert!(wrong.is_empty(), "{wrong:?}");

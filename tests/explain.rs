@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use condenser::engine::{Engine, Scratch, Tier, What};
 use condenser::model::{EngineOptions, Reason};
-use condenser::{report, shape};
+use condenser::shape;
 use serde_json::{Value, json};
 
 use crate::support::chats::{jsonl, records};
@@ -219,16 +219,6 @@ fn every_message_is_told_with_what_each_stage_would_do() {
         "alone       ",
     ] {
         assert!(text.contains(words), "{words:?} is missing:\n{text}");
-    }
-}
-
-#[test]
-fn the_schemas_of_what_is_shown_are_published() {
-    for name in report::SCHEMA_NAMES {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schemas/{name}.json"));
-        let file = std::fs::read_to_string(path).unwrap_or_default();
-        let code = report::schema(name).expect("the name is known");
-        assert!(code == file, "run `condenser schema {name} > schemas/{name}.json`");
     }
 }
 

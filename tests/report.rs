@@ -8,7 +8,7 @@ use condenser::pipeline::sketch::{Figures, Quantiles, Sketch};
 use condenser::pipeline::{Commit, metrics_schema, open_sealed, seal};
 use condenser::report::numbers::{count, figure, ratio, share, short, words};
 use condenser::report::plain::width;
-use condenser::report::{FIGURES, SCHEMA_NAMES, schema};
+use condenser::report::{FIGURES, schema};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -148,11 +148,7 @@ fn terminal_and_json_show_the_same_numbers() {
 
 #[test]
 fn documents_follow_their_published_schema() {
-    for name in SCHEMA_NAMES {
-        let published = std::fs::read_to_string(manifest_dir().join(format!("schemas/{name}.json"))).expect(name);
-        assert!(schema(name).as_ref() == Some(&published), "run `condenser schema {name} > schemas/{name}.json`");
-    }
-    let schema: Value = serde_json::from_str(&schema("report").expect("it is there")).expect("JSON");
+    let schema: Value = serde_json::from_str(schema("report").expect("it is there")).expect("JSON");
     let validator = jsonschema::validator_for(&schema).expect("a schema");
     let dir = sample_run(&["--trace"]);
     let calibration = json!({

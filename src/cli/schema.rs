@@ -2,8 +2,7 @@
 
 use clap::CommandFactory;
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io;
-use condenser::report;
+use condenser::report::{schema, schema_names};
 
 use super::args::Cli;
 use super::{Ending, message};
@@ -14,16 +13,16 @@ pub(crate) fn run(name: Option<&str>) -> Result<Ending> {
         message::result(&(names().join("\n") + "\n"))?;
         return Ok(Ending::Clean);
     };
-    let Some(text) = io::schema(name).or_else(|| report::schema(name)) else {
+    let Some(text) = schema(name) else {
         let message = format!("there is no schema of this name; there are {}", names().join(", "));
         return Err(Error::new(ErrorKind::Usage, name, message));
     };
-    message::data(&text)?;
+    message::data(text)?;
     Ok(Ending::Clean)
 }
 
 fn names() -> Vec<&'static str> {
-    io::SCHEMA_NAMES.into_iter().chain(report::SCHEMA_NAMES).collect()
+    schema_names().collect()
 }
 
 /// Prints a completion script.

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::run_documents::{MANIFEST, PLAN, read_plan};
@@ -21,7 +20,8 @@ const RUNS: &str = "runs";
 const LOCK: &str = "locks/store.json";
 
 /// A version of a file that stands in a run; a line of the ledger.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct LedgerEntry {
     /// The file, from the root, or its address.
     pub path: String,

@@ -35,7 +35,6 @@ mod run_rows;
 mod run_sides;
 mod run_words;
 mod run_writer;
-mod schemas;
 mod sessions;
 mod step_back;
 pub mod store;
@@ -60,7 +59,6 @@ pub use run_reader::{Run, Through};
 pub use run_sides::{DecisionRow, Shown, ShownMessage, Sides};
 pub use run_words::FrozenWords;
 pub use run_writer::{PartWriter, RunWriter};
-pub use schemas::{SCHEMA_NAMES, schema};
 pub use table_writer::TableWriter;
 pub use walk::{PassedOver, Why};
 

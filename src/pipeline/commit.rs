@@ -1,7 +1,6 @@
 //! The documents of a run: the commit of a part, written last, and the manifest. No clock times stand in them:
 //! the same input gives the same bytes. Knows no file system.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::sketch::Sketch;
@@ -12,7 +11,8 @@ use crate::model::{EngineOptions, ShapeName};
 pub const FORMAT_VERSION: u32 = 1;
 
 /// How the conversations table is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ConversationFormat {
     /// All tables as Parquet with columns.
@@ -24,7 +24,8 @@ pub enum ConversationFormat {
 }
 
 /// How what is written is compressed: lines in pieces of a file, columns page by page.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Compression {
     /// Not at all.
@@ -44,10 +45,10 @@ impl Compression {
 }
 
 /// Everything that decides about the bytes of the output.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct JobOptions {
     /// What the engine does.
-    #[serde(deserialize_with = "super::older::engine_options")]
     pub engine: EngineOptions,
     /// BLAKE3 of the file that `tokenizer` names, in hex.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,7 +106,8 @@ impl JobOptions {
 }
 
 /// What decides about training-ready data.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct DatasetOptions {
     /// How a conversation is written.
     pub shape: DatasetShape,
@@ -128,7 +130,8 @@ fn is_whole(slice: &Slice) -> bool {
 }
 
 /// Sizes and hashes of an input.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SourceDigest {
     /// Bytes as stored.
     pub bytes: u64,
@@ -159,7 +162,8 @@ impl SourceDigest {
 }
 
 /// What was counted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Totals {
     /// Conversations written.
     pub conversations: u64,
@@ -198,7 +202,8 @@ impl Totals {
 }
 
 /// What was proven before the part was committed: every byte of the stream was restored from what was written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Proof {
     /// Records restored from their row or record and compared.
     pub restored: u64,
@@ -221,7 +226,8 @@ impl Proof {
 }
 
 /// A run of bytes of a file with the rows that it holds: a row group, a frame, a footer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Piece {
     /// Number of bytes.
     pub bytes: u64,
@@ -232,7 +238,8 @@ pub struct Piece {
 }
 
 /// One file of a part.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TableFile {
     /// The table.
     pub table: String,
@@ -252,7 +259,8 @@ pub struct TableFile {
 }
 
 /// What a part is and what it promises.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Commit {
     /// See [`FORMAT_VERSION`].
     pub format_version: u32,
@@ -287,7 +295,8 @@ pub struct Commit {
 }
 
 /// A slice of an input and the part that it became.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct InputEntry {
     /// The path as given.
     pub source: String,
@@ -308,7 +317,8 @@ pub struct InputEntry {
 }
 
 /// The run as a whole, written after the last commit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Manifest {
     /// See [`FORMAT_VERSION`].
     pub format_version: u32,

@@ -1,7 +1,6 @@
 //! Lines of the verbatim map: per conversation the originals by id, as other tools read them, and what binds them to the
 //! record that they belong to. Knows no file.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -10,8 +9,9 @@ use super::tables::Place;
 use crate::shape::{self, summaries, value_hash};
 
 /// One line. A map of another tool has `conversation_id` and `verbatim` only.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(title = "verbatim-map")]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", schemars(title = "verbatim-map"))]
 pub struct MapLine<'m> {
     /// The id of the conversation as it stands in the tables.
     pub conversation_id: String,
@@ -29,7 +29,10 @@ pub struct MapLine<'m> {
     pub summary_hashes: Option<Vec<String>>,
     /// The exact original of each message by its id. The last key: what follows it is the map alone.
     #[serde(borrow)]
-    #[schemars(with = "std::collections::BTreeMap<String, serde_json::Map<String, serde_json::Value>>")]
+    #[cfg_attr(
+        feature = "schemas",
+        schemars(with = "std::collections::BTreeMap<String, serde_json::Map<String, serde_json::Value>>")
+    )]
     pub verbatim: &'m RawValue,
 }
 

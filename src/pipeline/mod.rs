@@ -1,8 +1,22 @@
 //! Many conversations: order, memory, threads, the proof of restore, commits and counting. Knows Arrow batches
 //! in memory, but no file format and no store: those stand behind the ports `Source`, `Sink` and `TableReader`.
 
+/// The schema of a type that is written otherwise than its fields say.
+macro_rules! schema_of {
+    ($type:ident, $schema:tt) => {
+        #[cfg(feature = "schemas")]
+        impl schemars::JsonSchema for $type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($type).into()
+            }
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!($schema)
+            }
+        }
+    };
+}
+
 mod admission;
-pub(crate) mod base64;
 mod batch;
 pub mod bridge;
 mod commit;
@@ -10,7 +24,6 @@ mod compress;
 mod consulted;
 mod job;
 mod map;
-mod older;
 mod part;
 mod plan;
 mod policy;

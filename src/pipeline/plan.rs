@@ -6,7 +6,6 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -20,9 +19,10 @@ pub const DEFAULT_SPLIT_BYTES: u64 = 256 << 20;
 const MAX_OPTIONS: usize = 3;
 
 /// A slice of an input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(into = "String", try_from = "String")]
-#[schemars(with = "String")]
+#[cfg_attr(feature = "schemas", schemars(with = "String"))]
 pub enum Slice {
     /// All of it.
     Whole,
@@ -125,7 +125,8 @@ impl TryFrom<String> for Slice {
 }
 
 /// An input as it was when the job began.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PlannedInput {
     /// The name as given; stands in every table.
     pub source: String,
@@ -137,7 +138,8 @@ pub struct PlannedInput {
 }
 
 /// A slice of an input and the part that it becomes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PlannedPart {
     /// Place of the input among the inputs.
     pub input: usize,
@@ -176,7 +178,8 @@ impl FromStr for Shard {
 }
 
 /// The document `plan.json` of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// See [`FORMAT_VERSION`].
     pub format_version: u32,

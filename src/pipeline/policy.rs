@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Condense;
@@ -18,7 +17,8 @@ use crate::text::tokens::TokenCounter;
 pub const UNCHANGED: &str = "unchanged";
 
 /// How an option set is chosen for a conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
     /// The shortest output whose figures are not below the floors; when there is none, the conversation stays as it is.
@@ -26,7 +26,8 @@ pub enum Policy {
 }
 
 /// What holds of a policy; it decides about the bytes of the output.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PolicyOptions {
     /// How a set is chosen.
     pub choose: Policy,

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Laps;
@@ -15,8 +14,9 @@ use crate::engine::Laps;
 const ASIDE: [&str; 2] = ["read", "write"];
 
 /// Seconds per step, summed over everything that worked at once.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(title = "timings")]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", schemars(title = "timings"))]
 pub struct Timings {
     /// Parts that were done.
     pub n_parts: u64,

@@ -5,6 +5,8 @@ use std::cell::RefCell;
 use std::fmt::Write as _;
 
 use arrow::record_batch::RecordBatch;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Serialize};
 
 use super::map::map_line;
@@ -210,7 +212,7 @@ impl Builders {
         row.offset = batch.offset + line.record.start as u64;
         match std::str::from_utf8(raw) {
             Ok(text) if is_short_as_json(raw) => row.raw = Some(text.to_owned()),
-            _ => row.raw_base64 = Some(super::base64::encode(raw)),
+            _ => row.raw_base64 = Some(BASE64.encode(raw)),
         }
         row.before = Some(frame.before).filter(|before| !before.is_empty());
         row.end = frame.end;
@@ -316,7 +318,9 @@ impl Builders {
 pub(crate) fn sketch_of(metrics: &RecordBatch, contents: Contents, rejects: &[RejectRow]) -> Result<Sketch> {
     let mut sketch = Sketch { contents: Some(contents), ..Sketch::default() };
     sketch.figures.add_rows(metrics)?;
-    rejects.iter().try_for_each(|reject| sketch.add_reject(reject))?;
+    for reject in rejects {
+        sketch.add_reject(reject);
+    }
     Ok(sketch)
 }
 

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::FIGURES;
@@ -26,8 +25,9 @@ pub const CALIBRATED: [&str; 9] = {
 const SHORT: [&str; 9] = ["quality", "entity", "struct", "coher", "fact", "fact+ent", "recall", "negat", "error"];
 
 /// What a calibration found.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(title = "calibration")]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", schemars(title = "calibration"))]
 pub struct Calibration {
     /// Version of condenser.
     pub engine_version: String,
@@ -44,7 +44,8 @@ pub struct Calibration {
 }
 
 /// What a kind of change did to the metrics.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Planted {
     /// Its name.
     pub kind: String,
@@ -57,7 +58,8 @@ pub struct Planted {
 }
 
 /// How a metric took it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Fall {
     /// Conversations for which it was measured before and after.
     pub measured: u64,

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Calibration;
@@ -28,8 +27,9 @@ pub const FIGURES: [&str; 11] = [
 ];
 
 /// A report.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "report")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", schemars(title = "report"))]
 pub struct ReportDocument {
     /// See [`REPORT_VERSION`].
     pub report_version: u32,
@@ -60,7 +60,8 @@ pub struct ReportDocument {
 }
 
 /// A run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct RunFacts {
     /// Its directory as given.
     pub run: String,
@@ -85,7 +86,8 @@ pub struct RunFacts {
 }
 
 /// A source of a run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SourceFacts {
     /// What was in it.
     #[serde(flatten)]
@@ -117,7 +119,8 @@ impl SourceFacts {
 }
 
 /// Sums over all conversations.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TotalFacts {
     /// Conversations.
     pub conversations: u64,
@@ -152,7 +155,8 @@ pub struct TotalFacts {
 }
 
 /// What tokens cost.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Money {
     /// Price of a million tokens, in whatever currency it was given.
     pub per_million_tokens: f64,
@@ -165,7 +169,8 @@ pub struct Money {
 }
 
 /// How a figure is distributed over the conversations of a class that have it.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Distribution {
     /// The class; `null` for all.
     pub class: Option<String>,
@@ -198,7 +203,8 @@ pub struct Distribution {
 }
 
 /// Conversations whose figure is above `from` (or equal, in the first bar) and not above `to`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Bar {
     /// The lower end.
     pub from: f64,
@@ -209,7 +215,8 @@ pub struct Bar {
 }
 
 /// Conversations by ratio and another figure.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct DensityFacts {
     /// The other figure.
     pub figure: String,
@@ -218,7 +225,8 @@ pub struct DensityFacts {
 }
 
 /// A cell.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct CellFacts {
     /// Ratios from here.
     pub ratio_from: f64,
@@ -233,7 +241,8 @@ pub struct CellFacts {
 }
 
 /// What falls to whom.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct BreakdownFacts {
     /// `class`, `role`, `tool`, `language`, `source`, `action`, `reason`, or `choice`: the option set that a policy chose.
     pub by: String,
@@ -242,7 +251,8 @@ pub struct BreakdownFacts {
 }
 
 /// A share.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct BreakdownRow {
     /// The name; `null` for everything that is not told apart.
     pub name: Option<String>,
@@ -254,7 +264,8 @@ pub struct BreakdownRow {
 }
 
 /// A conversation that somebody will want to look at.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ConversationFacts {
     /// The run that has it, a number in `runs`.
     pub run: usize,
@@ -268,7 +279,8 @@ pub struct ConversationFacts {
 }
 
 /// Texts that occur more than once.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Repeated {
     /// Texts of messages.
     pub texts: u64,
@@ -279,7 +291,8 @@ pub struct Repeated {
 }
 
 /// A text that occurs more than once.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct RepeatFacts {
     /// What it is, how often it occurs and what it weighs.
     #[serde(flatten)]
@@ -289,7 +302,8 @@ pub struct RepeatFacts {
 }
 
 /// Records that were rejected for a reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct RejectFacts {
     /// The stable code of the reason; see docs/rejects.md.
     pub reason: String,

@@ -3,7 +3,6 @@
 
 use std::fmt::Write as _;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::numbers::counted;
@@ -15,8 +14,9 @@ use crate::model::{Conversation, Message, Metrics};
 const PREVIEW_CHARS: usize = 60;
 
 /// A conversation outside of a run, explained.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "explanation")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", schemars(title = "explanation"))]
 pub struct ExplainedConversation {
     /// Its id.
     pub id: String,

@@ -29,6 +29,8 @@ pub use drift::{
     BarPair, Breach, BreakdownDrift, Change, ChangeFinder, Changes, DRIFT_VERSION, DriftDocument, FigureDrift, Ks,
     MAX_HELD, Novelty, Psi, ShareDrift, SideFacts, breaches,
 };
-pub use schemas::{SCHEMA_NAMES, schema};
+#[cfg(feature = "schemas")]
+pub use schemas::generated;
+pub use schemas::{schema, schema_names};
 pub use side_by_side::{Layout, MIN_BESIDE, side_by_side};
 pub use terminal::Screen;

@@ -1,15 +1,15 @@
 //! One conversation before and after, step by step: what stands there now, the originals behind it, and what was
 //! decided about each. Knows conversations, no run, no page and no terminal.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::model::{Conversation, Decision, Message};
 
 /// A conversation before and after.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "pair")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", schemars(title = "pair"))]
 pub struct Pair {
     /// Its id.
     pub id: String,
@@ -28,7 +28,8 @@ pub struct Pair {
 }
 
 /// Where the verdicts about a conversation come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum VerdictsFrom {
     /// The run has them in its decisions table.
@@ -40,7 +41,8 @@ pub enum VerdictsFrom {
 }
 
 /// A message of the output and the originals behind it.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Step {
     /// What is said now.
     pub after: Spoken,
@@ -51,7 +53,8 @@ pub struct Step {
 }
 
 /// What a message says: its texts, then its tool calls as `(calls NAME ARGUMENTS)`, one below the other.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Spoken {
     /// The role.
     pub role: String,
@@ -60,7 +63,8 @@ pub struct Spoken {
 }
 
 /// An original.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Before {
     /// Its index in the conversation.
     pub index: usize,
@@ -73,7 +77,8 @@ pub struct Before {
 }
 
 /// What was decided about a message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Verdict {
     /// What was done, such as `compressed`.
     pub action: String,

@@ -1,29 +1,31 @@
-//! The published schemas of what is shown as JSON. Knows types, no file.
+//! The published schemas: those of the repository, which the program carries with it. Knows no type; with the feature
+//! `schemas` they can be generated anew.
 
-use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+#[cfg(feature = "schemas")]
+mod generated;
 
-use super::calibration::Calibration;
-use super::explained::ExplainedConversation;
-use super::pair::Pair;
-use super::{DriftDocument, ReportDocument};
+#[cfg(feature = "schemas")]
+pub use generated::generated;
+
+/// Names and schemas, each as indented JSON with a last line feed.
+macro_rules! published {
+    ($($name:literal)*) => {
+        &[$(($name, include_str!(concat!("../../schemas/", $name, ".json")))),*]
+    };
+}
+
+const PUBLISHED: &[(&str, &str)] = published!(
+    "conversations" "verbatim" "metrics" "decisions" "rejects" "verbatim-map" "plan" "commit" "manifest"
+    "engine-options" "job" "sweep" "report" "drift" "pair" "explanation" "calibration"
+);
 
 /// Names that [`schema`] knows.
-pub const SCHEMA_NAMES: [&str; 5] = ["report", "drift", "pair", "explanation", "calibration"];
+pub fn schema_names() -> impl Iterator<Item = &'static str> {
+    PUBLISHED.iter().map(|&(name, _)| name)
+}
 
 /// The schema with this name as indented JSON with a last line feed; `None` when there is none.
 #[must_use]
-pub fn schema(name: &str) -> Option<String> {
-    match name {
-        "report" => document::<ReportDocument>(),
-        "drift" => document::<DriftDocument>(),
-        "pair" => document::<Pair>(),
-        "calibration" => document::<Calibration>(),
-        "explanation" => document::<ExplainedConversation>(),
-        _ => None,
-    }
-}
-
-fn document<T: JsonSchema>() -> Option<String> {
-    let schema = SchemaGenerator::new(SchemaSettings::draft2020_12().for_serialize()).into_root_schema_for::<T>();
-    serde_json::to_string_pretty(&schema.to_value()).ok().map(|text| text + "\n")
+pub fn schema(name: &str) -> Option<&'static str> {
+    PUBLISHED.iter().find(|(known, _)| *known == name).map(|&(_, text)| text)
 }

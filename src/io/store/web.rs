@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use object_store::client::{
@@ -16,7 +18,6 @@ use super::location::{Name, percent_decoded};
 use super::object::Version;
 use super::trouble::{Failure, retrying};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::base64;
 
 /// A piece of a body or what broke it.
 pub(super) type Body = BoxStream<'static, std::result::Result<bytes::Bytes, HttpError>>;
@@ -67,7 +68,7 @@ impl WebFile {
         };
         let (url, user) = without_user(url.split('#').next().unwrap_or_default());
         let authorization = user.and_then(|user| {
-            let mut value = HeaderValue::from_str(&format!("Basic {}", base64::encode(user.as_bytes()))).ok()?;
+            let mut value = HeaderValue::from_str(&format!("Basic {}", BASE64.encode(user))).ok()?;
             value.set_sensitive(true);
             Some(value)
         });

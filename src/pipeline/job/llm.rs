@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::access::{LlmKey, address, key_of};
@@ -22,7 +21,8 @@ pub const DEFAULT_LLM_RETRIES: usize = 6;
 const MAX_CONCURRENCY: usize = 4_096;
 
 /// The model that summarises and rules, when the engine is told to ask one.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, clap::Args)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, clap::Args)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 #[command(next_help_heading = "Model")]
 pub struct LlmArgs {
@@ -100,7 +100,8 @@ const OWN_FIELDS: [&str; 10] = [
 ];
 
 /// Whether a model may be asked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LlmMode {
     /// What no kept reply answers is asked.
@@ -111,7 +112,8 @@ pub enum LlmMode {
 }
 
 /// In whose words a model is asked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LlmProvider {
     /// Chat completions of OpenAI, and of the many servers that speak like it.
@@ -149,7 +151,8 @@ impl LlmProvider {
 }
 
 /// What a million tokens cost, in any currency.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct LlmPrices {
     /// Tokens of requests that came from no cache.
@@ -163,7 +166,8 @@ pub struct LlmPrices {
 }
 
 /// What of a model decides about the bytes of the output. Keys, limits and places of replies do not.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct LlmOptions {
     /// In whose words the model is asked.
     pub provider: LlmProvider,

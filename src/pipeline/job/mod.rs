@@ -11,7 +11,6 @@ mod store;
 mod tokenizer;
 mod values;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Compression, ConversationFormat, MaxRejects, Policy};
@@ -31,7 +30,8 @@ pub use tokenizer::{LoadedTokenizer, load_tokenizer};
 pub use values::{ProgressMode, Seconds, Size, Temperature, parse_size};
 
 /// What a job is for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum JobKind {
     /// A run directory from which everything is restored.
@@ -46,9 +46,10 @@ pub enum JobKind {
 }
 
 /// The keys of a job file, which are the flags of `condenser compress` too.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, clap::Args)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, clap::Args)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
-#[schemars(title = "job")]
+#[cfg_attr(feature = "schemas", schemars(title = "job"))]
 pub struct JobArgs {
     /// What the job is for [default: compress].
     #[arg(skip)]
@@ -150,7 +151,8 @@ pub struct JobArgs {
 }
 
 /// Training-ready data.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct DatasetArgs {
     /// How a conversation is written [default: openai].
@@ -164,7 +166,8 @@ pub struct DatasetArgs {
 }
 
 /// How a conversation is written for training.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum DatasetShape {
     /// `messages: [{role, content, name, tool_calls, tool_call_id}]`.
@@ -175,7 +178,8 @@ pub enum DatasetShape {
 }
 
 /// Nightly compaction.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct CompactionArgs {
     /// Stands behind the number in the name of the night's run, such as a date; letters, digits, `.`, `_` and `-`.

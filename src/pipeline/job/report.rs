@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::JobKind;
@@ -11,7 +10,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::tables::SHARES;
 
 /// What is reported of a run, and what it is held against.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, clap::Args)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, clap::Args)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ReportArgs {
     /// Print the document as JSON instead of a table [default: false].
@@ -45,7 +45,7 @@ pub struct ReportArgs {
     /// Exit code 5 when the mean of a figure is below this, such as `quality_score=0.9`. May be given several times.
     #[arg(long = "floor", value_name = "FIGURE=MEAN", value_parser = read_floor)]
     #[serde(serialize_with = "write_floors", deserialize_with = "read_floors", skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "BTreeMap<String, f64>")]
+    #[cfg_attr(feature = "schemas", schemars(with = "BTreeMap<String, f64>"))]
     pub floors: Vec<(String, f64)>,
     /// Exit code 5 when a larger share of the records (0 to 1) is rejected.
     #[arg(long, value_name = "SHARE")]

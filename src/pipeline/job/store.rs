@@ -1,11 +1,9 @@
 //! Access to object stores as a job writes it. Secrets are kept as they were written, `${NAME}` unexpanded, until
 //! they are used; they are never shown. Knows no store and reads no environment: values come through a closure.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -14,7 +12,8 @@ use crate::error::{Error, ErrorKind, Result};
 pub(super) type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
 
 /// Access to object stores; what is left out comes from the usual variables of the environment.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct StoreArgs {
     /// Address of an S3-compatible server.
@@ -143,15 +142,16 @@ impl Serialize for Secret {
     }
 }
 
-impl JsonSchema for Secret {
+#[cfg(feature = "schemas")]
+impl schemars::JsonSchema for Secret {
     fn inline_schema() -> bool {
         true
     }
-    fn schema_name() -> Cow<'static, str> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
         "Secret".into()
     }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string" })
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string" })
     }
 }
 

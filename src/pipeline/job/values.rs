@@ -1,12 +1,10 @@
 //! Values of a job that are written in more than one way: sizes with units, limits as numbers or shares. Each reads
 //! the same text on the command line and in a file.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -18,7 +16,8 @@ const TEMPERATURE: &str = "a number from 0 to 2, or \"none\" to leave it to the 
 const LIMIT: &str = "a number of records or a share such as 0.01 or \"1%\"";
 
 /// How progress is shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgressMode {
     /// A bar on a terminal, else plain lines.
@@ -81,14 +80,7 @@ impl<'de> Deserialize<'de> for Seconds {
     }
 }
 
-impl JsonSchema for Seconds {
-    fn schema_name() -> Cow<'static, str> {
-        "Seconds".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "description": SECONDS, "type": ["string", "number"], "exclusiveMinimum": 0 })
-    }
-}
+schema_of!(Seconds, { "description": SECONDS, "type": ["string", "number"], "exclusiveMinimum": 0 });
 
 /// How freely a model chooses words; `None` says nothing about it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -148,14 +140,7 @@ impl<'de> Deserialize<'de> for Temperature {
     }
 }
 
-impl JsonSchema for Temperature {
-    fn schema_name() -> Cow<'static, str> {
-        "Temperature".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "description": TEMPERATURE, "type": ["number", "string"], "minimum": 0, "maximum": 2 })
-    }
-}
+schema_of!(Temperature, { "description": TEMPERATURE, "type": ["number", "string"], "minimum": 0, "maximum": 2 });
 
 /// A number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -210,19 +195,12 @@ impl<'de> Deserialize<'de> for Size {
     }
 }
 
-impl JsonSchema for Size {
-    fn schema_name() -> Cow<'static, str> {
-        "Size".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": SIZE,
-            "type": ["string", "integer"],
-            "pattern": "^[0-9]+(\\.[0-9]+)? ?([kKmMgG]([iI]?[bB])?|[bB])?$",
-            "minimum": 1
-        })
-    }
-}
+schema_of!(Size, {
+    "description": SIZE,
+    "type": ["string", "integer"],
+    "pattern": "^[0-9]+(\\.[0-9]+)? ?([kKmMgG]([iI]?[bB])?|[bB])?$",
+    "minimum": 1
+});
 
 /// A size in bytes with an optional unit: `1GiB`, `512MB`, `64k`. The units of 1024 and their short forms count
 /// in 1024, `kB`, `MB` and `GB` in 1000.
@@ -302,14 +280,7 @@ impl<'de> Deserialize<'de> for MaxRejects {
     }
 }
 
-impl JsonSchema for MaxRejects {
-    fn schema_name() -> Cow<'static, str> {
-        "MaxRejects".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "description": LIMIT, "type": ["string", "number"], "minimum": 0 })
-    }
-}
+schema_of!(MaxRejects, { "description": LIMIT, "type": ["string", "number"], "minimum": 0 });
 
 #[cfg(test)]
 mod tests {

@@ -8,9 +8,11 @@ use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use arrow::ipc::reader::StreamReader;
 use arrow::ipc::writer::StreamWriter;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::error::{Error, ErrorKind};
-use crate::pipeline::{RejectRow, base64};
+use crate::pipeline::RejectRow;
 
 /// `rows` as text.
 pub(super) fn pack(rows: &RecordBatch) -> Result<String, String> {
@@ -21,12 +23,12 @@ pub(super) fn pack(rows: &RecordBatch) -> Result<String, String> {
         writer.write(&compact)?;
         writer.into_inner()
     };
-    write().map(|bytes| base64::encode(&bytes)).map_err(|error| error.to_string())
+    write().map(|bytes| BASE64.encode(bytes)).map_err(|error| error.to_string())
 }
 
 /// The rows that `text` stands for, in the types of `schema`.
 pub(super) fn unpack(text: &str, schema: &SchemaRef) -> Result<RecordBatch, String> {
-    let bytes = base64::decode(text).ok_or("packed rows are no Base64")?;
+    let bytes = BASE64.decode(text).map_err(|_| "packed rows are no Base64")?;
     let reader = StreamReader::try_new(&*bytes, None).map_err(|error| error.to_string())?;
     let batches = reader.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
     let [batch] = &*batches else { return Err("packed rows are not one batch".to_owned()) };

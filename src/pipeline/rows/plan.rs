@@ -5,7 +5,6 @@ use arrow::array::Array;
 use arrow::datatypes::{DataType, Schema};
 use arrow::record_batch::RecordBatch;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cells::{Lists, Texts, is_text, struct_item};
@@ -33,7 +32,8 @@ const IDS: [&str; 4] = ["id", "conversation_id", "session_id", "uuid"];
 const HEAD_ROWS: usize = 100;
 
 /// How a table is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Container {
     /// Parquet.
@@ -45,7 +45,8 @@ pub enum Container {
 }
 
 /// How a column holds conversations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CellKind {
     /// Lists of structs: one struct per message.
@@ -55,7 +56,8 @@ pub enum CellKind {
 }
 
 /// What was found out about a table that was read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TableInput {
     /// How it is stored.
     pub container: Container,

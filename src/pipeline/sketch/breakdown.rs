@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// So many names are told apart; what is smaller falls to [`Breakdown::others`].
 pub const MAX_NAMES: usize = 200;
 
 /// What falls to a name.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Share {
     /// Conversations in which it occurs.
     pub conversations: u64,
@@ -33,7 +33,8 @@ impl Share {
 }
 
 /// Shares by name.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Breakdown {
     /// The shares.
     pub names: BTreeMap<String, Share>,

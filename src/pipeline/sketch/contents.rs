@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use arrow::array::AsArray;
 use arrow::datatypes::UInt64Type;
 use arrow::record_batch::RecordBatch;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
@@ -19,7 +18,8 @@ use crate::pipeline::record::label;
 const UNNAMED: &str = "unnamed";
 
 /// Of the messages of conversations.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Contents {
     /// By role.
     pub roles: Breakdown,

@@ -1,9 +1,7 @@
 //! How two figures lie together: counts on a grid of ratio against a share. Merging adds counts.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::packed;
@@ -85,20 +83,12 @@ impl TryFrom<String> for Density {
     }
 }
 
-impl JsonSchema for Density {
-    fn schema_name() -> Cow<'static, str> {
-        "Density".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "`cell:count` pairs; cell 20 c + r holds the conversations whose ratio is from 2^(c/8) to \
-                            2^((c+1)/8) and whose share is from r/20 to (r+1)/20.",
-            "type": "string",
-            "pattern": "^([0-9]+:[0-9]+( [0-9]+:[0-9]+)*)?$"
-        })
-    }
-}
+schema_of!(Density, {
+    "description": "`cell:count` pairs; cell 20 c + r holds the conversations whose ratio is from 2^(c/8) to \
+                    2^((c+1)/8) and whose share is from r/20 to (r+1)/20.",
+    "type": "string",
+    "pattern": "^([0-9]+:[0-9]+( [0-9]+:[0-9]+)*)?$"
+});
 
 #[cfg(test)]
 mod tests {

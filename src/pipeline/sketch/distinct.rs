@@ -2,10 +2,8 @@
 //! cardinality estimation algorithms for `HyperLogLog` sketches" (2017). Our own, since what a commit holds must have the
 //! same bytes after it was read and in whatever order it was merged: registers are written, nothing else.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// 4,096 registers: a standard error of 1.6 %.
@@ -178,21 +176,13 @@ impl TryFrom<String> for Distinct {
     }
 }
 
-impl JsonSchema for Distinct {
-    fn schema_name() -> Cow<'static, str> {
-        "Distinct".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "XXH3-64 hashes, up to 256 as they are behind `hashes `, 16 hexadecimal digits each; else a \
-                            HyperLogLog sketch of 4,096 registers: the first 12 bits of a hash name its register, \
-                            which holds one more than the zero bits at the end of the others, as a sign of 0 to 9, A \
-                            to Z and a to z.",
-            "type": "string"
-        })
-    }
-}
+schema_of!(Distinct, {
+    "description": "XXH3-64 hashes, up to 256 as they are behind `hashes `, 16 hexadecimal digits each; else a \
+                    HyperLogLog sketch of 4,096 registers: the first 12 bits of a hash name its register, \
+                    which holds one more than the zero bits at the end of the others, as a sign of 0 to 9, A \
+                    to Z and a to z.",
+    "type": "string"
+});
 
 #[cfg(test)]
 mod tests {

@@ -1,13 +1,13 @@
 //! The conversations that somebody will want to look at: which gained most, and which lost most from view.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// So many are kept of each.
 pub const MAX_EXTREMES: usize = 20;
 
 /// A conversation with its figures.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Extreme {
     /// Its id.
     pub conversation_id: String,

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use arrow::array::{Array, AsArray, Float64Array, LargeStringArray, UInt64Array};
 use arrow::datatypes::{Float64Type, UInt64Type};
 use arrow::record_batch::RecordBatch;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::extremes::Rank;
@@ -20,7 +19,8 @@ const AGAINST_RATIO: [&str; 4] = ["quality_score", "fact_retention", "forward_re
 pub(super) const UNKNOWN: &str = "unknown";
 
 /// Of the rows of the metrics table.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Figures {
     /// By class of conversation.
     pub classes: BTreeMap<String, ClassFigures>,
@@ -40,7 +40,8 @@ pub struct Figures {
 }
 
 /// The figures of a class of conversations.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ClassFigures {
     /// Conversations.
     pub conversations: u64,

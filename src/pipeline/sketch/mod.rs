@@ -14,12 +14,10 @@ mod repeats;
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RejectRow;
 use super::record::raw_len_of_reject;
-use crate::error::Result;
 
 pub use breakdown::{Breakdown, MAX_NAMES, Share};
 pub use contents::{Contents, DecisionTally};
@@ -31,7 +29,8 @@ pub use quantiles::{Bin, Quantiles, RELATIVE_ERROR};
 pub use repeats::{MIN_REPEAT_CHARS, Repeat, Repeats};
 
 /// A mergeable summary of a part.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Sketch {
     /// Of the rows of the metrics table.
     pub figures: Figures,
@@ -44,7 +43,8 @@ pub struct Sketch {
 }
 
 /// Records that were rejected for a reason.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct RejectShare {
     /// How many.
     pub records: u64,
@@ -80,13 +80,10 @@ impl Sketch {
     }
 
     /// Sees a row of the rejects.
-    ///
-    /// # Errors
-    /// `Verification` when the row is damaged.
-    pub fn add_reject(&mut self, reject: &RejectRow) -> Result<()> {
+    pub fn add_reject(&mut self, reject: &RejectRow) {
         let bytes = match &reject.row_base64 {
             Some(row) => row.len() as u64 / 4 * 3,
-            None => raw_len_of_reject(reject)?,
+            None => raw_len_of_reject(reject),
         };
         // A further piece of a long line has no reason of its own.
         let reason = if reject.reason.is_empty() { "too_long" } else { &*reject.reason };
@@ -97,7 +94,6 @@ impl Sketch {
         });
         share.records += u64::from(!reject.reason.is_empty());
         share.bytes += bytes;
-        Ok(())
     }
 
     /// Leaves what is written into a commit.

@@ -3,10 +3,8 @@
 //! adds counts, so that neither the order nor the cut of the stream shows. 0 and 1 have bins of their own: a share that
 //! is whole is answered as 1.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::packed;
@@ -178,28 +176,20 @@ impl TryFrom<Written> for Quantiles {
     }
 }
 
-impl JsonSchema for Quantiles {
-    fn schema_name() -> Cow<'static, str> {
-        "Quantiles".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A sketch of numbers: how many, their sum, smallest and largest, and `bin:count` pairs in \
-                            which even bin 2i holds the numbers above 1.01^(i-1) up to 1.01^i, bin 1 those that are 1, \
-                            and bin -2147483648 those that are 0.",
-            "type": "object",
-            "properties": {
-                "n": { "type": "integer", "minimum": 0 },
-                "sum": { "type": "number" },
-                "min": { "type": "number" },
-                "max": { "type": "number" },
-                "bins": { "type": "string", "pattern": "^(-?[0-9]+:[0-9]+( -?[0-9]+:[0-9]+)*)?$" }
-            },
-            "required": ["n", "sum", "min", "max", "bins"]
-        })
-    }
-}
+schema_of!(Quantiles, {
+    "description": "A sketch of numbers: how many, their sum, smallest and largest, and `bin:count` pairs in \
+                    which even bin 2i holds the numbers above 1.01^(i-1) up to 1.01^i, bin 1 those that are 1, \
+                    and bin -2147483648 those that are 0.",
+    "type": "object",
+    "properties": {
+        "n": { "type": "integer", "minimum": 0 },
+        "sum": { "type": "number" },
+        "min": { "type": "number" },
+        "max": { "type": "number" },
+        "bins": { "type": "string", "pattern": "^(-?[0-9]+:[0-9]+( -?[0-9]+:[0-9]+)*)?$" }
+    },
+    "required": ["n", "sum", "min", "max", "bins"]
+});
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Shorter texts are not worth a line.
@@ -16,7 +15,8 @@ const MAX_WRITTEN: usize = 64;
 const EXCERPT_CHARS: usize = 120;
 
 /// A text that occurs in many messages.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Repeat {
     /// Messages that hold it and nothing else; at least.
     pub count: u64,
@@ -41,7 +41,8 @@ impl Repeat {
 }
 
 /// Texts by their hash.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Repeats(BTreeMap<u64, Repeat>);
 

@@ -3,7 +3,6 @@
 //! a hash of a counter: the same sample gives the same intervals, on any number of threads. Knows numbers only.
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::sums::{Mask, Measured, Statistics, Sums, Terms};
@@ -15,7 +14,8 @@ pub const CONFIDENCE: f64 = 0.95;
 const SEED: u64 = 0x636F_6E64_656E_7365;
 
 /// A value with its interval; without one where too little was measured for it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Interval {
     /// The value on the sample.
     pub value: f64,

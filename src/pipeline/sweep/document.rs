@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -10,8 +9,9 @@ use super::bootstrap::Interval;
 use crate::model::Floor;
 
 /// A sweep over option sets.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "sweep")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", schemars(title = "sweep"))]
 pub struct SweepDocument {
     /// Version of condenser.
     pub engine_version: String,
@@ -36,7 +36,8 @@ pub struct SweepDocument {
 }
 
 /// What was drawn.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SweepSample {
     /// Conversations of the inputs.
     pub conversations: usize,
@@ -51,7 +52,8 @@ pub struct SweepSample {
 }
 
 /// How the sets were searched.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SweepSearch {
     /// All sets on the whole sample, instead of halving.
     pub full_grid: bool,
@@ -64,7 +66,8 @@ pub struct SweepSearch {
 }
 
 /// A round of the search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SweepRound {
     /// Sets that took part.
     pub sets: usize,
@@ -73,7 +76,8 @@ pub struct SweepRound {
 }
 
 /// An option set and what it came to.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SweepSet {
     /// Its number in this sweep; 0 are the options as given.
     pub number: usize,
@@ -92,7 +96,8 @@ pub struct SweepSet {
 }
 
 /// What a set came to.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SweepFigures {
     /// Characters before over characters after, of all together.
     pub ratio: Interval,
@@ -104,7 +109,8 @@ pub struct SweepFigures {
 }
 
 /// What to take.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SweepChoice {
     /// What it is.
     pub kind: SweepChoiceKind,
@@ -117,7 +123,8 @@ pub struct SweepChoice {
 }
 
 /// What is recommended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SweepChoiceKind {
     /// The options as given: nothing is better and above the floor.
@@ -129,7 +136,8 @@ pub enum SweepChoiceKind {
 }
 
 /// A class of conversations.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SweepClass {
     /// Its name.
     pub class: String,
@@ -144,7 +152,8 @@ pub struct SweepClass {
 }
 
 /// The proof on conversations that were held back.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SweepHeldBack {
     /// Conversations.
     pub conversations: usize,

@@ -6,7 +6,6 @@ mod compare;
 mod statistics;
 mod thresholds;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Distribution, RunFacts, TotalFacts};
@@ -18,8 +17,9 @@ pub use thresholds::breaches;
 pub const DRIFT_VERSION: u32 = 1;
 
 /// A comparison.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "drift")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", schemars(title = "drift"))]
 pub struct DriftDocument {
     /// See [`DRIFT_VERSION`].
     pub drift_version: u32,
@@ -42,7 +42,8 @@ pub struct DriftDocument {
 }
 
 /// One side.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SideFacts {
     /// Its runs.
     pub runs: Vec<RunFacts>,
@@ -51,7 +52,8 @@ pub struct SideFacts {
 }
 
 /// A figure on both sides.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FigureDrift {
     /// The class of conversations; `null` for all.
     pub class: Option<String>,
@@ -70,7 +72,8 @@ pub struct FigureDrift {
 }
 
 /// Conversations whose figure is above `from` (or equal, in the first bar) and not above `to`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct BarPair {
     /// The lower end.
     pub from: f64,
@@ -83,7 +86,8 @@ pub struct BarPair {
 }
 
 /// A population stability index.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Psi {
     /// The sum over bins of `(after - before) · ln(after / before)` of their shares; see docs/report.md.
     pub value: f64,
@@ -92,7 +96,8 @@ pub struct Psi {
 }
 
 /// A two-sample Kolmogorov–Smirnov test.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Ks {
     /// The largest distance of the cumulative distributions, 0 to 1.
     pub statistic: f64,
@@ -103,7 +108,8 @@ pub struct Ks {
 }
 
 /// What falls to whom on both sides.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct BreakdownDrift {
     /// `class`, `language`, `role`, `tool`, `action`, `reason` or `reject`.
     pub by: String,
@@ -116,7 +122,8 @@ pub struct BreakdownDrift {
 }
 
 /// The share of a name on both sides.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ShareDrift {
     /// The name; `null` for everything that is not told apart.
     pub name: Option<String>,
@@ -131,7 +138,8 @@ pub struct ShareDrift {
 }
 
 /// A name that only one side has.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Novelty {
     /// As in [`BreakdownDrift::by`].
     pub by: String,
@@ -144,7 +152,8 @@ pub struct Novelty {
 }
 
 /// Conversations that both sides have.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Changes {
     /// Conversations after whose id was there before.
     pub in_both: u64,
@@ -161,7 +170,8 @@ pub struct Changes {
 }
 
 /// A conversation on both sides.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Change {
     /// Its id.
     pub conversation_id: String,
@@ -184,7 +194,8 @@ pub struct Change {
 }
 
 /// A threshold that is passed.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Breach {
     /// The key of the threshold, such as `max_psi`.
     pub threshold: String,

@@ -4,6 +4,8 @@
 #[cfg(feature = "tokenizers")]
 mod file;
 #[cfg(feature = "tokenizers")]
+mod merges;
+#[cfg(feature = "tokenizers")]
 mod openai;
 #[cfg(feature = "tokenizers")]
 mod pieces;

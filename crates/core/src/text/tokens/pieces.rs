@@ -1,5 +1,5 @@
-//! The next piece of a text under the patterns of `o200k_base` and `cl100k_base`, as far as ASCII decides where it
-//! ends. The patterns are those published with `tiktoken`; this is a fast path beside the regular expressions, which
+//! The patterns of `o200k_base` and `cl100k_base`, and the next piece of a text under them, as far as ASCII decides where
+//! it ends. The patterns are those published with `tiktoken`; the fast path stands beside the regular expressions, which
 //! stay the authority. Knows no tokens.
 
 /// Which pattern cuts the text.
@@ -9,6 +9,24 @@ pub(super) enum Pattern {
     O200k,
     /// Words are letters; contractions stand alone; signs take line ends with them.
     Cl100k,
+}
+
+impl Pattern {
+    /// As a regular expression for the next piece. The published ones look ahead: of white space within a line all but the
+    /// last character is a piece, which is left to the caller.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::O200k => concat!(
+                r"^(?:[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+                r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+                r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+)",
+            ),
+            Self::Cl100k => concat!(
+                r"^(?:(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+",
+                r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+)",
+            ),
+        }
+    }
 }
 
 /// End of the piece that begins at `at`; `None` when a byte beyond ASCII has a say in it, and at the end of the text.

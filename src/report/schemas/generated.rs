@@ -1,8 +1,8 @@
-//! The published schemas: tables as JSON Schema made from their Arrow schemas, documents from their types. Knows
-//! no file.
+//! Schemas from the types and tables of which they speak: JSON Schema of documents from their types, of tables from
+//! their Arrow schemas. Knows no file.
 
 use arrow::datatypes::{DataType, Schema};
-use schemars::{SchemaGenerator, generate::SchemaSettings};
+use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use crate::model::EngineOptions;
@@ -11,26 +11,13 @@ use crate::pipeline::{
     Commit, JobArgs, Manifest, MapLine, Plan, RejectRow, conversations_schema, decisions_schema, metrics_schema,
     verbatim_schema,
 };
-
-/// Names that [`schema`] knows.
-pub const SCHEMA_NAMES: [&str; 12] = [
-    "conversations",
-    "verbatim",
-    "metrics",
-    "decisions",
-    "rejects",
-    "verbatim-map",
-    "plan",
-    "commit",
-    "manifest",
-    "engine-options",
-    "job",
-    "sweep",
-];
+use crate::report::explained::ExplainedConversation;
+use crate::report::pair::Pair;
+use crate::report::{Calibration, DriftDocument, ReportDocument};
 
 /// The schema with this name as indented JSON with a last line feed; `None` when there is none.
 #[must_use]
-pub fn schema(name: &str) -> Option<String> {
+pub fn generated(name: &str) -> Option<String> {
     let value = match name {
         "conversations" => {
             table(name, "One row per conversation: what stands for it after compression.", &conversations_schema())
@@ -46,6 +33,11 @@ pub fn schema(name: &str) -> Option<String> {
         "engine-options" => document::<EngineOptions>(),
         "job" => job(),
         "sweep" => document::<SweepDocument>(),
+        "report" => written::<ReportDocument>(),
+        "drift" => written::<DriftDocument>(),
+        "pair" => written::<Pair>(),
+        "calibration" => written::<Calibration>(),
+        "explanation" => written::<ExplainedConversation>(),
         _ => return None,
     };
     serde_json::to_string_pretty(&value).ok().map(|text| text + "\n")
@@ -98,8 +90,13 @@ fn drop_null(value: &mut Value) {
     }
 }
 
-fn document<T: schemars::JsonSchema>() -> Value {
+fn document<T: JsonSchema>() -> Value {
     SchemaGenerator::new(SchemaSettings::draft2020_12()).into_root_schema_for::<T>().to_value()
+}
+
+/// Of what is only written.
+fn written<T: JsonSchema>() -> Value {
+    SchemaGenerator::new(SchemaSettings::draft2020_12().for_serialize()).into_root_schema_for::<T>().to_value()
 }
 
 fn table(name: &str, description: &str, schema: &Schema) -> Value {
