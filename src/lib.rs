@@ -4,6 +4,7 @@
 //!
 //! The modules are the floors of `ARCHITECTURE.md`; each uses only itself and the floors below it.
 
+pub mod app;
 mod durable;
 pub mod io;
 #[cfg(feature = "llm")]

@@ -11,6 +11,7 @@
 
 mod adapters;
 mod answers;
+mod app;
 mod attack;
 mod bombs;
 mod browser;

@@ -21,7 +21,8 @@ const FLOORS: &[(&str, u8)] = &[
     ("report", 6),
     ("io", 6),
     ("llm", 6),
-    ("cli", 7),
+    ("app", 7),
+    ("cli", 8),
 ];
 
 struct Source {

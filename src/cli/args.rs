@@ -220,7 +220,7 @@ pub(crate) struct StoreArgs {
 impl StoreArgs {
     /// The stores that hold.
     pub(crate) fn stores(&self) -> Stores {
-        super::stores(self.store_timeout, self.store_retries, BTreeMap::new())
+        condenser::app::stores(self.store_timeout, self.store_retries, BTreeMap::new())
     }
 }
 

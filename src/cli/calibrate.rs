@@ -1,27 +1,24 @@
 //! `condenser calibrate`: how often each metric notices damage that is planted.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
+use condenser::app::{App, Output, each_conversation, engine_for, inputs_of, local};
 use condenser::engine::Scratch;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::pipeline::TableOptions;
 use condenser::report::{Calibration, Calibrator};
 
 use super::args::CalibrateArgs;
-use super::conversations::{each_conversation, engine_for};
-use super::restore::Output;
-use super::{Ending, block_on_thread, inputs_of, local, message};
+use super::progress::Notes;
+use super::screen::{Given, stdout_for};
+use super::{Ending, message};
 
 /// What is read where no input is named: the sample of the repository.
 const SAMPLE: &str = "jobs/sample";
 
 /// Runs the command.
-pub(crate) fn run(args: CalibrateArgs) -> Result<Ending> {
-    block_on_thread(move |stop| calibrate(args, stop))
-}
-
-fn calibrate(args: CalibrateArgs, stop: &AtomicBool) -> Result<Ending> {
+pub(crate) fn run(app: &App, args: CalibrateArgs) -> Result<Ending> {
+    let notes = &Notes { quiet: false };
     let stores = args.stores.stores();
     let mut inputs = args.inputs;
     if inputs.is_empty() {
@@ -30,12 +27,12 @@ fn calibrate(args: CalibrateArgs, stop: &AtomicBool) -> Result<Ending> {
         }
         inputs.push(SAMPLE.to_owned());
     }
-    let found = inputs_of(&inputs, &stores, false)?;
+    let found = inputs_of(&inputs, &stores, notes)?;
     let tables = TableOptions { shape: args.shape, messages_column: None };
     let engine = engine_for(args.engine, &found, &tables, &stores)?;
     let (mut calibrator, mut scratch) = (Calibrator::new(inputs), Scratch::default());
     let mut n_left = args.limit;
-    let rejected = each_conversation(&found, &tables, stop, &mut |_, decoded| {
+    let rejected = each_conversation(&found, &tables, app, notes, &mut |_, decoded| {
         calibrator.add(&engine, &decoded.conversation, &mut scratch);
         n_left = n_left.saturating_sub(1);
         Ok(n_left > 0)
@@ -50,7 +47,7 @@ fn calibrate(args: CalibrateArgs, stop: &AtomicBool) -> Result<Ending> {
 
 fn show(calibration: &Calibration, output: Option<&str>, as_json: bool) -> Result<()> {
     if let Some(path) = output {
-        let mut output = Output::open(Some(path))?;
+        let mut output = Output::open(Some(path), &|| stdout_for(Given::Data))?;
         output.write(calibration.to_json().as_bytes())?;
         output.finish()?;
     }

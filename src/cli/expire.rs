@@ -1,200 +1,42 @@
-//! `condenser expire`: deletes originals that a compaction store restores. Every file is proven in this process right
-//! before: the run is hashed, the file is restored from it, and every byte is compared. Whatever cannot be proven
-//! stays.
+//! `condenser expire`: what was typed becomes settings, and what becomes of each file is told.
 
-use std::fs::{File, Metadata};
-use std::io::{self, BufReader, Read, Seek};
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
-use std::time::{Duration, SystemTime};
-
-use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::{Codec, LedgerEntry, Run, Store, hash_of, open_codec};
-use condenser::pipeline::bridge::Bridge;
-use condenser::pipeline::{verify_end, verify_part};
+use condenser::app::{self, App, ExpireSettings, Expired};
+use condenser::error::Result;
 use condenser::report::numbers::counted;
 use condenser::report::plain;
 
 use super::args::ExpireArgs;
-use super::{Ending, block_on_thread, check_stop, message};
-
-const DAY: Duration = Duration::from_hours(24);
+use super::{Ending, message};
 
 /// Runs the command.
-pub(crate) fn run(args: ExpireArgs) -> Result<Ending> {
-    block_on_thread(move |stop| {
-        if !args.store.join("ledger.jsonl").exists() {
-            let message = "there is no store here: no ledger.jsonl was found";
-            return Err(Error::new(ErrorKind::Usage, args.store.to_string_lossy(), message));
-        }
-        let store = Store::open(&args.store)?;
-        let days = u32::try_from(args.older_than).ok().and_then(|days| DAY.checked_mul(days));
-        let before = days.and_then(|days| now().checked_sub(days)).unwrap_or(SystemTime::UNIX_EPOCH);
-        let bridge = Bridge::new(args.threads.unwrap_or(0))?;
-        let mut expiry = Expiry { store: &store, before, bridge, open: None, is_sure: args.yes, quiet: args.quiet };
-        expiry.all(stop)
-    })
-}
-
-#[expect(clippy::disallowed_methods, reason = "the age of a file needs a clock; nothing of it is written anywhere")]
-fn now() -> SystemTime {
-    SystemTime::now()
-}
-
-struct Expiry<'s> {
-    store: &'s Store,
-    before: SystemTime,
-    bridge: Bridge,
-    /// The run that was looked at last.
-    open: Option<(String, Run)>,
-    is_sure: bool,
-    quiet: bool,
-}
-
-/// Why a file stays.
-enum Stays {
-    /// There is nothing to do: it is gone, too young, or another version than the ledger's.
-    Rightly(&'static str),
-    /// It should be restorable and is not.
-    Unproven(Error),
-}
-
-impl From<Error> for Stays {
-    fn from(error: Error) -> Self {
-        Self::Unproven(error)
-    }
-}
-
-impl Expiry<'_> {
-    fn all(&mut self, stop: &AtomicBool) -> Result<Ending> {
-        let (mut n_files, mut n_bytes, mut n_kept, mut n_unproven) = (0, 0, 0, 0);
-        for (path, entry) in self.store.latest() {
-            check_stop(stop)?;
-            match self.one(Path::new(path), entry, stop) {
-                Ok(()) => {
-                    n_files += 1;
-                    n_bytes += entry.size;
-                    let done = if self.is_sure { "deleted" } else { "would delete" };
-                    let path = plain::line(path);
-                    message::result(&format!(
-                        "{done} {path} ({}, in run {})\n",
-                        counted(entry.size, "byte"),
-                        entry.run
-                    ))?;
-                }
-                Err(Stays::Rightly(why)) => {
-                    n_kept += 1;
-                    if !self.quiet {
-                        message::note(&format!("kept {path}: {why}"));
-                    }
-                }
-                Err(Stays::Unproven(error)) if error.kind == ErrorKind::Interrupted => return Err(error),
-                Err(Stays::Unproven(error)) => {
-                    n_unproven += 1;
-                    message::error(&error);
-                    message::note(&format!("kept {path}: the store does not restore it"));
-                }
+pub(crate) fn run(app: &App, args: ExpireArgs) -> Result<Ending> {
+    let settings = ExpireSettings {
+        store: args.store,
+        older_than: args.older_than,
+        is_sure: args.yes,
+        threads: args.threads.unwrap_or(0),
+    };
+    let outcome = app::expire(app, &settings, &mut |file| {
+        match file {
+            Expired::Proven(entry) => {
+                let done = if args.yes { "deleted" } else { "would delete" };
+                let (path, bytes) = (plain::line(&entry.path), counted(entry.size, "byte"));
+                message::result(&format!("{done} {path} ({bytes}, in run {})\n", entry.run))?;
+            }
+            Expired::Kept(path, why) if !args.quiet => message::note(&format!("kept {path}: {why}")),
+            Expired::Kept(..) => {}
+            Expired::Unproven(path, error) => {
+                message::error(&error);
+                message::note(&format!("kept {path}: the store does not restore it"));
             }
         }
-        if !self.quiet {
-            let done = if self.is_sure { "deleted" } else { "proven and to be deleted with --yes" };
-            let (files, bytes) = (counted(n_files, "file"), counted(n_bytes, "byte"));
-            message::note(&format!("{files} ({bytes}) {done}, {n_kept} kept, {n_unproven} not proven"));
-        }
-        Ok(if n_unproven > 0 { Ending::Verification } else { Ending::Clean })
-    }
-
-    fn one(&mut self, path: &Path, entry: &LedgerEntry, stop: &AtomicBool) -> std::result::Result<(), Stays> {
-        let failed = |error| Error::new(ErrorKind::Io, &*entry.path, "cannot be read").because(error);
-        if entry.path.contains("://") {
-            return Err(Stays::Rightly("it is not on this machine"));
-        }
-        let seen = match std::fs::symlink_metadata(path) {
-            Ok(seen) => seen,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Stays::Rightly("it is gone already")),
-            Err(error) => return Err(failed(error).into()),
-        };
-        if !seen.is_file() {
-            return Err(Stays::Rightly("it is no regular file"));
-        }
-        if seen.modified().map_err(failed)? > self.before {
-            return Err(Stays::Rightly("it was written too recently"));
-        }
-        let changed = Stays::Rightly("it has changed since its last compaction");
-        if seen.len() != entry.size {
-            return Err(changed);
-        }
-        let mut file = File::open(path).map_err(failed)?;
-        if hash_of(&file).map_err(failed)? != entry.blake3 {
-            return Err(changed);
-        }
-        file.rewind().map_err(failed)?;
-        self.prove(&file, entry, stop)?;
-        // What was proven is what is deleted: the same file, not written since.
-        let opened = file.metadata().map_err(failed)?;
-        let still = std::fs::symlink_metadata(path).map_err(failed)?;
-        if !is_same(&seen, &opened) || !is_same(&seen, &still) {
-            return Err(changed);
-        }
-        if self.is_sure {
-            std::fs::remove_file(path)
-                .map_err(|error| Error::new(ErrorKind::Io, &*entry.path, "cannot be deleted").because(error))?;
-        }
         Ok(())
+    })?;
+    if !args.quiet {
+        let done = if args.yes { "deleted" } else { "proven and to be deleted with --yes" };
+        let (files, bytes) = (counted(outcome.n_files, "file"), counted(outcome.bytes, "byte"));
+        let (n_kept, n_unproven) = (outcome.n_kept, outcome.n_unproven);
+        message::note(&format!("{files} ({bytes}) {done}, {n_kept} kept, {n_unproven} not proven"));
     }
-
-    /// Restores the file from its run and compares every byte.
-    fn prove(&mut self, file: &File, entry: &LedgerEntry, stop: &AtomicBool) -> std::result::Result<(), Stays> {
-        let failed = |error| Error::new(ErrorKind::Io, &*entry.path, "cannot be read to its end").because(error);
-        let stream = |file: &File| -> io::Result<(Codec, Box<dyn Read + Send>)> {
-            let mut file = file.try_clone()?;
-            file.rewind()?;
-            open_codec(BufReader::with_capacity(1 << 18, file))
-        };
-        let mut head = Vec::new();
-        file.take(6).read_to_end(&mut head).map_err(failed)?;
-        if head.starts_with(b"PAR1") || head.starts_with(b"ARROW1") {
-            return Err(Stays::Rightly("a table comes back with equal rows, but not with the very bytes of the file"));
-        }
-        let (codec, mut whole) = stream(file).map_err(failed)?;
-        // A damaged stream comes back up to the damage only.
-        if codec != Codec::Plain && io::copy(&mut whole, &mut io::sink()).is_err() {
-            return Err(Stays::Rightly(
-                "its compressed stream is damaged, and what is behind the damage is nowhere else",
-            ));
-        }
-        if self.open.as_ref().is_none_or(|(name, _)| *name != entry.run) {
-            let run = Run::open(self.store.run_path(&entry.run))?;
-            self.open = Some((entry.run.clone(), run));
-        }
-        let differs = |message: &str| Error::new(ErrorKind::Verification, &*entry.path, message);
-        let (_, run) = self.open.as_ref().ok_or_else(|| differs("the run is not open"))?;
-        let (_, mut original) = stream(file).map_err(failed)?;
-        let mut last = None;
-        for &part in &entry.parts {
-            let commit = run.commits.get(part).filter(|commit| commit.source == entry.source);
-            let commit = commit.ok_or_else(|| differs("the run does not hold this file where the ledger says"))?;
-            if last.is_none() != commit.split.is_first() {
-                return Err(differs("the ledger does not name all parts of this file").into());
-            }
-            run.check_files(commit)?;
-            let mut restorer = run.restorer(commit, &self.bridge, true)?;
-            verify_part(&mut restorer, commit, Some(&mut original), &mut |_| check_stop(stop))?;
-            last = Some(commit);
-        }
-        let last = last.ok_or_else(|| differs("the ledger names no part"))?;
-        verify_end(last, &mut original)?;
-        Ok(())
-    }
-}
-
-fn is_same(a: &Metadata, b: &Metadata) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        if (a.dev(), a.ino()) != (b.dev(), b.ino()) {
-            return false;
-        }
-    }
-    a.len() == b.len() && a.modified().ok() == b.modified().ok()
+    Ok(if outcome.n_unproven > 0 { Ending::Verification } else { Ending::Clean })
 }

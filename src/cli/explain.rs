@@ -1,28 +1,24 @@
 //! `condenser explain`: what would happen to each message, and why.
 
-use std::sync::atomic::AtomicBool;
-
+use condenser::app::{App, each_conversation, engine_for, inputs_of};
 use condenser::engine::Scratch;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::pipeline::TableOptions;
 use condenser::report::explained::ExplainedConversation;
 
 use super::args::ExplainArgs;
-use super::conversations::{each_conversation, engine_for};
-use super::{Ending, block_on_thread, inputs_of, message};
+use super::progress::Notes;
+use super::{Ending, message};
 
 /// Runs the command.
-pub(crate) fn run(args: ExplainArgs) -> Result<Ending> {
-    block_on_thread(move |stop| explain(args, stop))
-}
-
-fn explain(args: ExplainArgs, stop: &AtomicBool) -> Result<Ending> {
+pub(crate) fn run(app: &App, args: ExplainArgs) -> Result<Ending> {
+    let notes = &Notes { quiet: false };
     let stores = args.stores.stores();
-    let inputs = inputs_of(&args.inputs, &stores, false)?;
+    let inputs = inputs_of(&args.inputs, &stores, notes)?;
     let tables = TableOptions { shape: args.shape, messages_column: args.messages_column.clone() };
     let engine = engine_for(args.engine.clone(), &inputs, &tables, &stores)?.explaining(true);
     let (mut scratch, mut found) = (Scratch::default(), false);
-    let rejected = each_conversation(&inputs, &tables, stop, &mut |place, decoded| {
+    let rejected = each_conversation(&inputs, &tables, app, notes, &mut |place, decoded| {
         let conversation = &decoded.conversation;
         if args.conversation.as_ref().is_some_and(|id| *id != conversation.id) {
             return Ok(true);

@@ -3,12 +3,12 @@
 
 mod distill;
 mod learn;
-mod plan;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use condenser::app::{App, ask_through, place, read_key, replies_dir, stores_of};
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::llm::batch::{self, Asking, Batches, Endpoint, Limits, Receipt, Stage};
 use condenser::llm::{ModelSettings, Prompts, Protocol, ReplyStore, Usage};
@@ -17,23 +17,23 @@ use condenser::report::plain;
 use serde_json::{Value, json};
 
 use super::args::{BatchArgs, ModelCommand, PollArgs};
-use super::oracle::{read_key, replies_dir};
-use super::{Ending, block_on, message, place, run as run_job, stores_of};
+use super::progress::observer;
+use super::{Ending, message, run as run_job};
 
 /// Batches take minutes to hours.
 const POLL_EVERY: Duration = Duration::from_mins(1);
 const NOTHING_OPEN: &str = "nothing is open: run the job";
 
 /// Runs a command.
-pub(super) fn run(command: ModelCommand) -> Result<Ending> {
+pub(super) fn run(app: &App, command: ModelCommand) -> Result<Ending> {
     match command {
-        ModelCommand::Plan(args) => plan_batches(&args),
-        ModelCommand::Submit(args) => submit(&args),
-        ModelCommand::Poll(args) => poll(&args),
-        ModelCommand::Fetch(args) => fetch(&args),
+        ModelCommand::Plan(args) => plan_batches(app, &args),
+        ModelCommand::Submit(args) => submit(app, &args),
+        ModelCommand::Poll(args) => poll(app, &args),
+        ModelCommand::Fetch(args) => fetch(app, &args),
         ModelCommand::Status(args) => status(&args),
-        ModelCommand::Learn(args) => learn::run(&args),
-        ModelCommand::Distill(args) => distill::run(args),
+        ModelCommand::Learn(args) => learn::run(app, &args),
+        ModelCommand::Distill(args) => distill::run(app, &args),
     }
 }
 
@@ -81,14 +81,14 @@ impl Job {
     }
 }
 
-fn plan_batches(args: &BatchArgs) -> Result<Ending> {
+fn plan_batches(app: &App, args: &BatchArgs) -> Result<Ending> {
     let job = Job::read(args)?;
     let store = Arc::new(job.store()?);
     let (protocol, base_url) = (Protocol::from(job.model.options.provider), &job.model.base_url);
     let asking = Asking { model: ModelSettings::of(&job.model), prompts: Prompts::new(&job.settings.options.engine) };
     let limits = Limits::of(protocol);
     let collector = Arc::new(batch::Collector::open(&job.folder, base_url, asking, store, limits)?);
-    plan::through_engine(&job.settings, collector.clone())?;
+    ask_through(app, &job.settings, collector.clone(), &observer(&job.settings))?;
     let planned = collector.finish()?;
     let (n_new, n_waiting, n_batches) = (planned.n_new, planned.n_waiting, planned.batches.len());
     let mut sentence = match (n_new, n_waiting) {
@@ -112,10 +112,10 @@ fn plan_batches(args: &BatchArgs) -> Result<Ending> {
     Ok(Ending::Clean)
 }
 
-fn submit(args: &BatchArgs) -> Result<Ending> {
+fn submit(app: &App, args: &BatchArgs) -> Result<Ending> {
     let job = Job::read(args)?;
     let (endpoint, batches) = (job.endpoint()?, Batches::open(&job.folder)?);
-    let handed = block_on(batch::submit(&endpoint, &batches))?;
+    let handed = app.wait(batch::submit(&endpoint, &batches))?;
     let n_requests: u64 = handed.iter().map(|handed| handed.n_requests).sum();
     let n_found = handed.iter().filter(|handed| handed.was_there).count();
     let sentence = match (handed.len(), n_found) {
@@ -138,10 +138,10 @@ fn submit(args: &BatchArgs) -> Result<Ending> {
     Ok(Ending::Clean)
 }
 
-fn poll(args: &PollArgs) -> Result<Ending> {
+fn poll(app: &App, args: &PollArgs) -> Result<Ending> {
     let (job, every) = (Job::read(&args.batch)?, args.every.map_or(POLL_EVERY, |every| every.0));
     let (endpoint, batches) = (job.endpoint()?, Batches::open(&job.folder)?);
-    let polled = block_on(async {
+    let polled = app.wait(async {
         let mut polled = batch::poll(&endpoint, &batches).await?;
         while args.wait && polled.iter().any(|batch| !batch.is_ended) {
             tokio::time::sleep(every).await;
@@ -177,12 +177,12 @@ fn poll(args: &PollArgs) -> Result<Ending> {
     Ok(if refused.is_empty() { Ending::Clean } else { Ending::Failed })
 }
 
-fn fetch(args: &BatchArgs) -> Result<Ending> {
+fn fetch(app: &App, args: &BatchArgs) -> Result<Ending> {
     let job = Job::read(args)?;
     let (endpoint, batches, store) = (job.endpoint()?, Batches::open(&job.folder)?, job.store()?);
     let prices = job.model.prices;
     let cost = move |usage: &Usage| prices.map(|prices| usage.cost(&prices));
-    let fetched = block_on(batch::fetch(&endpoint, &batches, &store, &cost))?;
+    let fetched = app.wait(batch::fetch(&endpoint, &batches, &store, &cost))?;
     let receipts: Vec<&Receipt> = fetched.iter().filter_map(|batch| batch.receipt.as_ref()).collect();
     let sum = |of: fn(&Receipt) -> u64| receipts.iter().map(|receipt| of(receipt)).sum::<u64>();
     let (n_replies, n_failed, n_open) = (sum(|r| r.n_replies), sum(|r| r.n_failed), sum(|r| r.n_open));

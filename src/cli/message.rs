@@ -5,14 +5,13 @@ use std::backtrace::Backtrace;
 use std::error::Error as _;
 use std::io::{self, Write};
 
+use condenser::app::{STDOUT, unwritten};
 use condenser::error::{Error, ErrorKind};
+use condenser::pipeline::News;
 use condenser::report::plain;
 use serde_json::Value;
 
 use super::screen::{Given, Stdout, tell, tell_json};
-
-/// The place of errors about it.
-const STDOUT: &str = "stdout";
 
 /// Tells an error on stderr: a line for what happened, one for each cause, one for what to do.
 pub(crate) fn error(error: &Error) {
@@ -30,6 +29,15 @@ pub(crate) fn error(error: &Error) {
 /// Tells a note on stderr, on a line of its own.
 pub(crate) fn note(text: &str) {
     tell(text);
+}
+
+/// Tells what happens beside the work: those who want `quiet` hear of what is not as it should be only.
+pub(crate) fn news(news: News<'_>, quiet: bool) {
+    match news {
+        News::Note(_) if quiet => {}
+        News::Note(text) | News::Warning(text) => note(text),
+        News::Failure(what) => error(what),
+    }
 }
 
 /// Tells several lines on stderr; what is quoted in them must be plain lines already.
@@ -88,39 +96,23 @@ fn print(text: &str, given: Given) -> condenser::error::Result<()> {
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(unwritten)
 }
 
-/// That stdout cannot be written.
-pub(crate) fn unwritten(error: io::Error) -> Error {
-    Error::new(ErrorKind::Io, STDOUT, "cannot be written").because(error)
-}
-
 /// True when what read stdout ended first.
 pub(crate) fn is_unread(error: &Error) -> bool {
     let cause = error.source.as_ref().and_then(|cause| cause.downcast_ref::<io::Error>());
     error.place == STDOUT && cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }
 
+/// What the error says to do, else what to do with its kind.
 fn hint(error: &Error) -> Option<&'static str> {
     if error.hint.is_some() {
         return error.hint;
     }
-    let says = |text: &str| error.message.contains(text);
-    Some(match error.kind {
-        ErrorKind::Usage if says("committed run") || says("a run of another job") => {
-            "choose another directory with --output, or --fresh for a new one beside it; a run is never overwritten"
-        }
-        ErrorKind::Usage if says("no manifest.json") => "name the directory that `condenser compress --output` wrote",
-        ErrorKind::Usage if says("is not overwritten") => "remove the file or choose another name",
-        ErrorKind::Verification if says("was not found") || says("has no conversation") => return None,
-        ErrorKind::Verification => "do not delete the originals; compress them again into a new directory",
-        ErrorKind::Input if says("rejected") => {
-            "look at the reasons with --max-rejects left out, or name the shape with --shape"
-        }
-        ErrorKind::Internal => "this is a defect of condenser; please report it with the record that it names",
-        ErrorKind::Io => return system_hint(error),
-        ErrorKind::Usage | ErrorKind::Input | ErrorKind::Empty | ErrorKind::Unfinished | ErrorKind::Interrupted => {
-            return None;
-        }
-    })
+    match error.kind {
+        ErrorKind::Verification => Some("do not delete the originals; compress them again into a new directory"),
+        ErrorKind::Internal => Some("this is a defect of condenser; please report it with the record that it names"),
+        ErrorKind::Io => system_hint(error),
+        ErrorKind::Usage | ErrorKind::Input | ErrorKind::Empty | ErrorKind::Unfinished | ErrorKind::Interrupted => None,
+    }
 }
 
 /// What to do when the system refused.

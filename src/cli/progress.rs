@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use condenser::pipeline::{Commit, JobSettings, Observer, Plan, Progress, ProgressMode, Silent, Totals};
-use condenser::report::numbers::{count, counted};
+use condenser::app::ratio;
+use condenser::pipeline::{Commit, JobSettings, News, Observer, Plan, Progress, ProgressMode};
+use condenser::report::numbers::counted;
 use condenser::report::plain;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
@@ -25,45 +26,38 @@ pub(crate) fn observer(job: &JobSettings) -> Arc<dyn Observer> {
         mode => mode,
     };
     match mode {
-        ProgressMode::Bar => Arc::new(Bar::new()),
+        ProgressMode::Bar => Arc::new(Bar::default()),
         ProgressMode::Json => Arc::new(Json { clock: Clock::new() }),
         ProgressMode::Plain => Arc::new(Plain { clock: Clock::new() }),
-        ProgressMode::Auto | ProgressMode::None => Arc::new(Silent),
+        ProgressMode::Auto | ProgressMode::None => Arc::new(Notes { quiet: job.quiet }),
     }
 }
 
-/// What a job came to, in one line.
-pub(crate) fn summary(totals: &Totals) -> String {
-    let rejects = match totals.rejects {
-        0 => String::new(),
-        n => format!("; {} rejected", counted(n, "record")),
-    };
-    format!(
-        "{}, {} → {}, {} → {}{}{rejects}",
-        counted(totals.conversations, "conversation"),
-        counted(totals.messages_in, "message"),
-        count(totals.messages_out),
-        counted(totals.chars_in, "character"),
-        count(totals.chars_out),
-        ratio(totals)
-    )
+/// Tells what happens beside the work, and nothing of the work.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Notes {
+    /// Only what is not as it should be.
+    pub(crate) quiet: bool,
 }
 
-fn ratio(totals: &Totals) -> String {
-    if totals.chars_out == 0 {
-        return String::new();
+impl Observer for Notes {
+    fn news(&self, news: News<'_>) {
+        message::news(news, self.quiet);
     }
-    format!(" (ratio {:.2})", totals.chars_in as f64 / totals.chars_out as f64)
+    fn waits(&self, who: &str) {
+        self.news(News::Note(&waiting(who)));
+    }
 }
 
 /// That a call waits for another one.
-pub(crate) fn waiting(who: &str) -> String {
+fn waiting(who: &str) -> String {
     format!("{who} works on this run; waiting until it has ended")
 }
 
-/// A bar with bytes as stored, speed, time left and the ratio so far.
+/// A bar with bytes as stored, speed, time left and the ratio so far, from the beginning of a job to its end.
+#[derive(Default)]
 struct Bar {
-    bar: ProgressBar,
+    bar: Mutex<Option<ProgressBar>>,
 }
 
 const STYLE_WITH_TOTAL: &str =
@@ -71,42 +65,61 @@ const STYLE_WITH_TOTAL: &str =
 const STYLE: &str = "{spinner} {bytes} {bytes_per_sec}\n  {prefix}: {wide_msg}";
 
 impl Bar {
-    fn new() -> Self {
-        let bar = screen::bar();
-        bar.enable_steady_tick(Duration::from_millis(200));
-        Self { bar }
+    /// Does `work` with the bar, as long as there is one.
+    fn with(&self, work: impl FnOnce(&ProgressBar)) {
+        if let Some(bar) = &*self.bar.lock().unwrap_or_else(PoisonError::into_inner) {
+            work(bar);
+        }
     }
 }
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.ends();
     }
 }
 
 impl Observer for Bar {
+    fn news(&self, news: News<'_>) {
+        let bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*bar {
+            Some(bar) => bar.suspend(|| message::news(news, false)),
+            None => message::news(news, false),
+        }
+    }
     fn waits(&self, who: &str) {
-        self.bar.println(plain::line(&waiting(who)));
+        self.news(News::Note(&waiting(who)));
     }
     fn begins(&self, plan: &Plan, before: &Progress) {
+        let bar = screen::bar();
+        bar.enable_steady_tick(Duration::from_millis(200));
         let total = plan.total_bytes();
         if let Ok(style) = ProgressStyle::with_template(if total.is_some() { STYLE_WITH_TOTAL } else { STYLE }) {
-            self.bar.set_style(style);
+            bar.set_style(style);
         }
         if let Some(total) = total {
-            self.bar.set_length(total);
+            bar.set_length(total);
         }
-        self.bar.set_position(before.stored_bytes);
-        self.bar.reset_eta();
+        bar.set_position(before.stored_bytes);
+        bar.reset_eta();
+        *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar);
     }
     fn source(&self, _part: usize, name: &str) {
-        self.bar.set_prefix(plain::line(name).into_owned());
+        self.with(|bar| bar.set_prefix(plain::line(name).into_owned()));
     }
     fn progress(&self, progress: &Progress) {
-        self.bar.set_position(progress.stored_bytes);
         let totals = &progress.totals;
         let rejects = if totals.rejects > 0 { format!(", {} rejected", totals.rejects) } else { String::new() };
-        self.bar.set_message(format!("{}{}{rejects}", counted(totals.conversations, "conversation"), ratio(totals)));
+        let done = counted(totals.conversations, "conversation");
+        self.with(|bar| {
+            bar.set_position(progress.stored_bytes);
+            bar.set_message(format!("{done}{}{rejects}", ratio(totals)));
+        });
+    }
+    fn ends(&self) {
+        if let Some(bar) = self.bar.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            bar.finish_and_clear();
+        }
     }
 }
 
@@ -116,13 +129,15 @@ struct Plain {
 }
 
 impl Observer for Plain {
+    fn news(&self, news: News<'_>) {
+        message::news(news, false);
+    }
     fn waits(&self, who: &str) {
         message::note(&waiting(who));
     }
     fn begins(&self, plan: &Plan, before: &Progress) {
         self.clock.begins(plan, before);
     }
-    fn source(&self, _part: usize, _name: &str) {}
     fn progress(&self, progress: &Progress) {
         if let Some(time) = self.clock.tick(PLAIN_EVERY, progress) {
             let totals = &progress.totals;
@@ -145,6 +160,9 @@ struct Json {
 }
 
 impl Observer for Json {
+    fn news(&self, news: News<'_>) {
+        message::news(news, false);
+    }
     fn waits(&self, who: &str) {
         message::event(&json!({ "event": "waits", "for": who }));
     }

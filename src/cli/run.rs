@@ -3,16 +3,17 @@
 use std::path::Path;
 
 use clap::ValueEnum;
+use condenser::app::{self, App, Call, Night, check_report_of_job, report_of_job, settle};
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::pipeline::{JobKind, JobSettings, Target, read_job};
-use condenser::text::WordStatistics;
 
 use super::args::RunArgs;
 use super::end::Told;
-use super::{Ending, compaction, compress, dry_run, inputs_of, report, settled, stores_of};
+use super::progress::observer;
+use super::{Ending, environment, message, report};
 
 /// Runs the command.
-pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
+pub(crate) fn run(app: &App, args: &RunArgs) -> Result<Ending> {
     let mut sets = args.set.clone();
     if let Some(mode) = args.llm.and_then(|mode| mode.to_possible_value()) {
         sets.push(format!("llm.mode={}", mode.get_name()));
@@ -21,29 +22,56 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ending> {
     sets.extend(args.output.as_ref().map(|output| format!("output={}", toml::Value::from(output.as_str()))));
     sets.extend(args.threads.map(|threads| format!("threads={threads}")));
     sets.extend(args.quiet.then(|| "quiet=true".to_owned()));
-    let settings = read(&args.job, &sets)?;
+    let mut settings = read(&args.job, &sets)?;
+    settings.report.json |= args.json;
     if args.dry_run {
-        return dry_run::run(&settings);
+        message::document(&app::dry_run(app, &settings)?)?;
+        return Ok(Ending::Clean);
     }
-    let stores = stores_of(&settings);
-    let run = compress::place_of(target(&settings)?, &args.place, &stores)?;
-    match settings.kind {
-        JobKind::Compaction if args.place.shard.is_some() || args.place.fresh => {
-            let message =
-                "--shard and --fresh do not go with a compaction: every call is a run of its own in the store";
-            Err(Error::new(ErrorKind::Usage, "", message))
-        }
-        JobKind::Compaction => compaction::run(&settings, &run, &stores),
-        JobKind::Compress | JobKind::Dataset | JobKind::Report => {
-            report::check_job(&settings, &run, args.json)?;
-            let inputs = inputs_of(&settings.inputs, &stores, settings.quiet)?;
-            let make = |words: Option<&WordStatistics>| compress::engine(&settings, words);
-            let outcome = compress::into_run(&settings, &make, inputs, &run, args.place.shard)?;
-            let ending = Told::of(&settings).end(&settings.options, &outcome, Some(&run));
-            let is_over = outcome.manifest.is_some() && report::of_job(&settings, &run, args.json)?;
-            Ok(if is_over { Ending::Threshold } else { ending })
-        }
+    if settings.target == Target::Filter {
+        let message = "a job file writes a directory; as a filter there is `condenser compress -`";
+        return Err(Error::new(ErrorKind::Usage, "output", message));
     }
+    let watch = observer(&settings);
+    let call = Call { shard: args.place.shard, is_fresh: args.place.fresh, ..Call::of(&settings, watch.clone()) };
+    if settings.kind == JobKind::Compaction {
+        return night(app, &call);
+    }
+    let run = call.place()?;
+    check_report_of_job(&settings, &run)?;
+    let outcome = app::compress(app, &call, &run)?;
+    let ending = Told::of(&settings).end(&outcome);
+    let report = match outcome.outcome.manifest {
+        Some(_) => report_of_job(app, &settings, &run, &*watch)?,
+        None => None,
+    };
+    let is_over = report.map(|report| report::show(&report, settings.report.json, None, false)).transpose()?;
+    Ok(if is_over == Some(true) { Ending::Threshold } else { ending })
+}
+
+fn night(app: &App, call: &Call<'_>) -> Result<Ending> {
+    let settings = call.settings;
+    let mut ending = Ending::Clean;
+    let n_unreadable = app::compact(app, call, &mut |night| {
+        match night {
+            Night::Ran(outcome) => {
+                // A night over a threshold says more than one with rejects.
+                let ended = Told::of(settings).end(outcome);
+                ending = if ended as u8 > ending as u8 { ended } else { ending };
+            }
+            Night::Entered(path) if !settings.quiet => {
+                message::note(&format!("{} is complete and in the ledger", path.display()));
+            }
+            Night::Entered(_) => {}
+            Night::Reported(report) => {
+                if report::show(&report, settings.report.json, None, false)? {
+                    ending = Ending::Threshold;
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(if n_unreadable == 0 { ending } else { Ending::Failed })
 }
 
 /// The job that a file says, with what is set over it.
@@ -51,19 +79,9 @@ pub(super) fn read(path: &Path, sets: &[String]) -> Result<JobSettings> {
     let name = path.to_string_lossy();
     let text = std::fs::read_to_string(path)
         .map_err(|error| Error::new(ErrorKind::Usage, &*name, "the job file cannot be read").because(error))?;
-    settled(read_job(&name, &text, sets)?).map_err(|mut error| {
+    settle(read_job(&name, &text, sets)?, &environment).map_err(|mut error| {
         let place = [&*name, &*error.place].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
         error.place = place.join(": ");
         error
     })
-}
-
-fn target(settings: &JobSettings) -> Result<&str> {
-    match &settings.target {
-        Target::Run(path) => Ok(path),
-        Target::Filter => {
-            let message = "a job file writes a directory; as a filter there is `condenser compress -`";
-            Err(Error::new(ErrorKind::Usage, "output", message))
-        }
-    }
 }

@@ -86,6 +86,11 @@ impl Stdout {
     }
 }
 
+/// Stdout for the floors below.
+pub(super) fn stdout_for(given: Given) -> Box<dyn Write + Send> {
+    Box::new(Stdout::new(given))
+}
+
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(filter) = self.filter else { return io::stdout().write(bytes) };

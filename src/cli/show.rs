@@ -1,8 +1,7 @@
 //! `condenser show`: one conversation for a person. Before and after side by side with the decisions in the margin, or
 //! the originals that are not shown any more as Markdown.
 
-use std::sync::atomic::AtomicBool;
-
+use condenser::app::{App, Output, check_page, decode, pairs, place, write_page};
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{Behind, Run};
 use condenser::model::{Conversation, Message};
@@ -13,39 +12,36 @@ use condenser::report::markdown::{FrontMatter, turn};
 use condenser::report::{Layout, plain, side_by_side};
 
 use super::args::ShowArgs;
-use super::pairs::{decode, pairs};
-use super::restore::Output;
-use super::screen::{Given, columns_and_colours};
-use super::{Ending, block_on_thread, check_stop, pages, place};
+use super::screen::{Given, columns_and_colours, stdout_for};
+use super::{Ending, message};
 
 /// Columns where there is no terminal to ask.
 const DEFAULT_WIDTH: usize = 120;
 
 /// Runs the command.
-pub(crate) fn run(args: ShowArgs) -> Result<Ending> {
-    block_on_thread(move |stop| {
-        let run = Run::open(place(&args.run, &args.stores.stores())?)?;
-        if let Some(target) = &args.html {
-            pages::check(target, None)?;
-            let found = pairs(&run, &args.id, None, &|| check_stop(stop))?;
-            if found.is_empty() {
-                return Err(unknown(&args.id));
-            }
-            pages::write(target, &pair_page(&found))?;
-            return Ok(Ending::Clean);
-        }
-        // Markdown is a document, to be kept as it is; everything else is made to be looked at.
-        let is_markdown = args.markdown || args.archive.is_some();
-        let given = if is_markdown { Given::Data } else { Given::Report };
-        let mut output = Output::open_for(args.output.as_deref(), given)?;
-        let found =
-            if is_markdown { archives(&run, &args, &mut output, stop) } else { beside(&run, &args, &mut output, stop) };
-        if !found? {
+pub(crate) fn run(app: &App, args: &ShowArgs) -> Result<Ending> {
+    let run = Run::open(place(&args.run, &args.stores.stores())?)?;
+    if let Some(target) = &args.html {
+        check_page(target, None)?;
+        let found = pairs(&run, &args.id, None, &|| app.stop().check())?;
+        if found.is_empty() {
             return Err(unknown(&args.id));
         }
-        output.finish()?;
-        Ok(Ending::Clean)
-    })
+        let page = pair_page(&found);
+        let written = if target == "-" { message::data(&page) } else { write_page(target, &page) };
+        written?;
+        return Ok(Ending::Clean);
+    }
+    // Markdown is a document, to be kept as it is; everything else is made to be looked at.
+    let is_markdown = args.markdown || args.archive.is_some();
+    let given = if is_markdown { Given::Data } else { Given::Report };
+    let mut output = Output::open(args.output.as_deref(), &|| stdout_for(given))?;
+    let show = if is_markdown { archives } else { beside };
+    if !show(app, &run, args, &mut output)? {
+        return Err(unknown(&args.id));
+    }
+    output.finish()?;
+    Ok(Ending::Clean)
 }
 
 fn unknown(id: &str) -> Error {
@@ -53,8 +49,8 @@ fn unknown(id: &str) -> Error {
 }
 
 /// Writes the conversations before and after.
-fn beside(run: &Run, args: &ShowArgs, output: &mut Output, stop: &AtomicBool) -> Result<bool> {
-    let found = pairs(run, &args.id, None, &|| check_stop(stop))?;
+fn beside(app: &App, run: &Run, args: &ShowArgs, output: &mut Output) -> Result<bool> {
+    let found = pairs(run, &args.id, None, &|| app.stop().check())?;
     let layout = layout(args);
     for pair in &found {
         let text =
@@ -72,14 +68,14 @@ fn layout(args: &ShowArgs) -> Layout {
 }
 
 /// Writes the originals that are not shown any more.
-fn archives(run: &Run, args: &ShowArgs, output: &mut Output, stop: &AtomicBool) -> Result<bool> {
+fn archives(app: &App, run: &Run, args: &ShowArgs, output: &mut Output) -> Result<bool> {
     let bridge = Bridge::new(1)?;
     let mut found = false;
     let mut others = Vec::new();
     for commit in &run.commits {
-        check_stop(stop)?;
+        app.stop().check()?;
         for sides in run.find_sides(commit, &args.id, &bridge)? {
-            check_stop(stop)?;
+            app.stop().check()?;
             if args.archive.is_some_and(|chunk| sides.behind.chunk != Some(chunk)) {
                 others.push(sides.behind.chunk);
                 continue;

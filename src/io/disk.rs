@@ -129,6 +129,7 @@ impl std::io::Write for BlockingFile {
 
 fn exists(target: &Path) -> Error {
     Error::new(ErrorKind::Usage, target.to_string_lossy(), "the file exists already and is not overwritten")
+        .hinting("remove the file or choose another name")
 }
 
 fn unwritten(target: &Path, error: std::io::Error) -> Error {

@@ -64,7 +64,8 @@ impl FilterSink {
                 ErrorKind::Usage,
                 path.to_string_lossy(),
                 "the sidecar exists already and is not overwritten",
-            ));
+            )
+            .hinting("remove the file or choose another name"));
         }
         let encoder = || TableEncoder::lines(SIDECAR, SIDECAR.to_owned(), Compression::Zstd);
         let sidecar = sidecar.map(|path| Ok::<_, Error>((AtomicFile::create(path)?, Some(encoder())))).transpose()?;

@@ -83,13 +83,19 @@ fn begun(root: &Place, plan: &Plan) -> Result<Begun> {
     match (is_planned, holds_run) {
         (true, false) if is_stdin => Ok(Begun::Anew),
         (true, _) => read_commits(root, plan).map(Begun::Goes),
-        (false, true) => Err(usage(root, "the directory holds a committed run already")),
+        (false, true) => Err(taken(root, "the directory holds a committed run already")),
         (false, false) => Ok(Begun::Not),
     }
 }
 
 fn usage(root: &Place, message: &str) -> Error {
     Error::new(ErrorKind::Usage, root.to_string(), message)
+}
+
+fn taken(root: &Place, message: &str) -> Error {
+    usage(root, message).hinting(
+        "choose another directory with --output, or --fresh for a new one beside it; a run is never overwritten",
+    )
 }
 
 fn check_writable(root: &Place) -> Result<()> {
@@ -118,14 +124,14 @@ fn check_same(root: &Place, plan: &Plan) -> Result<()> {
     let earlier = read_plan(root)?;
     if plan.inputs.iter().any(|input| input.bytes.is_none()) {
         let message = "the directory holds a committed run of stdin, which cannot be continued";
-        return if holds_run(root)? { Err(usage(root, message)) } else { Ok(()) };
+        return if holds_run(root)? { Err(taken(root, message)) } else { Ok(()) };
     }
     let differences = earlier.differences(plan);
     if differences.is_empty() {
         return Ok(());
     }
     let message = format!("the directory holds a run of another job; changed: {}", differences.join("; "));
-    Err(usage(root, &message))
+    Err(taken(root, &message))
 }
 
 fn missing_parts(root: &Place, plan: &Plan, commits: &[Commit]) -> Error {

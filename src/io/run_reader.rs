@@ -62,6 +62,7 @@ impl Run {
                     .hinting("name one of its runs: STORE/runs/NIGHT")
             } else {
                 Error::new(ErrorKind::Usage, place, "there is no run here: no manifest.json was found")
+                    .hinting("name the directory that `condenser compress --output` wrote")
             });
         };
         let manifest = open_manifest(&manifest, &path.to_string())?;

@@ -11,6 +11,9 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::{Error, ErrorKind, Result};
 
+/// As much as the first thread of a process has; others have a quarter.
+const STACK_BYTES: usize = 8 << 20;
+
 thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
@@ -71,6 +74,7 @@ impl Bridge {
         let (sender, receiver) = oneshot::channel();
         std::thread::Builder::new()
             .name(name.to_owned())
+            .stack_size(STACK_BYTES)
             .spawn(move || {
                 let result = guard(work).unwrap_or_else(|message| Err(panicked(name, &message)));
                 drop(sender.send(result));

@@ -61,7 +61,8 @@ pub use map::MapLine;
 pub use plan::{DEFAULT_SPLIT_BYTES, Plan, PlannedInput, PlannedPart, Shard, Slice};
 pub use policy::{BestAboveFloor, Policy, PolicyOptions, UNCHANGED, default_tries};
 pub use ports::{
-    Condense, Corpus, EncodedBatch, Model, Observer, PartSink, PartStart, Progress, Silent, Sink, Source, TableReader,
+    Condense, Corpus, EncodedBatch, Model, News, Observer, PartSink, PartStart, Progress, Silent, Sink, Source,
+    TableReader,
 };
 pub use record::{RejectRow, decode_record, label, raw_of_reject};
 pub use restore::{PartReaders, Restored, Restorer};

@@ -15,7 +15,7 @@ use super::{
     Totals,
 };
 use crate::engine::{Engine, Scratch};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Answer, Ask, Condensed, Consult, Conversation, EngineOptions};
 
 /// Compresses one conversation. The engine is the one that counts; tests bring others.
@@ -157,8 +157,23 @@ pub struct Progress {
     pub totals: Totals,
 }
 
+/// What happens beside the work, in a sentence.
+#[derive(Debug, Clone, Copy)]
+pub enum News<'n> {
+    /// For those who want to know.
+    Note(&'n str),
+    /// For everybody: something is not as it should be, and the work goes on.
+    Warning(&'n str),
+    /// The same, as an error with its causes.
+    Failure(&'n Error),
+}
+
 /// Who wants to watch.
 pub trait Observer: Send + Sync {
+    /// Something happens beside the work.
+    fn news(&self, news: News<'_>) {
+        let _ = news;
+    }
     /// The job waits until `who` has ended its work on the same run.
     fn waits(&self, who: &str) {
         let _ = who;
@@ -168,23 +183,26 @@ pub trait Observer: Send + Sync {
         let _ = (plan, before);
     }
     /// A part begins.
-    fn source(&self, part: usize, name: &str);
+    fn source(&self, part: usize, name: &str) {
+        let _ = (part, name);
+    }
     /// Something was done.
-    fn progress(&self, progress: &Progress);
+    fn progress(&self, progress: &Progress) {
+        let _ = progress;
+    }
     /// A part was committed.
     fn committed(&self, commit: &Commit) {
         let _ = commit;
     }
+    /// The job has ended, well or not.
+    fn ends(&self) {}
 }
 
 /// Nobody watches.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 
-impl Observer for Silent {
-    fn source(&self, _part: usize, _name: &str) {}
-    fn progress(&self, _progress: &Progress) {}
-}
+impl Observer for Silent {}
 
 /// Reads the rows of a table in order; called from a thread that may block.
 pub trait TableReader: Send {

@@ -1,7 +1,5 @@
 //! What was typed after `condenser sweep`.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use condenser::model::{EngineArgs, Floor, ShapeName};
 use condenser::pipeline::Size;
@@ -19,7 +17,7 @@ pub(crate) struct SweepArgs {
     pub(crate) floor: Vec<Floor>,
     /// Write the recommendation as a job file.
     #[arg(long, short, value_name = "JOB.toml")]
-    pub(crate) output: Option<PathBuf>,
+    pub(crate) output: Option<String>,
     /// Overwrite the job file.
     #[arg(long, requires = "output")]
     pub(crate) force: bool,

@@ -2,34 +2,33 @@
 
 use std::io::Write;
 
+use condenser::app::{App, place};
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{BlockingFile, Run};
 use condenser::report::numbers::counted;
 use serde_json::json;
 
 use crate::cli::args::DistillArgs;
-use crate::cli::{Ending, block_on_thread, check_stop, message, place};
+use crate::cli::{Ending, message};
 
 /// Runs the command.
-pub(super) fn run(args: DistillArgs) -> Result<Ending> {
-    block_on_thread(move |stop| {
-        let run = Run::open(place(&args.run, &args.stores.stores())?)?;
-        let name = args.output.to_string_lossy().into_owned();
-        let mut file = BlockingFile::create_new(&args.output)?;
-        let mut n_pairs = 0_u64;
-        for commit in &run.commits {
-            run.check_files(commit)?;
-            run.pairs(commit, &mut |input, output| {
-                check_stop(stop)?;
-                n_pairs += 1;
-                writeln!(file, "{}", json!({ "input": input, "output": output }))
-                    .map_err(|error| Error::new(ErrorKind::Io, &*name, "cannot be written").because(error))
-            })?;
-        }
-        file.commit()?;
-        if !args.quiet {
-            message::note(&format!("{} written to {name}", counted(n_pairs, "pair")));
-        }
-        Ok(Ending::Clean)
-    })
+pub(super) fn run(app: &App, args: &DistillArgs) -> Result<Ending> {
+    let run = Run::open(place(&args.run, &args.stores.stores())?)?;
+    let name = args.output.to_string_lossy();
+    let mut file = BlockingFile::create_new(&args.output)?;
+    let mut n_pairs = 0_u64;
+    for commit in &run.commits {
+        run.check_files(commit)?;
+        run.pairs(commit, &mut |input, output| {
+            app.stop().check()?;
+            n_pairs += 1;
+            writeln!(file, "{}", json!({ "input": input, "output": output }))
+                .map_err(|error| Error::new(ErrorKind::Io, &*name, "cannot be written").because(error))
+        })?;
+    }
+    file.commit()?;
+    if !args.quiet {
+        message::note(&format!("{} written to {name}", counted(n_pairs, "pair")));
+    }
+    Ok(Ending::Clean)
 }

@@ -3,6 +3,7 @@
 
 use std::io::{BufRead, BufReader};
 
+use condenser::app::{App, read_key};
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::llm::feedback::{
     Lost, Pair, Unnecessary, Wording, analyze, analyze_over_preservation, candidates, read_pair,
@@ -10,11 +11,10 @@ use condenser::llm::feedback::{
 use condenser::llm::{Client, ModelSettings, Request};
 
 use crate::cli::args::LearnArgs;
-use crate::cli::oracle::read_key;
-use crate::cli::{Ending, block_on, message, run as run_job};
+use crate::cli::{Ending, message, run as run_job};
 
 /// Runs the command.
-pub(super) fn run(args: &LearnArgs) -> Result<Ending> {
+pub(super) fn run(app: &App, args: &LearnArgs) -> Result<Ending> {
     let settings = run_job::read(&args.job, &args.set)?;
     let Some(llm) = settings.llm.clone() else {
         let name = args.job.to_string_lossy();
@@ -25,7 +25,7 @@ pub(super) fn run(args: &LearnArgs) -> Result<Ending> {
     let engine = &settings.options.engine;
     let wording =
         Wording { preserve_terms: engine.preserve_terms.clone(), system_prompt: engine.system_prompt.clone() };
-    let text = block_on(async {
+    let text = app.wait(async {
         let client = Client::new(&llm, llm.key(read_key)?.as_ref())?;
         let model = ModelSettings::of(&llm);
         let ask = async |request: Request| {

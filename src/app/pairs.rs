@@ -1,19 +1,22 @@
 //! Conversations of a run before and after: read from its tables, decoded, with what was decided about each message.
 //! Refuses to know how they are shown.
 
-use condenser::engine::{Engine, Scratch};
-use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::{Run, Shown, ShownMessage, Sides};
-use condenser::model::{Condensed, Conversation, EntropySource, NewBody, Output, ShapeName, Tokenizer};
-use condenser::pipeline::Commit;
-use condenser::pipeline::bridge::Bridge;
-use condenser::report::pair::{self, Pair, Spoken, Verdict, VerdictsFrom};
-use condenser::shape::{self, Decoded};
+use crate::engine::{Engine, Scratch};
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::{Run, Shown, ShownMessage, Sides};
+use crate::model::{Condensed, Conversation, EntropySource, NewBody, Output, ShapeName, Tokenizer};
+use crate::pipeline::Commit;
+use crate::pipeline::bridge::Bridge;
+use crate::report::pair::{self, Pair, Spoken, Verdict, VerdictsFrom};
+use crate::shape::{self, Decoded};
 use serde_json::Value;
 
 /// The conversations of `run` with this id, before and after, in the order of the run; with `at`, only the one that came
 /// from this row of this source. None is no error. `check` is asked between two of them and ends the search with its error.
-pub(super) fn pairs(run: &Run, id: &str, at: Option<(&str, u64)>, check: &dyn Fn() -> Result<()>) -> Result<Vec<Pair>> {
+///
+/// # Errors
+/// When the run is damaged, or a conversation of it cannot be decoded; that of `check`.
+pub fn pairs(run: &Run, id: &str, at: Option<(&str, u64)>, check: &dyn Fn() -> Result<()>) -> Result<Vec<Pair>> {
     let bridge = Bridge::new(1)?;
     let engine = same_engine(run)?;
     let mut scratch = Scratch::default();
@@ -103,7 +106,10 @@ fn named<'r>(conversation: &Conversation<'r>, id: &str) -> Conversation<'r> {
 }
 
 /// A record, or the messages of a row.
-pub(super) fn decode<'r>(record: &'r str, shape: Option<ShapeName>, id: &str) -> Result<Decoded<'r>> {
+///
+/// # Errors
+/// `Input` when it holds no conversation that can be shown.
+pub fn decode<'r>(record: &'r str, shape: Option<ShapeName>, id: &str) -> Result<Decoded<'r>> {
     let unknown = |detail: &str| {
         let message = format!("the record holds no conversation that can be shown: {detail}");
         Error::new(ErrorKind::Input, id, message).hinting("`condenser get` prints the record as it is")

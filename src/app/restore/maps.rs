@@ -4,10 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use condenser::error::{Error, ErrorKind, Result};
-use condenser::model::{Reject, ShapeName};
-use condenser::pipeline::{MapLine, label};
-use condenser::shape::{self, Found, Lookup, Summary, VerbatimMap, value_hash};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Reject, ShapeName};
+use crate::pipeline::{MapLine, label};
+use crate::shape::{self, Found, Lookup, Summary, VerbatimMap, value_hash};
 
 /// What to do where a map says too little.
 const HINT: &str = "restore from the run or sidecar with `condenser restore RUN`, or give each conversation a file and a \

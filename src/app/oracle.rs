@@ -3,15 +3,13 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::store::Place;
-use condenser::llm::{Account, Client, ModelSettings, Oracle, Prompts, ReplyStore, Usage};
-use condenser::model::{Answer, Ask, NoAnswer};
-use condenser::pipeline::{JobKind, JobSettings, LlmMode, LlmPrices, LlmSettings, Model};
-use condenser::text::tokens::estimate;
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::store::Place;
+use crate::llm::{Account, Client, ModelSettings, Oracle, Prompts, ReplyStore, Usage};
+use crate::model::{Answer, Ask, NoAnswer};
+use crate::pipeline::{JobKind, JobSettings, LlmMode, LlmPrices, LlmSettings, Model, News, Observer};
+use crate::text::tokens::estimate;
 use futures::future::{BoxFuture, ready};
-
-use super::message;
 
 /// Bytes of a request per token, about.
 const BYTES_PER_TOKEN: usize = 4;
@@ -34,18 +32,16 @@ impl LateOracle {
     }
 
     /// Waits for the replies that are under way, and tells what the model came to.
-    pub(super) async fn close(&self, quiet: bool) -> Result<()> {
+    pub(super) async fn close(&self, observer: &dyn Observer) -> Result<()> {
         let Some(oracle) = self.0.get() else { return Ok(()) };
         let n_pending = oracle.n_pending();
-        if n_pending > 0 && !quiet {
-            message::note(&format!(
+        if n_pending > 0 {
+            observer.news(News::Note(&format!(
                 "waiting for up to {n_pending} replies that are under way, since they are paid for; Ctrl-C gives them up"
-            ));
+            )));
         }
         oracle.close().await?;
-        if !quiet {
-            message::note(&told(&oracle.account()));
-        }
+        observer.news(News::Note(&told(&oracle.account())));
         Ok(())
     }
 }
@@ -124,13 +120,19 @@ fn oracle(settings: &JobSettings, llm: &LlmSettings, store: Arc<ReplyStore>) -> 
 }
 
 /// The bytes of the file that `key_file` names.
-pub(super) fn read_key(path: &str) -> Result<Vec<u8>> {
+///
+/// # Errors
+/// `Usage` when it cannot be read.
+pub fn read_key(path: &str) -> Result<Vec<u8>> {
     std::fs::read(path)
         .map_err(|error| Error::new(ErrorKind::Usage, path, "the key file cannot be read").because(error))
 }
 
 /// Where a job keeps replies: as it says, else in its run.
-pub(super) fn replies_dir(kind: JobKind, llm: &LlmSettings, run: Option<&Place>) -> Result<PathBuf> {
+///
+/// # Errors
+/// `Usage` when there is no such place.
+pub fn replies_dir(kind: JobKind, llm: &LlmSettings, run: Option<&Place>) -> Result<PathBuf> {
     if let Some(cache) = &llm.cache {
         return Ok(PathBuf::from(cache));
     }

@@ -4,10 +4,10 @@
 
 use std::sync::Arc;
 
-use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::store::Place;
-use condenser::model::{Answer, Ask, NoAnswer};
-use condenser::pipeline::{JobSettings, Model};
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::store::Place;
+use crate::model::{Answer, Ask, NoAnswer};
+use crate::pipeline::{JobSettings, Model, Observer};
 use futures::future::{BoxFuture, ready};
 
 /// No model.
@@ -23,7 +23,7 @@ impl LateOracle {
         Ok(None)
     }
 
-    pub(super) async fn close(&self, _quiet: bool) -> Result<()> {
+    pub(super) async fn close(&self, _observer: &dyn Observer) -> Result<()> {
         Ok(())
     }
 }

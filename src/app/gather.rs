@@ -1,14 +1,14 @@
 //! Reads what a report is made of: of each run its facts and the merged sketch of its parts, from the commits where they
 //! carry one, else from the tables. Knows runs and stores; refuses to know what is shown of them.
 
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::store::Place;
+use crate::io::{Run, runs_of_store};
+use crate::model::{EngineOptions, changes as differences, changes_label};
+use crate::pipeline::sketch::{DecisionTally, Sketch};
+use crate::pipeline::{Commit, JobOptions};
+use crate::report::{ChangeFinder, Changes, RunFacts};
 use arrow::record_batch::RecordBatch;
-use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::store::Place;
-use condenser::io::{Run, runs_of_store};
-use condenser::model::{EngineOptions, changes as differences, changes_label};
-use condenser::pipeline::sketch::{DecisionTally, Sketch};
-use condenser::pipeline::{Commit, JobOptions};
-use condenser::report::{ChangeFinder, Changes, RunFacts};
 use serde_json::Value;
 
 /// A run that was read.

@@ -4,22 +4,28 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::store::{Location, Place};
-use condenser::io::{BlockingFile, Run};
-use condenser::pipeline::Table;
-use condenser::report::ReportDocument;
-use condenser::report::html::Texts;
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::store::{Location, Place};
+use crate::io::{BlockingFile, Run};
+use crate::pipeline::Table;
+use crate::report::ReportDocument;
+use crate::report::html::Texts;
 
+use super::local;
 use super::pairs::pairs;
-use super::{local, message};
+use crate::pipeline::{News, Observer};
 
 /// Why a page on stdout leaves no room for the document.
-pub(super) const BOTH_ON_STDOUT: &str = "the page and the JSON cannot both go to stdout; name a file for the page";
+pub const BOTH_ON_STDOUT: &str = "the page and the JSON cannot both go to stdout; name a file for the page";
 
 /// The texts of the conversations that `document` lists, from its `runs`. What cannot be read is told and left out: the
 /// figures hold without it.
-pub(super) fn texts(document: &ReportDocument, runs: &[Run], check: &dyn Fn() -> Result<()>) -> Result<Texts> {
+pub(super) fn texts(
+    document: &ReportDocument,
+    runs: &[Run],
+    check: &dyn Fn() -> Result<()>,
+    observer: &dyn Observer,
+) -> Result<Texts> {
     let mut texts = Texts::default();
     for facts in document.largest_savings.iter().chain(&document.worst_losses) {
         check()?;
@@ -33,16 +39,20 @@ pub(super) fn texts(document: &ReportDocument, runs: &[Run], check: &dyn Fn() ->
             Ok(found) => texts.pairs.extend(found.into_iter().map(|pair| (facts.run, pair))),
             Err(error) if error.kind == ErrorKind::Interrupted => return Err(error),
             Err(error) => {
-                message::note(&format!("the text of {} is not in the page: {error}", figures.conversation_id));
+                let message = format!("the text of {} is not in the page: {error}", figures.conversation_id);
+                observer.news(News::Warning(&message));
             }
         }
     }
     Ok(texts)
 }
 
-/// Refuses a `target` that [`write`] could not write, before there is a page. Its folder is there, or lies in the `output`
-/// that the work makes first.
-pub(super) fn check(target: &str, output: Option<&Place>) -> Result<()> {
+/// Refuses a `target` that [`write_page`] could not write, before there is a page. Its folder is there, or lies in the
+/// `output` that the work makes first.
+///
+/// # Errors
+/// `Usage`, with what is wrong about it.
+pub fn check_page(target: &str, output: Option<&Place>) -> Result<()> {
     if target == "-" {
         return Ok(());
     }
@@ -60,11 +70,11 @@ pub(super) fn check(target: &str, output: Option<&Place>) -> Result<()> {
     if is_made { Ok(()) } else { usage(format!("the folder {} does not exist", folder.display())) }
 }
 
-/// Writes `page` to the file `target`, whole or not at all, or to stdout for `-`. A page that is there is replaced.
-pub(super) fn write(target: &str, page: &str) -> Result<()> {
-    if target == "-" {
-        return message::data(page);
-    }
+/// Writes `page` to the file `target`, whole or not at all. A page that is there is replaced.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_page(target: &str, page: &str) -> Result<()> {
     let mut file = BlockingFile::create(&local(Path::new(target))?)?;
     file.write_all(page.as_bytes())
         .map_err(|error| Error::new(ErrorKind::Io, target, "cannot be written").because(error))?;

@@ -1,31 +1,28 @@
-//! `condenser restore --verbatim`: logs compacted by the reference engine, or by us with a verbatim map.
+//! Logs that were compacted by the reference engine, or by us with a verbatim map.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::open_codec;
-use condenser::model::{Reject, ShapeName};
-use condenser::shape::{self, UncompressedRecord};
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::open_codec;
+use crate::model::{Reject, ShapeName};
+use crate::shape::{self, UncompressedRecord};
 
 use super::maps::{Maps, Seen};
-use super::{Ending, Output, RestoreArgs, message};
+use super::{Output, RestoreSettings};
 
-/// Runs the command.
-pub(super) fn run(args: &RestoreArgs, map: &Path) -> Result<Ending> {
-    let Some(path) = &args.path else {
-        return Err(Error::new(ErrorKind::Usage, "", "no file of compressed records was named"));
-    };
+/// Writes the records of the file at `path` with their originals from `map`; gives the number of ids that have none.
+pub(super) fn restore(
+    path: &Path,
+    map: &Path,
+    shape: Option<ShapeName>,
+    is_recursive: bool,
+    settings: &RestoreSettings<'_>,
+) -> Result<usize> {
     let map_text = read_text(map)?;
     let maps = Maps::read(&map_text, &map.to_string_lossy())?;
     let text = read_text(path)?;
-    let log = Log::read(&text, &path.to_string_lossy(), args.shape)?;
-    let missing = log.restore(&maps, args)?;
-    if missing > 0 {
-        message::note(&format!("{missing} ids have no original in the map; their summaries were kept"));
-        return Ok(Ending::Rejects);
-    }
-    Ok(Ending::Clean)
+    Log::read(&text, &path.to_string_lossy(), shape)?.restore(&maps, is_recursive, settings)
 }
 
 /// A file of compressed records.
@@ -60,7 +57,7 @@ impl<'t> Log<'t> {
     }
 
     /// Writes the records with their originals, once all of them are known; gives the number of those that are missing.
-    fn restore(&self, maps: &Maps<'_>, args: &RestoreArgs) -> Result<usize> {
+    fn restore(&self, maps: &Maps<'_>, is_recursive: bool, settings: &RestoreSettings<'_>) -> Result<usize> {
         let mut seen = Seen::default();
         for line in &self.lines {
             if let Some((record, shape)) = line.record {
@@ -77,7 +74,7 @@ impl<'t> Log<'t> {
             };
             let internal = || Error::new(ErrorKind::Internal, &*line.place, "a record was counted wrongly");
             let place = places.next().ok_or_else(internal)?;
-            let back = shape::uncompress_record(record, shape, &place, args.recursive);
+            let back = shape::uncompress_record(record, shape, &place, is_recursive);
             let back = back.map_err(|reject| Error::new(ErrorKind::Input, &*line.place, reject.detail))?;
             if let Some(id) = back.ambiguous_ids.first() {
                 return Err(place.ambiguous(id, &line.place));
@@ -85,7 +82,7 @@ impl<'t> Log<'t> {
             missing += back.missing_ids.len();
             restored.push(Some(back));
         }
-        let mut output = Output::open(args.output.as_deref())?;
+        let mut output = Output::open(settings.output.as_deref(), settings.stdout)?;
         for (line, back) in self.lines.iter().zip(restored) {
             write(line, back.as_ref(), &mut output)?;
         }

@@ -1,5 +1,5 @@
-//! `condenser run --dry-run`: the job with all defaults, its inputs, and estimates from a sample that really goes
-//! through the engine. What it prints is a job file: everything else stands in comments.
+//! The job with all defaults, its inputs, and estimates from a sample that really goes
+//! through the engine. What comes of it is a job file: everything else stands in comments.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read};
@@ -8,19 +8,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use arrow::datatypes::SchemaRef;
-use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::store::{Location, without_secrets};
-use condenser::io::{Codec, Found, Input, Inputs, Run, RunWriter, expand, open_codec};
-use condenser::pipeline::{
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::store::{Location, without_secrets};
+use crate::io::{Codec, Found, Input, Inputs, Run, RunWriter, expand, open_codec};
+use crate::pipeline::{
     Batch, BatchOptions, Corpus, JobKind, JobSettings, Model, Plan, PlannedInput, Silent, Size, Slice, Source,
     SourceDigest, Target, Totals, compress as compress_all, count_words,
 };
-use condenser::report::numbers::counted;
-use condenser::report::plain;
+use crate::report::numbers::counted;
+use crate::report::plain;
+use arrow::datatypes::SchemaRef;
 
 use super::oracle::Foresight;
-use super::{Ending, block_on, compress, message, place, stores_of, told};
+use super::{App, compress, place, stores_of, told};
 
 /// So much text runs through the engine: a second of work.
 const SAMPLE_BYTES: u64 = 8 << 20;
@@ -33,8 +33,11 @@ const MAX_LISTED: usize = 20;
 /// What the process holds beside what is in flight: code, threads, encoders and their row groups.
 const FIXED_MEMORY: u64 = 128 << 20;
 
-/// Prints the job and what it would take.
-pub(super) fn run(settings: &JobSettings) -> Result<Ending> {
+/// The job as TOML, and what it would take as comments.
+///
+/// # Errors
+/// When an input cannot be read.
+pub fn dry_run(app: &App, settings: &JobSettings) -> Result<String> {
     let stores = stores_of(settings);
     let Found { inputs, passed_over } = expand(&settings.inputs, &stores)?;
     let mut lines = told(&passed_over);
@@ -50,13 +53,12 @@ pub(super) fn run(settings: &JobSettings) -> Result<Ending> {
     if files.is_empty() {
         lines.push("no file to take a sample from, so nothing is estimated".to_owned());
     } else {
-        estimate(settings, &files, &mut lines)?;
+        estimate(app, settings, &files, &mut lines)?;
     }
     let comments: String = lines.iter().map(|line| format!("# {}\n", plain::line(line))).collect();
     let job = public(settings.to_toml()?.parse().map(toml::Value::Table).map_err(internal)?);
     let job = toml::to_string(&job).map_err(internal)?;
-    message::document(&format!("{job}\n{comments}"))?;
-    Ok(Ending::Clean)
+    Ok(format!("{job}\n{comments}"))
 }
 
 /// A job without the secrets of the addresses in it. What begins with an address is one; a pattern or a prompt may hold
@@ -96,10 +98,10 @@ fn list(inputs: &[Input], lines: &mut Vec<String>) -> Result<Vec<u64>> {
     Ok(sizes)
 }
 
-fn estimate(settings: &JobSettings, files: &[(Input, u64)], lines: &mut Vec<String>) -> Result<()> {
+fn estimate(app: &App, settings: &JobSettings, files: &[(Input, u64)], lines: &mut Vec<String>) -> Result<()> {
     let taken: Vec<&(Input, u64)> = spread(files);
     let share = (SAMPLE_BYTES / taken.len() as u64).max(1);
-    let sample = measure(settings, &taken, share)?;
+    let sample = measure(app, settings, &taken, share)?;
     // Each input of the sample stands for all of its file, and all of them for the files that were left out.
     let (mut all_text, mut disk, mut taken_stored) = (0.0, BTreeMap::<&str, f64>::new(), 0);
     for ((input, bytes), head) in taken.iter().zip(&sample.heads) {
@@ -207,7 +209,7 @@ struct Beginning {
 }
 
 /// Runs the sample into a directory that goes away again.
-fn measure(settings: &JobSettings, taken: &[&(Input, u64)], share: u64) -> Result<Sample> {
+fn measure(app: &App, settings: &JobSettings, taken: &[&(Input, u64)], share: u64) -> Result<Sample> {
     let failed = |error| Error::new(ErrorKind::Io, "", "no directory for the sample can be made").because(error);
     let dir = tempfile::tempdir().map_err(failed)?;
     let path = dir.path().join("run");
@@ -217,7 +219,7 @@ fn measure(settings: &JobSettings, taken: &[&(Input, u64)], share: u64) -> Resul
     let plan = Plan::new(settings.options.clone(), slices)?;
     let counts_words = compress::job_counts_words(settings);
     let words = if counts_words { Some(count_words(&inputs, &plan)?) } else { None };
-    let engine = compress::engine(settings, words.as_ref())?;
+    let engine = compress::engine_of(settings, words.as_ref())?;
     let mut context = compress::context(settings, engine, Arc::new(Silent))?;
     context.max_rejects = None;
     let foresight = Foresight::of(settings);
@@ -225,7 +227,7 @@ fn measure(settings: &JobSettings, taken: &[&(Input, u64)], share: u64) -> Resul
     let read = Arc::new(Mutex::new(vec![Beginning::default(); taken.len()]));
     let corpus = Arc::new(Heads { inputs, share, read: read.clone() });
     let start = Instant::now();
-    let outcome = block_on(async {
+    let outcome = app.wait(async {
         let (sink, commits) = RunWriter::open(&path, &plan, None, &|_| ()).await?;
         compress_all(&context, &plan, commits, corpus, &sink).await
     })?;

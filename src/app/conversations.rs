@@ -1,28 +1,30 @@
 //! The conversations of inputs, one after the other, and an engine for them, for commands that look at them without
 //! writing a run. Refuses to know what is done with them.
 
-use std::sync::atomic::AtomicBool;
-
-use condenser::engine::Engine;
-use condenser::error::Result;
-use condenser::io::store::Stores;
-use condenser::io::{Input, Inputs, open_input};
-use condenser::model::{EngineArgs, EngineOptions, Reject, RejectReason, ShapeName};
-use condenser::pipeline::{
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::io::store::Stores;
+use crate::io::{Input, Inputs, open_input};
+use crate::model::{EngineArgs, EngineOptions, Reject, RejectReason, ShapeName};
+use crate::pipeline::{
     Batch, BatchOptions, LineBatch, PlannedInput, PlannedPart, RowBatch, Slice, TableOptions, count_words_of,
     decode_record, invalid_utf8, load_tokenizer, row_records,
 };
-use condenser::shape::Decoded;
-use condenser::text::WordStatistics;
+use crate::shape::Decoded;
+use crate::text::WordStatistics;
 
 use super::compress::{counts_words, with_words};
-use super::{check_stop, message, tokenizer_file};
+use super::{App, tokenizer_file};
+use crate::pipeline::{News, Observer};
 
 /// What is done with a conversation, which came from a row of a source. False ends the reading.
-pub(super) type Each<'e> = dyn FnMut((&str, u64), &Decoded<'_>) -> Result<bool> + 'e;
+pub type Each<'e> = dyn FnMut((&str, u64), &Decoded<'_>) -> Result<bool> + 'e;
 
 /// The engine that a job with these options would have for these inputs.
-pub(super) fn engine_for(args: EngineArgs, inputs: &[Input], tables: &TableOptions, stores: &Stores) -> Result<Engine> {
+///
+/// # Errors
+/// Names the option that cannot be used.
+pub fn engine_for(args: EngineArgs, inputs: &[Input], tables: &TableOptions, stores: &Stores) -> Result<Engine> {
     let options = args.over(EngineOptions::default());
     let counter = load_tokenizer(&options.tokenizer, |path| tokenizer_file(path, stores))?;
     let engine = match counter {
@@ -41,17 +43,18 @@ fn words_of(inputs: Vec<Input>, options: &TableOptions) -> Result<WordStatistics
     count_words_of(&corpus, &inputs, &parts, options.shape)
 }
 
-/// Calls `each` with every conversation. What cannot be read is noted on stderr; true when there was such.
+/// Calls `each` with every conversation. What cannot be read is told; true when there was such.
 ///
 /// # Errors
 /// When an input cannot be opened; those of `each`.
-pub(super) fn each_conversation(
+pub fn each_conversation(
     inputs: &[Input],
     options: &TableOptions,
-    stop: &AtomicBool,
+    app: &App,
+    observer: &dyn Observer,
     each: &mut Each<'_>,
 ) -> Result<bool> {
-    let mut reader = Reader { shape: options.shape, stop, each, rejected: false };
+    let mut reader = Reader { shape: options.shape, app, observer, each, rejected: false };
     for input in inputs {
         let mut source = open_input(input, &Slice::Whole, BatchOptions::default(), options)?;
         while let Some(batch) = source.next_batch()? {
@@ -69,7 +72,8 @@ pub(super) fn each_conversation(
 
 struct Reader<'e, 'f> {
     shape: Option<ShapeName>,
-    stop: &'e AtomicBool,
+    app: &'e App,
+    observer: &'e dyn Observer,
     each: &'e mut Each<'f>,
     rejected: bool,
 }
@@ -77,7 +81,7 @@ struct Reader<'e, 'f> {
 impl Reader<'_, '_> {
     fn lines(&mut self, source: &str, batch: &LineBatch) -> Result<bool> {
         for line in batch.lines.iter().filter(|line| line.kind.is_record()) {
-            check_stop(self.stop)?;
+            self.app.stop.check()?;
             let record = std::str::from_utf8(&batch.bytes[line.record.clone()]).ok();
             let fallback = format!("{source}#{}", line.row);
             let decoded = match record {
@@ -97,7 +101,7 @@ impl Reader<'_, '_> {
         let shape = self.shape.or(batch.table.shape);
         let ids = batch.table.ids(&batch.rows);
         for (at, (record, id)) in row_records(&batch.rows, &batch.table)?.into_iter().zip(ids).enumerate() {
-            check_stop(self.stop)?;
+            self.app.stop.check()?;
             let row = batch.first_row + at as u64;
             let decoded = match &record {
                 Some(record) => self.decode(record, shape, &format!("{source}#{row}")),
@@ -133,6 +137,7 @@ impl Reader<'_, '_> {
 
     fn reject(&mut self, place: &str, reject: &Reject) {
         self.rejected = true;
-        message::note(&format!("{place}: rejected: {}: {}", reject.reason.as_str(), reject.detail));
+        let message = format!("{place}: rejected: {}: {}", reject.reason.as_str(), reject.detail);
+        self.observer.news(News::Warning(&message));
     }
 }

@@ -1,0 +1,328 @@
+//! Jobs that end in a run, or pass through as a filter: settings become a pipeline from inputs into tables.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio::io::AsyncWrite;
+
+use super::oracle::LateOracle;
+use super::outcome::RunOutcome;
+use super::{App, inputs_of, local, place, stores_of};
+use crate::engine::{Engine, Scratch};
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::store::{Place, Stores};
+use crate::io::{FilterSink, FrozenWords, Input, Inputs, Rejects, Run, RunWriter};
+use crate::model::{Condensed, Consult, Conversation, EngineOptions, EntropySource};
+use crate::pipeline::bridge::Bridge;
+use crate::pipeline::{
+    BatchOptions, BestAboveFloor, ChatGuard, Condense, Context, Corpus, JobSettings, News, Observer, Plan,
+    ResourceLimits, Shard, TableOptions, Target, Timer, count_words,
+};
+use crate::summary::CorpusScorer;
+use crate::text::WordStatistics;
+
+/// A call of a job.
+#[derive(Clone)]
+pub struct Call<'c> {
+    /// The job.
+    pub settings: &'c JobSettings,
+    /// Who watches it.
+    pub observer: Arc<dyn Observer>,
+    /// Only these parts of it.
+    pub shard: Option<Shard>,
+    /// Whether a run that is there already is left alone, and another one made beside it.
+    pub is_fresh: bool,
+    /// For drills: the engine fails on the conversation with this id.
+    pub drill: Option<&'c str>,
+}
+
+impl std::fmt::Debug for Call<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Call").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+impl<'c> Call<'c> {
+    /// The whole job, into the run that it names.
+    #[must_use]
+    pub fn of(settings: &'c JobSettings, observer: Arc<dyn Observer>) -> Self {
+        Self { settings, observer, shard: None, is_fresh: false, drill: None }
+    }
+
+    /// The run of this call: the one that the job names, or a fresh one beside it.
+    ///
+    /// # Errors
+    /// `Usage` when the job names none; when a store cannot be read.
+    pub fn place(&self) -> Result<Place> {
+        let stores = stores_of(self.settings);
+        let Target::Run(output) = &self.settings.target else {
+            return Err(Error::new(ErrorKind::Usage, "output", "this writes a directory, and none was named"));
+        };
+        let run = place(Path::new(output), &stores)?;
+        if self.is_fresh { fresh(run, output, &stores) } else { Ok(run) }
+    }
+
+    fn engine(&self, words: Option<&WordStatistics>) -> Result<Arc<dyn Condense>> {
+        let engine = engine_of(self.settings, words)?;
+        Ok(match self.drill {
+            None => engine,
+            Some(id) => Arc::new(Drill { engine, id: id.to_owned() }),
+        })
+    }
+}
+
+/// Compresses the inputs of a job into the run directory `run`.
+///
+/// # Errors
+/// When the job cannot be begun or finished; what was committed stays, and the same call goes on from there.
+pub fn compress(app: &App, call: &Call<'_>, run: &Place) -> Result<RunOutcome> {
+    let inputs = inputs_of(&call.settings.inputs, &stores_of(call.settings), &*call.observer)?;
+    into_run(app, call, inputs, run)
+}
+
+/// Compresses the only input of a job into `out`; with `sidecar`, what restores it goes there.
+///
+/// # Errors
+/// When the job has another number of inputs, and when its input cannot be read or `out` cannot be written.
+pub fn filter(
+    app: &App,
+    call: &Call<'_>,
+    out: Box<dyn AsyncWrite + Send + Unpin>,
+    sidecar: Option<&Path>,
+) -> Result<RunOutcome> {
+    let settings = call.settings;
+    let inputs = inputs_of(&settings.inputs, &stores_of(settings), &*call.observer)?;
+    if inputs.len() != 1 {
+        return Err(Error::new(ErrorKind::Usage, "", "the filter takes exactly one input"));
+    }
+    let sidecar = sidecar.map(local).transpose()?;
+    if sidecar.is_none() {
+        call.observer.news(News::Note("note: without --sidecar FILE the originals cannot be restored"));
+    }
+    let (corpus, plan) = plan_of(settings, inputs)?;
+    let words = if job_counts_words(settings) { Some(count_words(&*corpus, &plan)?) } else { None };
+    let context = context(settings, call.engine(words.as_ref())?, call.observer.clone())?;
+    let oracle = LateOracle::default();
+    let work = async {
+        let sink = FilterSink::create(out, sidecar.as_deref())?;
+        let context = Context { model: oracle.open(settings, None)?, ..context };
+        crate::pipeline::compress(&context, &plan, Vec::new(), corpus, &sink).await
+    };
+    let outcome = app.wait(work);
+    call.observer.ends();
+    let closed = app.close(oracle.close(&*call.observer));
+    let outcome = outcome?;
+    closed?;
+    Ok(RunOutcome { options: settings.options.clone(), outcome, run: None })
+}
+
+/// Reads what the run that is the only input of a job rejected again, with the options of the job, into a run of its own.
+///
+/// # Errors
+/// As [`compress`], and when there is no such run.
+pub fn retry_rejects(app: &App, call: &Call<'_>) -> Result<RunOutcome> {
+    let settings = call.settings;
+    let stores = stores_of(settings);
+    let [rejected] = &*settings.inputs else {
+        return Err(Error::new(ErrorKind::Usage, "", "name one run whose rejects are to be read again"));
+    };
+    if settings.target == Target::Filter {
+        return Err(Error::new(ErrorKind::Usage, "", "name a directory for the new run with --output"));
+    }
+    let rejected = Run::open(place(Path::new(rejected), &stores)?)?;
+    let (corpus, inputs) = Rejects::plan(rejected, batches_of(settings), tables_of(settings))?;
+    let plan = Plan::new(settings.options.clone(), inputs)?;
+    run_plan(app, call, Arc::new(corpus), plan, &call.place()?)
+}
+
+/// The engine that `settings` ask for, with the words of the inputs where it scores by them.
+///
+/// # Errors
+/// Names the option that cannot be used.
+pub fn engine_of(settings: &JobSettings, words: Option<&WordStatistics>) -> Result<Arc<dyn Condense>> {
+    let mut engines = Vec::new();
+    for options in settings.options.engines() {
+        engines.push(engine_with(settings, options, words)?);
+    }
+    let gentlest = engines.remove(0);
+    let Some(policy) = &settings.options.policy else { return Ok(gentlest) };
+    let best = BestAboveFloor::new(gentlest, engines, policy.floor.clone());
+    Ok(Arc::new(match &settings.counter {
+        Some(counter) => best.with_counter(counter.clone()),
+        None => best,
+    }))
+}
+
+/// One engine of a job.
+fn engine_with(
+    settings: &JobSettings,
+    options: &EngineOptions,
+    words: Option<&WordStatistics>,
+) -> Result<Arc<dyn Condense>> {
+    let words = words.filter(|_| counts_words(options));
+    let options = options.clone();
+    let engine = match &settings.counter {
+        Some(counter) => Engine::counting(options, counter.clone())?,
+        None => Engine::new(options)?,
+    };
+    let engine: Arc<dyn Condense> = Arc::new(with_words(engine, words).explaining(settings.options.trace));
+    if settings.options.dataset.is_none() {
+        return Ok(engine);
+    }
+    let guard = ChatGuard::new(engine);
+    Ok(Arc::new(match &settings.counter {
+        Some(counter) => guard.with_counter(counter.clone()),
+        None => guard,
+    }))
+}
+
+/// The engine with the scorer that needs nothing but counts.
+pub(super) fn with_words(engine: Engine, words: Option<&WordStatistics>) -> Engine {
+    match words {
+        Some(words) => engine.with_entropy(Arc::new(CorpusScorer::new(words))),
+        None => engine,
+    }
+}
+
+/// True when an engine of the job scores sentences by the words of its inputs.
+pub(super) fn job_counts_words(settings: &JobSettings) -> bool {
+    settings.options.engines().any(counts_words)
+}
+
+/// True when sentences are scored by the words of the inputs.
+pub(super) fn counts_words(options: &EngineOptions) -> bool {
+    options.entropy_scorer == EntropySource::Corpus
+}
+
+/// Compresses `inputs` into the run directory `run`.
+pub(super) fn into_run(app: &App, call: &Call<'_>, inputs: Vec<Input>, run: &Place) -> Result<RunOutcome> {
+    // What is wrong with the options is told before anything is read.
+    call.engine(None)?;
+    refuse_inside(&inputs, run)?;
+    let (corpus, plan) = plan_of(call.settings, inputs)?;
+    run_plan(app, call, corpus, plan, run)
+}
+
+/// Does what `plan` says with what `corpus` gives, into the run directory `run`. Words are counted once: what stands in
+/// the directory holds for every later call.
+fn run_plan(app: &App, call: &Call<'_>, corpus: Arc<dyn Corpus>, plan: Plan, run: &Place) -> Result<RunOutcome> {
+    let settings = call.settings;
+    let words = if job_counts_words(settings) { Some(words_of_run(&*corpus, &plan, run)?) } else { None };
+    let plan = words.as_ref().map_or(plan.clone(), |words| plan.with_words(&words.blake3));
+    let engine = call.engine(words.as_ref().map(|words| &words.statistics))?;
+    let context = Context { shard: call.shard, ..context(settings, engine, call.observer.clone())? };
+    let oracle = LateOracle::default();
+    let work = async {
+        let waits = |who: &str| context.observer.waits(who);
+        let (sink, commits) = RunWriter::open(run.clone(), &plan, call.shard, &waits).await?;
+        if let Some(words) = &words {
+            words.write(run).await?;
+        }
+        let context = Context { model: oracle.open(settings, Some(run))?, ..context };
+        crate::pipeline::compress(&context, &plan, commits, corpus, &sink).await
+    };
+    let outcome = app.wait(work);
+    call.observer.ends();
+    let closed = app.close(oracle.close(&*call.observer));
+    // What a failed or stopped job began to upload is taken back.
+    run.settle();
+    let outcome = outcome?;
+    closed?;
+    Ok(RunOutcome { options: settings.options.clone(), outcome, run: Some(run.clone()) })
+}
+
+/// The word statistics of a run: those that stand there, or those of the inputs.
+fn words_of_run(corpus: &dyn Corpus, plan: &Plan, run: &Place) -> Result<FrozenWords> {
+    match FrozenWords::find(run)? {
+        Some(words) => Ok(words),
+        None => FrozenWords::new(count_words(corpus, plan)?),
+    }
+}
+
+/// The inputs as they are now, and what a job would do with them.
+///
+/// # Errors
+/// When an input cannot be read.
+pub fn plan_of(settings: &JobSettings, inputs: Vec<Input>) -> Result<(Arc<dyn Corpus>, Plan)> {
+    let options = &settings.options;
+    let (corpus, inputs) = Inputs::plan(inputs, batches_of(settings), tables_of(settings), options.split_bytes)?;
+    Ok((Arc::new(corpus), Plan::new(options.clone(), inputs)?))
+}
+
+fn batches_of(settings: &JobSettings) -> BatchOptions {
+    BatchOptions { batch_bytes: settings.options.batch_bytes, max_record_bytes: settings.options.max_record_bytes }
+}
+
+/// How tables among the inputs of a job are read.
+#[must_use]
+pub fn tables_of(settings: &JobSettings) -> TableOptions {
+    TableOptions { messages_column: settings.options.messages_column.clone(), shape: settings.options.shape }
+}
+
+/// Everything that holds for the pipeline of a job.
+pub(super) fn context(
+    settings: &JobSettings,
+    engine: Arc<dyn Condense>,
+    observer: Arc<dyn Observer>,
+) -> Result<Context> {
+    let bridge = Bridge::new(settings.threads)?;
+    Ok(Context {
+        engine,
+        model: None,
+        options: settings.options.clone(),
+        limits: ResourceLimits::new(settings.memory, bridge.threads()),
+        bridge,
+        max_rejects: settings.max_rejects,
+        shard: None,
+        observer,
+        timer: settings.timings.then(Timer::begin),
+    })
+}
+
+/// The first of RUN, RUN-2, RUN-3, … that does not exist.
+fn fresh(run: Place, output: &str, stores: &Stores) -> Result<Place> {
+    let is_taken = |run: &Place| match run.as_local() {
+        Some(path) => Ok(path.exists()),
+        None => Ok::<_, Error>(!run.names()?.is_empty()),
+    };
+    let mut candidate = run;
+    for n in 2.. {
+        if !is_taken(&candidate)? {
+            break;
+        }
+        candidate = place(Path::new(&format!("{output}-{n}")), stores)?;
+    }
+    Ok(candidate)
+}
+
+/// Refuses to write a run into a folder that it reads from.
+pub(super) fn refuse_inside(inputs: &[Input], run: &Place) -> Result<()> {
+    let within = |input: &&Input| input.file.as_ref().is_some_and(|file| file.location().is_within(run.location()));
+    match inputs.iter().find(within) {
+        Some(input) => Err(Error::new(ErrorKind::Usage, &input.name, "the input lies in the output directory")),
+        None => Ok(()),
+    }
+}
+
+/// The engine with a planted failure: so tests and those who watch over jobs can see from outside what a defect of it does.
+#[derive(Debug)]
+struct Drill {
+    engine: Arc<dyn Condense>,
+    id: String,
+}
+
+impl Condense for Drill {
+    fn options(&self) -> &EngineOptions {
+        self.engine.options()
+    }
+
+    fn condense(&self, conversation: &Conversation<'_>, scratch: &mut Scratch) -> Condensed {
+        assert!(conversation.id != self.id, "a drill");
+        self.engine.condense(conversation, scratch)
+    }
+
+    fn consult(&self, conversation: &Conversation<'_>, scratch: &mut Scratch, consult: &mut Consult<'_>) -> Condensed {
+        assert!(conversation.id != self.id, "a drill");
+        self.engine.consult(conversation, scratch, consult)
+    }
+}

@@ -1,0 +1,67 @@
+//! One conversation out of a run, as it was or as it is shown.
+
+use super::App;
+use super::output::Output;
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::Run;
+use crate::pipeline::bridge::Bridge;
+
+/// Which of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// As it was: exact bytes of records, messages of rows as JSON.
+    Original,
+    /// As the run shows it.
+    Compressed,
+}
+
+/// Writes the conversations of `run` with this id.
+///
+/// # Errors
+/// `Input` when there is none; when the run is damaged or `output` cannot be written.
+pub fn get(app: &App, run: &Run, id: &str, which: Which, output: &mut Output) -> Result<()> {
+    let found = match which {
+        Which::Original => original(app, run, id, &Bridge::new(1)?, output)?,
+        Which::Compressed => compressed(app, run, id, output)?,
+    };
+    if found { Ok(()) } else { Err(unknown(id)) }
+}
+
+/// That a run has no such conversation.
+pub(super) fn unknown(id: &str) -> Error {
+    Error::new(ErrorKind::Input, id, "the run has no conversation with this id")
+}
+
+pub(super) fn original(app: &App, run: &Run, id: &str, bridge: &Bridge, output: &mut Output) -> Result<bool> {
+    let mut found = false;
+    for commit in &run.commits {
+        app.stop.check()?;
+        if commit.table.is_some() {
+            for cell in run.find_cells(commit, id)? {
+                found = true;
+                output.write(cell.as_bytes())?;
+                output.write(b"\n")?;
+            }
+            continue;
+        }
+        let Some(mut restorer) = run.find(commit, id, bridge)? else { continue };
+        while let Some(slice) = restorer.next_slice()? {
+            found |= slice.records > 0;
+            output.write(&slice.bytes)?;
+        }
+    }
+    Ok(found)
+}
+
+fn compressed(app: &App, run: &Run, id: &str, output: &mut Output) -> Result<bool> {
+    let mut found = false;
+    for commit in &run.commits {
+        app.stop.check()?;
+        for line in run.find_compressed(commit, id)? {
+            found = true;
+            output.write(line.as_bytes())?;
+            output.write(b"\n")?;
+        }
+    }
+    Ok(found)
+}

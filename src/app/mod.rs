@@ -1,0 +1,209 @@
+//! The front door of jobs: what condenser does with whole inputs and runs, one function per command, from settings and
+//! an observer to an outcome that says everything there is to tell. Knows the floors below; refuses to know arguments, the
+//! environment, terminals and exit codes.
+
+mod compaction;
+mod compress;
+mod conversations;
+mod dry_run;
+mod expire;
+mod finish;
+mod gather;
+mod get;
+#[cfg(feature = "llm")]
+mod oracle;
+#[cfg(not(feature = "llm"))]
+#[path = "no_oracle.rs"]
+mod oracle;
+mod outcome;
+mod output;
+mod pages;
+mod pairs;
+#[cfg(feature = "llm")]
+mod questions;
+mod report;
+mod restore;
+mod stop;
+mod sweep;
+mod verify;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use tokio::runtime::{Builder, Handle, Runtime};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::store::{Location, Place, StoreConfig, Stores};
+use crate::io::{Found, Input, PassedOver, expand};
+use crate::pipeline::bridge::guard;
+use crate::pipeline::{JobArgs, JobSettings, News, Observer, Seconds};
+
+pub use compaction::{Night, compact};
+pub use compress::{Call, compress, engine_of, filter, plan_of, retry_rejects, tables_of};
+pub use conversations::{Each, each_conversation, engine_for};
+pub use dry_run::dry_run;
+pub use expire::{ExpireSettings, Expired, ExpiryOutcome, expire};
+pub use finish::finish;
+pub use get::{Which, get};
+#[cfg(feature = "llm")]
+pub use oracle::{read_key, replies_dir};
+pub use outcome::{RunOutcome, ratio, summary};
+pub use output::{Output, STDOUT, Stdout, unwritten};
+pub use pages::{BOTH_ON_STDOUT, check_page, write_page};
+pub use pairs::{decode, pairs};
+#[cfg(feature = "llm")]
+pub use questions::ask_through;
+pub use report::{ReportOutcome, ReportRequest, Reported, check_report_of_job, report, report_of_job};
+pub use restore::{RestoreOutcome, RestoreSettings, Restored, Restoring, restore};
+pub use stop::Stop;
+pub use sweep::{SweepOutcome, SweepSettings, sweep};
+pub use verify::{VerifyOutcome, verify};
+
+/// So many of the files and folders that are passed over are named.
+const MAX_PASSED_OVER: usize = 20;
+/// A store that stalls so many times in a row is given up, as with the defaults.
+const STALLS_UNTIL_GIVEN_UP: u32 = 4;
+
+/// What all work of a command shares: a runtime for what waits for files, stores and models, and the wish to stop.
+#[derive(Debug)]
+pub struct App {
+    /// `None` once it is shut down.
+    runtime: Option<Runtime>,
+    stop: Stop,
+}
+
+impl App {
+    /// With a runtime of its own.
+    ///
+    /// # Errors
+    /// When the process may start no more threads or open no more files.
+    pub fn new() -> Result<Self> {
+        // Two threads: one moves bytes while the other answers signals; what computes runs on the pool.
+        let build = || Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        let cannot = |message: String| Error::new(ErrorKind::Io, "", format!("cannot start the runtime{message}"));
+        // Where the process may open no more files, some of it panics.
+        let built = guard(build).map_err(|message| cannot(format!(": {message}")))?;
+        let runtime = built.map_err(|error| cannot(String::new()).because(error))?;
+        Ok(Self { runtime: Some(runtime), stop: Stop::default() })
+    }
+
+    /// With which the work can be asked to stop, from any thread.
+    #[must_use]
+    pub fn stop(&self) -> &Stop {
+        &self.stop
+    }
+
+    /// The runtime, for what the caller waits for.
+    #[must_use]
+    pub fn runtime(&self) -> &Handle {
+        self.runtime.as_ref().expect("it is there until the last owner is gone").handle()
+    }
+
+    /// Runs `work` until it ends or somebody asks to stop. Must not be called inside a runtime.
+    ///
+    /// # Errors
+    /// Those of `work`; `Interrupted`.
+    pub fn wait<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        // A job is a large future, and the stack of the caller may be small.
+        self.runtime().block_on(self.stop.or(1, Box::pin(work)))
+    }
+
+    /// Waits for what must be closed however the work ended, until somebody asks a second time to stop.
+    fn close(&self, closing: impl Future<Output = Result<()>>) -> Result<()> {
+        self.runtime().block_on(self.stop.or(2, closing))
+    }
+}
+
+impl Drop for App {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// The stores with these bounds; `settings` go before the environment.
+#[must_use]
+pub fn stores(timeout: Option<Seconds>, retries: Option<usize>, settings: BTreeMap<String, String>) -> Stores {
+    let default = StoreConfig::default();
+    Stores::new(StoreConfig {
+        stall_timeout: timeout.map_or(default.stall_timeout, |timeout| timeout.0),
+        retry_timeout: timeout.map_or(default.retry_timeout, |timeout| timeout.0 * STALLS_UNTIL_GIVEN_UP),
+        max_retries: retries.unwrap_or(default.max_retries),
+        settings,
+        ..default
+    })
+}
+
+/// The stores that a job asks for.
+#[must_use]
+pub fn stores_of(job: &JobSettings) -> Stores {
+    stores(job.store_timeout, job.store_retries, job.store.settings())
+}
+
+/// A job with everything that holds, and with what counts its tokens; `environment` knows variables.
+///
+/// # Errors
+/// `Usage`, with the key that cannot be used.
+pub fn settle(args: JobArgs, environment: &dyn Fn(&str) -> Option<String>) -> Result<JobSettings> {
+    let settings = args.settle(environment)?;
+    let stores = stores_of(&settings);
+    settings.with_counter(|path| tokenizer_file(path, &stores))
+}
+
+/// The bytes of the file that the option `tokenizer` names.
+///
+/// # Errors
+/// `Usage` when there is none.
+pub fn tokenizer_file(path: &str, stores: &Stores) -> Result<Vec<u8>> {
+    let place = place(Path::new(path), stores)?;
+    let missing = |message: &str| {
+        Error::new(ErrorKind::Usage, path, message)
+            .hinting("`tokenizer` takes chars, o200k_base, cl100k_base or the path of a tokenizer.json")
+    };
+    let bytes = place.read_all().map_err(|error| match place.as_local() {
+        Some(_) => missing("the tokenizer file cannot be read").because(error),
+        None => error,
+    })?;
+    bytes.ok_or_else(|| missing("there is no such tokenizer file"))
+}
+
+/// The place that a path or an address names.
+///
+/// # Errors
+/// `Usage` for an address that is none.
+pub fn place(path: &Path, stores: &Stores) -> Result<Place> {
+    let location = path.to_str().map_or_else(|| Ok(Location::from(path)), Location::parse)?;
+    Ok(Place::new(stores, location))
+}
+
+/// The path of what is written to local disk only.
+///
+/// # Errors
+/// `Usage` for an address.
+pub fn local(path: &Path) -> Result<PathBuf> {
+    let location = path.to_str().map_or_else(|| Ok(Location::from(path)), Location::parse)?;
+    let message = "this is written to local disk only; name a path";
+    location.as_local().map(Path::to_owned).ok_or_else(|| Error::new(ErrorKind::Usage, location.to_string(), message))
+}
+
+/// The inputs that `arguments` stand for. What lies among them and is not read is told.
+///
+/// # Errors
+/// `Usage` for one that is not there.
+pub fn inputs_of(arguments: &[String], stores: &Stores, observer: &dyn Observer) -> Result<Vec<Input>> {
+    let Found { inputs, passed_over } = expand(arguments, stores)?;
+    for line in told(&passed_over) {
+        observer.news(News::Note(&line));
+    }
+    Ok(inputs)
+}
+
+/// What is passed over, a line for each, and one for those that are too many to be named.
+fn told(passed_over: &[PassedOver]) -> Vec<String> {
+    let mut lines: Vec<String> = passed_over.iter().take(MAX_PASSED_OVER).map(ToString::to_string).collect();
+    if passed_over.len() > MAX_PASSED_OVER {
+        lines.push(format!("… and {} more are passed over", passed_over.len() - MAX_PASSED_OVER));
+    }
+    lines
+}

@@ -1,0 +1,215 @@
+//! What a job came to, in sentences: what came of it, where it is, what stands out, and the command to type next. To
+//! machines it is one event. Knows sums, not work.
+
+use std::collections::BTreeMap;
+
+use crate::io::store::Place;
+use crate::pipeline::sketch::RejectShare;
+use crate::pipeline::{BOMB_RATIO, JobOptions, Manifest, Outcome, Totals, Written};
+use crate::report::numbers::{bytes, count, counted};
+use crate::report::shell;
+use serde_json::{Map, Value, json};
+
+/// A file that unpacks to less harms nobody.
+const MIN_BOMB_BYTES: u64 = 64 << 20;
+/// So many reasons of rejects are named.
+const MAX_REASONS: usize = 3;
+
+/// What a job came to.
+#[derive(Debug, Clone)]
+pub struct RunOutcome {
+    /// The options of the job.
+    pub options: JobOptions,
+    /// Sums and the manifest.
+    pub outcome: Outcome,
+    /// Where its run is, when it has one.
+    pub run: Option<Place>,
+}
+
+impl RunOutcome {
+    /// What is told of every run, a sentence each.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let (tally, mut notes) = (&self.outcome.tally, Vec::new());
+        if self.outcome.n_resumed > 0 {
+            let n = self.outcome.n_resumed;
+            let (were, are) = if n == 1 { ("was", "is") } else { ("were", "are") };
+            notes.push(format!("{} {were} committed before and {are} kept", counted(n as u64, "part")));
+        }
+        notes.push(summary(&tally.totals));
+        if let Some(run) = &self.run {
+            let of_them = match tally.table("conversations") {
+                Written { rows: 0, .. } => String::new(),
+                table => format!(", {} of them conversations", bytes(table.bytes)),
+            };
+            notes.push(format!(
+                "{run}: {} read, {} written{of_them}",
+                bytes(tally.bytes_stored),
+                bytes(tally.bytes_written())
+            ));
+            if self.options.dataset.is_some() {
+                let rows = ["train", "eval", "dropped"].map(|name| tally.table(&format!("dataset/{name}")).rows);
+                let [train, eval, dropped] = rows;
+                let folder = run.join("dataset");
+                let train = counted(train, "conversation");
+                notes.push(format!("{folder}: {train} in train, {} in eval, {} left out", count(eval), count(dropped)));
+            }
+            if tally.totals.rejects > 0 {
+                notes.push(format!("rejected records stand in {}", run.join("rejects")));
+            }
+            if self.outcome.n_missing > 0 {
+                let n = self.outcome.n_missing as u64;
+                notes.push(format!(
+                    "{} {} left to other shards",
+                    counted(n, "part"),
+                    if n == 1 { "is" } else { "are" }
+                ));
+            }
+        }
+        notes.extend(self.manifest().iter().flat_map(|manifest| &manifest.missing).map(|it| format!("left out: {it}")));
+        notes.extend(self.bombs());
+        notes
+    }
+
+    fn manifest(&self) -> Option<&Manifest> {
+        self.outcome.manifest.as_ref()
+    }
+
+    /// Why nothing came out; `None` when something did.
+    #[must_use]
+    pub fn nothing(&self) -> Option<String> {
+        let tally = &self.outcome.tally;
+        let (totals, n_rejects) = (&tally.totals, tally.totals.rejects);
+        if totals.conversations > 0 {
+            let n_rows = tally.table("dataset/train").rows + tally.table("dataset/eval").rows;
+            let is_left_out = self.options.dataset.is_some() && n_rows == 0;
+            let folder =
+                self.run.as_ref().map_or_else(String::new, |run| format!("; {} says why", run.join("dataset/dropped")));
+            return is_left_out.then(|| {
+                format!("the data set has no rows: {} left out{folder}", all(totals.conversations, "conversation"))
+            });
+        }
+        Some(match n_rejects {
+            0 if tally.bytes_stored == 0 => "nothing came out: the input is empty".to_owned(),
+            0 => "nothing came out: the input holds no record".to_owned(),
+            _ => format!("nothing came out: {} rejected{}", all(n_rejects, "record"), reasons(&tally.rejects)),
+        })
+    }
+
+    /// That conversations are over their token budget, and what helps; `None` when none is.
+    #[must_use]
+    pub fn over_budget(&self) -> Option<String> {
+        let totals = &self.outcome.tally.totals;
+        if totals.over_budget == 0 {
+            return None;
+        }
+        let engine = &self.options.engine;
+        let budget = match engine.token_budget {
+            Some(budget) if self.options.policy.is_none() => {
+                format!("the token budget of {}", counted(budget as u64, "token"))
+            }
+            _ => "their token budget".to_owned(),
+        };
+        let advice = if engine.force_converge {
+            "what is protected there, or what is left of each message, takes more: raise --token-budget"
+        } else {
+            "--force-converge cuts them down, a larger --token-budget leaves them whole"
+        };
+        let is = if totals.over_budget == 1 { "is" } else { "are" };
+        let of = counted(totals.conversations, "conversation");
+        Some(format!("{} of {of} {is} over {budget} (`fits` in the metrics): {advice}", count(totals.over_budget)))
+    }
+
+    /// The command to type next, and when, unless at once.
+    #[must_use]
+    pub fn next(&self) -> Option<(&'static str, String)> {
+        let run = self.run.as_ref()?.to_string();
+        let totals = &self.outcome.tally.totals;
+        Some(if self.outcome.n_missing > 0 {
+            (", when the other shards are done", shell::command("condenser finish", &[&run], ""))
+        } else if totals.conversations == 0 {
+            let again = format!("--output {}", shell::quoted(&format!("{run}-again")));
+            let is_there = totals.rejects > 0;
+            is_there.then(|| (", after a fix", shell::command("condenser retry-rejects", &[&run], &again)))?
+        } else {
+            // A report has shown its figures already.
+            let page = if self.options.measure_only { "--html report.html" } else { "" };
+            ("", shell::command("condenser report", &[&run], page))
+        })
+    }
+
+    /// The inputs that unpack to so many times their size that nobody would expect it.
+    fn bombs(&self) -> Vec<String> {
+        let inputs = self.manifest().into_iter().flat_map(|manifest| &manifest.inputs);
+        let told = inputs.filter_map(|input| {
+            let (stored, text) = (input.digest.bytes, input.digest.stream_bytes);
+            let ratio = text / stored.max(1);
+            let source = &input.source;
+            (ratio >= BOMB_RATIO && text >= MIN_BOMB_BYTES).then(|| {
+                format!(
+                    "{source} unpacks to {ratio} times its size, {stored} to {text} bytes: is it a decompression bomb?"
+                )
+            })
+        });
+        told.collect()
+    }
+
+    /// All of it for machines; `must_hold` says whether a run without a conversation is worth a warning.
+    #[must_use]
+    pub fn event(&self, must_hold: bool) -> Value {
+        let told = [self.nothing().filter(|_| must_hold), self.over_budget()];
+        let tally = &self.outcome.tally;
+        let of_table = |sum: &Written| json!({ "rows": sum.rows, "bytes": sum.bytes });
+        let written: Map<String, Value> =
+            tally.written.iter().map(|(table, sum)| (table.clone(), of_table(sum))).collect();
+        let warnings: Vec<String> = told.into_iter().flatten().chain(self.bombs()).collect();
+        json!({
+            "event": "ends", "run": self.run.as_ref().map(ToString::to_string), "totals": tally.totals,
+            "stored_bytes": tally.bytes_stored, "bytes": tally.bytes_stream, "bytes_written": tally.bytes_written(),
+            "written": written, "parts_kept": self.outcome.n_resumed, "parts_missing": self.outcome.n_missing,
+            "inputs_missing": self.manifest().map(|manifest| &manifest.missing), "warnings": warnings,
+            "next": self.next().map(|(_, command)| command),
+        })
+    }
+}
+
+/// What a job came to, in one line.
+#[must_use]
+pub fn summary(totals: &Totals) -> String {
+    let rejects = match totals.rejects {
+        0 => String::new(),
+        n => format!("; {} rejected", counted(n, "record")),
+    };
+    format!(
+        "{}, {} → {}, {} → {}{}{rejects}",
+        counted(totals.conversations, "conversation"),
+        counted(totals.messages_in, "message"),
+        count(totals.messages_out),
+        counted(totals.chars_in, "character"),
+        count(totals.chars_out),
+        ratio(totals)
+    )
+}
+
+/// ` (ratio 2.50)`; nothing when there is nothing to divide by.
+#[must_use]
+pub fn ratio(totals: &Totals) -> String {
+    if totals.chars_out == 0 {
+        return String::new();
+    }
+    format!(" (ratio {:.2})", totals.chars_in as f64 / totals.chars_out as f64)
+}
+
+/// `all 3 records were`, `the only record was`.
+fn all(n: u64, noun: &str) -> String {
+    if n == 1 { format!("the only {noun} was") } else { format!("all {} were", counted(n, noun)) }
+}
+
+/// Why records were rejected, the most frequent reasons first, with one of them.
+fn reasons(rejects: &BTreeMap<String, RejectShare>) -> String {
+    let mut reasons: Vec<(&String, &RejectShare)> = rejects.iter().collect();
+    reasons.sort_by(|a, b| b.1.records.cmp(&a.1.records).then_with(|| a.0.cmp(b.0)));
+    let Some((_, first)) = reasons.first() else { return String::new() };
+    let named: Vec<&str> = reasons.iter().take(MAX_REASONS).map(|(reason, _)| &***reason).collect();
+    format!(" ({}); the first: {}: {}", named.join(", "), first.place, first.example)
+}

@@ -1,0 +1,63 @@
+//! The questions of a job: its inputs go through the engine, with a model that answers from kept replies and writes
+//! down what it cannot answer. No run is written.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::compress::{context, engine_of, job_counts_words, plan_of};
+use super::{App, compaction, inputs_of, place, stores_of};
+use crate::error::Result;
+use crate::pipeline::bridge::Bridge;
+use crate::pipeline::{
+    Commit, Context, EncodedBatch, JobKind, JobSettings, Manifest, Model, Observer, PartSink, PartStart, Sink, Target,
+    count_words,
+};
+
+/// Sends the inputs of the job through its engine, which asks `model`; what comes out is dropped.
+///
+/// # Errors
+/// As [`super::compress`].
+pub fn ask_through(
+    app: &App,
+    settings: &JobSettings,
+    model: Arc<dyn Model>,
+    observer: &Arc<dyn Observer>,
+) -> Result<()> {
+    let stores = stores_of(settings);
+    let mut inputs = inputs_of(&settings.inputs, &stores, &**observer)?;
+    if let (JobKind::Compaction, Target::Run(store)) = (settings.kind, &settings.target) {
+        inputs = compaction::tonight(&place(Path::new(store), &stores)?, inputs, &mut Vec::new())?;
+    }
+    let (corpus, plan) = plan_of(settings, inputs)?;
+    let words = if job_counts_words(settings) { Some(count_words(&*corpus, &plan)?) } else { None };
+    let context = context(settings, engine_of(settings, words.as_ref())?, observer.clone())?;
+    let context = Context { model: Some(model), ..context };
+    let done = app.wait(crate::pipeline::compress(&context, &plan, Vec::new(), corpus, &Nowhere));
+    observer.ends();
+    done.map(drop)
+}
+
+/// Drops everything.
+struct Nowhere;
+
+impl Sink for Nowhere {
+    type Part = Self;
+
+    async fn begin(&self, _: &PartStart<'_>) -> Result<Self> {
+        Ok(Self)
+    }
+
+    async fn finish(&self, manifest: Manifest) -> Result<Manifest> {
+        Ok(manifest)
+    }
+}
+
+impl PartSink for Nowhere {
+    async fn write(&mut self, _: EncodedBatch, _: &Bridge) -> Result<()> {
+        Ok(())
+    }
+
+    async fn commit(self, commit: Commit, _: &Bridge) -> Result<Commit> {
+        Ok(commit)
+    }
+}

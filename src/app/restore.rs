@@ -1,0 +1,349 @@
+//! Originals from a run, from a run over several rounds, from a sidecar of the filter, or from a verbatim map of another
+//! tool.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::output::{Output, Stdout};
+use super::{App, get, local, place};
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::store::Stores;
+use crate::io::{
+    BlockingFile, Run, Sidecar, TableWriter, Through, folds_case, restored_name, restored_names, restored_table_name,
+    sweep_beside,
+};
+use crate::model::ShapeName;
+use crate::pipeline::bridge::Bridge;
+use crate::pipeline::{Commit, Restorer, TableInput, verify_part, verify_rows};
+
+mod maps;
+mod verbatim;
+
+/// What is restored, from what.
+#[derive(Debug, Clone)]
+pub enum Restoring {
+    /// All sources of a run, or one conversation of it.
+    Run {
+        /// The run.
+        run: PathBuf,
+        /// The runs that it came through, the last round first.
+        through: Vec<PathBuf>,
+        /// Only the conversation with this id.
+        conversation: Option<String>,
+    },
+    /// What came out of the filter, with its sidecar.
+    Filter {
+        /// The file of records; stdin without one.
+        records: Option<PathBuf>,
+        /// The sidecar.
+        sidecar: PathBuf,
+    },
+    /// Records that another tool compacted, or condenser with a verbatim map.
+    Verbatim {
+        /// The file of records.
+        records: PathBuf,
+        /// The map from id to original.
+        map: PathBuf,
+        /// Whether summaries among the originals are expanded too.
+        is_recursive: bool,
+        /// The shape of the records, where it is known.
+        shape: Option<ShapeName>,
+    },
+}
+
+/// How a restore is done.
+pub struct RestoreSettings<'s> {
+    /// What is restored.
+    pub what: Restoring,
+    /// A folder for all sources of a run, else a file; `-` and nothing stand for `stdout`.
+    pub output: Option<String>,
+    /// The stream for that.
+    pub stdout: &'s Stdout<'s>,
+    /// Workers; 0 for one per core.
+    pub threads: usize,
+    /// Where runs lie.
+    pub stores: Stores,
+}
+
+impl std::fmt::Debug for RestoreSettings<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RestoreSettings")
+            .field("what", &self.what)
+            .field("output", &self.output)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A source that was restored to a file.
+#[derive(Debug, Clone)]
+pub struct Restored {
+    /// Its name as the run has it.
+    pub source: String,
+    /// The file, from the folder on.
+    pub file: PathBuf,
+    /// Whether it was there already, byte for byte.
+    pub was_there: bool,
+    /// Whether its own name was taken.
+    pub is_renamed: bool,
+    /// Rows that were damaged in the source and come back from nowhere.
+    pub n_lost_rows: u64,
+}
+
+/// What a restore came to.
+#[derive(Debug, Clone, Default)]
+pub struct RestoreOutcome {
+    /// The sources of a run; none where one stream was written.
+    pub files: Vec<Restored>,
+    /// Where they are; `None` when they went to the stream.
+    pub folder: Option<PathBuf>,
+    /// Of a verbatim map: ids that have no original in it.
+    pub n_missing: usize,
+}
+
+/// Restores what `settings` say.
+///
+/// # Errors
+/// `Verification` when something is damaged; when a file cannot be read or written.
+pub fn restore(app: &App, settings: &RestoreSettings<'_>) -> Result<RestoreOutcome> {
+    let bridge = Bridge::new(settings.threads)?;
+    match &settings.what {
+        Restoring::Run { run, through, conversation } => {
+            let run = Run::open(place(run, &settings.stores)?)?;
+            if let Some(id) = conversation {
+                return one(app, &run, id, settings, &bridge);
+            }
+            let open = |path: &PathBuf| Run::open(place(path, &settings.stores)?);
+            all(app, &run, &through.iter().map(open).collect::<Result<Vec<_>>>()?, settings, &bridge)
+        }
+        Restoring::Filter { records, sidecar } => from_sidecar(app, records.as_deref(), sidecar, settings, &bridge),
+        Restoring::Verbatim { records, map, is_recursive, shape } => {
+            let n_missing = verbatim::restore(records, map, *shape, *is_recursive, settings)?;
+            Ok(RestoreOutcome { n_missing, ..RestoreOutcome::default() })
+        }
+    }
+}
+
+fn one(app: &App, run: &Run, id: &str, settings: &RestoreSettings<'_>, bridge: &Bridge) -> Result<RestoreOutcome> {
+    let mut output = Output::open(settings.output.as_deref(), settings.stdout)?;
+    if !get::original(app, run, id, bridge, &mut output)? {
+        return Err(get::unknown(id));
+    }
+    output.finish()?;
+    Ok(RestoreOutcome::default())
+}
+
+fn all(
+    app: &App,
+    run: &Run,
+    rounds: &[Run],
+    settings: &RestoreSettings<'_>,
+    bridge: &Bridge,
+) -> Result<RestoreOutcome> {
+    let jobs = Job::plan(run, rounds)?;
+    let Some(folder) = settings.output.as_deref().filter(|output| *output != "-") else {
+        let [job] = &*jobs else {
+            let message = format!("the run has {} sources; name a directory for them with --output DIR", jobs.len());
+            return Err(Error::new(ErrorKind::Usage, "", message));
+        };
+        let mut output = Output::stream(settings.stdout);
+        let n_lost_rows = job.restore(app, &mut output, bridge)?;
+        output.finish()?;
+        return Ok(RestoreOutcome {
+            files: vec![job.restored(PathBuf::new(), n_lost_rows)],
+            ..RestoreOutcome::default()
+        });
+    };
+    let folder = local(Path::new(folder))?;
+    let names = names(&jobs, &folder)?;
+    let one_of_each: BTreeMap<_, _> = names.iter().map(|name| (name.parent(), name)).collect();
+    for name in one_of_each.into_values() {
+        sweep_beside(&folder.join(name));
+    }
+    let mut files = Vec::with_capacity(jobs.len());
+    for (job, name) in jobs.iter().zip(names) {
+        let path = folder.join(&name);
+        if job.is_there(&path, app)? {
+            files.push(Restored { was_there: true, ..job.restored(name, 0) });
+            continue;
+        }
+        let mut output = Output::File(BlockingFile::create_new(&path)?);
+        let n_lost_rows = job.restore(app, &mut output, bridge)?;
+        output.finish()?;
+        files.push(job.restored(name, n_lost_rows));
+    }
+    Ok(RestoreOutcome { files, folder: Some(folder), n_missing: 0 })
+}
+
+/// One source to restore: its parts in order.
+struct Job<'r> {
+    source: &'r str,
+    parts: Vec<Part<'r>>,
+}
+
+impl<'r> Job<'r> {
+    /// A job per source of the first round. Parts of one source follow each other.
+    fn plan(run: &'r Run, runs: &'r [Run]) -> Result<Vec<Self>> {
+        let mut jobs: Vec<Self> = Vec::new();
+        for commit in &run.commits {
+            let part = Part::plan(run, commit, runs)?;
+            let source = part.source().source.as_str();
+            match jobs.last_mut().filter(|_| !part.source().split.is_first()) {
+                Some(job) => job.parts.push(part),
+                None => jobs.push(Self { source, parts: vec![part] }),
+            }
+        }
+        Ok(jobs)
+    }
+
+    /// How the source held conversations, when it was a table.
+    fn table(&self) -> Option<&'r TableInput> {
+        self.parts.first()?.source().table.as_ref()
+    }
+
+    /// True when an earlier call restored this source to `path`: the file has the bytes that its commits promise, and
+    /// nothing behind them. Of a table there is no telling but by restoring it.
+    fn is_there(&self, path: &Path, app: &App) -> Result<bool> {
+        if self.table().is_some() || !path.is_file() {
+            return Ok(false);
+        }
+        let failed = |error| Error::new(ErrorKind::Io, path.to_string_lossy(), "cannot be read").because(error);
+        let mut file = io::BufReader::new(File::open(path).map_err(failed)?);
+        for part in &self.parts {
+            app.stop.check()?;
+            let promised = &part.source().input;
+            let mut hasher = blake3::Hasher::new();
+            hasher.update_reader(file.by_ref().take(promised.stream_bytes)).map_err(failed)?;
+            if hasher.count() != promised.stream_bytes || *hasher.finalize().to_hex() != *promised.stream_blake3 {
+                return Ok(false);
+            }
+        }
+        Ok(file.read(&mut [0]).map_err(failed)? == 0)
+    }
+
+    fn name(&self) -> PathBuf {
+        self.table()
+            .map_or_else(|| restored_name(self.source), |table| restored_table_name(self.source, table.container))
+    }
+
+    fn restored(&self, file: PathBuf, n_lost_rows: u64) -> Restored {
+        let is_renamed = self.name().file_name() != file.file_name();
+        Restored { source: self.source.to_owned(), file, was_there: false, is_renamed, n_lost_rows }
+    }
+
+    /// Writes the source; gives the number of its rows that are lost.
+    fn restore(&self, app: &App, output: &mut Output, bridge: &Bridge) -> Result<u64> {
+        if self.table().is_some() {
+            return self.restore_table(app, output);
+        }
+        for part in &self.parts {
+            part.check()?;
+            let mut restorer = part.restorer(bridge)?;
+            verify_part(&mut restorer, part.source(), None, &mut |bytes| {
+                app.stop.check()?;
+                output.write(bytes)
+            })?;
+        }
+        Ok(0)
+    }
+
+    fn restore_table(&self, app: &App, output: &mut Output) -> Result<u64> {
+        let mut writer = None;
+        let mut n_lost = 0;
+        for part in &self.parts {
+            if !part.rounds.is_empty() {
+                let message =
+                    "the first round read a table; only runs over JSON lines are restored through several rounds";
+                return Err(Error::new(ErrorKind::Usage, self.source, message));
+            }
+            part.check()?;
+            let (mut restorer, schema) = part.run.row_restorer(part.commit, false)?;
+            let Some(table) = &part.commit.table else { continue };
+            let writer = match &mut writer {
+                Some(writer) => writer,
+                none => none.insert(TableWriter::new(table.container, schema)?),
+            };
+            verify_rows(&mut restorer, part.commit, None, &mut |rows| {
+                app.stop.check()?;
+                output.write(&writer.append(rows)?)
+            })?;
+            n_lost += part.commit.input.lost_rows;
+        }
+        if let Some(writer) = writer {
+            output.write(&writer.finish()?)?;
+        }
+        Ok(n_lost)
+    }
+}
+
+/// A part and, over several rounds, the parts that it came through.
+struct Part<'r> {
+    run: &'r Run,
+    commit: &'r Commit,
+    rounds: Vec<Through<'r>>,
+}
+
+impl<'r> Part<'r> {
+    fn plan(run: &'r Run, commit: &'r Commit, runs: &'r [Run]) -> Result<Self> {
+        let mut rounds: Vec<Through<'r>> = Vec::new();
+        for run in runs {
+            let last = rounds.last().map_or(commit, |round| round.commit);
+            rounds.push(Through::find(run, &last.input.stream_blake3, &last.source)?);
+        }
+        Ok(Self { run, commit, rounds })
+    }
+
+    /// The commit of the first round: what it read is what comes out.
+    fn source(&self) -> &'r Commit {
+        self.rounds.last().map_or(self.commit, |round| round.commit)
+    }
+
+    fn check(&self) -> Result<()> {
+        self.run.check_files(self.commit)?;
+        // The conversations of earlier rounds are not read and may be gone.
+        self.rounds.iter().try_for_each(Through::check)
+    }
+
+    fn restorer(&self, bridge: &Bridge) -> Result<Restorer> {
+        let mut restorer = self.run.restorer(self.commit, bridge, false)?;
+        for round in &self.rounds {
+            restorer = round.restorer(restorer, bridge)?;
+        }
+        Ok(restorer)
+    }
+}
+
+/// A name per source. Only where two differ in nothing but capitals does it matter what `folder` makes of them.
+fn names(jobs: &[Job<'_>], folder: &Path) -> Result<Vec<PathBuf>> {
+    let part = |job: &Job<'_>| job.parts.first().map_or(0, |part| part.commit.part);
+    let sources: Vec<(PathBuf, usize)> = jobs.iter().map(|job| (job.name(), part(job))).collect();
+    let names = restored_names(&sources, false);
+    let folded = restored_names(&sources, true);
+    Ok(if names != folded && folds_case(folder)? { folded } else { names })
+}
+
+fn from_sidecar(
+    app: &App,
+    records: Option<&Path>,
+    sidecar: &Path,
+    settings: &RestoreSettings<'_>,
+    bridge: &Bridge,
+) -> Result<RestoreOutcome> {
+    let sidecar = Sidecar::open(sidecar)?;
+    let records: Box<dyn Read + Send> = match records.filter(|path| *path != Path::new("-")) {
+        None => Box::new(io::stdin()),
+        Some(path) => {
+            let failed = |error| Error::new(ErrorKind::Io, path.to_string_lossy(), "cannot be opened").because(error);
+            Box::new(File::open(path).map_err(failed)?)
+        }
+    };
+    let mut output = Output::open(settings.output.as_deref(), settings.stdout)?;
+    let mut restorer = sidecar.restorer(records, bridge)?;
+    verify_part(&mut restorer, &sidecar.commit, None, &mut |bytes| {
+        app.stop.check()?;
+        output.write(bytes)
+    })?;
+    output.finish()?;
+    Ok(RestoreOutcome::default())
+}

@@ -1,0 +1,110 @@
+//! Every hash of a run recomputed, every record restored and compared.
+
+use std::io::{BufReader, Read};
+
+use super::App;
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::{Input, Run, open_codec, open_input};
+use crate::pipeline::bridge::Bridge;
+use crate::pipeline::{BatchOptions, Commit, Source, TableInput, TableOptions, verify_end, verify_part, verify_rows};
+
+/// What was found to be as it was written.
+#[derive(Debug, Clone, Copy)]
+pub struct VerifyOutcome {
+    /// Parts.
+    pub n_parts: usize,
+    /// Records.
+    pub n_records: u64,
+    /// Bytes of the originals; `None` for a run that holds figures only.
+    pub bytes: Option<u64>,
+}
+
+/// Verifies `run` on `threads` workers, 0 for one per core, and compares it with the inputs `against`, which stand in the
+/// order in which they were compressed.
+///
+/// # Errors
+/// `Verification` for the first thing that is not as it was written.
+pub fn verify(app: &App, run: &Run, against: &[Input], threads: usize) -> Result<VerifyOutcome> {
+    let n_inputs = run.commits.iter().filter(|commit| commit.split.is_first()).count();
+    if !against.is_empty() && against.len() != n_inputs {
+        let message = format!("the run has {n_inputs} inputs, but {} were given to compare", against.len());
+        return Err(Error::new(ErrorKind::Usage, run.place().to_string(), message));
+    }
+    let bridge = Bridge::new(threads)?;
+    check_files(app, run)?;
+    let n_parts = run.commits.len();
+    if run.manifest.options.measure_only {
+        let n_records = run.commits.iter().map(|commit| commit.records).sum();
+        return Ok(VerifyOutcome { n_parts, n_records, bytes: None });
+    }
+    let (n_records, bytes) = records(app, run, against, &bridge)?;
+    Ok(VerifyOutcome { n_parts, n_records, bytes: Some(bytes) })
+}
+
+fn check_files(app: &App, run: &Run) -> Result<()> {
+    run.check_run_files()?;
+    for commit in &run.commits {
+        app.stop.check()?;
+        run.check_files(commit)?;
+    }
+    Ok(())
+}
+
+/// Numbers of records and bytes.
+fn records(app: &App, run: &Run, against: &[Input], bridge: &Bridge) -> Result<(u64, u64)> {
+    let (mut records, mut bytes) = (0, 0);
+    let mut originals = against.iter();
+    let mut original: Option<Box<dyn Read + Send>> = None;
+    let mut input = None;
+    for (commit, next) in run.commits.iter().zip(run.commits.iter().skip(1).map(Some).chain([None])) {
+        if commit.split.is_first() {
+            input = originals.next();
+        }
+        if let Some(table) = &commit.table {
+            let (n_records, n_bytes) = verify_table(app, run, commit, table, input)?;
+            records += n_records;
+            bytes += n_bytes;
+            continue;
+        }
+        if commit.split.is_first() {
+            original = input.map(open).transpose()?;
+        }
+        let mut restorer = run.restorer(commit, bridge, true)?;
+        let stream = original.as_mut().map(|original| original as &mut dyn Read);
+        let done = verify_part(&mut restorer, commit, stream, &mut |_| app.stop.check())?;
+        if let Some(original) = original.as_mut().filter(|_| next.is_none_or(|next| next.split.is_first())) {
+            verify_end(commit, original)?;
+        }
+        records += done.records;
+        bytes += done.bytes;
+    }
+    Ok((records, bytes))
+}
+
+fn verify_table(
+    app: &App,
+    run: &Run,
+    commit: &Commit,
+    table: &TableInput,
+    against: Option<&Input>,
+) -> Result<(u64, u64)> {
+    let options = TableOptions { messages_column: Some(table.messages.clone()), shape: table.shape };
+    let open = |input| open_input(input, &commit.split, BatchOptions::default(), &options);
+    let mut original = against.map(open).transpose()?;
+    let original = original.as_mut().map(|original| &mut **original as &mut dyn Source);
+    let (mut restorer, _) = run.row_restorer(commit, true)?;
+    verify_rows(&mut restorer, commit, original, &mut |_| app.stop.check())
+}
+
+fn open(input: &Input) -> Result<Box<dyn Read + Send>> {
+    let failed = |error| Error::new(ErrorKind::Io, &input.name, "cannot be opened").because(error);
+    let raw: Box<dyn Read + Send> = match &input.file {
+        None => Box::new(std::io::stdin()),
+        Some(file) => match file.as_local() {
+            Some(path) => Box::new(std::fs::File::open(path).map_err(failed)?),
+            None => file.open()?.stream(),
+        },
+    };
+    let (_, stream) = open_codec(BufReader::with_capacity(1 << 18, raw)).map_err(failed)?;
+    Ok(stream)
+}
