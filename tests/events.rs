@@ -8,7 +8,7 @@ use condenser::engine::{Engine, Scratch};
 use condenser::io::{EventSource, LineSource, Run, sniff};
 use condenser::model::{EngineOptions, ProvenancePlace, ShapeName};
 use condenser::pipeline::bridge::Bridge;
-use condenser::pipeline::{BatchOptions, Commit, Condense, ConversationFormat, Source, verify_part};
+use condenser::pipeline::{BatchOptions, Commit, Condense, ConversationFormat, Restored, Source, verify_part};
 use condenser::shape::{VerbatimMap, decode, detect, restore_record, restore_row, uncompress_record};
 use proptest::prelude::*;
 
@@ -49,8 +49,8 @@ impl Done {
         let run = Run::open(self.dir.path("run")).expect("the run opens");
         let mut restorer = run.restorer(&self.commit, &self.bridge, true).expect("tables open");
         let mut bytes = Vec::new();
-        let mut seen = |slice: &[u8]| {
-            bytes.extend_from_slice(slice);
+        let mut seen = |slice: &Restored| {
+            bytes.extend_from_slice(slice.bytes());
             Ok(())
         };
         verify_part(&mut restorer, &self.commit, None, &mut seen).expect("the part restores");
@@ -60,7 +60,7 @@ impl Done {
     fn found(&self, id: &str) -> Vec<u8> {
         let run = Run::open(self.dir.path("run")).expect("the run opens");
         let mut found = run.find(&self.commit, id, &self.bridge).expect("tables open").expect("it is there");
-        found.next_slice().expect("it restores").expect("a slice").bytes
+        found.next_slice().expect("it restores").expect("a slice").bytes().to_vec()
     }
 
     /// The compressed records of a run of lines.

@@ -9,8 +9,8 @@ use condenser::io::{LineSource, Run};
 use condenser::model::{EngineOptions, ProvenancePlace};
 use condenser::pipeline::bridge::{Bridge, guard};
 use condenser::pipeline::{
-    BatchOptions, Context, ConversationFormat, LineKind, MaxRejects, Outcome, ResourceLimits, Source, open_sealed,
-    seal, verify_part,
+    Against, BatchOptions, Context, ConversationFormat, LineKind, MaxRejects, Outcome, ResourceLimits, Source,
+    open_sealed, seal, verify_part,
 };
 
 use crate::support::chats::{Blunt, Drip, Seeded, jsonl, records};
@@ -152,12 +152,13 @@ fn runs_on_disk_restore_and_find_single_conversations() {
         run.check_files(commit).expect("the files are whole");
         let mut restorer = run.restorer(commit, &context.bridge, true).expect("tables open");
         let mut original = Cursor::new(text.as_bytes());
-        verify_part(&mut restorer, commit, Some(&mut original), &mut |_| Ok(())).expect("it verifies");
+        let against = Some(Against::Stream(&mut original));
+        verify_part(&mut restorer, commit, against, &mut |_| Ok(())).expect("it verifies");
         for index in [0, 123, 499] {
             let mut found =
                 run.find(commit, &format!("chat/{index}"), &context.bridge).expect("tables open").expect("it is there");
             let slice = found.next_slice().expect("it restores").expect("a slice");
-            assert_eq!(String::from_utf8_lossy(&slice.bytes), chats[index].clone() + "\n");
+            assert_eq!(String::from_utf8_lossy(slice.bytes()), chats[index].clone() + "\n");
         }
         assert!(run.find(commit, "chat/500", &context.bridge).expect("tables open").is_none());
     }

@@ -19,8 +19,8 @@ use condenser::io::{Input, Run, TableWriter, open_input};
 use condenser::model::{EngineOptions, ProvenancePlace};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
-    BatchOptions, Commit, Container, Context, ConversationFormat, ResourceLimits, Slice, Source, TableOptions, marks,
-    verify_rows,
+    BatchOptions, Commit, Container, Context, ConversationFormat, ResourceLimits, RestoredSlice, Slice, Source,
+    TableOptions, marks, verify_part,
 };
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -65,10 +65,11 @@ fn run(context: &Context, sources: Vec<Result<Box<dyn Source>>>, root: &Path) ->
 /// The restored table of a part, through the bytes of a file.
 fn restored(run: &Run, commit: &Commit, folder: &TestDir) -> RecordBatch {
     let table = commit.table.clone().unwrap();
-    let (mut restorer, schema) = run.row_restorer(commit, true).unwrap();
-    let mut writer = TableWriter::new(table.container, schema).unwrap();
+    let mut restorer = run.restorer(commit, &Bridge::new(1).unwrap(), true).unwrap();
+    let mut writer = TableWriter::new(table.container, run.schema_of_rows(commit).unwrap()).unwrap();
     let mut bytes = Vec::new();
-    verify_rows(&mut restorer, commit, None, &mut |rows| {
+    verify_part(&mut restorer, commit, None, &mut |restored| {
+        let RestoredSlice::Rows { rows, .. } = &restored.slice else { panic!("a table comes back as rows") };
         bytes.extend(writer.append(rows)?);
         Ok(())
     })
@@ -336,8 +337,11 @@ fn the_bytes_are_the_same_for_any_number_of_threads_and_splits_tile_a_table() {
     let parts: Vec<_> = run.commits.iter().map(|commit| restored(&run, commit, &folder)).collect();
     assert_eq!(concat_batches(&table.schema(), &parts).unwrap(), table);
     assert_eq!(run.commits[2].table.as_ref().unwrap().first_row, 120);
-    assert_eq!(run.find_cells(&run.commits[2], "c150").unwrap().len(), 1);
-    assert_eq!(run.find_cells(&run.commits[1], "c150").unwrap().len(), 0);
+    let bridge = Bridge::new(1).unwrap();
+    let mut found = run.find(&run.commits[2], "c150", &bridge).unwrap().expect("it is in the last part");
+    assert_eq!(found.next_slice().unwrap().expect("a row").records, 1);
+    assert!(found.next_slice().unwrap().is_none());
+    assert!(run.find(&run.commits[1], "c150", &bridge).unwrap().is_none());
 }
 
 /// `n` chats with long answers, and other columns.

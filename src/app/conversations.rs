@@ -8,7 +8,7 @@ use crate::io::{Input, Inputs, open_input};
 use crate::model::{EngineArgs, EngineOptions, Reject, RejectReason, ShapeName};
 use crate::pipeline::{
     Batch, BatchOptions, LineBatch, PlannedInput, PlannedPart, RowBatch, Slice, TableOptions, count_words_of,
-    decode_record, invalid_utf8, load_tokenizer, row_records,
+    decode_record, invalid_utf8, load_tokenizer,
 };
 use crate::shape::Decoded;
 use crate::text::WordStatistics;
@@ -100,7 +100,7 @@ impl Reader<'_, '_> {
     fn rows(&mut self, source: &str, batch: &RowBatch) -> Result<bool> {
         let shape = self.shape.or(batch.table.shape);
         let ids = batch.table.ids(&batch.rows);
-        for (at, (record, id)) in row_records(&batch.rows, &batch.table)?.into_iter().zip(ids).enumerate() {
+        for (at, (record, id)) in batch.table.records(&batch.rows)?.into_iter().zip(ids).enumerate() {
             self.app.stop.check()?;
             let row = batch.first_row + at as u64;
             let decoded = match &record {

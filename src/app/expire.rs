@@ -11,7 +11,7 @@ use super::App;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::{Codec, LedgerEntry, Run, Store, hash_of, open_codec};
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{verify_end, verify_part};
+use crate::pipeline::{Against, verify_end, verify_part};
 
 const DAY: Duration = Duration::from_hours(24);
 
@@ -203,7 +203,8 @@ impl Expiry<'_> {
             }
             run.check_files(commit)?;
             let mut restorer = run.restorer(commit, &self.bridge, true)?;
-            verify_part(&mut restorer, commit, Some(&mut original), &mut |_| self.app.stop.check())?;
+            let against = Some(Against::Stream(&mut original));
+            verify_part(&mut restorer, commit, against, &mut |_| self.app.stop.check())?;
             last = Some(commit);
         }
         let last = last.ok_or_else(|| differs("the ledger names no part"))?;

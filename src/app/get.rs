@@ -4,6 +4,7 @@ use super::App;
 use super::output::Output;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::Run;
+use crate::pipeline::RestoredSlice;
 use crate::pipeline::bridge::Bridge;
 
 /// Which of the two.
@@ -36,18 +37,16 @@ pub(super) fn original(app: &App, run: &Run, id: &str, bridge: &Bridge, output: 
     let mut found = false;
     for commit in &run.commits {
         app.stop.check()?;
-        if commit.table.is_some() {
-            for cell in run.find_cells(commit, id)? {
-                found = true;
-                output.write(cell.as_bytes())?;
-                output.write(b"\n")?;
-            }
-            continue;
-        }
         let Some(mut restorer) = run.find(commit, id, bridge)? else { continue };
-        while let Some(slice) = restorer.next_slice()? {
-            found |= slice.records > 0;
-            output.write(&slice.bytes)?;
+        while let Some(restored) = restorer.next_slice()? {
+            found |= restored.records > 0;
+            output.write(restored.bytes())?;
+            if let (RestoredSlice::Rows { rows, .. }, Some(table)) = (&restored.slice, &commit.table) {
+                for cell in table.cells(rows)? {
+                    output.write(cell.as_bytes())?;
+                    output.write(b"\n")?;
+                }
+            }
         }
     }
     Ok(found)

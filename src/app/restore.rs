@@ -16,7 +16,7 @@ use crate::io::{
 };
 use crate::model::ShapeName;
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{Commit, Restorer, TableInput, verify_part, verify_rows};
+use crate::pipeline::{Commit, RestoredSlice, Restorer, TableInput, verify_part};
 
 mod maps;
 mod verbatim;
@@ -234,41 +234,27 @@ impl<'r> Job<'r> {
 
     /// Writes the source; gives the number of its rows that are lost.
     fn restore(&self, app: &App, output: &mut Output, bridge: &Bridge) -> Result<u64> {
-        if self.table().is_some() {
-            return self.restore_table(app, output);
-        }
+        let (mut writer, mut n_lost) = (None, 0);
         for part in &self.parts {
-            part.check()?;
-            let mut restorer = part.restorer(bridge)?;
-            verify_part(&mut restorer, part.source(), None, &mut |bytes| {
-                app.stop.check()?;
-                output.write(bytes)
-            })?;
-        }
-        Ok(0)
-    }
-
-    fn restore_table(&self, app: &App, output: &mut Output) -> Result<u64> {
-        let mut writer = None;
-        let mut n_lost = 0;
-        for part in &self.parts {
-            if !part.rounds.is_empty() {
+            let table = part.source().table.as_ref();
+            if table.is_some() && !part.rounds.is_empty() {
                 let message =
                     "the first round read a table; only runs over JSON lines are restored through several rounds";
                 return Err(Error::new(ErrorKind::Usage, self.source, message));
             }
             part.check()?;
-            let (mut restorer, schema) = part.run.row_restorer(part.commit, false)?;
-            let Some(table) = &part.commit.table else { continue };
-            let writer = match &mut writer {
-                Some(writer) => writer,
-                none => none.insert(TableWriter::new(table.container, schema)?),
-            };
-            verify_rows(&mut restorer, part.commit, None, &mut |rows| {
+            if let (Some(table), None) = (table, &writer) {
+                writer = Some(TableWriter::new(table.container, part.run.schema_of_rows(part.commit)?)?);
+            }
+            let mut restorer = part.restorer(bridge)?;
+            verify_part(&mut restorer, part.source(), None, &mut |restored| {
                 app.stop.check()?;
-                output.write(&writer.append(rows)?)
+                match (&restored.slice, &mut writer) {
+                    (RestoredSlice::Rows { rows, .. }, Some(writer)) => output.write(&writer.append(rows)?),
+                    _ => output.write(restored.bytes()),
+                }
             })?;
-            n_lost += part.commit.input.lost_rows;
+            n_lost += part.source().input.lost_rows;
         }
         if let Some(writer) = writer {
             output.write(&writer.finish()?)?;
@@ -340,9 +326,9 @@ fn from_sidecar(
     };
     let mut output = Output::open(settings.output.as_deref(), settings.stdout)?;
     let mut restorer = sidecar.restorer(records, bridge)?;
-    verify_part(&mut restorer, &sidecar.commit, None, &mut |bytes| {
+    verify_part(&mut restorer, &sidecar.commit, None, &mut |restored| {
         app.stop.check()?;
-        output.write(bytes)
+        output.write(restored.bytes())
     })?;
     output.finish()?;
     Ok(RestoreOutcome::default())

@@ -6,7 +6,7 @@ use super::App;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::{Input, Run, open_codec, open_input};
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{BatchOptions, Commit, Source, TableInput, TableOptions, verify_end, verify_part, verify_rows};
+use crate::pipeline::{Against, BatchOptions, TableOptions, verify_end, verify_part};
 
 /// What was found to be as it was written.
 #[derive(Debug, Clone, Copy)]
@@ -60,40 +60,29 @@ fn records(app: &App, run: &Run, against: &[Input], bridge: &Bridge) -> Result<(
         if commit.split.is_first() {
             input = originals.next();
         }
+        let mut rows = None;
         if let Some(table) = &commit.table {
-            let (n_records, n_bytes) = verify_table(app, run, commit, table, input)?;
-            records += n_records;
-            bytes += n_bytes;
-            continue;
-        }
-        if commit.split.is_first() {
+            let options = TableOptions { messages_column: Some(table.messages.clone()), shape: table.shape };
+            let open = |input| open_input(input, &commit.split, BatchOptions::default(), &options);
+            rows = input.map(open).transpose()?;
+        } else if commit.split.is_first() {
             original = input.map(open).transpose()?;
         }
+        let against = match (&mut rows, &mut original) {
+            (Some(rows), _) => Some(Against::Rows(&mut **rows)),
+            (None, Some(stream)) if commit.table.is_none() => Some(Against::Stream(stream)),
+            _ => None,
+        };
         let mut restorer = run.restorer(commit, bridge, true)?;
-        let stream = original.as_mut().map(|original| original as &mut dyn Read);
-        let done = verify_part(&mut restorer, commit, stream, &mut |_| app.stop.check())?;
-        if let Some(original) = original.as_mut().filter(|_| next.is_none_or(|next| next.split.is_first())) {
+        let done = verify_part(&mut restorer, commit, against, &mut |_| app.stop.check())?;
+        let is_last = next.is_none_or(|next| next.split.is_first());
+        if let Some(original) = original.as_mut().filter(|_| is_last && commit.table.is_none()) {
             verify_end(commit, original)?;
         }
         records += done.records;
         bytes += done.bytes;
     }
     Ok((records, bytes))
-}
-
-fn verify_table(
-    app: &App,
-    run: &Run,
-    commit: &Commit,
-    table: &TableInput,
-    against: Option<&Input>,
-) -> Result<(u64, u64)> {
-    let options = TableOptions { messages_column: Some(table.messages.clone()), shape: table.shape };
-    let open = |input| open_input(input, &commit.split, BatchOptions::default(), &options);
-    let mut original = against.map(open).transpose()?;
-    let original = original.as_mut().map(|original| &mut **original as &mut dyn Source);
-    let (mut restorer, _) = run.row_restorer(commit, true)?;
-    verify_rows(&mut restorer, commit, original, &mut |_| app.stop.check())
 }
 
 fn open(input: &Input) -> Result<Box<dyn Read + Send>> {

@@ -217,6 +217,6 @@ impl Sidecar {
             rejects: Box::new(rejects),
             metrics: None,
         };
-        Ok(Restorer::new(readers, bridge.clone(), name))
+        Ok(Restorer::lines(readers, bridge.clone(), name))
     }
 }

@@ -31,7 +31,6 @@ mod run_lock;
 mod run_names;
 mod run_pairs;
 mod run_reader;
-mod run_rows;
 mod run_sides;
 mod run_words;
 mod run_writer;

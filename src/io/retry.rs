@@ -64,7 +64,7 @@ impl Corpus for Rejects {
         let rows = self.run.rejects(commit)?;
         let stored = (file.bytes, file.blake3.clone());
         if commit.table.is_some() {
-            let schema = self.run.row_restorer(commit, false)?.1;
+            let schema = self.run.schema_of_rows(commit)?;
             let stream = RejectedRows { rows, schema, stored, ahead: None };
             let container = commit.table.as_ref().map_or(Container::Parquet, |table| table.container);
             return open_row_stream(&planned.source, container, Box::new(stream), self.options, &self.tables);

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::ops::Range;
 
 use arrow::array::{Array, AsArray};
-use arrow::datatypes::UInt64Type;
+use arrow::datatypes::{SchemaRef, UInt64Type};
 use arrow::json::LineDelimitedWriter;
 use arrow::record_batch::RecordBatch;
 
@@ -18,7 +18,9 @@ use super::parquet_table::Wanted;
 use super::run_reader::place_of;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::{Bridge, guard};
-use crate::pipeline::{Commit, ConversationFormat, PartReaders, Piece, Restorer, Table, TableReader, label};
+use crate::pipeline::{
+    Commit, ConversationFormat, PartReaders, Piece, Restorer, Table, TableInput, TableReader, label,
+};
 
 /// What is behind a conversation of the run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,16 +38,40 @@ pub struct Behind {
 /// The wanted rows of a table: their numbers in it, and their numbers in the source.
 type Found = Vec<(u64, u64)>;
 
+/// The wanted conversations of a part.
+pub(super) struct Conversations {
+    pub(super) reader: Box<dyn TableReader>,
+    /// The schema of the rows, where the input was a table.
+    held: Option<SchemaRef>,
+    /// Their numbers in the source.
+    rows: Vec<u64>,
+}
+
 impl Run {
-    /// Restores the conversations with this id from a part whose input was lines, without reading the rest where the
-    /// format allows it.
+    /// Restores the conversations with this id, without reading the rest where the format allows it; `None` when the part
+    /// has none.
     ///
     /// # Errors
     /// When a table cannot be read.
     pub fn find(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Option<Restorer>> {
         // The files are not hashed first: that would read everything. Damage shows in the record's checksum.
         self.check_originals()?;
-        guarded(commit, || self.find_unguarded(commit, id, bridge))
+        guarded(commit, || {
+            let wanted = wanted(id);
+            let Some(found) = self.wanted_conversations(commit, &wanted)? else { return Ok(None) };
+            let readers = PartReaders {
+                conversations: found.reader,
+                verbatim: self.table(commit, Table::Verbatim, &wanted)?,
+                rejects: Box::new(std::iter::empty()),
+                metrics: Some(self.table(commit, Table::Metrics, &wanted)?),
+            };
+            let place = place_of(commit);
+            let restorer = match (&commit.table, found.held) {
+                (Some(table), Some(held)) => Restorer::rows(readers, table.clone(), held, place),
+                _ => Restorer::lines(readers, bridge.clone(), place),
+            };
+            Ok(Some(restorer.only(found.rows)))
+        })
     }
 
     /// The conversations with this id as the run shows them, each as one line of JSON: a record of its own shape, or
@@ -102,32 +128,9 @@ impl Run {
         })
     }
 
-    fn find_unguarded(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Option<Restorer>> {
-        let wanted = wanted(id);
-        let conversations = match commit.format {
-            ConversationFormat::Parquet | ConversationFormat::Arrow => {
-                if self.rows_of(commit, Table::Conversations, &wanted)?.is_empty() {
-                    return Ok(None);
-                }
-                self.table(commit, Table::Conversations, &wanted)?
-            }
-            ConversationFormat::Jsonl => match self.rows_of(commit, Table::Metrics, &wanted)? {
-                rows if rows.is_empty() => return Ok(None),
-                rows => self.records_at(commit, &rows)?,
-            },
-        };
-        let readers = PartReaders {
-            conversations,
-            verbatim: self.table(commit, Table::Verbatim, &wanted)?,
-            rejects: Box::new(std::iter::empty()),
-            metrics: Some(self.table(commit, Table::Metrics, &wanted)?),
-        };
-        Ok(Some(Restorer::new(readers, bridge.clone(), place_of(commit)).sparse()))
-    }
-
     fn find_compressed_unguarded(&self, commit: &Commit, id: &str) -> Result<Vec<String>> {
-        let Some(mut table) = self.compressed_rows(commit, &wanted(id))? else { return Ok(Vec::new()) };
-        let mut lines = Vec::new();
+        let Some(found) = self.wanted_conversations(commit, &wanted(id))? else { return Ok(Vec::new()) };
+        let (mut table, mut lines) = (found.reader, Vec::new());
         while let Some(rows) = table.next_rows()? {
             match rows.column_by_name("record").filter(|_| commit.table.is_none()) {
                 Some(records) => lines.extend(records.as_string::<i64>().iter().flatten().map(str::to_owned)),
@@ -137,21 +140,42 @@ impl Run {
         Ok(lines)
     }
 
-    /// The wanted rows of the conversations, whatever they are; `None` when a part whose input was a table has none.
-    pub(super) fn compressed_rows(&self, commit: &Commit, wanted: &Wanted) -> Result<Option<Box<dyn TableReader>>> {
-        if commit.table.is_some() {
-            return self.foreign_rows(commit, wanted);
+    /// The wanted rows of the conversations, whatever they are; `None` when there are none.
+    pub(super) fn wanted_conversations(&self, commit: &Commit, wanted: &Wanted) -> Result<Option<Conversations>> {
+        let columns = commit.table.is_none() && commit.format != ConversationFormat::Jsonl;
+        // Records and rows of other tables do not say whose they are.
+        let names = if columns { Table::Conversations } else { Table::Metrics };
+        let found = self.rows_of(commit, names, wanted)?;
+        if found.is_empty() {
+            return Ok(None);
         }
-        Ok(Some(if commit.format == ConversationFormat::Jsonl {
-            let rows = self.rows_of(commit, Table::Metrics, wanted)?;
-            self.records_at(commit, &rows)?
-        } else {
-            self.table(commit, Table::Conversations, wanted)?
+        let rows: Vec<u64> = found.iter().map(|&(_, row)| row).collect();
+        Ok(Some(match &commit.table {
+            Some(table) => {
+                let foreign = self.foreign(commit, Some(&self.ordinals(commit, table, &rows)?))?;
+                Conversations { reader: foreign.reader, held: Some(foreign.held), rows }
+            }
+            None if columns => Conversations { reader: self.table(commit, names, wanted)?, held: None, rows },
+            None => Conversations { reader: self.records_at(commit, &found)?, held: None, rows },
         }))
     }
 
+    /// The places of these source rows among the conversations: rejected and lost rows have none there.
+    fn ordinals(&self, commit: &Commit, table: &TableInput, rows: &[u64]) -> Result<Vec<u64>> {
+        let mut absent: Vec<(u64, u64)> = Vec::new();
+        for reject in self.rejects(commit)? {
+            let reject = reject?;
+            absent.push((reject.source_row, reject.lost_rows.unwrap_or(1)));
+        }
+        let ordinal = |&row: &u64| {
+            let before = absent.iter().filter(|&&(at, _)| at < row).map(|&(_, n)| n).sum::<u64>();
+            row.saturating_sub(table.first_row + before)
+        };
+        Ok(rows.iter().map(ordinal).collect())
+    }
+
     /// The wanted rows of a table of our own.
-    pub(super) fn rows_of(&self, commit: &Commit, table: Table, wanted: &Wanted) -> Result<Found> {
+    fn rows_of(&self, commit: &Commit, table: Table, wanted: &Wanted) -> Result<Found> {
         let mut rows = Vec::new();
         // The number of a row in the table counts in tables of lines only.
         let mut reader = match commit.format {

@@ -3,10 +3,12 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
+use arrow::datatypes::SchemaRef;
+
 use super::arrow_table::{ArrowTable, WantedRows};
 use super::ledger::LEDGER;
 use super::line_table::{LineTable, open_stream};
-use super::parquet_table::{ParquetTable, Wanted};
+use super::parquet_table::{ForeignTable, ParquetTable, Wanted};
 use super::run_documents::{COMMITS, MANIFEST, PLAN, TIMINGS, missing, read};
 use super::run_names::{open_commit, open_manifest};
 use super::run_writer::{REJECTS, schema_of};
@@ -234,13 +236,37 @@ impl Run {
     /// When a table cannot be opened.
     pub fn restorer(&self, commit: &Commit, bridge: &Bridge, checksums: bool) -> Result<Restorer> {
         self.check_originals()?;
-        let readers = PartReaders {
-            conversations: self.table(commit, Table::Conversations, &Wanted::All)?,
-            verbatim: self.table(commit, Table::Verbatim, &Wanted::All)?,
-            rejects: self.rejects(commit)?,
-            metrics: checksums.then(|| self.table(commit, Table::Metrics, &Wanted::All)).transpose()?,
+        let with = |conversations| -> Result<PartReaders> {
+            Ok(PartReaders {
+                conversations,
+                verbatim: self.table(commit, Table::Verbatim, &Wanted::All)?,
+                rejects: self.rejects(commit)?,
+                metrics: checksums.then(|| self.table(commit, Table::Metrics, &Wanted::All)).transpose()?,
+            })
         };
-        Ok(Restorer::new(readers, bridge.clone(), place_of(commit)).starting_at(commit.split.first_row()))
+        if let Some(table) = &commit.table {
+            let rows = self.foreign(commit, None)?;
+            return Ok(Restorer::rows(with(rows.reader)?, table.clone(), rows.held, place_of(commit)));
+        }
+        let readers = with(self.table(commit, Table::Conversations, &Wanted::All)?)?;
+        Ok(Restorer::lines(readers, bridge.clone(), place_of(commit)).starting_at(commit.split.first_row()))
+    }
+
+    /// The schema of the table that was read for a part.
+    ///
+    /// # Errors
+    /// When the table cannot be opened.
+    pub fn schema_of_rows(&self, commit: &Commit) -> Result<SchemaRef> {
+        Ok(self.foreign(commit, Some(&[]))?.schema)
+    }
+
+    /// The conversations of a part whose input was a table, all or those at these places.
+    pub(super) fn foreign(&self, commit: &Commit, only: Option<&[u64]>) -> Result<ForeignTable> {
+        let file = self.file_of(commit, Table::Conversations.as_str())?;
+        match commit.format {
+            ConversationFormat::Arrow => ArrowTable::open_foreign(&file, only),
+            ConversationFormat::Parquet | ConversationFormat::Jsonl => ParquetTable::open_foreign(file, only),
+        }
     }
 
     pub(super) fn file_of(&self, commit: &Commit, table: &str) -> Result<Blob> {
@@ -379,7 +405,7 @@ impl<'a> Through<'a> {
             rejects: self.run.rejects(self.commit)?,
             metrics: None,
         };
-        Ok(Restorer::new(readers, bridge.clone(), place_of(self.commit)).starting_at(self.commit.split.first_row()))
+        Ok(Restorer::lines(readers, bridge.clone(), place_of(self.commit)).starting_at(self.commit.split.first_row()))
     }
 }
 
@@ -394,7 +420,7 @@ impl Read for RestoredStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.at == self.slice.len() {
             match self.restorer.next_slice() {
-                Ok(Some(slice)) => (self.slice, self.at) = (slice.bytes, 0),
+                Ok(Some(slice)) => (self.slice, self.at) = (slice.bytes().to_vec(), 0),
                 Ok(None) => return Ok(0),
                 Err(error) => return Err(io::Error::other(error)),
             }

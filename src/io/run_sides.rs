@@ -13,7 +13,7 @@ use super::run_find::{Behind, guarded, json_lines, wanted, wanted_rows};
 use super::run_reader::place_of;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{Commit, Table, row_records};
+use crate::pipeline::{Commit, RestoredSlice, Table};
 
 /// A conversation of a run.
 #[derive(Debug, Clone)]
@@ -123,30 +123,30 @@ impl Run {
 
     /// The originals, each alone.
     fn find_originals(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Vec<String>> {
-        if commit.table.is_some() {
-            return self.find_row_records(commit, id);
-        }
+        let Some(restorer) = self.find(commit, id, bridge)? else { return Ok(Vec::new()) };
+        let mut restorer = restorer.one_by_one();
         let mut originals = Vec::new();
-        if let Some(restorer) = self.find(commit, id, bridge)? {
-            let mut restorer = restorer.one_by_one();
-            while let Some(slice) = restorer.next_slice()? {
-                if slice.records > 0 {
-                    let text = String::from_utf8_lossy(&slice.bytes);
-                    originals.push(text.trim_matches(['\n', '\r']).to_owned());
+        while let Some(restored) = restorer.next_slice()? {
+            match (restored.slice, &commit.table) {
+                (RestoredSlice::Rows { rows, .. }, Some(table)) => {
+                    originals.extend(table.records(&rows)?.into_iter().map(Option::unwrap_or_default));
                 }
+                (RestoredSlice::Bytes(bytes), _) => {
+                    originals.push(String::from_utf8_lossy(&bytes).trim_matches(['\n', '\r']).to_owned());
+                }
+                (RestoredSlice::Rows { .. }, None) => return Err(lacking(commit)),
             }
         }
         Ok(originals)
     }
 
     fn find_shown(&self, commit: &Commit, id: &str) -> Result<Vec<Shown>> {
-        let Some(mut rows) = self.compressed_rows(commit, &wanted(id))? else { return Ok(Vec::new()) };
+        let Some(mut found) = self.wanted_conversations(commit, &wanted(id))? else { return Ok(Vec::new()) };
         let mut shown = Vec::new();
-        while let Some(batch) = rows.next_rows()? {
+        while let Some(batch) = found.reader.next_rows()? {
             if let Some(table) = &commit.table {
-                shown.extend(
-                    row_records(&batch, table)?.into_iter().map(|record| Shown::Record(record.unwrap_or_default())),
-                );
+                let records = table.records(&batch)?.into_iter();
+                shown.extend(records.map(|record| Shown::Record(record.unwrap_or_default())));
             } else if let Some(records) = batch.column_by_name("record") {
                 shown.extend(records.as_string::<i64>().iter().flatten().map(|text| Shown::Record(text.to_owned())));
             } else {

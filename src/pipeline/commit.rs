@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sketch::Sketch;
 use super::{DatasetShape, LlmOptions, PolicyOptions, Slice, Table, TableInput};
-use crate::model::{EngineOptions, ShapeName};
+use crate::model::{Condensed, Conversation, EngineOptions, ShapeName};
 
 /// Version of the layout of run directories.
 pub const FORMAT_VERSION: u32 = 1;
@@ -187,6 +187,23 @@ pub struct Totals {
 }
 
 impl Totals {
+    /// What a conversation adds.
+    #[must_use]
+    pub fn of(conversation: &Conversation<'_>, condensed: &Condensed) -> Self {
+        let metrics = &condensed.metrics;
+        Self {
+            conversations: 1,
+            rejects: 0,
+            messages_in: conversation.messages.len() as u64,
+            messages_out: condensed.messages.len() as u64,
+            chars_in: metrics.chars_in as u64,
+            chars_out: metrics.chars_out as u64,
+            tokens_in: metrics.tokens_in as u64,
+            tokens_out: metrics.tokens_out as u64,
+            over_budget: u64::from(metrics.budget.is_some_and(|budget| !budget.fits)),
+        }
+    }
+
     /// Adds the counts of another slice.
     pub fn add(&mut self, other: &Self) {
         self.conversations += other.conversations;

@@ -16,6 +16,7 @@ macro_rules! schema_of {
     };
 }
 
+mod accumulate;
 mod admission;
 mod batch;
 pub mod bridge;
@@ -23,12 +24,14 @@ mod commit;
 mod compress;
 mod consulted;
 mod job;
+mod make_up;
 mod map;
 mod part;
 mod plan;
 mod policy;
 mod ports;
 mod record;
+mod reject;
 mod restore;
 mod rows;
 mod sealed;
@@ -36,6 +39,7 @@ pub mod sketch;
 pub mod sweep;
 mod tables;
 mod tally;
+mod task;
 mod timings;
 mod training;
 mod verify;
@@ -64,19 +68,20 @@ pub use ports::{
     Condense, Corpus, EncodedBatch, Model, News, Observer, PartSink, PartStart, Progress, Silent, Sink, Source,
     TableReader,
 };
-pub use record::{RejectRow, decode_record, label, raw_of_reject};
-pub use restore::{PartReaders, Restored, Restorer};
+pub use record::decode_record;
+pub use reject::{RejectRow, raw_of_reject};
+pub use restore::{PartReaders, Restored, RestoredSlice, Restorer};
 pub use rows::{
-    CellKind, Container, LostRows, RestoredRows, RowDigest, RowMark, RowReaders, RowRestorer, TableInput, TableOptions,
-    cell_texts, conform_rows, marks, row_of_reject, row_records, value_bytes, verify_rows, view_schema,
+    CellKind, Container, LostRows, RowDigest, RowMark, TableInput, TableOptions, conform_rows, marks, row_of_reject,
+    value_bytes, view_schema,
 };
 pub use sealed::{open_sealed, seal};
 pub use tables::{
-    Kind, Table, conversations_schema, decisions_schema, metrics_schema, records_schema, verbatim_schema,
+    Kind, Table, conversations_schema, decisions_schema, label, metrics_schema, records_schema, verbatim_schema,
 };
 pub use tally::{Tally, Written};
 pub use timings::{Timer, Timings};
 pub use training::{ChatGuard, is_eval, training_schema};
-pub use verify::{Difference, verify_end, verify_part};
+pub use verify::{Against, Difference, verify_end, verify_part};
 pub use words::{WORD_SAMPLE_BYTES, count_words, count_words_of};
 pub use work::invalid_utf8;

@@ -14,8 +14,9 @@ use super::bridge::{Bridge, guard};
 use super::consulted::Consulted;
 use super::record::Recipe;
 use super::sketch::Sketch;
+use super::task::{Task, watched};
 use super::timings::Timer;
-use super::work::{Task, encode_batch, watched};
+use super::work::encode_batch;
 use super::{Batch, Context, EncodedBatch, MaxRejects, PartSink, Progress, Proof, Source, SourceDigest, Totals};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Answers, Ask, AskId, ShapeName};
@@ -195,7 +196,7 @@ impl Work<'_> {
     async fn encode(&self, batch: Arc<Batch>, answers: Answers) -> Result<(EncodedBatch, Vec<Ask>, Answers)> {
         let (engine, source) = (self.context.engine.clone(), self.source.clone());
         let options = &self.context.options;
-        let (format, trace, verbatim_map) = (options.format, options.trace, options.verbatim_map);
+        let (form, trace, verbatim_map) = (options.format.into(), options.trace, options.verbatim_map);
         let (dataset, shape, forced) = (options.dataset, self.shape, self.forced);
         let place = match &*batch {
             Batch::Lines(lines) => format!("{source}: byte {}", lines.offset),
@@ -204,7 +205,7 @@ impl Work<'_> {
         let laps = self.context.timer.as_ref().map(Timer::watch);
         let encode = move || {
             let consulted = Consulted::new(&*engine, &answers);
-            let recipe = Recipe { engine: &consulted, format, shape, forced };
+            let recipe = Recipe { engine: &consulted, form, shape, forced };
             let task = Task { recipe, source: &source, trace, verbatim_map, dataset };
             let encoded = watched(laps, || encode_batch(&task, &batch))?;
             let open = consulted.open();

@@ -1,8 +1,10 @@
-//! Holds a restored part against what its commit promises and, when wanted, against the original stream.
+//! Holds a restored part against what its commit promises and, when wanted, against the original.
 
+use std::collections::VecDeque;
 use std::io::Read;
 
-use super::{Commit, Restorer};
+use super::rows::{RowDigest, RowMark};
+use super::{Batch, Commit, Restored, RestoredSlice, Restorer, Source};
 use crate::error::{Error, ErrorKind, Result};
 
 /// After so many breaks in a row with nothing between them a stream is given up.
@@ -13,8 +15,25 @@ const MAX_BREAKS: usize = 1000;
 pub struct Difference {
     /// Records restored.
     pub records: u64,
-    /// Bytes of the restored stream.
+    /// Bytes of the restored stream, canonical bytes of restored rows.
     pub bytes: u64,
+}
+
+/// What a part was made of.
+pub enum Against<'a> {
+    /// A stream.
+    Stream(&'a mut dyn Read),
+    /// A table.
+    Rows(&'a mut dyn Source),
+}
+
+impl std::fmt::Debug for Against<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Stream(_) => "Stream",
+            Self::Rows(_) => "Rows",
+        })
+    }
 }
 
 /// Restores a whole part and compares it with its commit and with what `original` gives next, calling `seen` after
@@ -25,38 +44,71 @@ pub struct Difference {
 pub fn verify_part(
     restorer: &mut Restorer,
     commit: &Commit,
-    mut original: Option<&mut dyn Read>,
-    seen: &mut dyn FnMut(&[u8]) -> Result<()>,
+    mut original: Option<Against<'_>>,
+    seen: &mut dyn FnMut(&Restored) -> Result<()>,
 ) -> Result<Difference> {
     let place = format!("part {} ({})", commit.part, commit.source);
     let differs = |message: String| Error::new(ErrorKind::Verification, place.clone(), message);
-    let mut hasher = blake3::Hasher::new();
-    let mut done = Difference::default();
-    let mut expected = Vec::new();
-    while let Some(slice) = restorer.next_slice()? {
-        hasher.update(&slice.bytes);
-        if let Some(original) = original.as_deref_mut() {
-            expected.clear();
-            read_around_damage(original, slice.bytes.len(), &mut expected);
-            if expected != slice.bytes {
-                let same = expected.iter().zip(&slice.bytes).take_while(|(a, b)| a == b).count() as u64;
-                return Err(differs(format!(
-                    "the input differs from the restored stream at byte {}",
-                    done.bytes + same
-                )));
+    let (mut stream, mut digest) = (blake3::Hasher::new(), RowDigest::default());
+    let (mut records, mut row) = (0, 0_u64);
+    let (mut read, mut expected) = (Vec::new(), VecDeque::new());
+    while let Some(restored) = restorer.next_slice()? {
+        match (&restored.slice, &mut original) {
+            (RestoredSlice::Bytes(bytes), Some(Against::Stream(original))) => {
+                read.clear();
+                read_around_damage(original, bytes.len(), &mut read);
+                if read != *bytes {
+                    let same = read.iter().zip(bytes).take_while(|(a, b)| a == b).count() as u64;
+                    let at = stream.count() + same;
+                    return Err(differs(format!("the input differs from the restored stream at byte {at}")));
+                }
             }
+            (RestoredSlice::Rows { marks, .. }, Some(Against::Rows(original))) => {
+                for mark in marks {
+                    if next_mark(*original, &mut expected)?.as_ref() != Some(mark) {
+                        return Err(differs(format!("the input differs from the restored table at row {row}")));
+                    }
+                    row += 1;
+                }
+            }
+            (_, None) => {}
+            _ => return Err(differs("the input is a table, or the run was made of one".to_owned())),
         }
-        done.bytes += slice.bytes.len() as u64;
-        done.records += slice.records;
-        seen(&slice.bytes)?;
+        match &restored.slice {
+            RestoredSlice::Bytes(bytes) => drop(stream.update(bytes)),
+            RestoredSlice::Rows { marks, .. } => digest.push(marks),
+        }
+        records += restored.records;
+        seen(&restored)?;
     }
-    if done.records != commit.records {
-        return Err(differs(format!("{} records were restored, but {} were read", done.records, commit.records)));
+    if let Some(Against::Rows(original)) = original
+        && next_mark(original, &mut expected)?.is_some()
+    {
+        return Err(differs(format!("the input goes on after row {row}, where the restored table ends")));
     }
-    if done.bytes != commit.input.stream_bytes || hasher.finalize().to_hex().as_str() != commit.input.stream_blake3 {
-        return Err(differs("the restored stream differs from the one that was read: its hash is another".to_owned()));
+    if records != commit.records {
+        return Err(differs(format!("{records} records were restored, but {} were read", commit.records)));
     }
-    Ok(done)
+    let (what, (bytes, hash)) = match commit.table {
+        Some(_) => ("table", digest.finish()),
+        None => ("stream", (stream.count(), stream.finalize().to_hex().to_string())),
+    };
+    if bytes != commit.input.stream_bytes || hash != commit.input.stream_blake3 {
+        return Err(differs(format!("the restored {what} differs from the one that was read: its hash is another")));
+    }
+    Ok(Difference { records, bytes })
+}
+
+/// The mark of the next row of a source.
+fn next_mark(source: &mut dyn Source, expected: &mut VecDeque<RowMark>) -> Result<Option<RowMark>> {
+    while expected.is_empty() {
+        match source.next_batch()? {
+            Some(Batch::Rows(rows)) => expected.extend(rows.marks),
+            Some(Batch::Lines(_)) => return Err(Error::new(ErrorKind::Input, source.name(), "this is no table")),
+            None => return Ok(None),
+        }
+    }
+    Ok(expected.pop_front())
 }
 
 /// Reads up to `n` bytes. What stands before and behind damage counts; a stream that only breaks is given up.

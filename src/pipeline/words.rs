@@ -3,9 +3,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::record::Recipe;
-use super::work::{Task, encode_batch};
-use super::{Condense, ConversationFormat, Corpus, Plan, PlannedInput, PlannedPart};
+use super::record::{Form, Recipe};
+use super::task::Task;
+use super::work::encode_batch;
+use super::{Condense, Corpus, Plan, PlannedInput, PlannedPart};
 use crate::engine::Scratch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Condensed, Conversation, EngineOptions, Message, Metrics, Output, ShapeName};
@@ -71,7 +72,7 @@ fn count_part(
     let mut source = corpus.open(part.input, input, &part.slice)?;
     let counter = Counter { options: EngineOptions::default(), state: Mutex::new((WordCounts::default(), max_bytes)) };
     // Whatever holds a conversation is read the way that the job reads it; what is made of it goes away.
-    let recipe = Recipe { engine: &counter, format: ConversationFormat::Parquet, shape, forced: shape.is_some() };
+    let recipe = Recipe { engine: &counter, form: Form::Columns, shape, forced: shape.is_some() };
     let task = Task { recipe, source: &input.source, trace: false, verbatim_map: false, dataset: None };
     while counter.left() > 0 {
         let Some(batch) = source.next_batch()? else { break };

@@ -1,29 +1,22 @@
-//! One batch on a worker: every line becomes a row or a reject, and the bytes around it a frame. Checks that the
+//! A batch on a worker. Of lines every line becomes a row or a reject, and the bytes around it a frame. Checks that the
 //! lines tile the batch, so that the proof covers every byte. Knows nothing of order and of threads.
 
-use std::cell::RefCell;
 use std::fmt::Write as _;
 
-use arrow::record_batch::RecordBatch;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Serialize};
 
+use super::accumulate::Accumulator;
 use super::map::map_line;
-use super::record::{Encoded, MakeUp, Product, Recipe, Written, advice, process, totals_of};
-use super::sketch::{Contents, Sketch};
-use super::tables::{
-    ConversationsBuilder, DecisionsBuilder, Kind, MetricsBuilder, OriginalRow, Place, RecordsBuilder, VerbatimBuilder,
-};
-use super::training::TrainingBuilder;
-use super::{Batch, DatasetOptions, EncodedBatch, Line, LineBatch, LineKind, RejectRow, label};
-use crate::engine::{Laps, Scratch};
+use super::record::{Form, Written, advice, process};
+use super::rows::encode_rows;
+use super::tables::{ConversationsBuilder, Place, RecordsBuilder, label};
+use super::task::{SCRATCH, Task, ended};
+use super::{Batch, EncodedBatch, Line, LineBatch, LineKind, RejectRow};
+use crate::engine::Scratch;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Output, Reject, RejectReason};
-
-thread_local! {
-    pub(crate) static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::default());
-}
+use crate::model::{Reject, RejectReason};
 
 /// Unusual bytes around a record; stored as JSON.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,66 +32,26 @@ pub(crate) struct Frame {
     pub(crate) places: Vec<(u64, u64)>,
 }
 
-/// What a worker is told to do.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Task<'a> {
-    pub(crate) recipe: Recipe<'a>,
-    pub(crate) source: &'a str,
-    pub(crate) trace: bool,
-    pub(crate) verbatim_map: bool,
-    pub(crate) dataset: Option<DatasetOptions>,
-}
-
-struct Builders {
+/// The conversations of a batch beside what it comes to.
+struct Lines<'t> {
     rows: ConversationsBuilder,
     records: RecordsBuilder,
-    verbatim: VerbatimBuilder,
-    metrics: MetricsBuilder,
-    decisions: DecisionsBuilder,
-    training: Option<TrainingBuilder>,
-    contents: Contents,
-    out: EncodedBatch,
+    sum: Accumulator<'t>,
 }
 
 /// Turns a batch into rows.
 pub(crate) fn encode_batch(task: &Task<'_>, batch: &Batch) -> Result<EncodedBatch> {
     let encoded = match batch {
         Batch::Lines(lines) => encode_lines(task, lines),
-        Batch::Rows(rows) => super::rows::encode_rows(task, rows),
+        Batch::Rows(rows) => encode_rows(task, rows),
     };
     ended("encode");
     encoded
 }
 
-/// Tells who takes the time on this worker that a step has ended.
-pub(in crate::pipeline) fn ended(step: &'static str) {
-    SCRATCH.with(|scratch| scratch.borrow_mut().ended(step));
-}
-
-/// Runs `work` on this worker with a watch, when there is one.
-pub(super) fn watched<T>(laps: Option<Box<dyn Laps>>, work: impl FnOnce() -> T) -> T {
-    let is_watched = laps.is_some();
-    if is_watched {
-        SCRATCH.with(|scratch| scratch.borrow_mut().tell(laps));
-    }
-    let result = work();
-    if is_watched {
-        SCRATCH.with(|scratch| scratch.borrow_mut().tell(None));
-    }
-    result
-}
-
 fn encode_lines(task: &Task<'_>, batch: &LineBatch) -> Result<EncodedBatch> {
-    let mut builders = Builders {
-        rows: ConversationsBuilder::default(),
-        records: RecordsBuilder::default(),
-        verbatim: VerbatimBuilder::default(),
-        metrics: MetricsBuilder::default(),
-        decisions: DecisionsBuilder::default(),
-        training: task.dataset.map(TrainingBuilder::new),
-        contents: Contents::default(),
-        out: EncodedBatch::default(),
-    };
+    let (rows, records) = (ConversationsBuilder::default(), RecordsBuilder::default());
+    let mut lines = Lines { rows, records, sum: Accumulator::new(task) };
     // One check of the whole batch is many times cheaper than one per line; lines end at ASCII bytes.
     let text = simdutf8::basic::from_utf8(&batch.bytes).ok();
     let mut at = 0;
@@ -107,13 +60,13 @@ fn encode_lines(task: &Task<'_>, batch: &LineBatch) -> Result<EncodedBatch> {
             return Err(Error::new(ErrorKind::Internal, task.source, "the lines of a batch do not tile it"));
         }
         at = line.span.end;
-        SCRATCH.with(|scratch| builders.line(task, batch, text, line, &mut scratch.borrow_mut()))?;
+        SCRATCH.with(|scratch| lines.line(batch, text, line, &mut scratch.borrow_mut()))?;
     }
     check_places(task, batch)?;
     if at != batch.bytes.len() {
         return Err(Error::new(ErrorKind::Internal, task.source, "the lines of a batch do not cover it"));
     }
-    builders.finish(task)
+    lines.finish()
 }
 
 /// Checks that the pieces of scattered records tile the part of the stream that these records stand for.
@@ -142,191 +95,109 @@ fn check_places(task: &Task<'_>, batch: &LineBatch) -> Result<()> {
     Ok(())
 }
 
-impl Builders {
-    fn line(
-        &mut self,
-        task: &Task<'_>,
-        batch: &LineBatch,
-        text: Option<&str>,
-        line: &Line,
-        scratch: &mut Scratch,
-    ) -> Result<()> {
+impl Lines<'_> {
+    fn line(&mut self, batch: &LineBatch, text: Option<&str>, line: &Line, scratch: &mut Scratch) -> Result<()> {
+        let source = self.sum.task.source;
         let raw = &batch.bytes[line.record.clone()];
         let frame = Frame {
-            before: blank(&batch.bytes[line.span.start..line.record.start], task)?,
-            end: Some(blank(&batch.bytes[line.record.end..line.span.end], task)?).filter(|end| end != "\n"),
+            before: blank(&batch.bytes[line.span.start..line.record.start], source)?,
+            end: Some(blank(&batch.bytes[line.record.end..line.span.end], source)?).filter(|end| end != "\n"),
             places: match &line.kind {
                 LineKind::Scattered(places) => places.clone(),
                 _ => Vec::new(),
             },
         };
-        self.out.proof.bytes += line.span.len() as u64;
+        self.sum.out.proof.bytes += line.span.len() as u64;
         let reject = match &line.kind {
             LineKind::Tail => {
-                self.frame(Place { id: "", source: task.source, row: line.row }, &Frame { end: None, ..frame });
+                self.frame(Place { id: "", source, row: line.row }, &Frame { end: None, ..frame });
                 return Ok(());
             }
             LineKind::Piece { first: true } => {
-                Reject { reason: RejectReason::TooLong, detail: too_long(batch.unpacked) }
+                Some(Reject { reason: RejectReason::TooLong, detail: too_long(batch.unpacked) })
             }
-            LineKind::Piece { first: false } => {
-                let row = RejectRow {
-                    source: task.source.to_owned(),
-                    source_row: line.row,
-                    line: line.number,
-                    ..RejectRow::default()
-                };
-                self.reject(row, batch, line, raw, frame);
-                return Ok(());
-            }
-            LineKind::Torn(detail) => Reject { reason: RejectReason::TornStream, detail: detail.clone() },
+            LineKind::Piece { first: false } => None,
+            LineKind::Torn(detail) => Some(Reject { reason: RejectReason::TornStream, detail: detail.clone() }),
             LineKind::Record | LineKind::Scattered(_) => {
                 let record = match text {
                     Some(text) => text.get(line.record.clone()),
                     None => std::str::from_utf8(raw).ok(),
                 };
                 let result = match record {
-                    Some(record) => self.record(task, record, line.row, &frame, scratch),
+                    Some(record) => self.record(record, line.row, &frame, scratch),
                     None => Err(invalid_utf8(raw)),
                 };
                 match result {
                     Ok(()) => return Ok(()),
-                    Err(reject) => reject,
+                    Err(reject) => Some(reject),
                 }
             }
         };
-        let row = RejectRow {
-            source: task.source.to_owned(),
-            source_row: line.row,
-            line: line.number,
-            reason: reject.reason.as_str().to_owned(),
-            detail: reject.detail,
-            ..RejectRow::default()
+        let further_piece = || RejectRow { source: source.to_owned(), source_row: line.row, ..RejectRow::default() };
+        let row = reject.map_or_else(further_piece, |reject| RejectRow::new(source, line.row, reject));
+        let (raw, raw_base64) = match std::str::from_utf8(raw) {
+            Ok(text) if is_short_as_json(raw) => (Some(text.to_owned()), None),
+            _ => (None, Some(BASE64.encode(raw))),
         };
-        self.out.totals.rejects += 1;
-        self.reject(row, batch, line, raw, frame);
+        let offset = batch.offset + line.record.start as u64;
+        self.sum.reject(RejectRow {
+            line: line.number,
+            offset: frame.places.first().map_or(offset, |&(first, _)| first),
+            raw,
+            raw_base64,
+            before: Some(frame.before).filter(|before| !before.is_empty()),
+            end: frame.end,
+            places: frame.places,
+            ..row
+        });
         Ok(())
-    }
-
-    fn reject(&mut self, mut row: RejectRow, batch: &LineBatch, line: &Line, raw: &[u8], frame: Frame) {
-        row.offset = batch.offset + line.record.start as u64;
-        match std::str::from_utf8(raw) {
-            Ok(text) if is_short_as_json(raw) => row.raw = Some(text.to_owned()),
-            _ => row.raw_base64 = Some(BASE64.encode(raw)),
-        }
-        row.before = Some(frame.before).filter(|before| !before.is_empty());
-        row.end = frame.end;
-        if let Some(&(first, _)) = frame.places.first() {
-            row.offset = first;
-        }
-        row.places = frame.places;
-        self.out.rejects.push(row);
     }
 
     fn frame(&mut self, place: Place<'_>, frame: &Frame) {
         if *frame != Frame::default() {
-            let text = serde_json::to_string(frame).expect("two strings always serialize");
-            self.verbatim.push(place, Kind::Frame, OriginalRow::default(), &text);
+            self.sum.frame(place, &serde_json::to_string(frame).expect("two strings always serialize"));
         }
     }
 
     fn record(
         &mut self,
-        task: &Task<'_>,
         record: &str,
         row: u64,
         frame: &Frame,
         scratch: &mut Scratch,
     ) -> std::result::Result<(), Reject> {
+        let task = self.sum.task;
         let mut fallback = String::new();
         write!(fallback, "{}#{row}", task.source).expect("writing to a string cannot fail");
-        let product = process(&task.recipe, record, &fallback, scratch)?;
+        let product = process(&task.recipe, record, &fallback, scratch, |_| {})?;
         let encoded = product.encode(&task.recipe, scratch)?;
-        let id = label(&product.decoded.conversation.id).into_owned();
+        let id = label(&product.decoded.conversation.id);
         let place = Place { id: &id, source: task.source, row };
         self.frame(place, frame);
         match &encoded.written {
             Written::Row(written) => self.rows.push(place, written),
             Written::Record(written) => self.records.push(written),
         }
-        if encoded.needs_raw {
-            self.verbatim.push(place, Kind::Record, OriginalRow::default(), record);
-            self.out.proof.raw_records += 1;
-        }
-        if let Some(layout) = &encoded.layout {
-            self.verbatim.push(place, Kind::Layout, OriginalRow::default(), layout);
-        }
-        self.originals(place, &product, &encoded);
+        self.sum.originals(place, encoded.whole(record), encoded.layout.as_deref(), product.originals(&encoded));
         if task.verbatim_map {
-            self.out.verbatim_map.extend(map_line(place, &product, &encoded.written));
+            self.sum.out.verbatim_map.extend(map_line(place, &product, &encoded.written));
         }
-        let Product { decoded, condensed, .. } = &product;
-        let checksum = blake3::hash(record.as_bytes()).to_hex();
-        self.metrics.push(place, &MakeUp::of(&decoded.conversation), &condensed.metrics, &checksum);
-        if let Some(training) = &mut self.training {
-            training.push(place, &decoded.conversation, condensed);
-        }
-        if task.trace {
-            for decision in &condensed.decisions {
-                self.decisions.push(place, &decoded.conversation, decision);
-            }
-        }
-        self.contents.add(&decoded.conversation, condensed);
-        self.out.proof.restored += 1;
-        self.out.totals.add(&totals_of(&decoded.conversation, condensed));
+        self.sum.conversation(place, &product, blake3::hash(record.as_bytes()));
         Ok(())
     }
 
-    fn originals(&mut self, place: Place<'_>, product: &Product<'_>, encoded: &Encoded<'_>) {
-        let conversation = &product.decoded.conversation;
-        for original in &encoded.originals {
-            let message = &conversation.messages[original.message_index];
-            let summary_id = match &product.condensed.messages[original.position] {
-                Output::Replaced(replacement) => Some(replacement.provenance.summary_id.as_str()),
-                Output::Kept { .. } => None,
-            };
-            let row = OriginalRow {
-                position: Some(original.position as u64),
-                message_index: Some(original.message_index as u64),
-                message_id: message.id.as_deref(),
-                role: Some(message.role.as_str()),
-                summary_id,
-            };
-            self.verbatim.push(place, Kind::Message, row, original.message);
-            self.out.proof.originals += 1;
-        }
-    }
-
-    fn finish(mut self, task: &Task<'_>) -> Result<EncodedBatch> {
-        let conversations = match task.recipe.format {
-            super::ConversationFormat::Parquet | super::ConversationFormat::Arrow => self.rows.finish()?,
-            super::ConversationFormat::Jsonl => self.records.finish()?,
+    fn finish(self) -> Result<EncodedBatch> {
+        let conversations = match self.sum.task.recipe.form {
+            Form::Line => self.records.finish()?,
+            Form::Columns | Form::Cell => self.rows.finish()?,
         };
-        if let Some(training) = self.training {
-            let (rows, dropped) = training.finish()?;
-            (self.out.training, self.out.dropped) = (Some(rows), dropped);
-        }
-        let decisions = task.trace.then(|| self.decisions.finish()).transpose()?;
-        let metrics = self.metrics.finish()?;
-        self.out.sketch = sketch_of(&metrics, self.contents, &self.out.rejects)?;
-        self.out.tables = [Some(conversations), Some(self.verbatim.finish()?), Some(metrics), decisions];
-        Ok(self.out)
+        self.sum.finish(conversations)
     }
 }
 
-/// The sketch of a batch.
-pub(crate) fn sketch_of(metrics: &RecordBatch, contents: Contents, rejects: &[RejectRow]) -> Result<Sketch> {
-    let mut sketch = Sketch { contents: Some(contents), ..Sketch::default() };
-    sketch.figures.add_rows(metrics)?;
-    for reject in rejects {
-        sketch.add_reject(reject);
-    }
-    Ok(sketch)
-}
-
-fn blank(bytes: &[u8], task: &Task<'_>) -> Result<String> {
+fn blank(bytes: &[u8], source: &str) -> Result<String> {
     let text = std::str::from_utf8(bytes)
-        .map_err(|error| Error::new(ErrorKind::Internal, task.source, "blank bytes are not UTF-8").because(error))?;
+        .map_err(|error| Error::new(ErrorKind::Internal, source, "blank bytes are not UTF-8").because(error))?;
     Ok(text.to_owned())
 }
 

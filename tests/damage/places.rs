@@ -9,8 +9,8 @@ use std::sync::Arc;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{Input, Inputs, Run, RunWriter};
 use condenser::pipeline::{
-    BatchOptions, ConversationFormat, Corpus, Outcome, Plan, PlannedInput, Slice, Source, TableOptions, compress,
-    verify_part,
+    BatchOptions, ConversationFormat, Corpus, Outcome, Plan, PlannedInput, Restored, Slice, Source, TableOptions,
+    compress, verify_part,
 };
 
 use super::{Case, Special, call, chats, rejects, special, tells};
@@ -315,8 +315,8 @@ fn grows(code: i32) {
     let bridge = condenser::pipeline::bridge::Bridge::new(1).expect("a thread");
     let mut restored = Vec::new();
     let mut restorer = run.restorer(&run.commits[1], &bridge, true).expect("tables open");
-    let mut keep = |bytes: &[u8]| {
-        restored.extend_from_slice(bytes);
+    let mut keep = |slice: &Restored| {
+        restored.extend_from_slice(slice.bytes());
         Ok(())
     };
     verify_part(&mut restorer, &run.commits[1], None, &mut keep).expect("it restores");

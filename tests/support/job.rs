@@ -10,8 +10,8 @@ use condenser::io::{DocumentSource, LineSource, RunWriter, is_document};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
     BatchOptions, Commit, Condense, Context, ConversationFormat, Corpus, EncodedBatch, JobOptions, Manifest, Outcome,
-    PartReaders, PartSink, PartStart, Plan, PlannedInput, RejectRow, ResourceLimits, Restorer, Silent, Sink, Slice,
-    Source, TableReader, Totals, compress, verify_part,
+    PartReaders, PartSink, PartStart, Plan, PlannedInput, RejectRow, ResourceLimits, Restored, Restorer, Silent, Sink,
+    Slice, Source, TableReader, Totals, compress, verify_part,
 };
 
 /// What a job came to.
@@ -206,7 +206,7 @@ impl Memory {
             rejects: Box::new(self.rejects().into_iter().map(Ok)),
             metrics: Some(self.table(2)),
         };
-        Restorer::new(readers, Bridge::new(2).expect("threads start"), "mem")
+        Restorer::lines(readers, Bridge::new(2).expect("threads start"), "mem")
     }
 
     pub(crate) fn rejects(&self) -> Vec<RejectRow> {
@@ -227,8 +227,8 @@ impl Memory {
     pub(crate) fn restored(&self) -> Vec<u8> {
         let (mut restorer, mut bytes) = (self.restorer(), Vec::new());
         let commit = self.commit.as_ref().expect("the part was committed");
-        let mut seen = |slice: &[u8]| {
-            bytes.extend_from_slice(slice);
+        let mut seen = |slice: &Restored| {
+            bytes.extend_from_slice(slice.bytes());
             Ok(())
         };
         verify_part(&mut restorer, commit, None, &mut seen).expect("the part restores");

@@ -8,8 +8,9 @@ use arrow::array::{Array, LargeStringArray, UInt64Array};
 use arrow::record_batch::RecordBatch;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::Original;
 use crate::pipeline::TableReader;
-use crate::pipeline::tables::{Kind, count_column, text_at, text_column};
+use crate::pipeline::tables::{Kind, count_column, short_hash, text_at, text_column};
 use crate::pipeline::work::Frame;
 
 /// So many bytes before a record are given out by themselves.
@@ -17,16 +18,16 @@ const MANY_BYTES: usize = 1 << 20;
 
 /// The rows of the verbatim table that belong to one record.
 #[derive(Debug, Default)]
-pub(in crate::pipeline) struct Entries {
+pub(super) struct Entries {
     rows: Vec<(RecordBatch, Range<usize>)>,
 }
 
-pub(in crate::pipeline) struct VerbatimView<'b> {
-    pub(in crate::pipeline) kind: &'b LargeStringArray,
-    pub(in crate::pipeline) message: &'b LargeStringArray,
-    pub(in crate::pipeline) hash: &'b LargeStringArray,
-    pub(in crate::pipeline) position: &'b UInt64Array,
-    pub(in crate::pipeline) message_index: &'b UInt64Array,
+struct VerbatimView<'b> {
+    kind: &'b LargeStringArray,
+    message: &'b LargeStringArray,
+    hash: &'b LargeStringArray,
+    position: &'b UInt64Array,
+    message_index: &'b UInt64Array,
 }
 
 impl<'b> VerbatimView<'b> {
@@ -41,71 +42,95 @@ impl<'b> VerbatimView<'b> {
     }
 }
 
-impl Entries {
-    pub(in crate::pipeline) fn views(&self) -> std::result::Result<Vec<(VerbatimView<'_>, Range<usize>)>, String> {
-        let mut views = Vec::with_capacity(self.rows.len());
-        for (batch, range) in &self.rows {
-            views.push((VerbatimView::new(batch).map_err(|error| error.to_string())?, range.clone()));
-        }
-        Ok(views)
-    }
+/// What the sidecar says of one record.
+#[derive(Debug, Default)]
+pub(super) struct Found<'e> {
+    /// The record or row itself.
+    pub(super) record: Option<&'e str>,
+    pub(super) layout: Option<&'e str>,
+    pub(super) originals: Vec<Original<'e>>,
+    /// The bytes around it; blank lines of the batch before it come first.
+    pub(super) frame: Frame,
+}
 
-    /// The frame of the record; blank lines of the batch before it come first.
-    pub(in crate::pipeline) fn frame(&self) -> std::result::Result<Frame, String> {
-        let mut frame = Frame::default();
-        for (view, range) in self.views()? {
-            for at in range.filter(|&at| text_at(view.kind, at) == Some(Kind::Frame.as_str())) {
-                let text = text_at(view.message, at).unwrap_or_default();
-                let found: Frame =
-                    serde_json::from_str(text).map_err(|error| format!("a frame cannot be read: {error}"))?;
-                frame.before.push_str(&found.before);
-                frame.end = found.end;
-                frame.places = found.places;
+impl Entries {
+    pub(super) fn read(&self) -> std::result::Result<Found<'_>, String> {
+        let mut found = Found::default();
+        for (batch, range) in &self.rows {
+            let view = VerbatimView::new(batch).map_err(|error| error.to_string())?;
+            for at in range.clone() {
+                let text = text_at(view.message, at).ok_or("an original has no text")?;
+                match Kind::parse(text_at(view.kind, at).unwrap_or_default()) {
+                    Some(Kind::Record) => found.record = Some(text),
+                    Some(Kind::Layout) => found.layout = Some(text),
+                    Some(Kind::Message) => found.originals.push(Original {
+                        position: view.position.value(at) as usize,
+                        message_index: view.message_index.value(at) as usize,
+                        message: text,
+                    }),
+                    Some(Kind::Frame) => {
+                        let frame: Frame =
+                            serde_json::from_str(text).map_err(|error| format!("a frame cannot be read: {error}"))?;
+                        found.frame.before.push_str(&frame.before);
+                        found.frame.end = frame.end;
+                        found.frame.places = frame.places;
+                    }
+                    None => return Err("the verbatim table has a row of an unknown kind".to_owned()),
+                }
             }
         }
-        Ok(frame)
+        Ok(found)
+    }
+
+    /// Compares what is hashed with its hash.
+    pub(super) fn check(&self) -> std::result::Result<(), String> {
+        for (batch, range) in &self.rows {
+            let view = VerbatimView::new(batch).map_err(|error| error.to_string())?;
+            for at in range.clone() {
+                if let (Some(hash), Some(text)) = (text_at(view.hash, at), text_at(view.message, at))
+                    && short_hash(text) != hash
+                {
+                    return Err(
+                        "an original in the verbatim table is not what was stored: its hash is another".to_owned()
+                    );
+                }
+            }
+        }
+        Ok(())
     }
 }
 
 /// Walks the verbatim table along the conversations.
-pub(in crate::pipeline) struct VerbatimCursor {
+pub(super) struct VerbatimCursor {
     reader: Box<dyn TableReader>,
     batches: VecDeque<(RecordBatch, usize)>,
     ended: bool,
 }
 
 impl VerbatimCursor {
-    pub(in crate::pipeline) fn new(reader: Box<dyn TableReader>) -> Self {
+    pub(super) fn new(reader: Box<dyn TableReader>) -> Self {
         Self { reader, batches: VecDeque::new(), ended: false }
     }
 
-    /// The entries of each of `rows`, which ascend. Entries of rows in between are passed over.
-    pub(in crate::pipeline) fn take(&mut self, rows: &[u64]) -> Result<Vec<Entries>> {
-        let mut all = Vec::with_capacity(rows.len());
-        for &row in rows {
-            let mut entries = Entries::default();
-            while let Some(found) = self.peek_row()? {
-                if found > row {
-                    break;
-                }
-                let (batch, start) = self.batches.pop_front().unwrap_or_else(|| unreachable!("a row was seen there"));
-                let source_row = count_column(&batch, "source_row")?;
-                let end =
-                    (start..batch.num_rows()).find(|&at| source_row.value(at) != found).unwrap_or(batch.num_rows());
-                if found == row {
-                    entries.rows.push((batch.clone(), start..end));
-                }
-                if end < batch.num_rows() {
-                    self.batches.push_front((batch, end));
-                }
+    /// The entries of `row`; rows ascend from call to call, and entries of rows in between are passed over.
+    pub(super) fn take(&mut self, row: u64) -> Result<Entries> {
+        let mut entries = Entries::default();
+        while let Some(found) = self.peek_row()?.filter(|&found| found <= row) {
+            let (batch, start) = self.batches.pop_front().unwrap_or_else(|| unreachable!("a row was seen there"));
+            let source_row = count_column(&batch, "source_row")?;
+            let end = (start..batch.num_rows()).find(|&at| source_row.value(at) != found).unwrap_or(batch.num_rows());
+            if found == row {
+                entries.rows.push((batch.clone(), start..end));
             }
-            all.push(entries);
+            if end < batch.num_rows() {
+                self.batches.push_front((batch, end));
+            }
         }
-        Ok(all)
+        Ok(entries)
     }
 
     /// Takes the next entry when it is nothing but many bytes before the record `row`: they need not be held together.
-    pub(in crate::pipeline) fn take_before(&mut self, row: u64) -> Result<Option<String>> {
+    pub(super) fn take_before(&mut self, row: u64) -> Result<Option<String>> {
         let Some(before) = self.peek_before(row)? else { return Ok(None) };
         if let Some((batch, at)) = self.batches.pop_front().filter(|(batch, at)| at + 1 < batch.num_rows()) {
             self.batches.push_front((batch, at + 1));
@@ -114,7 +139,7 @@ impl VerbatimCursor {
     }
 
     /// What [`VerbatimCursor::take_before`] would give.
-    pub(in crate::pipeline) fn peek_before(&mut self, row: u64) -> Result<Option<String>> {
+    pub(super) fn peek_before(&mut self, row: u64) -> Result<Option<String>> {
         if self.peek_row()? != Some(row) {
             return Ok(None);
         }
@@ -130,7 +155,7 @@ impl VerbatimCursor {
     }
 
     /// The source row of the next entry.
-    pub(in crate::pipeline) fn peek_row(&mut self) -> Result<Option<u64>> {
+    pub(super) fn peek_row(&mut self) -> Result<Option<u64>> {
         while self.batches.is_empty() && !self.ended {
             match self.reader.next_rows()? {
                 Some(batch) if batch.num_rows() > 0 => self.batches.push_back((batch, 0)),
@@ -143,17 +168,17 @@ impl VerbatimCursor {
 }
 
 /// Walks the checksums of the metrics table along the conversations.
-pub(in crate::pipeline) struct Checksums {
+pub(super) struct Checksums {
     reader: Box<dyn TableReader>,
     batch: Option<(RecordBatch, usize)>,
 }
 
 impl Checksums {
-    pub(in crate::pipeline) fn new(reader: Box<dyn TableReader>) -> Self {
+    pub(super) fn new(reader: Box<dyn TableReader>) -> Self {
         Self { reader, batch: None }
     }
 
-    pub(in crate::pipeline) fn take(&mut self, n: usize) -> Result<Vec<String>> {
+    pub(super) fn take(&mut self, n: usize) -> Result<Vec<String>> {
         let mut checksums = Vec::with_capacity(n);
         while checksums.len() < n {
             let (batch, at) = match self.batch.take() {

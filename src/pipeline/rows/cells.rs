@@ -160,7 +160,7 @@ fn array_bytes(array: &dyn Array) -> usize {
 
 /// Texts of any text type, also behind a dictionary.
 #[derive(Debug)]
-pub(super) enum Texts<'a> {
+pub(crate) enum Texts<'a> {
     Small(&'a StringArray),
     Large(&'a LargeStringArray),
     View(&'a StringViewArray),
@@ -168,7 +168,7 @@ pub(super) enum Texts<'a> {
 }
 
 impl<'a> Texts<'a> {
-    pub(super) fn of(array: &'a dyn Array) -> Option<Self> {
+    pub(crate) fn of(array: &'a dyn Array) -> Option<Self> {
         Some(match array.data_type() {
             DataType::Utf8 => Self::Small(array.as_string()),
             DataType::LargeUtf8 => Self::Large(array.as_string()),
@@ -186,7 +186,7 @@ impl<'a> Texts<'a> {
     }
 
     /// The text at `index`; `None` for a null.
-    pub(super) fn get(&self, index: usize) -> Option<&'a str> {
+    pub(crate) fn get(&self, index: usize) -> Option<&'a str> {
         match self {
             Self::Small(texts) => texts.is_valid(index).then(|| texts.value(index)),
             Self::Large(texts) => texts.is_valid(index).then(|| texts.value(index)),
@@ -212,7 +212,7 @@ pub(super) fn is_text(data_type: &DataType) -> bool {
 }
 
 /// An array of text type `like`.
-pub(super) fn texts_like<'t>(
+pub(crate) fn texts_like<'t>(
     like: &DataType,
     texts: impl Iterator<Item = Option<&'t str>>,
 ) -> Result<ArrayRef, ArrowError> {
@@ -234,4 +234,11 @@ pub(super) fn texts_like<'t>(
         }
         other => cast(&texts_like(&DataType::LargeUtf8, texts)?, other)?,
     })
+}
+
+/// `rows` with another column at `index`.
+pub(crate) fn with_column(rows: &RecordBatch, index: usize, column: ArrayRef) -> Result<RecordBatch, String> {
+    let mut columns = rows.columns().to_vec();
+    *columns.get_mut(index).ok_or("there is no such column")? = column;
+    RecordBatch::try_new(rows.schema(), columns).map_err(|error| error.to_string())
 }

@@ -1,6 +1,7 @@
 //! Rows of a table that holds conversations in one of its columns: finding the column, rows into rows, the proof
 //! and the way back. Knows Arrow arrays in memory, no file and no format.
 
+mod batch;
 mod cells;
 mod encode;
 mod fresh;
@@ -9,16 +10,16 @@ mod packed;
 mod parse;
 mod plan;
 mod render;
-mod restore;
 mod structs;
 
 pub use cells::value_bytes;
+pub(crate) use cells::{Texts, texts_like, with_column};
 pub(crate) use encode::encode_rows;
 pub use mark::{RowDigest, RowMark, marks};
+pub(crate) use packed::unpack;
 pub use packed::{conform_rows, row_of_reject, view_schema};
 pub use plan::{CellKind, Container, TableInput, TableOptions};
-pub use render::{cell_texts, row_records};
-pub use restore::{RestoredRows, RowReaders, RowRestorer, verify_rows};
+pub(crate) use structs::{CellEntries, restore_lists};
 
 /// Rows that a damaged table did not give.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -27,7 +27,7 @@ pub(super) fn pack(rows: &RecordBatch) -> Result<String, String> {
 }
 
 /// The rows that `text` stands for, in the types of `schema`.
-pub(super) fn unpack(text: &str, schema: &SchemaRef) -> Result<RecordBatch, String> {
+pub(crate) fn unpack(text: &str, schema: &SchemaRef) -> Result<RecordBatch, String> {
     let bytes = BASE64.decode(text).map_err(|_| "packed rows are no Base64")?;
     let reader = StreamReader::try_new(&*bytes, None).map_err(|error| error.to_string())?;
     let batches = reader.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;

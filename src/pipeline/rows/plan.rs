@@ -126,6 +126,49 @@ impl TableInput {
         (0..rows.num_rows()).map(|row| column.is_valid(row).then(|| formatter.value(row).to_string())).collect()
     }
 
+    /// The conversation of every row as it stands: the text, or the list of messages as JSON.
+    ///
+    /// # Errors
+    /// `Verification` when the column is not what was found out.
+    pub fn cells(&self, rows: &RecordBatch) -> Result<Vec<String>> {
+        let cells = self.rendered(rows, false, |list| list)?;
+        Ok(cells.into_iter().map(|cell| cell.unwrap_or_else(|| "null".to_owned())).collect())
+    }
+
+    /// The conversation of every row as a record that can be decoded: the text, or the list of messages under the key
+    /// that its shape gives it, with calls and metadata that are JSON in a text column written as JSON. `None` for a
+    /// null.
+    ///
+    /// # Errors
+    /// `Verification` when the column is not what was found out.
+    pub fn records(&self, rows: &RecordBatch) -> Result<Vec<Option<String>>> {
+        let key = Self::list_key(self.shape);
+        self.rendered(rows, true, |list| format!("{{\"{key}\":{list}}}"))
+    }
+
+    fn rendered(
+        &self,
+        rows: &RecordBatch,
+        reading: bool,
+        record: impl Fn(String) -> String,
+    ) -> Result<Vec<Option<String>>> {
+        let wrong = || Error::new(ErrorKind::Verification, &self.messages, "the column is not of the expected type");
+        let column = rows.columns().get(self.column).ok_or_else(wrong)?;
+        let all = 0..rows.num_rows();
+        if self.kind == CellKind::Text {
+            let texts = Texts::of(column).ok_or_else(wrong)?;
+            return Ok(all.map(|row| texts.get(row).map(str::to_owned)).collect());
+        }
+        let lists = Lists::of(column).ok_or_else(wrong)?;
+        let renderer = Renderer::new(lists.values, reading);
+        let list = |row| {
+            let mut list = String::new();
+            renderer.write_list(lists.get(row)?, &mut list);
+            Some(record(list))
+        };
+        Ok(all.map(list).collect())
+    }
+
     /// The key that a record of this shape keeps its messages under.
     pub(super) fn list_key(shape: Option<ShapeName>) -> &'static str {
         if shape == Some(ShapeName::Sharegpt) { "conversations" } else { "messages" }

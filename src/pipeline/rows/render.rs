@@ -7,12 +7,9 @@ use std::ops::Range;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StructArray};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{DataType, Float16Type, Float32Type, Float64Type};
-use arrow::record_batch::RecordBatch;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 
-use super::cells::{Lists, Ranges, Texts};
-use super::plan::{CellKind, TableInput};
-use crate::error::{Error, ErrorKind, Result};
+use super::cells::{Ranges, Texts};
 
 const FORMAT: FormatOptions<'static> = FormatOptions::new();
 /// Fields of a message that some tables hold as JSON text.
@@ -38,59 +35,6 @@ impl<'a> Renderer<'a> {
     /// Appends a list of messages.
     pub(super) fn write_list(&self, range: Range<usize>, out: &mut String) {
         write_items(&self.node, range, out);
-    }
-}
-
-/// The conversation of every row as it stands: the text, or the list of messages as JSON.
-///
-/// # Errors
-/// `Verification` when the column is not what `table` says.
-pub fn cell_texts(rows: &RecordBatch, table: &TableInput) -> Result<Vec<String>> {
-    let wrong = || Error::new(ErrorKind::Verification, &table.messages, "the column is not of the expected type");
-    let column = rows.columns().get(table.column).ok_or_else(wrong)?;
-    match table.kind {
-        CellKind::Text => {
-            let texts = Texts::of(column).ok_or_else(wrong)?;
-            Ok((0..rows.num_rows()).map(|row| texts.get(row).unwrap_or("null").to_owned()).collect())
-        }
-        CellKind::Structs => {
-            let lists = Lists::of(column).ok_or_else(wrong)?;
-            let renderer = Renderer::new(lists.values, false);
-            let text = |row| {
-                let Some(range) = lists.get(row) else { return "null".to_owned() };
-                let mut text = String::new();
-                renderer.write_list(range, &mut text);
-                text
-            };
-            Ok((0..rows.num_rows()).map(text).collect())
-        }
-    }
-}
-
-/// The conversation of every row as a record that can be decoded: the text, or the list of messages under the key that
-/// its shape gives it, with calls and metadata that are JSON in a text column written as JSON. `None` for a null.
-///
-/// # Errors
-/// `Verification` when the column is not what `table` says.
-pub fn row_records(rows: &RecordBatch, table: &TableInput) -> Result<Vec<Option<String>>> {
-    let wrong = || Error::new(ErrorKind::Verification, &table.messages, "the column is not of the expected type");
-    let column = rows.columns().get(table.column).ok_or_else(wrong)?;
-    match table.kind {
-        CellKind::Text => {
-            let texts = Texts::of(column).ok_or_else(wrong)?;
-            Ok((0..rows.num_rows()).map(|row| texts.get(row).map(str::to_owned)).collect())
-        }
-        CellKind::Structs => {
-            let lists = Lists::of(column).ok_or_else(wrong)?;
-            let renderer = Renderer::new(lists.values, true);
-            let record = |row| {
-                let mut record = format!("{{\"{}\":", TableInput::list_key(table.shape));
-                renderer.write_list(lists.get(row)?, &mut record);
-                record.push('}');
-                Some(record)
-            };
-            Ok((0..rows.num_rows()).map(record).collect())
-        }
     }
 }
 

@@ -1,12 +1,12 @@
 //! Conversations as lists of structs: kept messages are taken from the column, replaced ones are made, and the proof
 //! puts the originals back from what will be written and compares columns. Knows no file.
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray};
-use arrow::compute::{filter_record_batch, interleave};
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::compute::interleave;
 use arrow::record_batch::RecordBatch;
 
-use super::cells::{Lists, list_of, struct_item};
-use super::encode::{Builders, Original, Staged, prepared, too_long};
+use super::batch::{admit, finish, kept, measure, reject};
+use super::cells::{Lists, is_text, list_of, struct_item, with_column};
 use super::fresh::{Fresh, Maker, build};
 use super::packed::{pack, unpack};
 use super::parse;
@@ -15,17 +15,52 @@ use super::render::Renderer;
 use crate::engine::Scratch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Content, Output, Reject, RejectReason};
-use crate::pipeline::record::{Product, Recipe, process_prepared};
-use crate::pipeline::work::{SCRATCH, Task, ended};
+use crate::pipeline::accumulate::Accumulator;
+use crate::pipeline::record::{Product, Recipe, process};
+use crate::pipeline::tables::{OriginalRow, Place, label};
+use crate::pipeline::task::{SCRATCH, Task, ended};
 use crate::pipeline::{EncodedBatch, RowBatch};
+use crate::shape::Decoded;
 
 /// What brings the messages of one row back.
 #[derive(Debug, Default)]
-pub(super) struct CellEntries<'a> {
+pub(crate) struct CellEntries<'a> {
     /// Position, original index and JSON text of every replaced message.
-    pub(super) messages: Vec<(usize, usize, &'a str)>,
+    pub(crate) messages: Vec<(usize, usize, &'a str)>,
     /// The whole cell, packed; then the messages do not count.
-    pub(super) record: Option<&'a str>,
+    pub(crate) record: Option<&'a str>,
+}
+
+/// A row with what the sidecar will hold of it.
+#[derive(Debug)]
+struct Staged {
+    /// Number in the batch.
+    row: usize,
+    id: String,
+    originals: Vec<Original>,
+}
+
+/// A replaced message.
+#[derive(Debug)]
+struct Original {
+    position: usize,
+    index: usize,
+    text: String,
+    id: Option<String>,
+    role: String,
+    summary_id: Option<String>,
+}
+
+impl Original {
+    fn row(&self) -> OriginalRow<'_> {
+        OriginalRow {
+            position: Some(self.position as u64),
+            message_index: Some(self.index as u64),
+            message_id: self.id.as_deref(),
+            role: Some(&self.role),
+            summary_id: self.summary_id.as_deref(),
+        }
+    }
 }
 
 /// What a batch becomes, message by message.
@@ -44,37 +79,35 @@ pub(super) fn encode(task: &Task<'_>, batch: &RowBatch, opaque: bool) -> Result<
     let internal = |message: String| Error::new(ErrorKind::Internal, task.source, message);
     let column = batch.rows.column(batch.table.column);
     let lists = Lists::of(column).ok_or_else(|| internal("the messages are no list of structs".to_owned()))?;
-    let mut builders = Builders::new(task);
+    let mut sum = Accumulator::new(task);
     let mut draft = Draft::default();
-    SCRATCH.with(|scratch| draft.fill(task, batch, &lists, opaque, &mut builders, &mut scratch.borrow_mut()))?;
-    let rows = if draft.keep.iter().all(|&keep| keep) {
-        batch.rows.clone()
-    } else {
-        let mask = BooleanArray::from(draft.keep.clone());
-        filter_record_batch(&batch.rows, &mask).map_err(|error| internal(error.to_string()))?
-    };
+    SCRATCH.with(|scratch| draft.fill(batch, &lists, opaque, &mut sum, &mut scratch.borrow_mut()))?;
+    let rows = kept(batch, std::mem::take(&mut draft.keep)).map_err(internal)?;
     let original = rows.column(batch.table.column).clone();
     let written = draft.written(&lists, &original).map_err(internal)?;
     ended("encode");
     let records = prove(&rows, &batch.table, &written, &draft.staged).map_err(internal)?;
     ended("proof");
     for (staged, record) in draft.staged.iter().zip(&records) {
-        builders.entries(batch, staged, record.as_deref());
+        let id = label(&staged.id);
+        let place = Place { id: &id, source: task.source, row: batch.first_row + staged.row as u64 };
+        let originals = staged.originals.iter().map(|original| (original.row(), original.text.as_str()));
+        sum.originals(place, record.as_deref(), None, originals);
     }
     let rows = with_column(&rows, batch.table.column, written).map_err(internal)?;
-    builders.finish(batch, rows)
+    finish(sum, batch, rows)
 }
 
 impl Draft {
     fn fill(
         &mut self,
-        task: &Task<'_>,
         batch: &RowBatch,
         lists: &Lists<'_>,
         opaque: bool,
-        builders: &mut Builders<'_>,
+        sum: &mut Accumulator<'_>,
         scratch: &mut Scratch,
     ) -> Result<()> {
+        let task = sum.task;
         let shape = task.recipe.shape.or(batch.table.shape);
         let recipe = Recipe { shape, ..task.recipe };
         let place = recipe.engine.options().provenance;
@@ -86,35 +119,27 @@ impl Draft {
         let mut record = String::new();
         for (row, id) in ids.into_iter().enumerate() {
             let id = id.unwrap_or_else(|| format!("{}#{}", task.source, batch.first_row + row as u64));
-            let product = match lists.get(row) {
-                None => Err(Reject {
-                    reason: RejectReason::NoMessages,
-                    detail: format!("the column `{}` is null; leave the row out or fill it in", batch.table.messages),
-                }),
-                Some(_) if batch.marks[row].bytes > batch.max_row_bytes => Err(too_long()),
-                Some(range) => {
-                    record.clear();
-                    record.push_str("{\"");
-                    record.push_str(TableInput::list_key(shape));
-                    record.push_str("\":");
-                    reading.write_list(range.clone(), &mut record);
-                    record.push('}');
-                    let prepare = prepared(&id, |content| match content {
-                        Content::Text(_) => opaque || opaque_texts,
-                        Content::Parts(_) => opaque || opaque_lists,
-                        _ => false,
-                    });
-                    process_prepared(&recipe, &record, &id, scratch, prepare).and_then(|product| {
-                        let fits = product.decoded.conversation.messages.len() == range.len();
-                        if fits { Ok((range, product)) } else { Err(unfit()) }
-                    })
-                }
-            };
+            let product = admit(batch, row, lists.get(row)).and_then(|range| {
+                record.clear();
+                record.push_str("{\"");
+                record.push_str(TableInput::list_key(shape));
+                record.push_str("\":");
+                reading.write_list(range.clone(), &mut record);
+                record.push('}');
+                let prepare = prepared(&id, |content| match content {
+                    Content::Text(_) => opaque || opaque_texts,
+                    Content::Parts(_) => opaque || opaque_lists,
+                    _ => false,
+                });
+                let product = process(&recipe, &record, &id, scratch, prepare)?;
+                let fits = product.decoded.conversation.messages.len() == range.len();
+                if fits { Ok((range, product)) } else { Err(unfit()) }
+            });
             self.keep.push(product.is_ok());
             let (range, product) = match product {
                 Ok(found) => found,
-                Err(reject) => {
-                    builders.reject(batch, row, reject)?;
+                Err(rejected) => {
+                    reject(sum, batch, row, rejected)?;
                     continue;
                 }
             };
@@ -139,7 +164,9 @@ impl Draft {
                 });
             }
             self.lengths.push(outputs.len());
-            builders.conversation(batch, row, &id, &product);
+            let name = label(&id);
+            let at = Place { id: &name, source: task.source, row: batch.first_row + row as u64 };
+            measure(sum, batch, row, at, &product);
             self.staged.push(staged(row, id, &product, |index, text| exact.write(range.start + index, text)));
         }
         Ok(())
@@ -155,6 +182,18 @@ impl Draft {
     }
 }
 
+/// Names the conversation and takes the contents that `is_opaque` finds out of the engine's reach.
+fn prepared(id: &str, is_opaque: impl Fn(&Content<'_>) -> bool) -> impl FnOnce(&mut Decoded<'_>) {
+    move |decoded| {
+        decoded.conversation.id = id.to_owned().into();
+        for message in &mut decoded.conversation.messages {
+            if is_opaque(&message.content) {
+                message.content = Content::Other;
+            }
+        }
+    }
+}
+
 fn unfit() -> Reject {
     let detail = "the list holds other messages than its conversation; please report it".to_owned();
     Reject { reason: RejectReason::Internal, detail }
@@ -165,7 +204,7 @@ fn has_opaque_texts(lists: &Lists<'_>) -> bool {
     let fields = lists.values.fields().iter();
     fields.filter(|field| matches!(field.name().as_str(), "content" | "value" | "text")).any(|field| {
         let data_type = field.data_type();
-        !(super::cells::is_text(data_type) || data_type.is_nested() || data_type.is_null())
+        !(is_text(data_type) || data_type.is_nested() || data_type.is_null())
     })
 }
 
@@ -174,9 +213,17 @@ fn staged(row: usize, id: String, product: &Product<'_>, write: impl Fn(usize, &
     let originals = originals.iter().map(|original| {
         let mut text = String::with_capacity(original.message.len());
         write(original.message_index, &mut text);
-        Original::of(product, original, text)
+        let row = product.original_row(original);
+        Original {
+            position: original.position,
+            index: original.message_index,
+            text,
+            id: row.message_id.map(str::to_owned),
+            role: row.role.unwrap_or_default().to_owned(),
+            summary_id: row.summary_id.map(str::to_owned),
+        }
     });
-    Staged { row, id, layout: None, originals: originals.collect() }
+    Staged { row, id, originals: originals.collect() }
 }
 
 /// Restores the column from what will be written; gives for every row whether its cell must be stored whole.
@@ -216,7 +263,7 @@ fn prove(
 }
 
 /// The column as it was, from the column as it is written and what the sidecar holds of each of its rows.
-pub(super) fn restore_lists(written: &ArrayRef, entries: &[CellEntries<'_>]) -> std::result::Result<ArrayRef, String> {
+pub(crate) fn restore_lists(written: &ArrayRef, entries: &[CellEntries<'_>]) -> std::result::Result<ArrayRef, String> {
     if entries.iter().all(|entry| entry.messages.is_empty() && entry.record.is_none()) {
         return Ok(written.clone());
     }
@@ -270,15 +317,4 @@ pub(super) fn restore_lists(written: &ArrayRef, entries: &[CellEntries<'_>]) -> 
     }
     let values = interleave(&sources, &picks).map_err(|error| error.to_string())?;
     list_of(written.data_type(), values, &lengths).map_err(|error| error.to_string())
-}
-
-/// `rows` with another column at `index`.
-pub(super) fn with_column(
-    rows: &RecordBatch,
-    index: usize,
-    column: ArrayRef,
-) -> std::result::Result<RecordBatch, String> {
-    let mut columns = rows.columns().to_vec();
-    *columns.get_mut(index).ok_or("there is no such column")? = column;
-    RecordBatch::try_new(rows.schema(), columns).map_err(|error| error.to_string())
 }

@@ -12,7 +12,7 @@ use twox_hash::XxHash3_64;
 use super::{Breakdown, Distinct, Repeats, Share};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Condensed, Conversation, Message, Role};
-use crate::pipeline::record::label;
+use crate::pipeline::tables::label;
 
 /// A result whose tool nobody names.
 const UNNAMED: &str = "unnamed";

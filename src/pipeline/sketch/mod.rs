@@ -16,8 +16,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::RejectRow;
-use super::record::raw_len_of_reject;
+use super::reject::{RejectRow, raw_len_of_reject};
 
 pub use breakdown::{Breakdown, MAX_NAMES, Share};
 pub use contents::{Contents, DecisionTally};

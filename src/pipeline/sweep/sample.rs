@@ -15,9 +15,11 @@ use crate::model::{
     Condensed, Content, Conversation, EngineOptions, Message, Metrics, Output, Part, Role, ShapeName, ToolCall,
 };
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::record::{Recipe, class_of};
-use crate::pipeline::work::{Task, encode_batch};
-use crate::pipeline::{Batch, Condense, ConversationFormat, Corpus, PlannedInput, PlannedPart, is_eval};
+use crate::pipeline::make_up::class_of;
+use crate::pipeline::record::{Form, Recipe};
+use crate::pipeline::task::Task;
+use crate::pipeline::work::encode_batch;
+use crate::pipeline::{Batch, Condense, Corpus, PlannedInput, PlannedPart, is_eval};
 
 /// Conversations in a sample: enough for intervals of a few hundredths of a ratio.
 pub const DEFAULT_SAMPLE: usize = 400;
@@ -112,12 +114,8 @@ pub fn draw(inputs: &Inputs<'_>, options: SampleOptions, bridge: &Bridge, watch:
         let Some(input) = inputs.inputs.get(part.input) else { continue };
         let mut source = inputs.corpus.open(part.input, input, &part.slice)?;
         // Whatever holds a conversation is read the way that a job reads it; what is made of it goes away.
-        let recipe = Recipe {
-            engine: &sampler,
-            format: ConversationFormat::Parquet,
-            shape: inputs.shape,
-            forced: inputs.shape.is_some(),
-        };
+        let recipe =
+            Recipe { engine: &sampler, form: Form::Columns, shape: inputs.shape, forced: inputs.shape.is_some() };
         let task = Task { recipe, source: &input.source, trace: false, verbatim_map: false, dataset: None };
         loop {
             watch.check()?;

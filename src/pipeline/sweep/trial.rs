@@ -13,7 +13,7 @@ use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Conversation, EngineOptions};
 use crate::pipeline::bridge::{Bridge, guard};
-use crate::pipeline::work::SCRATCH;
+use crate::pipeline::task::SCRATCH;
 use crate::text::tokens::TokenCounter;
 
 /// So many conversations are one piece of work.

@@ -10,14 +10,14 @@ use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::DataType;
 use arrow::record_batch::RecordBatch;
 
-use super::Kind;
 use super::schema::{
     BUDGET_COUNTS, COMPACTION_COUNTS, COMPACTION_FLAGS, COMPACTION_TEXTS, COUNTS, SHARES, conversations_schema,
     decisions_schema, field, message_fields, metrics_schema, records_schema, verbatim_schema,
 };
+use super::{Kind, label};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{CompactionOutcome, Conversation, Decision, Metrics};
-use crate::pipeline::record::{MakeUp, label};
+use crate::pipeline::make_up::MakeUp;
 use crate::shape::Row;
 
 /// Where a row belongs.

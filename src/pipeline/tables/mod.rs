@@ -5,6 +5,8 @@ mod build;
 mod schema;
 mod view;
 
+use std::borrow::Cow;
+
 pub(crate) use build::{
     ConversationsBuilder, DecisionsBuilder, MetricsBuilder, OriginalRow, Place, RecordsBuilder, VerbatimBuilder,
     short_hash,
@@ -12,6 +14,21 @@ pub(crate) use build::{
 pub(crate) use schema::{COUNTS, SHARES};
 pub use schema::{conversations_schema, decisions_schema, metrics_schema, records_schema, verbatim_schema};
 pub(crate) use view::{ConversationsView, count_column, text_at, text_column};
+
+/// Longer labels (ids, roles) are cut in the tables: a label stands in every row of its conversation.
+const MAX_LABEL_BYTES: usize = 1024;
+const CUT_LABEL_BYTES: usize = 256;
+
+/// `text`, or its beginning and its hash when it is too long to stand in every row.
+#[must_use]
+pub fn label(text: &str) -> Cow<'_, str> {
+    if text.len() <= MAX_LABEL_BYTES {
+        return Cow::Borrowed(text);
+    }
+    let end = (0..=CUT_LABEL_BYTES).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    let start = text.get(..end).unwrap_or_default();
+    Cow::Owned(format!("{start}…{}", blake3::hash(text.as_bytes()).to_hex()))
+}
 
 /// The columnar tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

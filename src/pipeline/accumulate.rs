@@ -1,0 +1,107 @@
+//! What the records of a batch come to, whatever they were read from: the sidecar, figures, decisions, training data,
+//! rejects and counts. Lines and rows feed it; refuses to know either.
+
+use arrow::record_batch::RecordBatch;
+
+use super::make_up::MakeUp;
+use super::record::Product;
+use super::sketch::{Contents, Sketch};
+use super::tables::{DecisionsBuilder, Kind, MetricsBuilder, OriginalRow, Place, VerbatimBuilder};
+use super::task::Task;
+use super::training::TrainingBuilder;
+use super::{EncodedBatch, RejectRow, Totals};
+use crate::error::Result;
+
+/// The tables of a batch in the making, all but the conversations.
+pub(crate) struct Accumulator<'t> {
+    pub(crate) task: &'t Task<'t>,
+    verbatim: VerbatimBuilder,
+    metrics: MetricsBuilder,
+    decisions: DecisionsBuilder,
+    training: Option<TrainingBuilder>,
+    contents: Contents,
+    pub(crate) out: EncodedBatch,
+}
+
+impl<'t> Accumulator<'t> {
+    pub(crate) fn new(task: &'t Task<'t>) -> Self {
+        Self {
+            task,
+            verbatim: VerbatimBuilder::default(),
+            metrics: MetricsBuilder::default(),
+            decisions: DecisionsBuilder::default(),
+            training: task.dataset.map(TrainingBuilder::new),
+            contents: Contents::default(),
+            out: EncodedBatch::default(),
+        }
+    }
+
+    /// Counts and measures a conversation; `hash` is that of its record or row.
+    pub(crate) fn conversation(&mut self, place: Place<'_>, product: &Product<'_>, hash: blake3::Hash) {
+        let Product { decoded, condensed } = product;
+        let conversation = &decoded.conversation;
+        self.metrics.push(place, &MakeUp::of(conversation), &condensed.metrics, &hash.to_hex());
+        if let Some(training) = &mut self.training {
+            training.push(place, conversation, condensed);
+        }
+        if self.task.trace {
+            for decision in &condensed.decisions {
+                self.decisions.push(place, conversation, decision);
+            }
+        }
+        self.contents.add(conversation, condensed);
+        self.out.proof.restored += 1;
+        self.out.totals.add(&Totals::of(conversation, condensed));
+    }
+
+    /// Puts the bytes around a record into the sidecar.
+    pub(crate) fn frame(&mut self, place: Place<'_>, frame: &str) {
+        self.verbatim.push(place, Kind::Frame, OriginalRow::default(), frame);
+    }
+
+    /// Puts what restores a record into the sidecar: itself, where nothing else brings it back, else a layout and the
+    /// messages that something else stands for.
+    pub(crate) fn originals<'o>(
+        &mut self,
+        place: Place<'_>,
+        whole: Option<&str>,
+        layout: Option<&str>,
+        messages: impl Iterator<Item = (OriginalRow<'o>, &'o str)>,
+    ) {
+        if let Some(record) = whole {
+            self.verbatim.push(place, Kind::Record, OriginalRow::default(), record);
+            self.out.proof.raw_records += 1;
+        }
+        if let Some(layout) = layout {
+            self.verbatim.push(place, Kind::Layout, OriginalRow::default(), layout);
+        }
+        for (row, message) in messages {
+            self.verbatim.push(place, Kind::Message, row, message);
+            self.out.proof.originals += 1;
+        }
+    }
+
+    /// Takes a record out, or a further piece of one that was taken out, which counts no more.
+    pub(crate) fn reject(&mut self, row: RejectRow) {
+        self.out.totals.rejects += u64::from(!row.reason.is_empty());
+        self.out.rejects.push(row);
+    }
+
+    /// All tables, with these conversations.
+    pub(crate) fn finish(mut self, conversations: RecordBatch) -> Result<EncodedBatch> {
+        if let Some(training) = self.training {
+            let (rows, dropped) = training.finish()?;
+            (self.out.training, self.out.dropped) = (Some(rows), dropped);
+        }
+        let decisions = self.task.trace.then(|| self.decisions.finish()).transpose()?;
+        let metrics = self.metrics.finish()?;
+        let mut sketch = Sketch { contents: Some(self.contents), ..Sketch::default() };
+        sketch.figures.add_rows(&metrics)?;
+        for reject in &self.out.rejects {
+            sketch.add_reject(reject);
+        }
+        self.out.sketch = sketch;
+        self.out.tables = [Some(conversations), Some(self.verbatim.finish()?), Some(metrics), decisions];
+        Ok(self.out)
+    }
+}

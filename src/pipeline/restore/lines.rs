@@ -1,0 +1,165 @@
+//! The way back of a stream: records, the bytes around them and rejected lines become its exact bytes. Knows no rows of
+//! tables that were read.
+
+use arrow::array::LargeStringArray;
+use arrow::record_batch::RecordBatch;
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
+use super::cursor::{Entries, Found};
+use super::weave::Weave;
+use super::{Restored, SLICE_BYTES, Walk, broken};
+use crate::error::Result;
+use crate::pipeline::bridge::{Bridge, guard};
+use crate::pipeline::reject::{RejectRow, raw_of_reject};
+use crate::pipeline::tables::{ConversationsView, count_column, text_column};
+use crate::shape;
+
+/// A stream as it grows.
+pub(super) struct Lines {
+    bridge: Bridge,
+    weave: Weave,
+}
+
+/// The bytes of a record, and where their pieces stand when they do not stand together.
+type Woven = (Vec<u8>, Vec<(u64, u64)>);
+
+impl Lines {
+    pub(super) fn new(bridge: Bridge) -> Self {
+        Self { bridge, weave: Weave::default() }
+    }
+
+    /// What stands before the next conversation: many bytes, or rejects.
+    pub(super) fn before(&mut self, walk: &mut Walk) -> Result<Option<Restored>> {
+        if walk.gives_all()
+            && let Some(before) = walk.verbatim.take_before(walk.next_row)?
+        {
+            let mut bytes = Vec::new();
+            let woven = self.weave.push(before.into_bytes(), &[], &mut bytes);
+            woven.map_err(|message| walk.broken(walk.next_row, message))?;
+            return Ok(Some(Restored::bytes_of(0, bytes)));
+        }
+        let (mut bytes, mut records) = (Vec::new(), 0);
+        while walk.only.is_none() && bytes.len() < SLICE_BYTES {
+            if records > 0 && walk.ends_before(walk.next_row)? {
+                break;
+            }
+            let Some(reject) = walk.next_reject()? else { break };
+            let row = reject.source_row;
+            let found = walk.verbatim.take(row)?;
+            let mut line = found.read().map_err(|message| walk.broken(row, &message))?.frame.before.into_bytes();
+            line.extend(raw_of_reject(&reject)?);
+            let woven = self.weave.push(line, &reject.places, &mut bytes);
+            woven.map_err(|message| walk.broken(row, message))?;
+            let is_piece = |next: &Result<RejectRow>| {
+                next.as_ref().is_ok_and(|next| next.source_row == row && next.reason.is_empty())
+            };
+            if !walk.rejects.peek().is_some_and(is_piece) {
+                walk.next_row = row + 1;
+                records += 1;
+            }
+        }
+        Ok((records > 0 || !bytes.is_empty()).then(|| Restored::bytes_of(records, bytes)))
+    }
+
+    /// The first records of `batch`.
+    pub(super) fn slice(&mut self, walk: &mut Walk, batch: &RecordBatch) -> Result<Restored> {
+        let view = View::of(batch)?;
+        let n = if walk.singly { 1 } else { view.first_fitting(batch.num_rows()) };
+        let rows = walk.numbers(n)?;
+        if batch.column_by_name("source_row").is_some() {
+            let stored = count_column(batch, "source_row")?.values();
+            if let Some((row, found)) = rows.iter().zip(stored).find(|(row, found)| row != found) {
+                let message = format!("this record is missing; row {found} stands in its place");
+                return Err(walk.broken(*row, &message));
+            }
+        }
+        let (sidecar, checksums) = walk.entries(&rows)?;
+        let place = &walk.place;
+        let restore = |(index, (&row, entries)): (usize, (&u64, &Entries))| -> Result<Woven> {
+            let fails = |message: String| broken(place, row, &message);
+            let found = entries.read().map_err(fails)?;
+            let record = view.restore(index, &found).map_err(fails)?;
+            if let Some(checksums) = &checksums {
+                check(&record, &checksums[index], entries).map_err(fails)?;
+            }
+            let mut bytes = found.frame.before.into_bytes();
+            bytes.extend_from_slice(record.as_bytes());
+            bytes.extend_from_slice(found.frame.end.as_deref().unwrap_or("\n").as_bytes());
+            Ok((bytes, found.frame.places))
+        };
+        let restore = |item| guard(|| restore(item)).unwrap_or_else(|message| Err(broken(place, rows[0], &message)));
+        let parts: Vec<Woven> = self
+            .bridge
+            .install(|| rows.par_iter().zip(sidecar.par_iter()).enumerate().map(restore).collect::<Result<_>>())?;
+        let mut bytes = Vec::with_capacity(parts.iter().map(|(bytes, _)| bytes.len()).sum());
+        for ((record, places), &row) in parts.into_iter().zip(&rows) {
+            // A record alone is given as a whole.
+            let places = if walk.only.is_some() { &[][..] } else { &places };
+            let woven = self.weave.push(record, places, &mut bytes);
+            woven.map_err(|message| walk.broken(row, message))?;
+        }
+        Ok(Restored::bytes_of(sidecar.len() as u64, bytes))
+    }
+
+    /// What stands behind the last record.
+    pub(super) fn end(&self, walk: &mut Walk) -> Result<Restored> {
+        self.weave.finish().map_err(|message| walk.broken(walk.next_row, message))?;
+        let found = walk.verbatim.take(walk.next_row)?;
+        let frame = found.read().map_err(|message| walk.broken(walk.next_row, &message))?.frame;
+        Ok(Restored::bytes_of(0, frame.before.into_bytes()))
+    }
+}
+
+enum View<'b> {
+    Rows(ConversationsView<'b>),
+    Records(&'b LargeStringArray),
+}
+
+impl<'b> View<'b> {
+    fn of(batch: &'b RecordBatch) -> Result<Self> {
+        Ok(if batch.column_by_name("messages").is_some() {
+            Self::Rows(ConversationsView::new(batch)?)
+        } else {
+            Self::Records(text_column(batch, "record")?)
+        })
+    }
+
+    /// How many of the first of `n` rows fit into a slice; one at least.
+    fn first_fitting(&self, n: usize) -> usize {
+        let mut n_bytes = 0;
+        let too_many = |&index: &usize| {
+            n_bytes += self.bytes(index);
+            index > 0 && n_bytes > SLICE_BYTES
+        };
+        (0..n).find(too_many).unwrap_or(n)
+    }
+
+    /// The size of a row, nearly: what most of its text is.
+    fn bytes(&self, index: usize) -> usize {
+        match self {
+            Self::Rows(view) => view.content_bytes(index),
+            Self::Records(records) => records.value_length(index) as usize,
+        }
+    }
+
+    fn restore(&self, index: usize, found: &Found<'_>) -> std::result::Result<String, String> {
+        if let Some(record) = found.record {
+            return Ok(record.to_owned());
+        }
+        let restored = match self {
+            Self::Rows(view) => {
+                let layout = found.layout.unwrap_or_default();
+                shape::restore_row(view.id.value(index), &view.row(index), layout, &found.originals)
+            }
+            Self::Records(records) => shape::restore_record(records.value(index), found.layout, &found.originals),
+        };
+        restored.map_err(|error| error.to_string())
+    }
+}
+
+fn check(record: &str, checksum: &str, entries: &Entries) -> std::result::Result<(), String> {
+    if blake3::hash(record.as_bytes()).to_hex().as_str() != checksum {
+        return Err("the restored record differs from the original: its checksum is another".to_owned());
+    }
+    entries.check()
+}

@@ -1,0 +1,39 @@
+//! What a worker is told to do, and what it keeps between two records. Knows no batch.
+
+use std::cell::RefCell;
+
+use super::DatasetOptions;
+use super::record::Recipe;
+use crate::engine::{Laps, Scratch};
+
+thread_local! {
+    pub(crate) static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::default());
+}
+
+/// What a worker is told to do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Task<'a> {
+    pub(crate) recipe: Recipe<'a>,
+    pub(crate) source: &'a str,
+    pub(crate) trace: bool,
+    pub(crate) verbatim_map: bool,
+    pub(crate) dataset: Option<DatasetOptions>,
+}
+
+/// Tells who takes the time on this worker that a step has ended.
+pub(crate) fn ended(step: &'static str) {
+    SCRATCH.with(|scratch| scratch.borrow_mut().ended(step));
+}
+
+/// Runs `work` on this worker with a watch, when there is one.
+pub(crate) fn watched<T>(laps: Option<Box<dyn Laps>>, work: impl FnOnce() -> T) -> T {
+    let is_watched = laps.is_some();
+    if is_watched {
+        SCRATCH.with(|scratch| scratch.borrow_mut().tell(laps));
+    }
+    let result = work();
+    if is_watched {
+        SCRATCH.with(|scratch| scratch.borrow_mut().tell(None));
+    }
+    result
+}
