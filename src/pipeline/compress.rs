@@ -12,75 +12,10 @@ use super::admission::Admission;
 use super::bridge::Bridge;
 use super::part::{Done, Failure, Shared, failure_of_source, run_part, too_many};
 use super::{
-    Commit, Condense, ConversationFormat, Corpus, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Model, Observer,
-    PartSink, PartStart, Plan, PlannedPart, Progress, Shard, Sink, Slice, Table, Tally, Timer,
+    Commit, Context, ConversationFormat, Corpus, FORMAT_VERSION, InputEntry, Manifest, MaxRejects, PartSink, PartStart,
+    Plan, PlannedPart, Progress, Sink, Slice, Table, Tally, Timer,
 };
 use crate::error::{Error, ErrorKind, Result};
-
-/// What may be used while working; none of it changes a byte of the output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ResourceLimits {
-    /// Bytes of memory for what is in flight.
-    pub memory: usize,
-    /// Parts that are worked on at once.
-    pub parts: usize,
-}
-
-/// What a part holds beside its batches: row groups in the making, the window of an event log, read buffers.
-const PART_BYTES: usize = 64 << 20;
-
-impl ResourceLimits {
-    /// `memory` bytes and as many parts at once as keep `threads` workers busy: while one part ends another goes
-    /// on, and one reader and one encoder feed about four workers. At most half of the memory goes to what parts hold
-    /// beside their batches, but two parts always run.
-    #[must_use]
-    pub fn new(memory: usize, threads: usize) -> Self {
-        Self { memory, parts: (1 + threads / 4).min(memory / 2 / PART_BYTES).max(2) }
-    }
-
-    /// Bytes that are left for batches while `n_parts` parts are open.
-    fn for_batches(&self, n_parts: usize) -> usize {
-        self.memory.saturating_sub(n_parts * PART_BYTES).max(self.memory / 2)
-    }
-}
-
-/// How many rejects are too many.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum MaxRejects {
-    /// More than this many.
-    Count(u64),
-    /// More than this share of the records of a part.
-    Share(f64),
-}
-
-/// Everything that holds for a job.
-#[derive(Clone)]
-pub struct Context {
-    /// Compresses one conversation.
-    pub engine: Arc<dyn Condense>,
-    /// Who answers the engine's questions; `None` when it has none to ask.
-    pub model: Option<Arc<dyn Model>>,
-    /// What decides about the output.
-    pub options: JobOptions,
-    /// The workers.
-    pub bridge: Bridge,
-    /// What may be used.
-    pub limits: ResourceLimits,
-    /// When the job fails.
-    pub max_rejects: Option<MaxRejects>,
-    /// The parts for this machine; `None` for all.
-    pub shard: Option<Shard>,
-    /// Who watches.
-    pub observer: Arc<dyn Observer>,
-    /// Who takes the time; nobody unless asked.
-    pub timer: Option<Arc<Timer>>,
-}
-
-impl std::fmt::Debug for Context {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Context").field("options", &self.options).field("limits", &self.limits).finish_non_exhaustive()
-    }
-}
 
 /// What a job came to.
 #[derive(Debug, Clone, PartialEq)]

@@ -20,12 +20,16 @@ mod accumulate;
 mod admission;
 mod batch;
 pub mod bridge;
+mod choices;
 mod commit;
 mod compress;
+mod condense;
 mod consulted;
+mod context;
 mod job;
 mod make_up;
 mod map;
+mod options;
 mod part;
 mod plan;
 mod policy;
@@ -50,23 +54,23 @@ pub use batch::{
     BOMB_RATIO, Batch, BatchOptions, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, Line, LineBatch, LineKind,
     MAX_RECORD_BYTES, MAX_ROW_BYTES, RowBatch,
 };
-pub use commit::{
-    Commit, Compression, ConversationFormat, DatasetOptions, FORMAT_VERSION, InputEntry, JobOptions, Manifest, Piece,
-    Proof, SourceDigest, TableFile, Totals,
-};
-pub use compress::{Context, MaxRejects, Outcome, ResourceLimits, batch_bytes, commit_path, compress, finish};
+pub use choices::{Compression, ConversationFormat, DatasetShape, MaxRejects};
+pub use commit::{Commit, InputEntry, Manifest, Piece, Proof, SourceDigest, TableFile, Totals};
+pub use compress::{Outcome, batch_bytes, commit_path, compress, finish};
+pub use condense::Condense;
+pub use context::{Context, ResourceLimits};
 pub use job::{
     CompactionArgs, DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, DEFAULT_MEMORY, DatasetArgs,
-    DatasetShape, JobArgs, JobKind, JobSettings, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider,
-    LlmSettings, LoadedTokenizer, Parameters, ProgressMode, ReportArgs, ReportSettings, Seconds, Secret, Size,
-    StoreArgs, Target, Temperature, Thresholds, load_tokenizer, parse_size, read_job,
+    JobArgs, JobKind, JobSettings, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider, LlmSettings,
+    LoadedTokenizer, Parameters, ProgressMode, ReportArgs, ReportSettings, Seconds, Secret, Size, StoreArgs, Target,
+    Temperature, Thresholds, load_tokenizer, parse_size, read_job,
 };
 pub use map::MapLine;
-pub use plan::{DEFAULT_SPLIT_BYTES, Plan, PlannedInput, PlannedPart, Shard, Slice};
+pub use options::{DEFAULT_SPLIT_BYTES, DatasetOptions, FORMAT_VERSION, JobOptions};
+pub use plan::{Plan, PlannedInput, PlannedPart, Shard, Slice};
 pub use policy::{BestAboveFloor, Policy, PolicyOptions, UNCHANGED, default_tries};
 pub use ports::{
-    Condense, Corpus, EncodedBatch, Model, News, Observer, PartSink, PartStart, Progress, Silent, Sink, Source,
-    TableReader,
+    Corpus, EncodedBatch, Model, News, Observer, PartSink, PartStart, Progress, Silent, Sink, Source, TableReader,
 };
 pub use record::decode_record;
 pub use reject::{RejectRow, raw_of_reject};

@@ -12,9 +12,6 @@ use serde_json::{Map, Value};
 use super::{FORMAT_VERSION, JobOptions};
 use crate::error::{Error, ErrorKind, Result};
 
-/// A part has at most about this much of a file that can be cut: enough that the files of a part are large, little
-/// enough that what a killed job does again is done in seconds.
-pub const DEFAULT_SPLIT_BYTES: u64 = 256 << 20;
 /// So many options that differ are named; more would bury the first.
 const MAX_OPTIONS: usize = 3;
 

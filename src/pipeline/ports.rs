@@ -1,5 +1,5 @@
-//! What the pipeline needs from outside: where batches come from, where tables go, who wants to watch, and what
-//! compresses one conversation. `io`, `engine` and the progress bar implement these; tests use plain vectors.
+//! What the pipeline needs from outside: where batches come from, where tables go, who answers questions and who wants
+//! to watch. `io`, `llm` and the progress bar implement these; tests use plain vectors.
 
 use std::future::Future;
 
@@ -14,35 +14,8 @@ use super::{
     Batch, Commit, Manifest, Plan, PlannedInput, Proof, RejectRow, Slice, SourceDigest, Table, TableInput, Timings,
     Totals,
 };
-use crate::engine::{Engine, Scratch};
 use crate::error::{Error, Result};
-use crate::model::{Answer, Ask, Condensed, Consult, Conversation, EngineOptions};
-
-/// Compresses one conversation. The engine is the one that counts; tests bring others.
-pub trait Condense: std::fmt::Debug + Send + Sync {
-    /// The options that hold.
-    fn options(&self) -> &EngineOptions;
-    /// Compresses `conversation`; must not depend on what `scratch` was used for before.
-    fn condense(&self, conversation: &Conversation<'_>, scratch: &mut Scratch) -> Condensed;
-    /// The same with the answers of a model. What it still wants to know is open in `consult`; with the answers to that
-    /// it is called again, until nothing is open.
-    fn consult(&self, conversation: &Conversation<'_>, scratch: &mut Scratch, consult: &mut Consult<'_>) -> Condensed {
-        let _ = consult;
-        self.condense(conversation, scratch)
-    }
-}
-
-impl Condense for Engine {
-    fn options(&self) -> &EngineOptions {
-        Self::options(self)
-    }
-    fn condense(&self, conversation: &Conversation<'_>, scratch: &mut Scratch) -> Condensed {
-        Self::condense(self, conversation, scratch)
-    }
-    fn consult(&self, conversation: &Conversation<'_>, scratch: &mut Scratch, consult: &mut Consult<'_>) -> Condensed {
-        Self::consult(self, conversation, scratch, consult)
-    }
-}
+use crate::model::{Answer, Ask};
 
 /// Answers the questions of the engine: a model behind an API, or replies that were kept.
 pub trait Model: std::fmt::Debug + Send + Sync {

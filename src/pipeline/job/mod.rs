@@ -1,7 +1,6 @@
 //! A job as it was written: the keys of job files and the flags of the command line, declared once. Everything may
 //! be left out here; what holds in the end is `JobSettings`. Knows no file: text comes in, settings go out.
 
-mod access;
 mod llm;
 mod policy;
 mod read;
@@ -13,13 +12,12 @@ mod values;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Compression, ConversationFormat, MaxRejects, Policy};
+use super::{Compression, ConversationFormat, DatasetShape, MaxRejects, Policy};
 use crate::model::{EngineArgs, Floor, ShapeName, one_or_many_floors};
 
-pub use access::LlmKey;
 pub(crate) use llm::asks_a_model;
 pub use llm::{
-    DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, LlmArgs, LlmMode, LlmOptions, LlmPrices,
+    DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices,
     LlmProvider, LlmSettings, Parameters,
 };
 pub use read::read_job;
@@ -163,18 +161,6 @@ pub struct DatasetArgs {
     pub max_tokens: Option<u64>,
     /// Leave conversations over `max_tokens` out of the data (never out of the run) and list them [default: false].
     pub drop_unfit: Option<bool>,
-}
-
-/// How a conversation is written for training.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum DatasetShape {
-    /// `messages: [{role, content, name, tool_calls, tool_call_id}]`.
-    #[default]
-    Openai,
-    /// `conversations: [{from, value}]`.
-    Sharegpt,
 }
 
 /// Nightly compaction.

@@ -6,8 +6,8 @@ use arrow::record_batch::RecordBatch;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::cursor::{Entries, Found};
+use super::walk::{Restored, SLICE_BYTES, Walk, broken};
 use super::weave::Weave;
-use super::{Restored, SLICE_BYTES, Walk, broken};
 use crate::error::Result;
 use crate::pipeline::bridge::{Bridge, guard};
 use crate::pipeline::reject::{RejectRow, raw_of_reject};

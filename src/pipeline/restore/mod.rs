@@ -1,29 +1,26 @@
 //! The way back: conversations, originals and rejects of a part become its source again, slice by slice: the exact bytes
 //! of a stream, or the rows of a table. Knows no file: tables come from readers.
 
-use std::collections::VecDeque;
-use std::iter::Peekable;
-
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
 use super::TableReader;
 use super::bridge::{Bridge, guard};
 use super::reject::RejectRow;
-use super::rows::{RowMark, TableInput};
+use super::rows::TableInput;
 use crate::error::{Error, ErrorKind, Result};
 
 mod cursor;
 mod lines;
 mod rows;
+mod walk;
 mod weave;
 
-use cursor::{Checksums, Entries, VerbatimCursor};
+use cursor::{Checksums, VerbatimCursor};
 use lines::Lines;
 use rows::Rows;
-
-/// A slice ends when it has this many bytes.
-const SLICE_BYTES: usize = 4 << 20;
+use walk::Walk;
+pub use walk::{Restored, RestoredSlice};
 
 /// The tables of a part.
 pub struct PartReaders {
@@ -44,44 +41,6 @@ impl std::fmt::Debug for PartReaders {
     }
 }
 
-/// A slice of the restored source.
-#[derive(Debug)]
-pub struct Restored {
-    /// Records in it: rejected ones and places where rows were lost included.
-    pub records: u64,
-    /// What it is.
-    pub slice: RestoredSlice,
-}
-
-/// Bytes of a stream, or rows of a table.
-#[derive(Debug)]
-pub enum RestoredSlice {
-    /// Bytes.
-    Bytes(Vec<u8>),
-    /// Rows.
-    Rows {
-        /// The rows; texts may be views of what the source's schema says.
-        rows: RecordBatch,
-        /// Their marks.
-        marks: Vec<RowMark>,
-    },
-}
-
-impl Restored {
-    fn bytes_of(records: u64, bytes: Vec<u8>) -> Self {
-        Self { records, slice: RestoredSlice::Bytes(bytes) }
-    }
-
-    /// The bytes; nothing of rows.
-    #[must_use]
-    pub fn bytes(&self) -> &[u8] {
-        match &self.slice {
-            RestoredSlice::Bytes(bytes) => bytes,
-            RestoredSlice::Rows { .. } => &[],
-        }
-    }
-}
-
 /// Restores a part from beginning to end.
 pub struct Restorer {
     conversations: Box<dyn TableReader>,
@@ -95,19 +54,6 @@ pub struct Restorer {
 enum Road {
     Lines(Lines),
     Rows(Rows),
-}
-
-/// Where the restorer is in the tables beside the conversations.
-struct Walk {
-    verbatim: VerbatimCursor,
-    rejects: Peekable<Box<dyn Iterator<Item = Result<RejectRow>> + Send>>,
-    metrics: Option<Checksums>,
-    place: String,
-    /// The readers give these source rows only, and no rejects.
-    only: Option<VecDeque<u64>>,
-    /// A slice is one record.
-    singly: bool,
-    next_row: u64,
 }
 
 impl std::fmt::Debug for Restorer {
@@ -220,64 +166,4 @@ impl Restorer {
             None => Ok(last),
         }
     }
-}
-
-impl Walk {
-    /// The reject that stands before the next conversation.
-    fn next_reject(&mut self) -> Result<Option<RejectRow>> {
-        let next_row = self.next_row;
-        let due = |reject: &Result<RejectRow>| reject.as_ref().map_or(true, |reject| reject.source_row <= next_row);
-        self.rejects.next_if(due).transpose()
-    }
-
-    /// The source rows of the next `n` conversations, as far as no reject stands among them.
-    fn numbers(&mut self, n: usize) -> Result<Vec<u64>> {
-        let numbers: Vec<u64> = match &mut self.only {
-            Some(only) => only.drain(..n.min(only.len())).collect(),
-            None => {
-                let stop = match self.rejects.peek() {
-                    Some(Ok(reject)) => reject.source_row,
-                    _ => u64::MAX,
-                };
-                (self.next_row..stop.min(self.next_row + n as u64)).collect()
-            }
-        };
-        if self.only.is_some() && numbers.len() < n {
-            return Err(self.broken(self.next_row, "a row too many"));
-        }
-        Ok(numbers)
-    }
-
-    /// What the sidecar holds of the first of these rows, up to one before which much stands, and their checksums, when
-    /// they are to be compared.
-    fn entries(&mut self, rows: &[u64]) -> Result<(Vec<Entries>, Option<Vec<String>>)> {
-        let mut all = Vec::with_capacity(rows.len());
-        for &row in rows {
-            if !all.is_empty() && self.ends_before(row)? {
-                break;
-            }
-            all.push(self.verbatim.take(row)?);
-            self.next_row = row + 1;
-        }
-        let checksums = self.metrics.as_mut().map(|metrics| metrics.take(all.len())).transpose()?;
-        Ok((all, checksums))
-    }
-
-    /// True when many bytes stand before `row`, as blank lines and texts around records are: a slice by themselves.
-    fn ends_before(&mut self, row: u64) -> Result<bool> {
-        Ok(self.gives_all() && self.verbatim.peek_before(row)?.is_some())
-    }
-
-    /// True when slices are of any size, and everything is given.
-    fn gives_all(&self) -> bool {
-        self.only.is_none() && !self.singly
-    }
-
-    fn broken(&self, row: u64, message: &str) -> Error {
-        broken(&self.place, row, message)
-    }
-}
-
-fn broken(place: &str, row: u64, message: &str) -> Error {
-    Error::new(ErrorKind::Verification, format!("{place}: row {row}"), message)
 }

@@ -5,7 +5,7 @@ use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
 use super::cursor::{Entries, Found};
-use super::{Restored, RestoredSlice, SLICE_BYTES, Walk};
+use super::walk::{Restored, RestoredSlice, SLICE_BYTES, Walk};
 use crate::error::Result;
 use crate::pipeline::rows::{
     CellEntries, CellKind, TableInput, Texts, marks, restore_lists, texts_like, unpack, with_column,

@@ -21,7 +21,7 @@ pub use document::{
 };
 pub use grid::{OptionSet, option_sets};
 pub use job_file::{JobFrame, job_file, says};
-pub use sample::{DEFAULT_SAMPLE, DEFAULT_SAMPLE_BYTES, Drawn, Inputs, Sample, SampleOptions, Stratum, draw};
+pub use sample::{DEFAULT_SAMPLE, DEFAULT_SAMPLE_BYTES, Drawn, Inputs, Sample, SampleOptions, Stratum, Watch, draw};
 pub use sums::Measured;
 
 use bootstrap::Resampled;
@@ -56,21 +56,6 @@ pub struct SweepOptions {
     pub full_grid: bool,
     /// No set with a smaller recency window.
     pub keep_window: bool,
-}
-
-/// Who waits for a sweep.
-pub trait Watch: Sync {
-    /// An error when the user asked to stop.
-    ///
-    /// # Errors
-    /// `Interrupted`.
-    fn check(&self) -> Result<()> {
-        Ok(())
-    }
-    /// Something was done, in a sentence.
-    fn tell(&self, text: &str) {
-        let _ = text;
-    }
 }
 
 /// What a job should do.

@@ -8,7 +8,6 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::Watch;
 use crate::engine::Scratch;
 use crate::error::Result;
 use crate::model::{
@@ -29,6 +28,21 @@ pub const DEFAULT_SAMPLE_BYTES: usize = 16 << 20;
 const GIANT_SHARE: usize = 4;
 /// Mixed into every hash, so that a sample has nothing to do with other splits by id, such as that of training data.
 const SEED: &[u8] = b"condenser sweep sample 1";
+
+/// Who waits for a sweep.
+pub trait Watch: Sync {
+    /// An error when the user asked to stop.
+    ///
+    /// # Errors
+    /// `Interrupted`.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+    /// Something was done, in a sentence.
+    fn tell(&self, text: &str) {
+        let _ = text;
+    }
+}
 
 /// How much is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]

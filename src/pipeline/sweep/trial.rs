@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::Watch;
 use super::bootstrap::Block;
-use super::sample::Sample;
+use super::sample::{Sample, Watch};
 use super::sums::{Mask, Measured, Statistics, Sums, mask_of};
 use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};

@@ -1,0 +1,58 @@
+//! What a job may choose about its output, as flags, job files and commits write it. Knows no engine.
+
+use serde::{Deserialize, Serialize};
+
+/// How the conversations table is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ConversationFormat {
+    /// All tables as Parquet with columns.
+    Parquet,
+    /// Conversations as records of their own shape, all tables as JSON lines.
+    Jsonl,
+    /// All tables as Arrow IPC files with columns.
+    Arrow,
+}
+
+/// How what is written is compressed: lines in pieces of a file, columns page by page.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// Gzip, which everything reads; not in Arrow IPC.
+    Gzip,
+    /// Zstandard.
+    #[default]
+    Zstd,
+}
+
+impl Compression {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// How a conversation is written for training.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum DatasetShape {
+    /// `messages: [{role, content, name, tool_calls, tool_call_id}]`.
+    #[default]
+    Openai,
+    /// `conversations: [{from, value}]`.
+    Sharegpt,
+}
+
+/// How many rejects are too many.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum MaxRejects {
+    /// More than this many.
+    Count(u64),
+    /// More than this share of the records of a part.
+    Share(f64),
+}

@@ -1,0 +1,126 @@
+//! The tables beside the conversations of a part, walked along with them, and what comes out. Knows neither lines nor
+//! rows of tables that were read.
+
+use std::collections::VecDeque;
+use std::iter::Peekable;
+
+use arrow::record_batch::RecordBatch;
+
+use super::cursor::{Checksums, Entries, VerbatimCursor};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::reject::RejectRow;
+use crate::pipeline::rows::RowMark;
+
+/// A slice ends when it has this many bytes.
+pub(super) const SLICE_BYTES: usize = 4 << 20;
+
+/// A slice of the restored source.
+#[derive(Debug)]
+pub struct Restored {
+    /// Records in it: rejected ones and places where rows were lost included.
+    pub records: u64,
+    /// What it is.
+    pub slice: RestoredSlice,
+}
+
+/// Bytes of a stream, or rows of a table.
+#[derive(Debug)]
+pub enum RestoredSlice {
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// Rows.
+    Rows {
+        /// The rows; texts may be views of what the source's schema says.
+        rows: RecordBatch,
+        /// Their marks.
+        marks: Vec<RowMark>,
+    },
+}
+
+impl Restored {
+    pub(super) fn bytes_of(records: u64, bytes: Vec<u8>) -> Self {
+        Self { records, slice: RestoredSlice::Bytes(bytes) }
+    }
+
+    /// The bytes; nothing of rows.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        match &self.slice {
+            RestoredSlice::Bytes(bytes) => bytes,
+            RestoredSlice::Rows { .. } => &[],
+        }
+    }
+}
+
+/// Where the restorer is in the tables beside the conversations.
+pub(super) struct Walk {
+    pub(super) verbatim: VerbatimCursor,
+    pub(super) rejects: Peekable<Box<dyn Iterator<Item = Result<RejectRow>> + Send>>,
+    pub(super) metrics: Option<Checksums>,
+    pub(super) place: String,
+    /// The readers give these source rows only, and no rejects.
+    pub(super) only: Option<VecDeque<u64>>,
+    /// A slice is one record.
+    pub(super) singly: bool,
+    pub(super) next_row: u64,
+}
+
+impl Walk {
+    /// The reject that stands before the next conversation.
+    pub(super) fn next_reject(&mut self) -> Result<Option<RejectRow>> {
+        let next_row = self.next_row;
+        let due = |reject: &Result<RejectRow>| reject.as_ref().map_or(true, |reject| reject.source_row <= next_row);
+        self.rejects.next_if(due).transpose()
+    }
+
+    /// The source rows of the next `n` conversations, as far as no reject stands among them.
+    pub(super) fn numbers(&mut self, n: usize) -> Result<Vec<u64>> {
+        let numbers: Vec<u64> = match &mut self.only {
+            Some(only) => only.drain(..n.min(only.len())).collect(),
+            None => {
+                let stop = match self.rejects.peek() {
+                    Some(Ok(reject)) => reject.source_row,
+                    _ => u64::MAX,
+                };
+                (self.next_row..stop.min(self.next_row + n as u64)).collect()
+            }
+        };
+        if self.only.is_some() && numbers.len() < n {
+            return Err(self.broken(self.next_row, "a row too many"));
+        }
+        Ok(numbers)
+    }
+
+    /// What the sidecar holds of the first of these rows, up to one before which much stands, and their checksums, when
+    /// they are to be compared.
+    pub(super) fn entries(&mut self, rows: &[u64]) -> Result<(Vec<Entries>, Option<Vec<String>>)> {
+        let mut all = Vec::with_capacity(rows.len());
+        for &row in rows {
+            if !all.is_empty() && self.ends_before(row)? {
+                break;
+            }
+            all.push(self.verbatim.take(row)?);
+            self.next_row = row + 1;
+        }
+        let checksums = self.metrics.as_mut().map(|metrics| metrics.take(all.len())).transpose()?;
+        Ok((all, checksums))
+    }
+
+    /// True when many bytes stand before `row`, as blank lines and texts around records are: a slice by themselves.
+    pub(super) fn ends_before(&mut self, row: u64) -> Result<bool> {
+        Ok(self.gives_all() && self.verbatim.peek_before(row)?.is_some())
+    }
+
+    /// True when slices are of any size, and everything is given.
+    pub(super) fn gives_all(&self) -> bool {
+        self.only.is_none() && !self.singly
+    }
+
+    pub(super) fn broken(&self, row: u64, message: &str) -> Error {
+        broken(&self.place, row, message)
+    }
+}
+
+pub(super) fn broken(place: &str, row: u64, message: &str) -> Error {
+    Error::new(ErrorKind::Verification, format!("{place}: row {row}"), message)
+}
