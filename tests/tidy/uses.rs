@@ -1,0 +1,148 @@
+//! Which file of a crate uses which: the paths of its imports and of its code, followed through what is published again
+//! to the file that declares it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use regex::Regex;
+
+/// A module by the names that lead to it.
+type Module = Vec<String>;
+
+/// The files of a crate by their modules, each with its code.
+pub(crate) struct Crate<'c> {
+    files: BTreeMap<Module, Names<'c>>,
+}
+
+/// What a file names.
+#[derive(Default)]
+struct Names<'c> {
+    /// Paths that it uses.
+    used: Vec<Vec<&'c str>>,
+    /// Paths that it publishes again, by their names there.
+    published: BTreeMap<&'c str, Vec<&'c str>>,
+}
+
+impl<'c> Crate<'c> {
+    pub(crate) fn new(files: impl IntoIterator<Item = (Module, &'c str)>) -> Self {
+        let import = Regex::new(r"(?m)^\s*(pub(?:\([a-z: ]+\))?\s+)?use\s+([^;]+);").expect("a pattern");
+        let path = Regex::new(r"\b[a-z_]\w*(?:::\w+)+").expect("a pattern");
+        let read = |code: &'c str| {
+            let mut names = Names::default();
+            let mut rest = 0;
+            let mut paths = |code: &'c str, names: &mut Names<'c>| {
+                let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+                names.used.extend(
+                    lines.flat_map(|line| path.find_iter(line)).map(|path| path.as_str().split("::").collect()),
+                );
+            };
+            for found in import.captures_iter(code) {
+                let whole = found.get(0).expect("a match");
+                paths(&code[rest..whole.start()], &mut names);
+                rest = whole.end();
+                for (path, name) in imported(found.get(2).expect("a tree").as_str(), &[]) {
+                    match found.get(1) {
+                        Some(_) => drop(names.published.insert(name, path)),
+                        None => names.used.push(path),
+                    }
+                }
+            }
+            paths(&code[rest..], &mut names);
+            names
+        };
+        Self { files: files.into_iter().map(|(module, code)| (module, read(code))).collect() }
+    }
+
+    /// The files that a file uses, without itself.
+    fn used_by(&self, module: &Module) -> BTreeSet<&Module> {
+        let used = self.files[module].used.iter().filter_map(|path| self.declaring(module, path, 0));
+        used.filter(|used| *used != module).collect()
+    }
+
+    /// The file that declares what `path` means in `module`; `None` when it is of another crate.
+    fn declaring(&self, module: &Module, path: &[&str], depth: usize) -> Option<&Module> {
+        let own = |names: &[String], rest: &[&str]| -> Module {
+            names.iter().cloned().chain(rest.iter().map(|&name| name.to_owned())).collect()
+        };
+        let absolute = match path {
+            ["crate", rest @ ..] => own(&[], rest),
+            ["self", rest @ ..] => own(module, rest),
+            ["super", rest @ ..] => own(module.split_last()?.1, rest),
+            [first, ..] if self.files.contains_key(&own(module, &[first])) => own(module, path),
+            _ => return None,
+        };
+        let known = (0..=absolute.len()).rev().find(|&n| self.files.contains_key(&absolute[..n]))?;
+        let (file, names) = self.files.get_key_value(&absolute[..known])?;
+        let published = absolute.get(known).and_then(|name| names.published.get(name.as_str()));
+        match published.filter(|_| depth < 8) {
+            Some(path) => {
+                let rest = absolute[known + 1..].iter().map(String::as_str);
+                self.declaring(file, &path.iter().copied().chain(rest).collect::<Vec<_>>(), depth + 1)
+            }
+            None => Some(file),
+        }
+    }
+
+    /// The uses that lead in a circle, a line each: files that use nothing, and files that nobody uses, are taken away
+    /// until every file that is left does both.
+    pub(crate) fn circles(&self) -> Vec<String> {
+        let mut uses: BTreeMap<&Module, BTreeSet<&Module>> =
+            self.files.keys().map(|module| (module, self.used_by(module))).collect();
+        loop {
+            let used: BTreeSet<&Module> = uses.values().flatten().copied().collect();
+            let ends: Vec<&Module> = uses
+                .iter()
+                .filter(|(file, of)| of.is_empty() || !used.contains(*file))
+                .map(|(file, _)| *file)
+                .collect();
+            if ends.is_empty() {
+                break;
+            }
+            uses.retain(|file, _| !ends.contains(file));
+            uses.values_mut().for_each(|of| of.retain(|file| !ends.contains(file)));
+        }
+        let line = |(file, of): (&&Module, &Module)| format!("{} uses {}", file.join("::"), of.join("::"));
+        uses.iter().flat_map(|(file, of)| of.iter().map(move |of| (file, *of))).map(line).collect()
+    }
+}
+
+/// The paths of an import tree, and the name that each has from then on.
+fn imported<'c>(tree: &'c str, prefix: &[&'c str]) -> Vec<(Vec<&'c str>, &'c str)> {
+    let mut paths = Vec::new();
+    for branch in branches(tree) {
+        let (head, inner) = match branch.split_once('{') {
+            Some((head, inner)) => (head.trim().trim_end_matches("::"), inner.trim_end().strip_suffix('}')),
+            None => (branch, None),
+        };
+        let (head, renamed) = head.split_once(" as ").map_or((head, None), |(head, name)| (head, Some(name.trim())));
+        let mut path: Vec<&str> = prefix.to_vec();
+        path.extend(head.split("::").map(str::trim).filter(|name| !name.is_empty()));
+        if let Some(inner) = inner {
+            paths.extend(imported(inner, &path));
+        } else {
+            if path.len() > 1 && path.last() == Some(&"self") {
+                path.pop();
+            }
+            let name = renamed.or(path.last().copied()).unwrap_or_default();
+            paths.push((path, name));
+        }
+    }
+    paths
+}
+
+/// The parts of a tree between commas that stand in no braces.
+fn branches(tree: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut found) = (0, 0, Vec::new());
+    for (at, c) in tree.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                found.push(&tree[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(&tree[start..]);
+    found.into_iter().map(str::trim).filter(|branch| !branch.is_empty()).collect()
+}
