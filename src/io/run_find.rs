@@ -1,14 +1,16 @@
-//! One conversation out of a run, original or compressed: bloom filters, page indexes and the frames that commits
-//! name keep the rest unread. Knows the layout of the directory, not how records are put together.
+//! One conversation out of a run: as it was, as it is shown, what stands for what, what was decided and measured. Bloom
+//! filters, page indexes and the frames that commits name keep the rest unread. Knows the layout of the directory, not
+//! how records are put together.
 
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::ops::Range;
 
-use arrow::array::{Array, AsArray};
+use arrow::array::{Array, AsArray, LargeStringArray, ListArray, UInt64Array};
 use arrow::datatypes::{SchemaRef, UInt64Type};
 use arrow::json::LineDelimitedWriter;
 use arrow::record_batch::RecordBatch;
+use serde_json::{Map, Value};
 
 use super::Run;
 use super::arrow_table::WantedRows;
@@ -19,7 +21,7 @@ use super::run_reader::place_of;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::{Bridge, guard};
 use crate::pipeline::{
-    Commit, ConversationFormat, PartReaders, Piece, Restorer, Table, TableInput, TableReader, label,
+    Commit, ConversationFormat, PartReaders, Piece, RestoredSlice, Restorer, Table, TableInput, TableReader, label,
 };
 
 /// What is behind a conversation of the run.
@@ -35,12 +37,64 @@ pub struct Behind {
     pub topics: Option<String>,
 }
 
+/// A conversation of a run.
+#[derive(Debug, Clone)]
+pub struct Sides {
+    /// Its row in the source.
+    pub source_row: u64,
+    /// As it was: its record, or its row as one.
+    pub original: String,
+    /// As it is shown.
+    pub shown: Shown,
+    /// What is not shown any more.
+    pub behind: Behind,
+    /// What was decided about each message, as far as the run says.
+    pub decisions: Vec<DecisionRow>,
+    /// Its row of the metrics table by names of columns, without nulls.
+    pub metrics: Map<String, Value>,
+}
+
+/// A conversation as the run shows it.
+#[derive(Debug, Clone)]
+pub enum Shown {
+    /// A record of its own shape, or its row as one.
+    Record(String),
+    /// Columns.
+    Columns(Vec<ShownMessage>),
+}
+
+/// A message of columns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ShownMessage {
+    /// The role as the record writes it.
+    pub role: String,
+    /// The text, or the JSON text of a content list.
+    pub content: String,
+}
+
+/// A row of the decisions table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecisionRow {
+    /// Index of the message in the original.
+    pub index: u64,
+    /// What was done.
+    pub action: String,
+    /// The rule that decided.
+    pub reason: String,
+    /// Further reasons.
+    pub details: Vec<String>,
+    /// Characters before.
+    pub chars_in: u64,
+    /// Its share of the characters after.
+    pub chars_out: u64,
+}
+
 /// The wanted rows of a table: their numbers in it, and their numbers in the source.
 type Found = Vec<(u64, u64)>;
 
 /// The wanted conversations of a part.
-pub(super) struct Conversations {
-    pub(super) reader: Box<dyn TableReader>,
+struct Conversations {
+    reader: Box<dyn TableReader>,
     /// The schema of the rows, where the input was a table.
     held: Option<SchemaRef>,
     /// Their numbers in the source.
@@ -81,67 +135,145 @@ impl Run {
     /// When a table cannot be read.
     pub fn find_compressed(&self, commit: &Commit, id: &str) -> Result<Vec<String>> {
         self.check_originals()?;
-        guarded(commit, || self.find_compressed_unguarded(commit, id))
-    }
-
-    /// What is behind the conversations with this id, by rows of the source, ascending.
-    ///
-    /// # Errors
-    /// When a table cannot be read.
-    pub fn find_behind(&self, commit: &Commit, id: &str) -> Result<BTreeMap<u64, Behind>> {
-        self.check_originals()?;
         guarded(commit, || {
-            let wanted = wanted(id);
-            let mut found: BTreeMap<u64, Behind> = BTreeMap::new();
-            let mut table = self.table(commit, Table::Metrics, &wanted)?;
+            let Some(found) = self.wanted_conversations(commit, &wanted(id))? else { return Ok(Vec::new()) };
+            let (mut table, mut lines) = (found.reader, Vec::new());
             while let Some(rows) = table.next_rows()? {
-                let number = |name: &str| rows.column_by_name(name)?.as_primitive_opt::<UInt64Type>();
-                let topics = rows.column_by_name("compaction_topics").and_then(|texts| texts.as_string_opt::<i64>());
-                for row in wanted_rows(commit, &rows, &wanted)? {
-                    let number =
-                        |name: &str| number(name).filter(|numbers| numbers.is_valid(row)).map(|n| n.value(row));
-                    let behind = found.entry(number("source_row").unwrap_or_default()).or_default();
-                    behind.level = number("compaction_level");
-                    behind.chunk = number("compaction_chunk");
-                    behind.topics = topics.filter(|texts| texts.is_valid(row)).map(|texts| texts.value(row).to_owned());
+                match rows.column_by_name("record").filter(|_| commit.table.is_none()) {
+                    Some(records) => lines.extend(records.as_string::<i64>().iter().flatten().map(str::to_owned)),
+                    None => lines.extend(json_lines(commit, &rows)?),
                 }
             }
-            if found.is_empty() {
-                return Ok(found);
-            }
-            let mut table = self.table(commit, Table::Verbatim, &wanted)?;
-            while let Some(rows) = table.next_rows()? {
-                let number = |name: &str| rows.column_by_name(name)?.as_primitive_opt::<UInt64Type>();
-                for row in wanted_rows(commit, &rows, &wanted)? {
-                    let number =
-                        |name: &str| number(name).filter(|numbers| numbers.is_valid(row)).map(|n| n.value(row));
-                    let place = number("message_index").zip(number("position"));
-                    if let (Some(place), Some(source)) = (place, number("source_row")) {
-                        found.entry(source).or_default().messages.push(place);
-                    }
-                }
-            }
-            for behind in found.values_mut() {
-                behind.messages.sort_unstable();
-            }
-            Ok(found)
+            Ok(lines)
         })
     }
 
-    fn find_compressed_unguarded(&self, commit: &Commit, id: &str) -> Result<Vec<String>> {
-        let Some(found) = self.wanted_conversations(commit, &wanted(id))? else { return Ok(Vec::new()) };
-        let (mut table, mut lines) = (found.reader, Vec::new());
+    /// The conversations of a part with this id, in the order of the source, with everything that the run knows of them.
+    ///
+    /// # Errors
+    /// When a table cannot be read, or they do not fit together.
+    pub fn find_sides(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Vec<Sides>> {
+        self.check_originals()?;
+        let metrics = guarded(commit, || self.find_metrics(commit, id))?;
+        if metrics.is_empty() {
+            return Ok(Vec::new());
+        }
+        let originals = self.find_originals(commit, id, bridge)?;
+        let (shown, mut replaced, mut decisions) = guarded(commit, || {
+            Ok((self.find_shown(commit, id)?, self.find_replaced(commit, id)?, self.find_decisions(commit, id)?))
+        })?;
+        if originals.len() != metrics.len() || shown.len() != metrics.len() {
+            let message = format!("the tables do not agree on how many conversations are called {id}");
+            return Err(Error::new(ErrorKind::Verification, place_of(commit), message));
+        }
+        let found = metrics.into_iter().zip(originals).zip(shown).map(|(((source_row, metrics), original), shown)| {
+            let number = |name: &str| metrics.get(name).and_then(Value::as_u64);
+            let topics = metrics.get("compaction_topics").and_then(Value::as_str);
+            let behind = Behind {
+                messages: replaced.remove(&source_row).unwrap_or_default(),
+                level: number("compaction_level"),
+                chunk: number("compaction_chunk"),
+                topics: topics.map(str::to_owned),
+            };
+            let decisions = decisions.remove(&source_row).unwrap_or_default();
+            Sides { source_row, original, shown, behind, decisions, metrics }
+        });
+        Ok(found.collect())
+    }
+
+    /// The messages that something else stands for, by rows of the source: index in the original, position in the run.
+    fn find_replaced(&self, commit: &Commit, id: &str) -> Result<BTreeMap<u64, Vec<(u64, u64)>>> {
+        let wanted = wanted(id);
+        let mut found: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
+        let mut table = self.table(commit, Table::Verbatim, &wanted)?;
         while let Some(rows) = table.next_rows()? {
-            match rows.column_by_name("record").filter(|_| commit.table.is_none()) {
-                Some(records) => lines.extend(records.as_string::<i64>().iter().flatten().map(str::to_owned)),
-                None => lines.extend(json_lines(commit, &rows)?),
+            let column = |name: &str| rows.column_by_name(name)?.as_primitive_opt::<UInt64Type>();
+            let columns = (column("source_row"), column("message_index"), column("position"));
+            let (Some(source_rows), Some(indices), Some(positions)) = columns else { return Err(lacking(commit)) };
+            for row in wanted_rows(commit, &rows, &wanted)? {
+                if indices.is_valid(row) && positions.is_valid(row) {
+                    let place = (indices.value(row), positions.value(row));
+                    found.entry(source_rows.value(row)).or_default().push(place);
+                }
             }
         }
-        Ok(lines)
+        found.values_mut().for_each(|places| places.sort_unstable());
+        Ok(found)
+    }
+
+    /// What was decided about each message, by rows of the source; nothing when the run has no table of decisions.
+    fn find_decisions(&self, commit: &Commit, id: &str) -> Result<BTreeMap<u64, Vec<DecisionRow>>> {
+        let mut found: BTreeMap<u64, Vec<DecisionRow>> = BTreeMap::new();
+        if !commit.files.iter().any(|file| file.table == Table::Decisions.as_str()) {
+            return Ok(found);
+        }
+        let wanted = wanted(id);
+        let mut table = self.table(commit, Table::Decisions, &wanted)?;
+        while let Some(rows) = table.next_rows()? {
+            let columns = DecisionColumns::of(&rows).ok_or_else(|| lacking(commit))?;
+            for row in wanted_rows(commit, &rows, &wanted)? {
+                let (source_row, decision) = columns.row(row);
+                found.entry(source_row).or_default().push(decision);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The originals, each alone.
+    fn find_originals(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Vec<String>> {
+        let Some(restorer) = self.find(commit, id, bridge)? else { return Ok(Vec::new()) };
+        let mut restorer = restorer.one_by_one();
+        let mut originals = Vec::new();
+        while let Some(restored) = restorer.next_slice()? {
+            match (restored.slice, &commit.table) {
+                (RestoredSlice::Rows { rows, .. }, Some(table)) => {
+                    originals.extend(table.records(&rows)?.into_iter().map(Option::unwrap_or_default));
+                }
+                (RestoredSlice::Bytes(bytes), _) => {
+                    originals.push(String::from_utf8_lossy(&bytes).trim_matches(['\n', '\r']).to_owned());
+                }
+                (RestoredSlice::Rows { .. }, None) => return Err(lacking(commit)),
+            }
+        }
+        Ok(originals)
+    }
+
+    fn find_shown(&self, commit: &Commit, id: &str) -> Result<Vec<Shown>> {
+        let Some(mut found) = self.wanted_conversations(commit, &wanted(id))? else { return Ok(Vec::new()) };
+        let mut shown = Vec::new();
+        while let Some(batch) = found.reader.next_rows()? {
+            if let Some(table) = &commit.table {
+                let records = table.records(&batch)?.into_iter();
+                shown.extend(records.map(|record| Shown::Record(record.unwrap_or_default())));
+            } else if let Some(records) = batch.column_by_name("record") {
+                shown.extend(records.as_string::<i64>().iter().flatten().map(|text| Shown::Record(text.to_owned())));
+            } else {
+                for row in 0..batch.num_rows() {
+                    shown.push(Shown::Columns(columns(&batch, row).ok_or_else(|| lacking(commit))?));
+                }
+            }
+        }
+        Ok(shown)
+    }
+
+    fn find_metrics(&self, commit: &Commit, id: &str) -> Result<BTreeMap<u64, Map<String, Value>>> {
+        let wanted = wanted(id);
+        let mut found = BTreeMap::new();
+        let mut table = self.table(commit, Table::Metrics, &wanted)?;
+        while let Some(rows) = table.next_rows()? {
+            for row in wanted_rows(commit, &rows, &wanted)? {
+                let lines = json_lines(commit, &rows.slice(row, 1))?;
+                let object = lines.first().and_then(|line| serde_json::from_str::<Map<String, Value>>(line).ok());
+                let object = object.ok_or_else(|| lacking(commit))?;
+                let source_row = object.get("source_row").and_then(Value::as_u64).ok_or_else(|| lacking(commit))?;
+                found.insert(source_row, object);
+            }
+        }
+        Ok(found)
     }
 
     /// The wanted rows of the conversations, whatever they are; `None` when there are none.
-    pub(super) fn wanted_conversations(&self, commit: &Commit, wanted: &Wanted) -> Result<Option<Conversations>> {
+    fn wanted_conversations(&self, commit: &Commit, wanted: &Wanted) -> Result<Option<Conversations>> {
         let columns = commit.table.is_none() && commit.format != ConversationFormat::Jsonl;
         // Records and rows of other tables do not say whose they are.
         let names = if columns { Table::Conversations } else { Table::Metrics };
@@ -228,14 +360,14 @@ impl Run {
 }
 
 /// The rows of the wanted conversation.
-pub(super) fn wanted_rows(commit: &Commit, rows: &RecordBatch, wanted: &Wanted) -> Result<Vec<usize>> {
+fn wanted_rows(commit: &Commit, rows: &RecordBatch, wanted: &Wanted) -> Result<Vec<usize>> {
     let ids = rows.column_by_name("conversation_id").and_then(|column| column.as_string_opt::<i64>());
     let missing = || Error::new(ErrorKind::Verification, place_of(commit), "the table has no conversation ids");
     let is_wanted = |id: Option<&str>| matches!(wanted, Wanted::Text(_, wanted) if id == Some(wanted));
     Ok(ids.ok_or_else(missing)?.iter().enumerate().filter(|(_, id)| is_wanted(*id)).map(|(row, _)| row).collect())
 }
 
-pub(super) fn wanted(id: &str) -> Wanted {
+fn wanted(id: &str) -> Wanted {
     Wanted::Text("conversation_id", label(id).into_owned())
 }
 
@@ -258,7 +390,7 @@ fn frames_of<'p>(pieces: &'p [Piece], rows: &[(u64, u64)]) -> (Vec<(Range<u64>, 
     (ranges, found)
 }
 
-pub(super) fn json_lines(commit: &Commit, rows: &RecordBatch) -> Result<Vec<String>> {
+fn json_lines(commit: &Commit, rows: &RecordBatch) -> Result<Vec<String>> {
     let failed = |error| {
         let message = "the row has a column that cannot be shown as JSON";
         Error::new(ErrorKind::Input, place_of(commit), message).because(error)
@@ -269,11 +401,56 @@ pub(super) fn json_lines(commit: &Commit, rows: &RecordBatch) -> Result<Vec<Stri
     Ok(String::from_utf8_lossy(&writer.into_inner()).lines().map(str::to_owned).collect())
 }
 
-pub(super) fn guarded<T>(commit: &Commit, work: impl FnOnce() -> Result<T>) -> Result<T> {
+fn guarded<T>(commit: &Commit, work: impl FnOnce() -> Result<T>) -> Result<T> {
     guard(work).unwrap_or_else(|message| {
         let message = format!("the tables cannot be read: {message}");
         Err(Error::new(ErrorKind::Verification, place_of(commit), message))
     })
+}
+
+fn lacking(commit: &Commit) -> Error {
+    Error::new(ErrorKind::Verification, place_of(commit), "a table lacks a column")
+}
+
+/// The messages of a row of columns.
+fn columns(batch: &RecordBatch, row: usize) -> Option<Vec<ShownMessage>> {
+    let messages = batch.column_by_name("messages")?.as_list_opt::<i32>()?.value(row);
+    let messages = messages.as_struct_opt()?;
+    let text = |name: &str| messages.column_by_name(name)?.as_string_opt::<i64>();
+    let (roles, contents) = (text("role")?, text("content")?);
+    let shown = roles.iter().zip(contents.iter()).map(|(role, content)| ShownMessage {
+        role: role.unwrap_or_default().to_owned(),
+        content: content.unwrap_or_default().to_owned(),
+    });
+    Some(shown.collect())
+}
+
+/// The columns of the decisions table.
+struct DecisionColumns<'a> {
+    counts: [&'a UInt64Array; 4],
+    texts: [&'a LargeStringArray; 2],
+    details: &'a ListArray,
+}
+
+impl<'a> DecisionColumns<'a> {
+    fn of(rows: &'a RecordBatch) -> Option<Self> {
+        let count = |name: &str| rows.column_by_name(name)?.as_primitive_opt::<UInt64Type>();
+        let text = |name: &str| rows.column_by_name(name)?.as_string_opt::<i64>();
+        Some(Self {
+            counts: [count("source_row")?, count("message_index")?, count("chars_in")?, count("chars_out")?],
+            texts: [text("action")?, text("reason")?],
+            details: rows.column_by_name("details")?.as_list_opt()?,
+        })
+    }
+
+    fn row(&self, row: usize) -> (u64, DecisionRow) {
+        let [source_row, index, chars_in, chars_out] = self.counts.map(|counts| counts.value(row));
+        let [action, reason] = self.texts.map(|texts| texts.value(row).to_owned());
+        let details = self.details.value(row);
+        let details = details.as_string_opt::<i32>().map(|texts| texts.iter().flatten().map(str::to_owned).collect());
+        let details = details.unwrap_or_default();
+        (source_row, DecisionRow { index, action, reason, details, chars_in, chars_out })
+    }
 }
 
 #[cfg(test)]
