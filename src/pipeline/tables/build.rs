@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BooleanBuilder, Float64Builder, LargeStringBuilder, ListArray, ListBuilder, StringBuilder, StructArray,
-    UInt64Builder,
+    ArrayBuilder, ArrayRef, BooleanBuilder, Float64Builder, LargeStringBuilder, ListArray, ListBuilder, StringBuilder,
+    StructArray, UInt64Builder,
 };
 use arrow::buffer::OffsetBuffer;
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, SchemaRef};
 use arrow::record_batch::RecordBatch;
 
 use super::schema::{
@@ -41,9 +41,23 @@ impl PlaceBuilder {
         self.source.append_value(place.source);
         self.row.append_value(place.row);
     }
-    fn columns(&mut self) -> Vec<ArrayRef> {
-        vec![Arc::new(self.id.finish()), Arc::new(self.source.finish()), Arc::new(self.row.finish())]
+
+    fn builders(&mut self) -> [&mut dyn ArrayBuilder; 3] {
+        [&mut self.id, &mut self.source, &mut self.row]
     }
+}
+
+/// The rows of a table, from the builders of its columns in their order.
+fn rows<'b>(
+    schema: SchemaRef,
+    columns: impl IntoIterator<Item = &'b mut (dyn ArrayBuilder + 'static)>,
+) -> Result<RecordBatch> {
+    RecordBatch::try_new(schema, columns.into_iter().map(ArrayBuilder::finish).collect()).map_err(internal)
+}
+
+/// Columns of one kind.
+fn each<B: ArrayBuilder>(columns: &mut [B]) -> impl Iterator<Item = &mut dyn ArrayBuilder> {
+    columns.iter_mut().map(|column| column as &mut dyn ArrayBuilder)
 }
 
 /// Builds rows of the conversations table, as columns.
@@ -83,7 +97,7 @@ impl ConversationsBuilder {
         let item = Arc::new(field("item", DataType::Struct(message_fields()), false));
         let offsets = OffsetBuffer::from_lengths(self.lengths);
         let list = ListArray::try_new(item, offsets, Arc::new(messages), None).map_err(internal)?;
-        let mut columns = self.place.columns();
+        let mut columns: Vec<ArrayRef> = self.place.builders().into_iter().map(ArrayBuilder::finish).collect();
         columns.push(Arc::new(list));
         columns.push(Arc::new(self.extra.finish()));
         RecordBatch::try_new(conversations_schema(), columns).map_err(internal)
@@ -101,7 +115,7 @@ impl RecordsBuilder {
         self.record.append_value(record);
     }
     pub(crate) fn finish(mut self) -> Result<RecordBatch> {
-        RecordBatch::try_new(records_schema(), vec![Arc::new(self.record.finish())]).map_err(internal)
+        rows(records_schema(), [&mut self.record as &mut dyn ArrayBuilder])
     }
 }
 
@@ -147,16 +161,17 @@ impl VerbatimBuilder {
     }
 
     pub(crate) fn finish(mut self) -> Result<RecordBatch> {
-        let mut columns = self.place.columns();
-        columns.push(Arc::new(self.position.finish()));
-        columns.push(Arc::new(self.message_index.finish()));
-        columns.push(Arc::new(self.message_id.finish()));
-        columns.push(Arc::new(self.role.finish()));
-        columns.push(Arc::new(self.kind.finish()));
-        columns.push(Arc::new(self.summary_id.finish()));
-        columns.push(Arc::new(self.message.finish()));
-        columns.push(Arc::new(self.hash.finish()));
-        RecordBatch::try_new(verbatim_schema(), columns).map_err(internal)
+        let columns: [&mut dyn ArrayBuilder; 8] = [
+            &mut self.position,
+            &mut self.message_index,
+            &mut self.message_id,
+            &mut self.role,
+            &mut self.kind,
+            &mut self.summary_id,
+            &mut self.message,
+            &mut self.hash,
+        ];
+        rows(verbatim_schema(), self.place.builders().into_iter().chain(columns))
     }
 }
 
@@ -259,25 +274,24 @@ impl MetricsBuilder {
     }
 
     pub(crate) fn finish(mut self) -> Result<RecordBatch> {
-        let mut columns = self.place.columns();
-        columns.push(Arc::new(self.class.finish()));
-        columns.push(Arc::new(self.language.finish()));
-        columns.extend(self.counts.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
-        columns.extend(self.shares.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
-        columns.push(Arc::new(self.fits.finish()));
-        columns.extend(self.budget_counts.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
-        columns.push(Arc::new(self.depth.finish()));
-        columns.extend(self.compaction_counts.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
-        columns.extend(self.compaction_texts.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
-        columns.extend(self.compaction_flags.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef));
-        columns.push(Arc::new(self.policy_choice.finish()));
-        columns.push(Arc::new(self.checksum.finish()));
-        RecordBatch::try_new(metrics_schema(), columns).map_err(internal)
+        let mut columns: Vec<&mut dyn ArrayBuilder> = Vec::new();
+        columns.extend(self.place.builders());
+        columns.extend([&mut self.class as &mut dyn ArrayBuilder, &mut self.language]);
+        columns.extend(each(&mut self.counts));
+        columns.extend(each(&mut self.shares));
+        columns.push(&mut self.fits);
+        columns.extend(each(&mut self.budget_counts));
+        columns.push(&mut self.depth);
+        columns.extend(each(&mut self.compaction_counts));
+        columns.extend(each(&mut self.compaction_texts));
+        columns.extend(each(&mut self.compaction_flags));
+        columns.extend([&mut self.policy_choice as &mut dyn ArrayBuilder, &mut self.checksum]);
+        rows(metrics_schema(), columns)
     }
 }
 
 /// Builds rows of the decisions table.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct DecisionsBuilder {
     place: PlaceBuilder,
     message_index: UInt64Builder,
@@ -289,23 +303,6 @@ pub(crate) struct DecisionsBuilder {
     position: UInt64Builder,
     chars_in: UInt64Builder,
     chars_out: UInt64Builder,
-}
-
-impl Default for DecisionsBuilder {
-    fn default() -> Self {
-        Self {
-            place: PlaceBuilder::default(),
-            message_index: UInt64Builder::new(),
-            message_id: LargeStringBuilder::new(),
-            role: LargeStringBuilder::new(),
-            action: LargeStringBuilder::new(),
-            reason: LargeStringBuilder::new(),
-            details: ListBuilder::new(StringBuilder::new()),
-            position: UInt64Builder::new(),
-            chars_in: UInt64Builder::new(),
-            chars_out: UInt64Builder::new(),
-        }
-    }
 }
 
 impl DecisionsBuilder {
@@ -327,17 +324,18 @@ impl DecisionsBuilder {
     }
 
     pub(crate) fn finish(mut self) -> Result<RecordBatch> {
-        let mut columns = self.place.columns();
-        columns.push(Arc::new(self.message_index.finish()));
-        columns.push(Arc::new(self.message_id.finish()));
-        columns.push(Arc::new(self.role.finish()));
-        columns.push(Arc::new(self.action.finish()));
-        columns.push(Arc::new(self.reason.finish()));
-        columns.push(Arc::new(self.details.finish()));
-        columns.push(Arc::new(self.position.finish()));
-        columns.push(Arc::new(self.chars_in.finish()));
-        columns.push(Arc::new(self.chars_out.finish()));
-        RecordBatch::try_new(decisions_schema(), columns).map_err(internal)
+        let columns: [&mut dyn ArrayBuilder; 9] = [
+            &mut self.message_index,
+            &mut self.message_id,
+            &mut self.role,
+            &mut self.action,
+            &mut self.reason,
+            &mut self.details,
+            &mut self.position,
+            &mut self.chars_in,
+            &mut self.chars_out,
+        ];
+        rows(decisions_schema(), self.place.builders().into_iter().chain(columns))
     }
 }
 
