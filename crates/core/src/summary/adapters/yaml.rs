@@ -5,14 +5,14 @@ use std::collections::HashSet;
 
 use foldhash::fast::FixedState;
 
+use super::adapter::{Adapter, Wanted, is_candidate};
 use super::passages::{Passages, is_prose};
 use super::yaml_lines::{Kind, YamlLine, lines};
 use super::yaml_lists::{hidden_items, mark};
-use super::{Adapter, Wanted, is_candidate};
 use crate::model::Reason;
 use crate::summary::draft::Draft;
 use crate::summary::edits::Edits;
-use crate::summary::score::Spoken;
+use crate::summary::spoken::Spoken;
 use crate::text::{Span, TextView};
 
 const MIN_LINES: usize = 4;

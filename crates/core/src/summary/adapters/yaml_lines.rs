@@ -1,7 +1,7 @@
 //! The lines of a YAML document: keys, items, comments and what belongs to the line before. Knows signs and indents;
 //! refuses to know what becomes of a line.
 
-use super::line_body;
+use super::adapter::line_body;
 use crate::text::{Span, TextView};
 
 /// A key is no longer than this.

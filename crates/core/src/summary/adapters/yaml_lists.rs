@@ -7,8 +7,8 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
 
+use super::adapter::{count, plural};
 use super::columns::{Column, describe};
-use super::plural;
 use super::rows::reports_failure;
 use super::yaml_lines::{Kind, YamlLine};
 use crate::summary::draft::Draft;
@@ -44,7 +44,7 @@ pub(super) struct Items<'a> {
 /// `# [… 41 items — id: 4 to 44; kind: disk ×41]`; short values are all named: `# [… 41 items — bodyclose, dupl, …]`.
 pub(super) fn mark(items: &Items<'_>) -> Draft {
     let mut out = Draft::default();
-    out.say(&format!("# [… {} item{} — ", super::count(items.n), plural(items.n)));
+    out.say(&format!("# [… {} item{} — ", count(items.n), plural(items.n)));
     if items.values.is_empty() {
         out.append(&describe(&items.names, &items.columns));
     }
