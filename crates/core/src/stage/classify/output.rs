@@ -1,8 +1,8 @@
 //! Lines that programs print: logs, states of tests and builds, matches of a search, files, prompts. Knows single lines only.
 
 use super::bytes::{count, from, holds, is_word, run, skip_blanks};
+use super::line::{Bare, Look};
 use super::listing;
-use super::look::{Bare, Look};
 use super::signs::Signs;
 use super::trace;
 

@@ -1,7 +1,7 @@
 //! Heads and frames of tracebacks, as some ten languages print them. Knows single lines only.
 
 use super::bytes::{from, holds, run};
-use super::look::{Bare, Look};
+use super::line::{Bare, Look};
 use super::signs::Signs;
 
 /// Heads and frames of tracebacks.
