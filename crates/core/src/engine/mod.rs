@@ -10,7 +10,6 @@ mod context;
 mod count;
 mod explain;
 mod fill;
-mod guard;
 mod ids;
 mod laps;
 mod metrics;
@@ -18,7 +17,6 @@ mod plan;
 mod reading;
 mod summaries;
 mod unit;
-mod write;
 
 use std::sync::Arc;
 

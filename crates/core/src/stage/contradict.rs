@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use foldhash::fast::FixedState;
 
 use super::classify::{Depth, judge};
-use super::{Claim, Plan, Signal, Stage, View};
+use super::{Claim, Plan, Stage, View};
 use crate::model::{EngineOptions, Message, Reason, Role, marker};
 use crate::text::similarity::push_words;
 use crate::text::{Correction, CueKind, FoundCorrection, Speaker, TextView, Unit, correction, fold_key, is_question};
@@ -65,24 +65,9 @@ impl Stage for Supersede {
             let Some(corrected) = topics.corrected_by(view, index, found) else { continue };
             plan.pin(index, Reason::Correction);
             if plan.is_free(corrected) && may_go(view, corrected) && !waits(view, corrected) {
-                plan.set(corrected, Claim::SupersededBy { target: visible, signal: signal(found.kind) });
+                plan.set(corrected, Claim::SupersededBy { target: visible, signal: found.kind });
             }
         }
-    }
-}
-
-fn signal(kind: Correction) -> Signal {
-    match kind {
-        Correction::Explicit => Signal::ExplicitCorrection,
-        Correction::Negation => Signal::NegationDirective,
-        Correction::Instead => Signal::InsteadDirective,
-        Correction::Retraction => Signal::Retraction,
-        Correction::Dont => Signal::DontDirective,
-        Correction::NotBut => Signal::NotButPattern,
-        Correction::Wait => Signal::WaitCorrection,
-        Correction::Sorry => Signal::SorryCorrection,
-        Correction::OwnError => Signal::SelfCorrection,
-        Correction::Rephrase => Signal::Rephrase,
     }
 }
 

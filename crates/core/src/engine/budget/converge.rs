@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
+use super::attempt::{Attempt, is_plain, is_protected, protected_tokens, rank};
 use super::runs::Runs;
-use super::{Attempt, is_plain, is_protected, protected_tokens, rank};
 use crate::engine::fill::Filler;
 use crate::engine::unit::{Filled, State, Unit};
 use crate::model::{Action, NewBody, Reason, Role, marker};
