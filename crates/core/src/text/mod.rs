@@ -1,7 +1,6 @@
 //! Everything that is known about a text after one pass over it. Knows language, lines and signs; knows
 //! nothing of messages, roles or compression.
 
-mod amounts;
 mod atoms;
 mod bearing;
 mod classes;
@@ -23,7 +22,6 @@ mod noise;
 mod numbered;
 mod numbers;
 mod outcome;
-mod quotes;
 mod replies;
 mod requests;
 mod scan;
