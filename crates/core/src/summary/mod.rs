@@ -2,7 +2,6 @@
 //! around code. Quotes, never rephrases. Knows texts and formats; does not know which messages are replaced or why.
 
 pub mod adapters;
-mod blob;
 mod budget;
 mod chain;
 mod clauses;

@@ -1,6 +1,5 @@
 //! Extracts: scores the units of one or more texts, packs the best into the budget, keeps their order.
 
-use super::blob;
 use super::budget::{Style, budget_of};
 use super::discourse::Discourse;
 use super::draft::{Draft, Proposal, Wrap, shorten};
@@ -23,6 +22,8 @@ const MAX_SHARE: f64 = 0.75;
 const MAX_ASKED: usize = 60;
 /// A shorter text whose best unit does not fit is told whole: it could only be cut, or give its second best.
 pub(super) const MAX_UNCUT: usize = 240;
+/// A shorter run without a blank is a word, a path or a URL.
+const MIN_RUN: usize = 240;
 /// Facts in the summary that consists of nothing else.
 const MAX_STUB_ENTITIES: usize = 10;
 
@@ -136,7 +137,7 @@ pub(super) fn extract(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys, out:
         let best = best_unit(spoken).map_or(view.covered(), |index| whole_span(view, index).of(view.text));
         shorten(&plain(best), budget, out);
     }
-    if let Some((kind, blob)) = blob::longest(view)
+    if let Some((kind, blob)) = longest_run(view)
         && !out.text.get(start..).unwrap_or_default().contains(blob)
     {
         out.say(&format!("{GAP}({} characters of {kind})", blob.len()));
@@ -256,6 +257,28 @@ fn best_unit(spoken: &Spoken<'_>) -> Option<usize> {
     let points: Vec<i32> = points.into_iter().map(|points| points.max(FILLER)).collect();
     let ranks = ranks(&spoken.view, &points, &spoken.hints);
     (0..ranks.len()).rev().max_by(|&a, &b| ranks[a].total_cmp(&ranks[b]))
+}
+
+/// The longest run of ASCII without a blank, which no summary can quote, in what is viewed, and what it looks like.
+fn longest_run<'a>(view: &TextView<'a>) -> Option<(&'static str, &'a str)> {
+    if (view.counts.longest_piece as usize) < MIN_RUN {
+        return None;
+    }
+    let run = view.covered().split_ascii_whitespace().max_by_key(|run| run.len())?;
+    if run.len() < MIN_RUN || !run.is_ascii() || run.starts_with("http") {
+        return None;
+    }
+    let all = |test: fn(u8) -> bool| run.bytes().all(test);
+    let kind = if all(|byte| byte.is_ascii_hexdigit()) {
+        "hex digits"
+    } else if all(|byte| byte.is_ascii_alphanumeric() || b"+/=-_".contains(&byte)) {
+        "base64"
+    } else if run.starts_with("data:") {
+        "a data URL"
+    } else {
+        "text without blanks"
+    };
+    Some((kind, run))
 }
 
 #[cfg(test)]

@@ -13,8 +13,6 @@ mod passages;
 mod rows;
 mod xml;
 mod yaml;
-mod yaml_lines;
-mod yaml_lists;
 
 use std::sync::Arc;
 
