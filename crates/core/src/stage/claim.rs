@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use crate::model::{Consult, Content, Conversation, EngineOptions, FlowKind, Part, Reason};
-use crate::text::{Correction, Cut, Lexed, Lexer, TextView};
+use crate::model::{Consult, Content, Conversation, EngineOptions, FlowKind, Part, Reason, Role};
+use crate::text::{Correction, Cut, Lexed, Lexer, Speaker, TextView, tokens};
 
 use super::classify::{Depth, Verdict, judge};
 
@@ -98,6 +98,23 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn chars(&self, index: usize) -> usize {
         self.profiles.chars[index]
+    }
+    /// True for a message above the observation threshold.
+    #[must_use]
+    pub fn is_large(&self, index: usize) -> bool {
+        let threshold = self.options.observation_threshold;
+        threshold > 0 && tokens::estimate(self.chars(index)) > threshold
+    }
+    /// Who says message `index`. Where speakers have names there are several: what one says to the others takes back
+    /// nothing that he said himself.
+    #[must_use]
+    pub fn speaker(&self, index: usize) -> Speaker {
+        let message = &self.conversation.messages[index];
+        match message.role {
+            _ if message.name.is_some() => Speaker::Peer,
+            Role::Assistant => Speaker::Assistant,
+            _ => Speaker::User,
+        }
     }
     /// Characters of the arguments of the tool calls of message `index`.
     #[must_use]

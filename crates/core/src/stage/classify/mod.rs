@@ -10,7 +10,6 @@ mod config;
 mod failures;
 mod json;
 mod line;
-mod listing;
 mod look;
 mod maths;
 mod output;
@@ -22,7 +21,6 @@ mod signs;
 mod soft;
 mod sql;
 mod survey;
-mod trace;
 mod triggers;
 mod verse;
 
