@@ -4,7 +4,6 @@
 
 mod attempt;
 mod converge;
-mod runs;
 mod tiered;
 
 use super::assemble::assemble;
