@@ -26,18 +26,14 @@ impl<'c> Crate<'c> {
     pub(crate) fn new(files: impl IntoIterator<Item = (Module, &'c str)>) -> Self {
         let import = Regex::new(r"(?m)^\s*(pub(?:\([a-z: ]+\))?\s+)?use\s+([^;]+);").expect("a pattern");
         let path = Regex::new(r"\b[a-z_]\w*(?:::\w+)+").expect("a pattern");
+        let word = Regex::new(r"\w+").expect("a pattern");
         let read = |code: &'c str| {
             let mut names = Names::default();
-            let mut rest = 0;
-            let mut paths = |code: &'c str, names: &mut Names<'c>| {
-                let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
-                names.used.extend(
-                    lines.flat_map(|line| path.find_iter(line)).map(|path| path.as_str().split("::").collect()),
-                );
-            };
+            // What stands between the imports.
+            let (mut bodies, mut rest) = (Vec::new(), 0);
             for found in import.captures_iter(code) {
                 let whole = found.get(0).expect("a match");
-                paths(&code[rest..whole.start()], &mut names);
+                bodies.push(&code[rest..whole.start()]);
                 rest = whole.end();
                 for (path, name) in imported(found.get(2).expect("a tree").as_str(), &[]) {
                     match found.get(1) {
@@ -46,7 +42,20 @@ impl<'c> Crate<'c> {
                     }
                 }
             }
-            paths(&code[rest..], &mut names);
+            bodies.push(&code[rest..]);
+            let lines = bodies.into_iter().flat_map(str::lines).filter(|line| !line.trim_start().starts_with("//"));
+            let mut words = BTreeSet::new();
+            for line in lines {
+                // A path in `pub(in …)` uses nothing.
+                let line =
+                    line.split_once("pub(in ").map_or(line, |(_, after)| after.split_once(')').unwrap_or_default().1);
+                names.used.extend(path.find_iter(line).map(|path| path.as_str().split("::").collect()));
+                words.extend(word.find_iter(line).map(|word| word.as_str()));
+            }
+            // What is published and used by the same file.
+            names
+                .used
+                .extend(names.published.iter().filter(|(name, _)| words.contains(*name)).map(|(_, path)| path.clone()));
             names
         };
         Self { files: files.into_iter().map(|(module, code)| (module, read(code))).collect() }

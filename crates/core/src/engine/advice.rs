@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 
-use super::plan::claim_of;
 use crate::model::EntropyMode;
 use crate::stage::{Claim, Plan, View};
 use crate::summary::{
@@ -52,7 +51,7 @@ impl Advice {
         if entropy.is_none() && plugins.tokens.is_none() {
             return advice;
         }
-        let changes = |index: &usize| !matches!(claim_of(plan, *index), Claim::Keep(_));
+        let changes = |index: &usize| !matches!(plan.settled(*index), Claim::Keep(_));
         let of_message = |index| view.text_parts(index).map(move |(part, text)| ((index, part), text));
         let texts: Vec<(Place, TextView<'_>)> = (0..view.len()).filter(changes).flat_map(of_message).collect();
         if texts.is_empty() {

@@ -1,23 +1,24 @@
-//! The only step that writes text: asks the summary floor for each group and reference, and drops what is not
-//! shorter. Knows no order of messages; what it cannot fill stays as it was.
+//! The only step that writes text: asks the summary floor for each group and reference, holds the text against what it
+//! replaces, in characters and tokens, with the metadata that is written beside it, and drops what is not shorter. Knows no
+//! order of messages; what it cannot fill stays as it was.
 
 use std::sync::Arc;
 
 use super::advice::Advice;
 use super::count::Count;
-use super::guard::Candidate;
 use super::ids::Names;
-use super::plan::claim_of;
-use super::unit::{Filled, State, Unit};
-use super::write::{MIN_PART_CHARS, one_text};
-use crate::model::{Action, EngineOptions, KeepCopy, Provenance, Reason, Role, marker};
-use crate::stage::classify::{Depth, judge};
-use crate::stage::{Claim, FlowKind, Group, GroupKind, Plan, Recompact, Signal, Stage, View, line_changes};
-use crate::summary::{
-    Adapter, Draft, Hints, Keys, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, is_general, keys, prepass,
-    shorten, summarize, superseded, topic,
+use super::unit::{Filled, State, Unit, metadata_chars};
+use crate::model::{
+    Action, CompressionDepth, EngineOptions, KeepCopy, NewBody, Provenance, ProvenancePlace, Reason, Role, marker,
+    summary_id,
 };
-use crate::text::{Lexer, TextView};
+use crate::stage::classify::{Depth, judge};
+use crate::stage::{Claim, FlowKind, Group, GroupKind, Plan, Recompact, Stage, View, is_json, line_changes};
+use crate::summary::{
+    Adapter, Draft, Hints, Keys, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, digest, is_general, keys,
+    outline, pays, prepass, shorten, split_code, summarize, superseded, topic,
+};
+use crate::text::{Correction, Lexer, TextView};
 
 /// A reference to a correction is there for what it says: it only has to be shorter.
 const MIN_MARK_SAVING: usize = 1;
@@ -25,6 +26,21 @@ const MIN_MARK_SAVING: usize = 1;
 const MAX_OPENING: usize = 60;
 /// A longer message brings its material along; what it says of the task is a small part of it.
 const MAX_TASK_CHARS: usize = 2_000;
+/// A merged summary of earlier summaries gets this share of them.
+const RECOMPACT_SHARE: f64 = 0.40;
+const MAX_RECOMPACT_CHARS: usize = 900;
+/// Shorter parts of a content list are kept.
+const MIN_PART_CHARS: usize = 120;
+
+/// A text that is to be held against what it replaces.
+struct Candidate {
+    proposal: Proposal,
+    action: Action,
+    reason: Reason,
+    /// Characters that it must save.
+    min_saving: usize,
+}
+
 /// Writes texts.
 pub(super) struct Filler<'a> {
     pub(super) view: View<'a>,
@@ -57,7 +73,7 @@ impl Filler<'_> {
         for group in order {
             let first = plan.groups[group].members.first().copied().unwrap_or_default();
             for index in next..first.max(next) {
-                if matches!(claim_of(plan, index), Claim::Keep(_)) {
+                if matches!(plan.settled(index), Claim::Keep(_)) {
                     self.see(index);
                 }
             }
@@ -80,7 +96,7 @@ impl Filler<'_> {
             }
         }
         for index in 0..self.view.len() {
-            let state = match claim_of(plan, index) {
+            let state = match plan.settled(index) {
                 Claim::Group(_) => continue,
                 Claim::Keep(reason) => State::Kept(*reason),
                 claim @ (Claim::DuplicateOf(_) | Claim::SimilarTo { .. } | Claim::SupersededBy { .. }) => {
@@ -233,7 +249,7 @@ impl Filler<'_> {
     }
 
     /// The fullest reference to the correction that saves enough; code does not shrink.
-    fn superseded(&self, index: usize, target: usize, signal: Signal, style: Style) -> Result<Filled, Reason> {
+    fn superseded(&self, index: usize, target: usize, signal: Correction, style: Style) -> Result<Filled, Reason> {
         let (action, reason) = (Action::Contradicted, Reason::Contradicted);
         let spoken = self.spoken(&[index]);
         let Some(spoken) = spoken.first() else { return Err(Reason::ContradictionReverted) };
@@ -274,21 +290,161 @@ impl Filler<'_> {
     }
 
     /// What is known of the text at `part` of message `index`.
-    pub(super) fn hints_at(&self, index: usize, part: usize) -> Hints<'_> {
+    fn hints_at(&self, index: usize, part: usize) -> Hints<'_> {
         Hints { earlier: Some(&self.earlier), ..self.advice.hints(index, part) }
     }
 
-    pub(super) fn voice(&self, index: usize) -> Voice {
+    fn voice(&self, index: usize) -> Voice {
         voice(&self.view, self.task, index)
     }
 
     pub(super) fn options(&self) -> &EngineOptions {
         self.view.options
     }
+
+    /// A content list: each long text part in its own place.
+    fn parts(&self, index: usize, provenance: Provenance, wrap: &Wrap, style: Style) -> Option<Filled> {
+        let view = self.view;
+        let large = view.is_large(index);
+        let metadata = self.metadata(&provenance);
+        let mut filled = Filled {
+            action: Action::Compressed,
+            reason: Reason::CompressibleProse,
+            body: NewBody::Parts(Vec::new()),
+            provenance,
+            drafts: Vec::new(),
+            chars_out: view.chars(index) + metadata_chars(metadata.as_deref()),
+            metadata,
+        };
+        let mut replaced = Vec::new();
+        for (part, text) in view.text_parts(index) {
+            let n_chars = text.counts.chars as usize;
+            if n_chars < MIN_PART_CHARS || marker::stands_for_others(text.text) {
+                continue;
+            }
+            let verdict = judge(&text, if large { Depth::Explain } else { Depth::Decide });
+            if !large && text.fences.is_empty() && verdict.is_hard() {
+                continue;
+            }
+            let spoken = Spoken { view: text, voice: self.voice(index), hints: self.hints_at(index, part) };
+            let proposal = one_text(&spoken, large, verdict.is_output, wrap, style);
+            let shorter =
+                proposal.and_then(|proposal| proposal.accept(|length| saves(length, n_chars, self.min_saving)));
+            if let Some(draft) = shorter {
+                filled.chars_out -= n_chars - draft.n_chars();
+                replaced.push((part, draft.text.clone()));
+                filled.drafts.push(draft);
+            }
+        }
+        filled.body = NewBody::Parts(replaced);
+        let is_worth_it = !filled.drafts.is_empty() && saves(filled.chars_out, view.chars(index), self.min_saving);
+        (is_worth_it && self.saves_tokens(&filled, &[index])).then_some(filled)
+    }
+
+    /// A summary of summaries: each one is a paragraph, with its speaker in front when there are several.
+    fn recompact(&mut self, members: &[usize], wrap: &Wrap) -> Proposal {
+        let messages = &self.view.conversation.messages;
+        let several = members.iter().any(|&index| messages[index].role != messages[members[0]].role);
+        let mut joined = String::new();
+        for &index in members {
+            let inner = messages[index].texts().next().and_then(marker::inner_summary).unwrap_or_default();
+            let speaker = messages[index].role.as_str();
+            if several && !inner.starts_with(speaker) {
+                joined.push_str(speaker);
+                joined.push_str(": ");
+            }
+            joined.push_str(inner);
+            joined.push_str("\n\n");
+        }
+        self.lexer.clear();
+        let lexed = self.lexer.lex(&joined);
+        let text = Spoken { view: self.lexer.view(&joined, &lexed), voice: Voice::Other, hints: self.advice.general() };
+        let max_chars = ((joined.chars().count() as f64 * RECOMPACT_SHARE) as usize).min(MAX_RECOMPACT_CHARS);
+        summarize(&[text], wrap, Style::new(CompressionDepth::Gentle), Some(max_chars))
+    }
+
+    /// The fullest form that saves enough.
+    fn accept(&self, candidate: Candidate, provenance: Provenance, members: &[usize]) -> Option<Filled> {
+        let Candidate { proposal, action, reason, min_saving } = candidate;
+        let n_chars: usize = members.iter().map(|&index| self.view.chars(index)).sum();
+        let metadata = self.metadata(&provenance);
+        let n_metadata = metadata_chars(metadata.as_deref());
+        let draft = proposal.accept(|length| saves(length + n_metadata, n_chars, min_saving))?;
+        let filled = self.filled(draft, action, reason, provenance);
+        self.saves_tokens(&filled, members).then_some(filled)
+    }
+
+    /// A text that is used as it is.
+    pub(super) fn filled(&self, draft: Draft, action: Action, reason: Reason, provenance: Provenance) -> Filled {
+        let metadata = self.metadata(&provenance);
+        let n_metadata = metadata_chars(metadata.as_deref());
+        let (body, chars_out) = (NewBody::Text(draft.text.clone()), draft.n_chars() + n_metadata);
+        Filled { action, reason, body, provenance, metadata, drafts: vec![draft], chars_out }
+    }
+
+    /// The same for some of the text parts of message `index`, in their order.
+    pub(super) fn filled_parts(
+        &self,
+        index: usize,
+        parts: Vec<(usize, Draft)>,
+        action: Action,
+        reason: Reason,
+        provenance: Provenance,
+    ) -> Filled {
+        let metadata = self.metadata(&provenance);
+        let replaced = |part: usize| parts.binary_search_by_key(&part, |(place, _)| *place).is_ok();
+        let kept: usize = self
+            .view
+            .text_parts(index)
+            .filter(|(part, _)| !replaced(*part))
+            .map(|(_, text)| text.counts.chars as usize)
+            .sum();
+        let new: usize = parts.iter().map(|(_, draft)| draft.n_chars()).sum();
+        let chars_out = kept + new + metadata_chars(metadata.as_deref());
+        let body = NewBody::Parts(parts.iter().map(|(part, draft)| (*part, draft.text.clone())).collect());
+        let drafts = parts.into_iter().map(|(_, draft)| draft).collect();
+        Filled { action, reason, body, provenance, metadata, drafts, chars_out }
+    }
+
+    /// Characters of the output message of a unit.
+    pub(super) fn chars_of(&self, unit: &Unit) -> usize {
+        unit.filled().map_or_else(|| self.view.chars(unit.first()), |filled| filled.chars_out)
+    }
+
+    /// Tokens of messages as they stand.
+    pub(super) fn before(&self, members: &[usize]) -> usize {
+        members.iter().map(|&index| self.n_tokens[index]).sum()
+    }
+
+    /// Fewer characters may be more tokens.
+    pub(super) fn saves_tokens(&self, filled: &Filled, members: &[usize]) -> bool {
+        self.count.is_by_chars() || self.count.filled(&self.view, members[0], filled) < self.before(members)
+    }
+
+    pub(super) fn metadata(&self, provenance: &Provenance) -> Option<String> {
+        (self.options().provenance == ProvenancePlace::Metadata).then(|| provenance.to_json())
+    }
+
+    pub(super) fn provenance(&self, members: &[usize]) -> Provenance {
+        let ids: Vec<String> = members.iter().map(|&index| self.names.key(index)).collect();
+        let parents = members.iter().filter_map(|&index| self.view.conversation.messages[index].provenance.as_ref());
+        Provenance {
+            summary_id: summary_id(&ids),
+            parent_ids: parents.map(|parent| parent.summary_id.clone()).filter(|id| !id.is_empty()).collect(),
+            ids,
+            version: self.options().source_version,
+            compaction: false,
+        }
+    }
+}
+
+/// True when a text saves enough of what it replaces.
+pub(super) fn saves(chars_out: usize, chars_in: usize, min_saving: usize) -> bool {
+    chars_out < chars_in && chars_in - chars_out >= min_saving
 }
 
 /// Who speaks in message `index`, where message `task` sets the task.
-pub(super) fn voice(view: &View<'_>, task: Option<usize>, index: usize) -> Voice {
+fn voice(view: &View<'_>, task: Option<usize>, index: usize) -> Voice {
     let message = &view.conversation.messages[index];
     match message.role {
         // Where speakers have names there are several, and none of them is the user of another.
@@ -329,6 +485,41 @@ fn reason_of(group: &Group) -> Reason {
         GroupKind::Summary if group.members.len() > 1 => Reason::MergedCompressed,
         GroupKind::Summary => Reason::CompressibleProse,
     }
+}
+
+/// Characters that would stand for message `index` if it were alone: what a reference to another is held against.
+pub(super) fn chars_alone(view: &View<'_>, index: usize, adapters: &[Arc<dyn Adapter>]) -> usize {
+    let n_chars = view.chars(index);
+    let Some(text) = view.text(index) else { return n_chars };
+    let large = view.is_large(index);
+    let verdict = judge(&text, Depth::Decide);
+    let is_protected = |piece: &TextView<'_>| !large && judge(piece, Depth::Decide).is_hard();
+    let style = Style::new(view.options.compression_depth);
+    let wrap = Wrap { embedded_id: None, n_messages: 1 };
+    let spoken = Spoken { view: text, voice: voice(view, None, index), hints: Hints::default() };
+    let by_format = adapters.iter().find_map(|adapter| Some((adapter, pays(&**adapter, &text, &is_protected)?)));
+    let proposal = if let Some((adapter, pays)) = by_format {
+        let wanted = Wanted { wrap: &wrap, style, is_protected: &is_protected };
+        adapter.compress(&spoken, &wanted).filter(|_| pays).map(Proposal::complete)
+    } else if !large && text.fences.is_empty() && (verdict.is_hard() || is_json(text.text)) {
+        None
+    } else {
+        one_text(&spoken, large, verdict.is_output, &wrap, style)
+    };
+    let shorter = proposal.and_then(|text| text.accept(|length| saves(length, n_chars, view.options.min_saving)));
+    shorter.map_or(n_chars, |draft| draft.n_chars())
+}
+
+/// What may stand for one text.
+fn one_text(spoken: &Spoken<'_>, large: bool, is_output: bool, wrap: &Wrap, style: Style) -> Option<Proposal> {
+    let text = &spoken.view;
+    if !text.fences.is_empty() {
+        let is_protected = |piece: &TextView<'_>| !large && judge(piece, Depth::Decide).is_hard();
+        return split_code(spoken, wrap, style, &is_protected).map(Proposal::complete);
+    }
+    let body = if large { outline(text) } else { None };
+    let body = body.or_else(|| is_output.then(|| digest(text, style)));
+    Some(body.map_or_else(|| summarize(&[*spoken], wrap, style, None), |body| Proposal::unlisted(body, wrap)))
 }
 
 #[cfg(test)]

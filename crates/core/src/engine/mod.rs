@@ -10,7 +10,6 @@ mod context;
 mod count;
 mod explain;
 mod fill;
-mod guard;
 mod ids;
 mod laps;
 mod metrics;
@@ -18,7 +17,6 @@ mod plan;
 mod reading;
 mod summaries;
 mod unit;
-mod write;
 
 use std::sync::Arc;
 
@@ -34,6 +32,7 @@ use crate::text::tokens::{self, TokenCounter};
 
 use advice::{Advice, Plugins};
 use assemble::{Assembled, assemble};
+use compaction::Due;
 use count::Count;
 pub use explain::{Explained, Explanation, StageSays, TextFigures, Tier, What};
 use fill::Filler;
@@ -190,7 +189,13 @@ impl Engine {
         scratch.profiles.measure(conversation);
         let n_tokens = self.count.messages(&self.view(conversation, &scratch.profiles));
         scratch.ended("profile");
-        if let Some(compacted) = self.compact(conversation, scratch, &n_tokens, consult) {
+        if let Some(due) = Due::of(conversation, &self.options, &n_tokens) {
+            if due.is_now() {
+                scratch.profiles.lex(conversation);
+            }
+            let view = self.view(conversation, &scratch.profiles);
+            let tools = (&mut scratch.lexer, &mut scratch.meter);
+            let compacted = due.compact(&view, &self.count, &n_tokens, tools, consult);
             scratch.ended("compaction");
             return compacted;
         }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::write::chars_alone;
+use super::fill::chars_alone;
 use crate::error::Result;
 use crate::model::{EngineOptions, Reason};
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{
-    Adapt, Alone, Chain, Claim, Cluster, Dedup, Detect, Detector, GroupProse, KeepImportant, KeepPatterns,
-    KeepReferenced, KeepWords, NearDedup, Plan, Prepass, Protect, Rule, SplitCode, Stage, Supersede,
+    Adapt, Alone, Chain, Cluster, Dedup, Detect, Detector, GroupProse, KeepImportant, KeepPatterns, KeepReferenced,
+    KeepWords, NearDedup, Plan, Prepass, Protect, Rule, SplitCode, Stage, Supersede,
 };
 use crate::summary::{Adapter, pays};
 use crate::text::TextView;
@@ -49,11 +49,4 @@ pub(super) fn keep_all(n_messages: usize, reason: Reason) -> Plan {
     let mut plan = Plan::new(n_messages);
     (0..n_messages).for_each(|index| plan.keep(index, reason));
     plan
-}
-
-/// The claim on a message of a finished plan.
-pub(super) fn claim_of(plan: &Plan, index: usize) -> &Claim {
-    // A message that no stage wanted is prose that cannot be summarised: it stays.
-    const UNCLAIMED: &Claim = &Claim::Keep(Reason::CompressibleProse);
-    plan.claim_of(index).unwrap_or(UNCLAIMED)
 }

@@ -2,8 +2,7 @@
 //! of the engine's own when it is good enough. Knows units and slots; refuses to know prompts and who answers.
 
 use super::checks::{clean, objection};
-use super::fill::Filler;
-use super::guard::saves;
+use super::fill::{Filler, saves};
 use super::unit::{Filled, State, Unit};
 use crate::model::{Action, Answer, Ask, Consult, NewBody, NoAnswer, Reason, SummaryAsk};
 use crate::stage::Plan;

@@ -34,6 +34,17 @@ pub enum Output {
     Replaced(Replacement),
 }
 
+impl Output {
+    /// The input message that it begins with.
+    #[must_use]
+    pub fn first_source(&self) -> usize {
+        match self {
+            Self::Kept { index } => *index,
+            Self::Replaced(replacement) => replacement.sources.first().copied().unwrap_or_default(),
+        }
+    }
+}
+
 /// A shallow copy of the first source message with a new body, standing for all its sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replacement {

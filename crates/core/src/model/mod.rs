@@ -11,7 +11,6 @@ mod floor;
 pub mod marker;
 mod metrics;
 mod options;
-mod presets;
 mod provenance;
 mod reject;
 
@@ -29,8 +28,7 @@ pub use metrics::{ActionCounts, BudgetOutcome, CompactionOutcome, CompactionTrig
 pub use options::{
     DEFAULT_CLUSTER_THRESHOLD, DEFAULT_COMPACTION_MESSAGES, DEFAULT_COMPACTION_RECENT, DEFAULT_COMPACTION_TOKENS,
     DEFAULT_FUZZY_THRESHOLD, DEFAULT_IMPORTANCE_THRESHOLD, DEFAULT_MAX_RESPONSE_TOKENS, DEFAULT_MIN_SAVING,
-    DEFAULT_RECENCY_WINDOW, DEFAULT_RESUMMARIZE_AFTER, DEFAULT_TOPIC_THRESHOLD, EngineArgs, EngineOptions,
+    DEFAULT_RECENCY_WINDOW, DEFAULT_RESUMMARIZE_AFTER, DEFAULT_TOPIC_THRESHOLD, EngineArgs, EngineOptions, Preset,
 };
-pub use presets::Preset;
 pub use provenance::{PROVENANCE_KEY, Provenance, summary_id};
 pub use reject::{Reject, RejectReason};

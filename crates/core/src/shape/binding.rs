@@ -5,10 +5,9 @@ use serde_json::Value;
 
 use crate::model::{Reject, ShapeName};
 
-use super::index::Index;
 use super::json::member;
 use super::read::provenance;
-use super::spec::Spec;
+use super::shapes;
 
 /// Hex digits of a hash: 128 bits name what is seen.
 const HASH_DIGITS: usize = 32;
@@ -27,7 +26,7 @@ pub struct Summary<'r> {
 /// # Errors
 /// Says why the record holds no conversation in this shape.
 pub fn summaries(record: &str, shape: ShapeName) -> Result<Vec<Summary<'_>>, Reject> {
-    let index = Index::new(record, Spec::of(shape))?;
+    let index = shapes::cut(record, shape)?;
     Ok(index.messages.iter().filter_map(|json| Some(Summary { json, ids: ids_of(json)? })).collect())
 }
 

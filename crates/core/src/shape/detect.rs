@@ -5,7 +5,8 @@ use crate::model::ShapeName;
 use super::blocks::are_of_messages_api;
 use super::events::detect_events;
 use super::json::{Bad, Key, Kind, Scanner};
-use super::spec::{Glimpse, SPECS, Spec};
+use super::shapes::SPECS;
+use super::spec::{Glimpse, Spec};
 
 /// The shape of a record, if we know it.
 #[must_use]

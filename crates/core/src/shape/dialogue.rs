@@ -3,7 +3,8 @@
 
 use crate::model::ShapeName;
 
-use super::spec::{Field, Glimpse, Spec};
+use super::member::Field;
+use super::spec::{Glimpse, Spec};
 
 const SPEAKERS: [&str; 4] = ["speaker", "interlocutor_id", "agent", "user_id"];
 

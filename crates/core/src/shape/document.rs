@@ -1,7 +1,7 @@
 //! What a file of JSON is, told by its beginning: a record per line, or one value over many lines. Knows no stream.
 
 use super::json::{Bad, Kind, Scanner};
-use super::spec::likelihood;
+use super::shapes::likelihood;
 
 /// Keys of an object under which a list of records may stand: samples of an evaluation, simulations of a benchmark.
 pub const RECORD_LISTS: [&str; 2] = ["samples", "simulations"];

@@ -4,20 +4,10 @@
 use crate::model::{Reject, RejectReason};
 
 use super::escape::{Marks, Style};
-use super::events::{self, Form, Log};
+use super::events::{Form, Log};
 use super::json::{Bad, Key, Kind, Raw, Scanner, between, offset_in};
-use super::spec::{Field, N_FIELDS, RECORD_IDS, Spec};
-
-/// A key with its value, as written.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Member<'r> {
-    /// With its quotes.
-    pub key: &'r str,
-    pub value: Raw<'r>,
-    pub field: Field,
-    /// The key of the object inside the message that it stands in; empty for the message itself.
-    pub parent: &'static str,
-}
+use super::member::{Field, Member, N_FIELDS};
+use super::spec::{RECORD_IDS, Spec};
 
 /// A record cut into slices.
 #[derive(Debug)]
@@ -44,13 +34,10 @@ pub(super) struct Index<'r> {
 }
 
 impl<'r> Index<'r> {
-    /// Cuts `record`, or says why it is no conversation of this shape.
+    /// Cuts `record`, which is no event log, or says why it is no conversation of this shape.
     pub(super) fn new(record: &'r str, spec: &'static Spec) -> Result<Self, Reject> {
-        if let Some(events) = spec.events {
-            return events::cut(record, spec, events);
-        }
         let mut scanner = Scanner::new(record);
-        let mut cutter = Cutter { spec, record, ..Cutter::default() };
+        let mut cutter = Cutter::new(record, spec);
         let outcome = cutter.record(&mut scanner).and_then(|()| scanner.end());
         outcome.map_err(|bad| invalid(record, bad))?;
         if let Some(reject) = cutter.reject {
@@ -118,11 +105,11 @@ struct Cutter<'r> {
     reject: Option<Reject>,
 }
 
-impl Default for Cutter<'_> {
-    fn default() -> Self {
+impl<'r> Cutter<'r> {
+    fn new(record: &'r str, spec: &'static Spec) -> Self {
         Self {
-            spec: Spec::of(crate::model::ShapeName::Openai),
-            record: "",
+            spec,
+            record,
             list: None,
             place: None,
             messages: Vec::new(),
@@ -132,9 +119,7 @@ impl Default for Cutter<'_> {
             reject: None,
         }
     }
-}
 
-impl<'r> Cutter<'r> {
     fn record(&mut self, scanner: &mut Scanner<'r>) -> Result<(), Bad> {
         match scanner.peek()? {
             Kind::Object => {

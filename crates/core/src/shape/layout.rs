@@ -19,8 +19,12 @@
 
 use foldhash::HashMap;
 
-use super::RestoreError;
 use super::escape::Style;
+
+/// Why a record could not be put together again; a sentence for a person.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RestoreError(pub String);
 
 /// What a hole takes its text from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,30 +15,31 @@ mod gemini;
 mod index;
 mod json;
 mod layout;
+mod member;
 mod openai;
 mod openhands;
 mod out;
 mod read;
 mod restore;
 mod row;
+mod shapes;
 mod sharegpt;
 mod spec;
 mod splice;
 mod swe_agent;
 mod uncompress;
 
-use std::borrow::Cow;
-
 use crate::model::{Condensed, Conversation, Original, Output, ProvenancePlace, Reject, ShapeName};
 
 use index::Index;
-use spec::Spec;
 
 pub use binding::{Summary, summaries, value_hash};
 pub use detect::detect;
 pub use document::{RECORD_LISTS, is_document, is_list_key};
 pub use events::{SessionOf, detect_events, session_id};
+pub use layout::RestoreError;
 pub use restore::{restore_record, restore_row, restores_record, restores_row};
+pub use row::{MessageRow, Row};
 pub use uncompress::{
     Found, Lookup, Uncompressed, UncompressedRecord, VerbatimMap, uncompress, uncompress_record, verbatim_map,
 };
@@ -55,45 +56,12 @@ pub struct Decoded<'r> {
     index: Index<'r>,
 }
 
-/// One row of the `conversations` table: text columns only, nothing inferred.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Row<'a> {
-    /// `messages: list<struct<…>>`.
-    pub messages: Vec<MessageRow<'a>>,
-    /// The other keys of the record as one JSON object.
-    pub extra: Option<Cow<'a, str>>,
-}
-
-/// One element of `messages`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MessageRow<'a> {
-    /// The role as the record writes it.
-    pub role: Option<Cow<'a, str>>,
-    /// Decoded text, or the JSON text of a content list.
-    pub content: Option<Cow<'a, str>>,
-    /// The speaker.
-    pub name: Option<Cow<'a, str>>,
-    /// JSON text.
-    pub tool_calls: Option<Cow<'a, str>>,
-    /// The call that is answered.
-    pub tool_call_id: Option<Cow<'a, str>>,
-    /// JSON text.
-    pub metadata: Option<Cow<'a, str>>,
-    /// All other keys as one JSON object.
-    pub extra: Option<Cow<'a, str>>,
-}
-
-/// Why a record could not be put together again; a sentence for a person.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct RestoreError(pub String);
-
 /// Reads a record. `fallback_id` names the conversation when the record has no id.
 ///
 /// # Errors
 /// Says why the record holds no conversation in this shape.
 pub fn decode<'r>(record: &'r str, shape: ShapeName, fallback_id: &str) -> Result<Decoded<'r>, Reject> {
-    let index = Index::new(record, Spec::of(shape))?;
+    let index = shapes::cut(record, shape)?;
     let conversation = read::conversation(&index, fallback_id);
     Ok(Decoded { record, shape, conversation, index })
 }

@@ -7,7 +7,8 @@ use crate::model::{Content, Conversation, Message, PROVENANCE_KEY, Provenance, R
 use super::blocks;
 use super::index::Index;
 use super::json::{Kind, Raw, items, member, members};
-use super::spec::{Field, Spec};
+use super::member::Field;
+use super::spec::Spec;
 
 /// The conversation of a record.
 pub(super) fn conversation<'r>(index: &Index<'r>, fallback_id: &str) -> Conversation<'r> {

@@ -5,12 +5,39 @@ use std::borrow::Cow;
 use crate::model::{Condensed, Content, Conversation, Message, Output, ProvenancePlace, Replacement};
 
 use super::events;
-use super::index::{Index, Member};
+use super::index::Index;
 use super::json::{Kind, around, offset_in};
-use super::layout::{Column, Table, push_hole, push_literal, write_order};
-use super::spec::Field;
+use super::layout::{Column, Table, push_hole, push_literal, write_items, write_order};
+use super::member::{Field, Member};
 use super::splice::{NewContent, brackets, new_content, new_metadata};
-use super::{MessageRow, Row};
+
+/// One row of the `conversations` table: text columns only, nothing inferred.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Row<'a> {
+    /// `messages: list<struct<…>>`.
+    pub messages: Vec<MessageRow<'a>>,
+    /// The other keys of the record as one JSON object.
+    pub extra: Option<Cow<'a, str>>,
+}
+
+/// One element of `messages`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MessageRow<'a> {
+    /// The role as the record writes it.
+    pub role: Option<Cow<'a, str>>,
+    /// Decoded text, or the JSON text of a content list.
+    pub content: Option<Cow<'a, str>>,
+    /// The speaker.
+    pub name: Option<Cow<'a, str>>,
+    /// JSON text.
+    pub tool_calls: Option<Cow<'a, str>>,
+    /// The call that is answered.
+    pub tool_call_id: Option<Cow<'a, str>>,
+    /// JSON text.
+    pub metadata: Option<Cow<'a, str>>,
+    /// All other keys as one JSON object.
+    pub extra: Option<Cow<'a, str>>,
+}
 
 /// Where the value of a member goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,7 +196,7 @@ pub(super) fn row_layout(index: &Index<'_>, conversation: &Conversation<'_>, con
 }
 
 /// The indices of kept messages in output order.
-pub(super) fn kept(condensed: &Condensed) -> Vec<usize> {
+fn kept(condensed: &Condensed) -> Vec<usize> {
     let kept = condensed.messages.iter().filter_map(|output| match output {
         Output::Kept { index } => Some(*index),
         Output::Replaced(_) => None,
@@ -178,7 +205,7 @@ pub(super) fn kept(condensed: &Condensed) -> Vec<usize> {
 }
 
 /// What stands between the messages.
-pub(super) fn separators(index: &Index<'_>) -> Table {
+fn separators(index: &Index<'_>) -> Table {
     let mut table = Table::default();
     let mut template = String::new();
     for at in 1..index.messages.len() {
@@ -259,7 +286,7 @@ fn text_hole(index: &Index<'_>, column: Column, member: &Member<'_>, text: &str,
 /// The layout of a condensed record, for [`super::restore_record`].
 pub(super) fn record_layout(index: &Index<'_>, condensed: &Condensed) -> String {
     if let Some(log) = &index.log {
-        return events::record_layout(index, log, condensed);
+        return events_layout(index, log, condensed);
     }
     let mut layout = String::new();
     let (before, _) = around(index.record, index.list);
@@ -268,6 +295,18 @@ pub(super) fn record_layout(index: &Index<'_>, condensed: &Condensed) -> String 
         layout.push_str(index.list_key);
         layout.push('\n');
     }
+    separators(index).write('s', 'p', &mut layout);
+    write_order(&kept(condensed), &mut layout);
+    layout
+}
+
+/// The layout of a list of events, for [`super::restore_record`].
+fn events_layout(index: &Index<'_>, log: &events::Log<'_>, condensed: &Condensed) -> String {
+    let mut layout = String::from("r");
+    events::record_template(index, log, &mut layout);
+    layout.push('\n');
+    let messages = events::items(log, condensed);
+    write_items(messages.iter().map(|item| matches!(item, events::Item::Message(_))), &mut layout);
     separators(index).write('s', 'p', &mut layout);
     write_order(&kept(condensed), &mut layout);
     layout

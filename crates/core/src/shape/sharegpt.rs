@@ -3,7 +3,8 @@
 
 use crate::model::ShapeName;
 
-use super::spec::{Field, Spec};
+use super::member::Field;
+use super::spec::Spec;
 
 pub(super) const SPEC: Spec = Spec {
     name: ShapeName::Sharegpt,

@@ -1,35 +1,10 @@
-//! What distinguishes one shape from another: the names of its lists and keys. Adding a shape is one file with one
-//! `Spec`; `docs/shapes.md` says how.
+//! What distinguishes one shape from another: the names of its lists and keys. Knows no shape; all of them stand in
+//! `shapes`.
 
 use crate::model::ShapeName;
 
-use super::events::{self, EventSpec};
-use super::{anthropic, cce, dialogue, gemini, openai, openhands, sharegpt, swe_agent};
-
-/// What a key of a message holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Field {
-    Id,
-    Role,
-    Content,
-    Name,
-    ToolCalls,
-    FunctionCall,
-    ToolCallId,
-    Metadata,
-    /// The name of the only call that the message makes.
-    CallName,
-    /// The arguments of that call.
-    CallArguments,
-    /// Its mere presence makes the message a tool result.
-    Observation,
-    Other,
-    /// A known key that comes again later in the message: the later one counts.
-    Shadowed,
-}
-
-/// Number of fields.
-pub(super) const N_FIELDS: usize = Field::Shadowed as usize + 1;
+use super::events::EventSpec;
+use super::member::Field;
 
 /// A shape.
 #[derive(Debug)]
@@ -71,36 +46,22 @@ impl Glimpse<'_> {
     }
 }
 
-/// In the order in which they are tried: the first that fits wins.
-pub(super) const SPECS: [&Spec; 8] = [
-    &cce::SPEC,
-    &anthropic::SPEC,
-    &sharegpt::SPEC,
-    &openai::SPEC,
-    &openhands::SPEC,
-    &swe_agent::SPEC,
-    &gemini::SPEC,
-    &dialogue::SPEC,
-];
-
 /// The keys of a record that may hold its id, the best first.
 pub(super) const RECORD_IDS: [&str; 7] =
     ["id", "conversation_id", "session_id", "uuid", "sessionId", "dialogue_id", "instance_id"];
 
 impl Spec {
-    pub(super) fn of(name: ShapeName) -> &'static Self {
-        match name {
-            ShapeName::Openai => &openai::SPEC,
-            ShapeName::Anthropic => &anthropic::SPEC,
-            ShapeName::Cce => &cce::SPEC,
-            ShapeName::Sharegpt => &sharegpt::SPEC,
-            ShapeName::ClaudeCode => &events::CLAUDE_CODE,
-            ShapeName::Codex => &events::CODEX,
-            ShapeName::Pi => &events::PI,
-            ShapeName::SweAgent => &swe_agent::SPEC,
-            ShapeName::GeminiCli => &gemini::SPEC,
-            ShapeName::Openhands => &openhands::SPEC,
-            ShapeName::Dialogue => &dialogue::SPEC,
+    /// The spec of an event log: of what other shapes have it needs only how a new member is called.
+    pub(super) const fn of_events(name: ShapeName, events: &'static EventSpec) -> Self {
+        Self {
+            name,
+            lists: &[],
+            bare: false,
+            keys: &[("content", Field::Content), ("metadata", Field::Metadata)],
+            roles: &[("toolResult", "tool")],
+            call_role: None,
+            fits: |_| false,
+            events: Some(events),
         }
     }
 
@@ -118,17 +79,5 @@ impl Spec {
     /// The rank of a key among those that may hold the list: the lowest one counts.
     pub(super) fn list_rank(&self, key: &str) -> Option<usize> {
         self.lists.iter().position(|list| *list == key)
-    }
-}
-
-/// How likely it is that the list under this key is the one with the messages, whatever the shape; 0 when no shape
-/// knows the key.
-pub(super) fn likelihood(key: &str) -> usize {
-    let is_list = |spec: &Spec| spec.lists.first() == Some(&key);
-    match SPECS.iter().flat_map(|spec| spec.lists).position(|list| *list == key) {
-        _ if is_list(&openai::SPEC) => usize::MAX,
-        _ if is_list(&sharegpt::SPEC) => usize::MAX - 1,
-        Some(at) => usize::MAX - 2 - at,
-        None => 0,
     }
 }

@@ -7,9 +7,9 @@ use crate::model::{Condensed, NewBody, Output, PROVENANCE_KEY, Provenance, Prove
 use super::blocks::leaves;
 use super::escape::{Style, encode, restyle};
 use super::events;
-use super::index::{Index, Member};
+use super::index::Index;
 use super::json::{Kind, Raw, around, between, member, offset_in};
-use super::spec::Field;
+use super::member::{Field, Member};
 
 /// What a record without separators uses.
 const SEPARATOR: &str = ",";
@@ -17,7 +17,7 @@ const SEPARATOR: &str = ",";
 /// The record with its list of messages replaced.
 pub(super) fn condensed_record(index: &Index<'_>, condensed: &Condensed, place: ProvenancePlace) -> String {
     if let Some(log) = &index.log {
-        return events::condensed_record(index, log, condensed, place);
+        return condensed_events(index, log, condensed, place);
     }
     let mut out = String::with_capacity(index.record.len());
     let (before, after) = around(index.record, index.list);
@@ -26,7 +26,7 @@ pub(super) fn condensed_record(index: &Index<'_>, condensed: &Condensed, place: 
     out.push_str(open);
     for (position, output) in condensed.messages.iter().enumerate() {
         if position > 0 {
-            let separator = index.separator(first_source(output)).or_else(|| index.separator(1));
+            let separator = index.separator(output.first_source()).or_else(|| index.separator(1));
             out.push_str(separator.unwrap_or(SEPARATOR));
         }
         output_message(index, output, place, &mut out);
@@ -36,8 +36,29 @@ pub(super) fn condensed_record(index: &Index<'_>, condensed: &Condensed, place: 
     out
 }
 
+/// One list of events on one line.
+fn condensed_events(index: &Index<'_>, log: &events::Log<'_>, condensed: &Condensed, place: ProvenancePlace) -> String {
+    let mut out = String::with_capacity(index.record.len());
+    out.push('[');
+    for (at, item) in events::items(log, condensed).into_iter().enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        match item {
+            events::Item::Pass(pass) => events::push_pass(pass, &mut out),
+            events::Item::Message(position) => {
+                if let Some(output) = condensed.messages.get(position) {
+                    output_message(index, output, place, &mut out);
+                }
+            }
+        }
+    }
+    out.push(']');
+    out
+}
+
 /// Appends one message of the output.
-pub(super) fn output_message(index: &Index<'_>, output: &Output, place: ProvenancePlace, out: &mut String) {
+fn output_message(index: &Index<'_>, output: &Output, place: ProvenancePlace, out: &mut String) {
     match output {
         Output::Kept { index: at } => out.push_str(index.messages.get(*at).copied().unwrap_or_default()),
         Output::Replaced(replacement) => replaced_message(index, replacement, place, out),
@@ -49,14 +70,6 @@ pub(super) fn brackets<'r>(index: &Index<'r>) -> (&'r str, &'r str) {
     match (index.messages.first(), index.messages.last()) {
         (Some(first), Some(last)) => (around(index.list, first).0, around(index.list, last).1),
         _ => (index.list, ""),
-    }
-}
-
-/// The input message that an output message begins with.
-pub(super) fn first_source(output: &Output) -> usize {
-    match output {
-        Output::Kept { index } => *index,
-        Output::Replaced(replacement) => replacement.sources.first().copied().unwrap_or_default(),
     }
 }
 

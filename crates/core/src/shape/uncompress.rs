@@ -8,13 +8,14 @@ use foldhash::{HashMap, HashSet};
 
 use crate::model::{Condensed, Output, Reject, RejectReason, ShapeName};
 
+use super::Decoded;
 use super::binding::ids_of;
 use super::escape::{Style, encode};
-use super::index::{Index, invalid};
+use super::index::invalid;
 use super::json::{Kind, Scanner, around, between};
-use super::spec::Spec;
+use super::layout::RestoreError;
+use super::shapes;
 use super::splice::brackets;
-use super::{Decoded, RestoreError};
 
 /// Rounds after the first one in which summaries of summaries are expanded.
 const MAX_ROUNDS: usize = 10;
@@ -237,7 +238,7 @@ pub fn uncompress_record(
     lookup: &dyn Lookup,
     recursive: bool,
 ) -> Result<UncompressedRecord, Reject> {
-    let index = Index::new(record, Spec::of(shape))?;
+    let index = shapes::cut(record, shape)?;
     if index.log.is_some() {
         let detail = "events stand between the messages of an event log, and a map of messages does not say where; \
                       restore it from its run or sidecar";

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use crate::model::{Consult, Content, Conversation, EngineOptions, FlowKind, Part, Reason};
-use crate::text::{Cut, Lexed, Lexer, TextView};
+use crate::model::{Consult, Content, Conversation, EngineOptions, FlowKind, Part, Reason, Role};
+use crate::text::{Correction, Cut, Lexed, Lexer, Speaker, TextView, tokens};
 
 use super::classify::{Depth, Verdict, judge};
 
@@ -98,6 +98,23 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn chars(&self, index: usize) -> usize {
         self.profiles.chars[index]
+    }
+    /// True for a message above the observation threshold.
+    #[must_use]
+    pub fn is_large(&self, index: usize) -> bool {
+        let threshold = self.options.observation_threshold;
+        threshold > 0 && tokens::estimate(self.chars(index)) > threshold
+    }
+    /// Who says message `index`. Where speakers have names there are several: what one says to the others takes back
+    /// nothing that he said himself.
+    #[must_use]
+    pub fn speaker(&self, index: usize) -> Speaker {
+        let message = &self.conversation.messages[index];
+        match message.role {
+            _ if message.name.is_some() => Speaker::Peer,
+            Role::Assistant => Speaker::Assistant,
+            _ => Speaker::User,
+        }
     }
     /// Characters of the arguments of the tool calls of message `index`.
     #[must_use]
@@ -191,7 +208,7 @@ pub enum Claim {
         /// The message that corrects it, which stays.
         target: usize,
         /// How it does.
-        signal: Signal,
+        signal: Correction,
     },
     /// Is replaced together with the other members of `groups[_]`.
     Group(usize),
@@ -233,50 +250,6 @@ pub enum GroupKind {
     Cluster,
 }
 
-/// How a message corrects an earlier one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Signal {
-    /// "Actually, …", "Correction: …"
-    ExplicitCorrection,
-    /// "No, use …"
-    NegationDirective,
-    /// "Instead use …"
-    InsteadDirective,
-    /// "Scratch that", "ignore …"
-    Retraction,
-    /// "Don't use …"
-    DontDirective,
-    /// "not … but …"
-    NotButPattern,
-    /// "Wait, …"
-    WaitCorrection,
-    /// "Sorry, I …"
-    SorryCorrection,
-    /// "I was wrong"
-    SelfCorrection,
-    /// "Let me correct …"
-    Rephrase,
-}
-
-impl Signal {
-    /// The published name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ExplicitCorrection => "explicit_correction",
-            Self::NegationDirective => "negation_directive",
-            Self::InsteadDirective => "instead_directive",
-            Self::Retraction => "retraction",
-            Self::DontDirective => "dont_directive",
-            Self::NotButPattern => "not_but_pattern",
-            Self::WaitCorrection => "wait_correction",
-            Self::SorryCorrection => "sorry_correction",
-            Self::SelfCorrection => "self_correction",
-            Self::Rephrase => "rephrase",
-        }
-    }
-}
-
 /// One claim per message.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
@@ -305,6 +278,12 @@ impl Plan {
     #[must_use]
     pub fn claim_of(&self, index: usize) -> Option<&Claim> {
         self.claims[index].as_ref()
+    }
+    /// The claim on message `index` of a finished plan.
+    #[must_use]
+    pub fn settled(&self, index: usize) -> &Claim {
+        // A message that no stage wanted is prose that cannot be summarised: it stays.
+        self.claim_of(index).unwrap_or(&Claim::Keep(Reason::CompressibleProse))
     }
     /// What is taken out of message `index`, in order and apart.
     #[must_use]

@@ -10,10 +10,10 @@ use std::sync::LazyLock;
 use foldhash::fast::FixedState;
 
 use super::classify::{Depth, judge};
-use super::{Claim, Plan, Signal, Stage, View};
+use super::{Claim, Plan, Stage, View};
 use crate::model::{EngineOptions, Message, Reason, Role, marker};
 use crate::text::similarity::push_words;
-use crate::text::{Correction, CueKind, FoundCorrection, Speaker, TextView, Unit, correction, fold_key, is_question};
+use crate::text::{Correction, CueKind, FoundCorrection, TextView, Unit, correction, fold_key, is_question};
 
 /// Shorter messages say too little to be about something.
 const MIN_CHARS: usize = 50;
@@ -65,24 +65,9 @@ impl Stage for Supersede {
             let Some(corrected) = topics.corrected_by(view, index, found) else { continue };
             plan.pin(index, Reason::Correction);
             if plan.is_free(corrected) && may_go(view, corrected) && !waits(view, corrected) {
-                plan.set(corrected, Claim::SupersededBy { target: visible, signal: signal(found.kind) });
+                plan.set(corrected, Claim::SupersededBy { target: visible, signal: found.kind });
             }
         }
-    }
-}
-
-fn signal(kind: Correction) -> Signal {
-    match kind {
-        Correction::Explicit => Signal::ExplicitCorrection,
-        Correction::Negation => Signal::NegationDirective,
-        Correction::Instead => Signal::InsteadDirective,
-        Correction::Retraction => Signal::Retraction,
-        Correction::Dont => Signal::DontDirective,
-        Correction::NotBut => Signal::NotButPattern,
-        Correction::Wait => Signal::WaitCorrection,
-        Correction::Sorry => Signal::SorryCorrection,
-        Correction::OwnError => Signal::SelfCorrection,
-        Correction::Rephrase => Signal::Rephrase,
     }
 }
 
@@ -94,20 +79,6 @@ fn corrections(view: &View<'_>) -> Vec<(usize, FoundCorrection)> {
         (!(found.may_answer && answers(view, index))).then_some((index, found))
     };
     (1..view.len()).filter_map(found).collect()
-}
-
-impl View<'_> {
-    /// Who says message `index`. Where speakers have names there are several: what one says to the others takes back
-    /// nothing that he said himself.
-    #[must_use]
-    pub fn speaker(&self, index: usize) -> Speaker {
-        let message = &self.conversation.messages[index];
-        match message.role {
-            _ if message.name.is_some() => Speaker::Peer,
-            Role::Assistant => Speaker::Assistant,
-            _ => Speaker::User,
-        }
-    }
 }
 
 /// The first text of a message of talk; `None` for tools, systems and what stands for others.

@@ -23,7 +23,7 @@ mod who;
 
 pub use crate::model::FlowKind;
 pub use adapt::{Adapt, Detector};
-pub use claim::{Claim, Group, GroupKind, Plan, Profiles, Signal, Stage, View};
+pub use claim::{Claim, Group, GroupKind, Plan, Profiles, Stage, View};
 pub use cluster::Cluster;
 pub use contradict::Supersede;
 pub use dedup::{Alone, Dedup};

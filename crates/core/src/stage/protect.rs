@@ -3,7 +3,6 @@
 use super::who::{has_own_user, is_agreed_to, is_own_words, may_be_own_words, task_of};
 use super::{Plan, Stage, View};
 use crate::model::{Content, EngineOptions, Reason, marker};
-use crate::text::tokens;
 
 /// Shorter messages are kept: a summary with its brackets would not be shorter.
 const MIN_CHARS: usize = 120;
@@ -81,14 +80,5 @@ fn rule(view: &View<'_>, index: usize) -> Option<Reason> {
         Some(Reason::AlreadyCompressed)
     } else {
         None
-    }
-}
-
-impl View<'_> {
-    /// True for a message above the observation threshold.
-    #[must_use]
-    pub fn is_large(&self, index: usize) -> bool {
-        let threshold = self.options.observation_threshold;
-        threshold > 0 && tokens::estimate(self.chars(index)) > threshold
     }
 }

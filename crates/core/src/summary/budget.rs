@@ -1,6 +1,6 @@
 //! How long a summary may be.
 
-use super::score::{Spoken, Voice};
+use super::spoken::{Spoken, Voice};
 use crate::model::CompressionDepth;
 use crate::text::TextView;
 

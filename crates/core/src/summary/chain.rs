@@ -2,12 +2,11 @@
 //! kind of the chain and who speaks; refuses to know why the messages are one.
 
 use super::budget::{Style, budget_of};
-use super::draft::{Draft, Proposal, Wrap};
+use super::draft::{Draft, Proposal, Wrap, shorten};
 use super::entities::entities;
-use super::packing::Keys;
 use super::piece::{tell, tell_answer, tell_question};
-use super::prose::{extract, shorten, summarize};
-use super::score::{Spoken, Voice};
+use super::prose::{extract, summarize};
+use super::spoken::{Keys, Spoken, Voice};
 use crate::model::{CompressionDepth, FlowKind, marker};
 use crate::text::similarity::Terms;
 use crate::text::{Ask, CueKind, Unit, ask, begins_confirming, corrects, is_confirmation, plain};

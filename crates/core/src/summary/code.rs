@@ -4,7 +4,7 @@
 use super::budget::{Style, budget_of};
 use super::draft::{Draft, Wrap};
 use super::prose::summarize;
-use super::score::Spoken;
+use super::spoken::Spoken;
 use crate::model::{CompressionDepth, marker};
 use crate::text::{Span, TextView};
 

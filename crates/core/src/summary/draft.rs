@@ -159,6 +159,52 @@ impl Draft {
     }
 }
 
+/// Quotes `text`, cut to `budget` characters with `...` when it is longer.
+pub fn shorten(text: &str, budget: usize, out: &mut Draft) {
+    let mut flat = String::new();
+    if cut::push_collapsed(&mut flat, text) <= budget {
+        out.quote(&flat);
+    } else {
+        out.quote(cut::prefix(&flat, budget.saturating_sub(3)));
+        out.say("...");
+    }
+}
+
+/// Quotes the beginning of `text` as it is, up to `n_chars` characters; a fence that the cut leaves open is closed.
+pub fn shorten_raw(text: &str, n_chars: usize, out: &mut Draft) {
+    let text = text.trim();
+    let head = cut::prefix(text, n_chars);
+    let Some((_, fence)) = open_fence(head) else {
+        out.quote_exact(head);
+        return;
+    };
+    let room = n_chars.saturating_sub(fence.len() + 2);
+    let whole_lines = cut::prefix(text, room).rsplit_once('\n').map_or("", |(lines, _)| lines);
+    match open_fence(whole_lines) {
+        Some((at, fence)) if at > 0 && whole_lines.get(at..).is_some_and(|code| code.contains('\n')) => {
+            out.quote_exact(whole_lines);
+            out.say(&format!("\n{fence}\n"));
+        }
+        Some((at, _)) if at > 0 => out.quote_exact(whole_lines.get(..at).unwrap_or_default().trim_end()),
+        None if !whole_lines.is_empty() => out.quote_exact(whole_lines),
+        // Nothing but the beginning of a long line of code.
+        _ => out.quote_exact(head.split_once('\n').map_or(head, |(_, code)| code)),
+    }
+}
+
+/// Where the last fence of `text` stands, and its signs, when the text does not close it.
+fn open_fence(text: &str) -> Option<(usize, &str)> {
+    let (mut open, mut at) = (None, 0);
+    for line in text.split_inclusive('\n') {
+        let signs = line.trim_start();
+        if signs.starts_with("```") || signs.starts_with("~~~") {
+            open = if open.is_some() { None } else { Some((at, signs.get(..3).unwrap_or_default())) };
+        }
+        at += line.len();
+    }
+    open
+}
+
 /// The keys by which it is known again what a unit shows: its own, and those of its facts.
 pub fn keys(view: &TextView<'_>, unit: &Unit) -> impl Iterator<Item = u64> {
     let facts = view.facts_of(unit).iter().map(|fact| fact.key);

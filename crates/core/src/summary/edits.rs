@@ -1,8 +1,18 @@
-//! Writes a text again with some of its passages replaced: everything else is quoted as it is. Knows spans, not why
-//! something is replaced.
+//! Writes a text again with some of its passages replaced, or without what was cut: everything else is quoted as it is.
+//! Knows spans, not why something is replaced.
 
 use super::draft::Draft;
-use crate::text::{Span, TextView};
+use crate::text::{Cut, Span, TextView};
+
+/// The text without `cuts`, which are in order and apart, each counted in its place; `None` when nothing is cut.
+#[must_use]
+pub fn prepass(view: &TextView<'_>, cuts: &[Cut]) -> Option<Draft> {
+    let mut edits = Edits::of(view);
+    for cut in cuts {
+        edits.cut(cut.span, &cut.marker());
+    }
+    edits.finish()
+}
 
 /// A text of which passages are replaced from its start to its end.
 #[derive(Debug)]

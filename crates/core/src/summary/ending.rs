@@ -1,9 +1,8 @@
 //! What every shorter form of a program's text says first: how it ended, and the first failure. Knows which lines that
 //! are; refuses to know what else is shown.
 
-use super::draft::Draft;
-use super::prose::shorten;
-use super::score::{Spoken, Voice};
+use super::draft::{Draft, shorten};
+use super::spoken::{Spoken, Voice};
 use crate::text::{Line, LineKind, Severity, TextView, outcome_of, outcomes};
 
 /// Between these lines, and behind them.

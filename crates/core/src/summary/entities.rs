@@ -6,7 +6,7 @@ use foldhash::fast::FixedState;
 use memchr::memmem;
 
 use super::harness;
-use super::score::Spoken;
+use super::spoken::Spoken;
 use crate::text::{FactKind, is_label};
 
 /// A fact longer than this says more than a list should.

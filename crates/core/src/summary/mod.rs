@@ -2,7 +2,6 @@
 //! around code. Quotes, never rephrases. Knows texts and formats; does not know which messages are replaced or why.
 
 pub mod adapters;
-mod blob;
 mod budget;
 mod chain;
 mod clauses;
@@ -13,14 +12,13 @@ mod edits;
 mod ending;
 mod entities;
 mod harness;
-mod hints;
 mod outline;
 mod packing;
 mod piece;
 mod plugins;
-mod prepass;
 mod prose;
 mod score;
+mod spoken;
 mod structured;
 mod superseded;
 mod tokens;
@@ -31,18 +29,17 @@ pub use budget::{Style, budget, budget_of};
 pub use chain::chain;
 pub use code::split_code;
 pub use discourse::{DEFAULT_MAX_DEPTH, Edu, score_edus, segment_edus, select_edus};
-pub use draft::{Draft, Passage, Proposal, Slot, Wrap, keys};
+pub use draft::{Draft, Passage, Proposal, Slot, Wrap, keys, shorten, shorten_raw};
+pub use edits::prepass;
 pub use entities::{Entity, entities};
-pub use hints::{Hints, UnitScores};
 pub use outline::outline;
-pub use packing::Keys;
 pub use plugins::{
     CorpusScorer, ENTROPY_WEIGHT, EntropyScorer, PatternClassifier, TokenClassifier, TokenDecision, combine_scores,
     decisions_of, normalize_scores, scores_of, split_sentences, whitespace_tokenize,
 };
-pub use prepass::prepass;
-pub use prose::{shorten, shorten_raw, summarize, summarize_with_edus};
-pub use score::{Spoken, Voice, is_general};
+pub use prose::{summarize, summarize_with_edus};
+pub use score::is_general;
+pub use spoken::{Hints, Keys, Spoken, UnitScores, Voice};
 pub use structured::digest;
 pub use superseded::superseded;
 pub use topic::topic;

@@ -3,8 +3,7 @@
 
 use serde_json::Value;
 
-use super::draft::Draft;
-use super::prose::shorten;
+use super::draft::{Draft, shorten};
 use crate::text::{LineKind, TextView, unnumbered};
 
 /// Keys of an object that are named; the others are counted.

@@ -1,12 +1,10 @@
 //! Packs units into a budget: each with what it announces, and by clauses with what it depends on and without what adds
 //! nothing. Knows one text and what was taken of it; refuses to know why one unit comes before another.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
-use foldhash::fast::FixedState;
-
 use super::discourse::{DEFAULT_MAX_DEPTH, Discourse};
+use super::spoken::Keys;
 use crate::text::{Span, TextView, Unit, UnitKind, fold_key, plain};
 
 /// Between units that do not follow each other in the source.
@@ -19,9 +17,6 @@ const MIN_TELLING: i32 = 3;
 const MAX_JOINED: usize = GAP.len() - 2;
 /// A chain of announcements is followed so far.
 const MAX_ANNOUNCED: usize = 3;
-
-/// Keys of facts and of whole units.
-pub type Keys = HashSet<u64, FixedState>;
 
 /// The unit and what it announces: what ends with a colon says nothing without what follows.
 pub(super) fn whole(view: &TextView<'_>, index: usize) -> Range<usize> {

@@ -3,9 +3,9 @@
 
 use super::budget::{Style, budget_of};
 use super::draft::Draft;
-use super::packing::Keys;
+use super::packing::GAP;
 use super::prose::{self, MAX_UNCUT, extract, is_uncut};
-use super::score::Spoken;
+use super::spoken::{Keys, Spoken};
 use crate::text::{CueKind, Span, Unit, UnitKind, announces, is_question, plain};
 
 /// Shorter messages are told whole.
@@ -58,7 +58,7 @@ pub(super) fn tell_answer(spoken: &Spoken<'_>, style: Style, shown: &mut Keys, o
     }
     let next =
         rest.units.first().map(|unit| plain(unit.span.of(view.text)).split_whitespace().collect::<Vec<_>>().join(" "));
-    out.say(if next.is_some_and(|next| more.text.starts_with(&next)) { " " } else { " ... " });
+    out.say(if next.is_some_and(|next| more.text.starts_with(&next)) { " " } else { GAP });
     out.append(&more);
 }
 

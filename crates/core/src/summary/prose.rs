@@ -1,17 +1,17 @@
 //! Extracts: scores the units of one or more texts, packs the best into the budget, keeps their order.
 
-use super::blob;
 use super::budget::{Style, budget_of};
 use super::discourse::Discourse;
-use super::draft::{Draft, Proposal, Wrap};
+use super::draft::{Draft, Proposal, Wrap, shorten};
 use super::ending::{self, ending};
 use super::entities::{entities, most_telling};
-use super::hints::{Hints, ranks};
-use super::packing::{GAP, Keys, Packing, Piece, joiner, whole};
-use super::score::{FILLER, Scorer, Spoken, Weight};
+use super::packing::{GAP, Packing, Piece, joiner, whole};
+use super::plugins::deciding_scores;
+use super::score::{FILLER, Scorer, Weight};
+use super::spoken::{Hints, Keys, Spoken};
 use super::tokens::without_tokens;
 use crate::model::CompressionDepth;
-use crate::text::{Fact, Span, TextView, cut, fold_key, plain};
+use crate::text::{Fact, Span, TextView, fold_key, plain};
 
 /// The best unit may exceed the budget by this much, as long as something is saved: better one sentence too
 /// long than the second best.
@@ -22,6 +22,8 @@ const MAX_SHARE: f64 = 0.75;
 const MAX_ASKED: usize = 60;
 /// A shorter text whose best unit does not fit is told whole: it could only be cut, or give its second best.
 pub(super) const MAX_UNCUT: usize = 240;
+/// A shorter run without a blank is a word, a path or a URL.
+const MIN_RUN: usize = 240;
 /// Facts in the summary that consists of nothing else.
 const MAX_STUB_ENTITIES: usize = 10;
 
@@ -135,57 +137,11 @@ pub(super) fn extract(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys, out:
         let best = best_unit(spoken).map_or(view.covered(), |index| whole_span(view, index).of(view.text));
         shorten(&plain(best), budget, out);
     }
-    if let Some((kind, blob)) = blob::longest(view)
+    if let Some((kind, blob)) = longest_run(view)
         && !out.text.get(start..).unwrap_or_default().contains(blob)
     {
         out.say(&format!("{GAP}({} characters of {kind})", blob.len()));
     }
-}
-
-/// Quotes `text`, cut to `budget` characters with `...` when it is longer.
-pub fn shorten(text: &str, budget: usize, out: &mut Draft) {
-    let mut flat = String::new();
-    if cut::push_collapsed(&mut flat, text) <= budget {
-        out.quote(&flat);
-    } else {
-        out.quote(cut::prefix(&flat, budget.saturating_sub(3)));
-        out.say("...");
-    }
-}
-
-/// Quotes the beginning of `text` as it is, up to `n_chars` characters; a fence that the cut leaves open is closed.
-pub fn shorten_raw(text: &str, n_chars: usize, out: &mut Draft) {
-    let text = text.trim();
-    let head = cut::prefix(text, n_chars);
-    let Some((_, fence)) = open_fence(head) else {
-        out.quote_exact(head);
-        return;
-    };
-    let room = n_chars.saturating_sub(fence.len() + 2);
-    let whole_lines = cut::prefix(text, room).rsplit_once('\n').map_or("", |(lines, _)| lines);
-    match open_fence(whole_lines) {
-        Some((at, fence)) if at > 0 && whole_lines.get(at..).is_some_and(|code| code.contains('\n')) => {
-            out.quote_exact(whole_lines);
-            out.say(&format!("\n{fence}\n"));
-        }
-        Some((at, _)) if at > 0 => out.quote_exact(whole_lines.get(..at).unwrap_or_default().trim_end()),
-        None if !whole_lines.is_empty() => out.quote_exact(whole_lines),
-        // Nothing but the beginning of a long line of code.
-        _ => out.quote_exact(head.split_once('\n').map_or(head, |(_, code)| code)),
-    }
-}
-
-/// Where the last fence of `text` stands, and its signs, when the text does not close it.
-fn open_fence(text: &str) -> Option<(usize, &str)> {
-    let (mut open, mut at) = (None, 0);
-    for line in text.split_inclusive('\n') {
-        let signs = line.trim_start();
-        if signs.starts_with("```") || signs.starts_with("~~~") {
-            open = if open.is_some() { None } else { Some((at, signs.get(..3).unwrap_or_default())) };
-        }
-        at += line.len();
-    }
-    open
 }
 
 /// What fits, in text order: first the best of each paragraph, then the others, each time the best first; what is shown
@@ -221,6 +177,22 @@ fn select(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys) -> Vec<Piece> {
         packing.add(view, index);
     }
     packing.pieces(view)
+}
+
+/// What decides in which order the units of `view` are shown: `points` itself, or with the entropy of those that have
+/// any; the others come last.
+fn ranks(view: &TextView<'_>, points: &[i32], hints: &Hints<'_>) -> Vec<f64> {
+    let Some((scores, mode)) = hints.entropy.filter(|_| !hints.by_clauses) else {
+        return points.iter().copied().map(f64::from).collect();
+    };
+    let candidates: Vec<usize> = (0..points.len()).filter(|&index| points[index] >= 0).collect();
+    let heuristic: Vec<f64> = candidates.iter().map(|&index| f64::from(points[index])).collect();
+    let entropy: Vec<f64> = candidates.iter().map(|&index| scores.of(&view.units[index])).collect();
+    let mut ranks = vec![f64::MIN; points.len()];
+    for (index, rank) in candidates.into_iter().zip(deciding_scores(&heuristic, &entropy, mode)) {
+        ranks[index] = rank;
+    }
+    ranks
 }
 
 /// The points of every unit. A fact that the conversation shows before counts half.
@@ -285,6 +257,28 @@ fn best_unit(spoken: &Spoken<'_>) -> Option<usize> {
     let points: Vec<i32> = points.into_iter().map(|points| points.max(FILLER)).collect();
     let ranks = ranks(&spoken.view, &points, &spoken.hints);
     (0..ranks.len()).rev().max_by(|&a, &b| ranks[a].total_cmp(&ranks[b]))
+}
+
+/// The longest run of ASCII without a blank, which no summary can quote, in what is viewed, and what it looks like.
+fn longest_run<'a>(view: &TextView<'a>) -> Option<(&'static str, &'a str)> {
+    if (view.counts.longest_piece as usize) < MIN_RUN {
+        return None;
+    }
+    let run = view.covered().split_ascii_whitespace().max_by_key(|run| run.len())?;
+    if run.len() < MIN_RUN || !run.is_ascii() || run.starts_with("http") {
+        return None;
+    }
+    let all = |test: fn(u8) -> bool| run.bytes().all(test);
+    let kind = if all(|byte| byte.is_ascii_hexdigit()) {
+        "hex digits"
+    } else if all(|byte| byte.is_ascii_alphanumeric() || b"+/=-_".contains(&byte)) {
+        "base64"
+    } else if run.starts_with("data:") {
+        "a data URL"
+    } else {
+        "text without blanks"
+    };
+    Some((kind, run))
 }
 
 #[cfg(test)]

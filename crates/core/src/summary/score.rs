@@ -3,7 +3,7 @@
 
 use super::ending::ending;
 use super::harness;
-use super::hints::Hints;
+use super::spoken::{Spoken, Voice};
 use crate::text::{Ask, Bearing, CueKind, Fact, FactKind, Pointer, TextView, Unit, UnitKind, ask, is_question};
 
 /// More facts than these points make a list, not a better sentence.
@@ -28,40 +28,6 @@ const USER_QUESTION: i32 = 4;
 const USER_REQUEST: i32 = 2;
 /// A user's words inside the report of a program.
 const USER_WORDS: i32 = 8;
-
-/// Who speaks: what a reader needs of a text differs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Voice {
-    /// A user who opens the conversation: what is said here is the task.
-    Task,
-    /// A user.
-    User,
-    /// The one that answers the user.
-    Assistant,
-    /// Anybody else: one of several speakers, a summary of several messages.
-    #[default]
-    Other,
-    /// A program.
-    Program,
-}
-
-/// A text and who says it.
-#[derive(Debug, Clone, Copy)]
-pub struct Spoken<'a> {
-    /// The text.
-    pub view: TextView<'a>,
-    /// Who says it.
-    pub voice: Voice,
-    /// What else is known of it.
-    pub hints: Hints<'a>,
-}
-
-impl Voice {
-    /// True when what an agent program adds by itself may stand in the text.
-    pub(super) fn may_be_injected(self) -> bool {
-        matches!(self, Self::Task | Self::User | Self::Program)
-    }
-}
 
 /// How much a fact counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

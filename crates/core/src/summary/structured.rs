@@ -6,9 +6,8 @@ use std::collections::HashSet;
 use foldhash::fast::FixedState;
 
 use super::budget::{Style, budget_of_view};
-use super::draft::Draft;
+use super::draft::{Draft, shorten};
 use super::harness;
-use super::prose::shorten;
 use crate::text::{FactKind, Line, LineKind, Outcome, OutcomeKind, Severity, TextView, outcome_of, outcomes};
 
 /// A line is shown up to this many characters.

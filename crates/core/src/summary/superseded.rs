@@ -5,12 +5,10 @@ use std::collections::HashSet;
 
 use super::budget::{Style, budget_of};
 use super::draft::Draft;
+use super::packing::GAP;
 use super::prose::{extract, stub};
-use super::score::Spoken;
+use super::spoken::Spoken;
 use crate::model::{CompressionDepth, marker};
-
-/// Between passages that code parts.
-const GAP: &str = " ... ";
 
 /// The texts that may stand for a superseded message, the fullest first: with a summary, with its facts, with nothing. All
 /// keep every fenced block byte for byte behind a blank line. `shown_target_id` is the name of the correction as readers

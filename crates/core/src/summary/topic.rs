@@ -8,10 +8,9 @@ use foldhash::fast::FixedState;
 use super::budget::Style;
 use super::draft::{Draft, Proposal, Wrap};
 use super::entities::{MAX_ENTITY_CHARS, entities};
-use super::packing::Keys;
 use super::piece::{tell, tell_answer};
 use super::prose::summarize;
-use super::score::{Spoken, Voice};
+use super::spoken::{Keys, Spoken, Voice};
 use crate::model::{CompressionDepth, marker};
 use crate::text::{Fact, FactKind, fold_key};
 

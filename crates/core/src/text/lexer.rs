@@ -5,10 +5,11 @@ use std::cell::OnceCell;
 
 use super::counts;
 use super::cues;
-use super::facts::{self, Names};
+use super::facts;
 use super::fences::OpenFence;
 use super::lexed::{CharCounts, Cue, Fact, Fence, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind};
 use super::lines::{self, LineText};
+use super::names::Names;
 use super::numbered::{Numbering, skip_blanks};
 use super::scan::{self, Piece};
 use super::sentences;
@@ -48,7 +49,7 @@ impl Lexer {
         self.names.clear();
         let mut pass = Pass { text, counts, ..Pass::new(text, starts[2] as usize) };
         pass.run(self);
-        facts::finish_names(&mut self.names, &mut self.facts, starts[2] as usize);
+        self.names.finish(&mut self.facts);
         self.link(starts);
         let [lines, units, facts, cues, fences] = starts;
         Lexed {
@@ -80,7 +81,7 @@ impl Lexer {
             start = end + 1;
         }
         self.pieces.clear();
-        facts::finish_names(&mut self.names, &mut self.facts, first);
+        self.names.finish(&mut self.facts);
         Lexed { facts: first as u32..self.facts.len() as u32, counts, ..Lexed::default() }
     }
     /// The findings of a `lex` call together with its text.

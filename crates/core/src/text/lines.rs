@@ -2,10 +2,8 @@
 //! start and end of a line and the words of its first pieces; refuses to know what the line reports.
 
 use super::lexed::LineKind;
-use super::logs;
 use super::noise;
 use super::scan::{self, Piece};
-use super::source;
 use super::words;
 
 /// A line with its pieces.
@@ -174,7 +172,7 @@ fn by_first_byte(line: &LineText<'_>, trimmed: &[u8], first: u8, previous: LineK
         b'<' => by_markup(line, trimmed, second),
         b'/' if second == b'/' || second == b'*' => Some(LineKind::Code),
         b'/' | b'~' if line.pieces.len() == 1 && line.mask & scan::SLASH != 0 => {
-            Some(if logs::is_grep(trimmed) { LineKind::Grep } else { LineKind::Listing })
+            Some(if is_grep(trimmed) { LineKind::Grep } else { LineKind::Listing })
         }
         b'*' if second == b'/' || (previous == LineKind::Code && second == b' ') => Some(LineKind::Code),
         b'0'..=b'9' => by_number(line, trimmed, previous),
@@ -212,7 +210,7 @@ fn by_json(line: &LineText<'_>, trimmed: &[u8], first: u8, second: u8, previous:
             let close = memchr::memchr(b']', trimmed.get(..60.min(trimmed.len()))?)?;
             let inner = &trimmed[1..close];
             let after = trimmed.get(close + 1).copied().unwrap_or(b' ');
-            if words::flags_of(inner) & words::LEVEL != 0 || logs::has_clock(inner) || logs::has_date(inner) {
+            if words::flags_of(inner) & words::LEVEL != 0 || has_clock(inner) || has_date(inner) {
                 Some(LineKind::Log)
             } else if matches!(inner, b" " | b"x" | b"X") {
                 Some(LineKind::ListItem)
@@ -276,16 +274,16 @@ fn is_sentence_like(line: &LineText<'_>) -> bool {
 
 fn by_number(line: &LineText<'_>, trimmed: &[u8], previous: LineKind) -> Option<LineKind> {
     let first = line.piece(0);
-    if logs::has_date(first) && line.pieces.len() >= 2 {
+    if has_date(first) && line.pieces.len() >= 2 {
         let next = line.piece(1);
         if first.contains(&b'T') || next.first().is_some_and(u8::is_ascii_digit) || line.flags(1) & words::LEVEL != 0 {
             return Some(LineKind::Log);
         }
     }
-    if logs::has_clock(first) && first.len() >= 8 && line.pieces.len() >= 2 {
+    if has_clock(first) && first.len() >= 8 && line.pieces.len() >= 2 {
         return Some(LineKind::Log);
     }
-    if logs::is_grep(trimmed) {
+    if is_grep(trimmed) {
         return Some(LineKind::Grep);
     }
     // `cat -n` and the like: a number, a tab, an arrow or a colon, source code.
@@ -301,29 +299,29 @@ fn by_words(line: &LineText<'_>, trimmed: &[u8], previous: LineKind) -> Option<L
     let first = line.piece(0);
     let n_pieces = line.pieces.len();
     if (line.flags(0) & words::LEVEL != 0 || line.mask & scan::BRACKET != 0 && first.starts_with(b"error["))
-        && let Some(kind) = logs::by_level(line, first)
+        && let Some(kind) = by_level(line, first)
     {
         return Some(kind);
     }
-    if logs::is_trace(line, trimmed, first) {
+    if is_trace(line, trimmed, first) {
         return Some(LineKind::Trace);
     }
-    if line.mask & scan::COLON != 0 && logs::is_grep(trimmed) {
+    if line.mask & scan::COLON != 0 && is_grep(trimmed) {
         return Some(LineKind::Grep);
     }
-    if logs::is_syslog(line) {
+    if is_syslog(line) {
         return Some(LineKind::Log);
     }
-    if line.mask & (scan::AT | scan::SIGN | scan::ANGLE | scan::MONEY) != 0 && source::is_prompt(first, n_pieces) {
+    if line.mask & (scan::AT | scan::SIGN | scan::ANGLE | scan::MONEY) != 0 && is_prompt(first, n_pieces) {
         return Some(LineKind::Prompt);
     }
-    if source::is_code(line, trimmed, first, previous) {
+    if is_code(line, trimmed, first, previous) {
         return Some(LineKind::Code);
     }
-    if source::is_key_value(line, trimmed, first, previous) {
+    if is_key_value(line, trimmed, first, previous) {
         return Some(LineKind::KeyValue);
     }
-    if source::is_row(trimmed, line, previous) {
+    if is_row(trimmed, line, previous) {
         return Some(LineKind::TableRow);
     }
     if n_pieces == 1
@@ -343,4 +341,253 @@ fn by_words(line: &LineText<'_>, trimmed: &[u8], previous: LineKind) -> Option<L
         return Some(LineKind::Data);
     }
     None
+}
+
+fn by_level(line: &LineText<'_>, first: &[u8]) -> Option<LineKind> {
+    // People say "OK, done." as well.
+    if first.ends_with(b",") {
+        return None;
+    }
+    let is_capital = first.iter().take(4).filter(|byte| byte.is_ascii_uppercase()).count() >= 2;
+    let has_colon = first.ends_with(b":") || first.ends_with(b"]") || first.starts_with(b"error[");
+    if !is_capital && !has_colon {
+        let is_ok = first == b"ok" && line.pieces.get(1).is_some_and(|piece| piece.has(scan::DIGIT | scan::SLASH));
+        return is_ok.then_some(LineKind::Status);
+    }
+    let (from, to) = scan::trim(first, 0, first.len());
+    Some(match &first[from..to] {
+        b"INFO" | b"DEBUG" | b"TRACE" | b"WARN" | b"NOTICE" | b"CRITICAL" | b"FATAL" | b"SEVERE" => LineKind::Log,
+        b"Note" | b"Hint" | b"NOTE" | b"note" | b"hint" | b"Notice" | b"Success" | b"Critical" | b"Skip" | b"OK"
+        | b"Trace"
+            if line.pieces.len() > 6 || !is_capital =>
+        {
+            return None;
+        }
+        _ => LineKind::Status,
+    })
+}
+
+fn is_trace(line: &LineText<'_>, trimmed: &[u8], first: &[u8]) -> bool {
+    match first {
+        b"at" => {
+            line.indent > 0 && line.mask & (scan::BRACKET | scan::COLON | scan::SLASH) != 0 && line.pieces.len() <= 8
+        }
+        b"File" => line.piece(1).starts_with(b"\"") && line.piece(2) == b"line",
+        b"Traceback" => line.piece(1) == b"(most",
+        b"Caused" => line.piece(1) == b"by:",
+        b"Exception" => trimmed.starts_with(b"Exception in thread"),
+        b"goroutine" => line.piece(1).first().is_some_and(u8::is_ascii_digit),
+        b"thread" => memchr::memmem::find(trimmed, b"panicked at").is_some(),
+        b"stack" => trimmed == b"stack backtrace:",
+        _ => {
+            let (from, to) = scan::trim(first, 0, first.len());
+            let name = &first[from..to];
+            line.indent == 0
+                && first.ends_with(b":")
+                && name.first().is_some_and(u8::is_ascii_alphabetic)
+                && (name.ends_with(b"Error") || name.ends_with(b"Exception"))
+                && name.len() > 9
+        }
+    }
+}
+
+/// `Mar  3 14:02:11 host program[12]:`
+fn is_syslog(line: &LineText<'_>) -> bool {
+    line.flags(0) & words::MONTH != 0
+        && line.piece(0).len() == 3
+        && line.piece(1).len() <= 2
+        && line.piece(2).len() == 8
+        && has_clock(line.piece(2))
+}
+
+/// `hh:mm` somewhere in a short piece.
+fn has_clock(word: &[u8]) -> bool {
+    word.len() <= 40
+        && word.windows(5).any(|part| {
+            matches!(part, [a, b, b':', c, d] if a.is_ascii_digit() && b.is_ascii_digit() && c.is_ascii_digit() && d.is_ascii_digit())
+        })
+}
+
+/// `yyyy-mm-dd` or `yyyy/mm/dd` at the start.
+fn has_date(word: &[u8]) -> bool {
+    word.get(..10).is_some_and(|date| {
+        date.iter().enumerate().all(|(at, byte)| match at {
+            4 | 7 => matches!(byte, b'-' | b'/'),
+            _ => byte.is_ascii_digit(),
+        })
+    })
+}
+
+/// `path:line:` at the start.
+fn is_grep(trimmed: &[u8]) -> bool {
+    let head = trimmed.get(..200.min(trimmed.len())).unwrap_or_default();
+    let Some(colon) = head.iter().position(|&byte| byte == b':' || byte.is_ascii_whitespace()) else { return false };
+    if head[colon] != b':' || !head[..colon].iter().any(|&byte| byte == b'.' || byte == b'/') {
+        return false;
+    }
+    let rest = &head[colon + 1..];
+    let n_digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    n_digits > 0 && rest.get(n_digits) == Some(&b':')
+}
+
+fn is_prompt(first: &[u8], n_pieces: usize) -> bool {
+    (n_pieces >= 2 || first.len() > 6)
+        && (first.ends_with(b"$") || first.ends_with(b"#"))
+        && first.contains(&b'@')
+        && first.contains(&b':')
+}
+
+/// A bracket counts one, another sign of source code 256.
+static SIGNS_OF_CODE: [u16; 256] = signs_of_code();
+
+const fn signs_of_code() -> [u16; 256] {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b'(' | b')' | b'{' | b'}' | b'[' | b']' => 1,
+            b'=' | b'+' | b'*' | b'&' | b'|' | b'^' | b';' | b'<' | b'>' => 256,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    table
+}
+
+/// Source code, by its first word together with its signs, or by its last sign.
+fn is_code(line: &LineText<'_>, trimmed: &[u8], first: &[u8], previous: LineKind) -> bool {
+    const SIGNS: u32 =
+        scan::BRACKET | scan::SIGN | scan::UNDER | scan::ANGLE | scan::QUOTE | scan::COMMA | scan::COLON | scan::DOT;
+    if line.mask & SIGNS == 0 && !(previous == LineKind::Code && line.indent >= 2) {
+        return line.pieces.len() <= 3
+            && matches!(first, b"import" | b"package" | b"using")
+            && line.mask & scan::CAPITAL == 0;
+    }
+    let last = trimmed.last().copied().unwrap_or(b' ');
+    let (mut brackets, mut signs) = (0, 0);
+    if line.mask & (scan::BRACKET | scan::SIGN) != 0 {
+        let head = trimmed.get(..160.min(trimmed.len())).unwrap_or_default();
+        let sum = head.iter().fold(0, |sum, &byte| sum + u32::from(SIGNS_OF_CODE[usize::from(byte)]));
+        (brackets, signs) = (sum & 0xff, sum >> 8);
+    }
+    let is_keyword = line.flags(0) & words::CODE != 0 && first.first().is_some_and(u8::is_ascii_lowercase);
+    if is_keyword {
+        let is_strong = matches!(
+            first,
+            b"def"
+                | b"const"
+                | b"fn"
+                | b"pub"
+                | b"elif"
+                | b"elseif"
+                | b"func"
+                | b"void"
+                | b"namespace"
+                | b"struct"
+                | b"typedef"
+        );
+        let is_import = matches!(first, b"import")
+            || first == b"from" && line.pieces.iter().take(4).any(|piece| piece.of(line.bytes) == b"import");
+        if is_import && last != b'.' || is_strong && brackets + signs > 0 {
+            return true;
+        }
+        if (last == b';' || last == b'{' || last == b':')
+            && (brackets + signs > 0
+                || matches!(
+                    trimmed,
+                    b"else:"
+                        | b"try:"
+                        | b"finally:"
+                        | b"except:"
+                        | b"break;"
+                        | b"continue;"
+                        | b"return;"
+                        | b"do {"
+                        | b"else {"
+                        | b"try {"
+                ))
+        {
+            return true;
+        }
+        if signs > 0 && (brackets >= 2 || line.pieces.iter().any(|piece| piece.of(line.bytes) == b"=")) {
+            return true;
+        }
+        if first == b"return" && line.indent > 0 && !matches!(last, b'.' | b'!' | b'?') {
+            return true;
+        }
+    }
+    match last {
+        b';' if signs > 1 || brackets >= 2 || first.contains(&b'.') || first.contains(&b'-') => return true,
+        b'{' if brackets >= 1 => return true,
+        b'}' | b')' | b']' | b',' | b':' if line.indent >= 2 && previous == LineKind::Code => return true,
+        b')' if first.contains(&b'(')
+            && memchr::memchr(b' ', trimmed).is_none()
+            && first.len() > 3
+            && first[0] != b'(' =>
+        {
+            return true;
+        }
+        _ => {}
+    }
+    let has_assignment = line
+        .pieces
+        .iter()
+        .take(4)
+        .skip(1)
+        .any(|piece| matches!(piece.of(line.bytes), b"=" | b"+=" | b":=" | b"=>" | b"=="));
+    if has_assignment && (brackets >= 2 || line.indent >= 2 || previous == LineKind::Code) {
+        return true;
+    }
+    line.indent >= 2
+        && previous == LineKind::Code
+        && !matches!(last, b'.' | b'!' | b'?')
+        && (brackets + signs > 0 || is_keyword)
+}
+
+/// `key: value`, `key = value`, `KEY=value` with a key like an identifier and a short value.
+fn is_key_value(line: &LineText<'_>, trimmed: &[u8], first: &[u8], previous: LineKind) -> bool {
+    let n_pieces = line.pieces.len();
+    let last = trimmed.last().copied().unwrap_or(b' ');
+    let is_name = |name: &[u8]| {
+        !name.is_empty()
+            && name.len() <= 60
+            && name.iter().all(|&byte| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte))
+    };
+    if let [name @ .., b':'] = first {
+        let is_technical =
+            name.iter().any(|byte| b"_-./".contains(byte)) || !name.first().is_some_and(u8::is_ascii_uppercase);
+        return is_name(name)
+            && is_technical
+            && (n_pieces <= 3 || n_pieces <= 6 && (line.indent > 0 || previous == LineKind::KeyValue))
+            && !matches!(last, b'!' | b'?')
+            && (last != b'.' || n_pieces <= 2)
+            && n_pieces > 1;
+    }
+    if line.piece(1) == b"=" || line.piece(1) == b":" {
+        return is_name(first) && n_pieces <= 8 && last != b'.';
+    }
+    match memchr::memchr(b'=', first) {
+        Some(at) if at > 0 => is_name(&first[..at]) && n_pieces <= 4 && !matches!(last, b'.' | b'!' | b'?' | b','),
+        _ => false,
+    }
+}
+
+/// Values separated by tabs, bars or commas.
+fn is_row(trimmed: &[u8], line: &LineText<'_>, previous: LineKind) -> bool {
+    if line.mask & scan::BOX != 0 {
+        return true;
+    }
+    let head = trimmed.get(..400.min(trimmed.len())).unwrap_or_default();
+    if line.mask & scan::CONTROL != 0 && memchr::memchr_iter(b'\t', head).count() >= 2 {
+        return true;
+    }
+    if line.mask & scan::SIGN != 0 && memchr::memmem::find_iter(head, b" | ").count() >= 2 {
+        return true;
+    }
+    if line.mask & scan::COMMA == 0 || matches!(trimmed.last(), Some(b'.' | b'!' | b'?')) {
+        return false;
+    }
+    let n_commas = memchr::memchr_iter(b',', head).count();
+    let n_spaced = memchr::memmem::find_iter(head, b", ").count();
+    n_commas >= 2 && n_spaced == 0 && (line.pieces.len() <= 2 * n_commas || previous == LineKind::TableRow)
 }

@@ -1,13 +1,10 @@
 //! Everything that is known about a text after one pass over it. Knows language, lines and signs; knows
 //! nothing of messages, roles or compression.
 
-mod amounts;
 mod atoms;
 mod bearing;
-mod bearing_words;
 mod classes;
 mod constraints;
-mod correction_phrases;
 mod corrections;
 mod counts;
 mod cues;
@@ -20,27 +17,22 @@ mod lexed;
 mod lexer;
 mod lines;
 pub mod linkage;
-mod logs;
 mod names;
 mod noise;
 mod numbered;
 mod numbers;
 mod outcome;
-mod paths;
-mod quotes;
 mod replies;
 mod requests;
 mod scan;
 mod sentences;
 mod severity;
 pub mod similarity;
-mod source;
 pub mod tokens;
 mod units;
 mod view;
 mod wide;
 mod word_stats;
-mod wordlist;
 mod words;
 
 pub use bearing::{Bearing, Pointer};

@@ -1,7 +1,7 @@
 //! The recency window stays; before it the unimportant and the old give way first: tighter summaries, then messages
 //! of little value are left out. Structure, code, calls and protected messages are never touched.
 
-use super::{Attempt, is_protected, rank, window};
+use super::attempt::{Attempt, is_protected, rank, window};
 use crate::engine::fill::Filler;
 use crate::engine::unit::{State, Unit};
 use crate::model::{Action, CompressionDepth, Reason, marker};

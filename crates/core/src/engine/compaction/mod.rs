@@ -15,14 +15,16 @@ use std::ops::Range;
 use super::advice::{Advice, Plugins};
 use super::assemble::{Assembled, assemble};
 use super::checks::{clean, objection};
+use super::count::Count;
 use super::fill::Filler;
 use super::ids::Names;
+use super::metrics::Meter;
+use super::plan;
 use super::unit::Unit;
-use super::{Engine, Scratch, plan};
 use crate::model::marker::Archive;
 use crate::model::{
-    Answer, Ask, BudgetOutcome, ChunkPolicy, CompactionAsk, CompactionOutcome, CompressionDepth, Consult, Conversation,
-    Metrics, NoAnswer, Reason, Role, Strategy, Summarizer,
+    Answer, Ask, BudgetOutcome, ChunkPolicy, CompactionAsk, CompactionOutcome, CompactionTrigger, CompressionDepth,
+    Consult, Conversation, EngineOptions, Metrics, NoAnswer, Reason, Role, Strategy, Summarizer,
 };
 use crate::stage::View;
 use crate::summary::{Draft, Keys};
@@ -36,55 +38,72 @@ use trigger::{Size, reduces, trigger};
 /// Of a question that is too long for the model so many messages are pulled back at most.
 const MAX_PULLED_BACK: usize = 64;
 
-impl Engine {
-    /// The conversation as insert-then-compress leaves it; `None` when the usual way is to be gone: with another strategy,
-    /// and where the first archived message cannot carry a summary.
-    pub(super) fn compact(
-        &self,
-        conversation: &Conversation<'_>,
-        scratch: &mut Scratch,
-        n_tokens: &[usize],
-        consult: &mut Consult<'_>,
-    ) -> Option<(Assembled, Metrics)> {
-        if self.options.strategy != Strategy::InsertThenCompress {
+/// What insert-then-compress has to do with a conversation.
+pub(super) struct Due<'c> {
+    /// Why it is compacted now; `None` when it is not.
+    trigger: Option<CompactionTrigger>,
+    cuts: Cuts<'c>,
+    archived: Range<usize>,
+}
+
+impl<'c> Due<'c> {
+    /// `None` when the usual way is to be gone: with another strategy, and where the first archived message cannot carry a
+    /// summary.
+    pub(super) fn of(conversation: &'c Conversation<'c>, options: &EngineOptions, n_tokens: &[usize]) -> Option<Self> {
+        if options.strategy != Strategy::InsertThenCompress {
             return None;
         }
         let size = Size { n_messages: n_tokens.len(), n_tokens: n_tokens.iter().sum() };
-        let cuts = Cuts::of(conversation, &self.options);
-        let archived = cuts.archived(self.options.compaction_recent);
-        let trigger = trigger(size, &self.options).filter(|&trigger| {
+        let cuts = Cuts::of(conversation, options);
+        let archived = cuts.archived(options.compaction_recent);
+        let trigger = trigger(size, options).filter(|&trigger| {
             let n_archived_tokens = n_tokens.get(archived.clone()).unwrap_or_default().iter().sum();
             has_news(conversation, &archived) && reduces(trigger, n_archived_tokens, size)
         });
         if trigger.is_some() && !can_carry_summary(conversation.messages.get(archived.start)?) {
             return None;
         }
-        if trigger.is_some() {
-            scratch.profiles.lex(conversation);
-        }
-        let view = self.view(conversation, &scratch.profiles);
+        Some(Self { trigger, cuts, archived })
+    }
+
+    /// True when the words of the conversation are needed.
+    pub(super) fn is_now(&self) -> bool {
+        self.trigger.is_some()
+    }
+
+    /// The conversation as insert-then-compress leaves it.
+    pub(super) fn compact(
+        self,
+        view: &View<'_>,
+        count: &Count,
+        n_tokens: &[usize],
+        (lexer, meter): (&mut Lexer, &mut Meter),
+        consult: &mut Consult<'_>,
+    ) -> (Assembled, Metrics) {
+        let Self { trigger, cuts, archived } = self;
+        let conversation = view.conversation;
         let names = Names::new(conversation);
         let mut plan = plan::keep_all(conversation.messages.len(), Reason::BelowThreshold);
-        let advice = Advice::ask(&Plugins::default(), &view, &plan);
+        let advice = Advice::ask(&Plugins::default(), view, &plan);
         let mut filler = Filler {
-            view,
+            view: *view,
             names: &names,
-            lexer: &mut scratch.lexer,
+            lexer,
             task: None,
-            count: &self.count,
+            count,
             advice: &advice,
             adapters: &[],
             n_tokens,
-            min_saving: self.options.min_saving,
+            min_saving: view.options.min_saving,
             earlier: Keys::default(),
         };
         let earlier = earlier(conversation, &archived);
         let compacted = trigger.and_then(|trigger| {
-            let frame = Frame { trigger, policy: self.options.compaction_chunks, earlier: earlier.as_ref() };
+            let frame = Frame { trigger, policy: view.options.compaction_chunks, earlier: earlier.as_ref() };
             Compaction { filler: &mut filler, cuts: &cuts, archived: archived.clone(), frame }.run(consult)
         });
         let (units, outcome) = if let Some(Compacted { rebuilt, archived, outcome, note }) = compacted {
-            let mut units = kept(&view, n_tokens, &archived, Reason::CompactionRecent);
+            let mut units = kept(view, n_tokens, &archived, Reason::CompactionRecent);
             plan.notes.extend(note.iter().flat_map(|&note| archived.clone().map(move |index| (index, note))));
             units.push(rebuilt.unit);
             (units, Some(outcome))
@@ -94,15 +113,10 @@ impl Engine {
             (n_tokens.iter().enumerate().map(keep).collect(), None)
         };
         plan.file_notes();
-        let assembled = assemble(&view, &plan, units);
-        let mut metrics = scratch.meter.measure(&view, &assembled, size.n_tokens, &mut scratch.lexer);
-        self.report(&mut metrics, outcome, consult);
-        Some((assembled, metrics))
-    }
-
-    fn report(&self, metrics: &mut Metrics, outcome: Option<CompactionOutcome>, consult: &Consult<'_>) {
+        let assembled = assemble(view, &plan, units);
+        let mut metrics = meter.measure(view, &assembled, n_tokens.iter().sum(), lexer);
         // A budget takes nothing here: it is only held against what came out.
-        metrics.budget = self.options.token_budget.map(|max_tokens| BudgetOutcome {
+        metrics.budget = view.options.token_budget.map(|max_tokens| BudgetOutcome {
             fits: metrics.tokens_out <= max_tokens,
             token_count: metrics.tokens_out,
             recency_window: outcome.as_ref().map_or(metrics.messages_in, |outcome| outcome.n_recent),
@@ -112,6 +126,7 @@ impl Engine {
         metrics.compaction = outcome;
         metrics.counts.llm_summaries = consult.n_summaries;
         metrics.counts.llm_fallbacks = consult.n_fallbacks;
+        (assembled, metrics)
     }
 }
 

@@ -4,10 +4,8 @@
 use std::ops::Range;
 
 use super::reply::join;
-use crate::engine::fill::Filler;
-use crate::engine::guard::saves;
-use crate::engine::unit::State;
-use crate::engine::unit::{Filled, Unit};
+use crate::engine::fill::{Filler, saves};
+use crate::engine::unit::{Filled, State, Unit};
 use crate::model::marker::{Archive, Chunk};
 use crate::model::{Action, ChunkPolicy, CompactionTrigger, Provenance, Reason};
 use crate::summary::Draft;

@@ -3,12 +3,15 @@
 
 use crate::model::ShapeName;
 use crate::shape::json::{Kind, Raw};
-use crate::shape::spec::{Field, Spec};
+use crate::shape::member::Field;
+use crate::shape::spec::Spec;
 
-use super::{Event, EventSpec, Form, Keys, nothing, spec};
+use super::event::{Event, EventSpec, Form, Keys, nothing};
 
-pub(in crate::shape) const SPEC: Spec =
-    spec(ShapeName::ClaudeCode, &EventSpec { carriers: &["user", "assistant"], body: "message", form, id, fits });
+pub(in crate::shape) const SPEC: Spec = Spec::of_events(
+    ShapeName::ClaudeCode,
+    &EventSpec { carriers: &["user", "assistant"], body: "message", form, id, fits },
+);
 
 static MESSAGE: Form = Form {
     role: None,

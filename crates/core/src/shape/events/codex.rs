@@ -4,14 +4,14 @@
 use std::borrow::Cow;
 
 use crate::model::{Content, Message, ShapeName, ToolCall};
-use crate::shape::index::Member;
 use crate::shape::json::{Kind, Raw, Scanner, member, members};
-use crate::shape::spec::{Field, Spec};
+use crate::shape::member::{Field, Member};
+use crate::shape::spec::Spec;
 
-use super::{Event, EventSpec, Form, Keys, last, nothing, spec};
+use super::event::{Event, EventSpec, Form, Keys, last, nothing};
 
 pub(in crate::shape) const SPEC: Spec =
-    spec(ShapeName::Codex, &EventSpec { carriers: &["response_item"], body: "payload", form, id, fits });
+    Spec::of_events(ShapeName::Codex, &EventSpec { carriers: &["response_item"], body: "payload", form, id, fits });
 
 const OUTER: &[(&str, Field)] = &[("metadata", Field::Metadata)];
 

@@ -5,9 +5,13 @@ use std::borrow::Cow;
 
 use crate::model::ShapeName;
 use crate::shape::json::{Bad, Kind, Raw, Scanner};
+use crate::shape::spec::Spec;
 
-use super::{Keys, Named, SPECS, last};
+use super::event::{Keys, Named, last};
+use super::{claude_code, codex, pi};
 
+/// In the order in which they are tried.
+const SPECS: [&Spec; 3] = [&codex::SPEC, &claude_code::SPEC, &pi::SPEC];
 /// As much of a log as is looked at; the first events of all programs are shorter.
 const HEAD_BYTES: usize = 64 << 10;
 

@@ -3,29 +3,12 @@
 
 use crate::model::{Reject, RejectReason};
 use crate::shape::escape::{Marks, Style};
-use crate::shape::index::{Index, Member, invalid};
+use crate::shape::index::{Index, invalid};
 use crate::shape::json::{Bad, Kind, Raw, Scanner, members, offset_in};
-use crate::shape::spec::{Field, Spec};
+use crate::shape::member::{Field, Member};
+use crate::shape::spec::Spec;
 
-use super::{Event, EventSpec, Form, Named};
-
-/// Something that passes through: an event without a message, or text that is no JSON.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::shape) struct Pass<'r> {
-    pub text: &'r str,
-    pub is_json: bool,
-}
-
-/// What an index of an event log holds beside its messages.
-#[derive(Debug)]
-pub(in crate::shape) struct Log<'r> {
-    /// What passes through, in order.
-    pub passed: Vec<Pass<'r>>,
-    /// For each message how many of `passed` stand before it.
-    pub before: Vec<usize>,
-    /// The form of each message.
-    pub forms: Vec<&'static Form>,
-}
+use super::event::{Event, EventSpec, Form, Log, Named, Pass};
 
 /// Cuts `record`: lines of events, or one list of them.
 pub(in crate::shape) fn cut<'r>(

@@ -3,12 +3,13 @@
 
 use crate::model::ShapeName;
 use crate::shape::json::{Kind, Raw};
-use crate::shape::spec::{Field, Spec};
+use crate::shape::member::Field;
+use crate::shape::spec::Spec;
 
-use super::{Event, EventSpec, Form, Keys, nothing, spec};
+use super::event::{Event, EventSpec, Form, Keys, nothing};
 
 pub(in crate::shape) const SPEC: Spec =
-    spec(ShapeName::Pi, &EventSpec { carriers: &["message"], body: "message", form, id, fits });
+    Spec::of_events(ShapeName::Pi, &EventSpec { carriers: &["message"], body: "message", form, id, fits });
 
 const OUTER: &[(&str, Field)] = &[("id", Field::Id), ("metadata", Field::Metadata)];
 

@@ -1,31 +1,28 @@
-//! A log as a list of events and as layouts: what passes through stands where it stood, beside the messages that were
-//! kept or replaced.
+//! What passes through a log, in the list of events and in the layouts: it stands where it stood, beside the messages that
+//! were kept or replaced. Writes no message.
 
-use crate::model::{Condensed, ProvenancePlace};
+use crate::model::Condensed;
 use crate::shape::escape::{Style, encode};
 use crate::shape::index::Index;
 use crate::shape::json::around;
-use crate::shape::layout::{Column, push_hole, push_literal, write_items, write_order};
-use crate::shape::row::{kept, separators};
-use crate::shape::splice::{first_source, output_message};
+use crate::shape::layout::{Column, push_hole, push_literal};
 
-use super::Log;
-use super::log::Pass;
+use super::event::{Log, Pass};
 
 /// An item of the list that is written for a session.
-enum Item<'r> {
+pub(in crate::shape) enum Item<'r> {
     Pass(Pass<'r>),
     /// The output message at this position.
     Message(usize),
 }
 
 /// Everything in the order in which it is written: what stood before a message stands before what is written for it.
-fn items<'r>(log: &Log<'r>, condensed: &Condensed) -> Vec<Item<'r>> {
+pub(in crate::shape) fn items<'r>(log: &Log<'r>, condensed: &Condensed) -> Vec<Item<'r>> {
     let mut passed = log.passed.iter().copied();
     let mut taken = 0;
     let mut items = Vec::with_capacity(log.passed.len() + condensed.messages.len());
     for (position, output) in condensed.messages.iter().enumerate() {
-        let before = log.before.get(first_source(output)).copied().unwrap_or_default();
+        let before = log.before.get(output.first_source()).copied().unwrap_or_default();
         while taken < before {
             items.extend(passed.next().map(Item::Pass));
             taken += 1;
@@ -36,34 +33,8 @@ fn items<'r>(log: &Log<'r>, condensed: &Condensed) -> Vec<Item<'r>> {
     items
 }
 
-/// One list of events on one line.
-pub(in crate::shape) fn condensed_record(
-    index: &Index<'_>,
-    log: &Log<'_>,
-    condensed: &Condensed,
-    place: ProvenancePlace,
-) -> String {
-    let mut out = String::with_capacity(index.record.len());
-    out.push('[');
-    for (at, item) in items(log, condensed).into_iter().enumerate() {
-        if at > 0 {
-            out.push(',');
-        }
-        match item {
-            Item::Pass(pass) => push_pass(pass, &mut out),
-            Item::Message(position) => {
-                if let Some(output) = condensed.messages.get(position) {
-                    output_message(index, output, place, &mut out);
-                }
-            }
-        }
-    }
-    out.push(']');
-    out
-}
-
 /// An event as it stands, other text as a JSON string.
-fn push_pass(pass: Pass<'_>, out: &mut String) {
+pub(in crate::shape) fn push_pass(pass: Pass<'_>, out: &mut String) {
     if pass.is_json {
         out.push_str(pass.text);
     } else {
@@ -109,16 +80,4 @@ pub(in crate::shape) fn record_template(index: &Index<'_>, log: &Log<'_>, templa
         push_hole(Column::Messages, None, template);
         gap(index, log, index.messages.len(), template);
     }
-}
-
-/// The layout of a list of events, for [`super::restore_list`].
-pub(in crate::shape) fn record_layout(index: &Index<'_>, log: &Log<'_>, condensed: &Condensed) -> String {
-    let mut layout = String::from("r");
-    record_template(index, log, &mut layout);
-    layout.push('\n');
-    let messages = items(log, condensed);
-    write_items(messages.iter().map(|item| matches!(item, Item::Message(_))), &mut layout);
-    separators(index).write('s', 'p', &mut layout);
-    write_order(&kept(condensed), &mut layout);
-    layout
 }

@@ -1,33 +1,33 @@
-//! Lines of source code without a fence: by their first word, their last sign and the signs between. Prose
-//! that talks about code has words where code has signs. Knows single lines only.
+//! Lines of source code without a fence: by their first word and what must follow it ("for", "import" and "class" begin
+//! sentences as well), their last sign and the signs between. Prose that talks about code has words where code has signs.
+//! Knows single lines only.
 
 use super::bytes::{from, holds, is_word, run, skip_blanks};
-use super::look::{Bare, Look};
+use super::line::{Bare, Look};
 use super::signs::Signs;
-use super::statements::begins_statement;
 
 /// Bytes of a line that are looked at; what follows changes nothing.
-pub(super) const MAX_LOOK: usize = 240;
+const MAX_LOOK: usize = 240;
 
 /// A longer line of code has at least one sign that prose does not have.
 const LONG_LINE: usize = 100;
 
 /// Signs of a line, counted once.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Density {
+struct Density {
     /// Brackets, operators and the like.
-    pub(super) signs: usize,
+    signs: usize,
     /// Words of two or more letters between blanks, as prose has them.
-    pub(super) words: usize,
+    words: usize,
     /// A name followed by an opening bracket.
-    pub(super) calls: usize,
+    calls: usize,
     /// Length.
-    pub(super) bytes: usize,
+    bytes: usize,
 }
 
 impl Density {
     /// Counts them.
-    pub(super) fn of(text: &[u8]) -> Self {
+    fn of(text: &[u8]) -> Self {
         let text = text.get(..text.len().min(MAX_LOOK)).unwrap_or_default();
         let mut found = Self { bytes: text.len(), ..Self::default() };
         let (mut letters, mut strange) = (0_usize, false);
@@ -49,7 +49,7 @@ impl Density {
     }
 
     /// Signs as code has them: at least one in eight bytes.
-    pub(super) fn dense(self) -> bool {
+    fn dense(self) -> bool {
         self.signs * 8 >= self.bytes
     }
 }
@@ -264,4 +264,285 @@ fn is_maybe(text: &[u8], first: u8, last: u8, signs: Density) -> bool {
         || (signs.words <= 2 && last == b',' && (signs.signs > 0 || first.is_ascii_digit()))
         || (signs.words <= 1 && matches!(first, b'.' | b'&' | b'?') && signs.calls > 0)
         || (matches!(first, b'{' | b'}' | b'(' | b')' | b']') && few_words && signs.signs >= 2)
+}
+
+/// Statements that their first word begins, when what must follow is there.
+fn begins_statement(text: &[u8], word: &[u8], last: u8) -> bool {
+    let after = from(text, word.len());
+    let rest = skip_blanks(after);
+    let opens = matches!(last, b':' | b'{' | b'(' | b',' | b';' | b')');
+    let has = |needle: &[u8]| holds(rest.get(..rest.len().min(MAX_LOOK)).unwrap_or_default(), needle);
+    let blank = matches!(after.first(), Some(b' ' | b'\t'));
+    match word {
+        b"def" | b"fn" | b"func" | b"fun" => blank && is_signature(rest, last),
+        b"async" | b"pub" | b"static" | b"public" | b"private" | b"protected" | b"final" | b"abstract"
+        | b"override" | b"internal" | b"extern" | b"inline" | b"unsafe" | b"virtual" | b"suspend" | b"open"
+        | b"data" | b"sealed" | b"export" | b"declare" => {
+            let modified = skip_modifiers(rest);
+            let next = modified.get(..run(modified, is_word)).unwrap_or_default();
+            let colon = after.first() == Some(&b':') && after.len() == 1;
+            let is_visibility = after.starts_with(b"(crate)") || after.starts_with(b"(super)");
+            colon
+                || is_visibility
+                || (blank
+                    && (KEYWORDS.contains(&next) || opens)
+                    && (opens || has(b"=") || has(b"("))
+                    && plain_words(text) <= 6)
+        }
+        b"class" | b"struct" | b"enum" | b"interface" | b"trait" | b"namespace" | b"object" | b"record"
+        | b"protocol" | b"extension" | b"impl" | b"union" | b"module" => {
+            blank
+                && (matches!(last, b'{' | b':' | b';' | b')')
+                    || (has(b" < ") || word == b"module" || word == b"class")
+                        && rest.first().is_some_and(u8::is_ascii_uppercase)
+                        && plain_words(rest) <= 1)
+                && plain_words(rest) <= 6
+        }
+        b"import" | b"from" | b"using" | b"use" | b"package" | b"mod" | b"require" | b"include"
+        | b"require_relative" => blank && is_import(word, rest, last),
+        b"const" | b"let" | b"var" | b"val" | b"auto" | b"type" | b"typedef" | b"my" | b"local" | b"mut" | b"int"
+        | b"float" | b"double" | b"char" | b"bool" | b"boolean" | b"void" | b"long" | b"unsigned" | b"string"
+        | b"String" | b"final_" | b"size_t" => {
+            blank && (has(b"=") || opens && last != b':' && last != b',') && declares(rest)
+        }
+        b"if" | b"elif" | b"while" | b"for" | b"switch" | b"match" | b"with" | b"foreach" | b"until" | b"unless"
+        | b"when" | b"loop" | b"guard" | b"catch" | b"except" => is_control(word, after, rest, last),
+        b"else" | b"try" | b"finally" | b"default" | b"do" | b"begin" | b"ensure" | b"rescue" => {
+            matches!(rest, b":" | b"{") || (word == b"else" && rest.starts_with(b"if") && opens)
+        }
+        b"return" | b"yield" | b"throw" | b"raise" | b"await" | b"assert" | b"delete" | b"new" | b"defer" | b"go"
+        | b"goto" => {
+            let signs = Density::of(rest);
+            (blank || last == b';')
+                && (last == b';' || signs.calls > 0 || signs.dense() || word == b"return" && is_member(rest))
+                && signs.words <= 5
+        }
+        b"case" => last == b':' && rest.len() < 80 && plain_words(rest) <= 2,
+        b"template" => rest.first() == Some(&b'<'),
+        b"echo" | b"printf" | b"cd" | b"sudo" | b"mkdir" | b"rm" | b"cp" | b"mv" | b"chmod" | b"curl" | b"git"
+        | b"docker" | b"npm" | b"pip" | b"cargo" | b"kubectl" | b"set" | b"source" | b"grep" | b"sed" | b"awk"
+        | b"tar" | b"apt" | b"brew" | b"python" | b"python3" | b"node" | b"make" | b"exec" | b"trap" | b"find"
+        | b"pipx" | b"yarn" | b"rsync" | b"ssh" | b"exit" | b"shift" => is_command(word, rest),
+        b"puts" | b"attr_accessor" | b"attr_reader" | b"require_once" | b"println" | b"print" => {
+            blank && matches!(rest.first(), Some(b'"' | b'\'' | b':' | b'@' | b'$' | b'('))
+        }
+        b"FROM" | b"RUN" | b"COPY" | b"WORKDIR" | b"ENV" | b"CMD" | b"ENTRYPOINT" | b"EXPOSE" | b"ARG" | b"ADD"
+        | b"LABEL" | b"VOLUME" | b"HEALTHCHECK" | b"USER" => blank && is_docker(word, rest),
+        b"" => begins_with_sign(text, last),
+        _ => false,
+    }
+}
+
+const KEYWORDS: [&[u8]; 30] = [
+    b"fn",
+    b"def",
+    b"func",
+    b"fun",
+    b"class",
+    b"struct",
+    b"enum",
+    b"trait",
+    b"interface",
+    b"const",
+    b"let",
+    b"var",
+    b"val",
+    b"function",
+    b"void",
+    b"int",
+    b"String",
+    b"bool",
+    b"boolean",
+    b"double",
+    b"float",
+    b"long",
+    b"mod",
+    b"use",
+    b"type",
+    b"default",
+    b"readonly",
+    b"object",
+    b"record",
+    b"string",
+];
+
+fn skip_modifiers(mut text: &[u8]) -> &[u8] {
+    loop {
+        let word = text.get(..run(text, is_word)).unwrap_or_default();
+        let is_modifier =
+            [&b"static"[..], b"final", b"async", b"abstract", b"override", b"unsafe", b"extern", b"const", b"inline"]
+                .contains(&word);
+        let rest = skip_blanks(from(text, word.len()));
+        if !is_modifier || rest.is_empty() || (word == b"const" && !rest.starts_with(b"fn")) {
+            return text;
+        }
+        text = rest;
+    }
+}
+
+/// Words of prose in `text`.
+fn plain_words(text: &[u8]) -> usize {
+    Density::of(text).words
+}
+
+/// `name(…)` behind `def` and its like, also without brackets in Ruby.
+fn is_signature(rest: &[u8], last: u8) -> bool {
+    let name = run(rest, |byte| is_word(byte) || matches!(byte, b'.' | b'?' | b'!'));
+    match rest.get(name) {
+        Some(b'(' | b'<' | b'[') => true,
+        // A receiver or type parameters come first: `func (c *Client) Name(`, `fun <T> name(`.
+        _ if name == 0 => matches!(rest.first(), Some(b'(' | b'<')) && matches!(last, b'{' | b')' | b',' | b'('),
+        None => rest.len() >= 2 && rest.first().is_some_and(u8::is_ascii_lowercase),
+        Some(b' ') => matches!(last, b'{' | b')') || holds(rest, b" = "),
+        _ => false,
+    }
+}
+
+/// What may be imported: names with dots and colons, strings, a header; no sentence.
+fn is_import(word: &[u8], rest: &[u8], last: u8) -> bool {
+    let words = rest.split(u8::is_ascii_whitespace).filter(|piece| !piece.is_empty()).take(12).count();
+    let quoted = matches!(rest.first(), Some(b'"' | b'\'' | b'{' | b'*' | b'('));
+    match word {
+        b"from" => holds(rest, b" import ") || (quoted && words <= 2),
+        b"import" => {
+            quoted
+                || holds(rest, b" from '")
+                || holds(rest, b" from \"")
+                || (words <= 1 && last != b'.')
+                || (words <= 12
+                    && !matches!(last, b'.' | b'?' | b'!')
+                    && (holds(rest, b" as ") || holds(rest, b", "))
+                    && rest.first().is_some_and(u8::is_ascii_lowercase)
+                    && words <= 6)
+                || last == b';'
+        }
+        b"use" | b"mod" | b"using" | b"package" => {
+            (last == b';' && words <= 6) || (word == b"package" && words == 1) || (holds(rest, b"::") && words <= 3)
+        }
+        _ => (quoted || rest.first() == Some(&b'(')) && words <= 2,
+    }
+}
+
+/// A name, perhaps with a type, before `=` or the end of a declaration.
+fn declares(rest: &[u8]) -> bool {
+    let head = rest.get(..memchr::memchr2(b'=', b'(', rest).unwrap_or(rest.len())).unwrap_or_default();
+    plain_words(head) <= 3 && !head.is_empty()
+}
+
+/// `if (…) {`, `for x in y:`, `while [ … ]`: a condition with signs, or an end that prose does not have.
+fn is_control(word: &[u8], after: &[u8], rest: &[u8], last: u8) -> bool {
+    let signs = Density::of(rest);
+    if after.first() == Some(&b'(') || rest.first() == Some(&b'(') {
+        return matches!(last, b'{' | b')' | b';' | b'}' | b':') || signs.dense();
+    }
+    match last {
+        b'{' => signs.words <= 12,
+        b':' => {
+            signs.words <= 8
+                && (signs.signs > 0
+                    || (word == b"for" && holds(rest, b" in ") && signs.words <= 4)
+                    || word == b"elif"
+                    || word == b"except" && signs.words <= 3
+                    || signs.words <= 2 && holds(rest, b"."))
+        }
+        _ => {
+            matches!(rest.first(), Some(b'[' | b'!' | b'$' | b'@'))
+                && matches!(word, b"if" | b"while" | b"until" | b"elif" | b"unless")
+                || holds(rest, b"; then")
+                || holds(rest, b"; do")
+                || (rest.ends_with(b" do") && signs.words <= 4)
+                || (signs.dense() && signs.words <= 5)
+        }
+    }
+}
+
+/// A command of a shell with an option, a path, a variable or a quotation.
+fn is_command(word: &[u8], rest: &[u8]) -> bool {
+    if rest.is_empty() {
+        return false;
+    }
+    let has_option = rest.split(u8::is_ascii_whitespace).any(|piece| {
+        piece.len() >= 2
+            && piece.first() == Some(&b'-')
+            && piece.get(1).is_some_and(|&byte| byte.is_ascii_alphabetic() || byte == b'-')
+    });
+    let shows = matches!(rest.first(), Some(b'"' | b'\'' | b'$' | b'/' | b'~' | b'.' | b'-'))
+        || rest.contains(&b'$')
+        || holds(rest, b" | ")
+        || holds(rest, b" && ");
+    let words = plain_words(rest);
+    let sentence = matches!(rest.last(), Some(b'.' | b'?' | b'!' | b',')) && words >= 4;
+    match word {
+        b"exit" | b"shift" => rest.len() <= 2,
+        b"git" | b"docker" | b"npm" | b"pip" | b"cargo" | b"kubectl" | b"yarn" | b"brew" | b"apt" => {
+            !sentence && (has_option || shows || words <= 4 && rest.first().is_some_and(u8::is_ascii_lowercase))
+        }
+        b"sudo" => !sentence && words <= 6,
+        _ => !sentence && (has_option || shows) && words <= 8,
+    }
+}
+
+/// An instruction of a Dockerfile with what it takes.
+fn is_docker(word: &[u8], rest: &[u8]) -> bool {
+    let words = rest.split(u8::is_ascii_whitespace).filter(|piece| !piece.is_empty()).take(8).count();
+    match word {
+        b"FROM" => words == 1 || (words == 3 && (holds(rest, b" AS ") || holds(rest, b" as "))),
+        b"EXPOSE" => rest.iter().all(|byte| byte.is_ascii_digit() || b" /tcpud".contains(byte)),
+        b"WORKDIR" | b"VOLUME" | b"USER" => words == 1,
+        b"ENV" | b"ARG" | b"LABEL" => words == 1 || rest.contains(&b'=') || words == 2,
+        b"COPY" | b"ADD" => (2..=5).contains(&words) && memchr::memchr2(b'/', b'.', rest).is_some(),
+        _ => matches!(rest.first(), Some(b'[' | b'-')) || rest.first().is_some_and(u8::is_ascii_lowercase),
+    }
+}
+
+/// Lines that begin with a sign: decorators, variables, selectors, chained calls, prompts of an interpreter.
+fn begins_with_sign(text: &[u8], last: u8) -> bool {
+    match text.first() {
+        Some(b'@') => {
+            let name = run(from(text, 1), |byte| is_word(byte) || byte == b'.');
+            name >= 2
+                && matches!(text.get(name + 1), None | Some(b'('))
+                && (from(text, 1).len() == name || last == b')' || last == b'[' || last == b'(' || last == b'{')
+        }
+        Some(b'$') => {
+            let name = run(from(text, 1), is_word);
+            let rest = skip_blanks(from(text, name + 1));
+            name >= 1
+                && (rest.starts_with(b"=")
+                    || rest.starts_with(b"->")
+                    || rest.starts_with(b"[")
+                    || rest.starts_with(b"+="))
+        }
+        Some(b'>') => text.starts_with(b">>> "),
+        Some(b'.') => {
+            let name = run(from(text, 1), |byte| is_word(byte) || byte == b'-');
+            let rest = from(text, name + 1);
+            name >= 2
+                && (rest.starts_with(b"(")
+                    || text.starts_with(b".PHONY")
+                    || last == b'{'
+                    || rest.starts_with(b"::<")
+                    || rest.starts_with(b"()")
+                    || rest == b"await")
+        }
+        Some(b'<') => text.starts_with(b"<?php"),
+        Some(b'&' | b'*') => last == b';' || last == b'{',
+        Some(b'}') => last == b'{' || last == b';',
+        Some(b'|') => last == b'{',
+        Some(b'-' | b'!') => last == b';',
+        Some(b'(') => {
+            text.starts_with(b"(def")
+                || text.starts_with(b"(let ")
+                || text.starts_with(b"(ns ")
+                || text.ends_with(b");")
+                || text.ends_with(b"})")
+        }
+        _ => false,
+    }
+}
+
+/// `self.rows`, `m.maxRows`: names joined by dots, and nothing else.
+fn is_member(text: &[u8]) -> bool {
+    let names = text.split(|&byte| byte == b'.');
+    text.contains(&b'.') && names.into_iter().all(|name| !name.is_empty() && name.iter().all(|&byte| is_word(byte)))
 }

@@ -2,7 +2,7 @@
 //! heading of a paragraph have a colon as well; their values are sentences. Knows single lines only.
 
 use super::bytes::{from, is_word, run, skip_blanks};
-use super::look::{Bare, Look, list_marker};
+use super::line::{Bare, Look, list_marker};
 use super::signs::Signs;
 
 /// `Config` for a key with a value that no sentence has, `Pair` for one with a few words.

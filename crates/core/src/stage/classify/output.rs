@@ -1,10 +1,9 @@
-//! Lines that programs print: logs, states of tests and builds, matches of a search, files, prompts. Knows single lines only.
+//! Lines that programs print: logs, states of tests and builds, matches of a search, files and commits, prompts, and heads
+//! and frames of tracebacks, as some ten languages print them. Knows single lines only.
 
 use super::bytes::{count, from, holds, is_word, run, skip_blanks};
-use super::listing;
-use super::look::{Bare, Look};
+use super::line::{Bare, Look};
 use super::signs::Signs;
-use super::trace;
 
 /// What a program printed, if it did.
 pub(super) fn look(line: Bare<'_>) -> Option<Look> {
@@ -23,7 +22,7 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
         }
         b'<' if text.starts_with(b"< HTTP/") || text.starts_with(b"<--- ") => return Some(Look::Output),
         b'>' if text.starts_with(b"> GET ") || text.starts_with(b"> POST ") => return Some(Look::Output),
-        b'#' if trace::is_numbered_frame(text) => return Some(Look::TraceFrame),
+        b'#' if is_numbered_frame(text) => return Some(Look::TraceFrame),
         0xE2 if is_mark(text) => return Some(Look::Output),
         b'(' if text.len() < 24 && holds(text, b" row") => return Some(Look::Output),
         _ => {}
@@ -33,10 +32,10 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
     {
         return Some(Look::Output);
     }
-    if let Some(look) = trace::look(line) {
+    if let Some(look) = trace(line) {
         return Some(look);
     }
-    if matches!(first, b'd' | b'-' | b'l' | b'c') && listing::is_mode(text) {
+    if matches!(first, b'd' | b'-' | b'l' | b'c') && is_mode(text) {
         return Some(Look::Output);
     }
     if (last == b']' && text.ends_with(b"%]"))
@@ -46,16 +45,16 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
     {
         return Some(Look::Output);
     }
-    if is_verdict(text) || (text.len() < 240 && listing::is_short_status(text)) {
+    if is_verdict(text) || (text.len() < 240 && is_short_status(text)) {
         return Some(Look::Output);
     }
     if line.signs.any(Signs::AT | Signs::ANGLE) && is_prompt(text) {
         return Some(Look::Prompt);
     }
-    if line.signs.any(Signs::PIPE | Signs::DIGIT) && (listing::is_change_count(text) || listing::is_commit(text)) {
+    if line.signs.any(Signs::PIPE | Signs::DIGIT) && (is_change_count(text) || is_commit(text)) {
         return Some(Look::Output);
     }
-    if listing::is_path_only(text) {
+    if is_path_only(text) {
         return Some(Look::Output);
     }
     None
@@ -297,7 +296,7 @@ fn is_tool_word(text: &[u8]) -> bool {
         b"Traceback",
     ];
     let Some(head) = HEADS.iter().find(|head| head.first() == text.first() && text.starts_with(head)) else {
-        return listing::is_hash_subject(text);
+        return is_hash_subject(text);
     };
     match *head {
         b"test " => [&b"ok"[..], b"FAILED", b"ignored"].iter().any(|end| text.ends_with(end)) && holds(text, b" ... "),
@@ -348,4 +347,147 @@ fn is_compose(text: &[u8]) -> bool {
         && from(after, blanks).starts_with(b"| ")
         && text.iter().take(name).any(u8::is_ascii_digit)
         && memchr::memchr(b'|', from(after, blanks + 1)).is_none()
+}
+
+/// Heads and frames of tracebacks.
+fn trace(line: Bare<'_>) -> Option<Look> {
+    const HEADS: [&[u8]; 14] = [
+        b"Traceback (most recent call last)",
+        b"Exception in thread",
+        b"Unhandled exception",
+        b"Caused by: ",
+        b"panic: ",
+        b"goroutine ",
+        b"stack backtrace:",
+        b"stack traceback:",
+        b"Stack trace:",
+        b"PHP Fatal error:",
+        b"Uncaught ",
+        b"CallStack (from HasCallStack)",
+        b"Fatal error: ",
+        b"** (",
+    ];
+    let text = line.text;
+    if begins_with_one(text, &HEADS) || (text.starts_with(b"thread '") && holds(text, b"panicked at")) {
+        return Some(Look::TraceHead);
+    }
+    let is_frame = match text.first()? {
+        b'F' => text.starts_with(b"File \"") && holds(text, b", line "),
+        b'a' => {
+            (text.starts_with(b"at ") && line.indent > 0 && is_located(from(text, 3)))
+                || (text.starts_with(b"async ") && line.indent > 0 && is_located(from(text, 6)))
+        }
+        b'f' => text.starts_with(b"from ") && line.indent > 0 && holds(text, b":in "),
+        b'.' => text.starts_with(b"... ") && text.ends_with(b" more"),
+        b'/' => line.indent > 0 && holds(text, b" +0x"),
+        b'0'..=b'9' => {
+            let digits = run(text, |byte| byte.is_ascii_digit());
+            line.indent > 0
+                && digits <= 3
+                && from(text, digits).starts_with(b": ")
+                && holds(text, b"::")
+                && memchr::memchr(b' ', from(text, digits + 2)).is_none_or(|at| at >= 6)
+        }
+        _ => line.signs.any(Signs::BACKTICK) && holds_ruby_frame(text),
+    };
+    is_frame.then_some(Look::TraceFrame)
+}
+
+/// True when `text` begins with one of `heads`.
+fn begins_with_one(text: &[u8], heads: &[&[u8]]) -> bool {
+    heads.iter().any(|head| head.first() == text.first() && text.starts_with(head))
+}
+
+/// A dotted name with a bracket, or a file with its line.
+fn is_located(rest: &[u8]) -> bool {
+    memchr::memchr(b'(', rest).is_some_and(|at| memchr::memchr3(b'.', b':', b'/', rest).is_some() && at > 0)
+        || rest
+            .rsplit(|&byte| byte == b':')
+            .next()
+            .is_some_and(|tail| !tail.is_empty() && tail.iter().all(u8::is_ascii_digit))
+}
+
+/// `` app.rb:27:in `claim!' ``
+fn holds_ruby_frame(text: &[u8]) -> bool {
+    memchr::memmem::find(text.get(..text.len().min(160)).unwrap_or_default(), b":in `").is_some()
+}
+
+/// `#0  0x… in f () at x.c:1`, `#0 /path/file.php(12): f()`.
+fn is_numbered_frame(text: &[u8]) -> bool {
+    let digits = run(from(text, 1), |byte| byte.is_ascii_digit());
+    (1..=3).contains(&digits)
+        && text.get(digits + 1) == Some(&b' ')
+        && (holds(text, b" in ") || holds(text, b" at ") || holds(text, b".php(") || holds(text, b"{main}"))
+        && memchr::memchr(b'(', text).is_some()
+}
+
+/// `drwxr-xr-x`
+fn is_mode(text: &[u8]) -> bool {
+    text.get(1..10).is_some_and(|mode| mode.iter().all(|byte| b"rwxsStT-".contains(byte)) && mode.contains(&b'r'))
+}
+
+/// ` M path`, `?? path`, `A  path` as a short status prints them.
+fn is_short_status(text: &[u8]) -> bool {
+    let marks = run(text, |byte| matches!(byte, b'M' | b'A' | b'D' | b'R' | b'U' | b'?' | b'!'));
+    let path = skip_blanks(from(text, marks));
+    (1..=2).contains(&marks)
+        && matches!(text.get(marks), Some(b' ' | b'\t'))
+        && memchr::memchr2(b'/', b'.', path).is_some()
+        && !path.contains(&b' ')
+        && path.len() >= 3
+}
+
+/// `7d01fa2 Subject of a commit`
+fn is_hash_subject(text: &[u8]) -> bool {
+    let length = run(text, |byte| byte.is_ascii_hexdigit());
+    (7..=40).contains(&length)
+        && text.get(length) == Some(&b' ')
+        && text.iter().take(length).any(u8::is_ascii_digit)
+        && text.iter().take(length).any(u8::is_ascii_lowercase)
+}
+
+/// `src/a.rs | 12 ++--` and the sum below.
+fn is_change_count(text: &[u8]) -> bool {
+    let signs = text.iter().rev().take_while(|byte| matches!(byte, b'+' | b'-')).count();
+    let before = text.get(..text.len() - signs).unwrap_or_default().trim_ascii_end();
+    let digits = before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let before = before.get(..before.len() - digits).unwrap_or_default();
+    (signs > 0 && digits > 0 && before.ends_with(b"| ")
+        || before.ends_with(b" ") && before.trim_ascii_end().ends_with(b" |"))
+        || (text.first().is_some_and(u8::is_ascii_digit)
+            && (holds(text, b" files changed, ") || holds(text, b" file changed, ")))
+}
+
+/// `commit 7d01fa2…` in a history.
+fn is_commit(text: &[u8]) -> bool {
+    text.strip_prefix(b"commit ").is_some_and(|rest| {
+        let digits = run(rest, |byte| byte.is_ascii_hexdigit());
+        digits == 40 && matches!(rest.get(40), None | Some(b' '))
+    })
+}
+
+/// Nothing but one path or file name.
+fn is_path_only(text: &[u8]) -> bool {
+    let is_path_byte = |byte: u8| {
+        is_word(byte) || matches!(byte, b'/' | b'.' | b'-' | b'\\' | b'@' | b'+' | b'~' | b'[' | b']') || byte >= 0x80
+    };
+    if text.len() < 4 || text.len() > 200 || run(text, is_path_byte) < text.len() {
+        return false;
+    }
+    let n_slashes = count(text, b'/');
+    if n_slashes >= 2
+        || (n_slashes == 1 && matches!(text.first(), Some(b'.' | b'/' | b'~')))
+        || (n_slashes == 1 && text.ends_with(b"/"))
+    {
+        return true;
+    }
+    // `name.ext`: a short ending of letters.
+    let Some(dot) = memchr::memrchr(b'.', text) else {
+        return false;
+    };
+    let ending = from(text, dot + 1);
+    dot > 0
+        && (1..=5).contains(&ending.len())
+        && ending.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+        && ending.iter().any(u8::is_ascii_lowercase)
 }

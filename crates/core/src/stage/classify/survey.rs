@@ -4,7 +4,8 @@
 use crate::text::{LineKind, TextView};
 
 use super::config::is_datum;
-use super::look::{Bare, Look, bare, look};
+use super::line::{Bare, Look, bare};
+use super::look::look;
 use super::reasoning::Steps;
 use super::signs::Signs;
 

@@ -4,7 +4,6 @@
 mod calls;
 mod echo;
 mod expired;
-mod shell;
 
 use super::{GroupKind, Plan, Stage, View};
 use crate::model::{EngineOptions, Reason, Role};

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use super::count;
+use super::adapter::count;
 use crate::summary::draft::Draft;
 use crate::text::cut;
 

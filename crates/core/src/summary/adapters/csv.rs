@@ -6,13 +6,13 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
+use super::adapter::{Adapter, Wanted, is_candidate, line_body};
 use super::columns::{is_missing, number};
 use super::rows::{MIN_ROWS, Row, Table};
-use super::{Adapter, Wanted, is_candidate, line_body};
 use crate::model::Reason;
 use crate::summary::draft::Draft;
 use crate::summary::edits::Edits;
-use crate::summary::score::Spoken;
+use crate::summary::spoken::Spoken;
 use crate::text::{LineKind, Severity, Span, TextView};
 
 const SIGNS: [u8; 3] = *b",\t;";

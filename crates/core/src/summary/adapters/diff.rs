@@ -1,11 +1,11 @@
 //! Unified diffs: heads and every line that was added or taken stay; lines that did not change are thinned out, and
 //! what changed in files that a program writes is counted.
 
-use super::{Adapter, MIN_CHARS, Wanted, count, plural};
+use super::adapter::{Adapter, MIN_CHARS, Wanted, count, plural};
 use crate::model::Reason;
 use crate::summary::draft::Draft;
 use crate::summary::edits::Edits;
-use crate::summary::score::Spoken;
+use crate::summary::spoken::Spoken;
 use crate::text::{Span, TextView, cut};
 
 /// Lines that did not change are shown so near to one that did.

@@ -9,12 +9,12 @@ use foldhash::fast::FixedState;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::adapter::{Adapter, Wanted, is_candidate, line_body};
 use super::rows::{MIN_ROWS, Row, Table};
-use super::{Adapter, Wanted, is_candidate, line_body};
 use crate::model::Reason;
 use crate::summary::draft::Draft;
 use crate::summary::edits::Edits;
-use crate::summary::score::Spoken;
+use crate::summary::spoken::Spoken;
 use crate::text::{Span, TextView};
 
 /// So many of the lines must be JSON; more others would be no preface.

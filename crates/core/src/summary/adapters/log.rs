@@ -6,11 +6,11 @@ use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::FixedState;
 
-use super::{Adapter, Wanted, count, is_candidate, plural};
+use super::adapter::{Adapter, Wanted, count, is_candidate, plural};
 use crate::model::Reason;
 use crate::summary::draft::Draft;
 use crate::summary::edits::Edits;
-use crate::summary::score::Spoken;
+use crate::summary::spoken::Spoken;
 use crate::text::{FactKind, LineKind, Severity, Span, TextView, outcome_of};
 
 const MIN_LINES: usize = 12;

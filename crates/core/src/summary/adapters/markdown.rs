@@ -1,12 +1,12 @@
 //! Markdown with headings: headings, tables, fenced blocks, quotations and the points of lists stay; paragraphs and
 //! long points become extracts in their places.
 
+use super::adapter::{Adapter, MIN_CHARS, Wanted, line_body};
 use super::passages::{MIN_PASSAGE_CHARS, Passages};
-use super::{Adapter, MIN_CHARS, Wanted};
 use crate::model::Reason;
 use crate::summary::draft::Draft;
 use crate::summary::edits::Edits;
-use crate::summary::score::Spoken;
+use crate::summary::spoken::Spoken;
 use crate::text::{Line, LineKind, Span, TextView};
 
 /// With fewer headings a text is prose.
@@ -75,7 +75,7 @@ impl Adapter for Markdown {
 
 /// `## Words`, not the words above a line of signs.
 fn is_hash_heading(text: &TextView<'_>, line: &Line) -> bool {
-    super::line_body(text.text, line.span).of(text.text).trim_start().starts_with('#')
+    line_body(text.text, line.span).of(text.text).trim_start().starts_with('#')
 }
 
 /// The paragraphs and long points of lists.
@@ -109,7 +109,7 @@ fn passages(text: &TextView<'_>) -> Vec<Span> {
 
 /// Where the words of a list item begin, behind its marker, its box and its lead.
 fn item_start(text: &str, line: Span) -> u32 {
-    let body = super::line_body(text, line);
+    let body = line_body(text, line);
     let words = body.of(text).trim_start();
     let words = words.split_once(char::is_whitespace).map_or(words, |(_, behind)| behind.trim_start());
     let words = ["[ ] ", "[x] ", "[X] "].iter().find_map(|mark| words.strip_prefix(mark)).unwrap_or(words);
@@ -118,7 +118,7 @@ fn item_start(text: &str, line: Span) -> u32 {
 
 /// Behind `**Title:** ` at the start of a passage: it is as good as a heading.
 fn behind_lead(text: &str, line: Span) -> u32 {
-    let body = super::line_body(text, line);
+    let body = line_body(text, line);
     let words = body.of(text);
     let lead = ["**", "__"].iter().find_map(|sign| words.strip_prefix(sign)?.split_once(sign));
     match lead {

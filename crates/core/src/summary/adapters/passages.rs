@@ -1,12 +1,11 @@
 //! Shortens passages of prose that stand inside a structure, each in its own place. Knows prose and when a passage
 //! must stay; refuses to know the structure around it.
 
-use super::Wanted;
+use super::adapter::{Wanted, count};
 use crate::model::marker;
 use crate::summary::draft::Draft;
-use crate::summary::hints::Hints;
 use crate::summary::prose::{is_uncut, summarize};
-use crate::summary::score::Spoken;
+use crate::summary::spoken::{Hints, Spoken};
 use crate::text::{Lexer, LineKind, Span, TextView};
 
 /// Shorter passages stay.
@@ -90,6 +89,6 @@ fn shorten_blob(text: &str) -> Option<Draft> {
     let head = text.get(..BLOB_HEAD).filter(|_| is_blob)?;
     let mut out = Draft::default();
     out.quote_exact(head);
-    out.say(&format!("[… {} characters]", super::count(text.len() - BLOB_HEAD)));
+    out.say(&format!("[… {} characters]", count(text.len() - BLOB_HEAD)));
     Some(out)
 }

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
+use super::adapter::{count, plural};
 use super::columns::{Column, describe, is_missing, number};
-use super::{count, plural};
 use crate::summary::draft::Draft;
 use crate::summary::edits::Edits;
 use crate::text::{Span, cut};

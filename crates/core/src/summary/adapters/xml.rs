@@ -2,12 +2,12 @@
 
 use memchr::{memchr, memmem};
 
+use super::adapter::{Adapter, Wanted, is_candidate};
 use super::passages::{Passages, is_prose};
-use super::{Adapter, Wanted, is_candidate};
 use crate::model::Reason;
 use crate::summary::draft::Draft;
 use crate::summary::edits::Edits;
-use crate::summary::score::Spoken;
+use crate::summary::spoken::Spoken;
 use crate::text::{Span, TextView};
 
 /// So much of the text must be prose that can become shorter.

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tokenizers::{ModelWrapper, Tokenizer};
 
-use super::{TokenCounter, estimate};
+use super::counter::{TokenCounter, estimate};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Longer texts are counted in pieces of at most so many bytes: some models take memory of a hundred times the text, and

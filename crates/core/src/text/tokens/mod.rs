@@ -1,6 +1,7 @@
 //! Token counts: an estimate by characters, `o200k_base`, `cl100k_base`, and any `tokenizer.json` of Hugging Face. Gets
 //! the bytes of such a file; knows no path, no message and no chat format.
 
+mod counter;
 #[cfg(feature = "tokenizers")]
 mod file;
 #[cfg(feature = "tokenizers")]
@@ -17,27 +18,7 @@ use std::sync::Arc;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Tokenizer;
 
-/// Counts the tokens of texts. Counting cannot fail and takes time in proportion to the text, whatever stands in it.
-pub trait TokenCounter: Send + Sync + std::fmt::Debug {
-    /// Tokens of `text`; what looks like a special token is ordinary text.
-    fn count(&self, text: &str) -> usize;
-}
-
-/// `ceil(chars / 3.5)`: the usual estimate for English text when no tokenizer is configured.
-#[must_use]
-pub fn estimate(n_chars: usize) -> usize {
-    (n_chars * 2).div_ceil(7)
-}
-
-/// The estimate as a counter.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Chars;
-
-impl TokenCounter for Chars {
-    fn count(&self, text: &str) -> usize {
-        estimate(text.chars().count())
-    }
-}
+pub use counter::{Chars, TokenCounter, estimate};
 
 /// The counter that a built-in name stands for.
 ///

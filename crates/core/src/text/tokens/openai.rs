@@ -8,7 +8,7 @@ use std::thread::LocalKey;
 
 use regex::Regex;
 
-use super::TokenCounter;
+use super::counter::TokenCounter;
 use super::merges::Merges;
 use super::pieces::{Pattern, next_ascii};
 use super::short::{Counts, Key, ShortTokens};

@@ -1,10 +1,50 @@
-//! What was found out about a text beforehand, for the summary of it: the scores of its units, the tokens that can go,
-//! whether clauses may be left out. Knows where a unit stands; refuses to know who found it out.
+//! A text with who says it and what was found out about it beforehand, for the summary of it: the scores of its units, the
+//! tokens that can go, whether clauses may be left out. Knows where a unit stands; refuses to know who found it out.
 
-use super::packing::Keys;
-use super::plugins::{TokenDecision, deciding_scores};
+use std::collections::HashSet;
+
+use foldhash::fast::FixedState;
+
+use super::plugins::TokenDecision;
 use crate::model::EntropyMode;
 use crate::text::{TextView, Unit};
+
+/// Who speaks: what a reader needs of a text differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Voice {
+    /// A user who opens the conversation: what is said here is the task.
+    Task,
+    /// A user.
+    User,
+    /// The one that answers the user.
+    Assistant,
+    /// Anybody else: one of several speakers, a summary of several messages.
+    #[default]
+    Other,
+    /// A program.
+    Program,
+}
+
+/// A text and who says it.
+#[derive(Debug, Clone, Copy)]
+pub struct Spoken<'a> {
+    /// The text.
+    pub view: TextView<'a>,
+    /// Who says it.
+    pub voice: Voice,
+    /// What else is known of it.
+    pub hints: Hints<'a>,
+}
+
+impl Voice {
+    /// True when what an agent program adds by itself may stand in the text.
+    pub(super) fn may_be_injected(self) -> bool {
+        matches!(self, Self::Task | Self::User | Self::Program)
+    }
+}
+
+/// Keys of facts and of whole units.
+pub type Keys = HashSet<u64, FixedState>;
 
 /// What is known of a text. Whichever comes first here decides how units are chosen: tokens, clauses, entropy.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,20 +80,4 @@ impl UnitScores {
         let at = self.starts.binary_search(&unit.span.start).ok();
         at.and_then(|at| self.scores.get(at)).copied().unwrap_or_default()
     }
-}
-
-/// What decides in which order the units of `view` are shown: `points` itself, or with the entropy of those that have
-/// any; the others come last.
-pub(super) fn ranks(view: &TextView<'_>, points: &[i32], hints: &Hints<'_>) -> Vec<f64> {
-    let Some((scores, mode)) = hints.entropy.filter(|_| !hints.by_clauses) else {
-        return points.iter().copied().map(f64::from).collect();
-    };
-    let candidates: Vec<usize> = (0..points.len()).filter(|&index| points[index] >= 0).collect();
-    let heuristic: Vec<f64> = candidates.iter().map(|&index| f64::from(points[index])).collect();
-    let entropy: Vec<f64> = candidates.iter().map(|&index| scores.of(&view.units[index])).collect();
-    let mut ranks = vec![f64::MIN; points.len()];
-    for (index, rank) in candidates.into_iter().zip(deciding_scores(&heuristic, &entropy, mode)) {
-        ranks[index] = rank;
-    }
-    ranks
 }

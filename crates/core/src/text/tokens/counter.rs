@@ -1,0 +1,23 @@
+//! What a counter of tokens is, and the one that only estimates. Knows no tokenizer.
+
+/// Counts the tokens of texts. Counting cannot fail and takes time in proportion to the text, whatever stands in it.
+pub trait TokenCounter: Send + Sync + std::fmt::Debug {
+    /// Tokens of `text`; what looks like a special token is ordinary text.
+    fn count(&self, text: &str) -> usize;
+}
+
+/// `ceil(chars / 3.5)`: the usual estimate for English text when no tokenizer is configured.
+#[must_use]
+pub fn estimate(n_chars: usize) -> usize {
+    (n_chars * 2).div_ceil(7)
+}
+
+/// The estimate as a counter.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Chars;
+
+impl TokenCounter for Chars {
+    fn count(&self, text: &str) -> usize {
+        estimate(text.chars().count())
+    }
+}
