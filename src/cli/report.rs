@@ -7,9 +7,10 @@ use condenser::report::Screen;
 use serde_json::Value;
 
 use super::args::ReportRunsArgs;
+use super::end::Ending;
+use super::message;
 use super::progress::Notes;
 use super::screen::columns_and_colours;
-use super::{Ending, message};
 
 /// Columns of what is no terminal.
 const DEFAULT_WIDTH: usize = 80;

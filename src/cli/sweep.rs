@@ -8,8 +8,9 @@ use condenser::report::shell;
 use condenser::report::sweep::render;
 
 use super::args::SweepArgs;
+use super::end::Ending;
+use super::message;
 use super::progress::Notes;
-use super::{Ending, message};
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: SweepArgs) -> Result<Ending> {
