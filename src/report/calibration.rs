@@ -6,9 +6,8 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::FIGURES;
 use super::damage::KINDS;
-use super::numbers::counted;
+use super::numbers::{FIGURES, counted};
 use crate::engine::{Engine, Scratch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Conversation, Metrics};

@@ -22,7 +22,7 @@ mod terminal;
 
 pub use calibration::{CALIBRATED, Calibration, Calibrator, Fall, Planted};
 pub use document::{
-    Bar, BreakdownFacts, BreakdownRow, CellFacts, ConversationFacts, DensityFacts, Distribution, FIGURES, Money,
+    Bar, BreakdownFacts, BreakdownRow, CellFacts, ConversationFacts, DensityFacts, Distribution, Money,
     REPORT_VERSION, RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, SourceFacts, TotalFacts,
 };
 pub use drift::{
@@ -31,6 +31,7 @@ pub use drift::{
 };
 #[cfg(feature = "schemas")]
 pub use schemas::generated;
+pub use numbers::FIGURES;
 pub use schemas::{schema, schema_names};
 pub use side_by_side::{Layout, MIN_BESIDE, side_by_side};
 pub use terminal::Screen;

@@ -4,8 +4,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::endpoint::{Page, Progress, Remote};
-use super::fetch::ResultLine;
+use super::{Page, Progress, Remote, ResultLine};
 use crate::llm::Protocol;
 
 pub(super) fn request_line(id: &str, body: &str) -> String {

@@ -10,7 +10,7 @@ use reqwest::{Body, Method};
 use serde::de::IgnoredAny;
 
 use super::upload::FileBody;
-use super::{Batch, anthropic, openai};
+use super::{Batch, BatchState, Page, Remote, anthropic, openai};
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::connection::{Connection, broken, bytes};
 use crate::llm::{Patience, Protocol, Refusal, RefusalKind};
@@ -35,30 +35,6 @@ impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint").field("base_url", &self.connection.base_url).finish_non_exhaustive()
     }
-}
-
-/// A batch as the API knows it.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Remote {
-    pub(super) id: String,
-    /// The mark that it was given, where the API takes one.
-    pub(super) mark: Option<String>,
-    pub(super) n_requests: Option<u64>,
-    pub(super) progress: Progress,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Progress {
-    Running { n_done: u64 },
-    Ended { results: Vec<String> },
-    Refused { message: String },
-}
-
-/// Some batches of the API, the newest first.
-#[derive(Debug)]
-pub(super) struct Page {
-    pub(super) batches: Vec<Remote>,
-    pub(super) has_more: bool,
 }
 
 /// Why a request to the API was not answered as wished.
@@ -102,10 +78,20 @@ impl Endpoint {
         self.connection.protocol
     }
 
-    pub(super) fn base_url(&self) -> &str {
+    fn base_url(&self) -> &str {
         &self.connection.base_url
     }
 
+    /// An error when `batch` belongs to another API than that of the job.
+    pub(super) fn check(&self, batch: &Batch) -> Result<()> {
+        let BatchState { protocol, base_url, .. } = &batch.state;
+        if protocol == self.protocol().as_str() && base_url == self.base_url() {
+            return Ok(());
+        }
+        let message = format!("this batch was planned for {base_url}, but the job names {}", self.base_url());
+        Err(Error::new(ErrorKind::Usage, batch.folder.to_string_lossy(), message)
+            .hinting("use the job with which it was planned, or remove the folder of the batch"))
+    }
     /// The batches after `after`, or the newest.
     pub(super) async fn list(&self, limit: usize, after: Option<&str>) -> Result<Page> {
         let path = match self.protocol() {

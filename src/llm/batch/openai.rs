@@ -5,8 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::endpoint::{Page, Progress, Remote};
-use super::fetch::ResultLine;
+use super::{Page, Progress, Remote, ResultLine};
 use crate::llm::Protocol;
 use crate::llm::protocol::clean;
 

@@ -3,7 +3,6 @@
 
 use console::Style;
 
-use super::Screen;
 use crate::report::plain::{cut, fit, width, wrap};
 
 /// Narrower than this nothing can be aligned.
@@ -16,6 +15,17 @@ const MIN_NAME: usize = 10;
 const GAP: usize = 2;
 /// From nothing to everything.
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// How a report is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Screen {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// With colours.
+    pub colours: bool,
+    /// Everything, not only what one looks at first.
+    pub all: bool,
+}
 
 /// How a cell is painted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
