@@ -50,7 +50,7 @@ struct Page {
 #[derive(Debug)]
 struct ResultLine {
     custom_id: String,
-    result: std::result::Result<Completion, Refusal>,
+    result: Result<Completion, Refusal>,
 }
 
 impl ResultLine {

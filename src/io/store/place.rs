@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::lock::{Attempt, Watch};
-use super::{Blob, BlobWriter, Listed, Location, Stores};
+use super::{Attempt, Blob, BlobWriter, Listed, Location, Stores, Watch};
 use crate::error::Result;
 
 /// A file or a folder that can be reached. `Display` as for [`Location`].
@@ -125,9 +124,7 @@ impl Place {
     pub async fn put_if_absent(&self, bytes: &[u8]) -> Result<bool> {
         self.stores.put_if_absent(&self.location, bytes).await
     }
-}
 
-impl Place {
     /// See [`Stores::try_lock`].
     ///
     /// # Errors

@@ -7,9 +7,8 @@ use std::time::Duration;
 use object_store::client::{HttpError, HttpErrorKind};
 use tokio::time::{Instant, sleep};
 
-use super::Location;
 use super::config::{MAX_BACKOFF, StoreConfig};
-use super::location::Name;
+use super::location::{Location, Name};
 use crate::error::{Error, ErrorKind};
 
 /// Words of an answer that are shown.
