@@ -46,9 +46,7 @@ pub(crate) fn run(app: &App, args: SweepArgs) -> Result<Ending> {
     if let Some(page) = &outcome.page {
         message::data(page)?;
     } else if args.json {
-        let json = serde_json::to_string_pretty(&outcome.document)
-            .map_err(|error| Error::new(ErrorKind::Internal, "", "the sweep is no JSON").because(error))?;
-        message::document(&(json + "\n"))?;
+        message::json(&outcome.document)?;
     } else {
         message::result(&render(&outcome.document))?;
     }

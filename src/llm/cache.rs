@@ -141,12 +141,6 @@ impl ReplyStore {
         }
     }
 
-    /// True when something was kept under `key`, without reading it.
-    #[must_use]
-    pub fn contains(&self, key: &ReplyKey) -> bool {
-        self.lock().index.contains_key(key)
-    }
-
     /// Keeps what became of a request. When this returns, the system has it: a process that is killed loses nothing. It
     /// is on disk a few seconds later, or after [`Self::sync`].
     ///

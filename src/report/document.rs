@@ -302,11 +302,3 @@ pub struct RejectFacts {
     /// Where that one is.
     pub place: String,
 }
-
-impl ReportDocument {
-    /// The distribution of a figure over the conversations of a class, or over all.
-    #[must_use]
-    pub fn distribution(&self, class: Option<&str>, figure: &str) -> Option<&Distribution> {
-        self.distributions.iter().find(|found| found.class.as_deref() == class && found.figure == figure)
-    }
-}

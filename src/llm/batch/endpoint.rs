@@ -7,7 +7,8 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Body, Method};
-use serde::de::IgnoredAny;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::upload::FileBody;
 use super::{Batch, BatchState, Page, Remote, anthropic, openai};
@@ -68,10 +69,8 @@ impl Endpoint {
     /// # Errors
     /// Those of [`Endpoint::new`].
     pub fn with_patience(settings: &LlmSettings, key: Option<&Secret>, patience: Patience) -> Result<Self> {
-        let LlmSettings { options, base_url, timeout, retries, .. } = settings;
-        let connect_timeout = patience.connect_timeout.min(timeout.0);
-        let connection = Connection::new(options.provider.into(), base_url, key, connect_timeout)?;
-        Ok(Self { connection, patience, timeout: timeout.0, max_retries: *retries })
+        let connection = Connection::new(settings, key, patience)?;
+        Ok(Self { connection, patience, timeout: settings.timeout.0, max_retries: settings.retries })
     }
 
     pub(super) fn protocol(&self) -> Protocol {
@@ -92,6 +91,7 @@ impl Endpoint {
         Err(Error::new(ErrorKind::Usage, batch.folder.to_string_lossy(), message)
             .hinting("use the job with which it was planned, or remove the folder of the batch"))
     }
+
     /// The batches after `after`, or the newest.
     pub(super) async fn list(&self, limit: usize, after: Option<&str>) -> Result<Page> {
         let path = match self.protocol() {
@@ -100,8 +100,8 @@ impl Endpoint {
         };
         let body = self.get(&path).await?;
         let page = match self.protocol() {
-            Protocol::OpenAi => openai::page(&body),
-            Protocol::Anthropic => anthropic::page(&body),
+            Protocol::OpenAi => page::<openai::Document>(&body),
+            Protocol::Anthropic => page::<anthropic::Document>(&body),
         };
         page.ok_or_else(|| self.unreadable("a list of batches"))
     }
@@ -150,8 +150,8 @@ impl Endpoint {
 
     fn read_batch(&self, body: &[u8]) -> Option<Remote> {
         match self.protocol() {
-            Protocol::OpenAi => openai::batch(body),
-            Protocol::Anthropic => anthropic::batch(body),
+            Protocol::OpenAi => serde_json::from_slice::<openai::Document>(body).ok().map(Remote::from),
+            Protocol::Anthropic => serde_json::from_slice::<anthropic::Document>(body).ok().map(Remote::from),
         }
     }
 
@@ -274,6 +274,19 @@ impl Endpoint {
         Error::new(ErrorKind::Io, self.base_url(), format!("the response is not {what}"))
             .hinting("look at base_url in the table [llm]; not every server takes batches")
     }
+}
+
+#[derive(Deserialize)]
+struct Listed<D> {
+    data: Vec<D>,
+    #[serde(default)]
+    has_more: bool,
+}
+
+/// Both APIs write a list of batches, each in its own words, in one form.
+fn page<D: DeserializeOwned + Into<Remote>>(body: &[u8]) -> Option<Page> {
+    let Listed::<D> { data, has_more } = serde_json::from_slice(body).ok()?;
+    Some(Page { batches: data.into_iter().map(D::into).collect(), has_more })
 }
 
 /// A body with its length.

@@ -15,8 +15,6 @@ const SHARE_OF_PRICE: f64 = 0.5;
 pub struct Fetched {
     /// Its number.
     pub name: String,
-    /// Requests in it.
-    pub n_requests: u64,
     /// What came out of it; `None` when nothing did.
     pub receipt: Option<Receipt>,
     /// Why nothing did.
@@ -122,7 +120,7 @@ impl Taking<'_> {
     fn end(mut self, batch: &mut Batch, unproven: Option<Search>, is_there: bool) -> Result<Fetched> {
         let n_requests = batch.state.n_requests;
         let n_done = self.receipt.n_replies + self.receipt.n_failed;
-        let mut told = Fetched { name: batch.name.clone(), n_requests, receipt: None, trouble: None };
+        let mut told = Fetched { name: batch.name.clone(), receipt: None, trouble: None };
         self.receipt.n_open = n_requests.saturating_sub(n_done);
         let id = self.receipt.id.clone();
         match unproven {
