@@ -8,6 +8,7 @@ const MAX_LINES: usize = 700;
 
 const FLOORS: &[(&str, u8)] = &[
     ("error", 0),
+    ("backoff", 0),
     ("durable", 0),
     ("tls", 0),
     ("model", 1),

@@ -13,6 +13,11 @@ const MAX_TEXT_WIDTH: usize = 120;
 const MIN_NAME: usize = 10;
 /// Between two columns.
 const GAP: usize = 2;
+/// Rows of a list where one looks first, and of everything.
+const N_FIRST: usize = 5;
+pub(super) const N_ALL: usize = 20;
+/// A picture of a distribution.
+pub(super) const MAX_PICTURE: usize = 24;
 /// From nothing to everything.
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -88,6 +93,15 @@ impl Table {
     }
 }
 
+/// A name of a breakdown; `None` for everything that is not told apart.
+pub(super) fn name_of(name: Option<&str>) -> &str {
+    match name {
+        None => "all others",
+        Some("") => "(no name)",
+        Some(name) => name,
+    }
+}
+
 /// What is written, line by line.
 pub(super) struct Page {
     pub(super) screen: Screen,
@@ -101,6 +115,11 @@ impl Page {
 
     pub(super) fn finish(self) -> String {
         self.out
+    }
+
+    /// Rows of a list.
+    pub(super) fn n_rows(&self) -> usize {
+        if self.screen.all { N_ALL } else { N_FIRST }
     }
 
     fn paint(&self, text: &str, tone: Tone) -> String {

@@ -1,6 +1,6 @@
 //! The sections of a report, what one looks at first before the rest. Knows the document, not how columns are aligned.
 
-use super::layout::{Cell, Page, Table, Tone, bar, picture};
+use super::layout::{Cell, MAX_PICTURE, N_ALL, Page, Table, Tone, bar, name_of, picture};
 use crate::pipeline::Timings;
 use crate::pipeline::sketch::{RELATIVE_ERROR, Share};
 use crate::report::held::{Held, WITHOUT_CONTENTS, lack_contents};
@@ -14,15 +14,10 @@ use crate::report::{
     ReportDocument,
 };
 
-/// Breakdowns of the short report, and their rows.
+/// Breakdowns of the short report.
 const FIRST_BREAKDOWNS: [&str; 4] = ["class", "tool", "action", "reason"];
-const N_FIRST: usize = 5;
-/// Rows of everything.
-const N_ALL: usize = 20;
 /// From so many columns on, distributions show more percentiles.
 const WIDE: usize = 110;
-/// A picture of a distribution.
-const MAX_PICTURE: usize = 24;
 /// A bar beside a share.
 const BAR: usize = 8;
 
@@ -38,11 +33,6 @@ pub(super) fn write(document: &ReportDocument, page: &mut Page) {
     rejects(document, page);
     timings(document, page);
     footnotes(document, page);
-}
-
-/// Rows of a list.
-fn n_rows(page: &Page) -> usize {
-    if page.screen.all { N_ALL } else { N_FIRST }
 }
 
 fn runs(document: &ReportDocument, page: &mut Page) {
@@ -193,7 +183,7 @@ fn breakdowns(document: &ReportDocument, page: &mut Page) {
         // A single class says nothing beside the totals.
         if is_told && (page.screen.all || breakdown.rows.len() > 1) {
             page.heading(&format!("By {}", breakdown.by), unit_of(&breakdown.by));
-            page.table(&breakdown_table(breakdown, n_rows(page)));
+            page.table(&breakdown_table(breakdown, page.n_rows()));
         }
     }
 }
@@ -227,8 +217,7 @@ fn breakdown_table(breakdown: &BreakdownFacts, n_rows: usize) -> Table {
     let is_named = |row: &&BreakdownRow| row.name.is_some();
     let named = breakdown.rows.iter().filter(is_named);
     for row in named.clone().take(n_rows) {
-        let name = row.name.as_deref().unwrap_or_default();
-        table.push(cells(Cell::plain(if name.is_empty() { "(no name)" } else { name }), &row.share, row.ratio));
+        table.push(cells(Cell::plain(name_of(row.name.as_deref())), &row.share, row.ratio));
     }
     let mut rest = Share::default();
     let n_more = named.clone().count().saturating_sub(n_rows);
@@ -246,7 +235,7 @@ fn breakdown_table(breakdown: &BreakdownFacts, n_rows: usize) -> Table {
 }
 
 fn conversations(document: &ReportDocument, page: &mut Page) {
-    let n_rows = n_rows(page);
+    let n_rows = page.n_rows();
     if !document.worst_losses.is_empty() {
         page.heading("Worst losses", "what left the view: one minus the mean of the four retention figures");
         let is_wide = page.screen.width >= WIDE;
@@ -336,7 +325,7 @@ fn rejects(document: &ReportDocument, page: &mut Page) {
     }
     page.heading("Rejected records", "see docs/rejects.md");
     let mut table = Table::new(&["reason", "records", "bytes", "one of them"]).with_wide_end();
-    for reject in document.rejects.iter().take(n_rows(page)) {
+    for reject in document.rejects.iter().take(page.n_rows()) {
         table.push(vec![
             Cell::new(&*reject.reason, Tone::Bad),
             Cell::plain(count(reject.records)),
@@ -359,7 +348,7 @@ fn timings(document: &ReportDocument, page: &mut Page) {
     let mut table = Table::new(&["", "time", "share", ""]).with_wide_end();
     let mut stages: Vec<(&String, &f64)> = timings.stages.iter().collect();
     stages.sort_by(|a, b| b.1.total_cmp(a.1).then_with(|| a.0.cmp(b.0)));
-    for (stage, time) in stages.into_iter().take(n_rows(page)) {
+    for (stage, time) in stages.into_iter().take(page.n_rows()) {
         let part = time / all.max(f64::MIN_POSITIVE);
         let cells = [Cell::plain(words(stage)), Cell::plain(seconds(*time)), Cell::plain(percent(part))];
         table.push(cells.into_iter().chain([Cell::new(bar(part, BAR), Tone::Picture)]).collect());
