@@ -5,6 +5,8 @@
 //! The modules are the floors of `ARCHITECTURE.md`; each uses only itself and the floors below it.
 
 pub mod app;
+#[cfg(any(feature = "llm", feature = "remote"))]
+mod backoff;
 mod durable;
 pub mod io;
 #[cfg(feature = "llm")]

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::time::{Duration, Instant};
 
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::store::{Change, Location, StoreConfig, Stores, store_error};
+use condenser::io::store::{Change, Location, Place, StoreConfig, Stores, store_error};
 
 use crate::support::dir::TestDir;
 use crate::support::s3::{BUCKET, Fault, Manners, S3, impatient, quick, web};
@@ -20,6 +20,10 @@ fn object(key: &str) -> Location {
     at(&format!("s3://{BUCKET}/{key}"))
 }
 
+fn on(stores: &Stores, location: &Location) -> Place {
+    Place::new(stores, location.clone())
+}
+
 /// Bytes without a pattern that a shifted range would hide.
 fn noise(n_bytes: usize) -> Vec<u8> {
     let mut bytes = vec![0; n_bytes];
@@ -33,7 +37,7 @@ fn block_on<T>(work: impl Future<Output = T>) -> T {
 
 fn write(stores: &Stores, location: &Location, bytes: &[u8]) -> Result<()> {
     block_on(async {
-        let mut file = stores.create(location)?;
+        let mut file = on(stores, location).create()?;
         for piece in bytes.chunks(100_000) {
             file.write(piece).await?;
         }
@@ -42,7 +46,7 @@ fn write(stores: &Stores, location: &Location, bytes: &[u8]) -> Result<()> {
 }
 
 fn read(stores: &Stores, location: &Location) -> Result<Vec<u8>> {
-    let blob = stores.open(location)?;
+    let blob = on(stores, location).open()?;
     let mut bytes = Vec::new();
     let failed = |error: std::io::Error| store_error(&error).expect("the store failed, not the bytes");
     blob.stream().read_to_end(&mut bytes).map_err(failed)?;
@@ -78,7 +82,7 @@ fn objects_of_every_size_come_back() {
         let n_parts = s3.server.seen().iter().filter(|request| request.contains("partNumber")).count();
         assert_eq!(n_parts, if n_bytes > 5 * MIB { 4 } else { n_bytes / (5 * MIB) }, "{name}");
         assert!(read(&stores, &location).expect("read") == bytes, "{name}");
-        let blob = stores.open(&location).expect("it is there");
+        let blob = on(&stores, &location).open().expect("it is there");
         assert_eq!(blob.bytes(), Some(n_bytes as u64));
         for (start, end) in [(0, 0), (0, 1), (n_bytes / 3, n_bytes / 3 * 2), (n_bytes.saturating_sub(1), n_bytes)] {
             if end <= n_bytes && start <= end {
@@ -86,7 +90,7 @@ fn objects_of_every_size_come_back() {
                 assert!(found == bytes[start..end], "{name} from {start} to {end}");
             }
         }
-        assert_eq!(stores.read_all(&location).expect("read"), Some(bytes), "{name}");
+        assert_eq!(on(&stores, &location).read_all().expect("read"), Some(bytes), "{name}");
         assert_eq!(blob.change().expect("it answers"), Change::None, "nobody wrote");
     }
     assert_eq!(s3.loose_parts(), 0);
@@ -96,13 +100,13 @@ fn objects_of_every_size_come_back() {
 fn documents_are_put_once() {
     let (dir, _s3, stores) = serve();
     for location in [object("plan.json"), Location::from(dir.path("local/plan.json"))] {
-        assert_eq!(stores.read_all(&location).expect("asked"), None);
-        assert!(!stores.exists(&location).expect("asked"));
-        assert!(block_on(stores.put_if_absent(&location, b"first")).expect("written"));
-        assert!(!block_on(stores.put_if_absent(&location, b"second")).expect("refused"));
-        assert_eq!(stores.read_all(&location).expect("read").as_deref(), Some(&b"first"[..]));
-        block_on(stores.write_atomic(&location, b"third")).expect("written");
-        assert_eq!(stores.read_all(&location).expect("read").as_deref(), Some(&b"third"[..]));
+        assert_eq!(on(&stores, &location).read_all().expect("asked"), None);
+        assert!(!on(&stores, &location).exists().expect("asked"));
+        assert!(block_on(on(&stores, &location).put_if_absent(b"first")).expect("written"));
+        assert!(!block_on(on(&stores, &location).put_if_absent(b"second")).expect("refused"));
+        assert_eq!(on(&stores, &location).read_all().expect("read").as_deref(), Some(&b"first"[..]));
+        block_on(on(&stores, &location).write_atomic(b"third")).expect("written");
+        assert_eq!(on(&stores, &location).read_all().expect("read").as_deref(), Some(&b"third"[..]));
     }
 }
 
@@ -111,10 +115,10 @@ fn what_is_not_committed_is_not_there() {
     let (dir, s3, stores) = serve();
     for location in [object("half"), Location::from(dir.path("local/half"))] {
         let bytes = noise(12 * MIB);
-        let mut file = stores.create(&location).expect("started");
+        let mut file = on(&stores, &location).create().expect("started");
         block_on(file.write(&bytes)).expect("written");
         drop(file);
-        assert!(!stores.exists(&location).expect("asked"));
+        assert!(!on(&stores, &location).exists().expect("asked"));
     }
     stores.settle();
     assert_eq!(s3.loose_parts(), 0, "the upload was aborted");
@@ -132,19 +136,19 @@ fn files_are_listed_by_name() {
         }
         let listed = |found: Vec<condenser::io::store::Listed>| -> Vec<String> {
             for listed in &found {
-                let blob = stores.open(&listed.location).expect("it is there");
+                let blob = on(&stores, &listed.location).open().expect("it is there");
                 assert_eq!((blob.bytes(), blob.mark()), (listed.bytes, &*listed.mark));
             }
             let names = found.iter().map(|listed| listed.location.to_string());
             names.map(|name| name.replace(&format!("{root}/"), "")).collect()
         };
-        let all = listed(stores.list(&root.join("logs")).expect("listed"));
+        let all = listed(on(&stores, &root.join("logs")).list().expect("listed"));
         assert_eq!(all, ["logs/a.jsonl", "logs/b/c.jsonl.zst", "logs/b/d.txt"]);
-        let flat = listed(stores.matches(&root.join("logs*/*.jsonl")).expect("matched"));
+        let flat = listed(on(&stores, &root.join("logs*/*.jsonl")).matches().expect("matched"));
         assert_eq!(flat, ["logs/a.jsonl", "logs2/e.jsonl"]);
-        let deep = listed(stores.matches(&root.join("**/*.jsonl*")).expect("matched"));
+        let deep = listed(on(&stores, &root.join("**/*.jsonl*")).matches().expect("matched"));
         assert_eq!(deep, ["f.jsonl", "logs/a.jsonl", "logs/b/c.jsonl.zst", "logs2/e.jsonl"]);
-        assert!(stores.matches(&root.join("nothing/*.x")).expect("matched").is_empty());
+        assert!(on(&stores, &root.join("nothing/*.x")).matches().expect("matched").is_empty());
     }
 }
 
@@ -159,9 +163,9 @@ fn a_failing_server_is_asked_again() {
         write(&stores, &location, &bytes).unwrap_or_else(|error| panic!("every {every}: {error}"));
         for n in 0..3 {
             assert!(read(&stores, &location).expect("read") == bytes);
-            block_on(stores.write_atomic(&object(&format!("list/{every}/{n}")), b"x")).expect("written");
+            block_on(on(&stores, &object(&format!("list/{every}/{n}"))).write_atomic(b"x")).expect("written");
         }
-        assert_eq!(stores.list(&object(&format!("list/{every}"))).expect("listed").len(), 3);
+        assert_eq!(on(&stores, &object(&format!("list/{every}"))).list().expect("listed").len(), 3);
         assert!(s3.server.n_hit() > 5, "{}", s3.server.n_hit());
     }
     s3.server.work();
@@ -175,7 +179,7 @@ fn a_server_that_fails_for_good_is_given_up() {
     let (_dir, s3, stores) = serve();
     write(&stores, &object("a"), &noise(3 * MIB)).expect("written");
     let stores = Stores::new(impatient(s3.config()));
-    let blob = stores.open(&object("a")).expect("it is there");
+    let blob = on(&stores, &object("a")).open().expect("it is there");
     for (fault, words) in [
         (Fault::Broken, "the server answered 500 InternalError"),
         (Fault::SlowDown, "the server answered 503 SlowDown"),
@@ -186,14 +190,14 @@ fn a_server_that_fails_for_good_is_given_up() {
         s3.server.fail(1, &[fault]);
         fails(blob.read_range(0..1000), ErrorKind::Io, &["s3://bucket/a: cannot be read", words, "(tried 4 times in "]);
         assert_eq!(s3.server.seen().len(), 4, "{fault:?}");
-        fails(stores.list(&object("")), ErrorKind::Io, &["s3://bucket: cannot be listed"]);
+        fails(on(&stores, &object("")).list(), ErrorKind::Io, &["s3://bucket: cannot be listed"]);
         fails(read(&stores, &object("a")), ErrorKind::Io, &["s3://bucket/a: cannot be read", words]);
         fails(write(&stores, &object("b"), b"x"), ErrorKind::Io, &["s3://bucket/b: cannot be written", words]);
         fails(write(&stores, &object("c"), &noise(11 * MIB)), ErrorKind::Io, &["s3://bucket/c: cannot be "]);
         assert!(started.elapsed() < Duration::from_mins(1), "{fault:?} took {:?}", started.elapsed());
     }
     s3.server.work();
-    assert_eq!(stores.list(&object("")).expect("listed").len(), 1, "nothing half-written is there");
+    assert_eq!(on(&stores, &object("")).list().expect("listed").len(), 1, "nothing half-written is there");
 }
 
 #[test]
@@ -201,7 +205,7 @@ fn a_stall_is_an_error_in_bounded_time() {
     let (_dir, s3, stores) = serve();
     write(&stores, &object("a"), &noise(3 * MIB)).expect("written");
     let stores = Stores::new(impatient(s3.config()));
-    let blob = stores.open(&object("a")).expect("it is there");
+    let blob = on(&stores, &object("a")).open().expect("it is there");
     s3.server.fail_all("GET", Fault::StallHalfWay);
     let started = Instant::now();
     // Every try gets on by half of the rest, but the tries are counted.
@@ -220,7 +224,7 @@ fn an_object_that_changes_is_not_mixed() {
     let (_dir, s3, stores) = serve();
     let old = noise(4 * MIB);
     write(&stores, &object("a"), &old).expect("written");
-    let blob = stores.open(&object("a")).expect("it is there");
+    let blob = on(&stores, &object("a")).open().expect("it is there");
     let mut reader = blob.stream();
     let mut first = vec![0; 100 * KIB];
     reader.read_exact(&mut first).expect("the first range");
@@ -245,31 +249,35 @@ fn what_is_wrong_is_said_with_what_to_do() {
     let (dir, s3, stores) = serve();
     let wrong = at("s3://no-such-bucket/key");
     let words = ["s3://no-such-bucket", "the bucket does not exist", "check its name"];
-    fails(stores.list(&wrong), ErrorKind::Usage, &words);
-    fails(stores.open(&object("nothing")), ErrorKind::Io, &["s3://bucket/nothing", "there is nothing under this name"]);
-    fails(stores.open(&Location::from(dir.path("no"))), ErrorKind::Io, &["cannot be opened"]);
-    fails(stores.open(&Location::from(dir.root())), ErrorKind::Usage, &["a folder"]);
+    fails(on(&stores, &wrong).list(), ErrorKind::Usage, &words);
+    fails(
+        on(&stores, &object("nothing")).open(),
+        ErrorKind::Io,
+        &["s3://bucket/nothing", "there is nothing under this name"],
+    );
+    fails(on(&stores, &Location::from(dir.path("no"))).open(), ErrorKind::Io, &["cannot be opened"]);
+    fails(on(&stores, &Location::from(dir.root())).open(), ErrorKind::Usage, &["a folder"]);
     let mut config = s3.config();
     config.settings.insert("aws_secret_access_key".to_owned(), "wrong".to_owned());
     let intruder = Stores::new(config);
     let error = fails(
-        intruder.list(&object("")),
+        on(&intruder, &object("")).list(),
         ErrorKind::Io,
         &["refused the credentials (403 SignatureDoesNotMatch", "AWS_SECRET_ACCESS_KEY"],
     );
     assert!(!error.to_string().contains("wrong"), "{error}");
-    fails(intruder.open(&object("a")), ErrorKind::Io, &["refused the credentials"]);
+    fails(on(&intruder, &object("a")).open(), ErrorKind::Io, &["refused the credentials"]);
     fails(
-        block_on(intruder.write_atomic(&object("a"), b"x")),
+        block_on(on(&intruder, &object("a")).write_atomic(b"x")),
         ErrorKind::Io,
         &["cannot be written: the store refused"],
     );
     let mut config = s3.config();
     config.settings.insert("aws_endpoint_url".to_owned(), "http://127.0.0.1:1".to_owned());
     let lost = Stores::new(config);
-    fails(lost.open(&object("a")), ErrorKind::Io, &["the server cannot be reached", "refused"]);
-    fails(stores.create(&at("http://127.0.0.1/a")), ErrorKind::Usage, &["only read"]);
-    fails(stores.create(&at("s3://bucket")), ErrorKind::Usage, &["a bucket"]);
+    fails(on(&lost, &object("a")).open(), ErrorKind::Io, &["the server cannot be reached", "refused"]);
+    fails(on(&stores, &at("http://127.0.0.1/a")).create(), ErrorKind::Usage, &["only read"]);
+    fails(on(&stores, &at("s3://bucket")).create(), ErrorKind::Usage, &["a bucket"]);
 }
 
 #[test]
@@ -285,13 +293,13 @@ fn web_servers_of_all_manners_are_read() {
         let stores = Stores::new(quick());
         let url = |name: &str| at(&format!("{}/{name}?token=secret", server.url()));
         let location = url("a.bin");
-        let blob = stores.open(&location).expect("it is there");
+        let blob = on(&stores, &location).open().expect("it is there");
         assert_eq!(blob.bytes(), (ranges || length).then_some(bytes.len() as u64));
         assert!(!location.to_string().contains("secret") && !format!("{blob:?}").contains("secret"));
         assert!(read(&stores, &location).expect("read") == bytes);
-        assert_eq!(stores.read_all(&url("none.bin")).expect("read"), Some(Vec::new()));
-        assert_eq!(stores.read_all(&url("no.bin")).expect("asked"), None);
-        fails(stores.open(&url("no.bin")), ErrorKind::Io, &["there is nothing under this name"]);
+        assert_eq!(on(&stores, &url("none.bin")).read_all().expect("read"), Some(Vec::new()));
+        assert_eq!(on(&stores, &url("no.bin")).read_all().expect("asked"), None);
+        fails(on(&stores, &url("no.bin")).open(), ErrorKind::Io, &["there is nothing under this name"]);
         if ranges {
             assert!(blob.read_range(1000..2000).expect("a range") == bytes[1000..2000]);
             server.fail(2, &[Fault::Broken, Fault::Truncate, Fault::Reset, Fault::StallHalfWay]);
@@ -304,7 +312,7 @@ fn web_servers_of_all_manners_are_read() {
             assert!(read(&stores, &location).expect("read") == bytes);
         }
         server.work();
-        fails(stores.list(&location), ErrorKind::Usage, &["lists no files"]);
+        fails(on(&stores, &location).list(), ErrorKind::Usage, &["lists no files"]);
         let mut changed = bytes.clone();
         changed.push(1);
         dir.write("a.bin", &changed);
@@ -325,7 +333,7 @@ fn a_stream_without_ranges_fails_when_it_breaks() {
     let stores = Stores::new(impatient(quick()));
     let location = at(&format!("{}/a.bin", server.url()));
     for fault in [Fault::Truncate, Fault::StallHalfWay] {
-        let blob = stores.open(&location).expect("it is there");
+        let blob = on(&stores, &location).open().expect("it is there");
         server.fail(1, &[fault]);
         let result = blob.stream().read_to_end(&mut Vec::new());
         let error = store_error(&result.expect_err("it breaks")).expect("the store says so");
@@ -345,7 +353,7 @@ fn web_servers_may_want_a_login() {
     assert_eq!(read(&stores, &known).expect("read"), b"hello");
     assert!(!known.to_string().contains("pass"));
     let unknown = at(&format!("http://{host}/a.bin"));
-    fails(stores.open(&unknown), ErrorKind::Io, &["refused the credentials (401)"]);
+    fails(on(&stores, &unknown).open(), ErrorKind::Io, &["refused the credentials (401)"]);
 }
 
 #[test]
@@ -372,7 +380,7 @@ fn parquet_is_read_by_range() {
     write(&stores, &object("a.parquet"), &bytes).expect("written");
     for (location, faults) in [(local, false), (object("a.parquet"), false), (object("a.parquet"), true)] {
         s3.server.fail(if faults { 3 } else { 0 }, &[Fault::Truncate, Fault::Broken, Fault::Reset]);
-        let blob = stores.open(&location).expect("it is there");
+        let blob = on(&stores, &location).open().expect("it is there");
         let read = |groups: Vec<usize>| -> usize {
             let builder = ParquetRecordBatchReaderBuilder::try_new(blob.clone()).expect("metadata");
             let reader = builder.with_row_groups(groups).with_batch_size(1000).build().expect("a reader");

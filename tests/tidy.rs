@@ -17,6 +17,7 @@ const LONG: &[(&str, &str)] = &[];
 
 const FLOORS: &[(&str, u8)] = &[
     ("error", 0),
+    ("backoff", 0),
     ("durable", 0),
     ("tls", 0),
     ("model", 1),

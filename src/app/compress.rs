@@ -135,6 +135,20 @@ pub fn retry_rejects(app: &App, call: &Call<'_>) -> Result<RunOutcome> {
     run_plan(app, call, Arc::new(corpus), plan, &call.place()?)
 }
 
+/// Makes the commits of several machines a finished run; with `is_partial` without the inputs that are not wholly committed.
+///
+/// # Errors
+/// `Unfinished` when parts are missing; when the run is not what its plan says.
+pub fn finish(app: &App, run: &Place, is_partial: bool, observer: &dyn Observer) -> Result<RunOutcome> {
+    let outcome = app.wait(async {
+        let (plan, commits, sink) = RunWriter::reopen(run.clone(), is_partial, &|who| observer.waits(who)).await?;
+        let outcome = crate::pipeline::finish(&plan, commits, &sink).await?;
+        Ok(RunOutcome { options: plan.options, outcome, run: Some(run.clone()) })
+    });
+    run.settle();
+    outcome
+}
+
 /// The engine that `settings` ask for, with the words of the inputs where it scores by them.
 ///
 /// # Errors

@@ -1,21 +1,19 @@
 //! The conversations of inputs, one after the other, and an engine for them, for commands that look at them without
 //! writing a run. Refuses to know what is done with them.
 
+use super::compress::{counts_words, with_words};
+use super::{App, tokenizer_file};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::io::store::Stores;
 use crate::io::{Input, Inputs, open_input};
 use crate::model::{EngineArgs, EngineOptions, Reject, RejectReason, ShapeName};
 use crate::pipeline::{
-    Batch, BatchOptions, LineBatch, PlannedInput, PlannedPart, RowBatch, Slice, TableOptions, count_words_of,
-    decode_record, invalid_utf8, load_tokenizer,
+    Batch, BatchOptions, LineBatch, News, Observer, PlannedInput, PlannedPart, RowBatch, Slice, TableOptions,
+    count_words_of, decode_record, invalid_utf8, load_tokenizer,
 };
 use crate::shape::Decoded;
 use crate::text::WordStatistics;
-
-use super::compress::{counts_words, with_words};
-use super::{App, tokenizer_file};
-use crate::pipeline::{News, Observer};
 
 /// What is done with a conversation, which came from a row of a source. False ends the reading.
 pub type Each<'e> = dyn FnMut((&str, u64), &Decoded<'_>) -> Result<bool> + 'e;
@@ -37,10 +35,18 @@ pub fn engine_for(args: EngineArgs, inputs: &[Input], tables: &TableOptions, sto
 
 /// The words of the inputs, counted as a job would count them that reads each as a whole.
 fn words_of(inputs: Vec<Input>, options: &TableOptions) -> Result<WordStatistics> {
-    let (corpus, planned) = Inputs::plan(inputs, BatchOptions::default(), options.clone(), u64::MAX)?;
-    let parts: Vec<PlannedPart> = (0..planned.len()).map(|input| PlannedPart { input, slice: Slice::Whole }).collect();
-    let inputs: Vec<PlannedInput> = planned.into_iter().map(|(input, _)| input).collect();
+    let (corpus, inputs, parts) = whole(inputs, options)?;
     count_words_of(&corpus, &inputs, &parts, options.shape)
+}
+
+/// The inputs as they are now, each of them one part.
+pub(super) fn whole(
+    inputs: Vec<Input>,
+    options: &TableOptions,
+) -> Result<(Inputs, Vec<PlannedInput>, Vec<PlannedPart>)> {
+    let (corpus, planned) = Inputs::plan(inputs, BatchOptions::default(), options.clone(), u64::MAX)?;
+    let parts = (0..planned.len()).map(|input| PlannedPart { input, slice: Slice::Whole }).collect();
+    Ok((corpus, planned.into_iter().map(|(input, _)| input).collect(), parts))
 }
 
 /// Calls `each` with every conversation. What cannot be read is told; true when there was such.

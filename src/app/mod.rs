@@ -7,7 +7,6 @@ mod compress;
 mod conversations;
 mod dry_run;
 mod expire;
-mod finish;
 mod gather;
 mod get;
 #[cfg(feature = "llm")]
@@ -39,11 +38,10 @@ use crate::pipeline::bridge::guard;
 use crate::pipeline::{JobArgs, JobSettings, News, Observer, Seconds};
 
 pub use compaction::{Night, compact};
-pub use compress::{Call, compress, engine_of, filter, plan_of, retry_rejects, tables_of};
+pub use compress::{Call, compress, engine_of, filter, finish, plan_of, retry_rejects, tables_of};
 pub use conversations::{Each, each_conversation, engine_for};
 pub use dry_run::dry_run;
 pub use expire::{ExpireSettings, Expired, ExpiryOutcome, expire};
-pub use finish::finish;
 pub use get::{Which, get};
 #[cfg(feature = "llm")]
 pub use oracle::{read_key, replies_dir};

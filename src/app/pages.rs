@@ -4,16 +4,14 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use super::local;
+use super::pairs::pairs;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::store::{Location, Place};
 use crate::io::{BlockingFile, Run};
-use crate::pipeline::Table;
+use crate::pipeline::{News, Observer, Table};
 use crate::report::ReportDocument;
 use crate::report::html::Texts;
-
-use super::local;
-use super::pairs::pairs;
-use crate::pipeline::{News, Observer};
 
 /// Why a page on stdout leaves no room for the document.
 pub const BOTH_ON_STDOUT: &str = "the page and the JSON cannot both go to stdout; name a file for the page";
@@ -79,4 +77,13 @@ pub fn write_page(target: &str, page: &str) -> Result<()> {
     file.write_all(page.as_bytes())
         .map_err(|error| Error::new(ErrorKind::Io, target, "cannot be written").because(error))?;
     file.commit()
+}
+
+/// Makes the page that is wanted and writes it to `target`; gives it back when it goes to no file.
+pub(super) fn page_for(target: Option<&str>, make: impl FnOnce() -> Result<String>) -> Result<Option<String>> {
+    match target {
+        None => Ok(None),
+        Some("-") => make().map(Some),
+        Some(target) => write_page(target, &make()?).map(|()| None),
+    }
 }

@@ -3,8 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 use super::gather::{From, Gathered, changes, gather};
-use super::pages::{BOTH_ON_STDOUT, check_page, texts, write_page};
+use super::pages::{BOTH_ON_STDOUT, check_page, page_for, texts};
 use super::{App, place, stores_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::store::{Place, Stores};
@@ -47,7 +49,8 @@ pub struct ReportOutcome {
 }
 
 /// One of the two documents.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
 pub enum Reported {
     /// Of one run, or several together.
     Report(Box<ReportDocument>),
@@ -237,7 +240,7 @@ impl Asked<'_> {
         });
         let document =
             ReportDocument { timings, calibration, ..ReportDocument::new(told, self.settings.price_per_million) };
-        let page = self.page(|| {
+        let page = page_for(self.settings.html.as_deref(), || {
             let texts = if self.settings.no_texts {
                 Texts { left_out: true, ..Texts::default() }
             } else {
@@ -263,19 +266,10 @@ impl Asked<'_> {
         }
         let own: Vec<Distribution> = drift.figures.iter().filter_map(|of| of.after.clone()).collect();
         drift.breaches = breaches(&self.settings.thresholds, (&drift.after.totals, &own), Some(&drift));
-        let page = self.page(|| Ok(drift_page(&drift)))?;
+        let page = page_for(self.settings.html.as_deref(), || Ok(drift_page(&drift)))?;
         let breaches = drift.breaches.clone();
         let document = self.is_shown.then(|| Reported::Drift(Box::new(drift)));
         Ok(ReportOutcome { document, page, breaches })
-    }
-
-    /// Writes the page to its file; gives it back when it goes to none.
-    fn page(&self, make: impl FnOnce() -> Result<String>) -> Result<Option<String>> {
-        match self.settings.html.as_deref() {
-            None => Ok(None),
-            Some("-") => make().map(Some),
-            Some(target) => write_page(target, &make()?).map(|()| None),
-        }
     }
 }
 

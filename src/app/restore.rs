@@ -1,9 +1,11 @@
 //! Originals from a run, from a run over several rounds, from a sidecar of the filter, or from a verbatim map of another
 //! tool.
 
+mod maps;
+
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
 use super::output::{Output, Stdout};
@@ -11,15 +13,14 @@ use super::{App, get, local, place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::store::Stores;
 use crate::io::{
-    BlockingFile, Run, Sidecar, TableWriter, Through, folds_case, restored_name, restored_names, restored_table_name,
-    sweep_beside,
+    BlockingFile, Run, Sidecar, TableWriter, Through, folds_case, open_codec, restored_name, restored_names,
+    restored_table_name, sweep_beside,
 };
-use crate::model::ShapeName;
+use crate::model::{Reject, ShapeName};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{Commit, RestoredSlice, Restorer, TableInput, verify_part};
-
-mod maps;
-mod verbatim;
+use crate::shape::{self, UncompressedRecord};
+use maps::{Maps, Seen};
 
 /// What is restored, from what.
 #[derive(Debug, Clone)]
@@ -119,7 +120,7 @@ pub fn restore(app: &App, settings: &RestoreSettings<'_>) -> Result<RestoreOutco
         }
         Restoring::Filter { records, sidecar } => from_sidecar(app, records.as_deref(), sidecar, settings, &bridge),
         Restoring::Verbatim { records, map, is_recursive, shape } => {
-            let n_missing = verbatim::restore(records, map, *shape, *is_recursive, settings)?;
+            let n_missing = from_map(records, map, *shape, *is_recursive, settings)?;
             Ok(RestoreOutcome { n_missing, ..RestoreOutcome::default() })
         }
     }
@@ -332,4 +333,103 @@ fn from_sidecar(
     })?;
     output.finish()?;
     Ok(RestoreOutcome::default())
+}
+
+/// Writes the records of the file at `path` with their originals from `map`; gives the number of ids that have none.
+fn from_map(
+    path: &Path,
+    map: &Path,
+    shape: Option<ShapeName>,
+    is_recursive: bool,
+    settings: &RestoreSettings<'_>,
+) -> Result<usize> {
+    let map_text = read_text(map)?;
+    let maps = Maps::read(&map_text, &map.to_string_lossy())?;
+    let text = read_text(path)?;
+    Log::read(&text, &path.to_string_lossy(), shape)?.restore(&maps, is_recursive, settings)
+}
+
+/// A file of compressed records, whole in memory: nothing is written before every original is found.
+struct Log<'t> {
+    lines: Vec<Line<'t>>,
+}
+
+/// A line of it, or the whole file when that is one record.
+struct Line<'t> {
+    place: String,
+    text: &'t str,
+    /// Without the blanks around it; `None` for a blank line.
+    record: Option<(&'t str, ShapeName)>,
+}
+
+impl<'t> Log<'t> {
+    fn read(text: &'t str, place: &str, shape: Option<ShapeName>) -> Result<Self> {
+        let whole = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+        let lines: Vec<&str> = if whole { vec![text] } else { text.split_inclusive('\n').collect() };
+        let line = |(index, text): (usize, &'t str)| {
+            let place = format!("{place}: line {}", index + 1);
+            let record = text.trim();
+            if record.is_empty() {
+                return Ok(Line { place, text, record: None });
+            }
+            let message = "the record holds no conversation in a known shape";
+            let shape = shape.or_else(|| shape::detect(record));
+            let shape = shape.ok_or_else(|| Error::new(ErrorKind::Input, &*place, message))?;
+            Ok(Line { place, text, record: Some((record, shape)) })
+        };
+        Ok(Self { lines: lines.into_iter().enumerate().map(line).collect::<Result<_>>()? })
+    }
+
+    /// Writes the records with their originals, once all of them are known; gives the number of those that are missing.
+    fn restore(&self, maps: &Maps<'_>, is_recursive: bool, settings: &RestoreSettings<'_>) -> Result<usize> {
+        let mut seen = Seen::default();
+        for line in &self.lines {
+            if let Some((record, shape)) = line.record {
+                let refused = |reject: Reject| Error::new(ErrorKind::Input, &*line.place, reject.detail);
+                seen.push(maps, record, shape, &line.place).map_err(refused)?;
+            }
+        }
+        let mut places = seen.places(maps)?.into_iter();
+        let (mut restored, mut missing) = (Vec::with_capacity(self.lines.len()), 0);
+        for line in &self.lines {
+            let Some((record, shape)) = line.record else {
+                restored.push(None);
+                continue;
+            };
+            let internal = || Error::new(ErrorKind::Internal, &*line.place, "a record was counted wrongly");
+            let place = places.next().ok_or_else(internal)?;
+            let back = shape::uncompress_record(record, shape, &place, is_recursive);
+            let back = back.map_err(|reject| Error::new(ErrorKind::Input, &*line.place, reject.detail))?;
+            if let Some(id) = back.ambiguous_ids.first() {
+                return Err(place.ambiguous(id, &line.place));
+            }
+            missing += back.missing_ids.len();
+            restored.push(Some(back));
+        }
+        let mut output = Output::open(settings.output.as_deref(), settings.stdout)?;
+        for (line, back) in self.lines.iter().zip(restored) {
+            write_line(line, back.as_ref(), &mut output)?;
+        }
+        output.finish()?;
+        Ok(missing)
+    }
+}
+
+fn write_line(line: &Line<'_>, back: Option<&UncompressedRecord>, output: &mut Output) -> Result<()> {
+    let (Some((record, _)), Some(back)) = (line.record, back) else {
+        return output.write(line.text.as_bytes());
+    };
+    let (before, after) = line.text.split_once(record).unwrap_or_default();
+    [before, &back.record, after].into_iter().try_for_each(|text| output.write(text.as_bytes()))
+}
+
+fn read_text(path: &Path) -> Result<String> {
+    let place = path.to_string_lossy();
+    let failed = |error| Error::new(ErrorKind::Io, place.clone(), "cannot be read").because(error);
+    let file = File::open(path).map_err(failed)?;
+    let (_, stream) = open_codec(io::BufReader::new(file)).map_err(failed)?;
+    let mut text = String::new();
+    let mut reader = io::BufReader::new(stream);
+    while reader.read_line(&mut text).map_err(failed)? > 0 {}
+    Ok(text)
 }

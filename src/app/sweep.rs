@@ -2,17 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use super::pages::{check_page, write_page};
+use super::conversations::whole;
+use super::pages::{check_page, page_for};
 use super::{App, inputs_of, place, tokenizer_file};
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::Inputs;
 use crate::io::store::{Place, Stores};
 use crate::model::{EngineArgs, EngineOptions, Floor};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::sweep::{
     self, Inputs as Swept, JobFrame, Recommended, SampleOptions, SweepDocument, SweepOptions, Watch, job_file,
 };
-use crate::pipeline::{BatchOptions, News, Observer, PlannedInput, PlannedPart, Slice, TableOptions, load_tokenizer};
+use crate::pipeline::{News, Observer, TableOptions, load_tokenizer};
 use crate::report::html::sweep_page;
 
 /// What is tried, on what.
@@ -78,14 +78,7 @@ pub fn sweep(app: &App, settings: &SweepSettings, observer: &dyn Observer) -> Re
         let text = job_file(&document, &recommended, &frame)?;
         app.wait(job.write_atomic(text.as_bytes()))?;
     }
-    let page = settings.html.as_ref().map(|_| sweep_page(&document));
-    let page = match (&settings.html, page) {
-        (Some(target), Some(page)) if target != "-" => {
-            write_page(target, &page)?;
-            None
-        }
-        (_, page) => page,
-    };
+    let page = page_for(settings.html.as_deref(), || Ok(sweep_page(&document)))?;
     Ok(SweepOutcome { document, job, page })
 }
 
@@ -105,9 +98,7 @@ fn measure(app: &App, settings: &SweepSettings, observer: &dyn Observer) -> Resu
     let load = |path: &str| tokenizer_file(path, &settings.stores);
     let counter = load_tokenizer(&base.tokenizer, load)?.map(|loaded| loaded.counter);
     let inputs = inputs_of(&settings.inputs, &settings.stores, observer)?;
-    let (corpus, planned) = Inputs::plan(inputs, BatchOptions::default(), settings.tables.clone(), u64::MAX)?;
-    let parts: Vec<PlannedPart> = (0..planned.len()).map(|input| PlannedPart { input, slice: Slice::Whole }).collect();
-    let inputs: Vec<PlannedInput> = planned.into_iter().map(|(input, _)| input).collect();
+    let (corpus, inputs, parts) = whole(inputs, &settings.tables)?;
     let options = SweepOptions {
         base,
         counter,

@@ -1,19 +1,13 @@
 //! What was typed: everything that may be left out is optional here. Knows no defaults beyond what help shows.
 
-mod look;
-mod sweep;
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, Parser, Subcommand};
 use condenser::io::store::Stores;
-use condenser::model::ShapeName;
-use condenser::pipeline::{JobArgs, LlmMode, Seconds, Shard};
-
-pub(crate) use look::{CalibrateArgs, ExplainArgs, ShowArgs};
-pub(crate) use sweep::SweepArgs;
+use condenser::model::{EngineArgs, Floor, ShapeName};
+use condenser::pipeline::{JobArgs, LlmMode, Seconds, Shard, Size};
 
 /// A width that somebody can read; lines are filled up to it.
 fn columns() -> RangedU64ValueParser<usize> {
@@ -280,6 +274,39 @@ pub(crate) struct GetArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The run directory, also in s3://, gs:// or az://.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    /// The id of the conversation.
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// The originals that are not shown any more, as one Markdown document per conversation.
+    #[arg(long, conflicts_with_all = ["json", "full", "width"])]
+    pub(crate) markdown: bool,
+    /// The originals of this chunk of the archive, as Markdown; for compacted conversations.
+    #[arg(long, value_name = "N", conflicts_with_all = ["markdown", "json", "html", "full", "width"])]
+    pub(crate) archive: Option<u64>,
+    /// As JSON, one line per conversation: what `condenser schema pair` says.
+    #[arg(long, conflicts_with_all = ["full", "width"])]
+    pub(crate) json: bool,
+    /// As one page that fetches nothing, with every message; a file that is there is replaced. `-` for stdout.
+    #[arg(long, value_name = "FILE|-", conflicts_with_all = ["json", "markdown", "full", "width", "output"])]
+    pub(crate) html: Option<String>,
+    /// Every line of every message, instead of the first lines of long ones.
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Columns [default: those of the terminal, or 120].
+    #[arg(long, value_name = "N", value_parser = columns())]
+    pub(crate) width: Option<usize>,
+    /// A file, or `-` for stdout [default: -].
+    #[arg(long, short, value_name = "FILE|-")]
+    pub(crate) output: Option<String>,
+    #[command(flatten)]
+    pub(crate) stores: StoreArgs,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
     /// The run directory.
     #[arg(value_name = "RUN")]
@@ -295,6 +322,111 @@ pub(crate) struct VerifyArgs {
     /// Print errors only.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// Files, folders or patterns with JSON lines, documents, Parquet or Arrow IPC, or `-` for stdin.
+    #[arg(required = true, value_name = "INPUT")]
+    pub(crate) inputs: Vec<String>,
+    /// Only the conversation with this id.
+    #[arg(long, value_name = "ID")]
+    pub(crate) conversation: Option<String>,
+    /// Everything about each message: what the classifier and the scorers see in it, and what each stage would do.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// As JSON, one line per conversation with everything: what `condenser schema explanation` says.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Shape of all records; found out per record when left out.
+    #[arg(long, value_enum)]
+    pub(crate) shape: Option<ShapeName>,
+    /// Of tables: the column with the conversations; found by name and type when left out.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) messages_column: Option<String>,
+    #[command(flatten)]
+    pub(crate) stores: StoreArgs,
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CalibrateArgs {
+    /// Files, folders or patterns as with `compress` [default: jobs/sample].
+    #[arg(value_name = "INPUT")]
+    pub(crate) inputs: Vec<String>,
+    /// Write what was found into a file, which `condenser report` takes; `-` for stdout.
+    #[arg(long, short, value_name = "FILE|-")]
+    pub(crate) output: Option<String>,
+    /// Print JSON instead of a table: what `condenser schema calibration` says.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// So many conversations at most.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    pub(crate) limit: usize,
+    /// Shape of all records; found out per record when left out.
+    #[arg(long, value_enum)]
+    pub(crate) shape: Option<ShapeName>,
+    #[command(flatten)]
+    pub(crate) stores: StoreArgs,
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SweepArgs {
+    /// Files, folders or patterns, also in object stores, as `compress` takes them, or `-` for stdin.
+    #[arg(required = true, value_name = "INPUT")]
+    pub(crate) inputs: Vec<String>,
+    /// What no figure may be below, such as quality=0.9, `fact_retention=0.8` or `forward_recall=gentlest`; may be given
+    /// several times [default: nothing gets worse than with the options as given].
+    #[arg(long, value_delimiter = ',', value_name = "FIGURE=SHARE")]
+    pub(crate) floor: Vec<Floor>,
+    /// Write the recommendation as a job file.
+    #[arg(long, short, value_name = "JOB.toml")]
+    pub(crate) output: Option<String>,
+    /// Overwrite the job file.
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+    /// Conversations that are measured [default: 400].
+    #[arg(long, value_name = "N")]
+    pub(crate) sample: Option<usize>,
+    /// Text that is measured, of each class of conversations [default: 16MiB].
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) sample_bytes: Option<Size>,
+    /// Hold this share of the conversations back, and prove the recommendation on them.
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) held_back: Option<f64>,
+    /// Measure every set on the whole sample, instead of leaving out the worse half of them round by round.
+    #[arg(long)]
+    pub(crate) grid: bool,
+    /// Try no set with a smaller recency window: no figure sees what the last messages are worth.
+    #[arg(long)]
+    pub(crate) keep_window: bool,
+    /// Print everything that was measured as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write everything that was measured as one page that fetches nothing; a file that is there is replaced. `-` for
+    /// stdout, instead of the table.
+    #[arg(long, value_name = "FILE|-")]
+    pub(crate) html: Option<String>,
+    /// Shape of all records; found out per file when left out.
+    #[arg(long, value_enum)]
+    pub(crate) shape: Option<ShapeName>,
+    /// Of tables: the column with the conversations; found by name and type when left out.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) messages_column: Option<String>,
+    /// Number of workers [default: one per core].
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+    /// Print errors and the result only.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) stores: StoreArgs,
+    /// The options as given, which every set goes over and is held against.
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
 }
 
 #[derive(Debug, Args)]

@@ -9,9 +9,10 @@ use condenser::pipeline::TableOptions;
 use condenser::report::{Calibration, Calibrator};
 
 use super::args::CalibrateArgs;
+use super::end::Ending;
+use super::message;
 use super::progress::Notes;
 use super::screen::{Given, stdout_for};
-use super::{Ending, message};
 
 /// What is read where no input is named: the sample of the repository.
 const SAMPLE: &str = "jobs/sample";

@@ -5,10 +5,9 @@ use condenser::error::{Error, ErrorKind, Result};
 use condenser::pipeline::Target;
 
 use super::args::{CompressArgs, FinishArgs, RetryArgs};
-use super::end::Told;
+use super::end::{Ending, Told};
 use super::progress::{Notes, observer};
-use super::screen::{Given, Stdout};
-use super::{Ending, environment};
+use super::screen::{Given, Stdout, environment};
 
 /// Runs `condenser compress`.
 pub(crate) fn run(app: &App, args: CompressArgs) -> Result<Ending> {

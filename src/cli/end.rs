@@ -1,9 +1,39 @@
-//! The end of a run as it is told, and the exit code that comes of it.
+//! How a command ends: its exit code, and the end of a run as it is told.
 
 use condenser::app::RunOutcome;
+use condenser::error::{Error, ErrorKind};
 use condenser::pipeline::{JobKind, JobSettings, ProgressMode};
 
-use super::{Ending, message};
+use super::message;
+
+/// How a command ended, as its exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    Clean = 0,
+    Failed = 1,
+    Usage = 2,
+    Rejects = 3,
+    Verification = 4,
+    /// A threshold of the caller is passed: of a drift, of a figure, of a token budget.
+    Threshold = 5,
+    Unfinished = 6,
+    Interrupted = 130,
+    /// Whoever read the output ended first; what a shell says of a program that such a pipe ends.
+    Unread = 141,
+}
+
+impl From<ErrorKind> for Ending {
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::Usage => Self::Usage,
+            ErrorKind::Empty => Self::Rejects,
+            ErrorKind::Verification => Self::Verification,
+            ErrorKind::Unfinished => Self::Unfinished,
+            ErrorKind::Interrupted => Self::Interrupted,
+            ErrorKind::Io | ErrorKind::Input | ErrorKind::Internal => Self::Failed,
+        }
+    }
+}
 
 /// Whom the end is told, and what it is held against.
 #[derive(Debug, Clone, Copy)]
@@ -51,4 +81,13 @@ impl Told {
             () => Ending::Clean,
         }
     }
+}
+
+/// Tells an error; but who has read enough of the output knows that it ends.
+pub(super) fn ended(error: &Error) -> Ending {
+    if message::is_unread(error) {
+        return Ending::Unread;
+    }
+    message::error(error);
+    Ending::from(error.kind)
 }

@@ -6,7 +6,8 @@ use condenser::report::numbers::counted;
 use condenser::report::plain;
 
 use super::args::ExpireArgs;
-use super::{Ending, message};
+use super::end::Ending;
+use super::message;
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: ExpireArgs) -> Result<Ending> {

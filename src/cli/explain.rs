@@ -7,8 +7,9 @@ use condenser::pipeline::TableOptions;
 use condenser::report::explained::ExplainedConversation;
 
 use super::args::ExplainArgs;
+use super::end::Ending;
+use super::message;
 use super::progress::Notes;
-use super::{Ending, message};
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: ExplainArgs) -> Result<Ending> {

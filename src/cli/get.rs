@@ -4,8 +4,8 @@ use condenser::app::{self, App, Output, Which, place};
 use condenser::error::Result;
 use condenser::io::Run;
 
-use super::Ending;
 use super::args::GetArgs;
+use super::end::Ending;
 use super::screen::{Given, stdout_for};
 
 /// Runs the command.

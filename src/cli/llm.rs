@@ -17,8 +17,9 @@ use condenser::report::plain;
 use serde_json::{Value, json};
 
 use super::args::{BatchArgs, ModelCommand, PollArgs};
+use super::end::Ending;
 use super::progress::observer;
-use super::{Ending, message, run as run_job};
+use super::{message, run as run_job};
 
 /// Batches take minutes to hours.
 const POLL_EVERY: Duration = Duration::from_mins(1);

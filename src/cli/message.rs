@@ -9,6 +9,7 @@ use condenser::app::{STDOUT, unwritten};
 use condenser::error::{Error, ErrorKind};
 use condenser::pipeline::News;
 use condenser::report::plain;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::screen::{Given, Stdout, tell, tell_json};
@@ -78,9 +79,10 @@ pub(crate) fn document(text: &str) -> condenser::error::Result<()> {
 /// Prints an object to stdout as JSON on several lines.
 ///
 /// # Errors
-/// As [`result`].
-pub(crate) fn json(object: &Value) -> condenser::error::Result<()> {
-    document(&format!("{object:#}\n"))
+/// As [`result`]; `Internal` when it is none.
+pub(crate) fn json(object: &impl Serialize) -> condenser::error::Result<()> {
+    let wrong = |error| Error::new(ErrorKind::Internal, "", "the document is no JSON").because(error);
+    document(&format!("{:#}\n", serde_json::to_value(object).map_err(wrong)?))
 }
 
 /// Prints what is meant to be exact to stdout; a terminal shows it plain.

@@ -33,38 +33,10 @@ use condenser::error::{Error, ErrorKind, Result};
 use condenser::pipeline::bridge::{Bridge, is_guarded};
 
 use args::Command;
+use end::{Ending, ended};
 
 /// Who asks a second time to stop waits at most so long for what is being taken back.
 const GRACE: Duration = Duration::from_secs(2);
-
-/// How a command ended, as its exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ending {
-    Clean = 0,
-    Failed = 1,
-    Usage = 2,
-    Rejects = 3,
-    Verification = 4,
-    /// A threshold of the caller is passed: of a drift, of a figure, of a token budget.
-    Threshold = 5,
-    Unfinished = 6,
-    Interrupted = 130,
-    /// Whoever read the output ended first; what a shell says of a program that such a pipe ends.
-    Unread = 141,
-}
-
-impl From<ErrorKind> for Ending {
-    fn from(kind: ErrorKind) -> Self {
-        match kind {
-            ErrorKind::Usage => Self::Usage,
-            ErrorKind::Empty => Self::Rejects,
-            ErrorKind::Verification => Self::Verification,
-            ErrorKind::Unfinished => Self::Unfinished,
-            ErrorKind::Interrupted => Self::Interrupted,
-            ErrorKind::Io | ErrorKind::Input | ErrorKind::Internal => Self::Failed,
-        }
-    }
-}
 
 /// Runs the command line.
 pub(crate) fn main() -> ExitCode {
@@ -76,15 +48,6 @@ pub(crate) fn main() -> ExitCode {
     log::start(cli.verbose);
     let ending = attended(cli.command).unwrap_or_else(|error| ended(&error));
     ExitCode::from(ending as u8)
-}
-
-/// Tells an error; but who has read enough of the output knows that it ends.
-fn ended(error: &Error) -> Ending {
-    if message::is_unread(error) {
-        return Ending::Unread;
-    }
-    message::error(error);
-    Ending::from(error.kind)
 }
 
 /// Runs the command on a thread that may block, and hears when it is asked to stop: once, and the work ends where it can be
@@ -139,12 +102,6 @@ fn tell_panics() {
             );
         }
     }));
-}
-
-/// A variable of the environment.
-#[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
-fn environment(name: &str) -> Option<String> {
-    std::env::var(name).ok()
 }
 
 /// Waits for Ctrl-C or SIGTERM, the signal with which services and schedulers end a process.

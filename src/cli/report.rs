@@ -1,15 +1,15 @@
 //! `condenser report`: what was typed becomes a request, and its answer is shown.
 
 use condenser::app::{self, App, ReportOutcome, ReportRequest, Reported};
-use condenser::error::{Error, ErrorKind, Result};
+use condenser::error::Result;
 use condenser::pipeline::ReportSettings;
 use condenser::report::Screen;
-use serde_json::Value;
 
 use super::args::ReportRunsArgs;
+use super::end::Ending;
+use super::message;
 use super::progress::Notes;
 use super::screen::columns_and_colours;
-use super::{Ending, message};
 
 /// Columns of what is no terminal.
 const DEFAULT_WIDTH: usize = 80;
@@ -44,7 +44,7 @@ pub(super) fn show(outcome: &ReportOutcome, as_json: bool, width: Option<usize>,
     match (&outcome.page, &outcome.document) {
         (Some(page), _) => message::data(page)?,
         (None, None) => {}
-        (None, Some(document)) if as_json => message::json(&json(document)?)?,
+        (None, Some(document)) if as_json => message::json(document)?,
         (None, Some(Reported::Report(document))) => message::result(&document.render(screen))?,
         (None, Some(Reported::Drift(document))) => message::result(&document.render(screen))?,
     }
@@ -52,12 +52,4 @@ pub(super) fn show(outcome: &ReportOutcome, as_json: bool, width: Option<usize>,
         message::note(&format!("over {}: {}", breach.threshold, breach.message));
     }
     Ok(!outcome.breaches.is_empty())
-}
-
-fn json(document: &Reported) -> Result<Value> {
-    let value = match document {
-        Reported::Report(document) => serde_json::to_value(document),
-        Reported::Drift(document) => serde_json::to_value(document),
-    };
-    value.map_err(|error| Error::new(ErrorKind::Internal, "", "the document is no JSON").because(error))
 }

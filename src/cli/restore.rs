@@ -5,8 +5,9 @@ use condenser::error::{Error, ErrorKind, Result};
 use condenser::report::numbers::counted;
 
 use super::args::RestoreArgs;
+use super::end::Ending;
+use super::message;
 use super::screen::{Given, stdout_for};
-use super::{Ending, message};
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: RestoreArgs) -> Result<Ending> {

@@ -8,9 +8,10 @@ use condenser::error::{Error, ErrorKind, Result};
 use condenser::pipeline::{JobKind, JobSettings, Target, read_job};
 
 use super::args::RunArgs;
-use super::end::Told;
+use super::end::{Ending, Told};
 use super::progress::observer;
-use super::{Ending, environment, message, report};
+use super::screen::environment;
+use super::{message, report};
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &RunArgs) -> Result<Ending> {

@@ -5,7 +5,8 @@ use condenser::error::{Error, ErrorKind, Result};
 use condenser::report::{schema, schema_names};
 
 use super::args::Cli;
-use super::{Ending, message};
+use super::end::Ending;
+use super::message;
 
 /// Prints a schema, or the names of all.
 pub(crate) fn run(name: Option<&str>) -> Result<Ending> {

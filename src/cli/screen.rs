@@ -12,8 +12,6 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::Value;
 use tokio::io::AsyncWrite;
 
-use super::environment;
-
 /// Tells one line on stderr: line feeds in it are written out, and what addresses keep secret is left out.
 pub(super) fn tell(line: &str) {
     to_stderr(&format!("{}\n", plain::line(&without_secrets(line))));
@@ -27,6 +25,12 @@ pub(super) fn tell_json(value: &Value) {
 fn to_stderr(text: &str) {
     // Nobody is left to tell when stderr is closed.
     drop(io::stderr().lock().write_all(text.as_bytes()));
+}
+
+/// A variable of the environment.
+#[expect(clippy::disallowed_methods, reason = "the command line is what reads the environment")]
+pub(super) fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// True when somebody watches stderr.

@@ -12,8 +12,9 @@ use condenser::report::markdown::{FrontMatter, turn};
 use condenser::report::{Layout, plain, side_by_side};
 
 use super::args::ShowArgs;
+use super::end::Ending;
+use super::message;
 use super::screen::{Given, columns_and_colours, stdout_for};
-use super::{Ending, message};
 
 /// Columns where there is no terminal to ask.
 const DEFAULT_WIDTH: usize = 120;

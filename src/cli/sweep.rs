@@ -8,8 +8,9 @@ use condenser::report::shell;
 use condenser::report::sweep::render;
 
 use super::args::SweepArgs;
+use super::end::Ending;
+use super::message;
 use super::progress::Notes;
-use super::{Ending, message};
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: SweepArgs) -> Result<Ending> {
@@ -45,9 +46,7 @@ pub(crate) fn run(app: &App, args: SweepArgs) -> Result<Ending> {
     if let Some(page) = &outcome.page {
         message::data(page)?;
     } else if args.json {
-        let json = serde_json::to_string_pretty(&outcome.document)
-            .map_err(|error| Error::new(ErrorKind::Internal, "", "the sweep is no JSON").because(error))?;
-        message::document(&(json + "\n"))?;
+        message::json(&outcome.document)?;
     } else {
         message::result(&render(&outcome.document))?;
     }

@@ -8,8 +8,9 @@ use condenser::io::store::without_secrets;
 use condenser::report::plain;
 
 use super::args::Cli;
+use super::end::{Ending, ended};
+use super::message;
 use super::screen::columns_and_colours;
-use super::{Ending, ended, message};
 
 const NAME: &str = "condenser";
 const SET: &str = "--set";

@@ -6,8 +6,9 @@ use condenser::io::Run;
 use condenser::report::numbers::counted;
 
 use super::args::VerifyArgs;
+use super::end::Ending;
+use super::message;
 use super::progress::Notes;
-use super::{Ending, message};
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &VerifyArgs) -> Result<Ending> {

@@ -12,8 +12,8 @@ use arrow::ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow::record_batch::RecordBatch;
 
 use super::arrow_batches::{FileBatches, StreamBatches};
-use super::encoder::{Encoder, RawChunk};
 use super::parquet_table::{ForeignTable, Wanted};
+use super::raw_chunk::{Encoder, RawChunk};
 use super::row_files::sniff_table;
 use super::store::{Blob, BlobFile};
 use crate::error::{Error, ErrorKind, Result};

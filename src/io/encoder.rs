@@ -10,6 +10,7 @@ use flate2::write::GzEncoder;
 use super::arrow_table::ArrowEncoder;
 use super::json_rows::{write_json, write_rows};
 use super::parquet_table::ParquetEncoder;
+use super::raw_chunk::{Encoder, RawChunk};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{Compression, Container, Piece, TableFile};
 
@@ -19,37 +20,31 @@ const ZSTD_LEVEL: i32 = 1;
 /// What `gzip` takes when it is not told.
 const GZIP_LEVEL: u32 = 6;
 
-/// Bytes that are ready to be written.
-pub(crate) struct RawChunk {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) rows: usize,
-    /// The uncompressed text, where it is another one.
-    pub(crate) stream: Option<Vec<u8>>,
-}
-
-/// A file format.
-pub(crate) trait Encoder: Send {
-    fn append(&mut self, batch: &RecordBatch) -> Result<Vec<RawChunk>>;
-    fn finish(&mut self) -> Result<Vec<RawChunk>>;
-}
-
 /// A table in the making with what its commit will say.
 pub(crate) struct TableEncoder {
-    encoder: Format,
+    format: Format,
     hasher: blake3::Hasher,
     stream: Option<blake3::Hasher>,
     file: TableFile,
 }
 
 enum Format {
-    Parquet(Box<ParquetEncoder>),
+    Columns(Box<dyn Encoder>),
     Lines(LinesEncoder),
-    Arrow(ArrowEncoder),
+}
+
+impl Format {
+    fn encoder(&mut self) -> &mut dyn Encoder {
+        match self {
+            Self::Columns(encoder) => &mut **encoder,
+            Self::Lines(encoder) => encoder,
+        }
+    }
 }
 
 impl TableEncoder {
     pub(crate) fn parquet(table: &str, path: String, schema: SchemaRef, compression: Compression) -> Result<Self> {
-        Ok(Self::new(table, path, Format::Parquet(Box::new(ParquetEncoder::new(schema, compression)?)), None))
+        Ok(Self::columns(table, path, ParquetEncoder::new(schema, compression)?))
     }
 
     /// A table that was read, with its schema; as Parquet or as Arrow.
@@ -61,9 +56,7 @@ impl TableEncoder {
         compression: Compression,
     ) -> Result<Self> {
         Ok(match container {
-            Container::Parquet => {
-                Self::new(table, path, Format::Parquet(Box::new(ParquetEncoder::foreign(schema, compression))), None)
-            }
+            Container::Parquet => Self::columns(table, path, ParquetEncoder::foreign(schema, compression)),
             Container::ArrowFile => Self::arrow(table, path, schema, false, compression)?,
             Container::ArrowStream => Self::arrow(table, path, schema, true, compression)?,
         })
@@ -77,7 +70,7 @@ impl TableEncoder {
         stream: bool,
         compression: Compression,
     ) -> Result<Self> {
-        Ok(Self::new(table, path, Format::Arrow(ArrowEncoder::new(schema, stream, compression)?), None))
+        Ok(Self::columns(table, path, ArrowEncoder::new(schema, stream, compression)?))
     }
 
     /// Lines of a table, whose text has a hash of its own.
@@ -91,7 +84,11 @@ impl TableEncoder {
         Self { stream: None, ..Self::lines(table, path, Compression::None) }
     }
 
-    fn new(table: &str, path: String, encoder: Format, stream: Option<blake3::Hasher>) -> Self {
+    fn columns(table: &str, path: String, encoder: impl Encoder + 'static) -> Self {
+        Self::new(table, path, Format::Columns(Box::new(encoder)), None)
+    }
+
+    fn new(table: &str, path: String, format: Format, stream: Option<blake3::Hasher>) -> Self {
         let file = TableFile {
             table: table.to_owned(),
             path,
@@ -101,22 +98,18 @@ impl TableEncoder {
             stream_blake3: None,
             pieces: Vec::new(),
         };
-        Self { encoder, hasher: blake3::Hasher::new(), stream, file }
+        Self { format, hasher: blake3::Hasher::new(), stream, file }
     }
 
     /// Takes rows; gives the bytes that are ready.
     pub(crate) fn append(&mut self, batch: &RecordBatch) -> Result<Vec<u8>> {
-        let chunks = match &mut self.encoder {
-            Format::Parquet(encoder) => encoder.append(batch)?,
-            Format::Lines(encoder) => encoder.append(batch)?,
-            Format::Arrow(encoder) => encoder.append(batch)?,
-        };
+        let chunks = self.format.encoder().append(batch)?;
         Ok(self.account(chunks))
     }
 
     /// Takes text that ends with a line feed; only for lines.
     pub(crate) fn append_lines(&mut self, lines: &[u8], rows: usize) -> Result<Vec<u8>> {
-        let Format::Lines(encoder) = &mut self.encoder else { return Err(self.no_lines()) };
+        let Format::Lines(encoder) = &mut self.format else { return Err(self.no_lines()) };
         encoder.buffer.extend_from_slice(lines);
         encoder.rows += rows;
         let chunks = encoder.chunks(FRAME_BYTES)?;
@@ -125,7 +118,7 @@ impl TableEncoder {
 
     /// Takes rows as JSON, each given up when it is written; only for lines.
     pub(crate) fn append_rows<T: serde::Serialize>(&mut self, rows: impl IntoIterator<Item = T>) -> Result<Vec<u8>> {
-        let Format::Lines(encoder) = &mut self.encoder else { return Err(self.no_lines()) };
+        let Format::Lines(encoder) = &mut self.format else { return Err(self.no_lines()) };
         for row in rows {
             write_json(&row, &mut encoder.buffer)?;
             encoder.rows += 1;
@@ -140,11 +133,7 @@ impl TableEncoder {
 
     /// The last bytes and what the file is.
     pub(crate) fn finish(mut self) -> Result<(Vec<u8>, TableFile)> {
-        let chunks = match &mut self.encoder {
-            Format::Parquet(encoder) => encoder.finish()?,
-            Format::Lines(encoder) => encoder.finish()?,
-            Format::Arrow(encoder) => encoder.finish()?,
-        };
+        let chunks = self.format.encoder().finish()?;
         let bytes = self.account(chunks);
         self.file.blake3 = self.hasher.finalize().to_hex().to_string();
         self.file.stream_blake3 = self.stream.map(|stream| stream.finalize().to_hex().to_string());
@@ -172,6 +161,46 @@ impl TableEncoder {
             }
         }
         out
+    }
+}
+
+/// One table as the bytes of a file, for whoever writes it.
+pub struct TableWriter {
+    encoder: TableEncoder,
+}
+
+impl std::fmt::Debug for TableWriter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TableWriter").finish_non_exhaustive()
+    }
+}
+
+impl TableWriter {
+    /// A table with this schema, its metadata included. A file of Arrow IPC cannot hold dictionaries that change: with
+    /// such columns it becomes a stream.
+    ///
+    /// # Errors
+    /// When the container cannot hold a column.
+    pub fn new(container: Container, schema: SchemaRef) -> Result<Self> {
+        Ok(Self {
+            encoder: TableEncoder::foreign("restored", String::new(), container, schema, Compression::default())?,
+        })
+    }
+
+    /// Takes rows; gives the bytes that are ready.
+    ///
+    /// # Errors
+    /// When the container cannot hold a column.
+    pub fn append(&mut self, rows: &RecordBatch) -> Result<Vec<u8>> {
+        self.encoder.append(rows)
+    }
+
+    /// The last bytes.
+    ///
+    /// # Errors
+    /// When the rest cannot be encoded.
+    pub fn finish(self) -> Result<Vec<u8>> {
+        Ok(self.encoder.finish()?.0)
     }
 }
 

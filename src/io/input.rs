@@ -101,7 +101,7 @@ fn remote(place: &Place, stores: &Stores) -> Result<Vec<Input>> {
         return usage("there is nothing under this address");
     }
     let found: Vec<Input> = if location.has_pattern() {
-        stores.matches(location)?.into_iter().map(|listed| input(listed.location)).collect()
+        place.matches()?.into_iter().map(|listed| input(listed.location)).collect()
     } else {
         let names: Vec<String> = place.names()?.into_keys().collect();
         inputs_among(&names).into_iter().map(|name| input(location.join(name))).collect()

@@ -2,7 +2,7 @@
 //! run. The ledger is written only after a run is complete. Knows files and runs, not what a job does.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -10,12 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::run_documents::{MANIFEST, PLAN, read_plan};
 use super::run_names::check_below;
 use super::store::{Attempt, Location, Lock, Place, Stores, Watch};
-use super::{Input, Run, failed};
+use super::{Input, LEDGER, Run, failed, hash_of};
 use crate::durable::sweep_unfinished;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{Plan, PlannedInput, Slice};
 
-pub(super) const LEDGER: &str = "ledger.jsonl";
 const RUNS: &str = "runs";
 const LOCK: &str = "locks/store.json";
 
@@ -307,16 +306,6 @@ fn planned_hash(file: &Place, input: &PlannedInput) -> Option<String> {
     let blob = file.find().ok()??;
     let same = blob.bytes() == input.bytes && Some(blob.mark()) == input.mark.as_deref();
     same.then(|| hash_of(blob.stream()).ok()).flatten()
-}
-
-/// BLAKE3 of everything that `reader` gives, in hex.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn hash_of(reader: impl Read) -> io::Result<String> {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(reader)?;
-    Ok(hasher.finalize().to_hex().to_string())
 }
 
 /// The path from the root, or the address.

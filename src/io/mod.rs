@@ -21,6 +21,7 @@ mod metered;
 mod open;
 mod parquet_table;
 mod range;
+mod raw_chunk;
 mod restored_names;
 mod retry;
 mod row_files;
@@ -36,16 +37,16 @@ mod run_writer;
 mod sessions;
 mod step_back;
 pub mod store;
-mod table_writer;
 mod walk;
 
 pub use codec::{Codec, open_codec};
 pub use disk::{BlockingFile, folds_case, sweep_beside};
 pub use documents::{DocumentSource, is_document};
+pub use encoder::TableWriter;
 pub use events::{EventSource, SESSION_WINDOW_BYTES, sniff, sniff_as};
 pub use filter::{FilterPart, FilterSink, Sidecar};
 pub use input::{Found, Input, expand};
-pub use ledger::{Begun, LedgerEntry, Selection, Store, hash_of, runs_of_store};
+pub use ledger::{Begun, LedgerEntry, Selection, Store, runs_of_store};
 pub use lines::LineSource;
 pub use open::{Inputs, PlannedSlices, open_input};
 pub use restored_names::{restored_name, restored_names};
@@ -56,12 +57,26 @@ pub use run_lock::Waits;
 pub use run_reader::{Run, Through};
 pub use run_words::FrozenWords;
 pub use run_writer::{PartWriter, RunWriter};
-pub use table_writer::TableWriter;
 pub use walk::{PassedOver, Why};
 
+use std::io::Read;
+
 use crate::error::{Error, ErrorKind};
+
+/// The ledger of a store of runs; a directory that holds one is no run.
+const LEDGER: &str = "ledger.jsonl";
 
 /// An error of a file.
 pub(crate) fn failed(place: impl Into<String>, message: &str, error: std::io::Error) -> Error {
     Error::new(ErrorKind::Io, place, message).because(error)
+}
+
+/// BLAKE3 of everything that `reader` gives, in hex.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn hash_of(reader: impl Read) -> std::io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(reader)?;
+    Ok(hasher.finalize().to_hex().to_string())
 }

@@ -19,7 +19,7 @@ use parquet::file::metadata::{KeyValue, PageIndexPolicy};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::schema::types::ColumnPath;
 
-use super::encoder::{Encoder, RawChunk};
+use super::raw_chunk::{Encoder, RawChunk};
 use super::store::Blob;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::guard;

@@ -1,11 +1,10 @@
 //! How a run begins, or goes on: which job it belongs to, who may write to it, and what is committed already. Knows the
 //! plan and the locks of a run, not its tables.
 
-use super::failed;
-use super::ledger::LEDGER;
 use super::run_documents::{PLAN, holds_run, read_commits, read_plan};
 use super::run_lock::{LOCKS, RunLock, Waits};
 use super::store::Place;
+use super::{LEDGER, failed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{Commit, Plan, Shard, seal};

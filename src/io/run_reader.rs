@@ -5,8 +5,8 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use arrow::datatypes::SchemaRef;
 
+use super::LEDGER;
 use super::arrow_table::{ArrowTable, WantedRows};
-use super::ledger::LEDGER;
 use super::line_table::{LineTable, open_stream};
 use super::parquet_table::{ForeignTable, ParquetTable, Wanted};
 use super::run_documents::{COMMITS, MANIFEST, PLAN, TIMINGS, missing, read};

@@ -1,22 +1,21 @@
 //! Replies that were paid for, kept on disk under the hash of their request. Several processes may use one directory
-//! at once: each appends to a segment of its own. Knows neither what was asked nor what a reply is good for.
-
-mod line;
-mod segment;
+//! at once: each appends lines of JSON to a segment of its own, and all may read all of them. Knows neither what was asked
+//! nor what a reply is good for.
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use foldhash::fast::FixedState;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 
-use super::{Completion, Protocol};
-use crate::error::Result;
-use segment::Segment;
-
-pub(in crate::llm) use line::{hex, parse_hex};
+use super::private::{create_unique, failed};
+use super::{Completion, Protocol, Usage};
+use crate::error::{Error, ErrorKind, Result};
 
 /// Identifies a request: BLAKE3 of the name of its protocol and of its body.
 pub type ReplyKey = [u8; 32];
@@ -33,6 +32,11 @@ pub fn reply_key(protocol: Protocol, body: &str) -> ReplyKey {
 const REPLIES: &str = "replies";
 /// The ending of the segments; other files are left alone.
 const SEGMENT: &str = ".jsonl";
+/// At most so long a reply may be lost when the machine loses its power.
+const SYNC_EVERY: Duration = Duration::from_secs(5);
+/// No reply of a model is as long; what is longer is passed over without being held in memory.
+const MAX_LINE_BYTES: u64 = 64 << 20;
+const READ_BYTES: usize = 1 << 18;
 
 /// What became of a request.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,9 +105,9 @@ impl ReplyStore {
         let own = own.join(REPLIES);
         let (mut index, mut segments, mut n_skipped) = (HashMap::default(), Vec::new(), 0);
         for folder in [Some(&own), shared.as_ref()].into_iter().flatten() {
-            for path in segment::list(folder, SEGMENT)? {
+            for path in segments_in(folder)? {
                 let number = segments.len() as u32;
-                n_skipped += segment::read(&path, |key, is_failed, offset, n_bytes| {
+                n_skipped += read_segment(&path, |key, is_failed, offset, n_bytes| {
                     take(&mut index, key, Entry { segment: number, n_bytes, offset, is_failed });
                 })?;
                 segments.push(path);
@@ -131,16 +135,10 @@ impl ReplyStore {
             file.read_exact(&mut bytes)
         };
         match read() {
-            Ok(()) => Ok(line::parse(&bytes).filter(|(found, _)| found == key).map(|(_, kept)| kept)),
+            Ok(()) => Ok(parse_line(&bytes).filter(|(found, _)| found == key).map(|(_, kept)| kept)),
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(None),
-            Err(error) => Err(super::private::failed(&path, "the kept replies cannot be read", error)),
+            Err(error) => Err(failed(&path, "the kept replies cannot be read", error)),
         }
-    }
-
-    /// True when something was kept under `key`, without reading it.
-    #[must_use]
-    pub fn contains(&self, key: &ReplyKey) -> bool {
-        self.lock().index.contains_key(key)
     }
 
     /// Keeps what became of a request. When this returns, the system has it: a process that is killed loses nothing. It
@@ -149,10 +147,10 @@ impl ReplyStore {
     /// # Errors
     /// When a segment cannot be written.
     pub fn put(&self, key: &ReplyKey, kept: &Kept) -> Result<()> {
-        let text = line::format(key, kept)?;
+        let text = format_line(key, kept)?;
         let mut inner = self.lock();
         let inner = &mut *inner;
-        let (path, offset) = inner.own.append(&text, SEGMENT)?;
+        let (path, offset) = inner.own.append(&text)?;
         let number = *inner.own_number.get_or_insert_with(|| {
             inner.segments.push(path.to_owned());
             inner.segments.len() as u32 - 1
@@ -161,7 +159,7 @@ impl ReplyStore {
         let entry = Entry { segment: number, n_bytes: text.len() as u32, offset, is_failed };
         take(&mut inner.index, *key, entry);
         if let Some(shared) = &mut inner.shared {
-            shared.append(&text, SEGMENT)?;
+            shared.append(&text)?;
         }
         Ok(())
     }
@@ -217,4 +215,226 @@ fn take(index: &mut HashMap<ReplyKey, Entry, FixedState>, key: ReplyKey, entry: 
 fn is_same(a: &Path, b: &Path) -> bool {
     let full = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path));
     matches!((full(a), full(b)), (Ok(a), Ok(b)) if a == b)
+}
+
+/// The segment of this process in one folder; its file is made when something is written.
+#[derive(Debug)]
+struct Segment {
+    folder: PathBuf,
+    open: Option<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    file: File,
+    path: PathBuf,
+    n_bytes: u64,
+    /// Writing failed half way: the next line begins with a line feed.
+    is_torn: bool,
+    /// Since when something is not on disk.
+    unsynced_since: Option<Instant>,
+}
+
+impl Segment {
+    fn new(folder: PathBuf) -> Self {
+        Self { folder, open: None }
+    }
+
+    /// Appends a line; returns the file, which is made for the first one, and where in it the line begins.
+    fn append(&mut self, line: &[u8]) -> Result<(&Path, u64)> {
+        let open = match &mut self.open {
+            Some(open) => open,
+            none => {
+                let (file, path) = create_unique(&self.folder, SEGMENT)?;
+                none.insert(Open { file, path, n_bytes: 0, is_torn: false, unsynced_since: None })
+            }
+        };
+        let offset = open.append(line)?;
+        Ok((&open.path, offset))
+    }
+
+    /// Brings what was written to disk.
+    fn sync(&mut self) -> Result<()> {
+        self.open.as_mut().map_or(Ok(()), Open::sync)
+    }
+}
+
+impl Open {
+    fn append(&mut self, line: &[u8]) -> Result<u64> {
+        if self.is_torn {
+            self.write(b"\n")?;
+        }
+        let offset = self.n_bytes;
+        self.write(line)?;
+        self.is_torn = false;
+        if self.unsynced_since.get_or_insert_with(Instant::now).elapsed() >= SYNC_EVERY {
+            self.sync()?;
+        }
+        Ok(offset)
+    }
+
+    fn write(&mut self, mut bytes: &[u8]) -> Result<()> {
+        while !bytes.is_empty() {
+            match self.file.write(bytes) {
+                Ok(n) if n > 0 => {
+                    self.n_bytes += n as u64;
+                    self.is_torn = true;
+                    bytes = &bytes[n..];
+                }
+                Ok(_) => return Err(failed(&self.path, "cannot be written", std::io::ErrorKind::WriteZero.into())),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(failed(&self.path, "cannot be written", error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        if self.unsynced_since.take().is_some() {
+            self.file.sync_data().map_err(|error| failed(&self.path, "cannot be written", error))?;
+        }
+        Ok(())
+    }
+}
+
+/// The segments in `folder`, sorted; none when the folder is not there.
+fn segments_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let cannot = |error| failed(folder, "the kept replies cannot be listed", error);
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(cannot)?,
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(cannot)?;
+        if entry.file_name().to_string_lossy().ends_with(SEGMENT) {
+            paths.push(entry.path());
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// Calls `found` with key, whether there is no reply, offset and length of every line; returns how many lines were
+/// passed over. A line without its line feed is torn, or still being written.
+fn read_segment(path: &Path, mut found: impl FnMut(ReplyKey, bool, u64, u32)) -> Result<u64> {
+    let cannot = |error| failed(path, "the kept replies cannot be read", error);
+    let mut reader = BufReader::with_capacity(READ_BYTES, File::open(path).map_err(cannot)?);
+    let (mut line, mut offset, mut n_skipped) = (Vec::new(), 0, 0);
+    loop {
+        line.clear();
+        let n = (&mut reader).take(MAX_LINE_BYTES).read_until(b'\n', &mut line).map_err(cannot)? as u64;
+        if n == 0 {
+            return Ok(n_skipped);
+        }
+        let is_whole = line.last() == Some(&b'\n');
+        match head_of_line(&line).filter(|_| is_whole) {
+            Some((key, is_failed)) => found(key, is_failed, offset, n as u32),
+            None => n_skipped += 1,
+        }
+        offset += n;
+        if !is_whole {
+            offset += reader.skip_until(b'\n').map_err(cannot)? as u64;
+        }
+    }
+}
+
+/// A line; either `reply` or `failed` is there.
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    key: String,
+    model: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    batch: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cost: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reply: Option<Reply>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    failed: Option<Failure>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Failure {
+    message: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_too_long: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Reply {
+    text: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    has_calls: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_cut: bool,
+    input: u64,
+    #[serde(default)]
+    cached: u64,
+    #[serde(default)]
+    cache_written: u64,
+    output: u64,
+}
+
+/// What the index needs of a line; the rest is checked for being JSON only.
+#[derive(Deserialize)]
+struct Head {
+    key: String,
+    reply: Option<IgnoredAny>,
+    failed: Option<IgnoredAny>,
+}
+
+/// A line with its line feed.
+fn format_line(key: &ReplyKey, kept: &Kept) -> Result<Vec<u8>> {
+    let (reply, failed) = match &kept.outcome {
+        Outcome::Reply(Completion { text, has_calls, is_cut, usage }) => {
+            let &Usage { input, cached, cache_written, output } = usage;
+            let (has_calls, is_cut) = (*has_calls, *is_cut);
+            (Some(Reply { text: text.clone(), has_calls, is_cut, input, cached, cache_written, output }), None)
+        }
+        Outcome::Failed { is_too_long, message } => {
+            (None, Some(Failure { message: message.clone(), is_too_long: *is_too_long }))
+        }
+    };
+    let model = kept.model.clone();
+    let line = Line { key: hex(key), model, batch: kept.is_batch, cost: kept.cost, reply, failed };
+    let mut text = serde_json::to_vec(&line)
+        .map_err(|error| Error::new(ErrorKind::Internal, "", "a reply cannot be written").because(error))?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+/// The key of a line, and whether it says that there is no reply; `None` when it is no line of replies.
+fn head_of_line(line: &[u8]) -> Option<(ReplyKey, bool)> {
+    let Head { key, reply, failed } = serde_json::from_slice(line).ok()?;
+    let key = parse_hex(&key)?;
+    match (reply, failed) {
+        (Some(_), None) => Some((key, false)),
+        (None, Some(_)) => Some((key, true)),
+        _ => None,
+    }
+}
+
+/// A line; `None` when it is none.
+fn parse_line(line: &[u8]) -> Option<(ReplyKey, Kept)> {
+    let Line { key, model, batch, cost, reply, failed } = serde_json::from_slice(line).ok()?;
+    let outcome = match (reply, failed) {
+        (Some(Reply { text, has_calls, is_cut, input, cached, cache_written, output }), None) => {
+            let usage = Usage { input, cached, cache_written, output };
+            Outcome::Reply(Completion { text, has_calls, is_cut, usage })
+        }
+        (None, Some(Failure { message, is_too_long })) => Outcome::Failed { is_too_long, message },
+        _ => return None,
+    };
+    Some((parse_hex(&key)?, Kept { model, is_batch: batch, cost, outcome }))
+}
+
+/// A key as text: 64 characters, as long as both batch APIs let an id be.
+pub(super) fn hex(key: &ReplyKey) -> String {
+    blake3::Hash::from_bytes(*key).to_hex().to_string()
+}
+
+/// The key that a text names.
+pub(super) fn parse_hex(text: &str) -> Option<ReplyKey> {
+    blake3::Hash::from_hex(text).ok().map(|hash| *hash.as_bytes())
 }

@@ -76,13 +76,11 @@ impl Client {
     /// # Errors
     /// Those of [`Client::new`].
     pub fn with_patience(settings: &LlmSettings, key: Option<&Secret>, patience: Patience) -> Result<Self> {
-        let LlmSettings { options, base_url, timeout, .. } = settings;
-        let connect_timeout = patience.connect_timeout.min(timeout.0);
         Ok(Self {
-            connection: Connection::new(options.provider.into(), base_url, key, connect_timeout)?,
+            connection: Connection::new(settings, key, patience)?,
             limits: Limits::new(settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute),
             patience,
-            timeout: timeout.0,
+            timeout: settings.timeout.0,
             max_retries: settings.retries,
             prices: settings.prices,
             spend: Mutex::default(),

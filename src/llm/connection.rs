@@ -1,16 +1,14 @@
 //! The way to a server: the key in its headers, no redirections, responses of bounded length, and failures told without
 //! keys and addresses. Knows neither what is sent nor whether it is sent again.
 
-use std::time::Duration;
-
 use bytes::{Bytes, BytesMut};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, RequestBuilder, Response, Url, redirect};
 
-use super::waits::retry_after;
+use super::waits::{Patience, retry_after};
 use super::{Protocol, Refusal, RefusalKind};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::Secret;
+use crate::pipeline::{LlmSettings, Secret};
 
 /// Of a response that tells an error only so much is read.
 const MAX_TOLD: usize = 64 << 10;
@@ -27,12 +25,9 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Must be called inside a tokio runtime. `Usage` when the address or the key cannot be used.
-    pub(super) fn new(
-        protocol: Protocol,
-        base_url: &str,
-        key: Option<&Secret>,
-        connect_timeout: Duration,
-    ) -> Result<Self> {
+    pub(super) fn new(settings: &LlmSettings, key: Option<&Secret>, patience: Patience) -> Result<Self> {
+        let LlmSettings { options, base_url, timeout, .. } = settings;
+        let protocol = Protocol::from(options.provider);
         let wrong = |name: &str, message: &str| Error::new(ErrorKind::Usage, format!("llm.{name}"), message);
         let url = Url::parse(base_url).map_err(|_| wrong("base_url", "this is no web address"))?;
         let mut headers = HeaderMap::new();
@@ -47,7 +42,7 @@ impl Connection {
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("condenser/", env!("CARGO_PKG_VERSION")))
             .default_headers(headers)
-            .connect_timeout(connect_timeout)
+            .connect_timeout(patience.connect_timeout.min(timeout.0))
             // A key goes to the server that was named and to no other.
             .redirect(redirect::Policy::none());
         if is_loopback(&url) {
@@ -55,7 +50,7 @@ impl Connection {
         }
         let failed = |error| Error::new(ErrorKind::Io, "", "the web client cannot be set up").because(error);
         let http = builder.build().map_err(failed)?;
-        Ok(Self { protocol, base_url: base_url.to_owned(), http, key: key.cloned() })
+        Ok(Self { protocol, base_url: base_url.clone(), http, key: key.cloned() })
     }
 
     /// A request to a path below the base address.

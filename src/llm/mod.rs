@@ -19,6 +19,6 @@ pub use client::{Client, Spend};
 pub use limits::{Limits, Pass};
 pub use oracle::{Account, Oracle, answer_of};
 pub use prompts::Prompts;
-pub use protocol::{MaxTokensField, ModelSettings, Protocol, Refusal, RefusalKind};
-pub use request::{Completion, Request, Usage};
+pub use protocol::{Refusal, RefusalKind};
+pub use request::{Completion, MaxTokensField, ModelSettings, Protocol, Request, Usage};
 pub use waits::{DEFAULT_CONNECT_TIMEOUT, DEFAULT_FIRST_BACKOFF, DEFAULT_MAX_RETRY_AFTER, MAX_BACKOFF, Patience};

@@ -3,33 +3,14 @@
 
 mod anthropic;
 mod dialogue;
+mod json;
 mod openai;
-mod reading;
 mod refusal;
 
-use super::{Completion, Request};
-use crate::pipeline::{LlmOptions, LlmProvider, LlmSettings, Parameters};
+use super::{Completion, ModelSettings, Protocol, Request};
 
 pub(super) use refusal::clean;
 pub use refusal::{Refusal, RefusalKind};
-
-/// Models are asked in the words of one of these.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Protocol {
-    /// Chat completions as OpenAI has them, and with it most servers.
-    OpenAi,
-    /// Messages as Anthropic has them.
-    Anthropic,
-}
-
-impl From<LlmProvider> for Protocol {
-    fn from(provider: LlmProvider) -> Self {
-        match provider {
-            LlmProvider::Openai => Self::OpenAi,
-            LlmProvider::Anthropic => Self::Anthropic,
-        }
-    }
-}
 
 impl Protocol {
     /// Its name, which never changes: keys of kept replies hold it.
@@ -77,49 +58,7 @@ impl Protocol {
     }
 }
 
-/// How a model is asked.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ModelSettings {
-    /// In whose words.
-    pub protocol: Protocol,
-    /// Its name.
-    pub model: String,
-    /// How freely it chooses words; left out of requests when there is none.
-    pub temperature: Option<f64>,
-    /// What the limit of tokens is called.
-    pub max_tokens_field: MaxTokensField,
-    /// Tokens that it may think with before it replies.
-    pub thinking_tokens: usize,
-    /// Further fields of every request.
-    pub parameters: Parameters,
-}
-
-/// What the limit of tokens is called in chat completions.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum MaxTokensField {
-    /// As every server knows it.
-    #[default]
-    MaxTokens,
-    /// As OpenAI wants it: its reasoning models refuse the other.
-    MaxCompletionTokens,
-}
-
 impl ModelSettings {
-    /// How the model of a job is asked.
-    #[must_use]
-    pub fn of(settings: &LlmSettings) -> Self {
-        let LlmOptions { provider, model, temperature, thinking_tokens, parameters } = settings.options.clone();
-        let is_openai = provider == LlmProvider::Openai && settings.is_own_server();
-        let max_tokens_field = if is_openai { MaxTokensField::MaxCompletionTokens } else { MaxTokensField::MaxTokens };
-        Self { protocol: provider.into(), model, temperature, max_tokens_field, thinking_tokens, parameters }
-    }
-
-    /// Tokens that a reply may have, with those that the model thinks with.
-    #[must_use]
-    pub fn max_tokens(&self, request: &Request) -> usize {
-        request.max_tokens.max(1) + self.thinking_tokens
-    }
-
     /// The request as compact JSON. The same request gives the same bytes: replies are kept under their hash.
     #[must_use]
     pub fn body(&self, request: &Request) -> String {
@@ -129,6 +68,3 @@ impl ModelSettings {
         }
     }
 }
-
-/// Bodies consist of texts, numbers and maps with texts as keys.
-const ALWAYS_JSON: &str = "texts and numbers can be written as JSON";

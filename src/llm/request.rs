@@ -1,7 +1,7 @@
-//! A request to a model and what came back, before and after the words of an API. Plain data.
+//! A request to a model, how it is asked and what came back, before and after the words of an API. Plain data.
 
 use crate::model::Turn;
-use crate::pipeline::LlmPrices;
+use crate::pipeline::{LlmOptions, LlmPrices, LlmProvider, LlmSettings, Parameters};
 
 /// What a model is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -67,5 +67,67 @@ impl Usage {
             (self.output, prices.output),
         ];
         parts.into_iter().map(|(tokens, price)| tokens as f64 / 1e6 * price).sum()
+    }
+}
+
+/// Models are asked in the words of one of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// Chat completions as OpenAI has them, and with it most servers.
+    OpenAi,
+    /// Messages as Anthropic has them.
+    Anthropic,
+}
+
+impl From<LlmProvider> for Protocol {
+    fn from(provider: LlmProvider) -> Self {
+        match provider {
+            LlmProvider::Openai => Self::OpenAi,
+            LlmProvider::Anthropic => Self::Anthropic,
+        }
+    }
+}
+
+/// How a model is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelSettings {
+    /// In whose words.
+    pub protocol: Protocol,
+    /// Its name.
+    pub model: String,
+    /// How freely it chooses words; left out of requests when there is none.
+    pub temperature: Option<f64>,
+    /// What the limit of tokens is called.
+    pub max_tokens_field: MaxTokensField,
+    /// Tokens that it may think with before it replies.
+    pub thinking_tokens: usize,
+    /// Further fields of every request.
+    pub parameters: Parameters,
+}
+
+/// What the limit of tokens is called in chat completions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum MaxTokensField {
+    /// As every server knows it.
+    #[default]
+    MaxTokens,
+    /// As OpenAI wants it: its reasoning models refuse the other.
+    MaxCompletionTokens,
+}
+
+impl ModelSettings {
+    /// How the model of a job is asked.
+    #[must_use]
+    pub fn of(settings: &LlmSettings) -> Self {
+        let LlmOptions { provider, model, temperature, thinking_tokens, parameters } = settings.options.clone();
+        let is_openai = provider == LlmProvider::Openai && settings.is_own_server();
+        let max_tokens_field = if is_openai { MaxTokensField::MaxCompletionTokens } else { MaxTokensField::MaxTokens };
+        Self { protocol: provider.into(), model, temperature, max_tokens_field, thinking_tokens, parameters }
+    }
+
+    /// Tokens that a reply may have, with those that the model thinks with.
+    #[must_use]
+    pub fn max_tokens(&self, request: &Request) -> usize {
+        request.max_tokens.max(1) + self.thinking_tokens
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use reqwest::header::{DATE, HeaderMap, HeaderName, RETRY_AFTER};
 
 use super::Refusal;
+use crate::backoff::backoff;
 
 /// Longest wait for a connection: a server on another continent answers in a fraction of it.
 pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -46,8 +47,7 @@ impl Patience {
     }
 
     fn backoff(&self, body: &[u8], n_failed: usize) -> Duration {
-        let doubled = 1 << (n_failed.max(1) - 1).min(16);
-        (self.first_backoff * doubled).min(MAX_BACKOFF).mul_f64(jitter(body, n_failed))
+        backoff(self.first_backoff, MAX_BACKOFF, n_failed).mul_f64(jitter(body, n_failed))
     }
 }
 

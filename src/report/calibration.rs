@@ -6,11 +6,9 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::FIGURES;
 use super::damage::KINDS;
-use super::numbers::counted;
+use super::numbers::{FIGURES, counted};
 use crate::engine::{Engine, Scratch};
-use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Conversation, Metrics};
 use crate::text::Lexer;
 
@@ -154,15 +152,6 @@ fn values(metrics: &Metrics) -> [Option<f64>; CALIBRATED.len()] {
 }
 
 impl Calibration {
-    /// Reads what [`Calibration::to_json`] wrote.
-    ///
-    /// # Errors
-    /// `Input` when it is something else; `place` names it.
-    pub fn read(json: &[u8], place: &str) -> Result<Self> {
-        serde_json::from_slice(json)
-            .map_err(|error| Error::new(ErrorKind::Input, place, "this is no calibration").because(error))
-    }
-
     /// As indented JSON with a last line feed.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -198,36 +187,5 @@ impl Calibration {
         }
         out.push('\n');
         out
-    }
-
-    /// What a report says of its metrics, in a sentence for each that is read most.
-    #[must_use]
-    pub fn footnote(&self) -> Vec<String> {
-        let rate = |kind: &str, metric: &str| {
-            let planted = self.damage.iter().find(|planted| planted.kind == kind)?;
-            planted.metrics.get(metric)?.rate.map(|rate| rate * 100.0)
-        };
-        let mut notes = vec![format!(
-            "How far the figures can be trusted, measured by damage planted into {} (condenser calibrate):",
-            counted(self.changed, "conversation")
-        )];
-        for (metric, kinds) in [
-            ("quality_score", ["identifiers_removed", "prose_facts_removed", "digits_flipped"]),
-            ("fact_retention", ["prose_facts_removed", "digits_flipped", "kept_message_lost"]),
-            ("negation_retention", ["negations_removed", "summary_emptied", "kept_message_lost"]),
-            ("error_retention", ["errors_removed", "summary_emptied", "kept_message_lost"]),
-        ] {
-            let said = kinds
-                .iter()
-                .filter_map(|kind| rate(kind, metric).map(|rate| format!("{rate:.0} % of {}", kind.replace('_', " "))));
-            let said: Vec<String> = said.collect();
-            if !said.is_empty() {
-                notes.push(format!("{metric} falls in {}", said.join(", ")));
-            }
-        }
-        let alarms = self.harmless.iter().flat_map(|planted| planted.metrics.values()).filter_map(|fall| fall.rate);
-        let highest = alarms.fold(0.0, f64::max);
-        notes.push(format!("Where nothing was lost, no metric falls in more than {:.0} % of cases", highest * 100.0));
-        notes
     }
 }

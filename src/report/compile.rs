@@ -1,9 +1,10 @@
 //! Makes the document of a report from the sketches of runs. Knows sketches, no file, no terminal and no page.
 
 use super::document::{
-    Bar, BreakdownFacts, BreakdownRow, CellFacts, ConversationFacts, DensityFacts, Distribution, FIGURES, Money,
-    REPORT_VERSION, RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, TotalFacts,
+    Bar, BreakdownFacts, BreakdownRow, CellFacts, ConversationFacts, DensityFacts, Distribution, Money, REPORT_VERSION,
+    RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, TotalFacts,
 };
+use super::numbers::FIGURES;
 use crate::pipeline::sketch::{Breakdown, ClassFigures, Extreme, Quantiles, Share, Sketch};
 
 /// Bars of a picture of a distribution.

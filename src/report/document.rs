@@ -11,20 +11,6 @@ use crate::pipeline::{SourceDigest, Timings, Totals};
 
 /// Version of the document.
 pub const REPORT_VERSION: u32 = 1;
-/// Figures whose distribution is shown, as columns of the metrics table.
-pub const FIGURES: [&str; 11] = [
-    "ratio",
-    "token_ratio",
-    "quality_score",
-    "entity_retention",
-    "structural_integrity",
-    "reference_coherence",
-    "fact_retention",
-    "fact_retention_with_entities",
-    "forward_recall",
-    "negation_retention",
-    "error_retention",
-];
 
 /// A report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -315,12 +301,4 @@ pub struct RejectFacts {
     pub example: String,
     /// Where that one is.
     pub place: String,
-}
-
-impl ReportDocument {
-    /// The distribution of a figure over the conversations of a class, or over all.
-    #[must_use]
-    pub fn distribution(&self, class: Option<&str>, figure: &str) -> Option<&Distribution> {
-        self.distributions.iter().find(|found| found.class.as_deref() == class && found.figure == figure)
-    }
 }

@@ -22,13 +22,14 @@ mod terminal;
 
 pub use calibration::{CALIBRATED, Calibration, Calibrator, Fall, Planted};
 pub use document::{
-    Bar, BreakdownFacts, BreakdownRow, CellFacts, ConversationFacts, DensityFacts, Distribution, FIGURES, Money,
-    REPORT_VERSION, RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, SourceFacts, TotalFacts,
+    Bar, BreakdownFacts, BreakdownRow, CellFacts, ConversationFacts, DensityFacts, Distribution, Money, REPORT_VERSION,
+    RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, SourceFacts, TotalFacts,
 };
 pub use drift::{
     BarPair, Breach, BreakdownDrift, Change, ChangeFinder, Changes, DRIFT_VERSION, DriftDocument, FigureDrift, Ks,
     MAX_HELD, Novelty, Psi, ShareDrift, SideFacts, breaches,
 };
+pub use numbers::FIGURES;
 #[cfg(feature = "schemas")]
 pub use schemas::generated;
 pub use schemas::{schema, schema_names};

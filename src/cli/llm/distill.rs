@@ -9,7 +9,8 @@ use condenser::report::numbers::counted;
 use serde_json::json;
 
 use crate::cli::args::DistillArgs;
-use crate::cli::{Ending, message};
+use crate::cli::end::Ending;
+use crate::cli::message;
 
 /// Runs the command.
 pub(super) fn run(app: &App, args: &DistillArgs) -> Result<Ending> {

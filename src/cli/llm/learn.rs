@@ -11,7 +11,8 @@ use condenser::llm::feedback::{
 use condenser::llm::{Client, ModelSettings, Request};
 
 use crate::cli::args::LearnArgs;
-use crate::cli::{Ending, message, run as run_job};
+use crate::cli::end::Ending;
+use crate::cli::{message, run as run_job};
 
 /// Runs the command.
 pub(super) fn run(app: &App, args: &LearnArgs) -> Result<Ending> {

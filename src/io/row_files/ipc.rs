@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
-use super::{ADVICE, Chunk, RowStream, failed, hash_blob};
+use super::stream::{ADVICE, Chunk, RowStream, hash_blob};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::arrow_batches::{FileBatches, StreamBatches};
+use crate::io::failed;
 use crate::io::store::{Blob, BlobFile};
 use crate::pipeline::LostRows;
 use crate::pipeline::bridge::guard;

@@ -3,6 +3,7 @@
 
 mod ipc;
 mod parquet;
+mod stream;
 
 use std::collections::VecDeque;
 use std::io::Read;
@@ -13,46 +14,19 @@ use std::sync::Arc;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
-use super::store::{Blob, store_error};
-use super::{failed, restored_name};
+use super::restored_name;
+use super::store::Blob;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{
-    Batch, BatchOptions, Container, LostRows, MAX_ROW_BYTES, RowBatch, RowDigest, Source, SourceDigest, TableInput,
-    TableOptions, marks,
+    Batch, BatchOptions, Container, MAX_ROW_BYTES, RowBatch, RowDigest, Source, SourceDigest, TableInput, TableOptions,
+    marks,
 };
 
 pub(crate) use parquet::row_groups;
+pub(crate) use stream::{Chunk, RowStream};
 
-/// What to do about damage.
-const ADVICE: &str = "fetch or write the file again";
 /// Bytes that tell what a file is.
 pub(crate) const MAGIC_BYTES: usize = 8;
-
-/// What a table gives next.
-pub(crate) enum Chunk {
-    Rows(RecordBatch),
-    Lost(LostRows),
-}
-
-/// A table that is open.
-pub(crate) trait RowStream: Send {
-    /// The schema as stored.
-    fn schema(&self) -> SchemaRef;
-    /// Number of the first row that it gives.
-    fn first_row(&self) -> u64 {
-        0
-    }
-    /// The first rows of the whole table, which may be none.
-    fn head(&mut self) -> Result<RecordBatch>;
-    /// The next rows or what could not be read; `None` at the end.
-    fn next(&mut self) -> Result<Option<Chunk>>;
-    /// Bytes as stored that were read so far, nearly; 0 where nobody knows.
-    fn stored_bytes(&self) -> u64 {
-        0
-    }
-    /// Size and BLAKE3 of what was stored.
-    fn stored(&mut self) -> Result<(u64, String)>;
-}
 
 /// The container that the first bytes of a file announce.
 #[must_use]
@@ -270,21 +244,5 @@ impl Source for RowSource {
         let (bytes, blake3) = self.stream.stored()?;
         let (stream_bytes, stream_blake3) = self.digest.finish();
         Ok(SourceDigest { bytes, blake3, stream_bytes, stream_blake3, lost_rows: self.lost })
-    }
-}
-
-/// Size and BLAKE3 of `range` of a file, or of all of it.
-fn hash_blob(name: &str, blob: &Blob, range: Option<Range<u64>>) -> Result<(u64, String)> {
-    let mut reader = blob.reader(range.unwrap_or(0..u64::MAX));
-    let (mut hasher, mut bytes, mut buffer) = (blake3::Hasher::new(), 0, vec![0; 1 << 20]);
-    loop {
-        let n = reader
-            .read(&mut buffer)
-            .map_err(|error| store_error(&error).unwrap_or_else(|| failed(name, "cannot be read", error)))?;
-        if n == 0 {
-            return Ok((bytes, hasher.finalize().to_hex().to_string()));
-        }
-        hasher.update(&buffer[..n]);
-        bytes += n as u64;
     }
 }

@@ -10,7 +10,7 @@ use ::parquet::file::metadata::RowGroupMetaData;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
-use super::{ADVICE, Chunk, RowStream, hash_blob};
+use super::stream::{ADVICE, Chunk, RowStream, hash_blob};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::store::Blob;
 use crate::pipeline::bridge::guard;

@@ -9,10 +9,10 @@ use bytes::{Buf, Bytes};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
-use super::Location;
 #[cfg(feature = "remote")]
 use super::fetch::RemoteFile;
-use super::local::{LocalFile, LocalReader};
+use super::local::{Change, LocalFile, LocalReader};
+use super::location::{Listed, Location};
 use crate::error::{Error, ErrorKind, Result};
 
 /// An open file; clones share it.
@@ -35,19 +35,6 @@ pub(super) enum Source {
     Local(LocalFile),
     #[cfg(feature = "remote")]
     Remote(RemoteFile),
-}
-
-/// What has become of a file since it was opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
-    /// Nothing.
-    None,
-    /// Its name or its rights, or what somebody wrote who then set its times back.
-    Touched,
-    /// It is longer.
-    Grown,
-    /// Somebody wrote to it, and it is not longer.
-    Written,
 }
 
 /// Pages of Parquet ask for their headers without saying how long they are.
@@ -75,6 +62,12 @@ impl Blob {
     #[must_use]
     pub fn mark(&self) -> &str {
         &self.inner.mark
+    }
+
+    /// As a listing tells of it.
+    pub(super) fn listed(&self) -> Listed {
+        let (location, mark) = (self.inner.location.clone(), self.inner.mark.clone());
+        Listed { location, bytes: self.inner.bytes, mark }
     }
 
     /// True when parts of the file can be read; false for one that a web server gives as a whole only.

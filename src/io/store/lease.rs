@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-use super::Location;
 use super::engine::Engine;
-use super::lock::{Attempt, Lock, Owner, Watch};
+use super::location::Location;
 use super::object::Bucket;
+use super::owner::{Owner, Watch};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A holder writes so many times in the time after which others take over.
@@ -55,14 +55,14 @@ impl Document {
 }
 
 impl Lease {
-    /// Takes the object at `path` where nobody holds it.
+    /// Takes the object at `path` where nobody holds it; else says who does.
     pub(super) async fn take(
         bucket: Bucket,
         path: Path,
         location: Location,
         engine: Engine,
         mut watch: Watch,
-    ) -> Result<(Attempt, Watch)> {
+    ) -> Result<(std::result::Result<Self, Option<Owner>>, Watch)> {
         let owner = Owner::here();
         let taken = |version: UpdateVersion| {
             let held = Arc::new(Held {
@@ -74,19 +74,19 @@ impl Lease {
                 is_lost: AtomicBool::new(false),
             });
             let beating = engine.spawn(beat(held.clone()));
-            Attempt::Taken(Lock::remote(Self { held, engine: engine.clone(), beating }))
+            Self { held, engine: engine.clone(), beating }
         };
         loop {
             let document = Document::of(&owner, 0);
             if let Some(version) = bucket.put(&path, document.clone(), &PutMode::Create).await? {
-                return Ok((taken(version), watch));
+                return Ok((Ok(taken(version)), watch));
             }
             // It was given back meanwhile.
             let Some((bytes, version)) = bucket.read_version(&path).await? else { continue };
             let holder = serde_json::from_slice(&bytes).ok().map(|found: Document| found.owner);
             if holder.as_ref().is_some_and(|holder| holder.nonce == owner.nonce) {
                 // The answer to the put above was lost.
-                return Ok((taken(version), watch));
+                return Ok((Ok(taken(version)), watch));
             }
             let is_silent = match &watch.seen {
                 Some((seen, since)) if *seen == bytes => since.elapsed() > bucket.config.lease,
@@ -96,16 +96,16 @@ impl Lease {
                 }
             };
             if !is_silent && !holder.as_ref().is_some_and(Owner::is_gone) {
-                return Ok((Attempt::Busy(holder), watch));
+                return Ok((Err(holder), watch));
             }
             if let Some(version) = bucket.put(&path, document, &PutMode::Update(version)).await? {
                 tracing::info!("{location}: taken over from a process that is gone");
-                return Ok((taken(version), watch));
+                return Ok((Ok(taken(version)), watch));
             }
         }
     }
 
-    /// See [`Lock::check`].
+    /// See [`Lock::check`](super::Lock::check).
     pub(super) fn check(&self) -> Result<()> {
         if !self.held.is_lost.load(Ordering::Relaxed) {
             return Ok(());

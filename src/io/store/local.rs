@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use super::{Change, Listed};
+use super::location::Listed;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::failed;
 
@@ -19,6 +19,19 @@ pub(super) struct LocalFile {
     place: String,
     /// As it was opened.
     opened: State,
+}
+
+/// What has become of a file since it was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// Nothing.
+    None,
+    /// Its name or its rights, or what somebody wrote who then set its times back.
+    Touched,
+    /// It is longer.
+    Grown,
+    /// Somebody wrote to it, and it is not longer.
+    Written,
 }
 
 /// What changes when somebody writes to a file.

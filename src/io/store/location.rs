@@ -31,6 +31,17 @@ pub(super) enum Name {
     Web(String),
 }
 
+/// A file that was found.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Listed {
+    /// Where it is.
+    pub location: Location,
+    /// Its length in bytes; `None` on a web server that does not tell.
+    pub bytes: Option<u64>,
+    /// See [`Blob::mark`](super::Blob::mark); the same as that of the open file.
+    pub mark: String,
+}
+
 impl Location {
     /// Reads a name: a local path, `file:///path`, `s3://bucket/key`, `gs://bucket/key`, `az://container/key`,
     /// `abfs://container@account.dfs.core.windows.net/key`, or a web address. Keys are taken literally, with no

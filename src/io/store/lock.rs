@@ -2,72 +2,18 @@
 //! neither what is protected nor how long one waits. On local disk the system itself lets go of what a process held
 //! when it ends, however it ends; in a store see [`super::lease`].
 
-use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
-
-use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "remote")]
 use super::lease::Lease;
+use super::owner::Owner;
 use crate::error::Result;
 use crate::io::failed;
 
 /// A document that says who holds a lock is shorter.
 const MAX_DOCUMENT: u64 = 64 << 10;
-
-/// Who holds a lock. `Display` reads `process 4711 on alpha`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Owner {
-    /// Id of the process.
-    pub process: u32,
-    /// What the machine calls itself; empty where the system does not tell.
-    #[serde(default)]
-    pub host: String,
-    /// The machine since its start, and the space of process ids on it: where both are the same, the id says whether
-    /// the process still lives. Empty where the system does not tell.
-    #[serde(default)]
-    pub ids_of: String,
-    /// Another one for every lock that is taken.
-    #[serde(default)]
-    pub nonce: String,
-}
-
-impl Owner {
-    /// This process.
-    pub(super) fn here() -> Self {
-        let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
-        let ids = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-        let boot = read("/proc/sys/kernel/random/boot_id");
-        let nonce = RandomState::new().build_hasher().finish();
-        Self {
-            process: std::process::id(),
-            host: read("/proc/sys/kernel/hostname"),
-            ids_of: if boot.is_empty() { boot } else { format!("{boot} {}", ids.to_string_lossy()) },
-            nonce: format!("{nonce:016x}"),
-        }
-    }
-
-    /// True when the process was one of this machine and is no more. A new process of its id would be taken for it:
-    /// then one waits in vain for a while, and nothing is lost.
-    #[cfg(feature = "remote")]
-    pub(super) fn is_gone(&self) -> bool {
-        let is_there = |process: u32| Path::new(&format!("/proc/{process}")).exists();
-        // Where processes of others are hidden, the first one is, too.
-        let tells = is_there(1) && !self.ids_of.is_empty() && self.ids_of == Self::here().ids_of;
-        tells && !is_there(self.process)
-    }
-}
-
-impl fmt::Display for Owner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "process {}", self.process)?;
-        if self.host.is_empty() { Ok(()) } else { write!(f, " on {}", self.host) }
-    }
-}
 
 /// What became of an attempt to take a lock.
 #[derive(Debug)]
@@ -76,15 +22,6 @@ pub enum Attempt {
     Taken(Lock),
     /// Another process holds it: which, if it has said so yet.
     Busy(Option<Owner>),
-}
-
-/// What was seen of a lock that others hold; kept from one attempt to the next, so that a holder in a store who is no
-/// longer heard of can be told from one at work.
-#[derive(Debug, Default)]
-pub struct Watch {
-    /// The document, and since when it has been the same.
-    #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "local locks end with their process"))]
-    pub(super) seen: Option<(Vec<u8>, Instant)>,
 }
 
 /// A lock that is held until it is dropped.
@@ -98,17 +35,21 @@ enum Held {
     Remote(Lease),
 }
 
+impl Attempt {
+    fn of(taken: std::result::Result<Held, Option<Owner>>) -> Self {
+        taken.map_or_else(Self::Busy, |held| Self::Taken(Lock(held)))
+    }
+}
+
 impl Lock {
     pub(super) fn local(path: &Path) -> Result<Attempt> {
-        match LocalLock::take(path).map_err(|error| failed(path.to_string_lossy(), "cannot be locked", error))? {
-            Ok(lock) => Ok(Attempt::Taken(Self(Held::Local(lock)))),
-            Err(owner) => Ok(Attempt::Busy(owner)),
-        }
+        let taken = LocalLock::take(path).map_err(|error| failed(path.to_string_lossy(), "cannot be locked", error))?;
+        Ok(Attempt::of(taken.map(Held::Local)))
     }
 
     #[cfg(feature = "remote")]
-    pub(super) fn remote(lease: Lease) -> Self {
-        Self(Held::Remote(lease))
+    pub(super) fn remote(taken: std::result::Result<Lease, Option<Owner>>) -> Attempt {
+        Attempt::of(taken.map(Held::Remote))
     }
 
     /// Looks whether it is still held.

@@ -16,9 +16,8 @@ use object_store::{
 };
 
 use super::config::{MAX_BACKOFF, StoreConfig};
-use super::location::Name;
+use super::location::{Listed, Location, Name};
 use super::trouble::{Failure, Tries, credentials, retrying};
-use super::{Listed, Location};
 use crate::error::{Error, ErrorKind, Result};
 
 /// So many small requests are under way at once, where one needs many.

@@ -1,12 +1,20 @@
-//! A location together with the stores that reach it, so that who works on a folder needs to carry one thing.
+//! A file or a folder together with the stores that reach it, so that who works on it needs to carry one thing: looking,
+//! listing, opening, writing whole or not at all, locking, wherever it is.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::lock::{Attempt, Watch};
-use super::{Blob, BlobWriter, Listed, Location, Stores};
-use crate::error::Result;
+use super::blob::{Blob, Source, store_error};
+use super::location::{Listed, Location, Name};
+use super::lock::{Attempt, Lock};
+use super::owner::Watch;
+use super::writer::BlobWriter;
+use super::{Stores, local};
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::disk::{write_atomic, write_new};
+use crate::io::failed;
 
 /// A file or a folder that can be reached. `Display` as for [`Location`].
 #[derive(Clone)]
@@ -40,100 +48,183 @@ impl Place {
         Self { stores: self.stores.clone(), location: self.location.join(relative) }
     }
 
-    /// See [`Stores::stat`].
+    /// Length and mark of the file here; `None` when there is no file, but perhaps a folder.
     ///
     /// # Errors
-    /// See [`Stores::stat`].
+    /// `Usage` when the bucket does not exist, `Io` when the store cannot be asked.
     pub fn stat(&self) -> Result<Option<Listed>> {
-        self.stores.stat(&self.location)
+        match &self.location.0 {
+            Name::Local(path) => local::stat(path),
+            _ => Ok(self.stores.remote.find(&self.location)?.map(|blob| blob.listed())),
+        }
     }
 
-    /// See [`Stores::exists`].
+    /// Opens the file here for reading; later reads see this version of it or fail.
     ///
     /// # Errors
-    /// See [`Stores::exists`].
-    pub fn exists(&self) -> Result<bool> {
-        self.stores.exists(&self.location)
-    }
-
-    /// See [`Stores::open`].
-    ///
-    /// # Errors
-    /// See [`Stores::open`].
+    /// `Io` when it is not there or cannot be read, `Usage` when it is a folder or the bucket does not exist.
     pub fn open(&self) -> Result<Blob> {
-        self.stores.open(&self.location)
+        match &self.location.0 {
+            Name::Local(path) => {
+                let (file, bytes, mark) = local::LocalFile::open(path)?;
+                Ok(Blob::new(self.location.clone(), Some(bytes), mark, Source::Local(file)))
+            }
+            _ => self.stores.remote.find(&self.location)?.ok_or_else(|| {
+                let message = "cannot be read: there is nothing under this name";
+                Error::new(ErrorKind::Io, self.to_string(), message)
+            }),
+        }
     }
 
-    /// See [`Stores::find`].
+    /// Opens the file here; `None` when there is none.
     ///
     /// # Errors
-    /// See [`Stores::find`].
+    /// See [`Place::open`].
     pub fn find(&self) -> Result<Option<Blob>> {
-        self.stores.find(&self.location)
+        match &self.location.0 {
+            Name::Local(path) if local::stat(path)?.is_none() => Ok(None),
+            Name::Local(_) => self.open().map(Some),
+            _ => self.stores.remote.find(&self.location),
+        }
     }
 
-    /// See [`Stores::names`].
+    /// All files below it, by name; nothing for a folder of a store that holds nothing.
     ///
     /// # Errors
-    /// See [`Stores::names`].
+    /// `Io` when it cannot be listed, `Usage` when the bucket does not exist or a web server is asked.
+    pub fn list(&self) -> Result<Vec<Listed>> {
+        match &self.location.0 {
+            Name::Local(path) => local::list(path),
+            _ => self.stores.remote.list(&self.location),
+        }
+    }
+
+    /// The names of all files below it, with `/` between their parts, and their sizes; nothing when there is no
+    /// such folder. Cheaper than [`Place::list`], since it does not ask for marks.
+    ///
+    /// # Errors
+    /// See [`Place::list`]; a web server gives nothing.
     pub fn names(&self) -> Result<BTreeMap<String, u64>> {
-        self.stores.names(&self.location)
+        match &self.location.0 {
+            Name::Local(path) => local::names(path),
+            _ => self.stores.remote.names(&self.location),
+        }
     }
 
-    /// See [`Stores::read_all`].
+    /// The files that the pattern of its name matches, by name: `*` and `?` stand for what lies within one part of
+    /// a name, `**` for any number of parts, `[…]` for one of some letters.
     ///
     /// # Errors
-    /// See [`Stores::read_all`].
+    /// `Usage` when it is no pattern; see also [`Place::list`].
+    pub fn matches(&self) -> Result<Vec<Listed>> {
+        let (bucket, key) = match &self.location.0 {
+            Name::Local(path) => return local::matches(path),
+            Name::Object { bucket, key } => (bucket, key),
+            Name::Web(_) => return self.stores.remote.list(&self.location),
+        };
+        let wrong = |error| Error::new(ErrorKind::Usage, self.to_string(), "this is no pattern").because(error);
+        let pattern = glob::Pattern::new(key).map_err(|error: glob::PatternError| wrong(error))?;
+        let literal = key.split(['*', '?', '[']).next().unwrap_or_default();
+        let folder = literal.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let options = glob::MatchOptions { require_literal_separator: true, ..glob::MatchOptions::default() };
+        let mut found =
+            Self::new(&self.stores, Location(Name::Object { bucket: bucket.clone(), key: folder.to_owned() }))
+                .list()?;
+        found.retain(|listed| match &listed.location.0 {
+            Name::Object { key, .. } => pattern.matches_with(key, options),
+            _ => false,
+        });
+        Ok(found)
+    }
+
+    /// The whole file, for documents; `None` when there is none.
+    ///
+    /// # Errors
+    /// See [`Place::open`].
     pub fn read_all(&self) -> Result<Option<Vec<u8>>> {
-        self.stores.read_all(&self.location)
+        match &self.location.0 {
+            Name::Local(path) => return local::read_all(path),
+            Name::Object { .. } => {
+                return Ok(self.stores.remote.documents(std::slice::from_ref(&self.location))?.pop().flatten());
+            }
+            Name::Web(_) => {}
+        }
+        let Some(blob) = self.stores.remote.find(&self.location)? else { return Ok(None) };
+        let mut bytes = Vec::new();
+        let cannot = |error| store_error(&error).unwrap_or_else(|| failed(self.to_string(), "cannot be read", error));
+        blob.stream().read_to_end(&mut bytes).map_err(cannot)?;
+        Ok(Some(bytes))
     }
 
-    /// Documents below this folder, each as [`Stores::read_all`] gives it.
+    /// Documents below this folder, each as [`Place::read_all`] gives it; in a store many are asked for at once.
     ///
     /// # Errors
-    /// See [`Stores::read_each`].
+    /// See [`Place::open`].
     pub fn read_each(&self, names: &[String]) -> Result<Vec<Option<Vec<u8>>>> {
-        let locations: Vec<Location> = names.iter().map(|name| self.location.join(name)).collect();
-        self.stores.read_each(&locations)
+        if let Name::Object { .. } = self.location.0 {
+            let locations: Vec<Location> = names.iter().map(|name| self.location.join(name)).collect();
+            return self.stores.remote.documents(&locations);
+        }
+        names.iter().map(|name| self.join(name).read_all()).collect()
+    }
+
+    /// True when there is a file here.
+    ///
+    /// # Errors
+    /// See [`Place::stat`].
+    pub fn exists(&self) -> Result<bool> {
+        Ok(self.stat()?.is_some())
+    }
+
+    /// Starts a file that appears whole here, or not at all; one that is there is replaced.
+    ///
+    /// # Errors
+    /// `Io` when it cannot be started, `Usage` on a web server.
+    pub fn create(&self) -> Result<BlobWriter> {
+        match &self.location.0 {
+            Name::Local(path) => BlobWriter::local(path),
+            _ => self.stores.remote.create(&self.location),
+        }
+    }
+
+    /// Writes a small file at once; one that is there is replaced.
+    ///
+    /// # Errors
+    /// `Io` when it cannot be written, `Usage` on a web server.
+    pub async fn write_atomic(&self, bytes: &[u8]) -> Result<()> {
+        match &self.location.0 {
+            Name::Local(path) => write_atomic(path, bytes).await,
+            _ => self.stores.remote.put(&self.location, bytes, false).await.map(drop),
+        }
+    }
+
+    /// Tries to become the one who holds the name: until what this gives is dropped nobody else does. What
+    /// was seen of others stands in `watch`, which is handed to the next attempt.
+    ///
+    /// # Errors
+    /// `Io` when the file cannot be made or the store not be asked, `Usage` on a web server.
+    pub fn try_lock(&self, watch: &mut Watch) -> Result<Attempt> {
+        match &self.location.0 {
+            Name::Local(path) => Lock::local(path),
+            _ => self.stores.remote.lock(&self.location, watch),
+        }
+    }
+
+    /// Writes a small file unless there is one: `false` when there was, which then stays as it is. Of several writers
+    /// at once, one gets `true`; after a lost answer none may.
+    ///
+    /// # Errors
+    /// See [`Place::write_atomic`].
+    pub async fn put_if_absent(&self, bytes: &[u8]) -> Result<bool> {
+        match &self.location.0 {
+            Name::Local(path) => write_new(path, bytes).await,
+            _ => self.stores.remote.put(&self.location, bytes, true).await,
+        }
     }
 
     /// See [`Stores::settle`].
     pub fn settle(&self) {
         self.stores.settle();
-    }
-
-    /// See [`Stores::create`].
-    ///
-    /// # Errors
-    /// See [`Stores::create`].
-    pub fn create(&self) -> Result<BlobWriter> {
-        self.stores.create(&self.location)
-    }
-
-    /// See [`Stores::write_atomic`].
-    ///
-    /// # Errors
-    /// See [`Stores::write_atomic`].
-    pub async fn write_atomic(&self, bytes: &[u8]) -> Result<()> {
-        self.stores.write_atomic(&self.location, bytes).await
-    }
-
-    /// See [`Stores::put_if_absent`].
-    ///
-    /// # Errors
-    /// See [`Stores::put_if_absent`].
-    pub async fn put_if_absent(&self, bytes: &[u8]) -> Result<bool> {
-        self.stores.put_if_absent(&self.location, bytes).await
-    }
-}
-
-impl Place {
-    /// See [`Stores::try_lock`].
-    ///
-    /// # Errors
-    /// See [`Stores::try_lock`].
-    pub fn try_lock(&self, watch: &mut Watch) -> Result<Attempt> {
-        self.stores.try_lock(&self.location, watch)
     }
 }
 

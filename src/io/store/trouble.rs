@@ -7,9 +7,9 @@ use std::time::Duration;
 use object_store::client::{HttpError, HttpErrorKind};
 use tokio::time::{Instant, sleep};
 
-use super::Location;
 use super::config::{MAX_BACKOFF, StoreConfig};
-use super::location::Name;
+use super::location::{Location, Name};
+use crate::backoff::backoff;
 use crate::error::{Error, ErrorKind};
 
 /// Words of an answer that are shown.
@@ -221,12 +221,11 @@ pub(super) struct Tries<'a> {
     config: &'a StoreConfig,
     n_failed: usize,
     well: Instant,
-    backoff: Duration,
 }
 
 impl<'a> Tries<'a> {
     pub(super) fn new(config: &'a StoreConfig) -> Self {
-        Self { config, n_failed: 0, well: Instant::now(), backoff: config.first_backoff }
+        Self { config, n_failed: 0, well: Instant::now() }
     }
 
     /// Waits before another try.
@@ -246,10 +245,9 @@ impl<'a> Tries<'a> {
         }
         // Many readers that fail at once must not come back at once: between half of the wait and all of it.
         let share = 500 + Instant::now().duration_since(self.well).subsec_nanos() % 500;
-        let wait = self.backoff * share / 1000;
+        let wait = backoff(self.config.first_backoff, MAX_BACKOFF, self.n_failed) * share / 1000;
         tracing::info!("{}; trying again in {}", failure.error, seconds(wait));
         sleep(wait).await;
-        self.backoff = (self.backoff * 2).min(MAX_BACKOFF);
         Ok(())
     }
 

@@ -5,8 +5,8 @@ use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectStoreExt, PutMode, PutPayload};
 use tokio::task::JoinSet;
 
-use super::Location;
 use super::engine::Engine;
+use super::location::Location;
 use super::object::{Bucket, Version};
 use super::trouble::Failure;
 use crate::error::{Error, Result};

@@ -12,9 +12,8 @@ use object_store::client::{
 };
 use object_store::{ClientOptions, HeaderValue};
 
-use super::Location;
 use super::config::StoreConfig;
-use super::location::{Name, percent_decoded};
+use super::location::{Location, Name, percent_decoded};
 use super::object::Version;
 use super::trouble::{Failure, retrying};
 use crate::error::{Error, ErrorKind, Result};

@@ -4,8 +4,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::endpoint::{Page, Progress, Remote};
-use super::fetch::ResultLine;
+use super::{Progress, Remote, ResultLine};
 use crate::llm::Protocol;
 
 pub(super) fn request_line(id: &str, body: &str) -> String {
@@ -22,14 +21,7 @@ pub(super) fn batch_path(id: &str) -> String {
 }
 
 #[derive(Deserialize)]
-struct Listed {
-    data: Vec<Document>,
-    #[serde(default)]
-    has_more: bool,
-}
-
-#[derive(Deserialize)]
-struct Document {
+pub(super) struct Document {
     id: String,
     processing_status: String,
     request_counts: Counts,
@@ -45,28 +37,19 @@ struct Counts {
     expired: u64,
 }
 
-pub(super) fn page(body: &[u8]) -> Option<Page> {
-    let Listed { data, has_more } = serde_json::from_slice(body).ok()?;
-    Some(Page { batches: data.into_iter().map(Document::remote).collect(), has_more })
-}
-
-pub(super) fn batch(body: &[u8]) -> Option<Remote> {
-    serde_json::from_slice::<Document>(body).ok().map(Document::remote)
-}
-
-impl Document {
-    fn remote(self) -> Remote {
-        let Counts { processing, succeeded, errored, canceled, expired } = self.request_counts;
+impl From<Document> for Remote {
+    fn from(document: Document) -> Self {
+        let Counts { processing, succeeded, errored, canceled, expired } = document.request_counts;
         let n_done = [errored, canceled, expired].into_iter().fold(succeeded, u64::saturating_add);
-        let progress = if self.archived_at.is_some() {
+        let progress = if document.archived_at.is_some() {
             Progress::Refused { message: "its results are archived: they are kept for 29 days".to_owned() }
-        } else if self.processing_status == "ended" {
+        } else if document.processing_status == "ended" {
             // What `results_url` says, but below the address that the job names: the key goes nowhere else.
-            Progress::Ended { results: vec![format!("{}/results", batch_path(&self.id))] }
+            Progress::Ended { results: vec![format!("{}/results", batch_path(&document.id))] }
         } else {
             Progress::Running { n_done }
         };
-        Remote { id: self.id, mark: None, n_requests: Some(n_done.saturating_add(processing)), progress }
+        Self { id: document.id, mark: None, n_requests: Some(n_done.saturating_add(processing)), progress }
     }
 }
 

@@ -7,10 +7,11 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Body, Method};
-use serde::de::IgnoredAny;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::upload::FileBody;
-use super::{Batch, anthropic, openai};
+use super::{Batch, BatchState, Page, Remote, anthropic, openai};
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::connection::{Connection, broken, bytes};
 use crate::llm::{Patience, Protocol, Refusal, RefusalKind};
@@ -35,30 +36,6 @@ impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint").field("base_url", &self.connection.base_url).finish_non_exhaustive()
     }
-}
-
-/// A batch as the API knows it.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Remote {
-    pub(super) id: String,
-    /// The mark that it was given, where the API takes one.
-    pub(super) mark: Option<String>,
-    pub(super) n_requests: Option<u64>,
-    pub(super) progress: Progress,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Progress {
-    Running { n_done: u64 },
-    Ended { results: Vec<String> },
-    Refused { message: String },
-}
-
-/// Some batches of the API, the newest first.
-#[derive(Debug)]
-pub(super) struct Page {
-    pub(super) batches: Vec<Remote>,
-    pub(super) has_more: bool,
 }
 
 /// Why a request to the API was not answered as wished.
@@ -92,18 +69,27 @@ impl Endpoint {
     /// # Errors
     /// Those of [`Endpoint::new`].
     pub fn with_patience(settings: &LlmSettings, key: Option<&Secret>, patience: Patience) -> Result<Self> {
-        let LlmSettings { options, base_url, timeout, retries, .. } = settings;
-        let connect_timeout = patience.connect_timeout.min(timeout.0);
-        let connection = Connection::new(options.provider.into(), base_url, key, connect_timeout)?;
-        Ok(Self { connection, patience, timeout: timeout.0, max_retries: *retries })
+        let connection = Connection::new(settings, key, patience)?;
+        Ok(Self { connection, patience, timeout: settings.timeout.0, max_retries: settings.retries })
     }
 
     pub(super) fn protocol(&self) -> Protocol {
         self.connection.protocol
     }
 
-    pub(super) fn base_url(&self) -> &str {
+    fn base_url(&self) -> &str {
         &self.connection.base_url
+    }
+
+    /// An error when `batch` belongs to another API than that of the job.
+    pub(super) fn check(&self, batch: &Batch) -> Result<()> {
+        let BatchState { protocol, base_url, .. } = &batch.state;
+        if protocol == self.protocol().as_str() && base_url == self.base_url() {
+            return Ok(());
+        }
+        let message = format!("this batch was planned for {base_url}, but the job names {}", self.base_url());
+        Err(Error::new(ErrorKind::Usage, batch.folder.to_string_lossy(), message)
+            .hinting("use the job with which it was planned, or remove the folder of the batch"))
     }
 
     /// The batches after `after`, or the newest.
@@ -114,8 +100,8 @@ impl Endpoint {
         };
         let body = self.get(&path).await?;
         let page = match self.protocol() {
-            Protocol::OpenAi => openai::page(&body),
-            Protocol::Anthropic => anthropic::page(&body),
+            Protocol::OpenAi => page::<openai::Document>(&body),
+            Protocol::Anthropic => page::<anthropic::Document>(&body),
         };
         page.ok_or_else(|| self.unreadable("a list of batches"))
     }
@@ -164,8 +150,8 @@ impl Endpoint {
 
     fn read_batch(&self, body: &[u8]) -> Option<Remote> {
         match self.protocol() {
-            Protocol::OpenAi => openai::batch(body),
-            Protocol::Anthropic => anthropic::batch(body),
+            Protocol::OpenAi => serde_json::from_slice::<openai::Document>(body).ok().map(Remote::from),
+            Protocol::Anthropic => serde_json::from_slice::<anthropic::Document>(body).ok().map(Remote::from),
         }
     }
 
@@ -288,6 +274,19 @@ impl Endpoint {
         Error::new(ErrorKind::Io, self.base_url(), format!("the response is not {what}"))
             .hinting("look at base_url in the table [llm]; not every server takes batches")
     }
+}
+
+#[derive(Deserialize)]
+struct Listed<D> {
+    data: Vec<D>,
+    #[serde(default)]
+    has_more: bool,
+}
+
+/// Both APIs write a list of batches, each in its own words, in one form.
+fn page<D: DeserializeOwned + Into<Remote>>(body: &[u8]) -> Option<Page> {
+    let Listed::<D> { data, has_more } = serde_json::from_slice(body).ok()?;
+    Some(Page { batches: data.into_iter().map(D::into).collect(), has_more })
 }
 
 /// A body with its length.

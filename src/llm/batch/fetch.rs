@@ -2,12 +2,10 @@
 //! entered as fetched after all are on disk.
 
 use super::requests::{Keys, keys};
-use super::state::{Receipt, Search};
-use super::{Batch, Batches, Endpoint, Stage, anthropic, openai};
+use super::{Batch, Batches, Endpoint, Receipt, ResultLine, Search, Stage, anthropic, openai};
 use crate::error::Result;
 use crate::llm::cache::{Kept, Outcome, ReplyStore, parse_hex};
-use crate::llm::protocol::clean;
-use crate::llm::{Completion, Protocol, Refusal, RefusalKind, Usage};
+use crate::llm::{Protocol, Refusal, RefusalKind, Usage};
 
 /// Batches cost half of what requests cost that are answered at once, with both providers.
 const SHARE_OF_PRICE: f64 = 0.5;
@@ -17,27 +15,10 @@ const SHARE_OF_PRICE: f64 = 0.5;
 pub struct Fetched {
     /// Its number.
     pub name: String,
-    /// Requests in it.
-    pub n_requests: u64,
     /// What came out of it; `None` when nothing did.
     pub receipt: Option<Receipt>,
     /// Why nothing did.
     pub trouble: Option<&'static str>,
-}
-
-/// A line of results.
-#[derive(Debug)]
-pub(super) struct ResultLine {
-    pub(super) custom_id: String,
-    pub(super) result: std::result::Result<Completion, Refusal>,
-}
-
-impl ResultLine {
-    /// A request that was not worked on.
-    pub(super) fn open(custom_id: String, why: Option<String>) -> Self {
-        let why = why.unwrap_or_else(|| "no reason is given".to_owned());
-        Self { custom_id, result: Err(Refusal::new(RefusalKind::Server, clean(&why))) }
-    }
 }
 
 /// Fetches the results of every batch that has ended. `cost` says what tokens cost when a model is asked at once.
@@ -53,7 +34,7 @@ pub async fn fetch(
     let mut fetched = Vec::new();
     for mut batch in batches.all()? {
         let Stage::Ended { id, unproven, results } = batch.state.stage.clone() else { continue };
-        batch.check(endpoint)?;
+        endpoint.check(&batch)?;
         let mut open = Keys::default();
         keys(&batch.requests(), &mut open)?;
         let model = batch.state.model.clone();
@@ -139,7 +120,7 @@ impl Taking<'_> {
     fn end(mut self, batch: &mut Batch, unproven: Option<Search>, is_there: bool) -> Result<Fetched> {
         let n_requests = batch.state.n_requests;
         let n_done = self.receipt.n_replies + self.receipt.n_failed;
-        let mut told = Fetched { name: batch.name.clone(), n_requests, receipt: None, trouble: None };
+        let mut told = Fetched { name: batch.name.clone(), receipt: None, trouble: None };
         self.receipt.n_open = n_requests.saturating_sub(n_done);
         let id = self.receipt.id.clone();
         match unproven {

@@ -5,8 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::endpoint::{Page, Progress, Remote};
-use super::fetch::ResultLine;
+use super::{Progress, Remote, ResultLine};
 use crate::llm::Protocol;
 use crate::llm::protocol::clean;
 
@@ -46,14 +45,7 @@ pub(super) fn file_id(body: &[u8]) -> Option<String> {
 }
 
 #[derive(Deserialize)]
-struct Listed {
-    data: Vec<Document>,
-    #[serde(default)]
-    has_more: bool,
-}
-
-#[derive(Deserialize)]
-struct Document {
+pub(super) struct Document {
     id: String,
     status: String,
     output_file_id: Option<String>,
@@ -83,28 +75,21 @@ struct Counts {
     failed: u64,
 }
 
-pub(super) fn page(body: &[u8]) -> Option<Page> {
-    let Listed { data, has_more } = serde_json::from_slice(body).ok()?;
-    Some(Page { batches: data.into_iter().map(Document::remote).collect(), has_more })
-}
-
-pub(super) fn batch(body: &[u8]) -> Option<Remote> {
-    serde_json::from_slice::<Document>(body).ok().map(Document::remote)
-}
-
-impl Document {
-    fn remote(self) -> Remote {
+impl From<Document> for Remote {
+    fn from(document: Document) -> Self {
         let content = |file: &String| format!("/files/{file}/content");
-        let results: Vec<_> = [&self.output_file_id, &self.error_file_id].into_iter().flatten().map(content).collect();
-        let n_done = self.request_counts.as_ref().map_or(0, |counts| counts.completed.saturating_add(counts.failed));
-        let progress = match self.status.as_str() {
+        let results: Vec<_> =
+            [&document.output_file_id, &document.error_file_id].into_iter().flatten().map(content).collect();
+        let n_done =
+            document.request_counts.as_ref().map_or(0, |counts| counts.completed.saturating_add(counts.failed));
+        let progress = match document.status.as_str() {
             // What was done before the end is in the files, and is paid for: without them it is not the end yet.
             "completed" | "expired" | "cancelled" if n_done == 0 || !results.is_empty() => Progress::Ended { results },
-            "failed" => Progress::Refused { message: self.errors.map_or_else(String::new, Errors::sentence) },
+            "failed" => Progress::Refused { message: document.errors.map_or_else(String::new, Errors::sentence) },
             _ => Progress::Running { n_done },
         };
-        let mark = self.metadata.and_then(|metadata| Some(metadata.get(MARK)?.as_str()?.to_owned()));
-        Remote { id: self.id, mark, n_requests: self.request_counts.map(|counts| counts.total), progress }
+        let mark = document.metadata.and_then(|metadata| Some(metadata.get(MARK)?.as_str()?.to_owned()));
+        Self { id: document.id, mark, n_requests: document.request_counts.map(|counts| counts.total), progress }
     }
 }
 

@@ -10,7 +10,8 @@ use foldhash::fast::FixedState;
 use serde::Deserialize;
 use tempfile::NamedTempFile;
 
-use super::{Batch, BatchState, Batches, REQUESTS, Stage, request_line};
+use super::state::REQUESTS;
+use super::{Batch, BatchState, Batches, Stage, anthropic, openai};
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::Protocol;
 use crate::llm::cache::{ReplyKey, hex, parse_hex};
@@ -121,6 +122,14 @@ impl RequestWriter {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         self.done.push(Batch { name, state, folder });
         Ok(())
+    }
+}
+
+/// A line of a request file.
+fn request_line(protocol: Protocol, id: &str, body: &str) -> String {
+    match protocol {
+        Protocol::OpenAi => openai::request_line(id, body),
+        Protocol::Anthropic => anthropic::request_line(id, body),
     }
 }
 

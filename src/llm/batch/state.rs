@@ -1,6 +1,36 @@
-//! What became of a batch, as it stands in its `state.json`. Plain data.
+//! The batches of a job on disk: a numbered folder for each, and what became of it in its `state.json`. Knows neither
+//! what is asked nor the API.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::llm::private::{failed, make_folder, write_whole};
+
+const BATCHES: &str = "batches";
+const STATE: &str = "state.json";
+pub(super) const REQUESTS: &str = "requests.jsonl";
+const LOCK: &str = ".lock";
+
+/// The batches of a job: a numbered folder for each.
+#[derive(Debug)]
+pub struct Batches {
+    root: PathBuf,
+    /// Held as long as they may be changed.
+    lock: Option<File>,
+}
+
+/// A batch that was planned.
+#[derive(Debug, Clone)]
+pub struct Batch {
+    /// Its number.
+    pub name: String,
+    /// What became of it.
+    pub state: BatchState,
+    pub(super) folder: PathBuf,
+}
 
 /// A batch and how far it is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -100,6 +130,117 @@ pub struct Receipt {
     pub cost: Option<f64>,
 }
 
+impl Batches {
+    /// The batches below `dir`, to look at them; a directory that is not there has none.
+    #[must_use]
+    pub fn look(dir: &Path) -> Self {
+        Self { root: dir.join(BATCHES), lock: None }
+    }
+
+    /// The batches below `dir`, for one process that may change them.
+    ///
+    /// # Errors
+    /// `Usage` when another process has them.
+    pub fn open(dir: &Path) -> Result<Self> {
+        let root = dir.join(BATCHES);
+        make_folder(&root)?;
+        let cannot = |error| failed(&root, "the batches cannot be opened", error);
+        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(root.join(LOCK)).map_err(cannot)?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { root, lock: Some(lock) }),
+            Err(TryLockError::WouldBlock) => {
+                let message = "another process is working on these batches";
+                Err(Error::new(ErrorKind::Usage, root.to_string_lossy(), message).hinting("wait until it has ended"))
+            }
+            Err(TryLockError::Error(error)) => Err(cannot(error)),
+        }
+    }
+
+    /// All of them, in the order in which they were planned.
+    ///
+    /// # Errors
+    /// When one cannot be read.
+    pub fn all(&self) -> Result<Vec<Batch>> {
+        let mut batches = Vec::new();
+        for folder in self.folders()? {
+            let path = folder.join(STATE);
+            let place = path.to_string_lossy();
+            let bytes = match std::fs::read(&path) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                bytes => bytes.map_err(|error| failed(&path, "cannot be read", error))?,
+            };
+            let state = serde_json::from_slice(&bytes).map_err(|error| {
+                Error::new(ErrorKind::Verification, place, "this is no state of a batch").because(error)
+            })?;
+            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            batches.push(Batch { name, state, folder });
+        }
+        Ok(batches)
+    }
+
+    /// The folder of the next batch. What was begun and never became a batch is removed.
+    pub(super) fn next(&self) -> Result<PathBuf> {
+        assert!(self.lock.is_some(), "only who holds the lock may plan");
+        let mut last = 0;
+        for folder in self.folders()? {
+            if folder.join(STATE).exists() {
+                last = number(&folder).unwrap_or(0);
+            } else {
+                std::fs::remove_dir_all(&folder).map_err(|error| failed(&folder, "cannot be removed", error))?;
+            }
+        }
+        let folder = self.root.join(format!("{:05}", last + 1));
+        make_folder(&folder)?;
+        Ok(folder)
+    }
+
+    fn folders(&self) -> Result<Vec<PathBuf>> {
+        let cannot = |error| failed(&self.root, "the batches cannot be listed", error);
+        let entries = match std::fs::read_dir(&self.root) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(cannot)?,
+        };
+        let mut folders = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(cannot)?.path();
+            folders.extend(number(&path).map(|number| (number, path)));
+        }
+        folders.sort();
+        Ok(folders.into_iter().map(|(_, path)| path).collect())
+    }
+}
+
+impl Drop for Batches {
+    fn drop(&mut self) {
+        // Not left to the end of the file: a program that was started meanwhile may still hold that open.
+        if let Some(lock) = &self.lock {
+            drop(lock.unlock());
+        }
+    }
+}
+
+impl Batch {
+    /// Its requests.
+    pub(super) fn requests(&self) -> PathBuf {
+        self.folder.join(REQUESTS)
+    }
+
+    /// Writes down what became of it.
+    pub(super) fn enter(&mut self, stage: Stage) -> Result<()> {
+        self.state.stage = stage;
+        self.state.write(&self.folder)
+    }
+}
+
+impl BatchState {
+    pub(super) fn write(&self, folder: &Path) -> Result<()> {
+        let mut text = serde_json::to_vec_pretty(self)
+            .map_err(|error| Error::new(ErrorKind::Internal, "", "a state cannot be written").because(error))?;
+        text.push(b'\n');
+        write_whole(&folder.join(STATE), &text)
+    }
+}
+
 impl Stage {
     /// True as long as a reply may come: its requests are not planned again.
     #[must_use]
@@ -129,4 +270,8 @@ impl Stage {
             Self::Refused { .. } => "refused",
         }
     }
+}
+
+fn number(folder: &Path) -> Option<u64> {
+    folder.file_name()?.to_str()?.parse().ok()
 }

@@ -1,8 +1,8 @@
 //! Hands in what was planned, once, and looks how far it is. Knows what is written down of a batch and what the API
 //! says about it.
 
-use super::endpoint::{Page, Progress, Remote, Trouble};
-use super::{Batch, Batches, Endpoint, Search, Stage};
+use super::endpoint::Trouble;
+use super::{Batch, Batches, Endpoint, Page, Progress, Remote, Search, Stage};
 use crate::error::Result;
 use crate::llm::{Protocol, Refusal};
 
@@ -35,14 +35,14 @@ pub async fn submit(endpoint: &Endpoint, batches: &Batches) -> Result<Vec<Handed
         let batch = &mut all[at];
         let was_there = match batch.state.stage.clone() {
             Stage::Planned => {
-                batch.check(endpoint)?;
+                endpoint.check(batch)?;
                 let newest = endpoint.list(1, None).await?.batches.into_iter().next();
                 let search = Search { newest_before: newest.map(|batch| batch.id), not_ours: Vec::new() };
                 create(endpoint, batch, search, None).await?;
                 false
             }
             Stage::Submitting { search, file } => {
-                batch.check(endpoint)?;
+                endpoint.check(batch)?;
                 if let Some(id) = look(endpoint, batch, &search, &claimed).await? {
                     let unproven = (endpoint.protocol() == Protocol::Anthropic).then_some(search);
                     batch.enter(Stage::Submitted { id, unproven })?;
@@ -145,7 +145,7 @@ pub async fn poll(endpoint: &Endpoint, batches: &Batches) -> Result<Vec<Polled>>
     let mut polled = Vec::new();
     for mut batch in batches.all()? {
         let Stage::Submitted { id, unproven } = batch.state.stage.clone() else { continue };
-        batch.check(endpoint)?;
+        endpoint.check(&batch)?;
         let n_requests = batch.state.n_requests;
         let mut told =
             Polled { name: batch.name.clone(), n_requests, n_done: n_requests, is_ended: true, refused: None };

@@ -8,10 +8,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::dialogue::{Role, Said, dialogue};
-use super::reading::{parse, tokens};
-use super::refusal::ErrorBody;
-use super::{ALWAYS_JSON, ModelSettings, Refusal};
-use crate::llm::{Completion, Request, Usage};
+use super::json::{parse, tokens, written};
+use super::refusal::{ErrorBody, Refusal};
+use crate::llm::{Completion, ModelSettings, Request, Usage};
 use crate::pipeline::Parameters;
 
 /// The version of the API.
@@ -103,7 +102,7 @@ pub(super) fn body(settings: &ModelSettings, request: &Request) -> String {
         stream: false,
         parameters: &settings.parameters,
     };
-    serde_json::to_string(&body).expect(ALWAYS_JSON)
+    written(&body)
 }
 
 /// The turns with neighbours of one role in one message.

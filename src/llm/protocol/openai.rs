@@ -4,10 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::dialogue::{Role, dialogue};
-use super::reading::{parse, tokens};
-use super::refusal::ErrorBody;
-use super::{ALWAYS_JSON, MaxTokensField, ModelSettings, Refusal};
-use crate::llm::{Completion, Request, Usage};
+use super::json::{parse, tokens, written};
+use super::refusal::{ErrorBody, Refusal};
+use crate::llm::{Completion, MaxTokensField, ModelSettings, Request, Usage};
 use crate::pipeline::Parameters;
 
 #[derive(Serialize)]
@@ -85,7 +84,7 @@ pub(super) fn body(settings: &ModelSettings, request: &Request) -> String {
         stream: false,
         parameters: &settings.parameters,
     };
-    serde_json::to_string(&body).expect(ALWAYS_JSON)
+    written(&body)
 }
 
 #[derive(Deserialize)]

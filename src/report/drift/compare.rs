@@ -71,12 +71,6 @@ impl DriftDocument {
         self.changes = Some(changes);
         self
     }
-
-    /// The figure over all conversations.
-    #[must_use]
-    pub fn figure(&self, name: &str) -> Option<&FigureDrift> {
-        self.figures.iter().find(|drift| drift.class.is_none() && drift.figure == name)
-    }
 }
 
 fn notes_of(before: &Side, after: &Side) -> Vec<String> {

@@ -3,7 +3,7 @@
 
 use super::charts::{Bar, Room, bars, twin};
 use super::figures::{Figure, meaning};
-use super::table::{Cell, Column, Table, long, number, text};
+use super::table::{Card, Cell, Column, Table, long, number, text};
 use super::writer::Html;
 use super::{frame, notes};
 use crate::report::{BreakdownDrift, Change, DriftDocument, FigureDrift, Psi, RunFacts, numbers};
@@ -61,35 +61,27 @@ fn body(document: &DriftDocument, html: &mut Html) {
 
 fn cards(document: &DriftDocument, html: &mut Html) {
     let (before, after) = (&document.before.totals, &document.after.totals);
-    let card = |html: &mut Html, name: &'static str, place: &str, value: String, shown: &str, beside: &str| {
-        html.tag("div", &[], |html| {
-            html.leaf("dt", &[], name);
-            let attributes = [("class", "value"), ("data-at", place), ("data-value", &*value)];
-            html.leaf("dd", &attributes, shown);
-            html.leaf("dd", &[("class", "beside")], beside);
-        });
-    };
-    html.tag("dl", &[("class", "cards")], |html| {
-        for (name, place, before, after) in [
-            ("Ratio of characters", "/after/totals/ratio", before.ratio, after.ratio),
-            ("Ratio of tokens", "/after/totals/token_ratio", before.token_ratio, after.token_ratio),
-        ] {
-            let beside = format!("{} before", numbers::ratio(before));
-            card(html, name, place, after.to_string(), &numbers::ratio(after), &beside);
-        }
-        for (name, place, before, after) in [
-            ("Conversations", "/after/totals/conversations", before.conversations, after.conversations),
-            ("Messages", "/after/totals/messages_in", before.messages_in, after.messages_in),
-            ("Rejected records", "/after/totals/rejects", before.rejects, after.rejects),
-            (OVER_BUDGET, "/after/totals/over_budget", before.over_budget, after.over_budget),
-        ] {
+    let mut cards = Vec::new();
+    for (name, place, before, after) in [
+        ("Ratio of characters", "/after/totals/ratio", before.ratio, after.ratio),
+        ("Ratio of tokens", "/after/totals/token_ratio", before.token_ratio, after.token_ratio),
+    ] {
+        let beside = format!("{} before", numbers::ratio(before));
+        cards.push(Card::new(name, place, Cell::number(after, numbers::ratio), beside));
+    }
+    for (name, place, before, after) in [
+        ("Conversations", "/after/totals/conversations", before.conversations, after.conversations),
+        ("Messages", "/after/totals/messages_in", before.messages_in, after.messages_in),
+        ("Rejected records", "/after/totals/rejects", before.rejects, after.rejects),
+        (OVER_BUDGET, "/after/totals/over_budget", before.over_budget, after.over_budget),
+    ] {
+        // Without a token budget nothing is over it.
+        if name != OVER_BUDGET || before.max(after) > 0 {
             let beside = format!("{} before", numbers::count(before));
-            // Without a token budget nothing is over it.
-            if name != OVER_BUDGET || before.max(after) > 0 {
-                card(html, name, place, after.to_string(), &numbers::count(after), &beside);
-            }
+            cards.push(Card::new(name, place, Cell::count(after), beside));
         }
-    });
+    }
+    Card::write_all(&cards, html);
 }
 
 fn breaches(document: &DriftDocument, html: &mut Html) {

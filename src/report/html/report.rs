@@ -1,6 +1,7 @@
 //! The page of a report: its parts in their order. Refuses to compute: every number is one of the document.
 
 use super::conversations::{Texts, conversations, texts};
+use super::table::{Card, Cell};
 use super::writer::Html;
 use super::{breakdowns, figures, frame, notes};
 use crate::report::held::{Held, WITHOUT_CONTENTS, lack_contents};
@@ -70,104 +71,52 @@ fn body(document: &ReportDocument, texts_of: &Texts, html: &mut Html) {
     texts(document, texts_of, html);
 }
 
-/// A number that the page is opened for.
-struct Card<'a> {
-    name: &'static str,
-    /// Where the document has it.
-    place: &'a str,
-    value: String,
-    shown: String,
-    beside: String,
-}
-
 fn cards(document: &ReportDocument, html: &mut Html) {
     let totals = &document.totals;
-    let (count, bytes) = (numbers::count, numbers::bytes);
+    let (count, bytes, ratio) = (numbers::count, numbers::bytes, |value| Cell::number(value, numbers::ratio));
     let less = |before: u64, after: u64| {
         let share = if before == 0 { 0.0 } else { 1.0 - after as f64 / before as f64 };
         format!("{} → {}, {} less", numbers::short(before), numbers::short(after), numbers::percent(share))
     };
-    let card = |name, place, value: String, shown: String, beside: String| Card { name, place, value, shown, beside };
+    let saved = Cell::count(totals.tokens_in.saturating_sub(totals.tokens_out));
+    let (different, rejected) = (count(totals.distinct_conversations), count(totals.rejects));
+    let of_conversations = format!("about {different} different, {rejected} rejected");
+    let of_tokens = format!("{} → {}", count(totals.tokens_in), count(totals.tokens_out));
+    let of_messages = format!("{} after", count(totals.messages_out));
+    let stored = format!("stored as {}", bytes(totals.bytes_stored));
+    let held = match Held::of(&document.runs) {
+        Held::Everything => "all tables, originals included",
+        Held::InPart => "some of the runs only measured and hold no texts",
+        Held::Nothing => "figures only: the run holds no texts",
+    };
+    let [conversations, messages] = [totals.conversations, totals.messages_in].map(Cell::count);
+    let [read, written] = [totals.bytes_stream, totals.bytes_written].map(Cell::bytes);
+    let card = Card::new;
+    let of_chars = less(totals.chars_in, totals.chars_out);
     let mut cards = vec![
-        card(
-            "Ratio of characters",
-            "/totals/ratio",
-            totals.ratio.to_string(),
-            numbers::ratio(totals.ratio),
-            less(totals.chars_in, totals.chars_out),
-        ),
+        card("Ratio of characters", "/totals/ratio", ratio(totals.ratio), of_chars),
         card(
             "Ratio of tokens",
             "/totals/token_ratio",
-            totals.token_ratio.to_string(),
-            numbers::ratio(totals.token_ratio),
+            ratio(totals.token_ratio),
             less(totals.tokens_in, totals.tokens_out),
         ),
-        card(
-            "Tokens saved",
-            "",
-            String::new(),
-            count(totals.tokens_in.saturating_sub(totals.tokens_out)),
-            format!("{} → {}", count(totals.tokens_in), count(totals.tokens_out)),
-        ),
-        card(
-            "Conversations",
-            "/totals/conversations",
-            totals.conversations.to_string(),
-            count(totals.conversations),
-            format!("about {} different, {} rejected", count(totals.distinct_conversations), count(totals.rejects)),
-        ),
-        card(
-            "Messages",
-            "/totals/messages_in",
-            totals.messages_in.to_string(),
-            count(totals.messages_in),
-            format!("{} after", count(totals.messages_out)),
-        ),
-        card(
-            "Bytes read",
-            "/totals/bytes_stream",
-            totals.bytes_stream.to_string(),
-            bytes(totals.bytes_stream),
-            format!("stored as {}", bytes(totals.bytes_stored)),
-        ),
-        card(
-            "Bytes written",
-            "/totals/bytes_written",
-            totals.bytes_written.to_string(),
-            bytes(totals.bytes_written),
-            match Held::of(&document.runs) {
-                Held::Everything => "all tables, originals included",
-                Held::InPart => "some of the runs only measured and hold no texts",
-                Held::Nothing => "figures only: the run holds no texts",
-            }
-            .to_owned(),
-        ),
+        card("Tokens saved", "", saved, of_tokens),
+        card("Conversations", "/totals/conversations", conversations, of_conversations),
+        card("Messages", "/totals/messages_in", messages, of_messages),
+        card("Bytes read", "/totals/bytes_stream", read, stored),
+        card("Bytes written", "/totals/bytes_written", written, held.to_owned()),
     ];
     if let Some(money) = &document.money {
         let price = numbers::money(money.per_million_tokens);
         let (before, after) = (numbers::money(money.before), numbers::money(money.after));
         let beside = format!("{before} → {after} at {price} per million tokens");
-        let shown = numbers::money(money.saved);
-        cards.insert(2, card("Money saved", "/money/saved", money.saved.to_string(), shown, beside));
+        cards.insert(2, card("Money saved", "/money/saved", Cell::number(money.saved, numbers::money), beside));
     }
     if totals.over_budget > 0 {
-        let (value, shown) = (totals.over_budget.to_string(), count(totals.over_budget));
         let beside = format!("of {}", numbers::counted(totals.conversations, "conversation"));
-        cards.push(card("Over the token budget", "/totals/over_budget", value, shown, beside));
+        cards.push(card("Over the token budget", "/totals/over_budget", Cell::count(totals.over_budget), beside));
     }
-    html.tag("dl", &[("class", "cards")], |html| {
-        for card in &cards {
-            html.tag("div", &[], |html| {
-                html.leaf("dt", &[], card.name);
-                let mut attributes = vec![("class", "value")];
-                if !card.place.is_empty() {
-                    attributes.extend([("data-at", card.place), ("data-value", &*card.value)]);
-                }
-                html.leaf("dd", &attributes, &card.shown);
-                html.leaf("dd", &[("class", "beside")], &card.beside);
-            });
-        }
-    });
+    Card::write_all(&cards, html);
     notes::totals(document, html);
 }

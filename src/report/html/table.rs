@@ -1,4 +1,4 @@
-//! Tables of a page: every number stands beside the value that it shows, and every row names its place in the document,
+//! Cards and tables of a page: every number stands beside the value that it shows, and every row names its place in the document,
 //! so that the page can be sorted and held against the JSON. Knows rows and columns, no report.
 
 use super::writer::Html;
@@ -68,6 +68,40 @@ impl Cell {
     /// The same, leading to the element `target`.
     pub(super) fn leading_to(self, target: Option<String>) -> Self {
         Self { target, ..self }
+    }
+}
+
+/// A number that a page is opened for.
+#[derive(Debug)]
+pub(super) struct Card {
+    name: &'static str,
+    /// Where the document has it; empty when it stands nowhere.
+    place: &'static str,
+    number: Cell,
+    beside: String,
+}
+
+impl Card {
+    /// The card of the number at `place`, with a remark beside it.
+    pub(super) fn new(name: &'static str, place: &'static str, number: Cell, beside: String) -> Self {
+        Self { name, place, number, beside }
+    }
+
+    /// Writes all cards of a page.
+    pub(super) fn write_all(cards: &[Self], html: &mut Html) {
+        html.tag("dl", &[("class", "cards")], |html| {
+            for Self { name, place, number, beside } in cards {
+                html.tag("div", &[], |html| {
+                    html.leaf("dt", &[], name);
+                    let mut attributes = vec![("class", "value")];
+                    if !place.is_empty() {
+                        attributes.extend([("data-at", *place), ("data-value", &*number.value)]);
+                    }
+                    html.leaf("dd", &attributes, &number.shown);
+                    html.leaf("dd", &[("class", "beside")], beside);
+                });
+            }
+        });
     }
 }
 

@@ -1,15 +1,10 @@
 //! A comparison of two sides: thresholds first, then what changed most. Knows the document, not how columns are aligned.
 
-use super::layout::{Cell, Page, Table, Tone, picture};
+use super::layout::{Cell, MAX_PICTURE, Page, Table, Tone, name_of, picture};
 use crate::report::numbers::{count, counted, figure, maybe, percent, ratio, share, words};
 use crate::report::plain::cut;
 use crate::report::{BreakdownDrift, Change, Distribution, DriftDocument, FIGURES, FigureDrift, Ks, Psi, SideFacts};
 
-/// Rows of a list in the short comparison, and of everything.
-const N_FIRST: usize = 5;
-const N_ALL: usize = 20;
-/// A picture of a distribution.
-const MAX_PICTURE: usize = 24;
 /// An index from here on is customarily read as some change, and from there on as a large one (N. Siddiqi, 2006).
 const SOME: f64 = 0.1;
 const LARGE: f64 = 0.25;
@@ -35,10 +30,6 @@ pub(super) fn write(document: &DriftDocument, page: &mut Page) {
     if !page.screen.all {
         page.text("--all shows classes and whole lists; --json the whole document", Tone::Faint);
     }
-}
-
-fn n_rows(page: &Page) -> usize {
-    if page.screen.all { N_ALL } else { N_FIRST }
 }
 
 fn side(name: &str, side: &SideFacts, page: &mut Page) {
@@ -159,18 +150,10 @@ fn breakdowns(document: &DriftDocument, page: &mut Page) {
     }
 }
 
-fn name_of(name: Option<&str>) -> &str {
-    match name {
-        None => "all others",
-        Some("") => "(no name)",
-        Some(name) => name,
-    }
-}
-
 fn shares(breakdown: &BreakdownDrift, page: &mut Page) {
     page.heading(&format!("Shares by {}", breakdown.by), &format!("of {}", breakdown.unit));
     let mut table = Table::new(&["", "before", "after", "share", "after"]);
-    for row in breakdown.rows.iter().take(n_rows(page)) {
+    for row in breakdown.rows.iter().take(page.n_rows()) {
         table.push(vec![
             Cell::plain(name_of(row.name.as_deref())),
             Cell::plain(count(row.before)),
@@ -188,7 +171,7 @@ fn novelties(document: &DriftDocument, page: &mut Page) {
     }
     page.heading("New and gone", "");
     let mut table = Table::new(&["name", "", "of", "count"]);
-    for novelty in document.novelties.iter().take(n_rows(page) * 2) {
+    for novelty in document.novelties.iter().take(page.n_rows() * 2) {
         let (text, tone) = if novelty.is_new { ("new", Tone::Strong) } else { ("gone", Tone::Faint) };
         table.push(vec![
             Cell::plain(&*novelty.name),
@@ -198,7 +181,7 @@ fn novelties(document: &DriftDocument, page: &mut Page) {
         ]);
     }
     page.table(&table);
-    let n_more = document.novelties.len().saturating_sub(n_rows(page) * 2);
+    let n_more = document.novelties.len().saturating_sub(page.n_rows() * 2);
     if n_more > 0 {
         page.text(&format!("and {n_more} more"), Tone::Faint);
     }
@@ -216,7 +199,7 @@ fn changes(document: &DriftDocument, page: &mut Page) {
     let of_facts = |value: Option<f64>| maybe(value, share);
     let list = |listed: &[Change], page: &mut Page| {
         let mut table = Table::new(&["conversation", "ratio", "after", "facts", "after", "record"]);
-        for change in listed.iter().take(n_rows(page)) {
+        for change in listed.iter().take(page.n_rows()) {
             table.push(vec![
                 Cell::plain(&*change.conversation_id),
                 Cell::plain(ratio(change.ratio_before)),

@@ -3,7 +3,6 @@
 
 use console::Style;
 
-use super::Screen;
 use crate::report::plain::{cut, fit, width, wrap};
 
 /// Narrower than this nothing can be aligned.
@@ -14,8 +13,24 @@ const MAX_TEXT_WIDTH: usize = 120;
 const MIN_NAME: usize = 10;
 /// Between two columns.
 const GAP: usize = 2;
+/// Rows of a list where one looks first, and of everything.
+const N_FIRST: usize = 5;
+pub(super) const N_ALL: usize = 20;
+/// A picture of a distribution.
+pub(super) const MAX_PICTURE: usize = 24;
 /// From nothing to everything.
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// How a report is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Screen {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// With colours.
+    pub colours: bool,
+    /// Everything, not only what one looks at first.
+    pub all: bool,
+}
 
 /// How a cell is painted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +93,15 @@ impl Table {
     }
 }
 
+/// A name of a breakdown; `None` for everything that is not told apart.
+pub(super) fn name_of(name: Option<&str>) -> &str {
+    match name {
+        None => "all others",
+        Some("") => "(no name)",
+        Some(name) => name,
+    }
+}
+
 /// What is written, line by line.
 pub(super) struct Page {
     pub(super) screen: Screen,
@@ -91,6 +115,11 @@ impl Page {
 
     pub(super) fn finish(self) -> String {
         self.out
+    }
+
+    /// Rows of a list.
+    pub(super) fn n_rows(&self) -> usize {
+        if self.screen.all { N_ALL } else { N_FIRST }
     }
 
     fn paint(&self, text: &str, tone: Tone) -> String {

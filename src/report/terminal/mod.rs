@@ -1,25 +1,14 @@
 //! Reports as text for a terminal: aligned, within the columns that there are, in colours when they are wanted. Knows
 //! documents, no terminal: width and colours are told.
 
-mod calibrated;
 mod drift;
 mod layout;
 mod sections;
 
+use super::{DriftDocument, ReportDocument};
 use layout::Page;
 
-use super::{DriftDocument, ReportDocument};
-
-/// How a report is shown.
-#[derive(Debug, Clone, Copy)]
-pub struct Screen {
-    /// Columns of the terminal.
-    pub width: usize,
-    /// With colours.
-    pub colours: bool,
-    /// Everything, not only what one looks at first.
-    pub all: bool,
-}
+pub use layout::Screen;
 
 impl ReportDocument {
     /// The report as lines of text.

@@ -1,7 +1,6 @@
 //! The sections of a report, what one looks at first before the rest. Knows the document, not how columns are aligned.
 
-use super::calibrated::calibrated;
-use super::layout::{Cell, Page, Table, Tone, bar, picture};
+use super::layout::{Cell, MAX_PICTURE, N_ALL, Page, Table, Tone, bar, name_of, picture};
 use crate::pipeline::Timings;
 use crate::pipeline::sketch::{RELATIVE_ERROR, Share};
 use crate::report::held::{Held, WITHOUT_CONTENTS, lack_contents};
@@ -10,17 +9,15 @@ use crate::report::numbers::{
 };
 use crate::report::plain::cut;
 use crate::report::shell;
-use crate::report::{BreakdownFacts, BreakdownRow, ConversationFacts, Distribution, FIGURES, Repeated, ReportDocument};
+use crate::report::{
+    BreakdownFacts, BreakdownRow, Calibration, ConversationFacts, Distribution, FIGURES, Fall, Planted, Repeated,
+    ReportDocument,
+};
 
-/// Breakdowns of the short report, and their rows.
+/// Breakdowns of the short report.
 const FIRST_BREAKDOWNS: [&str; 4] = ["class", "tool", "action", "reason"];
-const N_FIRST: usize = 5;
-/// Rows of everything.
-const N_ALL: usize = 20;
 /// From so many columns on, distributions show more percentiles.
 const WIDE: usize = 110;
-/// A picture of a distribution.
-const MAX_PICTURE: usize = 24;
 /// A bar beside a share.
 const BAR: usize = 8;
 
@@ -36,11 +33,6 @@ pub(super) fn write(document: &ReportDocument, page: &mut Page) {
     rejects(document, page);
     timings(document, page);
     footnotes(document, page);
-}
-
-/// Rows of a list.
-fn n_rows(page: &Page) -> usize {
-    if page.screen.all { N_ALL } else { N_FIRST }
 }
 
 fn runs(document: &ReportDocument, page: &mut Page) {
@@ -191,7 +183,7 @@ fn breakdowns(document: &ReportDocument, page: &mut Page) {
         // A single class says nothing beside the totals.
         if is_told && (page.screen.all || breakdown.rows.len() > 1) {
             page.heading(&format!("By {}", breakdown.by), unit_of(&breakdown.by));
-            page.table(&breakdown_table(breakdown, n_rows(page)));
+            page.table(&breakdown_table(breakdown, page.n_rows()));
         }
     }
 }
@@ -225,8 +217,7 @@ fn breakdown_table(breakdown: &BreakdownFacts, n_rows: usize) -> Table {
     let is_named = |row: &&BreakdownRow| row.name.is_some();
     let named = breakdown.rows.iter().filter(is_named);
     for row in named.clone().take(n_rows) {
-        let name = row.name.as_deref().unwrap_or_default();
-        table.push(cells(Cell::plain(if name.is_empty() { "(no name)" } else { name }), &row.share, row.ratio));
+        table.push(cells(Cell::plain(name_of(row.name.as_deref())), &row.share, row.ratio));
     }
     let mut rest = Share::default();
     let n_more = named.clone().count().saturating_sub(n_rows);
@@ -244,7 +235,7 @@ fn breakdown_table(breakdown: &BreakdownFacts, n_rows: usize) -> Table {
 }
 
 fn conversations(document: &ReportDocument, page: &mut Page) {
-    let n_rows = n_rows(page);
+    let n_rows = page.n_rows();
     if !document.worst_losses.is_empty() {
         page.heading("Worst losses", "what left the view: one minus the mean of the four retention figures");
         let is_wide = page.screen.width >= WIDE;
@@ -334,7 +325,7 @@ fn rejects(document: &ReportDocument, page: &mut Page) {
     }
     page.heading("Rejected records", "see docs/rejects.md");
     let mut table = Table::new(&["reason", "records", "bytes", "one of them"]).with_wide_end();
-    for reject in document.rejects.iter().take(n_rows(page)) {
+    for reject in document.rejects.iter().take(page.n_rows()) {
         table.push(vec![
             Cell::new(&*reject.reason, Tone::Bad),
             Cell::plain(count(reject.records)),
@@ -357,7 +348,7 @@ fn timings(document: &ReportDocument, page: &mut Page) {
     let mut table = Table::new(&["", "time", "share", ""]).with_wide_end();
     let mut stages: Vec<(&String, &f64)> = timings.stages.iter().collect();
     stages.sort_by(|a, b| b.1.total_cmp(a.1).then_with(|| a.0.cmp(b.0)));
-    for (stage, time) in stages.into_iter().take(n_rows(page)) {
+    for (stage, time) in stages.into_iter().take(page.n_rows()) {
         let part = time / all.max(f64::MIN_POSITIVE);
         let cells = [Cell::plain(words(stage)), Cell::plain(seconds(*time)), Cell::plain(percent(part))];
         table.push(cells.into_iter().chain([Cell::new(bar(part, BAR), Tone::Picture)]).collect());
@@ -374,5 +365,92 @@ fn footnotes(document: &ReportDocument, page: &mut Page) {
     page.text(&exact, Tone::Faint);
     if !page.screen.all {
         page.text("--all shows every breakdown, class and list; --json the whole document", Tone::Faint);
+    }
+}
+
+/// How surely the metrics find damage, for each kind of it.
+fn calibrated(calibration: &Calibration, page: &mut Page) {
+    let told = if page.screen.all {
+        "every metric of every kind"
+    } else {
+        "the surest metric of each kind, of harmless kinds the one with most false alarms; all with --all"
+    };
+    let planted = counted(calibration.changed, "conversation");
+    let remark = format!("how often a metric falls when a text is damaged on purpose, in {planted}: {told}");
+    page.heading("Calibration", &remark);
+    let mut table = Table::new(&["damage", "metric", "n", "falls", "by"]);
+    let kinds = calibration.damage.iter().map(|kind| (kind, false));
+    for (planted, is_harmless) in kinds.chain(calibration.harmless.iter().map(|kind| (kind, true))) {
+        let falls = ranked(planted, is_harmless);
+        let name = words(&planted.kind) + if is_harmless { " (harmless)" } else { "" };
+        let has_alarm = falls.first().is_some_and(|(_, fall)| fall.rate > Some(0.0));
+        if is_harmless && !has_alarm && !page.screen.all {
+            let nothing = [Cell::plain("none falls"), Cell::plain(count(planted.conversations))];
+            table.push(
+                [Cell::plain(name)].into_iter().chain(nothing).chain([Cell::plain(""), Cell::plain("")]).collect(),
+            );
+            continue;
+        }
+        for (metric, fall) in falls.into_iter().take(if page.screen.all { usize::MAX } else { 1 }) {
+            let is_good = if is_harmless { fall.rate <= Some(0.0) } else { fall.rate > Some(0.5) };
+            table.push(vec![
+                Cell::plain(&*name),
+                Cell::plain(words(metric)),
+                Cell::plain(count(fall.measured)),
+                Cell::new(maybe(fall.rate, percent), if is_good { Tone::Good } else { Tone::Bad }),
+                Cell::plain(maybe(fall.mean_fall, share)),
+            ]);
+        }
+    }
+    page.table(&table);
+}
+
+/// The metrics that were measured, by how often they fall. For damage those come first that were measured on at least half
+/// of the conversations: what falls always, but is seldom there, finds little.
+fn ranked(planted: &Planted, is_harmless: bool) -> Vec<(&String, &Fall)> {
+    let mut falls: Vec<_> = planted.metrics.iter().filter(|(_, fall)| fall.rate.is_some()).collect();
+    let is_broad = |fall: &Fall| is_harmless || fall.measured.saturating_mul(2) >= planted.conversations;
+    let rate = |fall: &Fall| fall.rate.unwrap_or_default();
+    falls.sort_by(|(a_name, a), (b_name, b)| {
+        let by_rate = is_broad(b).cmp(&is_broad(a)).then_with(|| rate(b).total_cmp(&rate(a)));
+        by_rate.then_with(|| b.measured.cmp(&a.measured)).then_with(|| a_name.cmp(b_name))
+    });
+    falls
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Calibration, Fall, Planted, ranked};
+    use crate::report::Screen;
+    use crate::report::terminal::layout::Page;
+
+    fn planted(kind: &str, falls: &[(&str, u64, f64)]) -> Planted {
+        let fall = |measured, rate: f64| {
+            let found = (measured > 0).then_some(rate);
+            Fall { measured, rate: found, mean_fall: found }
+        };
+        let metrics = falls.iter().map(|(name, n, rate)| ((*name).to_owned(), fall(*n, *rate)));
+        Planted { kind: kind.to_owned(), says: String::new(), conversations: 100, metrics: metrics.collect() }
+    }
+
+    #[test]
+    fn a_metric_that_is_seldom_measured_is_not_the_surest() {
+        let kind = planted("digits", &[("rare", 3, 1.0), ("broad", 50, 0.8), ("blind", 100, 0.0), ("absent", 0, 0.0)]);
+        let names: Vec<&str> = ranked(&kind, false).into_iter().map(|(name, _)| &**name).collect();
+        assert_eq!(names, ["broad", "blind", "rare"]);
+        assert_eq!(ranked(&kind, true).first().map(|(name, _)| &***name), Some("rare"));
+    }
+
+    #[test]
+    fn harmless_kinds_tell_their_false_alarms() {
+        let harmless = vec![planted("case", &[("broad", 50, 0.0)]), planted("space", &[("a", 50, 0.0), ("b", 9, 0.2)])];
+        let damage = vec![planted("digits", &[("rare", 3, 1.0), ("broad", 50, 0.8)])];
+        let mut page = Page::new(Screen { width: 100, colours: false, all: false });
+        super::calibrated(&Calibration { changed: 1, damage, harmless, ..Calibration::default() }, &mut page);
+        let text = page.finish();
+        assert!(text.contains("in 1 conversation:") && !text.contains("rare"), "{text}");
+        let line = |name: &str| text.lines().find(|line| line.starts_with(name)).expect(name);
+        assert!(line("case (harmless)").contains("none falls"), "{text}");
+        assert!(line("space (harmless)").contains("20.0 %") && line("digits").contains("80.0 %"), "{text}");
     }
 }

@@ -3,11 +3,8 @@
 
 mod axis;
 mod bars;
-mod density;
-mod front;
-mod histogram;
-mod spread;
-mod twin;
+mod distribution;
+mod plane;
 
 use plotters::backend::SVGBackend;
 use plotters::coord::Shift;
@@ -17,11 +14,8 @@ use plotters::style::{Color as _, FontFamily, IntoFont as _, RGBColor, TextStyle
 
 pub(super) use axis::{Heights, Scale};
 pub(super) use bars::{Bar, bars};
-pub(super) use density::{density, steps};
-pub(super) use front::{Point, PointKind, front};
-pub(super) use histogram::{heights, histogram};
-pub(super) use spread::{Spread, spreads};
-pub(super) use twin::twin;
+pub(super) use distribution::{Spread, heights, histogram, spreads, twin};
+pub(super) use plane::{Point, PointKind, density, front, steps};
 
 /// Labels and names.
 const INK: RGBColor = RGBColor(0x57, 0x60, 0x6a);

@@ -1,12 +1,14 @@
-//! Reads the JSON of a reply that is paid for, however oddly it is written. Knows no API.
+//! Writes the JSON of a request, and reads that of a reply, which is paid for, however oddly it is written. Knows no
+//! API.
 
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Refusal, RefusalKind};
+use super::refusal::{Refusal, RefusalKind};
 
 /// An escape in a text of JSON: a pair of surrogates, half of one, or another.
 static ESCAPE: LazyLock<Regex> = LazyLock::new(|| {
@@ -14,6 +16,11 @@ static ESCAPE: LazyLock<Regex> = LazyLock::new(|| {
         ("u[dD][89abAB][0-9a-fA-F]{2}", "u[dD][c-fC-F][0-9a-fA-F]{2}", "u[dD][89a-fA-F][0-9a-fA-F]{2}");
     Regex::new(&format!(r"(?s)\\(?:{high}\\{low}|(?<half>{half})|.)")).expect("the pattern is constant")
 });
+
+/// The body of a request: texts, numbers and maps with texts as keys.
+pub(super) fn written(body: &impl Serialize) -> String {
+    serde_json::to_string(body).expect("texts and numbers can be written as JSON")
+}
 
 /// What a body says. Half a surrogate pair, which some servers write where a limit cuts a character, and bytes that are
 /// no UTF-8 become U+FFFD.
