@@ -13,7 +13,29 @@ const MAX_LINES: usize = 700;
 const USUAL_LINES: usize = 400;
 
 /// Why a file is longer than most.
-const LONG: &[(&str, &str)] = &[];
+const LONG: &[(&str, &str)] = &[
+    ("engine/budget/converge.rs", "the last resort and the runs that it makes and takes apart again"),
+    ("engine/fill.rs", "one type, `Filler`, writes every text and holds it against its sources"),
+    ("shape/restore.rs", "rows, records and lists of events come back by the same holes"),
+    ("stage/classify/code.rs", "words that begin statements in twenty languages, and what must follow them"),
+    ("stage/classify/output.rs", "one test for each kind of line that programs print"),
+    ("stage/classify/sql.rs", "a grammar: its tokens and its statements"),
+    ("stage/prepass/calls.rs", "calls and the commands of shells say together which file is touched"),
+    ("adapters/yaml.rs", "a format: its lines, its lists and its texts in blocks"),
+    ("text/atoms.rs", "one judgement with a test for each kind of name"),
+    ("text/corrections.rs", "openings of corrections in six languages, and how one is read"),
+    ("text/facts.rs", "one walk over a line with a finder for each kind of fact"),
+    ("text/lexer.rs", "the one pass over a text"),
+    ("text/lines.rs", "one judgement of a line with a test for each kind"),
+    ("text/outcome.rs", "exit statuses and totals with the nouns of some twenty tools"),
+    ("app/restore.rs", "three things to restore from, one outcome"),
+    ("cli/args.rs", "every argument of every command, with its help"),
+    ("io/run_find.rs", "what each table knows of one conversation"),
+    ("io/run_reader.rs", "one type, `Run`, opens every file of a run"),
+    ("llm/cache.rs", "one format: its lines, its segments and their index"),
+    ("job/llm.rs", "arguments, settings and checks of one table of a job"),
+    ("terminal/sections.rs", "one section of a report each"),
+];
 
 const FLOORS: &[(&str, u8)] = &[
     ("error", 0),

@@ -27,7 +27,7 @@ mod sweep;
 mod verify;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
@@ -46,7 +46,7 @@ pub use get::{Which, get};
 #[cfg(feature = "llm")]
 pub use oracle::{read_key, replies_dir};
 pub use outcome::{RunOutcome, ratio, summary};
-pub use output::{Output, STDOUT, Stdout, unwritten};
+pub use output::{Output, STDOUT, Stdout, local, unwritten};
 pub use pages::{BOTH_ON_STDOUT, check_page, write_page};
 pub use pairs::{decode, pairs};
 #[cfg(feature = "llm")]
@@ -173,16 +173,6 @@ pub fn tokenizer_file(path: &str, stores: &Stores) -> Result<Vec<u8>> {
 pub fn place(path: &Path, stores: &Stores) -> Result<Place> {
     let location = path.to_str().map_or_else(|| Ok(Location::from(path)), Location::parse)?;
     Ok(Place::new(stores, location))
-}
-
-/// The path of what is written to local disk only.
-///
-/// # Errors
-/// `Usage` for an address.
-pub fn local(path: &Path) -> Result<PathBuf> {
-    let location = path.to_str().map_or_else(|| Ok(Location::from(path)), Location::parse)?;
-    let message = "this is written to local disk only; name a path";
-    location.as_local().map(Path::to_owned).ok_or_else(|| Error::new(ErrorKind::Usage, location.to_string(), message))
 }
 
 /// The inputs that `arguments` stand for. What lies among them and is not read is told.

@@ -1,10 +1,10 @@
 //! Where bytes go that somebody asked for: into a new file, whole or not at all, or to the stream of the caller.
 
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::local;
 use crate::error::{Error, ErrorKind, Result};
+use crate::io::store::Location;
 use crate::io::{BlockingFile, sweep_beside};
 
 /// The place of errors about the stream of the caller.
@@ -79,4 +79,14 @@ impl Output {
 #[must_use]
 pub fn unwritten(error: std::io::Error) -> Error {
     Error::new(ErrorKind::Io, STDOUT, "cannot be written").because(error)
+}
+
+/// The path of what is written to local disk only.
+///
+/// # Errors
+/// `Usage` for an address.
+pub fn local(path: &Path) -> Result<PathBuf> {
+    let location = path.to_str().map_or_else(|| Ok(Location::from(path)), Location::parse)?;
+    let message = "this is written to local disk only; name a path";
+    location.as_local().map(Path::to_owned).ok_or_else(|| Error::new(ErrorKind::Usage, location.to_string(), message))
 }

@@ -2,6 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
+/// What a job is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum JobKind {
+    /// A run directory from which everything is restored.
+    #[default]
+    Compress,
+    /// The same, and training-ready data beside its tables.
+    Dataset,
+    /// A store that takes in new and grown files night by night, each time as a run of its own.
+    Compaction,
+    /// Figures only: no conversations and no originals are written.
+    Report,
+}
+
 /// How the conversations table is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]

@@ -54,16 +54,16 @@ pub use batch::{
     BOMB_RATIO, Batch, BatchOptions, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, Line, LineBatch, LineKind,
     MAX_RECORD_BYTES, MAX_ROW_BYTES, RowBatch,
 };
-pub use choices::{Compression, ConversationFormat, DatasetShape, MaxRejects};
+pub use choices::{Compression, ConversationFormat, DatasetShape, JobKind, MaxRejects};
 pub use commit::{Commit, InputEntry, Manifest, Piece, Proof, SourceDigest, TableFile, Totals};
 pub use compress::{Outcome, batch_bytes, commit_path, compress, finish};
 pub use condense::Condense;
 pub use context::{Context, ResourceLimits};
 pub use job::{
     CompactionArgs, DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, DEFAULT_MEMORY, DatasetArgs,
-    JobArgs, JobKind, JobSettings, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider, LlmSettings,
-    LoadedTokenizer, Parameters, ProgressMode, ReportArgs, ReportSettings, Seconds, Secret, Size, StoreArgs, Target,
-    Temperature, Thresholds, load_tokenizer, parse_size, read_job,
+    JobArgs, JobSettings, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider, LlmSettings, LoadedTokenizer,
+    Parameters, ProgressMode, ReportArgs, ReportSettings, Seconds, Secret, Size, StoreArgs, Target, Temperature,
+    Thresholds, load_tokenizer, parse_size, read_job,
 };
 pub use map::MapLine;
 pub use options::{DEFAULT_SPLIT_BYTES, DatasetOptions, FORMAT_VERSION, JobOptions};

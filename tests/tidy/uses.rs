@@ -26,7 +26,7 @@ impl<'c> Crate<'c> {
     pub(crate) fn new(files: impl IntoIterator<Item = (Module, &'c str)>) -> Self {
         let import = Regex::new(r"(?m)^\s*(pub(?:\([a-z: ]+\))?\s+)?use\s+([^;]+);").expect("a pattern");
         let path = Regex::new(r"\b[a-z_]\w*(?:::\w+)+").expect("a pattern");
-        let word = Regex::new(r"\w+").expect("a pattern");
+        let type_name = Regex::new(r"\b[A-Z]\w*").expect("a pattern");
         let read = |code: &'c str| {
             let mut names = Names::default();
             // What stands between the imports.
@@ -44,18 +44,18 @@ impl<'c> Crate<'c> {
             }
             bodies.push(&code[rest..]);
             let lines = bodies.into_iter().flat_map(str::lines).filter(|line| !line.trim_start().starts_with("//"));
-            let mut words = BTreeSet::new();
+            let mut types = BTreeSet::new();
             for line in lines {
                 // A path in `pub(in …)` uses nothing.
                 let line =
                     line.split_once("pub(in ").map_or(line, |(_, after)| after.split_once(')').unwrap_or_default().1);
                 names.used.extend(path.find_iter(line).map(|path| path.as_str().split("::").collect()));
-                words.extend(word.find_iter(line).map(|word| word.as_str()));
+                types.extend(type_name.find_iter(line).map(|name| name.as_str()));
             }
-            // What is published and used by the same file.
+            // Types that the same file publishes and uses.
             names
                 .used
-                .extend(names.published.iter().filter(|(name, _)| words.contains(*name)).map(|(_, path)| path.clone()));
+                .extend(names.published.iter().filter(|(name, _)| types.contains(*name)).map(|(_, path)| path.clone()));
             names
         };
         Self { files: files.into_iter().map(|(module, code)| (module, read(code))).collect() }
@@ -91,26 +91,20 @@ impl<'c> Crate<'c> {
         }
     }
 
-    /// The uses that lead in a circle, a line each: files that use nothing, and files that nobody uses, are taken away
-    /// until every file that is left does both.
+    /// The uses that lead in a circle, a line each.
     pub(crate) fn circles(&self) -> Vec<String> {
-        let mut uses: BTreeMap<&Module, BTreeSet<&Module>> =
+        let uses: BTreeMap<&Module, BTreeSet<&Module>> =
             self.files.keys().map(|module| (module, self.used_by(module))).collect();
-        loop {
-            let used: BTreeSet<&Module> = uses.values().flatten().copied().collect();
-            let ends: Vec<&Module> = uses
-                .iter()
-                .filter(|(file, of)| of.is_empty() || !used.contains(*file))
-                .map(|(file, _)| *file)
-                .collect();
-            if ends.is_empty() {
-                break;
+        let leads_to = |from: &Module, to: &Module| {
+            let (mut seen, mut open) = (BTreeSet::from([from]), vec![from]);
+            while let Some(file) = open.pop() {
+                open.extend(uses[file].iter().filter(|used| seen.insert(used)));
             }
-            uses.retain(|file, _| !ends.contains(file));
-            uses.values_mut().for_each(|of| of.retain(|file| !ends.contains(file)));
-        }
-        let line = |(file, of): (&&Module, &Module)| format!("{} uses {}", file.join("::"), of.join("::"));
-        uses.iter().flat_map(|(file, of)| of.iter().map(move |of| (file, *of))).map(line).collect()
+            seen.contains(to)
+        };
+        let all = uses.iter().flat_map(|(file, used)| used.iter().map(move |used| (*file, *used)));
+        let circular = all.filter(|(file, used)| leads_to(used, file));
+        circular.map(|(file, used)| format!("{} uses {}", file.join("::"), used.join("::"))).collect()
     }
 }
 

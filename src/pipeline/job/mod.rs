@@ -12,7 +12,7 @@ mod values;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Compression, ConversationFormat, DatasetShape, MaxRejects, Policy};
+use super::{Compression, ConversationFormat, DatasetShape, JobKind, MaxRejects, Policy};
 use crate::model::{EngineArgs, Floor, ShapeName, one_or_many_floors};
 
 pub(crate) use llm::asks_a_model;
@@ -26,22 +26,6 @@ pub use settle::{DEFAULT_MEMORY, JobSettings, Target};
 pub use store::{Secret, StoreArgs};
 pub use tokenizer::{LoadedTokenizer, load_tokenizer};
 pub use values::{ProgressMode, Seconds, Size, Temperature, parse_size};
-
-/// What a job is for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum JobKind {
-    /// A run directory from which everything is restored.
-    #[default]
-    Compress,
-    /// The same, and training-ready data beside its tables.
-    Dataset,
-    /// A store that takes in new and grown files night by night, each time as a run of its own.
-    Compaction,
-    /// Figures only: no conversations and no originals are written.
-    Report,
-}
 
 /// The keys of a job file, which are the flags of `condenser compress` too.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, clap::Args)]

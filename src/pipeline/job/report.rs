@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::JobKind;
 use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::JobKind;
 use crate::pipeline::tables::SHARES;
 
 /// What is reported of a run, and what it is held against.
