@@ -197,7 +197,9 @@ impl Run {
                 }
             }
         }
-        found.values_mut().for_each(|places| places.sort_unstable());
+        for places in found.values_mut() {
+            places.sort_unstable();
+        }
         Ok(found)
     }
 

@@ -33,7 +33,7 @@ impl<'c> Crate<'c> {
             let (mut bodies, mut rest) = (Vec::new(), 0);
             for found in import.captures_iter(code) {
                 let whole = found.get(0).expect("a match");
-                bodies.push(&code[rest..whole.start()]);
+                bodies.push(code.get(rest..whole.start()).unwrap_or_default());
                 rest = whole.end();
                 for (path, name) in imported(found.get(2).expect("a tree").as_str(), &[]) {
                     match found.get(1) {
@@ -42,7 +42,7 @@ impl<'c> Crate<'c> {
                     }
                 }
             }
-            bodies.push(&code[rest..]);
+            bodies.push(code.get(rest..).unwrap_or_default());
             let lines = bodies.into_iter().flat_map(str::lines).filter(|line| !line.trim_start().starts_with("//"));
             let mut types = BTreeSet::new();
             for line in lines {
@@ -140,12 +140,12 @@ fn branches(tree: &str) -> Vec<&str> {
             '{' => depth += 1,
             '}' => depth -= 1,
             ',' if depth == 0 => {
-                found.push(&tree[start..at]);
+                found.push(tree.get(start..at).unwrap_or_default());
                 start = at + 1;
             }
             _ => {}
         }
     }
-    found.push(&tree[start..]);
+    found.push(tree.get(start..).unwrap_or_default());
     found.into_iter().map(str::trim).filter(|branch| !branch.is_empty()).collect()
 }

@@ -75,17 +75,15 @@ impl Walk {
 
     /// The source rows of the next `n` conversations, as far as no reject stands among them.
     pub(super) fn numbers(&mut self, n: usize) -> Result<Vec<u64>> {
-        let numbers: Vec<u64> = match &mut self.only {
-            Some(only) => only.drain(..n.min(only.len())).collect(),
-            None => {
-                let stop = match self.rejects.peek() {
-                    Some(Ok(reject)) => reject.source_row,
-                    _ => u64::MAX,
-                };
-                (self.next_row..stop.min(self.next_row + n as u64)).collect()
-            }
+        let Some(only) = &mut self.only else {
+            let stop = match self.rejects.peek() {
+                Some(Ok(reject)) => reject.source_row,
+                _ => u64::MAX,
+            };
+            return Ok((self.next_row..stop.min(self.next_row + n as u64)).collect());
         };
-        if self.only.is_some() && numbers.len() < n {
+        let numbers: Vec<u64> = only.drain(..n.min(only.len())).collect();
+        if numbers.len() < n {
             return Err(self.broken(self.next_row, "a row too many"));
         }
         Ok(numbers)
