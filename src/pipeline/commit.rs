@@ -165,7 +165,7 @@ pub struct TableFile {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Commit {
-    /// See [`FORMAT_VERSION`](super::FORMAT_VERSION).
+    /// Version of the layout of run directories.
     pub format_version: u32,
     /// Version of condenser.
     pub engine_version: String,
@@ -223,7 +223,7 @@ pub struct InputEntry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Manifest {
-    /// See [`FORMAT_VERSION`](super::FORMAT_VERSION).
+    /// Version of the layout of run directories.
     pub format_version: u32,
     /// Version of condenser.
     pub engine_version: String,
