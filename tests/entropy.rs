@@ -1,12 +1,14 @@
-//! Clauses, scorers and classifiers that callers bring along, and the scorer that counts the words of the corpus.
+//! Clauses, scorers and classifiers that callers bring along, and the sample that is read before a job.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use condenser::engine::Engine;
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::model::{Action, EngineOptions, EntropyMode};
+use condenser::io::store::Stores;
+use condenser::io::{Inputs, expand};
+use condenser::model::{Action, Conversation, EngineOptions, EntropyMode, Message};
+use condenser::pipeline::{BatchOptions, Manifest, PlannedPart, Slice, TableOptions, sample};
 use condenser::summary::{
     EntropyScorer, Hints, PatternClassifier, Spoken, Style, TokenClassifier, TokenDecision, Voice, Wrap, segment_edus,
     split_sentences, summarize_with_edus, whitespace_tokenize,
@@ -15,7 +17,7 @@ use condenser::text::{Lexer, Span};
 
 use crate::support::chats::jsonl;
 use crate::support::command::condenser;
-use crate::support::dir::{TestDir, files};
+use crate::support::dir::TestDir;
 use crate::support::talk::{Done, all, compress_with, prose, record};
 
 /// Scores sentences by what they contain; counts its calls.
@@ -277,109 +279,63 @@ fn a_sentence_brings_the_one_that_it_points_to() {
     done.shows("We move to the new ledger. It must hold KMS-7781 and $4,500.");
 }
 
-fn run(dir: &TestDir, name: &str, more: &[&str]) {
-    let args = ["compress", "in.jsonl", "-o", name, "--recency-window", "0", "--entropy-scorer", "corpus"];
-    condenser(dir.root(), &[&args[..], &["--split-size", "30k"], more].concat()).ok();
-}
-
-/// Conversations that are long enough to be compressed, with words of their own.
-fn talks(n: usize) -> String {
-    let talk = |i: usize| {
-        // Rare words without a fact: the scorer of facts passes over them.
-        let rare = if i.is_multiple_of(10) {
-            "Somebody whistled about marmalade and kaleidoscopes beyond midnight."
-        } else {
-            ""
-        };
-        let text = format!("{}. {rare} {}", prose(500), prose(700));
-        record(&[("user", &text)]) + "\n"
+#[test]
+fn a_job_that_names_the_scorer_that_is_no_more_is_told_to_leave_it_out() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", jsonl(20, 7));
+    let job = |scorer: &str| {
+        let engine = format!("[engine]\nentropy_scorer = \"{scorer}\"\n");
+        dir.write("job.toml", "kind = \"report\"\ninputs = [\"in.jsonl\"]\noutput = \"run\"\n".to_owned() + &engine);
+        condenser(dir.root(), &["run", "job.toml"])
     };
-    (0..n).map(talk).collect()
+    let told = job("corpus").exits(2);
+    let says = "job.toml: line 5, column 18: `corpus` is no longer offered; leave this option out";
+    assert!(told.stderr.contains(says), "{}", told.stderr);
+    job("none").ok();
+    // A run of an earlier version says so in its manifest, and is read.
+    let manifest = String::from_utf8(dir.read("run/manifest.json")).expect("text");
+    assert!(!manifest.contains("\"entropy_scorer\""), "{manifest}");
+    let with =
+        |value: &str| manifest.replacen("\"preserve\":", &format!("\"entropy_scorer\": {value}, \"preserve\":"), 1);
+    let read = |text: &str| serde_json::from_str::<Manifest>(text);
+    assert_eq!(read(&with("\"none\"")).expect("it is read"), read(&manifest).expect("it is read"));
+    assert!(read(&with("\"corpus\"")).expect_err("refused").to_string().contains("no longer offered"));
 }
 
 #[test]
-fn word_statistics_are_the_same_for_any_number_of_threads_and_machines() {
+fn a_sample_is_the_beginning_of_evenly_spread_parts() {
     let dir = TestDir::new();
-    dir.write("in.jsonl", talks(150) + &jsonl(40, 7));
-    run(&dir, "one", &["--threads", "1"]);
-    run(&dir, "two", &["--threads", "2"]);
-    run(&dir, "eight", &["--threads", "8"]);
-    for shard in ["1/2", "0/2"] {
-        run(&dir, "shards", &["--shard", shard]);
-    }
-    let one = files(&dir.path("one"));
-    assert!(one.contains_key("word-statistics.json"));
-    for other in ["two", "eight", "shards"] {
-        assert!(one == files(&dir.path(other)), "{other}");
-    }
-    condenser(dir.root(), &["verify", "one", "--against", "in.jsonl"]).ok();
-    // The option does something: without it other sentences are shown.
-    condenser(dir.root(), &["compress", "in.jsonl", "-o", "none", "--recency-window", "0", "--split-size", "30k"]).ok();
-    assert!(one["conversations/part-00000.parquet"] != files(&dir.path("none"))["conversations/part-00000.parquet"]);
-}
-
-#[test]
-fn a_run_goes_on_with_the_words_that_it_began_with_and_notices_others() {
-    let dir = TestDir::new();
-    dir.write("in.jsonl", talks(150));
-    run(&dir, "whole", &[]);
-    let whole = files(&dir.path("whole"));
-    // What a killed call leaves behind: the plan, some parts, no statistics yet or whole ones.
-    for is_written in [true, false] {
-        let name = format!("stopped-{is_written}");
-        run(&dir, &name, &["--shard", "0/2"]);
-        if !is_written {
-            std::fs::remove_file(dir.path(&format!("{name}/word-statistics.json"))).expect("it is there");
-        }
-        run(&dir, &name, &[]);
-        assert!(files(&dir.path(&name)) == whole);
-    }
-    run(&dir, "changed", &["--shard", "0/2"]);
-    let text = String::from_utf8(dir.read("changed/word-statistics.json")).expect("text");
-    let args = ["compress", "in.jsonl", "-o", "changed", "--recency-window", "0", "--entropy-scorer", "corpus"];
-    let args = [&args[..], &["--split-size", "30k"]].concat();
-    dir.write("changed/word-statistics.json", text.replacen("\"garden\": ", "\"garden\": 1", 1));
-    let told = condenser(dir.root(), &args).exits(4);
-    assert!(told.stderr.contains("word-statistics.json"), "{}", told.stderr);
-    // A whole file of another run is noticed as well.
-    dir.write("other.jsonl", talks(3));
-    let other = ["compress", "other.jsonl", "-o", "other", "--entropy-scorer", "corpus"];
-    condenser(dir.root(), &other).ok();
-    dir.write("changed/word-statistics.json", dir.read("other/word-statistics.json"));
-    let told = condenser(dir.root(), &args).exits(2);
-    assert!(told.stderr.contains("the word statistics"), "{}", told.stderr);
-    dir.write("whole/word-statistics.json", dir.read("other/word-statistics.json"));
-    let told = condenser(dir.root(), &["verify", "whole"]).exits(4);
-    assert!(told.stderr.contains("word-statistics"), "{}", told.stderr);
-}
-
-#[test]
-fn words_are_counted_in_files_and_never_in_stdin() {
-    let dir = TestDir::new();
-    dir.write("in.jsonl", talks(20));
-    let scorer = ["--entropy-scorer", "corpus", "--recency-window", "0"];
-    for args in [&["compress", "-", "-o", "-"] as &[&str], &["compress", "-", "-o", "run"], &["explain", "-"]] {
-        let told = condenser(dir.root(), &[args, &scorer[..]].concat()).exits(2);
-        assert!(told.stderr.contains("stdin can be read only once"), "{args:?}: {}", told.stderr);
-    }
-    assert!(!Path::new(&dir.path("run/plan.json")).exists());
-    let filtered = condenser(dir.root(), &[&["compress", "in.jsonl", "-o", "-", "--quiet"], &scorer[..]].concat()).ok();
-    condenser(dir.root(), &[&["compress", "in.jsonl", "-o", "run", "--format", "jsonl"], &scorer[..]].concat()).ok();
-    let stored = zstd::decode_all(&*dir.read("run/conversations/part-00000.jsonl.zst")).expect("whole");
-    assert!(filtered.stdout == stored);
-    assert!(!condenser(dir.root(), &[&["explain", "in.jsonl"], &scorer[..]].concat()).ok().stdout.is_empty());
-}
-
-#[test]
-fn a_dry_run_and_a_nightly_job_count_words_too() {
-    let dir = TestDir::new();
-    dir.write("in.jsonl", talks(20));
-    dir.write(
-        "job.toml",
-        "kind = \"compaction\"\ninputs = [\"in.jsonl\"]\noutput = \"store\"\n[engine]\nentropy_scorer = \"corpus\"\n",
-    );
-    condenser(dir.root(), &["run", "job.toml", "--dry-run"]).ok();
-    condenser(dir.root(), &["run", "job.toml"]).ok();
-    let has_words = |name: &String| name.ends_with("word-statistics.json");
-    assert_eq!(files(&dir.path("store")).keys().filter(|name| has_words(name)).count(), 1);
+    let line = |at: usize| record(&[("user", &format!("{at} {}", "x".repeat(1_000)))]) + "\n";
+    dir.write("in.jsonl", (0..1_000).map(line).collect::<String>());
+    dir.write("other.jsonl", "no conversation\n");
+    let sampled = |name: &str, split: u64, batch_bytes: usize, max_bytes: usize| {
+        let inputs = expand(&[name.to_owned()], &Stores::default())?.inputs;
+        let batches = BatchOptions { batch_bytes, ..BatchOptions::default() };
+        let (corpus, planned) = Inputs::plan(inputs, batches, TableOptions::default(), split)?;
+        let slices = |(input, of): (usize, &Vec<Slice>)| -> Vec<PlannedPart> {
+            of.iter().map(|slice| PlannedPart { input, slice: slice.clone() }).collect()
+        };
+        let parts: Vec<_> = planned.iter().map(|(_, of)| of).enumerate().flat_map(slices).collect();
+        let inputs: Vec<_> = planned.into_iter().map(|(input, _)| input).collect();
+        let mut seen = Vec::new();
+        let mut each = |talk: &Conversation<'_>| {
+            let text = talk.messages.iter().flat_map(Message::texts).next().expect("a text");
+            seen.push(text.split(' ').next().expect("a number").parse::<usize>().expect("a number"));
+        };
+        sample(&corpus, &inputs, &parts, None, max_bytes, &mut each)?;
+        Ok::<_, Error>((parts.len(), seen))
+    };
+    let file = dir.path("in.jsonl").to_string_lossy().into_owned();
+    let few = |split, batch| sampled(&file, split, batch, 10_000).expect("a sample");
+    assert_eq!(few(1 << 30, 1 << 20), (1, (0..10).collect()));
+    let (n_parts, seen) = few(250 << 10, 1 << 20);
+    assert_eq!((n_parts, seen.len()), (5, 10));
+    assert!(seen.windows(2).all(|pair| pair[0] < pair[1]) && seen[8] > 700, "{seen:?}");
+    // How it is read does not matter, nor what else is there.
+    assert_eq!(few(250 << 10, 4 << 10).1, seen);
+    assert_eq!(sampled(&file, 1 << 30, 1 << 20, usize::MAX).expect("a sample").1.len(), 1_000);
+    let folder = dir.root().to_string_lossy().into_owned();
+    assert_eq!(sampled(&folder, 1 << 30, 1 << 20, 20_000).expect("a sample"), (2, (0..10).collect()));
+    let error = sampled("-", 1 << 30, 1 << 20, 1).expect_err("it is read once");
+    assert_eq!(error.kind, ErrorKind::Usage);
 }

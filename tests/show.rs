@@ -266,8 +266,8 @@ fn the_two_sides_fit_the_terminal() {
 fn a_run_whose_decisions_nobody_knows_says_so() {
     let dir = TestDir::new();
     dir.write("in.jsonl", sample());
-    let corpus = ["--entropy-scorer", "corpus", "--entropy-scorer-mode", "augment"];
-    condenser(dir.root(), &[&["compress", "in.jsonl", "-o", "run"], &corpus[..]].concat()).ok();
+    let policy = ["--policy", "best-above-floor", "--floor", "quality=0.5"];
+    condenser(dir.root(), &[&["compress", "in.jsonl", "-o", "run"], &policy[..]].concat()).ok();
     let id = &ids(&sample())[0];
     let pairs = shown(&dir, "run", id);
     assert_eq!(pairs[0]["verdicts_from"], "nowhere");

@@ -211,7 +211,6 @@ fn odd_inputs_are_told_in_a_sentence() {
         (&["one.jsonl", "--sample", "0"], 2, "a sample has at least one conversation"),
         (&["one.jsonl", "--held-back", "1"], 2, "expected a share between 0 and 1"),
         (&["one.jsonl", "--summarizer", "normal"], 2, "leave out the model"),
-        (&["one.jsonl", "--entropy-scorer", "corpus"], 2, "leave this option out"),
         (&["one.jsonl", "--floor", "facts=1"], 2, "did you mean `fact_retention`?"),
         (&["one.jsonl", "--force"], 2, "--output"),
     ];

@@ -11,16 +11,11 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
 use condenser::engine::{Engine, Scratch};
-use condenser::model::{
-    AdapterName, BudgetStrategy, CompressionDepth, EngineOptions, EntropyMode, Message, Metrics, Preset, Tokenizer,
-};
+use condenser::model::{AdapterName, BudgetStrategy, CompressionDepth, EngineOptions, Metrics, Preset, Tokenizer};
 use condenser::shape::{self, Decoded};
-use condenser::summary::CorpusScorer;
-use condenser::text::WordCounts;
 
 /// Kinds of conversations, and the corpora of each by the beginning of their names.
 const KINDS: [(&str, &[&str]); 6] = [
@@ -82,7 +77,7 @@ fn corpus_sets() -> Vec<Set> {
 }
 
 /// Each option alone on top of a base without a recency window, all of them together, and the presets as they are.
-fn option_sets(texts: &[String]) -> Vec<Set> {
+fn option_sets() -> Vec<Set> {
     let base = EngineOptions { recency_window: 0, ..EngineOptions::default() };
     let all_formats = AdapterName::ALL.to_vec();
     let with = |name: &str, change: &dyn Fn(&mut EngineOptions)| {
@@ -101,16 +96,6 @@ fn option_sets(texts: &[String]) -> Vec<Set> {
         options.adapters.clone_from(&all_formats);
         options.relevance_threshold = Some(3.0);
     };
-    let mut words = WordCounts::default();
-    for line in texts.iter().flat_map(|text| text.lines()) {
-        decoded(line).conversation.messages.iter().flat_map(Message::texts).for_each(|text| words.add(text));
-    }
-    let scorer = Arc::new(CorpusScorer::new(&words.freeze(32_768)));
-    let entropy = |name: &str, mode: EntropyMode| {
-        let options = EngineOptions { entropy_scorer_mode: mode, ..base.clone() };
-        let engine = Engine::new(options.clone()).expect("options").with_entropy(scorer.clone());
-        Set { engine, ..set(name, options) }
-    };
     vec![
         with("no option", &|_| {}),
         with("fuzzy_dedup", &|options| options.fuzzy_dedup = true),
@@ -122,8 +107,6 @@ fn option_sets(texts: &[String]) -> Vec<Set> {
         with("semantic_clustering", &|options| options.semantic_clustering = true),
         with("coreference", &|options| options.coreference = true),
         with("discourse_aware", &|options| options.discourse_aware = true),
-        entropy("entropy_scorer = corpus, augment", EntropyMode::Augment),
-        entropy("entropy_scorer = corpus, replace", EntropyMode::Replace),
         with("agent_tool_prepass", &|options| options.agent_tool_prepass = true),
         with("adapters = all", &|options| options.adapters.clone_from(&all_formats)),
         with("observation_threshold = 1024", &|options| options.observation_threshold = 1_024),
@@ -261,7 +244,7 @@ fn main() {
     for (of, paths) in groups {
         let texts: Vec<String> = paths.iter().map(|path| read(path)).collect();
         let mut sets = match &**table {
-            "options" => option_sets(&texts),
+            "options" => option_sets(),
             "budgets" => budget_sets(),
             _ => corpus_sets(),
         };

@@ -11,15 +11,13 @@ use super::{App, inputs_of, local, place, stores_of};
 use crate::engine::{Engine, Scratch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::store::{Place, Stores};
-use crate::io::{FilterSink, FrozenWords, Input, Inputs, Rejects, Run, RunWriter};
-use crate::model::{Condensed, Consult, Conversation, EngineOptions, EntropySource};
+use crate::io::{FilterSink, Input, Inputs, Rejects, Run, RunWriter};
+use crate::model::{Condensed, Consult, Conversation, EngineOptions};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
     BatchOptions, BestAboveFloor, ChatGuard, Condense, Context, Corpus, JobSettings, News, Observer, Plan,
-    ResourceLimits, Shard, TableOptions, Target, Timer, count_words,
+    ResourceLimits, Shard, TableOptions, Target, Timer,
 };
-use crate::summary::CorpusScorer;
-use crate::text::WordStatistics;
 
 /// A call of a job.
 #[derive(Clone)]
@@ -62,8 +60,8 @@ impl<'c> Call<'c> {
         if self.is_fresh { fresh(run, output, &stores) } else { Ok(run) }
     }
 
-    fn engine(&self, words: Option<&WordStatistics>) -> Result<Arc<dyn Condense>> {
-        let engine = engine_of(self.settings, words)?;
+    fn engine(&self) -> Result<Arc<dyn Condense>> {
+        let engine = engine_of(self.settings)?;
         Ok(match self.drill {
             None => engine,
             Some(id) => Arc::new(Drill { engine, id: id.to_owned() }),
@@ -100,8 +98,7 @@ pub fn filter(
         call.observer.news(News::Note("note: without --sidecar FILE the originals cannot be restored"));
     }
     let (corpus, plan) = plan_of(settings, inputs)?;
-    let words = if job_counts_words(settings) { Some(count_words(&*corpus, &plan)?) } else { None };
-    let context = context(settings, call.engine(words.as_ref())?, call.observer.clone())?;
+    let context = context(settings, call.engine()?, call.observer.clone())?;
     let oracle = LateOracle::default();
     let work = async {
         let sink = FilterSink::create(out, sidecar.as_deref())?;
@@ -149,14 +146,14 @@ pub fn finish(app: &App, run: &Place, is_partial: bool, observer: &dyn Observer)
     outcome
 }
 
-/// The engine that `settings` ask for, with the words of the inputs where it scores by them.
+/// The engine that `settings` ask for.
 ///
 /// # Errors
 /// Names the option that cannot be used.
-pub fn engine_of(settings: &JobSettings, words: Option<&WordStatistics>) -> Result<Arc<dyn Condense>> {
+pub fn engine_of(settings: &JobSettings) -> Result<Arc<dyn Condense>> {
     let mut engines = Vec::new();
     for options in settings.options.engines() {
-        engines.push(engine_with(settings, options, words)?);
+        engines.push(engine_with(settings, options)?);
     }
     let gentlest = engines.remove(0);
     let Some(policy) = &settings.options.policy else { return Ok(gentlest) };
@@ -168,18 +165,13 @@ pub fn engine_of(settings: &JobSettings, words: Option<&WordStatistics>) -> Resu
 }
 
 /// One engine of a job.
-fn engine_with(
-    settings: &JobSettings,
-    options: &EngineOptions,
-    words: Option<&WordStatistics>,
-) -> Result<Arc<dyn Condense>> {
-    let words = words.filter(|_| counts_words(options));
+fn engine_with(settings: &JobSettings, options: &EngineOptions) -> Result<Arc<dyn Condense>> {
     let options = options.clone();
     let engine = match &settings.counter {
         Some(counter) => Engine::counting(options, counter.clone())?,
         None => Engine::new(options)?,
     };
-    let engine: Arc<dyn Condense> = Arc::new(with_words(engine, words).explaining(settings.options.trace));
+    let engine: Arc<dyn Condense> = Arc::new(engine.explaining(settings.options.trace));
     if settings.options.dataset.is_none() {
         return Ok(engine);
     }
@@ -190,48 +182,24 @@ fn engine_with(
     }))
 }
 
-/// The engine with the scorer that needs nothing but counts.
-pub(super) fn with_words(engine: Engine, words: Option<&WordStatistics>) -> Engine {
-    match words {
-        Some(words) => engine.with_entropy(Arc::new(CorpusScorer::new(words))),
-        None => engine,
-    }
-}
-
-/// True when an engine of the job scores sentences by the words of its inputs.
-pub(super) fn job_counts_words(settings: &JobSettings) -> bool {
-    settings.options.engines().any(counts_words)
-}
-
-/// True when sentences are scored by the words of the inputs.
-pub(super) fn counts_words(options: &EngineOptions) -> bool {
-    options.entropy_scorer == EntropySource::Corpus
-}
-
 /// Compresses `inputs` into the run directory `run`.
 pub(super) fn into_run(app: &App, call: &Call<'_>, inputs: Vec<Input>, run: &Place) -> Result<RunOutcome> {
     // What is wrong with the options is told before anything is read.
-    call.engine(None)?;
+    call.engine()?;
     refuse_inside(&inputs, run)?;
     let (corpus, plan) = plan_of(call.settings, inputs)?;
     run_plan(app, call, corpus, plan, run)
 }
 
-/// Does what `plan` says with what `corpus` gives, into the run directory `run`. Words are counted once: what stands in
-/// the directory holds for every later call.
+/// Does what `plan` says with what `corpus` gives, into the run directory `run`.
 fn run_plan(app: &App, call: &Call<'_>, corpus: Arc<dyn Corpus>, plan: Plan, run: &Place) -> Result<RunOutcome> {
     let settings = call.settings;
-    let words = if job_counts_words(settings) { Some(words_of_run(&*corpus, &plan, run)?) } else { None };
-    let plan = words.as_ref().map_or(plan.clone(), |words| plan.with_words(&words.blake3));
-    let engine = call.engine(words.as_ref().map(|words| &words.statistics))?;
+    let engine = call.engine()?;
     let context = Context { shard: call.shard, ..context(settings, engine, call.observer.clone())? };
     let oracle = LateOracle::default();
     let work = async {
         let waits = |who: &str| context.observer.waits(who);
         let (sink, commits) = RunWriter::open(run.clone(), &plan, call.shard, &waits).await?;
-        if let Some(words) = &words {
-            words.write(run).await?;
-        }
         let context = Context { model: oracle.open(settings, Some(run))?, ..context };
         crate::pipeline::compress(&context, &plan, commits, corpus, &sink).await
     };
@@ -243,14 +211,6 @@ fn run_plan(app: &App, call: &Call<'_>, corpus: Arc<dyn Corpus>, plan: Plan, run
     let outcome = outcome?;
     closed?;
     Ok(RunOutcome { options: settings.options.clone(), outcome, run: Some(run.clone()) })
-}
-
-/// The word statistics of a run: those that stand there, or those of the inputs.
-fn words_of_run(corpus: &dyn Corpus, plan: &Plan, run: &Place) -> Result<FrozenWords> {
-    match FrozenWords::find(run)? {
-        Some(words) => Ok(words),
-        None => FrozenWords::new(count_words(corpus, plan)?),
-    }
 }
 
 /// The inputs as they are now, and what a job would do with them.

@@ -1,7 +1,6 @@
 //! The conversations of inputs, one after the other, and an engine for them, for commands that look at them without
 //! writing a run. Refuses to know what is done with them.
 
-use super::compress::{counts_words, with_words};
 use super::{App, tokenizer_file};
 use crate::engine::Engine;
 use crate::error::Result;
@@ -10,33 +9,24 @@ use crate::io::{Input, Inputs, open_input};
 use crate::model::{EngineArgs, EngineOptions, Reject, RejectReason, ShapeName};
 use crate::pipeline::{
     Batch, BatchOptions, LineBatch, News, Observer, PlannedInput, PlannedPart, RowBatch, Slice, TableOptions,
-    count_words_of, decode_record, invalid_utf8, load_tokenizer,
+    decode_record, invalid_utf8, load_tokenizer,
 };
 use crate::shape::Decoded;
-use crate::text::WordStatistics;
 
 /// What is done with a conversation, which came from a row of a source. False ends the reading.
 pub type Each<'e> = dyn FnMut((&str, u64), &Decoded<'_>) -> Result<bool> + 'e;
 
-/// The engine that a job with these options would have for these inputs.
+/// The engine that a job with these options would have.
 ///
 /// # Errors
 /// Names the option that cannot be used.
-pub fn engine_for(args: EngineArgs, inputs: &[Input], tables: &TableOptions, stores: &Stores) -> Result<Engine> {
+pub fn engine_for(args: EngineArgs, stores: &Stores) -> Result<Engine> {
     let options = args.over(EngineOptions::default());
     let counter = load_tokenizer(&options.tokenizer, |path| tokenizer_file(path, stores))?;
-    let engine = match counter {
-        Some(loaded) => Engine::counting(options, loaded.counter)?,
-        None => Engine::new(options)?,
-    };
-    let words = if counts_words(engine.options()) { Some(words_of(inputs.to_vec(), tables)?) } else { None };
-    Ok(with_words(engine, words.as_ref()))
-}
-
-/// The words of the inputs, counted as a job would count them that reads each as a whole.
-fn words_of(inputs: Vec<Input>, options: &TableOptions) -> Result<WordStatistics> {
-    let (corpus, inputs, parts) = whole(inputs, options)?;
-    count_words_of(&corpus, &inputs, &parts, options.shape)
+    match counter {
+        Some(loaded) => Engine::counting(options, loaded.counter),
+        None => Engine::new(options),
+    }
 }
 
 /// The inputs as they are now, each of them one part.

@@ -13,7 +13,7 @@ use crate::io::store::{Location, without_secrets};
 use crate::io::{Codec, Found, Input, Inputs, Run, RunWriter, expand, open_codec};
 use crate::pipeline::{
     Batch, BatchOptions, Corpus, JobKind, JobSettings, Model, Plan, PlannedInput, Silent, Size, Slice, Source,
-    SourceDigest, Target, Totals, compress as compress_all, count_words,
+    SourceDigest, Target, Totals, compress as compress_all,
 };
 use crate::report::numbers::counted;
 use crate::report::plain;
@@ -217,9 +217,7 @@ fn measure(app: &App, settings: &JobSettings, taken: &[&(Input, u64)], share: u6
     let inputs = taken.iter().map(|(input, _)| input.clone()).collect();
     let (inputs, slices) = Inputs::plan(inputs, batches, compress::tables_of(settings), u64::MAX)?;
     let plan = Plan::new(settings.options.clone(), slices)?;
-    let counts_words = compress::job_counts_words(settings);
-    let words = if counts_words { Some(count_words(&inputs, &plan)?) } else { None };
-    let engine = compress::engine_of(settings, words.as_ref())?;
+    let engine = compress::engine_of(settings)?;
     let mut context = compress::context(settings, engine, Arc::new(Silent))?;
     context.max_rejects = None;
     let foresight = Foresight::of(settings);

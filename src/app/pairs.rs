@@ -4,7 +4,7 @@
 use crate::engine::{Engine, Scratch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::{Run, Shown, ShownMessage, Sides};
-use crate::model::{Condensed, Conversation, EntropySource, NewBody, Output, ShapeName, Tokenizer};
+use crate::model::{Condensed, Conversation, NewBody, Output, ShapeName, Tokenizer};
 use crate::pipeline::Commit;
 use crate::pipeline::bridge::Bridge;
 use crate::report::pair::{self, Pair, Spoken, Verdict, VerdictsFrom};
@@ -37,10 +37,8 @@ pub fn pairs(run: &Run, id: &str, at: Option<(&str, u64)>, check: &dyn Fn() -> R
 /// nobody but itself.
 fn same_engine(run: &Run) -> Result<Option<Engine>> {
     let options = &run.manifest.options;
-    let is_alone = options.llm.is_none()
-        && options.policy.is_none()
-        && options.engine.entropy_scorer != EntropySource::Corpus
-        && !matches!(options.engine.tokenizer, Tokenizer::File(_));
+    let is_alone =
+        options.llm.is_none() && options.policy.is_none() && !matches!(options.engine.tokenizer, Tokenizer::File(_));
     if run.manifest.engine_version != env!("CARGO_PKG_VERSION") || !is_alone {
         return Ok(None);
     }

@@ -4,13 +4,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::compress::{context, engine_of, job_counts_words, plan_of};
+use super::compress::{context, engine_of, plan_of};
 use super::{App, compaction, inputs_of, place, stores_of};
 use crate::error::Result;
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
     Commit, Context, EncodedBatch, JobKind, JobSettings, Manifest, Model, Observer, PartSink, PartStart, Sink, Target,
-    count_words,
 };
 
 /// Sends the inputs of the job through its engine, which asks `model`; what comes out is dropped.
@@ -29,8 +28,7 @@ pub fn ask_through(
         inputs = compaction::tonight(&place(Path::new(store), &stores)?, inputs, &mut Vec::new())?;
     }
     let (corpus, plan) = plan_of(settings, inputs)?;
-    let words = if job_counts_words(settings) { Some(count_words(&*corpus, &plan)?) } else { None };
-    let context = context(settings, engine_of(settings, words.as_ref())?, observer.clone())?;
+    let context = context(settings, engine_of(settings)?, observer.clone())?;
     let context = Context { model: Some(model), ..context };
     let done = app.wait(crate::pipeline::compress(&context, &plan, Vec::new(), corpus, &Nowhere));
     observer.ends();

@@ -30,7 +30,7 @@ pub(crate) fn run(app: &App, args: CalibrateArgs) -> Result<Ending> {
     }
     let found = inputs_of(&inputs, &stores, notes)?;
     let tables = TableOptions { shape: args.shape, messages_column: None };
-    let engine = engine_for(args.engine, &found, &tables, &stores)?;
+    let engine = engine_for(args.engine, &stores)?;
     let (mut calibrator, mut scratch) = (Calibrator::new(inputs), Scratch::default());
     let mut n_left = args.limit;
     let rejected = each_conversation(&found, &tables, app, notes, &mut |_, decoded| {

@@ -17,7 +17,7 @@ pub(crate) fn run(app: &App, args: ExplainArgs) -> Result<Ending> {
     let stores = args.stores.stores();
     let inputs = inputs_of(&args.inputs, &stores, notes)?;
     let tables = TableOptions { shape: args.shape, messages_column: args.messages_column.clone() };
-    let engine = engine_for(args.engine.clone(), &inputs, &tables, &stores)?.explaining(true);
+    let engine = engine_for(args.engine.clone(), &stores)?.explaining(true);
     let (mut scratch, mut found) = (Scratch::default(), false);
     let rejected = each_conversation(&inputs, &tables, app, notes, &mut |place, decoded| {
         let conversation = &decoded.conversation;

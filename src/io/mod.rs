@@ -32,7 +32,6 @@ mod run_lock;
 mod run_names;
 mod run_pairs;
 mod run_reader;
-mod run_words;
 mod run_writer;
 mod sessions;
 mod step_back;
@@ -55,7 +54,6 @@ pub use row_files::{restored_table_name, sniff_table};
 pub use run_find::{Behind, DecisionRow, Shown, ShownMessage, Sides};
 pub use run_lock::Waits;
 pub use run_reader::{Run, Through};
-pub use run_words::FrozenWords;
 pub use run_writer::{PartWriter, RunWriter};
 pub use walk::{PassedOver, Why};
 

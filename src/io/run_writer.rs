@@ -12,7 +12,6 @@ use super::json_rows::write_json;
 use super::run_begin::{begin, reopen};
 use super::run_documents::{COMMITS, MANIFEST, TIMINGS, check_still, read};
 use super::run_lock::{RunLock, Waits};
-use super::run_words::words_entry;
 use super::store::{BlobWriter, Place};
 use crate::durable::sweep_unfinished;
 use crate::error::{Error, ErrorKind, Result};
@@ -220,9 +219,6 @@ impl Sink for RunWriter {
     async fn finish(&self, mut manifest: Manifest) -> Result<Manifest> {
         if self.plan.options.verbatim_map && manifest.totals.conversations == 1 {
             self.write_only_map(&mut manifest).await?;
-        }
-        if let Some(promised) = &self.plan.word_statistics_blake3 {
-            manifest.files.push(words_entry(&self.root, promised)?);
         }
         self.lock.check()?;
         let (root, plan, manifest) = (self.root.clone(), self.plan.clone(), manifest);

@@ -38,6 +38,7 @@ mod record;
 mod reject;
 mod restore;
 mod rows;
+mod sample;
 mod sealed;
 pub mod sketch;
 pub mod sweep;
@@ -47,7 +48,6 @@ mod task;
 mod timings;
 mod training;
 mod verify;
-mod words;
 mod work;
 
 pub use batch::{
@@ -79,6 +79,7 @@ pub use rows::{
     CellKind, Container, LostRows, RowDigest, RowMark, TableInput, TableOptions, conform_rows, marks, row_of_reject,
     value_bytes, view_schema,
 };
+pub use sample::{SAMPLE_BYTES, sample};
 pub use sealed::{open_sealed, seal};
 pub use tables::{
     Kind, Table, conversations_schema, decisions_schema, label, metrics_schema, records_schema, verbatim_schema,
@@ -87,5 +88,4 @@ pub use tally::{Tally, Written};
 pub use timings::{Timer, Timings};
 pub use training::{ChatGuard, is_eval, training_schema};
 pub use verify::{Against, Difference, verify_end, verify_part};
-pub use words::{WORD_SAMPLE_BYTES, count_words, count_words_of};
 pub use work::invalid_utf8;

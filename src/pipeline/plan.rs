@@ -190,9 +190,6 @@ pub struct Plan {
     pub inputs: Vec<PlannedInput>,
     /// The parts in order.
     pub parts: Vec<PlannedPart>,
-    /// BLAKE3 of the word statistics that the job works with, in hex.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub word_statistics_blake3: Option<String>,
 }
 
 impl Plan {
@@ -217,14 +214,7 @@ impl Plan {
             options,
             inputs: planned,
             parts,
-            word_statistics_blake3: None,
         })
-    }
-
-    /// The same plan with the hash of the word statistics that the job works with.
-    #[must_use]
-    pub fn with_words(self, blake3: &str) -> Self {
-        Self { word_statistics_blake3: Some(blake3.to_owned()), ..self }
     }
 
     /// The input of a part.
@@ -259,13 +249,6 @@ impl Plan {
             }
         }
         self.input_differences(later, &mut found);
-        // Who does not know the statistics yet has no others.
-        if let (Some(before), Some(after)) = (&self.word_statistics_blake3, &later.word_statistics_blake3)
-            && before != after
-            && found.is_empty()
-        {
-            found.push("the word statistics".to_owned());
-        }
         if found.is_empty() && (self.inputs != later.inputs || self.parts != later.parts) {
             found.push("the order or the cuts of the inputs".to_owned());
         }

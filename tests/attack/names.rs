@@ -41,11 +41,7 @@ impl World {
         dir.write("template/job.toml", super::JOB);
         age(&dir.write("template/logs/a.jsonl", jsonl(9, 132)));
         let root = dir.path("template");
-        exits(
-            &root,
-            &["compress", "in", "-o", "run", "--recency-window", "0", "--quiet", "--entropy-scorer", "corpus"],
-            3,
-        );
+        exits(&root, &["compress", "in", "-o", "run", "--recency-window", "0", "--quiet"], 3);
         exits(&root, &["run", "job.toml"], 0);
         let outside = files(&dir.path("outside"));
         Self { dir, outside, n_crafted: Cell::new(0) }
@@ -89,8 +85,7 @@ impl World {
     /// Calls everything that takes a run or a store. Links are followed, names are not.
     fn attack(&self, what: &str, is_link: bool) {
         let outside = self.outside("");
-        let compress =
-            ["compress", "in", "-o", "run", "--recency-window", "0", "--quiet", "--entropy-scorer", "corpus"];
+        let compress = ["compress", "in", "-o", "run", "--recency-window", "0", "--quiet"];
         let of_a_run: [&[&str]; 5] = [
             &["get", "run", ID, "--compressed"],
             &["report", "run", "--json"],
@@ -230,10 +225,11 @@ fn names_in_a_crafted_run_lead_nowhere() {
             });
         });
     }
-    let is_words = |text: &str| text == "word-statistics.json";
     for name in [world.outside("secret.jsonl"), "../../outside/secret.jsonl".to_owned()] {
         craft(&format!("a file of the run by {name:?}"), false, &|| {
-            change_manifest(&world.dir, "box/run", |manifest| rename(manifest, "path", &is_words, &name));
+            let hash = blake3::hash(&world.dir.read("outside/secret.jsonl")).to_hex().to_string();
+            let file = json!({"table": "other", "path": name, "rows": 1, "bytes": 9, "blake3": hash, "pieces": []});
+            change_manifest(&world.dir, "box/run", |manifest| manifest["files"] = json!([file]));
         });
     }
     world.tell("names of files");

@@ -49,8 +49,8 @@ pub use error::{Error, ErrorKind, Result};
 #[doc(inline)]
 pub use model::{
     Action, ActionCounts, AdapterName, BudgetOutcome, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource,
-    CompactionOutcome, CompressionDepth, Decision, EngineOptions as Options, EntropyMode, EntropySource, KeepCopy,
-    Metrics, PreservePattern, Preset, ProvenancePlace, Reason, Reject, RejectReason, ShapeName, Summarizer, Tokenizer,
+    CompactionOutcome, CompressionDepth, Decision, EngineOptions as Options, EntropyMode, KeepCopy, Metrics,
+    PreservePattern, Preset, ProvenancePlace, Reason, Reject, RejectReason, ShapeName, Summarizer, Tokenizer,
 };
 #[doc(inline)]
 pub use summary::{Adapter, Draft, Spoken, Wanted};

@@ -35,7 +35,7 @@ use super::job::asks_a_model;
 use super::{Policy, PolicyOptions};
 use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{EngineOptions, EntropySource, Figure, Floor, Strategy, changes};
+use crate::model::{EngineOptions, Figure, Floor, Strategy, changes};
 use crate::text::tokens::TokenCounter;
 
 /// Figures whose front against the ratio is shown.
@@ -125,9 +125,6 @@ fn check(base: &EngineOptions) -> Result<()> {
     if asks_a_model(base) || base.strategy != Strategy::Messages {
         let message = "a sweep tries the engine's own texts; leave out the model, and strategy insert-then-compress";
         return usage("", message);
-    }
-    if base.entropy_scorer == EntropySource::Corpus {
-        return usage("entropy_scorer", "a sweep counts no words of the corpus; leave this option out");
     }
     Ok(())
 }

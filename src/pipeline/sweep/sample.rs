@@ -8,17 +8,13 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use crate::engine::Scratch;
 use crate::error::Result;
-use crate::model::{
-    Condensed, Content, Conversation, EngineOptions, Message, Metrics, Output, Part, Role, ShapeName, ToolCall,
-};
+use crate::model::{Content, Conversation, Message, Part, Role, ShapeName, ToolCall};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::make_up::class_of;
-use crate::pipeline::record::{Form, Recipe};
-use crate::pipeline::task::Task;
+use crate::pipeline::sample::Look;
 use crate::pipeline::work::encode_batch;
-use crate::pipeline::{Batch, Condense, Corpus, PlannedInput, PlannedPart, is_eval};
+use crate::pipeline::{Batch, Corpus, PlannedInput, PlannedPart, is_eval};
 
 /// Conversations in a sample: enough for intervals of a few hundredths of a ratio.
 pub const DEFAULT_SAMPLE: usize = 400;
@@ -122,15 +118,24 @@ impl std::fmt::Debug for Inputs<'_> {
 /// # Errors
 /// When an input cannot be read.
 pub fn draw(inputs: &Inputs<'_>, options: SampleOptions, bridge: &Bridge, watch: &dyn Watch) -> Result<Drawn> {
-    let sampler = Sampler { options, engine: EngineOptions::default(), state: Mutex::default() };
+    let state = Mutex::new(State::default());
+    let look = Look::new(|conversation: &Conversation<'_>| {
+        let (class, key) = (class_of(conversation), key_of(conversation));
+        let is_held_back = options.held_back > 0.0 && is_eval(&conversation.id, options.held_back);
+        let n_bytes = conversation.messages.iter().flat_map(Message::texts).map(str::len).sum();
+        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.n_conversations += 1;
+        if n_bytes > options.class_bytes / GIANT_SHARE {
+            state.n_giants += 1;
+        } else {
+            state.classes.entry((is_held_back, class)).or_default().offer(key, n_bytes, conversation, &options);
+        }
+    });
     let (mut n_rejects, mut first_reject) = (0, None);
     for part in inputs.parts {
         let Some(input) = inputs.inputs.get(part.input) else { continue };
         let mut source = inputs.corpus.open(part.input, input, &part.slice)?;
-        // Whatever holds a conversation is read the way that a job reads it; what is made of it goes away.
-        let recipe =
-            Recipe { engine: &sampler, form: Form::Columns, shape: inputs.shape, forced: inputs.shape.is_some() };
-        let task = Task { recipe, source: &input.source, trace: false, verbatim_map: false, dataset: None };
+        let task = look.task(&input.source, inputs.shape);
         loop {
             watch.check()?;
             let mut batches: Vec<Batch> = Vec::with_capacity(bridge.threads());
@@ -156,37 +161,8 @@ pub fn draw(inputs: &Inputs<'_>, options: SampleOptions, bridge: &Bridge, watch:
             }
         }
     }
-    let state = sampler.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let state = state.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(Drawn { first_reject, ..state.finish(options, n_rejects) })
-}
-
-/// Stands where the engine stands, looks and changes nothing.
-#[derive(Debug)]
-struct Sampler {
-    options: SampleOptions,
-    engine: EngineOptions,
-    state: Mutex<State>,
-}
-
-impl Condense for Sampler {
-    fn options(&self) -> &EngineOptions {
-        &self.engine
-    }
-
-    fn condense(&self, conversation: &Conversation<'_>, _scratch: &mut Scratch) -> Condensed {
-        let (class, key) = (class_of(conversation), key_of(conversation));
-        let is_held_back = self.options.held_back > 0.0 && is_eval(&conversation.id, self.options.held_back);
-        let n_bytes = conversation.messages.iter().flat_map(Message::texts).map(str::len).sum();
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.n_conversations += 1;
-        if n_bytes > self.options.class_bytes / GIANT_SHARE {
-            state.n_giants += 1;
-        } else {
-            state.classes.entry((is_held_back, class)).or_default().offer(key, n_bytes, conversation, &self.options);
-        }
-        let messages = (0..conversation.messages.len()).map(|index| Output::Kept { index }).collect();
-        Condensed { messages, decisions: Vec::new(), metrics: Metrics::default() }
-    }
 }
 
 /// What is smaller is drawn first: a hash of the id, and one of the texts where ids are the same.

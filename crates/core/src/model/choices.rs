@@ -104,18 +104,6 @@ impl AdapterName {
         [Self::Xml, Self::Yaml, Self::Markdown, Self::Csv, Self::JsonLines, Self::Diff, Self::Log];
 }
 
-/// What tells rare sentences from common ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-#[serde(rename_all = "kebab-case")]
-pub enum EntropySource {
-    /// Nothing.
-    None,
-    /// How often words occur in the corpus itself.
-    Corpus,
-}
-
 /// How the entropy of a sentence is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]

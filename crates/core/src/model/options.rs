@@ -1,11 +1,14 @@
 //! The options of the engine, declared once: the macro makes the struct that holds them, and the all-optional
 //! struct that flags and job files are read into; and the named sets of them. Knows defaults, not what an option does.
 
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::choices::{
     AdapterName, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode,
-    EntropySource, KeepCopy, PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer,
+    KeepCopy, PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer,
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -34,7 +37,8 @@ pub const DEFAULT_COMPACTION_RECENT: usize = 20;
 
 macro_rules! options {
     (always { $($(#[$meta:meta])* $name:ident : $type:ty = $default:expr, arg($($arg:tt)*);)* }
-     optional { $($(#[$ometa:meta])* $oname:ident : $otype:ty, arg($($oarg:tt)*);)* }) => {
+     optional { $($(#[$ometa:meta])* $oname:ident : $otype:ty, arg($($oarg:tt)*);)* }
+     gone { $($gone:ident;)* }) => {
         /// What holds for a run of the engine; nothing is optional any more.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -42,10 +46,12 @@ macro_rules! options {
         pub struct EngineOptions {
             $($(#[$meta])* pub $name: $type,)*
             $($(#[$ometa])* #[serde(skip_serializing_if = "Option::is_none")] pub $oname: Option<$otype>,)*
+            $(#[doc(hidden)] #[serde(skip_serializing)] #[cfg_attr(feature = "schemars", schemars(skip))]
+            pub $gone: Gone,)*
         }
 
         impl Default for EngineOptions {
-            fn default() -> Self { Self { $($name: $default,)* $($oname: None,)* } }
+            fn default() -> Self { Self { $($name: $default,)* $($oname: None,)* $($gone: Gone,)* } }
         }
 
         /// What a user typed: everything may be left out.
@@ -60,6 +66,9 @@ macro_rules! options {
             pub preset: Option<Preset>,
             $($(#[$meta])* #[cfg_attr(feature = "clap", arg(long, help_heading = "Engine", $($arg)*))] pub $name: Option<$type>,)*
             $($(#[$ometa])* #[cfg_attr(feature = "clap", arg(long, help_heading = "Engine", $($oarg)*))] pub $oname: Option<$otype>,)*
+            $(#[doc(hidden)] #[serde(skip_serializing)] #[cfg_attr(feature = "schemars", schemars(skip))]
+            #[cfg_attr(feature = "clap", arg(skip))]
+            pub $gone: Gone,)*
         }
 
         impl EngineArgs {
@@ -71,6 +80,7 @@ macro_rules! options {
                 let mut options = EngineOptions {
                     $($name: self.$name.unwrap_or(base.$name),)*
                     $($oname: self.$oname.or(base.$oname),)*
+                    $($gone: Gone,)*
                 };
                 options.token_budget = options.token_budget.filter(|&tokens| tokens > 0);
                 options
@@ -145,9 +155,7 @@ options! {
         agent_tool_prepass: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
         /// Formats whose structure is kept while the prose or repetition in it is compressed.
         adapters: Vec<AdapterName> = Vec::new(), arg(value_enum, value_delimiter = ',', value_name = "FORMATS");
-        /// What tells rare sentences from common ones.
-        entropy_scorer: EntropySource = EntropySource::None, arg(value_enum, value_name = "SOURCE");
-        /// How the entropy of a sentence is used.
+        /// How the scores of an entropy scorer are used, which callers of the library bring along.
         entropy_scorer_mode: EntropyMode = EntropyMode::Augment, arg(value_enum, value_name = "MODE");
         /// Who writes summaries: the engine, or a model that is asked in one of four ways.
         summarizer: Summarizer = Summarizer::Deterministic, arg(value_enum, value_name = "WHO");
@@ -183,6 +191,23 @@ options! {
         relevance_threshold: f64, arg(value_name = "SCORE", value_parser = parse_score);
         /// What a model is told first of all when it is asked for a summary or a ruling.
         system_prompt: String, arg(value_name = "TEXT");
+    }
+    gone {
+        entropy_scorer;
+    }
+}
+
+/// An option that is no more: it may stand where it says `none`, as runs and jobs of earlier versions have it.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Gone;
+
+impl<'de> Deserialize<'de> for Gone {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        match Cow::<str>::deserialize(deserializer)?.as_ref() {
+            "none" => Ok(Self),
+            other => Err(D::Error::custom(format!("`{other}` is no longer offered; leave this option out"))),
+        }
     }
 }
 

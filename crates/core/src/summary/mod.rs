@@ -34,8 +34,8 @@ pub use edits::prepass;
 pub use entities::{Entity, entities};
 pub use outline::outline;
 pub use plugins::{
-    CorpusScorer, ENTROPY_WEIGHT, EntropyScorer, PatternClassifier, TokenClassifier, TokenDecision, combine_scores,
-    decisions_of, normalize_scores, scores_of, split_sentences, whitespace_tokenize,
+    ENTROPY_WEIGHT, EntropyScorer, PatternClassifier, TokenClassifier, TokenDecision, combine_scores, decisions_of,
+    normalize_scores, scores_of, split_sentences, whitespace_tokenize,
 };
 pub use prose::{summarize, summarize_with_edus};
 pub use score::is_general;

@@ -1,6 +1,5 @@
-//! What a caller can bring along to say which sentences tell something and which tokens can go: two traits, a scorer
-//! from the word statistics of a corpus, a classifier by patterns, and the arithmetic of scores. Knows texts and
-//! numbers; refuses to know messages and summaries.
+//! What a caller can bring along to say which sentences tell something and which tokens can go: two traits, a
+//! classifier by patterns, and the arithmetic of scores. Knows texts and numbers; refuses to know messages and summaries.
 
 use std::fmt::Debug;
 
@@ -8,7 +7,7 @@ use regex::RegexSet;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::EntropyMode;
-use crate::text::{Information, Lexer, Span, WordStatistics};
+use crate::text::{Lexer, Span};
 
 /// A decision with less confidence is none: the token is kept.
 const MIN_CONFIDENCE: f64 = 0.5;
@@ -185,26 +184,6 @@ impl TokenClassifier for PatternClassifier {
         };
         let decisions = |text: &&str| whitespace_tokenize(text).into_iter().map(|span| decide(text, span)).collect();
         Ok(texts.iter().map(decisions).collect())
-    }
-}
-
-/// The scorer that needs no model: how rare the words of a sentence are in the corpus that it comes from.
-#[derive(Debug, Clone)]
-pub struct CorpusScorer {
-    information: Information,
-}
-
-impl CorpusScorer {
-    /// From the counts of a corpus.
-    #[must_use]
-    pub fn new(statistics: &WordStatistics) -> Self {
-        Self { information: Information::new(statistics) }
-    }
-}
-
-impl EntropyScorer for CorpusScorer {
-    fn score(&self, sentences: &[&str]) -> Result<Vec<f64>> {
-        Ok(sentences.iter().map(|sentence| self.information.of(sentence)).collect())
     }
 }
 

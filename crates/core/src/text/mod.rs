@@ -32,7 +32,6 @@ pub mod tokens;
 mod units;
 mod view;
 mod wide;
-mod word_stats;
 mod words;
 
 pub use bearing::{Bearing, Pointer};
@@ -51,4 +50,3 @@ pub use outcome::{Outcome, OutcomeKind, outcome, outcome_of, outcomes};
 pub use replies::{announces, begins_confirming, begins_with_consent, corrects, is_confirmation, reports_deed};
 pub use requests::{Ask, ask, is_question};
 pub use view::TextView;
-pub use word_stats::{DEFAULT_MAX_WORDS, Information, WORD_STATISTICS_VERSION, WordCounts, WordStatistics};
