@@ -63,7 +63,8 @@ fn two_jobs(dir: &TestDir, environment: &[(String, String)], prefix: &str, n_pai
         let other = [&args[..], &["--recency-window", "7"]].concat();
         let ended = at_once(dir.root(), environment, &[&args, &other]);
         let codes: Vec<Option<i32>> = ended.iter().map(|ended| ended.code).collect();
-        assert!(codes == [Some(0), Some(2)] || codes == [Some(2), Some(0)], "{codes:?}: {}", ended[0].stderr);
+        let told = || ended.iter().map(|ended| &*ended.stderr).collect::<String>();
+        assert!(codes == [Some(0), Some(2)] || codes == [Some(2), Some(0)], "{codes:?}: {}", told());
         let refused = ended.iter().find(|ended| ended.code == Some(2)).expect("one of them");
         assert!(refused.stderr.contains("another job; changed: option engine.recency_window"), "{}", refused.stderr);
         let verify = ["verify", &run, "--against", "in.jsonl"];

@@ -168,15 +168,16 @@ pub(super) fn list(folder: &Path) -> Result<Vec<Listed>> {
 
 /// Sizes of all files below `folder` by their names in it; nothing when there is no folder.
 pub(super) fn names(folder: &Path) -> Result<BTreeMap<String, u64>> {
-    if !folder.is_dir() {
-        return Ok(BTreeMap::new());
-    }
+    let listed = match list(folder) {
+        Err(_) if !folder.is_dir() => return Ok(BTreeMap::new()),
+        listed => listed?,
+    };
     let below = |listed: Listed| {
         let parts = listed.location.as_local()?.strip_prefix(folder).ok()?.components();
         let parts: Vec<_> = parts.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
         Some((parts.join("/"), listed.bytes?))
     };
-    Ok(list(folder)?.into_iter().filter_map(below).collect())
+    Ok(listed.into_iter().filter_map(below).collect())
 }
 
 /// The files that `pattern` matches, by path.

@@ -77,9 +77,14 @@ impl LocalLock {
     fn take(path: &Path) -> io::Result<std::result::Result<Self, Option<Owner>>> {
         loop {
             if let Some(folder) = path.parent() {
-                std::fs::create_dir_all(folder)?;
-                if std::fs::symlink_metadata(folder).is_ok_and(|found| !found.is_dir()) {
-                    return Err(foreign());
+                let made = std::fs::create_dir_all(folder);
+                match std::fs::symlink_metadata(folder) {
+                    Ok(found) if !found.is_dir() => return Err(foreign()),
+                    // It was there when it was to be made, and went together with the lock of another process.
+                    Err(_) if made.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists) => {
+                        continue;
+                    }
+                    _ => made?,
                 }
             }
             let mut file = match open_own(path) {
@@ -173,4 +178,20 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 #[cfg(not(unix))]
 fn is_at(_: &File, path: &Path) -> io::Result<bool> {
     path.try_exists()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LocalLock;
+
+    #[test]
+    fn folders_that_go_with_the_locks_of_others_are_made_again() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let take = |name: &str| drop(LocalLock::take(&dir.path().join("locks").join(name)).expect("held or busy"));
+        std::thread::scope(|scope| {
+            for name in ["a", "b", "b"] {
+                scope.spawn(move || (0..600).for_each(|_| take(name)));
+            }
+        });
+    }
 }

@@ -6,6 +6,7 @@ use toml::{Spanned, Table, Value};
 
 use super::JobArgs;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::Gone;
 
 /// The tables of a job file.
 const TABLES: [&str; 6] = ["engine", "dataset", "compaction", "report", "llm", "store"];
@@ -40,7 +41,7 @@ impl Written<'_> {
     /// The table, once it is proven that every key and type in it is known.
     fn check(&self) -> Result<Table> {
         let parsed = DeTable::parse(self.text).map_err(|error| self.wrong(&error))?;
-        self.refuse_variables(parsed.get_ref(), "")?;
+        self.refuse_texts(parsed.get_ref(), "")?;
         toml::from_str::<JobArgs>(self.text).map_err(|error| self.wrong(&error))?;
         toml::from_str(self.text).map_err(|error| self.wrong(&error))
     }
@@ -64,10 +65,14 @@ impl Written<'_> {
         format!("{}: line {line}, column {column}", self.name)
     }
 
-    fn refuse_variables(&self, table: &DeTable<'_>, parent: &str) -> Result<()> {
+    /// Refuses variables where none may stand, and options that are no more.
+    fn refuse_texts(&self, table: &DeTable<'_>, parent: &str) -> Result<()> {
         for (key, value) in table {
             let is_store = parent.is_empty() && key.get_ref() == STORE || parent == STORE;
             self.refuse_variable(value, if is_store { STORE } else { "other" })?;
+            if Gone::NAMES.contains(&key.get_ref().as_ref()) && value.get_ref().as_str() != Some(Gone::NONE) {
+                return Err(usage(self.place(value.span().start), format!("{}: {}", key.get_ref(), Gone::REFUSED)));
+            }
         }
         Ok(())
     }
@@ -79,7 +84,7 @@ impl Written<'_> {
                 "`${…}` stands only for secrets, in the table [store]; write the value itself, or give it with --set",
             )),
             DeValue::Array(items) => items.iter().try_for_each(|item| self.refuse_variable(item, parent)),
-            DeValue::Table(table) => self.refuse_variables(table, parent),
+            DeValue::Table(table) => self.refuse_texts(table, parent),
             _ => Ok(()),
         }
     }

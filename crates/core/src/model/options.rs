@@ -1,9 +1,9 @@
 //! The options of the engine, declared once: the macro makes the struct that holds them, and the all-optional
 //! struct that flags and job files are read into; and the named sets of them. Knows defaults, not what an option does.
 
-use std::borrow::Cow;
+use std::str::FromStr;
 
-use serde::de::Error as _;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::choices::{
@@ -67,8 +67,8 @@ macro_rules! options {
             $($(#[$meta])* #[cfg_attr(feature = "clap", arg(long, help_heading = "Engine", $($arg)*))] pub $name: Option<$type>,)*
             $($(#[$ometa])* #[cfg_attr(feature = "clap", arg(long, help_heading = "Engine", $($oarg)*))] pub $oname: Option<$otype>,)*
             $(#[doc(hidden)] #[serde(skip_serializing)] #[cfg_attr(feature = "schemars", schemars(skip))]
-            #[cfg_attr(feature = "clap", arg(skip))]
-            pub $gone: Gone,)*
+            #[cfg_attr(feature = "clap", arg(long, hide = true))]
+            pub $gone: Option<Gone>,)*
         }
 
         impl EngineArgs {
@@ -197,17 +197,31 @@ options! {
     }
 }
 
-/// An option that is no more: it may stand where it says `none`, as runs and jobs of earlier versions have it.
+/// An option that is no more. What earlier versions wrote is read, whatever it says: nothing that was compressed with it
+/// needs it to come back. Who asks for it is refused.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Gone;
 
+impl Gone {
+    /// What a user is told who asks for more than its absence.
+    pub const REFUSED: &'static str = "this option is no longer offered; leave it out, or write none";
+    /// The names of such options.
+    pub const NAMES: [&'static str; 1] = ["entropy_scorer"];
+    /// What such an option may still say.
+    pub const NONE: &'static str = "none";
+}
+
+impl FromStr for Gone {
+    type Err = &'static str;
+    fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
+        if text == Self::NONE { Ok(Self) } else { Err(Self::REFUSED) }
+    }
+}
+
 impl<'de> Deserialize<'de> for Gone {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        match Cow::<str>::deserialize(deserializer)?.as_ref() {
-            "none" => Ok(Self),
-            other => Err(D::Error::custom(format!("`{other}` is no longer offered; leave this option out"))),
-        }
+        IgnoredAny::deserialize(deserializer).map(|_| Self)
     }
 }
 
