@@ -27,6 +27,11 @@ pub(super) struct LineText<'a> {
 }
 
 impl<'a> LineText<'a> {
+    /// The line of these `pieces`, whose classes and word flags are `mask` and `words`; `None` without pieces.
+    pub(super) fn of(bytes: &'a [u8], indent: usize, pieces: &'a [Piece], (mask, words): (u32, u32)) -> Option<Self> {
+        let (start, end) = (pieces.first()?.start as usize, pieces.last()?.end as usize);
+        Some(Self { bytes, start, end, indent, pieces, mask, words })
+    }
     /// The line without blanks around it.
     pub(super) fn trimmed(&self) -> &'a [u8] {
         self.bytes.get(self.start..self.end).unwrap_or_default()

@@ -13,7 +13,7 @@ const MAX_LINES: usize = 11;
 
 /// True for a head with frames, or for several frames.
 pub(super) fn is_traceback(survey: &Survey) -> bool {
-    let frames = survey.frames.lines;
+    let frames = survey.frames;
     let enough = (survey.trace_heads > 0 && frames >= 1) || frames >= 2;
     // In a long run of tests a traceback is one of many things.
     enough && (survey.all.lines < 40 || (frames + survey.trace_heads) * 10 >= survey.all.lines)

@@ -6,7 +6,7 @@ mod echo;
 mod expired;
 
 use super::{GroupKind, Plan, Stage, View};
-use crate::model::{EngineOptions, Reason, Role};
+use crate::model::{Reason, Role};
 use crate::text::{Cut, CutKind, TextView, is_diff, noise};
 
 use calls::Calls;
@@ -24,14 +24,6 @@ const MIN_SAVING: f64 = 0.20;
 pub struct Prepass;
 
 impl Stage for Prepass {
-    fn name(&self) -> &'static str {
-        "prepass"
-    }
-
-    fn is_on(&self, options: &EngineOptions) -> bool {
-        options.agent_tool_prepass
-    }
-
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
         let is_output = |&index: &usize| {
             matches!(view.conversation.messages[index].role, Role::Tool | Role::Function)
