@@ -34,21 +34,9 @@ const MAX_SPAN: usize = 200;
 /// Quoted text is a fact up to this many characters.
 const MAX_QUOTED: usize = 60;
 /// What a name may carry.
-const NAME_MASK: u32 = scan::LOWER
-    | scan::UPPER
-    | scan::CAPITAL
-    | scan::VOWEL
-    | scan::EXT_LETTER
-    | scan::DASH
-    | scan::APOSTROPHE
-    | scan::COMMA
-    | scan::DOT
-    | scan::END
-    | scan::COLON
-    | scan::BRACKET
-    | scan::QUOTE
-    | scan::EXT_QUOTE
-    | scan::SIGN;
+const NAME_MASK: u32 = scan::PLAIN & !scan::WIDE | NAME_SIGNS;
+const NAME_SIGNS: u32 = scan::DASH | scan::APOSTROPHE | scan::COMMA | scan::DOT | scan::END | scan::COLON | QUOTING;
+const QUOTING: u32 = scan::BRACKET | scan::QUOTE | scan::EXT_QUOTE | scan::SIGN;
 
 /// Pushes the facts of the line, sorted by start.
 pub(super) fn find(line: &LineText<'_>, kind: LineKind, facts: &mut Vec<Fact>, names: &mut Names) {

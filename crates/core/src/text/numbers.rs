@@ -99,11 +99,7 @@ pub(super) fn is_date(word: &[u8]) -> bool {
 
 /// `14:30`, `9:05:12`, `9:30pm`
 pub(super) fn is_clock(word: &[u8]) -> bool {
-    let word = word
-        .strip_suffix(b"am")
-        .or_else(|| word.strip_suffix(b"pm"))
-        .or_else(|| word.strip_suffix(b"Z"))
-        .unwrap_or(word);
+    let word = [&b"am"[..], b"pm", b"Z"].iter().find_map(|end| word.strip_suffix(*end)).unwrap_or(word);
     let word = match word.iter().position(|&byte| byte == b'.') {
         Some(at) if at >= 7 => &word[..at],
         _ => word,

@@ -4,7 +4,6 @@
 //! Two linear passes collect the evidence, one over the lines (`survey`) and one over literals and long
 //! tokens (`triggers`, `runs`); each kind of structure has a file that judges its candidates.
 
-mod bytes;
 mod code;
 mod config;
 mod failures;
@@ -17,7 +16,6 @@ mod reasoning;
 mod reasons;
 mod runs;
 mod secrets;
-mod signs;
 mod soft;
 mod sql;
 mod survey;

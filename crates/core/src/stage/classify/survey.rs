@@ -4,10 +4,9 @@
 use crate::text::{LineKind, TextView};
 
 use super::config::is_datum;
-use super::line::{Bare, Look, bare};
+use super::line::{Bare, Look, Signs, bare};
 use super::look::look;
 use super::reasoning::Steps;
-use super::signs::Signs;
 
 /// Lines and bytes of one structure.
 #[derive(Debug, Clone, Copy, Default)]
