@@ -223,7 +223,9 @@ impl<'h> Head<'h> {
                 _ if word.is(OPENS) => (None, 1),
                 _ => break,
             };
-            opener.into_iter().for_each(|opener| *opener = true);
+            if let Some(opener) = opener {
+                *opener = true;
+            }
             at += n;
         }
         (openers, at.min(self.words.len()))
