@@ -3,7 +3,7 @@
 use condenser::model::{Conversation, EngineOptions};
 use condenser::shape;
 use condenser::stage::classify::Depth;
-use condenser::stage::{Claim, GroupKind, Plan, Prepass, Profiles, Protect, Stage, View};
+use condenser::stage::{About, Claim, GroupKind, Plan, Prepass, Profiles, Protect, Stage, View};
 use condenser::summary::prepass;
 use serde_json::{Value, json};
 

@@ -21,6 +21,7 @@ pub struct Decision {
     pub chars_out: usize,
 }
 
+/// An enum whose values have published names.
 macro_rules! named {
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)* }) => {
         $(#[$meta])*
@@ -37,6 +38,8 @@ macro_rules! named {
         }
     };
 }
+
+pub(crate) use named;
 
 named! {
     /// What was done with a message.

@@ -3,7 +3,7 @@
 
 use super::lexed::{Cue, CueKind, Fact, FactKind, Span, UnitKind};
 use super::scan::{self, Piece};
-use super::words;
+use super::words::{self, word_list};
 
 const SINGLE: [(u32, CueKind); 3] = [
     (words::EMPHASIS, CueKind::Emphasis),
@@ -86,9 +86,10 @@ fn question(text: &[u8], may_be_wide: bool) -> Option<usize> {
 }
 
 fn ends_with_nt(piece: &Piece, bytes: &[u8]) -> bool {
-    let (start, end) = piece.core(bytes);
-    let word = bytes.get(start..end).unwrap_or_default();
-    matches!(word, [.., b'n' | b'N', b'\'', b't' | b'T'] | [.., b'n' | b'N', 0xe2, 0x80, 0x99, b't' | b'T'])
+    matches!(
+        piece.word(bytes),
+        [.., b'n' | b'N', b'\'', b't' | b'T'] | [.., b'n' | b'N', 0xe2, 0x80, 0x99, b't' | b'T']
+    )
 }
 
 struct Unit<'a> {
@@ -99,9 +100,7 @@ struct Unit<'a> {
 
 impl<'a> Unit<'a> {
     fn core(&self, index: usize) -> &'a [u8] {
-        let Some(piece) = self.pieces.get(index) else { return b"" };
-        let (start, end) = piece.core(self.bytes);
-        self.bytes.get(start..end).unwrap_or_default()
+        self.pieces.get(index).map_or(b"", |piece| piece.word(self.bytes))
     }
     fn is(&self, index: usize, word: &str) -> bool {
         self.core(index).eq_ignore_ascii_case(word.as_bytes())
@@ -236,33 +235,11 @@ impl<'a> Unit<'a> {
         if self.is_any(0, &["actually", "correction", "korrektur", "oops"]) {
             return self.is(0, "actually") || has_mark;
         }
-        if self.is_any(
-            0,
-            &[
-                "wait",
-                "instead",
-                "stattdessen",
-                "moment",
-                "halt",
-                "rather",
-                "vielmehr",
-                "nein",
-                "plutôt",
-                "perdón",
-                "falsch",
-            ],
-        ) {
+        if self.is_any(0, word_list!("cues", CUES)) {
             return has_mark;
         }
         if self.is_any(0, &["no", "non"]) {
-            return mark == b','
-                && self.is_any(
-                    1,
-                    &[
-                        "use", "it", "that", "we", "i", "make", "the", "change", "don't", "do", "not", "rather",
-                        "wait", "actually", "this", "please",
-                    ],
-                );
+            return mark == b',' && self.is_any(1, word_list!("cues", BEHIND_NO));
         }
         if self.is(0, "scratch") {
             return self.is_any(1, &["that", "this"]);

@@ -1,10 +1,11 @@
 //! Says what a line looks like by itself: prose, list item, log entry, code, table row, … Knows the signs at the
 //! start and end of a line and the words of its first pieces; refuses to know what the line reports.
 
+use super::classes::byte_table;
 use super::lexed::LineKind;
 use super::noise;
 use super::scan::{self, Piece};
-use super::words;
+use super::words::{self, word_list};
 
 /// A line with its pieces.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +27,11 @@ pub(super) struct LineText<'a> {
 }
 
 impl<'a> LineText<'a> {
+    /// The line of these `pieces`, whose classes and word flags are `mask` and `words`; `None` without pieces.
+    pub(super) fn of(bytes: &'a [u8], indent: usize, pieces: &'a [Piece], (mask, words): (u32, u32)) -> Option<Self> {
+        let (start, end) = (pieces.first()?.start as usize, pieces.last()?.end as usize);
+        Some(Self { bytes, start, end, indent, pieces, mask, words })
+    }
     /// The line without blanks around it.
     pub(super) fn trimmed(&self) -> &'a [u8] {
         self.bytes.get(self.start..self.end).unwrap_or_default()
@@ -85,7 +91,7 @@ pub(super) fn is_rule(line: &LineText<'_>) -> bool {
 pub(super) fn classify(line: &LineText<'_>, previous: LineKind) -> LineKind {
     let trimmed = line.trimmed();
     let Some(&first) = trimmed.first() else { return LineKind::Blank };
-    if is_plain_prose(line, previous) || is_plain_sentence(line, trimmed, previous) {
+    if is_plain(line, trimmed, previous) {
         return LineKind::Prose;
     }
     if previous == LineKind::Diff && matches!(first, b'+' | b'-' | b'@') {
@@ -100,37 +106,30 @@ pub(super) fn classify(line: &LineText<'_>, previous: LineKind) -> LineKind {
     by_words(line, trimmed, previous).unwrap_or(LineKind::Prose)
 }
 
-/// A quick way out for sentences with brackets, colons or hyphens in them.
-fn is_plain_sentence(line: &LineText<'_>, trimmed: &[u8], previous: LineKind) -> bool {
-    const UNUSUAL: u32 =
-        scan::SIGN | scan::UNDER | scan::ANGLE | scan::AT | scan::BOX | scan::SLASH | scan::MONEY | scan::CONTROL;
-    line.mask & UNUSUAL == 0
-        && line.pieces.len() >= 4
-        && line.indent < 2
-        && matches!(trimmed.last(), Some(b'.' | b'!' | b'?'))
-        && line.flags(0) & (words::LEVEL | words::CODE | words::REPORT) == 0
-        && line
-            .pieces
-            .first()
-            .is_some_and(|piece| piece.mask & !(scan::PLAIN | scan::COMMA) == 0 && piece.end - piece.start > 1)
-        && !line.pieces[0].has(scan::WIDE)
-        && !matches!(previous, LineKind::Code | LineKind::TableRow | LineKind::Diff)
-        && line.mask & (scan::BRACKET | scan::QUOTE) != scan::BRACKET | scan::QUOTE
-}
-
-/// A quick way out for what most lines are: words with ordinary punctuation, and nothing else.
-fn is_plain_prose(line: &LineText<'_>, previous: LineKind) -> bool {
+/// A quick way out for what most lines are: words with ordinary punctuation and nothing else, or a sentence with brackets,
+/// colons or hyphens in it.
+fn is_plain(line: &LineText<'_>, trimmed: &[u8], previous: LineKind) -> bool {
     const ORDINARY: u32 =
         scan::PLAIN | scan::DOT | scan::COMMA | scan::END | scan::APOSTROPHE | scan::WIDE_END | scan::WIDE_COMMA;
+    const UNUSUAL: u32 =
+        scan::SIGN | scan::UNDER | scan::ANGLE | scan::AT | scan::BOX | scan::SLASH | scan::MONEY | scan::CONTROL;
+    let Some(first) = line.pieces.first() else { return false };
+    if line.indent >= 2
+        || first.word & (words::LEVEL | words::CODE | words::REPORT) != 0
+        || matches!(previous, LineKind::Code | LineKind::TableRow | LineKind::Diff)
+    {
+        return false;
+    }
+    let n_bytes = first.end - first.start;
     line.mask & !ORDINARY == 0
-        && line.indent < 2
-        && line.flags(0) & (words::LEVEL | words::CODE | words::REPORT) == 0
-        && line
-            .pieces
-            .first()
-            .is_some_and(|piece| piece.mask & (scan::DOT | scan::WIDE) == 0 || piece.end - piece.start > 6)
-        && !matches!(previous, LineKind::Code | LineKind::TableRow | LineKind::Diff)
+        && (!first.has(scan::DOT | scan::WIDE) || n_bytes > 6)
         && (line.mask & scan::COMMA == 0 || line.pieces.len() > 2)
+        || line.mask & UNUSUAL == 0
+            && line.pieces.len() >= 4
+            && matches!(trimmed.last(), Some(b'.' | b'!' | b'?'))
+            && first.mask & !(scan::PLAIN & !scan::WIDE | scan::COMMA) == 0
+            && n_bytes > 1
+            && line.mask & (scan::BRACKET | scan::QUOTE) != scan::BRACKET | scan::QUOTE
 }
 
 fn by_first_byte(line: &LineText<'_>, trimmed: &[u8], first: u8, previous: LineKind) -> Option<LineKind> {
@@ -438,20 +437,14 @@ fn is_prompt(first: &[u8], n_pieces: usize) -> bool {
 }
 
 /// A bracket counts one, another sign of source code 256.
-static SIGNS_OF_CODE: [u16; 256] = signs_of_code();
+static SIGNS_OF_CODE: [u16; 256] = byte_table!(u16:
+    b'(' | b')' | b'{' | b'}' | b'[' | b']' => 1,
+    b'=' | b'+' | b'*' | b'&' | b'|' | b'^' | b';' | b'<' | b'>' => 256,
+    _ => 0,
+);
 
-const fn signs_of_code() -> [u16; 256] {
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = match byte as u8 {
-            b'(' | b')' | b'{' | b'}' | b'[' | b']' => 1,
-            b'=' | b'+' | b'*' | b'&' | b'|' | b'^' | b';' | b'<' | b'>' => 256,
-            _ => 0,
-        };
-        byte += 1;
-    }
-    table
+fn is_in(list: &[&str], word: &[u8]) -> bool {
+    list.iter().any(|entry| entry.as_bytes() == word)
 }
 
 /// Source code, by its first word together with its signs, or by its last sign.
@@ -472,40 +465,14 @@ fn is_code(line: &LineText<'_>, trimmed: &[u8], first: &[u8], previous: LineKind
     }
     let is_keyword = line.flags(0) & words::CODE != 0 && first.first().is_some_and(u8::is_ascii_lowercase);
     if is_keyword {
-        let is_strong = matches!(
-            first,
-            b"def"
-                | b"const"
-                | b"fn"
-                | b"pub"
-                | b"elif"
-                | b"elseif"
-                | b"func"
-                | b"void"
-                | b"namespace"
-                | b"struct"
-                | b"typedef"
-        );
+        let is_strong = is_in(word_list!("lines", STRONG), first);
         let is_import = matches!(first, b"import")
             || first == b"from" && line.pieces.iter().take(4).any(|piece| piece.of(line.bytes) == b"import");
         if is_import && last != b'.' || is_strong && brackets + signs > 0 {
             return true;
         }
         if (last == b';' || last == b'{' || last == b':')
-            && (brackets + signs > 0
-                || matches!(
-                    trimmed,
-                    b"else:"
-                        | b"try:"
-                        | b"finally:"
-                        | b"except:"
-                        | b"break;"
-                        | b"continue;"
-                        | b"return;"
-                        | b"do {"
-                        | b"else {"
-                        | b"try {"
-                ))
+            && (brackets + signs > 0 || is_in(word_list!("lines", WHOLE), trimmed))
         {
             return true;
         }

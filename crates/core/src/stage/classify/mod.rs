@@ -2,9 +2,8 @@
 //! options; a reason is the same wherever the text stands.
 //!
 //! Two linear passes collect the evidence, one over the lines (`survey`) and one over literals and long
-//! tokens (`triggers`, `runs`); each kind of structure has a file that judges its candidates.
+//! tokens (`triggers`, `secrets`); each kind of structure has a file that judges its candidates.
 
-mod bytes;
 mod code;
 mod config;
 mod failures;
@@ -15,10 +14,7 @@ mod maths;
 mod output;
 mod reasoning;
 mod reasons;
-mod runs;
 mod secrets;
-mod signs;
-mod soft;
 mod sql;
 mod survey;
 mod triggers;
@@ -28,11 +24,11 @@ use crate::model::Reason;
 use crate::text::TextView;
 
 use reasons::ReasonSet;
-use runs::LongRuns;
+use secrets::LongRuns;
 use survey::{Survey, Tally};
 
 /// What programs print is kept when it has fewer lines; longer output is summarised with its failures first.
-pub const MIN_OUTPUT_LINES: usize = 12;
+const MIN_OUTPUT_LINES: usize = 12;
 /// A structure with at most so many lines and less than `ISLAND_SHARE` of the text does not make it hard.
 const ISLAND_LINES: usize = 3;
 /// See `ISLAND_LINES`.
@@ -70,12 +66,6 @@ pub enum Depth {
     Explain,
 }
 
-/// All hard and soft reasons of a text, in reporting order.
-#[must_use]
-pub fn classify(view: &TextView<'_>) -> Vec<Reason> {
-    judge(view, Depth::Explain).reasons
-}
-
 /// The verdict on a text. Whether there is a hard reason does not depend on `depth`, only how many are named.
 #[must_use]
 pub fn judge(view: &TextView<'_>, depth: Depth) -> Verdict {
@@ -93,14 +83,8 @@ pub fn has_secret(view: &TextView<'_>) -> bool {
     let text = view.covered().as_bytes();
     let mut reasons = ReasonSet::default();
     triggers::sweep(text, &mut reasons);
-    let is_long = view.counts.longest_piece as usize >= runs::MIN_RUN;
-    reasons.has(Reason::ApiKey) || is_long && runs::long_runs(text).secret
-}
-
-/// True for tool output, see [`Verdict::is_output`].
-#[must_use]
-pub fn is_structured_output(view: &TextView<'_>) -> bool {
-    is_structured(&Survey::of(view, false))
+    let is_long = view.counts.longest_piece as usize >= secrets::MIN_RUN;
+    reasons.has(Reason::ApiKey) || is_long && secrets::long_runs(text).secret
 }
 
 fn is_structured(survey: &Survey) -> bool {
@@ -121,8 +105,11 @@ fn reasons(view: &TextView<'_>, survey: &Survey, depth: Depth) -> ReasonSet {
     if is_decided(&reasons) {
         return reasons;
     }
-    let long_runs =
-        if view.counts.longest_piece as usize >= runs::MIN_RUN { runs::long_runs(text) } else { LongRuns::default() };
+    let long_runs = if view.counts.longest_piece as usize >= secrets::MIN_RUN {
+        secrets::long_runs(text)
+    } else {
+        LongRuns::default()
+    };
     reasons.add_if(Reason::ApiKey, long_runs.secret);
     reasons.add_if(Reason::Base64Content, long_runs.base64);
     reasons.add_if(Reason::ReasoningChain, reasoning::is_chain(text, survey.steps, n_closings));
@@ -132,7 +119,7 @@ fn reasons(view: &TextView<'_>, survey: &Survey, depth: Depth) -> ReasonSet {
         reasons.add_if(Reason::FailureSignature, failures::is_failure(text, survey));
     }
     if depth == Depth::Explain {
-        soft::add_soft(view, &mut reasons);
+        reasons::add_soft(view, &mut reasons);
     }
     reasons
 }

@@ -1,33 +1,122 @@
-//! Secrets: the shapes of known providers, and tokens that look random. Ids, names of models, branches and
-//! files look similar and must pass. Knows nothing but the text around a candidate.
+//! Secrets and Base64: long unbroken tokens, found by leaping from token to token, in the shapes of known providers or such
+//! as look random. Ids, names of models, branches and files look similar and must pass. Knows nothing but the text around
+//! a candidate.
 
-use super::bytes::{from, is_word, run};
+use super::line::{from, head_of, is_word, run};
+use crate::text::classes::byte_table;
+use crate::text::words::word_list;
+
+/// Shorter tokens are never looked at.
+pub(super) const MIN_RUN: usize = 20;
+/// Nor are shorter pieces of them secrets.
+const MIN_SECRET: usize = 16;
+/// A Base64 blob has at least so many characters.
+const MIN_BASE64: usize = 40;
+
+/// What the long tokens of a text are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct LongRuns {
+    /// One looks like a secret.
+    pub(super) secret: bool,
+    /// One looks like Base64.
+    pub(super) base64: bool,
+}
+
+/// Not 0 for the bytes of which the candidates are made.
+static IN_RUN: [u8; 256] = byte_table!(u8:
+    b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'-' | b'+' | b'/' | b'=' => 1,
+    _ => 0,
+);
+
+fn in_run(byte: u8) -> bool {
+    IN_RUN[byte as usize] != 0
+}
+
+/// Looks at every run of at least `MIN_RUN` bytes once. A run of this length has a byte on every
+/// `MIN_RUN`-th position, so that most of a text is leapt over.
+pub(super) fn long_runs(text: &[u8]) -> LongRuns {
+    let mut found = LongRuns::default();
+    let mut start = 0;
+    while let Some(&probe) = text.get(start + MIN_RUN - 1) {
+        if !in_run(probe) {
+            start += MIN_RUN;
+            continue;
+        }
+        let window = text.get(start..start + MIN_RUN).unwrap_or_default();
+        if let Some(last) = window.iter().rposition(|&byte| !in_run(byte)) {
+            start += last + 1;
+            continue;
+        }
+        let rest = from(text, start + MIN_RUN);
+        let end = start + MIN_RUN + rest.iter().position(|&byte| !in_run(byte)).unwrap_or(rest.len());
+        look(text, start, end, &mut found);
+        if found.secret && found.base64 {
+            break;
+        }
+        start = end + 1;
+    }
+    found
+}
+
+/// Judges the run `start..end`.
+fn look(text: &[u8], start: usize, end: usize, found: &mut LongRuns) {
+    let run = text.get(start..end).unwrap_or_default();
+    if !found.base64 && is_base64(text, start, run) {
+        found.base64 = true;
+    }
+    if found.secret {
+        return;
+    }
+    // Inside the run, secrets are separated by the signs that they do not have.
+    let mut from_here = start;
+    for piece in run.split(|&byte| matches!(byte, b'+' | b'/' | b'=')) {
+        let end_here = from_here + piece.len();
+        if piece.len() >= MIN_SECRET
+            && (is_provider_secret(text, from_here, end_here) || is_generic_secret(text, from_here, end_here))
+        {
+            found.secret = true;
+            return;
+        }
+        from_here = end_here + 1;
+    }
+}
+
+/// True for at least 40 characters of the Base64 alphabet that mix as encoded data does: no path, no digest, no
+/// identifier, no part of a URL.
+fn is_base64(text: &[u8], start: usize, run: &[u8]) -> bool {
+    let run = run.get(..run.len().min(400)).unwrap_or_default();
+    let body =
+        run.split(|&byte| matches!(byte, b'-' | b'_' | b'=')).max_by_key(|piece| piece.len()).unwrap_or_default();
+    if body.len() < MIN_BASE64 {
+        return false;
+    }
+    let count = |test: fn(&u8) -> bool| body.iter().filter(|&byte| test(byte)).count();
+    let n_lower = count(u8::is_ascii_lowercase);
+    let n_upper = count(u8::is_ascii_uppercase);
+    let n_digits = count(u8::is_ascii_digit);
+    let n_slashes = count(|&byte| byte == b'/');
+    if n_upper * 7 < body.len() || n_lower * 7 < body.len() || n_digits == 0 || n_slashes * 8 > body.len() {
+        return false;
+    }
+    // Names in camel case have few digits and hardly ever two capitals in a row.
+    let n_pairs = body.windows(2).filter(|pair| pair[0].is_ascii_uppercase() && pair[1].is_ascii_uppercase()).count();
+    let n_changes = body.windows(2).filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()).count();
+    if n_digits * 12 < body.len() && n_pairs * 12 < body.len() {
+        return false;
+    }
+    let before = text.get(start.saturating_sub(120)..start).unwrap_or_default();
+    let piece = from(before, before.iter().rposition(u8::is_ascii_whitespace).map_or(0, |at| at + 1));
+    let in_url = memchr::memmem::find(piece, b"://").is_some();
+    n_changes * 9 >= body.len() && !in_url
+}
 
 /// Providers by the beginning of their tokens. What follows is judged by [`has_body`].
-const PROVIDERS: &[(&[u8], Body)] = &[
-    (b"sk-", Body { dashed: true, min: 20 }),
-    (b"AKIA", Body { dashed: false, min: 16 }),
-    (b"ASIA", Body { dashed: false, min: 16 }),
-    (b"ghp_", Body { dashed: false, min: 30 }),
-    (b"gho_", Body { dashed: false, min: 30 }),
-    (b"ghs_", Body { dashed: false, min: 30 }),
-    (b"ghr_", Body { dashed: false, min: 30 }),
-    (b"ghu_", Body { dashed: false, min: 30 }),
-    (b"ght_", Body { dashed: false, min: 30 }),
-    (b"github_pat_", Body { dashed: true, min: 30 }),
-    (b"sk_live_", Body { dashed: false, min: 16 }),
-    (b"sk_test_", Body { dashed: false, min: 16 }),
-    (b"rk_live_", Body { dashed: false, min: 16 }),
-    (b"rk_test_", Body { dashed: false, min: 16 }),
-    (b"xoxb-", Body { dashed: true, min: 20 }),
-    (b"xoxp-", Body { dashed: true, min: 20 }),
-    (b"xoxr-", Body { dashed: true, min: 20 }),
-    (b"xoxa-", Body { dashed: true, min: 20 }),
-    (b"xoxe-", Body { dashed: true, min: 20 }),
-    (b"glpat-", Body { dashed: true, min: 20 }),
-    (b"npm_", Body { dashed: false, min: 30 }),
-    (b"AIza", Body { dashed: true, min: 33 }),
-    (b"hf_", Body { dashed: false, min: 30 }),
+const PROVIDERS: [(&[&str], Body); 5] = [
+    (word_list!("secrets", DASHED_20), Body { dashed: true, min: 20 }),
+    (word_list!("secrets", DASHED_30), Body { dashed: true, min: 30 }),
+    (word_list!("secrets", DASHED_33), Body { dashed: true, min: 33 }),
+    (word_list!("secrets", PLAIN_16), Body { dashed: false, min: 16 }),
+    (word_list!("secrets", PLAIN_30), Body { dashed: false, min: 30 }),
 ];
 
 /// What stands behind the beginning.
@@ -40,7 +129,7 @@ struct Body {
 }
 
 /// True when the unbroken token `start..end` is a secret in the shape of a known provider.
-pub(super) fn is_provider_secret(text: &[u8], start: usize, end: usize) -> bool {
+fn is_provider_secret(text: &[u8], start: usize, end: usize) -> bool {
     let token = text.get(start..end).unwrap_or_default();
     if token.starts_with(b"eyJ") {
         return is_web_token(text, start, end);
@@ -48,9 +137,9 @@ pub(super) fn is_provider_secret(text: &[u8], start: usize, end: usize) -> bool 
     if start >= 3 && text.get(start - 3..start) == Some(b"SG.") {
         return token.len() >= 16 && text.get(end) == Some(&b'.');
     }
-    PROVIDERS.iter().any(|(prefix, body)| {
-        prefix.first() == token.first() && token.starts_with(prefix) && has_body(from(token, prefix.len()), *body)
-    })
+    PROVIDERS
+        .iter()
+        .any(|(heads, body)| head_of(token, heads).is_some_and(|head| has_body(from(token, head.len()), *body)))
 }
 
 /// Long enough, and no phrase of words between dashes.
@@ -99,7 +188,7 @@ pub(super) fn has_password(rest: &[u8]) -> bool {
 
 /// True for a token of letters, digits, `_` and `-` that looks random: behind a prefix and a separator as most
 /// providers write them, or behind a word that announces a secret.
-pub(super) fn is_generic_secret(text: &[u8], start: usize, end: usize) -> bool {
+fn is_generic_secret(text: &[u8], start: usize, end: usize) -> bool {
     let token = text.get(start..end).unwrap_or_default();
     if token.len() < 24 || token.len() > 400 {
         return false;
@@ -206,7 +295,7 @@ fn class(byte: u8) -> u8 {
 }
 
 /// Bits per character.
-pub(super) fn entropy(token: &[u8]) -> f64 {
+fn entropy(token: &[u8]) -> f64 {
     let mut counts = [0_u32; 128];
     for &byte in token {
         if let Some(count) = counts.get_mut(byte as usize) {
