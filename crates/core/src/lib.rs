@@ -32,6 +32,7 @@ mod compressor;
 pub mod engine;
 #[doc(hidden)]
 pub mod error;
+mod lists;
 #[doc(hidden)]
 pub mod model;
 #[doc(hidden)]

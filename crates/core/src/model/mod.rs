@@ -10,6 +10,7 @@ mod decision;
 mod floor;
 pub mod marker;
 mod metrics;
+mod named;
 mod options;
 mod provenance;
 mod reject;
@@ -17,12 +18,12 @@ mod reject;
 pub use ask::{Answer, Answers, Ask, AskId, CompactionAsk, Consult, NoAnswer, SummaryAsk, Turn};
 pub use changes::{changes, label as changes_label};
 pub use choices::{
-    AdapterName, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode,
-    KeepCopy, PreservePattern, ProvenancePlace, Strategy, Summarizer, SummaryMode, Tokenizer,
+    BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode, KeepCopy,
+    PreservePattern, ProvenancePlace, Strategy, Summarizer, SummaryMode, Tokenizer,
 };
 pub use condensed::{Condensed, NewBody, Original, Output, Replacement};
 pub use conversation::{Content, Conversation, Message, Part, Role, ShapeName, ToolCall};
-pub use decision::{Action, Decision, FlowKind, Reason};
+pub use decision::{Action, AdapterName, Decision, FlowKind, Reason};
 pub use floor::{Figure, Floor, Least, one_or_many as one_or_many_floors};
 pub use metrics::{ActionCounts, BudgetOutcome, CompactionOutcome, CompactionTrigger, Metrics};
 pub use options::{
