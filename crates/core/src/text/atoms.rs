@@ -1,9 +1,12 @@
 //! Says what a run of letters, digits and joining signs is: an identifier, a path, a host, a version, … Knows
 //! shapes, extensions, domains and the signs between their parts; refuses to know the words around it.
 
+use super::classes::byte_table;
 use super::lexed::FactKind;
 use super::numbers;
-use super::words;
+use super::words::{self, Table, word_table};
+
+word_table!(PARTS: Table<256, true>, "atoms": ROOTS HIDDEN DOMAINS OBJECTS INNER);
 
 /// A run longer than this is data, not a fact; a path or host may be twice as long.
 pub(super) const MAX_ATOM: usize = 128;
@@ -26,31 +29,20 @@ struct Shape {
 }
 
 /// One, at the place of each byte's count in the sum over a word.
-static PLACES: [u128; 256] = places();
-
-const fn places() -> [u128; 256] {
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let place = match byte as u8 {
-            b'a'..=b'z' => 0,
-            b'A'..=b'Z' => 1,
-            b'0'..=b'9' => 2,
-            128.. => 3,
-            b'.' => 4,
-            b'-' => 5,
-            b'_' => 6,
-            b'/' | b'\\' => 7,
-            b':' => 8,
-            b'@' => 9,
-            b'#' => 10,
-            _ => 11,
-        };
-        table[byte] = 1 << (8 * place);
-        byte += 1;
-    }
-    table
-}
+static PLACES: [u128; 256] = byte_table!(u128:
+    b'a'..=b'z' => 1,
+    b'A'..=b'Z' => 1 << 8,
+    b'0'..=b'9' => 1 << 16,
+    128.. => 1 << 24,
+    b'.' => 1 << 32,
+    b'-' => 1 << 40,
+    b'_' => 1 << 48,
+    b'/' | b'\\' => 1 << 56,
+    b':' => 1 << 64,
+    b'@' => 1 << 72,
+    b'#' => 1 << 80,
+    _ => 1 << 88,
+);
 
 impl Shape {
     /// The shape of a word of up to 255 bytes.
@@ -374,41 +366,7 @@ fn is_path(word: &[u8], shape: &Shape) -> bool {
         return true;
     }
     let first = word.split(|&byte| byte == b'/' || byte == b'\\').next().unwrap_or_default();
-    let is_root = matches!(
-        first,
-        b"src"
-            | b"lib"
-            | b"test"
-            | b"tests"
-            | b"docs"
-            | b"doc"
-            | b"app"
-            | b"apps"
-            | b"bin"
-            | b"etc"
-            | b"usr"
-            | b"var"
-            | b"tmp"
-            | b"home"
-            | b"node_modules"
-            | b"pkg"
-            | b"cmd"
-            | b"internal"
-            | b"packages"
-            | b"origin"
-            | b"build"
-            | b"dist"
-            | b"target"
-            | b"scripts"
-            | b"config"
-            | b"include"
-            | b"assets"
-            | b"public"
-            | b"feature"
-            | b"fix"
-            | b".git"
-            | b".github"
-    );
+    let is_root = PARTS.of(first) & ROOTS != 0;
     let n_slashes = shape.slash - usize::from(word.ends_with(b"/"));
     match n_slashes {
         0 => is_root || shape.under + shape.dash + shape.dot > 0 && shape.lower > 2,
@@ -448,29 +406,13 @@ fn dotted(word: &[u8], shape: &Shape) -> Option<FactKind> {
     if flags & words::DOMAIN != 0 && is_lower && !first.is_empty() && is_host_name(word) {
         let is_both = flags & words::EXTENSION != 0;
         if !is_both || shape.dot >= 2 && !is_file_stem(word) {
-            let is_sure = shape.dot >= 2
-                || matches!(
-                    last,
-                    b"com"
-                        | b"org"
-                        | b"net"
-                        | b"io"
-                        | b"dev"
-                        | b"ai"
-                        | b"edu"
-                        | b"gov"
-                        | b"de"
-                        | b"uk"
-                        | b"app"
-                        | b"local"
-                        | b"internal"
-                );
+            let is_sure = shape.dot >= 2 || PARTS.of(last) & DOMAINS != 0;
             if is_sure && shape.under == 0 {
                 return Some(FactKind::Host);
             }
         }
     }
-    let is_call = matches!(first, b"self" | b"this" | b"console" | b"os" | b"np" | b"pd" | b"math" | b"re" | b"module");
+    let is_call = PARTS.of(first) & OBJECTS != 0;
     if flags & words::EXTENSION != 0
         && !is_call
         && (is_lower || last.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit()))
@@ -481,37 +423,12 @@ fn dotted(word: &[u8], shape: &Shape) -> Option<FactKind> {
             return Some(FactKind::Path);
         }
     }
-    let is_hidden = matches!(
-        word,
-        b".env"
-            | b".git"
-            | b".github"
-            | b".gitignore"
-            | b".gitattributes"
-            | b".gitmodules"
-            | b".npmrc"
-            | b".nvmrc"
-            | b".bashrc"
-            | b".zshrc"
-            | b".profile"
-            | b".ssh"
-            | b".config"
-            | b".cargo"
-            | b".vscode"
-            | b".idea"
-            | b".dockerignore"
-            | b".editorconfig"
-            | b".eslintrc"
-            | b".prettierrc"
-            | b".babelrc"
-            | b".htaccess"
-    );
-    is_hidden.then_some(FactKind::Path)
+    (PARTS.of(word) & HIDDEN != 0).then_some(FactKind::Path)
 }
 
 fn is_file_stem(word: &[u8]) -> bool {
     // `foo.test.ts`, `libfoo.so`
-    matches!(word.rsplit(|&byte| byte == b'.').nth(1), Some(b"test" | b"spec" | b"d" | b"min" | b"config" | b"module"))
+    word.rsplit(|&byte| byte == b'.').nth(1).is_some_and(|part| PARTS.of(part) & INNER != 0)
 }
 
 /// `v22.3.0`, `1.4.2-beta.1`, `3.11.0rc1`

@@ -1,5 +1,19 @@
 //! The classes of bytes and characters, as bits. Knows single signs; refuses to know pieces.
 
+/// A table with a value for each byte, by the arms of a match: `byte_table!(u8: b'a'..=b'z' => 1, _ => 0)`.
+macro_rules! byte_table {
+    ($type:ty: $($arms:tt)*) => {{
+        let mut table: [$type; 256] = [0; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            table[byte] = match byte as u8 { $($arms)* };
+            byte += 1;
+        }
+        table
+    }};
+}
+pub(crate) use byte_table;
+
 pub(super) const LOWER: u32 = 1;
 /// A capital behind the first byte.
 pub(super) const UPPER: u32 = 1 << 1;
@@ -49,44 +63,34 @@ const OUTSIDE_ASCII: u32 = BLANK | WIDE;
 /// Only letters.
 pub(super) const PLAIN: u32 = LOWER | UPPER | CAPITAL | VOWEL | EXT_LETTER | WIDE;
 /// The class of every byte.
-pub(super) static CLASSES: [u32; 256] = classes();
-
-const fn classes() -> [u32; 256] {
-    let mut table = [CONTROL; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = match byte as u8 {
-            b'a' | b'e' | b'i' | b'o' | b'u' | b'y' => LOWER | VOWEL,
-            b'a'..=b'z' => LOWER,
-            b'A' | b'E' | b'I' | b'O' | b'U' | b'Y' => UPPER | VOWEL,
-            b'A'..=b'Z' => UPPER,
-            b'0'..=b'9' => DIGIT,
-            b'.' => DOT,
-            b',' | b';' => COMMA,
-            b'!' | b'?' => END,
-            b':' => COLON,
-            b'/' | b'\\' => SLASH,
-            b'-' => DASH,
-            b'_' => UNDER,
-            b'\'' => APOSTROPHE,
-            b'"' => QUOTE,
-            b'`' => TICK,
-            b'(' | b')' | b'[' | b']' | b'{' | b'}' => BRACKET,
-            b'<' | b'>' => ANGLE,
-            b'=' | b'+' | b'*' | b'&' | b'^' | b'|' | b'~' => SIGN,
-            b'@' => AT,
-            b'#' => HASH,
-            b'$' => MONEY,
-            b'%' => PERCENT,
-            b'\t' => BLANK | CONTROL,
-            b' ' | 10..=13 => BLANK,
-            128.. => OUTSIDE_ASCII,
-            _ => CONTROL,
-        };
-        byte += 1;
-    }
-    table
-}
+pub(super) static CLASSES: [u32; 256] = byte_table!(u32:
+    b'a' | b'e' | b'i' | b'o' | b'u' | b'y' => LOWER | VOWEL,
+    b'a'..=b'z' => LOWER,
+    b'A' | b'E' | b'I' | b'O' | b'U' | b'Y' => UPPER | VOWEL,
+    b'A'..=b'Z' => UPPER,
+    b'0'..=b'9' => DIGIT,
+    b'.' => DOT,
+    b',' | b';' => COMMA,
+    b'!' | b'?' => END,
+    b':' => COLON,
+    b'/' | b'\\' => SLASH,
+    b'-' => DASH,
+    b'_' => UNDER,
+    b'\'' => APOSTROPHE,
+    b'"' => QUOTE,
+    b'`' => TICK,
+    b'(' | b')' | b'[' | b']' | b'{' | b'}' => BRACKET,
+    b'<' | b'>' => ANGLE,
+    b'=' | b'+' | b'*' | b'&' | b'^' | b'|' | b'~' => SIGN,
+    b'@' => AT,
+    b'#' => HASH,
+    b'$' => MONEY,
+    b'%' => PERCENT,
+    b'\t' => BLANK | CONTROL,
+    b' ' | 10..=13 => BLANK,
+    128.. => OUTSIDE_ASCII,
+    _ => CONTROL,
+);
 
 /// The character at `at` and its length in bytes; `bytes` is valid UTF-8.
 pub(super) fn decode(bytes: &[u8], at: usize) -> (u32, usize) {

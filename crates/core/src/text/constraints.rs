@@ -6,25 +6,10 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
 
 use super::view::TextView;
+use super::words::word_list;
 
 /// Beginnings of words; an ending of up to two letters may follow.
-const STEMS: &[&str] = &[
-    "constraint",
-    "deadline",
-    "blocker",
-    "breaking change",
-    "hard limit",
-    "must-have",
-    "non-negotiable",
-    "einschränkung",
-    "abgabefrist",
-    "contrainte",
-    "date limite",
-    "restricción",
-    "fecha límite",
-    "截止",
-    "限制条件",
-];
+const STEMS: &[&str] = word_list!("constraints", STEMS);
 const MAX_ENDING: usize = 2;
 
 static FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {

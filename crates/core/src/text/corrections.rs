@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use super::lexed::{Unit, UnitKind};
 use super::requests::{Ask, ask, is_question};
 use super::view::TextView;
+use super::words::{Entries, Table, word_table, words_file};
 
 /// How a text corrects, in the order in which the names are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,23 +37,29 @@ pub enum Correction {
 }
 
 impl Correction {
+    /// All, in their order, with their published names.
+    const NAMES: [(Self, &str); 10] = [
+        (Self::Explicit, "explicit_correction"),
+        (Self::Negation, "negation_directive"),
+        (Self::Instead, "instead_directive"),
+        (Self::Retraction, "retraction"),
+        (Self::Dont, "dont_directive"),
+        (Self::NotBut, "not_but_pattern"),
+        (Self::Wait, "wait_correction"),
+        (Self::Sorry, "sorry_correction"),
+        (Self::OwnError, "self_correction"),
+        (Self::Rephrase, "rephrase"),
+    ];
+
     /// The published name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Explicit => "explicit_correction",
-            Self::Negation => "negation_directive",
-            Self::Instead => "instead_directive",
-            Self::Retraction => "retraction",
-            Self::Dont => "dont_directive",
-            Self::NotBut => "not_but_pattern",
-            Self::Wait => "wait_correction",
-            Self::Sorry => "sorry_correction",
-            Self::OwnError => "self_correction",
-            Self::Rephrase => "rephrase",
-        }
+        Self::NAMES[self as usize].1
     }
 }
+
+word_table!(WORDS: Table<1024, true>, "corrections":
+    OPENS NO WAIT SORRY BEFORE ALOUD OPINION GOOD SHOULD SUBJECTS DENIES ORDERS FORBIDDEN VAGUE);
 
 /// Who may correct: what a user says directs, what an assistant says may be thinking aloud.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,6 +125,8 @@ fn of_unit(view: &TextView<'_>, unit: &Unit, speaker: Speaker) -> Option<(Correc
 struct Word<'h> {
     /// Without signs around it.
     core: &'h str,
+    /// What it does, as flags of [`WORDS`].
+    does: u32,
     /// The sign behind it, or a blank.
     mark: char,
     /// From here on.
@@ -128,6 +137,13 @@ struct Head<'h> {
     words: Vec<Word<'h>>,
     /// The unit as it was written.
     text: &'h str,
+}
+
+impl Word<'_> {
+    /// True when it does one of `flags`.
+    fn is(&self, flags: u32) -> bool {
+        self.does & flags != 0
+    }
 }
 
 /// What stands before what is said.
@@ -153,7 +169,7 @@ impl<'h> Head<'h> {
                 // A dash by itself belongs to the word before it.
                 (true, Some(last)) => last.mark = mark,
                 (true, None) => {}
-                (false, _) => words.push(Word { core, mark, from }),
+                (false, _) => words.push(Word { core, does: WORDS.of(core.as_bytes()), mark, from }),
             }
             from = from.strip_prefix(piece).unwrap_or_default();
         }
@@ -212,41 +228,20 @@ impl<'h> Head<'h> {
         let mut openers = Openers::default();
         let mut at = 0;
         while let Some(&word) = self.words.get(at) {
-            let next = self.words.get(at + 1).map_or("", |next| next.core);
+            let next = self.words.get(at + 1);
             let is_marked = matches!(word.mark, ',' | '.' | '!' | ';' | ':' | '-' | '–' | '—' | '…' | '，');
-            let n = match word.core {
-                "actually" => {
-                    openers.actually = true;
-                    1
-                }
-                "no" | "nope" | "nah" | "nein" | "non" | "nee" if is_marked || is_opener(next) => {
-                    openers.no = true;
-                    1
-                }
-                "wait" | "stop" | "moment" | "halt" | "espera" | "attends" | "attendez"
-                    if is_marked || is_opener(next) =>
-                {
-                    openers.wait = true;
-                    1
-                }
-                "hold" | "hang" if next == "on" => {
-                    openers.wait = true;
-                    2
-                }
-                "sorry" | "oops" | "whoops" | "apologies" | "pardon" | "entschuldigung" | "perdón" | "désolé"
-                    if is_marked =>
-                {
-                    openers.sorry = true;
-                    1
-                }
-                "my" if matches!(next, "mistake" | "bad") => {
-                    openers.sorry = true;
-                    2
-                }
-                "oh" | "ah" | "hm" | "hmm" | "ok" | "okay" | "well" | "but" | "and" | "so" | "yeah" | "hey" | "um"
-                | "uh" | "please" | "ach" => 1,
+            let is_free = is_marked || next.is_some_and(|next| next.is(BEFORE));
+            let (opener, n) = match (word.core, next.map_or("", |next| next.core)) {
+                ("actually", _) => (Some(&mut openers.actually), 1),
+                ("hold" | "hang", "on") => (Some(&mut openers.wait), 2),
+                ("my", "mistake" | "bad") => (Some(&mut openers.sorry), 2),
+                _ if word.is(NO) && is_free => (Some(&mut openers.no), 1),
+                _ if word.is(WAIT) && is_free => (Some(&mut openers.wait), 1),
+                _ if word.is(SORRY) && is_marked => (Some(&mut openers.sorry), 1),
+                _ if word.is(OPENS) => (None, 1),
                 _ => break,
             };
+            opener.into_iter().for_each(|opener| *opener = true);
             at += n;
         }
         (openers, at.min(self.words.len()))
@@ -254,17 +249,18 @@ impl<'h> Head<'h> {
 
     /// "Instead, use …", "Use … instead."
     fn is_instead(&self, rest: &[Word<'_>]) -> bool {
-        let first = rest[0];
-        let next = rest.get(1).map_or("", |next| next.core);
+        let (first, next) = (rest[0], rest[1]);
         match first.core {
-            "instead" if next == "of" => {
+            "instead" if next.core == "of" => {
                 let after = |word: &Word<'_>| {
                     matches!(word.core, "we" | "can" | "could" | "let's" | "please" | "use" | "make" | "just")
                 };
                 rest.iter().skip(3).any(after)
             }
-            "instead" => first.mark == ',' || is_imperative(next) || matches!(next, "it" | "we" | "let's" | "the"),
-            "stattdessen" | "plutôt" | "rather" => first.mark == ',' || is_imperative(next),
+            "instead" => {
+                first.mark == ',' || is_imperative(&next) || matches!(next.core, "it" | "we" | "let's" | "the")
+            }
+            "stattdessen" | "plutôt" | "rather" => first.mark == ',' || is_imperative(&next),
             _ => {
                 let end = self.text.trim_end_matches(|c: char| !c.is_alphanumeric());
                 is_order(rest)
@@ -274,53 +270,37 @@ impl<'h> Head<'h> {
     }
 }
 
-fn is_opener(word: &str) -> bool {
-    matches!(word, "actually" | "no" | "wait" | "sorry" | "nein" | "scratch" | "instead" | "hold" | "stop")
-}
-
 fn starts(words: &[Word<'_>], with: &[&str]) -> bool {
     words.len() >= with.len() && words.iter().zip(with).all(|(word, with)| word.core == *with)
 }
 
-/// True when one of `words` is in `list`.
-fn has(words: &[Word<'_>], list: &str) -> bool {
-    words.iter().any(|word| is_in(list, word.core))
-}
-
-/// True when `word` is in `list`, whose words are separated by blanks.
-fn is_in(list: &str, word: &str) -> bool {
-    list.split(' ').any(|other| other == word)
+/// True when one of `words` does one of `flags`.
+fn has(words: &[Word<'_>], flags: u32) -> bool {
+    words.iter().any(|word| word.is(flags))
 }
 
 /// "Actually, …" says something that differs; it does not think aloud, agree, or ask for time.
 fn states(rest: &[Word<'_>], speaker: Speaker) -> bool {
-    const ALOUD: &str = "let looking thinking wait before while yes yeah thanks thank never hmm one maybe great good nice perfect \
-        i'll i've i'd i'm sounds it's reading until";
-    const OPINION: &str = "see need should think realize realise notice noticed found can could want just wonder have like was \
-        understand know believe might will also missed";
     let (first, second) = (rest[0].core, rest.get(1).map_or("", |word| word.core));
     let agrees = matches!(first, "that's" | "that" | "this" | "you" | "you're" | "your") && agrees(rest);
     if speaker == Speaker::User {
         let is_plain = matches!(first, "let" | "it's" | "i'd" | "i'm" | "never" | "maybe");
         let asks =
             first == "i" && matches!(second, "have" | "had" | "wonder" | "was" | "think" | "just" | "also" | "like");
-        return !(is_in(ALOUD, first) && !is_plain || asks || agrees);
+        return !(rest[0].is(ALOUD) && !is_plain || asks || agrees);
     }
-    let is_aloud = is_in(ALOUD, first) && first != "it's" || first == "i" && is_in(OPINION, second);
+    let is_opinion = first == "i" && rest.get(1).is_some_and(|word| word.is(OPINION));
+    let is_aloud = rest[0].is(ALOUD) && first != "it's" || is_opinion;
     !(is_aloud || matches!(first, "you" | "you're" | "your") || agrees)
 }
 
 /// "that's fine", "that is great", "you're right".
 fn agrees(rest: &[Word<'_>]) -> bool {
-    const GOOD: &str = "fine ok okay all it good great right correct everything enough perfect cool helpful interesting true \
-        exactly";
-    rest.iter().take(4).any(|word| is_in(GOOD, word.core))
+    has(rest.get(..4).unwrap_or(rest), GOOD)
 }
 
 /// Says what to do or what should be.
 fn directs(rest: &[Word<'_>]) -> bool {
-    const SHOULD: &str = "should shouldn't must mustn't meant instead sollte soll muss devrait doit debe debería";
-    const SUBJECTS: &str = "it's that's c'est es das";
     let first = rest[0].core;
     let speaks = first == "i" && matches!(rest[1].core, "want" | "wanted" | "meant" | "said" | "asked" | "mean");
     let we = matches!(first, "we" | "you")
@@ -329,36 +309,27 @@ fn directs(rest: &[Word<'_>]) -> bool {
         || speaks
         || we
         || has(rest.get(..6).unwrap_or(rest), SHOULD)
-        || (is_in(SUBJECTS, first) || starts(rest, &["it", "is"]) || starts(rest, &["that", "is"])) && !agrees(rest)
+        || (rest[0].is(SUBJECTS) || starts(rest, &["it", "is"]) || starts(rest, &["that", "is"])) && !agrees(rest)
 }
 
 /// Says that something is not so.
 fn denies(rest: &[Word<'_>]) -> bool {
-    rest.iter().any(|word| {
-        matches!(word.core, "not" | "wrong" | "incorrect" | "never" | "nicht" | "kein" | "keine" | "falsch" | "pas")
-            || word.core.ends_with("n't")
-    })
+    rest.iter().any(|word| word.is(DENIES) || word.core.ends_with("n't"))
 }
 
 /// Begins with what is to be done.
 fn is_order(rest: &[Word<'_>]) -> bool {
     let is_wish = matches!(rest[0].core, "i'd" | "we'd" | "quiero" | "necesito" | "puedes" | "puede");
-    !is_wish && is_imperative(rest[0].core) || rest[0].core == "please" || starts(rest, &["do", "not"])
+    !is_wish && is_imperative(&rest[0]) || rest[0].core == "please" || starts(rest, &["do", "not"])
 }
 
-fn is_imperative(word: &str) -> bool {
-    const VERBS: &str = "take leave drop pick choose call name return revert skip switch store reduce increase lower raise limit \
-        include exclude avoid nimm nehmt benutze verwende verwenden nutze mach macht ändere lass setze setz \
-        schreib utilise utilisez prends prenez mets mettez fais faites change changez garde gardez usa use usen \
-        utiliza utilice pon haz cambia cambie deja toma book cancel";
-    is_in(VERBS, word) || (!word.is_empty() && ask(word) == Some(Ask::Request))
+fn is_imperative(word: &Word<'_>) -> bool {
+    word.is(ORDERS) || ask(word.core) == Some(Ask::Request)
 }
 
 /// "Don't use …", "Please do not add …", "Stop using …", also in French and Spanish.
 fn is_dont(rest: &[Word<'_>]) -> bool {
-    const VERBS: &str = "use add make put include write change touch run create set call store send do remove delete move rename \
-        install commit push merge keep book cancel import modify return log cache retry deploy open";
-    let verb = |at: usize| rest.get(at).is_some_and(|word| is_in(VERBS, word.core));
+    let verb = |at: usize| rest.get(at).is_some_and(|word| word.is(FORBIDDEN));
     match rest[0].core {
         "don't" | "dont" | "never" => verb(1),
         "do" => rest[1].core == "not" && verb(2),
@@ -366,15 +337,13 @@ fn is_dont(rest: &[Word<'_>]) -> bool {
         "no" => {
             rest[0].mark == ' ' && matches!(rest[1].core, "uses" | "utilices" | "use" | "usen" | "pongas" | "hagas")
         }
-        "n'utilise" | "n'utilisez" => has(&rest[1..], "pas plus"),
+        "n'utilise" | "n'utilisez" => rest[1..].iter().any(|word| matches!(word.core, "pas" | "plus")),
         _ => false,
     }
 }
 
 /// "Not X but Y", "Nicht X, sondern Y", "Pas X mais Y", "No X sino Y".
 fn is_not_but(rest: &[Word<'_>]) -> bool {
-    const VAGUE: &str = "sure only just really that ideal perfect necessarily yet bad exactly all much to too even nur so seulement \
-        solo sólo every everyone everything because if trying great quite always many primarily";
     let but = match rest[0].core {
         "not" => "but",
         "nicht" => "sondern",
@@ -382,23 +351,25 @@ fn is_not_but(rest: &[Word<'_>]) -> bool {
         "no" if rest[0].mark == ' ' => "sino",
         _ => return false,
     };
-    !is_in(VAGUE, rest[1].core) && has(rest.get(2..12).or(rest.get(2..)).unwrap_or_default(), but)
+    !rest[1].is(VAGUE) && rest.iter().take(12).skip(2).any(|word| word.core == but)
 }
 
-/// [`PHRASES`], sorted by phrase.
-static SORTED: LazyLock<Vec<(&str, Correction)>> = LazyLock::new(|| {
-    let of = |&(kind, list): &(Correction, &'static str)| list.split('|').map(move |phrase| (phrase, kind));
-    let mut sorted: Vec<(&str, Correction)> = PHRASES.iter().flat_map(of).collect();
-    sorted.sort_unstable();
-    sorted
+/// The phrases that correct by themselves, sorted.
+static PHRASES: LazyLock<Vec<(&str, Correction)>> = LazyLock::new(|| {
+    let named = |list: &str| Correction::NAMES.into_iter().find(|(_, name)| *name == list);
+    let entries = Entries::of(words_file!("corrections_phrases"));
+    let mut phrases: Vec<(&str, Correction)> =
+        entries.filter_map(|(list, phrase)| Some((phrase, named(list)?.0))).collect();
+    phrases.sort_unstable();
+    phrases
 });
 
 /// The kind of the phrase that `text` begins with; `text` is in lower case.
 fn phrase(text: &str) -> Option<Correction> {
     let text = text.trim_start_matches(['"', '“', '(']);
     let first = text.chars().next()?;
-    let start = SORTED.partition_point(|(phrase, _)| phrase.chars().next() < Some(first));
-    let same = SORTED.get(start..)?.iter().take_while(|(phrase, _)| phrase.starts_with(first));
+    let start = PHRASES.partition_point(|(phrase, _)| phrase.chars().next() < Some(first));
+    let same = PHRASES.get(start..)?.iter().take_while(|(phrase, _)| phrase.starts_with(first));
     same.filter(|(phrase, _)| begins(text, phrase)).map(|&(_, kind)| kind).min()
 }
 
@@ -408,89 +379,6 @@ fn begins(text: &str, phrase: &str) -> bool {
     let is_free = !phrase.chars().next_back().is_some_and(|c| c.is_ascii_alphanumeric());
     is_free || !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '\'')
 }
-
-/// The phrases that correct by themselves, in English, German, French, Spanish and Chinese. Lower case, with `|` between
-/// them; a phrase that ends with a sign needs that sign.
-static PHRASES: &[(Correction, &str)] = &[
-    (
-        Correction::Explicit,
-        "correction:|correction,|correction -|correction –|correction —|small correction|one correction",
-    ),
-    (Correction::Explicit, "korrektur:|korrektur,|rectification :|rectification:|corrección:|en fait,|en réalité,"),
-    (Correction::Explicit, "en realidad,|更正|訂正|纠正一下|不对，"),
-    (Correction::Negation, "nein, nimm|nein, nehm|nein, benutz|nein, verwend|nein, nutz|nein, bitte|nein, es soll"),
-    (Correction::Negation, "nein, ich meinte|nein, lieber|non, utilise|non, utilisez|non, il faut|non, plutôt"),
-    (
-        Correction::Negation,
-        "non, je voulais|no, usa|no, utiliza|no, mejor|no, debe|no, quería|no, quiero|不，用|不，改|不，应该|不，请",
-    ),
-    (Correction::Negation, "不要这样，"),
-    (
-        Correction::Instead,
-        "mejor usa|mejor utiliza|nimm stattdessen|nimm lieber|verwende stattdessen|改用|换成|改成|请改用",
-    ),
-    (
-        Correction::Retraction,
-        "scratch that|scratch this|strike that|forget that|forget it|forget what i|forget about that",
-    ),
-    (Correction::Retraction, "forget my|forget the last|forget the previous|ignore that,|ignore that.|ignore that and"),
-    (
-        Correction::Retraction,
-        "ignore what i|ignore my|ignore the last|ignore the previous|ignore the above|ignore that last",
-    ),
-    (Correction::Retraction, "ignore that part|ignore this part|disregard that|disregard what i|disregard my"),
-    (
-        Correction::Retraction,
-        "disregard the last|disregard the previous|disregard the above|nevermind that|never mind that",
-    ),
-    (Correction::Retraction, "never mind the|nevermind the|never mind what i|never mind,|nevermind,|cancel that"),
-    (
-        Correction::Retraction,
-        "i take that back|i take it back|vergiss das|vergiss es|vergiss was|vergiss, was|ignoriere das",
-    ),
-    (Correction::Retraction, "ignorier das|ignoriere die letzte|ignoriere meine|kommando zurück|oublie ça|oubliez ça"),
-    (Correction::Retraction, "oublie ce que|oubliez ce que|ignore ce que|ignorez ce que|olvida eso|olvídalo|olvida lo"),
-    (
-        Correction::Retraction,
-        "ignora eso|ignora lo|忽略之前|忽略上面|忽略前面|忽略刚才|忘了刚才|忘了之前|忘掉刚才|当我没说",
-    ),
-    (Correction::Dont, "不要用|别用|不要使用|请不要使用|请不要用|不要再用"),
-    (Correction::Sorry, "sorry, i meant|sorry i meant|sorry, i mean|sorry, i was wrong"),
-    (
-        Correction::Sorry,
-        "sorry, i misspoke|sorry, i mistyped|sorry, i misread|sorry, i got|sorry, i gave|sorry, i wrote",
-    ),
-    (Correction::Sorry, "sorry, i said|sorry, i made|sorry, i confused|sorry, i mixed|sorry, i should have"),
-    (Correction::Sorry, "sorry, that was wrong|sorry, that was a mistake|sorry, it should|sorry, that should"),
-    (Correction::Sorry, "sorry, correction|sorry, wrong|apologies, i meant|apologies, i was|apologies, i misread"),
-    (
-        Correction::Sorry,
-        "apologies, that was|sorry, ich meinte|entschuldigung, ich meinte|entschuldigung, ich habe mich",
-    ),
-    (Correction::Sorry, "sorry, ich habe mich|pardon, je voulais dire|désolé, je voulais dire|pardon, je me suis"),
-    (
-        Correction::Sorry,
-        "désolé, je me suis|perdón, quise decir|perdón, me equivoqué|perdón, quería decir|抱歉，我说错|抱歉，我弄错",
-    ),
-    (Correction::Sorry, "抱歉，我搞错|抱歉，我写错|不好意思，我说错|对不起，我说错|对不起，我弄错|对不起，我搞错"),
-    (Correction::OwnError, "i was wrong|i was mistaken|i was incorrect|i made a mistake|i made an error|i misspoke"),
-    (
-        Correction::OwnError,
-        "i mistyped|i misread|i misremembered|i meant|i got that wrong|i got it wrong|that was wrong",
-    ),
-    (Correction::OwnError, "that was incorrect|that was my mistake|what i said was wrong"),
-    (Correction::OwnError, "my previous answer was|my previous message was|my last message was|my earlier answer was"),
-    (Correction::OwnError, "ich meinte|ich habe mich geirrt|ich lag falsch|das war falsch|je me suis trompé"),
-    (Correction::OwnError, "je voulais dire|me equivoqué|quise decir|我错了|我说错了|我弄错了|我搞错了|我写错了"),
-    (Correction::Rephrase, "let me correct|let me rephrase|let me restate|let me rectify|let me revise my"),
-    (Correction::Rephrase, "to correct myself|to correct my|i need to correct|i have to correct|i should correct"),
-    (
-        Correction::Rephrase,
-        "i want to correct|i must correct|i'd like to correct|lass mich das korrigieren|ich korrigiere",
-    ),
-    (Correction::Rephrase, "ich muss das korrigieren|ich muss mich korrigieren|je corrige|je reformule"),
-    (Correction::Rephrase, "laissez-moi corriger|corrijo|déjame corregir|让我更正|我的意思是|我更正|我纠正"),
-];
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 
 use super::lexed::{Cue, CueKind, Fact, FactKind, Span, UnitKind};
 use super::scan::{self, Piece};
-use super::words;
+use super::words::{self, word_list};
 
 const SINGLE: [(u32, CueKind); 3] = [
     (words::EMPHASIS, CueKind::Emphasis),
@@ -236,33 +236,11 @@ impl<'a> Unit<'a> {
         if self.is_any(0, &["actually", "correction", "korrektur", "oops"]) {
             return self.is(0, "actually") || has_mark;
         }
-        if self.is_any(
-            0,
-            &[
-                "wait",
-                "instead",
-                "stattdessen",
-                "moment",
-                "halt",
-                "rather",
-                "vielmehr",
-                "nein",
-                "plutôt",
-                "perdón",
-                "falsch",
-            ],
-        ) {
+        if self.is_any(0, word_list!("cues", CUES)) {
             return has_mark;
         }
         if self.is_any(0, &["no", "non"]) {
-            return mark == b','
-                && self.is_any(
-                    1,
-                    &[
-                        "use", "it", "that", "we", "i", "make", "the", "change", "don't", "do", "not", "rather",
-                        "wait", "actually", "this", "please",
-                    ],
-                );
+            return mark == b',' && self.is_any(1, word_list!("cues", BEHIND_NO));
         }
         if self.is(0, "scratch") {
             return self.is_any(1, &["that", "this"]);

@@ -3,6 +3,7 @@
 //! sentences.
 
 use super::atoms;
+use super::classes::byte_table;
 use super::counts;
 use super::keys::fact_key;
 use super::lexed::{Fact, FactKind, LineKind, Span};
@@ -98,7 +99,13 @@ pub(super) fn find(line: &LineText<'_>, kind: LineKind, facts: &mut Vec<Fact>, n
 }
 
 /// Classes of the bytes of an atom.
-static ATOMS: [u8; 256] = atom_classes();
+static ATOMS: [u8; 256] = byte_table!(u8:
+    b'a' | b'e' | b'i' | b'o' | b'u' | b'y' | 0xc3..=0xd3 => WORD | VOWEL,
+    b'a'..=b'z' => WORD,
+    b'A'..=b'Z' | b'0'..=b'9' | b'.' | b':' | b'/' | b'-' | b'_' | b'@' | b'#' | b'+' | b'~' => FACTUAL,
+    b',' | b'\\' | 0x80..=0xbf => OPEN,
+    _ => STOP,
+);
 const WORD: u8 = 1;
 const VOWEL: u8 = 2;
 /// With any of these an atom may be a fact.
@@ -107,22 +114,6 @@ const FACTUAL: u8 = 4;
 const OPEN: u8 = 8;
 /// Ends it.
 const STOP: u8 = 16;
-
-const fn atom_classes() -> [u8; 256] {
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = match byte as u8 {
-            b'a' | b'e' | b'i' | b'o' | b'u' | b'y' | 0xc3..=0xd3 => WORD | VOWEL,
-            b'a'..=b'z' => WORD,
-            b'A'..=b'Z' | b'0'..=b'9' | b'.' | b':' | b'/' | b'-' | b'_' | b'@' | b'#' | b'+' | b'~' => FACTUAL,
-            b',' | b'\\' | 0x80..=0xbf => OPEN,
-            _ => STOP,
-        };
-        byte += 1;
-    }
-    table
-}
 
 /// Where the search in a line stands.
 struct Finder<'a> {

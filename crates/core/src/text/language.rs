@@ -1,10 +1,7 @@
 //! Which language is spoken, for figures by language: by script, and by the commonest function words where many languages
 //! share one. Cheap and rough: it reads the beginnings of some texts, and says nothing when they say too little.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
-use foldhash::fast::FixedState;
+use super::words::{Table, words_file};
 
 /// How much is read of a text, and of how many texts with something in them.
 const HEAD_CHARS: usize = 160;
@@ -14,85 +11,12 @@ const MIN_LETTERS: usize = 12;
 /// Function words that must speak for a language.
 const MIN_WORDS: u32 = 2;
 
-/// Languages in Latin letters and words that occur in nearly every text of them. A word may be one of several languages,
-/// and speaks for each of them.
-const WORDS: [(&str, &[&str]); 16] = [
-    (
-        "en",
-        &[
-            "the", "and", "is", "of", "to", "that", "you", "it", "in", "for", "what", "this", "with", "are", "have",
-            "i", "my", "can", "be", "do", "not", "your", "was", "like", "how", "would", "a",
-        ],
-    ),
-    (
-        "de",
-        &[
-            "der", "die", "das", "und", "ist", "nicht", "ich", "sie", "ein", "eine", "mit", "zu", "den", "auf", "wir",
-            "für", "von", "dem", "es", "auch", "wie", "dass",
-        ],
-    ),
-    (
-        "fr",
-        &[
-            "le", "la", "les", "et", "est", "des", "une", "que", "pour", "pas", "je", "vous", "dans", "un", "du",
-            "qui", "ce", "il", "sur", "avec", "au", "ne",
-        ],
-    ),
-    (
-        "es",
-        &[
-            "el", "la", "los", "de", "que", "y", "en", "un", "una", "es", "por", "para", "con", "no", "se", "las",
-            "del", "mi", "qué", "está", "como", "más",
-        ],
-    ),
-    (
-        "it",
-        &[
-            "il", "di", "che", "è", "la", "per", "un", "una", "non", "sono", "con", "del", "le", "gli", "della", "mi",
-            "come", "anche", "si", "ho", "questo", "nel",
-        ],
-    ),
-    (
-        "pt",
-        &[
-            "o", "de", "que", "e", "um", "uma", "para", "com", "não", "os", "da", "do", "em", "é", "você", "por", "se",
-            "na", "no", "mais", "eu", "as",
-        ],
-    ),
-    (
-        "nl",
-        &[
-            "de", "het", "een", "en", "van", "ik", "is", "dat", "niet", "je", "op", "te", "zijn", "voor", "met", "wat",
-            "maar", "er", "naar", "ook", "hoe", "dit",
-        ],
-    ),
-    (
-        "sv",
-        &["och", "att", "det", "som", "en", "är", "jag", "inte", "på", "för", "med", "har", "av", "till", "den", "ett"],
-    ),
-    ("da", &["og", "at", "det", "som", "en", "er", "jeg", "ikke", "på", "for", "med", "har", "af", "til", "den", "et"]),
-    ("no", &["og", "at", "det", "som", "en", "er", "jeg", "ikke", "på", "for", "med", "har", "av", "til", "den", "et"]),
-    ("pl", &["i", "w", "nie", "się", "na", "jest", "że", "to", "do", "z", "jak", "co", "czy", "ale", "dla", "mam"]),
-    ("cs", &["se", "na", "je", "že", "v", "ne", "jak", "ale", "pro", "jsem", "co", "jako", "když", "jsou", "už"]),
-    ("tr", &["bir", "ve", "bu", "için", "ne", "da", "de", "çok", "ben", "mi", "ile", "var", "daha", "gibi", "nasıl"]),
-    ("fi", &["ja", "on", "ei", "että", "se", "hän", "ovat", "mutta", "kun", "niin", "minä", "myös", "joka", "mitä"]),
-    (
-        "id",
-        &["yang", "dan", "di", "ini", "itu", "untuk", "dengan", "saya", "tidak", "dari", "ada", "apa", "ke", "bisa"],
-    ),
-    ("vi", &["là", "của", "và", "có", "không", "cho", "một", "được", "tôi", "những", "này", "các", "với", "như"]),
-];
+/// Languages in Latin letters.
+const LANGUAGES: [&str; 16] =
+    ["en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "no", "pl", "cs", "tr", "fi", "id", "vi"];
 
-/// The languages of each word, as bits in the order of [`WORDS`].
-static LANGUAGES: LazyLock<HashMap<&'static str, u16, FixedState>> = LazyLock::new(|| {
-    let mut languages: HashMap<&str, u16, FixedState> = HashMap::default();
-    for (at, (_, words)) in WORDS.iter().enumerate() {
-        for word in *words {
-            *languages.entry(word).or_default() |= 1 << at;
-        }
-    }
-    languages
-});
+/// The languages of each word, as bits in the order of [`LANGUAGES`].
+static WORDS: Table<1024, true> = Table::new(words_file!("language"), &LANGUAGES);
 
 /// Letters by script.
 #[derive(Default)]
@@ -154,7 +78,7 @@ impl Scripts {
 /// The ISO 639-1 code of the language that most of these texts are in; `None` when they say too little or do not agree.
 pub fn language<'t>(texts: impl Iterator<Item = &'t str>) -> Option<&'static str> {
     let mut scripts = Scripts::default();
-    let mut votes = [0_u32; WORDS.len()];
+    let mut votes = [0_u32; LANGUAGES.len()];
     let mut word = String::new();
     for text in texts.filter(|text| text.len() > 3).take(MAX_TEXTS) {
         for c in text.chars().take(HEAD_CHARS).chain([' ']) {
@@ -177,14 +101,14 @@ pub fn language<'t>(texts: impl Iterator<Item = &'t str>) -> Option<&'static str
     let is_sure = scripts.latin >= MIN_LETTERS && votes[best] >= MIN_WORDS;
     let rivals = votes.iter().enumerate().filter(|&(index, &n)| index != best && n * 5 > votes[best] * 4).count();
     // Danish and Norwegian share nearly all of these words; then the first of the two is named.
-    (is_sure && rivals <= usize::from(matches!(WORDS[best].0, "da" | "no"))).then_some(WORDS[best].0)
+    (is_sure && rivals <= usize::from(matches!(LANGUAGES[best], "da" | "no"))).then_some(LANGUAGES[best])
 }
 
-fn vote(word: &str, votes: &mut [u32; WORDS.len()]) {
+fn vote(word: &str, votes: &mut [u32; LANGUAGES.len()]) {
     if word.len() > 8 {
         return;
     }
-    let mut languages = LANGUAGES.get(word).copied().unwrap_or_default();
+    let mut languages = WORDS.of(word.as_bytes());
     while languages != 0 {
         votes[languages.trailing_zeros() as usize] += 1;
         languages &= languages - 1;

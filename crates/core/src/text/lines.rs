@@ -1,10 +1,11 @@
 //! Says what a line looks like by itself: prose, list item, log entry, code, table row, … Knows the signs at the
 //! start and end of a line and the words of its first pieces; refuses to know what the line reports.
 
+use super::classes::byte_table;
 use super::lexed::LineKind;
 use super::noise;
 use super::scan::{self, Piece};
-use super::words;
+use super::words::{self, word_list};
 
 /// A line with its pieces.
 #[derive(Debug, Clone, Copy)]
@@ -438,20 +439,14 @@ fn is_prompt(first: &[u8], n_pieces: usize) -> bool {
 }
 
 /// A bracket counts one, another sign of source code 256.
-static SIGNS_OF_CODE: [u16; 256] = signs_of_code();
+static SIGNS_OF_CODE: [u16; 256] = byte_table!(u16:
+    b'(' | b')' | b'{' | b'}' | b'[' | b']' => 1,
+    b'=' | b'+' | b'*' | b'&' | b'|' | b'^' | b';' | b'<' | b'>' => 256,
+    _ => 0,
+);
 
-const fn signs_of_code() -> [u16; 256] {
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = match byte as u8 {
-            b'(' | b')' | b'{' | b'}' | b'[' | b']' => 1,
-            b'=' | b'+' | b'*' | b'&' | b'|' | b'^' | b';' | b'<' | b'>' => 256,
-            _ => 0,
-        };
-        byte += 1;
-    }
-    table
+fn is_in(list: &[&str], word: &[u8]) -> bool {
+    list.iter().any(|entry| entry.as_bytes() == word)
 }
 
 /// Source code, by its first word together with its signs, or by its last sign.
@@ -472,40 +467,14 @@ fn is_code(line: &LineText<'_>, trimmed: &[u8], first: &[u8], previous: LineKind
     }
     let is_keyword = line.flags(0) & words::CODE != 0 && first.first().is_some_and(u8::is_ascii_lowercase);
     if is_keyword {
-        let is_strong = matches!(
-            first,
-            b"def"
-                | b"const"
-                | b"fn"
-                | b"pub"
-                | b"elif"
-                | b"elseif"
-                | b"func"
-                | b"void"
-                | b"namespace"
-                | b"struct"
-                | b"typedef"
-        );
+        let is_strong = is_in(word_list!("lines", STRONG), first);
         let is_import = matches!(first, b"import")
             || first == b"from" && line.pieces.iter().take(4).any(|piece| piece.of(line.bytes) == b"import");
         if is_import && last != b'.' || is_strong && brackets + signs > 0 {
             return true;
         }
         if (last == b';' || last == b'{' || last == b':')
-            && (brackets + signs > 0
-                || matches!(
-                    trimmed,
-                    b"else:"
-                        | b"try:"
-                        | b"finally:"
-                        | b"except:"
-                        | b"break;"
-                        | b"continue;"
-                        | b"return;"
-                        | b"do {"
-                        | b"else {"
-                        | b"try {"
-                ))
+            && (brackets + signs > 0 || is_in(word_list!("lines", WHOLE), trimmed))
         {
             return true;
         }

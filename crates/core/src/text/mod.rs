@@ -3,7 +3,7 @@
 
 mod atoms;
 mod bearing;
-mod classes;
+pub(crate) mod classes;
 mod constraints;
 mod corrections;
 mod counts;
@@ -32,7 +32,7 @@ pub mod tokens;
 mod units;
 mod view;
 mod wide;
-mod words;
+pub(crate) mod words;
 
 pub use bearing::{Bearing, Pointer};
 pub use constraints::names_constraint;

@@ -7,6 +7,7 @@ use foldhash::fast::FixedState;
 
 use super::lexed::{LineKind, Severity, Span};
 use super::view::TextView;
+use super::words::word_list;
 
 /// Fewer passing tests in a text stay.
 const MIN_PASSING: usize = 10;
@@ -236,29 +237,7 @@ pub fn is_tree_entry(line: &str) -> bool {
 }
 
 fn is_noise_folder(name: &str) -> bool {
-    const FOLDERS: [&str; 20] = [
-        "node_modules",
-        "__pycache__",
-        ".git",
-        ".svn",
-        ".hg",
-        "dist",
-        "coverage",
-        ".venv",
-        "venv",
-        ".next",
-        ".nuxt",
-        ".cache",
-        ".pytest_cache",
-        ".mypy_cache",
-        ".ruff_cache",
-        ".tox",
-        ".gradle",
-        "bower_components",
-        "site-packages",
-        ".terraform",
-    ];
-    FOLDERS.contains(&name)
+    word_list!("noise", FOLDERS).contains(&name)
 }
 
 /// A path alone in its line that leads through such a folder.
@@ -315,40 +294,6 @@ fn passed_names<'a>(view: &TextView<'a>) -> HashSet<&'a str, FixedState> {
 
 /// A line that an installer of packages prints on its way.
 fn is_installer(line: &str) -> bool {
-    const STARTS: [&str; 32] = [
-        "npm warn ",
-        "npm WARN ",
-        "npm notice",
-        "npm http ",
-        "npm timing ",
-        "npm info ",
-        "npm verb ",
-        "npm sill ",
-        "yarn info ",
-        "yarn warn ",
-        "pnpm info ",
-        "pnpm warn ",
-        "➤ YN00",
-        "warning package.json: ",
-        "Progress: resolved ",
-        "Requirement already satisfied",
-        "Installing build dependencies",
-        "Getting requirements to build",
-        "Preparing metadata (",
-        "Using cached ",
-        "Building wheels for ",
-        "Building wheel for ",
-        "Created wheel for ",
-        "Stored in directory: ",
-        "Selecting previously unselected package ",
-        "Preparing to unpack ",
-        "Processing triggers for ",
-        "Reading package lists",
-        "Building dependency tree",
-        "Reading state information",
-        "go: downloading ",
-        "go: finding ",
-    ];
     let is_versioned = |rest: &str| {
         let mut words = rest.split(' ');
         let version = words.nth(1).unwrap_or_default();
@@ -357,7 +302,7 @@ fn is_installer(line: &str) -> bool {
     let mut words = line.split(' ');
     let (first, rest) = (words.next().unwrap_or_default(), line.split_once(' ').map_or("", |(_, rest)| rest.trim()));
     let n_rest = rest.split(' ').count();
-    STARTS.iter().any(|start| line.starts_with(start))
+    word_list!("noise", INSTALLERS).iter().any(|start| line.starts_with(start))
         || line.starts_with(['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'])
         || match first {
             "Compiling" | "Checking" | "Downloaded" | "Fresh" | "Documenting" => is_versioned(rest),

@@ -4,7 +4,7 @@
 
 use super::lexed::{Line, LineKind, Severity};
 use super::view::TextView;
-use super::words::Table;
+use super::words::{Table, word_table};
 
 /// What a line says of how something ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -326,67 +326,8 @@ fn counts(line: &str, tokens: &[Token<'_>]) -> Option<bool> {
     (states && n_foreign <= may_be_foreign).then_some(is_bad)
 }
 
-/// In front of an exit status.
-const EXIT: u32 = 1;
-/// Says by itself only that something ends: needs `code`, a colon or a stamp of time.
-const BARE: u32 = 1 << 1;
-/// Between what ended and its exit status.
-const CODE: u32 = 1 << 2;
-const VALUE: u32 = 1 << 3;
-/// What may stand before `exit code 1`.
-const SUBJECT: u32 = 1 << 4;
-const CHANGED: u32 = 1 << 5;
-const FILES: u32 = 1 << 6;
-/// Failures, errors.
-const BAD: u32 = 1 << 7;
-/// Anything else that happens to tests and builds.
-const HAPPENS: u32 = 1 << 8;
-/// What is counted.
-const MEASURE: u32 = 1 << 9;
-/// In a line of counts, and counts nothing.
-const GRAMMAR: u32 = 1 << 10;
-/// With which such a line may begin, before its first count.
-const HEAD: u32 = 1 << 11;
-/// Those that need no more than what is counted behind them.
-const MEASURE_HEAD: u32 = 1 << 12;
-/// As a number: none.
-const NO: u32 = 1 << 13;
-
-/// The words of such lines, by what they do there.
-static WORDS: Table<512> = Table::new(&[
-    (EXIT | BARE, "exit"),
-    (EXIT, "exited returncode exitcode exit_code exit-code non-zero"),
-    (CODE, "code status"),
-    (VALUE, "with value"),
-    (SUBJECT, "process command program script task job step shell test tests build the has was is and finished"),
-    (SUBJECT, "completed failed terminated returned error err npm elifecycle with a an non"),
-    (CHANGED, "changed"),
-    (FILES, "file files"),
-    (BAD, "fail fails failed failing failure failures error errors errored fehler"),
-    (HAPPENS, "problem problems pass passes passed passing ok succeeded successful skip skips skipped ignored pending"),
-    (
-        HAPPENS,
-        "todo todos warning warnings issue issues flaky xfailed xpassed cancelled warnung warnungen rejected applied",
-    ),
-    (MEASURE, "test tests suites suite examples example assertions assertion run runs spec specs total files file"),
-    (MEASURE, "vulnerabilities rows row"),
-    (
-        GRAMMAR,
-        "of out in for with and from by across ran found done executed completed finished result results summary",
-    ),
-    (
-        GRAMMAR,
-        "time duration took test tests compiled build built checked measured filtered emitted generated expected",
-    ),
-    (GRAMMAR, "unexpected previous listed below source passed failed ok fail success info error fixed potentially"),
-    (
-        HEAD,
-        "test tests suites files found ran done executed failed passed ok fail failures summary total result success",
-    ),
-    (HEAD, "compiled webpack specs info error"),
-    (MEASURE_HEAD, "ran executed done tests ok passed failed found total"),
-    (NO, "no"),
-]);
+word_table!(WORDS: Table<512>, "outcome":
+    EXIT BARE CODE VALUE SUBJECT CHANGED FILES BAD HAPPENS MEASURE GRAMMAR HEAD MEASURE_HEAD NO);
 
 /// A word and what it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

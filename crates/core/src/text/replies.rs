@@ -1,76 +1,21 @@
 //! Says what a reply does: it confirms and nothing else, it reports a deed, it announces one. Knows single texts and
 //! whole words; refuses to know who speaks and what was said before.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
-use foldhash::fast::FixedState;
-
 use super::lexed::{CueKind, Unit};
 use super::requests::is_question;
 use super::view::TextView;
 use super::wide::is_wide;
+use super::words::{Table, word_list, word_table};
 
 /// A longer text is no mere confirmation.
 const MAX_CONFIRMATION: usize = 100;
 /// Words in front in which a deed or an announcement shows.
 const MAX_HEAD: usize = 9;
 
-/// Confirms.
-const CONFIRMS: u8 = 1;
-/// May stand beside these and adds nothing.
-const BESIDE: u8 = 1 << 1;
-/// What was done, as the first word of a report or behind "I have".
-const DONE: u8 = 1 << 2;
-/// The same, only behind "I have": alone it may be an order.
-const DONE_BEHIND: u8 = 1 << 3;
-/// Hands something over.
-const HERE: u8 = 1 << 4;
-/// Who reports.
-const HAVE: u8 = 1 << 5;
-/// May stand before and between these.
-const BETWEEN: u8 = 1 << 6;
-
-/// Flags and the words that carry them.
-const LISTS: &[(u8, &str)] = &[
-    (
-        CONFIRMS,
-        "great perfect thanks thank thx ty ok okay k yes yep yeah yup sure done lgtm excellent awesome nice cool good right exactly agreed confirmed fine works understood gotcha brilliant wonderful lovely fantastic amazing super superb alright absolutely approved neat cheers noted roger sweet indeed",
-    ),
-    (
-        CONFIRMS,
-        "danke dank dankeschön perfekt toll prima gut klar genau stimmt richtig passt einverstanden ja verstanden merci parfait génial d'accord oui exact entendu bien gracias perfecto vale genial bueno claro sí exacto entendido correcto listo",
-    ),
-    (
-        BESIDE,
-        "you u so very much a lot that's that is it's it this looks look sounds sound all for the your help again now i see get got guys everyone and then well oh ah wow haha many really just to me makes sense job work quick explanation answer info information please go ahead here there we're we are i'm am happy glad appreciate appreciated day have nice one way too",
-    ),
-    (
-        BESIDE,
-        "vielen schön sehr das ist es für die hilfe mir alles so dir ihnen auch beaucoup très c'est ça ce est pour ton votre aide je vous à de muchas mucho muy está es por la tu ayuda eso todo acuerdo",
-    ),
-    (
-        DONE,
-        "done added fixed removed updated created changed renamed moved implemented applied deployed installed merged committed pushed reverted refactored replaced deleted completed finished configured enabled disabled booked cancelled canceled scheduled refunded rewritten rewrote wrote written tested verified adjusted corrected converted extracted generated saved submitted processed modified upgraded resolved cleaned bumped wired switched raised lowered increased reduced extended shortened simplified translated summarized documented checked",
-    ),
-    (
-        DONE,
-        "erledigt fertig hinzugefügt geändert behoben entfernt erstellt angepasst aktualisiert gelöscht umbenannt fait ajouté corrigé supprimé modifié créé listo hecho añadido agregado corregido eliminado creado actualizado",
-    ),
-    (DONE_BEHIND, "set run put made built sent found cut read"),
-    (HERE, "here's here voilà voici hier aquí"),
-    (HAVE, "i've we've i we j'ai he hemos ich wir"),
-    (
-        BETWEEN,
-        "just now already also have successfully habe haben has been then both all ok okay sure great perfect thanks alright certainly absolutely yes no problem got it understood everything that's it's is are und es das die den",
-    ),
-];
+word_table!(WORDS: Table<1024, true>, "replies": CONFIRMS BESIDE DONE DONE_BEHIND HERE HAVE BETWEEN);
 
 /// Confirmations in scripts without blanks; of those with one beginning the longer ones stand first.
-const WIDE: &str = "非常感谢 多谢 谢谢你 谢谢您 谢谢 感谢 好的 好吧 好了 好 明白了 明白 知道了 了解了 了解 没问题 可以 对的 对 嗯嗯 嗯 是的 太好了 太棒了 不错 收到 完美 \
-    ありがとうございました ありがとうございます ありがとう 了解しました 了解です 分かりました わかりました 承知しました \
-    承知いたしました はい なるほど 完璧です 完璧 大丈夫です いいですね そうですね そうですか \
-    감사합니다 고마워요 고맙습니다 네 알겠습니다 좋아요 좋습니다 완벽해요 您 你 了 的 啊 呢 哦 呀 です ね よ";
+static WIDE: &[&str] = word_list!("wide", CONFIRMS);
 
 /// Refusals in scripts without blanks.
 const WIDE_REFUSALS: [&str; 5] = ["不", "没有", "いいえ", "아니요", "아니"];
@@ -175,8 +120,7 @@ pub fn begins_with_consent(text: &str) -> bool {
     let first = words(text).next().unwrap_or_default();
     is_listed(CONFIRMS, &first)
         || matches!(first.as_str(), "no" | "nope" | "nein" | "non")
-        || first.starts_with(is_wide)
-            && WIDE.split_ascii_whitespace().chain(WIDE_REFUSALS).any(|known| first.starts_with(known))
+        || first.starts_with(is_wide) && WIDE.iter().chain(&WIDE_REFUSALS).any(|known| first.starts_with(known))
 }
 
 /// True for a text that corrects `before`: it begins like a correction, and its "no" answers no question. "Waiting …",
@@ -213,21 +157,14 @@ fn words(text: &str) -> impl Iterator<Item = String> + use<'_> {
 }
 
 /// True when `word` is in one of the lists `flags`.
-fn is_listed(flags: u8, word: &str) -> bool {
-    static WORDS: LazyLock<HashMap<&str, u8, FixedState>> = LazyLock::new(|| {
-        let mut words = HashMap::default();
-        for &(flag, list) in LISTS {
-            list.split_ascii_whitespace().for_each(|word| *words.entry(word).or_default() |= flag);
-        }
-        words
-    });
-    WORDS.get(word).is_some_and(|found| found & flags != 0)
+fn is_listed(flags: u32, word: &str) -> bool {
+    WORDS.of(word.as_bytes()) & flags != 0
 }
 
 /// True when the text is made of confirmations alone.
 fn is_wide_confirmation(mut text: &str) -> bool {
     while !text.is_empty() {
-        let Some(rest) = WIDE.split_ascii_whitespace().find_map(|known| text.strip_prefix(known)) else { return false };
+        let Some(rest) = WIDE.iter().find_map(|known| text.strip_prefix(known)) else { return false };
         text = rest;
     }
     true

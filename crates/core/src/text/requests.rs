@@ -1,6 +1,8 @@
 //! Says whether a sentence asks the other side for something: a question by its mark or its last word, a request by the
 //! words that requests begin with. Knows single sentences; refuses to know who speaks.
 
+use super::words::{Table, word_table};
+
 /// What a sentence asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ask {
@@ -20,48 +22,7 @@ const MAX_WORD: usize = 16;
 /// What is said without blanks.
 const PHRASES: &[&str] = &["请", "請", "帮我", "幫我", "ください", "お願い", "教えて"];
 
-/// What a word may do in a request.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
-    /// Asks wherever it stands.
-    Polite,
-    /// Asks with a side behind it.
-    Modal,
-    /// A side of the conversation.
-    Side,
-    /// Asks with a side before it.
-    Wish,
-    /// Asks with a side before or behind it.
-    ModalOrWish,
-    /// Asks as the first word.
-    Opener,
-    /// Asks as the first word, and with a side behind it.
-    OpenerOrModal,
-    None,
-}
-
-/// `word` is in lower case.
-fn role(word: &str) -> Role {
-    match word {
-        "please" | "pls" | "plz" | "bitte" | "svp" | "plaît" | "favor" => Role::Polite,
-        "can" | "could" | "should" | "shall" | "may" | "did" | "kannst" | "könntest" | "würdest" | "können"
-        | "könnten" | "würden" | "peux" | "pourrais" | "pouvez" | "pourriez" => Role::Modal,
-        "you" | "u" | "we" | "i" | "du" | "sie" | "wir" | "ich" | "tu" | "vous" | "nous" | "je" => Role::Side,
-        "want" | "need" | "möchte" | "brauche" | "brauchen" | "wollen" | "veux" | "voudrais" | "voulons" => Role::Wish,
-        "would" | "will" => Role::ModalOrWish,
-        "do" => Role::OpenerOrModal,
-        "let's" | "lets" | "i'd" | "we'd" | "puedes" | "puede" | "podrías" | "podría" | "quiero" | "necesito"
-        | "add" | "adjust" | "analyze" | "answer" | "apply" | "ask" | "build" | "change" | "check" | "clean"
-        | "commit" | "compare" | "consider" | "continue" | "convert" | "create" | "delete" | "describe" | "don't"
-        | "enable" | "ensure" | "explain" | "extract" | "figure" | "find" | "fix" | "generate" | "get" | "give"
-        | "go" | "help" | "implement" | "improve" | "install" | "investigate" | "keep" | "list" | "look" | "make"
-        | "merge" | "move" | "never" | "open" | "provide" | "push" | "put" | "read" | "refactor" | "remove"
-        | "rename" | "replace" | "review" | "rewrite" | "run" | "search" | "send" | "set" | "show" | "solve"
-        | "start" | "stop" | "suggest" | "summarize" | "tell" | "test" | "translate" | "try" | "update" | "use"
-        | "verify" | "write" => Role::Opener,
-        _ => Role::None,
-    }
-}
+word_table!(WORDS: Table<512, true>, "requests": POLITE MODAL SIDE WISH OPENER);
 
 /// What the sentence `text` asks for, if anything. Meant for what a person says: an account of what was done may begin
 /// like a request.
@@ -97,7 +58,7 @@ fn is_mark(c: char) -> bool {
 
 fn is_request(text: &str) -> bool {
     let is_framed = text.starts_with(['(', '[', '<']);
-    let (mut before, mut at) = (Role::None, 0);
+    let (mut before, mut at) = (0, 0);
     for word in text.as_bytes().split(u8::is_ascii_whitespace) {
         let word = bare(word);
         // Behind the first words only the polite ones ask.
@@ -106,14 +67,8 @@ fn is_request(text: &str) -> bool {
             continue;
         }
         let here = role_of(word);
-        let asks = match (before, here) {
-            (_, Role::Polite) => true,
-            (_, Role::Opener | Role::OpenerOrModal) if at == 0 => !is_framed,
-            (Role::Modal | Role::ModalOrWish | Role::OpenerOrModal, Role::Side)
-            | (Role::Side, Role::Wish | Role::ModalOrWish) => at < MAX_HEAD,
-            _ => false,
-        };
-        if asks {
+        let is_pair = before & MODAL != 0 && here & SIDE != 0 || before & SIDE != 0 && here & WISH != 0;
+        if here & POLITE != 0 || here & OPENER != 0 && at == 0 && !is_framed || is_pair && at < MAX_HEAD {
             return true;
         }
         before = here;
@@ -138,14 +93,14 @@ fn bare(mut word: &[u8]) -> &[u8] {
     word
 }
 
-fn role_of(word: &[u8]) -> Role {
+fn role_of(word: &[u8]) -> u32 {
     let mut lower = [0; MAX_WORD];
-    let Some(lower) = lower.get_mut(..word.len()) else { return Role::None };
+    let Some(lower) = lower.get_mut(..word.len()) else { return 0 };
     lower.copy_from_slice(word);
     lower.make_ascii_lowercase();
     match std::str::from_utf8(lower) {
-        Ok(word) if word.contains('’') => role(&word.replace('’', "'")),
-        word => word.map_or(Role::None, role),
+        Ok(word) if word.contains('’') => WORDS.of(word.replace('’', "'").as_bytes()),
+        _ => WORDS.of(lower),
     }
 }
 

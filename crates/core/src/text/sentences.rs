@@ -2,7 +2,7 @@
 //! refuses to know lines, lists and lengths.
 
 use super::scan::{self, Piece};
-use super::words;
+use super::words::{self, word_list};
 
 /// A bracket that opened further back was never closed.
 const MAX_BRACKETED: usize = 60;
@@ -137,26 +137,7 @@ fn is_full_stop(
                 && (index == first
                     || next_is_small
                     || next.word & words::MONTH != 0
-                    || matches!(
-                        before,
-                        b"der"
-                            | b"die"
-                            | b"das"
-                            | b"den"
-                            | b"dem"
-                            | b"des"
-                            | b"am"
-                            | b"vom"
-                            | b"zum"
-                            | b"zur"
-                            | b"im"
-                            | b"bis"
-                            | b"Der"
-                            | b"Die"
-                            | b"Das"
-                            | b"Am"
-                            | b"und"
-                    ));
+                    || word_list!("sentences", BEFORE_ORDINAL).iter().any(|word| word.as_bytes() == before));
             !is_ordinal
         }
         _ if word.eq_ignore_ascii_case(b"e.g") || word.eq_ignore_ascii_case(b"i.e") => false,

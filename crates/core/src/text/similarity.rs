@@ -1,13 +1,13 @@
 //! How much texts say about the same: words weighed by their rarity (TF-IDF), and shared facts. Knows words of any
 //! script; refuses to know messages and what similarity is good for.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
+use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
 use super::lexed::FactKind;
 use super::wide::is_wide;
+use super::words::{Table, words_file};
 use super::{TextView, fold_key};
 
 /// Shorter words say nothing, longer ones are data.
@@ -25,18 +25,7 @@ const MAX_CANDIDATES: usize = 64;
 const MAX_NEIGHBOURS: usize = 32;
 
 /// Words that occur in texts about anything.
-const STOP: &str = " the and for are was were been being has have had having does did doing not but with this that these \
-    those from they them their there then than what when where which who whom whose why how you your yours our ours his \
-    her hers its can could should would will shall may might must about into onto over under again further once here \
-    all any both each few more most other some such only own same too very just also because while until after before \
-    above below between through during against out off down let get got make made want need like know think see look \
-    use using used one two don't it's i'm i'll i've that's let's you're please thanks thank sure okay yes well now new \
-    help assist provide happy started start available moment detail information question answer great good right \
-    really something anything going just still even though first last time way thing lot bit much many yes maybe \
-    der die das und ist nicht ein eine einen einem einer mit für auf von den dem des sich auch wie als aber wir ich sie \
-    ihr ihre haben hat werden wird wurde sind war kann können muss müssen noch nur oder wenn dass bei nach aus zum zur \
-    les des une est pas que qui dans pour par sur avec plus sont vous nous elle ils mais cette ces son ses leur \
-    los las una por para con como más pero sus este esta estos ser son fue hay muy ";
+static STOPS: Table<1024, true> = Table::new(words_file!("stop"), &["STOP"]);
 /// Signs of Chinese and Japanese grammar: a pair with one of them is no word of a subject.
 const STOP_WIDE: &str = "的了是我你他她它们這这那在有和就都也不很吗呢吧啊个會会能可以要说對对没么什吗";
 
@@ -301,8 +290,7 @@ fn is_hiragana(c: char) -> bool {
 }
 
 fn is_stop(word: &str) -> bool {
-    static STOPS: LazyLock<HashSet<&str, FixedState>> = LazyLock::new(|| STOP.split_ascii_whitespace().collect());
-    word.len() <= 8 && STOPS.contains(word)
+    word.len() <= 8 && STOPS.of(word.as_bytes()) != 0
 }
 
 /// The word without the sign of an English plural or genitive.

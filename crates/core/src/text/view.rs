@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::bearing::{Bearing, bearing};
+use super::classes::byte_table;
 use super::lexed::{CharCounts, Cue, Fact, Fence, Line, Span, Unit};
 
 /// A text with everything that the lexer found in it, or a passage of one.
@@ -94,16 +95,10 @@ impl<'a> TextView<'a> {
 }
 
 /// 1 for the signs that `CharCounts::special` counts.
-const SPECIAL: [u8; 256] = {
-    let mut table = [0; 256];
-    let signs = b"{}[]<>|\\;:@#$%^&*()=+`~";
-    let mut i = 0;
-    while i < signs.len() {
-        table[signs[i] as usize] = 1;
-        i += 1;
-    }
-    table
-};
+static SPECIAL: [u8; 256] = byte_table!(u8:
+    b'#'..=b'&' | b'('..=b'+' | b':'..=b'>' | b'@' | b'['..=b'^' | b'`' | b'{'..=b'~' => 1,
+    _ => 0,
+);
 
 fn part<'a, T>(all: &'a [T], range: &Range<u32>, first: u32) -> &'a [T] {
     let at = |index: u32| index.saturating_sub(first) as usize;

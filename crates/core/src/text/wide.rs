@@ -3,6 +3,7 @@
 
 use super::lexed::{Cue, CueKind, Span};
 use super::scan;
+use super::words::word_list;
 
 /// What the string that begins with the character `code` says, and its length; `rest` begins with it.
 fn cue_at(code: u32, rest: &[u8]) -> Option<(usize, CueKind)> {
@@ -81,56 +82,7 @@ pub(super) fn is_wide(c: char) -> bool {
 }
 
 /// What carries nothing.
-const FILLERS: &[&str] = &[
-    "好的",
-    "谢谢你",
-    "谢谢",
-    "谢啦",
-    "感谢",
-    "当然",
-    "没问题",
-    "不客气",
-    "嗯",
-    "哈",
-    "呵",
-    "你好",
-    "您好",
-    "再见",
-    "拜拜",
-    "是的",
-    "对的",
-    "好",
-    "啊",
-    "哦",
-    "呢",
-    "吧",
-    "了",
-    "嘛",
-    "はい",
-    "ありがとうございます",
-    "ありがとう",
-    "そうですね",
-    "なるほど",
-    "どういたしまして",
-    "こんにちは",
-    "こんばんは",
-    "おはようございます",
-    "よろしくお願いします",
-    "わかりました",
-    "了解です",
-    "了解しました",
-    "ええ",
-    "うん",
-    "そうですか",
-    "お疲れ様です",
-    "さようなら",
-    "よろしくお願いいたします",
-    "すごいですね",
-    "いいですね",
-    "へえ",
-    "ー",
-    "笑",
-];
+const FILLERS: &[&str] = word_list!("wide", FILLERS);
 
 /// Pushes the cues of wide scripts in the unit.
 pub(super) fn find(bytes: &[u8], span: Span, cues: &mut Vec<Cue>) {

@@ -45,3 +45,14 @@ pub(super) fn holds(text: &[u8], needle: &[u8]) -> bool {
 pub(super) fn count(text: &[u8], byte: u8) -> usize {
     memchr::memchr_iter(byte, text).count()
 }
+
+/// The first of `heads` with which `text` begins.
+pub(super) fn head_of<'l>(text: &[u8], heads: &'l [&'l str]) -> Option<&'l str> {
+    let is_head = |head: &&&str| head.as_bytes().first() == text.first() && text.starts_with(head.as_bytes());
+    heads.iter().find(is_head).copied()
+}
+
+/// The rest of `text` after the first of `heads` that it begins with, compared without case; those are in lower case.
+pub(super) fn after_one_of<'t>(text: &'t [u8], heads: &[&str]) -> Option<&'t [u8]> {
+    heads.iter().find_map(|head| after_folded(text, head.as_bytes()))
+}

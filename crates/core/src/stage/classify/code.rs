@@ -2,9 +2,11 @@
 //! sentences as well), their last sign and the signs between. Prose that talks about code has words where code has signs.
 //! Knows single lines only.
 
-use super::bytes::{from, holds, is_word, run, skip_blanks};
+use super::bytes::{from, head_of, holds, is_word, run, skip_blanks};
 use super::line::{Bare, Look};
 use super::signs::Signs;
+use crate::text::classes::byte_table;
+use crate::text::words::{Table, word_list, word_table};
 
 /// Bytes of a line that are looked at; what follows changes nothing.
 const MAX_LOOK: usize = 240;
@@ -65,55 +67,20 @@ const STRANGE: u8 = 8;
 /// A blank.
 const BLANK: u8 = 16;
 
-const CLASSES: [u8; 256] = {
-    let mut table = [0; 256];
-    let mut at = 0;
-    while at < 256 {
-        let byte = at as u8;
-        table[at] = match byte {
-            b' ' | b'\t' => BLANK,
-            b'a'..=b'z' | b'A'..=b'Z' => NAME | LETTER,
-            0x80.. | b'\'' => LETTER,
-            b',' | b'.' | b'!' | b'?' | b';' | b':' | b'-' => 0,
-            b'0'..=b'9' => NAME | STRANGE,
-            b'_' => NAME | STRANGE | SIGN,
-            _ if is_sign(byte) => STRANGE | SIGN,
-            _ => STRANGE,
-        };
-        at += 1;
-    }
-    table
-};
+static CLASSES: [u8; 256] = byte_table!(u8:
+    b' ' | b'\t' => BLANK,
+    b'a'..=b'z' | b'A'..=b'Z' => NAME | LETTER,
+    0x80.. | b'\'' => LETTER,
+    b',' | b'.' | b'!' | b'?' | b';' | b':' | b'-' => 0,
+    b'0'..=b'9' => NAME | STRANGE,
+    b'_' => NAME | STRANGE | SIGN,
+    b'(' | b')' | b'{' | b'}' | b'[' | b']' | b'=' | b'<' | b'>' | b'|' | b'&' | b'$' | b'\\' | b'*' | b'+' | b'/' | b'%'
+    | b'@' | b'#' | b'^' | b'~' | b'`' | b'"' => STRANGE | SIGN,
+    _ => STRANGE,
+);
 
-/// Signs that prose hardly needs.
-const fn is_sign(byte: u8) -> bool {
-    matches!(
-        byte,
-        b'(' | b')'
-            | b'{'
-            | b'}'
-            | b'['
-            | b']'
-            | b'='
-            | b'<'
-            | b'>'
-            | b'|'
-            | b'&'
-            | b'$'
-            | b'\\'
-            | b'_'
-            | b'*'
-            | b'+'
-            | b'/'
-            | b'%'
-            | b'@'
-            | b'#'
-            | b'^'
-            | b'~'
-            | b'`'
-            | b'"'
-    )
-}
+word_table!(WORDS: Table<512, true>, "code":
+    DEFINES MODIFIES MODIFIERS KEYWORDS TYPES IMPORTS DECLARES CONTROLS BLOCKS LEAVES COMMANDS PRINTS DOCKER CLOSES);
 
 /// `Code`, `MaybeCode` or `Comment`, if the line is one of them.
 pub(super) fn look(line: Bare<'_>) -> Option<Look> {
@@ -166,9 +133,7 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
 fn comment(text: &[u8], first: u8) -> Option<Look> {
     match first {
         b'#' => {
-            const DIRECTIVES: [&[u8]; 9] =
-                [b"#include", b"#define", b"#ifdef", b"#ifndef", b"#endif", b"#pragma", b"#!/", b"#[", b"#if "];
-            if DIRECTIVES.iter().any(|directive| text.starts_with(directive)) {
+            if head_of(text, word_list!("code_signs", DIRECTIVES)).is_some() {
                 return Some(Look::Code);
             }
             let hashes = run(text, |byte| byte == b'#');
@@ -190,10 +155,8 @@ fn comment(text: &[u8], first: u8) -> Option<Look> {
 
 /// Nothing but closing brackets and what may follow them, or a word that closes a block.
 fn is_closing(text: &[u8]) -> bool {
-    const WORDS: [&[u8]; 10] =
-        [b"end", b"fi", b"done", b"esac", b"then", b"do", b"else", b"break", b"continue", b"pass"];
     (matches!(text.first(), Some(b'}' | b')' | b']')) && text.iter().all(|byte| b"})];,> ".contains(byte)))
-        || WORDS.contains(&text)
+        || WORDS.of(text) & CLOSES != 0
 }
 
 /// `#id {` or `#id,`
@@ -255,10 +218,9 @@ fn begins_call(text: &[u8]) -> bool {
 
 /// Lines that are code when their neighbours are: arguments, operators, parts of expressions.
 fn is_maybe(text: &[u8], first: u8, last: u8, signs: Density) -> bool {
-    const OPERATORS: [&[u8]; 12] =
-        [b"=>", b"->", b"::", b" == ", b" != ", b"&&", b"||", b" := ", b" += ", b"();", b"</", b"()"];
     let few_words = signs.words <= 4;
-    let has_operator = signs.signs >= 2 && OPERATORS.iter().any(|operator| holds(text, operator));
+    let has_operator =
+        signs.signs >= 2 && word_list!("code_signs", OPERATORS).iter().any(|operator| holds(text, operator.as_bytes()));
     (few_words && (has_operator || (signs.dense() && signs.signs >= 3)))
         || (signs.words <= 2 && matches!(last, b'(' | b'[' | b'\\'))
         || (signs.words <= 2 && last == b',' && (signs.signs > 0 || first.is_ascii_digit()))
@@ -273,11 +235,11 @@ fn begins_statement(text: &[u8], word: &[u8], last: u8) -> bool {
     let opens = matches!(last, b':' | b'{' | b'(' | b',' | b';' | b')');
     let has = |needle: &[u8]| holds(rest.get(..rest.len().min(MAX_LOOK)).unwrap_or_default(), needle);
     let blank = matches!(after.first(), Some(b' ' | b'\t'));
+    let does = WORDS.of(word);
+    let is = |list: u32| does & list != 0;
     match word {
-        b"def" | b"fn" | b"func" | b"fun" => blank && is_signature(rest, last),
-        b"async" | b"pub" | b"static" | b"public" | b"private" | b"protected" | b"final" | b"abstract"
-        | b"override" | b"internal" | b"extern" | b"inline" | b"unsafe" | b"virtual" | b"suspend" | b"open"
-        | b"data" | b"sealed" | b"export" | b"declare" => {
+        _ if is(DEFINES) => blank && is_signature(rest, last),
+        _ if is(MODIFIES) => {
             let modified = skip_modifiers(rest);
             let next = modified.get(..run(modified, is_word)).unwrap_or_default();
             let colon = after.first() == Some(&b':') && after.len() == 1;
@@ -285,12 +247,11 @@ fn begins_statement(text: &[u8], word: &[u8], last: u8) -> bool {
             colon
                 || is_visibility
                 || (blank
-                    && (KEYWORDS.contains(&next) || opens)
+                    && (WORDS.of(next) & KEYWORDS != 0 || opens)
                     && (opens || has(b"=") || has(b"("))
                     && plain_words(text) <= 6)
         }
-        b"class" | b"struct" | b"enum" | b"interface" | b"trait" | b"namespace" | b"object" | b"record"
-        | b"protocol" | b"extension" | b"impl" | b"union" | b"module" => {
+        _ if is(TYPES) => {
             blank
                 && (matches!(last, b'{' | b':' | b';' | b')')
                     || (has(b" < ") || word == b"module" || word == b"class")
@@ -298,20 +259,11 @@ fn begins_statement(text: &[u8], word: &[u8], last: u8) -> bool {
                         && plain_words(rest) <= 1)
                 && plain_words(rest) <= 6
         }
-        b"import" | b"from" | b"using" | b"use" | b"package" | b"mod" | b"require" | b"include"
-        | b"require_relative" => blank && is_import(word, rest, last),
-        b"const" | b"let" | b"var" | b"val" | b"auto" | b"type" | b"typedef" | b"my" | b"local" | b"mut" | b"int"
-        | b"float" | b"double" | b"char" | b"bool" | b"boolean" | b"void" | b"long" | b"unsigned" | b"string"
-        | b"String" | b"final_" | b"size_t" => {
-            blank && (has(b"=") || opens && last != b':' && last != b',') && declares(rest)
-        }
-        b"if" | b"elif" | b"while" | b"for" | b"switch" | b"match" | b"with" | b"foreach" | b"until" | b"unless"
-        | b"when" | b"loop" | b"guard" | b"catch" | b"except" => is_control(word, after, rest, last),
-        b"else" | b"try" | b"finally" | b"default" | b"do" | b"begin" | b"ensure" | b"rescue" => {
-            matches!(rest, b":" | b"{") || (word == b"else" && rest.starts_with(b"if") && opens)
-        }
-        b"return" | b"yield" | b"throw" | b"raise" | b"await" | b"assert" | b"delete" | b"new" | b"defer" | b"go"
-        | b"goto" => {
+        _ if is(IMPORTS) => blank && is_import(word, rest, last),
+        _ if is(DECLARES) => blank && (has(b"=") || opens && last != b':' && last != b',') && declares(rest),
+        _ if is(CONTROLS) => is_control(word, after, rest, last),
+        _ if is(BLOCKS) => matches!(rest, b":" | b"{") || (word == b"else" && rest.starts_with(b"if") && opens),
+        _ if is(LEAVES) => {
             let signs = Density::of(rest);
             (blank || last == b';')
                 && (last == b';' || signs.calls > 0 || signs.dense() || word == b"return" && is_member(rest))
@@ -319,59 +271,18 @@ fn begins_statement(text: &[u8], word: &[u8], last: u8) -> bool {
         }
         b"case" => last == b':' && rest.len() < 80 && plain_words(rest) <= 2,
         b"template" => rest.first() == Some(&b'<'),
-        b"echo" | b"printf" | b"cd" | b"sudo" | b"mkdir" | b"rm" | b"cp" | b"mv" | b"chmod" | b"curl" | b"git"
-        | b"docker" | b"npm" | b"pip" | b"cargo" | b"kubectl" | b"set" | b"source" | b"grep" | b"sed" | b"awk"
-        | b"tar" | b"apt" | b"brew" | b"python" | b"python3" | b"node" | b"make" | b"exec" | b"trap" | b"find"
-        | b"pipx" | b"yarn" | b"rsync" | b"ssh" | b"exit" | b"shift" => is_command(word, rest),
-        b"puts" | b"attr_accessor" | b"attr_reader" | b"require_once" | b"println" | b"print" => {
-            blank && matches!(rest.first(), Some(b'"' | b'\'' | b':' | b'@' | b'$' | b'('))
-        }
-        b"FROM" | b"RUN" | b"COPY" | b"WORKDIR" | b"ENV" | b"CMD" | b"ENTRYPOINT" | b"EXPOSE" | b"ARG" | b"ADD"
-        | b"LABEL" | b"VOLUME" | b"HEALTHCHECK" | b"USER" => blank && is_docker(word, rest),
+        _ if is(COMMANDS) => is_command(word, rest),
+        _ if is(PRINTS) => blank && matches!(rest.first(), Some(b'"' | b'\'' | b':' | b'@' | b'$' | b'(')),
+        _ if is(DOCKER) => blank && is_docker(word, rest),
         b"" => begins_with_sign(text, last),
         _ => false,
     }
 }
 
-const KEYWORDS: [&[u8]; 30] = [
-    b"fn",
-    b"def",
-    b"func",
-    b"fun",
-    b"class",
-    b"struct",
-    b"enum",
-    b"trait",
-    b"interface",
-    b"const",
-    b"let",
-    b"var",
-    b"val",
-    b"function",
-    b"void",
-    b"int",
-    b"String",
-    b"bool",
-    b"boolean",
-    b"double",
-    b"float",
-    b"long",
-    b"mod",
-    b"use",
-    b"type",
-    b"default",
-    b"readonly",
-    b"object",
-    b"record",
-    b"string",
-];
-
 fn skip_modifiers(mut text: &[u8]) -> &[u8] {
     loop {
         let word = text.get(..run(text, is_word)).unwrap_or_default();
-        let is_modifier =
-            [&b"static"[..], b"final", b"async", b"abstract", b"override", b"unsafe", b"extern", b"const", b"inline"]
-                .contains(&word);
+        let is_modifier = WORDS.of(word) & MODIFIERS != 0;
         let rest = skip_blanks(from(text, word.len()));
         if !is_modifier || rest.is_empty() || (word == b"const" && !rest.starts_with(b"fn")) {
             return text;

@@ -1,9 +1,10 @@
 //! Reports of failures: tracebacks, HTTP errors, messages of tools. They are guardrails: only a message that is
 //! such a report counts, a sentence that mentions a failure does not. Knows nothing else.
 
-use super::bytes::{after_folded, from, run, skip_blanks};
+use super::bytes::{after_one_of, from, run, skip_blanks};
 use super::signs::Signs;
 use super::survey::Survey;
+use crate::text::words::word_list;
 
 /// A longer message is no mere failure report.
 const MAX_REPORT: usize = 1_200;
@@ -26,9 +27,6 @@ pub(super) fn is_http_error(text: &[u8], survey: &Survey) -> bool {
     text.split(|&byte| byte == b'\n').any(|line| is_http_error_line(skip_blanks(line)))
 }
 
-const HTTP_PHRASES: [&[u8]; 5] =
-    [b"response status code is", b"failed with status code", b"returned error:", b"status code:", b"http error"];
-
 fn is_http_error_line(line: &[u8]) -> bool {
     let line = line.strip_prefix(b"< ").unwrap_or(line);
     if let Some(rest) = line.strip_prefix(b"HTTP/") {
@@ -44,8 +42,8 @@ fn is_http_error_line(line: &[u8]) -> bool {
     // Tools say so at the end of their own message, after its colon.
     let lower = line.get(..line.len().min(300)).unwrap_or_default().to_ascii_lowercase();
     let tool_like = begins_with_error(line) || memchr::memchr(b':', line).is_some_and(|at| at < 60);
-    HTTP_PHRASES.iter().enumerate().any(|(index, phrase)| {
-        memchr::memmem::find(&lower, phrase).is_some_and(|at| {
+    word_list!("failures", HTTP).iter().enumerate().any(|(index, phrase)| {
+        memchr::memmem::find(&lower, phrase.as_bytes()).is_some_and(|at| {
             let rest = skip_blanks(from(&lower, at + phrase.len()));
             let rest = skip_blanks(rest.strip_prefix(b":").unwrap_or(rest));
             is_error_code(rest) && (index == 0 || tool_like)
@@ -60,23 +58,9 @@ fn is_error_code(text: &[u8]) -> bool {
 
 /// The standard phrase behind a code.
 fn is_reason(text: &[u8]) -> bool {
-    const REASONS: [&[u8]; 10] = [
-        b"not found",
-        b"bad request",
-        b"unauthorized",
-        b"forbidden",
-        b"internal server error",
-        b"bad gateway",
-        b"service unavailable",
-        b"gateway timeout",
-        b"too many requests",
-        b"conflict",
-    ];
     let text = text.strip_prefix(b":").unwrap_or(text);
-    REASONS.iter().any(|reason| {
-        after_folded(skip_blanks(text), reason)
-            .is_some_and(|rest| rest.is_empty() || matches!(rest.first(), Some(b'\r' | b':' | b'.')))
-    })
+    after_one_of(skip_blanks(text), word_list!("failures", REASONS))
+        .is_some_and(|rest| matches!(rest.first(), None | Some(b'\r' | b':' | b'.')))
 }
 
 /// True for a short message of a tool one of whose lines is a failure.
@@ -95,34 +79,12 @@ pub(super) fn is_failure(text: &[u8], survey: &Survey) -> bool {
 }
 
 fn is_failure_line(line: &[u8]) -> bool {
-    const ENDS: [&[u8]; 9] = [
-        b": permission denied",
-        b": command not found",
-        b": no such file or directory",
-        b": connection refused",
-        b": access denied",
-        b": not a directory",
-        b"connection timed out",
-        b": operation not permitted",
-        b": file exists",
-    ];
     let ends_with =
-        |end: &[u8]| line.len() >= end.len() && from(line, line.len() - end.len()).eq_ignore_ascii_case(end);
+        |end: &&str| line.len() >= end.len() && from(line, line.len() - end.len()).eq_ignore_ascii_case(end.as_bytes());
     // The name of a tool or a file comes first, without a blank.
     let tool = memchr::memchr2(b':', b' ', line).is_some_and(|at| line.get(at) == Some(&b':'));
-    (tool && ENDS.iter().any(|end| ends_with(end))) || begins_with_error(line)
+    (tool && word_list!("failures", ENDS).iter().any(ends_with)) || begins_with_error(line)
 }
-
-const PHRASES: [&[u8]; 8] = [
-    b"segmentation fault",
-    b"execution failed",
-    b"command failed",
-    b"authentication failed",
-    b"connection refused",
-    b"permission denied",
-    b"access denied",
-    b"killed",
-];
 
 /// `SomeError: …`, `error: …`, `fatal: …`, `Segmentation fault`.
 fn begins_with_error(line: &[u8]) -> bool {
@@ -134,12 +96,10 @@ fn begins_with_error(line: &[u8]) -> bool {
             || [&b"error"[..], b"fatal", b"FATAL", b"panic", b"ERR"].contains(&word)
             || (word.starts_with(b"error[") && word.ends_with(b"]"));
     }
-    PHRASES.iter().any(|phrase| {
-        after_folded(line, phrase).is_some_and(|rest| {
-            rest.is_empty()
-                || matches!(rest.first(), Some(b':' | b'.' | b'(')) && rest.len() < 160
-                || names_other_side(rest)
-        })
+    after_one_of(line, word_list!("failures", HEADS)).is_some_and(|rest| {
+        rest.is_empty()
+            || matches!(rest.first(), Some(b':' | b'.' | b'(')) && rest.len() < 160
+            || names_other_side(rest)
     })
 }
 

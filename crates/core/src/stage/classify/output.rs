@@ -1,9 +1,10 @@
 //! Lines that programs print: logs, states of tests and builds, matches of a search, files and commits, prompts, and heads
 //! and frames of tracebacks, as some ten languages print them. Knows single lines only.
 
-use super::bytes::{count, from, holds, is_word, run, skip_blanks};
+use super::bytes::{count, from, head_of, holds, is_word, run, skip_blanks};
 use super::line::{Bare, Look};
 use super::signs::Signs;
+use crate::text::words::word_list;
 
 /// What a program printed, if it did.
 pub(super) fn look(line: Bare<'_>) -> Option<Look> {
@@ -113,23 +114,7 @@ fn is_bracketed(text: &[u8]) -> bool {
 
 /// Length of the level in front, 0 without one.
 fn level_length(text: &[u8]) -> usize {
-    const LEVELS: [&[u8]; 14] = [
-        b"INFO",
-        b"WARNING",
-        b"WARN",
-        b"ERROR",
-        b"DEBUG",
-        b"TRACE",
-        b"FATAL",
-        b"CRITICAL",
-        b"NOTICE",
-        b"SEVERE",
-        b"info",
-        b"warn",
-        b"error",
-        b"debug",
-    ];
-    LEVELS.iter().find(|level| level.first() == text.first() && text.starts_with(level)).map_or(0, |level| level.len())
+    head_of(text, word_list!("output", LEVELS)).map_or(0, str::len)
 }
 
 /// A level in capitals with a colon, a bracket, two blanks or a name behind it.
@@ -140,27 +125,12 @@ fn is_level(text: &[u8]) -> bool {
 
 /// `PASS …`, `FAILED path`, `Tests: …`.
 fn is_status(text: &[u8]) -> bool {
-    const WORDS: [&[u8]; 11] = [
-        b"PASS",
-        b"PASSED",
-        b"FAIL",
-        b"FAILED",
-        b"SKIP",
-        b"SKIPPED",
-        b"XFAIL",
-        b"Tests:",
-        b"Test Suites:",
-        b"TAP version",
-        b"BUILD",
-    ];
     // People say OK as well.
     text == b"OK"
         || text.starts_with(b"OK (")
         || text.starts_with(b"OK: ")
-        || WORDS.iter().any(|word| {
-            word.first() == text.first()
-                && text.starts_with(word)
-                && matches!(text.get(word.len()), None | Some(b' ' | b'\t' | b':'))
+        || word_list!("output", STATES).iter().any(|word| {
+            text.starts_with(word.as_bytes()) && matches!(text.get(word.len()), None | Some(b' ' | b'\t' | b':'))
         })
 }
 
@@ -174,14 +144,10 @@ fn is_klog(text: &[u8]) -> bool {
 
 /// `Mar  3 04:12:55 host`
 fn is_syslog(text: &[u8]) -> bool {
-    const MONTHS: [&[u8]; 12] =
-        [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
     let rest = skip_blanks(from(text, 3));
     let rest = skip_blanks(from(rest, run(rest, |byte| byte.is_ascii_digit())));
-    rest.get(2) == Some(&b':') && rest.get(5) == Some(&b':') && MONTHS.iter().any(|month| text.starts_with(month))
+    rest.get(2) == Some(&b':') && rest.get(5) == Some(&b':') && head_of(text, word_list!("output", MONTHS)).is_some()
 }
-
-const VERBS: [&[u8]; 7] = [b"GET ", b"POST ", b"PUT ", b"DELETE ", b"PATCH ", b"OPTIONS ", b"HEAD "];
 
 /// A line of a request or an answer.
 fn is_http(text: &[u8]) -> bool {
@@ -191,19 +157,16 @@ fn is_http(text: &[u8]) -> bool {
     if !matches!(text.first(), Some(b'G' | b'P' | b'D' | b'O' | b'H')) {
         return false;
     }
-    VERBS.iter().any(|verb| {
-        text.starts_with(verb)
-            && matches!(text.get(verb.len()), Some(b'/' | b'h'))
-            && (holds(text, b" HTTP/") || holds(text, b"://"))
+    head_of(text, word_list!("output", VERBS)).is_some_and(|verb| {
+        matches!(text.get(verb.len()), Some(b'/' | b'h')) && (holds(text, b" HTTP/") || holds(text, b"://"))
     })
 }
 
 /// `Username with a dot: PASS`, `Applying 0001_initial... OK`.
 fn is_verdict(text: &[u8]) -> bool {
-    const VERDICTS: [&[u8]; 6] = [b" PASS", b" FAIL", b" OK", b" PASSED", b" FAILED", b" SKIPPED"];
     matches!(text.last(), Some(b'S' | b'L' | b'K' | b'D'))
         && text.len() < 160
-        && VERDICTS.iter().any(|verdict| text.ends_with(verdict))
+        && word_list!("output", VERDICTS).iter().any(|verdict| text.ends_with(verdict.as_bytes()))
 }
 
 /// Check marks and crosses.
@@ -263,50 +226,16 @@ fn is_context(name: &[u8]) -> bool {
 
 /// Words with which tools begin their lines.
 fn is_tool_word(text: &[u8]) -> bool {
-    const HEADS: [&[u8]; 30] = [
-        b"ok ",
-        b"ok\t",
-        b"not ok ",
-        b"test ",
-        b"error: ",
-        b"error[",
-        b"warning: ",
-        b"fatal: ",
-        b"npm ",
-        b"E   ",
-        b"running ",
-        b"collected ",
-        b"Compiling ",
-        b"Finished ",
-        b"Running ",
-        b"Downloaded ",
-        b"modified: ",
-        b"new file: ",
-        b"deleted: ",
-        b"renamed: ",
-        b"total ",
-        b"level=",
-        b"ts=",
-        b"time=",
-        b"note: ",
-        b"hint: ",
-        b"make: ",
-        b"make[",
-        b"bash: ",
-        b"Traceback",
-    ];
-    let Some(head) = HEADS.iter().find(|head| head.first() == text.first() && text.starts_with(head)) else {
-        return is_hash_subject(text);
-    };
-    match *head {
-        b"test " => [&b"ok"[..], b"FAILED", b"ignored"].iter().any(|end| text.ends_with(end)) && holds(text, b" ... "),
-        b"running " | b"collected " | b"total " => from(text, head.len()).first().is_some_and(u8::is_ascii_digit),
-        b"npm " => text.get(4).is_some_and(u8::is_ascii_uppercase) || text.get(4..8) == Some(b"warn"),
-        b"Compiling " | b"Finished " | b"Running " | b"Downloaded " => {
+    let Some(head) = head_of(text, word_list!("output", HEADS)) else { return is_hash_subject(text) };
+    match head.trim_end() {
+        "test" => [&b"ok"[..], b"FAILED", b"ignored"].iter().any(|end| text.ends_with(end)) && holds(text, b" ... "),
+        "running" | "collected" | "total" => from(text, head.len()).first().is_some_and(u8::is_ascii_digit),
+        "npm" => text.get(4).is_some_and(u8::is_ascii_uppercase) || text.get(4..8) == Some(b"warn"),
+        "Compiling" | "Finished" | "Running" | "Downloaded" => {
             holds(text, b" v") && text.iter().any(u8::is_ascii_digit) || memchr::memchr2(b'`', b'[', text).is_some()
         }
-        b"Traceback" => false,
-        b"ok " | b"ok\t" => {
+        "Traceback" => false,
+        "ok" => {
             let rest = skip_blanks(from(text, 3));
             rest.first().is_some_and(u8::is_ascii_digit)
                 || memchr::memchr2(
@@ -316,7 +245,7 @@ fn is_tool_word(text: &[u8]) -> bool {
                 )
                 .is_some()
         }
-        b"note: " | b"hint: " | b"error: " | b"warning: " => !matches!(text.last(), Some(b'.' | b'!' | b'?')),
+        "note:" | "hint:" | "error:" | "warning:" => !matches!(text.last(), Some(b'.' | b'!' | b'?')),
         _ => true,
     }
 }
@@ -351,24 +280,10 @@ fn is_compose(text: &[u8]) -> bool {
 
 /// Heads and frames of tracebacks.
 fn trace(line: Bare<'_>) -> Option<Look> {
-    const HEADS: [&[u8]; 14] = [
-        b"Traceback (most recent call last)",
-        b"Exception in thread",
-        b"Unhandled exception",
-        b"Caused by: ",
-        b"panic: ",
-        b"goroutine ",
-        b"stack backtrace:",
-        b"stack traceback:",
-        b"Stack trace:",
-        b"PHP Fatal error:",
-        b"Uncaught ",
-        b"CallStack (from HasCallStack)",
-        b"Fatal error: ",
-        b"** (",
-    ];
     let text = line.text;
-    if begins_with_one(text, &HEADS) || (text.starts_with(b"thread '") && holds(text, b"panicked at")) {
+    if head_of(text, word_list!("output", TRACES)).is_some()
+        || (text.starts_with(b"thread '") && holds(text, b"panicked at"))
+    {
         return Some(Look::TraceHead);
     }
     let is_frame = match text.first()? {
@@ -391,11 +306,6 @@ fn trace(line: Bare<'_>) -> Option<Look> {
         _ => line.signs.any(Signs::BACKTICK) && holds_ruby_frame(text),
     };
     is_frame.then_some(Look::TraceFrame)
-}
-
-/// True when `text` begins with one of `heads`.
-fn begins_with_one(text: &[u8], heads: &[&[u8]]) -> bool {
-    heads.iter().any(|head| head.first() == text.first() && text.starts_with(head))
 }
 
 /// A dotted name with a bracket, or a file with its line.

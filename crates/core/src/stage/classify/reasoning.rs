@@ -1,24 +1,11 @@
 //! Chains of formal reasoning: proofs, derivations, numbered inferences. An essay that says "first", "second"
 //! and "therefore" is none. Knows nothing else.
 
-use super::bytes::{after_folded, from, run, skip_blanks, starts_word};
+use super::bytes::{after_folded, after_one_of, from, run, skip_blanks, starts_word};
+use crate::text::words::word_list;
 
 /// In a longer text a closing mark alone is a figure of speech.
 const LONG: usize = 2_000;
-
-/// Phrases of inference.
-const FORMULAS: [&[u8]; 8] = [
-    b"t follows that",
-    b"e conclude that",
-    b"e can conclude",
-    b"by induction",
-    b"induction on",
-    b"contradict",
-    b"modus ",
-    b"as required",
-];
-/// Words between two steps.
-const CONNECTIVES: [&[u8]; 4] = [b"herefore", b"hence", b"Hence", b"hus "];
 
 /// What the lines of a text begin with.
 #[derive(Debug, Clone, Copy, Default)]
@@ -54,11 +41,9 @@ pub(super) fn is_chain(text: &[u8], lines: Steps, n_closings: usize) -> bool {
     if lines.labels == 0 && lines.numbered < 3 && n_closings == 0 {
         return false;
     }
-    let count = |phrases: &[&[u8]]| {
-        phrases.iter().map(|phrase| memchr::memmem::find_iter(text, phrase).take(3).count()).sum::<usize>()
-    };
-    let n_formulas = count(&FORMULAS);
-    let n_connectives = count(&CONNECTIVES);
+    let count_one = |phrase: &&str| memchr::memmem::find_iter(text, phrase.as_bytes()).take(3).count();
+    let n_formulas: usize = word_list!("reasoning", FORMULAS).iter().map(count_one).sum();
+    let n_connectives: usize = word_list!("reasoning", CONNECTIVES).iter().map(count_one).sum();
     if lines.labels > 0 && (n_closings + n_formulas > 0 || n_connectives >= 2) {
         return true;
     }
@@ -73,14 +58,10 @@ pub(super) fn is_chain(text: &[u8], lines: Steps, n_closings: usize) -> bool {
 
 /// A label of a proof with a colon or a full stop behind it.
 fn is_label(line: &[u8]) -> bool {
-    const LABELS: [&[u8]; 7] =
-        [b"proof", b"reasoning", b"derivation", b"chain of thought", b"step-by-step", b"base case", b"inductive step"];
     let line = from(line, run(line, |byte| matches!(byte, b'*' | b'#' | b' ' | b'_')));
-    LABELS.iter().any(|label| {
-        after_folded(line, label).is_some_and(|rest| {
-            let rest = from(rest, run(rest, |byte| matches!(byte, b'*' | b'_')));
-            matches!(rest.first(), Some(b':' | b'.'))
-        })
+    after_one_of(line, word_list!("reasoning", LABELS)).is_some_and(|rest| {
+        let rest = from(rest, run(rest, |byte| matches!(byte, b'*' | b'_')));
+        matches!(rest.first(), Some(b':' | b'.'))
     })
 }
 
@@ -96,10 +77,8 @@ fn step(line: &[u8]) -> Option<&[u8]> {
 
 /// An equation, or a word of inference at its beginning.
 fn is_derivation(rest: &[u8]) -> bool {
-    const OPENERS: [&[u8]; 9] =
-        [b"therefore", b"hence", b"thus", b"suppose", b"assume", b"since ", b"so ", b"then ", b"this contradicts"];
     let rest = skip_blanks(rest);
-    OPENERS.iter().any(|opener| after_folded(rest, opener).is_some()) || memchr::memmem::find(rest, b" = ").is_some()
+    after_one_of(rest, word_list!("reasoning", OPENERS)).is_some() || memchr::memmem::find(rest, b" = ").is_some()
 }
 
 /// True when the `length` bytes at `at` are no part of a longer word.

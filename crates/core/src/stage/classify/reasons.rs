@@ -2,42 +2,6 @@
 
 use crate::model::Reason;
 
-/// The order in which reasons are reported: structure, kinds of content, guardrails, then the soft ones.
-const REPORTED: [Reason; 32] = [
-    Reason::CodeFence,
-    Reason::IndentedCode,
-    Reason::SourceCode,
-    Reason::LatexMath,
-    Reason::UnicodeMath,
-    Reason::JsonStructure,
-    Reason::YamlStructure,
-    Reason::TableStructure,
-    Reason::MarkupStructure,
-    Reason::DiffStructure,
-    Reason::LogLines,
-    Reason::VersePattern,
-    Reason::HighLineLengthVariance,
-    Reason::HighSpecialCharRatio,
-    Reason::SqlContent,
-    Reason::ApiKey,
-    Reason::ReasoningChain,
-    Reason::Base64Content,
-    Reason::ErrorTraceback,
-    Reason::HttpError,
-    Reason::FailureSignature,
-    Reason::Url,
-    Reason::Email,
-    Reason::Phone,
-    Reason::VersionNumber,
-    Reason::HashOrSha,
-    Reason::FilePath,
-    Reason::IpOrSemver,
-    Reason::QuotedKey,
-    Reason::LegalTerm,
-    Reason::DirectQuote,
-    Reason::NumericWithUnits,
-];
-
 /// The bit of a reason of the classifier: those are declared from `CodeFence` on, apart from `JsonStructure`.
 const fn bit(reason: Reason) -> u64 {
     match reason {
@@ -70,13 +34,15 @@ impl ReasonSet {
     pub(super) fn has(self, reason: Reason) -> bool {
         self.0 & bit(reason) != 0
     }
-    /// The reasons in reporting order.
+    /// The reasons in reporting order: as they are declared, with JSON among the structures.
     pub(super) fn to_vec(self) -> Vec<Reason> {
         if self.0 == 0 {
             return Vec::new();
         }
+        let (structures, others) = Reason::ALL.split_at(Reason::YamlStructure as usize);
+        let reported = structures.iter().skip(Reason::CodeFence as usize).chain(&[Reason::JsonStructure]).chain(others);
         let mut all = Vec::with_capacity(self.0.count_ones() as usize);
-        all.extend(REPORTED.into_iter().filter(|&reason| self.has(reason)));
+        all.extend(reported.copied().filter(|&reason| self.has(reason)));
         all
     }
 }

@@ -3,6 +3,7 @@
 
 use super::bytes::from;
 use super::secrets::{is_generic_secret, is_provider_secret};
+use crate::text::classes::byte_table;
 
 /// Shorter tokens are never looked at.
 pub(super) const MIN_RUN: usize = 20;
@@ -20,20 +21,14 @@ pub(super) struct LongRuns {
     pub(super) base64: bool,
 }
 
-/// Bytes of which the candidates are made.
-const IN_RUN: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0;
-    while byte < 128 {
-        let value = byte as u8;
-        table[byte] = value.is_ascii_alphanumeric() || matches!(value, b'_' | b'-' | b'+' | b'/' | b'=');
-        byte += 1;
-    }
-    table
-};
+/// Not 0 for the bytes of which the candidates are made.
+static IN_RUN: [u8; 256] = byte_table!(u8:
+    b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'-' | b'+' | b'/' | b'=' => 1,
+    _ => 0,
+);
 
 fn in_run(byte: u8) -> bool {
-    IN_RUN[byte as usize]
+    IN_RUN[byte as usize] != 0
 }
 
 /// Looks at every run of at least `MIN_RUN` bytes once. A run of this length has a byte on every

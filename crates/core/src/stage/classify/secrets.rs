@@ -1,33 +1,16 @@
 //! Secrets: the shapes of known providers, and tokens that look random. Ids, names of models, branches and
 //! files look similar and must pass. Knows nothing but the text around a candidate.
 
-use super::bytes::{from, is_word, run};
+use super::bytes::{from, head_of, is_word, run};
+use crate::text::words::word_list;
 
 /// Providers by the beginning of their tokens. What follows is judged by [`has_body`].
-const PROVIDERS: &[(&[u8], Body)] = &[
-    (b"sk-", Body { dashed: true, min: 20 }),
-    (b"AKIA", Body { dashed: false, min: 16 }),
-    (b"ASIA", Body { dashed: false, min: 16 }),
-    (b"ghp_", Body { dashed: false, min: 30 }),
-    (b"gho_", Body { dashed: false, min: 30 }),
-    (b"ghs_", Body { dashed: false, min: 30 }),
-    (b"ghr_", Body { dashed: false, min: 30 }),
-    (b"ghu_", Body { dashed: false, min: 30 }),
-    (b"ght_", Body { dashed: false, min: 30 }),
-    (b"github_pat_", Body { dashed: true, min: 30 }),
-    (b"sk_live_", Body { dashed: false, min: 16 }),
-    (b"sk_test_", Body { dashed: false, min: 16 }),
-    (b"rk_live_", Body { dashed: false, min: 16 }),
-    (b"rk_test_", Body { dashed: false, min: 16 }),
-    (b"xoxb-", Body { dashed: true, min: 20 }),
-    (b"xoxp-", Body { dashed: true, min: 20 }),
-    (b"xoxr-", Body { dashed: true, min: 20 }),
-    (b"xoxa-", Body { dashed: true, min: 20 }),
-    (b"xoxe-", Body { dashed: true, min: 20 }),
-    (b"glpat-", Body { dashed: true, min: 20 }),
-    (b"npm_", Body { dashed: false, min: 30 }),
-    (b"AIza", Body { dashed: true, min: 33 }),
-    (b"hf_", Body { dashed: false, min: 30 }),
+const PROVIDERS: [(&[&str], Body); 5] = [
+    (word_list!("secrets", DASHED_20), Body { dashed: true, min: 20 }),
+    (word_list!("secrets", DASHED_30), Body { dashed: true, min: 30 }),
+    (word_list!("secrets", DASHED_33), Body { dashed: true, min: 33 }),
+    (word_list!("secrets", PLAIN_16), Body { dashed: false, min: 16 }),
+    (word_list!("secrets", PLAIN_30), Body { dashed: false, min: 30 }),
 ];
 
 /// What stands behind the beginning.
@@ -48,9 +31,9 @@ pub(super) fn is_provider_secret(text: &[u8], start: usize, end: usize) -> bool 
     if start >= 3 && text.get(start - 3..start) == Some(b"SG.") {
         return token.len() >= 16 && text.get(end) == Some(&b'.');
     }
-    PROVIDERS.iter().any(|(prefix, body)| {
-        prefix.first() == token.first() && token.starts_with(prefix) && has_body(from(token, prefix.len()), *body)
-    })
+    PROVIDERS
+        .iter()
+        .any(|(heads, body)| head_of(token, heads).is_some_and(|head| has_body(from(token, head.len()), *body)))
 }
 
 /// Long enough, and no phrase of words between dashes.

@@ -1,6 +1,8 @@
 //! Which signs a line has, gathered in one pass, so that a detector can see that it has nothing to do. Knows no
 //! structures.
 
+use crate::text::classes::byte_table;
+
 /// The signs of a line as bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Signs(u32);
@@ -100,32 +102,24 @@ impl Signs {
     }
 }
 
-const BITS: [u32; 256] = {
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = match byte as u8 {
-            b'|' => Signs::PIPE,
-            b'=' => Signs::EQUALS,
-            b':' => Signs::COLON,
-            b'{' | b'}' => Signs::CURLY,
-            b'(' | b')' => Signs::ROUND,
-            b'[' | b']' => Signs::SQUARE,
-            b'<' | b'>' => Signs::ANGLE,
-            b'/' | b'\\' => Signs::SLASH,
-            b'"' => Signs::QUOTE,
-            b'`' => Signs::BACKTICK,
-            b'_' => Signs::UNDERSCORE,
-            b';' => Signs::SEMICOLON,
-            b'@' => Signs::AT,
-            b'#' | b'$' | b'*' | b'+' | b'%' | b'&' | b'^' | b'~' => Signs::OTHER,
-            b'0'..=b'9' => Signs::DIGIT,
-            b'\t' => Signs::TAB,
-            b',' => Signs::COMMA,
-            b' ' => Signs::BLANK,
-            _ => 0,
-        };
-        byte += 1;
-    }
-    table
-};
+static BITS: [u32; 256] = byte_table!(u32:
+    b'|' => Signs::PIPE,
+    b'=' => Signs::EQUALS,
+    b':' => Signs::COLON,
+    b'{' | b'}' => Signs::CURLY,
+    b'(' | b')' => Signs::ROUND,
+    b'[' | b']' => Signs::SQUARE,
+    b'<' | b'>' => Signs::ANGLE,
+    b'/' | b'\\' => Signs::SLASH,
+    b'"' => Signs::QUOTE,
+    b'`' => Signs::BACKTICK,
+    b'_' => Signs::UNDERSCORE,
+    b';' => Signs::SEMICOLON,
+    b'@' => Signs::AT,
+    b'#' | b'$' | b'*' | b'+' | b'%' | b'&' | b'^' | b'~' => Signs::OTHER,
+    b'0'..=b'9' => Signs::DIGIT,
+    b'\t' => Signs::TAB,
+    b',' => Signs::COMMA,
+    b' ' => Signs::BLANK,
+    _ => 0,
+);

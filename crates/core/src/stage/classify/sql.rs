@@ -2,6 +2,9 @@
 //! ("select a file from the menu") has neither the lists, operators nor the punctuation. Knows nothing else.
 
 use super::bytes::{from, is_word, run};
+use crate::text::words::{Table, word_table};
+
+word_table!(WORDS: Table<512>, "sql": ARTICLE OF_COLUMNS CREATE_HOW CREATE_WITH OBJECT CHANGE PRIVILEGE);
 
 /// How many tokens of a statement are looked at.
 const MAX_TOKENS: usize = 400;
@@ -32,11 +35,7 @@ pub(super) fn is_statement(text: &[u8], at: usize) -> bool {
 
 /// Words that English puts before a noun and nobody uses as the name of a table.
 fn is_article(token: Token<'_>) -> bool {
-    token.is_one_of(&[
-        "the", "a", "an", "this", "that", "these", "those", "your", "our", "their", "my", "its", "his", "her", "each",
-        "any", "all", "some", "which", "what", "one", "both", "to", "it", "them", "among", "between", "within", "of",
-        "and", "or", "for", "in", "is",
-    ])
+    token.does(ARTICLE)
 }
 
 /// The rest of a SELECT: a list of columns, FROM, a table, then a clause or the end.
@@ -77,34 +76,7 @@ fn select(tokens: Statement<'_>, shouted: bool) -> bool {
             Token::Sign(_) | Token::Value => previous_word = false,
             _ if token.is("from") && depth == 0 => break token,
             _ if token.is("select") && depth == 0 => return false,
-            _ if token.is_one_of(&[
-                "distinct",
-                "as",
-                "case",
-                "when",
-                "then",
-                "else",
-                "end",
-                "over",
-                "partition",
-                "by",
-                "order",
-                "top",
-                "and",
-                "or",
-                "not",
-                "is",
-                "null",
-                "in",
-                "interval",
-                "desc",
-                "asc",
-                "all",
-                "from",
-            ]) =>
-            {
-                previous_word = false;
-            }
+            _ if token.does(OF_COLUMNS) => previous_word = false,
             Token::Word(word) => {
                 evidence += usize::from(memchr::memchr2(b'_', b'.', word).is_some());
                 adjacent += usize::from(previous_word && depth == 0);
@@ -201,23 +173,7 @@ fn delete(mut tokens: Statement<'_>, shouted: bool) -> bool {
 /// `TABLE name (…)` and the like.
 fn create(mut tokens: Statement<'_>, shouted: bool) -> bool {
     let mut kind = tokens.next();
-    while kind.is_some_and(|token| {
-        token.is_one_of(&[
-            "or",
-            "replace",
-            "temp",
-            "temporary",
-            "unique",
-            "materialized",
-            "global",
-            "local",
-            "virtual",
-            "external",
-            "unlogged",
-            "clustered",
-            "nonclustered",
-        ])
-    }) {
+    while kind.is_some_and(|token| token.does(CREATE_HOW)) {
         kind = tokens.next();
     }
     if !kind.is_some_and(is_object) {
@@ -239,47 +195,13 @@ fn create(mut tokens: Statement<'_>, shouted: bool) -> bool {
         Some(token) if token.is("as") => tokens
             .next()
             .is_some_and(|token| token.is_one_of(&["select", "with", "enum", "table"]) || token == Token::Sign(b'(')),
-        Some(token) => {
-            shouted
-                && token.is_one_of(&[
-                    "like",
-                    "before",
-                    "after",
-                    "instead",
-                    "with",
-                    "owner",
-                    "authorization",
-                    "start",
-                    "increment",
-                    "character",
-                    "using",
-                    "for",
-                    "partition",
-                    "clone",
-                ])
-        }
+        Some(token) => shouted && token.does(CREATE_WITH),
     }
 }
 
 /// What CREATE, ALTER and DROP work on.
 fn is_object(token: Token<'_>) -> bool {
-    token.is_one_of(&[
-        "table",
-        "index",
-        "view",
-        "database",
-        "schema",
-        "function",
-        "procedure",
-        "trigger",
-        "sequence",
-        "type",
-        "role",
-        "user",
-        "extension",
-        "policy",
-        "domain",
-    ])
+    token.does(OBJECT)
 }
 
 /// `TABLE name ADD …`.
@@ -291,14 +213,8 @@ fn alter(mut tokens: Statement<'_>, shouted: bool) -> bool {
     while name.is_some_and(|token| token.is_one_of(&["if", "exists", "only"])) {
         name = tokens.next();
     }
-    let is_change = |token: Token<'_>| {
-        token.is_one_of(&[
-            "add", "drop", "rename", "alter", "modify", "owner", "enable", "disable", "set", "change", "validate",
-            "attach", "detach", "convert",
-        ])
-    };
     name.is_some_and(|name| matches!(name, Token::Word(_)) && !is_article(name))
-        && tokens.next().is_some_and(is_change)
+        && tokens.next().is_some_and(|token| token.does(CHANGE))
         && (shouted || tokens.take(12).any(|token| token == Token::Sign(b';') || token.is("column")))
 }
 
@@ -331,7 +247,7 @@ fn grant(tokens: Statement<'_>, shouted: bool) -> bool {
     for token in tokens.take(24) {
         match after_on {
             None if token.is("on") => after_on = Some(0),
-            None if token == Token::Sign(b',') || token.is_one_of(PRIVILEGES) => n_before_on += 1,
+            None if token == Token::Sign(b',') || token.does(PRIVILEGE) => n_before_on += 1,
             None => return false,
             Some(count) if token.is_one_of(&["to", "from"]) => return shouted && n_before_on > 0 && count > 0,
             Some(count) => after_on = Some(count + 1),
@@ -339,20 +255,6 @@ fn grant(tokens: Statement<'_>, shouted: bool) -> bool {
     }
     false
 }
-
-const PRIVILEGES: &[&str] = &[
-    "select",
-    "insert",
-    "update",
-    "delete",
-    "all",
-    "privileges",
-    "usage",
-    "execute",
-    "connect",
-    "create",
-    "references",
-];
 
 /// `INTO name USING`.
 fn merge(mut tokens: Statement<'_>) -> bool {
@@ -395,6 +297,10 @@ impl Token<'_> {
     /// True for `word` in any case.
     fn is(self, word: &str) -> bool {
         matches!(self, Token::Word(found) if found.eq_ignore_ascii_case(word.as_bytes()))
+    }
+    /// True for a word of the lists `flags`.
+    fn does(self, flags: u32) -> bool {
+        matches!(self, Token::Word(found) if WORDS.of(found) & flags != 0)
     }
     /// True for one of `words` in any case.
     fn is_one_of(self, words: &[&str]) -> bool {

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, Match, MatchKind, packed};
 
 use crate::model::Reason;
+use crate::text::words::{Entries, words_file};
 
 use super::bytes::{from, starts_word};
 use super::reasoning::is_whole_word;
@@ -13,47 +14,9 @@ use super::reasons::ReasonSet;
 use super::secrets::{has_password, is_private_key};
 use super::sql::is_statement;
 
-/// What a literal may begin.
-#[derive(Debug, Clone, Copy)]
-enum Trigger {
-    PrivateKey,
-    Address,
-    Sql,
-    Closing,
-}
-
-const LITERALS: &[(&str, Trigger)] = &[
-    ("-----BEGIN", Trigger::PrivateKey),
-    ("://", Trigger::Address),
-    ("SELECT", Trigger::Sql),
-    ("Select ", Trigger::Sql),
-    ("select ", Trigger::Sql),
-    ("select\n", Trigger::Sql),
-    ("INSERT ", Trigger::Sql),
-    ("insert into", Trigger::Sql),
-    ("UPDATE ", Trigger::Sql),
-    ("update ", Trigger::Sql),
-    ("DELETE ", Trigger::Sql),
-    ("delete from", Trigger::Sql),
-    ("CREATE ", Trigger::Sql),
-    ("Create table", Trigger::Sql),
-    ("create ", Trigger::Sql),
-    ("ALTER ", Trigger::Sql),
-    ("alter table", Trigger::Sql),
-    ("DROP ", Trigger::Sql),
-    ("drop table", Trigger::Sql),
-    ("TRUNCATE ", Trigger::Sql),
-    ("GRANT ", Trigger::Sql),
-    ("REVOKE ", Trigger::Sql),
-    ("MERGE ", Trigger::Sql),
-    ("JOIN ", Trigger::Sql),
-    ("PRIMARY KEY", Trigger::Sql),
-    ("VARCHAR(", Trigger::Sql),
-    ("QED", Trigger::Closing),
-    ("Q.E.D", Trigger::Closing),
-    ("∎", Trigger::Closing),
-    ("∴", Trigger::Closing),
-];
+/// The literals by their lists.
+static LITERALS: LazyLock<Vec<(&str, &str)>> =
+    LazyLock::new(|| Entries::of(words_file!("triggers")).chain([("SQL", "select\n")]).collect());
 
 /// Vector instructions where the machine has them, an automaton elsewhere; both find the same.
 #[derive(Debug)]
@@ -65,7 +28,7 @@ enum Literals {
 }
 
 static SEARCHER: LazyLock<Literals> = LazyLock::new(|| {
-    let literals = || LITERALS.iter().map(|(literal, _)| literal.as_bytes());
+    let literals = || LITERALS.iter().map(|(_, literal)| literal.as_bytes());
     let packed =
         packed::Config::new().match_kind(packed::MatchKind::LeftmostFirst).builder().extend(literals()).build();
     packed.map_or_else(
@@ -97,20 +60,20 @@ struct Found<'t, 'r> {
 
 impl Found<'_, '_> {
     fn judge(&mut self, hit: Match) {
-        let Some((literal, trigger)) = LITERALS.get(hit.pattern().as_usize()) else {
+        let Some((list, literal)) = LITERALS.get(hit.pattern().as_usize()) else {
             return;
         };
         let Self { text, reasons, closings } = self;
         let at = hit.start();
-        match trigger {
-            Trigger::PrivateKey => reasons.add_if(Reason::ApiKey, is_private_key(text, at)),
-            Trigger::Address => reasons.add_if(Reason::ApiKey, has_password(from(text, at + literal.len()))),
-            Trigger::Sql => {
+        match *list {
+            "PRIVATE_KEY" => reasons.add_if(Reason::ApiKey, is_private_key(text, at)),
+            "ADDRESS" => reasons.add_if(Reason::ApiKey, has_password(from(text, at + literal.len()))),
+            "SQL" => {
                 if !reasons.has(Reason::SqlContent) && starts_word(text, at) {
                     reasons.add_if(Reason::SqlContent, is_statement(text, at));
                 }
             }
-            Trigger::Closing => *closings += usize::from(is_whole_word(text, at, literal.len())),
+            _ => *closings += usize::from(is_whole_word(text, at, literal.len())),
         }
     }
 }
