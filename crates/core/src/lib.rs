@@ -32,7 +32,6 @@ mod compressor;
 pub mod engine;
 #[doc(hidden)]
 pub mod error;
-mod lists;
 #[doc(hidden)]
 pub mod model;
 #[doc(hidden)]

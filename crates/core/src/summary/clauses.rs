@@ -1,26 +1,26 @@
 //! Where a sentence can be cut so that what stays is true by itself: before clauses that only add to what was said.
 //! Knows words and signs of a few languages; refuses to know scores and budgets.
 
-use crate::lists::words;
 use crate::text::Span;
+use crate::text::words::word_list;
 
 /// What binds a clause to the one before: without it that one would say something else.
-const BINDING: &[&str] = words!("clauses.txt", "binding");
-const COORDINATING: &[&str] = words!("clauses.txt", "coordinating");
+const BINDING: &[&str] = word_list!("clauses", BINDING);
+const COORDINATING: &[&str] = word_list!("clauses", COORDINATING);
 /// A coordinating word with one of these behind it begins a clause, whatever stands before it.
-const SUBJECTS: &[&str] = words!("clauses.txt", "subjects");
-const CAUSAL: &[&str] = words!("clauses.txt", "causal");
+const SUBJECTS: &[&str] = word_list!("clauses", SUBJECTS);
+const CAUSAL: &[&str] = word_list!("clauses", CAUSAL);
 /// This begins a clause without a comma as well.
 const ALWAYS: &str = "because";
 /// Before a causal word these make it the point of the sentence.
-const STRESSING: &[&str] = words!("clauses.txt", "stressing");
+const STRESSING: &[&str] = word_list!("clauses", STRESSING);
 /// A sentence that begins with one of these has its main clause behind the comma.
-const SUBORDINATING: &[&str] = words!("clauses.txt", "subordinating");
+const SUBORDINATING: &[&str] = word_list!("clauses", SUBORDINATING);
 /// … or in second place.
 const N_SUBORDINATING: usize = 2;
-const RELATIVE: &[&str] = words!("clauses.txt", "relative");
+const RELATIVE: &[&str] = word_list!("clauses", RELATIVE);
 /// Behind the comma of scripts without blanks.
-const WIDE: &[&str] = words!("clauses.txt", "wide");
+const WIDE: &[&str] = word_list!("clauses", WIDE);
 /// Fewer words behind `and` are the last of a list.
 const MIN_CLAUSE_WORDS: usize = 4;
 /// A comma so many words before `and` makes a list of what stands there.

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::clauses;
-use crate::lists::words;
+use crate::text::words::word_list;
 use crate::text::{Cue, CueKind, Fact, Span, TextView, Unit, UnitKind};
 
 /// What a clause depends on brings in turn what it depends on, so deep.
@@ -12,14 +12,14 @@ const MAX_DEPTH: usize = 2;
 /// Shorter clauses are not worth leaving out.
 const MIN_DROPPED_CHARS: u32 = 20;
 /// Words that pass judgement: what they say of the sentence before is not left out.
-const VERDICTS: &[&str] = words!("discourse.txt", "verdicts");
+const VERDICTS: &[&str] = word_list!("discourse", VERDICTS);
 /// What begins with one of these speaks of what was said before.
-const REFERRING: &[&str] = words!("discourse.txt", "referring");
+const REFERRING: &[&str] = word_list!("discourse", REFERRING);
 /// What begins with one of these comes after something, or because of it.
-const FOLLOWING: &[&str] = words!("discourse.txt", "following");
-const PHRASES: &[&str] = words!("discourse.txt", "phrases");
-const WIDE_REFERRING: &[&str] = words!("discourse.txt", "wide referring");
-const WIDE_FOLLOWING: &[&str] = words!("discourse.txt", "wide following");
+const FOLLOWING: &[&str] = word_list!("discourse", FOLLOWING);
+const PHRASES: &[&str] = word_list!("discourse", PHRASES);
+const WIDE_REFERRING: &[&str] = word_list!("discourse", WIDE_REFERRING);
+const WIDE_FOLLOWING: &[&str] = word_list!("discourse", WIDE_FOLLOWING);
 
 /// A clause, or a whole unit that has no clauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,33 +1,34 @@
 //! Sentences that agent programs put into every conversation by themselves. They say nothing about this one, or hide
 //! the words that do. Knows their beginnings; refuses to know scores of anything else.
 
-use crate::lists::words;
+use crate::text::words::word_list;
 use crate::text::{Span, TextView};
 
 /// Points that take a sentence out of every summary.
 pub(super) const NOISE: i32 = -20;
 
 /// Beginnings of what says nothing: lists of things to do, reminders, what stands around the output of a tool.
-const NOISES: &[&str] = words!("harness.txt", "harness");
-/// Beginnings of what says more than others, and what they add to the score of a sentence or line. Of a tool use that the
-/// user refused that counts, and the user's own words.
-const TELLING: &[(&str, i32)] = &[
+const NOISES: &[&str] = word_list!("harness", NOISES);
+/// Other beginnings, and what they add to the score of a sentence or line. Of a tool use that the user refused that counts,
+/// and the user's own words.
+const OTHERS: &[(&str, i32)] = &[
     ("The user doesn't want to proceed with this tool use", 12),
     ("The user doesn't want to take this action right now", 12),
     ("STOP what you are doing and wait for the user", 8),
     (USER_SAID, 8),
     ("On branch ", 8),
+    ("(use \"git ", NOISE),
 ];
 
 const USER_SAID: &str = "To tell you how to proceed, the user said:";
 
 const N_HEAD: usize = 4;
 /// How these begin: most other texts stop here.
-const HEADS: [u32; NOISES.len() + TELLING.len()] = {
-    let mut heads = [0; NOISES.len() + TELLING.len()];
+const HEADS: [u32; NOISES.len() + OTHERS.len()] = {
+    let mut heads = [0; NOISES.len() + OTHERS.len()];
     let mut at = 0;
     while at < heads.len() {
-        let text = if at < NOISES.len() { NOISES[at] } else { TELLING[at - NOISES.len()].0 };
+        let text = if at < NOISES.len() { NOISES[at] } else { OTHERS[at - NOISES.len()].0 };
         let text = text.as_bytes();
         heads[at] = u32::from_le_bytes([text[0], text[1], text[2], text[3]]);
         at += 1;
@@ -45,7 +46,7 @@ pub(super) fn points(text: &str) -> i32 {
         b"Chan" if text.starts_with("Changed ") && text.contains(" characters to ") => -6,
         _ if !HEADS.contains(&u32::from_le_bytes(*head)) => 0,
         _ if NOISES.iter().any(|known| text.starts_with(known) && ends_so(known, text)) => NOISE,
-        _ => TELLING.iter().find(|(known, _)| text.starts_with(known)).map_or(0, |&(_, points)| points),
+        _ => OTHERS.iter().find(|(known, _)| text.starts_with(known)).map_or(0, |&(_, points)| points),
     }
 }
 

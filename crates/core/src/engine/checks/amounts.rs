@@ -7,14 +7,26 @@ use std::sync::LazyLock;
 
 use foldhash::fast::FixedState;
 
-use crate::lists::{Values, by_name, words};
+use crate::text::words::{Entries, words_file};
+
+/// What names stand for.
+pub(super) type Values = HashMap<&'static str, &'static str, FixedState>;
+
+/// The entries of a word list by their names, each with what its line begins with; of equal names the first.
+pub(super) fn by_name(list: &'static str) -> Values {
+    let mut values = Values::default();
+    for (value, name) in Entries::of(list) {
+        values.entry(name).or_insert(value);
+    }
+    values
+}
 
 /// Units by their names, each as a factor of what it measures: `1e-3/s`.
-static UNITS: LazyLock<Values> = LazyLock::new(|| by_name(words!("amounts.txt", "units")));
+static UNITS: LazyLock<Values> = LazyLock::new(|| by_name(words_file!("units")));
 /// Words and letters that multiply, as a power of ten; letters only right behind the digits.
-static SCALES: LazyLock<Values> = LazyLock::new(|| by_name(words!("amounts.txt", "scales")));
+static SCALES: LazyLock<Values> = LazyLock::new(|| by_name(words_file!("scales")));
 /// Numbers as words, of the languages that are spoken most here.
-static SPELLED: LazyLock<Values> = LazyLock::new(|| by_name(words!("amounts.txt", "numbers")));
+static SPELLED: LazyLock<Values> = LazyLock::new(|| by_name(words_file!("numbers")));
 
 /// A number in a text: its bytes, what it may mean, and its unit as in [`UNITS`].
 #[derive(Debug)]

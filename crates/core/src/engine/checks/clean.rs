@@ -1,7 +1,7 @@
 //! Takes off an answer what models put around it: their reasoning, an announcement, a fence, quotation marks, the last
 //! sign of a chat template. Knows habits of models; refuses to judge what is left.
 
-use crate::lists::words;
+use crate::text::words::word_list;
 
 /// Elements in which models think, and the end of each.
 const THOUGHTS: [(&str, &str); 4] =
@@ -9,14 +9,14 @@ const THOUGHTS: [(&str, &str); 4] =
 /// What a chat template begins the answer with, behind channels of other content.
 const FINAL: &str = "<|channel|>final<|message|>";
 /// Signs with which chat templates end a turn.
-const ENDS: &[&str] = words!("answers.txt", "ends");
+const ENDS: &[&str] = word_list!("answers", ENDS);
 /// Languages of a fence around an answer that is no code.
-const INFOS: &[&str] = words!("answers.txt", "infos");
+const INFOS: &[&str] = word_list!("answers", INFOS);
 /// An announcement is a line of its own and no longer than this, in bytes.
 const MAX_ANNOUNCEMENT: usize = 160;
-const OPENINGS: &[&str] = words!("answers.txt", "openings");
-const SUMMARIES: &[&str] = words!("answers.txt", "summaries");
-const OFFERS: &[&str] = words!("answers.txt", "offers");
+const OPENINGS: &[&str] = word_list!("answers", OPENINGS);
+const SUMMARIES: &[&str] = word_list!("answers", SUMMARIES);
+const OFFERS: &[&str] = word_list!("answers", OFFERS);
 
 /// The part of `answer` that speaks of the text. What the engine itself would say stays as it is, and so does a thought
 /// that never ends: nothing is left of it.

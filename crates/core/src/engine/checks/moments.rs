@@ -7,10 +7,11 @@ use std::sync::LazyLock;
 
 use foldhash::fast::FixedState;
 
-use crate::lists::{Values, by_name, words};
+use super::amounts::{Values, by_name};
+use crate::text::words::words_file;
 
 /// Months by their names and what stands for these.
-static MONTHS: LazyLock<Values> = LazyLock::new(|| by_name(words!("amounts.txt", "months")));
+static MONTHS: LazyLock<Values> = LazyLock::new(|| by_name(words_file!("months")));
 
 /// A date or a time of day; what is not said is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -2,9 +2,9 @@
 //! what changed in files that a program writes is counted.
 
 use super::adapter::{MIN_CHARS, Wanted, count, overlong, plural};
-use crate::lists::words;
 use crate::summary::edits::Edits;
 use crate::summary::spoken::Spoken;
+use crate::text::words::word_list;
 use crate::text::{Span, TextView};
 
 /// Lines that did not change are shown so near to one that did.
@@ -20,7 +20,7 @@ const MIN_SHARE: f64 = 0.2;
 /// Hunks of written files are shown when they have no more lines.
 const MAX_GENERATED: usize = 20;
 /// What programs write.
-const GENERATED: &[&str] = words!("formats.txt", "generated files");
+const GENERATED: &[&str] = word_list!("formats", GENERATED);
 
 /// True for unified diffs of which something can be left out.
 pub(super) fn detect(text: &TextView<'_>) -> bool {
@@ -145,7 +145,7 @@ fn is_change(line: &str) -> bool {
 }
 
 fn is_head(line: &str) -> bool {
-    const HEADS: &[&str] = words!("formats.txt", "heads of diffs");
+    const HEADS: &[&str] = word_list!("formats", HEADS);
     HEADS.iter().any(|head| line.starts_with(head))
 }
 

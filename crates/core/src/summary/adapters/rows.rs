@@ -8,10 +8,10 @@ use foldhash::fast::FixedState;
 
 use super::adapter::{Wanted, count, is_candidate, overlong, plural};
 use super::columns::{Column, describe, is_missing, number};
-use crate::lists::words;
 use crate::summary::draft::Draft;
 use crate::summary::edits::Edits;
 use crate::summary::spoken::Spoken;
+use crate::text::words::word_list;
 use crate::text::{Span, TextView};
 
 /// A table with fewer rows is shown whole.
@@ -215,7 +215,7 @@ fn columns<'t, 'a: 't>(n: usize, rows: impl IntoIterator<Item = &'t Row<'a>>) ->
 
 /// A cell that is or begins with a word of failure.
 pub(super) fn reports_failure(cell: &str) -> bool {
-    const WORDS: &[&str] = words!("formats.txt", "failures");
+    const WORDS: &[&str] = word_list!("formats", FAILURES);
     let words = cell.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let mut words = words.take(4).peekable();
     // `0 errors`, `no failures`.
