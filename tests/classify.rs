@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use condenser::model::Reason;
-use condenser::stage::classify::{classify, is_structured_output};
+use condenser::stage::classify::{Depth, judge};
 use condenser::text::{Lexer, LineKind, Severity};
 
 use crate::support::corpora;
@@ -45,7 +45,7 @@ fn snippets(data: &str) -> Vec<Snippet> {
 fn reasons(text: &str) -> Vec<Reason> {
     let mut lexer = Lexer::default();
     let found = lexer.lex(text);
-    classify(&lexer.view(text, &found))
+    judge(&lexer.view(text, &found), Depth::Explain).reasons
 }
 
 fn hard(text: &str) -> Vec<Reason> {
@@ -64,7 +64,7 @@ fn numbered(numbers: Range<u32>, write: impl Fn(u32, &mut String) -> std::fmt::R
 fn is_output(text: &str) -> bool {
     let mut lexer = Lexer::default();
     let found = lexer.lex(text);
-    is_structured_output(&lexer.view(text, &found))
+    judge(&lexer.view(text, &found), Depth::Explain).is_output
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use condenser::engine::Engine;
 use condenser::model::{Action, EngineOptions, ProvenancePlace, Reason, ShapeName, summary_id};
 use condenser::shape::{self, VerbatimMap};
-use condenser::stage::{GroupKind, Plan, Stage, View};
+use condenser::stage::{GroupKind, Plan, Stage, Step, View};
 use serde_json::json;
 
 use crate::support::talk::{all, compress, compress_record, compress_staged, prose, record, record_of};
@@ -13,10 +13,13 @@ use crate::support::talk::{all, compress, compress_record, compress_staged, pros
 #[derive(Debug)]
 struct Claims(Vec<Vec<usize>>);
 
-impl Stage for Claims {
+impl Step for Claims {
     fn name(&self) -> &'static str {
         "claims"
     }
+}
+
+impl Stage for Claims {
     fn claim(&self, _: &View<'_>, plan: &mut Plan) {
         for members in &self.0 {
             plan.group(members.clone(), GroupKind::Summary);

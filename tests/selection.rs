@@ -1,7 +1,7 @@
 //! Which messages are kept for what later ones need, and which give way to a correction.
 
 use condenser::model::{Action, EngineOptions, PreservePattern, Reason};
-use condenser::stage::{Plan, Profiles, Stage, Supersede, View, classify::Depth, compute_importance};
+use condenser::stage::{Plan, Profiles, Stage, Supersede, View, classify::Depth, importance_parts};
 use serde_json::json;
 
 use crate::support::talk::{self, Done, compress, compress_record, prose, record_of};
@@ -197,7 +197,7 @@ fn g2_thousands_of_corrections_of_one_thing_are_found() {
     let last = messages.len() - 1;
     let n_superseded = (0..last).filter(|&index| !plan.is_free(index)).count();
     assert_eq!(n_superseded, last, "each is corrected by the next one");
-    let importance = compute_importance(&view);
+    let importance: Vec<f64> = importance_parts(&view).iter().map(|parts| parts.score).collect();
     assert!(importance.iter().all(|score| (0.0..=1.0).contains(score)));
 }
 
@@ -256,7 +256,7 @@ fn d4_importance_is_by_the_index_of_the_input() {
         recency_start: n,
         depth: Depth::Decide,
     };
-    let importance = compute_importance(&view);
+    let importance: Vec<f64> = importance_parts(&view).iter().map(|parts| parts.score).collect();
     assert_eq!(importance.len(), n);
     let most = (0..n).max_by(|&a, &b| importance[a].total_cmp(&importance[b]));
     assert_eq!(most, Some(2), "{importance:?}");

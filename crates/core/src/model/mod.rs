@@ -26,6 +26,7 @@ pub use conversation::{Content, Conversation, Message, Part, Role, ShapeName, To
 pub use decision::{Action, AdapterName, Decision, FlowKind, Reason};
 pub use floor::{Figure, Floor, Least, one_or_many as one_or_many_floors};
 pub use metrics::{ActionCounts, BudgetOutcome, CompactionOutcome, CompactionTrigger, Metrics};
+pub(crate) use named::named;
 pub use options::{
     DEFAULT_CLUSTER_THRESHOLD, DEFAULT_COMPACTION_MESSAGES, DEFAULT_COMPACTION_RECENT, DEFAULT_COMPACTION_TOKENS,
     DEFAULT_FUZZY_THRESHOLD, DEFAULT_IMPORTANCE_THRESHOLD, DEFAULT_MAX_RESPONSE_TOKENS, DEFAULT_MIN_SAVING,

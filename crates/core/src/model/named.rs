@@ -32,4 +32,5 @@ macro_rules! choices {
     };
 }
 
-pub(super) use {choices, named};
+pub(super) use choices;
+pub(crate) use named;

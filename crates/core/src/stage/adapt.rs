@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::classify::has_secret;
 use super::{GroupKind, Plan, Stage, View};
-use crate::model::{EngineOptions, Reason};
+use crate::model::Reason;
 use crate::text::TextView;
 
 /// Shorter messages are left to the rules that follow.
@@ -27,6 +27,10 @@ impl Adapt {
     pub fn new(detectors: Vec<Detector>) -> Self {
         Self { detectors }
     }
+
+    pub(super) fn has_detectors(&self) -> bool {
+        !self.detectors.is_empty()
+    }
 }
 
 impl fmt::Debug for Adapt {
@@ -36,14 +40,6 @@ impl fmt::Debug for Adapt {
 }
 
 impl Stage for Adapt {
-    fn name(&self) -> &'static str {
-        "adapt"
-    }
-
-    fn is_on(&self, _options: &EngineOptions) -> bool {
-        !self.detectors.is_empty()
-    }
-
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
         for index in plan.free().collect::<Vec<_>>() {
             let Some(text) = view.text(index).filter(|_| view.chars(index) >= MIN_CHARS) else { continue };

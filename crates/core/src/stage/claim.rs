@@ -10,8 +10,8 @@ use crate::text::{Correction, Cut, Lexed, Lexer, Speaker, TextView, tokens};
 
 use super::classify::{Depth, Verdict, judge};
 
-/// A step of the plan.
-pub trait Stage: std::fmt::Debug + Send + Sync {
+/// What is known of a stage before it runs.
+pub trait Step: std::fmt::Debug + Send + Sync {
     /// A verb, for traces.
     fn name(&self) -> &'static str;
     /// False when the stage decides without reading texts: then nothing is lexed for conversations that it
@@ -28,6 +28,10 @@ pub trait Stage: std::fmt::Debug + Send + Sync {
     fn refers(&self) -> bool {
         false
     }
+}
+
+/// A step of the plan.
+pub trait Stage: Step {
     /// Claims messages. Never fails, does no IO, writes no text.
     fn claim(&self, view: &View<'_>, plan: &mut Plan);
     /// The same with what a model says; for as long as a question is open the stage claims nothing for it.
@@ -328,36 +332,19 @@ impl Plan {
     pub fn set(&mut self, index: usize, claim: Claim) {
         self.claims[index].get_or_insert(claim);
     }
-    /// Claims all `members` for one group. Nothing happens unless all of them are free and ascending: so no
-    /// message is ever in two groups.
+    /// Claims all `members` for one group. Nothing happens unless all of them are ascending and may be claimed: so no message
+    /// is ever in two groups. Chains and topics also take what is kept as short or as words of the user; a summary of
+    /// summaries takes those of earlier rounds and what is kept as short.
     pub fn group(&mut self, members: Vec<usize>, kind: GroupKind) -> bool {
-        let free = |index: usize| self.is_free(index);
-        let fits = self.are_claimable(&members, free);
-        self.form(members, kind, fits)
-    }
-
-    /// Like [`Plan::group`] for messages that are free, kept as short or as words of the user.
-    pub fn chain(&mut self, members: Vec<usize>, kind: GroupKind) -> bool {
-        let soft = |index: usize| self.claims[index].as_ref().is_none_or(Claim::is_soft);
-        let fits = self.are_claimable(&members, soft);
-        self.form(members, kind, fits)
-    }
-
-    /// Like [`Plan::group`] for messages that are kept as summaries of earlier rounds or as short.
-    pub fn regroup(&mut self, members: Vec<usize>, kind: GroupKind) -> bool {
-        let is_earlier = |reason: Reason| matches!(reason, Reason::AlreadyCompressed | Reason::ShortContent);
-        let earlier = |index: usize| matches!(self.claims[index], Some(Claim::Keep(reason)) if is_earlier(reason));
-        let fits = self.are_claimable(&members, earlier);
-        self.form(members, kind, fits)
-    }
-
-    fn are_claimable(&self, members: &[usize], is_claimable: impl Fn(usize) -> bool) -> bool {
-        !members.is_empty()
-            && members.is_sorted_by(|a, b| a < b)
-            && members.iter().all(|&index| index < self.claims.len() && is_claimable(index))
-    }
-
-    fn form(&mut self, members: Vec<usize>, kind: GroupKind, fits: bool) -> bool {
+        let is_claimable = |index: &usize| match (self.claims.get(*index), kind) {
+            (Some(Some(Claim::Keep(reason))), GroupKind::Recompact) => {
+                matches!(reason, Reason::AlreadyCompressed | Reason::ShortContent)
+            }
+            (Some(Some(claim)), GroupKind::Flow(_) | GroupKind::Cluster) => claim.is_soft(),
+            (Some(None), kind) => kind != GroupKind::Recompact,
+            _ => false,
+        };
+        let fits = !members.is_empty() && members.is_sorted_by(|a, b| a < b) && members.iter().all(is_claimable);
         if fits {
             for &index in &members {
                 self.claims[index] = Some(Claim::Group(self.groups.len()));

@@ -13,7 +13,7 @@ use foldhash::fast::FixedState;
 
 use super::talk::{self, is_turn, may_vanish};
 use super::{Claim, GroupKind, Plan, Stage, View};
-use crate::model::{EngineOptions, Message, Role, marker};
+use crate::model::{Message, Role, marker};
 use crate::text::TextView;
 use crate::text::linkage::{Item, Limits, clusters};
 use crate::text::similarity::{Terms, neighbours};
@@ -31,14 +31,6 @@ const EXCHANGES: u64 = 0;
 pub struct Cluster;
 
 impl Stage for Cluster {
-    fn name(&self) -> &'static str {
-        "cluster"
-    }
-
-    fn is_on(&self, options: &EngineOptions) -> bool {
-        options.semantic_clustering
-    }
-
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
         let (nodes, terms) = nodes(view, plan);
         let groups: Vec<u64> = nodes.iter().map(|node| node.group).collect();
@@ -53,7 +45,7 @@ impl Stage for Cluster {
             let cluster: Vec<&Node> = cluster.into_iter().map(|at| &nodes[at]).collect();
             let members = places.take(&cluster, plan);
             if members.len() > 1 {
-                plan.chain(members, GroupKind::Cluster);
+                plan.group(members, GroupKind::Cluster);
             }
         }
     }

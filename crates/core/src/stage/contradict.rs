@@ -11,7 +11,7 @@ use foldhash::fast::FixedState;
 
 use super::classify::{Depth, judge};
 use super::{Claim, Plan, Stage, View};
-use crate::model::{EngineOptions, Message, Reason, Role, marker};
+use crate::model::{Message, Reason, Role, marker};
 use crate::text::similarity::push_words;
 use crate::text::{Correction, CueKind, FoundCorrection, TextView, Unit, correction, fold_key, is_question};
 
@@ -41,14 +41,6 @@ static SIGNALS: LazyLock<[u64; 8]> =
 pub struct Supersede;
 
 impl Stage for Supersede {
-    fn name(&self) -> &'static str {
-        "supersede"
-    }
-
-    fn is_on(&self, options: &EngineOptions) -> bool {
-        options.contradiction_detection
-    }
-
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
         let corrections = corrections(view);
         if corrections.is_empty() {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 
 use super::{Claim, Plan, Stage, View};
-use crate::model::{EngineOptions, KeepCopy, Reason};
+use crate::model::{KeepCopy, Reason};
 
 /// Shorter texts are not worth a reference.
 pub(super) const MIN_CHARS: usize = 200;
@@ -44,18 +44,6 @@ impl fmt::Debug for Alone {
 pub struct Dedup(pub Alone);
 
 impl Stage for Dedup {
-    fn name(&self) -> &'static str {
-        "dedup"
-    }
-
-    fn refers(&self) -> bool {
-        true
-    }
-
-    fn is_on(&self, options: &EngineOptions) -> bool {
-        options.dedup
-    }
-
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
         let hasher = FixedState::default();
         let mut hashed: Vec<(u64, usize)> = (0..view.len())

@@ -11,10 +11,6 @@ use crate::model::Reason;
 pub struct Detect;
 
 impl Stage for Detect {
-    fn name(&self) -> &'static str {
-        "detect"
-    }
-
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
         for index in plan.free().collect::<Vec<_>>() {
             let mut texts = view.texts(index);

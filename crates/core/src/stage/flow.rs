@@ -8,7 +8,7 @@
 
 use super::talk::{self, may_vanish};
 use super::{GroupKind, Plan, Stage, View};
-use crate::model::{EngineOptions, FlowKind, Role};
+use crate::model::{FlowKind, Role};
 use crate::text::similarity::Terms;
 use crate::text::{CueKind, TextView, Unit, announces, ask, corrects, is_confirmation, is_question, reports_deed};
 
@@ -30,14 +30,6 @@ const MAX_SHARE: f64 = 0.8;
 pub struct Chain;
 
 impl Stage for Chain {
-    fn name(&self) -> &'static str {
-        "chain"
-    }
-
-    fn is_on(&self, options: &EngineOptions) -> bool {
-        options.conversation_flow
-    }
-
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
         // Only neighbours of one name become a chain: among many speakers that is hardly anybody.
         let name = |index: usize| view.conversation.messages.get(index).map(|message| &message.name);
@@ -53,7 +45,7 @@ impl Stage for Chain {
         while at + 1 < turns.len() {
             let found = chain_at(view, &turns, at);
             at += match found {
-                Some((n_members, kind)) if plan.chain((at..at + n_members).collect(), GroupKind::Flow(kind)) => {
+                Some((n_members, kind)) if plan.group((at..at + n_members).collect(), GroupKind::Flow(kind)) => {
                     n_members
                 }
                 _ => 1,

@@ -13,10 +13,6 @@ const MAX_CHARS: usize = 8_000;
 pub struct GroupProse;
 
 impl Stage for GroupProse {
-    fn name(&self) -> &'static str {
-        "group"
-    }
-
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
         let mut members: Vec<usize> = Vec::new();
         let mut n_chars = 0;

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::{Plan, Stage, View};
-use crate::model::{EngineOptions, Reason, Role};
+use crate::model::{Reason, Role};
 use crate::text::{
     CueKind, FactKind, Lexer, Speaker, TextView, Unit, UnitKind, correction, is_question, names_constraint,
 };
@@ -32,19 +32,11 @@ const N_HEAD: usize = 4;
 pub struct KeepImportant;
 
 impl Stage for KeepImportant {
-    fn name(&self) -> &'static str {
-        "keep-important"
-    }
-
-    fn is_on(&self, options: &EngineOptions) -> bool {
-        options.importance_scoring
-    }
-
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
         let threshold = view.options.importance_threshold;
         // Without a budget nobody asks how far below the threshold a message is.
-        plan.importance =
-            importance(view, |rest| view.options.token_budget.is_some() || rest + MAX_CONTENT >= threshold);
+        let parts = parts(view, |rest| view.options.token_budget.is_some() || rest + MAX_CONTENT >= threshold);
+        plan.importance = parts.iter().map(|parts| parts.score).collect();
         for index in plan.free().collect::<Vec<_>>() {
             if !view.is_large(index) && plan.importance[index] >= threshold {
                 plan.keep(index, Reason::Importance);
@@ -69,25 +61,15 @@ pub struct ImportanceParts {
     pub place: f64,
 }
 
-/// The importance of every message by its index in the input, 0 to 1:
+/// The importance of every message by its index in the input, 0 to 1, and what it is made of:
 /// `0.5 * references / most references + content signals + 0.1 * index / last index`. References are the later
 /// messages that use a fact of the message again, in their text or in the arguments of their calls.
-#[must_use]
-pub fn compute_importance(view: &View<'_>) -> Vec<f64> {
-    importance(view, |_| true)
-}
-
-/// The same with what it is made of.
 #[must_use]
 pub fn importance_parts(view: &View<'_>) -> Vec<ImportanceParts> {
     parts(view, |_| true)
 }
 
 /// The same, without the content signals of messages whose other points say that they do not matter.
-fn importance(view: &View<'_>, content_matters: impl Fn(f64) -> bool) -> Vec<f64> {
-    parts(view, content_matters).into_iter().map(|parts| parts.score).collect()
-}
-
 fn parts(view: &View<'_>, content_matters: impl Fn(f64) -> bool) -> Vec<ImportanceParts> {
     let references = references(view);
     let counts = |index: &usize| !is_preserved(view, *index);
@@ -106,8 +88,7 @@ fn parts(view: &View<'_>, content_matters: impl Fn(f64) -> bool) -> Vec<Importan
 
 /// What a text itself says of its importance, 0 to 0.4: 0.15 when it directs or decides, 0.25 when it corrects, 0.1
 /// when it names a constraint. Words that only mention such things count for nothing.
-#[must_use]
-pub fn score_content_signals(text: &TextView<'_>, speaker: Speaker) -> f64 {
+fn score_content_signals(text: &TextView<'_>, speaker: Speaker) -> f64 {
     let directs = text.units.iter().any(|unit| directs(text, unit, speaker));
     let corrects = correction(text, speaker).is_some();
     let constrains = names_constraint(text);

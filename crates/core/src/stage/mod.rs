@@ -21,16 +21,18 @@ mod split_code;
 mod talk;
 mod who;
 
+use crate::model::{ClassifierSource, EngineOptions};
+
 pub use crate::model::FlowKind;
 pub use adapt::{Adapt, Detector};
-pub use claim::{Claim, Group, GroupKind, Plan, Profiles, Stage, View};
+pub use claim::{Claim, Group, GroupKind, Plan, Profiles, Stage, Step, View};
 pub use cluster::Cluster;
 pub use contradict::Supersede;
 pub use dedup::{Alone, Dedup};
 pub use detect::{Detect, is_json};
 pub use flow::Chain;
 pub use group::{GroupProse, may_merge_referring};
-pub use importance::{ImportanceParts, KeepImportant, compute_importance, importance_parts, score_content_signals};
+pub use importance::{ImportanceParts, KeepImportant, importance_parts};
 pub use near_dedup::{NearDedup, line_changes};
 pub use patterns::KeepPatterns;
 pub use prepass::Prepass;
@@ -40,3 +42,41 @@ pub use referenced::KeepReferenced;
 pub use ruling::Rule;
 pub use split_code::SplitCode;
 pub use who::{is_consent, task_of};
+
+/// What is known of each stage before it runs: its name, what else differs from the usual, and when it is on.
+macro_rules! steps {
+    ($($stage:ident = $name:literal $([$fact:ident = $value:literal])* $(, on: $is_on:expr)?;)*) => {$(
+        impl Step for $stage {
+            fn name(&self) -> &'static str {
+                $name
+            }
+            $(fn $fact(&self) -> bool {
+                $value
+            })*
+            $(fn is_on(&self, options: &EngineOptions) -> bool {
+                let is_on: fn(&Self, &EngineOptions) -> bool = $is_on;
+                is_on(self, options)
+            })?
+        }
+    )*};
+}
+
+steps! {
+    Protect = "protect" [needs_text = false];
+    KeepPatterns = "keep-patterns" [needs_text = false], on: |_, options| !options.preserve_patterns.is_empty();
+    KeepReferenced = "keep-referenced" [needs_text = false];
+    KeepWords = "keep-words", on: |_, options| options.keep_first_user;
+    Dedup = "dedup" [refers = true], on: |_, options| options.dedup;
+    NearDedup = "near-dedup" [refers = true], on: |_, options| options.fuzzy_dedup;
+    Supersede = "supersede", on: |_, options| options.contradiction_detection;
+    KeepImportant = "keep-important", on: |_, options| options.importance_scoring;
+    Rule = "rule", on: |_, options| options.classifier != ClassifierSource::None;
+    Prepass = "prepass", on: |_, options| options.agent_tool_prepass;
+    Adapt = "adapt", on: |adapt, _| adapt.has_detectors();
+    SplitCode = "split-code";
+    Detect = "detect";
+    Chain = "chain", on: |_, options| options.conversation_flow;
+    Cluster = "cluster", on: |_, options| options.semantic_clustering;
+    GroupProse = "group";
+    Recompact = "recompact", on: |_, options| options.resummarize_after > 0;
+}

@@ -7,7 +7,8 @@ use foldhash::fast::FixedState;
 
 use super::dedup::{Alone, REFERENCE_CHARS, is_eligible};
 use super::{Claim, Plan, Stage, View};
-use crate::model::{EngineOptions, KeepCopy, Reason};
+use crate::model::{KeepCopy, Reason};
+use crate::text::similarity::jaccard;
 use crate::text::{TextView, fold_key};
 
 /// Leading lines by which candidates are found.
@@ -38,18 +39,6 @@ struct Representative {
 }
 
 impl Stage for NearDedup {
-    fn name(&self) -> &'static str {
-        "near-dedup"
-    }
-
-    fn refers(&self) -> bool {
-        true
-    }
-
-    fn is_on(&self, options: &EngineOptions) -> bool {
-        options.fuzzy_dedup
-    }
-
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
         let mut found: Vec<Representative> = Vec::new();
         let mut by_line: HashMap<u64, Vec<usize>, FixedState> = HashMap::default();
@@ -148,24 +137,6 @@ fn length_ratio(a: usize, b: usize) -> f64 {
 
 fn line_keys(text: &TextView<'_>) -> Vec<u64> {
     text.lines.iter().map(|line| line.span.of(text.text).trim()).filter(|line| !line.is_empty()).map(fold_key).collect()
-}
-
-/// Sum of the smaller counts over sum of the larger counts, of two sorted multisets.
-fn jaccard(a: &[u64], b: &[u64]) -> f64 {
-    let (mut i, mut j, mut common) = (0, 0, 0);
-    while i < a.len() && j < b.len() {
-        match a[i].cmp(&b[j]) {
-            std::cmp::Ordering::Less => i += 1,
-            std::cmp::Ordering::Greater => j += 1,
-            std::cmp::Ordering::Equal => {
-                common += 1;
-                i += 1;
-                j += 1;
-            }
-        }
-    }
-    let union = a.len() + b.len() - common;
-    if union == 0 { 0.0 } else { f64::from(common as u32) / union as f64 }
 }
 
 /// The lines of `text` that `target` has not and those of `target` that `text` has not, in their own order;

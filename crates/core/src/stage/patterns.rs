@@ -5,7 +5,7 @@ use regex::RegexSet;
 
 use super::{Claim, Plan, Stage, View};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{EngineOptions, PreservePattern, Reason};
+use crate::model::{PreservePattern, Reason};
 
 /// Keeps messages that match a preserve pattern.
 #[derive(Debug, Clone)]
@@ -36,18 +36,6 @@ impl KeepPatterns {
 }
 
 impl Stage for KeepPatterns {
-    fn name(&self) -> &'static str {
-        "keep-patterns"
-    }
-
-    fn is_on(&self, _options: &EngineOptions) -> bool {
-        !self.patterns.is_empty()
-    }
-
-    fn needs_text(&self) -> bool {
-        false
-    }
-
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
         for index in 0..view.len() {
             let is_asked = plan.claim_of(index).is_none_or(Claim::is_soft);

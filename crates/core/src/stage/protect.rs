@@ -2,7 +2,7 @@
 
 use super::who::{has_own_user, is_agreed_to, is_own_words, may_be_own_words, task_of};
 use super::{Plan, Stage, View};
-use crate::model::{Content, EngineOptions, Reason, marker};
+use crate::model::{Content, Reason, marker};
 
 /// Shorter messages are kept: a summary with its brackets would not be shorter.
 const MIN_CHARS: usize = 120;
@@ -12,14 +12,6 @@ const MIN_CHARS: usize = 120;
 pub struct Protect;
 
 impl Stage for Protect {
-    fn name(&self) -> &'static str {
-        "protect"
-    }
-
-    fn needs_text(&self) -> bool {
-        false
-    }
-
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
         let keeps_words = view.options.keep_first_user && has_own_user(view.conversation);
         let task = if keeps_words { task_of(view.conversation) } else { None };
@@ -42,14 +34,6 @@ impl Stage for Protect {
 pub struct KeepWords;
 
 impl Stage for KeepWords {
-    fn name(&self) -> &'static str {
-        "keep-words"
-    }
-
-    fn is_on(&self, options: &EngineOptions) -> bool {
-        options.keep_first_user
-    }
-
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
         if !has_own_user(view.conversation) {
             return;

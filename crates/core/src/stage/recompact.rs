@@ -2,7 +2,7 @@
 //! one. Runs only after something new was summarised, so a second pass over the same conversation changes nothing.
 
 use super::{Claim, GroupKind, Plan, Stage, View};
-use crate::model::{Content, EngineOptions, Reason, Role, marker};
+use crate::model::{Content, Reason, Role, marker};
 
 /// Members of one summary of summaries.
 const MAX_MEMBERS: usize = 31;
@@ -12,14 +12,6 @@ const MAX_MEMBERS: usize = 31;
 pub struct Recompact;
 
 impl Stage for Recompact {
-    fn name(&self) -> &'static str {
-        "recompact"
-    }
-
-    fn is_on(&self, options: &EngineOptions) -> bool {
-        options.resummarize_after > 0
-    }
-
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
         let summaries: Vec<usize> = (0..view.len()).filter(|&index| is_summary(view, plan, index)).collect();
         let name = |index: usize| &view.conversation.messages[index].name;
@@ -40,7 +32,7 @@ fn claim_run(view: &View<'_>, plan: &mut Plan, run: &[usize]) {
     while end >= view.options.resummarize_after.max(2) {
         let (first, last) = (run[0], run[end - 1]);
         if role(last + 1) != role(first) || role(last) == role(last + 1) {
-            plan.regroup(run[..end].to_vec(), GroupKind::Recompact);
+            plan.group(run[..end].to_vec(), GroupKind::Recompact);
             return;
         }
         end -= 1;

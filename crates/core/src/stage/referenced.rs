@@ -17,14 +17,6 @@ const MIN_LENGTH_RATIO: f64 = 0.7;
 pub struct KeepReferenced;
 
 impl Stage for KeepReferenced {
-    fn name(&self) -> &'static str {
-        "keep-referenced"
-    }
-
-    fn needs_text(&self) -> bool {
-        false
-    }
-
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
         let Some(meant) = Meant::by(view) else { return };
         for index in plan.free().collect::<Vec<_>>() {

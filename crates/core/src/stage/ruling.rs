@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::classify::{Depth, judge};
 use super::detect::is_json;
 use super::{Plan, Stage, View};
-use crate::model::{Answer, Ask, ClassifierMode, ClassifierSource, Consult, EngineOptions, NoAnswer, Reason};
+use crate::model::{Answer, Ask, ClassifierMode, Consult, NoAnswer, Reason};
 
 /// A ruling with less confidence is none.
 const MIN_CONFIDENCE: f64 = 0.5;
@@ -17,14 +17,6 @@ const MIN_CONFIDENCE: f64 = 0.5;
 pub struct Rule;
 
 impl Stage for Rule {
-    fn name(&self) -> &'static str {
-        "rule"
-    }
-
-    fn is_on(&self, options: &EngineOptions) -> bool {
-        options.classifier != ClassifierSource::None
-    }
-
     fn claim(&self, _view: &View<'_>, _plan: &mut Plan) {}
 
     fn claim_with(&self, view: &View<'_>, plan: &mut Plan, consult: &mut Consult<'_>) {

@@ -12,10 +12,6 @@ const MIN_PROSE_CHARS: usize = 80;
 pub struct SplitCode;
 
 impl Stage for SplitCode {
-    fn name(&self) -> &'static str {
-        "split-code"
-    }
-
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
         for index in plan.free().collect::<Vec<_>>() {
             let Some(text) = view.text(index).filter(|text| !text.fences.is_empty()) else { continue };

@@ -10,51 +10,31 @@ use super::lexed::{Unit, UnitKind};
 use super::requests::{Ask, ask, is_question};
 use super::view::TextView;
 use super::words::{Entries, Table, word_table, words_file};
+use crate::model::named;
 
-/// How a text corrects, in the order in which the names are tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Correction {
-    /// "Actually, …", "Correction: …"
-    Explicit,
-    /// "No, use …"
-    Negation,
-    /// "Instead, use …", "Use … instead."
-    Instead,
-    /// "Scratch that", "Ignore the last message"
-    Retraction,
-    /// "Don't use …"
-    Dont,
-    /// "Not … but …"
-    NotBut,
-    /// "Wait, … should …"
-    Wait,
-    /// "Sorry, I meant …"
-    Sorry,
-    /// "I was wrong"
-    OwnError,
-    /// "Let me correct …"
-    Rephrase,
-}
-
-impl Correction {
-    /// All, in their order, with their published names.
-    const NAMES: [(Self, &str); 10] = [
-        (Self::Explicit, "explicit_correction"),
-        (Self::Negation, "negation_directive"),
-        (Self::Instead, "instead_directive"),
-        (Self::Retraction, "retraction"),
-        (Self::Dont, "dont_directive"),
-        (Self::NotBut, "not_but_pattern"),
-        (Self::Wait, "wait_correction"),
-        (Self::Sorry, "sorry_correction"),
-        (Self::OwnError, "self_correction"),
-        (Self::Rephrase, "rephrase"),
-    ];
-
-    /// The published name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        Self::NAMES[self as usize].1
+named! {
+    /// How a text corrects, in the order in which the names are tried.
+    pub enum Correction {
+        /// "Actually, …", "Correction: …"
+        Explicit = "explicit_correction",
+        /// "No, use …"
+        Negation = "negation_directive",
+        /// "Instead, use …", "Use … instead."
+        Instead = "instead_directive",
+        /// "Scratch that", "Ignore the last message"
+        Retraction = "retraction",
+        /// "Don't use …"
+        Dont = "dont_directive",
+        /// "Not … but …"
+        NotBut = "not_but_pattern",
+        /// "Wait, … should …"
+        Wait = "wait_correction",
+        /// "Sorry, I meant …"
+        Sorry = "sorry_correction",
+        /// "I was wrong"
+        OwnError = "self_correction",
+        /// "Let me correct …"
+        Rephrase = "rephrase",
     }
 }
 
@@ -356,10 +336,10 @@ fn is_not_but(rest: &[Word<'_>]) -> bool {
 
 /// The phrases that correct by themselves, sorted.
 static PHRASES: LazyLock<Vec<(&str, Correction)>> = LazyLock::new(|| {
-    let named = |list: &str| Correction::NAMES.into_iter().find(|(_, name)| *name == list);
+    let kind = |list: &str| Correction::ALL.iter().copied().find(|kind| kind.as_str() == list);
     let entries = Entries::of(words_file!("corrections_phrases"));
     let mut phrases: Vec<(&str, Correction)> =
-        entries.filter_map(|(list, phrase)| Some((phrase, named(list)?.0))).collect();
+        entries.filter_map(|(list, phrase)| Some((phrase, kind(list)?))).collect();
     phrases.sort_unstable();
     phrases
 });

@@ -8,7 +8,7 @@ const BLOCK: usize = 240;
 /// The end of a text is filled up to a multiple of this with bytes that count as nothing.
 const LANES: usize = 16;
 
-/// Adds what can be counted over all bytes at once: characters, and letters, digits, signs and blanks of ASCII.
+/// Adds what can be counted over all bytes at once: characters, and digits and signs of ASCII.
 pub(super) fn count_ascii(text: &str, counts: &mut CharCounts) {
     let mut blocks = text.as_bytes().chunks_exact(BLOCK);
     for block in &mut blocks {
@@ -23,24 +23,21 @@ pub(super) fn count_ascii(text: &str, counts: &mut CharCounts) {
 #[expect(clippy::needless_bitwise_bool, reason = "lanes are counted side by side only without branches")]
 fn count_block(block: &[u8], counts: &mut CharCounts) {
     let (lanes, _) = block.as_chunks::<LANES>();
-    let mut sums = [[0_u8; LANES]; 5];
+    let mut sums = [[0_u8; LANES]; 4];
     for lane in lanes {
         for (at, &byte) in lane.iter().enumerate() {
             sums[0][at] += u8::from(byte & 0xc0 != 0x80);
             sums[1][at] += u8::from((byte | 0x20).wrapping_sub(b'a') < 26);
             sums[2][at] += u8::from(byte.wrapping_sub(b'0') < 10);
-            sums[3][at] += u8::from((byte == b' ') | (byte.wrapping_sub(9) < 5));
             // Over all bytes, ranges that also take in letters, digits and the apostrophe.
-            sums[4][at] += u8::from((byte | 0x20).wrapping_sub(b'`') < 31);
-            sums[4][at] += u8::from(byte.wrapping_sub(b'0') < 15);
-            sums[4][at] += u8::from((byte.wrapping_sub(b'#') < 9) & (byte != b'\''));
+            sums[3][at] += u8::from((byte | 0x20).wrapping_sub(b'`') < 31);
+            sums[3][at] += u8::from(byte.wrapping_sub(b'0') < 15);
+            sums[3][at] += u8::from((byte.wrapping_sub(b'#') < 9) & (byte != b'\''));
         }
     }
-    let [chars, letters, digits, blanks, special] = sums.map(|sum| sum.iter().map(|&n| u32::from(n)).sum::<u32>());
+    let [chars, letters, digits, special] = sums.map(|sum| sum.iter().map(|&n| u32::from(n)).sum::<u32>());
     counts.chars += chars;
-    counts.letters += letters;
     counts.digits += digits;
-    counts.blanks += blanks;
     counts.special += special - letters - digits;
 }
 

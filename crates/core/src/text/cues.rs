@@ -86,9 +86,10 @@ fn question(text: &[u8], may_be_wide: bool) -> Option<usize> {
 }
 
 fn ends_with_nt(piece: &Piece, bytes: &[u8]) -> bool {
-    let (start, end) = piece.core(bytes);
-    let word = bytes.get(start..end).unwrap_or_default();
-    matches!(word, [.., b'n' | b'N', b'\'', b't' | b'T'] | [.., b'n' | b'N', 0xe2, 0x80, 0x99, b't' | b'T'])
+    matches!(
+        piece.word(bytes),
+        [.., b'n' | b'N', b'\'', b't' | b'T'] | [.., b'n' | b'N', 0xe2, 0x80, 0x99, b't' | b'T']
+    )
 }
 
 struct Unit<'a> {
@@ -99,9 +100,7 @@ struct Unit<'a> {
 
 impl<'a> Unit<'a> {
     fn core(&self, index: usize) -> &'a [u8] {
-        let Some(piece) = self.pieces.get(index) else { return b"" };
-        let (start, end) = piece.core(self.bytes);
-        self.bytes.get(start..end).unwrap_or_default()
+        self.pieces.get(index).map_or(b"", |piece| piece.word(self.bytes))
     }
     fn is(&self, index: usize, word: &str) -> bool {
         self.core(index).eq_ignore_ascii_case(word.as_bytes())

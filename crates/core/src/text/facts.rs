@@ -34,21 +34,9 @@ const MAX_SPAN: usize = 200;
 /// Quoted text is a fact up to this many characters.
 const MAX_QUOTED: usize = 60;
 /// What a name may carry.
-const NAME_MASK: u32 = scan::LOWER
-    | scan::UPPER
-    | scan::CAPITAL
-    | scan::VOWEL
-    | scan::EXT_LETTER
-    | scan::DASH
-    | scan::APOSTROPHE
-    | scan::COMMA
-    | scan::DOT
-    | scan::END
-    | scan::COLON
-    | scan::BRACKET
-    | scan::QUOTE
-    | scan::EXT_QUOTE
-    | scan::SIGN;
+const NAME_MASK: u32 = scan::PLAIN & !scan::WIDE | NAME_SIGNS;
+const NAME_SIGNS: u32 = scan::DASH | scan::APOSTROPHE | scan::COMMA | scan::DOT | scan::END | scan::COLON | QUOTING;
+const QUOTING: u32 = scan::BRACKET | scan::QUOTE | scan::EXT_QUOTE | scan::SIGN;
 
 /// Pushes the facts of the line, sorted by start.
 pub(super) fn find(line: &LineText<'_>, kind: LineKind, facts: &mut Vec<Fact>, names: &mut Names) {
@@ -171,7 +159,7 @@ impl Finder<'_> {
             self.atoms(index, piece);
         } else if piece.mask & (scan::VOWEL | scan::EXT_LETTER | scan::WIDE) == 0 && piece.has(scan::LOWER) {
             let (start, end) = piece.core(self.bytes);
-            if atoms::is_vowelless(self.bytes.get(start..end).unwrap_or_default()) {
+            if atoms::is_vowelless(piece.word(self.bytes)) {
                 self.push(start, end, FactKind::Vowelless);
             }
         }
@@ -389,16 +377,12 @@ impl Finder<'_> {
         let Some(next) = self.pieces.get(index + 1).filter(|_| rest.len() <= 1) else { return unchanged };
         let (next_start, next_end) = next.core(self.bytes);
         let adjoins = next_start == next.start as usize;
-        let flags = if next.word == 0 {
-            words::flags_of(self.bytes.get(next_start..next_end).unwrap_or_default())
-        } else {
-            next.word
-        };
+        let next_word = next.word(self.bytes);
+        let flags = if next.word == 0 { words::flags_of(next_word) } else { next.word };
         let text = self.bytes.get(start..end).unwrap_or_default();
         if kind == FactKind::Acronym {
             let is_currency = matches!(text, b"USD" | b"EUR" | b"GBP" | b"CHF" | b"JPY" | b"CNY" | b"RMB" | b"INR");
-            let word = self.bytes.get(next_start..next_end).unwrap_or_default();
-            return if is_currency && rest.is_empty() && adjoins && numbers::is_number(word) {
+            return if is_currency && rest.is_empty() && adjoins && numbers::is_number(next_word) {
                 (next_end, FactKind::Money)
             } else {
                 unchanged
@@ -433,9 +417,7 @@ impl Finder<'_> {
             }
             return (next_end, FactKind::Quantity);
         }
-        if flags & words::CURRENCY != 0
-            || matches!(self.bytes.get(next_start..next_end), Some([0xe2, 0x82, 0xac] | [0xc2, 0xa3 | 0xa5]))
-        {
+        if flags & words::CURRENCY != 0 || matches!(next_word, [0xe2, 0x82, 0xac] | [0xc2, 0xa3 | 0xa5]) {
             return (next_end, FactKind::Money);
         }
         if self.bytes.get(next_start) == Some(&b'%') {
@@ -473,12 +455,8 @@ impl Finder<'_> {
         }
         let (from, to) = next.core(self.bytes);
         let number = self.bytes.get(from..to).unwrap_or_default();
-        let number = number
-            .strip_suffix(b"st")
-            .or_else(|| number.strip_suffix(b"nd"))
-            .or_else(|| number.strip_suffix(b"rd"))
-            .or_else(|| number.strip_suffix(b"th"))
-            .unwrap_or(number);
+        let ordinal = [b"st", b"nd", b"rd", b"th"].iter().find_map(|end| number.strip_suffix(*end));
+        let number = ordinal.unwrap_or(number);
         if from != next.start as usize || !number.iter().all(u8::is_ascii_digit) || !matches!(number.len(), 1 | 2 | 4) {
             return false;
         }
@@ -567,14 +545,7 @@ impl Finder<'_> {
         if kind == FactKind::Date || kind == FactKind::Time {
             // `2024年5月1日`, `9時30分`
             loop {
-                let n_digits = self
-                    .bytes
-                    .get(at..)
-                    .unwrap_or_default()
-                    .iter()
-                    .take(4)
-                    .take_while(|byte| byte.is_ascii_digit())
-                    .count();
+                let n_digits = self.bytes.iter().skip(at).take(4).take_while(|byte| byte.is_ascii_digit()).count();
                 let (code, len) = scan::decode(self.bytes, at + n_digits);
                 let goes_on = matches!(char::from_u32(code), Some('月' | '日' | '号' | '時' | '时' | '分' | '秒'));
                 if n_digits == 0 || !goes_on || at + n_digits + len > self.line_end {

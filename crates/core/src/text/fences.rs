@@ -1,7 +1,7 @@
 //! Fenced blocks as in `CommonMark`, backtick and tilde, also inside list items. Knows signs, runs and indents of
 //! a line; refuses to know what is inside a block.
 
-use super::lexed::{Fence, FenceKind, Span};
+use super::lexed::{Fence, Span};
 
 /// A block that has been opened and not yet closed.
 #[derive(Debug, Clone, Copy)]
@@ -11,7 +11,6 @@ pub(super) struct OpenFence {
     indent: usize,
     in_list: bool,
     start: u32,
-    info: Span,
     body: u32,
 }
 
@@ -36,15 +35,10 @@ impl OpenFence {
         if run < 3 {
             return None;
         }
-        let info = &rest[run..];
-        if sign == b'`' && memchr::memchr(b'`', info).is_some() {
+        if sign == b'`' && memchr::memchr(b'`', &rest[run..]).is_some() {
             return None;
         }
-        let skip = info.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        let len = info[skip..].iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
-        let info = (mark + run + skip) as u32;
-        let info = Span { start: info, end: info + len as u32 };
-        Some(Self { sign, run, indent, in_list, start: line.start, info, body: next as u32 })
+        Some(Self { sign, run, indent, in_list, start: line.start, body: next as u32 })
     }
 
     /// True when the line closes the block.
@@ -60,17 +54,13 @@ impl OpenFence {
     /// The block, closed by `line`.
     pub(super) fn close(self, line: Span) -> Fence {
         let body = Span { start: self.body, end: line.start.max(self.body) };
-        self.fence(line.end, body, true)
+        Fence { span: Span { start: self.start, end: line.end }, body }
     }
 
     /// The block that the text ends in.
     pub(super) fn end(self, text_end: u32) -> Fence {
-        self.fence(text_end, Span { start: self.body.min(text_end), end: text_end }, false)
-    }
-
-    fn fence(self, end: u32, body: Span, closed: bool) -> Fence {
-        let kind = if self.sign == b'`' { FenceKind::Backtick } else { FenceKind::Tilde };
-        Fence { span: Span { start: self.start, end }, body, info: self.info, kind, closed }
+        let body = Span { start: self.body.min(text_end), end: text_end };
+        Fence { span: Span { start: self.start, end: text_end }, body }
     }
 }
 

@@ -34,7 +34,7 @@ impl Span {
 }
 
 /// One physical line, without its line end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Line {
     /// The whole line.
     pub span: Span,
@@ -47,9 +47,10 @@ pub struct Line {
 }
 
 /// What a line looks like by itself; a fenced line is only that.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum LineKind {
     /// White space only.
+    #[default]
     Blank,
     /// Words.
     Prose,
@@ -279,21 +280,6 @@ pub struct Fence {
     pub span: Span,
     /// The lines between.
     pub body: Span,
-    /// The first word of the info string.
-    pub info: Span,
-    /// Which sign.
-    pub kind: FenceKind,
-    /// False when the text ends first.
-    pub closed: bool,
-}
-
-/// Which sign opens a fence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FenceKind {
-    /// Three or more backticks.
-    Backtick,
-    /// Three or more tildes.
-    Tilde,
 }
 
 /// Counts over the whole text, fences included.
@@ -301,18 +287,10 @@ pub enum FenceKind {
 pub struct CharCounts {
     /// Unicode scalar values.
     pub chars: u32,
-    /// Pieces between white space.
-    pub pieces: u32,
-    /// Letters of any script.
-    pub letters: u32,
-    /// Ideographs, kana, hangul: scripts that write without blanks.
-    pub wide: u32,
     /// Decimal digits.
     pub digits: u32,
     /// `{}[]<>|\;:@#$%^&*()=+` and backtick and `~`.
     pub special: u32,
-    /// White space.
-    pub blanks: u32,
     /// Longest piece between white space, in bytes.
     pub longest_piece: u32,
 }

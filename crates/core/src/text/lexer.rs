@@ -47,7 +47,7 @@ impl Lexer {
         counts::count_ascii(text, &mut counts);
         self.pieces.clear();
         self.names.clear();
-        let mut pass = Pass { text, counts, ..Pass::new(text, starts[2] as usize) };
+        let mut pass = Pass { text, counts, first_fact: starts[2] as usize, ..Pass::default() };
         pass.run(self);
         self.names.finish(&mut self.facts);
         self.link(starts);
@@ -71,11 +71,8 @@ impl Lexer {
         for line in text.split('\n') {
             let end = start + line.len();
             self.pieces.clear();
-            let (mask, words) = scan::scan(text, start, end, &mut self.pieces, &mut counts);
-            if let (Some(head), Some(tail)) = (self.pieces.first(), self.pieces.last()) {
-                let (start, end) = (head.start as usize, tail.end as usize);
-                let line =
-                    LineText { bytes: text.as_bytes(), start, end, indent: 0, pieces: &self.pieces, mask, words };
+            let seen = scan::scan(text, start, end, &mut self.pieces, &mut counts);
+            if let Some(line) = LineText::of(text.as_bytes(), 0, &self.pieces, seen) {
                 facts::find(&line, LineKind::Fenced, &mut self.facts, &mut self.names);
             }
             start = end + 1;
@@ -110,21 +107,10 @@ impl Lexer {
         let cues = self.cues.get(starts[3] as usize..).unwrap_or_default();
         let (mut fact, mut cue) = (0, 0);
         for unit in self.units.iter_mut().skip(starts[1] as usize) {
-            let advance_facts = |mut at: usize, limit: u32| {
-                while facts.get(at).is_some_and(|fact| fact.span.start < limit) {
-                    at += 1;
-                }
-                at
-            };
-            let advance_cues = |mut at: usize, limit: u32| {
-                while cues.get(at).is_some_and(|cue| cue.at < limit) {
-                    at += 1;
-                }
-                at
-            };
-            fact = advance_facts(fact, unit.span.start);
-            cue = advance_cues(cue, unit.span.start);
-            let (fact_end, cue_end) = (advance_facts(fact, unit.span.end), advance_cues(cue, unit.span.end));
+            let fact_at = |from, limit: u32| first_behind(facts, from, |fact| fact.span.start < limit);
+            let cue_at = |from, limit: u32| first_behind(cues, from, |cue| cue.at < limit);
+            (fact, cue) = (fact_at(fact, unit.span.start), cue_at(cue, unit.span.start));
+            let (fact_end, cue_end) = (fact_at(fact, unit.span.end), cue_at(cue, unit.span.end));
             unit.facts = fact as u32..fact_end as u32;
             unit.cues = cue as u32..cue_end as u32;
             (fact, cue) = (fact_end, cue_end);
@@ -132,7 +118,16 @@ impl Lexer {
     }
 }
 
+/// The first place from `at` on where `is_before` does not hold.
+fn first_behind<T>(all: &[T], mut at: usize, is_before: impl Fn(&T) -> bool) -> usize {
+    while all.get(at).is_some_and(&is_before) {
+        at += 1;
+    }
+    at
+}
+
 /// Where the pass stands.
+#[derive(Default)]
 struct Pass<'t> {
     text: &'t str,
     counts: CharCounts,
@@ -157,31 +152,14 @@ struct Block {
     n_lines: u32,
 }
 
-impl<'t> Pass<'t> {
-    fn new(text: &'t str, first_fact: usize) -> Self {
-        Self {
-            text,
-            counts: CharCounts::default(),
-            first_fact,
-            fence: None,
-            in_list: false,
-            paragraph: 0,
-            is_begun: false,
-            block: None,
-            previous: LineKind::Blank,
-            numbering: Numbering::default(),
-            is_numbered: false,
-        }
-    }
-
+impl Pass<'_> {
     fn run(&mut self, lexer: &mut Lexer) {
         let bytes = self.text.as_bytes();
         let mut start = 0;
         while start < bytes.len() {
             if bytes[start] == b'\n' && self.fence.is_none() {
                 let span = Span { start: start as u32, end: start as u32 };
-                let line = Line { span, kind: LineKind::Blank, indent: 0, severity: Severity::None };
-                self.blank(lexer, line);
+                self.blank(lexer, Line { span, ..Line::default() });
                 start += 1;
                 continue;
             }
@@ -212,8 +190,7 @@ impl<'t> Pass<'t> {
             (mark, indent) = skip_blanks(bytes, body, end);
             self.is_numbered = true;
         }
-        let line_indent = u16::try_from(indent).unwrap_or(u16::MAX);
-        let mut line = Line { span, kind: LineKind::Blank, indent: line_indent, severity: Severity::None };
+        let mut line = Line { span, indent: u16::try_from(indent).unwrap_or(u16::MAX), ..Line::default() };
         if let Some(fence) = self.fence {
             line.kind = LineKind::Fenced;
             if fence.is_closed_by(bytes, span, mark, indent) {
@@ -229,15 +206,11 @@ impl<'t> Pass<'t> {
             return;
         }
         let first = lexer.pieces.len();
-        let (classes, words) = scan::scan(self.text, mark, end, &mut lexer.pieces, &mut self.counts);
-        if lexer.pieces.len() == first {
+        let seen = scan::scan(self.text, mark, end, &mut lexer.pieces, &mut self.counts);
+        let Some(text) = LineText::of(bytes, indent, &lexer.pieces[first..], seen) else {
             self.blank(lexer, line);
             return;
-        }
-        let (head, tail) = (lexer.pieces[first], lexer.pieces[lexer.pieces.len() - 1]);
-        let pieces = &lexer.pieces[first..];
-        let start = head.start as usize;
-        let text = LineText { bytes, start, end: tail.end as usize, indent, pieces, mask: classes, words };
+        };
         if let Some(fence) = self.open_fence(&text, span, next).filter(|_| !self.is_numbered) {
             line.kind = LineKind::Fence;
             self.flush(lexer, first);
@@ -273,12 +246,9 @@ impl<'t> Pass<'t> {
     }
 
     fn fenced(&mut self, lexer: &mut Lexer, line: &mut Line, mark: usize, indent: usize) {
-        let bytes = self.text.as_bytes();
         lexer.pieces.clear();
-        let (classes, words) = scan::scan(self.text, mark, line.span.end as usize, &mut lexer.pieces, &mut self.counts);
-        let (Some(head), Some(tail)) = (lexer.pieces.first(), lexer.pieces.last()) else { return };
-        let (start, end) = (head.start as usize, tail.end as usize);
-        let text = LineText { bytes, start, end, indent, pieces: &lexer.pieces, mask: classes, words };
+        let seen = scan::scan(self.text, mark, line.span.end as usize, &mut lexer.pieces, &mut self.counts);
+        let Some(text) = LineText::of(self.text.as_bytes(), indent, &lexer.pieces, seen) else { return };
         line.severity = severity::severity(&text, LineKind::Fenced);
         facts::find(&text, LineKind::Fenced, &mut lexer.facts, &mut lexer.names);
     }

@@ -27,6 +27,11 @@ pub(super) struct LineText<'a> {
 }
 
 impl<'a> LineText<'a> {
+    /// The line of these `pieces`, whose classes and word flags are `mask` and `words`; `None` without pieces.
+    pub(super) fn of(bytes: &'a [u8], indent: usize, pieces: &'a [Piece], (mask, words): (u32, u32)) -> Option<Self> {
+        let (start, end) = (pieces.first()?.start as usize, pieces.last()?.end as usize);
+        Some(Self { bytes, start, end, indent, pieces, mask, words })
+    }
     /// The line without blanks around it.
     pub(super) fn trimmed(&self) -> &'a [u8] {
         self.bytes.get(self.start..self.end).unwrap_or_default()
@@ -86,7 +91,7 @@ pub(super) fn is_rule(line: &LineText<'_>) -> bool {
 pub(super) fn classify(line: &LineText<'_>, previous: LineKind) -> LineKind {
     let trimmed = line.trimmed();
     let Some(&first) = trimmed.first() else { return LineKind::Blank };
-    if is_plain_prose(line, previous) || is_plain_sentence(line, trimmed, previous) {
+    if is_plain(line, trimmed, previous) {
         return LineKind::Prose;
     }
     if previous == LineKind::Diff && matches!(first, b'+' | b'-' | b'@') {
@@ -101,37 +106,30 @@ pub(super) fn classify(line: &LineText<'_>, previous: LineKind) -> LineKind {
     by_words(line, trimmed, previous).unwrap_or(LineKind::Prose)
 }
 
-/// A quick way out for sentences with brackets, colons or hyphens in them.
-fn is_plain_sentence(line: &LineText<'_>, trimmed: &[u8], previous: LineKind) -> bool {
-    const UNUSUAL: u32 =
-        scan::SIGN | scan::UNDER | scan::ANGLE | scan::AT | scan::BOX | scan::SLASH | scan::MONEY | scan::CONTROL;
-    line.mask & UNUSUAL == 0
-        && line.pieces.len() >= 4
-        && line.indent < 2
-        && matches!(trimmed.last(), Some(b'.' | b'!' | b'?'))
-        && line.flags(0) & (words::LEVEL | words::CODE | words::REPORT) == 0
-        && line
-            .pieces
-            .first()
-            .is_some_and(|piece| piece.mask & !(scan::PLAIN | scan::COMMA) == 0 && piece.end - piece.start > 1)
-        && !line.pieces[0].has(scan::WIDE)
-        && !matches!(previous, LineKind::Code | LineKind::TableRow | LineKind::Diff)
-        && line.mask & (scan::BRACKET | scan::QUOTE) != scan::BRACKET | scan::QUOTE
-}
-
-/// A quick way out for what most lines are: words with ordinary punctuation, and nothing else.
-fn is_plain_prose(line: &LineText<'_>, previous: LineKind) -> bool {
+/// A quick way out for what most lines are: words with ordinary punctuation and nothing else, or a sentence with brackets,
+/// colons or hyphens in it.
+fn is_plain(line: &LineText<'_>, trimmed: &[u8], previous: LineKind) -> bool {
     const ORDINARY: u32 =
         scan::PLAIN | scan::DOT | scan::COMMA | scan::END | scan::APOSTROPHE | scan::WIDE_END | scan::WIDE_COMMA;
+    const UNUSUAL: u32 =
+        scan::SIGN | scan::UNDER | scan::ANGLE | scan::AT | scan::BOX | scan::SLASH | scan::MONEY | scan::CONTROL;
+    let Some(first) = line.pieces.first() else { return false };
+    if line.indent >= 2
+        || first.word & (words::LEVEL | words::CODE | words::REPORT) != 0
+        || matches!(previous, LineKind::Code | LineKind::TableRow | LineKind::Diff)
+    {
+        return false;
+    }
+    let n_bytes = first.end - first.start;
     line.mask & !ORDINARY == 0
-        && line.indent < 2
-        && line.flags(0) & (words::LEVEL | words::CODE | words::REPORT) == 0
-        && line
-            .pieces
-            .first()
-            .is_some_and(|piece| piece.mask & (scan::DOT | scan::WIDE) == 0 || piece.end - piece.start > 6)
-        && !matches!(previous, LineKind::Code | LineKind::TableRow | LineKind::Diff)
+        && (!first.has(scan::DOT | scan::WIDE) || n_bytes > 6)
         && (line.mask & scan::COMMA == 0 || line.pieces.len() > 2)
+        || line.mask & UNUSUAL == 0
+            && line.pieces.len() >= 4
+            && matches!(trimmed.last(), Some(b'.' | b'!' | b'?'))
+            && first.mask & !(scan::PLAIN & !scan::WIDE | scan::COMMA) == 0
+            && n_bytes > 1
+            && line.mask & (scan::BRACKET | scan::QUOTE) != scan::BRACKET | scan::QUOTE
 }
 
 fn by_first_byte(line: &LineText<'_>, trimmed: &[u8], first: u8, previous: LineKind) -> Option<LineKind> {

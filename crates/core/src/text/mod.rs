@@ -40,12 +40,12 @@ pub use corrections::{Correction, FoundCorrection, Speaker, correction};
 pub use keys::fold_key;
 pub use language::language;
 pub use lexed::{
-    CharCounts, Cue, CueKind, Fact, FactKind, Fence, FenceKind, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind,
+    CharCounts, Cue, CueKind, Fact, FactKind, Fence, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind,
 };
 pub use lexer::Lexer;
 pub use names::is_label;
 pub use noise::{Cut, CutKind, is_diff, is_tree_entry, names_noise_folder, noise};
-pub use numbered::{plain, unnumbered};
+pub use numbered::{behind_number, plain, unnumbered};
 pub use outcome::{Outcome, OutcomeKind, outcome, outcome_of, outcomes};
 pub use replies::{announces, begins_confirming, begins_with_consent, corrects, is_confirmation, reports_deed};
 pub use requests::{Ask, ask, is_question};

@@ -89,14 +89,18 @@ pub(super) fn skip_blanks(bytes: &[u8], mut at: usize, end: usize) -> (usize, us
     (at, indent)
 }
 
+/// What stands behind the number that a viewer put at the start of `line`, if one did.
+#[must_use]
+pub fn behind_number(line: &str) -> Option<&str> {
+    let behind = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_number = (1..=MAX_DIGITS).contains(&(line.len() - behind.len()));
+    behind.strip_prefix(['\t', '→']).filter(|_| is_number)
+}
+
 /// A line without blanks at its ends and without the number that a viewer put before it.
 #[must_use]
 pub fn unnumbered(line: &str) -> &str {
-    let trimmed = line.trim();
-    let behind = trimmed.trim_start_matches(|c: char| c.is_ascii_digit());
-    let is_number = (1..=MAX_DIGITS).contains(&(trimmed.len() - behind.len()));
-    let body = behind.strip_prefix(['\t', '→']).filter(|_| is_number);
-    body.map_or(trimmed, str::trim)
+    behind_number(line.trim()).map_or(line.trim(), str::trim)
 }
 
 /// A unit of several lines without the numbers that a viewer put before the second and later ones.

@@ -19,26 +19,9 @@ pub(super) fn is_number(word: &[u8]) -> bool {
             _ => return false,
         }
     }
-    after_digit && (n_dots <= 1 || groups_of_three(word, b'.'))
-}
-
-/// True when every group behind the first `sign` has three digits: `10.000.000`.
-fn groups_of_three(word: &[u8], sign: u8) -> bool {
-    let whole = word.split(|&byte| byte == b',' || byte == b'.').collect_groups();
-    let n_groups = whole.0;
-    whole.1 && n_groups > 1 && word.contains(&sign)
-}
-
-trait Groups {
-    /// Number of groups, and whether all but the first have three digits.
-    fn collect_groups(self) -> (usize, bool);
-}
-
-impl<'a, I: Iterator<Item = &'a [u8]>> Groups for I {
-    fn collect_groups(self) -> (usize, bool) {
-        self.enumerate()
-            .fold((0, true), |(_, all), (index, group)| (index + 1, all && (index == 0 || group.len() == 3)))
-    }
+    // `10.000.000`
+    let mut groups = word.split(|&byte| byte == b',' || byte == b'.').skip(1);
+    after_digit && (n_dots <= 1 || groups.all(|group| group.len() == 3))
 }
 
 /// What digits with dots, colons, hyphens and slashes are; `None` when they are several facts or none.
@@ -116,11 +99,7 @@ pub(super) fn is_date(word: &[u8]) -> bool {
 
 /// `14:30`, `9:05:12`, `9:30pm`
 pub(super) fn is_clock(word: &[u8]) -> bool {
-    let word = word
-        .strip_suffix(b"am")
-        .or_else(|| word.strip_suffix(b"pm"))
-        .or_else(|| word.strip_suffix(b"Z"))
-        .unwrap_or(word);
+    let word = [&b"am"[..], b"pm", b"Z"].iter().find_map(|end| word.strip_suffix(*end)).unwrap_or(word);
     let word = match word.iter().position(|&byte| byte == b'.') {
         Some(at) if at >= 7 => &word[..at],
         _ => word,

@@ -20,25 +20,6 @@ static WIDE: &[&str] = word_list!("wide", CONFIRMS);
 /// Refusals in scripts without blanks.
 const WIDE_REFUSALS: [&str; 5] = ["不", "没有", "いいえ", "아니요", "아니"];
 
-const ANNOUNCING: [&[&str]; 16] = [
-    &["i'll"],
-    &["i", "will"],
-    &["let", "me"],
-    &["let's"],
-    &["i'm", "going", "to"],
-    &["i", "am", "going", "to"],
-    &["we'll"],
-    &["ich", "werde"],
-    &["lass", "mich"],
-    &["je", "vais"],
-    &["voy", "a"],
-    &["now", "i'll"],
-    &["now", "let", "me"],
-    &["first", "i'll"],
-    &["first", "let", "me"],
-    &["next", "i'll"],
-];
-
 /// Behind the opening of a correction these take it back.
 const SETTLED: [&str; 12] =
     ["yes", "yeah", "yep", "fine", "ok", "okay", "good", "great", "thanks", "thank", "perfect", "worries"];
@@ -101,7 +82,10 @@ pub fn announces(sentence: &str) -> bool {
         ["i'm" | "we're", next, ..] | ["i", "am", next, ..] | ["we", "are", next, ..] => next.ends_with("ing"),
         _ => false,
     };
-    let starts = |words: &[&str]| is_doing(words) || ANNOUNCING.iter().any(|opening| words.starts_with(opening));
+    let opens =
+        |words: &[&str], opening: &str| opening.split(' ').enumerate().all(|(at, word)| words.get(at) == Some(&word));
+    let openings = word_list!("announcing", OPENINGS);
+    let starts = |words: &[&str]| is_doing(words) || openings.iter().any(|opening| opens(words, opening));
     let all: Vec<&str> = head.iter().map(String::as_str).collect();
     starts(&rest)
         || starts(&all)

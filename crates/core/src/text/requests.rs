@@ -78,19 +78,10 @@ fn is_request(text: &str) -> bool {
 }
 
 /// The word without signs at its ends.
-fn bare(mut word: &[u8]) -> &[u8] {
-    let is_sign = |byte: &u8| byte.is_ascii_punctuation();
-    while let [first, rest @ ..] = word
-        && is_sign(first)
-    {
-        word = rest;
-    }
-    while let [rest @ .., last] = word
-        && is_sign(last)
-    {
-        word = rest;
-    }
-    word
+fn bare(word: &[u8]) -> &[u8] {
+    let is_part = |byte: &u8| !byte.is_ascii_punctuation();
+    let start = word.iter().position(is_part).unwrap_or(word.len());
+    word.get(start..word.iter().rposition(is_part).map_or(start, |last| last + 1)).unwrap_or_default()
 }
 
 fn role_of(word: &[u8]) -> u32 {

@@ -35,11 +35,7 @@ fn without_closers(bytes: &[u8], piece: Piece) -> usize {
         match bytes[end - 1] {
             b'"' | b'\'' | b')' | b']' | b'}' | b'>' | b'*' | b'_' | b'`' => end -= 1,
             0x80..=0xbf => {
-                let mut lead = end - 1;
-                while lead > start && bytes[lead] & 0xc0 == 0x80 {
-                    lead -= 1;
-                }
-                let (code, _) = scan::decode(bytes, lead);
+                let (code, lead) = scan::last_char(bytes, start, end);
                 if scan::class_of(code) & scan::EXT_QUOTE == 0 && code != 0xff09 && code != 0x3011 {
                     break;
                 }
@@ -70,11 +66,7 @@ pub(super) fn is_end(bytes: &[u8], pieces: &[Piece], first: usize, index: usize)
                 && !(next_is_small && is_bracketed(bytes, pieces, first, index))
         }),
         0x80..=0xbf if piece.has(scan::WIDE_END) => {
-            let mut lead = end - 1;
-            while lead > start && bytes[lead] & 0xc0 == 0x80 {
-                lead -= 1;
-            }
-            let (code, _) = scan::decode(bytes, lead);
+            let (code, _) = scan::last_char(bytes, start, end);
             scan::class_of(code) & scan::WIDE_END != 0 && !(code == 0x2026 && next_is_small)
         }
         _ => false,
@@ -188,21 +180,7 @@ pub(super) fn wide_end(bytes: &[u8], from: usize, to: usize) -> Option<usize> {
         if is_end {
             while at < to {
                 let (code, len) = scan::decode(bytes, at);
-                let is_closer = matches!(
-                    code,
-                    0x3002
-                        | 0xff01
-                        | 0xff1f
-                        | 0xff61
-                        | 0x300d
-                        | 0x300f
-                        | 0x300b
-                        | 0x201d
-                        | 0x2019
-                        | 0xff09
-                        | 0x22
-                        | 0x29
-                );
+                let is_closer = char::from_u32(code).is_some_and(|c| "。！？｡」』》”’）\")".contains(c));
                 if !is_closer {
                     break;
                 }

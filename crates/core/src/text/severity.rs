@@ -98,16 +98,13 @@ fn is_class(piece: Piece, bytes: &[u8]) -> bool {
     if !whole.ends_with(b":") {
         return false;
     }
-    let (start, end) = piece.core(bytes);
-    let name = bytes.get(start..end).unwrap_or_default();
+    let name = piece.word(bytes);
     (name.ends_with(b"Error") && name.len() > 5 || name.ends_with(b"Exception"))
         && name.iter().all(|&byte| byte.is_ascii_alphanumeric() || b"._$".contains(&byte))
 }
 
 fn core<'a>(line: &LineText<'a>, index: usize) -> &'a [u8] {
-    let Some(piece) = line.pieces.get(index) else { return &[] };
-    let (start, end) = piece.core(line.bytes);
-    line.bytes.get(start..end).unwrap_or_default()
+    line.pieces.get(index).map_or(&[], |piece| piece.word(line.bytes))
 }
 
 fn is(word: &[u8], other: &str) -> bool {
@@ -214,11 +211,7 @@ fn has_dots_before(line: &LineText<'_>, index: usize) -> bool {
 
 /// `exit code 1`, `exit status: 2`, `exited with code 137` in the words of a report.
 fn exit_status(line: &LineText<'_>, index: usize) -> Severity {
-    let core_of = |piece: &Piece| {
-        let (start, end) = piece.core(line.bytes);
-        line.bytes.get(start..end).unwrap_or_default()
-    };
-    let mut behind = line.pieces.iter().skip(index + 1).take(5).map(core_of);
+    let mut behind = line.pieces.iter().skip(index + 1).take(5).map(|piece| piece.word(line.bytes));
     let is_exit = behind.clone().take(3).any(|word| matches!(word, b"code" | b"status"));
     let number = behind.find(|word| !word.is_empty() && word.iter().all(u8::is_ascii_digit));
     if is_exit && number.is_some_and(|number| number != b"0") { Severity::Failure } else { Severity::None }

@@ -224,7 +224,9 @@ fn from<T>(list: &[T], is_before: impl Fn(&T) -> bool) -> &[T] {
     list.get(start + within..).unwrap_or_default()
 }
 
-fn jaccard(a: &[u64], b: &[u64]) -> f64 {
+/// Sum of the smaller counts over sum of the larger counts, of two sorted lists.
+#[must_use]
+pub fn jaccard(a: &[u64], b: &[u64]) -> f64 {
     let both = common(a, b);
     if both == 0 { 0.0 } else { both as f64 / (a.len() + b.len() - both) as f64 }
 }

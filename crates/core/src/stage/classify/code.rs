@@ -2,9 +2,7 @@
 //! sentences as well), their last sign and the signs between. Prose that talks about code has words where code has signs.
 //! Knows single lines only.
 
-use super::bytes::{from, head_of, holds, is_word, run, skip_blanks};
-use super::line::{Bare, Look};
-use super::signs::Signs;
+use super::line::{Bare, Look, Signs, from, head_of, holds, is_word, run, skip_blanks};
 use crate::text::classes::byte_table;
 use crate::text::words::{Table, word_list, word_table};
 

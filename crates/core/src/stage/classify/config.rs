@@ -1,9 +1,7 @@
 //! Lines of configuration files: `key: value`, `key = value`, `[section]`. What a speaker says, a note and a
 //! heading of a paragraph have a colon as well; their values are sentences. Knows single lines only.
 
-use super::bytes::{from, is_word, run, skip_blanks};
-use super::line::{Bare, Look, list_marker};
-use super::signs::Signs;
+use super::line::{Bare, Look, Signs, from, is_word, list_marker, run, skip_blanks};
 
 /// `Config` for a key with a value that no sentence has, `Pair` for one with a few words.
 pub(super) fn look(line: Bare<'_>) -> Option<Look> {

@@ -1,8 +1,7 @@
 //! Reports of failures: tracebacks, HTTP errors, messages of tools. They are guardrails: only a message that is
 //! such a report counts, a sentence that mentions a failure does not. Knows nothing else.
 
-use super::bytes::{after_one_of, from, run, skip_blanks};
-use super::signs::Signs;
+use super::line::{Signs, after_one_of, from, run, skip_blanks};
 use super::survey::Survey;
 use crate::text::words::word_list;
 
@@ -13,7 +12,7 @@ const MAX_LINES: usize = 11;
 
 /// True for a head with frames, or for several frames.
 pub(super) fn is_traceback(survey: &Survey) -> bool {
-    let frames = survey.frames.lines;
+    let frames = survey.frames;
     let enough = (survey.trace_heads > 0 && frames >= 1) || frames >= 2;
     // In a long run of tests a traceback is one of many things.
     enough && (survey.all.lines < 40 || (frames + survey.trace_heads) * 10 >= survey.all.lines)

@@ -1,8 +1,9 @@
-//! A line as the detectors of `look` get it, and what they may say of it. Knows indentation, numbers of viewers and markers
-//! of lists.
+//! A line as the detectors of `look` get it: its text without indentation and the number of a viewer, its signs as bits, so
+//! that a detector can see that it has nothing to do, and what they may say of it; small questions about bytes that
+//! several detectors ask. Knows no structures and no reasons.
 
-use super::bytes::{from, run};
-use super::signs::Signs;
+use crate::text::classes::byte_table;
+use crate::text::words::flag;
 
 /// What a line looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,4 +108,134 @@ pub(super) fn list_marker(text: &[u8]) -> usize {
         (Some(b'.' | b')'), Some(b' ')) if label > 0 => label + 2,
         _ => 0,
     }
+}
+
+/// The signs of a line as bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Signs(u32);
+
+/// How many bytes of a line are looked at; what comes later in a line changes no judgement.
+const MAX_LOOK: usize = 320;
+
+/// A constant for each sign or kind of signs, and the table of the bytes.
+macro_rules! signs {
+    ($($byte:pat => $name:ident,)*) => {
+        const NAMES: &[&str] = &[$(stringify!($name)),*];
+
+        impl Signs {
+            $(pub(super) const $name: u32 = flag(NAMES, stringify!($name));)*
+        }
+
+        static BITS: [u32; 256] = byte_table!(u32: $($byte => Signs::$name,)* _ => 0,);
+    };
+}
+
+signs! {
+    b'=' => EQUALS,
+    b'[' | b']' => SQUARE,
+    b'<' | b'>' => ANGLE,
+    b';' => SEMICOLON,
+    b'{' | b'}' | b'_' | b'#' | b'$' | b'*' | b'+' | b'%' | b'&' | b'^' | b'~' => OTHER,
+    b'|' => PIPE,
+    b'`' => BACKTICK,
+    b'(' | b')' => ROUND,
+    b'/' | b'\\' => SLASH,
+    b'@' => AT,
+    b':' => COLON,
+    b'"' => QUOTE,
+    b'0'..=b'9' => DIGIT,
+    b'\t' => TAB,
+    b',' => COMMA,
+    b' ' => BLANK,
+}
+
+impl Signs {
+    /// Two blanks in a row.
+    pub(super) const GAP: u32 = 1 << 30;
+    /// What source code cannot do without, except for a few short lines: all signs down to the quotes.
+    pub(super) const OF_CODE: u32 = (Self::QUOTE << 1) - 1;
+    /// Those of them that prose has no use for: all signs above the round brackets.
+    pub(super) const OF_STATEMENTS: u32 = Self::ROUND - 1;
+
+    /// Gathers the signs of `line`.
+    pub(super) fn of(line: &[u8]) -> Self {
+        let mut all = 0;
+        let mut twice = 0;
+        let mut before = 0;
+        for &byte in line.get(..line.len().min(MAX_LOOK)).unwrap_or_default() {
+            let bits = BITS[byte as usize];
+            all |= bits;
+            twice |= bits & before;
+            before = bits;
+        }
+        let gap = if twice & Self::BLANK == 0 { 0 } else { Self::GAP };
+        Self(all | gap)
+    }
+
+    /// True when the line has at least one of `bits`.
+    pub(super) fn any(self, bits: u32) -> bool {
+        self.0 & bits != 0
+    }
+
+    /// The signs of both.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// The bytes of `text` from `at` on; empty past the end.
+pub(super) fn from(text: &[u8], at: usize) -> &[u8] {
+    text.get(at..).unwrap_or_default()
+}
+
+/// True for what identifiers are made of in ASCII.
+pub(super) fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// True when the byte before `at` does not continue a word.
+pub(super) fn starts_word(text: &[u8], at: usize) -> bool {
+    at == 0 || !text.get(at - 1).is_some_and(|&before| is_word(before) || before >= 0x80)
+}
+
+/// How many bytes of `text` in front satisfy `test`.
+pub(super) fn run(text: &[u8], belongs: impl Fn(u8) -> bool) -> usize {
+    text.iter().position(|&byte| !belongs(byte)).unwrap_or(text.len())
+}
+
+/// `text` without the blanks in front.
+pub(super) fn skip_blanks(text: &[u8]) -> &[u8] {
+    from(text, run(text, |byte| byte == b' ' || byte == b'\t'))
+}
+
+/// The rest of `text` after `prefix`, compared without case; `prefix` is in lower case.
+pub(super) fn after_folded<'t>(text: &'t [u8], prefix: &[u8]) -> Option<&'t [u8]> {
+    let head = text.get(..prefix.len())?;
+    head.eq_ignore_ascii_case(prefix).then(|| from(text, prefix.len()))
+}
+
+/// True when `text` contains `needle`; for short texts, where a searcher costs more than it saves.
+pub(super) fn holds(text: &[u8], needle: &[u8]) -> bool {
+    // A blank is everywhere in prose, what follows it is not.
+    let skip = usize::from(needle.len() > 1 && needle.first() == Some(&b' '));
+    let Some(&rare) = needle.get(skip) else {
+        return true;
+    };
+    memchr::memchr_iter(rare, text).any(|at| at >= skip && from(text, at - skip).starts_with(needle))
+}
+
+/// How often `byte` stands in `text`.
+pub(super) fn count(text: &[u8], byte: u8) -> usize {
+    memchr::memchr_iter(byte, text).count()
+}
+
+/// The first of `heads` with which `text` begins.
+pub(super) fn head_of<'l>(text: &[u8], heads: &'l [&'l str]) -> Option<&'l str> {
+    let is_head = |head: &&&str| head.as_bytes().first() == text.first() && text.starts_with(head.as_bytes());
+    heads.iter().find(is_head).copied()
+}
+
+/// The rest of `text` after the first of `heads` that it begins with, compared without case; those are in lower case.
+pub(super) fn after_one_of<'t>(text: &'t [u8], heads: &[&str]) -> Option<&'t [u8]> {
+    heads.iter().find_map(|head| after_folded(text, head.as_bytes()))
 }

@@ -1,9 +1,7 @@
 //! What a single line looks like, judged by itself. Asks the specialised files in turn; knows nothing of the
 //! lines around it, which `survey` weighs.
 
-use super::bytes::{count, from, holds, is_word, run};
-use super::line::{Bare, Look, list_marker};
-use super::signs::Signs;
+use super::line::{Bare, Look, Signs, count, from, holds, is_word, list_marker, run};
 use super::{code, config, output};
 use crate::text::is_tree_entry;
 

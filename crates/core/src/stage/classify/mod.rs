@@ -4,7 +4,6 @@
 //! Two linear passes collect the evidence, one over the lines (`survey`) and one over literals and long
 //! tokens (`triggers`, `runs`); each kind of structure has a file that judges its candidates.
 
-mod bytes;
 mod code;
 mod config;
 mod failures;
@@ -17,7 +16,6 @@ mod reasoning;
 mod reasons;
 mod runs;
 mod secrets;
-mod signs;
 mod soft;
 mod sql;
 mod survey;
@@ -32,7 +30,7 @@ use runs::LongRuns;
 use survey::{Survey, Tally};
 
 /// What programs print is kept when it has fewer lines; longer output is summarised with its failures first.
-pub const MIN_OUTPUT_LINES: usize = 12;
+const MIN_OUTPUT_LINES: usize = 12;
 /// A structure with at most so many lines and less than `ISLAND_SHARE` of the text does not make it hard.
 const ISLAND_LINES: usize = 3;
 /// See `ISLAND_LINES`.
@@ -70,12 +68,6 @@ pub enum Depth {
     Explain,
 }
 
-/// All hard and soft reasons of a text, in reporting order.
-#[must_use]
-pub fn classify(view: &TextView<'_>) -> Vec<Reason> {
-    judge(view, Depth::Explain).reasons
-}
-
 /// The verdict on a text. Whether there is a hard reason does not depend on `depth`, only how many are named.
 #[must_use]
 pub fn judge(view: &TextView<'_>, depth: Depth) -> Verdict {
@@ -95,12 +87,6 @@ pub fn has_secret(view: &TextView<'_>) -> bool {
     triggers::sweep(text, &mut reasons);
     let is_long = view.counts.longest_piece as usize >= runs::MIN_RUN;
     reasons.has(Reason::ApiKey) || is_long && runs::long_runs(text).secret
-}
-
-/// True for tool output, see [`Verdict::is_output`].
-#[must_use]
-pub fn is_structured_output(view: &TextView<'_>) -> bool {
-    is_structured(&Survey::of(view, false))
 }
 
 fn is_structured(survey: &Survey) -> bool {

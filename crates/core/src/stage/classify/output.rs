@@ -1,9 +1,7 @@
 //! Lines that programs print: logs, states of tests and builds, matches of a search, files and commits, prompts, and heads
 //! and frames of tracebacks, as some ten languages print them. Knows single lines only.
 
-use super::bytes::{count, from, head_of, holds, is_word, run, skip_blanks};
-use super::line::{Bare, Look};
-use super::signs::Signs;
+use super::line::{Bare, Look, Signs, count, from, head_of, holds, is_word, run, skip_blanks};
 use crate::text::words::word_list;
 
 /// What a program printed, if it did.

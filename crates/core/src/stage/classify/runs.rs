@@ -1,7 +1,7 @@
 //! Long unbroken tokens: candidates for secrets and Base64, found by leaping from token to token. Knows the
 //! shapes of Base64 and asks `secrets` for the others.
 
-use super::bytes::from;
+use super::line::from;
 use super::secrets::{is_generic_secret, is_provider_secret};
 use crate::text::classes::byte_table;
 

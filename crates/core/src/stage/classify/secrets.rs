@@ -1,7 +1,7 @@
 //! Secrets: the shapes of known providers, and tokens that look random. Ids, names of models, branches and
 //! files look similar and must pass. Knows nothing but the text around a candidate.
 
-use super::bytes::{from, head_of, is_word, run};
+use super::line::{from, head_of, is_word, run};
 use crate::text::words::word_list;
 
 /// Providers by the beginning of their tokens. What follows is judged by [`has_body`].

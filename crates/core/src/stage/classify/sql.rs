@@ -1,7 +1,7 @@
 //! SQL by its shape: a statement verb with what must follow it. English that happens to use the same words
 //! ("select a file from the menu") has neither the lists, operators nor the punctuation. Knows nothing else.
 
-use super::bytes::{from, is_word, run};
+use super::line::{from, is_word, run};
 use crate::text::words::{Table, word_table};
 
 word_table!(WORDS: Table<512>, "sql": ARTICLE OF_COLUMNS CREATE_HOW CREATE_WITH OBJECT CHANGE PRIVILEGE);
@@ -33,9 +33,9 @@ pub(super) fn is_statement(text: &[u8], at: usize) -> bool {
     }
 }
 
-/// Words that English puts before a noun and nobody uses as the name of a table.
-fn is_article(token: Token<'_>) -> bool {
-    token.does(ARTICLE)
+/// True for a word that may name a table.
+fn is_name(token: Token<'_>) -> bool {
+    matches!(token, Token::Word(_)) && !token.does(ARTICLE)
 }
 
 /// The rest of a SELECT: a list of columns, FROM, a table, then a clause or the end.
@@ -94,7 +94,7 @@ fn select(tokens: Statement<'_>, shouted: bool) -> bool {
     let Token::Word(name) = table else {
         return all_capitals && table == Token::Value;
     };
-    if is_article(table) {
+    if !is_name(table) {
         return false;
     }
     if all_capitals {
@@ -133,9 +133,9 @@ fn insert(mut tokens: Statement<'_>) -> bool {
     if !head.is_some_and(|token| token.is("into")) {
         return false;
     }
-    let Some(Token::Word(_)) = tokens.next().filter(|&name| !is_article(name)) else {
+    if !tokens.next().is_some_and(is_name) {
         return false;
-    };
+    }
     match tokens.next() {
         Some(Token::Sign(b'(')) => true,
         Some(token) => token.is_one_of(&["values", "select", "default", "set", "with"]),
@@ -145,9 +145,9 @@ fn insert(mut tokens: Statement<'_>) -> bool {
 
 /// `name SET column = …`.
 fn update(mut tokens: Statement<'_>) -> bool {
-    let Some(Token::Word(_)) = tokens.next().filter(|&name| !is_article(name)) else {
+    if !tokens.next().is_some_and(is_name) {
         return false;
-    };
+    }
     let has_set = tokens.by_ref().take(3).any(|token| token.is("set"));
     has_set && matches!((tokens.next(), tokens.next()), (Some(Token::Word(_)), Some(Token::Sign(b'='))))
 }
@@ -157,9 +157,9 @@ fn delete(mut tokens: Statement<'_>, shouted: bool) -> bool {
     if !tokens.next().is_some_and(|token| token.is("from")) {
         return false;
     }
-    let Some(Token::Word(_)) = tokens.next().filter(|&name| !is_article(name)) else {
+    if !tokens.next().is_some_and(is_name) {
         return false;
-    };
+    }
     match tokens.next() {
         None => shouted,
         Some(Token::Sign(sign)) => sign == b';' || shouted,
@@ -172,20 +172,11 @@ fn delete(mut tokens: Statement<'_>, shouted: bool) -> bool {
 
 /// `TABLE name (…)` and the like.
 fn create(mut tokens: Statement<'_>, shouted: bool) -> bool {
-    let mut kind = tokens.next();
-    while kind.is_some_and(|token| token.does(CREATE_HOW)) {
-        kind = tokens.next();
-    }
-    if !kind.is_some_and(is_object) {
+    let is_made = tokens.find(|token| !token.does(CREATE_HOW)).is_some_and(is_object);
+    let name = tokens.find(|token| !token.is_one_of(&["if", "not", "exists", "concurrently"]));
+    if !is_made || !name.is_some_and(is_name) {
         return false;
     }
-    let mut name = tokens.next();
-    while name.is_some_and(|token| token.is_one_of(&["if", "not", "exists", "concurrently"])) {
-        name = tokens.next();
-    }
-    let Some(Token::Word(_)) = name.filter(|&name| !is_article(name)) else {
-        return false;
-    };
     match tokens.next() {
         None => shouted,
         Some(Token::Sign(sign)) => sign == b'(' || (sign == b';'),
@@ -209,11 +200,7 @@ fn alter(mut tokens: Statement<'_>, shouted: bool) -> bool {
     if !tokens.next().is_some_and(is_object) {
         return false;
     }
-    let mut name = tokens.next();
-    while name.is_some_and(|token| token.is_one_of(&["if", "exists", "only"])) {
-        name = tokens.next();
-    }
-    name.is_some_and(|name| matches!(name, Token::Word(_)) && !is_article(name))
+    tokens.find(|token| !token.is_one_of(&["if", "exists", "only"])).is_some_and(is_name)
         && tokens.next().is_some_and(|token| token.does(CHANGE))
         && (shouted || tokens.take(12).any(|token| token == Token::Sign(b';') || token.is("column")))
 }
@@ -227,10 +214,11 @@ fn drop_or_truncate(mut tokens: Statement<'_>, shouted: bool, object_is_optional
     } else if !(object_is_optional && shouted) {
         return false;
     }
-    while name.is_some_and(|token| token.is_one_of(&["if", "exists", "concurrently"])) {
-        name = tokens.next();
+    let is_condition = |token: &Token<'_>| token.is_one_of(&["if", "exists", "concurrently"]);
+    if name.is_some_and(|name| is_condition(&name)) {
+        name = tokens.find(|token| !is_condition(token));
     }
-    if !name.is_some_and(|name| matches!(name, Token::Word(_)) && !is_article(name)) {
+    if !name.is_some_and(is_name) {
         return false;
     }
     match tokens.next() {

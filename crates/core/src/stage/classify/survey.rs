@@ -4,10 +4,9 @@
 use crate::text::{LineKind, TextView};
 
 use super::config::is_datum;
-use super::line::{Bare, Look, bare};
+use super::line::{Bare, Look, Signs, bare};
 use super::look::look;
 use super::reasoning::Steps;
-use super::signs::Signs;
 
 /// Lines and bytes of one structure.
 #[derive(Debug, Clone, Copy, Default)]
@@ -22,10 +21,6 @@ impl Tally {
     fn add(&mut self, bytes: usize) {
         self.lines += 1;
         self.bytes += bytes;
-    }
-    fn merge(&mut self, other: Self) {
-        self.lines += other.lines;
-        self.bytes += other.bytes;
     }
 }
 
@@ -55,13 +50,9 @@ pub(super) struct Survey {
     /// Heads of tracebacks.
     pub(super) trace_heads: usize,
     /// Frames of tracebacks.
-    pub(super) frames: Tally,
-    /// Lines of any structure.
-    pub(super) structured: Tally,
+    pub(super) frames: usize,
     /// Lines of configuration, and those of which the lexer only knows that they are data.
     pub(super) data: Tally,
-    /// Words.
-    pub(super) prose: Tally,
     /// Words on lines short enough for verse.
     pub(super) short: Tally,
     /// Steps of a chain of reasoning.
@@ -143,7 +134,6 @@ impl Walk {
         {
             self.survey.all.add(line.text.len());
             self.survey.diff.add(line.text.len());
-            self.survey.structured.add(line.text.len());
             return;
         }
         let seen = look(line);
@@ -178,10 +168,8 @@ impl Walk {
             self.in_session = false;
         }
         match seen {
-            Look::Prose if !by_lexer => survey.prose.add(size),
-            Look::Heading | Look::Item | Look::Comment if !by_lexer => {}
+            Look::Prose | Look::Heading | Look::Item | Look::Comment if !by_lexer => {}
             _ => {
-                survey.structured.add(size);
                 let length = size as f64;
                 survey.odd_lengths.0 += 1.0;
                 survey.odd_lengths.1 += length;
@@ -200,7 +188,7 @@ impl Walk {
                 survey.output.add(size);
             }
             Look::TraceFrame => {
-                survey.frames.add(size);
+                survey.frames += 1;
                 survey.output.add(size);
             }
             Look::Output | Look::Prompt => survey.output.add(size),
@@ -287,10 +275,7 @@ impl Walk {
     }
 
     fn close_code(&mut self) {
-        let island = std::mem::take(&mut self.code);
-        if island.is_code() {
-            self.survey.code.merge(island.all);
-        }
+        self.code.close(&mut self.survey.code, Island::is_code);
     }
 
     /// Bytes of source code so far. An island of two strong lines stays one whatever follows.
@@ -299,48 +284,44 @@ impl Walk {
     }
 
     fn close_config(&mut self) {
-        let island = std::mem::take(&mut self.config);
-        let n_pairs = island.strong + island.weak;
-        if n_pairs >= 2 && island.strong >= 1 && island.strong * 3 >= n_pairs
-            || island.weak >= 4 && island.all.bytes < 40 * island.all.lines
-        {
-            self.survey.config.merge(island.all);
-        }
+        self.config.close(&mut self.survey.config, |island| {
+            let n_pairs = island.strong + island.weak;
+            n_pairs >= 2 && island.strong >= 1 && island.strong * 3 >= n_pairs
+                || island.weak >= 4 && island.all.bytes < 40 * island.all.lines
+        });
     }
 
     fn close_indented(&mut self) {
-        let island = std::mem::take(&mut self.indented);
-        if island.all.lines >= 2 && island.strong >= 1 {
-            self.survey.indented.merge(island.all);
-        }
+        self.indented.close(&mut self.survey.indented, |island| island.all.lines >= 2 && island.strong >= 1);
     }
 
     fn close_rows(&mut self) {
-        let island = std::mem::take(&mut self.rows);
-        if island.strong >= 1 && island.all.lines >= 3
-            || island.weak >= 3
-            || island.strong + island.weak >= 2 && island.weak >= 1
-        {
-            self.survey.table.merge(island.all);
-        }
+        self.rows.close(&mut self.survey.table, |island| {
+            island.strong >= 1 && island.all.lines >= 3
+                || island.weak >= 3
+                || island.strong + island.weak >= 2 && island.weak >= 1
+        });
     }
 
     fn close_columns(&mut self) {
-        let island = std::mem::take(&mut self.columns);
-        if island.weak >= 3 {
-            self.survey.table.merge(island.all);
-        }
+        self.columns.close(&mut self.survey.table, |island| island.weak >= 3);
     }
 
     fn close_separated(&mut self) {
-        let island = std::mem::take(&mut self.separated);
-        if island.all.lines >= 3 {
-            self.survey.table.merge(island.all);
-        }
+        self.separated.close(&mut self.survey.table, |island| island.all.lines >= 3);
     }
 }
 
 impl Island {
+    /// Ends the island, which counts when it is one.
+    fn close(&mut self, tally: &mut Tally, is_one: impl Fn(&Self) -> bool) {
+        let island = std::mem::take(self);
+        if is_one(&island) {
+            tally.lines += island.all.lines;
+            tally.bytes += island.all.bytes;
+        }
+    }
+
     fn is_code(&self) -> bool {
         self.strong >= 2 || self.strong == 1 && (self.weak >= 1 || self.all.lines == 1) || self.weak >= 3
     }

@@ -8,7 +8,7 @@ use aho_corasick::{AhoCorasick, Match, MatchKind, packed};
 use crate::model::Reason;
 use crate::text::words::{Entries, words_file};
 
-use super::bytes::{from, starts_word};
+use super::line::{from, starts_word};
 use super::reasoning::is_whole_word;
 use super::reasons::ReasonSet;
 use super::secrets::{has_password, is_private_key};
@@ -23,19 +23,15 @@ static LITERALS: LazyLock<Vec<(&str, &str)>> =
 enum Literals {
     Packed(packed::Searcher),
     Automaton(AhoCorasick),
-    /// Neither could be built, which the tests rule out.
-    Nothing,
 }
 
 static SEARCHER: LazyLock<Literals> = LazyLock::new(|| {
     let literals = || LITERALS.iter().map(|(_, literal)| literal.as_bytes());
     let packed =
         packed::Config::new().match_kind(packed::MatchKind::LeftmostFirst).builder().extend(literals()).build();
+    let automaton = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).clone();
     packed.map_or_else(
-        || {
-            let automaton = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(literals());
-            automaton.map_or(Literals::Nothing, Literals::Automaton)
-        },
+        || Literals::Automaton(automaton.build(literals()).expect("a short list of literals")),
         Literals::Packed,
     )
 });
@@ -46,7 +42,6 @@ pub(super) fn sweep(text: &[u8], reasons: &mut ReasonSet) -> usize {
     match &*SEARCHER {
         Literals::Packed(searcher) => searcher.find_iter(text).for_each(|hit| found.judge(hit)),
         Literals::Automaton(searcher) => searcher.find_iter(text).for_each(|hit| found.judge(hit)),
-        Literals::Nothing => {}
     }
     found.closings
 }

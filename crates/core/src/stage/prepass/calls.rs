@@ -8,28 +8,11 @@ use serde_json::Value;
 
 use crate::model::{Message, Role, ToolCall};
 use crate::stage::View;
+use crate::text::words::word_list;
 use crate::text::{LineKind, Severity, names_noise_folder};
 
-/// The names under which tools take the path of a file.
-const PATH_KEYS: [&str; 9] =
-    ["file_path", "path", "filename", "file", "filepath", "file_name", "absolute_path", "target_file", "notebook_path"];
-/// The names under which tools take a command of a shell.
-const COMMAND_KEYS: [&str; 5] = ["command", "cmd", "script", "code", "input"];
 /// The names under which tools take the folder that a command runs in.
 const FOLDER_KEYS: [&str; 3] = ["workdir", "cwd", "working_directory"];
-/// The names under which tools take a part of a file.
-const PART_KEYS: [&str; 10] = [
-    "offset",
-    "limit",
-    "view_range",
-    "start_line",
-    "end_line",
-    "line_start",
-    "line_end",
-    "start",
-    "end",
-    "line_number",
-];
 /// A failure stands in the first lines of an answer.
 const FAILURE_LINES: usize = 4;
 
@@ -218,9 +201,10 @@ fn effects(call: &ToolCall<'_>) -> Vec<Change> {
     };
     let text = |keys: &[&str]| keys.iter().find_map(|key| arguments.get(*key)?.as_str());
     let n_chars = call.arguments.chars().count();
-    let Some(path) = text(&PATH_KEYS) else {
+    let Some(path) = text(word_list!("calls", PATHS)) else {
         let listed = |key: &&str| Some(arguments.get(*key)?.as_array()?.last()?.as_str()?.to_owned());
-        let command = text(&COMMAND_KEYS).map(str::to_owned).or_else(|| COMMAND_KEYS.iter().find_map(listed));
+        let commands = word_list!("calls", COMMANDS);
+        let command = text(commands).map(str::to_owned).or_else(|| commands.iter().find_map(listed));
         let mut found = command.as_deref().map(patched).unwrap_or_default();
         if let Some(command) = command.filter(|_| found.is_empty()) {
             let change = |(effect, path)| Change { effect, path, n_chars };
@@ -236,7 +220,8 @@ fn effects(call: &ToolCall<'_>) -> Vec<Change> {
     // An editor with several commands has the verb in its arguments.
     let verb = arguments.get("command").and_then(Value::as_str).filter(|command| !command.contains(' '));
     let name = call.name.as_deref().unwrap_or_default();
-    let is_part = PART_KEYS.iter().any(|key| arguments.get(*key).is_some_and(|value| !value.is_null()));
+    let is_part =
+        word_list!("calls", PARTS).iter().any(|key| arguments.get(*key).is_some_and(|value| !value.is_null()));
     let effect = match verb.map_or_else(|| effect_of(name), effect_of) {
         Some(Effect::ReadAll) if is_part => Some(Effect::ReadPart),
         effect => effect,

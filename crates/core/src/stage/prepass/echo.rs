@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::model::{Message, Reason, Role};
 use crate::stage::{Claim, Plan, View};
-use crate::text::{Cut, CutKind, LineKind, Span, TextView};
+use crate::text::{Cut, CutKind, LineKind, Span, TextView, behind_number};
 
 /// So many messages of the assistant are looked at.
 const N_TURNS: usize = 3;
@@ -145,7 +145,8 @@ fn blocks(text: &TextView<'_>) -> Vec<Block> {
     let mut found: Vec<Block> = Vec::new();
     let mut is_open = false;
     for line in text.lines {
-        let words = body(line.span.of(text.text)).trim_end();
+        let words = line.span.of(text.text);
+        let words = behind_number(words.trim_start_matches(' ')).unwrap_or(words).trim_end();
         if line.kind == LineKind::Blank || words.is_empty() {
             is_open = false;
             continue;
@@ -160,14 +161,6 @@ fn blocks(text: &TextView<'_>) -> Vec<Block> {
         }
     }
     found
-}
-
-/// A line without the number of a viewer.
-fn body(line: &str) -> &str {
-    let trimmed = line.trim_start_matches(' ');
-    let behind = trimmed.trim_start_matches(|c: char| c.is_ascii_digit());
-    let is_number = (1..=6).contains(&(trimmed.len() - behind.len()));
-    behind.strip_prefix(['→', '\t']).filter(|_| is_number).unwrap_or(line)
 }
 
 /// Blocks that follow each other here and there, when they are long enough together.
