@@ -4,7 +4,7 @@
 use condenser::engine::Engine;
 use condenser::model::{Action, EngineOptions, ProvenancePlace, Reason, ShapeName, summary_id};
 use condenser::shape::{self, VerbatimMap};
-use condenser::stage::{GroupKind, Plan, Stage, Step, View};
+use condenser::stage::{About, GroupKind, Plan, Stage, View};
 use serde_json::json;
 
 use crate::support::talk::{all, compress, compress_record, compress_staged, prose, record, record_of};
@@ -13,7 +13,7 @@ use crate::support::talk::{all, compress, compress_record, compress_staged, pros
 #[derive(Debug)]
 struct Claims(Vec<Vec<usize>>);
 
-impl Step for Claims {
+impl About for Claims {
     fn name(&self) -> &'static str {
         "claims"
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Engine, Scratch};
 use crate::model::{Answers, Condensed, Consult, Conversation, Decision, Reason};
 use crate::stage::classify::{Depth, Verdict, judge};
-use crate::stage::{Claim, GroupKind, ImportanceParts, Plan, Protect, Recompact, Stage, Step, View, importance_parts};
+use crate::stage::{About, Claim, GroupKind, ImportanceParts, Plan, Protect, Recompact, Stage, View, importance_parts};
 use crate::summary::scores_of;
 use crate::text::{CueKind, Severity, UnitKind};
 

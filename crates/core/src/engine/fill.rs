@@ -13,7 +13,7 @@ use crate::model::{
     summary_id,
 };
 use crate::stage::classify::{Depth, judge};
-use crate::stage::{Claim, FlowKind, Group, GroupKind, Plan, Recompact, Stage, Step, View, is_json, line_changes};
+use crate::stage::{About, Claim, FlowKind, Group, GroupKind, Plan, Recompact, Stage, View, is_json, line_changes};
 use crate::summary::{
     Adapter, Draft, Hints, Keys, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, digest, is_general, keys,
     outline, pays, prepass, shorten, split_code, summarize, superseded, topic,

@@ -11,7 +11,7 @@ use crate::text::{Correction, Cut, Lexed, Lexer, Speaker, TextView, tokens};
 use super::classify::{Depth, Verdict, judge};
 
 /// What is known of a stage before it runs.
-pub trait Step: std::fmt::Debug + Send + Sync {
+pub trait About: std::fmt::Debug + Send + Sync {
     /// A verb, for traces.
     fn name(&self) -> &'static str;
     /// False when the stage decides without reading texts: then nothing is lexed for conversations that it
@@ -31,7 +31,7 @@ pub trait Step: std::fmt::Debug + Send + Sync {
 }
 
 /// A step of the plan.
-pub trait Stage: Step {
+pub trait Stage: About {
     /// Claims messages. Never fails, does no IO, writes no text.
     fn claim(&self, view: &View<'_>, plan: &mut Plan);
     /// The same with what a model says; for as long as a question is open the stage claims nothing for it.

@@ -25,7 +25,7 @@ use crate::model::{ClassifierSource, EngineOptions};
 
 pub use crate::model::FlowKind;
 pub use adapt::{Adapt, Detector};
-pub use claim::{Claim, Group, GroupKind, Plan, Profiles, Stage, Step, View};
+pub use claim::{About, Claim, Group, GroupKind, Plan, Profiles, Stage, View};
 pub use cluster::Cluster;
 pub use contradict::Supersede;
 pub use dedup::{Alone, Dedup};
@@ -46,7 +46,7 @@ pub use who::{is_consent, task_of};
 /// What is known of each stage before it runs: its name, what else differs from the usual, and when it is on.
 macro_rules! steps {
     ($($stage:ident = $name:literal $([$fact:ident = $value:literal])* $(, on: $is_on:expr)?;)*) => {$(
-        impl Step for $stage {
+        impl About for $stage {
             fn name(&self) -> &'static str {
                 $name
             }

@@ -1,6 +1,8 @@
 //! Which language is spoken, for figures by language: by script, and by the commonest function words where many languages
 //! share one. Cheap and rough: it reads the beginnings of some texts, and says nothing when they say too little.
 
+use std::ops::RangeInclusive;
+
 use super::words::{Table, words_file};
 
 /// How much is read of a text, and of how many texts with something in them.
@@ -18,60 +20,50 @@ const LANGUAGES: [&str; 16] =
 /// The languages of each word, as bits in the order of [`LANGUAGES`].
 static WORDS: Table<1024, true> = Table::new(words_file!("language"), &LANGUAGES);
 
+/// Scripts beside the Latin one, and the language that is written in each. The first [`N_DENSE`] say more with a letter.
+const SCRIPTS: [(RangeInclusive<char>, &str); 9] = [
+    ('\u{3040}'..='\u{30FF}', "ja"),
+    ('\u{4E00}'..='\u{9FFF}', "zh"),
+    ('\u{AC00}'..='\u{D7AF}', "ko"),
+    ('\u{400}'..='\u{52F}', "ru"),
+    ('\u{370}'..='\u{3FF}', "el"),
+    ('\u{590}'..='\u{5FF}', "he"),
+    ('\u{600}'..='\u{6FF}', "ar"),
+    ('\u{900}'..='\u{97F}', "hi"),
+    ('\u{E00}'..='\u{E7F}', "th"),
+];
+const N_DENSE: usize = 3;
+
 /// Letters by script.
 #[derive(Default)]
 struct Scripts {
     latin: usize,
-    cyrillic: usize,
+    /// Cyrillic letters that only Ukrainian has.
     ukrainian: usize,
-    greek: usize,
-    hebrew: usize,
-    arabic: usize,
-    devanagari: usize,
-    thai: usize,
-    hangul: usize,
-    kana: usize,
-    han: usize,
+    others: [usize; SCRIPTS.len()],
 }
 
 impl Scripts {
     fn count(&mut self, c: char) {
-        let counter = match c {
-            'À'..='ɏ' | 'Ḁ'..='ỿ' => &mut self.latin,
-            'і' | 'ї' | 'є' | 'ґ' | 'І' | 'Ї' | 'Є' => &mut self.ukrainian,
-            '\u{400}'..='\u{52F}' => &mut self.cyrillic,
-            '\u{370}'..='\u{3FF}' => &mut self.greek,
-            '\u{590}'..='\u{5FF}' => &mut self.hebrew,
-            '\u{600}'..='\u{6FF}' => &mut self.arabic,
-            '\u{900}'..='\u{97F}' => &mut self.devanagari,
-            '\u{E00}'..='\u{E7F}' => &mut self.thai,
-            '\u{AC00}'..='\u{D7AF}' => &mut self.hangul,
-            '\u{3040}'..='\u{30FF}' => &mut self.kana,
-            '\u{4E00}'..='\u{9FFF}' => &mut self.han,
-            _ => return,
-        };
-        *counter += 1;
+        self.latin += usize::from(matches!(c, 'À'..='ɏ' | 'Ḁ'..='ỿ'));
+        self.ukrainian += usize::from("іїєґІЇЄ".contains(c));
+        if let Some(script) = SCRIPTS.iter().position(|(letters, _)| letters.contains(&c)) {
+            self.others[script] += 1;
+        }
     }
 
     /// The language of the script that has most letters; `None` for Latin and for too few letters.
     fn language(&self) -> Option<&'static str> {
-        let (japanese, chinese) = if self.kana * 10 > self.han { (self.kana + self.han, 0) } else { (0, self.han) };
-        let slavic = self.cyrillic + self.ukrainian;
-        let slav = if self.ukrainian * 20 > slavic { "uk" } else { "ru" };
-        let found = [
-            ("ja", japanese * 3),
-            ("zh", chinese * 3),
-            ("ko", self.hangul * 3),
-            (slav, slavic),
-            ("el", self.greek),
-            ("he", self.hebrew),
-            ("ar", self.arabic),
-            ("hi", self.devanagari),
-            ("th", self.thai),
-        ];
-        let (language, n_letters) = found.into_iter().max_by_key(|&(_, n_letters)| n_letters)?;
+        let mut n_letters = self.others;
+        let [kana, han, ..] = self.others;
+        // Japanese is written in both.
+        (n_letters[0], n_letters[1]) = if kana * 10 > han { (kana + han, 0) } else { (0, han) };
+        n_letters[..N_DENSE].iter_mut().for_each(|n| *n *= 3);
+        let most = (0..SCRIPTS.len()).max_by_key(|&script| n_letters[script])?;
+        let is_ukrainian = SCRIPTS[most].1 == "ru" && self.ukrainian * 20 > n_letters[most];
+        let language = if is_ukrainian { "uk" } else { SCRIPTS[most].1 };
         // A few borrowed words do not make another language of it.
-        (n_letters >= MIN_LETTERS && n_letters > self.latin).then_some(language)
+        (n_letters[most] >= MIN_LETTERS && n_letters[most] > self.latin).then_some(language)
     }
 }
 

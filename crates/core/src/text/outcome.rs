@@ -158,15 +158,8 @@ fn tokens(line: &[u8]) -> Vec<Token<'_>> {
                 if goes_on {
                     (Token::Other, line.iter().skip(at).take_while(|byte| !b" \t,;|()[]".contains(byte)).count())
                 } else {
-                    let value = digits.iter().filter(|byte| byte.is_ascii_digit());
-                    (
-                        Token::Number(
-                            value.fold(0, |sum: u64, digit| {
-                                sum.saturating_mul(10).saturating_add(u64::from(digit - b'0'))
-                            }),
-                        ),
-                        n,
-                    )
+                    let add = |sum: u64, digit: &u8| sum.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
+                    (Token::Number(digits.iter().filter(|byte| byte.is_ascii_digit()).fold(0, add)), n)
                 }
             }
             b'a'..=b'z' | b'A'..=b'Z' => {
