@@ -348,9 +348,9 @@ proptest! {
         let map = verbatim_map(&decoded, &condensed).expect("ids are unique");
         let map = VerbatimMap::read(&map).expect("our map is valid");
         let small = decoded.condensed_record(&condensed, ProvenancePlace::Metadata);
-        let back = uncompress_record(&small, shape, &map, true).expect("a condensed record is a record");
+        let (record, back) = uncompress_record(&small, shape, &map, true).expect("a condensed record is a record");
         prop_assert_eq!(&back.missing_ids, &Vec::<String>::new());
-        let again = decode(&back.record, shape, "fallback").expect("a restored record is a record");
+        let again = decode(&record, shape, "fallback").expect("a restored record is a record");
         let texts: Vec<_> = again.conversation.messages.iter().map(|message| message.raw).collect();
         let expected: Vec<_> = expected.into_iter().map(|at| messages[at].raw).collect();
         prop_assert_eq!(texts, expected);
@@ -373,8 +373,8 @@ fn check_uncompress(messages: &[&str], map: &[(&str, &str)], recursive: bool, ex
     let map = VerbatimMap::read(&json).expect("the map is valid");
     let messages: Vec<_> = messages.iter().map(|text| message(text)).collect();
     let messages: Vec<_> = messages.iter().map(String::as_str).collect();
-    let result = uncompress(&messages, &map, recursive);
-    let texts = result.messages.iter().map(|json| {
+    let (messages, result) = uncompress(&messages, &map, recursive);
+    let texts = messages.iter().map(|json| {
         let value: serde_json::Value = serde_json::from_str(json).expect("a message is JSON");
         match value["metadata"]["_cce_original"]["ids"].as_array() {
             Some(ids) => format!("[{}]", ids.iter().filter_map(|id| id.as_str()).collect::<Vec<_>>().join(" ")),
@@ -403,8 +403,8 @@ fn a_group_that_is_not_complete_stays() {
     // An id that is neither text nor number cannot be found: the group stays.
     let message = summary(r#"["a", null]"#);
     let map = VerbatimMap::read(r#"{"a": {}}"#).expect("the map is valid");
-    let result = uncompress(&[message.as_str()], &map, false);
-    assert_eq!((result.messages, result.missing_ids), (vec![message.as_str()], vec!["null".to_owned()]));
+    let (messages, result) = uncompress(&[message.as_str()], &map, false);
+    assert_eq!((messages, result.missing_ids), (vec![message.as_str()], vec!["null".to_owned()]));
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::io::{
 use crate::model::{Reject, ShapeName};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{Commit, RestoredSlice, Restorer, TableInput, verify_part};
-use crate::shape::{self, UncompressedRecord};
+use crate::shape;
 use maps::{Maps, Seen};
 
 /// What is restored, from what.
@@ -399,28 +399,28 @@ impl<'t> Log<'t> {
             let internal = || Error::new(ErrorKind::Internal, &*line.place, "a record was counted wrongly");
             let place = places.next().ok_or_else(internal)?;
             let back = shape::uncompress_record(record, shape, &place, is_recursive);
-            let back = back.map_err(|reject| Error::new(ErrorKind::Input, &*line.place, reject.detail))?;
+            let (record, back) = back.map_err(|reject| Error::new(ErrorKind::Input, &*line.place, reject.detail))?;
             if let Some(id) = back.ambiguous_ids.first() {
                 return Err(place.ambiguous(id, &line.place));
             }
             missing += back.missing_ids.len();
-            restored.push(Some(back));
+            restored.push(Some(record));
         }
         let mut output = Output::open(settings.output.as_deref(), settings.stdout)?;
         for (line, back) in self.lines.iter().zip(restored) {
-            write_line(line, back.as_ref(), &mut output)?;
+            write_line(line, back.as_deref(), &mut output)?;
         }
         output.finish()?;
         Ok(missing)
     }
 }
 
-fn write_line(line: &Line<'_>, back: Option<&UncompressedRecord>, output: &mut Output) -> Result<()> {
+fn write_line(line: &Line<'_>, back: Option<&str>, output: &mut Output) -> Result<()> {
     let (Some((record, _)), Some(back)) = (line.record, back) else {
         return output.write(line.text.as_bytes());
     };
     let (before, after) = line.text.split_once(record).unwrap_or_default();
-    [before, &back.record, after].into_iter().try_for_each(|text| output.write(text.as_bytes()))
+    [before, back, after].into_iter().try_for_each(|text| output.write(text.as_bytes()))
 }
 
 fn read_text(path: &Path) -> Result<String> {

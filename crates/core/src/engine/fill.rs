@@ -20,8 +20,6 @@ use crate::summary::{
 };
 use crate::text::{Correction, Lexer, TextView};
 
-/// A reference to a correction is there for what it says: it only has to be shorter.
-const MIN_MARK_SAVING: usize = 1;
 /// So much of how a message begins tells it from others.
 const MAX_OPENING: usize = 60;
 /// A longer message brings its material along; what it says of the task is a small part of it.
@@ -31,15 +29,6 @@ const RECOMPACT_SHARE: f64 = 0.40;
 const MAX_RECOMPACT_CHARS: usize = 900;
 /// Shorter parts of a content list are kept.
 const MIN_PART_CHARS: usize = 120;
-
-/// A text that is to be held against what it replaces.
-struct Candidate {
-    proposal: Proposal,
-    action: Action,
-    reason: Reason,
-    /// Characters that it must save.
-    min_saving: usize,
-}
 
 /// Writes texts.
 pub(super) struct Filler<'a> {
@@ -162,14 +151,12 @@ impl Filler<'_> {
             (GroupKind::Summary, _) if self.is_general_discussion(members) => {
                 let mut draft = Draft::default();
                 draft.say(&marker::omitted(members.len()));
-                let (proposal, reason) = (Proposal::complete(draft), Reason::RelevanceDropped);
-                let candidate = Candidate { proposal, action: Action::Compressed, reason, min_saving: self.min_saving };
-                return self.accept(candidate, provenance, members).ok_or(reverted);
+                let what = (Action::Compressed, Reason::RelevanceDropped);
+                return self.accept(Proposal::complete(draft), what, provenance, members).ok_or(reverted);
             }
             (GroupKind::ToolPrepass, Some(view)) => prepass(&view, plan.cuts_of(first)).map(Proposal::complete),
             (GroupKind::Adapter(adapter), Some(view)) => {
-                let large = self.view.is_large(first);
-                let is_protected = |piece: &TextView<'_>| !large && judge(piece, Depth::Decide).is_hard();
+                let is_protected = protects(self.view.is_large(first));
                 let wanted = Wanted { wrap: &wrap, style, is_protected: &is_protected };
                 let spoken = Spoken { view, voice: self.voice(first), hints: self.hints(first) };
                 self.adapters[adapter].compress(&spoken, &wanted).map(Proposal::complete)
@@ -182,11 +169,9 @@ impl Filler<'_> {
             }
             _ => Some(summarize(&self.spoken(members), &wrap, style, None)),
         };
-        let min_saving = self.min_saving;
         let action = if group.kind == GroupKind::CodeSplit { Action::CodeSplit } else { Action::Compressed };
-        let candidate =
-            Candidate { proposal: proposal.ok_or(reverted)?, action, reason: self.reason_of(group), min_saving };
-        self.accept(candidate, provenance, members).ok_or(reverted)
+        let what = (action, self.reason_of(group));
+        self.accept(proposal.ok_or(reverted)?, what, provenance, members).ok_or(reverted)
     }
 
     fn reason_of(&self, group: &Group) -> Reason {
@@ -228,7 +213,7 @@ impl Filler<'_> {
     fn reference(&self, index: usize, claim: &Claim, style: Style) -> Result<Filled, Reason> {
         let n_chars = self.view.chars(index);
         let mut draft = Draft::default();
-        let (action, reason) = match *claim {
+        let what = match *claim {
             Claim::DuplicateOf(target) => {
                 self.say_target(target, true, &mut draft);
                 draft.say(&marker::duplicate_end(n_chars));
@@ -244,19 +229,19 @@ impl Filler<'_> {
             Claim::Keep(reason) => return Err(reason),
             Claim::Group(_) => return Err(Reason::DuplicateReverted),
         };
-        let candidate = Candidate { proposal: Proposal::complete(draft), action, reason, min_saving: self.min_saving };
-        self.accept(candidate, self.provenance(&[index]), &[index]).ok_or(Reason::DuplicateReverted)
+        self.accept(Proposal::complete(draft), what, self.provenance(&[index]), &[index])
+            .ok_or(Reason::DuplicateReverted)
     }
 
     /// The fullest reference to the correction that saves enough; code does not shrink.
     fn superseded(&self, index: usize, target: usize, signal: Correction, style: Style) -> Result<Filled, Reason> {
-        let (action, reason) = (Action::Contradicted, Reason::Contradicted);
+        let what = (Action::Contradicted, Reason::Contradicted);
         let spoken = self.spoken(&[index]);
         let Some(spoken) = spoken.first() else { return Err(Reason::ContradictionReverted) };
         let drafts = superseded(spoken, &self.names.shown(target), signal.as_str(), style).into_iter();
         drafts
-            .map(|draft| Candidate { proposal: Proposal::complete(draft), action, reason, min_saving: MIN_MARK_SAVING })
-            .find_map(|candidate| self.accept(candidate, self.provenance(&[index]), &[index]))
+            .map(Proposal::complete)
+            .find_map(|text| self.accept(text, what, self.provenance(&[index]), &[index]))
             .ok_or(Reason::ContradictionReverted)
     }
 
@@ -306,16 +291,6 @@ impl Filler<'_> {
     fn parts(&self, index: usize, provenance: Provenance, wrap: &Wrap, style: Style) -> Option<Filled> {
         let view = self.view;
         let large = view.is_large(index);
-        let metadata = self.metadata(&provenance);
-        let mut filled = Filled {
-            action: Action::Compressed,
-            reason: Reason::CompressibleProse,
-            body: NewBody::Parts(Vec::new()),
-            provenance,
-            drafts: Vec::new(),
-            chars_out: view.chars(index) + metadata_chars(metadata.as_deref()),
-            metadata,
-        };
         let mut replaced = Vec::new();
         for (part, text) in view.text_parts(index) {
             let n_chars = text.counts.chars as usize;
@@ -330,13 +305,9 @@ impl Filler<'_> {
             let proposal = one_text(&spoken, large, verdict.is_output, wrap, style);
             let shorter =
                 proposal.and_then(|proposal| proposal.accept(|length| saves(length, n_chars, self.min_saving)));
-            if let Some(draft) = shorter {
-                filled.chars_out -= n_chars - draft.n_chars();
-                replaced.push((part, draft.text.clone()));
-                filled.drafts.push(draft);
-            }
+            replaced.extend(shorter.map(|draft| (part, draft)));
         }
-        filled.body = NewBody::Parts(replaced);
+        let filled = self.filled_parts(index, replaced, Action::Compressed, Reason::CompressibleProse, provenance);
         let is_worth_it = !filled.drafts.is_empty() && saves(filled.chars_out, view.chars(index), self.min_saving);
         (is_worth_it && self.saves_tokens(&filled, &[index])).then_some(filled)
     }
@@ -363,13 +334,19 @@ impl Filler<'_> {
         summarize(&[text], wrap, Style::new(CompressionDepth::Gentle), Some(max_chars))
     }
 
-    /// The fullest form that saves enough.
-    fn accept(&self, candidate: Candidate, provenance: Provenance, members: &[usize]) -> Option<Filled> {
-        let Candidate { proposal, action, reason, min_saving } = candidate;
+    /// The fullest form of `text` that saves enough. A reference to a correction is there for what it says: it only has to
+    /// be shorter.
+    fn accept(
+        &self,
+        text: Proposal,
+        (action, reason): (Action, Reason),
+        provenance: Provenance,
+        members: &[usize],
+    ) -> Option<Filled> {
         let n_chars: usize = members.iter().map(|&index| self.view.chars(index)).sum();
-        let metadata = self.metadata(&provenance);
-        let n_metadata = metadata_chars(metadata.as_deref());
-        let draft = proposal.accept(|length| saves(length + n_metadata, n_chars, min_saving))?;
+        let n_metadata = metadata_chars(self.metadata(&provenance).as_deref());
+        let min_saving = if action == Action::Contradicted { 1 } else { self.min_saving };
+        let draft = text.accept(|length| saves(length + n_metadata, n_chars, min_saving))?;
         let filled = self.filled(draft, action, reason, provenance);
         self.saves_tokens(&filled, members).then_some(filled)
     }
@@ -380,6 +357,12 @@ impl Filler<'_> {
         let n_metadata = metadata_chars(metadata.as_deref());
         let (body, chars_out) = (NewBody::Text(draft.text.clone()), draft.n_chars() + n_metadata);
         Filled { action, reason, body, provenance, metadata, drafts: vec![draft], chars_out }
+    }
+
+    /// A unit that stands as `draft`.
+    pub(super) fn replaced(&self, members: Vec<usize>, draft: Draft, action: Action, reason: Reason) -> Unit {
+        let filled = self.filled(draft, action, reason, self.provenance(&members));
+        self.unit(members, State::Replaced(filled))
     }
 
     /// The same for some of the text parts of message `index`, in their order.
@@ -493,7 +476,7 @@ pub(super) fn chars_alone(view: &View<'_>, index: usize, adapters: &[Arc<dyn Ada
     let Some(text) = view.text(index) else { return n_chars };
     let large = view.is_large(index);
     let verdict = judge(&text, Depth::Decide);
-    let is_protected = |piece: &TextView<'_>| !large && judge(piece, Depth::Decide).is_hard();
+    let is_protected = protects(large);
     let style = Style::new(view.options.compression_depth);
     let wrap = Wrap { embedded_id: None, n_messages: 1 };
     let spoken = Spoken { view: text, voice: voice(view, None, index), hints: Hints::default() };
@@ -510,12 +493,16 @@ pub(super) fn chars_alone(view: &View<'_>, index: usize, adapters: &[Arc<dyn Ada
     shorter.map_or(n_chars, |draft| draft.n_chars())
 }
 
+/// Which passages of a text must stay: those with structure, unless the text is a large one.
+fn protects(large: bool) -> impl Fn(&TextView<'_>) -> bool {
+    move |piece| !large && judge(piece, Depth::Decide).is_hard()
+}
+
 /// What may stand for one text.
 fn one_text(spoken: &Spoken<'_>, large: bool, is_output: bool, wrap: &Wrap, style: Style) -> Option<Proposal> {
     let text = &spoken.view;
     if !text.fences.is_empty() {
-        let is_protected = |piece: &TextView<'_>| !large && judge(piece, Depth::Decide).is_hard();
-        return split_code(spoken, wrap, style, &is_protected).map(Proposal::complete);
+        return split_code(spoken, wrap, style, &protects(large)).map(Proposal::complete);
     }
     let body = if large { outline(text) } else { None };
     let body = body.or_else(|| is_output.then(|| digest(text, style)));

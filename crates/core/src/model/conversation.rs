@@ -3,36 +3,34 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use super::named::choices;
 
-/// How a record holds a conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-#[serde(rename_all = "kebab-case")]
-pub enum ShapeName {
-    /// `{"messages": [{"role", "content": string | null | [parts], "tool_calls", …}]}`.
-    Openai,
-    /// Messages with `id`, `index` and `metadata`; also a bare array of messages.
-    Cce,
-    /// `{"conversations": [{"from", "value"}]}`.
-    Sharegpt,
-    /// Event logs of Claude Code: one event per line, grouped by `sessionId`.
-    ClaudeCode,
-    /// Rollout files of Codex: `{"timestamp", "type", "payload"}` per line, one file a session.
-    Codex,
-    /// Session files of the pi coding agent, one file a session.
-    Pi,
-    /// `messages` whose content is blocks: `text`, `tool_use`, `tool_result`, `thinking`, …; beside it `system`.
-    Anthropic,
-    /// `{"history": [{"role", "content", "thought", "action", …}]}`.
-    SweAgent,
-    /// `{"sessionId", "messages": [{"type", "content", "toolCalls"}]}`.
-    GeminiCli,
-    /// `{"history": [{"source", "action" | "observation", …}]}`.
-    Openhands,
-    /// Turns with a speaker and an utterance, under many names.
-    Dialogue,
+choices! {
+    /// How a record holds a conversation.
+    pub enum ShapeName {
+        /// `{"messages": [{"role", "content": string | null | [parts], "tool_calls", …}]}`.
+        Openai = "openai",
+        /// Messages with `id`, `index` and `metadata`; also a bare array of messages.
+        Cce = "cce",
+        /// `{"conversations": [{"from", "value"}]}`.
+        Sharegpt = "sharegpt",
+        /// Event logs of Claude Code: one event per line, grouped by `sessionId`.
+        ClaudeCode = "claude-code",
+        /// Rollout files of Codex: `{"timestamp", "type", "payload"}` per line, one file a session.
+        Codex = "codex",
+        /// Session files of the pi coding agent, one file a session.
+        Pi = "pi",
+        /// `messages` whose content is blocks: `text`, `tool_use`, `tool_result`, `thinking`, …; beside it `system`.
+        Anthropic = "anthropic",
+        /// `{"history": [{"role", "content", "thought", "action", …}]}`.
+        SweAgent = "swe-agent",
+        /// `{"sessionId", "messages": [{"type", "content", "toolCalls"}]}`.
+        GeminiCli = "gemini-cli",
+        /// `{"history": [{"source", "action" | "observation", …}]}`.
+        Openhands = "openhands",
+        /// Turns with a speaker and an utterance, under many names.
+        Dialogue = "dialogue",
+    }
 }
 
 impl ShapeName {
@@ -40,24 +38,6 @@ impl ShapeName {
     #[must_use]
     pub fn is_event_log(self) -> bool {
         matches!(self, Self::ClaudeCode | Self::Codex | Self::Pi)
-    }
-
-    /// The name as users write it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Openai => "openai",
-            Self::Cce => "cce",
-            Self::Sharegpt => "sharegpt",
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-            Self::Pi => "pi",
-            Self::Anthropic => "anthropic",
-            Self::SweAgent => "swe-agent",
-            Self::GeminiCli => "gemini-cli",
-            Self::Openhands => "openhands",
-            Self::Dialogue => "dialogue",
-        }
     }
 }
 

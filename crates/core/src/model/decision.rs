@@ -1,6 +1,6 @@
 //! What happened to a message and why. The names are part of the published tables.
 
-use serde::Serialize;
+use super::named::{choices, named};
 
 /// What happened to one message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,26 +21,6 @@ pub struct Decision {
     pub chars_out: usize,
 }
 
-/// An enum whose values have published names.
-macro_rules! named {
-    ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)* }) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-        $vis enum $name { $($(#[$vmeta])* #[serde(rename = $text)] $variant,)* }
-        impl $name {
-            /// All values, in the order of their declaration.
-            pub const ALL: &[Self] = &[$(Self::$variant),*];
-            /// The published name.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $text,)* }
-            }
-        }
-    };
-}
-
-pub(crate) use named;
-
 named! {
     /// What was done with a message.
     pub enum Action {
@@ -59,9 +39,7 @@ named! {
         /// Cut, merged with its neighbours or emptied, because the token budget left no room.
         Truncated = "truncated",
     }
-}
 
-named! {
     /// What a chain of messages is.
     pub enum FlowKind {
         /// A question and its answer.
@@ -73,9 +51,7 @@ named! {
         /// A statement and its confirmation.
         Acknowledgment = "acknowledgment",
     }
-}
 
-named! {
     /// Why. The first group are rules in the order in which they are tried; the others are found by the classifier.
     pub enum Reason {
         /// The conversation is below `compression_threshold`.
@@ -273,6 +249,26 @@ named! {
         DirectQuote = "direct_quote",
         /// Soft: a number with its unit.
         NumericWithUnits = "numeric_with_units",
+    }
+}
+
+choices! {
+    /// Formats that adapters know.
+    pub enum AdapterName {
+        /// XML and HTML.
+        Xml = "xml",
+        /// YAML.
+        Yaml = "yaml",
+        /// Markdown with headings.
+        Markdown = "markdown",
+        /// Values separated by commas, semicolons or tabs.
+        Csv = "csv",
+        /// One JSON value per line.
+        JsonLines = "json-lines",
+        /// Unified diffs.
+        Diff = "diff",
+        /// Logs.
+        Log = "log",
     }
 }
 

@@ -10,6 +10,7 @@ mod decision;
 mod floor;
 pub mod marker;
 mod metrics;
+mod named;
 mod options;
 mod provenance;
 mod reject;
@@ -17,15 +18,15 @@ mod reject;
 pub use ask::{Answer, Answers, Ask, AskId, CompactionAsk, Consult, NoAnswer, SummaryAsk, Turn};
 pub use changes::{changes, label as changes_label};
 pub use choices::{
-    AdapterName, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode,
-    KeepCopy, PreservePattern, ProvenancePlace, Strategy, Summarizer, SummaryMode, Tokenizer,
+    BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode, KeepCopy,
+    PreservePattern, ProvenancePlace, Strategy, Summarizer, SummaryMode, Tokenizer,
 };
 pub use condensed::{Condensed, NewBody, Original, Output, Replacement};
 pub use conversation::{Content, Conversation, Message, Part, Role, ShapeName, ToolCall};
-pub(crate) use decision::named;
-pub use decision::{Action, Decision, FlowKind, Reason};
+pub use decision::{Action, AdapterName, Decision, FlowKind, Reason};
 pub use floor::{Figure, Floor, Least, one_or_many as one_or_many_floors};
 pub use metrics::{ActionCounts, BudgetOutcome, CompactionOutcome, CompactionTrigger, Metrics};
+pub(crate) use named::named;
 pub use options::{
     DEFAULT_CLUSTER_THRESHOLD, DEFAULT_COMPACTION_MESSAGES, DEFAULT_COMPACTION_RECENT, DEFAULT_COMPACTION_TOKENS,
     DEFAULT_FUZZY_THRESHOLD, DEFAULT_IMPORTANCE_THRESHOLD, DEFAULT_MAX_RESPONSE_TOKENS, DEFAULT_MIN_SAVING,

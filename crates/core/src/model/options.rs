@@ -7,9 +7,11 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::choices::{
-    AdapterName, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode,
-    KeepCopy, PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer,
+    BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode, KeepCopy,
+    PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer,
 };
+use super::decision::AdapterName;
+use super::named::choices;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Recent turns are what the next answer depends on; four covers a question, a call, its result and an answer.
@@ -267,40 +269,24 @@ fn parse_share(text: &str) -> std::result::Result<f64, String> {
     }
 }
 
-/// Options that go well together. They go under what is written beside the name and over the defaults.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-#[serde(rename_all = "kebab-case")]
-pub enum Preset {
-    /// Keeps context: `recency_window` 6, `importance_scoring`, `contradiction_detection`, `coreference`,
-    /// `conversation_flow`.
-    Quality,
-    /// As short as can be: `token_budget` 2000, `compression_depth` auto, `budget_strategy` tiered,
-    /// `relevance_threshold` 3, `semantic_clustering`, `force_converge`.
-    Ratio,
-    /// In between: `token_budget` 4000, `conversation_flow`, `importance_scoring`, `coreference`.
-    Balanced,
-    /// The order, the limits and the formats of the documented engine: `keep_first_user` off, `min_saving` 1, `keep_copy`
-    /// last.
-    Classic,
+choices! {
+    /// Options that go well together. They go under what is written beside the name and over the defaults.
+    pub enum Preset {
+        /// Keeps context: `recency_window` 6, `importance_scoring`, `contradiction_detection`, `coreference`,
+        /// `conversation_flow`.
+        Quality = "quality",
+        /// As short as can be: `token_budget` 2000, `compression_depth` auto, `budget_strategy` tiered,
+        /// `relevance_threshold` 3, `semantic_clustering`, `force_converge`.
+        Ratio = "ratio",
+        /// In between: `token_budget` 4000, `conversation_flow`, `importance_scoring`, `coreference`.
+        Balanced = "balanced",
+        /// The order, the limits and the formats of the documented engine: `keep_first_user` off, `min_saving` 1, `keep_copy`
+        /// last.
+        Classic = "classic",
+    }
 }
 
 impl Preset {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Quality, Self::Ratio, Self::Balanced, Self::Classic];
-
-    /// The name as users write it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Quality => "quality",
-            Self::Ratio => "ratio",
-            Self::Balanced => "balanced",
-            Self::Classic => "classic",
-        }
-    }
-
     /// What it sets; everything else is left as it is.
     #[must_use]
     pub fn options(self) -> EngineArgs {

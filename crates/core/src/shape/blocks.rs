@@ -125,9 +125,7 @@ fn leaves_of<'r>(item: Raw<'r>, block: Option<&Block<'r>>, each: &mut impl FnMut
 }
 
 fn is_empty(list: Raw<'_>) -> bool {
-    let mut empty = true;
-    items(list.text, |_| empty = false);
-    empty
+    list.text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).is_some_and(|inner| inner.trim().is_empty())
 }
 
 /// True when a content list has blocks as only the Messages API has them.

@@ -1,10 +1,12 @@
 //! Which shape a record has, told by its structure alone.
 
+use std::borrow::Cow;
+
 use crate::model::ShapeName;
 
 use super::blocks::are_of_messages_api;
 use super::events::detect_events;
-use super::json::{Bad, Key, Kind, Scanner};
+use super::json::{Bad, Kind, Scanner};
 use super::shapes::SPECS;
 use super::spec::{Glimpse, Spec};
 
@@ -16,76 +18,63 @@ pub fn detect(record: &str) -> Option<ShapeName> {
     }
     let mut scanner = Scanner::new(record);
     // The lists that were found, by their keys.
-    let mut lists: Vec<(String, Seen)> = Vec::new();
+    let mut lists: Vec<(Cow<'_, str>, Glimpse<'_>)> = Vec::new();
     let mut has_system = false;
-    let bare = match scanner.peek().ok()? {
-        Kind::List => {
-            let seen = look(&mut scanner).ok()?;
-            lists.push((String::new(), seen?));
-            true
-        }
+    let kind = scanner.peek().ok()?;
+    match kind {
+        Kind::List => lists.push((Cow::Borrowed(""), look(&mut scanner).ok()??)),
         Kind::Object => {
             let read = scanner.object(|scanner, key| {
                 has_system = has_system || key.name == "system";
                 if scanner.peek()? == Kind::List {
-                    lists.extend(look(scanner)?.map(|seen| (key.name.into_owned(), seen)));
+                    lists.extend(look(scanner)?.map(|list| (key.name, list)));
                 } else {
                     scanner.value()?;
                 }
                 Ok(())
             });
             read.ok()?;
-            false
         }
         _ => return None,
-    };
-    let fits = |spec: &&&Spec| {
-        lists.iter().any(|(list, seen)| {
-            let keys: Vec<&str> = seen.keys.iter().map(String::as_str).collect();
-            let glimpse = Glimpse { keys: &keys, has_blocks: seen.has_blocks || has_system };
-            if bare { spec.bare && is_message(&keys) } else { spec.list_rank(list).is_some() && (spec.fits)(&glimpse) }
+    }
+    lists.iter_mut().for_each(|(_, list)| list.has_blocks |= has_system);
+    let fits = |spec: &&Spec| {
+        lists.iter().any(|(key, list)| match kind {
+            Kind::List => spec.bare && is_message(list),
+            _ => spec.list_rank(key).is_some() && (spec.fits)(list),
         })
     };
     SPECS.iter().find(fits).map(|spec| spec.name)
 }
 
 /// True for the keys of a message of a bare list.
-fn is_message(keys: &[&str]) -> bool {
-    let known = ["role", "content", "from"];
-    keys.is_empty() || keys.iter().any(|key| known.contains(key)) || keys.contains(&"id") && keys.contains(&"index")
-}
-
-/// What a list of objects shows at a glance.
-struct Seen {
-    /// The keys of the first one.
-    keys: Vec<String>,
-    has_blocks: bool,
+fn is_message(list: &Glimpse<'_>) -> bool {
+    let known = ["role", "content", "from"].iter().any(|key| list.has(key));
+    list.keys.is_empty() || known || list.has("id") && list.has("index")
 }
 
 /// Looks at the items of a list; `None` when one is no object.
-fn look(scanner: &mut Scanner<'_>) -> Result<Option<Seen>, Bad> {
-    let mut seen = Some(Seen { keys: Vec::new(), has_blocks: false });
-    let mut first = true;
+fn look<'r>(scanner: &mut Scanner<'r>) -> Result<Option<Glimpse<'r>>, Bad> {
+    let (mut seen, mut are_objects, mut is_first) = (Glimpse::default(), true, true);
     scanner.list(|scanner| {
         if scanner.peek()? != Kind::Object {
-            seen = None;
+            are_objects = false;
             return scanner.value().map(|_| ());
         }
-        let is_first = std::mem::take(&mut first);
-        scanner.object(|scanner, key| member(scanner, &key, is_first, seen.as_mut())).map(|_| ())
+        scanner.object(|scanner, key| {
+            let value = scanner.value()?;
+            seen.has_blocks |= are_objects
+                && !seen.has_blocks
+                && value.kind == Kind::List
+                && key.name == "content"
+                && are_of_messages_api(value.text);
+            if is_first {
+                seen.keys.push(key.name);
+            }
+            Ok(())
+        })?;
+        is_first = false;
+        Ok(())
     })?;
-    Ok(seen)
-}
-
-fn member(scanner: &mut Scanner<'_>, key: &Key<'_>, is_first: bool, seen: Option<&mut Seen>) -> Result<(), Bad> {
-    let value = scanner.value()?;
-    if let Some(seen) = seen {
-        if is_first {
-            seen.keys.push(key.name.clone().into_owned());
-        }
-        if !seen.has_blocks && value.kind == Kind::List && key.name == "content" {
-            seen.has_blocks = are_of_messages_api(value.text);
-        }
-    }
-    Ok(())
+    Ok(are_objects.then_some(seen))
 }

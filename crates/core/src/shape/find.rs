@@ -8,70 +8,47 @@ const HIGHS: u64 = 0x8080_8080_8080_8080;
 /// The first byte from `pos` on that ends plain text in a string: quote, backslash or control character; the
 /// length of `bytes` when there is none.
 #[inline]
-pub(super) fn find_special(bytes: &[u8], mut pos: usize) -> usize {
-    while let Some(chunk) = bytes.get(pos..pos + 8).and_then(|chunk| <[u8; 8]>::try_from(chunk).ok()) {
-        let word = u64::from_le_bytes(chunk);
-        let quote = word ^ (ONES * u64::from(b'"'));
-        let slash = word ^ (ONES * u64::from(b'\\'));
-        let control = word.wrapping_sub(ONES * 0x20) & !word;
-        let hit = (quote.wrapping_sub(ONES) & !quote | slash.wrapping_sub(ONES) & !slash | control) & HIGHS;
-        if hit != 0 {
-            return pos + (hit.trailing_zeros() / 8) as usize;
-        }
-        pos += 8;
-    }
-    while let Some(&byte) = bytes.get(pos) {
-        if byte < 0x20 || byte == b'"' || byte == b'\\' {
-            return pos;
-        }
-        pos += 1;
-    }
-    bytes.len()
+pub(super) fn find_special(bytes: &[u8], pos: usize) -> usize {
+    find(bytes, pos, |word| is(word, b'"') | is(word, b'\\') | below_blank(word))
 }
 
 /// The first backslash from `pos` on; the length of `bytes` when there is none.
 #[inline]
-pub(super) fn find_backslash(bytes: &[u8], mut pos: usize) -> usize {
-    while let Some(chunk) = bytes.get(pos..pos + 8).and_then(|chunk| <[u8; 8]>::try_from(chunk).ok()) {
-        let slash = u64::from_le_bytes(chunk) ^ (ONES * u64::from(b'\\'));
-        let hit = slash.wrapping_sub(ONES) & !slash & HIGHS;
-        if hit != 0 {
-            return pos + (hit.trailing_zeros() / 8) as usize;
-        }
-        pos += 8;
-    }
-    while bytes.get(pos).is_some_and(|&byte| byte != b'\\') {
-        pos += 1;
-    }
-    pos.min(bytes.len())
+pub(super) fn find_backslash(bytes: &[u8], pos: usize) -> usize {
+    find(bytes, pos, |word| is(word, b'\\'))
 }
 
 /// The first byte from `pos` on that `ensure_ascii` does not write as it is.
 #[inline]
-pub(super) fn find_special_or_wide(bytes: &[u8], mut pos: usize) -> usize {
+pub(super) fn find_special_or_wide(bytes: &[u8], pos: usize) -> usize {
+    find(bytes, pos, |word| is(word, b'"') | is(word, b'\\') | is(word, 0x7f) | below_blank(word) | word)
+}
+
+/// The first byte from `pos` on whose highest bit `mark` sets in a word of eight; bytes behind the last word stand in one
+/// with blanks, which no mark is for.
+#[inline]
+fn find(bytes: &[u8], mut pos: usize, mark: impl Fn(u64) -> u64) -> usize {
     while let Some(chunk) = bytes.get(pos..pos + 8).and_then(|chunk| <[u8; 8]>::try_from(chunk).ok()) {
-        let word = u64::from_le_bytes(chunk);
-        let quote = word ^ (ONES * u64::from(b'"'));
-        let slash = word ^ (ONES * u64::from(b'\\'));
-        let delete = word ^ (ONES * 0x7f);
-        let hit = (quote.wrapping_sub(ONES) & !quote
-            | slash.wrapping_sub(ONES) & !slash
-            | delete.wrapping_sub(ONES) & !delete
-            | word.wrapping_sub(ONES * 0x20) & !word
-            | word)
-            & HIGHS;
+        let hit = mark(u64::from_le_bytes(chunk)) & HIGHS;
         if hit != 0 {
             return pos + (hit.trailing_zeros() / 8) as usize;
         }
         pos += 8;
     }
-    while let Some(&byte) = bytes.get(pos) {
-        if !(0x20..0x7f).contains(&byte) || byte == b'"' || byte == b'\\' {
-            return pos;
-        }
-        pos += 1;
-    }
-    bytes.len()
+    let rest = bytes.get(pos..).unwrap_or_default();
+    let mut last = [b' '; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let hit = mark(u64::from_le_bytes(last)) & HIGHS;
+    if hit == 0 { bytes.len() } else { pos + (hit.trailing_zeros() / 8) as usize }
+}
+
+fn is(word: u64, byte: u8) -> u64 {
+    let other = word ^ (ONES * u64::from(byte));
+    other.wrapping_sub(ONES) & !other
+}
+
+fn below_blank(word: u64) -> u64 {
+    word.wrapping_sub(ONES * 0x20) & !word
 }
 
 #[cfg(test)]

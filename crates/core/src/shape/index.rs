@@ -34,35 +34,40 @@ pub(super) struct Index<'r> {
 }
 
 impl<'r> Index<'r> {
+    /// Nothing of `record` is found yet.
+    pub(super) fn empty(record: &'r str, spec: &'static Spec) -> Self {
+        Self {
+            record,
+            spec,
+            style: Style::MINIMAL,
+            list: record,
+            list_key: "",
+            messages: Vec::new(),
+            head: Vec::new(),
+            id: None,
+            members: Vec::new(),
+            bounds: vec![0],
+            log: None,
+        }
+    }
+
     /// Cuts `record`, which is no event log, or says why it is no conversation of this shape.
     pub(super) fn new(record: &'r str, spec: &'static Spec) -> Result<Self, Reject> {
         let mut scanner = Scanner::new(record);
-        let mut cutter = Cutter::new(record, spec);
+        let mut cutter = Cutter { found: Self::empty(record, spec), list: None, place: None, reject: None };
         let outcome = cutter.record(&mut scanner).and_then(|()| scanner.end());
         outcome.map_err(|bad| invalid(record, bad))?;
         if let Some(reject) = cutter.reject {
             return Err(reject);
         }
+        let list_key = cutter.key();
         let Some(list) = cutter.list else {
-            let detail = format!(
-                "the record has no list `{}`; check the shape or choose another one with --shape",
-                cutter.key()
-            );
+            let detail =
+                format!("the record has no list `{list_key}`; check the shape or choose another one with --shape");
             return Err(Reject { reason: RejectReason::NoMessages, detail });
         };
-        Ok(Self {
-            record,
-            spec,
-            style: Style::of(record, scanner.seen),
-            list,
-            list_key: cutter.key(),
-            messages: cutter.messages,
-            id: record_id(&cutter.head),
-            head: cutter.head,
-            members: cutter.members,
-            bounds: cutter.bounds,
-            log: None,
-        })
+        let id = record_id(&cutter.found.head);
+        Ok(Self { style: Style::of(record, scanner.seen), list, list_key, id, ..cutter.found })
     }
 
     /// The members of message `index` in the order of the record.
@@ -93,39 +98,20 @@ impl<'r> Index<'r> {
 
 /// The state of the pass.
 struct Cutter<'r> {
-    spec: &'static Spec,
-    record: &'r str,
+    found: Index<'r>,
     list: Option<&'r str>,
-    /// The rank of the key of the list, the key as written, and how many members of `head` stand before it.
+    /// The rank of the key of the list, the key as written, and how many members of the head stand before it.
     place: Option<(usize, &'r str, usize)>,
-    messages: Vec<&'r str>,
-    head: Vec<Member<'r>>,
-    members: Vec<Member<'r>>,
-    bounds: Vec<usize>,
     reject: Option<Reject>,
 }
 
 impl<'r> Cutter<'r> {
-    fn new(record: &'r str, spec: &'static Spec) -> Self {
-        Self {
-            spec,
-            record,
-            list: None,
-            place: None,
-            messages: Vec::new(),
-            head: Vec::new(),
-            members: Vec::new(),
-            bounds: vec![0],
-            reject: None,
-        }
-    }
-
     fn record(&mut self, scanner: &mut Scanner<'r>) -> Result<(), Bad> {
         match scanner.peek()? {
             Kind::Object => {
                 scanner.object(|scanner, key| self.member(scanner, &key))?;
             }
-            Kind::List if self.spec.bare => self.list(scanner)?,
+            Kind::List if self.found.spec.bare => self.list(scanner)?,
             kind => {
                 scanner.value()?;
                 let advice = if kind == Kind::List { "; a bare list of messages is the shape `cce`" } else { "" };
@@ -138,7 +124,7 @@ impl<'r> Cutter<'r> {
 
     /// The list under the best key is the one that counts; the others are members like any other.
     fn member(&mut self, scanner: &mut Scanner<'r>, key: &Key<'r>) -> Result<(), Bad> {
-        let Some(rank) = self.spec.list_rank(&key.name) else { return self.other(scanner, key) };
+        let Some(rank) = self.found.spec.list_rank(&key.name) else { return self.other(scanner, key) };
         let best = self.place.map(|(rank, ..)| rank);
         if best.is_some_and(|best| best < rank) || best != Some(rank) && scanner.peek()? != Kind::List {
             return self.other(scanner, key);
@@ -147,28 +133,28 @@ impl<'r> Cutter<'r> {
             && worse != rank
         {
             let value = Raw { text: list, kind: Kind::List, marks: Marks::NONE };
-            self.head.insert(at, Member { key, value, field: Field::Other, parent: "" });
+            self.found.head.insert(at, Member { key, value, field: Field::Other, parent: "" });
         }
-        self.place = Some((rank, key.text, self.head.len()));
+        self.place = Some((rank, key.text, self.found.head.len()));
         self.list(scanner)
     }
 
     fn key(&self) -> &'static str {
         let rank = self.place.map_or(0, |(rank, ..)| rank);
-        self.spec.lists.get(rank).copied().unwrap_or_default()
+        self.found.spec.lists.get(rank).copied().unwrap_or_default()
     }
 
     fn other(&mut self, scanner: &mut Scanner<'r>, key: &Key<'r>) -> Result<(), Bad> {
         let value = scanner.value()?;
-        self.head.push(Member { key: key.text, value, field: Field::Other, parent: "" });
+        self.found.head.push(Member { key: key.text, value, field: Field::Other, parent: "" });
         Ok(())
     }
 
     /// The list of messages; when the key comes twice, the later list counts.
     fn list(&mut self, scanner: &mut Scanner<'r>) -> Result<(), Bad> {
-        self.messages.clear();
-        self.members.clear();
-        self.bounds.truncate(1);
+        self.found.messages.clear();
+        self.found.members.clear();
+        self.found.bounds.truncate(1);
         self.reject = None;
         self.list = None;
         if scanner.peek()? == Kind::List {
@@ -185,8 +171,8 @@ impl<'r> Cutter<'r> {
             let value = scanner.value()?;
             let detail = format!(
                 "message {} (byte {}) is {}, not an object; correct or remove it",
-                self.messages.len() + 1,
-                offset_in(self.record, value.text) + 1,
+                self.found.messages.len() + 1,
+                offset_in(self.found.record, value.text) + 1,
                 describe(kind),
             );
             self.reject.get_or_insert(Reject { reason: RejectReason::MessageNotObject, detail });
@@ -195,25 +181,25 @@ impl<'r> Cutter<'r> {
         // The member that counts for each field, and the rank of its key.
         let mut counting: [Option<(usize, usize)>; N_FIELDS] = [None; N_FIELDS];
         let text = scanner.object(|scanner, key| {
-            let (mut field, rank) = self.spec.field(&key.name);
+            let (mut field, rank) = self.found.spec.field(&key.name);
             if let Some(counting) = counting.get_mut(field as usize).filter(|_| field != Field::Other) {
                 match *counting {
                     Some((_, better)) if better < rank => field = Field::Other,
                     earlier => {
                         if let Some((member, worse)) =
-                            earlier.and_then(|(at, rank)| Some((self.members.get_mut(at)?, rank)))
+                            earlier.and_then(|(at, rank)| Some((self.found.members.get_mut(at)?, rank)))
                         {
                             member.field = if worse == rank { Field::Shadowed } else { Field::Other };
                         }
-                        *counting = Some((self.members.len(), rank));
+                        *counting = Some((self.found.members.len(), rank));
                     }
                 }
             }
-            self.members.push(Member { key: key.text, value: scanner.value()?, field, parent: "" });
+            self.found.members.push(Member { key: key.text, value: scanner.value()?, field, parent: "" });
             Ok(())
         })?;
-        self.messages.push(text);
-        self.bounds.push(self.members.len());
+        self.found.messages.push(text);
+        self.found.bounds.push(self.found.members.len());
         Ok(())
     }
 }

@@ -1,32 +1,24 @@
 //! Records as bytes on one side, conversations on the other, exact both ways. Knows JSON and the shapes; knows
 //! nothing of files, tables and compression.
 
-mod anthropic;
 mod binding;
 mod blocks;
-mod cce;
 mod detect;
-mod dialogue;
 mod document;
 mod escape;
 mod events;
 mod find;
-mod gemini;
 mod index;
 mod json;
 mod layout;
 mod member;
-mod openai;
-mod openhands;
 mod out;
 mod read;
 mod restore;
 mod row;
 mod shapes;
-mod sharegpt;
 mod spec;
 mod splice;
-mod swe_agent;
 mod uncompress;
 
 use crate::model::{Condensed, Conversation, Original, Output, ProvenancePlace, Reject, ShapeName};
@@ -40,9 +32,7 @@ pub use events::{SessionOf, detect_events, session_id};
 pub use layout::RestoreError;
 pub use restore::{restore_record, restore_row, restores_record, restores_row};
 pub use row::{MessageRow, Row};
-pub use uncompress::{
-    Found, Lookup, Uncompressed, UncompressedRecord, VerbatimMap, uncompress, uncompress_record, verbatim_map,
-};
+pub use uncompress::{Found, Lookup, Uncompressed, VerbatimMap, uncompress, uncompress_record, verbatim_map};
 
 /// A record that was read, with what is needed to write it again.
 #[derive(Debug)]

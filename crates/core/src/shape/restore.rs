@@ -1,14 +1,12 @@
 //! From a row, a condensed record or a list of events back to the original bytes. Trusts nothing that it reads: what does
 //! not fit together is an error, never a wrong record.
 
-use std::borrow::Cow;
-
 use crate::model::Original;
 
 use super::escape::encode;
 use super::index::invalid;
-use super::json::{Kind, Raw, Scanner, around, between, items, member, members};
-use super::layout::{Column, Layout, Piece, RestoreError, damaged, pieces, sequence};
+use super::json::{Kind, Raw, Scanner, around, between, items, members};
+use super::layout::{Column, Layout, Piece, RestoreError, Runs, damaged, pieces, sequence};
 use super::out::{Expected, Out};
 use super::row::{MessageRow, Row};
 use super::shapes::likelihood;
@@ -38,72 +36,90 @@ pub fn restores_row(id: &str, row: &Row<'_>, layout: &str, originals: &[Original
     write_row(id, row, layout, originals, &mut out).is_ok() && out.is_met()
 }
 
-fn write_row(
+fn write_row<O: Out>(
     id: &str,
     row: &Row<'_>,
     layout: &str,
     originals: &[Original<'_>],
-    record: &mut impl Out,
+    record: &mut O,
 ) -> Result<(), RestoreError> {
     let layout = Layout::read(layout)?;
     let slots = arrange(row.messages.len(), originals, layout.order.as_deref())?;
     let template = pieces(layout.record.ok_or_else(|| damaged("it has no record"))?)?;
-    let templates = layout.messages.iter().map(|text| pieces(text)).collect::<Result<Vec<_>, _>>()?;
-    let mut extras = Extras::new(row.extra.as_deref());
-    let mut passed = Passed::of_row(row.extra.as_deref());
+    let (templates, gaps) = (cut(&layout.messages)?, cut(&layout.separators)?);
+    let (mut extras, mut passed, mut inner) = (Values::default(), Values::default(), Values::default());
+    members(row.extra.as_deref().unwrap_or_default(), |key, value| {
+        extras.all.push(value);
+        if key.name == "events" {
+            passed.all.clear();
+            items(value.text, |item| passed.all.push(item));
+        }
+    });
+    let mut which = sequence(layout.message_runs.as_ref());
+    let mut kept = |position: usize, record: &mut O| {
+        let template = which.next().and_then(|number| templates.get(number));
+        let message = row.messages.get(position).ok_or_else(|| damaged("a position is too large"))?;
+        fill(template.ok_or_else(|| damaged("a message is missing"))?, message, &mut inner, record)
+    };
     for piece in template {
         match piece {
-            Piece::Text(text) => record.push_str(text),
             Piece::Hole(Column::Id, None) => record.push_str(id),
             Piece::Hole(Column::Id, Some(style)) => encode(id, style, record),
-            Piece::Hole(Column::Extra, _) => record.push_str(extras.next()?),
-            Piece::Hole(Column::Event | Column::Line, _) => passed.write(&[piece], record)?,
+            Piece::Hole(Column::Extra, _) => record.push_str(extras.next()?.text),
             Piece::Hole(Column::Messages, _) => {
-                messages(row, &layout, &templates, &slots, &mut passed, record)?;
+                messages(&slots, &gaps, layout.separator_runs.as_ref(), &mut passed, record, &mut kept)?;
             }
-            Piece::Hole(..) => return Err(damaged("a column of messages in the record")),
+            _ => passed.write(&[piece], record)?,
         }
     }
     Ok(())
 }
 
-fn messages(
-    row: &Row<'_>,
-    layout: &Layout<'_>,
-    templates: &[Vec<Piece<'_>>],
+/// Appends the messages in their order, with what stands between them; `kept` appends the one at an output position.
+fn messages<O: Out>(
     slots: &[Slot<'_>],
-    passed: &mut Passed<'_>,
-    record: &mut impl Out,
+    gaps: &[Vec<Piece<'_>>],
+    runs: Option<&Runs>,
+    passed: &mut Values<'_>,
+    out: &mut O,
+    mut kept: impl FnMut(usize, &mut O) -> Result<(), RestoreError>,
 ) -> Result<(), RestoreError> {
-    let separators = layout.separators.iter().map(|text| pieces(text)).collect::<Result<Vec<_>, _>>()?;
-    let mut which_separator = sequence(layout.separator_runs.as_ref());
-    let mut which_template = sequence(layout.message_runs.as_ref());
-    let mut extras = Extras::default();
+    let mut which = sequence(runs);
     for (n, slot) in slots.iter().enumerate() {
         if n > 0 {
-            let separator = which_separator.next().and_then(|number| separators.get(number));
-            passed.write(separator.ok_or_else(|| damaged("a separator is missing"))?, record)?;
+            let gap = which.next().and_then(|number| gaps.get(number));
+            passed.write(gap.ok_or_else(|| damaged("a separator is missing"))?, out)?;
         }
         match slot {
-            Slot::Original(text) => record.push_str(text),
-            Slot::Kept(position) => {
-                let template = which_template.next().and_then(|number| templates.get(number));
-                let template = template.ok_or_else(|| damaged("a message is missing"))?;
-                let message = row.messages.get(*position).ok_or_else(|| damaged("a position is too large"))?;
-                extras.set(message.extra.as_deref());
-                fill(template, message, &mut extras, record)?;
-            }
+            Slot::Original(text) => out.push_str(text),
+            Slot::Kept(position) => kept(*position, out)?,
         }
     }
     Ok(())
+}
+
+/// The same for messages that stand in the output as they stood in the input.
+fn copied<'m, O: Out>(messages: &'m [&'m str]) -> impl FnMut(usize, &mut O) -> Result<(), RestoreError> + 'm {
+    |position, out| {
+        out.push_str(messages.get(position).ok_or_else(|| damaged("a position is too large"))?);
+        Ok(())
+    }
+}
+
+/// Templates cut into their pieces.
+fn cut<'l>(templates: &[&'l str]) -> Result<Vec<Vec<Piece<'l>>>, RestoreError> {
+    templates.iter().map(|template| pieces(template)).collect()
 }
 
 fn fill<'m>(
     template: &[Piece<'_>],
     message: &'m MessageRow<'_>,
-    extras: &mut Extras<'m>,
+    extras: &mut Values<'m>,
     record: &mut impl Out,
 ) -> Result<(), RestoreError> {
+    extras.all.clear();
+    extras.used = 0;
+    members(message.extra.as_deref().unwrap_or_default(), |_, value| extras.all.push(value));
     for piece in template {
         let (column, style) = match piece {
             Piece::Text(text) => {
@@ -111,7 +127,7 @@ fn fill<'m>(
                 continue;
             }
             Piece::Hole(Column::Extra, _) => {
-                record.push_str(extras.next()?);
+                record.push_str(extras.next()?.text);
                 continue;
             }
             Piece::Hole(column, style) => (column, style),
@@ -137,32 +153,34 @@ fn fill<'m>(
     Ok(())
 }
 
-/// The values of an `extra` object, one after the other.
+/// Values, one after the other.
 #[derive(Debug, Default)]
-struct Extras<'m> {
-    values: Vec<&'m str>,
+struct Values<'m> {
+    all: Vec<Raw<'m>>,
     used: usize,
 }
 
-impl<'m> Extras<'m> {
-    fn new(object: Option<&'m str>) -> Self {
-        let mut extras = Self::default();
-        extras.set(object);
-        extras
-    }
-
-    fn set(&mut self, object: Option<&'m str>) {
-        self.values.clear();
-        self.used = 0;
-        if let Some(object) = object {
-            members(object, |_, value| self.values.push(value.text));
-        }
-    }
-
-    fn next(&mut self) -> Result<&'m str, RestoreError> {
+impl<'m> Values<'m> {
+    fn next(&mut self) -> Result<Raw<'m>, RestoreError> {
         self.used += 1;
-        let value = self.values.get(self.used - 1).copied();
-        value.ok_or_else(|| RestoreError("the column extra has fewer keys than the layout".to_owned()))
+        let value = self.all.get(self.used - 1).copied();
+        value.ok_or_else(|| RestoreError("a key or an event is missing that the layout has".to_owned()))
+    }
+
+    /// Appends a text between two messages, with what passes through.
+    fn write(&mut self, gap: &[Piece<'_>], out: &mut impl Out) -> Result<(), RestoreError> {
+        for piece in gap {
+            match piece {
+                Piece::Text(text) => out.push_str(text),
+                Piece::Hole(Column::Event, _) => out.push_str(self.next()?.text),
+                Piece::Hole(Column::Line, _) => {
+                    let line = self.next()?.string();
+                    out.push_str(&line.ok_or_else(|| damaged("an event stands for a text"))?);
+                }
+                Piece::Hole(..) => return Err(damaged("a hole between messages")),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -190,38 +208,23 @@ fn write_record(
     originals: &[Original<'_>],
     out: &mut impl Out,
 ) -> Result<(), RestoreError> {
-    if originals.is_empty() && layout.is_none() {
+    let Some(text) = layout.or_else(|| (!originals.is_empty()).then_some("")) else {
         out.push_str(record);
         return Ok(());
-    }
-    let layout = layout.map(Layout::read).transpose()?;
-    if let Some(layout) = layout.as_ref().filter(|layout| layout.items.is_some()) {
-        return restore_list(record, layout, originals, out);
-    }
-    let outline = outline(record, layout.as_ref().and_then(|layout| layout.key))?;
-    let order = layout.as_ref().and_then(|layout| layout.order.as_deref());
-    let slots = arrange(outline.messages.len(), originals, order)?;
-    let (separators, runs) = match &layout {
-        Some(layout) => {
-            let separators = layout.separators.iter().map(|text| literal(text)).collect::<Result<Vec<_>, _>>()?;
-            (separators, layout.separator_runs.as_ref())
-        }
-        None => (outline.separator(slots.len())?.map(Cow::Borrowed).into_iter().collect(), None),
     };
-    let mut which = sequence(runs);
-    out.push_str(outline.before);
-    for (n, slot) in slots.iter().enumerate() {
-        if n > 0 {
-            let separator = which.next().and_then(|number| separators.get(number));
-            out.push_str(separator.ok_or_else(|| damaged("a separator is missing"))?);
-        }
-        match slot {
-            Slot::Original(text) => out.push_str(text),
-            Slot::Kept(position) => {
-                out.push_str(outline.messages.get(*position).ok_or_else(|| damaged("a position is too large"))?);
-            }
-        }
+    let read = Layout::read(text)?;
+    if read.items.is_some() {
+        return restore_list(record, &read, originals, out);
     }
+    let outline = outline(record, read.key)?;
+    let slots = arrange(outline.messages.len(), originals, read.order.as_deref())?;
+    let mut gaps = cut(&read.separators)?;
+    if layout.is_none() {
+        gaps.extend(outline.separator(slots.len())?.map(|text| vec![Piece::Text(text)]));
+    }
+    out.push_str(outline.before);
+    let (runs, mut passed) = (read.separator_runs.as_ref(), Values::default());
+    messages(&slots, &gaps, runs, &mut passed, out, copied(&outline.messages))?;
     out.push_str(outline.after);
     Ok(())
 }
@@ -334,70 +337,10 @@ fn take<'o>(free: &mut [Option<Slot<'o>>], index: usize, slot: Slot<'o>) -> Resu
     Ok(())
 }
 
-/// The literal text of a template without holes.
-fn literal(template: &str) -> Result<Cow<'_, str>, RestoreError> {
-    let mut text = Cow::Borrowed("");
-    for piece in pieces(template)? {
-        match piece {
-            Piece::Text(part) => text += part,
-            Piece::Hole(..) => return Err(damaged("a hole between messages")),
-        }
-    }
-    Ok(text)
-}
-
 fn estimate(row: &Row<'_>, originals: &[Original<'_>]) -> usize {
     let texts = row.messages.iter().flat_map(|message| [&message.content, &message.tool_calls, &message.extra]);
     let n_texts: usize = texts.flatten().map(|text| text.len() + text.len() / 16 + 32).sum();
     n_texts + originals.iter().map(|original| original.message.len() + 2).sum::<usize>() + 256
-}
-
-/// What passes through, one after the other.
-#[derive(Debug, Default)]
-struct Passed<'m> {
-    /// Where the values are, as long as nobody wanted one.
-    extra: Option<&'m str>,
-    values: Vec<Raw<'m>>,
-    used: usize,
-}
-
-impl<'m> Passed<'m> {
-    /// The items of `events` in the `extra` of a row.
-    fn of_row(extra: Option<&'m str>) -> Self {
-        Self { extra, ..Self::default() }
-    }
-
-    /// The text for a hole; `None` for a hole of another kind.
-    fn fill(&mut self, hole: Column) -> Option<Result<Cow<'m, str>, RestoreError>> {
-        if !matches!(hole, Column::Event | Column::Line) {
-            return None;
-        }
-        if let Some(events) = self.extra.take().and_then(|extra| member(extra, "events")) {
-            items(events.text, |item| self.values.push(item));
-        }
-        let value = self.values.get(self.used).copied();
-        self.used += 1;
-        let Some(value) = value else {
-            return Some(Err(RestoreError("an event is missing that the layout has".to_owned())));
-        };
-        Some(match hole {
-            Column::Line => value.string().ok_or_else(|| damaged("an event stands for a text")),
-            _ => Ok(Cow::Borrowed(value.text)),
-        })
-    }
-
-    /// Appends a text between two messages.
-    fn write(&mut self, gap: &[Piece<'_>], record: &mut impl Out) -> Result<(), RestoreError> {
-        for piece in gap {
-            match piece {
-                Piece::Text(text) => record.push_str(text),
-                Piece::Hole(column, _) => {
-                    record.push_str(&self.fill(*column).ok_or_else(|| damaged("a hole between messages"))??);
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
 /// The exact record from the list that was written for it.
@@ -408,46 +351,33 @@ fn restore_list(
     out: &mut impl Out,
 ) -> Result<(), RestoreError> {
     let mut scanner = Scanner::new(record);
-    let mut kinds = layout.items.iter().flatten().flat_map(|&(kind, n)| std::iter::repeat_n(kind, n));
-    let (mut messages, mut passed) = (Vec::new(), Passed::default());
+    let mut kinds = sequence(layout.items.as_ref());
+    let (mut kept, mut passed) = (Vec::new(), Values::default());
     let is_list = scanner.peek() == Ok(Kind::List);
-    let read = if is_list {
+    if is_list {
         let list = scanner.list(|scanner| {
             let value = scanner.value()?;
             match kinds.next() {
-                Some(0) | None => passed.values.push(value),
-                Some(_) => messages.push(value.text),
+                Some(0) | None => passed.all.push(value),
+                Some(_) => kept.push(value.text),
             }
             Ok(())
         });
-        list.and_then(|_| scanner.end())
-    } else {
-        Ok(())
-    };
-    read.map_err(|bad| RestoreError(invalid(record, bad).detail))?;
+        list.and_then(|_| scanner.end()).map_err(|bad| RestoreError(invalid(record, bad).detail))?;
+    }
     if !is_list || kinds.next().is_some() {
         return Err(RestoreError("the record is not the list of events that was written".to_owned()));
     }
-    let slots = arrange(messages.len(), originals, layout.order.as_deref())?;
-    let gaps = layout.separators.iter().map(|text| pieces(text)).collect::<Result<Vec<_>, _>>()?;
-    let mut which = sequence(layout.separator_runs.as_ref());
+    let slots = arrange(kept.len(), originals, layout.order.as_deref())?;
+    let gaps = cut(&layout.separators)?;
     for piece in pieces(layout.record.unwrap_or_default())? {
-        if piece != Piece::Hole(Column::Messages, None) {
+        if piece == Piece::Hole(Column::Messages, None) {
+            messages(&slots, &gaps, layout.separator_runs.as_ref(), &mut passed, out, copied(&kept))?;
+        } else {
             passed.write(&[piece], out)?;
-            continue;
-        }
-        for (n, slot) in slots.iter().enumerate() {
-            if n > 0 {
-                let gap = which.next().and_then(|number| gaps.get(number));
-                passed.write(gap.ok_or_else(|| damaged("a separator is missing"))?, out)?;
-            }
-            out.push_str(match slot {
-                Slot::Original(text) => text,
-                Slot::Kept(at) => messages.get(*at).ok_or_else(|| damaged("a position is too large"))?,
-            });
         }
     }
-    if passed.used < passed.values.len() {
+    if passed.used < passed.all.len() {
         return Err(RestoreError("there are more events than the layout has".to_owned()));
     }
     Ok(())

@@ -283,30 +283,18 @@ fn text_hole(index: &Index<'_>, column: Column, member: &Member<'_>, text: &str,
     }
 }
 
-/// The layout of a condensed record, for [`super::restore_record`].
+/// The layout of a condensed record, or of a list of events, for [`super::restore_record`].
 pub(super) fn record_layout(index: &Index<'_>, condensed: &Condensed) -> String {
-    if let Some(log) = &index.log {
-        return events_layout(index, log, condensed);
-    }
     let mut layout = String::new();
-    let (before, _) = around(index.record, index.list);
-    if !before.trim_start().is_empty() {
-        layout.push('k');
-        layout.push_str(index.list_key);
+    if let Some(log) = &index.log {
+        layout.push('r');
+        events::record_template(index, log, &mut layout);
         layout.push('\n');
+        let items = events::items(log, condensed);
+        write_items(items.iter().map(|item| matches!(item, events::Item::Message(_))), &mut layout);
+    } else if !around(index.record, index.list).0.trim_start().is_empty() {
+        layout.extend(["k", index.list_key, "\n"]);
     }
-    separators(index).write('s', 'p', &mut layout);
-    write_order(&kept(condensed), &mut layout);
-    layout
-}
-
-/// The layout of a list of events, for [`super::restore_record`].
-fn events_layout(index: &Index<'_>, log: &events::Log<'_>, condensed: &Condensed) -> String {
-    let mut layout = String::from("r");
-    events::record_template(index, log, &mut layout);
-    layout.push('\n');
-    let messages = events::items(log, condensed);
-    write_items(messages.iter().map(|item| matches!(item, events::Item::Message(_))), &mut layout);
     separators(index).write('s', 'p', &mut layout);
     write_order(&kept(condensed), &mut layout);
     layout

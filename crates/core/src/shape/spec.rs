@@ -1,6 +1,8 @@
 //! What distinguishes one shape from another: the names of its lists and keys. Knows no shape; all of them stand in
 //! `shapes`.
 
+use std::borrow::Cow;
+
 use crate::model::ShapeName;
 
 use super::events::EventSpec;
@@ -27,17 +29,17 @@ pub(super) struct Spec {
 }
 
 /// What tells the shape of a list of messages.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Glimpse<'g> {
+#[derive(Debug, Default)]
+pub(super) struct Glimpse<'r> {
     /// The keys of the first message.
-    pub keys: &'g [&'g str],
+    pub keys: Vec<Cow<'r, str>>,
     /// Some message holds blocks as only the Messages API has them, or the record has a `system` beside the list.
     pub has_blocks: bool,
 }
 
 impl Glimpse<'_> {
     pub(super) fn has(&self, key: &str) -> bool {
-        self.keys.contains(&key)
+        self.keys.iter().any(|known| known == key)
     }
 
     /// True for an empty list, or when the first message has this key.

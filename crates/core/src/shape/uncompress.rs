@@ -103,11 +103,9 @@ impl Lookup for VerbatimMap<'_> {
     }
 }
 
-/// What came back.
+/// What became of the summaries among some messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Uncompressed<'m> {
-    /// The exact JSON of the messages in order.
-    pub messages: Vec<&'m str>,
+pub struct Uncompressed {
     /// Summaries that were replaced by their originals, over all rounds.
     pub expanded: usize,
     /// Messages that stayed as they were in the last round.
@@ -126,13 +124,13 @@ struct Item<'m> {
     parent: Option<usize>,
 }
 
-/// Expands the messages that carry provenance. With `recursive`, also the summaries among the originals, in up
-/// to ten more rounds.
+/// The exact JSON of the messages in order, those that carry provenance expanded. With `recursive`, also the summaries
+/// among the originals, in up to ten more rounds.
 ///
 /// A group is expanded only when all of its originals are there. A summary among the originals is expanded at
 /// one place only, so that the work stays within the size of the input whatever the map says.
 #[must_use]
-pub fn uncompress<'m>(messages: &[&'m str], lookup: &'m dyn Lookup, recursive: bool) -> Uncompressed<'m> {
+pub fn uncompress<'m>(messages: &[&'m str], lookup: &'m dyn Lookup, recursive: bool) -> (Vec<&'m str>, Uncompressed) {
     let mut rounds = Rounds { lookup, links: Vec::new(), missed: HashSet::default(), expanded: HashSet::default() };
     let mut result = Uncompressed::default();
     let mut items: Vec<Item<'m>> = messages.iter().map(|&message| Item { message, parent: None }).collect();
@@ -143,8 +141,7 @@ pub fn uncompress<'m>(messages: &[&'m str], lookup: &'m dyn Lookup, recursive: b
             break;
         }
     }
-    result.messages = items.into_iter().map(|item| item.message).collect();
-    result
+    (items.into_iter().map(|item| item.message).collect(), result)
 }
 
 struct Rounds<'m> {
@@ -157,7 +154,7 @@ struct Rounds<'m> {
 }
 
 impl<'m> Rounds<'m> {
-    fn expand(&mut self, items: &[Item<'m>], result: &mut Uncompressed<'m>) -> Vec<Item<'m>> {
+    fn expand(&mut self, items: &[Item<'m>], result: &mut Uncompressed) -> Vec<Item<'m>> {
         result.passthrough = 0;
         let mut out = Vec::with_capacity(items.len());
         for &item in items {
@@ -173,7 +170,7 @@ impl<'m> Rounds<'m> {
     }
 
     /// All originals of a summary; `None` when it is none, when one is missing, or when it was expanded before.
-    fn originals(&mut self, item: Item<'m>, result: &mut Uncompressed<'m>) -> Option<Vec<Item<'m>>> {
+    fn originals(&mut self, item: Item<'m>, result: &mut Uncompressed) -> Option<Vec<Item<'m>>> {
         let ids = ids_of(item.message)?;
         let mut messages = Vec::with_capacity(ids.len());
         for (id, found) in ids.iter().zip(self.lookup.originals(item.message, &ids)) {
@@ -213,22 +210,7 @@ impl<'m> Rounds<'m> {
     }
 }
 
-/// A record whose summaries were expanded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UncompressedRecord {
-    /// The record; everything outside its list of messages is copied.
-    pub record: String,
-    /// See [`Uncompressed::expanded`].
-    pub expanded: usize,
-    /// See [`Uncompressed::passthrough`].
-    pub passthrough: usize,
-    /// See [`Uncompressed::missing_ids`].
-    pub missing_ids: Vec<String>,
-    /// See [`Uncompressed::ambiguous_ids`].
-    pub ambiguous_ids: Vec<String>,
-}
-
-/// Expands the summaries of a record.
+/// A record with its summaries expanded; everything outside its list of messages is copied.
 ///
 /// # Errors
 /// Says why the record holds no conversation in this shape.
@@ -237,14 +219,14 @@ pub fn uncompress_record(
     shape: ShapeName,
     lookup: &dyn Lookup,
     recursive: bool,
-) -> Result<UncompressedRecord, Reject> {
+) -> Result<(String, Uncompressed), Reject> {
     let index = shapes::cut(record, shape)?;
     if index.log.is_some() {
         let detail = "events stand between the messages of an event log, and a map of messages does not say where; \
                       restore it from its run or sidecar";
         return Err(Reject { reason: RejectReason::UnknownShape, detail: detail.to_owned() });
     }
-    let back = uncompress(&index.messages, lookup, recursive);
+    let (messages, back) = uncompress(&index.messages, lookup, recursive);
     let (before, after) = around(record, index.list);
     let (open, close) = brackets(&index);
     // A single message tells the style by what stands between its members.
@@ -252,14 +234,8 @@ pub fn uncompress_record(
         [first, second, ..] => Some(between(record, first.value.text, second.key)),
         _ => None,
     });
-    let list = back.messages.join(separator.unwrap_or(","));
-    Ok(UncompressedRecord {
-        record: [before, open, &list, close, after].concat(),
-        expanded: back.expanded,
-        passthrough: back.passthrough,
-        missing_ids: back.missing_ids,
-        ambiguous_ids: back.ambiguous_ids,
-    })
+    let list = messages.join(separator.unwrap_or(","));
+    Ok(([before, open, &list, close, after].concat(), back))
 }
 
 /// The map from provenance ids to the exact originals of one conversation, as a JSON object.

@@ -2,109 +2,25 @@
 //! Knows words and signs of a few languages; refuses to know scores and budgets.
 
 use crate::text::Span;
+use crate::text::words::word_list;
 
 /// What binds a clause to the one before: without it that one would say something else.
-const BINDING: &[&str] = &[
-    "but",
-    "if",
-    "unless",
-    "except",
-    "although",
-    "though",
-    "until",
-    "till",
-    "provided",
-    "otherwise",
-    "or",
-    "nor",
-    "yet",
-    "however",
-    "instead",
-    "only",
-    "without",
-    "not",
-    "never",
-    "no",
-    "than",
-    "whether",
-    "aber",
-    "sondern",
-    "wenn",
-    "falls",
-    "außer",
-    "obwohl",
-    "bis",
-    "sonst",
-    "oder",
-    "doch",
-    "jedoch",
-    "nicht",
-    "nur",
-    "ohne",
-    "als",
-    "ob",
-    "mais",
-    "si",
-    "sauf",
-    "sinon",
-    "ou",
-    "sans",
-    "seulement",
-    "pero",
-    "sino",
-    "salvo",
-    "o",
-    "sin",
-    "solo",
-    "aunque",
-    "ne",
-    "pas",
-];
-const COORDINATING: &[&str] = &["and", "und", "et", "y", "so", "also", "then", "dann", "puis", "ensuite", "luego"];
+const BINDING: &[&str] = word_list!("clauses", BINDING);
+const COORDINATING: &[&str] = word_list!("clauses", COORDINATING);
 /// A coordinating word with one of these behind it begins a clause, whatever stands before it.
-const SUBJECTS: &[&str] = &[
-    "then", "it", "we", "i", "you", "they", "he", "she", "the", "this", "that", "there", "also", "finally", "now",
-    "dann", "er", "es", "wir", "ich", "sie", "das", "die", "der", "puis", "ensuite", "il", "elle", "on", "nous", "je",
-    "luego", "después",
-];
-const CAUSAL: &[&str] = &[
-    "because", "since", "given", "due", "so", "while", "after", "weil", "da", "denn", "sodass", "damit", "während",
-    "nachdem", "parce", "car", "puisque", "afin", "porque", "pues", "ya",
-];
+const SUBJECTS: &[&str] = word_list!("clauses", SUBJECTS);
+const CAUSAL: &[&str] = word_list!("clauses", CAUSAL);
 /// This begins a clause without a comma as well.
 const ALWAYS: &str = "because";
 /// Before a causal word these make it the point of the sentence.
-const STRESSING: &[&str] = &[
-    "only",
-    "just",
-    "simply",
-    "mainly",
-    "partly",
-    "even",
-    "nur",
-    "gerade",
-    "auch",
-    "allein",
-    "eben",
-    "seulement",
-    "solo",
-];
+const STRESSING: &[&str] = word_list!("clauses", STRESSING);
 /// A sentence that begins with one of these has its main clause behind the comma.
-const SUBORDINATING: &[&str] = &[
-    "if", "when", "whenever", "once", "since", "as", "because", "although", "though", "while", "unless", "until",
-    "after", "before", "given", "where", "whoever", "who", "wenn", "falls", "sobald", "solange", "weil", "da",
-    "nachdem", "bevor", "obwohl", "während", "wer", "was", "wo", "si", "quand", "lorsque", "comme", "puisque",
-    "cuando", "como", "aunque",
-];
+const SUBORDINATING: &[&str] = word_list!("clauses", SUBORDINATING);
 /// … or in second place.
 const N_SUBORDINATING: usize = 2;
-const RELATIVE: &[&str] = &[
-    "which", "who", "whose", "where", "wobei", "wodurch", "weshalb", "welche", "welcher", "welches", "lequel",
-    "laquelle", "dont", "cual",
-];
+const RELATIVE: &[&str] = word_list!("clauses", RELATIVE);
 /// Behind the comma of scripts without blanks.
-const WIDE: &[&str] =
-    &["因为", "因為", "然后", "然後", "所以", "因此", "从而", "從而", "并且", "並且", "同时", "同時", "而且"];
+const WIDE: &[&str] = word_list!("clauses", WIDE);
 /// Fewer words behind `and` are the last of a list.
 const MIN_CLAUSE_WORDS: usize = 4;
 /// A comma so many words before `and` makes a list of what stands there.

@@ -1,123 +1,46 @@
 //! Clauses with what they depend on (elementary discourse units): cuts the units of a text at clauses, finds what a
-//! clause says nothing without, and selects by score under a budget. Knows one text; refuses to know what it costs to
-//! show it and who says it.
+//! clause says nothing without. Knows one text; refuses to know what is shown of it.
 
 use std::ops::Range;
 
 use super::clauses;
-use super::score::points;
+use crate::text::words::word_list;
 use crate::text::{Cue, CueKind, Fact, Span, TextView, Unit, UnitKind};
 
 /// What a clause depends on brings in turn what it depends on, so deep.
-pub const DEFAULT_MAX_DEPTH: usize = 2;
+const MAX_DEPTH: usize = 2;
 /// Shorter clauses are not worth leaving out.
 const MIN_DROPPED_CHARS: u32 = 20;
-/// An emphasis weighs more than a fact, filler is no content.
-const EMPHASIS_POINTS: f64 = 4.0;
-const FILLER_POINTS: f64 = -5.0;
-/// A point for every 50 characters, two at most.
-const CHARS_PER_POINT: f64 = 50.0;
-const MAX_LENGTH_POINTS: f64 = 2.0;
 /// Words that pass judgement: what they say of the sentence before is not left out.
-const VERDICTS: &[&str] = &[
-    "wrong",
-    "incorrect",
-    "false",
-    "mistake",
-    "fail",
-    "broke",
-    "bug",
-    "error",
-    "illegal",
-    "deprecated",
-    "unsafe",
-    "falsch",
-    "fehler",
-    "faux",
-    "erreur",
-    "falso",
-    "错",
-    "問題",
-    "问题",
-];
+const VERDICTS: &[&str] = word_list!("discourse", VERDICTS);
 /// What begins with one of these speaks of what was said before.
-const REFERRING: &[&str] = &[
-    "it", "its", "this", "that", "these", "those", "they", "them", "their", "he", "she", "his", "her", "such", "dies",
-    "diese", "dieser", "dieses", "diesen", "diesem", "dadurch", "dabei", "damit", "dafür", "dagegen", "daraus", "cela",
-    "ça", "ceci", "ce", "cette", "ces", "ils", "elles", "esto", "eso", "ello", "esta", "este", "estos", "estas",
-];
+const REFERRING: &[&str] = word_list!("discourse", REFERRING);
 /// What begins with one of these comes after something, or because of it.
-const FOLLOWING: &[&str] = &[
-    "then",
-    "next",
-    "afterwards",
-    "afterward",
-    "finally",
-    "later",
-    "lastly",
-    "subsequently",
-    "meanwhile",
-    "danach",
-    "dann",
-    "anschließend",
-    "schließlich",
-    "zuletzt",
-    "ensuite",
-    "puis",
-    "enfin",
-    "luego",
-    "después",
-    "finalmente",
-    "therefore",
-    "thus",
-    "hence",
-    "consequently",
-    "accordingly",
-    "daher",
-    "deshalb",
-    "deswegen",
-    "folglich",
-    "somit",
-    "donc",
-    "ainsi",
-    "entonces",
-];
-const PHRASES: &[&str] = &[
-    "the result",
-    "the former",
-    "the latter",
-    "the same",
-    "as a result",
-    "because of",
-    "due to",
-    "par conséquent",
-    "por eso",
-    "por lo tanto",
-    "aus diesem",
-];
-const WIDE_REFERRING: &[&str] = &["这", "那", "它", "他", "她", "此", "這", "これ", "それ", "この", "その", "そう"];
-const WIDE_FOLLOWING: &[&str] =
-    &["然后", "接着", "最后", "随后", "因此", "所以", "于是", "次に", "そのため", "だから", "したがって"];
+const FOLLOWING: &[&str] = word_list!("discourse", FOLLOWING);
+const PHRASES: &[&str] = word_list!("discourse", PHRASES);
+const WIDE_REFERRING: &[&str] = word_list!("discourse", WIDE_REFERRING);
+const WIDE_FOLLOWING: &[&str] = word_list!("discourse", WIDE_FOLLOWING);
 
 /// A clause, or a whole unit that has no clauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Edu {
+pub(super) struct Edu {
     /// Where it stands, trimmed.
-    pub span: Span,
+    pub(super) span: Span,
     /// Characters in `span`.
-    pub n_chars: u32,
+    pub(super) n_chars: u32,
     /// Index of its unit in the view.
-    pub unit: usize,
+    unit: usize,
     /// The earlier EDU without which it cannot be understood.
-    pub depends_on: Option<usize>,
+    depends_on: Option<usize>,
     /// The first one of its unit, which the others depend on.
-    pub is_head: bool,
+    is_head: bool,
+    /// Its sentence is true and whole without it, and it holds no fact.
+    pub(super) is_spare: bool,
 }
 
 /// Cuts the units of `view` into EDUs. They cover every unit from its first character to its last; a clause that the
 /// sentence would say something else without ("…, unless …") is never cut off, and no fact is cut in two.
-#[must_use]
-pub fn segment_edus(view: &TextView<'_>) -> Vec<Edu> {
+fn segment(view: &TextView<'_>) -> Vec<Edu> {
     let mut edus: Vec<Edu> = Vec::new();
     let mut last_head: Option<(usize, &Unit)> = None;
     for (index, unit) in view.units.iter().enumerate() {
@@ -138,7 +61,8 @@ pub fn segment_edus(view: &TextView<'_>) -> Vec<Edu> {
             let is_head = place == 0;
             let n_chars = span.of(view.text).chars().count() as u32;
             let depends_on = if is_head { needs } else { Some(head) };
-            edus.push(Edu { span, n_chars, unit: index, depends_on, is_head });
+            let edu = Edu { span, n_chars, unit: index, depends_on, is_head, is_spare: false };
+            edus.push(Edu { is_spare: is_spare(view, &edu), ..edu });
         }
         last_head = Some((head, unit));
     }
@@ -193,26 +117,6 @@ fn link_of(text: &str) -> Link {
     }
 }
 
-/// A score for every EDU: the points of its facts, 4 for emphasis, -5 for filler, up to 2 for its length. With
-/// `scorer` instead what that says of its text; what is no number counts as the least.
-#[must_use]
-pub fn score_edus(view: &TextView<'_>, edus: &[Edu], scorer: Option<&dyn Fn(&str) -> f64>) -> Vec<f64> {
-    edus.iter()
-        .map(|edu| match scorer {
-            Some(scorer) => Some(scorer(edu.span.of(view.text))).filter(|score| !score.is_nan()).unwrap_or(f64::MIN),
-            None => own_score(view, edu),
-        })
-        .collect()
-}
-
-fn own_score(view: &TextView<'_>, edu: &Edu) -> f64 {
-    let facts: i32 = facts_in(view, edu).map(|fact| points(fact.kind)).sum();
-    let has = |kind| cues_in(view, edu).any(|cue| cue.kind == kind);
-    let emphasis = if has(CueKind::Emphasis) { EMPHASIS_POINTS } else { 0.0 };
-    let filler = if edu.is_head && has(CueKind::Filler) { FILLER_POINTS } else { 0.0 };
-    f64::from(facts) + emphasis + filler + (f64::from(edu.n_chars) / CHARS_PER_POINT).min(MAX_LENGTH_POINTS)
-}
-
 fn facts_in<'a>(view: &TextView<'a>, edu: &Edu) -> impl Iterator<Item = &'a Fact> {
     let Span { start, end } = edu.span;
     let facts = view.units.get(edu.unit).map(|unit| view.facts_of(unit)).unwrap_or_default();
@@ -227,41 +131,10 @@ fn cues_in<'a>(view: &TextView<'a>, edu: &Edu) -> impl Iterator<Item = &'a Cue> 
     cues.iter().skip(first).take_while(move |cue| cue.at < end)
 }
 
-/// Indices of the EDUs that fit into `budget` characters, in text order: the best first, each with what it depends on
-/// (`max_depth` deep) or not at all; every one costs its characters and a blank. Missing scores count as the least.
-#[must_use]
-pub fn select_edus(edus: &[Edu], scores: &[f64], budget: usize, max_depth: usize) -> Vec<usize> {
-    let score = |index: usize| scores.get(index).copied().filter(|score| !score.is_nan()).unwrap_or(f64::MIN);
-    let mut order: Vec<usize> = (0..edus.len()).collect();
-    order.sort_by(|&a, &b| score(b).total_cmp(&score(a)));
-    let mut is_taken = vec![false; edus.len()];
-    let mut used = 0;
-    for index in order {
-        let mut chain = vec![index];
-        while let Some(parent) = chain.last().and_then(|&last| edus[last].depends_on)
-            && chain.len() <= max_depth
-            && parent < edus.len()
-        {
-            chain.push(parent);
-        }
-        chain.retain(|&edu| !is_taken[edu]);
-        let cost: usize = chain.iter().map(|&edu| edus[edu].n_chars as usize + 1).sum();
-        if used + cost <= budget + 1 {
-            used += cost;
-            for edu in chain {
-                is_taken[edu] = true;
-            }
-        }
-    }
-    (0..edus.len()).filter(|&index| is_taken[index]).collect()
-}
-
 /// The EDUs of a text, unit by unit.
 #[derive(Debug)]
 pub(super) struct Discourse {
     edus: Vec<Edu>,
-    /// Of every EDU: its sentence is true and whole without it, and it holds no fact.
-    is_spare: Vec<bool>,
     /// Of every unit: its EDUs.
     of_unit: Vec<Range<usize>>,
     /// Of every unit: it begins with a word that stands for something.
@@ -270,8 +143,7 @@ pub(super) struct Discourse {
 
 impl Discourse {
     pub(super) fn of(view: &TextView<'_>) -> Self {
-        let edus = segment_edus(view);
-        let is_spare = edus.iter().map(|edu| is_spare(view, edu)).collect();
+        let edus = segment(view);
         let mut of_unit = vec![0..0; view.units.len()];
         for (index, edu) in edus.iter().enumerate() {
             if edu.is_head {
@@ -280,22 +152,21 @@ impl Discourse {
             of_unit[edu.unit].end = index + 1;
         }
         let refers = view.units.iter().map(|unit| link_of(unit.span.of(view.text)) == Link::Reference).collect();
-        Self { edus, is_spare, of_unit, refers }
+        Self { edus, of_unit, refers }
     }
 
-    /// The EDUs of a unit, each with whether it may be left out.
-    pub(super) fn clauses(&self, unit: usize) -> impl Iterator<Item = (usize, &Edu, bool)> {
+    /// The EDUs of a unit.
+    pub(super) fn clauses(&self, unit: usize) -> impl Iterator<Item = (usize, &Edu)> {
         let range = self.of_unit.get(unit).cloned().unwrap_or_default();
-        range.filter_map(|index| Some((index, self.edus.get(index)?, *self.is_spare.get(index)?)))
+        range.filter_map(|index| Some((index, self.edus.get(index)?)))
     }
 
-    /// The units that `unit` refers to, the nearest first, `max_depth` of them. What merely follows in time or for a
-    /// reason can be read alone.
-    pub(super) fn needed_by(&self, unit: usize, max_depth: usize) -> Vec<usize> {
+    /// The units that `unit` refers to, the nearest first. What merely follows in time or for a reason can be read alone.
+    pub(super) fn needed_by(&self, unit: usize) -> Vec<usize> {
         let mut found = Vec::new();
         let mut at = self.of_unit.get(unit).map_or(0, |range| range.start);
         while let Some(parent) = self.edus.get(at).and_then(|edu| edu.depends_on)
-            && found.len() < max_depth
+            && found.len() < MAX_DEPTH
             && self.refers.get(self.edus[at].unit) == Some(&true)
         {
             found.extend(self.edus.get(parent).map(|edu| edu.unit));
@@ -324,14 +195,14 @@ fn is_spare(view: &TextView<'_>, edu: &Edu) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{DEFAULT_MAX_DEPTH, Discourse, Edu, score_edus, segment_edus, select_edus};
+    use super::{Discourse, Edu, segment};
     use crate::text::{Lexer, TextView};
 
     fn with<T>(text: &str, check: impl FnOnce(&TextView<'_>, &[Edu]) -> T) -> T {
         let mut lexer = Lexer::default();
         let lexed = lexer.lex(text);
         let view = lexer.view(text, &lexed);
-        check(&view, &segment_edus(&view))
+        check(&view, &segment(&view))
     }
 
     #[test]
@@ -353,27 +224,11 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_brings_what_it_needs_or_is_not_made() {
-        let text = "Use pg for the ledger. It must hold KMS-7781 and $4,500. Birds sang.";
-        with(text, |view, edus| {
-            let scores = score_edus(view, edus, None);
-            assert!(scores[1] > scores[0] && scores[0] > scores[2], "{scores:?}");
-            assert_eq!(select_edus(edus, &scores, 60, DEFAULT_MAX_DEPTH), [0, 1]);
-            // The best one fits without its parent only: it is left out, and the budget goes to others.
-            assert_eq!(select_edus(edus, &scores, 36, DEFAULT_MAX_DEPTH), [0, 2]);
-            assert_eq!(select_edus(edus, &scores, 36, 0), [1]);
-            assert_eq!(select_edus(edus, &[f64::NAN], 12, 2), [2]);
-            let longest = |text: &str| text.len() as f64;
-            assert_eq!(select_edus(edus, &score_edus(view, edus, Some(&longest)), 70, 0), [0, 1, 2]);
-        });
-    }
-
-    #[test]
     fn only_clauses_that_add_nothing_are_spare() {
         let spare = |text: &str| {
             with(text, |view, _| {
                 let discourse = Discourse::of(view);
-                discourse.clauses(0).filter(|(_, _, is_spare)| *is_spare).count()
+                discourse.clauses(0).filter(|(_, edu)| edu.is_spare).count()
             })
         };
         assert_eq!(spare("Restart KMS-7781, because the garden is rather quiet today."), 1);

@@ -3,7 +3,6 @@
 
 pub mod adapters;
 mod budget;
-mod chain;
 mod clauses;
 mod code;
 mod discourse;
@@ -14,32 +13,26 @@ mod entities;
 mod harness;
 mod outline;
 mod packing;
-mod piece;
 mod plugins;
 mod prose;
 mod score;
 mod spoken;
 mod structured;
 mod superseded;
+mod telling;
 mod tokens;
-mod topic;
 
 pub use adapters::{Adapter, Wanted, adapters, pays};
 pub use budget::{Style, budget, budget_of};
-pub use chain::chain;
 pub use code::split_code;
-pub use discourse::{DEFAULT_MAX_DEPTH, Edu, score_edus, segment_edus, select_edus};
 pub use draft::{Draft, Passage, Proposal, Slot, Wrap, keys, shorten, shorten_raw};
 pub use edits::prepass;
 pub use entities::{Entity, entities};
 pub use outline::outline;
-pub use plugins::{
-    ENTROPY_WEIGHT, EntropyScorer, PatternClassifier, TokenClassifier, TokenDecision, combine_scores, decisions_of,
-    normalize_scores, scores_of, split_sentences, whitespace_tokenize,
-};
-pub use prose::{summarize, summarize_with_edus};
+pub use plugins::{EntropyScorer, TokenClassifier, TokenDecision, decisions_of, scores_of};
+pub use prose::summarize;
 pub use score::is_general;
 pub use spoken::{Hints, Keys, Spoken, UnitScores, Voice};
 pub use structured::digest;
 pub use superseded::superseded;
-pub use topic::topic;
+pub use telling::{chain, topic};

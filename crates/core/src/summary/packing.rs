@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::discourse::{DEFAULT_MAX_DEPTH, Discourse};
+use super::discourse::Discourse;
 use super::spoken::Keys;
 use crate::text::{Span, TextView, Unit, UnitKind, fold_key, plain};
 
@@ -111,7 +111,7 @@ impl<'p> Packing<'p> {
     /// What unit `index` refers to: nothing that is longer than itself, and no filler.
     fn needed_by(&self, view: &TextView<'_>, index: usize) -> Vec<usize> {
         let Some(found) = &self.discourse else { return Vec::new() };
-        let mut needed = found.needed_by(index, DEFAULT_MAX_DEPTH);
+        let mut needed = found.needed_by(index);
         let fits = |&unit: &usize| self.points[unit] >= 0 && view.units[unit].n_chars <= view.units[index].n_chars;
         needed.truncate(needed.iter().take_while(|unit| fits(unit)).count());
         needed
@@ -186,8 +186,8 @@ impl<'p> Packing<'p> {
         match &self.discourse {
             None => view.units[index].n_chars as usize,
             Some(found) => {
-                let kept = found.clauses(index).filter(|(_, _, is_spare)| !is_spare);
-                kept.map(|(_, edu, _)| edu.n_chars as usize + 1).sum::<usize>().saturating_sub(1)
+                let kept = found.clauses(index).filter(|(_, edu)| !edu.is_spare);
+                kept.map(|(_, edu)| edu.n_chars as usize + 1).sum::<usize>().saturating_sub(1)
             }
         }
     }
@@ -212,8 +212,8 @@ impl<'p> Packing<'p> {
                 continue;
             };
             let mut is_inside = false;
-            for (index, edu, is_spare) in found.clauses(unit) {
-                if is_spare && !self.restored.contains(&index) {
+            for (index, edu) in found.clauses(unit) {
+                if edu.is_spare && !self.restored.contains(&index) {
                     if let Some(last) = pieces.last_mut().filter(|_| is_inside) {
                         last.span = without_comma(view.text, last.span);
                     }
@@ -250,8 +250,8 @@ impl<'p> Packing<'p> {
             }
         }
         let Some(found) = &self.discourse else { return };
-        let clauses = self.taken.iter().flat_map(|&unit| found.clauses(unit)).filter(|(_, _, is_spare)| *is_spare);
-        let spare: Vec<usize> = clauses.map(|(index, ..)| index).collect();
+        let clauses = self.taken.iter().flat_map(|&unit| found.clauses(unit)).filter(|(_, edu)| edu.is_spare);
+        let spare: Vec<usize> = clauses.map(|(index, _)| index).collect();
         let limit = self.limit(self.taken.len() == 1);
         for index in spare {
             if !self.restored.contains(&index) {

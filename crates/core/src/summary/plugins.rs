@@ -1,18 +1,16 @@
-//! What a caller can bring along to say which sentences tell something and which tokens can go: two traits, a
-//! classifier by patterns, and the arithmetic of scores. Knows texts and numbers; refuses to know messages and summaries.
+//! What a caller can bring along to say which sentences tell something and which tokens can go: two traits, and the
+//! arithmetic of scores. Knows texts and numbers; refuses to know messages and summaries.
 
 use std::fmt::Debug;
 
-use regex::RegexSet;
-
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::model::EntropyMode;
-use crate::text::{Lexer, Span};
+use crate::text::Span;
 
 /// A decision with less confidence is none: the token is kept.
 const MIN_CONFIDENCE: f64 = 0.5;
 /// Share of the entropy in a combined score; the rest is that of the scorer of facts.
-pub const ENTROPY_WEIGHT: f64 = 0.6;
+const ENTROPY_WEIGHT: f64 = 0.6;
 /// What scaled scores are multiplied with, to weigh about as much as the points of facts.
 const SCALE: f64 = 20.0;
 /// What all get when all are equal.
@@ -97,9 +95,20 @@ fn leaves_something(decisions: &[TokenDecision], text: &str) -> bool {
         })
 }
 
+/// The scores that decide, as `mode` says: the entropy itself, or both, scaled, at 0.4 and 0.6 on a scale of 0 to 20. The
+/// lists have the same length.
+pub(super) fn deciding_scores(heuristic: &[f64], entropy: &[f64], mode: EntropyMode) -> Vec<f64> {
+    match mode {
+        EntropyMode::Replace => entropy.to_vec(),
+        EntropyMode::Augment => {
+            let both = normalized(heuristic).into_iter().zip(normalized(entropy));
+            both.map(|(h, e)| ((1.0 - ENTROPY_WEIGHT) * h + ENTROPY_WEIGHT * e) * SCALE).collect()
+        }
+    }
+}
+
 /// `scores` scaled to 0 to 1; all 0.5 when they are equal. What is no number counts as the least.
-#[must_use]
-pub fn normalize_scores(scores: &[f64]) -> Vec<f64> {
+fn normalized(scores: &[f64]) -> Vec<f64> {
     let finite = || scores.iter().copied().filter(|score| score.is_finite());
     let (least, most) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
     let range = most - least;
@@ -107,134 +116,31 @@ pub fn normalize_scores(scores: &[f64]) -> Vec<f64> {
     scores.iter().map(|&score| if range > 0.0 { scale(score) } else { MIDDLE }).collect()
 }
 
-/// Both lists scaled to 0 to 1 and added up: `weight` of the entropy, the rest of the heuristic; `None` when they do
-/// not have the same length.
-#[must_use]
-pub fn combine_scores(heuristic: &[f64], entropy: &[f64], weight: f64) -> Option<Vec<f64>> {
-    let both = normalize_scores(heuristic).into_iter().zip(normalize_scores(entropy));
-    (heuristic.len() == entropy.len()).then(|| both.map(|(h, e)| (1.0 - weight) * h + weight * e).collect())
-}
-
-/// The scores that decide, as `mode` says: the entropy itself, or both at 0.4 and 0.6 on a scale of 0 to 20. The lists
-/// have the same length.
-pub(super) fn deciding_scores(heuristic: &[f64], entropy: &[f64], mode: EntropyMode) -> Vec<f64> {
-    match mode {
-        EntropyMode::Replace => entropy.to_vec(),
-        EntropyMode::Augment => {
-            let combined = combine_scores(heuristic, entropy, ENTROPY_WEIGHT).unwrap_or_else(|| heuristic.to_vec());
-            combined.into_iter().map(|score| score * SCALE).collect()
-        }
-    }
-}
-
-/// The sentences of `text` and their like, trimmed, outside fenced code: what a scorer is given. The whole text when
-/// there are none.
-#[must_use]
-pub fn split_sentences(text: &str) -> Vec<&str> {
-    let mut lexer = Lexer::default();
-    let lexed = lexer.lex(text);
-    let units = lexer.view(text, &lexed).units.iter().map(|unit| unit.span.of(text));
-    let sentences: Vec<&str> = units.collect();
-    if sentences.is_empty() { vec![text.trim()] } else { sentences }
-}
-
-/// The pieces of `text` between white space, in bytes.
-#[must_use]
-pub fn whitespace_tokenize(text: &str) -> Vec<Span> {
-    let mut spans = Vec::new();
-    let mut start = None;
-    for (at, c) in text.char_indices() {
-        match (c.is_whitespace(), start) {
-            (true, Some(from)) => {
-                spans.push(Span { start: from, end: at as u32 });
-                start = None;
-            }
-            (false, None) => start = Some(at as u32),
-            _ => {}
-        }
-    }
-    spans.extend(start.map(|start| Span { start, end: text.len() as u32 }));
-    spans
-}
-
-/// Keeps the tokens that one of some patterns matches; the others can go.
-#[derive(Debug, Clone)]
-pub struct PatternClassifier {
-    patterns: RegexSet,
-    confidence: f64,
-}
-
-impl PatternClassifier {
-    /// Tokens between white space; `confidence` is that of all decisions.
-    ///
-    /// # Errors
-    /// `Usage` when a pattern is no regular expression.
-    pub fn new<S: AsRef<str>>(patterns: &[S], confidence: f64) -> Result<Self> {
-        let patterns = RegexSet::new(patterns)
-            .map_err(|error| Error::new(ErrorKind::Usage, "", "the patterns of the classifier").because(error))?;
-        Ok(Self { patterns, confidence })
-    }
-}
-
-impl TokenClassifier for PatternClassifier {
-    fn classify(&self, texts: &[&str]) -> Result<Vec<Vec<TokenDecision>>> {
-        let decide = |text: &str, span: Span| {
-            let keep = self.patterns.is_match(span.of(text));
-            TokenDecision { span, keep, confidence: self.confidence }
-        };
-        let decisions = |text: &&str| whitespace_tokenize(text).into_iter().map(|span| decide(text, span)).collect();
-        Ok(texts.iter().map(decisions).collect())
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{
-        PatternClassifier, TokenClassifier, TokenDecision, are_of, combine_scores, normalize_scores, split_sentences,
-        whitespace_tokenize,
-    };
+    use super::{SCALE, TokenDecision, are_of, deciding_scores, normalized};
+    use crate::model::EntropyMode;
     use crate::text::Span;
 
     #[test]
     fn scores_are_scaled_and_added_up() {
-        assert_eq!(normalize_scores(&[2.0, 4.0, 3.0]), [0.0, 1.0, 0.5]);
-        assert_eq!(normalize_scores(&[7.0, 7.0]), [0.5, 0.5]);
-        assert_eq!(normalize_scores(&[f64::NAN, 1.0, f64::INFINITY, 3.0]), [0.0, 0.0, 1.0, 1.0]);
-        assert_eq!(normalize_scores(&[]), Vec::<f64>::new());
-        assert_eq!(combine_scores(&[0.0, 10.0], &[5.0, 1.0], 0.6), Some(vec![0.6, 0.4]));
-        assert_eq!(combine_scores(&[0.0], &[], 0.6), None);
-    }
-
-    #[test]
-    fn a_hundred_thousand_scores_need_no_stack() {
+        assert_eq!(normalized(&[2.0, 4.0, 3.0]), [0.0, 1.0, 0.5]);
+        assert_eq!(normalized(&[7.0, 7.0]), [0.5, 0.5]);
+        assert_eq!(normalized(&[f64::NAN, 1.0, f64::INFINITY, 3.0]), [0.0, 0.0, 1.0, 1.0]);
+        assert_eq!(normalized(&[]), Vec::<f64>::new());
+        assert_eq!(deciding_scores(&[0.0, 10.0], &[5.0, 1.0], EntropyMode::Augment), [12.0, 8.0]);
         let many: Vec<f64> = (0..200_000).map(f64::from).collect();
-        let combined = combine_scores(&many, &many, 0.6).expect("one length");
-        assert!((combined[199_999] - 1.0).abs() < 1e-9);
+        assert!((deciding_scores(&many, &many, EntropyMode::Augment)[199_999] - SCALE).abs() < 1e-9, "no stack");
     }
 
     #[test]
-    fn a_heading_is_a_sentence_of_its_own() {
-        assert_eq!(
-            split_sentences("Plan overview\n\nFirst one. Second one.\n\n```\ncode\n```\n"),
-            ["Plan overview", "First one.", "Second one."]
-        );
-        assert_eq!(split_sentences("  "), [""]);
-    }
-
-    #[test]
-    fn tokens_are_spans_of_their_text() {
+    fn decisions_are_of_their_text_when_their_spans_are() {
         let text = " a  größer\nb ";
-        let spans = whitespace_tokenize(text);
-        assert_eq!(spans.iter().map(|span| span.of(text)).collect::<Vec<_>>(), ["a", "größer", "b"]);
-        let classifier = PatternClassifier::new(&["ö"], 0.9).expect("patterns");
-        let decisions = classifier.classify(&[text]).expect("decisions").remove(0);
-        assert_eq!(decisions.iter().map(TokenDecision::is_kept).collect::<Vec<_>>(), [false, true, false]);
-        assert!(are_of(&decisions, text));
-        assert!(!are_of(&decisions, "short"));
         let at = |start, end| TokenDecision { span: Span { start, end }, keep: true, confidence: 1.0 };
+        assert!(are_of(&[at(1, 2), at(4, 12), at(13, 14)], text));
+        assert!(!are_of(&[at(4, 12)], "short"));
         assert!(!are_of(&[at(0, 3), at(2, 4)], text), "they overlap");
         assert!(!are_of(&[at(4, 7)], text), "half a character");
-        assert!(PatternClassifier::new(&["("], 0.9).is_err());
     }
 
     #[test]

@@ -61,17 +61,6 @@ fn filtered(spoken: &Spoken<'_>) -> Option<Draft> {
     spoken.hints.tokens.and_then(|decisions| without_tokens(&spoken.view, decisions))
 }
 
-/// A summary of `texts` by clauses: clauses without facts that the sentence is true without give way to sentences, and
-/// a sentence that points to the one before brings that along. Else as [`summarize`].
-#[must_use]
-pub fn summarize_with_edus(texts: &[Spoken<'_>], wrap: &Wrap, style: Style, max_chars: Option<usize>) -> Proposal {
-    let mut texts = texts.to_vec();
-    for spoken in &mut texts {
-        spoken.hints = Hints { by_clauses: true, tokens: None, ..spoken.hints };
-    }
-    summarize(&texts, wrap, style, max_chars)
-}
-
 /// The most telling facts alone; where there are none, the beginning of the best sentence of each text.
 pub(super) fn stub(texts: &[Spoken<'_>], style: Style) -> Draft {
     let mut out = Draft::default();

@@ -6,8 +6,6 @@
 
 use std::sync::LazyLock;
 
-use serde::Serialize;
-
 use super::lexed::{Unit, UnitKind};
 use super::requests::{Ask, ask, is_question};
 use super::view::TextView;

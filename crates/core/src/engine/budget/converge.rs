@@ -198,22 +198,34 @@ impl Convergence<'_, '_> {
             draft.say("]");
             draft
         };
-        let provenance = self.filler.provenance(&unit.members);
-        let (action, reason) = (Action::Truncated, Reason::ForceConverge);
         let text = match unit.filled().map(|filled| &filled.body) {
             Some(NewBody::Text(text)) => Some(marker::inner_summary(text).unwrap_or(text)),
             Some(NewBody::Parts(_)) => None,
             None => view.text(unit.first()).map(|text| text.text),
         };
-        let filled = if let Some(text) = text {
-            self.filler.filled(draft_of(text, n_before), action, reason, provenance)
+        let whole = text.map(|text| draft_of(text, n_before));
+        self.shorter(unit, whole, n_chars, |text| draft_of(text.text, text.counts.chars as usize))
+    }
+
+    /// The unit as `whole`, or with `of_part` in the place of every text part of more than `max_chars` characters.
+    fn shorter(
+        &self,
+        unit: &Unit,
+        whole: Option<Draft>,
+        max_chars: usize,
+        of_part: impl Fn(&TextView<'_>) -> Draft,
+    ) -> Option<Unit> {
+        let (action, reason) = (Action::Truncated, Reason::ForceConverge);
+        let shorter = if let Some(draft) = whole {
+            self.filler.replaced(unit.members.clone(), draft, action, reason)
         } else {
-            let long = view.text_parts(unit.first()).filter(|(_, text)| text.counts.chars as usize > n_chars);
-            let drafts: Vec<(usize, Draft)> =
-                long.map(|(part, text)| (part, draft_of(text.text, text.counts.chars as usize))).collect();
-            self.filler.filled_parts(unit.first(), drafts, action, reason, provenance)
+            let parts = self.filler.view.text_parts(unit.first());
+            let long = parts.filter(|(_, text)| text.counts.chars as usize > max_chars);
+            let drafts = long.map(|(part, text)| (part, of_part(&text))).collect();
+            let provenance = self.filler.provenance(&unit.members);
+            let filled = self.filler.filled_parts(unit.first(), drafts, action, reason, provenance);
+            self.filler.unit(unit.members.clone(), State::Replaced(filled))
         };
-        let shorter = self.filler.unit(unit.members.clone(), State::Replaced(filled));
         (self.filler.chars_of(&shorter) < self.filler.chars_of(unit)).then_some(shorter)
     }
 
@@ -307,9 +319,7 @@ impl Convergence<'_, '_> {
         shorten_raw(&said, n_chars, &mut draft);
         draft.say(&marker::merge_suffix(members.len()));
         draft.say("]");
-        let provenance = self.filler.provenance(&members);
-        let filled = self.filler.filled(draft, Action::Truncated, Reason::ForceConverge, provenance);
-        self.filler.unit(members, State::Replaced(filled))
+        self.filler.replaced(members, draft, Action::Truncated, Reason::ForceConverge)
     }
 
     /// Neighbours of one role of which nothing is left, or too little to be left out, become one message, whoever spoke:
@@ -369,9 +379,7 @@ impl Convergence<'_, '_> {
         let members: Vec<usize> = units.iter().flat_map(|unit| unit.members.iter().copied()).collect();
         let mut draft = Draft::default();
         draft.say(&marker::messages_omitted(members.len()));
-        let provenance = self.filler.provenance(&members);
-        let filled = self.filler.filled(draft, Action::Truncated, Reason::ForceConverge, provenance);
-        self.filler.unit(members, State::Replaced(filled))
+        self.filler.replaced(members, draft, Action::Truncated, Reason::ForceConverge)
     }
 
     /// What is left is left out, the oldest first; a message without any text would be refused by many an API.
@@ -386,18 +394,9 @@ impl Convergence<'_, '_> {
             if !self.may_shrink(unit) {
                 continue;
             }
-            let (action, reason) = (Action::Truncated, Reason::ForceConverge);
-            let provenance = self.filler.provenance(&unit.members);
-            let filled = if self.filler.view.text(unit.first()).is_some() {
-                self.filler.filled(omitted.clone(), action, reason, provenance)
-            } else {
-                let long = |text: &TextView<'_>| text.counts.chars as usize > marker::MESSAGE_OMITTED.len();
-                let parts = self.filler.view.text_parts(unit.first()).filter(|(_, text)| long(text));
-                let parts = parts.map(|(part, _)| (part, omitted.clone())).collect();
-                self.filler.filled_parts(unit.first(), parts, action, reason, provenance)
-            };
-            let shorter = self.filler.unit(unit.members.clone(), State::Replaced(filled));
-            if shorter.n_tokens < unit.n_tokens && self.filler.chars_of(&shorter) < self.filler.chars_of(unit) {
+            let whole = self.filler.view.text(unit.first()).map(|_| omitted.clone());
+            let shorter = self.shorter(unit, whole, marker::MESSAGE_OMITTED.len(), |_| omitted.clone());
+            if let Some(shorter) = shorter.filter(|shorter| shorter.n_tokens < unit.n_tokens) {
                 self.replace(at, shorter);
             }
         }

@@ -108,7 +108,5 @@ fn left_out(filler: &mut Filler<'_>, _: &Plan, unit: &Unit, _: CompressionDepth)
     }
     let mut draft = Draft::default();
     draft.say(marker::MESSAGE_OMITTED);
-    let provenance = filler.provenance(&unit.members);
-    let filled = filler.filled(draft, Action::Compressed, Reason::BudgetOmitted, provenance);
-    Some(filler.unit(unit.members.clone(), State::Replaced(filled)))
+    Some(filler.replaced(unit.members.clone(), draft, Action::Compressed, Reason::BudgetOmitted))
 }

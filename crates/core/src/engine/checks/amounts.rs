@@ -3,119 +3,32 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use foldhash::fast::FixedState;
 
-/// A unit with what it measures, its factor, and how it is written.
-struct Unit {
-    measure: u8,
-    factor: f64,
-    names: &'static [&'static str],
+use crate::text::words::{Entries, words_file};
+
+/// What names stand for.
+pub(super) type Values = HashMap<&'static str, &'static str, FixedState>;
+
+/// The entries of a word list by their names, each with what its line begins with; of equal names the first.
+pub(super) fn by_name(list: &'static str) -> Values {
+    let mut values = Values::default();
+    for (value, name) in Entries::of(list) {
+        values.entry(name).or_insert(value);
+    }
+    values
 }
 
-const fn unit(measure: u8, factor: f64, names: &'static [&'static str]) -> Unit {
-    Unit { measure, factor, names }
-}
-
-const UNITS: [Unit; 33] = [
-    unit(0, 1e-9, &["ns", "nanosecond", "nanoseconds"]),
-    unit(0, 1e-6, &["us", "µs", "microsecond", "microseconds"]),
-    unit(0, 1e-3, &["ms", "msec", "millisecond", "milliseconds", "millisekunden", "毫秒"]),
-    unit(0, 1.0, &["s", "sec", "secs", "second", "seconds", "sekunde", "sekunden", "seconde", "secondes", "秒"]),
-    unit(0, 60.0, &["min", "mins", "minute", "minutes", "minuten", "分钟"]),
-    unit(0, 3600.0, &["h", "hr", "hrs", "hour", "hours", "stunde", "stunden", "heure", "heures", "小时"]),
-    unit(0, 86400.0, &["d", "day", "days", "tag", "tage", "tagen", "jour", "jours", "天"]),
-    unit(0, 604_800.0, &["week", "weeks", "woche", "wochen", "semaine", "semaines", "周"]),
-    unit(1, 1.0, &["month", "months", "monat", "monate", "monaten", "mois", "个月"]),
-    unit(1, 12.0, &["year", "years", "jahr", "jahre", "jahren", "an", "ans", "année", "années", "年"]),
-    unit(2, 1.0, &["byte", "bytes"]),
-    unit(2, 1e3, &["kb", "kib", "kilobyte", "kilobytes"]),
-    unit(2, 1e6, &["mb", "mib", "megabyte", "megabytes"]),
-    unit(2, 1e9, &["gb", "gib", "gigabyte", "gigabytes"]),
-    unit(2, 1e12, &["tb", "tib", "terabyte", "terabytes"]),
-    unit(3, 1.0, &["%", "percent", "prozent", "pour", "per"]),
-    unit(4, 1.0, &["$", "usd", "dollar", "dollars"]),
-    unit(5, 1.0, &["€", "eur", "euro", "euros"]),
-    unit(6, 1.0, &["£", "gbp", "pound", "pounds"]),
-    unit(7, 1.0, &["¥", "元", "块", "yuan", "rmb", "cny", "jpy", "yen", "円"]),
-    unit(8, 1e-3, &["mm"]),
-    unit(8, 1e-2, &["cm"]),
-    unit(8, 1e3, &["km", "kilometer", "kilometers", "kilometres", "公里"]),
-    unit(8, 1609.0, &["mi", "mile", "miles"]),
-    unit(8, 0.3048, &["ft", "foot", "feet"]),
-    unit(9, 1.0, &["g", "gram", "grams", "gramm"]),
-    unit(9, 1e3, &["kg", "kilogram", "kilograms", "kilogramm"]),
-    unit(9, 1e-3, &["mg"]),
-    unit(10, 1.0, &["hz"]),
-    unit(10, 1e3, &["khz"]),
-    unit(10, 1e6, &["mhz"]),
-    unit(10, 1e9, &["ghz"]),
-    unit(11, 1.0, &["px", "pixel", "pixels"]),
-];
+/// Units by their names, each as a factor of what it measures: `1e-3/s`.
+static UNITS: LazyLock<Values> = LazyLock::new(|| by_name(words_file!("units")));
 /// Words and letters that multiply, as a power of ten; letters only right behind the digits.
-const SCALES: [(&str, usize); 21] = [
-    ("thousand", 3),
-    ("tausend", 3),
-    ("mille", 3),
-    ("million", 6),
-    ("millions", 6),
-    ("millionen", 6),
-    ("mio", 6),
-    ("billion", 9),
-    ("billions", 9),
-    ("milliarde", 9),
-    ("milliarden", 9),
-    ("milliard", 9),
-    ("milliards", 9),
-    ("bn", 9),
-    ("万", 4),
-    ("亿", 8),
-    ("k", 3),
-    ("m", 6),
-    ("b", 9),
-    ("mrd", 9),
-    ("hundred", 2),
-];
+static SCALES: LazyLock<Values> = LazyLock::new(|| by_name(words_file!("scales")));
 /// Numbers as words, of the languages that are spoken most here.
-const SPELLED: [&[&str]; 21] = [
-    &["zero", "null", "zéro", "零"],
-    &["one", "eins", "ein", "eine", "einen", "einer", "un", "une", "一", "once", "first"],
-    &["two", "zwei", "deux", "二", "两", "twice", "both", "second", "zweimal"],
-    &["three", "drei", "trois", "三", "third"],
-    &["four", "vier", "quatre", "四", "fourth"],
-    &["five", "fünf", "cinq", "五", "fifth"],
-    &["six", "sechs", "六"],
-    &["seven", "sieben", "sept", "七"],
-    &["eight", "acht", "huit", "八"],
-    &["nine", "neun", "neuf", "九"],
-    &["ten", "zehn", "dix", "十"],
-    &["eleven", "elf", "onze"],
-    &["twelve", "zwölf", "douze", "dozen", "dutzend"],
-    &["thirteen", "dreizehn"],
-    &["fourteen", "vierzehn"],
-    &["fifteen", "fünfzehn", "quinze"],
-    &["sixteen", "sechzehn"],
-    &["seventeen", "siebzehn"],
-    &["eighteen", "achtzehn"],
-    &["nineteen", "neunzehn"],
-    &["twenty", "zwanzig", "vingt"],
-];
-const TENS: [(&str, &str); 12] = [
-    ("thirty", "30"),
-    ("dreißig", "30"),
-    ("forty", "40"),
-    ("vierzig", "40"),
-    ("fifty", "50"),
-    ("fünfzig", "50"),
-    ("sixty", "60"),
-    ("seventy", "70"),
-    ("eighty", "80"),
-    ("ninety", "90"),
-    ("hundred", "100"),
-    ("hundert", "100"),
-];
+static SPELLED: LazyLock<Values> = LazyLock::new(|| by_name(words_file!("numbers")));
 
-/// A number in a text: its bytes, what it may mean, and its unit as an index.
+/// A number in a text: its bytes, what it may mean, and its unit as in [`UNITS`].
 #[derive(Debug)]
 pub(super) struct Amount {
     pub(super) bytes: Range<usize>,
@@ -123,73 +36,71 @@ pub(super) struct Amount {
     readings: Vec<String>,
     /// As several, all of which count.
     parts: Vec<String>,
-    unit: Option<usize>,
+    unit: Option<&'static str>,
 }
 
 /// The numbers of a text.
+#[derive(Default)]
 pub(super) struct Amounts {
-    /// The units with which each stands there; bit 0 for none.
-    units: HashMap<String, u64, FixedState>,
+    /// The units with which each stands there; `None` without one.
+    units: HashMap<String, Vec<Option<&'static str>>, FixedState>,
     /// What each measures, in the basic unit.
-    measured: HashSet<(u8, u64), FixedState>,
+    measured: HashSet<(&'static str, u64), FixedState>,
 }
 
 impl Amounts {
     /// Those of a folded text, but for digits in `taken`, which are sorted.
     pub(super) fn of(text: &str, taken: &[Range<usize>]) -> Self {
-        let mut amounts = Self { units: HashMap::default(), measured: HashSet::default() };
+        let mut amounts = Self::default();
         for amount in find(text, taken) {
-            if let (Some(reading), Some(unit)) = (amount.readings.first(), amount.unit) {
-                amounts.measured.insert(measure(reading, unit));
-            }
+            amounts.measured.extend(amount.measure());
             for reading in amount.readings.into_iter().chain(amount.parts) {
                 amounts.grant(reading, amount.unit);
             }
         }
         for word in text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()) {
             if word.is_ascii() || word.len() < 16 && (word.chars().next().unwrap_or(' ') as u32) < 0x1100 {
-                let number = SPELLED.iter().position(|words| words.contains(&word)).map(|number| number.to_string());
-                let tens = || TENS.iter().find(|(name, _)| *name == word).map(|(_, number)| (*number).to_owned());
-                if let Some(number) = number.or_else(tens) {
-                    amounts.grant(number, None);
-                }
+                amounts.grant_spelled(word);
             } else {
-                for c in word.chars().filter(|c| {
-                    matches!(c, '零' | '一' | '二' | '两' | '三' | '四' | '五' | '六' | '七' | '八' | '九' | '十')
-                }) {
-                    let mut bytes = [0; 4];
-                    let sign: &str = c.encode_utf8(&mut bytes);
-                    if let Some(number) = SPELLED.iter().position(|words| words.contains(&sign)) {
-                        amounts.grant(number.to_string(), None);
-                    }
-                }
+                word.chars().for_each(|c| amounts.grant_spelled(c.encode_utf8(&mut [0; 4])));
             }
         }
         amounts
     }
 
-    pub(super) fn grant(&mut self, number: String, unit: Option<usize>) {
-        *self.units.entry(number).or_default() |= 1 << unit.map_or(0, |unit| unit + 1);
+    fn grant_spelled(&mut self, word: &str) {
+        if let Some(number) = SPELLED.get(word) {
+            self.grant((*number).to_owned(), None);
+        }
+    }
+
+    pub(super) fn grant(&mut self, number: String, unit: Option<&'static str>) {
+        let units = self.units.entry(number).or_default();
+        if !units.contains(&unit) {
+            units.push(unit);
+        }
     }
 
     /// True when the text has the number, and not only with another unit.
     pub(super) fn bear_out(&self, amount: &Amount) -> bool {
         let is_there = |reading: &String| {
-            let has = |units: &u64| amount.unit.is_none_or(|unit| units & 1 > 0 || units >> (unit + 1) & 1 > 0);
-            self.units.get(reading).is_some_and(has)
+            let fits = |unit: &Option<&str>| amount.unit.is_none() || unit.is_none() || *unit == amount.unit;
+            self.units.get(reading).is_some_and(|units| units.iter().any(fits))
         };
-        let measured = amount.readings.first().zip(amount.unit).map(|(reading, unit)| measure(reading, unit));
-        measured.is_some_and(|measured| self.measured.contains(&measured))
+        amount.measure().is_some_and(|measured| self.measured.contains(&measured))
             || amount.readings.iter().any(is_there)
             || !amount.parts.is_empty() && amount.parts.iter().all(is_there)
     }
 }
 
-/// What so much of a unit measures; equal for equal amounts.
-fn measure(number: &str, unit: usize) -> (u8, u64) {
-    let value: f64 = number.parse::<f64>().unwrap_or(f64::NAN) * UNITS[unit].factor;
-    let rounded = format!("{value:.9e}").parse().unwrap_or(value);
-    (UNITS[unit].measure, rounded.to_bits())
+impl Amount {
+    /// What so much of its unit measures; equal for equal amounts.
+    fn measure(&self) -> Option<(&'static str, u64)> {
+        let (factor, measured) = self.unit?.split_once('/')?;
+        let value: f64 = self.readings.first()?.parse::<f64>().unwrap_or(f64::NAN) * factor.parse::<f64>().ok()?;
+        let rounded = format!("{value:.9e}").parse().unwrap_or(value);
+        Some((measured, rounded.to_bits()))
+    }
 }
 
 /// The numbers of a folded text, in order. Digits in identifiers, hashes and what is `taken` are none.
@@ -343,24 +254,24 @@ fn stands_alone(text: &str, start: usize, end: usize) -> bool {
 }
 
 /// The unit and the power of ten around a number.
-fn context(text: &str, start: usize, end: usize) -> (Option<usize>, Option<usize>) {
+fn context(text: &str, start: usize, end: usize) -> (Option<&'static str>, Option<usize>) {
     let head = text.get(..start).unwrap_or_default();
     let before = match head.chars().next_back() {
-        Some(sign @ ('$' | '€' | '£' | '¥')) => index(sign.encode_utf8(&mut [0; 4])),
+        Some(sign @ ('$' | '€' | '£' | '¥')) => unit(sign.encode_utf8(&mut [0; 4])),
         Some(' ') => {
             let word: &str = head.trim_end().rsplit(|c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
-            index(word).filter(|_| matches!(word, "usd" | "eur" | "gbp" | "cny" | "rmb"))
+            unit(word).filter(|_| matches!(word, "usd" | "eur" | "gbp" | "cny" | "rmb"))
         }
         _ => None,
     };
     let rest = text.get(end..).unwrap_or_default();
     let (word, adjoins, rest) = next_word(rest);
-    let scale = SCALES.iter().find(|(name, _)| *name == word && (adjoins || name.len() > 1)).map(|(_, power)| *power);
+    let scale = SCALES.get(word).filter(|_| adjoins || word.len() > 1).and_then(|power| power.parse().ok());
     if scale.is_some() {
-        let (unit, ..) = next_word(rest);
-        return (before.or_else(|| index(unit)), scale);
+        let (word, ..) = next_word(rest);
+        return (before.or_else(|| unit(word)), scale);
     }
-    (before.or_else(|| index(word)), None)
+    (before.or_else(|| unit(word)), None)
 }
 
 /// The word or sign behind a number, whether it adjoins, and what follows.
@@ -380,8 +291,8 @@ fn next_word(rest: &str) -> (&str, bool, &str) {
     (word, trimmed.len() == rest.len(), after)
 }
 
-fn index(word: &str) -> Option<usize> {
-    UNITS.iter().position(|unit| unit.names.contains(&word))
+fn unit(word: &str) -> Option<&'static str> {
+    UNITS.get(word).copied()
 }
 
 #[cfg(test)]

@@ -1,57 +1,19 @@
 //! Whether a text is, or contains, a call of a tool, or refuses the task. Knows what models write; refuses to know why.
 
+use crate::text::words::word_list;
+
 /// What calls of tools and the signs of chat templates look like in the texts of models.
-const CALLS: [&str; 24] = [
-    "<tool_call",
-    "</tool_call",
-    "<tool_response",
-    "<function_call",
-    "<function_results",
-    "<function=",
-    "<invoke ",
-    "<antml",
-    "<parameter name=",
-    "<tool_use",
-    "[tool_calls]",
-    "<|tool",
-    "<｜tool",
-    "<|python_tag|>",
-    "<|channel|>",
-    "<|start|>",
-    "<|im_start|>",
-    "<|plugin|>",
-    "<|action_start|>",
-    "to=functions.",
-    "```tool_code",
-    "```tool_call",
-    "\"tool_calls\"",
-    "\"tool_uses\"",
-];
+const CALLS: &[&str] = word_list!("answers", CALLS);
 /// Attempts to read JSON in one text.
 const MAX_OBJECTS: usize = 8;
 /// A refusal is said at once.
 const MAX_REFUSAL_CHARS: usize = 200;
-const REFUSALS: [&str; 14] = [
-    "i'm sorry, but i",
-    "i am sorry, but i",
-    "sorry, but i can",
-    "sorry, i can",
-    "i can't help",
-    "i cannot help",
-    "i can't assist",
-    "i cannot assist",
-    "i'm unable to",
-    "i am unable to",
-    "as an ai ",
-    "please provide the ",
-    "es tut mir leid, aber ich",
-    "抱歉，我",
-];
+const REFUSALS: &[&str] = word_list!("answers", REFUSALS);
 
 /// True for text that is, or contains, what a program would take for a call of a tool.
 pub(super) fn calls_a_tool(text: &str) -> bool {
     let folded = text.to_ascii_lowercase();
-    CALLS.iter().any(|call| folded.contains(call))
+    CALLS.iter().chain(&["\"tool_calls\"", "\"tool_uses\""]).any(|call| folded.contains(call))
         || folded.lines().any(|line| line.trim_start().starts_with("action input:"))
         || is_python(text.trim())
         || objects(text).any(|value| is_call(&value))

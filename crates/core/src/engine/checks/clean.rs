@@ -1,43 +1,22 @@
 //! Takes off an answer what models put around it: their reasoning, an announcement, a fence, quotation marks, the last
 //! sign of a chat template. Knows habits of models; refuses to judge what is left.
 
+use crate::text::words::word_list;
+
 /// Elements in which models think, and the end of each.
 const THOUGHTS: [(&str, &str); 4] =
     [("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<reasoning>", "</reasoning>"), ("◁think▷", "◁/think▷")];
 /// What a chat template begins the answer with, behind channels of other content.
 const FINAL: &str = "<|channel|>final<|message|>";
 /// Signs with which chat templates end a turn.
-const ENDS: [&str; 8] =
-    ["<|im_end|>", "<|eot_id|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "<|return|>", "<end_of_turn>", "</s>"];
+const ENDS: &[&str] = word_list!("answers", ENDS);
 /// Languages of a fence around an answer that is no code.
-const INFOS: [&str; 6] = ["", "markdown", "md", "text", "txt", "plaintext"];
+const INFOS: &[&str] = word_list!("answers", INFOS);
 /// An announcement is a line of its own and no longer than this, in bytes.
 const MAX_ANNOUNCEMENT: usize = 160;
-const OPENINGS: [&str; 14] = [
-    "sure",
-    "here",
-    "certainly",
-    "of course",
-    "okay",
-    "ok,",
-    "below",
-    "hier ist",
-    "hier die",
-    "voici",
-    "以下",
-    "好的",
-    "这是",
-    "summary",
-];
-const SUMMARIES: [&str; 7] = ["summar", "zusammenfassung", "résumé", "摘要", "总结", "概要", "要約"];
-const OFFERS: [&str; 6] = [
-    "let me know if",
-    "i hope this helps",
-    "hope this helps",
-    "would you like me to",
-    "feel free to",
-    "if you'd like, i",
-];
+const OPENINGS: &[&str] = word_list!("answers", OPENINGS);
+const SUMMARIES: &[&str] = word_list!("answers", SUMMARIES);
+const OFFERS: &[&str] = word_list!("answers", OFFERS);
 
 /// The part of `answer` that speaks of the text. What the engine itself would say stays as it is, and so does a thought
 /// that never ends: nothing is left of it.

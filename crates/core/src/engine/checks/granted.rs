@@ -6,33 +6,15 @@ use std::ops::Range;
 use super::amounts::{self, Amounts};
 use super::moments::{self, Moment, Moments};
 use super::words::{Words, is_word};
+use crate::text::words::word_list;
 use crate::text::{FactKind, Lexer};
 
 /// A shorter beginning of a hash stands for many.
 const MIN_HASH: usize = 6;
 /// Names that everybody knows, whatever they look like.
-const KNOWN: [&str; 18] = [
-    "github",
-    "gitlab",
-    "javascript",
-    "typescript",
-    "openai",
-    "chatgpt",
-    "youtube",
-    "linkedin",
-    "macos",
-    "ios",
-    "iphone",
-    "postgresql",
-    "mysql",
-    "sqlite",
-    "graphql",
-    "numpy",
-    "pytest",
-    "node.js",
-];
+const KNOWN: &[&str] = word_list!("answers", KNOWN);
 /// A name with one of these between hyphens is talk: `end-to-end`, `state-of-the-art`.
-const JOINING: [&str; 12] = ["to", "of", "the", "by", "in", "and", "or", "a", "on", "up", "out", "per"];
+const JOINING: &[&str] = word_list!("answers", JOINING);
 
 /// `text` with digits and signs of full width as plain ones.
 pub(super) fn flat(text: &str) -> String {

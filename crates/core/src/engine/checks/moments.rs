@@ -3,72 +3,15 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use foldhash::fast::FixedState;
 
-/// Full names; a prefix of three or more letters with a point or none stands for each.
-const MONTHS: [(&str, u32); 44] = [
-    ("january", 1),
-    ("february", 2),
-    ("march", 3),
-    ("april", 4),
-    ("may", 5),
-    ("june", 6),
-    ("july", 7),
-    ("august", 8),
-    ("september", 9),
-    ("october", 10),
-    ("november", 11),
-    ("december", 12),
-    ("januar", 1),
-    ("februar", 2),
-    ("märz", 3),
-    ("mai", 5),
-    ("juni", 6),
-    ("juli", 7),
-    ("oktober", 10),
-    ("dezember", 12),
-    ("janvier", 1),
-    ("février", 2),
-    ("mars", 3),
-    ("avril", 4),
-    ("juin", 6),
-    ("juillet", 7),
-    ("août", 8),
-    ("septembre", 9),
-    ("octobre", 10),
-    ("novembre", 11),
-    ("décembre", 12),
-    ("enero", 1),
-    ("febrero", 2),
-    ("marzo", 3),
-    ("abril", 4),
-    ("mayo", 5),
-    ("junio", 6),
-    ("julio", 7),
-    ("agosto", 8),
-    ("septiembre", 9),
-    ("octubre", 10),
-    ("noviembre", 11),
-    ("diciembre", 12),
-    ("jänner", 1),
-];
-const ABBREVIATIONS: [(&str, u32); 14] = [
-    ("jan", 1),
-    ("feb", 2),
-    ("mar", 3),
-    ("apr", 4),
-    ("jun", 6),
-    ("jul", 7),
-    ("aug", 8),
-    ("sep", 9),
-    ("sept", 9),
-    ("oct", 10),
-    ("okt", 10),
-    ("nov", 11),
-    ("dec", 12),
-    ("dez", 12),
-];
+use super::amounts::{Values, by_name};
+use crate::text::words::words_file;
+
+/// Months by their names and what stands for these.
+static MONTHS: LazyLock<Values> = LazyLock::new(|| by_name(words_file!("months")));
 
 /// A date or a time of day; what is not said is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -202,8 +145,7 @@ impl Reader<'_> {
     }
 
     fn month(&self, n: usize) -> Option<u32> {
-        let word = self.word(n);
-        MONTHS.iter().chain(&ABBREVIATIONS).find(|(name, _)| *name == word).map(|(_, month)| *month)
+        MONTHS.get(self.word(n)).and_then(|month| month.parse().ok())
     }
 
     /// Number of tokens and readings.

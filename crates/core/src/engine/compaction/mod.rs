@@ -102,10 +102,10 @@ impl<'c> Due<'c> {
             let frame = Frame { trigger, policy: view.options.compaction_chunks, earlier: earlier.as_ref() };
             Compaction { filler: &mut filler, cuts: &cuts, archived: archived.clone(), frame }.run(consult)
         });
-        let (units, outcome) = if let Some(Compacted { rebuilt, archived, outcome, note }) = compacted {
+        let (units, outcome) = if let Some(Compacted { unit, archived, outcome, note }) = compacted {
             let mut units = kept(view, n_tokens, &archived, Reason::CompactionRecent);
             plan.notes.extend(note.iter().flat_map(|&note| archived.clone().map(move |index| (index, note))));
-            units.push(rebuilt.unit);
+            units.push(unit);
             (units, Some(outcome))
         } else {
             let reason = if trigger.is_some() { Reason::MergeReverted } else { Reason::BelowThreshold };
@@ -159,7 +159,7 @@ struct Compaction<'f, 'a> {
 
 /// What became of it.
 struct Compacted {
-    rebuilt: Rebuilt,
+    unit: Unit,
     archived: Range<usize>,
     outcome: CompactionOutcome,
     /// What became of the question.
@@ -181,7 +181,7 @@ impl Compaction<'_, '_> {
         // What stands there without a model, and for as long as there is no answer.
         let own = self.own(&self.archived.clone());
         let word = if self.asks() { self.ask(own.as_ref(), consult) } else { Word::Open };
-        let (rebuilt, archived, note) = match word {
+        let ((unit, outcome), archived, note) = match word {
             Word::Taken(rebuilt, archived) => {
                 consult.n_summaries += 1;
                 (*rebuilt, archived, Some(Reason::LlmSummary))
@@ -194,17 +194,13 @@ impl Compaction<'_, '_> {
         };
         let n_messages = self.filler.view.len();
         let outcome = CompactionOutcome {
-            level: rebuilt.level,
-            chunk: rebuilt.chunk,
-            trigger: self.frame.trigger,
             n_archived: archived.len(),
             n_recent: n_messages - self.archived.end,
             n_pulled_back: self.archived.end - archived.end,
-            topics: rebuilt.topics.clone(),
-            continues: rebuilt.continues,
             by_model: note == Some(Reason::LlmSummary),
+            ..outcome
         };
-        Some(Compacted { rebuilt, archived, outcome, note })
+        Some(Compacted { unit, archived, outcome, note })
     }
 
     fn asks(&self) -> bool {

@@ -7,7 +7,7 @@ use super::reply::join;
 use crate::engine::fill::{Filler, saves};
 use crate::engine::unit::{Filled, State, Unit};
 use crate::model::marker::{Archive, Chunk};
-use crate::model::{Action, ChunkPolicy, CompactionTrigger, Provenance, Reason};
+use crate::model::{Action, ChunkPolicy, CompactionOutcome, CompactionTrigger, Provenance, Reason};
 use crate::summary::Draft;
 
 /// Share of the archived characters that a summary may have.
@@ -26,16 +26,8 @@ pub(super) struct Written {
     pub(super) continues: Option<bool>,
 }
 
-/// What stands for the archived messages.
-#[derive(Debug)]
-pub(super) struct Rebuilt {
-    pub(super) unit: Unit,
-    pub(super) level: usize,
-    pub(super) chunk: usize,
-    pub(super) topics: Option<String>,
-    /// The chunk is one of an earlier round.
-    pub(super) continues: bool,
-}
+/// What stands for the archived messages, and how it came to be, as far as the text tells.
+pub(super) type Rebuilt = (Unit, CompactionOutcome);
 
 /// What all bodies for one conversation have in common.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +59,7 @@ impl Frame<'_> {
     /// The unit for `archived`; `None` when it would save too little.
     pub(super) fn rebuild(&self, filler: &Filler<'_>, archived: &Range<usize>, written: &Written) -> Option<Rebuilt> {
         let members: Vec<usize> = archived.clone().collect();
-        let (text, body, chunk) = self.text(written);
+        let (text, body, outcome) = self.text(written);
         let shift = |range: &Range<usize>| range.start + body.start..range.end + body.start;
         let quotes = written.body.quotes.iter().map(shift).collect();
         let draft = Draft { text, quotes, ..Draft::default() };
@@ -77,17 +69,11 @@ impl Frame<'_> {
         if !is_shorter || !filler.saves_tokens(&filled, &members) {
             return None;
         }
-        Some(Rebuilt {
-            unit: filler.unit(members, State::Replaced(filled)),
-            level: self.level(),
-            chunk: chunk.number,
-            topics: chunk.topics,
-            continues: chunk.continues,
-        })
+        Some((filler.unit(members, State::Replaced(filled)), outcome))
     }
 
-    /// The text of the summary, where its body stands, and the chunk.
-    fn text(&self, written: &Written) -> (String, Range<usize>, Current) {
+    /// The text of the summary, where its body stands, and what it says of itself.
+    fn text(&self, written: &Written) -> (String, Range<usize>, CompactionOutcome) {
         let last = self.earlier.map(|earlier| &earlier.chunk);
         let goes_on = match self.policy {
             ChunkPolicy::Idle => self.trigger == CompactionTrigger::Forced,
@@ -96,29 +82,29 @@ impl Frame<'_> {
         };
         let continued = last.filter(|_| goes_on);
         let topics = [continued.and_then(|chunk| chunk.topics), written.topics.as_deref()];
-        let current = Current {
-            number: last.map_or(1, |last| last.number + usize::from(continued.is_none())),
+        let outcome = CompactionOutcome {
+            level: self.level(),
+            chunk: last.map_or(1, |last| last.number + usize::from(continued.is_none())),
+            trigger: self.trigger,
+            n_archived: 0,
+            n_recent: 0,
+            n_pulled_back: 0,
             topics: join(topics.into_iter().flatten().flat_map(|topics| topics.split(','))),
             continues: continued.is_some(),
+            by_model: false,
         };
-        let mut earlier: Vec<Chunk<'_>> = last.filter(|_| !current.continues).cloned().into_iter().collect();
+        let mut earlier: Vec<Chunk<'_>> = last.filter(|_| !outcome.continues).cloned().into_iter().collect();
         earlier.extend(self.earlier.iter().flat_map(|earlier| earlier.earlier.iter().cloned()));
         let archive = Archive {
-            level: self.level(),
-            chunk: Chunk { number: current.number, topics: current.topics.as_deref() },
+            level: outcome.level,
+            chunk: Chunk { number: outcome.chunk, topics: outcome.topics.as_deref() },
             earlier,
             n_older: self.earlier.map_or(0, |earlier| earlier.n_older),
             body: &written.body.text,
         };
         let (text, body) = archive.write();
-        (text, body, current)
+        (text, body, outcome)
     }
-}
-
-struct Current {
-    number: usize,
-    topics: Option<String>,
-    continues: bool,
 }
 
 /// Characters of what would go: texts and arguments of calls.

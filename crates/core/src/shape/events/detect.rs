@@ -5,13 +5,10 @@ use std::borrow::Cow;
 
 use crate::model::ShapeName;
 use crate::shape::json::{Bad, Kind, Raw, Scanner};
-use crate::shape::spec::Spec;
 
 use super::event::{Keys, Named, last};
-use super::{claude_code, codex, pi};
+use super::programs::SPECS;
 
-/// In the order in which they are tried.
-const SPECS: [&Spec; 3] = [&codex::SPEC, &claude_code::SPEC, &pi::SPEC];
 /// As much of a log as is looked at; the first events of all programs are shorter.
 const HEAD_BYTES: usize = 64 << 10;
 
@@ -80,7 +77,7 @@ fn verdict(scanner: &mut Scanner<'_>) -> Result<Verdict, Bad> {
     if ["messages", "conversations"].into_iter().any(|list| keys.has(list, Kind::List)) {
         return Ok(Verdict::Record);
     }
-    let fits = SPECS.into_iter().find(|spec| spec.events.is_some_and(|events| (events.fits)(&keys)));
+    let fits = SPECS.iter().find(|spec| spec.events.is_some_and(|events| (events.fits)(&keys)));
     match (fits, read) {
         (Some(spec), _) => Ok(Verdict::Event(spec.name)),
         (None, Ok(_)) => Ok(Verdict::Unknown),

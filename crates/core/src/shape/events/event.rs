@@ -57,6 +57,10 @@ impl<'r> Event<'_, 'r> {
         last(self.outer, "type").and_then(Raw::string)
     }
 
+    pub(super) fn is(&self, kind: &str) -> bool {
+        self.kind().as_deref() == Some(kind)
+    }
+
     pub(super) fn outer_text(&self, name: &str) -> Option<Raw<'r>> {
         last(self.outer, name).filter(|value| value.kind == Kind::Text)
     }
@@ -89,9 +93,6 @@ pub(super) fn last<'r>(members: &[Named<'r>], name: &str) -> Option<Raw<'r>> {
     members.iter().rev().find(|member| member.name == name).map(|member| member.value)
 }
 
-/// For forms without anything special.
-pub(super) fn nothing(_message: &mut Message<'_>, _members: &[Member<'_>]) {}
-
 /// Something that passes through: an event without a message, or text that is no JSON.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::shape) struct Pass<'r> {
@@ -100,7 +101,7 @@ pub(in crate::shape) struct Pass<'r> {
 }
 
 /// What an index of an event log holds beside its messages.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::shape) struct Log<'r> {
     /// What passes through, in order.
     pub passed: Vec<Pass<'r>>,

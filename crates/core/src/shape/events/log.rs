@@ -4,7 +4,7 @@
 use crate::model::{Reject, RejectReason};
 use crate::shape::escape::{Marks, Style};
 use crate::shape::index::{Index, invalid};
-use crate::shape::json::{Bad, Kind, Raw, Scanner, members, offset_in};
+use crate::shape::json::{Bad, Kind, Scanner, members, offset_in};
 use crate::shape::member::{Field, Member};
 use crate::shape::spec::Spec;
 
@@ -19,10 +19,19 @@ pub(in crate::shape) fn cut<'r>(
     let lists = [true, false].into_iter().filter(|&list| !list || record.trim_start().starts_with('['));
     let mut why = None;
     for list in lists {
-        let mut cutter = Cutter::new(record, events);
+        let mut cutter = Cutter {
+            found: Index::empty(record, spec),
+            events,
+            log: Log::default(),
+            seen: Marks::NONE,
+            n_events: 0,
+            broken: None,
+            outer: Vec::new(),
+            body: Vec::new(),
+        };
         let done = if list { cutter.list() } else { cutter.lines() };
         if done.is_ok() && cutter.n_events > 0 {
-            return Ok(cutter.index(spec));
+            return Ok(cutter.index());
         }
         why = cutter.broken.or(why);
     }
@@ -36,14 +45,10 @@ pub(in crate::shape) fn cut<'r>(
 }
 
 struct Cutter<'r> {
-    record: &'r str,
-    spec: &'static EventSpec,
-    seen: Marks,
+    found: Index<'r>,
+    events: &'static EventSpec,
     log: Log<'r>,
-    messages: Vec<&'r str>,
-    members: Vec<Member<'r>>,
-    bounds: Vec<usize>,
-    id: Option<Raw<'r>>,
+    seen: Marks,
     n_events: usize,
     /// Why the first text that is no JSON is none.
     broken: Option<Bad>,
@@ -52,43 +57,13 @@ struct Cutter<'r> {
 }
 
 impl<'r> Cutter<'r> {
-    fn new(record: &'r str, spec: &'static EventSpec) -> Self {
-        Self {
-            record,
-            spec,
-            seen: Marks::NONE,
-            log: Log { passed: Vec::new(), before: Vec::new(), forms: Vec::new() },
-            messages: Vec::new(),
-            members: Vec::new(),
-            bounds: vec![0],
-            id: None,
-            n_events: 0,
-            broken: None,
-            outer: Vec::new(),
-            body: Vec::new(),
-        }
-    }
-
-    fn index(self, spec: &'static Spec) -> Index<'r> {
-        let id = self.id.map(|value| Member { key: "\"id\"", value, field: Field::Id, parent: "" });
-        Index {
-            record: self.record,
-            spec,
-            style: Style::of(self.record, self.seen),
-            list: self.record,
-            list_key: "",
-            messages: self.messages,
-            id: id.map(|_| 0),
-            head: id.into_iter().collect(),
-            members: self.members,
-            bounds: self.bounds,
-            log: Some(self.log),
-        }
+    fn index(self) -> Index<'r> {
+        Index { style: Style::of(self.found.record, self.seen), log: Some(self.log), ..self.found }
     }
 
     /// The record is one list of events.
     fn list(&mut self) -> Result<(), Bad> {
-        let mut scanner = Scanner::new(self.record);
+        let mut scanner = Scanner::new(self.found.record);
         scanner.peek()?;
         scanner.list(|scanner| self.value(scanner))?;
         let end = scanner.end();
@@ -99,15 +74,15 @@ impl<'r> Cutter<'r> {
     /// Every line holds an event; some hold two, when a writer was interrupted.
     #[expect(clippy::unnecessary_wraps, reason = "beside `list`")]
     fn lines(&mut self) -> Result<(), Bad> {
-        for line in self.record.split('\n') {
+        for line in self.found.record.split('\n') {
             let mut scanner = Scanner::new(line);
             let mut rest = line;
             while !rest.trim_matches(BLANK).is_empty() {
-                let before = self.messages.len() + self.log.passed.len();
+                let before = self.found.messages.len() + self.log.passed.len();
                 if let Err(bad) = self.value(&mut scanner) {
-                    let at = offset_in(self.record, line) + bad.at;
+                    let at = offset_in(self.found.record, line) + bad.at;
                     self.broken.get_or_insert(Bad { at, ..bad });
-                    assert_eq!(before, self.messages.len() + self.log.passed.len());
+                    assert_eq!(before, self.found.messages.len() + self.log.passed.len());
                     self.log.passed.push(Pass { text: rest.trim_matches(BLANK), is_json: false });
                     break;
                 }
@@ -142,23 +117,26 @@ impl<'r> Cutter<'r> {
         body.clear();
         let kind = Event { outer, body: &[] }.kind();
         self.n_events += usize::from(kind.is_some());
-        let at = outer.iter().rposition(|member| member.name == self.spec.body && member.value.kind == Kind::Object);
-        let at = at.filter(|_| kind.is_some_and(|kind| self.spec.carriers.contains(&kind.as_ref())));
+        let at = outer.iter().rposition(|member| member.name == self.events.body && member.value.kind == Kind::Object);
+        let at = at.filter(|_| kind.is_some_and(|kind| self.events.carriers.contains(&kind.as_ref())));
         if let Some(raw) = at.and_then(|at| outer.get(at)) {
             members(raw.value.text, |key, value| body.push(Named { name: key.name, key: key.text, value }));
         }
         let event = Event { outer, body: &body };
-        if self.id.is_none() {
-            self.id = (self.spec.id)(&event).filter(|id| id.id().is_some_and(|id| !id.is_empty()));
+        if self.found.id.is_none()
+            && let Some(value) = (self.events.id)(&event).filter(|id| id.id().is_some_and(|id| !id.is_empty()))
+        {
+            self.found.head.push(Member { key: "\"id\"", value, field: Field::Id, parent: "" });
+            self.found.id = Some(0);
         }
-        match at.and_then(|at| Some((at, (self.spec.form)(&event)?))) {
+        match at.and_then(|at| Some((at, (self.events.form)(&event)?))) {
             None => self.log.passed.push(Pass { text, is_json: true }),
             Some((at, form)) => {
                 self.log.before.push(self.log.passed.len());
                 self.log.forms.push(form);
-                self.messages.push(text);
+                self.found.messages.push(text);
                 self.flatten(outer, at, &body, form);
-                self.bounds.push(self.members.len());
+                self.found.bounds.push(self.found.members.len());
             }
         }
         self.body = body;
@@ -166,17 +144,22 @@ impl<'r> Cutter<'r> {
 
     /// The members of an event in order, those of its body in the place of the body.
     fn flatten(&mut self, outer: &[Named<'r>], body_at: usize, body: &[Named<'r>], form: &Form) {
-        let start = self.members.len();
+        let start = self.found.members.len();
         for (at, member) in outer.iter().enumerate() {
             if at != body_at {
                 self.push(start, member, form.outer, "");
             } else if let Some(keys) = form.body {
-                let inner = self.members.len();
+                let inner = self.found.members.len();
                 for member in body {
-                    self.push(inner, member, keys, self.spec.body);
+                    self.push(inner, member, keys, self.events.body);
                 }
             } else {
-                self.members.push(Member { key: member.key, value: member.value, field: Field::ToolCalls, parent: "" });
+                self.found.members.push(Member {
+                    key: member.key,
+                    value: member.value,
+                    field: Field::ToolCalls,
+                    parent: "",
+                });
             }
         }
     }
@@ -185,13 +168,13 @@ impl<'r> Cutter<'r> {
     fn push(&mut self, start: usize, named: &Named<'r>, keys: &[(&str, Field)], parent: &'static str) {
         let field = keys.iter().find(|(name, _)| *name == named.name).map_or(Field::Other, |&(_, field)| field);
         if field != Field::Other {
-            for earlier in self.members.get_mut(start..).unwrap_or_default() {
+            for earlier in self.found.members.get_mut(start..).unwrap_or_default() {
                 if earlier.field == field && earlier.parent == parent {
                     earlier.field = Field::Shadowed;
                 }
             }
         }
-        self.members.push(Member { key: named.key, value: named.value, field, parent });
+        self.found.members.push(Member { key: named.key, value: named.value, field, parent });
     }
 }
 

@@ -6,10 +6,12 @@ use crate::model::{CompressionDepth, Reason};
 use crate::summary::budget::Style;
 use crate::summary::draft::{Draft, Wrap};
 use crate::summary::spoken::Spoken;
-use crate::text::{Span, TextView};
+use crate::text::{Span, TextView, cut};
 
 /// Shorter texts are not worth the loss of their form.
 pub(super) const MIN_CHARS: u32 = 200;
+/// A longer line is cut.
+const MAX_LINE_CHARS: usize = 600;
 
 /// A format. Detection and compression must take time linear in the text.
 pub trait Adapter: fmt::Debug + Send + Sync {
@@ -73,6 +75,14 @@ pub(super) fn count(n: usize) -> String {
 /// `s` for any number but one.
 pub(super) fn plural(n: usize) -> &'static str {
     if n == 1 { "" } else { "s" }
+}
+
+/// What of a very long line is left out, and what stands for it.
+pub(super) fn overlong(text: &str, line: Span) -> Option<(Span, String)> {
+    let head = cut::prefix(line.of(text), MAX_LINE_CHARS);
+    let n_left = line.of(text).get(head.len()..)?.chars().count();
+    let words = || format!("[… {} characters]", count(n_left));
+    (n_left > MAX_LINE_CHARS / 4).then(|| (Span { start: line.start + head.len() as u32, end: line.end }, words()))
 }
 
 /// A line without the number that a viewer of files put before it (`12→`, `12⇥`), and without white space at its end.

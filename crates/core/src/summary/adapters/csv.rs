@@ -6,13 +6,9 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use super::adapter::{Adapter, Wanted, is_candidate, line_body};
+use super::adapter::line_body;
 use super::columns::{is_missing, number};
 use super::rows::{MIN_ROWS, Row, Table};
-use crate::model::Reason;
-use crate::summary::draft::Draft;
-use crate::summary::edits::Edits;
-use crate::summary::spoken::Spoken;
 use crate::text::{LineKind, Severity, Span, TextView};
 
 const SIGNS: [u8; 3] = *b",\t;";
@@ -26,33 +22,10 @@ const MAX_VALUE_LINES: usize = 20;
 const MAX_NAME: usize = 40;
 /// Values of tables are shorter than clauses of prose.
 const MAX_MEAN_CELL: usize = 40;
-/// So much of the text must be rows that can be left out.
-const MIN_SHARE: f64 = 0.25;
 
-/// The adapter for separated values.
-#[derive(Debug, Clone, Copy)]
-pub struct Csv;
-
-impl Adapter for Csv {
-    fn name(&self) -> &'static str {
-        "csv"
-    }
-
-    fn reason(&self) -> Reason {
-        Reason::AdapterCsv
-    }
-
-    fn detect(&self, text: &TextView<'_>) -> bool {
-        is_candidate(text)
-            && table(text).is_some_and(|table| table.hidden_bytes() as f64 >= MIN_SHARE * text.covered().len() as f64)
-    }
-
-    fn compress(&self, spoken: &Spoken<'_>, wanted: &Wanted<'_>) -> Option<Draft> {
-        let view = &spoken.view;
-        let mut edits = Edits::of(view);
-        table(view)?.thin(view.text, wanted.is_tight(), &mut edits);
-        edits.finish()
-    }
+/// The table of a text that is one.
+pub(super) fn tables<'a>(view: &TextView<'a>) -> Vec<Table<'a>> {
+    table(view).into_iter().collect()
 }
 
 /// Lines joined where a quoted value goes over several, without blank ones.

@@ -1,12 +1,11 @@
 //! Unified diffs: heads and every line that was added or taken stay; lines that did not change are thinned out, and
 //! what changed in files that a program writes is counted.
 
-use super::adapter::{Adapter, MIN_CHARS, Wanted, count, plural};
-use crate::model::Reason;
-use crate::summary::draft::Draft;
+use super::adapter::{MIN_CHARS, Wanted, count, overlong, plural};
 use crate::summary::edits::Edits;
 use crate::summary::spoken::Spoken;
-use crate::text::{Span, TextView, cut};
+use crate::text::words::word_list;
+use crate::text::{Span, TextView};
 
 /// Lines that did not change are shown so near to one that did.
 const NEAR: usize = 1;
@@ -20,55 +19,24 @@ const MIN_DIFF_SHARE: f64 = 0.6;
 const MIN_SHARE: f64 = 0.2;
 /// Hunks of written files are shown when they have no more lines.
 const MAX_GENERATED: usize = 20;
-/// A longer line is cut.
-const MAX_LINE_CHARS: usize = 600;
 /// What programs write.
-const GENERATED: [&str; 14] = [
-    "package-lock.json",
-    "npm-shrinkwrap.json",
-    "yarn.lock",
-    "pnpm-lock.yaml",
-    "bun.lock",
-    "Cargo.lock",
-    "poetry.lock",
-    "uv.lock",
-    "Pipfile.lock",
-    "composer.lock",
-    "Gemfile.lock",
-    "go.sum",
-    "flake.lock",
-    "mix.lock",
-];
+const GENERATED: &[&str] = word_list!("formats", GENERATED);
 
-/// The adapter for unified diffs.
-#[derive(Debug, Clone, Copy)]
-pub struct Diff;
-
-impl Adapter for Diff {
-    fn name(&self) -> &'static str {
-        "diff"
+/// True for unified diffs of which something can be left out.
+pub(super) fn detect(text: &TextView<'_>) -> bool {
+    if text.counts.chars < MIN_CHARS {
+        return false;
     }
+    let found = cuts(text);
+    let n_bytes = text.covered().len() as f64;
+    let hidden: usize = found.cuts.iter().map(|(span, _)| span.len()).sum();
+    found.n_bytes as f64 >= MIN_DIFF_SHARE * n_bytes && hidden as f64 >= MIN_SHARE * n_bytes
+}
 
-    fn reason(&self) -> Reason {
-        Reason::AdapterDiff
-    }
-
-    fn detect(&self, text: &TextView<'_>) -> bool {
-        if text.counts.chars < MIN_CHARS {
-            return false;
-        }
-        let found = cuts(text);
-        let n_bytes = text.covered().len() as f64;
-        let hidden: usize = found.cuts.iter().map(|(span, _)| span.len()).sum();
-        found.n_bytes as f64 >= MIN_DIFF_SHARE * n_bytes && hidden as f64 >= MIN_SHARE * n_bytes
-    }
-
-    fn compress(&self, spoken: &Spoken<'_>, _wanted: &Wanted<'_>) -> Option<Draft> {
-        let mut edits = Edits::of(&spoken.view);
-        for (span, words) in cuts(&spoken.view).cuts {
-            edits.cut(span, &words);
-        }
-        edits.finish()
+/// Shortens such a text.
+pub(super) fn edit(spoken: &Spoken<'_>, _wanted: &Wanted<'_>, edits: &mut Edits<'_>) {
+    for (span, words) in cuts(&spoken.view).cuts {
+        edits.cut(span, &words);
     }
 }
 
@@ -166,21 +134,9 @@ fn thin(view: &TextView<'_>, range: std::ops::Range<usize>, cuts: &mut Vec<(Span
             }
         }
         if let Some(line) = lines.get(at) {
-            shorten(view.text, line.span, cuts);
+            cuts.extend(overlong(view.text, line.span));
             at += 1;
         }
-    }
-}
-
-fn shorten(text: &str, line: Span, cuts: &mut Vec<(Span, String)>) {
-    if line.len() <= MAX_LINE_CHARS {
-        return;
-    }
-    let head = cut::prefix(line.of(text), MAX_LINE_CHARS);
-    let n_left = line.of(text).get(head.len()..).unwrap_or_default().chars().count();
-    if n_left > MAX_LINE_CHARS / 4 {
-        let span = Span { start: line.start + head.len() as u32, end: line.end };
-        cuts.push((span, format!("[… {} characters]", count(n_left))));
     }
 }
 
@@ -189,21 +145,7 @@ fn is_change(line: &str) -> bool {
 }
 
 fn is_head(line: &str) -> bool {
-    const HEADS: [&str; 13] = [
-        "diff ",
-        "--- ",
-        "+++ ",
-        "index ",
-        "new file",
-        "deleted file",
-        "old mode",
-        "new mode",
-        "similarity index",
-        "rename ",
-        "copy ",
-        "Binary files",
-        "Index: ",
-    ];
+    const HEADS: &[&str] = word_list!("formats", HEADS);
     HEADS.iter().any(|head| line.starts_with(head))
 }
 

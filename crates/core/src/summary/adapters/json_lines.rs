@@ -9,51 +9,18 @@ use foldhash::fast::FixedState;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::adapter::{Adapter, Wanted, is_candidate, line_body};
+use super::adapter::line_body;
 use super::rows::{MIN_ROWS, Row, Table};
-use crate::model::Reason;
-use crate::summary::draft::Draft;
-use crate::summary::edits::Edits;
-use crate::summary::spoken::Spoken;
 use crate::text::{Span, TextView};
 
 /// So many of the lines must be JSON; more others would be no preface.
 const MIN_SAME_SHARE: f64 = 0.9;
 const MAX_OTHERS: usize = 6;
-/// So much of the text must be values that can be left out.
-const MIN_SHARE: f64 = 0.25;
 /// Keys that are looked at.
 const MAX_KEYS: usize = 64;
 
-/// The adapter for JSON lines and lists.
-#[derive(Debug, Clone, Copy)]
-pub struct JsonLines;
-
-impl Adapter for JsonLines {
-    fn name(&self) -> &'static str {
-        "json-lines"
-    }
-
-    fn reason(&self) -> Reason {
-        Reason::AdapterJsonLines
-    }
-
-    fn detect(&self, text: &TextView<'_>) -> bool {
-        let bytes: usize = if is_candidate(text) { tables(text).iter().map(Table::hidden_bytes).sum() } else { 0 };
-        bytes as f64 >= MIN_SHARE * text.covered().len() as f64
-    }
-
-    fn compress(&self, spoken: &Spoken<'_>, wanted: &Wanted<'_>) -> Option<Draft> {
-        let view = &spoken.view;
-        let mut edits = Edits::of(view);
-        for table in tables(view) {
-            table.thin(view.text, wanted.is_tight(), &mut edits);
-        }
-        edits.finish()
-    }
-}
-
-fn tables<'a>(view: &TextView<'a>) -> Vec<Table<'a>> {
+/// The lines of a text, its list, or the lists of its object.
+pub(super) fn tables<'a>(view: &TextView<'a>) -> Vec<Table<'a>> {
     let text = view.covered().trim_start();
     match lines(view) {
         Some(table) => vec![table],

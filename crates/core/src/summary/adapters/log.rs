@@ -6,8 +6,7 @@ use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::FixedState;
 
-use super::adapter::{Adapter, Wanted, count, is_candidate, plural};
-use crate::model::Reason;
+use super::adapter::{Wanted, count, is_candidate, plural};
 use crate::summary::draft::Draft;
 use crate::summary::edits::Edits;
 use crate::summary::spoken::Spoken;
@@ -33,58 +32,44 @@ const MAX_STAMP: u32 = 48;
 /// So much of the text must be lines that can be left out.
 const MIN_SHARE: f64 = 0.25;
 
-/// The adapter for logs.
-#[derive(Debug, Clone, Copy)]
-pub struct Log;
-
-impl Adapter for Log {
-    fn name(&self) -> &'static str {
-        "log"
+/// True for logs of which lines can be left out.
+pub(super) fn detect(text: &TextView<'_>) -> bool {
+    if !is_candidate(text) {
+        return false;
     }
-
-    fn reason(&self) -> Reason {
-        Reason::AdapterLog
+    let (mut all, mut entries, mut output) = (0, 0, 0);
+    for line in text.lines.iter().filter(|line| line.kind != LineKind::Blank) {
+        all += 1;
+        entries += usize::from(line.kind == LineKind::Log);
+        output += usize::from(matches!(line.kind, LineKind::Log | LineKind::Status | LineKind::Trace));
     }
+    all >= MIN_LINES
+        && entries as f64 >= MIN_LOG_SHARE * all as f64
+        && output as f64 >= MIN_OUTPUT_SHARE * all as f64
+        && Folded::of(text).n_hidden_bytes(text) as f64 >= MIN_SHARE * text.covered().len() as f64
+}
 
-    fn detect(&self, text: &TextView<'_>) -> bool {
-        if !is_candidate(text) {
-            return false;
+/// Shortens such a text.
+pub(super) fn edit(spoken: &Spoken<'_>, _wanted: &Wanted<'_>, edits: &mut Edits<'_>) {
+    let view = &spoken.view;
+    let folded = Folded::of(view);
+    let mut at = 0;
+    while at < view.lines.len() {
+        let end = folded.gap_end(view, at);
+        if end > at {
+            let span = Span { start: view.lines[at].span.start, end: view.lines[end - 1].span.end };
+            let n = (at..end).filter(|&line| folded.kinds[line].is_some()).count();
+            edits.cut(span, &format!("[… {} line{} of the kinds above]", count(n), plural(n)));
+            at = end;
+            continue;
         }
-        let (mut all, mut entries, mut output) = (0, 0, 0);
-        for line in text.lines.iter().filter(|line| line.kind != LineKind::Blank) {
-            all += 1;
-            entries += usize::from(line.kind == LineKind::Log);
-            output += usize::from(matches!(line.kind, LineKind::Log | LineKind::Status | LineKind::Trace));
+        if let Some(kind) =
+            folded.kinds[at].filter(|&kind| folded.all[kind].n_hidden > 0 && folded.all[kind].first == at)
+        {
+            let end = view.lines[at].span.end;
+            edits.replace(Span { start: end, end }, &note(view, &folded.all[kind]));
         }
-        all >= MIN_LINES
-            && entries as f64 >= MIN_LOG_SHARE * all as f64
-            && output as f64 >= MIN_OUTPUT_SHARE * all as f64
-            && Folded::of(text).n_hidden_bytes(text) as f64 >= MIN_SHARE * text.covered().len() as f64
-    }
-
-    fn compress(&self, spoken: &Spoken<'_>, _wanted: &Wanted<'_>) -> Option<Draft> {
-        let view = &spoken.view;
-        let folded = Folded::of(view);
-        let mut edits = Edits::of(view);
-        let mut at = 0;
-        while at < view.lines.len() {
-            let end = folded.gap_end(view, at);
-            if end > at {
-                let span = Span { start: view.lines[at].span.start, end: view.lines[end - 1].span.end };
-                let n = (at..end).filter(|&line| folded.kinds[line].is_some()).count();
-                edits.cut(span, &format!("[… {} line{} of the kinds above]", count(n), plural(n)));
-                at = end;
-                continue;
-            }
-            if let Some(kind) =
-                folded.kinds[at].filter(|&kind| folded.all[kind].n_hidden > 0 && folded.all[kind].first == at)
-            {
-                let end = view.lines[at].span.end;
-                edits.replace(Span { start: end, end }, &note(view, &folded.all[kind]));
-            }
-            at += 1;
-        }
-        edits.finish()
+        at += 1;
     }
 }
 

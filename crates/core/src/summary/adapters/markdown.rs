@@ -1,10 +1,8 @@
 //! Markdown with headings: headings, tables, fenced blocks, quotations and the points of lists stay; paragraphs and
 //! long points become extracts in their places.
 
-use super::adapter::{Adapter, MIN_CHARS, Wanted, line_body};
+use super::adapter::{MIN_CHARS, Wanted, line_body};
 use super::passages::{MIN_PASSAGE_CHARS, Passages};
-use crate::model::Reason;
-use crate::summary::draft::Draft;
 use crate::summary::edits::Edits;
 use crate::summary::spoken::Spoken;
 use crate::text::{Line, LineKind, Span, TextView};
@@ -20,56 +18,42 @@ const MIN_PROSE_SHARE: f64 = 0.35;
 /// So many of the lines must be what documents consist of.
 const MIN_DOCUMENT_SHARE: f64 = 0.85;
 
-/// The adapter for Markdown.
-#[derive(Debug, Clone, Copy)]
-pub struct Markdown;
-
-impl Adapter for Markdown {
-    fn name(&self) -> &'static str {
-        "markdown"
+/// True for Markdown with prose that can become shorter.
+pub(super) fn detect(text: &TextView<'_>) -> bool {
+    if text.counts.chars < MIN_CHARS {
+        return false;
     }
-
-    fn reason(&self) -> Reason {
-        Reason::AdapterMarkdown
-    }
-
-    fn detect(&self, text: &TextView<'_>) -> bool {
-        if text.counts.chars < MIN_CHARS {
-            return false;
-        }
-        let (mut headings, mut document, mut all) = (0, 0, 0);
-        for line in text.lines {
-            match line.kind {
-                LineKind::Blank => continue,
-                LineKind::Heading => {
-                    headings += usize::from(is_hash_heading(text, line));
-                    document += 1;
-                }
-                LineKind::Prose
-                | LineKind::ListItem
-                | LineKind::Quote
-                | LineKind::TableRow
-                | LineKind::Fence
-                | LineKind::Fenced => document += 1,
-                _ => {}
+    let (mut headings, mut document, mut all) = (0, 0, 0);
+    for line in text.lines {
+        match line.kind {
+            LineKind::Blank => continue,
+            LineKind::Heading => {
+                headings += usize::from(is_hash_heading(text, line));
+                document += 1;
             }
-            all += 1;
+            LineKind::Prose
+            | LineKind::ListItem
+            | LineKind::Quote
+            | LineKind::TableRow
+            | LineKind::Fence
+            | LineKind::Fenced => document += 1,
+            _ => {}
         }
-        let n_prose: usize = passages(text).iter().map(|span| span.len()).sum();
-        headings >= MIN_HEADINGS
-            && f64::from(document) >= MIN_DOCUMENT_SHARE * f64::from(all)
-            && n_prose as f64 >= MIN_PROSE_SHARE * text.covered().len() as f64
+        all += 1;
     }
+    let n_prose: usize = passages(text).iter().map(|span| span.len()).sum();
+    headings >= MIN_HEADINGS
+        && f64::from(document) >= MIN_DOCUMENT_SHARE * f64::from(all)
+        && n_prose as f64 >= MIN_PROSE_SHARE * text.covered().len() as f64
+}
 
-    fn compress(&self, spoken: &Spoken<'_>, wanted: &Wanted<'_>) -> Option<Draft> {
-        let shortener = Passages::of(spoken, wanted);
-        let mut edits = Edits::of(&spoken.view);
-        for span in passages(&spoken.view) {
-            if let Some(draft) = shortener.shorten(&spoken.view, span) {
-                edits.replace(span, &draft);
-            }
+/// Shortens such a text.
+pub(super) fn edit(spoken: &Spoken<'_>, wanted: &Wanted<'_>, edits: &mut Edits<'_>) {
+    let shortener = Passages::of(spoken, wanted);
+    for span in passages(&spoken.view) {
+        if let Some(draft) = shortener.shorten(&spoken.view, span) {
+            edits.replace(span, &draft);
         }
-        edits.finish()
     }
 }
 

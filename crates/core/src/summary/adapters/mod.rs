@@ -17,19 +17,13 @@ mod yaml;
 use std::sync::Arc;
 
 use super::budget::Style;
-use super::draft::Wrap;
+use super::draft::{Draft, Wrap};
+use super::edits::Edits;
 use super::spoken::{Hints, Spoken, Voice};
-use crate::model::{AdapterName, CompressionDepth};
+use crate::model::{AdapterName, CompressionDepth, Reason};
 use crate::text::TextView;
 
 pub use adapter::{Adapter, Wanted};
-pub use csv::Csv;
-pub use diff::Diff;
-pub use json_lines::JsonLines;
-pub use log::Log;
-pub use markdown::Markdown;
-pub use xml::Xml;
-pub use yaml::Yaml;
 
 /// A text that saves less stays as it is: other rules would lose the structure that it was recognised by.
 const MIN_SAVING: f64 = 0.20;
@@ -37,7 +31,7 @@ const MIN_SAVING: f64 = 0.20;
 /// The adapters of these names, in their order: the first that detects its format has it.
 #[must_use]
 pub fn adapters(names: &[AdapterName]) -> Vec<Arc<dyn Adapter>> {
-    names.iter().map(|&name| adapter(name)).collect()
+    names.iter().map(|&name| Arc::new(name) as Arc<dyn Adapter>).collect()
 }
 
 /// Whether the text becomes at least a fifth shorter in the format of `adapter`; `None` for a text of another format.
@@ -52,14 +46,41 @@ pub fn pays(adapter: &dyn Adapter, text: &TextView<'_>, is_protected: &dyn Fn(&T
     adapter.detect(text).then(|| shorter().is_some_and(|n_chars| n_chars as f64 <= max_chars))
 }
 
-fn adapter(name: AdapterName) -> Arc<dyn Adapter> {
+impl Adapter for AdapterName {
+    fn name(&self) -> &str {
+        self.as_str()
+    }
+
+    fn reason(&self) -> Reason {
+        let is_own = |reason: &Reason| reason.as_str().strip_prefix("adapter:") == Some(self.as_str());
+        Reason::ALL.into_iter().find(is_own).unwrap_or(Reason::Adapter)
+    }
+
+    fn detect(&self, text: &TextView<'_>) -> bool {
+        format(*self).0(text)
+    }
+
+    fn compress(&self, spoken: &Spoken<'_>, wanted: &Wanted<'_>) -> Option<Draft> {
+        let mut edits = Edits::of(&spoken.view);
+        format(*self).1(spoken, wanted, &mut edits);
+        edits.finish()
+    }
+}
+
+type Detect = fn(&TextView<'_>) -> bool;
+type Edit = fn(&Spoken<'_>, &Wanted<'_>, &mut Edits<'_>);
+
+/// How a format is told, and how a text that has it becomes shorter.
+fn format(name: AdapterName) -> (Detect, Edit) {
     match name {
-        AdapterName::Xml => Arc::new(Xml),
-        AdapterName::Yaml => Arc::new(Yaml),
-        AdapterName::Markdown => Arc::new(Markdown),
-        AdapterName::Csv => Arc::new(Csv),
-        AdapterName::JsonLines => Arc::new(JsonLines),
-        AdapterName::Diff => Arc::new(Diff),
-        AdapterName::Log => Arc::new(Log),
+        AdapterName::Xml => (xml::detect, xml::edit),
+        AdapterName::Yaml => (yaml::detect, yaml::edit),
+        AdapterName::Markdown => (markdown::detect, markdown::edit),
+        AdapterName::Csv => (|text| rows::detect(text, csv::tables), |s, w, e| rows::edit(s, w, e, csv::tables)),
+        AdapterName::JsonLines => {
+            (|text| rows::detect(text, json_lines::tables), |s, w, e| rows::edit(s, w, e, json_lines::tables))
+        }
+        AdapterName::Diff => (diff::detect, diff::edit),
+        AdapterName::Log => (log::detect, log::edit),
     }
 }

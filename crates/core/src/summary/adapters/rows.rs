@@ -6,11 +6,13 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use super::adapter::{count, plural};
+use super::adapter::{Wanted, count, is_candidate, overlong, plural};
 use super::columns::{Column, describe, is_missing, number};
 use crate::summary::draft::Draft;
 use crate::summary::edits::Edits;
-use crate::text::{Span, cut};
+use crate::summary::spoken::Spoken;
+use crate::text::words::word_list;
+use crate::text::{Span, TextView};
 
 /// A table with fewer rows is shown whole.
 pub(super) const MIN_ROWS: usize = 8;
@@ -33,8 +35,8 @@ const MIN_RARE_ROWS: usize = 20;
 const MAX_EXTREME_COLUMNS: usize = 4;
 /// Fewer neighbours are shown rather than counted.
 const MIN_HIDDEN: usize = 2;
-/// A longer row is cut.
-const MAX_ROW_CHARS: usize = 600;
+/// So much of the text must be rows that can be left out.
+const MIN_SHARE: f64 = 0.25;
 /// Columns that are looked at.
 const MAX_COLUMNS: usize = 64;
 
@@ -59,15 +61,29 @@ pub(super) struct Table<'a> {
     pub(super) word: &'static str,
 }
 
+/// Finds the tables of a text.
+pub(super) type Tables = for<'a> fn(&TextView<'a>) -> Vec<Table<'a>>;
+
+/// True for a text of whose tables enough can be left out.
+pub(super) fn detect(text: &TextView<'_>, tables: Tables) -> bool {
+    let bytes: usize = if is_candidate(text) { tables(text).iter().map(Table::hidden_bytes).sum() } else { 0 };
+    bytes as f64 >= MIN_SHARE * text.covered().len() as f64
+}
+
+/// Thins out the tables of a text.
+pub(super) fn edit(spoken: &Spoken<'_>, wanted: &Wanted<'_>, edits: &mut Edits<'_>, tables: Tables) {
+    tables(&spoken.view).iter().for_each(|table| table.thin(spoken.view.text, wanted.is_tight(), edits));
+}
+
 impl Table<'_> {
     /// Bytes of the rows that would be left out.
-    pub(super) fn hidden_bytes(&self) -> usize {
+    fn hidden_bytes(&self) -> usize {
         let shown = self.shown(false);
         self.rows.iter().zip(shown).filter(|(_, is_shown)| !is_shown).map(|(row, _)| row.span.len()).sum()
     }
 
     /// Leaves out the rows that are like others, and says what they have in common.
-    pub(super) fn thin(&self, text: &str, is_tight: bool, edits: &mut Edits<'_>) {
+    fn thin(&self, text: &str, is_tight: bool, edits: &mut Edits<'_>) {
         let shown = self.shown(is_tight);
         let n_hidden = shown.iter().filter(|is_shown| !**is_shown).count();
         if n_hidden == 0 {
@@ -81,8 +97,8 @@ impl Table<'_> {
         for run in runs {
             let rows: Vec<&Row<'_>> = run.iter().map(|(row, _)| *row).collect();
             if run[0].1 {
-                for row in rows {
-                    shorten_row(text, row.span, edits);
+                for (span, words) in rows.iter().filter_map(|row| overlong(text, row.span)) {
+                    edits.cut(span, &words);
                 }
                 continue;
             }
@@ -197,36 +213,9 @@ fn columns<'t, 'a: 't>(n: usize, rows: impl IntoIterator<Item = &'t Row<'a>>) ->
     columns
 }
 
-/// A long row by its start.
-fn shorten_row(text: &str, span: Span, edits: &mut Edits<'_>) {
-    let row = span.of(text);
-    let head = cut::prefix(row, MAX_ROW_CHARS);
-    let n_left = row.get(head.len()..).unwrap_or_default().chars().count();
-    if n_left > MAX_ROW_CHARS / 4 {
-        let start = span.start + head.len() as u32;
-        edits.cut(Span { start, end: span.end }, &format!("[… {} characters]", count(n_left)));
-    }
-}
-
 /// A cell that is or begins with a word of failure.
 pub(super) fn reports_failure(cell: &str) -> bool {
-    const WORDS: [&str; 15] = [
-        "error",
-        "errors",
-        "fail",
-        "failed",
-        "failure",
-        "fatal",
-        "exception",
-        "critical",
-        "timeout",
-        "refused",
-        "denied",
-        "rejected",
-        "crashed",
-        "aborted",
-        "panic",
-    ];
+    const WORDS: &[&str] = word_list!("formats", FAILURES);
     let words = cell.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let mut words = words.take(4).peekable();
     // `0 errors`, `no failures`.

@@ -2,10 +2,8 @@
 
 use memchr::{memchr, memmem};
 
-use super::adapter::{Adapter, Wanted, is_candidate};
+use super::adapter::{Wanted, is_candidate};
 use super::passages::{Passages, is_prose};
-use crate::model::Reason;
-use crate::summary::draft::Draft;
 use crate::summary::edits::Edits;
 use crate::summary::spoken::Spoken;
 use crate::text::{Span, TextView};
@@ -17,41 +15,27 @@ const MAX_TAG: usize = 4_096;
 /// What stands in these is no prose.
 const CODE: [&str; 4] = ["script", "style", "pre", "code"];
 
-/// The adapter for XML and HTML.
-#[derive(Debug, Clone, Copy)]
-pub struct Xml;
-
-impl Adapter for Xml {
-    fn name(&self) -> &'static str {
-        "xml"
+/// True for XML and HTML with prose that can become shorter.
+pub(super) fn detect(text: &TextView<'_>) -> bool {
+    let trimmed = text.covered().trim();
+    let opens = matches!(trimmed.as_bytes(), [b'<', b'a'..=b'z' | b'A'..=b'Z' | b'!' | b'?' | b'_', ..]);
+    if !is_candidate(text) || !opens || !trimmed.ends_with('>') || !is_closed(trimmed) {
+        return false;
     }
+    let prose = nodes(text.text).into_iter().filter(|node| is_prose(node.of(text.text)));
+    prose.map(Span::len).sum::<usize>() as f64 >= MIN_PROSE_SHARE * trimmed.len() as f64
+}
 
-    fn reason(&self) -> Reason {
-        Reason::AdapterXml
-    }
-
-    fn detect(&self, text: &TextView<'_>) -> bool {
-        let trimmed = text.covered().trim();
-        let opens = matches!(trimmed.as_bytes(), [b'<', b'a'..=b'z' | b'A'..=b'Z' | b'!' | b'?' | b'_', ..]);
-        if !is_candidate(text) || !opens || !trimmed.ends_with('>') || !is_closed(trimmed) {
-            return false;
+/// Shortens such a text.
+pub(super) fn edit(spoken: &Spoken<'_>, wanted: &Wanted<'_>, edits: &mut Edits<'_>) {
+    let text = spoken.view.text;
+    let mut passages = Passages::of(spoken, wanted);
+    for node in nodes(text) {
+        if let Some(draft) = passages.shorten_text(node.of(text))
+            && (memchr(b'&', node.of(text).as_bytes()).is_none() || is_escaped(&draft.text))
+        {
+            edits.replace(node, &draft);
         }
-        let prose = nodes(text.text).into_iter().filter(|node| is_prose(node.of(text.text)));
-        prose.map(Span::len).sum::<usize>() as f64 >= MIN_PROSE_SHARE * trimmed.len() as f64
-    }
-
-    fn compress(&self, spoken: &Spoken<'_>, wanted: &Wanted<'_>) -> Option<Draft> {
-        let text = spoken.view.text;
-        let mut passages = Passages::of(spoken, wanted);
-        let mut edits = Edits::of(&spoken.view);
-        for node in nodes(text) {
-            if let Some(draft) = passages.shorten_text(node.of(text))
-                && (memchr(b'&', node.of(text).as_bytes()).is_none() || is_escaped(&draft.text))
-            {
-                edits.replace(node, &draft);
-            }
-        }
-        edits.finish()
     }
 }
 

@@ -7,11 +7,10 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
 
-use super::adapter::{Adapter, Wanted, count, is_candidate, line_body, plural};
+use super::adapter::{Wanted, count, is_candidate, line_body, plural};
 use super::columns::{Column, describe};
 use super::passages::{Passages, is_prose};
 use super::rows::reports_failure;
-use crate::model::Reason;
 use crate::summary::draft::Draft;
 use crate::summary::edits::Edits;
 use crate::summary::spoken::Spoken;
@@ -32,53 +31,39 @@ const MIN_COMMENT_CHARS: usize = 200;
 /// So much of the text must be of a kind that can become shorter.
 const MIN_SHARE: f64 = 0.25;
 
-/// The adapter for YAML.
-#[derive(Debug, Clone, Copy)]
-pub struct Yaml;
-
-impl Adapter for Yaml {
-    fn name(&self) -> &'static str {
-        "yaml"
+/// True for YAML with something in it that can become shorter.
+pub(super) fn detect(text: &TextView<'_>) -> bool {
+    if !is_candidate(text) {
+        return false;
     }
+    let lines = lines(text);
+    let first = lines.iter().find(|line| !matches!(line.kind, Kind::Blank | Kind::Comment | Kind::Mark));
+    let begins = first.is_some_and(|line| matches!(line.kind, Kind::Key | Kind::Item));
+    begins && has_keys(text.text, &lines) && can_shrink(text, &lines)
+}
 
-    fn reason(&self) -> Reason {
-        Reason::AdapterYaml
-    }
-
-    fn detect(&self, text: &TextView<'_>) -> bool {
-        if !is_candidate(text) {
-            return false;
-        }
-        let lines = lines(text);
-        let first = lines.iter().find(|line| !matches!(line.kind, Kind::Blank | Kind::Comment | Kind::Mark));
-        let begins = first.is_some_and(|line| matches!(line.kind, Kind::Key | Kind::Item));
-        begins && has_keys(text.text, &lines) && can_shrink(text, &lines)
-    }
-
-    fn compress(&self, spoken: &Spoken<'_>, wanted: &Wanted<'_>) -> Option<Draft> {
-        let view = &spoken.view;
-        let lines = lines(view);
-        let mut passages = Passages::of(spoken, wanted);
-        let mut edits = Edits::of(view);
-        let mut hidden = hidden_items(view, &lines, wanted.is_tight()).into_iter().peekable();
-        for passage in long_texts(view.text, &lines) {
-            while let Some(items) = hidden.next_if(|items| items.span.start <= passage.span.start) {
-                edits.replace(items.span, &mark(&items));
-            }
-            if passage.span.start < edits.at() {
-                continue;
-            }
-            if let Some(words) = passages.shorten_text(&passage.text) {
-                let mut draft = Draft::default();
-                draft.say(&passage.lead);
-                draft.append(&words);
-                edits.replace(passage.span, &draft);
-            }
-        }
-        for items in hidden {
+/// Shortens such a text.
+pub(super) fn edit(spoken: &Spoken<'_>, wanted: &Wanted<'_>, edits: &mut Edits<'_>) {
+    let view = &spoken.view;
+    let lines = lines(view);
+    let mut passages = Passages::of(spoken, wanted);
+    let mut hidden = hidden_items(view, &lines, wanted.is_tight()).into_iter().peekable();
+    for passage in long_texts(view.text, &lines) {
+        while let Some(items) = hidden.next_if(|items| items.span.start <= passage.span.start) {
             edits.replace(items.span, &mark(&items));
         }
-        edits.finish()
+        if passage.span.start < edits.at() {
+            continue;
+        }
+        if let Some(words) = passages.shorten_text(&passage.text) {
+            let mut draft = Draft::default();
+            draft.say(&passage.lead);
+            draft.append(&words);
+            edits.replace(passage.span, &draft);
+        }
+    }
+    for items in hidden {
+        edits.replace(items.span, &mark(&items));
     }
 }
 
