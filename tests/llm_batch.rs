@@ -63,7 +63,7 @@ fn endpoint(api: Api, url: &str, key: &str) -> Endpoint {
     );
     let settings = read_job("job.toml", &job, &[]).unwrap().settle(&|_| None).unwrap().llm.expect("it is named");
     let patience = Patience { first_backoff: Duration::from_millis(20), ..Patience::default() };
-    Endpoint::with_patience(&settings, Some(&Secret::from(key.to_owned())), patience).unwrap()
+    Endpoint::new(&settings, Some(&Secret::from(key.to_owned())), patience).unwrap()
 }
 
 /// A job directory and the server of its batches.

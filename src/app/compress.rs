@@ -9,7 +9,7 @@ use super::oracle::LateOracle;
 use super::outcome::RunOutcome;
 use super::{App, inputs_of, local, place, stores_of};
 use crate::engine::{Engine, Scratch};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::io::store::{Place, Stores};
 use crate::io::{FilterSink, Input, Inputs, Rejects, Run, RunWriter};
 use crate::model::{Condensed, Consult, Conversation, EngineOptions};
@@ -34,11 +34,7 @@ pub struct Call<'c> {
     pub drill: Option<&'c str>,
 }
 
-impl std::fmt::Debug for Call<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Call").field("settings", &self.settings).finish_non_exhaustive()
-    }
-}
+shows!(Call<'_> { settings });
 
 impl<'c> Call<'c> {
     /// The whole job, into the run that it names.
@@ -54,7 +50,7 @@ impl<'c> Call<'c> {
     pub fn place(&self) -> Result<Place> {
         let stores = stores_of(self.settings);
         let Target::Run(output) = &self.settings.target else {
-            return Err(Error::new(ErrorKind::Usage, "output", "this writes a directory, and none was named"));
+            return Err(Error::usage("output", "this writes a directory, and none was named"));
         };
         let run = place(Path::new(output), &stores)?;
         if self.is_fresh { fresh(run, output, &stores) } else { Ok(run) }
@@ -91,7 +87,7 @@ pub fn filter(
     let settings = call.settings;
     let inputs = inputs_of(&settings.inputs, &stores_of(settings), &*call.observer)?;
     if inputs.len() != 1 {
-        return Err(Error::new(ErrorKind::Usage, "", "the filter takes exactly one input"));
+        return Err(Error::usage("", "the filter takes exactly one input"));
     }
     let sidecar = sidecar.map(local).transpose()?;
     if sidecar.is_none() {
@@ -121,10 +117,10 @@ pub fn retry_rejects(app: &App, call: &Call<'_>) -> Result<RunOutcome> {
     let settings = call.settings;
     let stores = stores_of(settings);
     let [rejected] = &*settings.inputs else {
-        return Err(Error::new(ErrorKind::Usage, "", "name one run whose rejects are to be read again"));
+        return Err(Error::usage("", "name one run whose rejects are to be read again"));
     };
     if settings.target == Target::Filter {
-        return Err(Error::new(ErrorKind::Usage, "", "name a directory for the new run with --output"));
+        return Err(Error::usage("", "name a directory for the new run with --output"));
     }
     let rejected = Run::open(place(Path::new(rejected), &stores)?)?;
     let (corpus, inputs) = Rejects::plan(rejected, batches_of(settings), tables_of(settings))?;
@@ -157,11 +153,7 @@ pub fn engine_of(settings: &JobSettings) -> Result<Arc<dyn Condense>> {
     }
     let gentlest = engines.remove(0);
     let Some(policy) = &settings.options.policy else { return Ok(gentlest) };
-    let best = BestAboveFloor::new(gentlest, engines, policy.floor.clone());
-    Ok(Arc::new(match &settings.counter {
-        Some(counter) => best.with_counter(counter.clone()),
-        None => best,
-    }))
+    Ok(Arc::new(BestAboveFloor::new(gentlest, engines, policy.floor.clone(), settings.counter.as_ref())))
 }
 
 /// One engine of a job.
@@ -175,11 +167,7 @@ fn engine_with(settings: &JobSettings, options: &EngineOptions) -> Result<Arc<dy
     if settings.options.dataset.is_none() {
         return Ok(engine);
     }
-    let guard = ChatGuard::new(engine);
-    Ok(Arc::new(match &settings.counter {
-        Some(counter) => guard.with_counter(counter.clone()),
-        None => guard,
-    }))
+    Ok(Arc::new(ChatGuard::new(engine, settings.counter.as_ref())))
 }
 
 /// Compresses `inputs` into the run directory `run`.
@@ -273,7 +261,7 @@ fn fresh(run: Place, output: &str, stores: &Stores) -> Result<Place> {
 pub(super) fn refuse_inside(inputs: &[Input], run: &Place) -> Result<()> {
     let within = |input: &&Input| input.file.as_ref().is_some_and(|file| file.location().is_within(run.location()));
     match inputs.iter().find(within) {
-        Some(input) => Err(Error::new(ErrorKind::Usage, &input.name, "the input lies in the output directory")),
+        Some(input) => Err(Error::usage(&input.name, "the input lies in the output directory")),
         None => Ok(()),
     }
 }

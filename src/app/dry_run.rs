@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::io::store::{Location, without_secrets};
 use crate::io::{Codec, Found, Input, Inputs, Run, RunWriter, expand, open_codec};
 use crate::pipeline::{
@@ -76,7 +76,7 @@ fn public(value: toml::Value) -> toml::Value {
 }
 
 fn internal(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
-    Error::new(ErrorKind::Internal, "", "the job cannot be written as TOML").because(error)
+    Error::internal("", "the job cannot be written as TOML").because(error)
 }
 
 fn list(inputs: &[Input], lines: &mut Vec<String>) -> Result<Vec<u64>> {
@@ -153,7 +153,7 @@ fn spread<T>(all: &[T]) -> Vec<&T> {
 /// Stored bytes and bytes of text of the beginning of a file; `None` for a table.
 fn density(input: &Input, bytes: u64, share: u64) -> Result<Option<(u64, u64)>> {
     let Some(file) = &input.file else { return Ok(None) };
-    let failed = |error| Error::new(ErrorKind::Io, &input.name, "cannot be read").because(error);
+    let failed = |error| Error::io(&input.name, "cannot be read").because(error);
     let n_read = Arc::new(AtomicU64::new(0));
     let raw = Counted { stream: file.open()?.stream(), n_read: n_read.clone() };
     let (codec, mut stream) = open_codec(BufReader::with_capacity(16 << 10, raw)).map_err(failed)?;
@@ -210,7 +210,7 @@ struct Beginning {
 
 /// Runs the sample into a directory that goes away again.
 fn measure(app: &App, settings: &JobSettings, taken: &[&(Input, u64)], share: u64) -> Result<Sample> {
-    let failed = |error| Error::new(ErrorKind::Io, "", "no directory for the sample can be made").because(error);
+    let failed = |error| Error::io("", "no directory for the sample can be made").because(error);
     let dir = tempfile::tempdir().map_err(failed)?;
     let path = dir.path().join("run");
     let batches = BatchOptions { batch_bytes: SAMPLE_BATCH, max_record_bytes: settings.options.max_record_bytes };

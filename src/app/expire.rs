@@ -64,7 +64,7 @@ pub fn expire(
 ) -> Result<ExpiryOutcome> {
     if !settings.store.join("ledger.jsonl").exists() {
         let message = "there is no store here: no ledger.jsonl was found";
-        return Err(Error::new(ErrorKind::Usage, settings.store.to_string_lossy(), message));
+        return Err(Error::usage(settings.store.to_string_lossy(), message));
     }
     let store = Store::open(&settings.store)?;
     let days = u32::try_from(settings.older_than).ok().and_then(|days| DAY.checked_mul(days));
@@ -129,7 +129,7 @@ impl Expiry<'_> {
     }
 
     fn one(&mut self, path: &Path, entry: &LedgerEntry) -> std::result::Result<(), Stays> {
-        let failed = |error| Error::new(ErrorKind::Io, &*entry.path, "cannot be read").because(error);
+        let failed = |error| Error::io(&*entry.path, "cannot be read").because(error);
         if entry.path.contains("://") {
             return Err(Stays::Rightly("it is not on this machine"));
         }
@@ -161,15 +161,14 @@ impl Expiry<'_> {
             return Err(changed);
         }
         if self.is_sure {
-            std::fs::remove_file(path)
-                .map_err(|error| Error::new(ErrorKind::Io, &*entry.path, "cannot be deleted").because(error))?;
+            std::fs::remove_file(path).map_err(|error| Error::io(&*entry.path, "cannot be deleted").because(error))?;
         }
         Ok(())
     }
 
     /// Restores the file from its run and compares every byte.
     fn prove(&mut self, file: &File, entry: &LedgerEntry) -> std::result::Result<(), Stays> {
-        let failed = |error| Error::new(ErrorKind::Io, &*entry.path, "cannot be read to its end").because(error);
+        let failed = |error| Error::io(&*entry.path, "cannot be read to its end").because(error);
         let stream = |file: &File| -> io::Result<(Codec, Box<dyn Read + Send>)> {
             let mut file = file.try_clone()?;
             file.rewind()?;
@@ -191,7 +190,7 @@ impl Expiry<'_> {
             let run = Run::open(self.store.run_path(&entry.run))?;
             self.open = Some((entry.run.clone(), run));
         }
-        let differs = |message: &str| Error::new(ErrorKind::Verification, &*entry.path, message);
+        let differs = |message: &str| Error::verification(&*entry.path, message);
         let (_, run) = self.open.as_ref().ok_or_else(|| differs("the run is not open"))?;
         let (_, mut original) = stream(file).map_err(failed)?;
         let mut last = None;

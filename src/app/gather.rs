@@ -1,7 +1,7 @@
 //! Reads what a report is made of: of each run its facts and the merged sketch of its parts, from the commits where they
 //! carry one, else from the tables. Knows runs and stores; refuses to know what is shown of them.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::io::store::Place;
 use crate::io::{Run, runs_of_store};
 use crate::model::{EngineOptions, changes as differences, changes_label};
@@ -36,7 +36,7 @@ pub(super) enum From {
 pub(super) fn gather(place: &Place, from: From, check: &dyn Fn() -> Result<()>) -> Result<Vec<Gathered>> {
     let Some(runs) = runs_of_store(place)? else { return Ok(vec![gather_run(place, from, check)?]) };
     if runs.is_empty() {
-        return Err(Error::new(ErrorKind::Usage, place.to_string(), "the store holds no run yet"));
+        return Err(Error::usage(place.to_string(), "the store holds no run yet"));
     }
     runs.iter().map(|run| gather_run(run, from, check)).collect()
 }

@@ -31,7 +31,7 @@ use std::path::Path;
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::io::store::{Location, Place, StoreConfig, Stores};
 use crate::io::{Found, Input, PassedOver, expand};
 use crate::pipeline::bridge::guard;
@@ -78,7 +78,7 @@ impl App {
     pub fn new() -> Result<Self> {
         // Two threads: one moves bytes while the other answers signals; what computes runs on the pool.
         let build = || Builder::new_multi_thread().worker_threads(2).enable_all().build();
-        let cannot = |message: String| Error::new(ErrorKind::Io, "", format!("cannot start the runtime{message}"));
+        let cannot = |message: String| Error::io("", format!("cannot start the runtime{message}"));
         // Where the process may open no more files, some of it panics.
         let built = guard(build).map_err(|message| cannot(format!(": {message}")))?;
         let runtime = built.map_err(|error| cannot(String::new()).because(error))?;
@@ -156,7 +156,7 @@ pub fn settle(args: JobArgs, environment: &dyn Fn(&str) -> Option<String>) -> Re
 pub fn tokenizer_file(path: &str, stores: &Stores) -> Result<Vec<u8>> {
     let place = place(Path::new(path), stores)?;
     let missing = |message: &str| {
-        Error::new(ErrorKind::Usage, path, message)
+        Error::usage(path, message)
             .hinting("`tokenizer` takes chars, o200k_base, cl100k_base or the path of a tokenizer.json")
     };
     let bytes = place.read_all().map_err(|error| match place.as_local() {

@@ -81,7 +81,7 @@ pub(crate) fn document(text: &str) -> condenser::error::Result<()> {
 /// # Errors
 /// As [`result`]; `Internal` when it is none.
 pub(crate) fn json(object: &impl Serialize) -> condenser::error::Result<()> {
-    let wrong = |error| Error::new(ErrorKind::Internal, "", "the document is no JSON").because(error);
+    let wrong = |error| Error::internal("", "the document is no JSON").because(error);
     document(&format!("{:#}\n", serde_json::to_value(object).map_err(wrong)?))
 }
 

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use condenser::app::App;
-use condenser::error::{Error, ErrorKind, Result};
+use condenser::error::{Error, Result};
 use condenser::pipeline::bridge::{Bridge, is_guarded};
 
 use args::Command;
@@ -106,7 +106,7 @@ fn tell_panics() {
 
 /// Waits for Ctrl-C or SIGTERM, the signal with which services and schedulers end a process.
 async fn asked_to_stop() -> Result<()> {
-    let cannot = |error| Error::new(ErrorKind::Io, "", "cannot listen for signals").because(error);
+    let cannot = |error| Error::io("", "cannot listen for signals").because(error);
     #[cfg(unix)]
     {
         let mut terminate =

@@ -12,11 +12,11 @@ use arrow::ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow::record_batch::RecordBatch;
 
 use super::arrow_batches::{FileBatches, StreamBatches};
-use super::parquet_table::{ForeignTable, Wanted};
+use super::parquet_table::{ForeignTable, Wanted, missing};
 use super::raw_chunk::{Encoder, RawChunk};
 use super::row_files::sniff_table;
 use super::store::{Blob, BlobFile};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::{Compression, Container, TableReader, batch_bytes, conform_rows};
 
 /// A record batch ends when its rows have this many bytes …
@@ -105,7 +105,7 @@ impl Encoder for ArrowEncoder {
 }
 
 fn refused(error: &ArrowError) -> Error {
-    Error::new(ErrorKind::Internal, "", format!("a table cannot be written as Arrow IPC: {error}"))
+    Error::internal("", format!("a table cannot be written as Arrow IPC: {error}"))
 }
 
 fn has_dictionary(data_type: &DataType) -> bool {
@@ -167,7 +167,7 @@ impl TableReader for ArrowTable {
 /// Why a table cannot be read: when the store failed, the table may be whole.
 fn damaged(file: &Blob, error: &ArrowError) -> Error {
     let message = || format!("the table cannot be read: it is damaged: {error}");
-    file.failure().unwrap_or_else(|| Error::new(ErrorKind::Verification, file.location().to_string(), message()))
+    file.failure().unwrap_or_else(|| Error::verification(file.location().to_string(), message()))
 }
 
 /// The rows with some numbers.
@@ -205,7 +205,7 @@ impl<R: TableReader> TableReader for WantedRows<R> {
             Wanted::All | Wanted::Columns(_) => return Ok(Some(rows)),
             Wanted::Text(name, value) => {
                 let column = rows.column_by_name(name).and_then(|column| column.as_string_opt::<i64>());
-                let Some(column) = column else { return Ok(Some(rows)) };
+                let column = column.ok_or_else(|| missing(&self.file.location().to_string(), name))?;
                 column.iter().map(|found| found == Some(value)).collect()
             }
         };
@@ -215,5 +215,5 @@ impl<R: TableReader> TableReader for WantedRows<R> {
 
 fn keep(rows: &RecordBatch, mask: impl Iterator<Item = bool>) -> Result<RecordBatch> {
     filter_record_batch(rows, &mask.map(Some).collect())
-        .map_err(|error| Error::new(ErrorKind::Internal, "", "rows cannot be filtered").because(error))
+        .map_err(|error| Error::internal("", "rows cannot be filtered").because(error))
 }

@@ -9,7 +9,7 @@ use tokio::io::AsyncWriteExt;
 
 use super::{failed, hash_of};
 use crate::durable::{self, Access, folder_of};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::bridge::Bridge;
 
 /// A file in the making; dropped before [`AtomicFile::commit`] it leaves nothing behind.
@@ -128,7 +128,7 @@ impl std::io::Write for BlockingFile {
 }
 
 fn exists(target: &Path) -> Error {
-    Error::new(ErrorKind::Usage, target.to_string_lossy(), "the file exists already and is not overwritten")
+    Error::usage(target.to_string_lossy(), "the file exists already and is not overwritten")
         .hinting("remove the file or choose another name")
 }
 

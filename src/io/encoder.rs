@@ -11,7 +11,7 @@ use super::arrow_table::ArrowEncoder;
 use super::json_rows::{write_json, write_rows};
 use super::parquet_table::ParquetEncoder;
 use super::raw_chunk::{Encoder, RawChunk};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::{Compression, Container, Piece, TableFile};
 
 /// Lines are compressed in pieces of this size, so that a damage is placed and readers may start in the middle.
@@ -128,7 +128,7 @@ impl TableEncoder {
     }
 
     fn no_lines(&self) -> Error {
-        Error::new(ErrorKind::Internal, &self.file.path, "lines do not go to a table of columns")
+        Error::internal(&self.file.path, "lines do not go to a table of columns")
     }
 
     /// The last bytes and what the file is.
@@ -169,11 +169,7 @@ pub struct TableWriter {
     encoder: TableEncoder,
 }
 
-impl std::fmt::Debug for TableWriter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TableWriter").finish_non_exhaustive()
-    }
-}
+shows!(TableWriter {});
 
 impl TableWriter {
     /// A table with this schema, its metadata included. A file of Arrow IPC cannot hold dictionaries that change: with
@@ -225,8 +221,7 @@ impl LinesEncoder {
             Compression::Gzip => gzip(&text),
             Compression::Zstd => zstd_frame(&text),
         };
-        let bytes = compressed
-            .map_err(|error| Error::new(ErrorKind::Internal, "", "lines cannot be compressed").because(error))?;
+        let bytes = compressed.map_err(|error| Error::internal("", "lines cannot be compressed").because(error))?;
         Ok(vec![RawChunk { bytes, rows, stream: Some(text) }])
     }
 }

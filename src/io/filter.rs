@@ -16,7 +16,7 @@ use super::failed;
 use super::json_rows::write_rows;
 use super::line_table::{LineTable, open_stream};
 use super::store::Place;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
     Commit, Compression, EncodedBatch, Manifest, PartReaders, PartSink, PartStart, RejectRow, Restorer, Sink,
@@ -37,11 +37,7 @@ pub struct FilterPart {
     sidecar: Option<(AtomicFile, Option<TableEncoder>)>,
 }
 
-impl std::fmt::Debug for FilterPart {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("FilterPart").finish_non_exhaustive()
-    }
-}
+shows!(FilterPart {});
 
 #[derive(Serialize)]
 struct RejectLine {
@@ -60,12 +56,8 @@ impl FilterSink {
     /// `Usage` when the sidecar exists already.
     pub fn create(output: Box<dyn AsyncWrite + Send + Unpin>, sidecar: Option<&Path>) -> Result<Self> {
         if let Some(path) = sidecar.filter(|path| path.exists()) {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                path.to_string_lossy(),
-                "the sidecar exists already and is not overwritten",
-            )
-            .hinting("remove the file or choose another name"));
+            return Err(Error::usage(path.to_string_lossy(), "the sidecar exists already and is not overwritten")
+                .hinting("remove the file or choose another name"));
         }
         let encoder = || TableEncoder::lines(SIDECAR, SIDECAR.to_owned(), Compression::Zstd);
         let sidecar = sidecar.map(|path| Ok::<_, Error>((AtomicFile::create(path)?, Some(encoder())))).transpose()?;
@@ -81,7 +73,7 @@ impl FilterPart {
         bridge: &Bridge,
     ) -> Result<()> {
         let Some((file, slot)) = &mut self.sidecar else { return Ok(()) };
-        let lost = || Error::new(ErrorKind::Internal, SIDECAR, "the sidecar was written after a failure");
+        let lost = || Error::internal(SIDECAR, "the sidecar was written after a failure");
         let mut encoder = slot.take().ok_or_else(lost)?;
         let work = move || {
             let bytes = rows(&mut encoder)?;
@@ -98,7 +90,7 @@ impl Sink for FilterSink {
 
     async fn begin(&self, start: &PartStart<'_>) -> Result<FilterPart> {
         let part = self.part.lock().unwrap_or_else(PoisonError::into_inner).take();
-        part.ok_or_else(|| Error::new(ErrorKind::Usage, start.source, "the filter takes exactly one input"))
+        part.ok_or_else(|| Error::usage(start.source, "the filter takes exactly one input"))
     }
 
     async fn finish(&self, manifest: Manifest) -> Result<Manifest> {
@@ -168,7 +160,7 @@ impl Sidecar {
         let place = path.to_string_lossy().into_owned();
         let file = File::open(path).map_err(|error| failed(&*place, "cannot be opened", error))?;
         let (_, stream) = open_codec(BufReader::new(file)).map_err(|error| failed(&*place, "cannot be read", error))?;
-        let damaged = || Error::new(ErrorKind::Verification, &*place, "the sidecar is damaged or not complete");
+        let damaged = || Error::verification(&*place, "the sidecar is damaged or not complete");
         let mut last = Vec::new();
         let mut reader = BufReader::with_capacity(1 << 20, stream);
         let mut line = Vec::new();
@@ -200,9 +192,11 @@ impl Sidecar {
                 }
                 match line {
                     Ok(line) if !line.starts_with(b"{\"reject\"") => None,
-                    Ok(line) => Some(serde_json::from_slice::<Line>(&line).map(|line| line.reject).map_err(|error| {
-                        Error::new(ErrorKind::Verification, &*place, "a reject cannot be read").because(error)
-                    })),
+                    Ok(line) => Some(
+                        serde_json::from_slice::<Line>(&line)
+                            .map(|line| line.reject)
+                            .map_err(|error| Error::verification(&*place, "a reject cannot be read").because(error)),
+                    ),
                     Err(error) => Some(Err(failed(&*place, "cannot be read", error))),
                 }
             });

@@ -10,7 +10,7 @@ use arrow::datatypes::{DataType, Field, Float64Type, SchemaRef, UInt64Type};
 use arrow::record_batch::RecordBatch;
 use serde_json::{Map, Value};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// Appends every row of `batch` to `out`; a table with the single column `record` gives its text as it is.
 pub(crate) fn write_rows(batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
@@ -44,14 +44,13 @@ pub(crate) fn write_rows(batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
 /// Appends `value` as one line.
 pub(crate) fn write_json<T: serde::Serialize>(value: &T, out: &mut Vec<u8>) -> Result<()> {
     serde_json::to_writer(&mut *out, value)
-        .map_err(|error| Error::new(ErrorKind::Internal, "", "a row cannot be written as JSON").because(error))?;
+        .map_err(|error| Error::internal("", "a row cannot be written as JSON").because(error))?;
     out.push(b'\n');
     Ok(())
 }
 
 fn json<T: serde::Serialize>(value: &T) -> Result<Vec<u8>> {
-    serde_json::to_vec(value)
-        .map_err(|error| Error::new(ErrorKind::Internal, "", "a value cannot be written as JSON").because(error))
+    serde_json::to_vec(value).map_err(|error| Error::internal("", "a value cannot be written as JSON").because(error))
 }
 
 fn write_value(column: &ArrayRef, row: usize, out: &mut Vec<u8>) -> Result<()> {
@@ -78,7 +77,7 @@ pub(crate) fn read_rows(schema: &SchemaRef, rows: &[Map<String, Value>]) -> Resu
         columns.push(read_column(field, rows.iter().map(|row| row.get(field.name())))?);
     }
     RecordBatch::try_new(schema.clone(), columns)
-        .map_err(|error| Error::new(ErrorKind::Verification, "", "the rows do not fit the table").because(error))
+        .map_err(|error| Error::verification("", "the rows do not fit the table").because(error))
 }
 
 fn read_column<'v>(field: &Field, values: impl Iterator<Item = Option<&'v Value>>) -> Result<ArrayRef> {
@@ -121,5 +120,5 @@ fn read_column<'v>(field: &Field, values: impl Iterator<Item = Option<&'v Value>
 }
 
 fn unknown(data_type: &DataType) -> Error {
-    Error::new(ErrorKind::Internal, "", format!("columns of type {data_type} cannot be written as JSON lines"))
+    Error::internal("", format!("columns of type {data_type} cannot be written as JSON lines"))
 }

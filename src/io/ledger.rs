@@ -12,7 +12,7 @@ use super::run_names::check_below;
 use super::store::{Attempt, Location, Lock, Place, Stores, Watch};
 use super::{Input, LEDGER, Run, failed, hash_of};
 use crate::durable::sweep_unfinished;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::{Plan, PlannedInput, Slice};
 
 const RUNS: &str = "runs";
@@ -102,7 +102,7 @@ fn entries_of(text: &str, place: &str) -> Result<Vec<LedgerEntry>> {
             Err(_) if !line.ends_with('\n') => {}
             Err(error) => {
                 let place = format!("{place}: line {}", at + 1);
-                return Err(Error::new(ErrorKind::Verification, place, "this is no line of a ledger").because(error));
+                return Err(Error::verification(place, "this is no line of a ledger").because(error));
             }
         }
     }
@@ -134,7 +134,7 @@ impl Store {
         let place = root.to_string_lossy().into_owned();
         let cannot = |error| failed(place.clone(), "the store cannot be opened", error);
         if root.join(PLAN).exists() || root.join(MANIFEST).exists() {
-            return Err(Error::new(ErrorKind::Usage, place, "this is a run, but compaction writes a store of runs"));
+            return Err(Error::usage(place, "this is a run, but compaction writes a store of runs"));
         }
         std::fs::create_dir_all(root.join(RUNS)).map_err(cannot)?;
         match Place::from(root).join(LOCK).try_lock(&mut Watch::default())? {
@@ -145,7 +145,7 @@ impl Store {
             }
             Attempt::Busy(owner) => {
                 let who = owner.map_or_else(|| "another process".to_owned(), |owner| owner.to_string());
-                Err(Error::new(ErrorKind::Usage, place, format!("{who} is working on this store")))
+                Err(Error::usage(place, format!("{who} is working on this store")))
             }
         }
     }
@@ -173,7 +173,7 @@ impl Store {
         let mut seen = std::collections::BTreeSet::new();
         for input in inputs {
             let Some(file) = &input.file else {
-                return Err(Error::new(ErrorKind::Usage, input.name, "compaction takes files: it comes back to them"));
+                return Err(Error::usage(input.name, "compaction takes files: it comes back to them"));
             };
             let name = full_name(file)?;
             if !seen.insert(name.clone()) {
@@ -314,5 +314,5 @@ fn full_name(file: &Place) -> Result<String> {
     let place = file.to_string();
     let found = std::path::absolute(path).map_err(|error| failed(&*place, "has no absolute path", error))?;
     let name = found.into_os_string().into_string();
-    name.map_err(|_| Error::new(ErrorKind::Usage, place, "the name is no UTF-8, so the ledger cannot hold it"))
+    name.map_err(|_| Error::usage(place, "the name is no UTF-8, so the ledger cannot hold it"))
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::store::Blob;
 use super::{LineSource, failed, open_codec};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::{BatchOptions, LineKind, Source, TableReader, records_schema};
 
 const READ_BYTES: usize = 64 << 10;
@@ -64,7 +64,7 @@ impl LineTable {
     }
 
     fn damaged(&self, message: impl std::fmt::Display) -> Error {
-        Error::new(ErrorKind::Verification, self.source.name(), format!("the table cannot be read: {message}"))
+        Error::verification(self.source.name(), format!("the table cannot be read: {message}"))
     }
 }
 

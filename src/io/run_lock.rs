@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::store::{Attempt, Lock, Owner, Place, Watch};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::Shard;
 use crate::pipeline::bridge::Bridge;
 
@@ -56,7 +56,7 @@ impl RunLock {
             }
             tokio::time::sleep(LOOKS_EVERY).await;
         }
-        let lost = || Error::new(ErrorKind::Internal, root.to_string(), "a lock was lost while it was taken");
+        let lost = || Error::internal(root.to_string(), "a lock was lost while it was taken");
         asking.held.map(|lock| Self { lock }).ok_or_else(lost)
     }
 

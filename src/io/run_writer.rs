@@ -14,7 +14,7 @@ use super::run_documents::{COMMITS, MANIFEST, TIMINGS, check_still, read};
 use super::run_lock::{RunLock, Waits};
 use super::store::{BlobWriter, Place};
 use crate::durable::sweep_unfinished;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
     Commit, Compression, Container, ConversationFormat, EncodedBatch, Manifest, PartSink, PartStart, Plan, RejectRow,
@@ -287,11 +287,7 @@ struct OpenTable {
     path: String,
 }
 
-impl std::fmt::Debug for OpenTable {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OpenTable").field("path", &self.path).finish_non_exhaustive()
-    }
-}
+shows!(OpenTable { path });
 
 impl OpenTable {
     fn create(root: &Place, path: &str, encoder: TableEncoder) -> Result<Self> {
@@ -299,7 +295,7 @@ impl OpenTable {
     }
 
     fn take_encoder(&mut self) -> Result<TableEncoder> {
-        let lost = || Error::new(ErrorKind::Internal, &self.path, "the table was written after a failure");
+        let lost = || Error::internal(&self.path, "the table was written after a failure");
         self.encoder.take().ok_or_else(lost)
     }
 

@@ -213,10 +213,9 @@ impl Inner {
                 Ok(Found::Answer(answer_of(completion, max_tokens)))
             }
             _ if self.client.is_some() => Ok(Found::Open { key, body, max_tokens }),
-            Some(Outcome::Failed { is_too_long, .. }) => {
+            Some(failed) => {
                 self.n_kept.fetch_add(1, Ordering::Relaxed);
-                let why = if is_too_long { NoAnswer::TooLong } else { NoAnswer::Failed };
-                Ok(Found::Answer(Answer::None(why)))
+                Ok(Found::Answer(kept_answer(failed, max_tokens)))
             }
             None => {
                 self.n_missing.fetch_add(1, Ordering::Relaxed);
@@ -299,6 +298,15 @@ impl Drop for Pending {
 impl Model for Oracle {
     fn answer(&self, asks: Vec<Ask>) -> BoxFuture<'_, Result<Vec<Answer>>> {
         self.answers(asks).boxed()
+    }
+}
+
+/// The answer that was kept.
+pub(super) fn kept_answer(outcome: Outcome, max_tokens: usize) -> Answer {
+    match outcome {
+        Outcome::Reply(completion) => answer_of(completion, max_tokens),
+        Outcome::Failed { is_too_long: true, .. } => Answer::None(NoAnswer::TooLong),
+        Outcome::Failed { .. } => Answer::None(NoAnswer::Failed),
     }
 }
 

@@ -1,5 +1,7 @@
 //! A request to a model, how it is asked and what came back, before and after the words of an API. Plain data.
 
+use serde::{Deserialize, Serialize};
+
 use crate::model::Turn;
 use crate::pipeline::{LlmOptions, LlmPrices, LlmProvider, LlmSettings, Parameters};
 
@@ -16,26 +18,31 @@ pub struct Request {
 }
 
 /// What a model replied.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
     /// The text; empty when there was none.
     pub text: String,
     /// The reply makes calls of tools.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_calls: bool,
     /// The reply ends where the limit of tokens was reached.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
     /// What is paid for.
+    #[serde(flatten)]
     pub usage: Usage,
 }
 
 /// Tokens that an API counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens of the request that came from no cache.
     pub input: u64,
     /// Tokens of the request that the API's prompt cache held.
+    #[serde(default)]
     pub cached: u64,
     /// Tokens that were written into the prompt cache, where they are paid for.
+    #[serde(default)]
     pub cache_written: u64,
     /// Tokens of the reply.
     pub output: u64,

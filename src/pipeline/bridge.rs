@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futures::channel::oneshot;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// As much as the first thread of a process has; others have a quarter.
 const STACK_BYTES: usize = 8 << 20;
@@ -34,7 +34,7 @@ impl Bridge {
             .num_threads(threads)
             .thread_name(|index| format!("worker-{index}"))
             .build()
-            .map_err(|error| Error::new(ErrorKind::Io, "", "cannot start the worker threads").because(error))?;
+            .map_err(|error| Error::io("", "cannot start the worker threads").because(error))?;
         Ok(Self { pool: Arc::new(pool) })
     }
 
@@ -79,7 +79,7 @@ impl Bridge {
                 let result = guard(work).unwrap_or_else(|message| Err(panicked(name, &message)));
                 drop(sender.send(result));
             })
-            .map_err(|error| Error::new(ErrorKind::Io, "", "cannot start a thread").because(error))?;
+            .map_err(|error| Error::io("", "cannot start a thread").because(error))?;
         receiver.await.unwrap_or_else(|_| Err(panicked(name, "a thread ended without a result")))
     }
 
@@ -117,5 +117,5 @@ fn message_of(payload: &(dyn Any + Send)) -> String {
 }
 
 fn panicked(name: &str, message: &str) -> Error {
-    Error::new(ErrorKind::Internal, name, format!("condenser failed on this: {message}"))
+    Error::internal(name, format!("condenser failed on this: {message}"))
 }

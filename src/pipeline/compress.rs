@@ -166,7 +166,7 @@ fn check_sizes(plan: &Plan, n_read: &[u64], missing: &[bool]) -> Result<()> {
         let (Some(input), Some(&n_read)) = (plan.inputs.get(part.input), n_read.get(part.input)) else { continue };
         if let Some(planned) = input.bytes.filter(|&planned| planned != n_read) {
             let message = format!("{planned} bytes were there when the job began, but {n_read} were read");
-            return Err(Error::new(ErrorKind::Input, &input.source, message));
+            return Err(Error::input(&input.source, message));
         }
     }
     Ok(())
@@ -197,7 +197,7 @@ async fn one_part<S: Sink>(
     if table.is_some() && context.options.format == ConversationFormat::Jsonl {
         let message = "the input is a table, and JSON lines cannot hold its columns and types; use --output RUN with \
                        --format parquet or --format arrow";
-        return Err(Failure::Source(Error::new(ErrorKind::Usage, name, message)));
+        return Err(Failure::Source(Error::usage(name, message)));
     }
     let most = match planned.slice {
         Slice::Whole => plan.inputs[planned.input].bytes,
@@ -225,7 +225,7 @@ async fn one_part<S: Sink>(
     };
     if commit.proof.bytes != commit.input.stream_bytes {
         let message = format!("{} bytes were read, but {} were proven", commit.input.stream_bytes, commit.proof.bytes);
-        return Err(Failure::Job(Error::new(ErrorKind::Internal, name, message)));
+        return Err(Failure::Job(Error::internal(name, message)));
     }
     let timer = context.timer.as_deref();
     let commit = Timer::time_async(timer, "write", open.commit(commit, &context.bridge)).await?;

@@ -55,8 +55,4 @@ pub struct Context {
     pub timer: Option<Arc<Timer>>,
 }
 
-impl std::fmt::Debug for Context {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Context").field("options", &self.options).field("limits", &self.limits).finish_non_exhaustive()
-    }
-}
+shows!(Context { options, limits });

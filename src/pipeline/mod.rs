@@ -27,6 +27,7 @@ mod condense;
 mod consulted;
 mod context;
 mod job;
+mod look;
 mod make_up;
 mod map;
 mod options;
@@ -38,7 +39,6 @@ mod record;
 mod reject;
 mod restore;
 mod rows;
-mod sample;
 mod sealed;
 pub mod sketch;
 pub mod sweep;
@@ -74,12 +74,12 @@ pub use ports::{
 };
 pub use record::decode_record;
 pub use reject::{RejectRow, raw_of_reject};
+pub(crate) use restore::VerbatimCursor;
 pub use restore::{PartReaders, Restored, RestoredSlice, Restorer};
 pub use rows::{
     CellKind, Container, LostRows, RowDigest, RowMark, TableInput, TableOptions, conform_rows, marks, row_of_reject,
     value_bytes, view_schema,
 };
-pub use sample::{SAMPLE_BYTES, sample};
 pub use sealed::{open_sealed, seal};
 pub use tables::{
     Kind, Table, conversations_schema, decisions_schema, label, metrics_schema, records_schema, verbatim_schema,

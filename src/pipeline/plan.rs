@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{FORMAT_VERSION, JobOptions};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// So many options that differ are named; more would bury the first.
 const MAX_OPTIONS: usize = 3;
@@ -198,9 +198,8 @@ impl Plan {
     /// # Errors
     /// `Internal` when the options cannot be written as JSON.
     pub fn new(options: JobOptions, inputs: Vec<(PlannedInput, Vec<Slice>)>) -> Result<Self> {
-        let text = serde_json::to_string(&options).map_err(|error| {
-            Error::new(ErrorKind::Internal, "", "the options cannot be written as JSON").because(error)
-        })?;
+        let text = serde_json::to_string(&options)
+            .map_err(|error| Error::internal("", "the options cannot be written as JSON").because(error))?;
         let mut parts = Vec::new();
         let mut planned = Vec::with_capacity(inputs.len());
         for (input, slices) in inputs {

@@ -7,7 +7,7 @@ use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
 use super::stream::{ADVICE, Chunk, RowStream, hash_blob};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::io::arrow_batches::{FileBatches, StreamBatches};
 use crate::io::failed;
 use crate::io::store::{Blob, BlobFile};
@@ -133,7 +133,7 @@ impl IpcStream {
         let damaged = |message: String| {
             let text =
                 format!("the schema at the beginning cannot be read, and without it no row: {message}; {ADVICE}");
-            Error::new(ErrorKind::Input, name, text)
+            Error::input(name, text)
         };
         let reader = match guard(|| StreamBatches::open(reader)) {
             Ok(Ok(reader)) => reader,

@@ -16,7 +16,7 @@ use arrow::record_batch::RecordBatch;
 
 use super::restored_name;
 use super::store::Blob;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::{
     Batch, BatchOptions, Container, MAX_ROW_BYTES, RowBatch, RowDigest, Source, SourceDigest, TableInput, TableOptions,
     marks,
@@ -99,7 +99,7 @@ pub(crate) fn open_table_stream(
     if container != Container::ArrowStream {
         let message = "Parquet and Arrow files are read from their end, which neither a stream nor a server without \
                        ranges shows: name the file, or a copy of it";
-        return Err(Error::new(ErrorKind::Usage, name, message));
+        return Err(Error::usage(name, message));
     }
     let stream = ipc::IpcStream::open(name, stream, None)?;
     Ok(Box::new(RowSource::new(name, container, Box::new(stream), batches, tables)?))

@@ -13,7 +13,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use super::fetch::RemoteFile;
 use super::local::{Change, LocalFile, LocalReader};
 use super::location::{Listed, Location};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// An open file; clones share it.
 #[derive(Debug, Clone)]
@@ -97,7 +97,7 @@ impl Blob {
         let mut bytes = vec![0; range.end.saturating_sub(range.start) as usize];
         if file.read_at(&mut bytes, range.start)? < bytes.len() {
             let message = "the file is shorter than it was, or than it says";
-            return Err(Error::new(ErrorKind::Input, self.inner.location.to_string(), message));
+            return Err(Error::input(self.inner.location.to_string(), message));
         }
         Ok(bytes.into())
     }
@@ -156,7 +156,7 @@ impl Blob {
     /// That somebody wrote to the file while it was read.
     #[must_use]
     pub fn changed(&self) -> Error {
-        Error::new(ErrorKind::Input, self.inner.location.to_string(), "the file changed while it was read")
+        Error::input(self.inner.location.to_string(), "the file changed while it was read")
     }
 
     fn chunk(&self, range: Range<u64>) -> parquet::errors::Result<Bytes> {
@@ -207,7 +207,7 @@ impl Read for Watched {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         self.reader.read(buffer).inspect_err(|error| {
             let place = || self.blob.inner.location.to_string();
-            let told = || Error::new(ErrorKind::Io, place(), format!("cannot be read: {error}"));
+            let told = || Error::io(place(), format!("cannot be read: {error}"));
             self.blob.note(&store_error(error).unwrap_or_else(told));
         })
     }

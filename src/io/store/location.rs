@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::secrets::public_part;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// Schemes of object stores.
 const OBJECT_SCHEMES: [&str; 8] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "adl"];
@@ -53,7 +53,7 @@ impl Location {
     pub fn parse(text: &str) -> Result<Self> {
         let Some((scheme, rest)) = scheme_of(text) else { return Ok(Self(Name::Local(PathBuf::from(text)))) };
         let scheme = scheme.to_ascii_lowercase();
-        let usage = |message: String| Err(Error::new(ErrorKind::Usage, redacted(text), message));
+        let usage = |message: String| Err(Error::usage(redacted(text), message));
         if scheme == "file" {
             // An address of a file names its machine first, mostly none.
             let path = rest.strip_prefix("localhost").unwrap_or(rest);

@@ -86,7 +86,7 @@ impl Bucket {
             build(name, config, retry).map_err(|error| {
                 let message = format!("the store cannot be set up: {error}");
                 let location = Location(Name::Object { bucket: name.to_owned(), key: String::new() });
-                Error::new(ErrorKind::Usage, name, format!("{message}; set {}", credentials(&location)))
+                Error::usage(name, format!("{message}; set {}", credentials(&location)))
             })
         };
         Ok(Self {
@@ -248,8 +248,7 @@ pub(super) fn path_of(location: &Location) -> Result<Path> {
         Name::Object { key, .. } => key,
         _ => "",
     };
-    Path::parse(key)
-        .map_err(|error| Error::new(ErrorKind::Usage, location.to_string(), "this is no key").because(error))
+    Path::parse(key).map_err(|error| Error::usage(location.to_string(), "this is no key").because(error))
 }
 
 macro_rules! built {

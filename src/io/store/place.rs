@@ -12,7 +12,7 @@ use super::lock::{Attempt, Lock};
 use super::owner::Watch;
 use super::writer::BlobWriter;
 use super::{Stores, local};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::io::disk::{write_atomic, write_new};
 use crate::io::failed;
 
@@ -71,7 +71,7 @@ impl Place {
             }
             _ => self.stores.remote.find(&self.location)?.ok_or_else(|| {
                 let message = "cannot be read: there is nothing under this name";
-                Error::new(ErrorKind::Io, self.to_string(), message)
+                Error::io(self.to_string(), message)
             }),
         }
     }
@@ -122,7 +122,7 @@ impl Place {
             Name::Object { bucket, key } => (bucket, key),
             Name::Web(_) => return self.stores.remote.list(&self.location),
         };
-        let wrong = |error| Error::new(ErrorKind::Usage, self.to_string(), "this is no pattern").because(error);
+        let wrong = |error| Error::usage(self.to_string(), "this is no pattern").because(error);
         let pattern = glob::Pattern::new(key).map_err(|error: glob::PatternError| wrong(error))?;
         let literal = key.split(['*', '?', '[']).next().unwrap_or_default();
         let folder = literal.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -260,8 +260,4 @@ impl fmt::Display for Place {
     }
 }
 
-impl fmt::Debug for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Place").field(&self.location).finish()
-    }
-}
+shows!(Place { location });

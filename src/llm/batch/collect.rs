@@ -9,8 +9,9 @@ use futures::future::{BoxFuture, ready};
 use super::requests::{Keys, Limits, RequestWriter, keys};
 use super::{Batch, Batches};
 use crate::error::Result;
-use crate::llm::cache::{Outcome, ReplyKey, ReplyStore, reply_key};
-use crate::llm::{ModelSettings, Prompts, answer_of};
+use crate::llm::cache::{ReplyKey, ReplyStore, reply_key};
+use crate::llm::oracle::kept_answer;
+use crate::llm::{ModelSettings, Prompts};
 use crate::model::{Answer, Ask, NoAnswer};
 use crate::pipeline::Model;
 
@@ -94,9 +95,7 @@ impl Collector {
         let body = self.asking.model.body(&request);
         let key = reply_key(self.asking.model.protocol, &body);
         match self.store.get(&key)?.map(|kept| kept.outcome) {
-            Some(Outcome::Reply(completion)) => Ok(answer_of(completion, self.asking.model.max_tokens(&request))),
-            Some(Outcome::Failed { is_too_long: true, .. }) => Ok(Answer::None(NoAnswer::TooLong)),
-            Some(Outcome::Failed { .. }) => Ok(Answer::None(NoAnswer::Failed)),
+            Some(outcome) => Ok(kept_answer(outcome, self.asking.model.max_tokens(&request))),
             None => self.note(key, &body).map(Answer::None),
         }
     }

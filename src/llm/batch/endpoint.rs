@@ -1,7 +1,6 @@
 //! The API that takes batches, over HTTP: small documents, request files going up, results coming down line by line.
 //! Knows the two APIs by their words in `openai` and `anthropic`; does not know what was written down of a batch.
 
-use std::fmt;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -32,11 +31,7 @@ pub struct Endpoint {
     max_retries: usize,
 }
 
-impl fmt::Debug for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endpoint").field("base_url", &self.connection.base_url).finish_non_exhaustive()
-    }
-}
+shows!(Endpoint { connection });
 
 /// Why a request to the API was not answered as wished.
 #[derive(Debug)]
@@ -60,15 +55,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// `Usage` when the address or the key cannot be used.
-    pub fn new(settings: &LlmSettings, key: Option<&Secret>) -> Result<Self> {
-        Self::with_patience(settings, key, Patience::default())
-    }
-
-    /// The same that waits otherwise.
-    ///
-    /// # Errors
-    /// Those of [`Endpoint::new`].
-    pub fn with_patience(settings: &LlmSettings, key: Option<&Secret>, patience: Patience) -> Result<Self> {
+    pub fn new(settings: &LlmSettings, key: Option<&Secret>, patience: Patience) -> Result<Self> {
         let connection = Connection::new(settings, key, patience)?;
         Ok(Self { connection, patience, timeout: settings.timeout.0, max_retries: settings.retries })
     }
@@ -88,7 +75,7 @@ impl Endpoint {
             return Ok(());
         }
         let message = format!("this batch was planned for {base_url}, but the job names {}", self.base_url());
-        Err(Error::new(ErrorKind::Usage, batch.folder.to_string_lossy(), message)
+        Err(Error::usage(batch.folder.to_string_lossy(), message)
             .hinting("use the job with which it was planned, or remove the folder of the batch"))
     }
 
@@ -168,13 +155,7 @@ impl Endpoint {
             Err(Trouble::Refused(refusal)) if refusal.kind == RefusalKind::NotFound => return Ok(false),
             Err(trouble) => return Err(self.error(trouble)),
         };
-        let torn = || {
-            Error::new(
-                ErrorKind::Io,
-                format!("{}{path}", self.base_url()),
-                "the results ended too early; fetch them again",
-            )
-        };
+        let torn = || Error::io(format!("{}{path}", self.base_url()), "the results ended too early; fetch them again");
         let mut rest = BytesMut::new();
         loop {
             let chunk = tokio::time::timeout(self.timeout, response.chunk()).await.map_err(|_| torn())?;
@@ -186,11 +167,7 @@ impl Endpoint {
                 from = 0;
             }
             if rest.len() > MAX_LINE_BYTES {
-                return Err(Error::new(
-                    ErrorKind::Io,
-                    format!("{}{path}", self.base_url()),
-                    "a line of the results is too long",
-                ));
+                return Err(Error::io(format!("{}{path}", self.base_url()), "a line of the results is too long"));
             }
         }
         if !rest.is_empty() {
@@ -271,7 +248,7 @@ impl Endpoint {
     }
 
     fn unreadable(&self, what: &str) -> Error {
-        Error::new(ErrorKind::Io, self.base_url(), format!("the response is not {what}"))
+        Error::io(self.base_url(), format!("the response is not {what}"))
             .hinting("look at base_url in the table [llm]; not every server takes batches")
     }
 }

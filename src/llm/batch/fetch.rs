@@ -1,6 +1,8 @@
 //! Brings results of batches that have ended into the kept replies. A result is kept the moment it is read; the batch is
 //! entered as fetched after all are on disk.
 
+use serde::Serialize;
+
 use super::requests::{Keys, keys};
 use super::{Batch, Batches, Endpoint, Receipt, ResultLine, Search, Stage, anthropic, openai};
 use crate::error::Result;
@@ -11,9 +13,10 @@ use crate::llm::{Protocol, Refusal, RefusalKind, Usage};
 const SHARE_OF_PRICE: f64 = 0.5;
 
 /// What became of a batch that had ended.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Fetched {
     /// Its number.
+    #[serde(rename = "batch")]
     pub name: String,
     /// What came out of it; `None` when nothing did.
     pub receipt: Option<Receipt>,

@@ -12,7 +12,7 @@ use tempfile::NamedTempFile;
 
 use super::state::REQUESTS;
 use super::{Batch, BatchState, Batches, Stage, anthropic, openai};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::llm::Protocol;
 use crate::llm::cache::{ReplyKey, hex, parse_hex};
 use crate::llm::private::{begin_file, failed, put_in_place};
@@ -149,7 +149,7 @@ pub(super) fn keys(path: &Path, into: &mut Keys) -> Result<()> {
             return Ok(());
         }
         let key = serde_json::from_slice::<Line>(&line).ok().and_then(|line| parse_hex(&line.custom_id));
-        let wrong = || Error::new(ErrorKind::Verification, path.to_string_lossy(), "a line is no request of a batch");
+        let wrong = || Error::verification(path.to_string_lossy(), "a line is no request of a batch");
         into.insert(key.ok_or_else(wrong)?);
     }
 }

@@ -1,6 +1,8 @@
 //! Hands in what was planned, once, and looks how far it is. Knows what is written down of a batch and what the API
 //! says about it.
 
+use serde::Serialize;
+
 use super::endpoint::Trouble;
 use super::{Batch, Batches, Endpoint, Page, Progress, Remote, Search, Stage};
 use crate::error::Result;
@@ -10,13 +12,15 @@ use crate::llm::{Protocol, Refusal};
 const PAGE: usize = 100;
 
 /// A batch that the API has now.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Handed {
     /// Its number.
+    #[serde(rename = "batch")]
     pub name: String,
     /// Its name at the API.
     pub id: String,
     /// Requests in it.
+    #[serde(rename = "requests")]
     pub n_requests: u64,
     /// It was there already: an earlier call was stopped before it could write that down.
     pub was_there: bool,
@@ -123,15 +127,19 @@ async fn look(endpoint: &Endpoint, batch: &Batch, search: &Search, claimed: &[St
 }
 
 /// How far a batch is.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Polled {
     /// Its number.
+    #[serde(rename = "batch")]
     pub name: String,
     /// Requests in it.
+    #[serde(rename = "requests")]
     pub n_requests: u64,
     /// Requests that are done, as the API counts; all when it has ended.
+    #[serde(rename = "done")]
     pub n_done: u64,
     /// It has ended; its results are there.
+    #[serde(rename = "has_ended")]
     pub is_ended: bool,
     /// Why the API refused it as a whole.
     pub refused: Option<String>,

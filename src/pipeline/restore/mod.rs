@@ -8,7 +8,7 @@ use super::TableReader;
 use super::bridge::{Bridge, guard};
 use super::reject::RejectRow;
 use super::rows::TableInput;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 mod cursor;
 mod lines;
@@ -16,7 +16,8 @@ mod rows;
 mod walk;
 mod weave;
 
-use cursor::{Checksums, VerbatimCursor};
+use cursor::Checksums;
+pub(crate) use cursor::VerbatimCursor;
 use lines::Lines;
 use rows::Rows;
 use walk::Walk;
@@ -35,11 +36,7 @@ pub struct PartReaders {
     pub metrics: Option<Box<dyn TableReader>>,
 }
 
-impl std::fmt::Debug for PartReaders {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PartReaders").finish_non_exhaustive()
-    }
-}
+shows!(PartReaders {});
 
 /// Restores a part from beginning to end.
 pub struct Restorer {
@@ -56,11 +53,7 @@ enum Road {
     Rows(Rows),
 }
 
-impl std::fmt::Debug for Restorer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Restorer").field("place", &self.walk.place).finish_non_exhaustive()
-    }
-}
+shows!(Restorer { walk });
 
 impl Restorer {
     /// Restores the stream of the part that `place` names in errors.
@@ -119,9 +112,8 @@ impl Restorer {
             return Ok(None);
         }
         let place = self.walk.place.clone();
-        guard(|| self.advance()).unwrap_or_else(|message| {
-            Err(Error::new(ErrorKind::Verification, place, format!("the tables cannot be read: {message}")))
-        })
+        guard(|| self.advance())
+            .unwrap_or_else(|message| Err(Error::verification(place, format!("the tables cannot be read: {message}"))))
     }
 
     fn advance(&mut self) -> Result<Option<Restored>> {

@@ -7,7 +7,7 @@ use std::iter::Peekable;
 use arrow::record_batch::RecordBatch;
 
 use super::cursor::{Checksums, Entries, VerbatimCursor};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::reject::RejectRow;
 use crate::pipeline::rows::RowMark;
 
@@ -65,6 +65,8 @@ pub(super) struct Walk {
     pub(super) next_row: u64,
 }
 
+shows!(Walk { place, next_row });
+
 impl Walk {
     /// The reject that stands before the next conversation.
     pub(super) fn next_reject(&mut self) -> Result<Option<RejectRow>> {
@@ -120,5 +122,5 @@ impl Walk {
 }
 
 pub(super) fn broken(place: &str, row: u64, message: &str) -> Error {
-    Error::new(ErrorKind::Verification, format!("{place}: row {row}"), message)
+    Error::verification(format!("{place}: row {row}"), message)
 }
