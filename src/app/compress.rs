@@ -38,7 +38,6 @@ shows!(Call<'_> { settings });
 
 impl<'c> Call<'c> {
     /// The whole job, into the run that it names.
-    #[must_use]
     pub fn of(settings: &'c JobSettings, observer: Arc<dyn Observer>) -> Self {
         Self { settings, observer, shard: None, is_fresh: false, drill: None }
     }
@@ -75,9 +74,6 @@ pub fn compress(app: &App, call: &Call<'_>, run: &Place) -> Result<RunOutcome> {
 }
 
 /// Compresses the only input of a job into `out`; with `sidecar`, what restores it goes there.
-///
-/// # Errors
-/// When the job has another number of inputs, and when its input cannot be read or `out` cannot be written.
 pub fn filter(
     app: &App,
     call: &Call<'_>,
@@ -143,9 +139,6 @@ pub fn finish(app: &App, run: &Place, is_partial: bool, observer: &dyn Observer)
 }
 
 /// The engine that `settings` ask for.
-///
-/// # Errors
-/// Names the option that cannot be used.
 pub fn engine_of(settings: &JobSettings) -> Result<Arc<dyn Condense>> {
     let mut engines = Vec::new();
     for options in settings.options.engines() {
@@ -202,9 +195,6 @@ fn run_plan(app: &App, call: &Call<'_>, corpus: Arc<dyn Corpus>, plan: Plan, run
 }
 
 /// The inputs as they are now, and what a job would do with them.
-///
-/// # Errors
-/// When an input cannot be read.
 pub fn plan_of(settings: &JobSettings, inputs: Vec<Input>) -> Result<(Arc<dyn Corpus>, Plan)> {
     let options = &settings.options;
     let (corpus, inputs) = Inputs::plan(inputs, batches_of(settings), tables_of(settings), options.split_bytes)?;
@@ -216,7 +206,6 @@ fn batches_of(settings: &JobSettings) -> BatchOptions {
 }
 
 /// How tables among the inputs of a job are read.
-#[must_use]
 pub fn tables_of(settings: &JobSettings) -> TableOptions {
     TableOptions { messages_column: settings.options.messages_column.clone(), shape: settings.options.shape }
 }

@@ -34,9 +34,6 @@ const MAX_LISTED: usize = 20;
 const FIXED_MEMORY: u64 = 128 << 20;
 
 /// The job as TOML, and what it would take as comments.
-///
-/// # Errors
-/// When an input cannot be read.
 pub fn dry_run(app: &App, settings: &JobSettings) -> Result<String> {
     let stores = stores_of(settings);
     let Found { inputs, passed_over } = expand(&settings.inputs, &stores)?;

@@ -78,7 +78,7 @@ fn sketch_of_tables(run: &Run, commit: &Commit, check: &dyn Fn() -> Result<()>) 
         }
         sketch.contents = Some(decisions.finish());
     }
-    for reject in run.rejects_of(commit)? {
+    for reject in run.rejects(commit)? {
         sketch.add_reject(&reject?);
     }
     Ok(sketch)

@@ -86,13 +86,11 @@ impl App {
     }
 
     /// With which the work can be asked to stop, from any thread.
-    #[must_use]
     pub fn stop(&self) -> &Stop {
         &self.stop
     }
 
     /// The runtime, for what the caller waits for.
-    #[must_use]
     pub fn runtime(&self) -> &Handle {
         self.runtime.as_ref().expect("it is there until the last owner is gone").handle()
     }
@@ -121,7 +119,6 @@ impl Drop for App {
 }
 
 /// The stores with these bounds; `settings` go before the environment.
-#[must_use]
 pub fn stores(timeout: Option<Seconds>, retries: Option<usize>, settings: BTreeMap<String, String>) -> Stores {
     let default = StoreConfig::default();
     Stores::new(StoreConfig {
@@ -134,7 +131,6 @@ pub fn stores(timeout: Option<Seconds>, retries: Option<usize>, settings: BTreeM
 }
 
 /// The stores that a job asks for.
-#[must_use]
 pub fn stores_of(job: &JobSettings) -> Stores {
     stores(job.store_timeout, job.store_retries, job.store.settings())
 }

@@ -51,9 +51,6 @@ impl Output {
     }
 
     /// Writes all `bytes`.
-    ///
-    /// # Errors
-    /// When they cannot be written.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         match self {
             Self::Stream(stream) => stream.write_all(bytes).map_err(unwritten),
@@ -64,9 +61,6 @@ impl Output {
     }
 
     /// Ends it; without this a file is not there.
-    ///
-    /// # Errors
-    /// When what is left cannot be written.
     pub fn finish(self) -> Result<()> {
         match self {
             Self::Stream(mut stream) => stream.flush().map_err(unwritten),
@@ -76,7 +70,6 @@ impl Output {
 }
 
 /// That the stream of the caller cannot be written.
-#[must_use]
 pub fn unwritten(error: std::io::Error) -> Error {
     Error::io(STDOUT, "cannot be written").because(error)
 }

@@ -13,9 +13,6 @@ use crate::pipeline::{
 };
 
 /// Sends the inputs of the job through its engine, which asks `model`; what comes out is dropped.
-///
-/// # Errors
-/// As [`super::compress`].
 pub fn ask_through(
     app: &App,
     settings: &JobSettings,

@@ -89,18 +89,12 @@ impl BlockingFile {
     }
 
     /// Starts the file `target`, which takes the place of one that is there; its folder is made when needed.
-    ///
-    /// # Errors
-    /// When the folder cannot be written to.
     pub fn create(target: &Path) -> Result<Self> {
         let temp = begin(target)?;
         Ok(Self { temp: std::io::BufWriter::with_capacity(1 << 20, temp), target: target.to_owned(), replaces: true })
     }
 
     /// Makes the file stand under its name, on disk.
-    ///
-    /// # Errors
-    /// When the rest cannot be written.
     pub fn commit(self) -> Result<()> {
         let target = self.target;
         let temp = self.temp.into_inner().map_err(|error| unwritten(&target, error.into_error()))?;
@@ -157,9 +151,6 @@ async fn put_in_place(temp: NamedTempFile, target: PathBuf, replaces: bool) -> R
 
 /// True when the file system of `folder`, which is made when needed, takes names for the same that differ in nothing but
 /// capitals.
-///
-/// # Errors
-/// When the folder cannot be written to.
 pub fn folds_case(folder: &Path) -> Result<bool> {
     let place = || folder.to_string_lossy();
     durable::make_folder(folder).map_err(|error| failed(place(), "the folder cannot be made", error))?;

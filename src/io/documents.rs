@@ -62,7 +62,6 @@ struct Unit {
 
 impl DocumentSource {
     /// Records of `stream`.
-    #[must_use]
     pub fn new(name: impl Into<String>, stream: Box<dyn Read + Send>, options: BatchOptions) -> Self {
         Self::of(Stream::new(name, stream, options))
     }

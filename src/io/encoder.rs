@@ -174,9 +174,6 @@ shows!(TableWriter {});
 impl TableWriter {
     /// A table with this schema, its metadata included. A file of Arrow IPC cannot hold dictionaries that change: with
     /// such columns it becomes a stream.
-    ///
-    /// # Errors
-    /// When the container cannot hold a column.
     pub fn new(container: Container, schema: SchemaRef) -> Result<Self> {
         Ok(Self {
             encoder: TableEncoder::foreign("restored", String::new(), container, schema, Compression::default())?,
@@ -184,17 +181,11 @@ impl TableWriter {
     }
 
     /// Takes rows; gives the bytes that are ready.
-    ///
-    /// # Errors
-    /// When the container cannot hold a column.
     pub fn append(&mut self, rows: &RecordBatch) -> Result<Vec<u8>> {
         self.encoder.append(rows)
     }
 
     /// The last bytes.
-    ///
-    /// # Errors
-    /// When the rest cannot be encoded.
     pub fn finish(self) -> Result<Vec<u8>> {
         Ok(self.encoder.finish()?.0)
     }

@@ -18,7 +18,6 @@ pub const SESSION_WINDOW_BYTES: usize = 32 << 20;
 
 /// The shape of an event log, told from the first bytes of the uncompressed stream; 64 KiB are enough. `None` for
 /// everything else; `forced` is what the user has named.
-#[must_use]
 pub fn sniff_events(head: &[u8], forced: Option<ShapeName>) -> Option<ShapeName> {
     let text = String::from_utf8_lossy(head);
     // A list of events on a line is a record of its own.
@@ -72,7 +71,6 @@ enum What {
 
 impl EventSource {
     /// Sessions of `stream`, an event log of the shape `kind`. A file of `codex` or `pi` is one session.
-    #[must_use]
     pub fn new(name: impl Into<String>, stream: Box<dyn Read + Send>, kind: ShapeName, options: BatchOptions) -> Self {
         Self::of(Stream::new(name, stream, options), kind)
     }

@@ -177,9 +177,6 @@ impl Sidecar {
     }
 
     /// Restores the stream from the records that the filter wrote.
-    ///
-    /// # Errors
-    /// When the sidecar cannot be opened.
     pub fn restorer(&self, records: Box<dyn Read + Send>, bridge: &Bridge) -> Result<Restorer> {
         let name = self.path.to_string_lossy().into_owned();
         let place = name.clone();

@@ -75,9 +75,6 @@ pub struct Begun {
 }
 
 /// The runs of the store at `root`, in the order in which they came; `None` when there is no store.
-///
-/// # Errors
-/// See [`Store::look`].
 pub fn runs_of_store(root: &Place) -> Result<Option<Vec<Place>>> {
     let ledger = root.join(LEDGER);
     let Some(bytes) = ledger.read_all()? else { return Ok(None) };
@@ -151,13 +148,11 @@ impl Store {
     }
 
     /// The directory of a run.
-    #[must_use]
     pub fn run_path(&self, name: &str) -> PathBuf {
         self.root.join(RUNS).join(name)
     }
 
     /// The latest version of every file, by path.
-    #[must_use]
     pub fn latest(&self) -> BTreeMap<&str, &LedgerEntry> {
         self.entries.iter().map(|entry| (entry.path.as_str(), entry)).collect()
     }
@@ -193,9 +188,6 @@ impl Store {
     }
 
     /// The last run when the ledger does not know it: a job was stopped in it, or before it could be entered.
-    ///
-    /// # Errors
-    /// When its plan cannot be read.
     pub fn begun(&self) -> Result<Option<Begun>> {
         let Some((_, name)) = self.runs()?.into_iter().max() else { return Ok(None) };
         let path = self.run_path(&name);
@@ -208,9 +200,6 @@ impl Store {
 
     /// A name for the next run: its number, and `suffix` behind it. A directory in which nothing was begun is used
     /// again.
-    ///
-    /// # Errors
-    /// When the store cannot be listed.
     pub fn next_run(&self, suffix: Option<&str>) -> Result<String> {
         let last = self.runs()?.into_iter().max();
         let number = match last {
@@ -236,9 +225,6 @@ impl Store {
 
     /// Enters the files of the complete run `name` and writes the ledger anew, whole or not at all. Files that were
     /// written again since the run read them are left out: they are named, and the next run takes them.
-    ///
-    /// # Errors
-    /// When the run is not complete or the ledger cannot be written.
     pub async fn enter(&mut self, name: &str, stores: &Stores) -> Result<Vec<String>> {
         let path = self.run_path(name);
         let (run, plan) = (Run::open(&path)?, read_plan(&Place::from(&path))?);

@@ -32,7 +32,6 @@ pub struct LineSource {
 
 impl LineSource {
     /// Lines of `stream`.
-    #[must_use]
     pub fn new(name: impl Into<String>, stream: Box<dyn Read + Send>, options: BatchOptions) -> Self {
         Self::of(Stream::new(name, stream, options))
     }
@@ -42,7 +41,6 @@ impl LineSource {
     }
 
     /// The stream begins at byte `offset` of its source, and its first record has the number `row`.
-    #[must_use]
     pub fn starting_at(mut self, offset: u64, row: u64) -> Self {
         (self.stream.offset, self.stream.first_byte, self.row) = (offset, offset, row);
         self

@@ -70,9 +70,6 @@ pub(crate) fn failed(place: impl Into<String>, message: &str, error: std::io::Er
 }
 
 /// BLAKE3 of everything that `reader` gives, in hex.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn hash_of(reader: impl Read) -> std::io::Result<String> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(reader)?;

@@ -130,9 +130,6 @@ struct Conversations {
 impl Run {
     /// Restores the conversations with this id, without reading the rest where the format allows it; `None` when the part
     /// has none.
-    ///
-    /// # Errors
-    /// When a table cannot be read.
     pub fn find(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Option<Restorer>> {
         // The files are not hashed first: that would read everything. Damage shows in the record's checksum.
         self.check_originals()?;
@@ -156,9 +153,6 @@ impl Run {
 
     /// The conversations with this id as the run shows them, each as one line of JSON: a record of its own shape, or
     /// the row of the conversations table.
-    ///
-    /// # Errors
-    /// When a table cannot be read.
     pub fn find_compressed(&self, commit: &Commit, id: &str) -> Result<Vec<String>> {
         self.check_originals()?;
         guarded(commit, || {

@@ -18,9 +18,6 @@ pub(crate) fn open_commit(bytes: &[u8], place: &str) -> Result<Commit> {
 }
 
 /// Reads a manifest.
-///
-/// # Errors
-/// As [`open_commit`].
 pub(crate) fn open_manifest(bytes: &[u8], place: &str) -> Result<Manifest> {
     let manifest: Manifest = open_sealed(bytes, place)?;
     check_files(&manifest.files, place)?;

@@ -83,9 +83,6 @@ impl Run {
     }
 
     /// True when a run was finished at `root`; nothing but that is looked at.
-    ///
-    /// # Errors
-    /// When the place cannot be read.
     pub fn is_at(root: &Place) -> Result<bool> {
         root.join(MANIFEST).exists()
     }
@@ -143,36 +140,19 @@ impl Run {
     }
 
     /// The figures of a part.
-    ///
-    /// # Errors
-    /// When the table cannot be opened.
     pub fn metrics(&self, commit: &Commit) -> Result<Box<dyn TableReader>> {
         self.table(commit, Table::Metrics, &Wanted::All)
     }
 
     /// Some columns of the figures of a part, and others where the format has all in one piece.
-    ///
-    /// # Errors
-    /// When the table cannot be opened.
     pub fn metrics_columns(&self, commit: &Commit, names: &'static [&'static str]) -> Result<Box<dyn TableReader>> {
         self.table(commit, Table::Metrics, &Wanted::Columns(names))
     }
 
     /// What was decided about the messages of a part; `None` when the run was not told to write it.
-    ///
-    /// # Errors
-    /// When the table cannot be opened.
     pub fn decisions(&self, commit: &Commit) -> Result<Option<Box<dyn TableReader>>> {
         let is_there = commit.files.iter().any(|file| file.table == Table::Decisions.as_str());
         is_there.then(|| self.table(commit, Table::Decisions, &Wanted::All)).transpose()
-    }
-
-    /// The rejects of a part.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
-    pub fn rejects_of(&self, commit: &Commit) -> Result<impl Iterator<Item = Result<RejectRow>>> {
-        self.rejects(commit)
     }
 
     /// Compares what a report reads of a part (figures, decisions and rejects) with its commit.
@@ -198,9 +178,6 @@ impl Run {
     }
 
     /// What the calls that made the run took, all together; `None` unless somebody took the time.
-    ///
-    /// # Errors
-    /// When what was written down cannot be read.
     pub fn timings(&self) -> Result<Option<Timings>> {
         let mut sum: Option<Timings> = None;
         for name in self.root.join(TIMINGS).names()?.into_keys().filter(|name| is_timings(name)) {
@@ -213,7 +190,6 @@ impl Run {
     }
 
     /// The directory of the run.
-    #[must_use]
     pub fn place(&self) -> &Place {
         &self.root
     }
@@ -228,9 +204,6 @@ impl Run {
     }
 
     /// Restores a part; with `checksums` every record is compared with the metrics table.
-    ///
-    /// # Errors
-    /// When a table cannot be opened.
     pub fn restorer(&self, commit: &Commit, bridge: &Bridge, checksums: bool) -> Result<Restorer> {
         self.check_originals()?;
         let with = |conversations| -> Result<PartReaders> {
@@ -250,9 +223,6 @@ impl Run {
     }
 
     /// The schema of the table that was read for a part.
-    ///
-    /// # Errors
-    /// When the table cannot be opened.
     pub fn schema_of_rows(&self, commit: &Commit) -> Result<SchemaRef> {
         Ok(self.foreign(commit, Some(&[]))?.schema)
     }
@@ -306,7 +276,8 @@ impl Run {
         })
     }
 
-    pub(super) fn rejects(&self, commit: &Commit) -> Result<Box<dyn Iterator<Item = Result<RejectRow>> + Send>> {
+    /// The rejects of a part.
+    pub fn rejects(&self, commit: &Commit) -> Result<Box<dyn Iterator<Item = Result<RejectRow>> + Send>> {
         if !commit.files.iter().any(|file| file.table == REJECTS) {
             return Ok(Box::new(std::iter::empty()));
         }
@@ -393,9 +364,6 @@ impl<'a> Through<'a> {
     }
 
     /// Restores the part from the restored conversations.
-    ///
-    /// # Errors
-    /// When a table cannot be opened.
     pub fn restorer(&self, mut conversations: Restorer, bridge: &Bridge) -> Result<Restorer> {
         let stream = Slices::new(move || Ok(conversations.next_slice()?.map(|restored| restored.bytes().to_vec())));
         let readers = PartReaders {

@@ -21,7 +21,6 @@ use crate::error::{Error, Result};
 pub type ReplyKey = [u8; 32];
 
 /// The key of a request: its body says model and parameters, the protocol how they are to be read.
-#[must_use]
 pub fn reply_key(protocol: Protocol, body: &str) -> ReplyKey {
     let mut hasher = blake3::Hasher::new();
     hasher.update(protocol.as_str().as_bytes()).update(&[0]).update(body.as_bytes());
@@ -102,9 +101,6 @@ impl ReplyStore {
     /// Opens what is in `own`, the directory of the job, and in `shared`, that of several jobs, and reads every line
     /// once. Directories that are not there are empty; nothing is written before the first [`Self::put`]. Lines that
     /// are torn or no replies are passed over.
-    ///
-    /// # Errors
-    /// When a directory or a segment cannot be read.
     pub fn open(own: &Path, shared: Option<&Path>) -> Result<Self> {
         let shared = shared.filter(|&shared| !is_same(shared, own)).map(|shared| shared.join(REPLIES));
         let own = own.join(REPLIES);
@@ -125,9 +121,6 @@ impl ReplyStore {
 
     /// What was kept under `key`. A line that was damaged since it was read is as if it were not there; one of another
     /// key is never taken, since the line says its key.
-    ///
-    /// # Errors
-    /// When the segment cannot be read.
     pub fn get(&self, key: &ReplyKey) -> Result<Option<Kept>> {
         let inner = self.lock();
         let Some(&entry) = inner.index.get(key) else { return Ok(None) };
@@ -148,9 +141,6 @@ impl ReplyStore {
 
     /// Keeps what became of a request. When this returns, the system has it: a process that is killed loses nothing. It
     /// is on disk a few seconds later, or after [`Self::sync`].
-    ///
-    /// # Errors
-    /// When a segment cannot be written.
     pub fn put(&self, key: &ReplyKey, kept: &Kept) -> Result<()> {
         let text = format_line(key, kept)?;
         let mut inner = self.lock();
@@ -170,34 +160,27 @@ impl ReplyStore {
     }
 
     /// Number of requests whose outcome is known.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.lock().index.len()
     }
 
     /// True when nothing is kept.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Bytes of memory that the index takes, about.
-    #[must_use]
     pub fn index_bytes(&self) -> usize {
         // A byte of the map's own goes with each place.
         self.lock().index.capacity() * (size_of::<(ReplyKey, Entry)>() + 1)
     }
 
     /// Lines that were passed over when the store was opened: torn, or no replies.
-    #[must_use]
     pub fn n_skipped(&self) -> u64 {
         self.n_skipped
     }
 
     /// Brings everything to disk.
-    ///
-    /// # Errors
-    /// When the disk fails.
     pub fn sync(&self) -> Result<()> {
         let mut inner = self.lock();
         inner.own.sync()?;

@@ -138,20 +138,17 @@ impl Client {
     }
 
     /// What requests came to so far.
-    #[must_use]
     pub fn spend(&self) -> Spend {
         let spend = *self.spend.lock().unwrap_or_else(PoisonError::into_inner);
         Spend { cost: self.prices.map(|prices| spend.usage.cost(&prices)), ..spend }
     }
 
     /// What a reply cost; `None` without prices.
-    #[must_use]
     pub fn cost(&self, usage: &Usage) -> Option<f64> {
         self.prices.map(|prices| usage.cost(&prices))
     }
 
     /// The error with which a job ends after a refusal of every request.
-    #[must_use]
     pub fn error(&self, refusal: &Refusal) -> Error {
         let (what, hint) = match refusal.kind {
             RefusalKind::Auth => (

@@ -80,14 +80,12 @@ pub fn read_pair(line: &str, place: &str) -> Result<Pair> {
 }
 
 /// The question what failures lost: all failures first, then what went well. `None` without a failure.
-#[must_use]
 pub fn analyze(pairs: &[Pair]) -> Option<Request> {
     let (good, bad): (Vec<&Pair>, Vec<&Pair>) = pairs.iter().partition(|pair| pair.outcome.success);
     (!bad.is_empty()).then(|| asked(LOST, &cases(bad.into_iter().chain(good))))
 }
 
 /// The question what was kept in vain where `wording` went well. `None` without a success.
-#[must_use]
 pub fn analyze_over_preservation(pairs: &[Pair], wording: &Wording) -> Option<Request> {
     let good: Vec<&Pair> = pairs.iter().filter(|pair| pair.outcome.success).collect();
     let prompt = KEPT.replace("{terms}", &listed(&wording.preserve_terms));
@@ -95,7 +93,6 @@ pub fn analyze_over_preservation(pairs: &[Pair], wording: &Wording) -> Option<Re
 }
 
 /// The question for `count` sets of options after `lost`.
-#[must_use]
 pub fn candidates(wording: &Wording, lost: &Findings, count: usize) -> Request {
     let all = [&lost.patterns, &lost.terms, &lost.guidelines];
     let findings: Vec<String> = all.into_iter().flatten().map(|finding| format!("- {finding}")).collect();
@@ -132,13 +129,11 @@ impl Findings {
 
 impl Wording {
     /// With the terms and guidelines that failures suggest.
-    #[must_use]
     pub fn refine(&self, lost: &Findings) -> Self {
         self.with(&lost.terms, &lost.guidelines)
     }
 
     /// Without the terms that are not needed, and with guidelines to say less.
-    #[must_use]
     pub fn tighten(&self, unnecessary: &Findings) -> Self {
         let mut wording = self.with(&[], &unnecessary.guidelines);
         wording.preserve_terms.retain(|term| !unnecessary.terms.contains(term));
@@ -173,7 +168,6 @@ impl Wording {
     }
 
     /// The table `[engine]` of a job with these options.
-    #[must_use]
     pub fn to_toml(&self) -> String {
         let terms = self.preserve_terms.iter().map(|term| toml::Value::String(term.clone())).collect();
         let mut engine = toml::Table::new();

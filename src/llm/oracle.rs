@@ -73,7 +73,6 @@ pub struct Account {
 impl Oracle {
     /// Answers from `store`, and through `client` where it has nothing; at most `concurrency` questions of a batch are
     /// worked on at once.
-    #[must_use]
     pub fn new(
         prompts: Prompts,
         model: ModelSettings,
@@ -96,9 +95,6 @@ impl Oracle {
     }
 
     /// Sends nothing more, and waits for the replies that are under way: they are paid for, so they are kept.
-    ///
-    /// # Errors
-    /// When the kept replies cannot be brought to disk.
     pub async fn close(&self) -> Result<()> {
         if let Some(client) = &self.inner.client {
             client.close();
@@ -113,13 +109,11 @@ impl Oracle {
     }
 
     /// Requests whose replies are under way.
-    #[must_use]
     pub fn n_pending(&self) -> usize {
         self.inner.pending().len()
     }
 
     /// What was asked so far.
-    #[must_use]
     pub fn account(&self) -> Account {
         Account {
             spend: self.inner.client.as_ref().map(Client::spend).unwrap_or_default(),
@@ -312,7 +306,6 @@ pub(super) fn kept_answer(outcome: Outcome, max_tokens: usize) -> Answer {
 
 /// The answer that a reply is. A reply that the limit of tokens cut is none, nor is one that is far beyond it, nor one
 /// that only calls tools.
-#[must_use]
 pub fn answer_of(completion: Completion, max_tokens: usize) -> Answer {
     if completion.has_calls && completion.text.trim().is_empty() {
         Answer::None(NoAnswer::ToolCall)

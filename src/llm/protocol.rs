@@ -14,7 +14,6 @@ pub use refusal::{Refusal, RefusalKind};
 
 impl Protocol {
     /// Its name, which never changes: keys of kept replies hold it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::OpenAi => "openai-chat",
@@ -23,7 +22,6 @@ impl Protocol {
     }
 
     /// Where requests go, after the base address with its version.
-    #[must_use]
     pub fn path(self) -> &'static str {
         match self {
             Self::OpenAi => "/chat/completions",
@@ -32,7 +30,6 @@ impl Protocol {
     }
 
     /// The headers that every request has, the key among them. Their values are secrets.
-    #[must_use]
     pub fn headers(self, key: Option<&str>) -> Vec<(&'static str, String)> {
         match self {
             Self::OpenAi => openai::headers(key),
@@ -52,7 +49,6 @@ impl Protocol {
     }
 
     /// Why a request failed, from the status and the body of the response. Both APIs tell errors in one form.
-    #[must_use]
     pub fn refusal(self, status: u16, body: &[u8]) -> Refusal {
         refusal::of_response(status, body)
     }
@@ -60,7 +56,6 @@ impl Protocol {
 
 impl ModelSettings {
     /// The request as compact JSON. The same request gives the same bytes: replies are kept under their hash.
-    #[must_use]
     pub fn body(&self, request: &Request) -> String {
         match self.protocol {
             Protocol::OpenAi => openai::body(self, request),

@@ -50,7 +50,6 @@ pub struct Usage {
 
 impl Usage {
     /// All tokens. Servers may tell any numbers, so sums end at the largest one.
-    #[must_use]
     pub fn tokens(&self) -> u64 {
         let Self { input, cached, cache_written, output } = *self;
         input.saturating_add(cached).saturating_add(cache_written).saturating_add(output)
@@ -65,7 +64,6 @@ impl Usage {
     }
 
     /// What they cost.
-    #[must_use]
     pub fn cost(&self, prices: &LlmPrices) -> f64 {
         let parts = [
             (self.input, prices.input),
@@ -124,7 +122,6 @@ pub enum MaxTokensField {
 
 impl ModelSettings {
     /// How the model of a job is asked.
-    #[must_use]
     pub fn of(settings: &LlmSettings) -> Self {
         let LlmOptions { provider, model, temperature, thinking_tokens, parameters } = settings.options.clone();
         let is_openai = provider == LlmProvider::Openai && settings.is_own_server();
@@ -133,7 +130,6 @@ impl ModelSettings {
     }
 
     /// Tokens that a reply may have, with those that the model thinks with.
-    #[must_use]
     pub fn max_tokens(&self, request: &Request) -> usize {
         request.max_tokens.max(1) + self.thinking_tokens
     }

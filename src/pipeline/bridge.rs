@@ -26,9 +26,6 @@ pub struct Bridge {
 
 impl Bridge {
     /// A pool of `threads` workers; 0 means one per core.
-    ///
-    /// # Errors
-    /// When the system gives no threads.
     pub fn new(threads: usize) -> Result<Self> {
         let pool = ThreadPoolBuilder::new()
             .num_threads(threads)
@@ -39,15 +36,11 @@ impl Bridge {
     }
 
     /// Number of workers.
-    #[must_use]
     pub fn threads(&self) -> usize {
         self.pool.current_num_threads()
     }
 
     /// Starts `work` on the pool at once; the future gives its result. `name` says in an error what failed.
-    ///
-    /// # Errors
-    /// What `work` fails with; `Internal` when it panics.
     pub fn run<T, F>(&self, name: String, work: F) -> impl Future<Output = Result<T>> + Send + use<T, F>
     where
         T: Send + 'static,
@@ -90,9 +83,6 @@ impl Bridge {
 }
 
 /// Runs `work` and turns a panic into its message.
-///
-/// # Errors
-/// The message of the panic.
 pub fn guard<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
     let before = GUARDED.with(|guarded| guarded.replace(true));
     let result = catch_unwind(AssertUnwindSafe(work));
@@ -101,7 +91,6 @@ pub fn guard<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
 }
 
 /// True while this thread runs guarded work: a panic now becomes an error, so a panic hook need not print it.
-#[must_use]
 pub fn is_guarded() -> bool {
     GUARDED.with(Cell::get)
 }

@@ -107,9 +107,6 @@ pub async fn compress<S: Sink>(
 
 /// Joins the commits of a plan, in order, into the manifest. An input of which a part is missing is left out as a whole
 /// and named among the missing.
-///
-/// # Errors
-/// When an input is not what it was when the plan was made, or the manifest cannot be written.
 pub async fn finish<S: Sink>(plan: &Plan, commits: Vec<Commit>, sink: &S) -> Result<Outcome> {
     let mut missing = vec![false; plan.inputs.len()];
     let mut done = commits.iter().map(|commit| commit.part).peekable();
@@ -173,7 +170,6 @@ fn check_sizes(plan: &Plan, n_read: &[u64], missing: &[bool]) -> Result<()> {
 }
 
 /// The path of a commit in the run directory.
-#[must_use]
 pub fn commit_path(part: usize) -> String {
     format!("commits/part-{part:05}.json")
 }
@@ -275,7 +271,6 @@ fn unreadable(mut failures: Vec<(usize, Error)>, n_parts: usize) -> Error {
 }
 
 /// Bytes of the rows of `batch`, for bounds that depend on the data only.
-#[must_use]
 pub fn batch_bytes(batch: &RecordBatch) -> usize {
     batch.columns().iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0)).sum()
 }

@@ -45,7 +45,6 @@ impl Slice {
     /// The number that the first record of the slice gets. The lines of a range are counted from the range's first
     /// byte: a record has at least a byte, so that no two records of a file get one number, and no range must be
     /// read to number the next.
-    #[must_use]
     pub fn first_row(&self) -> u64 {
         match *self {
             Self::Whole => 0,
@@ -55,13 +54,11 @@ impl Slice {
     }
 
     /// True for the first slice of an input.
-    #[must_use]
     pub fn is_first(&self) -> bool {
         matches!(self, Self::Whole | Self::Bytes { start: 0, .. } | Self::RowGroups { start: 0, .. })
     }
 
     /// Ranges of `split_bytes` that cover `bytes`; the whole when one is enough.
-    #[must_use]
     pub fn ranges(bytes: u64, split_bytes: u64) -> Vec<Self> {
         let split_bytes = split_bytes.max(1);
         if bytes <= split_bytes {
@@ -155,7 +152,6 @@ pub struct Shard {
 
 impl Shard {
     /// True when `part` is for this machine.
-    #[must_use]
     pub fn takes(&self, part: usize) -> bool {
         part % self.count == self.index
     }
@@ -217,19 +213,16 @@ impl Plan {
     }
 
     /// The input of a part.
-    #[must_use]
     pub fn input_of(&self, part: usize) -> Option<&PlannedInput> {
         self.inputs.get(self.parts.get(part)?.input)
     }
 
     /// Bytes of all inputs as stored; `None` when one is not known.
-    #[must_use]
     pub fn total_bytes(&self) -> Option<u64> {
         self.inputs.iter().map(|input| input.bytes).sum()
     }
 
     /// What is different in `later`, a few words for each way; empty when a job may go on with what this plan began.
-    #[must_use]
     pub fn differences(&self, later: &Self) -> Vec<String> {
         let mut found = Vec::new();
         if self.engine_version != later.engine_version {

@@ -40,7 +40,6 @@ pub struct PolicyOptions {
 
 /// The option sets that are tried where a job names none, over the job's own: structure first, which costs no facts, then
 /// talk, then shorter summaries. The recency window stays: no figure sees what the last messages are worth.
-#[must_use]
 pub fn default_tries() -> Vec<EngineArgs> {
     let structure = EngineArgs {
         agent_tool_prepass: Some(true),
@@ -75,7 +74,6 @@ pub struct BestAboveFloor {
 
 impl BestAboveFloor {
     /// Chooses between `gentlest` and `tries`. All of them count tokens with `counter`.
-    #[must_use]
     pub fn new(
         gentlest: Arc<dyn Condense>,
         tries: Vec<Arc<dyn Condense>>,

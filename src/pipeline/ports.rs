@@ -48,16 +48,10 @@ pub trait Source: Send {
         None
     }
     /// The next batch, `None` at the end. Damage of the stream is a line, not an error.
-    ///
-    /// # Errors
-    /// When the source cannot be read at all.
     fn next_batch(&mut self) -> Result<Option<Batch>>;
     /// Bytes as stored that were read so far, for those who watch.
     fn stored_bytes(&self) -> u64;
     /// Sizes and hashes of what was read; called once, after the end.
-    ///
-    /// # Errors
-    /// When the rest of a damaged source cannot be read.
     fn digest(&mut self) -> Result<SourceDigest>;
 }
 
@@ -180,8 +174,5 @@ impl Observer for Silent {}
 /// Reads the rows of a table in order; called from a thread that may block.
 pub trait TableReader: Send {
     /// The next rows, `None` at the end.
-    ///
-    /// # Errors
-    /// When the table cannot be read.
     fn next_rows(&mut self) -> Result<Option<RecordBatch>>;
 }

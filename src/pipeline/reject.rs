@@ -48,7 +48,6 @@ pub struct RejectRow {
 
 impl RejectRow {
     /// The record at `source_row` of `source`, and why.
-    #[must_use]
     pub fn new(source: &str, source_row: u64, reject: Reject) -> Self {
         let Reject { reason, detail } = reject;
         Self { source: source.to_owned(), source_row, reason: reason.as_str().to_owned(), detail, ..Self::default() }

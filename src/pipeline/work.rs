@@ -219,7 +219,6 @@ fn too_long(unpacked: Option<u64>) -> String {
 }
 
 /// Why a line is rejected that is not UTF-8.
-#[must_use]
 pub fn invalid_utf8(raw: &[u8]) -> Reject {
     let at = std::str::from_utf8(raw).err().map_or(0, |error| error.valid_up_to());
     let advice = advice(raw).unwrap_or("convert the file to UTF-8, or correct the line");

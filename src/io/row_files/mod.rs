@@ -29,7 +29,6 @@ pub(crate) use stream::{Chunk, RowStream};
 pub(crate) const MAGIC_BYTES: usize = 8;
 
 /// The container that the first bytes of a file announce.
-#[must_use]
 pub fn sniff_table(first: &[u8]) -> Option<Container> {
     match first {
         _ if first.starts_with(b"PAR1") => Some(Container::Parquet),
@@ -106,7 +105,6 @@ pub(crate) fn open_table_stream(
 }
 
 /// The path under which a table is restored: that of its source, with an ending that says what it is.
-#[must_use]
 pub fn restored_table_name(source: &str, container: Container) -> PathBuf {
     let ending = match container {
         Container::Parquet => "parquet",

@@ -39,9 +39,6 @@ pub(super) struct ParquetRows {
 }
 
 /// Rows and compressed bytes of every row group of a file, for splitting it.
-///
-/// # Errors
-/// When the file cannot be opened or its footer is damaged.
 pub(crate) fn row_groups(name: &str, file: &Blob) -> Result<Vec<(u64, u64)>> {
     let metadata = load(name, file)?;
     let size = |group: &RowGroupMetaData| (group.num_rows().max(0) as u64, group.compressed_size().max(0) as u64);

@@ -25,25 +25,21 @@ pub struct Place {
 
 impl Place {
     /// The place `location`, reached through `stores`.
-    #[must_use]
     pub fn new(stores: &Stores, location: Location) -> Self {
         Self { stores: stores.clone(), location }
     }
 
     /// Where it is.
-    #[must_use]
     pub fn location(&self) -> &Location {
         &self.location
     }
 
     /// The path of a local place.
-    #[must_use]
     pub fn as_local(&self) -> Option<&Path> {
         self.location.as_local()
     }
 
     /// See [`Location::join`].
-    #[must_use]
     pub fn join(&self, relative: &str) -> Self {
         Self { stores: self.stores.clone(), location: self.location.join(relative) }
     }
@@ -77,9 +73,6 @@ impl Place {
     }
 
     /// Opens the file here; `None` when there is none.
-    ///
-    /// # Errors
-    /// See [`Place::open`].
     pub fn find(&self) -> Result<Option<Blob>> {
         match &self.location.0 {
             Name::Local(path) if local::stat(path)?.is_none() => Ok(None),
@@ -101,9 +94,6 @@ impl Place {
 
     /// The names of all files below it, with `/` between their parts, and their sizes; nothing when there is no
     /// such folder. Cheaper than [`Place::list`], since it does not ask for marks.
-    ///
-    /// # Errors
-    /// See [`Place::list`]; a web server gives nothing.
     pub fn names(&self) -> Result<BTreeMap<String, u64>> {
         match &self.location.0 {
             Name::Local(path) => local::names(path),
@@ -138,9 +128,6 @@ impl Place {
     }
 
     /// The whole file, for documents; `None` when there is none.
-    ///
-    /// # Errors
-    /// See [`Place::open`].
     pub fn read_all(&self) -> Result<Option<Vec<u8>>> {
         match &self.location.0 {
             Name::Local(path) => return local::read_all(path),
@@ -157,9 +144,6 @@ impl Place {
     }
 
     /// Documents below this folder, each as [`Place::read_all`] gives it; in a store many are asked for at once.
-    ///
-    /// # Errors
-    /// See [`Place::open`].
     pub fn read_each(&self, names: &[String]) -> Result<Vec<Option<Vec<u8>>>> {
         if let Name::Object { .. } = self.location.0 {
             let locations: Vec<Location> = names.iter().map(|name| self.location.join(name)).collect();
@@ -169,9 +153,6 @@ impl Place {
     }
 
     /// True when there is a file here.
-    ///
-    /// # Errors
-    /// See [`Place::stat`].
     pub fn exists(&self) -> Result<bool> {
         Ok(self.stat()?.is_some())
     }
@@ -212,9 +193,6 @@ impl Place {
 
     /// Writes a small file unless there is one: `false` when there was, which then stays as it is. Of several writers
     /// at once, one gets `true`; after a lost answer none may.
-    ///
-    /// # Errors
-    /// See [`Place::write_atomic`].
     pub async fn put_if_absent(&self, bytes: &[u8]) -> Result<bool> {
         match &self.location.0 {
             Name::Local(path) => write_new(path, bytes).await,

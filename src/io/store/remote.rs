@@ -106,7 +106,7 @@ impl Remote {
         });
         let asked = asked.collect::<Result<Vec<_>>>()?;
         let read = async |asked: Option<(Bucket, Path)>| match asked {
-            Some((bucket, path)) => Ok(bucket.read(&path).await?.map(|bytes| bytes.to_vec())),
+            Some((bucket, path)) => Ok(bucket.read_version(&path).await?.map(|(bytes, _)| bytes.to_vec())),
             None => Ok(None),
         };
         self.engine.wait(async move { stream::iter(asked).map(read).buffered(REQUESTS_AT_ONCE).try_collect().await })

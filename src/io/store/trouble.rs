@@ -82,11 +82,6 @@ impl Failure {
         Self::of_chain(location, action, error, config)
     }
 
-    /// What the client of a web server met.
-    pub(super) fn of_web(location: &Location, action: &str, error: &HttpError, config: &StoreConfig) -> Self {
-        Self::of_chain(location, action, error, config)
-    }
-
     /// An answer with a status that is no success.
     pub(super) fn of_status(location: &Location, action: &str, status: u16, body: &str) -> Self {
         let code = tag(body, "Code");
@@ -122,7 +117,13 @@ impl Failure {
         }
     }
 
-    fn of_chain(location: &Location, action: &str, error: &(dyn StdError + 'static), config: &StoreConfig) -> Self {
+    /// What a client met.
+    pub(super) fn of_chain(
+        location: &Location,
+        action: &str,
+        error: &(dyn StdError + 'static),
+        config: &StoreConfig,
+    ) -> Self {
         let told = |text: String, again: bool| Self {
             error: Error::io(location.to_string(), format!("{action}: {text}")),
             again,

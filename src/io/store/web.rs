@@ -130,7 +130,7 @@ impl WebFile {
 
     /// What broke a body.
     pub(super) fn broken(&self, error: &HttpError) -> Failure {
-        Failure::of_web(&self.location, "cannot be read", error, &self.config)
+        Failure::of_chain(&self.location, "cannot be read", error, &self.config)
     }
 
     async fn ask(&self, range: Option<(u64, u64)>, tag: Option<&String>) -> std::result::Result<HttpResponse, Failure> {

@@ -59,9 +59,6 @@ pub struct Planned {
 
 impl Collector {
     /// Begins a plan among the batches below `dir`, for the API at `base_url`.
-    ///
-    /// # Errors
-    /// When another process works on the batches, or one of them cannot be read.
     pub fn open(dir: &Path, base_url: &str, asking: Asking, store: Arc<ReplyStore>, limits: Limits) -> Result<Self> {
         let batches = Batches::open(dir)?;
         let mut waiting = Keys::default();
@@ -77,9 +74,6 @@ impl Collector {
     }
 
     /// Ends the plan and writes its last batch.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn finish(&self) -> Result<Planned> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(Planned {

@@ -28,7 +28,6 @@ pub struct Limits {
 
 impl Limits {
     /// As the API says; sizes are taken as decimal, the smaller reading, less what stands around the requests.
-    #[must_use]
     pub fn of(protocol: Protocol) -> Self {
         match protocol {
             // platform.openai.com/docs/api-reference/batch/create: 50,000 requests and 200 MB.

@@ -132,7 +132,6 @@ pub struct Receipt {
 
 impl Batches {
     /// The batches below `dir`, to look at them; a directory that is not there has none.
-    #[must_use]
     pub fn look(dir: &Path) -> Self {
         Self { root: dir.join(BATCHES), lock: None }
     }
@@ -157,9 +156,6 @@ impl Batches {
     }
 
     /// All of them, in the order in which they were planned.
-    ///
-    /// # Errors
-    /// When one cannot be read.
     pub fn all(&self) -> Result<Vec<Batch>> {
         let mut batches = Vec::new();
         for folder in self.folders()? {
@@ -242,13 +238,11 @@ impl BatchState {
 
 impl Stage {
     /// True as long as a reply may come: its requests are not planned again.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         !matches!(self, Self::Fetched(_) | Self::Refused { .. })
     }
 
     /// Its name at the API, once it is known.
-    #[must_use]
     pub fn id(&self) -> Option<&str> {
         match self {
             Self::Planned | Self::Submitting { .. } => None,
@@ -258,7 +252,6 @@ impl Stage {
     }
 
     /// One word.
-    #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Planned => "planned",

@@ -146,9 +146,6 @@ pub struct Polled {
 }
 
 /// Asks how far every batch is that was handed in, once.
-///
-/// # Errors
-/// When the API cannot be asked.
 pub async fn poll(endpoint: &Endpoint, batches: &Batches) -> Result<Vec<Polled>> {
     let mut polled = Vec::new();
     for mut batch in batches.all()? {

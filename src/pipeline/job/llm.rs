@@ -123,17 +123,7 @@ pub enum LlmProvider {
 }
 
 impl LlmProvider {
-    /// The name as users write it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Openai => "openai",
-            Self::Anthropic => "anthropic",
-        }
-    }
-
     /// The provider's own server.
-    #[must_use]
     pub fn own_base_url(self) -> &'static str {
         match self {
             Self::Openai => "https://api.openai.com/v1",
@@ -218,7 +208,6 @@ pub struct LlmSettings {
 
 impl LlmSettings {
     /// Whether the provider's own server is asked.
-    #[must_use]
     pub fn is_own_server(&self) -> bool {
         self.base_url == self.options.provider.own_base_url()
     }

@@ -3,22 +3,29 @@
 
 use std::sync::Arc;
 
-use toml::{Table, Value};
+use serde::{Deserialize, Serialize};
+use toml::Value;
 
 use super::llm::asks_a_model;
 use super::policy;
 use super::tokenizer::load_tokenizer;
 use super::{
-    CompactionArgs, DatasetArgs, DatasetShape, JobArgs, JobKind, LlmSettings, ProgressMode, ReportSettings, Seconds,
-    Size, StoreArgs,
+    CompactionArgs, DatasetArgs, DatasetShape, JobArgs, JobKind, LlmOptions, LlmSettings, ProgressMode, ReportSettings,
+    Seconds, Size, StoreArgs,
 };
 use crate::error::{Error, Result};
-use crate::model::{EngineOptions, ProvenancePlace, changes};
+use crate::model::{EngineOptions, ProvenancePlace, ShapeName, changes};
 use crate::pipeline::{
-    Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, DEFAULT_SPLIT_BYTES,
-    DatasetOptions, JobOptions, MAX_RECORD_BYTES, MaxRejects,
+    Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_BYTES, MaxRejects,
+    PolicyOptions, Table,
 };
 use crate::text::tokens::TokenCounter;
+
+/// A part has at most about this much of a file that can be cut: enough that the files of a part are large, little
+/// enough that what a killed job does again is done in seconds.
+pub const DEFAULT_SPLIT_BYTES: u64 = 256 << 20;
+/// Version of the layout of run directories.
+pub const FORMAT_VERSION: u32 = 1;
 
 /// What is in flight stays below this; with everything else the process stays below 400 MB.
 pub const DEFAULT_MEMORY: usize = 256 << 20;
@@ -26,6 +33,82 @@ pub const DEFAULT_MEMORY: usize = 256 << 20;
 const DEFAULT_EVAL_SHARE: f64 = 0.05;
 /// Text columns of training data have offsets of 32 bits.
 const MAX_DATASET_RECORD: usize = 1 << 30;
+
+/// Everything that decides about the bytes of the output.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct JobOptions {
+    /// What the engine does.
+    pub engine: EngineOptions,
+    /// BLAKE3 of the file that `tokenizer` names, in hex.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokenizer_blake3: Option<String>,
+    /// The model that the engine asks; nothing when it asks none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub llm: Option<LlmOptions>,
+    /// How an option set is chosen for each conversation; nothing when all are compressed alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyOptions>,
+    /// How tables are written.
+    pub format: ConversationFormat,
+    /// How they are compressed.
+    #[serde(default, skip_serializing_if = "Compression::is_default")]
+    pub compression: Compression,
+    /// The shape of all records; `null` when it is found out per file.
+    pub shape: Option<ShapeName>,
+    /// The column of tables that holds the conversations; `null` when it is found out per file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages_column: Option<String>,
+    /// Whether the decisions table is written.
+    pub trace: bool,
+    /// Whether the map from message id to original is written.
+    pub verbatim_map: bool,
+    /// How streams and tables are cut into batches, in bytes.
+    pub batch_bytes: usize,
+    /// Longest record, in bytes.
+    pub max_record_bytes: usize,
+    /// How files are cut into parts, in bytes.
+    #[serde(default = "default_split_bytes")]
+    pub split_bytes: u64,
+    /// Figures only: neither conversations nor originals are written.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub measure_only: bool,
+    /// Training-ready data beside the tables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<DatasetOptions>,
+}
+
+impl JobOptions {
+    /// The options of every engine that works for the job, the job's own first.
+    pub fn engines(&self) -> impl Iterator<Item = &EngineOptions> {
+        [&self.engine].into_iter().chain(self.policy.iter().flat_map(|policy| &policy.tries))
+    }
+
+    /// Whether a run with these options has this table.
+    pub fn writes(&self, table: Table) -> bool {
+        match table {
+            Table::Metrics => true,
+            Table::Decisions => self.trace,
+            Table::Conversations | Table::Verbatim => !self.measure_only,
+        }
+    }
+}
+
+/// What decides about training-ready data.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct DatasetOptions {
+    /// How a conversation is written.
+    pub shape: DatasetShape,
+    /// Share of the conversations that go to `eval`, 0 to 1.
+    pub eval_share: f64,
+    /// Conversations with more tokens are left out of the data.
+    pub drop_over: Option<u64>,
+}
+
+fn default_split_bytes() -> u64 {
+    DEFAULT_SPLIT_BYTES
+}
 
 /// What holds for a job; nothing is optional any more.
 #[derive(Debug, Clone)]
@@ -81,7 +164,6 @@ pub enum Target {
 
 impl JobSettings {
     /// True when the engine has questions for a model.
-    #[must_use]
     pub fn asks_a_model(&self) -> bool {
         asks_a_model(&self.options.engine)
     }
@@ -281,37 +363,24 @@ impl JobSettings {
     }
 
     /// The job with all defaults as a job file, without secrets: running it does the same.
-    ///
-    /// # Errors
-    /// A defect.
     pub fn to_toml(&self) -> Result<String> {
         let internal = || Error::internal("", "the job cannot be written as TOML");
         let options = &self.options;
-        let mut table = Table::try_from(&self.written).map_err(|error| internal().because(error))?;
-        let engine = Table::try_from(&options.engine).map_err(|error| internal().because(error))?;
+        let mut table = toml::Table::try_from(&self.written).map_err(|error| internal().because(error))?;
+        let engine = toml::Table::try_from(&options.engine).map_err(|error| internal().because(error))?;
         table.insert("engine".to_owned(), Value::Table(engine));
         if let Some(policy) = &options.policy {
-            let tries = policy.tries.iter().map(|options_of| Table::try_from(changes(&options.engine, options_of)));
+            let tries =
+                policy.tries.iter().map(|options_of| toml::Table::try_from(changes(&options.engine, options_of)));
             let tries = tries.map(|table| table.map(Value::Table)).collect::<std::result::Result<Vec<_>, _>>();
             let mut tries = tries.map_err(|error| internal().because(error))?;
             // Without any, the job would try those that it has by default.
             if tries.is_empty() {
-                tries.push(Value::Table(Table::new()));
+                tries.push(Value::Table(toml::Table::new()));
             }
             table.insert("tries".to_owned(), Value::Array(tries));
         }
         toml::to_string(&table).map_err(|error| internal().because(error))
-    }
-}
-
-impl DatasetShape {
-    /// The name as users write it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Openai => "openai",
-            Self::Sharegpt => "sharegpt",
-        }
     }
 }
 

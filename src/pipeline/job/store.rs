@@ -52,7 +52,6 @@ impl StoreArgs {
     }
 
     /// The settings under the names that the stores know, secrets revealed.
-    #[must_use]
     pub fn settings(&self) -> BTreeMap<String, String> {
         let mut this = self.clone();
         let http = this.allow_http.map(|allow| ("aws_allow_http", allow.to_string()));
@@ -96,7 +95,6 @@ impl From<String> for Secret {
 
 impl Secret {
     /// The text itself; as it was written when it was not expanded.
-    #[must_use]
     pub fn reveal(&self) -> &str {
         self.value.as_ref().unwrap_or(&self.written)
     }

@@ -204,9 +204,6 @@ text_or_number!(Size, SIZE, Size::of, {
 
 /// A size in bytes with an optional unit: `1GiB`, `512MB`, `64k`. The units of 1024 and their short forms count
 /// in 1024, `kB`, `MB` and `GB` in 1000.
-///
-/// # Errors
-/// A sentence that says what was expected.
 pub fn parse_size(text: &str) -> Result<usize, String> {
     let digits = text.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect::<String>();
     let unit = text.strip_prefix(&*digits).unwrap_or_default().trim();

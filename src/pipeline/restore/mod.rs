@@ -57,13 +57,11 @@ shows!(Restorer { walk });
 
 impl Restorer {
     /// Restores the stream of the part that `place` names in errors.
-    #[must_use]
     pub fn lines(readers: PartReaders, bridge: Bridge, place: impl Into<String>) -> Self {
         Self::new(readers, place.into(), Road::Lines(Lines::new(bridge)))
     }
 
     /// Restores the rows of the part that `place` names in errors; the conversations have this schema.
-    #[must_use]
     pub fn rows(readers: PartReaders, table: TableInput, schema: SchemaRef, place: impl Into<String>) -> Self {
         let first_row = table.first_row;
         Self::new(readers, place.into(), Road::Rows(Rows { table, schema })).starting_at(first_row)
@@ -83,21 +81,18 @@ impl Restorer {
     }
 
     /// The readers give the records with these numbers only.
-    #[must_use]
     pub fn only(mut self, source_rows: impl IntoIterator<Item = u64>) -> Self {
         self.walk.only = Some(source_rows.into_iter().collect());
         self
     }
 
     /// Gives each record as a slice of its own.
-    #[must_use]
     pub fn one_by_one(mut self) -> Self {
         self.walk.singly = true;
         self
     }
 
     /// The first record has this number.
-    #[must_use]
     pub fn starting_at(mut self, row: u64) -> Self {
         self.walk.next_row = row;
         self

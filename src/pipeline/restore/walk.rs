@@ -43,7 +43,6 @@ impl Restored {
     }
 
     /// The bytes; nothing of rows.
-    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         match &self.slice {
             RestoredSlice::Bytes(bytes) => bytes,

@@ -69,7 +69,6 @@ pub fn conform_rows(rows: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatc
 }
 
 /// `schema` with texts and bytes as views: nothing is copied when they are read, and no batch is too long for them.
-#[must_use]
 pub fn view_schema(schema: &Schema) -> SchemaRef {
     let view = |data_type: &DataType| match data_type {
         DataType::Utf8 => DataType::Utf8View,

@@ -110,7 +110,6 @@ impl TableInput {
     }
 
     /// The id of the conversation in every row; `None` where the table does not tell.
-    #[must_use]
     pub fn ids(&self, rows: &RecordBatch) -> Vec<Option<String>> {
         let column = self.id_column.map(|column| rows.column(column));
         let Some(column) = column else { return vec![None; rows.num_rows()] };

@@ -20,7 +20,6 @@ pub struct ChatGuard {
 
 impl ChatGuard {
     /// Watches over `engine`, which counts tokens with `counter`.
-    #[must_use]
     pub fn new(engine: Arc<dyn Condense>, counter: Option<&Arc<dyn TokenCounter>>) -> Self {
         let keeper = Keeper::new(engine.options(), counter);
         Self { engine, keeper }

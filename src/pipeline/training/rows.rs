@@ -21,7 +21,6 @@ const USUAL_ROWS: usize = 64;
 
 /// True when the conversation with this id is for evaluation: the first 53 bits of the BLAKE3 hash of the id, read as
 /// a number from 0 to 1, are below `share`. Data that is added later moves no conversation.
-#[must_use]
 pub fn is_eval(id: &str, share: f64) -> bool {
     let mut first = [0; 8];
     first.copy_from_slice(&blake3::hash(id.as_bytes()).as_bytes()[..8]);
@@ -30,7 +29,6 @@ pub fn is_eval(id: &str, share: f64) -> bool {
 }
 
 /// The schema of training data.
-#[must_use]
 pub fn training_schema(shape: DatasetShape) -> SchemaRef {
     let (name, fields) = match shape {
         DatasetShape::Openai => ("messages", openai_fields()),
