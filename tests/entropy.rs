@@ -1,14 +1,12 @@
-//! Clauses, scorers and classifiers that callers bring along, and the sample that is read before a job.
+//! Clauses, scorers and classifiers that callers bring along.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use condenser::engine::Engine;
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::store::Stores;
-use condenser::io::{Inputs, expand};
-use condenser::model::{Action, Conversation, EngineOptions, EntropyMode, Message};
-use condenser::pipeline::{BatchOptions, Manifest, PlannedPart, Slice, TableOptions, sample};
+use condenser::model::{Action, EngineOptions, EntropyMode};
+use condenser::pipeline::Manifest;
 use condenser::summary::{
     EntropyScorer, Hints, PatternClassifier, Spoken, Style, TokenClassifier, TokenDecision, Voice, Wrap, segment_edus,
     split_sentences, summarize_with_edus, whitespace_tokenize,

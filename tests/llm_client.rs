@@ -19,7 +19,7 @@ fn settings(base_url: &str, provider: LlmProvider, more: &str) -> LlmSettings {
     let job = format!(
         "inputs = [\"in\"]\noutput = \"run\"\n[engine]\nsummarizer = \"normal\"\n[llm]\nmodel = \"the-model\"\n\
          provider = \"{}\"\nkey_env = \"KEY\"\nbase_url = \"{base_url}\"\n{more}",
-        provider.as_str()
+        format!("{provider:?}").to_lowercase()
     );
     let job = read_job("job.toml", &job, &[]).expect("TOML");
     job.settle(&|_| Some(KEY.to_owned())).expect("fine").llm.expect("it is asked")

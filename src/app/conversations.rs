@@ -21,7 +21,7 @@ pub fn engine_for(args: EngineArgs, stores: &Stores) -> Result<Engine> {
     let options = args.over(EngineOptions::default());
     let counter = load_tokenizer(&options.tokenizer, |path| tokenizer_file(path, stores))?;
     match counter {
-        Some(loaded) => Engine::counting(options, loaded.counter),
+        Some((counter, _)) => Engine::counting(options, counter),
         None => Engine::new(options),
     }
 }

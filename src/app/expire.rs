@@ -4,7 +4,7 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read, Seek};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::App;
@@ -14,19 +14,6 @@ use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{Against, verify_end, verify_part};
 
 const DAY: Duration = Duration::from_hours(24);
-
-/// What may be deleted.
-#[derive(Debug, Clone)]
-pub struct ExpireSettings {
-    /// The store.
-    pub store: PathBuf,
-    /// Days since a file was written last.
-    pub older_than: u64,
-    /// Whether anything is deleted; else it is proven only that it could be.
-    pub is_sure: bool,
-    /// Workers; 0 for one per core.
-    pub threads: usize,
-}
 
 /// What became of a file.
 #[derive(Debug)]
@@ -52,25 +39,28 @@ pub struct ExpiryOutcome {
     pub n_unproven: u64,
 }
 
-/// Proves that the files of a store come back from it, one after the other, and deletes them. `told` hears of each; its
-/// error ends the work.
+/// Proves that the files of a store that were last written so many days ago come back from it, one after the other, and
+/// deletes them; unless `is_sure`, it is only proven. `told` hears of each; its error ends the work.
 ///
 /// # Errors
 /// `Usage` when there is no store; when it is damaged.
 pub fn expire(
     app: &App,
-    settings: &ExpireSettings,
+    store: &Path,
+    older_than: u64,
+    is_sure: bool,
+    threads: usize,
     told: &mut dyn FnMut(Expired<'_>) -> Result<()>,
 ) -> Result<ExpiryOutcome> {
-    if !settings.store.join("ledger.jsonl").exists() {
+    if !store.join("ledger.jsonl").exists() {
         let message = "there is no store here: no ledger.jsonl was found";
-        return Err(Error::usage(settings.store.to_string_lossy(), message));
+        return Err(Error::usage(store.to_string_lossy(), message));
     }
-    let store = Store::open(&settings.store)?;
-    let days = u32::try_from(settings.older_than).ok().and_then(|days| DAY.checked_mul(days));
+    let store = Store::open(store)?;
+    let days = u32::try_from(older_than).ok().and_then(|days| DAY.checked_mul(days));
     let before = days.and_then(|days| now().checked_sub(days)).unwrap_or(SystemTime::UNIX_EPOCH);
-    let bridge = Bridge::new(settings.threads)?;
-    let mut expiry = Expiry { app, store: &store, before, bridge, open: None, is_sure: settings.is_sure };
+    let bridge = Bridge::new(threads)?;
+    let mut expiry = Expiry { app, store: &store, before, bridge, open: None, is_sure };
     expiry.all(told)
 }
 

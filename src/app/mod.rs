@@ -41,7 +41,7 @@ pub use compaction::{Night, compact};
 pub use compress::{Call, compress, engine_of, filter, finish, plan_of, retry_rejects, tables_of};
 pub use conversations::{Each, each_conversation, engine_for};
 pub use dry_run::dry_run;
-pub use expire::{ExpireSettings, Expired, ExpiryOutcome, expire};
+pub use expire::{Expired, ExpiryOutcome, expire};
 pub use get::{Which, get};
 #[cfg(feature = "llm")]
 pub use oracle::{read_key, replies_dir};

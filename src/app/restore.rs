@@ -13,7 +13,7 @@ use super::{App, get, local, place};
 use crate::error::{Error, Result};
 use crate::io::store::Stores;
 use crate::io::{
-    BlockingFile, Run, Sidecar, TableWriter, Through, folds_case, open_codec, restored_name, restored_names,
+    BlockingFile, Run, Sidecar, TableEncoder, Through, folds_case, open_codec, restored_name, restored_names,
     restored_table_name, sweep_beside,
 };
 use crate::model::{Reject, ShapeName};
@@ -238,7 +238,7 @@ impl<'r> Job<'r> {
             }
             part.check()?;
             if let (Some(table), None) = (table, &writer) {
-                writer = Some(TableWriter::new(table.container, part.run.schema_of_rows(part.commit)?)?);
+                writer = Some(TableEncoder::restored(table.container, part.run.schema_of_rows(part.commit)?)?);
             }
             let mut restorer = part.restorer(bridge)?;
             verify_part(&mut restorer, part.source(), None, &mut |restored| {
@@ -251,7 +251,7 @@ impl<'r> Job<'r> {
             n_lost += part.source().input.lost_rows;
         }
         if let Some(writer) = writer {
-            output.write(&writer.finish()?)?;
+            output.write(&writer.finish()?.0)?;
         }
         Ok(n_lost)
     }

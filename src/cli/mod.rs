@@ -76,7 +76,7 @@ fn run(app: &App, command: Command) -> Result<Ending> {
         Command::Finish(args) => compress::finish(app, &args),
         Command::Run(args) => run::run(app, &args),
         Command::Report(args) => report::run(app, *args),
-        Command::Expire(args) => expire::run(app, args),
+        Command::Expire(args) => expire::run(app, &args),
         Command::Restore(args) => restore::run(app, args),
         Command::Get(args) => get::run(app, &args),
         Command::Show(args) => show::run(app, &args),

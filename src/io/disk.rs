@@ -36,35 +36,18 @@ impl AtomicFile {
             .map_err(|error| failed(self.target.to_string_lossy(), "cannot be written", error))
     }
 
-    /// Makes the file stand under its name, on disk.
-    pub(crate) async fn commit(mut self) -> Result<()> {
-        self.flush().await?;
-        put_in_place(self.temp, self.target, true).await.map(drop)
-    }
-
-    /// Like [`AtomicFile::commit`], but a file that is there stays: then `false`.
-    pub(crate) async fn commit_new(mut self) -> Result<bool> {
-        self.flush().await?;
-        put_in_place(self.temp, self.target, false).await
-    }
-
-    async fn flush(&mut self) -> Result<()> {
-        self.file.flush().await.map_err(|error| unwritten(&self.target, error))
+    /// Makes the file stand under its name, on disk; unless it `replaces` one, a file that is there stays: then `false`.
+    pub(crate) async fn commit(mut self, replaces: bool) -> Result<bool> {
+        self.file.flush().await.map_err(|error| unwritten(&self.target, error))?;
+        put_in_place(self.temp, self.target, replaces).await
     }
 }
 
-/// Writes a small file at once.
-pub(crate) async fn write_atomic(target: &Path, bytes: &[u8]) -> Result<()> {
+/// Writes a small file at once; unless it `replaces` one, a file that is there stays: then `false`.
+pub(crate) async fn write_atomic(target: &Path, bytes: &[u8], replaces: bool) -> Result<bool> {
     let mut file = AtomicFile::create(target)?;
     file.write(bytes).await?;
-    file.commit().await
-}
-
-/// Writes a small file at once unless there is one: `false` when there was.
-pub(crate) async fn write_new(target: &Path, bytes: &[u8]) -> Result<bool> {
-    let mut file = AtomicFile::create(target)?;
-    file.write(bytes).await?;
-    file.commit_new().await
+    file.commit(replaces).await
 }
 
 /// A file in the making, for code that blocks; dropped before [`BlockingFile::commit`] it leaves nothing behind.

@@ -21,12 +21,14 @@ const ZSTD_LEVEL: i32 = 1;
 const GZIP_LEVEL: u32 = 6;
 
 /// A table in the making with what its commit will say.
-pub(crate) struct TableEncoder {
+pub struct TableEncoder {
     format: Format,
     hasher: blake3::Hasher,
     stream: Option<blake3::Hasher>,
     file: TableFile,
 }
+
+shows!(TableEncoder { file });
 
 enum Format {
     Columns(Box<dyn Encoder>),
@@ -47,7 +49,8 @@ impl TableEncoder {
         Ok(Self::columns(table, path, ParquetEncoder::new(schema, compression)?))
     }
 
-    /// A table that was read, with its schema; as Parquet or as Arrow.
+    /// A table with this schema, its metadata included. A file of Arrow IPC cannot hold dictionaries that change: with
+    /// such columns it becomes a stream.
     pub(crate) fn foreign(
         table: &str,
         path: String,
@@ -55,22 +58,17 @@ impl TableEncoder {
         schema: SchemaRef,
         compression: Compression,
     ) -> Result<Self> {
-        Ok(match container {
-            Container::Parquet => Self::columns(table, path, ParquetEncoder::foreign(schema, compression)),
-            Container::ArrowFile => Self::arrow(table, path, schema, false, compression)?,
-            Container::ArrowStream => Self::arrow(table, path, schema, true, compression)?,
-        })
+        let stream = match container {
+            Container::Parquet => return Ok(Self::columns(table, path, ParquetEncoder::foreign(schema, compression))),
+            Container::ArrowFile => false,
+            Container::ArrowStream => true,
+        };
+        Ok(Self::columns(table, path, ArrowEncoder::new(schema, stream, compression)?))
     }
 
-    /// Arrow IPC, as a file or as a stream.
-    pub(crate) fn arrow(
-        table: &str,
-        path: String,
-        schema: SchemaRef,
-        stream: bool,
-        compression: Compression,
-    ) -> Result<Self> {
-        Ok(Self::columns(table, path, ArrowEncoder::new(schema, stream, compression)?))
+    /// A table for whoever writes it.
+    pub fn restored(container: Container, schema: SchemaRef) -> Result<Self> {
+        Self::foreign("restored", String::new(), container, schema, Compression::default())
     }
 
     /// Lines of a table, whose text has a hash of its own.
@@ -102,7 +100,7 @@ impl TableEncoder {
     }
 
     /// Takes rows; gives the bytes that are ready.
-    pub(crate) fn append(&mut self, batch: &RecordBatch) -> Result<Vec<u8>> {
+    pub fn append(&mut self, batch: &RecordBatch) -> Result<Vec<u8>> {
         let chunks = self.format.encoder().append(batch)?;
         Ok(self.account(chunks))
     }
@@ -132,7 +130,7 @@ impl TableEncoder {
     }
 
     /// The last bytes and what the file is.
-    pub(crate) fn finish(mut self) -> Result<(Vec<u8>, TableFile)> {
+    pub fn finish(mut self) -> Result<(Vec<u8>, TableFile)> {
         let chunks = self.format.encoder().finish()?;
         let bytes = self.account(chunks);
         self.file.blake3 = self.hasher.finalize().to_hex().to_string();
@@ -161,33 +159,6 @@ impl TableEncoder {
             }
         }
         out
-    }
-}
-
-/// One table as the bytes of a file, for whoever writes it.
-pub struct TableWriter {
-    encoder: TableEncoder,
-}
-
-shows!(TableWriter {});
-
-impl TableWriter {
-    /// A table with this schema, its metadata included. A file of Arrow IPC cannot hold dictionaries that change: with
-    /// such columns it becomes a stream.
-    pub fn new(container: Container, schema: SchemaRef) -> Result<Self> {
-        Ok(Self {
-            encoder: TableEncoder::foreign("restored", String::new(), container, schema, Compression::default())?,
-        })
-    }
-
-    /// Takes rows; gives the bytes that are ready.
-    pub fn append(&mut self, rows: &RecordBatch) -> Result<Vec<u8>> {
-        self.encoder.append(rows)
-    }
-
-    /// The last bytes.
-    pub fn finish(self) -> Result<Vec<u8>> {
-        Ok(self.encoder.finish()?.0)
     }
 }
 

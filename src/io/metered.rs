@@ -121,7 +121,7 @@ pub(super) fn stored(raw: Arc<Mutex<Raw>>, name: String) -> Stored {
 pub(super) struct Raw {
     source: Box<dyn Read + Send>,
     pub(super) hasher: Option<blake3::Hasher>,
-    bytes: u64,
+    pub(super) bytes: u64,
     name: String,
     /// Why it could not be read.
     pub(super) failure: Option<Error>,

@@ -41,7 +41,7 @@ mod walk;
 pub use codec::{Codec, open_codec};
 pub use disk::{BlockingFile, folds_case, sweep_beside};
 pub use documents::{DocumentSource, is_document};
-pub use encoder::TableWriter;
+pub use encoder::TableEncoder;
 pub use events::{EventSource, SESSION_WINDOW_BYTES, sniff_events};
 pub use filter::{FilterPart, FilterSink, Sidecar};
 pub use input::{Found, Input, expand};

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::Run;
-use super::arrow_table::WantedRows;
+use super::arrow_table::SomeRows;
 use super::codec::open_codec;
 use super::line_table::LineTable;
 use super::parquet_table::Wanted;
@@ -355,7 +355,7 @@ impl Run {
         let (_, stream) = open_codec(std::io::BufReader::new(stream))
             .map_err(|error| Error::io(&place, "cannot be read").because(error))?;
         let reader = LineTable::records(&place, stream).only(rows);
-        Ok(Box::new(WantedRows { reader, wanted: Wanted::All, file }))
+        Ok(Box::new(SomeRows::wanted(reader, Wanted::All, file)))
     }
 }
 

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use arrow::datatypes::SchemaRef;
 
 use super::LEDGER;
-use super::arrow_table::{ArrowTable, WantedRows};
+use super::arrow_table::{ArrowTable, SomeRows};
 use super::line_table::{LineTable, open_stream};
 use super::parquet_table::{ForeignTable, ParquetTable, Wanted};
 use super::run_documents::{COMMITS, MANIFEST, PLAN, TIMINGS, missing, read};
@@ -262,7 +262,7 @@ impl Run {
                 if !matches!(wanted, Wanted::All) {
                     self.check_tables(commit, &[table.as_str()])?;
                 }
-                Box::new(WantedRows { reader: ArrowTable::open(&file)?.0, wanted: wanted.clone(), file })
+                Box::new(SomeRows::wanted(ArrowTable::open(&file)?.0, wanted.clone(), file))
             }
             ConversationFormat::Jsonl => {
                 let name = file.location().to_string();
@@ -271,7 +271,7 @@ impl Run {
                     Table::Conversations => LineTable::records(&name, stream),
                     _ => LineTable::rows(&name, stream, schema_of(table, commit.format), None),
                 };
-                Box::new(WantedRows { reader, wanted: wanted.clone(), file })
+                Box::new(SomeRows::wanted(reader, wanted.clone(), file))
             }
         })
     }

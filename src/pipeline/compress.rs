@@ -12,8 +12,8 @@ use super::admission::Admission;
 use super::bridge::Bridge;
 use super::part::{Done, Failure, Shared, failure_of_source, run_part, too_many};
 use super::{
-    Commit, Context, ConversationFormat, Corpus, FORMAT_VERSION, InputEntry, Manifest, MaxRejects, PartSink, PartStart,
-    Plan, PlannedPart, Progress, Sink, Slice, Table, Tally, Timer,
+    Commit, Context, ConversationFormat, Corpus, FORMAT_VERSION, InputEntry, Manifest, MaxRejects, PartSink, Plan,
+    PlannedPart, Progress, Sink, Slice, Table, Tally, Timer,
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -200,7 +200,7 @@ async fn one_part<S: Sink>(
         Slice::Bytes { start, end } => Some(end - start),
         Slice::RowGroups { .. } => None,
     };
-    let mut open = sink.begin(&PartStart { part, source: &name, schema: source.schema() }).await?;
+    let mut open = sink.begin(part, &name, source.schema()).await?;
     let done = run_part(context, shared, source, most, &mut open).await?;
     check_share(context.max_rejects, &done, &name)?;
     let commit = Commit {

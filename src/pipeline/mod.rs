@@ -61,16 +61,14 @@ pub use context::{Context, ResourceLimits};
 pub use job::{
     CompactionArgs, DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, DEFAULT_MEMORY,
     DEFAULT_SPLIT_BYTES, DatasetArgs, DatasetOptions, FORMAT_VERSION, JobArgs, JobOptions, JobSettings, LlmArgs,
-    LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider, LlmSettings, LoadedTokenizer, Parameters, ProgressMode,
-    ReportArgs, ReportSettings, Seconds, Secret, Size, StoreArgs, Target, Temperature, Thresholds, load_tokenizer,
-    parse_size, read_job,
+    LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider, LlmSettings, Parameters, ProgressMode, ReportArgs,
+    ReportSettings, Seconds, Secret, Size, StoreArgs, Target, Temperature, Thresholds, load_tokenizer, parse_size,
+    read_job,
 };
 pub use map::MapLine;
 pub use plan::{Plan, PlannedInput, PlannedPart, Shard, Slice};
 pub use policy::{BestAboveFloor, Policy, PolicyOptions, UNCHANGED, default_tries};
-pub use ports::{
-    Corpus, EncodedBatch, Model, News, Observer, PartSink, PartStart, Progress, Silent, Sink, Source, TableReader,
-};
+pub use ports::{Corpus, EncodedBatch, Model, News, Observer, PartSink, Progress, Silent, Sink, Source, TableReader};
 pub use record::decode_record;
 pub use reject::{RejectRow, raw_of_reject};
 pub(crate) use restore::VerbatimCursor;

@@ -79,23 +79,17 @@ pub struct EncodedBatch {
     pub sketch: Sketch,
 }
 
-/// A part that begins.
-#[derive(Debug, Clone)]
-pub struct PartStart<'a> {
-    /// Its number.
-    pub part: usize,
-    /// The source as given.
-    pub source: &'a str,
-    /// The schema of its rows, when it holds a table.
-    pub schema: Option<SchemaRef>,
-}
-
 /// Where the tables go. Several parts are written at once.
 pub trait Sink: Sync {
     /// A part in the making.
     type Part: PartSink;
-    /// Starts a part.
-    fn begin(&self, part: &PartStart<'_>) -> impl Future<Output = Result<Self::Part>> + Send;
+    /// Starts the part with this number, of a source as given; with the schema of its rows when it holds a table.
+    fn begin(
+        &self,
+        part: usize,
+        source: &str,
+        schema: Option<SchemaRef>,
+    ) -> impl Future<Output = Result<Self::Part>> + Send;
     /// Takes what a call of the job took, which began with the part `first`; no reader needs it.
     fn timings(&self, first: usize, timings: &Timings) -> impl Future<Output = Result<()>> + Send {
         let _ = (first, timings);

@@ -13,7 +13,7 @@ use super::owner::Watch;
 use super::writer::BlobWriter;
 use super::{Stores, local};
 use crate::error::{Error, Result};
-use crate::io::disk::{write_atomic, write_new};
+use crate::io::disk::write_atomic;
 use crate::io::failed;
 
 /// A file or a folder that can be reached. `Display` as for [`Location`].
@@ -174,7 +174,7 @@ impl Place {
     /// `Io` when it cannot be written, `Usage` on a web server.
     pub async fn write_atomic(&self, bytes: &[u8]) -> Result<()> {
         match &self.location.0 {
-            Name::Local(path) => write_atomic(path, bytes).await,
+            Name::Local(path) => write_atomic(path, bytes, true).await.map(drop),
             _ => self.stores.remote.put(&self.location, bytes, false).await.map(drop),
         }
     }
@@ -195,7 +195,7 @@ impl Place {
     /// at once, one gets `true`; after a lost answer none may.
     pub async fn put_if_absent(&self, bytes: &[u8]) -> Result<bool> {
         match &self.location.0 {
-            Name::Local(path) => write_new(path, bytes).await,
+            Name::Local(path) => write_atomic(path, bytes, false).await,
             _ => self.stores.remote.put(&self.location, bytes, true).await,
         }
     }

@@ -358,7 +358,7 @@ impl JobSettings {
     pub fn with_counter(mut self, read: impl FnOnce(&str) -> Result<Vec<u8>>) -> Result<Self> {
         let found = load_tokenizer(&self.options.engine.tokenizer, read)?;
         (self.counter, self.options.tokenizer_blake3) =
-            found.map_or((None, None), |found| (Some(found.counter), found.blake3));
+            found.map_or((None, None), |(counter, hash)| (Some(counter), hash));
         Ok(self)
     }
 
