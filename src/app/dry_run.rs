@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use crate::error::{Error, Result};
 use crate::io::store::{Location, without_secrets};
-use crate::io::{Codec, Found, Input, Inputs, Run, RunWriter, expand, open_codec};
+use crate::io::{Codec, Found, Input, Inputs, Run, RunWriter, expand, open_codec, sniff_table};
 use crate::pipeline::{
     Batch, BatchOptions, Corpus, JobKind, JobSettings, Model, Plan, PlannedInput, Silent, Size, Slice, Source,
     SourceDigest, Target, Totals, compress as compress_all,
@@ -156,9 +156,8 @@ fn density(input: &Input, bytes: u64, share: u64) -> Result<Option<(u64, u64)>> 
     let (codec, mut stream) = open_codec(BufReader::with_capacity(16 << 10, raw)).map_err(failed)?;
     if codec == Codec::Plain {
         let mut head = Vec::new();
-        stream.take(6).read_to_end(&mut head).map_err(failed)?;
-        let is_table = head.starts_with(b"PAR1") || head.starts_with(b"ARROW1");
-        return Ok((!is_table).then_some((bytes, bytes)));
+        stream.take(8).read_to_end(&mut head).map_err(failed)?;
+        return Ok(sniff_table(&head).is_none().then_some((bytes, bytes)));
     }
     // A damaged stream ends where it is damaged; the run will say so.
     let (mut text, mut buffer) = (0, vec![0; 64 << 10]);

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use super::App;
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{Codec, LedgerEntry, Run, Store, hash_of, open_codec};
+use crate::io::{Codec, LedgerEntry, Run, Store, hash_of, open_codec, sniff_table};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{Against, verify_end, verify_part};
 
@@ -165,8 +165,8 @@ impl Expiry<'_> {
             open_codec(BufReader::with_capacity(1 << 18, file))
         };
         let mut head = Vec::new();
-        file.take(6).read_to_end(&mut head).map_err(failed)?;
-        if head.starts_with(b"PAR1") || head.starts_with(b"ARROW1") {
+        file.take(8).read_to_end(&mut head).map_err(failed)?;
+        if sniff_table(&head).is_some() {
             return Err(Stays::Rightly("a table comes back with equal rows, but not with the very bytes of the file"));
         }
         let (codec, mut whole) = stream(file).map_err(failed)?;

@@ -134,13 +134,8 @@ fn facts_of(run: &Run) -> RunFacts {
 
 /// The options that differ from the defaults, as `name = value`.
 fn changed_options(options: &JobOptions) -> Vec<String> {
-    let (Ok(Value::Object(written)), Ok(default)) =
-        (serde_json::to_value(&options.engine), serde_json::to_value(EngineOptions::default()))
-    else {
-        return Vec::new();
-    };
-    let changed = written.iter().filter(|(name, value)| default.get(name.as_str()) != Some(value));
-    let mut lines: Vec<String> = changed.map(|(name, value)| format!("{name} = {value}")).collect();
+    let changed = differences(&EngineOptions::default(), &options.engine);
+    let mut lines: Vec<String> = changed.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     if let Some(policy) = &options.policy {
         let floors: Vec<String> = policy.floor.iter().map(ToString::to_string).collect();
         lines.push(format!("policy = {}", serde_json::to_value(policy.choose).unwrap_or_default()));

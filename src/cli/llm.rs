@@ -11,7 +11,7 @@ use std::time::Duration;
 use condenser::app::{App, ask_through, place, read_key, replies_dir, stores_of};
 use condenser::error::{Error, Result};
 use condenser::llm::batch::{self, Asking, Batches, Endpoint, Limits, Receipt, Stage};
-use condenser::llm::{ModelSettings, Patience, Prompts, Protocol, ReplyStore, Usage};
+use condenser::llm::{ModelSettings, Patience, Prompts, ReplyStore, Usage};
 use condenser::pipeline::{JobSettings, LlmSettings, Target};
 use condenser::report::plain;
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ impl Job {
 fn plan_batches(app: &App, args: &BatchArgs) -> Result<Ending> {
     let job = Job::read(args)?;
     let store = Arc::new(job.store()?);
-    let (protocol, base_url) = (Protocol::from(job.model.options.provider), &job.model.base_url);
+    let (protocol, base_url) = (job.model.options.provider, &job.model.base_url);
     let asking = Asking { model: ModelSettings::of(&job.model), prompts: Prompts::new(&job.settings.options.engine) };
     let limits = Limits::of(protocol);
     let collector = Arc::new(batch::Collector::open(&job.folder, base_url, asking, store, limits)?);

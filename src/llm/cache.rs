@@ -14,14 +14,14 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::private::{create_unique, failed};
-use super::{Completion, Protocol};
+use super::{Completion, LlmProvider};
 use crate::error::{Error, Result};
 
 /// Identifies a request: BLAKE3 of the name of its protocol and of its body.
 pub type ReplyKey = [u8; 32];
 
 /// The key of a request: its body says model and parameters, the protocol how they are to be read.
-pub fn reply_key(protocol: Protocol, body: &str) -> ReplyKey {
+pub fn reply_key(protocol: LlmProvider, body: &str) -> ReplyKey {
     let mut hasher = blake3::Hasher::new();
     hasher.update(protocol.as_str().as_bytes()).update(&[0]).update(body.as_bytes());
     *hasher.finalize().as_bytes()

@@ -6,7 +6,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, RequestBuilder, Response, Url, redirect};
 
 use super::waits::{Patience, retry_after};
-use super::{Protocol, Refusal, RefusalKind};
+use super::{LlmProvider, Refusal, RefusalKind};
 use crate::error::{Error, Result};
 use crate::pipeline::{LlmSettings, Secret};
 
@@ -16,7 +16,7 @@ const MAX_TOLD: usize = 64 << 10;
 /// A server and how it is reached.
 #[derive(Clone)]
 pub(super) struct Connection {
-    pub(super) protocol: Protocol,
+    pub(super) protocol: LlmProvider,
     pub(super) base_url: String,
     http: reqwest::Client,
     /// For messages that must not hold it.
@@ -29,7 +29,7 @@ impl Connection {
     /// Must be called inside a tokio runtime. `Usage` when the address or the key cannot be used.
     pub(super) fn new(settings: &LlmSettings, key: Option<&Secret>, patience: Patience) -> Result<Self> {
         let LlmSettings { options, base_url, timeout, .. } = settings;
-        let protocol = Protocol::from(options.provider);
+        let protocol = options.provider;
         let wrong = |name: &str, message: &str| Error::usage(format!("llm.{name}"), message);
         let url = Url::parse(base_url).map_err(|_| wrong("base_url", "this is no web address"))?;
         let mut headers = HeaderMap::new();

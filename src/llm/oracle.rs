@@ -199,7 +199,7 @@ impl Inner {
     fn find(&self, ask: &Ask) -> Result<Found> {
         let request = self.prompts.request(ask);
         let (body, max_tokens) = (self.model.body(&request), self.model.max_tokens(&request));
-        let key = reply_key(self.model.protocol, &body);
+        let key = reply_key(self.model.options.provider, &body);
         let kept = self.store.get(&key)?.map(|kept| kept.outcome);
         match kept {
             Some(Outcome::Reply(completion)) => {
@@ -263,7 +263,7 @@ impl Inner {
         };
         let completion = client.complete(body, max_tokens).await.map_err(Refused::Refusal)?;
         let kept = Kept {
-            model: self.model.model.clone(),
+            model: self.model.options.model.clone(),
             is_batch: false,
             cost: client.cost(&completion.usage),
             outcome: Outcome::Reply(completion.clone()),
@@ -323,22 +323,22 @@ mod tests {
     use std::time::Duration;
 
     use super::{Answer, Completion, NoAnswer, Oracle, Refused, answer_of};
-    use crate::llm::{MaxTokensField, ModelSettings, Prompts, Protocol, ReplyStore};
+    use crate::llm::{LlmProvider, MaxTokensField, ModelSettings, Prompts, ReplyStore};
     use crate::model::EngineOptions;
+    use crate::pipeline::LlmOptions;
 
     #[tokio::test]
     async fn work_that_panics_is_under_way_no_more() {
         let dir = tempfile::tempdir().expect("a folder");
         let store = Arc::new(ReplyStore::open(dir.path(), None).expect("an empty store"));
-        let (protocol, max_tokens_field) = (Protocol::OpenAi, MaxTokensField::default());
-        let model = ModelSettings {
-            protocol,
+        let options = LlmOptions {
+            provider: LlmProvider::Openai,
             model: "m".into(),
             temperature: None,
-            max_tokens_field,
             thinking_tokens: 0,
             parameters: BTreeMap::new(),
         };
+        let model = ModelSettings { options, max_tokens_field: MaxTokensField::default() };
         let oracle = Oracle::new(Prompts::new(&EngineOptions::default()), model, store, None, 1);
         let work = oracle.inner.clone().once([1; 32], async { std::panic::resume_unwind(Box::new("on purpose")) });
         assert_eq!(oracle.n_pending(), 1);

@@ -7,16 +7,16 @@ mod json;
 mod openai;
 mod refusal;
 
-use super::{Completion, ModelSettings, Protocol, Request};
+use super::{Completion, LlmProvider, ModelSettings, Request};
 
 pub(super) use refusal::clean;
 pub use refusal::{Refusal, RefusalKind};
 
-impl Protocol {
+impl LlmProvider {
     /// Its name, which never changes: keys of kept replies hold it.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::OpenAi => "openai-chat",
+            Self::Openai => "openai-chat",
             Self::Anthropic => "anthropic-messages",
         }
     }
@@ -24,7 +24,7 @@ impl Protocol {
     /// Where requests go, after the base address with its version.
     pub fn path(self) -> &'static str {
         match self {
-            Self::OpenAi => "/chat/completions",
+            Self::Openai => "/chat/completions",
             Self::Anthropic => "/messages",
         }
     }
@@ -32,7 +32,7 @@ impl Protocol {
     /// The headers that every request has, the key among them. Their values are secrets.
     pub fn headers(self, key: Option<&str>) -> Vec<(&'static str, String)> {
         match self {
-            Self::OpenAi => openai::headers(key),
+            Self::Openai => openai::headers(key),
             Self::Anthropic => anthropic::headers(key),
         }
     }
@@ -43,7 +43,7 @@ impl Protocol {
     /// `Unreadable` when the body is cut or no reply of this API; what the body says when it tells of an error.
     pub fn read(self, body: &[u8]) -> Result<Completion, Refusal> {
         match self {
-            Self::OpenAi => openai::read(body),
+            Self::Openai => openai::read(body),
             Self::Anthropic => anthropic::read(body),
         }
     }
@@ -57,9 +57,9 @@ impl Protocol {
 impl ModelSettings {
     /// The request as compact JSON. The same request gives the same bytes: replies are kept under their hash.
     pub fn body(&self, request: &Request) -> String {
-        match self.protocol {
-            Protocol::OpenAi => openai::body(self, request),
-            Protocol::Anthropic => anthropic::body(self, request),
+        match self.options.provider {
+            LlmProvider::Openai => openai::body(self, request),
+            LlmProvider::Anthropic => anthropic::body(self, request),
         }
     }
 }

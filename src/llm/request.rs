@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::Turn;
-use crate::pipeline::{LlmOptions, LlmPrices, LlmProvider, LlmSettings, Parameters};
+use crate::pipeline::{LlmOptions, LlmPrices, LlmProvider, LlmSettings};
 
 /// What a model is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -75,39 +75,13 @@ impl Usage {
     }
 }
 
-/// Models are asked in the words of one of these.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Protocol {
-    /// Chat completions as OpenAI has them, and with it most servers.
-    OpenAi,
-    /// Messages as Anthropic has them.
-    Anthropic,
-}
-
-impl From<LlmProvider> for Protocol {
-    fn from(provider: LlmProvider) -> Self {
-        match provider {
-            LlmProvider::Openai => Self::OpenAi,
-            LlmProvider::Anthropic => Self::Anthropic,
-        }
-    }
-}
-
 /// How a model is asked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelSettings {
-    /// In whose words.
-    pub protocol: Protocol,
-    /// Its name.
-    pub model: String,
-    /// How freely it chooses words; left out of requests when there is none.
-    pub temperature: Option<f64>,
+    /// Which one, in whose words, and what every request says.
+    pub options: LlmOptions,
     /// What the limit of tokens is called.
     pub max_tokens_field: MaxTokensField,
-    /// Tokens that it may think with before it replies.
-    pub thinking_tokens: usize,
-    /// Further fields of every request.
-    pub parameters: Parameters,
 }
 
 /// What the limit of tokens is called in chat completions.
@@ -123,14 +97,14 @@ pub enum MaxTokensField {
 impl ModelSettings {
     /// How the model of a job is asked.
     pub fn of(settings: &LlmSettings) -> Self {
-        let LlmOptions { provider, model, temperature, thinking_tokens, parameters } = settings.options.clone();
-        let is_openai = provider == LlmProvider::Openai && settings.is_own_server();
+        let options = settings.options.clone();
+        let is_openai = options.provider == LlmProvider::Openai && settings.is_own_server();
         let max_tokens_field = if is_openai { MaxTokensField::MaxCompletionTokens } else { MaxTokensField::MaxTokens };
-        Self { protocol: provider.into(), model, temperature, max_tokens_field, thinking_tokens, parameters }
+        Self { options, max_tokens_field }
     }
 
     /// Tokens that a reply may have, with those that the model thinks with.
     pub fn max_tokens(&self, request: &Request) -> usize {
-        request.max_tokens.max(1) + self.thinking_tokens
+        request.max_tokens.max(1) + self.options.thinking_tokens
     }
 }

@@ -73,6 +73,7 @@ pub use record::decode_record;
 pub use reject::{RejectRow, raw_of_reject};
 pub(crate) use restore::VerbatimCursor;
 pub use restore::{PartReaders, Restored, RestoredSlice, Restorer};
+pub(crate) use rows::json_structs;
 pub use rows::{
     CellKind, Container, LostRows, RowDigest, RowMark, TableInput, TableOptions, conform_rows, marks, row_of_reject,
     value_bytes, view_schema,

@@ -177,7 +177,12 @@ impl Lines<'_> {
             Written::Row(written) => self.rows.push(place, written),
             Written::Record(written) => self.records.push(written),
         }
-        self.sum.originals(place, encoded.whole(record), encoded.layout.as_deref(), product.originals(&encoded));
+        self.sum.originals(
+            place,
+            encoded.needs_raw.then_some(record),
+            encoded.layout.as_deref(),
+            product.originals(&encoded),
+        );
         if task.verbatim_map {
             self.sum.out.verbatim_map.extend(map_line(place, &product, &encoded.written));
         }

@@ -13,7 +13,7 @@ use crate::llm::cache::{ReplyKey, ReplyStore, reply_key};
 use crate::llm::oracle::kept_answer;
 use crate::llm::{ModelSettings, Prompts};
 use crate::model::{Answer, Ask, NoAnswer};
-use crate::pipeline::Model;
+use crate::pipeline::{LlmOptions, Model};
 
 /// How questions become requests: the same as where a model is asked at once.
 #[derive(Debug)]
@@ -67,8 +67,8 @@ impl Collector {
                 keys(&batch.requests(), &mut waiting)?;
             }
         }
-        let ModelSettings { protocol, model, .. } = &asking.model;
-        let writer = RequestWriter::new(batches, *protocol, base_url, model, limits);
+        let LlmOptions { provider, model, .. } = &asking.model.options;
+        let writer = RequestWriter::new(batches, *provider, base_url, model, limits);
         let (new, asked_waiting, too_long) = Default::default();
         Ok(Self { asking, store, inner: Mutex::new(Inner { writer, waiting, new, asked_waiting, too_long }) })
     }
@@ -87,7 +87,7 @@ impl Collector {
     fn one(&self, ask: &Ask) -> Result<Answer> {
         let request = self.asking.prompts.request(ask);
         let body = self.asking.model.body(&request);
-        let key = reply_key(self.asking.model.protocol, &body);
+        let key = reply_key(self.asking.model.options.provider, &body);
         match self.store.get(&key)?.map(|kept| kept.outcome) {
             Some(outcome) => Ok(kept_answer(outcome, self.asking.model.max_tokens(&request))),
             None => self.note(key, &body).map(Answer::None),

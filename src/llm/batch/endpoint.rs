@@ -13,7 +13,7 @@ use super::upload::FileBody;
 use super::{Batch, BatchState, Page, Remote, anthropic, openai};
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::connection::{Connection, broken, bytes};
-use crate::llm::{Patience, Protocol, Refusal, RefusalKind};
+use crate::llm::{LlmProvider, Patience, Refusal, RefusalKind};
 use crate::pipeline::{LlmSettings, Secret};
 
 /// A line of results is a reply of a model.
@@ -60,7 +60,7 @@ impl Endpoint {
         Ok(Self { connection, patience, timeout: settings.timeout.0, max_retries: settings.retries })
     }
 
-    pub(super) fn protocol(&self) -> Protocol {
+    pub(super) fn protocol(&self) -> LlmProvider {
         self.connection.protocol
     }
 
@@ -82,13 +82,13 @@ impl Endpoint {
     /// The batches after `after`, or the newest.
     pub(super) async fn list(&self, limit: usize, after: Option<&str>) -> Result<Page> {
         let path = match self.protocol() {
-            Protocol::OpenAi => openai::list_path(limit, after),
-            Protocol::Anthropic => anthropic::list_path(limit, after),
+            LlmProvider::Openai => openai::list_path(limit, after),
+            LlmProvider::Anthropic => anthropic::list_path(limit, after),
         };
         let body = self.get(&path).await?;
         let page = match self.protocol() {
-            Protocol::OpenAi => page::<openai::Document>(&body),
-            Protocol::Anthropic => page::<anthropic::Document>(&body),
+            LlmProvider::Openai => page::<openai::Document>(&body),
+            LlmProvider::Anthropic => page::<anthropic::Document>(&body),
         };
         page.ok_or_else(|| self.unreadable("a list of batches"))
     }
@@ -96,8 +96,8 @@ impl Endpoint {
     /// What became of a batch.
     pub(super) async fn find(&self, id: &str) -> Result<Remote> {
         let path = match self.protocol() {
-            Protocol::OpenAi => openai::batch_path(id),
-            Protocol::Anthropic => anthropic::batch_path(id),
+            LlmProvider::Openai => openai::batch_path(id),
+            LlmProvider::Anthropic => anthropic::batch_path(id),
         };
         let body = self.get(&path).await?;
         self.read_batch(&body).ok_or_else(|| self.unreadable("a batch"))
@@ -105,7 +105,7 @@ impl Endpoint {
 
     /// Brings the request file there, where the API wants it before the batch; the id of the file.
     pub(super) async fn upload(&self, batch: &Batch) -> std::result::Result<Option<String>, Trouble> {
-        if self.protocol() == Protocol::Anthropic {
+        if self.protocol() == LlmProvider::Anthropic {
             return Ok(None);
         }
         // No request holds it: a line of JSON begins otherwise, and line feeds in it are escaped.
@@ -119,14 +119,14 @@ impl Endpoint {
     /// Makes the batch.
     pub(super) async fn create(&self, batch: &Batch, file: Option<&str>) -> std::result::Result<Remote, Trouble> {
         let body = match (self.protocol(), file) {
-            (Protocol::OpenAi, Some(file)) => {
+            (LlmProvider::Openai, Some(file)) => {
                 let body = openai::create_body(file, &batch.state.blake3);
                 self.post("/batches", "application/json", || Ok((body.clone().into(), 0))).await?
             }
-            (Protocol::OpenAi, None) => {
+            (LlmProvider::Openai, None) => {
                 return Err(Refusal::new(RefusalKind::BadRequest, "the request file is not there").into());
             }
-            (Protocol::Anthropic, _) => {
+            (LlmProvider::Anthropic, _) => {
                 let list = || FileBody::list(&batch.requests(), "{\"requests\":[", "]}").map(whole);
                 self.post("/messages/batches", "application/json", list).await?
             }
@@ -137,8 +137,8 @@ impl Endpoint {
 
     fn read_batch(&self, body: &[u8]) -> Option<Remote> {
         match self.protocol() {
-            Protocol::OpenAi => serde_json::from_slice::<openai::Document>(body).ok().map(Remote::from),
-            Protocol::Anthropic => serde_json::from_slice::<anthropic::Document>(body).ok().map(Remote::from),
+            LlmProvider::Openai => serde_json::from_slice::<openai::Document>(body).ok().map(Remote::from),
+            LlmProvider::Anthropic => serde_json::from_slice::<anthropic::Document>(body).ok().map(Remote::from),
         }
     }
 

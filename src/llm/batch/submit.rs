@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::endpoint::Trouble;
 use super::{Batch, Batches, Endpoint, Page, Progress, Remote, Search, Stage};
 use crate::error::Result;
-use crate::llm::{Protocol, Refusal};
+use crate::llm::{LlmProvider, Refusal};
 
 /// Batches that are asked for in one list.
 const PAGE: usize = 100;
@@ -48,7 +48,7 @@ pub async fn submit(endpoint: &Endpoint, batches: &Batches) -> Result<Vec<Handed
             Stage::Submitting { search, file } => {
                 endpoint.check(batch)?;
                 if let Some(id) = look(endpoint, batch, &search, &claimed).await? {
-                    let unproven = (endpoint.protocol() == Protocol::Anthropic).then_some(search);
+                    let unproven = (endpoint.protocol() == LlmProvider::Anthropic).then_some(search);
                     batch.enter(Stage::Submitted { id, unproven })?;
                     true
                 } else {
@@ -111,8 +111,8 @@ async fn look(endpoint: &Endpoint, batch: &Batch, search: &Search, claimed: &[St
             }
             let is_free = !claimed.contains(&remote.id) && !search.not_ours.contains(&remote.id);
             let is_alike = match endpoint.protocol() {
-                Protocol::OpenAi => remote.mark.as_ref() == Some(&batch.state.blake3),
-                Protocol::Anthropic => remote.n_requests == Some(batch.state.n_requests),
+                LlmProvider::Openai => remote.mark.as_ref() == Some(&batch.state.blake3),
+                LlmProvider::Anthropic => remote.n_requests == Some(batch.state.n_requests),
             };
             if is_free && is_alike {
                 found = Some(remote.id.clone());
