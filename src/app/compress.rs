@@ -121,7 +121,7 @@ pub fn retry_rejects(app: &App, call: &Call<'_>) -> Result<RunOutcome> {
     let rejected = Run::open(place(Path::new(rejected), &stores)?)?;
     let (corpus, inputs) = Rejects::plan(rejected, batches_of(settings), tables_of(settings))?;
     let plan = Plan::new(settings.options.clone(), inputs)?;
-    run_plan(app, call, Arc::new(corpus), plan, &call.place()?)
+    run_plan(app, call, Arc::new(corpus), &plan, &call.place()?)
 }
 
 /// Makes the commits of several machines a finished run; with `is_partial` without the inputs that are not wholly committed.
@@ -169,20 +169,20 @@ pub(super) fn into_run(app: &App, call: &Call<'_>, inputs: Vec<Input>, run: &Pla
     call.engine()?;
     refuse_inside(&inputs, run)?;
     let (corpus, plan) = plan_of(call.settings, inputs)?;
-    run_plan(app, call, corpus, plan, run)
+    run_plan(app, call, corpus, &plan, run)
 }
 
 /// Does what `plan` says with what `corpus` gives, into the run directory `run`.
-fn run_plan(app: &App, call: &Call<'_>, corpus: Arc<dyn Corpus>, plan: Plan, run: &Place) -> Result<RunOutcome> {
+fn run_plan(app: &App, call: &Call<'_>, corpus: Arc<dyn Corpus>, plan: &Plan, run: &Place) -> Result<RunOutcome> {
     let settings = call.settings;
     let engine = call.engine()?;
     let context = Context { shard: call.shard, ..context(settings, engine, call.observer.clone())? };
     let oracle = LateOracle::default();
     let work = async {
         let waits = |who: &str| context.observer.waits(who);
-        let (sink, commits) = RunWriter::open(run.clone(), &plan, call.shard, &waits).await?;
+        let (sink, commits) = RunWriter::open(run.clone(), plan, call.shard, &waits).await?;
         let context = Context { model: oracle.open(settings, Some(run))?, ..context };
-        crate::pipeline::compress(&context, &plan, commits, corpus, &sink).await
+        crate::pipeline::compress(&context, plan, commits, corpus, &sink).await
     };
     let outcome = app.wait(work);
     call.observer.ends();

@@ -219,7 +219,9 @@ impl Run {
         for About { source_row, row } in self.found::<About<OriginalAt>>(commit, Table::Verbatim, id)? {
             found.entry(source_row).or_default().extend(row.message_index.zip(row.position));
         }
-        found.values_mut().for_each(|places| places.sort_unstable());
+        for places in found.values_mut() {
+            places.sort_unstable();
+        }
         Ok(found)
     }
 

@@ -16,7 +16,7 @@ pub(super) type Stored = Box<dyn FnOnce() -> Result<Option<(u64, String)>> + Sen
 /// A stream on its way through a source.
 pub(super) struct Stream {
     name: String,
-    stream: Box<dyn Read + Send>,
+    bytes: Box<dyn Read + Send>,
     stored: Option<Stored>,
     pub(super) options: BatchOptions,
     /// Read but not yet handed out.
@@ -34,10 +34,10 @@ pub(super) struct Stream {
 shows!(Stream { name, offset });
 
 impl Stream {
-    pub(super) fn new(name: impl Into<String>, stream: Box<dyn Read + Send>, options: BatchOptions) -> Self {
+    pub(super) fn new(name: impl Into<String>, bytes: Box<dyn Read + Send>, options: BatchOptions) -> Self {
         Self {
             name: name.into(),
-            stream,
+            bytes,
             stored: None,
             options,
             rest: Held::default(),
@@ -62,7 +62,7 @@ impl Stream {
         if self.ended || before >= target {
             return false;
         }
-        let (n_read, failure) = self.rest.read(&mut self.stream, target - before);
+        let (n_read, failure) = self.rest.read(&mut self.bytes, target - before);
         self.hasher.update(&self.rest[before..]);
         self.ended = n_read < target - before || failure.is_some();
         if let Some(error) = failure {
@@ -117,7 +117,7 @@ impl<C: Cut> Source for C {
     fn digest(&mut self) -> Result<SourceDigest> {
         let n_bytes = self.stored_bytes();
         let stream = self.stream_mut();
-        stream.stream = Box::new(io::empty());
+        stream.bytes = Box::new(io::empty());
         let stored = stream.stored.take().map_or(Ok(None), |stored| stored())?;
         Ok(SourceDigest::of_stream(n_bytes, &stream.hasher, stored))
     }

@@ -6,15 +6,15 @@ use crate::error::Result;
 use crate::model::Tokenizer;
 use crate::text::tokens::{TokenCounter, counter, from_json};
 
+/// What counts tokens, and the BLAKE3 in hex of the file that it came from.
+type Loaded = (Arc<dyn TokenCounter>, Option<String>);
+
 /// What counts as the option asks for, with the BLAKE3 in hex of the file that it came from; `None` for the estimate by characters, which the engine makes without looking at texts.
 /// `read` gives the bytes of a file by its path.
 ///
 /// # Errors
 /// Those of `read`; `Usage` names the file that is no tokenizer, or the feature that this build leaves out.
-pub fn load_tokenizer(
-    tokenizer: &Tokenizer,
-    read: impl FnOnce(&str) -> Result<Vec<u8>>,
-) -> Result<Option<(Arc<dyn TokenCounter>, Option<String>)>> {
+pub fn load_tokenizer(tokenizer: &Tokenizer, read: impl FnOnce(&str) -> Result<Vec<u8>>) -> Result<Option<Loaded>> {
     match tokenizer {
         Tokenizer::Chars => Ok(None),
         Tokenizer::O200kBase | Tokenizer::Cl100kBase => Ok(Some((counter(tokenizer)?, None))),
