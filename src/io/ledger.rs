@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::run_documents::{MANIFEST, PLAN, read_plan};
 use super::run_names::check_below;
-use super::store::{Attempt, Location, Lock, Place, Stores, Watch};
+use super::store::{Location, Lock, Place, Stores, Watch};
 use super::{Input, LEDGER, Run, failed, hash_of};
 use crate::durable::sweep_unfinished;
 use crate::error::{Error, Result};
@@ -135,12 +135,12 @@ impl Store {
         }
         std::fs::create_dir_all(root.join(RUNS)).map_err(cannot)?;
         match Place::from(root).join(LOCK).try_lock(&mut Watch::default())? {
-            Attempt::Taken(lock) => {
+            Ok(lock) => {
                 // A ledger that a killed call was writing.
                 sweep_unfinished(root);
                 Ok(Self { _lock: Some(lock), ..Self::look(root)? })
             }
-            Attempt::Busy(owner) => {
+            Err(owner) => {
                 let who = owner.map_or_else(|| "another process".to_owned(), |owner| owner.to_string());
                 Err(Error::usage(place, format!("{who} is working on this store")))
             }

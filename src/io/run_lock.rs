@@ -113,13 +113,13 @@ impl Asking {
     fn ask(&mut self) -> Result<Turn> {
         if self.held.is_none() {
             match self.lock(&self.slot.name())? {
-                Attempt::Taken(lock) => self.held = Some(lock),
-                Attempt::Busy(owner) => return Ok(Turn::After(owner)),
+                Ok(lock) => self.held = Some(lock),
+                Err(owner) => return Ok(Turn::After(owner)),
             }
         }
         for name in self.root.join(LOCKS).names()?.into_keys() {
             let Some(other) = Slot::named(&name).filter(|other| other.cut() != self.slot.cut()) else { continue };
-            if let Attempt::Busy(owner) = self.lock(&name)? {
+            if let Err(owner) = self.lock(&name)? {
                 if other.cut() < self.slot.cut() {
                     self.held = None;
                 }

@@ -137,7 +137,7 @@ pub trait Observer: Send + Sync {
     }
     /// The job waits until `who` has ended its work on the same run.
     fn waits(&self, who: &str) {
-        let _ = who;
+        self.news(News::Note(&format!("{who} works on this run; waiting until it has ended")));
     }
     /// The job begins; `before` was done by earlier calls.
     fn begins(&self, plan: &Plan, before: &Progress) {
