@@ -4,6 +4,17 @@
 //!
 //! The modules are the floors of `ARCHITECTURE.md`; each uses only itself and the floors below it.
 
+/// A `Debug` that shows some fields: the others hold secrets, or are of types that have none.
+macro_rules! shows {
+    ($type:ty { $($field:ident),* }) => {
+        impl std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($type))$(.field(stringify!($field), &self.$field))*.finish_non_exhaustive()
+            }
+        }
+    };
+}
+
 pub mod app;
 #[cfg(any(feature = "llm", feature = "remote"))]
 mod backoff;

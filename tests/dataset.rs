@@ -139,7 +139,8 @@ fn guarded(messages: &[(&str, &str)]) -> (bool, Vec<Reason>) {
         messages.iter().map(|(role, content)| serde_json::json!({"role": role, "content": content})).collect();
     let record = serde_json::json!({"id": "g", "messages": messages}).to_string();
     let decoded = shape::decode(&record, ShapeName::Openai, "").expect("a record");
-    let condensed = ChatGuard::new(Arc::new(Blunt::default())).condense(&decoded.conversation, &mut Scratch::default());
+    let condensed =
+        ChatGuard::new(Arc::new(Blunt::default()), None).condense(&decoded.conversation, &mut Scratch::default());
     let reasons = condensed.decisions.iter().map(|decision| decision.reason).collect();
     (condensed.messages.iter().all(|output| matches!(output, Output::Kept { .. })), reasons)
 }
@@ -172,7 +173,7 @@ fn conversations_that_would_become_invalid_are_kept_as_they_were() {
         let record = serde_json::json!({"id": "g", "messages": messages}).to_string();
         let decoded = shape::decode(&record, ShapeName::Openai, "").expect("a record");
         let engine = Skips(Engine::with_stages(EngineOptions::default(), Vec::new()));
-        let condensed = ChatGuard::new(Arc::new(engine)).condense(&decoded.conversation, &mut Scratch::default());
+        let condensed = ChatGuard::new(Arc::new(engine), None).condense(&decoded.conversation, &mut Scratch::default());
         assert_eq!(condensed.is_unchanged(), is_kept, "{record}");
         let all = condensed.decisions.iter().all(|decision| decision.reason == Reason::ChatTemplate);
         assert_eq!(all, is_kept, "{record}");

@@ -1,4 +1,4 @@
-//! Clauses, scorers and classifiers that callers bring along, and the sample that is read before a job.
+//! Clauses, scorers and classifiers that callers bring along.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use condenser::engine::{Engine, Scratch};
-use condenser::io::{EventSource, LineSource, Run, sniff};
+use condenser::io::{EventSource, LineSource, Run, sniff_events};
 use condenser::model::{EngineOptions, ProvenancePlace, ShapeName};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{BatchOptions, Commit, Condense, ConversationFormat, Restored, Source, verify_part};
@@ -96,7 +96,7 @@ fn check_runs(text: &[u8], kind: ShapeName, n_conversations: u64, n_rejects: u64
 fn check_read(kind: ShapeName, log: &str, id: &str, expected: &str) {
     let log: String = log.trim().lines().map(|line| line.trim().to_owned() + "\n").collect();
     let expected: Vec<&str> = expected.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    assert_eq!(sniff(log.as_bytes()), Some(kind), "{log}");
+    assert_eq!(sniff_events(log.as_bytes(), None), Some(kind), "{log}");
     let log = log.trim_end();
     assert_eq!(detect(log), Some(kind), "{log}");
     let decoded = decode(log, kind, "fallback").expect(log);
@@ -488,7 +488,7 @@ fn a_log_larger_than_what_is_held_is_cut_between_sessions() {
 
 #[test]
 fn other_lines_are_no_event_logs() {
-    let check = |head: &str, kind: Option<ShapeName>| assert_eq!(sniff(head.as_bytes()), kind, "{head}");
+    let check = |head: &str, kind: Option<ShapeName>| assert_eq!(sniff_events(head.as_bytes(), None), kind, "{head}");
     check("", None);
     check(r#"{"messages":[{"role":"user","content":"a"}],"type":"x","sessionId":"s"}"#, None);
     check(r#"{"sessionId":"s","projectHash":"h","messages":[]}"#, None);
@@ -551,7 +551,7 @@ fn every_real_log_of_the_corpora_is_one_conversation_that_comes_back_byte_for_by
     let mut n_smaller = 0;
     let logs = real();
     for (name, kind, bytes) in &logs {
-        assert_eq!(sniff(&bytes[..bytes.len().min(1 << 16)]), Some(*kind), "{name}");
+        assert_eq!(sniff_events(&bytes[..bytes.len().min(1 << 16)], None), Some(*kind), "{name}");
         for format in FORMATS {
             let done = run(events(bytes, *kind, limits(1 << 20)), engine.clone(), format);
             assert!(done.restored() == *bytes, "{name} {format:?}");

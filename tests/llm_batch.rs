@@ -10,10 +10,11 @@ use condenser::llm::batch::{
     Asking, Batches, Collector, Endpoint, Fetched, Handed, Limits, Planned, Polled, Receipt, Stage, fetch, poll, submit,
 };
 use condenser::llm::{
-    Completion, Kept, MaxTokensField, ModelSettings, Outcome, Patience, Prompts, Protocol, ReplyStore, Usage, reply_key,
+    Completion, Kept, LlmProvider, MaxTokensField, ModelSettings, Outcome, Patience, Prompts, ReplyStore, Usage,
+    reply_key,
 };
 use condenser::model::{Answer, Ask, EngineOptions, NoAnswer, SummaryAsk, SummaryMode};
-use condenser::pipeline::{Model, Parameters, Secret, read_job};
+use condenser::pipeline::{LlmOptions, Model, Parameters, Secret, read_job};
 use serde_json::{Value, json};
 
 use crate::support::command::condenser;
@@ -27,19 +28,13 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 fn model(api: Api) -> ModelSettings {
-    let protocol = match api {
-        Api::OpenAi => Protocol::OpenAi,
-        Api::Anthropic => Protocol::Anthropic,
+    let provider = match api {
+        Api::OpenAi => LlmProvider::Openai,
+        Api::Anthropic => LlmProvider::Anthropic,
     };
-    let max_tokens_field = MaxTokensField::MaxTokens;
-    ModelSettings {
-        protocol,
-        model: "small".into(),
-        temperature: Some(0.0),
-        max_tokens_field,
-        thinking_tokens: 0,
-        parameters: Parameters::new(),
-    }
+    let (model, parameters) = ("small".into(), Parameters::new());
+    let options = LlmOptions { provider, model, temperature: Some(0.0), thinking_tokens: 0, parameters };
+    ModelSettings { options, max_tokens_field: MaxTokensField::MaxTokens }
 }
 
 fn asking(api: Api) -> Asking {
@@ -63,7 +58,7 @@ fn endpoint(api: Api, url: &str, key: &str) -> Endpoint {
     );
     let settings = read_job("job.toml", &job, &[]).unwrap().settle(&|_| None).unwrap().llm.expect("it is named");
     let patience = Patience { first_backoff: Duration::from_millis(20), ..Patience::default() };
-    Endpoint::with_patience(&settings, Some(&Secret::from(key.to_owned())), patience).unwrap()
+    Endpoint::new(&settings, Some(&Secret::from(key.to_owned())), patience).unwrap()
 }
 
 /// A job directory and the server of its batches.
@@ -100,7 +95,7 @@ impl Night {
     }
 
     fn plan(&self, asks: &[Ask]) -> (Planned, Vec<Answer>) {
-        self.plan_within(asks, Limits::of(model(self.api).protocol))
+        self.plan_within(asks, Limits::of(model(self.api).options.provider))
     }
 
     fn submit(&self) -> Result<Vec<Handed>> {
@@ -192,7 +187,7 @@ fn request_lines_are_those_of_the_providers() {
         assert_eq!(lines.len(), 3);
         for (line, ask) in lines.iter().zip(&bodies) {
             let body = model(api).body(&asking(api).prompts.request(ask));
-            let key = reply_key(model(api).protocol, &body);
+            let key = reply_key(model(api).options.provider, &body);
             assert_eq!(line["custom_id"], blake3::Hash::from_bytes(key).to_hex().as_str());
             let sent = if api == Api::OpenAi { &line["body"] } else { &line["params"] };
             assert_eq!(*sent, serde_json::from_str::<Value>(&body).unwrap());
@@ -454,7 +449,7 @@ fn a_plan_is_cut_where_the_provider_says() {
 #[test]
 fn a_plan_that_was_stopped_leaves_no_batch() {
     let night = Night::new(Api::OpenAi);
-    let limits = Limits::of(Protocol::OpenAi);
+    let limits = Limits::of(LlmProvider::Openai);
     let collector = Collector::open(night.root(), &night.server.url(), asking(Api::OpenAi), night.store(), limits);
     let collector = collector.unwrap();
     runtime().block_on(collector.answer(asks(3))).unwrap();

@@ -2,12 +2,12 @@
 
 use std::io::Write;
 
-use condenser::llm::{Completion, Kept, Outcome, Protocol, ReplyKey, ReplyStore, Usage, reply_key};
+use condenser::llm::{Completion, Kept, LlmProvider, Outcome, ReplyKey, ReplyStore, Usage, reply_key};
 
 use crate::support::dir::{TestDir, files};
 
 fn key(n: usize) -> ReplyKey {
-    reply_key(Protocol::OpenAi, &format!("body {n}"))
+    reply_key(LlmProvider::Openai, &format!("body {n}"))
 }
 
 fn kept(text: &str) -> Kept {
@@ -38,7 +38,7 @@ fn what_was_kept_is_found_again() {
         assert_eq!(store.get(&key(2)).unwrap(), Some(failed.clone()));
         assert_eq!((store.get(&key(3)).unwrap(), store.len(), store.n_skipped()), (None, 2, 0));
     }
-    assert_ne!(reply_key(Protocol::OpenAi, "body"), reply_key(Protocol::Anthropic, "body"));
+    assert_ne!(reply_key(LlmProvider::Openai, "body"), reply_key(LlmProvider::Anthropic, "body"));
 }
 
 #[test]

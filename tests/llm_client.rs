@@ -19,7 +19,7 @@ fn settings(base_url: &str, provider: LlmProvider, more: &str) -> LlmSettings {
     let job = format!(
         "inputs = [\"in\"]\noutput = \"run\"\n[engine]\nsummarizer = \"normal\"\n[llm]\nmodel = \"the-model\"\n\
          provider = \"{}\"\nkey_env = \"KEY\"\nbase_url = \"{base_url}\"\n{more}",
-        provider.as_str()
+        format!("{provider:?}").to_lowercase()
     );
     let job = read_job("job.toml", &job, &[]).expect("TOML");
     job.settle(&|_| Some(KEY.to_owned())).expect("fine").llm.expect("it is asked")
@@ -41,7 +41,7 @@ impl Asking {
     fn of(server: &LlmServer, provider: LlmProvider, more: &str) -> Self {
         let settings = settings(&server.base_url(), provider, more);
         let key = settings.key(|_| panic!("no file")).expect("a key");
-        let client = Client::with_patience(&settings, key.as_ref(), QUICK).expect("a client");
+        let client = Client::new(&settings, key.as_ref(), QUICK).expect("a client");
         Self { client, model: ModelSettings::of(&settings) }
     }
 
@@ -256,11 +256,12 @@ fn a_server_that_is_not_there_is_said_without_the_key() {
     drop(listener);
     let settings = settings(&format!("http://127.0.0.1:{port}"), LlmProvider::Openai, "retries = 1");
     let key = Secret::from(KEY.to_owned());
-    let client = Client::with_patience(&settings, Some(&key), QUICK).expect("a client");
+    let client = Client::new(&settings, Some(&key), QUICK).expect("a client");
     let refusal = block_on(client.complete("{}", 1)).expect_err("nobody is there");
     assert_eq!((refusal.kind, &*refusal.message), (RefusalKind::Unreachable, "no connection to the server"));
     assert_eq!(client.spend().requests, 2);
-    let bad = Client::new(&settings, Some(&Secret::from("line\nfeed".to_owned()))).expect_err("no header").to_string();
+    let bad =
+        Client::new(&settings, Some(&Secret::from("line\nfeed".to_owned())), QUICK).expect_err("no header").to_string();
     assert!(bad.contains("llm.key_env") && !bad.contains("feed"), "{bad}");
 }
 
@@ -355,7 +356,7 @@ fn no_headers_are_endless() {
             sent = socket.write_all(b"x-more: and more\r\n");
         }
     });
-    let client = Client::new(&settings(&url, LlmProvider::Openai, "retries = 0"), None).expect("a client");
+    let client = Client::new(&settings(&url, LlmProvider::Openai, "retries = 0"), None, QUICK).expect("a client");
     assert_eq!(block_on(client.complete("{}", 1)).expect_err("no reply").kind, RefusalKind::Server);
     drop(client);
     server.join().expect("it is left alone");

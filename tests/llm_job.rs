@@ -78,17 +78,17 @@ fn a_model_is_settled_when_it_is_asked_or_named() {
     // Who writes the summary says the summarizer.
     assert!(settle("[engine]\nstrategy = \"insert-then-compress\"").expect("fine").llm.is_none());
     let offline = settle(&format!("{ASKS}[llm]\nmodel = \"m\"\nprovider = \"anthropic\"\nmode = \"offline\""));
-    assert!(matches!(offline.expect("fine").llm.expect("asked").key, LlmKey::None { .. }));
+    assert!(matches!(offline.expect("fine").llm.expect("asked").key, LlmKey::None));
 }
 
 #[test]
 fn servers_of_ones_own_get_no_key_unless_one_is_named() {
     let llm = |table: &str| settle(&format!("{ASKS}[llm]\nmodel = \"m\"\n{table}")).expect(table).llm.expect("asked");
     let own = llm("base_url = \"http://localhost:8000/\"");
-    assert_eq!((&*own.base_url, own.key), ("http://localhost:8000/v1", LlmKey::None { written: None }));
+    assert_eq!((&*own.base_url, own.key), ("http://localhost:8000/v1", LlmKey::None));
     let named = llm("base_url = \"https://host/openai/v2\"\nkey_env = \"MY_KEY\"");
     assert_eq!(named.base_url, "https://host/openai/v2");
-    assert!(matches!(named.key, LlmKey::Variable { .. }));
+    assert!(matches!(named.key, LlmKey::Variable(_)));
     let anthropic = llm("base_url = \"https://host/anthropic\"\nprovider = \"anthropic\"");
     assert_eq!(
         (&*anthropic.base_url, anthropic.options.provider),

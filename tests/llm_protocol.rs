@@ -3,9 +3,9 @@
 
 use std::collections::HashSet;
 
-use condenser::llm::{Completion, MaxTokensField, ModelSettings, Protocol, Refusal, RefusalKind, Request, Usage};
+use condenser::llm::{Completion, LlmProvider, MaxTokensField, ModelSettings, Refusal, RefusalKind, Request, Usage};
 use condenser::model::Turn;
-use condenser::pipeline::Parameters;
+use condenser::pipeline::{LlmOptions, Parameters};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
@@ -17,15 +17,15 @@ fn validator(name: &str) -> Validator {
     jsonschema::validator_for(&schema).expect("a schema")
 }
 
-fn model(protocol: Protocol) -> ModelSettings {
-    ModelSettings {
-        protocol,
+fn model(provider: LlmProvider) -> ModelSettings {
+    let options = LlmOptions {
+        provider,
         model: "the-model".to_owned(),
         temperature: Some(0.0),
-        max_tokens_field: MaxTokensField::MaxTokens,
         thinking_tokens: 0,
         parameters: Parameters::new(),
-    }
+    };
+    ModelSettings { options, max_tokens_field: MaxTokensField::MaxTokens }
 }
 
 fn turn(role: &str, text: &str) -> Turn {
@@ -55,7 +55,7 @@ fn session() -> Request {
 
 #[test]
 fn a_session_in_the_words_of_openai() {
-    let body: Value = serde_json::from_str(&model(Protocol::OpenAi).body(&session())).expect("JSON");
+    let body: Value = serde_json::from_str(&model(LlmProvider::Openai).body(&session())).expect("JSON");
     let expected = json!({
         "model": "the-model",
         "messages": [
@@ -75,21 +75,17 @@ fn a_session_in_the_words_of_openai() {
         "stream": false,
     });
     assert_eq!(body, expected);
-    let own = ModelSettings {
-        temperature: None,
-        max_tokens_field: MaxTokensField::MaxCompletionTokens,
-        ..model(Protocol::OpenAi)
-    };
+    let mut own = ModelSettings { max_tokens_field: MaxTokensField::MaxCompletionTokens, ..model(LlmProvider::Openai) };
+    own.options.temperature = None;
     let body: Value = serde_json::from_str(&own.body(&session())).expect("JSON");
     assert_eq!(body["max_completion_tokens"], 300);
-    let thinking = ModelSettings {
-        thinking_tokens: 1_000,
-        parameters: Parameters::from([("reasoning_effort".to_owned(), json!("low"))]),
-        ..own.clone()
-    };
+    let mut thinking = own.clone();
+    thinking.options.thinking_tokens = 1_000;
+    thinking.options.parameters = Parameters::from([("reasoning_effort".to_owned(), json!("low"))]);
     let thinks: Value = serde_json::from_str(&thinking.body(&session())).expect("JSON");
     assert_eq!((&thinks["max_completion_tokens"], &thinks["reasoning_effort"]), (&json!(1_300), &json!("low")));
-    let claude = ModelSettings { protocol: Protocol::Anthropic, ..thinking };
+    let mut claude = thinking;
+    claude.options.provider = LlmProvider::Anthropic;
     let thinks: Value = serde_json::from_str(&claude.body(&session())).expect("JSON");
     assert_eq!((&thinks["max_tokens"], &thinks["reasoning_effort"]), (&json!(1_300), &json!("low")));
     assert!(body.get("max_tokens").is_none() && body.get("temperature").is_none());
@@ -97,7 +93,7 @@ fn a_session_in_the_words_of_openai() {
 
 #[test]
 fn a_session_in_the_words_of_anthropic() {
-    let body: Value = serde_json::from_str(&model(Protocol::Anthropic).body(&session())).expect("JSON");
+    let body: Value = serde_json::from_str(&model(LlmProvider::Anthropic).body(&session())).expect("JSON");
     let expected = json!({
         "model": "the-model",
         "max_tokens": 300,
@@ -129,11 +125,11 @@ fn a_session_in_the_words_of_anthropic() {
 
 #[test]
 fn the_same_request_has_the_same_bytes() {
-    for protocol in [Protocol::OpenAi, Protocol::Anthropic] {
+    for protocol in [LlmProvider::Openai, LlmProvider::Anthropic] {
         assert_eq!(model(protocol).body(&session()), model(protocol).body(&session()));
     }
     // The order of keys is part of the key of kept replies.
-    let body = model(Protocol::OpenAi).body(&Request { turns: vec![turn("user", "x")], ..session() });
+    let body = model(LlmProvider::Openai).body(&Request { turns: vec![turn("user", "x")], ..session() });
     let expected = r#"{"model":"the-model","messages":[{"role":"user","content":"x"}],"max_tokens":300,"temperature":0.0,"stream":false}"#;
     assert_eq!(body, expected);
 }
@@ -156,7 +152,7 @@ fn what_no_api_takes_becomes_text() {
         turn("assistant", ""),
     ];
     let request = Request { turns, max_tokens: 0, cache_until: Some(11) };
-    let body = model(Protocol::Anthropic).body(&request);
+    let body = model(LlmProvider::Anthropic).body(&request);
     assert!(!body.contains('\n'), "{body}");
     let body: Value = serde_json::from_str(&body).expect("JSON");
     let mark = json!({ "type": "ephemeral" });
@@ -222,7 +218,7 @@ fn every_body_fits_its_schema() {
     let (openai, anthropic) = (validator("openai-chat-request"), validator("anthropic-messages-request"));
     for seed in 0..3_000 {
         let request = odd_request(seed);
-        for (protocol, validator) in [(Protocol::OpenAi, &openai), (Protocol::Anthropic, &anthropic)] {
+        for (protocol, validator) in [(LlmProvider::Openai, &openai), (LlmProvider::Anthropic, &anthropic)] {
             let text = model(protocol).body(&request);
             assert!(!text.contains('\n') && !text.contains('\r'), "{text}");
             let body: Value = serde_json::from_str(&text).expect("JSON");
@@ -230,8 +226,8 @@ fn every_body_fits_its_schema() {
                 panic!("seed {seed}: {error} at {}\n{text}", error.instance_path());
             }
             match protocol {
-                Protocol::OpenAi => results_follow_calls(&body, seed),
-                Protocol::Anthropic => roles_alternate(&body, seed),
+                LlmProvider::Openai => results_follow_calls(&body, seed),
+                LlmProvider::Anthropic => roles_alternate(&body, seed),
             }
             // Nothing that was said is lost.
             for turn in request.turns.iter().filter(|turn| !turn.text.trim().is_empty()) {
@@ -311,7 +307,7 @@ fn replies_are_read_with_what_they_cost() {
     });
     let usage = Usage { input: 36, cached: 64, cache_written: 0, output: 7 };
     let expected = Completion { text: "short".into(), has_calls: false, is_cut: true, usage };
-    assert_eq!(Protocol::OpenAi.read(openai.to_string().as_bytes()), Ok(expected));
+    assert_eq!(LlmProvider::Openai.read(openai.to_string().as_bytes()), Ok(expected));
     let anthropic = json!({
         "type": "message", "role": "assistant", "stop_reason": "end_turn",
         "content": [{ "type": "thinking", "thinking": "hm" }, { "type": "text", "text": "a" }, { "type": "text", "text": "b" }],
@@ -319,19 +315,19 @@ fn replies_are_read_with_what_they_cost() {
     });
     let usage = Usage { input: 5, cached: 64, cache_written: 9, output: 7 };
     let expected = Completion { text: "ab".into(), has_calls: false, is_cut: false, usage };
-    assert_eq!(Protocol::Anthropic.read(anthropic.to_string().as_bytes()), Ok(expected));
+    assert_eq!(LlmProvider::Anthropic.read(anthropic.to_string().as_bytes()), Ok(expected));
     let parts =
         json!({ "choices": [{ "message": { "content": [{ "type": "text", "text": "x" }, { "type": "image" }] } }] });
-    assert_eq!(Protocol::OpenAi.read(parts.to_string().as_bytes()).expect("a reply").text, "x");
+    assert_eq!(LlmProvider::Openai.read(parts.to_string().as_bytes()).expect("a reply").text, "x");
     let refusal = json!({ "choices": [{ "message": { "content": null, "refusal": "no" }, "finish_reason": "stop" }] });
-    assert_eq!(Protocol::OpenAi.read(refusal.to_string().as_bytes()).expect("a reply").text, "");
+    assert_eq!(LlmProvider::Openai.read(refusal.to_string().as_bytes()).expect("a reply").text, "");
 }
 
 #[test]
 fn what_is_no_reply_is_unreadable_and_asked_again() {
     let whole = json!({ "choices": [{ "message": { "content": "abc" }, "finish_reason": "stop" }] }).to_string();
     let message = json!({ "content": [{ "type": "text", "text": "abc" }], "stop_reason": "end_turn" }).to_string();
-    for (protocol, whole) in [(Protocol::OpenAi, whole), (Protocol::Anthropic, message)] {
+    for (protocol, whole) in [(LlmProvider::Openai, whole), (LlmProvider::Anthropic, message)] {
         for end in 0..whole.len() {
             let refusal = protocol.read(&whole.as_bytes()[..end]).expect_err("it is cut");
             assert_eq!(refusal.kind, RefusalKind::Unreadable, "{refusal:?}");
@@ -387,7 +383,7 @@ fn errors_are_told_apart() {
     ];
     for &(status, kind, message, expected) in cases {
         let body = json!({ "type": "error", "error": { "type": kind, "message": message, "param": null } }).to_string();
-        for protocol in [Protocol::OpenAi, Protocol::Anthropic] {
+        for protocol in [LlmProvider::Openai, LlmProvider::Anthropic] {
             let refusal = protocol.refusal(status, body.as_bytes());
             assert_eq!(refusal.kind, expected, "{status} {kind} {message}");
             assert!(refusal.message.contains(&status.to_string()), "{refusal:?}");
@@ -396,9 +392,9 @@ fn errors_are_told_apart() {
     }
     // Bodies that are no errors of an API.
     for body in ["", "<html>nginx</html>", "{\"error\":\"a text\"}", "{\"detail\":\"x\"}", "[1]"] {
-        assert_eq!(Protocol::OpenAi.refusal(503, body.as_bytes()).kind, overloaded);
+        assert_eq!(LlmProvider::Openai.refusal(503, body.as_bytes()).kind, overloaded);
     }
     let long = format!("{{\"error\":{{\"message\":\"a\\n\\u0007b {}\"}}}}", "x".repeat(5_000));
-    let Refusal { message, .. } = Protocol::OpenAi.refusal(400, long.as_bytes());
+    let Refusal { message, .. } = LlmProvider::Openai.refusal(400, long.as_bytes());
     assert!(message.starts_with("status 400: a b xxx") && message.len() < 400, "{message}");
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use condenser::engine::{Engine, Scratch};
-use condenser::llm::{Client, ModelSettings, Oracle, Prompts, ReplyStore};
+use condenser::llm::{Client, ModelSettings, Oracle, Patience, Prompts, ReplyStore};
 use condenser::model::{Answers, Ask, Consult, EngineOptions, Summarizer};
 use condenser::pipeline::{Model, read_job};
 use condenser::shape;
@@ -453,7 +453,7 @@ fn oracle(dir: &TestDir, server: &LlmServer, concurrency: usize) -> Oracle {
     let settings = read_job("job.toml", &job, &[]).expect("TOML").settle(&|_| None).expect("fine");
     let llm = settings.llm.expect("it is named");
     let store = Arc::new(ReplyStore::open(dir.root(), None).expect("an empty store"));
-    let client = Client::new(&llm, None).expect("a client");
+    let client = Client::new(&llm, None, Patience::default()).expect("a client");
     Oracle::new(Prompts::new(&EngineOptions::default()), ModelSettings::of(&llm), store, Some(client), concurrency)
 }
 

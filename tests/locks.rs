@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use condenser::error::ErrorKind;
 use condenser::io::RunWriter;
-use condenser::io::store::{Attempt, Lock, Place, Watch};
+use condenser::io::store::{Lock, Place, Watch};
 use condenser::pipeline::{BatchOptions, ConversationFormat, Plan, seal};
 
 use crate::support::chats::{Blunt, jsonl};
@@ -121,8 +121,8 @@ fn shards_and_whole_jobs_at_once_end_in_the_same_run() {
 
 fn held(place: &Place) -> Lock {
     match place.try_lock(&mut Watch::default()).expect("it can be locked") {
-        Attempt::Taken(lock) => lock,
-        Attempt::Busy(owner) => panic!("{owner:?} holds it"),
+        Ok(lock) => lock,
+        Err(owner) => panic!("{owner:?} holds it"),
     }
 }
 
@@ -231,7 +231,7 @@ mod in_a_store {
 
     use condenser::io::store::{Location, StoreConfig, Stores};
 
-    use super::{Attempt, Place, TestDir, Watch, held, job, jsonl, one_job, two_jobs};
+    use super::{Place, TestDir, Watch, held, job, jsonl, one_job, two_jobs};
     use crate::support::s3::S3;
 
     #[test]
@@ -274,13 +274,13 @@ mod in_a_store {
             write(beat);
             beat += 1;
             match place.try_lock(&mut watch).expect("the store answers") {
-                Attempt::Busy(owner) => assert_eq!(owner.expect("it says who").to_string(), "process 1 on elsewhere"),
-                Attempt::Taken(_) => panic!("taken from one who lives"),
+                Err(owner) => assert_eq!(owner.expect("it says who").to_string(), "process 1 on elsewhere"),
+                Ok(_) => panic!("taken from one who lives"),
             }
         }
         let began = Instant::now();
         let lock = loop {
-            if let Attempt::Taken(lock) = place.try_lock(&mut watch).expect("the store answers") {
+            if let Ok(lock) = place.try_lock(&mut watch).expect("the store answers") {
                 break lock;
             }
         };
@@ -307,7 +307,7 @@ mod in_a_store {
         drop(held(&place));
         stores.settle();
         let lock = held(&place);
-        assert!(matches!(place.try_lock(&mut Watch::default()).expect("it answers"), Attempt::Busy(Some(_))));
+        assert!(matches!(place.try_lock(&mut Watch::default()).expect("it answers"), Err(Some(_))));
         drop(lock);
     }
 }

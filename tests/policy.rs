@@ -63,7 +63,7 @@ fn the_shortest_output_above_the_floor_wins_and_nothing_is_lost() {
         let engine = |at: u64| Arc::new(Engine::new(options(seed * 16 + at)).expect("options")) as Arc<dyn Condense>;
         let engines: Vec<Arc<dyn Condense>> = (0..n_sets).map(engine).collect();
         let floor = floors(dice);
-        let policy = BestAboveFloor::new(engines[0].clone(), engines[1..].to_vec(), floor.clone());
+        let policy = BestAboveFloor::new(engines[0].clone(), engines[1..].to_vec(), floor.clone(), None);
         let shape = shape::detect(&record).expect("a known shape");
         let decoded = shape::decode(&record, shape, "c").expect("a conversation");
         let conversation = &decoded.conversation;

@@ -15,7 +15,7 @@ use arrow::datatypes::{DataType, Field, FieldRef, Fields, Int8Type, Schema, Sche
 use arrow::ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow::record_batch::RecordBatch;
 use condenser::error::Result;
-use condenser::io::{Input, Run, TableWriter, open_input};
+use condenser::io::{Input, Run, TableEncoder, open_input};
 use condenser::model::{EngineOptions, ProvenancePlace};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
@@ -66,7 +66,7 @@ fn run(context: &Context, sources: Vec<Result<Box<dyn Source>>>, root: &Path) ->
 fn restored(run: &Run, commit: &Commit, folder: &TestDir) -> RecordBatch {
     let table = commit.table.clone().unwrap();
     let mut restorer = run.restorer(commit, &Bridge::new(1).unwrap(), true).unwrap();
-    let mut writer = TableWriter::new(table.container, run.schema_of_rows(commit).unwrap()).unwrap();
+    let mut writer = TableEncoder::restored(table.container, run.schema_of_rows(commit).unwrap()).unwrap();
     let mut bytes = Vec::new();
     verify_part(&mut restorer, commit, None, &mut |restored| {
         let RestoredSlice::Rows { rows, .. } = &restored.slice else { panic!("a table comes back as rows") };
@@ -74,7 +74,7 @@ fn restored(run: &Run, commit: &Commit, folder: &TestDir) -> RecordBatch {
         Ok(())
     })
     .unwrap();
-    bytes.extend(writer.finish().unwrap());
+    bytes.extend(writer.finish().unwrap().0);
     read(&folder.write("back", bytes))
 }
 

@@ -26,9 +26,6 @@ const LONG: &[(&str, &str)] = &[
     ("app/restore.rs", "three things to restore from, one outcome"),
     ("cli/args.rs", "every argument of every command, with its help"),
     ("io/run_find.rs", "what each table knows of one conversation"),
-    ("io/run_reader.rs", "one type, `Run`, opens every file of a run"),
-    ("llm/cache.rs", "one format: its lines, its segments and their index"),
-    ("job/llm.rs", "arguments, settings and checks of one table of a job"),
     ("terminal/sections.rs", "one section of a report each"),
 ];
 

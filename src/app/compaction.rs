@@ -7,7 +7,7 @@ use super::compress::{Call, into_run, plan_of, refuse_inside};
 use super::outcome::RunOutcome;
 use super::report::{ReportOutcome, check_report_of_job, report_of_job};
 use super::{App, inputs_of, stores_of};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::io::store::Place;
 use crate::io::{Begun, Input, Selection, Store};
 use crate::pipeline::{JobSettings, News};
@@ -32,7 +32,7 @@ pub enum Night<'n> {
 pub fn compact(app: &App, call: &Call<'_>, told: &mut dyn FnMut(Night<'_>) -> Result<()>) -> Result<usize> {
     if call.shard.is_some() || call.is_fresh {
         let message = "--shard and --fresh do not go with a compaction: every call is a run of its own in the store";
-        return Err(Error::new(ErrorKind::Usage, "", message));
+        return Err(Error::usage("", message));
     }
     let place = call.place()?;
     check_report_of_job(call.settings, &place.join("runs").join("night"))?;
@@ -82,11 +82,7 @@ fn tell(take: &[Input], n_changed: usize, n_unchanged: usize) -> String {
 /// The ledger is written by one process at a time, which takes a lock of a file system.
 fn local(place: &Place) -> Result<&Path> {
     place.as_local().ok_or_else(|| {
-        Error::new(
-            ErrorKind::Usage,
-            place.to_string(),
-            "a compaction store lies on a disk; only its inputs may be remote",
-        )
+        Error::usage(place.to_string(), "a compaction store lies on a disk; only its inputs may be remote")
     })
 }
 

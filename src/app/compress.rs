@@ -9,7 +9,7 @@ use super::oracle::LateOracle;
 use super::outcome::RunOutcome;
 use super::{App, inputs_of, local, place, stores_of};
 use crate::engine::{Engine, Scratch};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::io::store::{Place, Stores};
 use crate::io::{FilterSink, Input, Inputs, Rejects, Run, RunWriter};
 use crate::model::{Condensed, Consult, Conversation, EngineOptions};
@@ -34,15 +34,10 @@ pub struct Call<'c> {
     pub drill: Option<&'c str>,
 }
 
-impl std::fmt::Debug for Call<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Call").field("settings", &self.settings).finish_non_exhaustive()
-    }
-}
+shows!(Call<'_> { settings });
 
 impl<'c> Call<'c> {
     /// The whole job, into the run that it names.
-    #[must_use]
     pub fn of(settings: &'c JobSettings, observer: Arc<dyn Observer>) -> Self {
         Self { settings, observer, shard: None, is_fresh: false, drill: None }
     }
@@ -54,7 +49,7 @@ impl<'c> Call<'c> {
     pub fn place(&self) -> Result<Place> {
         let stores = stores_of(self.settings);
         let Target::Run(output) = &self.settings.target else {
-            return Err(Error::new(ErrorKind::Usage, "output", "this writes a directory, and none was named"));
+            return Err(Error::usage("output", "this writes a directory, and none was named"));
         };
         let run = place(Path::new(output), &stores)?;
         if self.is_fresh { fresh(run, output, &stores) } else { Ok(run) }
@@ -79,9 +74,6 @@ pub fn compress(app: &App, call: &Call<'_>, run: &Place) -> Result<RunOutcome> {
 }
 
 /// Compresses the only input of a job into `out`; with `sidecar`, what restores it goes there.
-///
-/// # Errors
-/// When the job has another number of inputs, and when its input cannot be read or `out` cannot be written.
 pub fn filter(
     app: &App,
     call: &Call<'_>,
@@ -91,7 +83,7 @@ pub fn filter(
     let settings = call.settings;
     let inputs = inputs_of(&settings.inputs, &stores_of(settings), &*call.observer)?;
     if inputs.len() != 1 {
-        return Err(Error::new(ErrorKind::Usage, "", "the filter takes exactly one input"));
+        return Err(Error::usage("", "the filter takes exactly one input"));
     }
     let sidecar = sidecar.map(local).transpose()?;
     if sidecar.is_none() {
@@ -121,15 +113,15 @@ pub fn retry_rejects(app: &App, call: &Call<'_>) -> Result<RunOutcome> {
     let settings = call.settings;
     let stores = stores_of(settings);
     let [rejected] = &*settings.inputs else {
-        return Err(Error::new(ErrorKind::Usage, "", "name one run whose rejects are to be read again"));
+        return Err(Error::usage("", "name one run whose rejects are to be read again"));
     };
     if settings.target == Target::Filter {
-        return Err(Error::new(ErrorKind::Usage, "", "name a directory for the new run with --output"));
+        return Err(Error::usage("", "name a directory for the new run with --output"));
     }
     let rejected = Run::open(place(Path::new(rejected), &stores)?)?;
     let (corpus, inputs) = Rejects::plan(rejected, batches_of(settings), tables_of(settings))?;
     let plan = Plan::new(settings.options.clone(), inputs)?;
-    run_plan(app, call, Arc::new(corpus), plan, &call.place()?)
+    run_plan(app, call, Arc::new(corpus), &plan, &call.place()?)
 }
 
 /// Makes the commits of several machines a finished run; with `is_partial` without the inputs that are not wholly committed.
@@ -147,9 +139,6 @@ pub fn finish(app: &App, run: &Place, is_partial: bool, observer: &dyn Observer)
 }
 
 /// The engine that `settings` ask for.
-///
-/// # Errors
-/// Names the option that cannot be used.
 pub fn engine_of(settings: &JobSettings) -> Result<Arc<dyn Condense>> {
     let mut engines = Vec::new();
     for options in settings.options.engines() {
@@ -157,11 +146,7 @@ pub fn engine_of(settings: &JobSettings) -> Result<Arc<dyn Condense>> {
     }
     let gentlest = engines.remove(0);
     let Some(policy) = &settings.options.policy else { return Ok(gentlest) };
-    let best = BestAboveFloor::new(gentlest, engines, policy.floor.clone());
-    Ok(Arc::new(match &settings.counter {
-        Some(counter) => best.with_counter(counter.clone()),
-        None => best,
-    }))
+    Ok(Arc::new(BestAboveFloor::new(gentlest, engines, policy.floor.clone(), settings.counter.as_ref())))
 }
 
 /// One engine of a job.
@@ -175,11 +160,7 @@ fn engine_with(settings: &JobSettings, options: &EngineOptions) -> Result<Arc<dy
     if settings.options.dataset.is_none() {
         return Ok(engine);
     }
-    let guard = ChatGuard::new(engine);
-    Ok(Arc::new(match &settings.counter {
-        Some(counter) => guard.with_counter(counter.clone()),
-        None => guard,
-    }))
+    Ok(Arc::new(ChatGuard::new(engine, settings.counter.as_ref())))
 }
 
 /// Compresses `inputs` into the run directory `run`.
@@ -188,20 +169,20 @@ pub(super) fn into_run(app: &App, call: &Call<'_>, inputs: Vec<Input>, run: &Pla
     call.engine()?;
     refuse_inside(&inputs, run)?;
     let (corpus, plan) = plan_of(call.settings, inputs)?;
-    run_plan(app, call, corpus, plan, run)
+    run_plan(app, call, corpus, &plan, run)
 }
 
 /// Does what `plan` says with what `corpus` gives, into the run directory `run`.
-fn run_plan(app: &App, call: &Call<'_>, corpus: Arc<dyn Corpus>, plan: Plan, run: &Place) -> Result<RunOutcome> {
+fn run_plan(app: &App, call: &Call<'_>, corpus: Arc<dyn Corpus>, plan: &Plan, run: &Place) -> Result<RunOutcome> {
     let settings = call.settings;
     let engine = call.engine()?;
     let context = Context { shard: call.shard, ..context(settings, engine, call.observer.clone())? };
     let oracle = LateOracle::default();
     let work = async {
         let waits = |who: &str| context.observer.waits(who);
-        let (sink, commits) = RunWriter::open(run.clone(), &plan, call.shard, &waits).await?;
+        let (sink, commits) = RunWriter::open(run.clone(), plan, call.shard, &waits).await?;
         let context = Context { model: oracle.open(settings, Some(run))?, ..context };
-        crate::pipeline::compress(&context, &plan, commits, corpus, &sink).await
+        crate::pipeline::compress(&context, plan, commits, corpus, &sink).await
     };
     let outcome = app.wait(work);
     call.observer.ends();
@@ -214,9 +195,6 @@ fn run_plan(app: &App, call: &Call<'_>, corpus: Arc<dyn Corpus>, plan: Plan, run
 }
 
 /// The inputs as they are now, and what a job would do with them.
-///
-/// # Errors
-/// When an input cannot be read.
 pub fn plan_of(settings: &JobSettings, inputs: Vec<Input>) -> Result<(Arc<dyn Corpus>, Plan)> {
     let options = &settings.options;
     let (corpus, inputs) = Inputs::plan(inputs, batches_of(settings), tables_of(settings), options.split_bytes)?;
@@ -228,7 +206,6 @@ fn batches_of(settings: &JobSettings) -> BatchOptions {
 }
 
 /// How tables among the inputs of a job are read.
-#[must_use]
 pub fn tables_of(settings: &JobSettings) -> TableOptions {
     TableOptions { messages_column: settings.options.messages_column.clone(), shape: settings.options.shape }
 }
@@ -273,7 +250,7 @@ fn fresh(run: Place, output: &str, stores: &Stores) -> Result<Place> {
 pub(super) fn refuse_inside(inputs: &[Input], run: &Place) -> Result<()> {
     let within = |input: &&Input| input.file.as_ref().is_some_and(|file| file.location().is_within(run.location()));
     match inputs.iter().find(within) {
-        Some(input) => Err(Error::new(ErrorKind::Usage, &input.name, "the input lies in the output directory")),
+        Some(input) => Err(Error::usage(&input.name, "the input lies in the output directory")),
         None => Ok(()),
     }
 }

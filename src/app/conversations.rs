@@ -17,14 +17,11 @@ use crate::shape::Decoded;
 pub type Each<'e> = dyn FnMut((&str, u64), &Decoded<'_>) -> Result<bool> + 'e;
 
 /// The engine that a job with these options would have.
-///
-/// # Errors
-/// Names the option that cannot be used.
 pub fn engine_for(args: EngineArgs, stores: &Stores) -> Result<Engine> {
     let options = args.over(EngineOptions::default());
     let counter = load_tokenizer(&options.tokenizer, |path| tokenizer_file(path, stores))?;
     match counter {
-        Some(loaded) => Engine::counting(options, loaded.counter),
+        Some((counter, _)) => Engine::counting(options, counter),
         None => Engine::new(options),
     }
 }
@@ -40,9 +37,6 @@ pub(super) fn whole(
 }
 
 /// Calls `each` with every conversation. What cannot be read is told; true when there was such.
-///
-/// # Errors
-/// When an input cannot be opened; those of `each`.
 pub fn each_conversation(
     inputs: &[Input],
     options: &TableOptions,

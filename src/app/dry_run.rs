@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::io::store::{Location, without_secrets};
-use crate::io::{Codec, Found, Input, Inputs, Run, RunWriter, expand, open_codec};
+use crate::io::{Codec, Found, Input, Inputs, Run, RunWriter, expand, open_codec, sniff_table};
 use crate::pipeline::{
     Batch, BatchOptions, Corpus, JobKind, JobSettings, Model, Plan, PlannedInput, Silent, Size, Slice, Source,
     SourceDigest, Target, Totals, compress as compress_all,
@@ -34,9 +34,6 @@ const MAX_LISTED: usize = 20;
 const FIXED_MEMORY: u64 = 128 << 20;
 
 /// The job as TOML, and what it would take as comments.
-///
-/// # Errors
-/// When an input cannot be read.
 pub fn dry_run(app: &App, settings: &JobSettings) -> Result<String> {
     let stores = stores_of(settings);
     let Found { inputs, passed_over } = expand(&settings.inputs, &stores)?;
@@ -76,7 +73,7 @@ fn public(value: toml::Value) -> toml::Value {
 }
 
 fn internal(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
-    Error::new(ErrorKind::Internal, "", "the job cannot be written as TOML").because(error)
+    Error::internal("", "the job cannot be written as TOML").because(error)
 }
 
 fn list(inputs: &[Input], lines: &mut Vec<String>) -> Result<Vec<u64>> {
@@ -153,15 +150,14 @@ fn spread<T>(all: &[T]) -> Vec<&T> {
 /// Stored bytes and bytes of text of the beginning of a file; `None` for a table.
 fn density(input: &Input, bytes: u64, share: u64) -> Result<Option<(u64, u64)>> {
     let Some(file) = &input.file else { return Ok(None) };
-    let failed = |error| Error::new(ErrorKind::Io, &input.name, "cannot be read").because(error);
+    let failed = |error| Error::io(&input.name, "cannot be read").because(error);
     let n_read = Arc::new(AtomicU64::new(0));
     let raw = Counted { stream: file.open()?.stream(), n_read: n_read.clone() };
     let (codec, mut stream) = open_codec(BufReader::with_capacity(16 << 10, raw)).map_err(failed)?;
     if codec == Codec::Plain {
         let mut head = Vec::new();
-        stream.take(6).read_to_end(&mut head).map_err(failed)?;
-        let is_table = head.starts_with(b"PAR1") || head.starts_with(b"ARROW1");
-        return Ok((!is_table).then_some((bytes, bytes)));
+        stream.take(8).read_to_end(&mut head).map_err(failed)?;
+        return Ok(sniff_table(&head).is_none().then_some((bytes, bytes)));
     }
     // A damaged stream ends where it is damaged; the run will say so.
     let (mut text, mut buffer) = (0, vec![0; 64 << 10]);
@@ -210,7 +206,7 @@ struct Beginning {
 
 /// Runs the sample into a directory that goes away again.
 fn measure(app: &App, settings: &JobSettings, taken: &[&(Input, u64)], share: u64) -> Result<Sample> {
-    let failed = |error| Error::new(ErrorKind::Io, "", "no directory for the sample can be made").because(error);
+    let failed = |error| Error::io("", "no directory for the sample can be made").because(error);
     let dir = tempfile::tempdir().map_err(failed)?;
     let path = dir.path().join("run");
     let batches = BatchOptions { batch_bytes: SAMPLE_BATCH, max_record_bytes: settings.options.max_record_bytes };

@@ -4,29 +4,16 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read, Seek};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::App;
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{Codec, LedgerEntry, Run, Store, hash_of, open_codec};
+use crate::io::{Codec, LedgerEntry, Run, Store, hash_of, open_codec, sniff_table};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{Against, verify_end, verify_part};
 
 const DAY: Duration = Duration::from_hours(24);
-
-/// What may be deleted.
-#[derive(Debug, Clone)]
-pub struct ExpireSettings {
-    /// The store.
-    pub store: PathBuf,
-    /// Days since a file was written last.
-    pub older_than: u64,
-    /// Whether anything is deleted; else it is proven only that it could be.
-    pub is_sure: bool,
-    /// Workers; 0 for one per core.
-    pub threads: usize,
-}
 
 /// What became of a file.
 #[derive(Debug)]
@@ -52,25 +39,28 @@ pub struct ExpiryOutcome {
     pub n_unproven: u64,
 }
 
-/// Proves that the files of a store come back from it, one after the other, and deletes them. `told` hears of each; its
-/// error ends the work.
+/// Proves that the files of a store that were last written so many days ago come back from it, one after the other, and
+/// deletes them; unless `is_sure`, it is only proven. `told` hears of each; its error ends the work.
 ///
 /// # Errors
 /// `Usage` when there is no store; when it is damaged.
 pub fn expire(
     app: &App,
-    settings: &ExpireSettings,
+    store: &Path,
+    older_than: u64,
+    is_sure: bool,
+    threads: usize,
     told: &mut dyn FnMut(Expired<'_>) -> Result<()>,
 ) -> Result<ExpiryOutcome> {
-    if !settings.store.join("ledger.jsonl").exists() {
+    if !store.join("ledger.jsonl").exists() {
         let message = "there is no store here: no ledger.jsonl was found";
-        return Err(Error::new(ErrorKind::Usage, settings.store.to_string_lossy(), message));
+        return Err(Error::usage(store.to_string_lossy(), message));
     }
-    let store = Store::open(&settings.store)?;
-    let days = u32::try_from(settings.older_than).ok().and_then(|days| DAY.checked_mul(days));
+    let store = Store::open(store)?;
+    let days = u32::try_from(older_than).ok().and_then(|days| DAY.checked_mul(days));
     let before = days.and_then(|days| now().checked_sub(days)).unwrap_or(SystemTime::UNIX_EPOCH);
-    let bridge = Bridge::new(settings.threads)?;
-    let mut expiry = Expiry { app, store: &store, before, bridge, open: None, is_sure: settings.is_sure };
+    let bridge = Bridge::new(threads)?;
+    let mut expiry = Expiry { app, store: &store, before, bridge, open: None, is_sure };
     expiry.all(told)
 }
 
@@ -129,7 +119,7 @@ impl Expiry<'_> {
     }
 
     fn one(&mut self, path: &Path, entry: &LedgerEntry) -> std::result::Result<(), Stays> {
-        let failed = |error| Error::new(ErrorKind::Io, &*entry.path, "cannot be read").because(error);
+        let failed = |error| Error::io(&*entry.path, "cannot be read").because(error);
         if entry.path.contains("://") {
             return Err(Stays::Rightly("it is not on this machine"));
         }
@@ -161,23 +151,22 @@ impl Expiry<'_> {
             return Err(changed);
         }
         if self.is_sure {
-            std::fs::remove_file(path)
-                .map_err(|error| Error::new(ErrorKind::Io, &*entry.path, "cannot be deleted").because(error))?;
+            std::fs::remove_file(path).map_err(|error| Error::io(&*entry.path, "cannot be deleted").because(error))?;
         }
         Ok(())
     }
 
     /// Restores the file from its run and compares every byte.
     fn prove(&mut self, file: &File, entry: &LedgerEntry) -> std::result::Result<(), Stays> {
-        let failed = |error| Error::new(ErrorKind::Io, &*entry.path, "cannot be read to its end").because(error);
+        let failed = |error| Error::io(&*entry.path, "cannot be read to its end").because(error);
         let stream = |file: &File| -> io::Result<(Codec, Box<dyn Read + Send>)> {
             let mut file = file.try_clone()?;
             file.rewind()?;
             open_codec(BufReader::with_capacity(1 << 18, file))
         };
         let mut head = Vec::new();
-        file.take(6).read_to_end(&mut head).map_err(failed)?;
-        if head.starts_with(b"PAR1") || head.starts_with(b"ARROW1") {
+        file.take(8).read_to_end(&mut head).map_err(failed)?;
+        if sniff_table(&head).is_some() {
             return Err(Stays::Rightly("a table comes back with equal rows, but not with the very bytes of the file"));
         }
         let (codec, mut whole) = stream(file).map_err(failed)?;
@@ -191,7 +180,7 @@ impl Expiry<'_> {
             let run = Run::open(self.store.run_path(&entry.run))?;
             self.open = Some((entry.run.clone(), run));
         }
-        let differs = |message: &str| Error::new(ErrorKind::Verification, &*entry.path, message);
+        let differs = |message: &str| Error::verification(&*entry.path, message);
         let (_, run) = self.open.as_ref().ok_or_else(|| differs("the run is not open"))?;
         let (_, mut original) = stream(file).map_err(failed)?;
         let mut last = None;

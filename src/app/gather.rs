@@ -1,7 +1,7 @@
 //! Reads what a report is made of: of each run its facts and the merged sketch of its parts, from the commits where they
 //! carry one, else from the tables. Knows runs and stores; refuses to know what is shown of them.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::io::store::Place;
 use crate::io::{Run, runs_of_store};
 use crate::model::{EngineOptions, changes as differences, changes_label};
@@ -36,7 +36,7 @@ pub(super) enum From {
 pub(super) fn gather(place: &Place, from: From, check: &dyn Fn() -> Result<()>) -> Result<Vec<Gathered>> {
     let Some(runs) = runs_of_store(place)? else { return Ok(vec![gather_run(place, from, check)?]) };
     if runs.is_empty() {
-        return Err(Error::new(ErrorKind::Usage, place.to_string(), "the store holds no run yet"));
+        return Err(Error::usage(place.to_string(), "the store holds no run yet"));
     }
     runs.iter().map(|run| gather_run(run, from, check)).collect()
 }
@@ -78,7 +78,7 @@ fn sketch_of_tables(run: &Run, commit: &Commit, check: &dyn Fn() -> Result<()>) 
         }
         sketch.contents = Some(decisions.finish());
     }
-    for reject in run.rejects_of(commit)? {
+    for reject in run.rejects(commit)? {
         sketch.add_reject(&reject?);
     }
     Ok(sketch)
@@ -134,13 +134,8 @@ fn facts_of(run: &Run) -> RunFacts {
 
 /// The options that differ from the defaults, as `name = value`.
 fn changed_options(options: &JobOptions) -> Vec<String> {
-    let (Ok(Value::Object(written)), Ok(default)) =
-        (serde_json::to_value(&options.engine), serde_json::to_value(EngineOptions::default()))
-    else {
-        return Vec::new();
-    };
-    let changed = written.iter().filter(|(name, value)| default.get(name.as_str()) != Some(value));
-    let mut lines: Vec<String> = changed.map(|(name, value)| format!("{name} = {value}")).collect();
+    let changed = differences(&EngineOptions::default(), &options.engine);
+    let mut lines: Vec<String> = changed.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     if let Some(policy) = &options.policy {
         let floors: Vec<String> = policy.floor.iter().map(ToString::to_string).collect();
         lines.push(format!("policy = {}", serde_json::to_value(policy.choose).unwrap_or_default()));

@@ -2,7 +2,7 @@
 
 use super::App;
 use super::output::Output;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::io::Run;
 use crate::pipeline::RestoredSlice;
 use crate::pipeline::bridge::Bridge;
@@ -30,7 +30,7 @@ pub fn get(app: &App, run: &Run, id: &str, which: Which, output: &mut Output) ->
 
 /// That a run has no such conversation.
 pub(super) fn unknown(id: &str) -> Error {
-    Error::new(ErrorKind::Input, id, "the run has no conversation with this id")
+    Error::input(id, "the run has no conversation with this id")
 }
 
 pub(super) fn original(app: &App, run: &Run, id: &str, bridge: &Bridge, output: &mut Output) -> Result<bool> {

@@ -31,7 +31,7 @@ use std::path::Path;
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::io::store::{Location, Place, StoreConfig, Stores};
 use crate::io::{Found, Input, PassedOver, expand};
 use crate::pipeline::bridge::guard;
@@ -41,7 +41,7 @@ pub use compaction::{Night, compact};
 pub use compress::{Call, compress, engine_of, filter, finish, plan_of, retry_rejects, tables_of};
 pub use conversations::{Each, each_conversation, engine_for};
 pub use dry_run::dry_run;
-pub use expire::{ExpireSettings, Expired, ExpiryOutcome, expire};
+pub use expire::{Expired, ExpiryOutcome, expire};
 pub use get::{Which, get};
 #[cfg(feature = "llm")]
 pub use oracle::{read_key, replies_dir};
@@ -78,7 +78,7 @@ impl App {
     pub fn new() -> Result<Self> {
         // Two threads: one moves bytes while the other answers signals; what computes runs on the pool.
         let build = || Builder::new_multi_thread().worker_threads(2).enable_all().build();
-        let cannot = |message: String| Error::new(ErrorKind::Io, "", format!("cannot start the runtime{message}"));
+        let cannot = |message: String| Error::io("", format!("cannot start the runtime{message}"));
         // Where the process may open no more files, some of it panics.
         let built = guard(build).map_err(|message| cannot(format!(": {message}")))?;
         let runtime = built.map_err(|error| cannot(String::new()).because(error))?;
@@ -86,13 +86,11 @@ impl App {
     }
 
     /// With which the work can be asked to stop, from any thread.
-    #[must_use]
     pub fn stop(&self) -> &Stop {
         &self.stop
     }
 
     /// The runtime, for what the caller waits for.
-    #[must_use]
     pub fn runtime(&self) -> &Handle {
         self.runtime.as_ref().expect("it is there until the last owner is gone").handle()
     }
@@ -121,7 +119,6 @@ impl Drop for App {
 }
 
 /// The stores with these bounds; `settings` go before the environment.
-#[must_use]
 pub fn stores(timeout: Option<Seconds>, retries: Option<usize>, settings: BTreeMap<String, String>) -> Stores {
     let default = StoreConfig::default();
     Stores::new(StoreConfig {
@@ -134,7 +131,6 @@ pub fn stores(timeout: Option<Seconds>, retries: Option<usize>, settings: BTreeM
 }
 
 /// The stores that a job asks for.
-#[must_use]
 pub fn stores_of(job: &JobSettings) -> Stores {
     stores(job.store_timeout, job.store_retries, job.store.settings())
 }
@@ -156,7 +152,7 @@ pub fn settle(args: JobArgs, environment: &dyn Fn(&str) -> Option<String>) -> Re
 pub fn tokenizer_file(path: &str, stores: &Stores) -> Result<Vec<u8>> {
     let place = place(Path::new(path), stores)?;
     let missing = |message: &str| {
-        Error::new(ErrorKind::Usage, path, message)
+        Error::usage(path, message)
             .hinting("`tokenizer` takes chars, o200k_base, cl100k_base or the path of a tokenizer.json")
     };
     let bytes = place.read_all().map_err(|error| match place.as_local() {

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::io::store::Place;
 use crate::model::{Answer, Ask, NoAnswer};
 use crate::pipeline::{JobSettings, Model, Observer};
@@ -18,7 +18,7 @@ impl LateOracle {
     pub(super) fn open(&self, settings: &JobSettings, _run: Option<&Place>) -> Result<Option<Arc<dyn Model>>> {
         if settings.llm.is_some() && settings.asks_a_model() {
             let message = "this build leaves models out; build condenser with the feature `llm`";
-            return Err(Error::new(ErrorKind::Usage, "summarizer", message));
+            return Err(Error::usage("summarizer", message));
         }
         Ok(None)
     }

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::io::store::Place;
-use crate::llm::{Account, Client, ModelSettings, Oracle, Prompts, ReplyStore, Usage};
+use crate::llm::{Account, Client, ModelSettings, Oracle, Patience, Prompts, ReplyStore, Usage};
 use crate::model::{Answer, Ask, NoAnswer};
 use crate::pipeline::{JobKind, JobSettings, LlmMode, LlmPrices, LlmSettings, Model, News, Observer};
 use crate::text::tokens::estimate;
@@ -113,7 +113,7 @@ impl Model for Foresight {
 fn oracle(settings: &JobSettings, llm: &LlmSettings, store: Arc<ReplyStore>) -> Result<Oracle> {
     let client = match llm.mode {
         LlmMode::Offline => None,
-        LlmMode::Online => Some(Client::new(llm, llm.key(read_key)?.as_ref())?),
+        LlmMode::Online => Some(Client::new(llm, llm.key(read_key)?.as_ref(), Patience::default())?),
     };
     let prompts = Prompts::new(&settings.options.engine);
     Ok(Oracle::new(prompts, ModelSettings::of(llm), store, client, llm.concurrency))
@@ -124,8 +124,7 @@ fn oracle(settings: &JobSettings, llm: &LlmSettings, store: Arc<ReplyStore>) -> 
 /// # Errors
 /// `Usage` when it cannot be read.
 pub fn read_key(path: &str) -> Result<Vec<u8>> {
-    std::fs::read(path)
-        .map_err(|error| Error::new(ErrorKind::Usage, path, "the key file cannot be read").because(error))
+    std::fs::read(path).map_err(|error| Error::usage(path, "the key file cannot be read").because(error))
 }
 
 /// Where a job keeps replies: as it says, else in its run.
@@ -144,7 +143,7 @@ pub fn replies_dir(kind: JobKind, llm: &LlmSettings, run: Option<&Place>) -> Res
         } else {
             "replies are kept on a disk, and this job writes to none"
         };
-        Error::new(ErrorKind::Usage, "llm.cache", message).hinting("name a directory: cache = \"…\" or --llm-cache DIR")
+        Error::usage("llm.cache", message).hinting("name a directory: cache = \"…\" or --llm-cache DIR")
     })
 }
 

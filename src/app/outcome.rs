@@ -28,7 +28,6 @@ pub struct RunOutcome {
 
 impl RunOutcome {
     /// What is told of every run, a sentence each.
-    #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let (tally, mut notes) = (&self.outcome.tally, Vec::new());
         if self.outcome.n_resumed > 0 {
@@ -76,7 +75,6 @@ impl RunOutcome {
     }
 
     /// Why nothing came out; `None` when something did.
-    #[must_use]
     pub fn nothing(&self) -> Option<String> {
         let tally = &self.outcome.tally;
         let (totals, n_rejects) = (&tally.totals, tally.totals.rejects);
@@ -97,7 +95,6 @@ impl RunOutcome {
     }
 
     /// That conversations are over their token budget, and what helps; `None` when none is.
-    #[must_use]
     pub fn over_budget(&self) -> Option<String> {
         let totals = &self.outcome.tally.totals;
         if totals.over_budget == 0 {
@@ -121,7 +118,6 @@ impl RunOutcome {
     }
 
     /// The command to type next, and when, unless at once.
-    #[must_use]
     pub fn next(&self) -> Option<(&'static str, String)> {
         let run = self.run.as_ref()?.to_string();
         let totals = &self.outcome.tally.totals;
@@ -155,7 +151,6 @@ impl RunOutcome {
     }
 
     /// All of it for machines; `must_hold` says whether a run without a conversation is worth a warning.
-    #[must_use]
     pub fn event(&self, must_hold: bool) -> Value {
         let told = [self.nothing().filter(|_| must_hold), self.over_budget()];
         let tally = &self.outcome.tally;
@@ -174,7 +169,6 @@ impl RunOutcome {
 }
 
 /// What a job came to, in one line.
-#[must_use]
 pub fn summary(totals: &Totals) -> String {
     let rejects = match totals.rejects {
         0 => String::new(),
@@ -192,7 +186,6 @@ pub fn summary(totals: &Totals) -> String {
 }
 
 /// ` (ratio 2.50)`; nothing when there is nothing to divide by.
-#[must_use]
 pub fn ratio(totals: &Totals) -> String {
     if totals.chars_out == 0 {
         return String::new();

@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::io::store::Location;
 use crate::io::{BlockingFile, sweep_beside};
 
@@ -51,22 +51,16 @@ impl Output {
     }
 
     /// Writes all `bytes`.
-    ///
-    /// # Errors
-    /// When they cannot be written.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         match self {
             Self::Stream(stream) => stream.write_all(bytes).map_err(unwritten),
-            Self::File(file) => file
-                .write_all(bytes)
-                .map_err(|error| Error::new(ErrorKind::Io, "output", "cannot be written").because(error)),
+            Self::File(file) => {
+                file.write_all(bytes).map_err(|error| Error::io("output", "cannot be written").because(error))
+            }
         }
     }
 
     /// Ends it; without this a file is not there.
-    ///
-    /// # Errors
-    /// When what is left cannot be written.
     pub fn finish(self) -> Result<()> {
         match self {
             Self::Stream(mut stream) => stream.flush().map_err(unwritten),
@@ -76,9 +70,8 @@ impl Output {
 }
 
 /// That the stream of the caller cannot be written.
-#[must_use]
 pub fn unwritten(error: std::io::Error) -> Error {
-    Error::new(ErrorKind::Io, STDOUT, "cannot be written").because(error)
+    Error::io(STDOUT, "cannot be written").because(error)
 }
 
 /// The path of what is written to local disk only.
@@ -88,5 +81,5 @@ pub fn unwritten(error: std::io::Error) -> Error {
 pub fn local(path: &Path) -> Result<PathBuf> {
     let location = path.to_str().map_or_else(|| Ok(Location::from(path)), Location::parse)?;
     let message = "this is written to local disk only; name a path";
-    location.as_local().map(Path::to_owned).ok_or_else(|| Error::new(ErrorKind::Usage, location.to_string(), message))
+    location.as_local().map(Path::to_owned).ok_or_else(|| Error::usage(location.to_string(), message))
 }

@@ -4,18 +4,17 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use arrow::datatypes::SchemaRef;
+
 use super::compress::{context, engine_of, plan_of};
 use super::{App, compaction, inputs_of, place, stores_of};
 use crate::error::Result;
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
-    Commit, Context, EncodedBatch, JobKind, JobSettings, Manifest, Model, Observer, PartSink, PartStart, Sink, Target,
+    Commit, Context, EncodedBatch, JobKind, JobSettings, Manifest, Model, Observer, PartSink, Sink, Target,
 };
 
 /// Sends the inputs of the job through its engine, which asks `model`; what comes out is dropped.
-///
-/// # Errors
-/// As [`super::compress`].
 pub fn ask_through(
     app: &App,
     settings: &JobSettings,
@@ -41,7 +40,7 @@ struct Nowhere;
 impl Sink for Nowhere {
     type Part = Self;
 
-    async fn begin(&self, _: &PartStart<'_>) -> Result<Self> {
+    async fn begin(&self, _: usize, _: &str, _: Option<SchemaRef>) -> Result<Self> {
         Ok(Self)
     }
 

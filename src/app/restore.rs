@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 use super::output::{Output, Stdout};
 use super::{App, get, local, place};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::io::store::Stores;
 use crate::io::{
-    BlockingFile, Run, Sidecar, TableWriter, Through, folds_case, open_codec, restored_name, restored_names,
+    BlockingFile, Run, Sidecar, TableEncoder, Through, folds_case, open_codec, restored_name, restored_names,
     restored_table_name, sweep_beside,
 };
 use crate::model::{Reject, ShapeName};
@@ -68,14 +68,7 @@ pub struct RestoreSettings<'s> {
     pub stores: Stores,
 }
 
-impl std::fmt::Debug for RestoreSettings<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RestoreSettings")
-            .field("what", &self.what)
-            .field("output", &self.output)
-            .finish_non_exhaustive()
-    }
-}
+shows!(RestoreSettings<'_> { what, output });
 
 /// A source that was restored to a file.
 #[derive(Debug, Clone)]
@@ -146,7 +139,7 @@ fn all(
     let Some(folder) = settings.output.as_deref().filter(|output| *output != "-") else {
         let [job] = &*jobs else {
             let message = format!("the run has {} sources; name a directory for them with --output DIR", jobs.len());
-            return Err(Error::new(ErrorKind::Usage, "", message));
+            return Err(Error::usage("", message));
         };
         let mut output = Output::stream(settings.stdout);
         let n_lost_rows = job.restore(app, &mut output, bridge)?;
@@ -209,7 +202,7 @@ impl<'r> Job<'r> {
         if self.table().is_some() || !path.is_file() {
             return Ok(false);
         }
-        let failed = |error| Error::new(ErrorKind::Io, path.to_string_lossy(), "cannot be read").because(error);
+        let failed = |error| Error::io(path.to_string_lossy(), "cannot be read").because(error);
         let mut file = io::BufReader::new(File::open(path).map_err(failed)?);
         for part in &self.parts {
             app.stop.check()?;
@@ -241,11 +234,11 @@ impl<'r> Job<'r> {
             if table.is_some() && !part.rounds.is_empty() {
                 let message =
                     "the first round read a table; only runs over JSON lines are restored through several rounds";
-                return Err(Error::new(ErrorKind::Usage, self.source, message));
+                return Err(Error::usage(self.source, message));
             }
             part.check()?;
             if let (Some(table), None) = (table, &writer) {
-                writer = Some(TableWriter::new(table.container, part.run.schema_of_rows(part.commit)?)?);
+                writer = Some(TableEncoder::restored(table.container, part.run.schema_of_rows(part.commit)?)?);
             }
             let mut restorer = part.restorer(bridge)?;
             verify_part(&mut restorer, part.source(), None, &mut |restored| {
@@ -258,7 +251,7 @@ impl<'r> Job<'r> {
             n_lost += part.source().input.lost_rows;
         }
         if let Some(writer) = writer {
-            output.write(&writer.finish()?)?;
+            output.write(&writer.finish()?.0)?;
         }
         Ok(n_lost)
     }
@@ -321,7 +314,7 @@ fn from_sidecar(
     let records: Box<dyn Read + Send> = match records.filter(|path| *path != Path::new("-")) {
         None => Box::new(io::stdin()),
         Some(path) => {
-            let failed = |error| Error::new(ErrorKind::Io, path.to_string_lossy(), "cannot be opened").because(error);
+            let failed = |error| Error::io(path.to_string_lossy(), "cannot be opened").because(error);
             Box::new(File::open(path).map_err(failed)?)
         }
     };
@@ -374,7 +367,7 @@ impl<'t> Log<'t> {
             }
             let message = "the record holds no conversation in a known shape";
             let shape = shape.or_else(|| shape::detect(record));
-            let shape = shape.ok_or_else(|| Error::new(ErrorKind::Input, &*place, message))?;
+            let shape = shape.ok_or_else(|| Error::input(&*place, message))?;
             Ok(Line { place, text, record: Some((record, shape)) })
         };
         Ok(Self { lines: lines.into_iter().enumerate().map(line).collect::<Result<_>>()? })
@@ -385,7 +378,7 @@ impl<'t> Log<'t> {
         let mut seen = Seen::default();
         for line in &self.lines {
             if let Some((record, shape)) = line.record {
-                let refused = |reject: Reject| Error::new(ErrorKind::Input, &*line.place, reject.detail);
+                let refused = |reject: Reject| Error::input(&*line.place, reject.detail);
                 seen.push(maps, record, shape, &line.place).map_err(refused)?;
             }
         }
@@ -396,10 +389,10 @@ impl<'t> Log<'t> {
                 restored.push(None);
                 continue;
             };
-            let internal = || Error::new(ErrorKind::Internal, &*line.place, "a record was counted wrongly");
+            let internal = || Error::internal(&*line.place, "a record was counted wrongly");
             let place = places.next().ok_or_else(internal)?;
             let back = shape::uncompress_record(record, shape, &place, is_recursive);
-            let (record, back) = back.map_err(|reject| Error::new(ErrorKind::Input, &*line.place, reject.detail))?;
+            let (record, back) = back.map_err(|reject| Error::input(&*line.place, reject.detail))?;
             if let Some(id) = back.ambiguous_ids.first() {
                 return Err(place.ambiguous(id, &line.place));
             }
@@ -425,7 +418,7 @@ fn write_line(line: &Line<'_>, back: Option<&str>, output: &mut Output) -> Resul
 
 fn read_text(path: &Path) -> Result<String> {
     let place = path.to_string_lossy();
-    let failed = |error| Error::new(ErrorKind::Io, place.clone(), "cannot be read").because(error);
+    let failed = |error| Error::io(place.clone(), "cannot be read").because(error);
     let file = File::open(path).map_err(failed)?;
     let (_, stream) = open_codec(io::BufReader::new(file)).map_err(failed)?;
     let mut text = String::new();

@@ -96,7 +96,7 @@ fn check_job(job: &Place, overwrites: bool) -> Result<()> {
 fn measure(app: &App, settings: &SweepSettings, observer: &dyn Observer) -> Result<(SweepDocument, Recommended)> {
     let base = settings.engine.clone().over(EngineOptions::default());
     let load = |path: &str| tokenizer_file(path, &settings.stores);
-    let counter = load_tokenizer(&base.tokenizer, load)?.map(|loaded| loaded.counter);
+    let counter = load_tokenizer(&base.tokenizer, load)?.map(|(counter, _)| counter);
     let inputs = inputs_of(&settings.inputs, &settings.stores, observer)?;
     let (corpus, inputs, parts) = whole(inputs, &settings.tables)?;
     let options = SweepOptions {

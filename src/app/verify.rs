@@ -3,7 +3,7 @@
 use std::io::{BufReader, Read};
 
 use super::App;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::io::{Input, Run, open_codec, open_input};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{Against, BatchOptions, TableOptions, verify_end, verify_part};
@@ -28,7 +28,7 @@ pub fn verify(app: &App, run: &Run, against: &[Input], threads: usize) -> Result
     let n_inputs = run.commits.iter().filter(|commit| commit.split.is_first()).count();
     if !against.is_empty() && against.len() != n_inputs {
         let message = format!("the run has {n_inputs} inputs, but {} were given to compare", against.len());
-        return Err(Error::new(ErrorKind::Usage, run.place().to_string(), message));
+        return Err(Error::usage(run.place().to_string(), message));
     }
     let bridge = Bridge::new(threads)?;
     check_files(app, run)?;
@@ -86,7 +86,7 @@ fn records(app: &App, run: &Run, against: &[Input], bridge: &Bridge) -> Result<(
 }
 
 fn open(input: &Input) -> Result<Box<dyn Read + Send>> {
-    let failed = |error| Error::new(ErrorKind::Io, &input.name, "cannot be opened").because(error);
+    let failed = |error| Error::io(&input.name, "cannot be opened").because(error);
     let raw: Box<dyn Read + Send> = match &input.file {
         None => Box::new(std::io::stdin()),
         Some(file) => match file.as_local() {

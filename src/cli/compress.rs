@@ -1,7 +1,7 @@
 //! `condenser compress`, `retry-rejects` and `finish`: what was typed becomes a call of a job.
 
 use condenser::app::{self, App, Call, local, place, settle};
-use condenser::error::{Error, ErrorKind, Result};
+use condenser::error::{Error, Result};
 use condenser::pipeline::Target;
 
 use super::args::{CompressArgs, FinishArgs, RetryArgs};
@@ -11,7 +11,7 @@ use super::screen::{Given, Stdout, environment};
 
 /// Runs `condenser compress`.
 pub(crate) fn run(app: &App, args: CompressArgs) -> Result<Ending> {
-    let usage = |message: &str| Err(Error::new(ErrorKind::Usage, "", message));
+    let usage = |message: &str| Err(Error::usage("", message));
     let settings = settle(args.job, &environment)?;
     let call = Call {
         shard: args.place.shard,

@@ -1,6 +1,6 @@
 //! `condenser expire`: what was typed becomes settings, and what becomes of each file is told.
 
-use condenser::app::{self, App, ExpireSettings, Expired};
+use condenser::app::{self, App, Expired};
 use condenser::error::Result;
 use condenser::report::numbers::counted;
 use condenser::report::plain;
@@ -10,14 +10,9 @@ use super::end::Ending;
 use super::message;
 
 /// Runs the command.
-pub(crate) fn run(app: &App, args: ExpireArgs) -> Result<Ending> {
-    let settings = ExpireSettings {
-        store: args.store,
-        older_than: args.older_than,
-        is_sure: args.yes,
-        threads: args.threads.unwrap_or(0),
-    };
-    let outcome = app::expire(app, &settings, &mut |file| {
+pub(crate) fn run(app: &App, args: &ExpireArgs) -> Result<Ending> {
+    let threads = args.threads.unwrap_or(0);
+    let outcome = app::expire(app, &args.store, args.older_than, args.yes, threads, &mut |file| {
         match file {
             Expired::Proven(entry) => {
                 let done = if args.yes { "deleted" } else { "would delete" };

@@ -2,7 +2,7 @@
 
 use condenser::app::{App, each_conversation, engine_for, inputs_of};
 use condenser::engine::Scratch;
-use condenser::error::{Error, ErrorKind, Result};
+use condenser::error::{Error, Result};
 use condenser::pipeline::TableOptions;
 use condenser::report::explained::ExplainedConversation;
 
@@ -36,7 +36,7 @@ pub(crate) fn run(app: &App, args: ExplainArgs) -> Result<Ending> {
         Ok(true)
     })?;
     match args.conversation {
-        Some(id) if !found => Err(Error::new(ErrorKind::Input, id, "the inputs have no conversation with this id")),
+        Some(id) if !found => Err(Error::input(id, "the inputs have no conversation with this id")),
         None if !found => {
             message::note("nothing to explain: the inputs hold no conversation");
             Ok(Ending::Rejects)

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use condenser::app::{App, ask_through, place, read_key, replies_dir, stores_of};
-use condenser::error::{Error, ErrorKind, Result};
+use condenser::error::{Error, Result};
 use condenser::llm::batch::{self, Asking, Batches, Endpoint, Limits, Receipt, Stage};
-use condenser::llm::{ModelSettings, Prompts, Protocol, ReplyStore, Usage};
+use condenser::llm::{ModelSettings, Patience, Prompts, ReplyStore, Usage};
 use condenser::pipeline::{JobSettings, LlmSettings, Target};
 use condenser::report::plain;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ impl Job {
         let settings = run_job::read(&args.job, &args.set)?;
         let name = args.job.to_string_lossy();
         let Some(model) = settings.llm.clone() else {
-            return Err(Error::new(ErrorKind::Usage, name, "the job asks no model, so there is nothing to plan")
+            return Err(Error::usage(name, "the job asks no model, so there is nothing to plan")
                 .hinting("name one with model = \"…\" in the table [llm], and tell the engine what to ask it"));
         };
         let stores = stores_of(&settings);
@@ -68,7 +68,7 @@ impl Job {
 
     /// The API, with its key.
     fn endpoint(&self) -> Result<Endpoint> {
-        Endpoint::new(&self.model, self.model.key(read_key)?.as_ref())
+        Endpoint::new(&self.model, self.model.key(read_key)?.as_ref(), Patience::default())
     }
 
     fn says(&self, args: &BatchArgs, sentence: &str, object: &Value) -> Result<()> {
@@ -85,7 +85,7 @@ impl Job {
 fn plan_batches(app: &App, args: &BatchArgs) -> Result<Ending> {
     let job = Job::read(args)?;
     let store = Arc::new(job.store()?);
-    let (protocol, base_url) = (Protocol::from(job.model.options.provider), &job.model.base_url);
+    let (protocol, base_url) = (job.model.options.provider, &job.model.base_url);
     let asking = Asking { model: ModelSettings::of(&job.model), prompts: Prompts::new(&job.settings.options.engine) };
     let limits = Limits::of(protocol);
     let collector = Arc::new(batch::Collector::open(&job.folder, base_url, asking, store, limits)?);
@@ -127,15 +127,7 @@ fn submit(app: &App, args: &BatchArgs) -> Result<Ending> {
              stopped; next: condenser llm poll --wait"
         ),
     };
-    let list: Vec<_> = handed
-        .iter()
-        .map(|handed| {
-            json!({
-                "batch": handed.name, "id": handed.id, "requests": handed.n_requests, "was_there": handed.was_there
-            })
-        })
-        .collect();
-    job.says(args, &sentence, &json!({ "submitted": list, "requests": n_requests }))?;
+    job.says(args, &sentence, &json!({ "submitted": handed, "requests": n_requests }))?;
     Ok(Ending::Clean)
 }
 
@@ -165,16 +157,7 @@ fn poll(app: &App, args: &PollArgs) -> Result<Ending> {
     for (name, why) in &refused {
         sentence.push_str(&format!("; batch {name} was refused ({why}) and its requests are open again"));
     }
-    let list: Vec<_> = polled
-        .iter()
-        .map(|batch| {
-            json!({
-                "batch": batch.name, "requests": batch.n_requests, "done": batch.n_done,
-                "has_ended": batch.is_ended, "refused": batch.refused,
-            })
-        })
-        .collect();
-    job.says(&args.batch, &sentence, &json!({ "batches": list, "ended": n_ended, "at_work": n_running }))?;
+    job.says(&args.batch, &sentence, &json!({ "batches": polled, "ended": n_ended, "at_work": n_running }))?;
     Ok(if refused.is_empty() { Ending::Clean } else { Ending::Failed })
 }
 
@@ -209,11 +192,7 @@ fn fetch(app: &App, args: &BatchArgs) -> Result<Ending> {
     if !receipts.is_empty() {
         sentence.push_str("; next: condenser llm plan, until nothing is open");
     }
-    let list: Vec<_> = fetched
-        .iter()
-        .map(|batch| json!({ "batch": batch.name, "receipt": batch.receipt, "trouble": batch.trouble }))
-        .collect();
-    let object = json!({ "batches": list, "replies": n_replies, "failed": n_failed, "open": n_open, "cost": total });
+    let object = json!({ "batches": fetched, "replies": n_replies, "failed": n_failed, "open": n_open, "cost": total });
     job.says(args, &sentence, &object)?;
     Ok(if lost.is_empty() { Ending::Clean } else { Ending::Failed })
 }

@@ -69,26 +69,17 @@ pub(crate) fn result(text: &str) -> condenser::error::Result<()> {
 }
 
 /// Prints JSON or TOML to stdout, the same value with nothing in it that could drive a terminal.
-///
-/// # Errors
-/// As [`result`].
 pub(crate) fn document(text: &str) -> condenser::error::Result<()> {
     print(&plain::json(text), Given::Data)
 }
 
 /// Prints an object to stdout as JSON on several lines.
-///
-/// # Errors
-/// As [`result`]; `Internal` when it is none.
 pub(crate) fn json(object: &impl Serialize) -> condenser::error::Result<()> {
-    let wrong = |error| Error::new(ErrorKind::Internal, "", "the document is no JSON").because(error);
+    let wrong = |error| Error::internal("", "the document is no JSON").because(error);
     document(&format!("{:#}\n", serde_json::to_value(object).map_err(wrong)?))
 }
 
 /// Prints what is meant to be exact to stdout; a terminal shows it plain.
-///
-/// # Errors
-/// As [`result`].
 pub(crate) fn data(text: &str) -> condenser::error::Result<()> {
     print(text, Given::Data)
 }

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use condenser::app::App;
-use condenser::error::{Error, ErrorKind, Result};
+use condenser::error::{Error, Result};
 use condenser::pipeline::bridge::{Bridge, is_guarded};
 
 use args::Command;
@@ -76,7 +76,7 @@ fn run(app: &App, command: Command) -> Result<Ending> {
         Command::Finish(args) => compress::finish(app, &args),
         Command::Run(args) => run::run(app, &args),
         Command::Report(args) => report::run(app, *args),
-        Command::Expire(args) => expire::run(app, args),
+        Command::Expire(args) => expire::run(app, &args),
         Command::Restore(args) => restore::run(app, args),
         Command::Get(args) => get::run(app, &args),
         Command::Show(args) => show::run(app, &args),
@@ -106,7 +106,7 @@ fn tell_panics() {
 
 /// Waits for Ctrl-C or SIGTERM, the signal with which services and schedulers end a process.
 async fn asked_to_stop() -> Result<()> {
-    let cannot = |error| Error::new(ErrorKind::Io, "", "cannot listen for signals").because(error);
+    let cannot = |error| Error::io("", "cannot listen for signals").because(error);
     #[cfg(unix)]
     {
         let mut terminate =

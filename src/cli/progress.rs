@@ -44,14 +44,6 @@ impl Observer for Notes {
     fn news(&self, news: News<'_>) {
         message::news(news, self.quiet);
     }
-    fn waits(&self, who: &str) {
-        self.news(News::Note(&waiting(who)));
-    }
-}
-
-/// That a call waits for another one.
-fn waiting(who: &str) -> String {
-    format!("{who} works on this run; waiting until it has ended")
 }
 
 /// A bar with bytes as stored, speed, time left and the ratio so far, from the beginning of a job to its end.
@@ -86,9 +78,6 @@ impl Observer for Bar {
             Some(bar) => bar.suspend(|| message::news(news, false)),
             None => message::news(news, false),
         }
-    }
-    fn waits(&self, who: &str) {
-        self.news(News::Note(&waiting(who)));
     }
     fn begins(&self, plan: &Plan, before: &Progress) {
         let bar = screen::bar();
@@ -131,9 +120,6 @@ struct Plain {
 impl Observer for Plain {
     fn news(&self, news: News<'_>) {
         message::news(news, false);
-    }
-    fn waits(&self, who: &str) {
-        message::note(&waiting(who));
     }
     fn begins(&self, plan: &Plan, before: &Progress) {
         self.clock.begins(plan, before);

@@ -1,7 +1,7 @@
 //! `condenser restore`: what was typed becomes settings, and what came back is told.
 
 use condenser::app::{self, App, RestoreSettings, Restoring};
-use condenser::error::{Error, ErrorKind, Result};
+use condenser::error::{Error, Result};
 use condenser::report::numbers::counted;
 
 use super::args::RestoreArgs;
@@ -11,7 +11,7 @@ use super::screen::{Given, stdout_for};
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: RestoreArgs) -> Result<Ending> {
-    let unnamed = |what: &str| Error::new(ErrorKind::Usage, "", format!("{what} was named"));
+    let unnamed = |what: &str| Error::usage("", format!("{what} was named"));
     let what = match (args.verbatim, args.sidecar, args.path) {
         (Some(map), _, Some(records)) => {
             Restoring::Verbatim { records, map, is_recursive: args.recursive, shape: args.shape }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use condenser::app::{self, App, Call, Night, check_report_of_job, report_of_job, settle};
-use condenser::error::{Error, ErrorKind, Result};
+use condenser::error::{Error, Result};
 use condenser::pipeline::{JobKind, JobSettings, Target, read_job};
 
 use super::args::RunArgs;
@@ -23,15 +23,15 @@ pub(crate) fn run(app: &App, args: &RunArgs) -> Result<Ending> {
     sets.extend(args.output.as_ref().map(|output| format!("output={}", toml::Value::from(output.as_str()))));
     sets.extend(args.threads.map(|threads| format!("threads={threads}")));
     sets.extend(args.quiet.then(|| "quiet=true".to_owned()));
-    let mut settings = read(&args.job, &sets)?;
-    settings.report.json |= args.json;
+    sets.extend(args.json.then(|| "report.json=true".to_owned()));
+    let settings = read(&args.job, &sets)?;
     if args.dry_run {
         message::document(&app::dry_run(app, &settings)?)?;
         return Ok(Ending::Clean);
     }
     if settings.target == Target::Filter {
         let message = "a job file writes a directory; as a filter there is `condenser compress -`";
-        return Err(Error::new(ErrorKind::Usage, "output", message));
+        return Err(Error::usage("output", message));
     }
     let watch = observer(&settings);
     let call = Call { shard: args.place.shard, is_fresh: args.place.fresh, ..Call::of(&settings, watch.clone()) };
@@ -79,7 +79,7 @@ fn night(app: &App, call: &Call<'_>) -> Result<Ending> {
 pub(super) fn read(path: &Path, sets: &[String]) -> Result<JobSettings> {
     let name = path.to_string_lossy();
     let text = std::fs::read_to_string(path)
-        .map_err(|error| Error::new(ErrorKind::Usage, &*name, "the job file cannot be read").because(error))?;
+        .map_err(|error| Error::usage(&*name, "the job file cannot be read").because(error))?;
     settle(read_job(&name, &text, sets)?, &environment).map_err(|mut error| {
         let place = [&*name, &*error.place].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
         error.place = place.join(": ");

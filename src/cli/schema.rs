@@ -1,7 +1,7 @@
 //! `condenser schema` and `condenser completions`: what is published about the files and the command line.
 
 use clap::CommandFactory;
-use condenser::error::{Error, ErrorKind, Result};
+use condenser::error::{Error, Result};
 use condenser::report::{schema, schema_names};
 
 use super::args::Cli;
@@ -15,8 +15,7 @@ pub(crate) fn run(name: Option<&str>) -> Result<Ending> {
         return Ok(Ending::Clean);
     };
     let Some(text) = schema(name) else {
-        let message = format!("there is no schema of this name; there are {}", names().join(", "));
-        return Err(Error::new(ErrorKind::Usage, name, message));
+        return Err(Error::usage(name, format!("there is no schema of this name; there are {}", names().join(", "))));
     };
     message::data(text)?;
     Ok(Ending::Clean)

@@ -105,10 +105,6 @@ impl<R: Read> StreamBatches<R> {
         self.schema.clone()
     }
 
-    pub(super) fn get_mut(&mut self) -> &mut R {
-        &mut self.stream
-    }
-
     /// The next message, or the mark of the end.
     fn message(&mut self) -> Result<Buffer> {
         let message = read_message(&mut self.stream)?;

@@ -3,7 +3,7 @@
 
 use std::io::{BufRead, BufReader};
 
-use arrow::array::AsArray;
+use arrow::array::{AsArray, BooleanArray};
 use arrow::compute::{concat_batches, filter_record_batch};
 use arrow::datatypes::{DataType, SchemaRef};
 use arrow::error::ArrowError;
@@ -12,11 +12,11 @@ use arrow::ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow::record_batch::RecordBatch;
 
 use super::arrow_batches::{FileBatches, StreamBatches};
-use super::parquet_table::{ForeignTable, Wanted};
+use super::parquet_table::{ForeignTable, Wanted, missing};
 use super::raw_chunk::{Encoder, RawChunk};
 use super::row_files::sniff_table;
 use super::store::{Blob, BlobFile};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::{Compression, Container, TableReader, batch_bytes, conform_rows};
 
 /// A record batch ends when its rows have this many bytes …
@@ -105,7 +105,7 @@ impl Encoder for ArrowEncoder {
 }
 
 fn refused(error: &ArrowError) -> Error {
-    Error::new(ErrorKind::Internal, "", format!("a table cannot be written as Arrow IPC: {error}"))
+    Error::internal("", format!("a table cannot be written as Arrow IPC: {error}"))
 }
 
 fn has_dictionary(data_type: &DataType) -> bool {
@@ -152,7 +152,7 @@ impl ArrowTable {
         let (table, schema) = Self::open(file)?;
         let reader: Box<dyn TableReader> = match only {
             None => Box::new(table),
-            Some(only) => Box::new(OnlyRows { table, only: only.to_vec(), at: 0 }),
+            Some(only) => Box::new(SomeRows::numbered(table, only.to_vec(), file.clone())),
         };
         Ok(ForeignTable { reader, held: schema.clone(), schema })
     }
@@ -167,33 +167,45 @@ impl TableReader for ArrowTable {
 /// Why a table cannot be read: when the store failed, the table may be whole.
 fn damaged(file: &Blob, error: &ArrowError) -> Error {
     let message = || format!("the table cannot be read: it is damaged: {error}");
-    file.failure().unwrap_or_else(|| Error::new(ErrorKind::Verification, file.location().to_string(), message()))
+    file.failure().unwrap_or_else(|| Error::verification(file.location().to_string(), message()))
 }
 
-/// The rows with some numbers.
-struct OnlyRows {
-    table: ArrowTable,
-    only: Vec<u64>,
-    at: u64,
+/// Says which of some rows are kept; nothing when all are.
+type Keep = dyn FnMut(&RecordBatch) -> Result<Option<BooleanArray>> + Send;
+
+/// Some rows of a table.
+pub(crate) struct SomeRows {
+    reader: Box<dyn TableReader>,
+    file: Blob,
+    keep: Box<Keep>,
 }
 
-impl TableReader for OnlyRows {
-    fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
-        let Some(rows) = self.table.next_rows()? else { return Ok(None) };
-        let start = self.at;
-        self.at += rows.num_rows() as u64;
-        keep(&rows, (start..self.at).map(|row| self.only.binary_search(&row).is_ok())).map(Some)
+impl SomeRows {
+    /// The wanted rows of a table of our own.
+    pub(crate) fn wanted(reader: impl TableReader + 'static, wanted: Wanted, file: Blob) -> Self {
+        let place = file.location().to_string();
+        let keep = move |rows: &RecordBatch| {
+            let Wanted::Text(name, value) = &wanted else { return Ok(None) };
+            let column = rows.column_by_name(name).and_then(|column| column.as_string_opt::<i64>());
+            let column = column.ok_or_else(|| missing(&place, name))?;
+            Ok(Some(column.iter().map(|found| Some(found == Some(value))).collect()))
+        };
+        Self { reader: Box::new(reader), file, keep: Box::new(keep) }
+    }
+
+    /// The rows with these numbers, ascending.
+    fn numbered(reader: impl TableReader + 'static, only: Vec<u64>, file: Blob) -> Self {
+        let mut at = 0;
+        let keep = move |rows: &RecordBatch| {
+            let start = at;
+            at += rows.num_rows() as u64;
+            Ok(Some((start..at).map(|row| Some(only.binary_search(&row).is_ok())).collect()))
+        };
+        Self { reader: Box::new(reader), file, keep: Box::new(keep) }
     }
 }
 
-/// The wanted rows of a table of our own.
-pub(crate) struct WantedRows<R> {
-    pub(crate) reader: R,
-    pub(crate) wanted: Wanted,
-    pub(crate) file: Blob,
-}
-
-impl<R: TableReader> TableReader for WantedRows<R> {
+impl TableReader for SomeRows {
     fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
         let next = self.reader.next_rows();
         // What a store failed to give is no damage of the table.
@@ -201,19 +213,8 @@ impl<R: TableReader> TableReader for WantedRows<R> {
             return Err(failure);
         }
         let Some(rows) = next? else { return Ok(None) };
-        let mask: Vec<bool> = match &self.wanted {
-            Wanted::All | Wanted::Columns(_) => return Ok(Some(rows)),
-            Wanted::Text(name, value) => {
-                let column = rows.column_by_name(name).and_then(|column| column.as_string_opt::<i64>());
-                let Some(column) = column else { return Ok(Some(rows)) };
-                column.iter().map(|found| found == Some(value)).collect()
-            }
-        };
-        keep(&rows, mask.into_iter()).map(Some)
+        let Some(mask) = (self.keep)(&rows)? else { return Ok(Some(rows)) };
+        let kept = filter_record_batch(&rows, &mask);
+        kept.map(Some).map_err(|error| Error::internal("", "rows cannot be filtered").because(error))
     }
-}
-
-fn keep(rows: &RecordBatch, mask: impl Iterator<Item = bool>) -> Result<RecordBatch> {
-    filter_record_batch(rows, &mask.map(Some).collect())
-        .map_err(|error| Error::new(ErrorKind::Internal, "", "rows cannot be filtered").because(error))
 }

@@ -26,7 +26,6 @@ const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
 impl Codec {
     /// The codec that `first`, the first bytes of a stream, announce.
-    #[must_use]
     pub fn sniff(first: &[u8]) -> Self {
         match first {
             [0x1F, 0x8B, ..] => Self::Gzip,
@@ -40,9 +39,6 @@ impl Codec {
 
 /// The uncompressed stream of `reader` and how it was stored. After an error of a damaged member or frame the stream
 /// goes on with the next one that is whole.
-///
-/// # Errors
-/// When the first bytes cannot be read.
 pub fn open_codec<R: BufRead + Send + 'static>(mut reader: R) -> io::Result<(Codec, Box<dyn Read + Send>)> {
     let codec = Codec::sniff(reader.fill_buf()?);
     Ok(match codec {

@@ -9,7 +9,7 @@ use tokio::io::AsyncWriteExt;
 
 use super::{failed, hash_of};
 use crate::durable::{self, Access, folder_of};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::bridge::Bridge;
 
 /// A file in the making; dropped before [`AtomicFile::commit`] it leaves nothing behind.
@@ -36,35 +36,18 @@ impl AtomicFile {
             .map_err(|error| failed(self.target.to_string_lossy(), "cannot be written", error))
     }
 
-    /// Makes the file stand under its name, on disk.
-    pub(crate) async fn commit(mut self) -> Result<()> {
-        self.flush().await?;
-        put_in_place(self.temp, self.target, true).await.map(drop)
-    }
-
-    /// Like [`AtomicFile::commit`], but a file that is there stays: then `false`.
-    pub(crate) async fn commit_new(mut self) -> Result<bool> {
-        self.flush().await?;
-        put_in_place(self.temp, self.target, false).await
-    }
-
-    async fn flush(&mut self) -> Result<()> {
-        self.file.flush().await.map_err(|error| unwritten(&self.target, error))
+    /// Makes the file stand under its name, on disk; unless it `replaces` one, a file that is there stays: then `false`.
+    pub(crate) async fn commit(mut self, replaces: bool) -> Result<bool> {
+        self.file.flush().await.map_err(|error| unwritten(&self.target, error))?;
+        put_in_place(self.temp, self.target, replaces).await
     }
 }
 
-/// Writes a small file at once.
-pub(crate) async fn write_atomic(target: &Path, bytes: &[u8]) -> Result<()> {
+/// Writes a small file at once; unless it `replaces` one, a file that is there stays: then `false`.
+pub(crate) async fn write_atomic(target: &Path, bytes: &[u8], replaces: bool) -> Result<bool> {
     let mut file = AtomicFile::create(target)?;
     file.write(bytes).await?;
-    file.commit().await
-}
-
-/// Writes a small file at once unless there is one: `false` when there was.
-pub(crate) async fn write_new(target: &Path, bytes: &[u8]) -> Result<bool> {
-    let mut file = AtomicFile::create(target)?;
-    file.write(bytes).await?;
-    file.commit_new().await
+    file.commit(replaces).await
 }
 
 /// A file in the making, for code that blocks; dropped before [`BlockingFile::commit`] it leaves nothing behind.
@@ -89,18 +72,12 @@ impl BlockingFile {
     }
 
     /// Starts the file `target`, which takes the place of one that is there; its folder is made when needed.
-    ///
-    /// # Errors
-    /// When the folder cannot be written to.
     pub fn create(target: &Path) -> Result<Self> {
         let temp = begin(target)?;
         Ok(Self { temp: std::io::BufWriter::with_capacity(1 << 20, temp), target: target.to_owned(), replaces: true })
     }
 
     /// Makes the file stand under its name, on disk.
-    ///
-    /// # Errors
-    /// When the rest cannot be written.
     pub fn commit(self) -> Result<()> {
         let target = self.target;
         let temp = self.temp.into_inner().map_err(|error| unwritten(&target, error.into_error()))?;
@@ -128,7 +105,7 @@ impl std::io::Write for BlockingFile {
 }
 
 fn exists(target: &Path) -> Error {
-    Error::new(ErrorKind::Usage, target.to_string_lossy(), "the file exists already and is not overwritten")
+    Error::usage(target.to_string_lossy(), "the file exists already and is not overwritten")
         .hinting("remove the file or choose another name")
 }
 
@@ -157,9 +134,6 @@ async fn put_in_place(temp: NamedTempFile, target: PathBuf, replaces: bool) -> R
 
 /// True when the file system of `folder`, which is made when needed, takes names for the same that differ in nothing but
 /// capitals.
-///
-/// # Errors
-/// When the folder cannot be written to.
 pub fn folds_case(folder: &Path) -> Result<bool> {
     let place = || folder.to_string_lossy();
     durable::make_folder(folder).map_err(|error| failed(place(), "the folder cannot be made", error))?;

@@ -6,23 +6,17 @@ use std::io::Read;
 use std::ops::Range;
 
 use super::extent::Extent;
-use super::feed::{Feed, Inside};
-use super::lines::{Stored, torn_detail};
-use crate::error::{Error, Result};
-use crate::pipeline::{Batch, BatchOptions, Line, LineBatch, LineKind, Source, SourceDigest};
+use super::feed::Inside;
+use super::stream::{BOM, Cut, Stream};
+use crate::pipeline::{BatchOptions, Line, LineBatch, LineKind};
 
 pub use crate::shape::is_document;
 
-const BOM: &[u8] = b"\xEF\xBB\xBF";
-
 /// Records of an uncompressed stream of documents.
+#[derive(Debug)]
 pub struct DocumentSource {
-    name: String,
-    feed: Feed,
-    stored: Option<Stored>,
-    options: BatchOptions,
-    /// Where the feed begins in the stream; all positions below are in the feed.
-    offset: u64,
+    /// All positions below are in what was read of it and not yet handed out.
+    stream: Stream,
     row: u64,
     number: u64,
     /// Where the next span begins, and how far it is known to hold no record.
@@ -66,37 +60,14 @@ struct Unit {
     kind: LineKind,
 }
 
-impl std::fmt::Debug for DocumentSource {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("DocumentSource").field("name", &self.name).field("offset", &self.offset).finish_non_exhaustive()
-    }
-}
-
 impl DocumentSource {
     /// Records of `stream`.
-    #[must_use]
     pub fn new(name: impl Into<String>, stream: Box<dyn Read + Send>, options: BatchOptions) -> Self {
-        Self {
-            name: name.into(),
-            feed: Feed::new(stream, options.max_record_bytes),
-            stored: None,
-            options,
-            offset: 0,
-            row: 0,
-            number: 1,
-            start: 0,
-            at: 0,
-            place: Place::Outside,
-            long: None,
-            pending: None,
-        }
+        Self::of(Stream::new(name, stream, options))
     }
 
-    /// `stored` says at the end what was stored when that differs from the stream.
-    #[must_use]
-    pub(crate) fn stored(mut self, stored: Stored) -> Self {
-        self.stored = Some(stored);
-        self
+    pub(super) fn of(stream: Stream) -> Self {
+        Self { stream, row: 0, number: 1, start: 0, at: 0, place: Place::Outside, long: None, pending: None }
     }
 
     fn next_unit(&mut self) -> Option<Unit> {
@@ -110,30 +81,30 @@ impl DocumentSource {
             match self.place {
                 Place::Done => return None,
                 Place::Closing(mut extent) => {
-                    let end = extent.find(&self.feed.rest);
+                    let end = extent.find(&self.stream.rest);
                     self.at = extent.at;
                     self.place = if end.is_some() { Place::Outside } else { Place::Closing(extent) };
                     if let Some(unit) = self.surplus() {
                         return Some(unit);
                     }
-                    if end.is_none() && !self.feed.fill() {
+                    if end.is_none() && !self.stream.more() {
                         return self.finish();
                     }
                     continue;
                 }
-                Place::Outside if self.offset == 0 && self.at == 0 => {
-                    while self.feed.rest.len() < BOM.len() && self.feed.fill() {}
-                    self.at = if self.feed.rest.starts_with(BOM) { BOM.len() } else { 0 };
+                Place::Outside if self.stream.offset == 0 && self.at == 0 => {
+                    while self.stream.rest.len() < BOM.len() && self.stream.more() {}
+                    self.at = if self.stream.rest.starts_with(BOM) { BOM.len() } else { 0 };
                 }
                 _ => {}
             }
             let blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
-            self.at += self.feed.rest.get(self.at..).unwrap_or_default().iter().take_while(blank).count();
+            self.at += self.stream.rest.get(self.at..).unwrap_or_default().iter().take_while(blank).count();
             if let Some(unit) = self.surplus() {
                 return Some(unit);
             }
-            let Some(&byte) = self.feed.rest.get(self.at) else {
-                if self.feed.fill() {
+            let Some(&byte) = self.stream.rest.get(self.at) else {
+                if self.stream.more() {
                     continue;
                 }
                 return self.finish();
@@ -147,11 +118,11 @@ impl DocumentSource {
     /// One step at a byte that is no white space: over a bracket or a comma, or to the next record.
     fn step(&mut self, byte: u8) -> Option<Unit> {
         let next = match (self.place, byte) {
-            (Place::Outside, b'[') if self.feed.is_list_of_records(self.at) => {
+            (Place::Outside, b'[') if self.stream.is_list_of_records(self.at) => {
                 Place::List { nested: false, after: false }
             }
             (Place::Outside, b'{') => {
-                (self.place, self.at) = match self.feed.records_inside(self.at) {
+                (self.place, self.at) = match self.stream.records_inside(self.at) {
                     Some(Inside::List(at)) => (Place::List { nested: true, after: false }, at),
                     Some(Inside::Members(at)) => (Place::Members { after: false }, at),
                     None => return self.record(Extent::of_value(self.at)),
@@ -181,9 +152,9 @@ impl DocumentSource {
 
     /// The member of an object of records: its value, when it is one.
     fn member(&mut self) -> Option<Unit> {
-        let found = self.feed.value_end(self.at).and_then(|end| self.feed.byte_after(end));
+        let found = self.stream.value_end(self.at).and_then(|end| self.stream.byte_after(end));
         let value = match found {
-            Some((b':', colon)) => self.feed.byte_after(colon + 1),
+            Some((b':', colon)) => self.stream.byte_after(colon + 1),
             _ => None,
         };
         let Some((_, value)) = value else {
@@ -191,9 +162,9 @@ impl DocumentSource {
             return self.record(Extent::endless(self.at));
         };
         self.place = Place::Members { after: true };
-        let whole = self.feed.value_end(value);
+        let whole = self.stream.value_end(value);
         match whole {
-            Some(end) if self.feed.record_end(value).is_none() => {
+            Some(end) if self.stream.record_end(value).is_none() => {
                 self.at = end;
                 None
             }
@@ -216,28 +187,28 @@ impl DocumentSource {
             return Some(unit);
         }
         let end = loop {
-            let end = extent.find(&self.feed.rest);
-            if end.unwrap_or(extent.at) - at > self.options.max_record_bytes {
+            let end = extent.find(&self.stream.rest);
+            if end.unwrap_or(extent.at) - at > self.stream.options.max_record_bytes {
                 self.at = at;
                 self.long = Some(Long { extent, end, first: true });
                 return None;
             }
             match end {
                 Some(end) => break end,
-                None if self.feed.fill() => {}
-                None if self.feed.failure.is_some() => return self.finish(),
+                None if self.stream.more() => {}
+                None if self.stream.failure.is_some() => return self.finish(),
                 None => {
                     if !extent.ends_with_stream() {
                         self.place = Place::Outside;
                     }
-                    break self.feed.rest.len();
+                    break self.stream.rest.len();
                 }
             }
         };
         self.at = end;
         let mut span_end = end;
-        if matches!(self.place, Place::Outside) && (self.feed.rest.len() > end || self.feed.fill()) {
-            span_end += usize::from(self.feed.rest.get(end) == Some(&b'\n'));
+        if matches!(self.place, Place::Outside) && (self.stream.rest.len() > end || self.stream.more()) {
+            span_end += usize::from(self.stream.rest.get(end) == Some(&b'\n'));
         }
         Some(self.unit(at..end, span_end, LineKind::Record))
     }
@@ -253,7 +224,7 @@ impl DocumentSource {
 
     /// Text before `at` that is not UTF-8 cannot be told as text around a record: it is refused by itself.
     fn odd_text(&mut self, at: usize) -> Option<Unit> {
-        let before = self.feed.rest.get(self.start..at).unwrap_or_default();
+        let before = self.stream.rest.get(self.start..at).unwrap_or_default();
         if std::str::from_utf8(before).is_ok() {
             return None;
         }
@@ -263,19 +234,19 @@ impl DocumentSource {
 
     /// Text between records that is longer than a batch.
     fn surplus(&mut self) -> Option<Unit> {
-        let limit = self.options.batch_bytes.max(8);
+        let limit = self.stream.options.batch_bytes.max(8);
         if self.at - self.start <= limit {
             return None;
         }
         let whole = self.start + limit;
-        let is_start = |at: &usize| self.feed.rest.get(*at).is_none_or(|byte| byte & 0xC0 != 0x80);
+        let is_start = |at: &usize| self.stream.rest.get(*at).is_none_or(|byte| byte & 0xC0 != 0x80);
         let end = (whole - 3..=whole).rev().find(is_start).unwrap_or(whole);
         Some(self.text_to(end))
     }
 
     /// The text up to `end`, which stands before no record of its batch.
     fn text_to(&mut self, end: usize) -> Unit {
-        let text = self.feed.rest.get(self.start..end).unwrap_or_default();
+        let text = self.stream.rest.get(self.start..end).unwrap_or_default();
         if std::str::from_utf8(text).is_ok() {
             self.unit(end..end, end, LineKind::Tail)
         } else {
@@ -285,12 +256,12 @@ impl DocumentSource {
 
     /// A piece of a value that is too long.
     fn piece(&mut self) -> Option<Unit> {
-        let target = self.options.batch_bytes.max(1);
+        let target = self.stream.options.batch_bytes.max(1);
         let mut long = self.long?;
         while long.end.is_none() && long.extent.at - self.at < target {
-            long.end = long.extent.find(&self.feed.rest);
-            if long.end.is_none() && long.extent.at - self.at < target && !self.feed.fill() {
-                long.end = Some(self.feed.rest.len());
+            long.end = long.extent.find(&self.stream.rest);
+            if long.end.is_none() && long.extent.at - self.at < target && !self.stream.more() {
+                long.end = Some(self.stream.rest.len());
             }
         }
         let end = long.end.map_or(self.at + target, |end| end.min(self.at + target));
@@ -305,52 +276,21 @@ impl DocumentSource {
 
     /// What is left at the end of the stream.
     fn finish(&mut self) -> Option<Unit> {
-        let end = self.feed.rest.len();
-        let broken = match (self.feed.failure.take(), self.place) {
-            (Some(why), _) => {
-                let offset = self.offset + self.start as u64;
-                Some(torn_detail(offset, &why))
-            }
-            (None, Place::Outside | Place::Done) => None,
-            (None, _) => {
-                Some("the document ends before its last bracket; is it cut off? Fetch or write it again".to_owned())
+        let end = self.stream.rest.len();
+        let broken = match self.place {
+            _ if self.stream.failure.is_some() => Some(self.stream.torn(self.stream.offset + self.start as u64)),
+            Place::Outside | Place::Done => None,
+            _ => {
+                let why = "the document ends before its last bracket; is it cut off? Fetch or write it again";
+                Some(LineKind::Torn(why.to_owned()))
             }
         };
         self.place = Place::Done;
         match broken {
-            Some(why) => Some(self.unit(self.start..end, end, LineKind::Torn(why))),
+            Some(torn) => Some(self.unit(self.start..end, end, torn)),
             None if self.start < end => Some(self.text_to(end)),
             None => None,
         }
-    }
-
-    /// The next records, `None` at the end.
-    fn next_lines(&mut self) -> Option<LineBatch> {
-        let target = self.options.batch_bytes.max(1);
-        let mut lines: Vec<Line> = Vec::new();
-        let mut from = 0;
-        while from < target {
-            let Some(unit) = self.pending.take().or_else(|| self.next_unit()) else { break };
-            if !lines.is_empty() && unit.end > target {
-                self.pending = Some(unit);
-                break;
-            }
-            let newlines = |range: Range<usize>| {
-                memchr::memchr_iter(b'\n', self.feed.rest.get(range).unwrap_or_default()).count() as u64
-            };
-            let number = self.number + newlines(from..unit.record.start);
-            self.number = number + newlines(unit.record.start..unit.end);
-            lines.push(Line { row: unit.row, number, span: from..unit.end, record: unit.record, kind: unit.kind });
-            from = unit.end;
-        }
-        if lines.is_empty() {
-            return None;
-        }
-        let bytes = self.feed.rest.take(from);
-        let batch = LineBatch { offset: self.offset, lines, bytes, unpacked: None };
-        self.offset += from as u64;
-        self.moved(from);
-        Some(batch)
     }
 
     /// Corrects all positions after `by` bytes were handed out.
@@ -371,22 +311,37 @@ impl DocumentSource {
     }
 }
 
-impl Source for DocumentSource {
-    fn name(&self) -> &str {
-        &self.name
+impl Cut for DocumentSource {
+    fn stream(&self) -> &Stream {
+        &self.stream
+    }
+    fn stream_mut(&mut self) -> &mut Stream {
+        &mut self.stream
     }
 
-    fn next_batch(&mut self) -> Result<Option<Batch>> {
-        Ok(self.next_lines().map(Batch::Lines))
-    }
-
-    fn stored_bytes(&self) -> u64 {
-        self.offset
-    }
-
-    fn digest(&mut self) -> Result<SourceDigest> {
-        self.feed.close();
-        let stored = self.stored.take().map_or(Ok::<_, Error>(None), |stored| stored())?;
-        Ok(SourceDigest::of_stream(self.offset, &self.feed.hasher, stored))
+    fn cut(&mut self) -> Option<LineBatch> {
+        let target = self.stream.options.batch_bytes.max(1);
+        let mut lines: Vec<Line> = Vec::new();
+        let mut from = 0;
+        while from < target {
+            let Some(unit) = self.pending.take().or_else(|| self.next_unit()) else { break };
+            if !lines.is_empty() && unit.end > target {
+                self.pending = Some(unit);
+                break;
+            }
+            let newlines = |range: Range<usize>| {
+                memchr::memchr_iter(b'\n', self.stream.rest.get(range).unwrap_or_default()).count() as u64
+            };
+            let number = self.number + newlines(from..unit.record.start);
+            self.number = number + newlines(unit.record.start..unit.end);
+            lines.push(Line { row: unit.row, number, span: from..unit.end, record: unit.record, kind: unit.kind });
+            from = unit.end;
+        }
+        if lines.is_empty() {
+            return None;
+        }
+        let (offset, bytes) = (self.stream.offset, self.stream.take(from));
+        self.moved(from);
+        Some(LineBatch { offset, lines, bytes, unpacked: None })
     }
 }

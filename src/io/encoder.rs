@@ -11,7 +11,7 @@ use super::arrow_table::ArrowEncoder;
 use super::json_rows::{write_json, write_rows};
 use super::parquet_table::ParquetEncoder;
 use super::raw_chunk::{Encoder, RawChunk};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::{Compression, Container, Piece, TableFile};
 
 /// Lines are compressed in pieces of this size, so that a damage is placed and readers may start in the middle.
@@ -21,12 +21,14 @@ const ZSTD_LEVEL: i32 = 1;
 const GZIP_LEVEL: u32 = 6;
 
 /// A table in the making with what its commit will say.
-pub(crate) struct TableEncoder {
+pub struct TableEncoder {
     format: Format,
     hasher: blake3::Hasher,
     stream: Option<blake3::Hasher>,
     file: TableFile,
 }
+
+shows!(TableEncoder { file });
 
 enum Format {
     Columns(Box<dyn Encoder>),
@@ -47,7 +49,8 @@ impl TableEncoder {
         Ok(Self::columns(table, path, ParquetEncoder::new(schema, compression)?))
     }
 
-    /// A table that was read, with its schema; as Parquet or as Arrow.
+    /// A table with this schema, its metadata included. A file of Arrow IPC cannot hold dictionaries that change: with
+    /// such columns it becomes a stream.
     pub(crate) fn foreign(
         table: &str,
         path: String,
@@ -55,22 +58,17 @@ impl TableEncoder {
         schema: SchemaRef,
         compression: Compression,
     ) -> Result<Self> {
-        Ok(match container {
-            Container::Parquet => Self::columns(table, path, ParquetEncoder::foreign(schema, compression)),
-            Container::ArrowFile => Self::arrow(table, path, schema, false, compression)?,
-            Container::ArrowStream => Self::arrow(table, path, schema, true, compression)?,
-        })
+        let stream = match container {
+            Container::Parquet => return Ok(Self::columns(table, path, ParquetEncoder::foreign(schema, compression))),
+            Container::ArrowFile => false,
+            Container::ArrowStream => true,
+        };
+        Ok(Self::columns(table, path, ArrowEncoder::new(schema, stream, compression)?))
     }
 
-    /// Arrow IPC, as a file or as a stream.
-    pub(crate) fn arrow(
-        table: &str,
-        path: String,
-        schema: SchemaRef,
-        stream: bool,
-        compression: Compression,
-    ) -> Result<Self> {
-        Ok(Self::columns(table, path, ArrowEncoder::new(schema, stream, compression)?))
+    /// A table for whoever writes it.
+    pub fn restored(container: Container, schema: SchemaRef) -> Result<Self> {
+        Self::foreign("restored", String::new(), container, schema, Compression::default())
     }
 
     /// Lines of a table, whose text has a hash of its own.
@@ -102,7 +100,7 @@ impl TableEncoder {
     }
 
     /// Takes rows; gives the bytes that are ready.
-    pub(crate) fn append(&mut self, batch: &RecordBatch) -> Result<Vec<u8>> {
+    pub fn append(&mut self, batch: &RecordBatch) -> Result<Vec<u8>> {
         let chunks = self.format.encoder().append(batch)?;
         Ok(self.account(chunks))
     }
@@ -128,11 +126,11 @@ impl TableEncoder {
     }
 
     fn no_lines(&self) -> Error {
-        Error::new(ErrorKind::Internal, &self.file.path, "lines do not go to a table of columns")
+        Error::internal(&self.file.path, "lines do not go to a table of columns")
     }
 
     /// The last bytes and what the file is.
-    pub(crate) fn finish(mut self) -> Result<(Vec<u8>, TableFile)> {
+    pub fn finish(mut self) -> Result<(Vec<u8>, TableFile)> {
         let chunks = self.format.encoder().finish()?;
         let bytes = self.account(chunks);
         self.file.blake3 = self.hasher.finalize().to_hex().to_string();
@@ -164,46 +162,6 @@ impl TableEncoder {
     }
 }
 
-/// One table as the bytes of a file, for whoever writes it.
-pub struct TableWriter {
-    encoder: TableEncoder,
-}
-
-impl std::fmt::Debug for TableWriter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TableWriter").finish_non_exhaustive()
-    }
-}
-
-impl TableWriter {
-    /// A table with this schema, its metadata included. A file of Arrow IPC cannot hold dictionaries that change: with
-    /// such columns it becomes a stream.
-    ///
-    /// # Errors
-    /// When the container cannot hold a column.
-    pub fn new(container: Container, schema: SchemaRef) -> Result<Self> {
-        Ok(Self {
-            encoder: TableEncoder::foreign("restored", String::new(), container, schema, Compression::default())?,
-        })
-    }
-
-    /// Takes rows; gives the bytes that are ready.
-    ///
-    /// # Errors
-    /// When the container cannot hold a column.
-    pub fn append(&mut self, rows: &RecordBatch) -> Result<Vec<u8>> {
-        self.encoder.append(rows)
-    }
-
-    /// The last bytes.
-    ///
-    /// # Errors
-    /// When the rest cannot be encoded.
-    pub fn finish(self) -> Result<Vec<u8>> {
-        Ok(self.encoder.finish()?.0)
-    }
-}
-
 /// JSON lines, plain or in pieces that are compressed each for itself.
 struct LinesEncoder {
     buffer: Vec<u8>,
@@ -225,8 +183,7 @@ impl LinesEncoder {
             Compression::Gzip => gzip(&text),
             Compression::Zstd => zstd_frame(&text),
         };
-        let bytes = compressed
-            .map_err(|error| Error::new(ErrorKind::Internal, "", "lines cannot be compressed").because(error))?;
+        let bytes = compressed.map_err(|error| Error::internal("", "lines cannot be compressed").because(error))?;
         Ok(vec![RawChunk { bytes, rows, stream: Some(text) }])
     }
 }

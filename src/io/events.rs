@@ -7,26 +7,18 @@ use std::ops::Range;
 
 use foldhash::HashMap;
 
-use super::lines::{Stored, torn_detail};
-use super::sessions::{BOM, Run, Sessions, blocks, span};
-use crate::error::{Error, Result};
+use super::sessions::{Run, Sessions, blocks, span};
+use super::stream::{BOM, Cut, Stream};
 use crate::model::ShapeName;
-use crate::pipeline::{Batch, BatchOptions, Line, LineBatch, LineKind, Source, SourceDigest};
+use crate::pipeline::{BatchOptions, Line, LineBatch, LineKind};
 use crate::shape::detect_events;
 
 /// Sessions whose lines stand farther apart become two records: the stream is not held as a whole.
 pub const SESSION_WINDOW_BYTES: usize = 32 << 20;
 
 /// The shape of an event log, told from the first bytes of the uncompressed stream; 64 KiB are enough. `None` for
-/// everything else.
-#[must_use]
-pub fn sniff(head: &[u8]) -> Option<ShapeName> {
-    sniff_as(head, None)
-}
-
-/// The same when the user has named the shape.
-#[must_use]
-pub fn sniff_as(head: &[u8], forced: Option<ShapeName>) -> Option<ShapeName> {
+/// everything else; `forced` is what the user has named.
+pub fn sniff_events(head: &[u8], forced: Option<ShapeName>) -> Option<ShapeName> {
     let text = String::from_utf8_lossy(head);
     // A list of events on a line is a record of its own.
     let is_list = text.trim_start_matches('\u{feff}').trim_start().starts_with('[');
@@ -38,16 +30,10 @@ pub fn sniff_as(head: &[u8], forced: Option<ShapeName>) -> Option<ShapeName> {
 }
 
 /// Sessions of an uncompressed stream.
+#[derive(Debug)]
 pub struct EventSource {
-    name: String,
-    stream: Box<dyn Read + Send>,
-    stored: Option<Stored>,
-    options: BatchOptions,
-    /// Read but not yet handed out.
-    buffer: Vec<u8>,
-    /// Where `buffer` begins in the stream.
-    offset: u64,
-    /// Up to here the lines of `buffer` stand in `sessions`, and up to there it holds no further line end.
+    stream: Stream,
+    /// Up to here the lines of the stream's rest stand in `sessions`, and up to there it holds no further line end.
     scanned: usize,
     searched: usize,
     sessions: Sessions,
@@ -55,14 +41,11 @@ pub struct EventSource {
     long: Option<usize>,
     /// The session of the line that goes on after `scanned`, when its beginning was handed out.
     in_line: Option<usize>,
-    /// What is to be handed out, and where it ends in `buffer`.
+    /// What is to be handed out, and where it ends in the stream's rest.
     queue: VecDeque<Block>,
     planned: usize,
     row: u64,
     number: u64,
-    ended: bool,
-    failure: Option<String>,
-    hasher: blake3::Hasher,
 }
 
 /// A part of the buffer with its records.
@@ -86,23 +69,15 @@ enum What {
     Torn,
 }
 
-impl std::fmt::Debug for EventSource {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("EventSource").field("name", &self.name).field("offset", &self.offset).finish_non_exhaustive()
-    }
-}
-
 impl EventSource {
     /// Sessions of `stream`, an event log of the shape `kind`. A file of `codex` or `pi` is one session.
-    #[must_use]
     pub fn new(name: impl Into<String>, stream: Box<dyn Read + Send>, kind: ShapeName, options: BatchOptions) -> Self {
+        Self::of(Stream::new(name, stream, options), kind)
+    }
+
+    pub(super) fn of(stream: Stream, kind: ShapeName) -> Self {
         Self {
-            name: name.into(),
             stream,
-            stored: None,
-            options,
-            buffer: Vec::new(),
-            offset: 0,
             scanned: 0,
             searched: 0,
             sessions: Sessions::new(kind),
@@ -112,44 +87,20 @@ impl EventSource {
             planned: 0,
             row: 0,
             number: 1,
-            ended: false,
-            failure: None,
-            hasher: blake3::Hasher::new(),
         }
-    }
-
-    /// Says at the end what was stored, when that differs from the stream.
-    pub(crate) fn stored(mut self, stored: Stored) -> Self {
-        self.stored = Some(stored);
-        self
-    }
-
-    /// Reads until the buffer has `target` bytes or the stream ends; damage ends it, what was read before it stays.
-    fn fill(&mut self, target: usize) {
-        let missing = target.saturating_sub(self.buffer.len());
-        if self.ended || missing == 0 {
-            return;
-        }
-        let before = self.buffer.len();
-        match self.stream.by_ref().take(missing as u64).read_to_end(&mut self.buffer) {
-            Ok(read) => self.ended = read < missing,
-            Err(error) => {
-                self.ended = true;
-                self.failure = Some(error.to_string());
-            }
-        }
-        self.hasher.update(&self.buffer[before..]);
     }
 
     /// Finds the session of every line that is whole.
     fn scan(&mut self) {
         loop {
-            let newline = memchr::memchr(b'\n', &self.buffer[self.searched..]);
+            let newline = memchr::memchr(b'\n', &self.stream.rest[self.searched..]);
             let end = match newline {
                 Some(at) => self.searched + at + 1,
-                None if self.ended && self.failure.is_none() && self.scanned < self.buffer.len() => self.buffer.len(),
+                None if self.stream.ended && self.stream.failure.is_none() && self.scanned < self.stream.rest.len() => {
+                    self.stream.rest.len()
+                }
                 None => {
-                    self.searched = self.buffer.len();
+                    self.searched = self.stream.rest.len();
                     return;
                 }
             };
@@ -161,18 +112,18 @@ impl EventSource {
 
     fn file(&mut self, end: usize) {
         let bytes = self.scanned..end;
-        self.sessions.file(&self.buffer[bytes.clone()], bytes, self.number, self.in_line);
+        self.sessions.file(&self.stream.rest[bytes.clone()], bytes, self.number, self.in_line);
         (self.scanned, self.searched) = (end, end);
     }
 
     /// Puts what can be handed out into the queue.
     fn plan(&mut self) {
-        let limit = self.options.max_record_bytes.max(1);
-        let is_endless = self.buffer.len() - self.scanned > limit && !self.ended;
+        let limit = self.stream.options.max_record_bytes.max(1);
+        let is_endless = self.stream.rest.len() - self.scanned > limit && !self.stream.ended;
         if is_endless {
-            self.file(self.buffer.len());
+            self.file(self.stream.rest.len());
         }
-        if self.ended || self.buffer.len() > limit {
+        if self.stream.ended || self.stream.rest.len() > limit {
             self.sessions.close();
         }
         if is_endless {
@@ -186,10 +137,10 @@ impl EventSource {
                 self.long_record(first, false);
                 from = 1;
             }
-            self.long = self.long.filter(|_| from == 1 && whole == 1 && !self.ended);
+            self.long = self.long.filter(|_| from == 1 && whole == 1 && !self.stream.ended);
         }
         let blocks = blocks(&runs[..whole], from);
-        let n_closed = if self.ended { blocks.len() } else { blocks.len().saturating_sub(1) };
+        let n_closed = if self.stream.ended { blocks.len() } else { blocks.len().saturating_sub(1) };
         for (nth, block) in blocks.into_iter().enumerate() {
             let n_bytes = span(&runs[block.clone()]).len();
             if nth < n_closed {
@@ -213,9 +164,9 @@ impl EventSource {
         runs.drain(..from);
         self.sessions.runs = runs;
         self.sessions.retain(self.long);
-        if self.ended && self.failure.is_some() {
-            self.queue_one(self.scanned..self.buffer.len(), self.number, What::Torn);
-            self.scanned = self.buffer.len();
+        if self.stream.ended && self.stream.failure.is_some() {
+            self.queue_one(self.scanned..self.stream.rest.len(), self.number, What::Torn);
+            self.scanned = self.stream.rest.len();
         }
     }
 
@@ -231,7 +182,7 @@ impl EventSource {
             records[at].pieces.push(run.bytes.clone());
         }
         let length = |record: &Record| record.pieces.iter().map(Range::len).sum::<usize>();
-        if records.iter().any(|record| length(record) > self.options.max_record_bytes) {
+        if records.iter().any(|record| length(record) > self.stream.options.max_record_bytes) {
             for run in runs {
                 self.alone(run);
             }
@@ -244,7 +195,7 @@ impl EventSource {
 
     /// Lines that stand for themselves.
     fn alone(&mut self, run: &Run) {
-        if run.bytes.len() > self.options.max_record_bytes {
+        if run.bytes.len() > self.stream.options.max_record_bytes {
             self.long_record(run, true);
         } else {
             self.queue_one(run.bytes.clone(), run.number, What::Session);
@@ -253,7 +204,7 @@ impl EventSource {
 
     /// Lines that are too long for a record, in pieces.
     fn long_record(&mut self, run: &Run, first: bool) {
-        let step = self.options.batch_bytes.max(1);
+        let step = self.stream.options.batch_bytes.max(1);
         for start in run.bytes.clone().step_by(step) {
             let end = run.bytes.end.min(start + step);
             let what = What::Piece { first: first && start == run.bytes.start };
@@ -272,18 +223,18 @@ impl EventSource {
         let mut target = SESSION_WINDOW_BYTES;
         while self.queue.is_empty() {
             self.drop_planned();
-            if self.ended && self.buffer.is_empty() && self.failure.is_none() {
+            if self.stream.ended && self.stream.rest.is_empty() && self.stream.failure.is_none() {
                 return None;
             }
-            self.fill(target);
+            self.stream.fill(target);
             self.scan();
             self.plan();
-            target = self.buffer.len() + SESSION_WINDOW_BYTES;
+            target = self.stream.rest.len() + SESSION_WINDOW_BYTES;
         }
         let start = self.queue.front().map_or(0, |block| block.bytes.start);
-        let mut batch = LineBatch { offset: self.offset + start as u64, ..LineBatch::default() };
+        let mut batch = LineBatch { offset: self.stream.offset + start as u64, ..LineBatch::default() };
         while let Some(block) = self.queue.pop_front_if(|block| {
-            batch.lines.is_empty() || batch.bytes.len() + block.bytes.len() <= self.options.batch_bytes
+            batch.lines.is_empty() || batch.bytes.len() + block.bytes.len() <= self.stream.options.batch_bytes
         }) {
             self.hand_out(block, &mut batch);
         }
@@ -293,18 +244,17 @@ impl EventSource {
     fn hand_out(&mut self, block: Block, batch: &mut LineBatch) {
         let is_scattered = block.records.len() > 1;
         // One giant session is moved, not copied.
-        let is_all = self.queue.is_empty() && batch.bytes.is_empty() && block.bytes == (0..self.buffer.len());
+        let is_all = self.queue.is_empty() && batch.bytes.is_empty() && block.bytes == (0..self.stream.rest.len());
         if is_all && !is_scattered {
-            batch.bytes = std::mem::take(&mut self.buffer);
-            self.offset += batch.bytes.len() as u64;
+            batch.bytes = self.stream.take(self.stream.rest.len());
             (self.planned, self.scanned, self.searched) = (0, 0, 0);
         }
         for record in block.records {
             let start = if is_all && !is_scattered { 0 } else { batch.bytes.len() };
             if !is_all || is_scattered {
-                record.pieces.iter().for_each(|piece| batch.bytes.extend_from_slice(&self.buffer[piece.clone()]));
+                record.pieces.iter().for_each(|piece| batch.bytes.extend_from_slice(&self.stream.rest[piece.clone()]));
             }
-            let at = |piece: &Range<usize>| (self.offset + piece.start as u64, piece.len() as u64);
+            let at = |piece: &Range<usize>| (self.stream.offset + piece.start as u64, piece.len() as u64);
             let places = if is_scattered { record.pieces.iter().map(at).collect() } else { Vec::new() };
             let line = self.line(&record, places, start, batch);
             batch.lines.push(line);
@@ -318,7 +268,7 @@ impl EventSource {
         let is_start = batch.offset + start as u64 == 0;
         let (mut inner, kind) = match record.what {
             What::Piece { first } => (start..span.end - usize::from(bytes.ends_with(b"\n")), LineKind::Piece { first }),
-            What::Torn => (span.clone(), self.torn(batch.offset + start as u64)),
+            What::Torn => (span.clone(), self.stream.torn(batch.offset + start as u64)),
             What::Session => {
                 let bom = if is_start && bytes.starts_with(BOM) { BOM.len() } else { 0 };
                 let text = bytes[bom..].trim_ascii_start();
@@ -347,38 +297,24 @@ impl EventSource {
         Line { row, number: record.number, span, record: inner, kind }
     }
 
-    fn torn(&mut self, offset: u64) -> LineKind {
-        let why = self.failure.take().unwrap_or_default();
-        LineKind::Torn(torn_detail(offset, &why))
-    }
-
     /// Forgets what was handed out.
     fn drop_planned(&mut self) {
         let n_bytes = std::mem::take(&mut self.planned);
-        self.buffer.drain(..n_bytes);
-        self.offset += n_bytes as u64;
+        self.stream.pass(n_bytes);
         self.scanned -= n_bytes;
         self.searched -= n_bytes;
         self.sessions.forget(n_bytes);
     }
 }
 
-impl Source for EventSource {
-    fn name(&self) -> &str {
-        &self.name
+impl Cut for EventSource {
+    fn stream(&self) -> &Stream {
+        &self.stream
     }
-
-    fn next_batch(&mut self) -> Result<Option<Batch>> {
-        Ok(self.next_lines().map(Batch::Lines))
+    fn stream_mut(&mut self) -> &mut Stream {
+        &mut self.stream
     }
-
-    fn stored_bytes(&self) -> u64 {
-        self.offset
-    }
-
-    fn digest(&mut self) -> Result<SourceDigest> {
-        self.stream = Box::new(std::io::empty());
-        let stored = self.stored.take().map_or(Ok::<_, Error>(None), |stored| stored())?;
-        Ok(SourceDigest::of_stream(self.offset, &self.hasher, stored))
+    fn cut(&mut self) -> Option<LineBatch> {
+        self.next_lines()
     }
 }

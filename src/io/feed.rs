@@ -1,25 +1,11 @@
-//! A stream of JSON as far as it was read, and what can be told of the value at a place in it: where it ends, and
-//! whether it holds records. Knows nothing of batches.
-
-use std::io::Read;
+//! What can be told of the value at a place in a stream of JSON: where it ends, and whether it holds records. Knows nothing
+//! of batches.
 
 use super::extent::Extent;
-use super::held::Held;
+use super::stream::Stream;
 use crate::shape::{RECORD_LISTS, detect, is_list_key};
 
 const READ_BYTES: usize = 1 << 18;
-
-/// A stream that is read as far as it is needed.
-pub(super) struct Feed {
-    stream: Box<dyn Read + Send>,
-    /// Read but not yet handed out; all places are in it.
-    pub(super) rest: Held,
-    pub(super) hasher: blake3::Hasher,
-    /// Why the stream broke.
-    pub(super) failure: Option<String>,
-    max_record_bytes: usize,
-    ended: bool,
-}
 
 /// Where an object holds records.
 #[derive(Debug, Clone, Copy)]
@@ -30,45 +16,20 @@ pub(super) enum Inside {
     Members(usize),
 }
 
-impl Feed {
-    pub(super) fn new(stream: Box<dyn Read + Send>, max_record_bytes: usize) -> Self {
-        Self {
-            stream,
-            rest: Held::default(),
-            hasher: blake3::Hasher::new(),
-            failure: None,
-            max_record_bytes,
-            ended: false,
-        }
-    }
-
-    /// Lets go of the stream.
-    pub(super) fn close(&mut self) {
-        self.stream = Box::new(std::io::empty());
-    }
-
-    /// Reads more; false at the end of the stream. Damage ends it, what was read before it stays.
-    pub(super) fn fill(&mut self) -> bool {
-        if self.ended {
-            return false;
-        }
-        let before = self.rest.len();
-        let (n_read, failure) = self.rest.read(&mut self.stream, READ_BYTES);
-        self.ended = n_read < READ_BYTES || failure.is_some();
-        self.failure = failure.map(|error| error.to_string());
-        let read = self.rest.get(before..).unwrap_or_default();
-        self.hasher.update(read);
-        !read.is_empty()
+impl Stream {
+    /// Reads more; false at the end of the stream.
+    pub(super) fn more(&mut self) -> bool {
+        self.fill(self.rest.len() + READ_BYTES)
     }
 
     /// The first byte at or after `at` that is no white space, with its place.
     pub(super) fn byte_after(&mut self, mut at: usize) -> Option<(u8, usize)> {
-        let limit = at.saturating_add(self.max_record_bytes);
+        let limit = at.saturating_add(self.options.max_record_bytes);
         while at <= limit {
             match self.rest.get(at).copied() {
                 Some(b' ' | b'\t' | b'\n' | b'\r') => at += 1,
                 Some(byte) => return Some((byte, at)),
-                None if self.fill() => {}
+                None if self.more() => {}
                 None => return None,
             }
         }
@@ -80,10 +41,10 @@ impl Feed {
         let mut extent = Extent::of_value(at);
         loop {
             let end = extent.find(&self.rest);
-            if end.unwrap_or(extent.at) - at > self.max_record_bytes {
+            if end.unwrap_or(extent.at) - at > self.options.max_record_bytes {
                 return None;
             }
-            if end.is_some() || !self.fill() {
+            if end.is_some() || !self.more() {
                 return end;
             }
         }
@@ -112,7 +73,7 @@ impl Feed {
         let begin = at + 1;
         let mut at = begin;
         loop {
-            if at - begin > self.max_record_bytes {
+            if at - begin > self.options.max_record_bytes {
                 return None;
             }
             let (_, key) = self.byte_after(at).filter(|&(byte, _)| byte == b'"')?;

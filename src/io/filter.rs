@@ -6,21 +6,21 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use arrow::datatypes::SchemaRef;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use super::codec::open_codec;
-use super::disk::AtomicFile;
 use super::encoder::TableEncoder;
 use super::failed;
 use super::json_rows::write_rows;
 use super::line_table::{LineTable, open_stream};
+use super::run_writer::OpenTable;
 use super::store::Place;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
-    Commit, Compression, EncodedBatch, Manifest, PartReaders, PartSink, PartStart, RejectRow, Restorer, Sink,
-    verbatim_schema,
+    Commit, Compression, EncodedBatch, Manifest, PartReaders, PartSink, RejectRow, Restorer, Sink, verbatim_schema,
 };
 
 const SIDECAR: &str = "sidecar";
@@ -34,14 +34,10 @@ pub struct FilterSink {
 /// The part of a filter.
 pub struct FilterPart {
     output: Box<dyn AsyncWrite + Send + Unpin>,
-    sidecar: Option<(AtomicFile, Option<TableEncoder>)>,
+    sidecar: Option<OpenTable>,
 }
 
-impl std::fmt::Debug for FilterPart {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("FilterPart").finish_non_exhaustive()
-    }
-}
+shows!(FilterPart {});
 
 #[derive(Serialize)]
 struct RejectLine {
@@ -60,45 +56,21 @@ impl FilterSink {
     /// `Usage` when the sidecar exists already.
     pub fn create(output: Box<dyn AsyncWrite + Send + Unpin>, sidecar: Option<&Path>) -> Result<Self> {
         if let Some(path) = sidecar.filter(|path| path.exists()) {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                path.to_string_lossy(),
-                "the sidecar exists already and is not overwritten",
-            )
-            .hinting("remove the file or choose another name"));
+            return Err(Error::usage(path.to_string_lossy(), "the sidecar exists already and is not overwritten")
+                .hinting("remove the file or choose another name"));
         }
         let encoder = || TableEncoder::lines(SIDECAR, SIDECAR.to_owned(), Compression::Zstd);
-        let sidecar = sidecar.map(|path| Ok::<_, Error>((AtomicFile::create(path)?, Some(encoder())))).transpose()?;
+        let sidecar = sidecar.map(|path| OpenTable::create(&Place::from(path), encoder())).transpose()?;
         Ok(Self { part: Mutex::new(Some(FilterPart { output, sidecar })) })
-    }
-}
-
-impl FilterPart {
-    /// Has the sidecar's encoder take rows, on a worker.
-    async fn append(
-        &mut self,
-        rows: impl FnOnce(&mut TableEncoder) -> Result<Vec<u8>> + Send + 'static,
-        bridge: &Bridge,
-    ) -> Result<()> {
-        let Some((file, slot)) = &mut self.sidecar else { return Ok(()) };
-        let lost = || Error::new(ErrorKind::Internal, SIDECAR, "the sidecar was written after a failure");
-        let mut encoder = slot.take().ok_or_else(lost)?;
-        let work = move || {
-            let bytes = rows(&mut encoder)?;
-            Ok((encoder, bytes))
-        };
-        let (encoder, bytes) = bridge.run(SIDECAR.to_owned(), work).await?;
-        *slot = Some(encoder);
-        file.write(&bytes).await
     }
 }
 
 impl Sink for FilterSink {
     type Part = FilterPart;
 
-    async fn begin(&self, start: &PartStart<'_>) -> Result<FilterPart> {
+    async fn begin(&self, _: usize, source: &str, _: Option<SchemaRef>) -> Result<FilterPart> {
         let part = self.part.lock().unwrap_or_else(PoisonError::into_inner).take();
-        part.ok_or_else(|| Error::new(ErrorKind::Usage, start.source, "the filter takes exactly one input"))
+        part.ok_or_else(|| Error::usage(source, "the filter takes exactly one input"))
     }
 
     async fn finish(&self, manifest: Manifest) -> Result<Manifest> {
@@ -134,18 +106,18 @@ impl PartSink for FilterPart {
             bytes.extend(encoder.append_rows(rejects.into_iter().map(|reject| RejectLine { reject }))?);
             Ok(bytes)
         };
-        self.append(rows, bridge).await?;
+        if let Some(sidecar) = &mut self.sidecar {
+            sidecar.append(rows, bridge).await?;
+        }
         self.output.write_all(&out).await.map_err(|error| failed("stdout", "cannot be written", error))
     }
 
     async fn commit(mut self, commit: Commit, bridge: &Bridge) -> Result<Commit> {
         self.output.flush().await.map_err(|error| failed("stdout", "cannot be written", error))?;
         let line = CommitLine { commit: commit.clone() };
-        self.append(|encoder: &mut TableEncoder| encoder.append_rows([line]), bridge).await?;
-        if let Some((mut file, Some(encoder))) = self.sidecar.take() {
-            let (bytes, _) = bridge.run(SIDECAR.to_owned(), move || encoder.finish()).await?;
-            file.write(&bytes).await?;
-            file.commit().await?;
+        if let Some(mut sidecar) = self.sidecar.take() {
+            sidecar.append(|encoder| encoder.append_rows([line]), bridge).await?;
+            sidecar.finish(bridge).await?;
         }
         Ok(commit)
     }
@@ -168,7 +140,7 @@ impl Sidecar {
         let place = path.to_string_lossy().into_owned();
         let file = File::open(path).map_err(|error| failed(&*place, "cannot be opened", error))?;
         let (_, stream) = open_codec(BufReader::new(file)).map_err(|error| failed(&*place, "cannot be read", error))?;
-        let damaged = || Error::new(ErrorKind::Verification, &*place, "the sidecar is damaged or not complete");
+        let damaged = || Error::verification(&*place, "the sidecar is damaged or not complete");
         let mut last = Vec::new();
         let mut reader = BufReader::with_capacity(1 << 20, stream);
         let mut line = Vec::new();
@@ -185,9 +157,6 @@ impl Sidecar {
     }
 
     /// Restores the stream from the records that the filter wrote.
-    ///
-    /// # Errors
-    /// When the sidecar cannot be opened.
     pub fn restorer(&self, records: Box<dyn Read + Send>, bridge: &Bridge) -> Result<Restorer> {
         let name = self.path.to_string_lossy().into_owned();
         let place = name.clone();
@@ -200,9 +169,11 @@ impl Sidecar {
                 }
                 match line {
                     Ok(line) if !line.starts_with(b"{\"reject\"") => None,
-                    Ok(line) => Some(serde_json::from_slice::<Line>(&line).map(|line| line.reject).map_err(|error| {
-                        Error::new(ErrorKind::Verification, &*place, "a reject cannot be read").because(error)
-                    })),
+                    Ok(line) => Some(
+                        serde_json::from_slice::<Line>(&line)
+                            .map(|line| line.reject)
+                            .map_err(|error| Error::verification(&*place, "a reject cannot be read").because(error)),
+                    ),
                     Err(error) => Some(Err(failed(&*place, "cannot be read", error))),
                 }
             });

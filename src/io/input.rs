@@ -9,7 +9,7 @@ use super::failed;
 use super::restored_names::strip_codec;
 use super::store::{Location, Place, Stores};
 use super::walk::{PassedOver, Walk, each_once};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 const ENDINGS: [&str; 11] =
     ["jsonl", "ndjson", "json", "traj", "parquet", "pq", "parq", "arrow", "arrows", "feather", "ipc"];
@@ -63,8 +63,7 @@ pub fn expand(arguments: &[String], stores: &Stores) -> Result<Found> {
             let folder = if is_run(path) { path.join("conversations") } else { path.to_owned() };
             let files = files_below(folder)?;
             if files.0.is_empty() {
-                return Err(Error::new(
-                    ErrorKind::Usage,
+                return Err(Error::usage(
                     argument,
                     "the folder holds no inputs (*.jsonl, *.ndjson, *.json, *.traj, also .gz or .zst; *.parquet, *.arrow)",
                 ));
@@ -77,7 +76,7 @@ pub fn expand(arguments: &[String], stores: &Stores) -> Result<Found> {
         }
     }
     if found.inputs.iter().filter(|input| input.file.is_none()).count() > 1 {
-        return Err(Error::new(ErrorKind::Usage, "-", "stdin can be read only once"));
+        return Err(Error::usage("-", "stdin can be read only once"));
     }
     Ok(found)
 }
@@ -90,7 +89,7 @@ fn local(name: String, path: PathBuf) -> Input {
 fn remote(place: &Place, stores: &Stores) -> Result<Vec<Input>> {
     let location = place.location();
     let input = |location: Location| Input { name: location.to_string(), file: Some(Place::new(stores, location)) };
-    let usage = |message: &str| Err(Error::new(ErrorKind::Usage, location.to_string(), message));
+    let usage = |message: &str| Err(Error::usage(location.to_string(), message));
     // What looks like a file is asked for first: who may read it may not be allowed to list.
     let is_file = |place: &Place| Ok::<_, Error>(!location.has_pattern() && place.exists()?);
     let looks_like_file = location.is_web() || location.file_name().contains('.');
@@ -154,8 +153,7 @@ fn files_below(folder: PathBuf) -> Result<Files> {
 }
 
 fn matches_of(pattern: &str) -> Result<Files> {
-    let nothing =
-        || Error::new(ErrorKind::Usage, pattern, "there is no such file, and no file matches it as a pattern");
+    let nothing = || Error::usage(pattern, "there is no such file, and no file matches it as a pattern");
     Pattern::new(pattern).map_err(|error| nothing().because(error))?;
     let components: Vec<Component<'_>> = Path::new(pattern).components().collect();
     let deep = components.iter().position(|component| component.as_os_str() == "**");
@@ -172,7 +170,7 @@ fn matches_below(pattern: &str, above: &[Component<'_>], below: &[Component<'_>]
     const OPTIONS: MatchOptions =
         MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: false };
     let below: PathBuf = below.iter().collect();
-    let wrong = |error: glob::PatternError| Error::new(ErrorKind::Usage, pattern, "this is no pattern").because(error);
+    let wrong = |error: glob::PatternError| Error::usage(pattern, "this is no pattern").because(error);
     let below = Pattern::new(&below.to_string_lossy()).map_err(wrong)?;
     let above: PathBuf = above.iter().collect();
     let has_signs = above.to_string_lossy().contains(['*', '?', '[']);
@@ -190,7 +188,7 @@ fn matches_below(pattern: &str, above: &[Component<'_>], below: &[Component<'_>]
 }
 
 fn glob(pattern: &str) -> Result<Vec<PathBuf>> {
-    let wrong = |error: glob::PatternError| Error::new(ErrorKind::Usage, pattern, "this is no pattern").because(error);
+    let wrong = |error: glob::PatternError| Error::usage(pattern, "this is no pattern").because(error);
     let listed = |error: glob::GlobError| failed(pattern, "a folder cannot be listed", error.into());
     glob::glob(pattern).map_err(wrong)?.map(|path| path.map_err(listed)).collect()
 }

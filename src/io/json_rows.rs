@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanBuilder, Float64Builder, LargeStringBuilder, ListBuilder, StringBuilder,
-    UInt64Builder,
-};
-use arrow::datatypes::{DataType, Field, Float64Type, SchemaRef, UInt64Type};
+use arrow::array::{Array, ArrayRef, AsArray, UInt64Array};
+use arrow::compute::{filter, is_not_null};
+use arrow::datatypes::{DataType, Field, Fields, Float64Type, SchemaRef, UInt64Type};
 use arrow::record_batch::RecordBatch;
-use serde_json::{Map, Value};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
+use crate::pipeline::json_structs;
 
 /// Appends every row of `batch` to `out`; a table with the single column `record` gives its text as it is.
 pub(crate) fn write_rows(batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
@@ -44,14 +42,13 @@ pub(crate) fn write_rows(batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
 /// Appends `value` as one line.
 pub(crate) fn write_json<T: serde::Serialize>(value: &T, out: &mut Vec<u8>) -> Result<()> {
     serde_json::to_writer(&mut *out, value)
-        .map_err(|error| Error::new(ErrorKind::Internal, "", "a row cannot be written as JSON").because(error))?;
+        .map_err(|error| Error::internal("", "a row cannot be written as JSON").because(error))?;
     out.push(b'\n');
     Ok(())
 }
 
 fn json<T: serde::Serialize>(value: &T) -> Result<Vec<u8>> {
-    serde_json::to_vec(value)
-        .map_err(|error| Error::new(ErrorKind::Internal, "", "a value cannot be written as JSON").because(error))
+    serde_json::to_vec(value).map_err(|error| Error::internal("", "a value cannot be written as JSON").because(error))
 }
 
 fn write_value(column: &ArrayRef, row: usize, out: &mut Vec<u8>) -> Result<()> {
@@ -71,55 +68,34 @@ fn write_value(column: &ArrayRef, row: usize, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Rows of a table from their objects.
-pub(crate) fn read_rows(schema: &SchemaRef, rows: &[Map<String, Value>]) -> Result<RecordBatch> {
-    let mut columns = Vec::with_capacity(schema.fields().len());
-    for field in schema.fields() {
-        columns.push(read_column(field, rows.iter().map(|row| row.get(field.name())))?);
-    }
-    RecordBatch::try_new(schema.clone(), columns)
-        .map_err(|error| Error::new(ErrorKind::Verification, "", "the rows do not fit the table").because(error))
-}
-
-fn read_column<'v>(field: &Field, values: impl Iterator<Item = Option<&'v Value>>) -> Result<ArrayRef> {
-    Ok(match field.data_type() {
-        DataType::LargeUtf8 => {
-            let mut builder = LargeStringBuilder::new();
-            values.for_each(|value| builder.append_option(value.and_then(Value::as_str)));
-            Arc::new(builder.finish())
+/// Rows of a table from the JSON objects that `texts` are; with a tag, from those that stand under it.
+pub(crate) fn read_rows(
+    schema: &SchemaRef,
+    texts: &[&str],
+    tag: Option<&str>,
+) -> std::result::Result<RecordBatch, String> {
+    let fields: Fields = schema.fields().iter().map(|field| Field::clone(field).with_nullable(true)).collect();
+    let row = DataType::Struct(fields);
+    let rows = match tag {
+        None => json_structs(texts, &row)?,
+        Some(tag) => {
+            let tagged = json_structs(texts, &DataType::Struct(vec![Field::new(tag, row, true)].into()))?;
+            let rows = tagged.as_struct().column(0);
+            is_not_null(rows).and_then(|mask| filter(rows, &mask)).map_err(|error| error.to_string())?
         }
-        DataType::Boolean => {
-            let mut builder = BooleanBuilder::new();
-            values.for_each(|value| builder.append_option(value.and_then(Value::as_bool)));
-            Arc::new(builder.finish())
-        }
-        DataType::UInt64 => {
-            let mut builder = UInt64Builder::new();
+    };
+    let columns =
+        schema.fields().iter().zip(rows.as_struct().columns()).map(|(field, column)| match field.data_type() {
             // A count that an earlier version did not know is a count of nothing.
-            let unknown = (!field.is_nullable()).then_some(0);
-            values.for_each(|value| builder.append_option(value.and_then(Value::as_u64).or(unknown)));
-            Arc::new(builder.finish())
-        }
-        DataType::Float64 => {
-            let mut builder = Float64Builder::new();
-            values.for_each(|value| builder.append_option(value.and_then(Value::as_f64)));
-            Arc::new(builder.finish())
-        }
-        DataType::List(_) => {
-            let mut builder = ListBuilder::new(StringBuilder::new());
-            for value in values {
-                let items = value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-                for item in items {
-                    builder.values().append_option(item.as_str());
-                }
-                builder.append(true);
+            DataType::UInt64 if !field.is_nullable() && column.null_count() > 0 => {
+                let counts = column.as_primitive::<UInt64Type>().iter();
+                Arc::new(counts.map(|count| count.unwrap_or(0)).collect::<UInt64Array>())
             }
-            Arc::new(builder.finish())
-        }
-        other => return Err(unknown(other)),
-    })
+            _ => column.clone(),
+        });
+    RecordBatch::try_new(schema.clone(), columns.collect()).map_err(|error| error.to_string())
 }
 
 fn unknown(data_type: &DataType) -> Error {
-    Error::new(ErrorKind::Internal, "", format!("columns of type {data_type} cannot be written as JSON lines"))
+    Error::internal("", format!("columns of type {data_type} cannot be written as JSON lines"))
 }

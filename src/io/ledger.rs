@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::run_documents::{MANIFEST, PLAN, read_plan};
 use super::run_names::check_below;
-use super::store::{Attempt, Location, Lock, Place, Stores, Watch};
+use super::store::{Location, Lock, Place, Stores, Watch};
 use super::{Input, LEDGER, Run, failed, hash_of};
 use crate::durable::sweep_unfinished;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::{Plan, PlannedInput, Slice};
 
 const RUNS: &str = "runs";
@@ -75,9 +75,6 @@ pub struct Begun {
 }
 
 /// The runs of the store at `root`, in the order in which they came; `None` when there is no store.
-///
-/// # Errors
-/// See [`Store::look`].
 pub fn runs_of_store(root: &Place) -> Result<Option<Vec<Place>>> {
     let ledger = root.join(LEDGER);
     let Some(bytes) = ledger.read_all()? else { return Ok(None) };
@@ -102,7 +99,7 @@ fn entries_of(text: &str, place: &str) -> Result<Vec<LedgerEntry>> {
             Err(_) if !line.ends_with('\n') => {}
             Err(error) => {
                 let place = format!("{place}: line {}", at + 1);
-                return Err(Error::new(ErrorKind::Verification, place, "this is no line of a ledger").because(error));
+                return Err(Error::verification(place, "this is no line of a ledger").because(error));
             }
         }
     }
@@ -134,30 +131,28 @@ impl Store {
         let place = root.to_string_lossy().into_owned();
         let cannot = |error| failed(place.clone(), "the store cannot be opened", error);
         if root.join(PLAN).exists() || root.join(MANIFEST).exists() {
-            return Err(Error::new(ErrorKind::Usage, place, "this is a run, but compaction writes a store of runs"));
+            return Err(Error::usage(place, "this is a run, but compaction writes a store of runs"));
         }
         std::fs::create_dir_all(root.join(RUNS)).map_err(cannot)?;
         match Place::from(root).join(LOCK).try_lock(&mut Watch::default())? {
-            Attempt::Taken(lock) => {
+            Ok(lock) => {
                 // A ledger that a killed call was writing.
                 sweep_unfinished(root);
                 Ok(Self { _lock: Some(lock), ..Self::look(root)? })
             }
-            Attempt::Busy(owner) => {
+            Err(owner) => {
                 let who = owner.map_or_else(|| "another process".to_owned(), |owner| owner.to_string());
-                Err(Error::new(ErrorKind::Usage, place, format!("{who} is working on this store")))
+                Err(Error::usage(place, format!("{who} is working on this store")))
             }
         }
     }
 
     /// The directory of a run.
-    #[must_use]
     pub fn run_path(&self, name: &str) -> PathBuf {
         self.root.join(RUNS).join(name)
     }
 
     /// The latest version of every file, by path.
-    #[must_use]
     pub fn latest(&self) -> BTreeMap<&str, &LedgerEntry> {
         self.entries.iter().map(|entry| (entry.path.as_str(), entry)).collect()
     }
@@ -173,7 +168,7 @@ impl Store {
         let mut seen = std::collections::BTreeSet::new();
         for input in inputs {
             let Some(file) = &input.file else {
-                return Err(Error::new(ErrorKind::Usage, input.name, "compaction takes files: it comes back to them"));
+                return Err(Error::usage(input.name, "compaction takes files: it comes back to them"));
             };
             let name = full_name(file)?;
             if !seen.insert(name.clone()) {
@@ -193,9 +188,6 @@ impl Store {
     }
 
     /// The last run when the ledger does not know it: a job was stopped in it, or before it could be entered.
-    ///
-    /// # Errors
-    /// When its plan cannot be read.
     pub fn begun(&self) -> Result<Option<Begun>> {
         let Some((_, name)) = self.runs()?.into_iter().max() else { return Ok(None) };
         let path = self.run_path(&name);
@@ -208,9 +200,6 @@ impl Store {
 
     /// A name for the next run: its number, and `suffix` behind it. A directory in which nothing was begun is used
     /// again.
-    ///
-    /// # Errors
-    /// When the store cannot be listed.
     pub fn next_run(&self, suffix: Option<&str>) -> Result<String> {
         let last = self.runs()?.into_iter().max();
         let number = match last {
@@ -236,9 +225,6 @@ impl Store {
 
     /// Enters the files of the complete run `name` and writes the ledger anew, whole or not at all. Files that were
     /// written again since the run read them are left out: they are named, and the next run takes them.
-    ///
-    /// # Errors
-    /// When the run is not complete or the ledger cannot be written.
     pub async fn enter(&mut self, name: &str, stores: &Stores) -> Result<Vec<String>> {
         let path = self.run_path(name);
         let (run, plan) = (Run::open(&path)?, read_plan(&Place::from(&path))?);
@@ -314,5 +300,5 @@ fn full_name(file: &Place) -> Result<String> {
     let place = file.to_string();
     let found = std::path::absolute(path).map_err(|error| failed(&*place, "has no absolute path", error))?;
     let name = found.into_os_string().into_string();
-    name.map_err(|_| Error::new(ErrorKind::Usage, place, "the name is no UTF-8, so the ledger cannot hold it"))
+    name.map_err(|_| Error::usage(place, "the name is no UTF-8, so the ledger cannot hold it"))
 }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use arrow::array::{LargeStringArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
-use serde_json::{Map, Value};
 
+use super::json_rows::read_rows;
 use super::store::Blob;
 use super::{LineSource, failed, open_codec};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::{BatchOptions, LineKind, Source, TableReader, records_schema};
 
 const READ_BYTES: usize = 64 << 10;
@@ -64,7 +64,7 @@ impl LineTable {
     }
 
     fn damaged(&self, message: impl std::fmt::Display) -> Error {
-        Error::new(ErrorKind::Verification, self.source.name(), format!("the table cannot be read: {message}"))
+        Error::verification(self.source.name(), format!("the table cannot be read: {message}"))
     }
 }
 
@@ -107,20 +107,8 @@ impl TableReader for LineTable {
                 built.map(Some).map_err(|error| self.damaged(error))
             }
             Lines::Rows(schema, tag) => {
-                let mut rows = Vec::with_capacity(texts.len());
-                for text in texts {
-                    let mut row: Map<String, Value> =
-                        serde_json::from_str(text).map_err(|error| self.damaged(error))?;
-                    match tag {
-                        None => rows.push(row),
-                        Some(tag) => {
-                            if let Some(Value::Object(row)) = row.remove(*tag) {
-                                rows.push(row);
-                            }
-                        }
-                    }
-                }
-                super::json_rows::read_rows(schema, &rows).map(Some)
+                let rows = read_rows(schema, &texts, *tag);
+                rows.map(Some).map_err(|message| self.damaged(message))
             }
         }
     }

@@ -2,13 +2,13 @@
 //! somebody wrote to it meanwhile. Knows files, not how records are cut.
 
 use std::io::{self, Read};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow::datatypes::SchemaRef;
 
-use super::lines::Stored;
 use super::range::RangeReader;
 use super::store::{Blob, Change, store_error};
+use super::stream::Stored;
 use super::{failed, hash_of};
 use crate::error::{Error, Result};
 use crate::pipeline::{BOMB_RATIO, Batch, LineKind, Slice, Source, SourceDigest, TableInput};
@@ -16,11 +16,41 @@ use crate::pipeline::{BOMB_RATIO, Batch, LineKind, Slice, Source, SourceDigest, 
 /// A source with the file below it: tells how much of it was read, and tells a file that cannot be read from one
 /// whose content is damaged.
 pub(super) struct Metered {
-    pub(super) source: Box<dyn Source>,
-    pub(super) raw: Arc<Mutex<Raw>>,
+    source: Box<dyn Source>,
+    /// What the source reads; `None` for one that tells everything itself.
+    raw: Option<Arc<Mutex<Raw>>>,
     /// Of a compressed file: its size.
-    pub(super) packed: Option<u64>,
-    pub(super) max_record_bytes: usize,
+    packed: Option<u64>,
+    max_record_bytes: usize,
+    /// A file that somebody may write to meanwhile, by its name: at the end of the slice it is looked at again.
+    checked: Option<(Blob, String, Slice)>,
+}
+
+impl Metered {
+    /// A source that tells everything itself.
+    pub(super) fn of(source: Box<dyn Source>) -> Self {
+        Self { source, raw: None, packed: None, max_record_bytes: 0, checked: None }
+    }
+
+    /// A source that reads from `raw`, a file of `packed` bytes when it is compressed.
+    pub(super) fn over(
+        raw: Arc<Mutex<Raw>>,
+        source: Box<dyn Source>,
+        packed: Option<u64>,
+        max_record_bytes: usize,
+    ) -> Self {
+        Self { raw: Some(raw), packed, max_record_bytes, ..Self::of(source) }
+    }
+
+    /// Looks again at the end whether the file is as it was.
+    pub(super) fn checking(mut self, blob: Blob, name: &str, slice: Slice) -> Self {
+        self.checked = Some((blob, name.to_owned(), slice));
+        self
+    }
+
+    fn raw(&self) -> Option<MutexGuard<'_, Raw>> {
+        self.raw.as_ref().map(|raw| raw.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 impl Source for Metered {
@@ -41,71 +71,40 @@ impl Source for Metered {
             let n_bytes = lines.offset + if is_long { self.max_record_bytes as u64 } else { 0 };
             lines.unpacked = Some(n_bytes / packed.max(1)).filter(|&ratio| ratio >= BOMB_RATIO);
         }
-        match self.raw.lock().unwrap_or_else(PoisonError::into_inner).failure.take() {
-            None => Ok(batch),
-            Some(error) => Err(error),
-        }
+        self.raw().and_then(|mut raw| raw.failure.take()).map_or(Ok(batch), Err)
     }
     fn stored_bytes(&self) -> u64 {
-        self.raw.lock().unwrap_or_else(PoisonError::into_inner).bytes
-    }
-    fn digest(&mut self) -> Result<SourceDigest> {
-        self.source.digest()
-    }
-}
-
-/// A source over a file that somebody may write to meanwhile: at the end of the part the file is looked at again.
-pub(super) struct Checked {
-    pub(super) source: Box<dyn Source>,
-    pub(super) blob: Blob,
-    pub(super) name: String,
-    pub(super) slice: Slice,
-}
-
-impl Checked {
-    /// A log may grow: what was read of it is read again when somebody has touched the file. A table does not.
-    fn check(&self, digest: &SourceDigest) -> Result<()> {
-        match self.blob.change()? {
-            Change::None => return Ok(()),
-            Change::Touched if self.source.table().is_some() => return Ok(()),
-            Change::Touched | Change::Grown if self.source.table().is_none() => {}
-            _ => return Err(self.blob.changed()),
-        }
-        let hash = match self.slice {
-            Slice::Bytes { start, end } => {
-                let whole = self.blob.reader(RangeReader::<io::Empty>::first_byte(start)..u64::MAX);
-                RangeReader::new(whole, start, end).and_then(hash_of)
-            }
-            _ => hash_of(self.blob.reader(0..digest.bytes)),
-        };
-        match hash {
-            Ok(hash) if hash == digest.blake3 => Ok(()),
-            // A file that became shorter says so itself.
-            _ => Err(self.blob.changed()),
-        }
-    }
-}
-
-impl Source for Checked {
-    fn name(&self) -> &str {
-        self.source.name()
-    }
-    fn schema(&self) -> Option<SchemaRef> {
-        self.source.schema()
-    }
-    fn table(&self) -> Option<TableInput> {
-        self.source.table()
-    }
-    fn next_batch(&mut self) -> Result<Option<Batch>> {
-        self.source.next_batch()
-    }
-    fn stored_bytes(&self) -> u64 {
-        self.source.stored_bytes()
+        self.raw().map_or_else(|| self.source.stored_bytes(), |raw| raw.bytes)
     }
     fn digest(&mut self) -> Result<SourceDigest> {
         let digest = self.source.digest()?;
-        self.check(&digest).map_err(|error| Error { place: self.name.clone(), ..error })?;
+        if let Some((blob, name, slice)) = &self.checked {
+            let is_table = self.source.table().is_some();
+            check(blob, *slice, is_table, &digest).map_err(|error| Error { place: name.clone(), ..error })?;
+        }
         Ok(digest)
+    }
+}
+
+/// A log may grow: what was read of it is read again when somebody has touched the file. A table does not.
+fn check(blob: &Blob, slice: Slice, is_table: bool, digest: &SourceDigest) -> Result<()> {
+    match blob.change()? {
+        Change::None => return Ok(()),
+        Change::Touched if is_table => return Ok(()),
+        Change::Touched | Change::Grown if !is_table => {}
+        _ => return Err(blob.changed()),
+    }
+    let hash = match slice {
+        Slice::Bytes { start, end } => {
+            let whole = blob.reader(RangeReader::<io::Empty>::first_byte(start)..u64::MAX);
+            RangeReader::new(whole, start, end).and_then(hash_of)
+        }
+        _ => hash_of(blob.reader(0..digest.bytes)),
+    };
+    match hash {
+        Ok(hash) if hash == digest.blake3 => Ok(()),
+        // A file that became shorter says so itself.
+        _ => Err(blob.changed()),
     }
 }
 
@@ -122,7 +121,7 @@ pub(super) fn stored(raw: Arc<Mutex<Raw>>, name: String) -> Stored {
 pub(super) struct Raw {
     source: Box<dyn Read + Send>,
     pub(super) hasher: Option<blake3::Hasher>,
-    bytes: u64,
+    pub(super) bytes: u64,
     name: String,
     /// Why it could not be read.
     pub(super) failure: Option<Error>,

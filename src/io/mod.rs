@@ -11,7 +11,6 @@ mod events;
 mod extent;
 mod feed;
 mod filter;
-mod held;
 mod input;
 mod json_rows;
 mod ledger;
@@ -36,13 +35,14 @@ mod run_writer;
 mod sessions;
 mod step_back;
 pub mod store;
+mod stream;
 mod walk;
 
 pub use codec::{Codec, open_codec};
 pub use disk::{BlockingFile, folds_case, sweep_beside};
 pub use documents::{DocumentSource, is_document};
-pub use encoder::TableWriter;
-pub use events::{EventSource, SESSION_WINDOW_BYTES, sniff, sniff_as};
+pub use encoder::TableEncoder;
+pub use events::{EventSource, SESSION_WINDOW_BYTES, sniff_events};
 pub use filter::{FilterPart, FilterSink, Sidecar};
 pub use input::{Found, Input, expand};
 pub use ledger::{Begun, LedgerEntry, Selection, Store, runs_of_store};
@@ -59,20 +59,17 @@ pub use walk::{PassedOver, Why};
 
 use std::io::Read;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 
 /// The ledger of a store of runs; a directory that holds one is no run.
 const LEDGER: &str = "ledger.jsonl";
 
 /// An error of a file.
 pub(crate) fn failed(place: impl Into<String>, message: &str, error: std::io::Error) -> Error {
-    Error::new(ErrorKind::Io, place, message).because(error)
+    Error::io(place, message).because(error)
 }
 
 /// BLAKE3 of everything that `reader` gives, in hex.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn hash_of(reader: impl Read) -> std::io::Result<String> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(reader)?;

@@ -6,13 +6,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::codec::{Codec, open_codec};
-use super::lines::Stored;
-use super::metered::{Checked, Metered, Raw, RawReader, stored};
+use super::metered::{Metered, Raw, RawReader, stored};
 use super::range::RangeReader;
 use super::row_files::{MAGIC_BYTES, named_table, open_table, open_table_stream, row_groups, sniff_table};
 use super::store::{Blob, Place, mark_of};
-use super::{DocumentSource, EventSource, Input, LineSource, failed, is_document, sniff_as};
-use crate::error::{Error, ErrorKind, Result};
+use super::stream::Stream;
+use super::{DocumentSource, EventSource, Input, LineSource, failed, is_document, sniff_events};
+use crate::error::{Error, Result};
 use crate::model::ShapeName;
 use crate::pipeline::{BatchOptions, Container, Corpus, PlannedInput, Slice, Source, TableOptions};
 
@@ -54,9 +54,10 @@ pub type PlannedSlices = (PlannedInput, Vec<Slice>);
 
 impl Corpus for Inputs {
     fn open(&self, index: usize, planned: &PlannedInput, slice: &Slice) -> Result<Box<dyn Source>> {
-        let input = self.list.get(index).ok_or_else(|| {
-            Error::new(ErrorKind::Internal, &planned.source, "the plan names an input that is not there")
-        })?;
+        let input = self
+            .list
+            .get(index)
+            .ok_or_else(|| Error::internal(&planned.source, "the plan names an input that is not there"))?;
         open_slice(input, Some(planned), slice, self.options, &self.tables)
     }
 }
@@ -71,7 +72,7 @@ fn look_at(input: &Input, split_bytes: u64, forced: Option<ShapeName>) -> Result
             return Ok((PlannedInput { source, bytes: Some(0), mark: None }, vec![Slice::Whole]));
         };
         if metadata.is_dir() {
-            return Err(Error::new(ErrorKind::Input, &input.name, "is a directory; its files are the inputs"));
+            return Err(Error::input(&input.name, "is a directory; its files are the inputs"));
         }
         if !metadata.is_file() {
             // A pipe has no size and is read once, to its end.
@@ -120,7 +121,7 @@ fn row_group_slices(name: &str, blob: &Blob, split_bytes: u64) -> Vec<Slice> {
 
 /// True for a file of JSON lines that is not compressed: a reader may start at any line.
 fn is_plain_lines(head: &[u8], forced: Option<ShapeName>) -> bool {
-    Codec::sniff(head) == Codec::Plain && !is_document(head) && sniff_as(head, forced).is_none()
+    Codec::sniff(head) == Codec::Plain && !is_document(head) && sniff_events(head, forced).is_none()
 }
 
 /// Opens a slice of an input as it is now.
@@ -141,7 +142,7 @@ fn open_file(input: &Input, planned: Option<&PlannedInput>) -> Result<Option<Blo
     let Some(file) = input.file.as_ref().filter(|file| !is_pipe(file)) else { return Ok(None) };
     let blob = file.open()?;
     let Some(planned) = planned else { return Ok(Some(blob)) };
-    let changed = |message: String| Err(Error::new(ErrorKind::Input, &input.name, message));
+    let changed = |message: String| Err(Error::input(&input.name, message));
     let is_marked = planned.mark.as_deref() == Some(blob.mark());
     if file.as_local().is_none() && !is_marked {
         // Files of this machine may grow, but what is in a store is replaced as a whole.
@@ -212,19 +213,17 @@ fn open_slice(
     tables: &TableOptions,
 ) -> Result<Box<dyn Source>> {
     let blob = open_file(input, planned)?;
-    let source = match &blob {
-        Some(blob) => open_if_table(input, blob, slice, options, tables)?,
-        None => None,
-    };
-    let source = match source {
-        Some(table) => table,
+    let table = blob.as_ref().map(|blob| open_if_table(input, blob, slice, options, tables)).transpose()?.flatten();
+    let source = match table {
+        Some(table) => Metered::of(table),
         None => open_stream(input, blob.as_ref(), planned, slice, options, tables)?,
     };
-    Ok(match blob.filter(|_| planned.is_some() && input.file.as_ref().and_then(Place::as_local).is_some()) {
-        Some(blob) => Box::new(Checked { source, blob, name: input.name.clone(), slice: *slice }),
-        // Of what is in a store each read asks for the version that was opened.
+    // Of what is in a store each read asks for the version that was opened.
+    let is_local = input.file.as_ref().and_then(Place::as_local).is_some();
+    Ok(Box::new(match blob.filter(|_| planned.is_some() && is_local) {
+        Some(blob) => source.checking(blob, &input.name, *slice),
         None => source,
-    })
+    }))
 }
 
 /// The records of a slice of an input that is no table in a file.
@@ -235,7 +234,7 @@ fn open_stream(
     slice: &Slice,
     options: BatchOptions,
     tables: &TableOptions,
-) -> Result<Box<dyn Source>> {
+) -> Result<Metered> {
     let cannot_read = |raw: &Arc<Mutex<Raw>>, error| {
         let failure = raw.lock().unwrap_or_else(PoisonError::into_inner).failure.take();
         failure.unwrap_or_else(|| failed(&input.name, "cannot be read", error))
@@ -247,23 +246,18 @@ fn open_stream(
         let range = RangeReader::new(RawReader(raw.clone()), start, end).map_err(|error| cannot_read(&raw, error))?;
         let first = range.first_line();
         let lines = LineSource::new(&input.name, Box::new(range), options).starting_at(first, slice.first_row());
-        return Ok(Box::new(Metered {
-            source: Box::new(lines),
-            raw,
-            packed: None,
-            max_record_bytes: options.max_record_bytes,
-        }));
+        return Ok(Metered::over(raw, Box::new(lines), None, options.max_record_bytes));
     }
     let raw = Raw::new(&input.name, open_bytes(input, blob, planned, 0)?, Some(blake3::Hasher::new()));
     let mut reader = BufReader::with_capacity(READ_BYTES, RawReader(raw.clone()));
     let first = io::BufRead::fill_buf(&mut reader).map_err(|error| cannot_read(&raw, error))?;
     if let Some(container) = sniff_table(first) {
-        return open_table_stream(&input.name, Box::new(reader), container, options, tables);
+        return open_table_stream(&input.name, Box::new(reader), container, options, tables).map(Metered::of);
     }
     if named_table(Path::new(&input.name)).is_some() {
         let message = "the file is named like a table, but begins neither as Parquet nor as Arrow IPC: it is damaged, \
                        empty or something else; fetch or write it again, or name it as what it is";
-        return Err(Error::new(ErrorKind::Input, &input.name, message));
+        return Err(Error::input(&input.name, message));
     }
     let (codec, stream) = open_codec(reader).map_err(|error| cannot_read(&raw, error))?;
     let stored = (codec != Codec::Plain).then(|| stored(raw.clone(), input.name.clone()));
@@ -272,30 +266,17 @@ fn open_stream(
         raw.lock().unwrap_or_else(PoisonError::into_inner).hasher = None;
     }
     let (head, stream) = peek(stream);
-    let source = records(&input.name, &head, stream, stored, options, tables.shape);
-    let packed = if codec == Codec::Plain { None } else { blob.and_then(Blob::bytes) };
-    Ok(Box::new(Metered { source, raw, packed, max_record_bytes: options.max_record_bytes }))
-}
-
-/// The records of a stream that begins with `head`, cut as its content asks for.
-fn records(
-    name: &str,
-    head: &[u8],
-    stream: Box<dyn Read + Send>,
-    stored: Option<Stored>,
-    options: BatchOptions,
-    forced: Option<ShapeName>,
-) -> Box<dyn Source> {
-    if let Some(shape) = sniff_as(head, forced) {
-        let events = EventSource::new(name, stream, shape, options);
-        Box::new(if let Some(stored) = stored { events.stored(stored) } else { events })
-    } else if is_document(head) {
-        let documents = DocumentSource::new(name, stream, options);
-        Box::new(if let Some(stored) = stored { documents.stored(stored) } else { documents })
+    let stream = Stream::new(&input.name, stream, options).stored(stored);
+    // Cut as its content asks for.
+    let source: Box<dyn Source> = if let Some(shape) = sniff_events(&head, tables.shape) {
+        Box::new(EventSource::of(stream, shape))
+    } else if is_document(&head) {
+        Box::new(DocumentSource::of(stream))
     } else {
-        let lines = LineSource::new(name, stream, options);
-        Box::new(if let Some(stored) = stored { lines.stored(stored) } else { lines })
-    }
+        Box::new(LineSource::of(stream))
+    };
+    let packed = if codec == Codec::Plain { None } else { blob.and_then(Blob::bytes) };
+    Ok(Metered::over(raw, source, packed, options.max_record_bytes))
 }
 
 /// The first bytes of a stream, and the same stream from its beginning. Damage among them is met again later, and what

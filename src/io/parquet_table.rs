@@ -21,7 +21,7 @@ use parquet::schema::types::ColumnPath;
 
 use super::raw_chunk::{Encoder, RawChunk};
 use super::store::Blob;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::bridge::guard;
 use crate::pipeline::{Compression, TableReader, batch_bytes, value_bytes, view_schema};
 
@@ -94,7 +94,7 @@ impl ParquetEncoder {
                 guard(|| foreign_writer(schema, held, self.compression))
                     .unwrap_or_else(|message| Err(refused(ParquetError::General(message))))?
             }
-            (None, None) => return Err(Error::new(ErrorKind::Internal, "", "a table was written after its end")),
+            (None, None) => return Err(Error::internal("", "a table was written after its end")),
         };
         Ok(self.writer.insert(writer))
     }
@@ -158,7 +158,7 @@ fn findable(properties: WriterPropertiesBuilder, name: &str, bloom: bool) -> Wri
 
 fn refused(error: ParquetError) -> Error {
     let message = "a column cannot be written as Parquet; --format arrow writes columns of every type";
-    Error::new(ErrorKind::Input, "", message).because(error)
+    Error::input("", message).because(error)
 }
 
 fn foreign_writer(schema: &SchemaRef, held: SchemaRef, compression: Compression) -> Result<ArrowWriter<Vec<u8>>> {
@@ -201,7 +201,7 @@ fn internal(error: ParquetError) -> Error {
     if matches!(error, ParquetError::NYI(_)) {
         return refused(error);
     }
-    Error::new(ErrorKind::Internal, "", "a table cannot be written as Parquet").because(error)
+    Error::internal("", "a table cannot be written as Parquet").because(error)
 }
 
 /// Which rows are wanted.
@@ -320,11 +320,11 @@ impl TableReader for ParquetTable {
 /// Why a table cannot be read: when the store failed, the table may be whole.
 fn damaged(file: &Blob, error: ParquetError) -> Error {
     let place = file.location().to_string();
-    let damaged =
-        || Error::new(ErrorKind::Verification, place, "the table cannot be read: it is damaged").because(error);
+    let damaged = || Error::verification(place, "the table cannot be read: it is damaged").because(error);
     file.failure().unwrap_or_else(damaged)
 }
 
-fn missing(place: &str, name: &str) -> Error {
-    Error::new(ErrorKind::Verification, place, format!("the table has no column `{name}`"))
+/// A column is not there.
+pub(crate) fn missing(place: &str, name: &str) -> Error {
+    Error::verification(place, format!("the table has no column `{name}`"))
 }

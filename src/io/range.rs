@@ -19,9 +19,6 @@ pub(crate) struct RangeReader<R> {
 
 impl<R: Read> RangeReader<R> {
     /// `inner` stands at [`RangeReader::first_byte`] of the range; reads up to its first line.
-    ///
-    /// # Errors
-    /// When `inner` cannot be read.
     pub(crate) fn new(inner: R, start: u64, end: u64) -> io::Result<Self> {
         let mut range = Self { inner, at: Self::first_byte(start), end, rest: Vec::new(), ended: false };
         if start > 0 {

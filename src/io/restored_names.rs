@@ -14,7 +14,6 @@ const STORED_ENDINGS: [&str; 3] = ["gz", "zst", "zstd"];
 
 /// The path under which a source is restored: its own without the ending of a codec, without a root and without
 /// steps upwards, so that it stays in the folder that it is restored to.
-#[must_use]
 pub fn restored_name(source: &str) -> PathBuf {
     if source == "-" {
         return PathBuf::from("stdin.jsonl");
@@ -41,7 +40,6 @@ pub(super) fn strip_codec(name: &str) -> &str {
 /// folders that all have in common. A path that an earlier source has, that is a folder of another source, or that is
 /// the name of a file in the making gives way: `part-NNNNN-` goes before its last name until it is free. With
 /// `folds_case`, names are the same that differ in nothing but capitals.
-#[must_use]
 pub fn restored_names(sources: &[(PathBuf, usize)], folds_case: bool) -> Vec<PathBuf> {
     let mut names: Vec<PathBuf> = sources.iter().map(|(path, _)| path.components().map(cut).collect()).collect();
     while names.iter().all(|name| name.components().count() > 1) {

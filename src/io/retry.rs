@@ -1,7 +1,6 @@
 //! The rejects of a run as the inputs of a new one: the very lines and rows that could not be read. Knows rejects,
 //! not why they were rejected.
 
-use std::io::{self, Read};
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
@@ -9,8 +8,9 @@ use arrow::record_batch::RecordBatch;
 
 use super::row_files::{Chunk, RowStream, open_row_stream};
 use super::run_writer::REJECTS;
+use super::stream::{Slices, Stream};
 use super::{LineSource, PlannedSlices, Run};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::{
     BatchOptions, Commit, Container, Corpus, PlannedInput, RejectRow, Slice, Source, TableFile, TableOptions,
     raw_of_reject, row_of_reject,
@@ -43,7 +43,7 @@ impl Rejects {
             planned.push((input, vec![Slice::Whole]));
         }
         if parts.is_empty() {
-            return Err(Error::new(ErrorKind::Usage, run.place().to_string(), "the run has no rejects: nothing to do"));
+            return Err(Error::usage(run.place().to_string(), "the run has no rejects: nothing to do"));
         }
         Ok((Self { run: Arc::new(run), parts, options, tables }, planned))
     }
@@ -57,11 +57,10 @@ impl Corpus for Rejects {
     fn open(&self, index: usize, planned: &PlannedInput, _slice: &Slice) -> Result<Box<dyn Source>> {
         let part = self.parts.get(index).and_then(|&part| self.run.commits.get(part));
         let Some((commit, file)) = part.and_then(|commit| Some((commit, file_of(commit)?))) else {
-            let message = "the plan names rejects that are not there";
-            return Err(Error::new(ErrorKind::Internal, &planned.source, message));
+            return Err(Error::internal(&planned.source, "the plan names rejects that are not there"));
         };
         self.run.check_rejects(commit)?;
-        let rows = self.run.rejects(commit)?;
+        let mut rows = self.run.rejects(commit)?;
         let stored = (file.bytes, file.blake3.clone());
         if commit.table.is_some() {
             let schema = self.run.schema_of_rows(commit)?;
@@ -69,31 +68,9 @@ impl Corpus for Rejects {
             let container = commit.table.as_ref().map_or(Container::Parquet, |table| table.container);
             return open_row_stream(&planned.source, container, Box::new(stream), self.options, &self.tables);
         }
-        let stream = RejectedLines { rows, slice: Vec::new(), at: 0 };
-        let lines = LineSource::new(&planned.source, Box::new(stream), self.options);
-        Ok(Box::new(lines.stored(Box::new(move || Ok(Some(stored))))))
-    }
-}
-
-/// The raw bytes of rejects, one after the other.
-struct RejectedLines {
-    rows: Rows,
-    slice: Vec<u8>,
-    at: usize,
-}
-
-impl Read for RejectedLines {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.at == self.slice.len() {
-            let Some(reject) = self.rows.next() else { return Ok(0) };
-            let reject = reject.map_err(io::Error::other)?;
-            self.slice = raw_of_reject(&reject).map_err(io::Error::other)?;
-            self.at = 0;
-        }
-        let n = buffer.len().min(self.slice.len() - self.at);
-        buffer[..n].copy_from_slice(&self.slice[self.at..self.at + n]);
-        self.at += n;
-        Ok(n)
+        let stream = Slices::new(move || rows.next().map(|reject| raw_of_reject(&reject?)).transpose());
+        let stream = Stream::new(&planned.source, Box::new(stream), self.options);
+        Ok(Box::new(LineSource::of(stream.stored(Some(Box::new(move || Ok(Some(stored))))))))
     }
 }
 

@@ -88,7 +88,7 @@ fn begun(root: &Place, plan: &Plan) -> Result<Begun> {
 }
 
 fn usage(root: &Place, message: &str) -> Error {
-    Error::new(ErrorKind::Usage, root.to_string(), message)
+    Error::usage(root.to_string(), message)
 }
 
 fn taken(root: &Place, message: &str) -> Error {

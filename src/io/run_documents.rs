@@ -3,7 +3,7 @@
 
 use super::run_names::open_commit;
 use super::store::Place;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::{Commit, Manifest, Plan, commit_path, open_sealed, seal};
 
 /// The plan, written first.
@@ -52,12 +52,12 @@ pub(crate) fn read_commits(root: &Place, plan: &Plan) -> Result<Vec<Commit>> {
             || commit.split != plan.parts[part].slice
             || Some(commit.source.as_str()) != source
         {
-            return Err(Error::new(ErrorKind::Verification, place, "the commit belongs to another job than the plan"));
+            return Err(Error::verification(place, "the commit belongs to another job than the plan"));
         }
         for file in &commit.files {
             if sizes.get(&file.path) != Some(&file.bytes) {
                 let message = "the file of a committed part is missing or has another size";
-                return Err(Error::new(ErrorKind::Verification, root.join(&file.path).to_string(), message));
+                return Err(Error::verification(root.join(&file.path).to_string(), message));
             }
         }
         commits.push(commit);
@@ -74,7 +74,7 @@ pub(crate) fn check_still(root: &Place, plan: &Plan, manifest: &Manifest) -> Res
     let differs = |path: &str| {
         let message = "this is no longer what the job wrote: another process works in the same directory; give each \
                        job one of its own";
-        Error::new(ErrorKind::Verification, root.join(path).to_string(), message)
+        Error::verification(root.join(path).to_string(), message)
     };
     if read(&root.join(PLAN))? != seal(plan)?.as_bytes() {
         return Err(differs(PLAN));
@@ -98,5 +98,5 @@ pub(crate) fn read(place: &Place) -> Result<Vec<u8>> {
 
 /// A file that the run promises is not there.
 pub(crate) fn missing(place: &str) -> Error {
-    Error::new(ErrorKind::Verification, place, "the file is missing")
+    Error::verification(place, "the file is missing")
 }

@@ -6,19 +6,21 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::ops::Range;
 
-use arrow::array::{Array, AsArray, LargeStringArray, ListArray, UInt64Array};
+use arrow::array::AsArray;
 use arrow::datatypes::{SchemaRef, UInt64Type};
 use arrow::json::LineDelimitedWriter;
 use arrow::record_batch::RecordBatch;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::Run;
-use super::arrow_table::WantedRows;
+use super::arrow_table::SomeRows;
 use super::codec::open_codec;
 use super::line_table::LineTable;
 use super::parquet_table::Wanted;
 use super::run_reader::place_of;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::bridge::{Bridge, guard};
 use crate::pipeline::{
     Commit, ConversationFormat, PartReaders, Piece, RestoredSlice, Restorer, Table, TableInput, TableReader, label,
@@ -64,7 +66,8 @@ pub enum Shown {
 }
 
 /// A message of columns.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
 pub struct ShownMessage {
     /// The role as the record writes it.
     pub role: String,
@@ -73,20 +76,43 @@ pub struct ShownMessage {
 }
 
 /// A row of the decisions table.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct DecisionRow {
     /// Index of the message in the original.
+    #[serde(rename = "message_index")]
     pub index: u64,
     /// What was done.
     pub action: String,
     /// The rule that decided.
     pub reason: String,
     /// Further reasons.
+    #[serde(default)]
     pub details: Vec<String>,
     /// Characters before.
     pub chars_in: u64,
     /// Its share of the characters after.
     pub chars_out: u64,
+}
+
+/// A row of a table, and that of the source which it is about.
+#[derive(Deserialize)]
+struct About<T> {
+    source_row: u64,
+    #[serde(flatten)]
+    row: T,
+}
+
+/// A row of the table of originals.
+#[derive(Deserialize)]
+struct OriginalAt {
+    message_index: Option<u64>,
+    position: Option<u64>,
+}
+
+/// A row of the conversations as columns.
+#[derive(Deserialize)]
+struct ShownRow {
+    messages: Vec<ShownMessage>,
 }
 
 /// The wanted rows of a table: their numbers in it, and their numbers in the source.
@@ -104,9 +130,6 @@ struct Conversations {
 impl Run {
     /// Restores the conversations with this id, without reading the rest where the format allows it; `None` when the part
     /// has none.
-    ///
-    /// # Errors
-    /// When a table cannot be read.
     pub fn find(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Option<Restorer>> {
         // The files are not hashed first: that would read everything. Damage shows in the record's checksum.
         self.check_originals()?;
@@ -130,9 +153,6 @@ impl Run {
 
     /// The conversations with this id as the run shows them, each as one line of JSON: a record of its own shape, or
     /// the row of the conversations table.
-    ///
-    /// # Errors
-    /// When a table cannot be read.
     pub fn find_compressed(&self, commit: &Commit, id: &str) -> Result<Vec<String>> {
         self.check_originals()?;
         guarded(commit, || {
@@ -154,7 +174,7 @@ impl Run {
     /// When a table cannot be read, or they do not fit together.
     pub fn find_sides(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Vec<Sides>> {
         self.check_originals()?;
-        let metrics = guarded(commit, || self.find_metrics(commit, id))?;
+        let metrics: Vec<Map<String, Value>> = guarded(commit, || self.found(commit, Table::Metrics, id))?;
         if metrics.is_empty() {
             return Ok(Vec::new());
         }
@@ -164,10 +184,11 @@ impl Run {
         })?;
         if originals.len() != metrics.len() || shown.len() != metrics.len() {
             let message = format!("the tables do not agree on how many conversations are called {id}");
-            return Err(Error::new(ErrorKind::Verification, place_of(commit), message));
+            return Err(Error::verification(place_of(commit), message));
         }
-        let found = metrics.into_iter().zip(originals).zip(shown).map(|(((source_row, metrics), original), shown)| {
+        let found = metrics.into_iter().zip(originals).zip(shown).map(|((metrics, original), shown)| {
             let number = |name: &str| metrics.get(name).and_then(Value::as_u64);
+            let source_row = number("source_row").ok_or_else(|| lacking(commit))?;
             let topics = metrics.get("compaction_topics").and_then(Value::as_str);
             let behind = Behind {
                 messages: replaced.remove(&source_row).unwrap_or_default(),
@@ -176,26 +197,27 @@ impl Run {
                 topics: topics.map(str::to_owned),
             };
             let decisions = decisions.remove(&source_row).unwrap_or_default();
-            Sides { source_row, original, shown, behind, decisions, metrics }
+            Ok(Sides { source_row, original, shown, behind, decisions, metrics })
         });
-        Ok(found.collect())
+        found.collect()
+    }
+
+    /// The rows of a table of our own that are about the conversation, as objects without nulls.
+    fn found<T: DeserializeOwned>(&self, commit: &Commit, table: Table, id: &str) -> Result<Vec<T>> {
+        let (mut table, mut found) = (self.table(commit, table, &wanted(id))?, Vec::new());
+        while let Some(rows) = table.next_rows()? {
+            for line in json_lines(commit, &rows)? {
+                found.push(serde_json::from_str(&line).map_err(|error| lacking(commit).because(error))?);
+            }
+        }
+        Ok(found)
     }
 
     /// The messages that something else stands for, by rows of the source: index in the original, position in the run.
     fn find_replaced(&self, commit: &Commit, id: &str) -> Result<BTreeMap<u64, Vec<(u64, u64)>>> {
-        let wanted = wanted(id);
         let mut found: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
-        let mut table = self.table(commit, Table::Verbatim, &wanted)?;
-        while let Some(rows) = table.next_rows()? {
-            let column = |name: &str| rows.column_by_name(name)?.as_primitive_opt::<UInt64Type>();
-            let columns = (column("source_row"), column("message_index"), column("position"));
-            let (Some(source_rows), Some(indices), Some(positions)) = columns else { return Err(lacking(commit)) };
-            for row in wanted_rows(commit, &rows, &wanted)? {
-                if indices.is_valid(row) && positions.is_valid(row) {
-                    let place = (indices.value(row), positions.value(row));
-                    found.entry(source_rows.value(row)).or_default().push(place);
-                }
-            }
+        for About { source_row, row } in self.found::<About<OriginalAt>>(commit, Table::Verbatim, id)? {
+            found.entry(source_row).or_default().extend(row.message_index.zip(row.position));
         }
         for places in found.values_mut() {
             places.sort_unstable();
@@ -206,16 +228,9 @@ impl Run {
     /// What was decided about each message, by rows of the source; nothing when the run has no table of decisions.
     fn find_decisions(&self, commit: &Commit, id: &str) -> Result<BTreeMap<u64, Vec<DecisionRow>>> {
         let mut found: BTreeMap<u64, Vec<DecisionRow>> = BTreeMap::new();
-        if !commit.files.iter().any(|file| file.table == Table::Decisions.as_str()) {
-            return Ok(found);
-        }
-        let wanted = wanted(id);
-        let mut table = self.table(commit, Table::Decisions, &wanted)?;
-        while let Some(rows) = table.next_rows()? {
-            let columns = DecisionColumns::of(&rows).ok_or_else(|| lacking(commit))?;
-            for row in wanted_rows(commit, &rows, &wanted)? {
-                let (source_row, decision) = columns.row(row);
-                found.entry(source_row).or_default().push(decision);
+        if commit.files.iter().any(|file| file.table == Table::Decisions.as_str()) {
+            for About { source_row, row } in self.found(commit, Table::Decisions, id)? {
+                found.entry(source_row).or_default().push(row);
             }
         }
         Ok(found)
@@ -250,28 +265,13 @@ impl Run {
             } else if let Some(records) = batch.column_by_name("record") {
                 shown.extend(records.as_string::<i64>().iter().flatten().map(|text| Shown::Record(text.to_owned())));
             } else {
-                for row in 0..batch.num_rows() {
-                    shown.push(Shown::Columns(columns(&batch, row).ok_or_else(|| lacking(commit))?));
+                for line in json_lines(commit, &batch)? {
+                    let row: ShownRow = serde_json::from_str(&line).map_err(|error| lacking(commit).because(error))?;
+                    shown.push(Shown::Columns(row.messages));
                 }
             }
         }
         Ok(shown)
-    }
-
-    fn find_metrics(&self, commit: &Commit, id: &str) -> Result<BTreeMap<u64, Map<String, Value>>> {
-        let wanted = wanted(id);
-        let mut found = BTreeMap::new();
-        let mut table = self.table(commit, Table::Metrics, &wanted)?;
-        while let Some(rows) = table.next_rows()? {
-            for row in wanted_rows(commit, &rows, &wanted)? {
-                let lines = json_lines(commit, &rows.slice(row, 1))?;
-                let object = lines.first().and_then(|line| serde_json::from_str::<Map<String, Value>>(line).ok());
-                let object = object.ok_or_else(|| lacking(commit))?;
-                let source_row = object.get("source_row").and_then(Value::as_u64).ok_or_else(|| lacking(commit))?;
-                found.insert(source_row, object);
-            }
-        }
-        Ok(found)
     }
 
     /// The wanted rows of the conversations, whatever they are; `None` when there are none.
@@ -322,7 +322,7 @@ impl Run {
                 batch.column_by_name("conversation_id").and_then(|column| column.as_string_opt::<i64>()),
                 batch.column_by_name("source_row").and_then(|column| column.as_primitive_opt::<UInt64Type>()),
             ) else {
-                return Err(Error::new(ErrorKind::Verification, place_of(commit), "the table has no conversation ids"));
+                return Err(Error::verification(place_of(commit), "the table has no conversation ids"));
             };
             for (id, row) in ids.iter().zip(source_rows.values()) {
                 if matches!(wanted, Wanted::Text(_, wanted) if id == Some(wanted)) {
@@ -346,27 +346,19 @@ impl Run {
             // The frame's own checksum stands at its end, which nobody reads who has found his row.
             let mut bytes = Vec::new();
             let read = file.reader(range.clone()).read_to_end(&mut bytes);
-            read.map_err(|error| Error::new(ErrorKind::Io, &place, "cannot be read").because(error))?;
+            read.map_err(|error| Error::io(&place, "cannot be read").because(error))?;
             if blake3::hash(&bytes).to_hex().as_str() != piece.blake3 {
                 let message =
                     format!("bytes {} to {} are damaged; `condenser verify` says what else is", range.start, range.end);
-                return Err(Error::new(ErrorKind::Verification, &place, message));
+                return Err(Error::verification(&place, message));
             }
             stream = Box::new(stream.chain(std::io::Cursor::new(bytes)));
         }
         let (_, stream) = open_codec(std::io::BufReader::new(stream))
-            .map_err(|error| Error::new(ErrorKind::Io, &place, "cannot be read").because(error))?;
+            .map_err(|error| Error::io(&place, "cannot be read").because(error))?;
         let reader = LineTable::records(&place, stream).only(rows);
-        Ok(Box::new(WantedRows { reader, wanted: Wanted::All, file }))
+        Ok(Box::new(SomeRows::wanted(reader, Wanted::All, file)))
     }
-}
-
-/// The rows of the wanted conversation.
-fn wanted_rows(commit: &Commit, rows: &RecordBatch, wanted: &Wanted) -> Result<Vec<usize>> {
-    let ids = rows.column_by_name("conversation_id").and_then(|column| column.as_string_opt::<i64>());
-    let missing = || Error::new(ErrorKind::Verification, place_of(commit), "the table has no conversation ids");
-    let is_wanted = |id: Option<&str>| matches!(wanted, Wanted::Text(_, wanted) if id == Some(wanted));
-    Ok(ids.ok_or_else(missing)?.iter().enumerate().filter(|(_, id)| is_wanted(*id)).map(|(row, _)| row).collect())
 }
 
 fn wanted(id: &str) -> Wanted {
@@ -395,7 +387,7 @@ fn frames_of<'p>(pieces: &'p [Piece], rows: &[(u64, u64)]) -> (Vec<(Range<u64>, 
 fn json_lines(commit: &Commit, rows: &RecordBatch) -> Result<Vec<String>> {
     let failed = |error| {
         let message = "the row has a column that cannot be shown as JSON";
-        Error::new(ErrorKind::Input, place_of(commit), message).because(error)
+        Error::input(place_of(commit), message).because(error)
     };
     let mut writer = LineDelimitedWriter::new(Vec::new());
     writer.write(rows).map_err(failed)?;
@@ -405,54 +397,12 @@ fn json_lines(commit: &Commit, rows: &RecordBatch) -> Result<Vec<String>> {
 
 fn guarded<T>(commit: &Commit, work: impl FnOnce() -> Result<T>) -> Result<T> {
     guard(work).unwrap_or_else(|message| {
-        let message = format!("the tables cannot be read: {message}");
-        Err(Error::new(ErrorKind::Verification, place_of(commit), message))
+        Err(Error::verification(place_of(commit), format!("the tables cannot be read: {message}")))
     })
 }
 
 fn lacking(commit: &Commit) -> Error {
-    Error::new(ErrorKind::Verification, place_of(commit), "a table lacks a column")
-}
-
-/// The messages of a row of columns.
-fn columns(batch: &RecordBatch, row: usize) -> Option<Vec<ShownMessage>> {
-    let messages = batch.column_by_name("messages")?.as_list_opt::<i32>()?.value(row);
-    let messages = messages.as_struct_opt()?;
-    let text = |name: &str| messages.column_by_name(name)?.as_string_opt::<i64>();
-    let (roles, contents) = (text("role")?, text("content")?);
-    let shown = roles.iter().zip(contents.iter()).map(|(role, content)| ShownMessage {
-        role: role.unwrap_or_default().to_owned(),
-        content: content.unwrap_or_default().to_owned(),
-    });
-    Some(shown.collect())
-}
-
-/// The columns of the decisions table.
-struct DecisionColumns<'a> {
-    counts: [&'a UInt64Array; 4],
-    texts: [&'a LargeStringArray; 2],
-    details: &'a ListArray,
-}
-
-impl<'a> DecisionColumns<'a> {
-    fn of(rows: &'a RecordBatch) -> Option<Self> {
-        let count = |name: &str| rows.column_by_name(name)?.as_primitive_opt::<UInt64Type>();
-        let text = |name: &str| rows.column_by_name(name)?.as_string_opt::<i64>();
-        Some(Self {
-            counts: [count("source_row")?, count("message_index")?, count("chars_in")?, count("chars_out")?],
-            texts: [text("action")?, text("reason")?],
-            details: rows.column_by_name("details")?.as_list_opt()?,
-        })
-    }
-
-    fn row(&self, row: usize) -> (u64, DecisionRow) {
-        let [source_row, index, chars_in, chars_out] = self.counts.map(|counts| counts.value(row));
-        let [action, reason] = self.texts.map(|texts| texts.value(row).to_owned());
-        let details = self.details.value(row);
-        let details = details.as_string_opt::<i32>().map(|texts| texts.iter().flatten().map(str::to_owned).collect());
-        let details = details.unwrap_or_default();
-        (source_row, DecisionRow { index, action, reason, details, chars_in, chars_out })
-    }
+    Error::verification(place_of(commit), "a table lacks a column")
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::store::{Attempt, Lock, Owner, Place, Watch};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::Shard;
 use crate::pipeline::bridge::Bridge;
 
@@ -56,7 +56,7 @@ impl RunLock {
             }
             tokio::time::sleep(LOOKS_EVERY).await;
         }
-        let lost = || Error::new(ErrorKind::Internal, root.to_string(), "a lock was lost while it was taken");
+        let lost = || Error::internal(root.to_string(), "a lock was lost while it was taken");
         asking.held.map(|lock| Self { lock }).ok_or_else(lost)
     }
 
@@ -113,13 +113,13 @@ impl Asking {
     fn ask(&mut self) -> Result<Turn> {
         if self.held.is_none() {
             match self.lock(&self.slot.name())? {
-                Attempt::Taken(lock) => self.held = Some(lock),
-                Attempt::Busy(owner) => return Ok(Turn::After(owner)),
+                Ok(lock) => self.held = Some(lock),
+                Err(owner) => return Ok(Turn::After(owner)),
             }
         }
         for name in self.root.join(LOCKS).names()?.into_keys() {
             let Some(other) = Slot::named(&name).filter(|other| other.cut() != self.slot.cut()) else { continue };
-            if let Attempt::Busy(owner) = self.lock(&name)? {
+            if let Err(owner) = self.lock(&name)? {
                 if other.cut() < self.slot.cut() {
                     self.held = None;
                 }

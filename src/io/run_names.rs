@@ -1,7 +1,7 @@
 //! The names that documents of a run or a store give to files. A document may come from anybody, and its seal is a
 //! hash, not a signature: a name is taken only when it stays where the document stands. Touches no file.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::{Commit, Manifest, TableFile, open_sealed};
 
 /// So many characters of a refused name are shown.
@@ -18,9 +18,6 @@ pub(crate) fn open_commit(bytes: &[u8], place: &str) -> Result<Commit> {
 }
 
 /// Reads a manifest.
-///
-/// # Errors
-/// As [`open_commit`].
 pub(crate) fn open_manifest(bytes: &[u8], place: &str) -> Result<Manifest> {
     let manifest: Manifest = open_sealed(bytes, place)?;
     check_files(&manifest.files, place)?;
@@ -44,8 +41,7 @@ pub(crate) fn check_below(name: &str, place: &str) -> Result<()> {
         return Ok(());
     }
     let shown: String = name.chars().take(LONGEST_SHOWN).collect();
-    let message = format!("the file names {shown:?}, which is no name of a file beside it");
-    Err(Error::new(ErrorKind::Verification, place, message))
+    Err(Error::verification(place, format!("the file names {shown:?}, which is no name of a file beside it")))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::{Array, AsArray, ListArray};
+use arrow::array::{AsArray, ListArray};
 use arrow::datatypes::UInt64Type;
 use arrow::record_batch::RecordBatch;
 use serde_json::Value;
@@ -11,15 +11,12 @@ use serde_json::Value;
 use super::Run;
 use super::parquet_table::Wanted;
 use super::run_reader::place_of;
-use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::{Commit, Table, TableReader};
+use crate::error::{Error, Result};
+use crate::pipeline::{Commit, Table, VerbatimCursor};
 use crate::shape;
 
 /// How a text begins that only refers to another message.
 const REFERENCE: &str = "[cce:";
-
-/// The row of a source, and the originals of one conversation by the position of what stands for them.
-type Originals = (u64, BTreeMap<u64, Vec<String>>);
 
 impl Run {
     /// Calls `each` with the originals behind a message, joined by line feeds, and with its text. Pairs of which one side
@@ -31,22 +28,39 @@ impl Run {
         self.check_originals()?;
         if commit.table.is_some() {
             let message = "pairs of conversations that came as the rows of a table cannot be written yet";
-            return Err(Error::new(ErrorKind::Usage, place_of(commit), message));
+            return Err(Error::usage(place_of(commit), message));
         }
-        let mut verbatim = Verbatim::new(self.table(commit, Table::Verbatim, &Wanted::All)?, place_of(commit));
-        let mut shown = Shown::open(self, commit)?;
-        let mut next = verbatim.next()?;
-        while let Some((row, texts)) = shown.next()? {
-            while next.as_ref().is_some_and(|(of, _)| *of < row) {
-                next = verbatim.next()?;
-            }
-            let Some((_, originals)) = next.take_if(|(of, _)| *of == row) else { continue };
-            next = verbatim.next()?;
-            for (position, originals) in originals {
-                let (input, output) = (originals.join("\n"), texts.get(position as usize).map_or("", String::as_str));
-                let says_something = !output.is_empty() && !output.starts_with(REFERENCE);
-                if !input.is_empty() && says_something && input != output {
-                    each(&input, output)?;
+        let lacking = |what: &str| Error::verification(place_of(commit), format!("the {what}"));
+        let mut verbatim = VerbatimCursor::new(self.table(commit, Table::Verbatim, &Wanted::All)?);
+        let mut conversations = self.table(commit, Table::Conversations, &Wanted::All)?;
+        // The figures have a row for each conversation, in their order; records do not say their rows in the source.
+        let mut metrics = self.table(commit, Table::Metrics, &Wanted::All)?;
+        let mut rows = Vec::new().into_iter();
+        while let Some(batch) = conversations.next_rows()? {
+            for at in 0..batch.num_rows() {
+                let row = loop {
+                    if let Some(row) = rows.next() {
+                        break row;
+                    }
+                    let figures = metrics.next_rows()?.ok_or_else(|| lacking("figures lack conversations"))?;
+                    let column =
+                        figures.column_by_name("source_row").and_then(|rows| rows.as_primitive_opt::<UInt64Type>());
+                    rows = column.ok_or_else(|| lacking("figures lack a column"))?.values().to_vec().into_iter();
+                };
+                let texts = texts(&batch, at).ok_or_else(|| lacking("conversations lack a column"))?;
+                let entries = verbatim.take(row)?;
+                let found = entries.read().map_err(|message| Error::verification(place_of(commit), message))?;
+                let mut originals: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+                for original in found.originals {
+                    let text = Some(text_of(original.message)).filter(|text| !text.is_empty());
+                    originals.entry(original.position).or_default().extend(text);
+                }
+                for (position, originals) in originals {
+                    let (input, output) = (originals.join("\n"), texts.get(position).map_or("", String::as_str));
+                    let says_something = !output.is_empty() && !output.starts_with(REFERENCE);
+                    if !input.is_empty() && says_something && input != output {
+                        each(&input, output)?;
+                    }
                 }
             }
         }
@@ -54,116 +68,19 @@ impl Run {
     }
 }
 
-/// The originals, in the order of the table.
-struct Verbatim {
-    reader: Box<dyn TableReader>,
-    place: String,
-    batch: Option<(RecordBatch, usize)>,
-}
-
-impl Verbatim {
-    fn new(reader: Box<dyn TableReader>, place: String) -> Self {
-        Self { reader, place, batch: None }
+/// The texts of the messages of a conversation as the run shows it.
+fn texts(batch: &RecordBatch, at: usize) -> Option<Vec<String>> {
+    if let Some(records) = batch.column_by_name("record").and_then(|records| records.as_string_opt::<i64>()) {
+        let record = records.value(at);
+        let shape = shape::detect(record);
+        let decoded = shape.and_then(|shape| shape::decode(record, shape, "").ok());
+        let messages = decoded.map(|decoded| decoded.conversation.messages).unwrap_or_default();
+        return Some(messages.iter().map(|message| message.texts().collect::<Vec<_>>().join("\n")).collect());
     }
-
-    /// The originals of the next conversation that has some.
-    fn next(&mut self) -> Result<Option<Originals>> {
-        let mut found: Option<Originals> = None;
-        loop {
-            if self.batch.as_ref().is_none_or(|(batch, at)| *at == batch.num_rows()) {
-                self.batch = self.reader.next_rows()?.map(|batch| (batch, 0));
-            }
-            let Some((batch, at)) = &mut self.batch else { return Ok(found) };
-            let missing = || Error::new(ErrorKind::Verification, &*self.place, "the originals lack a column");
-            let text = |name: &str| batch.column_by_name(name)?.as_string_opt::<i64>();
-            let count = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<UInt64Type>();
-            let (Some(rows), Some(positions), Some(kinds), Some(messages)) =
-                (count("source_row"), count("position"), text("kind"), text("message"))
-            else {
-                return Err(missing());
-            };
-            while *at < batch.num_rows() {
-                let row = rows.value(*at);
-                if found.as_ref().is_some_and(|(of, _)| *of != row) {
-                    return Ok(found);
-                }
-                if kinds.value(*at) == "message" && positions.is_valid(*at) {
-                    let (_, originals) = found.get_or_insert_with(|| (row, BTreeMap::new()));
-                    let texts = originals.entry(positions.value(*at)).or_default();
-                    texts.extend(Some(text_of(messages.value(*at))).filter(|text| !text.is_empty()));
-                }
-                *at += 1;
-            }
-        }
-    }
-}
-
-/// What the run shows of each conversation.
-struct Shown {
-    conversations: Box<dyn TableReader>,
-    /// Records do not say their rows in the source.
-    metrics: Box<dyn TableReader>,
-    rows: std::vec::IntoIter<u64>,
-    place: String,
-    ready: std::vec::IntoIter<(u64, Vec<String>)>,
-}
-
-impl Shown {
-    fn open(run: &Run, commit: &Commit) -> Result<Self> {
-        Ok(Self {
-            conversations: run.table(commit, Table::Conversations, &Wanted::All)?,
-            metrics: run.table(commit, Table::Metrics, &Wanted::All)?,
-            rows: Vec::new().into_iter(),
-            place: place_of(commit),
-            ready: Vec::new().into_iter(),
-        })
-    }
-
-    /// The row and the texts of the messages of the next conversation.
-    fn next(&mut self) -> Result<Option<(u64, Vec<String>)>> {
-        loop {
-            if let Some(ready) = self.ready.next() {
-                return Ok(Some(ready));
-            }
-            let Some(batch) = self.conversations.next_rows()? else { return Ok(None) };
-            let mut ready = Vec::with_capacity(batch.num_rows());
-            for at in 0..batch.num_rows() {
-                ready.push((self.next_row()?, self.texts(&batch, at)?));
-            }
-            self.ready = ready.into_iter();
-        }
-    }
-
-    /// The figures have a row for each conversation, in their order.
-    fn next_row(&mut self) -> Result<u64> {
-        let lacking = || Error::new(ErrorKind::Verification, &*self.place, "the figures lack conversations");
-        loop {
-            if let Some(row) = self.rows.next() {
-                return Ok(row);
-            }
-            let batch = self.metrics.next_rows()?;
-            let batch = batch.ok_or_else(lacking)?;
-            let rows = batch.column_by_name("source_row").and_then(|rows| rows.as_primitive_opt::<UInt64Type>());
-            self.rows = rows.ok_or_else(lacking)?.values().to_vec().into_iter();
-        }
-    }
-
-    fn texts(&self, batch: &RecordBatch, at: usize) -> Result<Vec<String>> {
-        let lacking = || Error::new(ErrorKind::Verification, &*self.place, "the conversations lack a column");
-        if let Some(records) = batch.column_by_name("record").and_then(|records| records.as_string_opt::<i64>()) {
-            let record = records.value(at);
-            let shape = shape::detect(record);
-            let decoded = shape.and_then(|shape| shape::decode(record, shape, "").ok());
-            let messages = decoded.map(|decoded| decoded.conversation.messages).unwrap_or_default();
-            return Ok(messages.iter().map(|message| message.texts().collect::<Vec<_>>().join("\n")).collect());
-        }
-        let list: &ListArray =
-            batch.column_by_name("messages").and_then(|messages| messages.as_list_opt()).ok_or_else(lacking)?;
-        let messages = list.value(at);
-        let contents = messages.as_struct_opt().and_then(|messages| messages.column_by_name("content"));
-        let contents = contents.and_then(|contents| contents.as_string_opt::<i64>()).ok_or_else(lacking)?;
-        Ok(contents.iter().map(|content| content.map(content_text).unwrap_or_default()).collect())
-    }
+    let list: &ListArray = batch.column_by_name("messages")?.as_list_opt()?;
+    let messages = list.value(at);
+    let contents = messages.as_struct_opt()?.column_by_name("content")?.as_string_opt::<i64>()?;
+    Some(contents.iter().map(|content| content.map(content_text).unwrap_or_default()).collect())
 }
 
 /// The text of a message as JSON, whatever its shape calls it.

@@ -6,13 +6,14 @@ use std::io::{self, BufRead, BufReader, Read};
 use arrow::datatypes::SchemaRef;
 
 use super::LEDGER;
-use super::arrow_table::{ArrowTable, WantedRows};
+use super::arrow_table::{ArrowTable, SomeRows};
 use super::line_table::{LineTable, open_stream};
 use super::parquet_table::{ForeignTable, ParquetTable, Wanted};
 use super::run_documents::{COMMITS, MANIFEST, PLAN, TIMINGS, missing, read};
 use super::run_names::{open_commit, open_manifest};
 use super::run_writer::{REJECTS, schema_of};
 use super::store::{Blob, Place};
+use super::stream::Slices;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
@@ -60,10 +61,10 @@ impl Run {
                     "the command that began it goes on with it; after --shard on all machines: condenser finish RUN",
                 )
             } else if is_store {
-                Error::new(ErrorKind::Usage, place, "this is a store of nightly runs, not a run")
+                Error::usage(place, "this is a store of nightly runs, not a run")
                     .hinting("name one of its runs: STORE/runs/NIGHT")
             } else {
-                Error::new(ErrorKind::Usage, place, "there is no run here: no manifest.json was found")
+                Error::usage(place, "there is no run here: no manifest.json was found")
                     .hinting("name the directory that `condenser compress --output` wrote")
             });
         };
@@ -82,9 +83,6 @@ impl Run {
     }
 
     /// True when a run was finished at `root`; nothing but that is looked at.
-    ///
-    /// # Errors
-    /// When the place cannot be read.
     pub fn is_at(root: &Place) -> Result<bool> {
         root.join(MANIFEST).exists()
     }
@@ -97,8 +95,7 @@ impl Run {
         if let Some(promised) = &self.manifest.plan_blake3 {
             let path = self.root.join(PLAN);
             if blake3::hash(&read(&path)?).to_hex().as_str() != promised {
-                let message = "the plan differs from what the manifest promises";
-                return Err(Error::new(ErrorKind::Verification, path.to_string(), message));
+                return Err(Error::verification(path.to_string(), "the plan differs from what the manifest promises"));
             }
         }
         self.manifest.files.iter().try_for_each(|file| self.check_file(file, "the run"))
@@ -116,9 +113,7 @@ impl Run {
     fn check_file(&self, file: &TableFile, part: &str) -> Result<()> {
         let path = self.root.join(&file.path);
         let place = path.to_string();
-        let differs = |what: String| {
-            Error::new(ErrorKind::Verification, place.clone(), format!("table {}, {part}{what}", file.table))
-        };
+        let differs = |what: String| Error::verification(place.clone(), format!("table {}, {part}{what}", file.table));
         let Some(blob) = path.find()? else { return Err(differs(": the file is missing".to_owned())) };
         let failed = |error| blob.failure().unwrap_or_else(|| super::failed(place.clone(), "cannot be read", error));
         let mut reader = BufReader::with_capacity(READ_BYTES, blob.stream());
@@ -145,36 +140,19 @@ impl Run {
     }
 
     /// The figures of a part.
-    ///
-    /// # Errors
-    /// When the table cannot be opened.
     pub fn metrics(&self, commit: &Commit) -> Result<Box<dyn TableReader>> {
         self.table(commit, Table::Metrics, &Wanted::All)
     }
 
     /// Some columns of the figures of a part, and others where the format has all in one piece.
-    ///
-    /// # Errors
-    /// When the table cannot be opened.
     pub fn metrics_columns(&self, commit: &Commit, names: &'static [&'static str]) -> Result<Box<dyn TableReader>> {
         self.table(commit, Table::Metrics, &Wanted::Columns(names))
     }
 
     /// What was decided about the messages of a part; `None` when the run was not told to write it.
-    ///
-    /// # Errors
-    /// When the table cannot be opened.
     pub fn decisions(&self, commit: &Commit) -> Result<Option<Box<dyn TableReader>>> {
         let is_there = commit.files.iter().any(|file| file.table == Table::Decisions.as_str());
         is_there.then(|| self.table(commit, Table::Decisions, &Wanted::All)).transpose()
-    }
-
-    /// The rejects of a part.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
-    pub fn rejects_of(&self, commit: &Commit) -> Result<impl Iterator<Item = Result<RejectRow>>> {
-        self.rejects(commit)
     }
 
     /// Compares what a report reads of a part (figures, decisions and rejects) with its commit.
@@ -200,23 +178,18 @@ impl Run {
     }
 
     /// What the calls that made the run took, all together; `None` unless somebody took the time.
-    ///
-    /// # Errors
-    /// When what was written down cannot be read.
     pub fn timings(&self) -> Result<Option<Timings>> {
         let mut sum: Option<Timings> = None;
         for name in self.root.join(TIMINGS).names()?.into_keys().filter(|name| is_timings(name)) {
             let path = self.root.join(TIMINGS).join(&name);
-            let timings: Timings = serde_json::from_slice(&read(&path)?).map_err(|error| {
-                Error::new(ErrorKind::Input, path.to_string(), "these are no timings of a job").because(error)
-            })?;
+            let timings: Timings = serde_json::from_slice(&read(&path)?)
+                .map_err(|error| Error::input(path.to_string(), "these are no timings of a job").because(error))?;
             sum.get_or_insert_default().add(&timings);
         }
         Ok(sum)
     }
 
     /// The directory of the run.
-    #[must_use]
     pub fn place(&self) -> &Place {
         &self.root
     }
@@ -227,13 +200,10 @@ impl Run {
             return Ok(());
         }
         let message = "the run holds no originals: it is a report, which measures and writes figures only";
-        Err(Error::new(ErrorKind::Usage, self.root.to_string(), message))
+        Err(Error::usage(self.root.to_string(), message))
     }
 
     /// Restores a part; with `checksums` every record is compared with the metrics table.
-    ///
-    /// # Errors
-    /// When a table cannot be opened.
     pub fn restorer(&self, commit: &Commit, bridge: &Bridge, checksums: bool) -> Result<Restorer> {
         self.check_originals()?;
         let with = |conversations| -> Result<PartReaders> {
@@ -253,9 +223,6 @@ impl Run {
     }
 
     /// The schema of the table that was read for a part.
-    ///
-    /// # Errors
-    /// When the table cannot be opened.
     pub fn schema_of_rows(&self, commit: &Commit) -> Result<SchemaRef> {
         Ok(self.foreign(commit, Some(&[]))?.schema)
     }
@@ -270,16 +237,18 @@ impl Run {
     }
 
     pub(super) fn file_of(&self, commit: &Commit, table: &str) -> Result<Blob> {
-        let file = commit.files.iter().find(|file| file.table == table).ok_or_else(|| {
-            Error::new(ErrorKind::Verification, place_of(commit), format!("the part has no table {table}"))
-        })?;
+        let file = commit
+            .files
+            .iter()
+            .find(|file| file.table == table)
+            .ok_or_else(|| Error::verification(place_of(commit), format!("the part has no table {table}")))?;
         let path = self.root.join(&file.path);
         let found = path.open()?;
         // The hash is not looked at here, but a size costs nothing and tells most other files.
         if found.bytes().is_some_and(|bytes| bytes != file.bytes) {
             let message =
                 format!("table {table}, part {}: the file has another size than when it was written", commit.part);
-            return Err(Error::new(ErrorKind::Verification, path.to_string(), message));
+            return Err(Error::verification(path.to_string(), message));
         }
         Ok(found)
     }
@@ -293,7 +262,7 @@ impl Run {
                 if !matches!(wanted, Wanted::All) {
                     self.check_tables(commit, &[table.as_str()])?;
                 }
-                Box::new(WantedRows { reader: ArrowTable::open(&file)?.0, wanted: wanted.clone(), file })
+                Box::new(SomeRows::wanted(ArrowTable::open(&file)?.0, wanted.clone(), file))
             }
             ConversationFormat::Jsonl => {
                 let name = file.location().to_string();
@@ -302,12 +271,13 @@ impl Run {
                     Table::Conversations => LineTable::records(&name, stream),
                     _ => LineTable::rows(&name, stream, schema_of(table, commit.format), None),
                 };
-                Box::new(WantedRows { reader, wanted: wanted.clone(), file })
+                Box::new(SomeRows::wanted(reader, wanted.clone(), file))
             }
         })
     }
 
-    pub(super) fn rejects(&self, commit: &Commit) -> Result<Box<dyn Iterator<Item = Result<RejectRow>> + Send>> {
+    /// The rejects of a part.
+    pub fn rejects(&self, commit: &Commit) -> Result<Box<dyn Iterator<Item = Result<RejectRow>> + Send>> {
         if !commit.files.iter().any(|file| file.table == REJECTS) {
             return Ok(Box::new(std::iter::empty()));
         }
@@ -317,7 +287,7 @@ impl Run {
             let failed = |error| file.failure().unwrap_or_else(|| super::failed(&*place, "cannot be read", error));
             let line = line.map_err(failed)?;
             serde_json::from_slice(&line)
-                .map_err(|error| Error::new(ErrorKind::Verification, &*place, "a reject cannot be read").because(error))
+                .map_err(|error| Error::verification(&*place, "a reject cannot be read").because(error))
         })))
     }
 }
@@ -332,7 +302,7 @@ fn is_timings(name: &str) -> bool {
 fn commit_of(input: &InputEntry, bytes: &[u8], place: &str) -> Result<Commit> {
     if blake3::hash(bytes).to_hex().as_str() != input.commit_blake3 {
         let message = format!("the commit of part {} differs from what the manifest promises", input.part);
-        return Err(Error::new(ErrorKind::Verification, place, message));
+        return Err(Error::verification(place, message));
     }
     open_commit(bytes, place)
 }
@@ -380,7 +350,7 @@ impl<'a> Through<'a> {
         let message = format!(
             "the run did not write {source}: no part has conversations with its hash (it must be a run with --format jsonl)"
         );
-        commit.map(|commit| Self { run, commit }).ok_or_else(|| Error::new(ErrorKind::Verification, place, message))
+        commit.map(|commit| Self { run, commit }).ok_or_else(|| Error::verification(place, message))
     }
 
     /// Compares the files that the way back needs with their commit; the conversations are not among them.
@@ -394,11 +364,8 @@ impl<'a> Through<'a> {
     }
 
     /// Restores the part from the restored conversations.
-    ///
-    /// # Errors
-    /// When a table cannot be opened.
-    pub fn restorer(&self, conversations: Restorer, bridge: &Bridge) -> Result<Restorer> {
-        let stream = RestoredStream { restorer: conversations, slice: Vec::new(), at: 0 };
+    pub fn restorer(&self, mut conversations: Restorer, bridge: &Bridge) -> Result<Restorer> {
+        let stream = Slices::new(move || Ok(conversations.next_slice()?.map(|restored| restored.bytes().to_vec())));
         let readers = PartReaders {
             conversations: Box::new(LineTable::records(&place_of(self.commit), Box::new(stream))),
             verbatim: self.run.table(self.commit, Table::Verbatim, &Wanted::All)?,
@@ -406,28 +373,5 @@ impl<'a> Through<'a> {
             metrics: None,
         };
         Ok(Restorer::lines(readers, bridge.clone(), place_of(self.commit)).starting_at(self.commit.split.first_row()))
-    }
-}
-
-/// A restored stream to read from.
-struct RestoredStream {
-    restorer: Restorer,
-    slice: Vec<u8>,
-    at: usize,
-}
-
-impl Read for RestoredStream {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.at == self.slice.len() {
-            match self.restorer.next_slice() {
-                Ok(Some(slice)) => (self.slice, self.at) = (slice.bytes().to_vec(), 0),
-                Ok(None) => return Ok(0),
-                Err(error) => return Err(io::Error::other(error)),
-            }
-        }
-        let n = buffer.len().min(self.slice.len() - self.at);
-        buffer[..n].copy_from_slice(&self.slice[self.at..self.at + n]);
-        self.at += n;
-        Ok(n)
     }
 }

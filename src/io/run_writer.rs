@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
-use arrow::record_batch::RecordBatch;
 use futures::future::try_join_all;
 
 use super::encoder::TableEncoder;
@@ -14,12 +13,12 @@ use super::run_documents::{COMMITS, MANIFEST, TIMINGS, check_still, read};
 use super::run_lock::{RunLock, Waits};
 use super::store::{BlobWriter, Place};
 use crate::durable::sweep_unfinished;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
-    Commit, Compression, Container, ConversationFormat, EncodedBatch, Manifest, PartSink, PartStart, Plan, RejectRow,
-    Shard, Sink, Table, TableFile, Timings, commit_path, conversations_schema, decisions_schema, metrics_schema,
-    records_schema, seal, training_schema, verbatim_schema,
+    Commit, Compression, Container, ConversationFormat, EncodedBatch, Manifest, PartSink, Plan, Shard, Sink, Table,
+    TableFile, Timings, commit_path, conversations_schema, decisions_schema, metrics_schema, records_schema, seal,
+    training_schema, verbatim_schema,
 };
 
 /// The folder of the rejects.
@@ -127,30 +126,26 @@ pub struct PartWriter {
 
 impl PartWriter {
     fn open(&self, table: Table, foreign: Option<&SchemaRef>) -> Result<OpenTable> {
-        let name = table.as_str();
+        let (name, compression) = (table.as_str(), self.compression);
         let path = part_path(name, self.part, self.ending());
-        let (format, compression) = (self.format, self.compression);
-        let encoder = match format {
-            ConversationFormat::Parquet if let Some(schema) = foreign => {
+        let own = || schema_of(table, self.format);
+        let encoder = match (self.format, foreign) {
+            (ConversationFormat::Jsonl, _) => TableEncoder::lines(name, path.clone(), compression),
+            (ConversationFormat::Parquet, None) => TableEncoder::parquet(name, path.clone(), own(), compression)?,
+            (ConversationFormat::Parquet, Some(schema)) => {
                 TableEncoder::foreign(name, path.clone(), Container::Parquet, schema.clone(), compression)?
             }
-            ConversationFormat::Arrow if let Some(schema) = foreign => {
-                TableEncoder::foreign(name, path.clone(), Container::ArrowFile, schema.clone(), compression)?
+            (ConversationFormat::Arrow, schema) => {
+                let schema = schema.cloned().unwrap_or_else(own);
+                TableEncoder::foreign(name, path.clone(), Container::ArrowFile, schema, compression)?
             }
-            ConversationFormat::Arrow => {
-                TableEncoder::arrow(name, path.clone(), schema_of(table, format), false, compression)?
-            }
-            ConversationFormat::Parquet => {
-                TableEncoder::parquet(name, path.clone(), schema_of(table, format), compression)?
-            }
-            ConversationFormat::Jsonl => TableEncoder::lines(name, path.clone(), compression),
         };
-        OpenTable::create(&self.root, &path, encoder)
+        OpenTable::create(&self.root.join(&path), encoder)
     }
 
     fn open_lines(&self, name: &str) -> Result<OpenTable> {
         let path = part_path(name, self.part, "jsonl");
-        OpenTable::create(&self.root, &path, TableEncoder::plain_lines(name, path.clone()))
+        OpenTable::create(&self.root.join(&path), TableEncoder::plain_lines(name, path))
     }
 
     fn ending(&self) -> &'static str {
@@ -178,13 +173,13 @@ pub(crate) fn schema_of(table: Table, format: ConversationFormat) -> SchemaRef {
 impl Sink for RunWriter {
     type Part = PartWriter;
 
-    async fn begin(&self, start: &PartStart<'_>) -> Result<PartWriter> {
+    async fn begin(&self, part: usize, _: &str, schema: Option<SchemaRef>) -> Result<PartWriter> {
         let mut part = PartWriter {
             root: self.root.clone(),
             lock: self.lock.clone(),
             format: self.plan.options.format,
             compression: self.plan.options.compression,
-            part: start.part,
+            part,
             tables: Vec::new(),
             rejects: None,
             map: None,
@@ -193,16 +188,16 @@ impl Sink for RunWriter {
         };
         if let Some(dataset) = &self.plan.options.dataset {
             for name in TRAINING {
-                let path = part_path(name, start.part, "parquet");
+                let path = part_path(name, part.part, "parquet");
                 let encoder =
                     TableEncoder::parquet(name, path.clone(), training_schema(dataset.shape), part.compression)?;
-                part.training.push(OpenTable::create(&self.root, &path, encoder)?);
+                part.training.push(OpenTable::create(&self.root.join(&path), encoder)?);
             }
         }
         part.tables = Table::ALL
             .iter()
             .map(|&table| {
-                let schema = start.schema.as_ref().filter(|_| table == Table::Conversations);
+                let schema = schema.as_ref().filter(|_| table == Table::Conversations);
                 self.plan.options.writes(table).then(|| part.open(table, schema)).transpose()
             })
             .collect::<Result<_>>()?;
@@ -234,28 +229,22 @@ impl Sink for RunWriter {
 impl PartSink for PartWriter {
     async fn write(&mut self, batch: EncodedBatch, bridge: &Bridge) -> Result<()> {
         let tables = self.tables.iter_mut().zip(batch.tables);
-        try_join_all(tables.filter_map(|(table, rows)| Some(table.as_mut()?.append(Rows::Batch(rows?), bridge))))
-            .await?;
+        let tables = tables.filter_map(|(table, rows)| Some((table.as_mut()?, rows?)));
+        let training = self.training.iter_mut().zip(batch.training.into_iter().flatten());
+        let columns = tables.chain(training);
+        try_join_all(columns.map(|(table, rows)| table.append(move |encoder| encoder.append(&rows), bridge))).await?;
         if !batch.rejects.is_empty() {
-            let mut rejects = match self.rejects.take() {
-                Some(rejects) => rejects,
-                None => self.open_lines(REJECTS)?,
-            };
-            rejects.append(Rows::Rejects(batch.rejects), bridge).await?;
+            let mut rejects = self.rejects.take().map_or_else(|| self.open_lines(REJECTS), Ok)?;
+            rejects.append(move |encoder| encoder.append_rows(batch.rejects), bridge).await?;
             self.rejects = Some(rejects);
         }
-        let training = self.training.iter_mut().zip(batch.training.into_iter().flatten());
-        try_join_all(training.map(|(table, rows)| table.append(Rows::Batch(rows), bridge))).await?;
         if !batch.dropped.is_empty() {
-            let mut dropped = match self.dropped.take() {
-                Some(dropped) => dropped,
-                None => self.open_lines(DROPPED)?,
-            };
-            dropped.append(Rows::Lines(batch.dropped), bridge).await?;
+            let mut dropped = self.dropped.take().map_or_else(|| self.open_lines(DROPPED), Ok)?;
+            dropped.append(move |encoder| append_texts(encoder, &batch.dropped), bridge).await?;
             self.dropped = Some(dropped);
         }
         if let Some(map) = self.map.as_mut().filter(|_| !batch.verbatim_map.is_empty()) {
-            map.append(Rows::Lines(batch.verbatim_map), bridge).await?;
+            map.append(move |encoder| append_texts(encoder, &batch.verbatim_map), bridge).await?;
         }
         Ok(())
     }
@@ -273,40 +262,34 @@ impl PartSink for PartWriter {
     }
 }
 
-/// What a table takes.
-enum Rows {
-    Batch(RecordBatch),
-    Rejects(Vec<RejectRow>),
-    Lines(Vec<String>),
-}
-
 /// A table's file with its encoder, which goes to a worker and comes back.
-struct OpenTable {
+pub(super) struct OpenTable {
     encoder: Option<TableEncoder>,
     file: BlobWriter,
     path: String,
 }
 
-impl std::fmt::Debug for OpenTable {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OpenTable").field("path", &self.path).finish_non_exhaustive()
-    }
-}
+shows!(OpenTable { path });
 
 impl OpenTable {
-    fn create(root: &Place, path: &str, encoder: TableEncoder) -> Result<Self> {
-        Ok(Self { encoder: Some(encoder), file: root.join(path).create()?, path: path.to_owned() })
+    pub(super) fn create(place: &Place, encoder: TableEncoder) -> Result<Self> {
+        Ok(Self { encoder: Some(encoder), file: place.create()?, path: place.to_string() })
     }
 
     fn take_encoder(&mut self) -> Result<TableEncoder> {
-        let lost = || Error::new(ErrorKind::Internal, &self.path, "the table was written after a failure");
+        let lost = || Error::internal(&self.path, "the table was written after a failure");
         self.encoder.take().ok_or_else(lost)
     }
 
-    async fn append(&mut self, rows: Rows, bridge: &Bridge) -> Result<()> {
+    /// Has the encoder take rows, on a worker.
+    pub(super) async fn append(
+        &mut self,
+        rows: impl FnOnce(&mut TableEncoder) -> Result<Vec<u8>> + Send + 'static,
+        bridge: &Bridge,
+    ) -> Result<()> {
         let mut encoder = self.take_encoder()?;
         let work = move || {
-            let bytes = append(&mut encoder, rows)?;
+            let bytes = rows(&mut encoder)?;
             Ok((encoder, bytes))
         };
         let (encoder, bytes) = bridge.run(self.path.clone(), work).await?;
@@ -314,7 +297,7 @@ impl OpenTable {
         if bytes.is_empty() { Ok(()) } else { self.file.write(&bytes).await }
     }
 
-    async fn finish(mut self, bridge: &Bridge) -> Result<TableFile> {
+    pub(super) async fn finish(mut self, bridge: &Bridge) -> Result<TableFile> {
         let encoder = self.take_encoder()?;
         let (bytes, entry) = bridge.run(self.path.clone(), move || encoder.finish()).await?;
         self.file.write(&bytes).await?;
@@ -323,17 +306,7 @@ impl OpenTable {
     }
 }
 
-fn append(encoder: &mut TableEncoder, rows: Rows) -> Result<Vec<u8>> {
-    match rows {
-        Rows::Batch(batch) => encoder.append(&batch),
-        Rows::Rejects(rejects) => encoder.append_rows(rejects),
-        Rows::Lines(lines) => {
-            let mut text = Vec::new();
-            for line in &lines {
-                text.extend_from_slice(line.as_bytes());
-                text.push(b'\n');
-            }
-            encoder.append_lines(&text, lines.len())
-        }
-    }
+fn append_texts(encoder: &mut TableEncoder, lines: &[String]) -> Result<Vec<u8>> {
+    let text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
+    encoder.append_lines(text.as_bytes(), lines.len())
 }

@@ -4,11 +4,10 @@ use std::ops::Range;
 
 use foldhash::{HashMap, HashSet};
 
+use super::stream::BOM;
 use crate::model::ShapeName;
 use crate::shape::{SessionOf, session_id};
 
-/// The byte order mark.
-pub(super) const BOM: &[u8] = b"\xEF\xBB\xBF";
 /// The session of lines that belong to the one that comes next.
 const NEXT: usize = usize::MAX;
 

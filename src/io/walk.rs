@@ -93,9 +93,6 @@ impl<'w> Walk<'w> {
     }
 
     /// The files below `roots`, and what was passed over.
-    ///
-    /// # Errors
-    /// When a folder cannot be listed.
     pub(super) fn run(mut self, roots: Vec<PathBuf>) -> Result<(Vec<PathBuf>, Vec<PassedOver>)> {
         let (links, real): (Vec<PathBuf>, Vec<PathBuf>) =
             roots.into_iter().partition(|root| std::fs::symlink_metadata(root).is_ok_and(|found| found.is_symlink()));

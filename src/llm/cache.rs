@@ -14,15 +14,14 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::private::{create_unique, failed};
-use super::{Completion, Protocol, Usage};
-use crate::error::{Error, ErrorKind, Result};
+use super::{Completion, LlmProvider};
+use crate::error::{Error, Result};
 
 /// Identifies a request: BLAKE3 of the name of its protocol and of its body.
 pub type ReplyKey = [u8; 32];
 
 /// The key of a request: its body says model and parameters, the protocol how they are to be read.
-#[must_use]
-pub fn reply_key(protocol: Protocol, body: &str) -> ReplyKey {
+pub fn reply_key(protocol: LlmProvider, body: &str) -> ReplyKey {
     let mut hasher = blake3::Hasher::new();
     hasher.update(protocol.as_str().as_bytes()).update(&[0]).update(body.as_bytes());
     *hasher.finalize().as_bytes()
@@ -39,29 +38,34 @@ const MAX_LINE_BYTES: u64 = 64 << 20;
 const READ_BYTES: usize = 1 << 18;
 
 /// What became of a request.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
     /// The model that was asked.
     pub model: String,
     /// It came out of a batch, at the price of batches.
+    #[serde(rename = "batch", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_batch: bool,
     /// What it cost, in the currency of the job's prices; `None` when no prices are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
     /// The reply, or that there will be none.
+    #[serde(flatten)]
     pub outcome: Outcome,
 }
 
 /// See [`Kept::outcome`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// What the model replied.
     Reply(Completion),
     /// A batch refused the request for good. Asking again in a batch is of no use; online it is asked again.
     Failed {
-        /// It was longer than the model's context.
-        is_too_long: bool,
         /// What the server said.
         message: String,
+        /// It was longer than the model's context.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_too_long: bool,
     },
 }
 
@@ -97,9 +101,6 @@ impl ReplyStore {
     /// Opens what is in `own`, the directory of the job, and in `shared`, that of several jobs, and reads every line
     /// once. Directories that are not there are empty; nothing is written before the first [`Self::put`]. Lines that
     /// are torn or no replies are passed over.
-    ///
-    /// # Errors
-    /// When a directory or a segment cannot be read.
     pub fn open(own: &Path, shared: Option<&Path>) -> Result<Self> {
         let shared = shared.filter(|&shared| !is_same(shared, own)).map(|shared| shared.join(REPLIES));
         let own = own.join(REPLIES);
@@ -120,9 +121,6 @@ impl ReplyStore {
 
     /// What was kept under `key`. A line that was damaged since it was read is as if it were not there; one of another
     /// key is never taken, since the line says its key.
-    ///
-    /// # Errors
-    /// When the segment cannot be read.
     pub fn get(&self, key: &ReplyKey) -> Result<Option<Kept>> {
         let inner = self.lock();
         let Some(&entry) = inner.index.get(key) else { return Ok(None) };
@@ -143,9 +141,6 @@ impl ReplyStore {
 
     /// Keeps what became of a request. When this returns, the system has it: a process that is killed loses nothing. It
     /// is on disk a few seconds later, or after [`Self::sync`].
-    ///
-    /// # Errors
-    /// When a segment cannot be written.
     pub fn put(&self, key: &ReplyKey, kept: &Kept) -> Result<()> {
         let text = format_line(key, kept)?;
         let mut inner = self.lock();
@@ -165,34 +160,27 @@ impl ReplyStore {
     }
 
     /// Number of requests whose outcome is known.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.lock().index.len()
     }
 
     /// True when nothing is kept.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Bytes of memory that the index takes, about.
-    #[must_use]
     pub fn index_bytes(&self) -> usize {
         // A byte of the map's own goes with each place.
         self.lock().index.capacity() * (size_of::<(ReplyKey, Entry)>() + 1)
     }
 
     /// Lines that were passed over when the store was opened: torn, or no replies.
-    #[must_use]
     pub fn n_skipped(&self) -> u64 {
         self.n_skipped
     }
 
     /// Brings everything to disk.
-    ///
-    /// # Errors
-    /// When the disk fails.
     pub fn sync(&self) -> Result<()> {
         let mut inner = self.lock();
         inner.own.sync()?;
@@ -339,41 +327,12 @@ fn read_segment(path: &Path, mut found: impl FnMut(ReplyKey, bool, u64, u32)) ->
     }
 }
 
-/// A line; either `reply` or `failed` is there.
+/// A line.
 #[derive(Debug, Serialize, Deserialize)]
-struct Line {
+struct Line<K> {
     key: String,
-    model: String,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    batch: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    cost: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    reply: Option<Reply>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    failed: Option<Failure>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Failure {
-    message: String,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    is_too_long: bool,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Reply {
-    text: String,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    has_calls: bool,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    is_cut: bool,
-    input: u64,
-    #[serde(default)]
-    cached: u64,
-    #[serde(default)]
-    cache_written: u64,
-    output: u64,
+    #[serde(flatten)]
+    kept: K,
 }
 
 /// What the index needs of a line; the rest is checked for being JSON only.
@@ -386,20 +345,8 @@ struct Head {
 
 /// A line with its line feed.
 fn format_line(key: &ReplyKey, kept: &Kept) -> Result<Vec<u8>> {
-    let (reply, failed) = match &kept.outcome {
-        Outcome::Reply(Completion { text, has_calls, is_cut, usage }) => {
-            let &Usage { input, cached, cache_written, output } = usage;
-            let (has_calls, is_cut) = (*has_calls, *is_cut);
-            (Some(Reply { text: text.clone(), has_calls, is_cut, input, cached, cache_written, output }), None)
-        }
-        Outcome::Failed { is_too_long, message } => {
-            (None, Some(Failure { message: message.clone(), is_too_long: *is_too_long }))
-        }
-    };
-    let model = kept.model.clone();
-    let line = Line { key: hex(key), model, batch: kept.is_batch, cost: kept.cost, reply, failed };
-    let mut text = serde_json::to_vec(&line)
-        .map_err(|error| Error::new(ErrorKind::Internal, "", "a reply cannot be written").because(error))?;
+    let mut text = serde_json::to_vec(&Line { key: hex(key), kept })
+        .map_err(|error| Error::internal("", "a reply cannot be written").because(error))?;
     text.push(b'\n');
     Ok(text)
 }
@@ -417,16 +364,8 @@ fn head_of_line(line: &[u8]) -> Option<(ReplyKey, bool)> {
 
 /// A line; `None` when it is none.
 fn parse_line(line: &[u8]) -> Option<(ReplyKey, Kept)> {
-    let Line { key, model, batch, cost, reply, failed } = serde_json::from_slice(line).ok()?;
-    let outcome = match (reply, failed) {
-        (Some(Reply { text, has_calls, is_cut, input, cached, cache_written, output }), None) => {
-            let usage = Usage { input, cached, cache_written, output };
-            Outcome::Reply(Completion { text, has_calls, is_cut, usage })
-        }
-        (None, Some(Failure { message, is_too_long })) => Outcome::Failed { is_too_long, message },
-        _ => return None,
-    };
-    Some((parse_hex(&key)?, Kept { model, is_batch: batch, cost, outcome }))
+    let Line { key, kept } = serde_json::from_slice(line).ok()?;
+    Some((parse_hex(&key)?, kept))
 }
 
 /// A key as text: 64 characters, as long as both batch APIs let an id be.

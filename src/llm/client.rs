@@ -1,7 +1,6 @@
 //! Asks a server over HTTP: limits, timeouts, and requests again after failures that pass. Never logs or shows a key
 //! or a body. Knows the words of an API through `Protocol` only.
 
-use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use super::connection::{Connection, bytes};
 use super::limits::Limits;
 use super::waits::Patience;
 use super::{Completion, Refusal, RefusalKind, Usage};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::{LlmPrices, LlmSettings, Secret};
 
 /// Longer replies are no replies of a model: a hundred thousand tokens with every character escaped are shorter. As
@@ -53,29 +52,14 @@ pub struct Client {
     closing: watch::Sender<bool>,
 }
 
-impl fmt::Debug for Client {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client")
-            .field("base_url", &self.connection.base_url)
-            .field("protocol", &self.connection.protocol)
-            .finish_non_exhaustive()
-    }
-}
+shows!(Client { connection });
 
 impl Client {
     /// A client for the server of a job. Must be made inside a tokio runtime.
     ///
     /// # Errors
     /// `Usage` when the address or the key cannot be used.
-    pub fn new(settings: &LlmSettings, key: Option<&Secret>) -> Result<Self> {
-        Self::with_patience(settings, key, Patience::default())
-    }
-
-    /// The same that waits otherwise.
-    ///
-    /// # Errors
-    /// Those of [`Client::new`].
-    pub fn with_patience(settings: &LlmSettings, key: Option<&Secret>, patience: Patience) -> Result<Self> {
+    pub fn new(settings: &LlmSettings, key: Option<&Secret>, patience: Patience) -> Result<Self> {
         Ok(Self {
             connection: Connection::new(settings, key, patience)?,
             limits: Limits::new(settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute),
@@ -154,20 +138,17 @@ impl Client {
     }
 
     /// What requests came to so far.
-    #[must_use]
     pub fn spend(&self) -> Spend {
         let spend = *self.spend.lock().unwrap_or_else(PoisonError::into_inner);
         Spend { cost: self.prices.map(|prices| spend.usage.cost(&prices)), ..spend }
     }
 
     /// What a reply cost; `None` without prices.
-    #[must_use]
     pub fn cost(&self, usage: &Usage) -> Option<f64> {
         self.prices.map(|prices| usage.cost(&prices))
     }
 
     /// The error with which a job ends after a refusal of every request.
-    #[must_use]
     pub fn error(&self, refusal: &Refusal) -> Error {
         let (what, hint) = match refusal.kind {
             RefusalKind::Auth => (
@@ -182,14 +163,10 @@ impl Client {
                 "some models take no temperature: write temperature = \"none\" in [llm]",
             ),
             _ => {
-                return Error::new(
-                    ErrorKind::Io,
-                    &self.connection.base_url,
-                    format!("the model gave no reply: {}", refusal.message),
-                );
+                return Error::io(&self.connection.base_url, format!("the model gave no reply: {}", refusal.message));
             }
         };
-        Error::new(ErrorKind::Usage, &self.connection.base_url, format!("{what} ({})", refusal.message)).hinting(hint)
+        Error::usage(&self.connection.base_url, format!("{what} ({})", refusal.message)).hinting(hint)
     }
 
     fn count(&self, change: impl FnOnce(&mut Spend)) {

@@ -6,8 +6,8 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, RequestBuilder, Response, Url, redirect};
 
 use super::waits::{Patience, retry_after};
-use super::{Protocol, Refusal, RefusalKind};
-use crate::error::{Error, ErrorKind, Result};
+use super::{LlmProvider, Refusal, RefusalKind};
+use crate::error::{Error, Result};
 use crate::pipeline::{LlmSettings, Secret};
 
 /// Of a response that tells an error only so much is read.
@@ -16,19 +16,21 @@ const MAX_TOLD: usize = 64 << 10;
 /// A server and how it is reached.
 #[derive(Clone)]
 pub(super) struct Connection {
-    pub(super) protocol: Protocol,
+    pub(super) protocol: LlmProvider,
     pub(super) base_url: String,
     http: reqwest::Client,
     /// For messages that must not hold it.
     key: Option<Secret>,
 }
 
+shows!(Connection { protocol, base_url });
+
 impl Connection {
     /// Must be called inside a tokio runtime. `Usage` when the address or the key cannot be used.
     pub(super) fn new(settings: &LlmSettings, key: Option<&Secret>, patience: Patience) -> Result<Self> {
         let LlmSettings { options, base_url, timeout, .. } = settings;
-        let protocol = Protocol::from(options.provider);
-        let wrong = |name: &str, message: &str| Error::new(ErrorKind::Usage, format!("llm.{name}"), message);
+        let protocol = options.provider;
+        let wrong = |name: &str, message: &str| Error::usage(format!("llm.{name}"), message);
         let url = Url::parse(base_url).map_err(|_| wrong("base_url", "this is no web address"))?;
         let mut headers = HeaderMap::new();
         for (name, value) in protocol.headers(key.map(Secret::reveal)) {
@@ -48,7 +50,7 @@ impl Connection {
         if is_loopback(&url) {
             builder = builder.no_proxy();
         }
-        let failed = |error| Error::new(ErrorKind::Io, "", "the web client cannot be set up").because(error);
+        let failed = |error| Error::io("", "the web client cannot be set up").because(error);
         let http = builder.build().map_err(failed)?;
         Ok(Self { protocol, base_url: base_url.clone(), http, key: key.cloned() })
     }

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Request;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::Turn;
 
 const LOST: &str = include_str!("prompts/feedback_lost.txt");
@@ -50,24 +50,13 @@ enum Message {
     Said { content: String },
 }
 
-/// What compressed texts lost.
+/// What compressed texts lost, or kept in vain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Lost {
+pub struct Findings {
     /// Kinds of content, and what failed for them.
-    pub lost_patterns: Vec<String>,
-    /// Names of what is to be kept word for word.
-    pub suggested_terms: Vec<String>,
-    /// Instructions for prompts.
-    pub guidelines: Vec<String>,
-}
-
-/// What compressed texts kept in vain.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Unnecessary {
-    /// Kinds of content.
-    pub unnecessary_patterns: Vec<String>,
-    /// Terms that need not be kept.
-    pub removable_terms: Vec<String>,
+    pub patterns: Vec<String>,
+    /// Names of what is to be kept word for word, or need not be.
+    pub terms: Vec<String>,
     /// Instructions for prompts.
     pub guidelines: Vec<String>,
 }
@@ -86,20 +75,17 @@ pub struct Wording {
 /// # Errors
 /// `Input` says what is wrong with it.
 pub fn read_pair(line: &str, place: &str) -> Result<Pair> {
-    serde_json::from_str(line).map_err(|error| {
-        Error::new(ErrorKind::Input, place, "expected an object with original, compressed and outcome").because(error)
-    })
+    serde_json::from_str(line)
+        .map_err(|error| Error::input(place, "expected an object with original, compressed and outcome").because(error))
 }
 
 /// The question what failures lost: all failures first, then what went well. `None` without a failure.
-#[must_use]
 pub fn analyze(pairs: &[Pair]) -> Option<Request> {
     let (good, bad): (Vec<&Pair>, Vec<&Pair>) = pairs.iter().partition(|pair| pair.outcome.success);
     (!bad.is_empty()).then(|| asked(LOST, &cases(bad.into_iter().chain(good))))
 }
 
 /// The question what was kept in vain where `wording` went well. `None` without a success.
-#[must_use]
 pub fn analyze_over_preservation(pairs: &[Pair], wording: &Wording) -> Option<Request> {
     let good: Vec<&Pair> = pairs.iter().filter(|pair| pair.outcome.success).collect();
     let prompt = KEPT.replace("{terms}", &listed(&wording.preserve_terms));
@@ -107,9 +93,8 @@ pub fn analyze_over_preservation(pairs: &[Pair], wording: &Wording) -> Option<Re
 }
 
 /// The question for `count` sets of options after `lost`.
-#[must_use]
-pub fn candidates(wording: &Wording, lost: &Lost, count: usize) -> Request {
-    let all = [&lost.lost_patterns, &lost.suggested_terms, &lost.guidelines];
+pub fn candidates(wording: &Wording, lost: &Findings, count: usize) -> Request {
+    let all = [&lost.patterns, &lost.terms, &lost.guidelines];
     let findings: Vec<String> = all.into_iter().flatten().map(|finding| format!("- {finding}")).collect();
     let prompt = CANDIDATES
         .replace("{count}", &count.to_string())
@@ -118,48 +103,40 @@ pub fn candidates(wording: &Wording, lost: &Lost, count: usize) -> Request {
     asked(&prompt, "Propose them.")
 }
 
-impl Lost {
-    /// The answer to [`analyze`].
+impl Findings {
+    /// What was lost: the answer to [`analyze`].
     ///
     /// # Errors
     /// `Input` when it is no JSON of the form that was asked for.
-    pub fn read(answer: &str) -> Result<Self> {
-        let object: serde_json::Map<String, Value> = json(answer, "a JSON object")?;
-        Ok(Self {
-            lost_patterns: texts(object.get("lostPatterns")),
-            suggested_terms: texts(object.get("suggestedTerms")),
-            guidelines: texts(object.get("guidelines")),
-        })
+    pub fn lost(answer: &str) -> Result<Self> {
+        Self::read(answer, ["lostPatterns", "suggestedTerms", "guidelines"])
     }
-}
 
-impl Unnecessary {
-    /// The answer to [`analyze_over_preservation`].
+    /// What was kept in vain: the answer to [`analyze_over_preservation`].
     ///
     /// # Errors
     /// `Input` when it is no JSON of the form that was asked for.
-    pub fn read(answer: &str) -> Result<Self> {
+    pub fn unnecessary(answer: &str) -> Result<Self> {
+        Self::read(answer, ["unnecessaryPatterns", "removableTerms", "tighteningGuidelines"])
+    }
+
+    fn read(answer: &str, names: [&str; 3]) -> Result<Self> {
         let object: serde_json::Map<String, Value> = json(answer, "a JSON object")?;
-        Ok(Self {
-            unnecessary_patterns: texts(object.get("unnecessaryPatterns")),
-            removable_terms: texts(object.get("removableTerms")),
-            guidelines: texts(object.get("tighteningGuidelines")),
-        })
+        let [patterns, terms, guidelines] = names.map(|name| texts(object.get(name)));
+        Ok(Self { patterns, terms, guidelines })
     }
 }
 
 impl Wording {
     /// With the terms and guidelines that failures suggest.
-    #[must_use]
-    pub fn refine(&self, lost: &Lost) -> Self {
-        self.with(&lost.suggested_terms, &lost.guidelines)
+    pub fn refine(&self, lost: &Findings) -> Self {
+        self.with(&lost.terms, &lost.guidelines)
     }
 
     /// Without the terms that are not needed, and with guidelines to say less.
-    #[must_use]
-    pub fn tighten(&self, unnecessary: &Unnecessary) -> Self {
+    pub fn tighten(&self, unnecessary: &Findings) -> Self {
         let mut wording = self.with(&[], &unnecessary.guidelines);
-        wording.preserve_terms.retain(|term| !unnecessary.removable_terms.contains(term));
+        wording.preserve_terms.retain(|term| !unnecessary.terms.contains(term));
         wording
     }
 
@@ -191,7 +168,6 @@ impl Wording {
     }
 
     /// The table `[engine]` of a job with these options.
-    #[must_use]
     pub fn to_toml(&self) -> String {
         let terms = self.preserve_terms.iter().map(|term| toml::Value::String(term.clone())).collect();
         let mut engine = toml::Table::new();
@@ -256,15 +232,13 @@ fn json<T: DeserializeOwned>(answer: &str, expected: &str) -> Result<T> {
     let text = inner.and_then(|inner| Some(inner.split_once('\n')?.1)).unwrap_or(text);
     serde_json::from_str(text).map_err(|error| {
         let message = format!("expected {expected} from the model");
-        Error::new(ErrorKind::Input, "", message)
-            .because(error)
-            .hinting("ask again, or ask a larger model; nothing was changed")
+        Error::input("", message).because(error).hinting("ask again, or ask a larger model; nothing was changed")
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Lost, Unnecessary, Wording, analyze, analyze_over_preservation, candidates, read_pair};
+    use super::{Findings, Wording, analyze, analyze_over_preservation, candidates, read_pair};
 
     fn pair(success: bool, name: &str) -> super::Pair {
         let line = format!(
@@ -297,33 +271,32 @@ mod tests {
     fn answers_are_read_with_and_without_a_fence() {
         let plain =
             "{\"lostPatterns\": [\"ports\", 7, null], \"suggestedTerms\": [\" hulls \"], \"guidelines\": \"no list\"}";
-        let lost =
-            Lost { lost_patterns: vec!["ports".into()], suggested_terms: vec!["hulls".into()], guidelines: vec![] };
+        let lost = Findings { patterns: vec!["ports".into()], terms: vec!["hulls".into()], guidelines: vec![] };
         for answer in [plain.to_owned(), format!("```json\n{plain}\n```"), format!("\n```\n{plain}\n```\n")] {
-            assert_eq!(Lost::read(&answer).expect("JSON"), lost);
+            assert_eq!(Findings::lost(&answer).expect("JSON"), lost);
         }
         for answer in ["", "Sorry.", "[1]", "{\"lostPatterns\": ["] {
-            let error = Lost::read(answer).expect_err("no object");
+            let error = Findings::lost(answer).expect_err("no object");
             assert!(error.message.contains("expected a JSON object"), "{error}");
         }
-        assert_eq!(Unnecessary::read("{}").expect("JSON"), Unnecessary::default());
+        assert_eq!(Findings::unnecessary("{}").expect("JSON"), Findings::default());
     }
 
     #[test]
     fn options_grow_and_shrink() {
-        let lost = Lost {
-            suggested_terms: vec!["ports".into(), "hulls".into(), "hulls".into()],
+        let lost = Findings {
+            terms: vec!["ports".into(), "hulls".into(), "hulls".into()],
             guidelines: vec!["Keep units.".into(), "Keep names.".into()],
-            ..Lost::default()
+            ..Findings::default()
         };
         let refined = wording().refine(&lost);
         assert_eq!(refined.preserve_terms, ["ports", "hulls"]);
         assert_eq!(refined.system_prompt.as_deref(), Some("You know ships.\n\n- Keep units.\n- Keep names."));
-        let unnecessary = Unnecessary { removable_terms: vec!["ports".into()], ..Unnecessary::default() };
+        let unnecessary = Findings { terms: vec!["ports".into()], ..Findings::default() };
         let tightened = refined.tighten(&unnecessary);
         assert_eq!(tightened.preserve_terms, ["hulls"]);
         assert_eq!(tightened.system_prompt, refined.system_prompt);
-        assert_eq!(Wording::default().refine(&Lost::default()), Wording::default());
+        assert_eq!(Wording::default().refine(&Findings::default()), Wording::default());
         let table: toml::Table = refined.to_toml().parse().expect("TOML");
         assert_eq!(table["engine"]["preserve_terms"][1].as_str(), Some("hulls"));
         assert_eq!(table["engine"]["system_prompt"].as_str(), refined.system_prompt.as_deref());
@@ -331,7 +304,7 @@ mod tests {
 
     #[test]
     fn candidates_are_sets_over_what_is_there() {
-        let lost = Lost { lost_patterns: vec!["ports were lost".into()], ..Lost::default() };
+        let lost = Findings { patterns: vec!["ports were lost".into()], ..Findings::default() };
         let prompt = &candidates(&wording(), &lost, 3).turns[0].text;
         assert!(prompt.contains("Propose 3 different") && prompt.contains("- ports were lost"), "{prompt}");
         let answer = "[{\"preserveTerms\": [\"hulls\"]}, {\"guidelines\": [\"Be brief.\"]}, {}]";

@@ -57,7 +57,6 @@ pub struct Pass<'l> {
 
 impl Limits {
     /// At most `concurrency` requests at once, and so many requests and tokens in a minute.
-    #[must_use]
     pub fn new(concurrency: usize, requests_per_minute: Option<u64>, tokens_per_minute: Option<u64>) -> Self {
         let now = Instant::now();
         let state = State {

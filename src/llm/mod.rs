@@ -14,11 +14,12 @@ mod protocol;
 mod request;
 mod waits;
 
+pub use crate::pipeline::LlmProvider;
 pub use cache::{Kept, Outcome, ReplyKey, ReplyStore, reply_key};
 pub use client::{Client, Spend};
 pub use limits::{Limits, Pass};
 pub use oracle::{Account, Oracle, answer_of};
 pub use prompts::Prompts;
 pub use protocol::{Refusal, RefusalKind};
-pub use request::{Completion, MaxTokensField, ModelSettings, Protocol, Request, Usage};
+pub use request::{Completion, MaxTokensField, ModelSettings, Request, Usage};
 pub use waits::{DEFAULT_CONNECT_TIMEOUT, DEFAULT_FIRST_BACKOFF, DEFAULT_MAX_RETRY_AFTER, MAX_BACKOFF, Patience};

@@ -73,7 +73,6 @@ pub struct Account {
 impl Oracle {
     /// Answers from `store`, and through `client` where it has nothing; at most `concurrency` questions of a batch are
     /// worked on at once.
-    #[must_use]
     pub fn new(
         prompts: Prompts,
         model: ModelSettings,
@@ -96,9 +95,6 @@ impl Oracle {
     }
 
     /// Sends nothing more, and waits for the replies that are under way: they are paid for, so they are kept.
-    ///
-    /// # Errors
-    /// When the kept replies cannot be brought to disk.
     pub async fn close(&self) -> Result<()> {
         if let Some(client) = &self.inner.client {
             client.close();
@@ -113,13 +109,11 @@ impl Oracle {
     }
 
     /// Requests whose replies are under way.
-    #[must_use]
     pub fn n_pending(&self) -> usize {
         self.inner.pending().len()
     }
 
     /// What was asked so far.
-    #[must_use]
     pub fn account(&self) -> Account {
         Account {
             spend: self.inner.client.as_ref().map(Client::spend).unwrap_or_default(),
@@ -205,7 +199,7 @@ impl Inner {
     fn find(&self, ask: &Ask) -> Result<Found> {
         let request = self.prompts.request(ask);
         let (body, max_tokens) = (self.model.body(&request), self.model.max_tokens(&request));
-        let key = reply_key(self.model.protocol, &body);
+        let key = reply_key(self.model.options.provider, &body);
         let kept = self.store.get(&key)?.map(|kept| kept.outcome);
         match kept {
             Some(Outcome::Reply(completion)) => {
@@ -213,10 +207,9 @@ impl Inner {
                 Ok(Found::Answer(answer_of(completion, max_tokens)))
             }
             _ if self.client.is_some() => Ok(Found::Open { key, body, max_tokens }),
-            Some(Outcome::Failed { is_too_long, .. }) => {
+            Some(failed) => {
                 self.n_kept.fetch_add(1, Ordering::Relaxed);
-                let why = if is_too_long { NoAnswer::TooLong } else { NoAnswer::Failed };
-                Ok(Found::Answer(Answer::None(why)))
+                Ok(Found::Answer(kept_answer(failed, max_tokens)))
             }
             None => {
                 self.n_missing.fetch_add(1, Ordering::Relaxed);
@@ -270,7 +263,7 @@ impl Inner {
         };
         let completion = client.complete(body, max_tokens).await.map_err(Refused::Refusal)?;
         let kept = Kept {
-            model: self.model.model.clone(),
+            model: self.model.options.model.clone(),
             is_batch: false,
             cost: client.cost(&completion.usage),
             outcome: Outcome::Reply(completion.clone()),
@@ -302,9 +295,17 @@ impl Model for Oracle {
     }
 }
 
+/// The answer that was kept.
+pub(super) fn kept_answer(outcome: Outcome, max_tokens: usize) -> Answer {
+    match outcome {
+        Outcome::Reply(completion) => answer_of(completion, max_tokens),
+        Outcome::Failed { is_too_long: true, .. } => Answer::None(NoAnswer::TooLong),
+        Outcome::Failed { .. } => Answer::None(NoAnswer::Failed),
+    }
+}
+
 /// The answer that a reply is. A reply that the limit of tokens cut is none, nor is one that is far beyond it, nor one
 /// that only calls tools.
-#[must_use]
 pub fn answer_of(completion: Completion, max_tokens: usize) -> Answer {
     if completion.has_calls && completion.text.trim().is_empty() {
         Answer::None(NoAnswer::ToolCall)
@@ -322,22 +323,22 @@ mod tests {
     use std::time::Duration;
 
     use super::{Answer, Completion, NoAnswer, Oracle, Refused, answer_of};
-    use crate::llm::{MaxTokensField, ModelSettings, Prompts, Protocol, ReplyStore};
+    use crate::llm::{LlmProvider, MaxTokensField, ModelSettings, Prompts, ReplyStore};
     use crate::model::EngineOptions;
+    use crate::pipeline::LlmOptions;
 
     #[tokio::test]
     async fn work_that_panics_is_under_way_no_more() {
         let dir = tempfile::tempdir().expect("a folder");
         let store = Arc::new(ReplyStore::open(dir.path(), None).expect("an empty store"));
-        let (protocol, max_tokens_field) = (Protocol::OpenAi, MaxTokensField::default());
-        let model = ModelSettings {
-            protocol,
+        let options = LlmOptions {
+            provider: LlmProvider::Openai,
             model: "m".into(),
             temperature: None,
-            max_tokens_field,
             thinking_tokens: 0,
             parameters: BTreeMap::new(),
         };
+        let model = ModelSettings { options, max_tokens_field: MaxTokensField::default() };
         let oracle = Oracle::new(Prompts::new(&EngineOptions::default()), model, store, None, 1);
         let work = oracle.inner.clone().once([1; 32], async { std::panic::resume_unwind(Box::new("on purpose")) });
         assert_eq!(oracle.n_pending(), 1);

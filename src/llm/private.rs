@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::durable::{self, Access, folder_of, temp_in};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// Random letters in the name of a file that several processes, also of several machines, make in one folder.
 const RANDOM_LETTERS: usize = 16;
 
 /// An error of a file.
 pub(super) fn failed(place: &Path, message: &str, error: std::io::Error) -> Error {
-    Error::new(ErrorKind::Io, place.to_string_lossy(), message).because(error)
+    Error::io(place.to_string_lossy(), message).because(error)
 }
 
 /// Makes `folder` and those above it.

@@ -31,7 +31,6 @@ pub struct Prompts {
 
 impl Prompts {
     /// With what the options tell a model.
-    #[must_use]
     pub fn new(options: &EngineOptions) -> Self {
         let preserved = preserved(&options.preserve_terms);
         let opened = |prompt: &str| match options.system_prompt.as_deref().map(str::trim) {
@@ -61,7 +60,6 @@ impl Prompts {
     }
 
     /// The request for a question.
-    #[must_use]
     pub fn request(&self, ask: &Ask) -> Request {
         match ask {
             Ask::Summary(ask) => self.summary(ask),

@@ -7,35 +7,32 @@ mod json;
 mod openai;
 mod refusal;
 
-use super::{Completion, ModelSettings, Protocol, Request};
+use super::{Completion, LlmProvider, ModelSettings, Request};
 
 pub(super) use refusal::clean;
 pub use refusal::{Refusal, RefusalKind};
 
-impl Protocol {
+impl LlmProvider {
     /// Its name, which never changes: keys of kept replies hold it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::OpenAi => "openai-chat",
+            Self::Openai => "openai-chat",
             Self::Anthropic => "anthropic-messages",
         }
     }
 
     /// Where requests go, after the base address with its version.
-    #[must_use]
     pub fn path(self) -> &'static str {
         match self {
-            Self::OpenAi => "/chat/completions",
+            Self::Openai => "/chat/completions",
             Self::Anthropic => "/messages",
         }
     }
 
     /// The headers that every request has, the key among them. Their values are secrets.
-    #[must_use]
     pub fn headers(self, key: Option<&str>) -> Vec<(&'static str, String)> {
         match self {
-            Self::OpenAi => openai::headers(key),
+            Self::Openai => openai::headers(key),
             Self::Anthropic => anthropic::headers(key),
         }
     }
@@ -46,13 +43,12 @@ impl Protocol {
     /// `Unreadable` when the body is cut or no reply of this API; what the body says when it tells of an error.
     pub fn read(self, body: &[u8]) -> Result<Completion, Refusal> {
         match self {
-            Self::OpenAi => openai::read(body),
+            Self::Openai => openai::read(body),
             Self::Anthropic => anthropic::read(body),
         }
     }
 
     /// Why a request failed, from the status and the body of the response. Both APIs tell errors in one form.
-    #[must_use]
     pub fn refusal(self, status: u16, body: &[u8]) -> Refusal {
         refusal::of_response(status, body)
     }
@@ -60,11 +56,10 @@ impl Protocol {
 
 impl ModelSettings {
     /// The request as compact JSON. The same request gives the same bytes: replies are kept under their hash.
-    #[must_use]
     pub fn body(&self, request: &Request) -> String {
-        match self.protocol {
-            Protocol::OpenAi => openai::body(self, request),
-            Protocol::Anthropic => anthropic::body(self, request),
+        match self.options.provider {
+            LlmProvider::Openai => openai::body(self, request),
+            LlmProvider::Anthropic => anthropic::body(self, request),
         }
     }
 }

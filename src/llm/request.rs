@@ -1,7 +1,9 @@
 //! A request to a model, how it is asked and what came back, before and after the words of an API. Plain data.
 
+use serde::{Deserialize, Serialize};
+
 use crate::model::Turn;
-use crate::pipeline::{LlmOptions, LlmPrices, LlmProvider, LlmSettings, Parameters};
+use crate::pipeline::{LlmOptions, LlmPrices, LlmProvider, LlmSettings};
 
 /// What a model is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,26 +18,31 @@ pub struct Request {
 }
 
 /// What a model replied.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
     /// The text; empty when there was none.
     pub text: String,
     /// The reply makes calls of tools.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_calls: bool,
     /// The reply ends where the limit of tokens was reached.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
     /// What is paid for.
+    #[serde(flatten)]
     pub usage: Usage,
 }
 
 /// Tokens that an API counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens of the request that came from no cache.
     pub input: u64,
     /// Tokens of the request that the API's prompt cache held.
+    #[serde(default)]
     pub cached: u64,
     /// Tokens that were written into the prompt cache, where they are paid for.
+    #[serde(default)]
     pub cache_written: u64,
     /// Tokens of the reply.
     pub output: u64,
@@ -43,7 +50,6 @@ pub struct Usage {
 
 impl Usage {
     /// All tokens. Servers may tell any numbers, so sums end at the largest one.
-    #[must_use]
     pub fn tokens(&self) -> u64 {
         let Self { input, cached, cache_written, output } = *self;
         input.saturating_add(cached).saturating_add(cache_written).saturating_add(output)
@@ -58,7 +64,6 @@ impl Usage {
     }
 
     /// What they cost.
-    #[must_use]
     pub fn cost(&self, prices: &LlmPrices) -> f64 {
         let parts = [
             (self.input, prices.input),
@@ -70,39 +75,13 @@ impl Usage {
     }
 }
 
-/// Models are asked in the words of one of these.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Protocol {
-    /// Chat completions as OpenAI has them, and with it most servers.
-    OpenAi,
-    /// Messages as Anthropic has them.
-    Anthropic,
-}
-
-impl From<LlmProvider> for Protocol {
-    fn from(provider: LlmProvider) -> Self {
-        match provider {
-            LlmProvider::Openai => Self::OpenAi,
-            LlmProvider::Anthropic => Self::Anthropic,
-        }
-    }
-}
-
 /// How a model is asked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelSettings {
-    /// In whose words.
-    pub protocol: Protocol,
-    /// Its name.
-    pub model: String,
-    /// How freely it chooses words; left out of requests when there is none.
-    pub temperature: Option<f64>,
+    /// Which one, in whose words, and what every request says.
+    pub options: LlmOptions,
     /// What the limit of tokens is called.
     pub max_tokens_field: MaxTokensField,
-    /// Tokens that it may think with before it replies.
-    pub thinking_tokens: usize,
-    /// Further fields of every request.
-    pub parameters: Parameters,
 }
 
 /// What the limit of tokens is called in chat completions.
@@ -117,17 +96,15 @@ pub enum MaxTokensField {
 
 impl ModelSettings {
     /// How the model of a job is asked.
-    #[must_use]
     pub fn of(settings: &LlmSettings) -> Self {
-        let LlmOptions { provider, model, temperature, thinking_tokens, parameters } = settings.options.clone();
-        let is_openai = provider == LlmProvider::Openai && settings.is_own_server();
+        let options = settings.options.clone();
+        let is_openai = options.provider == LlmProvider::Openai && settings.is_own_server();
         let max_tokens_field = if is_openai { MaxTokensField::MaxCompletionTokens } else { MaxTokensField::MaxTokens };
-        Self { protocol: provider.into(), model, temperature, max_tokens_field, thinking_tokens, parameters }
+        Self { options, max_tokens_field }
     }
 
     /// Tokens that a reply may have, with those that the model thinks with.
-    #[must_use]
     pub fn max_tokens(&self, request: &Request) -> usize {
-        request.max_tokens.max(1) + self.thinking_tokens
+        request.max_tokens.max(1) + self.options.thinking_tokens
     }
 }

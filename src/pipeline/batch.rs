@@ -57,7 +57,6 @@ impl Batch {
     }
 
     /// Bytes of the records.
-    #[must_use]
     pub fn n_bytes(&self) -> usize {
         match self {
             Self::Lines(lines) => lines.bytes.len(),
@@ -137,7 +136,6 @@ pub enum LineKind {
 
 impl LineKind {
     /// True when there should be a conversation in it.
-    #[must_use]
     pub fn is_record(&self) -> bool {
         matches!(self, Self::Record | Self::Scattered(_))
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futures::channel::oneshot;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// As much as the first thread of a process has; others have a quarter.
 const STACK_BYTES: usize = 8 << 20;
@@ -26,28 +26,21 @@ pub struct Bridge {
 
 impl Bridge {
     /// A pool of `threads` workers; 0 means one per core.
-    ///
-    /// # Errors
-    /// When the system gives no threads.
     pub fn new(threads: usize) -> Result<Self> {
         let pool = ThreadPoolBuilder::new()
             .num_threads(threads)
             .thread_name(|index| format!("worker-{index}"))
             .build()
-            .map_err(|error| Error::new(ErrorKind::Io, "", "cannot start the worker threads").because(error))?;
+            .map_err(|error| Error::io("", "cannot start the worker threads").because(error))?;
         Ok(Self { pool: Arc::new(pool) })
     }
 
     /// Number of workers.
-    #[must_use]
     pub fn threads(&self) -> usize {
         self.pool.current_num_threads()
     }
 
     /// Starts `work` on the pool at once; the future gives its result. `name` says in an error what failed.
-    ///
-    /// # Errors
-    /// What `work` fails with; `Internal` when it panics.
     pub fn run<T, F>(&self, name: String, work: F) -> impl Future<Output = Result<T>> + Send + use<T, F>
     where
         T: Send + 'static,
@@ -79,7 +72,7 @@ impl Bridge {
                 let result = guard(work).unwrap_or_else(|message| Err(panicked(name, &message)));
                 drop(sender.send(result));
             })
-            .map_err(|error| Error::new(ErrorKind::Io, "", "cannot start a thread").because(error))?;
+            .map_err(|error| Error::io("", "cannot start a thread").because(error))?;
         receiver.await.unwrap_or_else(|_| Err(panicked(name, "a thread ended without a result")))
     }
 
@@ -90,9 +83,6 @@ impl Bridge {
 }
 
 /// Runs `work` and turns a panic into its message.
-///
-/// # Errors
-/// The message of the panic.
 pub fn guard<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
     let before = GUARDED.with(|guarded| guarded.replace(true));
     let result = catch_unwind(AssertUnwindSafe(work));
@@ -101,7 +91,6 @@ pub fn guard<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
 }
 
 /// True while this thread runs guarded work: a panic now becomes an error, so a panic hook need not print it.
-#[must_use]
 pub fn is_guarded() -> bool {
     GUARDED.with(Cell::get)
 }
@@ -117,5 +106,5 @@ fn message_of(payload: &(dyn Any + Send)) -> String {
 }
 
 fn panicked(name: &str, message: &str) -> Error {
-    Error::new(ErrorKind::Internal, name, format!("condenser failed on this: {message}"))
+    Error::internal(name, format!("condenser failed on this: {message}"))
 }

@@ -39,7 +39,6 @@ fn is_zero(count: &u64) -> bool {
 
 impl SourceDigest {
     /// The digest of a stream; `stored` is what it was read from when that differs, such as a compressed file.
-    #[must_use]
     pub fn of_stream(stream_bytes: u64, hasher: &blake3::Hasher, stored: Option<(u64, String)>) -> Self {
         let stream_blake3 = hasher.finalize().to_hex().to_string();
         let (bytes, blake3) = stored.unwrap_or_else(|| (stream_bytes, stream_blake3.clone()));
@@ -74,7 +73,6 @@ pub struct Totals {
 
 impl Totals {
     /// What a conversation adds.
-    #[must_use]
     pub fn of(conversation: &Conversation<'_>, condensed: &Condensed) -> Self {
         let metrics = &condensed.metrics;
         Self {

@@ -12,8 +12,8 @@ use super::admission::Admission;
 use super::bridge::Bridge;
 use super::part::{Done, Failure, Shared, failure_of_source, run_part, too_many};
 use super::{
-    Commit, Context, ConversationFormat, Corpus, FORMAT_VERSION, InputEntry, Manifest, MaxRejects, PartSink, PartStart,
-    Plan, PlannedPart, Progress, Sink, Slice, Table, Tally, Timer,
+    Commit, Context, ConversationFormat, Corpus, FORMAT_VERSION, InputEntry, Manifest, MaxRejects, PartSink, Plan,
+    PlannedPart, Progress, Sink, Slice, Table, Tally, Timer,
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -107,9 +107,6 @@ pub async fn compress<S: Sink>(
 
 /// Joins the commits of a plan, in order, into the manifest. An input of which a part is missing is left out as a whole
 /// and named among the missing.
-///
-/// # Errors
-/// When an input is not what it was when the plan was made, or the manifest cannot be written.
 pub async fn finish<S: Sink>(plan: &Plan, commits: Vec<Commit>, sink: &S) -> Result<Outcome> {
     let mut missing = vec![false; plan.inputs.len()];
     let mut done = commits.iter().map(|commit| commit.part).peekable();
@@ -166,14 +163,13 @@ fn check_sizes(plan: &Plan, n_read: &[u64], missing: &[bool]) -> Result<()> {
         let (Some(input), Some(&n_read)) = (plan.inputs.get(part.input), n_read.get(part.input)) else { continue };
         if let Some(planned) = input.bytes.filter(|&planned| planned != n_read) {
             let message = format!("{planned} bytes were there when the job began, but {n_read} were read");
-            return Err(Error::new(ErrorKind::Input, &input.source, message));
+            return Err(Error::input(&input.source, message));
         }
     }
     Ok(())
 }
 
 /// The path of a commit in the run directory.
-#[must_use]
 pub fn commit_path(part: usize) -> String {
     format!("commits/part-{part:05}.json")
 }
@@ -197,14 +193,14 @@ async fn one_part<S: Sink>(
     if table.is_some() && context.options.format == ConversationFormat::Jsonl {
         let message = "the input is a table, and JSON lines cannot hold its columns and types; use --output RUN with \
                        --format parquet or --format arrow";
-        return Err(Failure::Source(Error::new(ErrorKind::Usage, name, message)));
+        return Err(Failure::Source(Error::usage(name, message)));
     }
     let most = match planned.slice {
         Slice::Whole => plan.inputs[planned.input].bytes,
         Slice::Bytes { start, end } => Some(end - start),
         Slice::RowGroups { .. } => None,
     };
-    let mut open = sink.begin(&PartStart { part, source: &name, schema: source.schema() }).await?;
+    let mut open = sink.begin(part, &name, source.schema()).await?;
     let done = run_part(context, shared, source, most, &mut open).await?;
     check_share(context.max_rejects, &done, &name)?;
     let commit = Commit {
@@ -225,7 +221,7 @@ async fn one_part<S: Sink>(
     };
     if commit.proof.bytes != commit.input.stream_bytes {
         let message = format!("{} bytes were read, but {} were proven", commit.input.stream_bytes, commit.proof.bytes);
-        return Err(Failure::Job(Error::new(ErrorKind::Internal, name, message)));
+        return Err(Failure::Job(Error::internal(name, message)));
     }
     let timer = context.timer.as_deref();
     let commit = Timer::time_async(timer, "write", open.commit(commit, &context.bridge)).await?;
@@ -275,7 +271,6 @@ fn unreadable(mut failures: Vec<(usize, Error)>, n_parts: usize) -> Error {
 }
 
 /// Bytes of the rows of `batch`, for bounds that depend on the data only.
-#[must_use]
 pub fn batch_bytes(batch: &RecordBatch) -> usize {
     batch.columns().iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0)).sum()
 }

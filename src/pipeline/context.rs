@@ -21,7 +21,6 @@ impl ResourceLimits {
     /// `memory` bytes and as many parts at once as keep `threads` workers busy: while one part ends another goes
     /// on, and one reader and one encoder feed about four workers. At most half of the memory goes to what parts hold
     /// beside their batches, but two parts always run.
-    #[must_use]
     pub fn new(memory: usize, threads: usize) -> Self {
         Self { memory, parts: (1 + threads / 4).min(memory / 2 / PART_BYTES).max(2) }
     }
@@ -55,8 +54,4 @@ pub struct Context {
     pub timer: Option<Arc<Timer>>,
 }
 
-impl std::fmt::Debug for Context {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Context").field("options", &self.options).field("limits", &self.limits).finish_non_exhaustive()
-    }
-}
+shows!(Context { options, limits });

@@ -27,9 +27,9 @@ mod condense;
 mod consulted;
 mod context;
 mod job;
+mod look;
 mod make_up;
 mod map;
-mod options;
 mod part;
 mod plan;
 mod policy;
@@ -60,21 +60,21 @@ pub use compress::{Outcome, batch_bytes, commit_path, compress, finish};
 pub use condense::Condense;
 pub use context::{Context, ResourceLimits};
 pub use job::{
-    CompactionArgs, DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, DEFAULT_MEMORY, DatasetArgs,
-    JobArgs, JobSettings, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider, LlmSettings, LoadedTokenizer,
-    Parameters, ProgressMode, ReportArgs, ReportSettings, Seconds, Secret, Size, StoreArgs, Target, Temperature,
-    Thresholds, load_tokenizer, parse_size, read_job,
+    CompactionArgs, DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, DEFAULT_MEMORY,
+    DEFAULT_SPLIT_BYTES, DatasetArgs, DatasetOptions, FORMAT_VERSION, JobArgs, JobOptions, JobSettings, LlmArgs,
+    LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider, LlmSettings, Parameters, ProgressMode, ReportArgs,
+    ReportSettings, Seconds, Secret, Size, StoreArgs, Target, Temperature, Thresholds, load_tokenizer, parse_size,
+    read_job,
 };
 pub use map::MapLine;
-pub use options::{DEFAULT_SPLIT_BYTES, DatasetOptions, FORMAT_VERSION, JobOptions};
 pub use plan::{Plan, PlannedInput, PlannedPart, Shard, Slice};
 pub use policy::{BestAboveFloor, Policy, PolicyOptions, UNCHANGED, default_tries};
-pub use ports::{
-    Corpus, EncodedBatch, Model, News, Observer, PartSink, PartStart, Progress, Silent, Sink, Source, TableReader,
-};
+pub use ports::{Corpus, EncodedBatch, Model, News, Observer, PartSink, Progress, Silent, Sink, Source, TableReader};
 pub use record::decode_record;
 pub use reject::{RejectRow, raw_of_reject};
+pub(crate) use restore::VerbatimCursor;
 pub use restore::{PartReaders, Restored, RestoredSlice, Restorer};
+pub(crate) use rows::json_structs;
 pub use rows::{
     CellKind, Container, LostRows, RowDigest, RowMark, TableInput, TableOptions, conform_rows, marks, row_of_reject,
     value_bytes, view_schema,

@@ -266,6 +266,6 @@ async fn write_all<P: PartSink>(
 /// The error of a job whose inputs are not what they should be.
 pub(super) fn too_many(name: &str, rejects: u64, limit: &str) -> Error {
     let records = if rejects == 1 { "1 record was".to_owned() } else { format!("{rejects} records were") };
-    Error::new(ErrorKind::Input, name, format!("{records} rejected, {limit}"))
+    Error::input(name, format!("{records} rejected, {limit}"))
         .hinting("look at the reasons with --max-rejects left out, or name the shape with --shape")
 }

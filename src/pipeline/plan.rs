@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{FORMAT_VERSION, JobOptions};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// So many options that differ are named; more would bury the first.
 const MAX_OPTIONS: usize = 3;
@@ -45,7 +45,6 @@ impl Slice {
     /// The number that the first record of the slice gets. The lines of a range are counted from the range's first
     /// byte: a record has at least a byte, so that no two records of a file get one number, and no range must be
     /// read to number the next.
-    #[must_use]
     pub fn first_row(&self) -> u64 {
         match *self {
             Self::Whole => 0,
@@ -55,13 +54,11 @@ impl Slice {
     }
 
     /// True for the first slice of an input.
-    #[must_use]
     pub fn is_first(&self) -> bool {
         matches!(self, Self::Whole | Self::Bytes { start: 0, .. } | Self::RowGroups { start: 0, .. })
     }
 
     /// Ranges of `split_bytes` that cover `bytes`; the whole when one is enough.
-    #[must_use]
     pub fn ranges(bytes: u64, split_bytes: u64) -> Vec<Self> {
         let split_bytes = split_bytes.max(1);
         if bytes <= split_bytes {
@@ -155,7 +152,6 @@ pub struct Shard {
 
 impl Shard {
     /// True when `part` is for this machine.
-    #[must_use]
     pub fn takes(&self, part: usize) -> bool {
         part % self.count == self.index
     }
@@ -198,9 +194,8 @@ impl Plan {
     /// # Errors
     /// `Internal` when the options cannot be written as JSON.
     pub fn new(options: JobOptions, inputs: Vec<(PlannedInput, Vec<Slice>)>) -> Result<Self> {
-        let text = serde_json::to_string(&options).map_err(|error| {
-            Error::new(ErrorKind::Internal, "", "the options cannot be written as JSON").because(error)
-        })?;
+        let text = serde_json::to_string(&options)
+            .map_err(|error| Error::internal("", "the options cannot be written as JSON").because(error))?;
         let mut parts = Vec::new();
         let mut planned = Vec::with_capacity(inputs.len());
         for (input, slices) in inputs {
@@ -218,19 +213,16 @@ impl Plan {
     }
 
     /// The input of a part.
-    #[must_use]
     pub fn input_of(&self, part: usize) -> Option<&PlannedInput> {
         self.inputs.get(self.parts.get(part)?.input)
     }
 
     /// Bytes of all inputs as stored; `None` when one is not known.
-    #[must_use]
     pub fn total_bytes(&self) -> Option<u64> {
         self.inputs.iter().map(|input| input.bytes).sum()
     }
 
     /// What is different in `later`, a few words for each way; empty when a job may go on with what this plan began.
-    #[must_use]
     pub fn differences(&self, later: &Self) -> Vec<String> {
         let mut found = Vec::new();
         if self.engine_version != later.engine_version {

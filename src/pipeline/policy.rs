@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Condense;
-use crate::engine::{Engine, Scratch};
+use super::condense::Keeper;
+use crate::engine::Scratch;
 use crate::model::{
     AdapterName, CompressionDepth, Condensed, Conversation, EngineArgs, EngineOptions, Floor, Metrics, Reason, changes,
     changes_label,
@@ -39,7 +40,6 @@ pub struct PolicyOptions {
 
 /// The option sets that are tried where a job names none, over the job's own: structure first, which costs no facts, then
 /// talk, then shorter summaries. The recency window stays: no figure sees what the last messages are worth.
-#[must_use]
 pub fn default_tries() -> Vec<EngineArgs> {
     let structure = EngineArgs {
         agent_tool_prepass: Some(true),
@@ -69,42 +69,27 @@ pub fn default_tries() -> Vec<EngineArgs> {
 pub struct BestAboveFloor {
     engines: Vec<(String, Arc<dyn Condense>)>,
     floor: Vec<Floor>,
-    /// Keeps everything and measures it.
-    keep: Engine,
+    keeper: Keeper,
 }
 
 impl BestAboveFloor {
-    /// Chooses between `gentlest` and `tries`. All of them count tokens in the same way.
-    #[must_use]
-    pub fn new(gentlest: Arc<dyn Condense>, tries: Vec<Arc<dyn Condense>>, floor: Vec<Floor>) -> Self {
+    /// Chooses between `gentlest` and `tries`. All of them count tokens with `counter`.
+    pub fn new(
+        gentlest: Arc<dyn Condense>,
+        tries: Vec<Arc<dyn Condense>>,
+        floor: Vec<Floor>,
+        counter: Option<&Arc<dyn TokenCounter>>,
+    ) -> Self {
         let base = gentlest.options().clone();
+        let keeper = Keeper::new(&base, counter);
         let named = |engine: Arc<dyn Condense>| (changes_label(&changes(&base, engine.options())), engine);
-        let engines = [gentlest].into_iter().chain(tries).map(named).collect();
-        // No budget: to truncate a message is to change it.
-        let keep = Engine::with_stages(EngineOptions { token_budget: None, ..base.clone() }, Vec::new());
-        Self { engines, floor, keep }
-    }
-
-    /// The same, counting tokens as its engines do.
-    #[must_use]
-    pub fn with_counter(mut self, counter: Arc<dyn TokenCounter>) -> Self {
-        self.keep = self.keep.with_counter(counter);
-        self
-    }
-
-    fn unchanged(&self, conversation: &Conversation<'_>, scratch: &mut Scratch) -> Condensed {
-        let mut kept = self.keep.condense(conversation, scratch);
-        for decision in &mut kept.decisions {
-            decision.reason = Reason::BelowFloor;
-        }
-        kept.metrics.policy_choice = Some(UNCHANGED.to_owned());
-        kept
+        Self { engines: [gentlest].into_iter().chain(tries).map(named).collect(), floor, keeper }
     }
 }
 
 impl Condense for BestAboveFloor {
     fn options(&self) -> &EngineOptions {
-        self.engines.first().map_or_else(|| self.keep.options(), |(_, gentlest)| gentlest.options())
+        self.engines.first().map_or_else(|| self.keeper.options(), |(_, gentlest)| gentlest.options())
     }
 
     fn condense(&self, conversation: &Conversation<'_>, scratch: &mut Scratch) -> Condensed {
@@ -120,7 +105,11 @@ impl Condense for BestAboveFloor {
                 best = Some(condensed);
             }
         }
-        best.unwrap_or_else(|| self.unchanged(conversation, scratch))
+        best.unwrap_or_else(|| {
+            let mut kept = self.keeper.keep(conversation, scratch, Reason::BelowFloor);
+            kept.metrics.policy_choice = Some(UNCHANGED.to_owned());
+            kept
+        })
     }
 }
 

@@ -48,16 +48,10 @@ pub trait Source: Send {
         None
     }
     /// The next batch, `None` at the end. Damage of the stream is a line, not an error.
-    ///
-    /// # Errors
-    /// When the source cannot be read at all.
     fn next_batch(&mut self) -> Result<Option<Batch>>;
     /// Bytes as stored that were read so far, for those who watch.
     fn stored_bytes(&self) -> u64;
     /// Sizes and hashes of what was read; called once, after the end.
-    ///
-    /// # Errors
-    /// When the rest of a damaged source cannot be read.
     fn digest(&mut self) -> Result<SourceDigest>;
 }
 
@@ -85,23 +79,17 @@ pub struct EncodedBatch {
     pub sketch: Sketch,
 }
 
-/// A part that begins.
-#[derive(Debug, Clone)]
-pub struct PartStart<'a> {
-    /// Its number.
-    pub part: usize,
-    /// The source as given.
-    pub source: &'a str,
-    /// The schema of its rows, when it holds a table.
-    pub schema: Option<SchemaRef>,
-}
-
 /// Where the tables go. Several parts are written at once.
 pub trait Sink: Sync {
     /// A part in the making.
     type Part: PartSink;
-    /// Starts a part.
-    fn begin(&self, part: &PartStart<'_>) -> impl Future<Output = Result<Self::Part>> + Send;
+    /// Starts the part with this number, of a source as given; with the schema of its rows when it holds a table.
+    fn begin(
+        &self,
+        part: usize,
+        source: &str,
+        schema: Option<SchemaRef>,
+    ) -> impl Future<Output = Result<Self::Part>> + Send;
     /// Takes what a call of the job took, which began with the part `first`; no reader needs it.
     fn timings(&self, first: usize, timings: &Timings) -> impl Future<Output = Result<()>> + Send {
         let _ = (first, timings);
@@ -149,7 +137,7 @@ pub trait Observer: Send + Sync {
     }
     /// The job waits until `who` has ended its work on the same run.
     fn waits(&self, who: &str) {
-        let _ = who;
+        self.news(News::Note(&format!("{who} works on this run; waiting until it has ended")));
     }
     /// The job begins; `before` was done by earlier calls.
     fn begins(&self, plan: &Plan, before: &Progress) {
@@ -180,8 +168,5 @@ impl Observer for Silent {}
 /// Reads the rows of a table in order; called from a thread that may block.
 pub trait TableReader: Send {
     /// The next rows, `None` at the end.
-    ///
-    /// # Errors
-    /// When the table cannot be read.
     fn next_rows(&mut self) -> Result<Option<RecordBatch>>;
 }

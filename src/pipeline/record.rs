@@ -89,13 +89,6 @@ pub(crate) fn process<'r>(
     })
 }
 
-impl Encoded<'_> {
-    /// The record, where nothing else brings it back.
-    pub(crate) fn whole<'r>(&self, record: &'r str) -> Option<&'r str> {
-        self.needs_raw.then_some(record)
-    }
-}
-
 impl Product<'_> {
     /// The originals of what was written, with what the sidecar says of each.
     pub(crate) fn originals<'e>(

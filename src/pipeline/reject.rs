@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::model::Reject;
 
 /// A record that was rejected, as a line of the rejects file.
@@ -48,7 +48,6 @@ pub struct RejectRow {
 
 impl RejectRow {
     /// The record at `source_row` of `source`, and why.
-    #[must_use]
     pub fn new(source: &str, source_row: u64, reject: Reject) -> Self {
         let Reject { reason, detail } = reject;
         Self { source: source.to_owned(), source_row, reason: reason.as_str().to_owned(), detail, ..Self::default() }
@@ -87,5 +86,5 @@ pub(super) fn raw_len_of_reject(reject: &RejectRow) -> u64 {
 
 fn no_base64(reject: &RejectRow) -> Error {
     let place = format!("{}: row {}", reject.source, reject.source_row);
-    Error::new(ErrorKind::Verification, place, "the raw bytes of a reject are no Base64")
+    Error::verification(place, "the raw bytes of a reject are no Base64")
 }

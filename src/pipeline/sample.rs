@@ -1,16 +1,13 @@
 //! The bounded sample of a job: what is read before its first part, the same for any number of workers and machines.
-//! Depends on nothing but the inputs and how they are cut; and how samples are read. Refuses to know what is done with it.
+//! Depends on nothing but the inputs and how they are cut. Refuses to know what is done with it.
 
-use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use super::record::{Form, Recipe};
-use super::task::Task;
+use super::look::Look;
 use super::work::encode_batch;
-use super::{Condense, Corpus, PlannedInput, PlannedPart};
-use crate::engine::Scratch;
+use super::{Corpus, PlannedInput, PlannedPart};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Condensed, Conversation, EngineOptions, Message, Metrics, Output, ShapeName};
+use crate::model::{Conversation, Message, ShapeName};
 
 /// Text in a sample: enough for stable figures of all but the rarest things, read in about a second.
 pub const SAMPLE_BYTES: usize = 16 << 20;
@@ -65,41 +62,4 @@ pub fn sample(
         }
     }
     Ok(())
-}
-
-/// Stands where an engine stands, looks and changes nothing: what holds a conversation is found the way that a job does.
-pub(super) struct Look<F> {
-    options: EngineOptions,
-    look: F,
-}
-
-impl<F: Fn(&Conversation<'_>) + Send + Sync> Look<F> {
-    /// Calls `look` with every conversation, from any worker.
-    pub(super) fn new(look: F) -> Self {
-        Self { options: EngineOptions::default(), look }
-    }
-
-    /// How the records of `source` are read, with this as the engine.
-    pub(super) fn task<'t>(&'t self, source: &'t str, shape: Option<ShapeName>) -> Task<'t> {
-        let recipe = Recipe { engine: self, form: Form::Columns, shape, forced: shape.is_some() };
-        Task { recipe, source, trace: false, verbatim_map: false, dataset: None }
-    }
-}
-
-impl<F> fmt::Debug for Look<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Look").finish_non_exhaustive()
-    }
-}
-
-impl<F: Fn(&Conversation<'_>) + Send + Sync> Condense for Look<F> {
-    fn options(&self) -> &EngineOptions {
-        &self.options
-    }
-
-    fn condense(&self, conversation: &Conversation<'_>, _scratch: &mut Scratch) -> Condensed {
-        (self.look)(conversation);
-        let messages = (0..conversation.messages.len()).map(|index| Output::Kept { index }).collect();
-        Condensed { messages, decisions: Vec::new(), metrics: Metrics::default() }
-    }
 }

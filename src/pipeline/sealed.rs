@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 const SEAL: &str = "  \"seal\": \"";
 const END: &str = "\"\n}\n";
@@ -14,7 +14,7 @@ const END: &str = "\"\n}\n";
 /// # Errors
 /// When the value is no JSON object; a defect.
 pub fn seal<T: Serialize>(value: &T) -> Result<String> {
-    let internal = || Error::new(ErrorKind::Internal, "", "a document could not be written as a JSON object");
+    let internal = || Error::internal("", "a document could not be written as a JSON object");
     let text = serde_json::to_string_pretty(value).map_err(|error| internal().because(error))?;
     let body = text.strip_suffix("\n}").ok_or_else(internal)?;
     let mut out = format!("{body},\n");
@@ -30,8 +30,7 @@ pub fn seal<T: Serialize>(value: &T) -> Result<String> {
 /// # Errors
 /// `Verification` when a byte differs from what was written.
 pub fn open_sealed<T: DeserializeOwned>(bytes: &[u8], place: &str) -> Result<T> {
-    let broken =
-        || Error::new(ErrorKind::Verification, place, "the file differs from what was written: its seal is broken");
+    let broken = || Error::verification(place, "the file differs from what was written: its seal is broken");
     let text = std::str::from_utf8(bytes).map_err(|error| broken().because(error))?;
     let rest = text.strip_suffix(END).ok_or_else(broken)?;
     let (body, hash) = rest.rsplit_once(SEAL).ok_or_else(broken)?;
@@ -39,7 +38,6 @@ pub fn open_sealed<T: DeserializeOwned>(bytes: &[u8], place: &str) -> Result<T> 
         return Err(broken());
     }
     serde_json::from_str(text).map_err(|error| {
-        Error::new(ErrorKind::Verification, place, "the file is not what this version of condenser reads")
-            .because(error)
+        Error::verification(place, "the file is not what this version of condenser reads").because(error)
     })
 }

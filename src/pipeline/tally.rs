@@ -46,13 +46,11 @@ impl Tally {
     }
 
     /// Bytes of everything that was written.
-    #[must_use]
     pub fn bytes_written(&self) -> u64 {
         self.written.values().map(|table| table.bytes).sum()
     }
 
     /// What was written into a table; nothing when there is none.
-    #[must_use]
     pub fn table(&self, name: &str) -> Written {
         self.written.get(name).copied().unwrap_or_default()
     }

@@ -53,7 +53,6 @@ type Steps = BTreeMap<&'static str, Duration>;
 
 impl Timer {
     /// Begins now.
-    #[must_use]
     pub fn begin() -> Arc<Self> {
         Arc::new(Self { began: Instant::now(), n_parts: AtomicU64::new(0), steps: Mutex::default() })
     }
@@ -90,7 +89,6 @@ impl Timer {
     }
 
     /// What was taken so far.
-    #[must_use]
     pub fn timings(&self) -> Timings {
         let steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
         let stages: BTreeMap<String, f64> =

@@ -5,7 +5,7 @@ use std::io::Read;
 
 use super::rows::{RowDigest, RowMark};
 use super::{Batch, Commit, Restored, RestoredSlice, Restorer, Source};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// After so many breaks in a row with nothing between them a stream is given up.
 const MAX_BREAKS: usize = 1000;
@@ -48,7 +48,7 @@ pub fn verify_part(
     seen: &mut dyn FnMut(&Restored) -> Result<()>,
 ) -> Result<Difference> {
     let place = format!("part {} ({})", commit.part, commit.source);
-    let differs = |message: String| Error::new(ErrorKind::Verification, place.clone(), message);
+    let differs = |message: String| Error::verification(place.clone(), message);
     let (mut stream, mut digest) = (blake3::Hasher::new(), RowDigest::default());
     let (mut records, mut row) = (0, 0_u64);
     let (mut read, mut expected) = (Vec::new(), VecDeque::new());
@@ -104,7 +104,7 @@ fn next_mark(source: &mut dyn Source, expected: &mut VecDeque<RowMark>) -> Resul
     while expected.is_empty() {
         match source.next_batch()? {
             Some(Batch::Rows(rows)) => expected.extend(rows.marks),
-            Some(Batch::Lines(_)) => return Err(Error::new(ErrorKind::Input, source.name(), "this is no table")),
+            Some(Batch::Lines(_)) => return Err(Error::input(source.name(), "this is no table")),
             None => return Ok(None),
         }
     }
@@ -131,7 +131,7 @@ fn read_around_damage(stream: &mut dyn Read, n: usize, bytes: &mut Vec<u8>) {
 pub fn verify_end(commit: &Commit, original: &mut dyn Read) -> Result<()> {
     if original.read(&mut [0]).is_ok_and(|n| n > 0) {
         let place = format!("part {} ({})", commit.part, commit.source);
-        return Err(Error::new(ErrorKind::Verification, place, "the input goes on where the restored stream ends"));
+        return Err(Error::verification(place, "the input goes on where the restored stream ends"));
     }
     Ok(())
 }

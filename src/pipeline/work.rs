@@ -15,7 +15,7 @@ use super::tables::{ConversationsBuilder, Place, RecordsBuilder, label};
 use super::task::{SCRATCH, Task, ended};
 use super::{Batch, EncodedBatch, Line, LineBatch, LineKind, RejectRow};
 use crate::engine::Scratch;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::{Reject, RejectReason};
 
 /// Unusual bytes around a record; stored as JSON.
@@ -57,14 +57,14 @@ fn encode_lines(task: &Task<'_>, batch: &LineBatch) -> Result<EncodedBatch> {
     let mut at = 0;
     for line in &batch.lines {
         if line.span.start != at || line.record.start < at || line.record.end > line.span.end {
-            return Err(Error::new(ErrorKind::Internal, task.source, "the lines of a batch do not tile it"));
+            return Err(Error::internal(task.source, "the lines of a batch do not tile it"));
         }
         at = line.span.end;
         SCRATCH.with(|scratch| lines.line(batch, text, line, &mut scratch.borrow_mut()))?;
     }
     check_places(task, batch)?;
     if at != batch.bytes.len() {
-        return Err(Error::new(ErrorKind::Internal, task.source, "the lines of a batch do not cover it"));
+        return Err(Error::internal(task.source, "the lines of a batch do not cover it"));
     }
     lines.finish()
 }
@@ -72,8 +72,7 @@ fn encode_lines(task: &Task<'_>, batch: &LineBatch) -> Result<EncodedBatch> {
 /// Checks that the pieces of scattered records tile the part of the stream that these records stand for.
 fn check_places(task: &Task<'_>, batch: &LineBatch) -> Result<()> {
     let mut block: Vec<(u64, u64)> = Vec::new();
-    let wrong =
-        || Error::new(ErrorKind::Internal, task.source, "the pieces of scattered records do not tile the stream");
+    let wrong = || Error::internal(task.source, "the pieces of scattered records do not tile the stream");
     for (at, line) in batch.lines.iter().enumerate() {
         let LineKind::Scattered(places) = &line.kind else { continue };
         if places.iter().map(|&(_, length)| length).sum::<u64>() != line.span.len() as u64 || !places.is_sorted() {
@@ -178,7 +177,12 @@ impl Lines<'_> {
             Written::Row(written) => self.rows.push(place, written),
             Written::Record(written) => self.records.push(written),
         }
-        self.sum.originals(place, encoded.whole(record), encoded.layout.as_deref(), product.originals(&encoded));
+        self.sum.originals(
+            place,
+            encoded.needs_raw.then_some(record),
+            encoded.layout.as_deref(),
+            product.originals(&encoded),
+        );
         if task.verbatim_map {
             self.sum.out.verbatim_map.extend(map_line(place, &product, &encoded.written));
         }
@@ -197,7 +201,7 @@ impl Lines<'_> {
 
 fn blank(bytes: &[u8], source: &str) -> Result<String> {
     let text = std::str::from_utf8(bytes)
-        .map_err(|error| Error::new(ErrorKind::Internal, source, "blank bytes are not UTF-8").because(error))?;
+        .map_err(|error| Error::internal(source, "blank bytes are not UTF-8").because(error))?;
     Ok(text.to_owned())
 }
 
@@ -220,7 +224,6 @@ fn too_long(unpacked: Option<u64>) -> String {
 }
 
 /// Why a line is rejected that is not UTF-8.
-#[must_use]
 pub fn invalid_utf8(raw: &[u8]) -> Reject {
     let at = std::str::from_utf8(raw).err().map_or(0, |error| error.valid_up_to());
     let advice = advice(raw).unwrap_or("convert the file to UTF-8, or correct the line");

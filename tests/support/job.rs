@@ -4,14 +4,15 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{DocumentSource, LineSource, RunWriter, is_document};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
     BatchOptions, Commit, Condense, Context, ConversationFormat, Corpus, EncodedBatch, JobOptions, Manifest, Outcome,
-    PartReaders, PartSink, PartStart, Plan, PlannedInput, RejectRow, ResourceLimits, Restored, Restorer, Silent, Sink,
-    Slice, Source, TableReader, Totals, compress, verify_part,
+    PartReaders, PartSink, Plan, PlannedInput, RejectRow, ResourceLimits, Restored, Restorer, Silent, Sink, Slice,
+    Source, TableReader, Totals, compress, verify_part,
 };
 
 /// What a job came to.
@@ -162,7 +163,7 @@ impl Memory {
 impl Sink for MemorySink {
     type Part = Self;
 
-    async fn begin(&self, _start: &PartStart<'_>) -> Result<Self> {
+    async fn begin(&self, _: usize, _: &str, _: Option<SchemaRef>) -> Result<Self> {
         Ok(Self { fails_at: self.fails_at, memory: self.memory.clone() })
     }
     async fn finish(&self, manifest: Manifest) -> Result<Manifest> {

@@ -48,6 +48,31 @@ impl Error {
         Self { kind, place: place.into(), message: message.into(), source: None, hint: None }
     }
 
+    /// The command line or the job file must change.
+    pub fn usage(place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage, place, message)
+    }
+
+    /// A file or store cannot be read or written.
+    pub fn io(place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Io, place, message)
+    }
+
+    /// An input is not what it should be.
+    pub fn input(place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Input, place, message)
+    }
+
+    /// A run differs from what was promised.
+    pub fn verification(place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Verification, place, message)
+    }
+
+    /// A defect of condenser.
+    pub fn internal(place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Internal, place, message)
+    }
+
     /// The same error with its cause.
     #[must_use]
     pub fn because(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::{Reject, ShapeName};
 use crate::pipeline::{MapLine, label};
 use crate::shape::{self, Found, Lookup, Summary, VerbatimMap, value_hash};
@@ -37,7 +37,7 @@ impl<'m> Maps<'m> {
     /// Reads `{id: message, …}`, or lines of `{"conversation_id", "verbatim": {id: message, …}}`.
     pub(super) fn read(text: &'m str, name: &str) -> Result<Self> {
         let mut maps = Self { name: name.to_owned(), ..Self::default() };
-        let wrong = |place: &str, message: String| Error::new(ErrorKind::Input, place, message);
+        let wrong = |place: &str, message: String| Error::input(place, message);
         for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let place = format!("{name}: line {}", index + 1);
             match serde_json::from_str::<MapLine<'m>>(line) {
@@ -165,7 +165,7 @@ impl Seen {
                  says which of them is meant",
                 maps.name, first.place
             );
-            self.contested.get_or_insert_with(|| Error::new(ErrorKind::Input, place, message).hinting(HINT));
+            self.contested.get_or_insert_with(|| Error::input(place, message).hinting(HINT));
         }
     }
 
@@ -212,7 +212,7 @@ impl Place<'_, '_> {
             "two different texts have the id {id:?} ({}), and nothing says which of them stood here",
             entries.collect::<Vec<_>>().join(" and ")
         );
-        Error::new(ErrorKind::Input, place, message).hinting(HINT)
+        Error::input(place, message).hinting(HINT)
     }
 }
 

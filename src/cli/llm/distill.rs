@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use condenser::app::{App, place};
-use condenser::error::{Error, ErrorKind, Result};
+use condenser::error::{Error, Result};
 use condenser::io::{BlockingFile, Run};
 use condenser::report::numbers::counted;
 use serde_json::json;
@@ -24,7 +24,7 @@ pub(super) fn run(app: &App, args: &DistillArgs) -> Result<Ending> {
             app.stop().check()?;
             n_pairs += 1;
             writeln!(file, "{}", json!({ "input": input, "output": output }))
-                .map_err(|error| Error::new(ErrorKind::Io, &*name, "cannot be written").because(error))
+                .map_err(|error| Error::io(&*name, "cannot be written").because(error))
         })?;
     }
     file.commit()?;

@@ -4,11 +4,9 @@
 use std::io::{BufRead, BufReader};
 
 use condenser::app::{App, read_key};
-use condenser::error::{Error, ErrorKind, Result};
-use condenser::llm::feedback::{
-    Lost, Pair, Unnecessary, Wording, analyze, analyze_over_preservation, candidates, read_pair,
-};
-use condenser::llm::{Client, ModelSettings, Request};
+use condenser::error::{Error, Result};
+use condenser::llm::feedback::{Findings, Pair, Wording, analyze, analyze_over_preservation, candidates, read_pair};
+use condenser::llm::{Client, ModelSettings, Patience, Request};
 
 use crate::cli::args::LearnArgs;
 use crate::cli::end::Ending;
@@ -19,7 +17,7 @@ pub(super) fn run(app: &App, args: &LearnArgs) -> Result<Ending> {
     let settings = run_job::read(&args.job, &args.set)?;
     let Some(llm) = settings.llm.clone() else {
         let name = args.job.to_string_lossy();
-        return Err(Error::new(ErrorKind::Usage, name, "the job names no model to ask")
+        return Err(Error::usage(name, "the job names no model to ask")
             .hinting("name one with model = \"…\" in the table [llm]"));
     };
     let pairs = read_pairs(args)?;
@@ -27,7 +25,7 @@ pub(super) fn run(app: &App, args: &LearnArgs) -> Result<Ending> {
     let wording =
         Wording { preserve_terms: engine.preserve_terms.clone(), system_prompt: engine.system_prompt.clone() };
     let text = app.wait(async {
-        let client = Client::new(&llm, llm.key(read_key)?.as_ref())?;
+        let client = Client::new(&llm, llm.key(read_key)?.as_ref(), Patience::default())?;
         let model = ModelSettings::of(&llm);
         let ask = async |request: Request| {
             let reply = client.complete(model.body(&request), model.max_tokens(&request)).await;
@@ -37,14 +35,14 @@ pub(super) fn run(app: &App, args: &LearnArgs) -> Result<Ending> {
             let Some(request) = analyze_over_preservation(&pairs, &wording) else {
                 return Ok("# no pair went well, so there is nothing to tighten\n".to_owned());
             };
-            let found = Unnecessary::read(&ask(request).await?)?;
-            return Ok(comments(&found.unnecessary_patterns) + &wording.tighten(&found).to_toml());
+            let found = Findings::unnecessary(&ask(request).await?)?;
+            return Ok(comments(&found.patterns) + &wording.tighten(&found).to_toml());
         }
         let Some(request) = analyze(&pairs) else {
             return Ok("# no pair failed, so there is nothing to learn\n".to_owned());
         };
-        let found = Lost::read(&ask(request).await?)?;
-        let lost = comments(&found.lost_patterns);
+        let found = Findings::lost(&ask(request).await?)?;
+        let lost = comments(&found.patterns);
         let Some(count) = args.candidates else { return Ok(lost + &wording.refine(&found).to_toml()) };
         let sets = wording.read_candidates(&ask(candidates(&wording, &found, count)).await?, count)?;
         let sets = sets.iter().enumerate().map(|(at, set)| format!("\n# candidate {}\n{}", at + 1, set.to_toml()));
@@ -56,7 +54,7 @@ pub(super) fn run(app: &App, args: &LearnArgs) -> Result<Ending> {
 
 fn read_pairs(args: &LearnArgs) -> Result<Vec<Pair>> {
     let name = args.pairs.to_string_lossy();
-    let cannot = |error| Error::new(ErrorKind::Io, &*name, "cannot be read").because(error);
+    let cannot = |error| Error::io(&*name, "cannot be read").because(error);
     let file = std::fs::File::open(&args.pairs).map_err(cannot)?;
     let mut pairs = Vec::new();
     for (at, line) in BufReader::new(file).lines().enumerate() {

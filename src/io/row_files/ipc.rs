@@ -1,15 +1,16 @@
 //! Rows of Arrow IPC files and streams. A file whose footer is damaged is read as the stream that it begins with.
 
-use std::io::{self, BufReader, Read};
+use std::io::{BufReader, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
 use super::stream::{ADVICE, Chunk, RowStream, hash_blob};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::io::arrow_batches::{FileBatches, StreamBatches};
 use crate::io::failed;
+use crate::io::metered::{Raw, RawReader, stored};
 use crate::io::store::{Blob, BlobFile};
 use crate::pipeline::LostRows;
 use crate::pipeline::bridge::guard;
@@ -114,8 +115,8 @@ impl RowStream for IpcFile {
 /// A stream.
 pub(super) struct IpcStream {
     name: String,
-    reader: StreamBatches<BufReader<HashedReader>>,
-    stored: Arc<Mutex<Stored>>,
+    reader: StreamBatches<BufReader<RawReader>>,
+    raw: Arc<Mutex<Raw>>,
     /// Hashed at the end instead of what was read, for a file that is read as a stream.
     blob: Option<Blob>,
     /// What is wrong with the footer of a file that is read as a stream.
@@ -127,13 +128,12 @@ pub(super) struct IpcStream {
 
 impl IpcStream {
     pub(super) fn open(name: &str, stream: Box<dyn Read + Send>, footer: Option<String>) -> Result<Self> {
-        let stored = Arc::new(Mutex::new(Stored { hasher: blake3::Hasher::new(), bytes: 0 }));
-        let reader = HashedReader { stream, stored: stored.clone() };
-        let reader = BufReader::with_capacity(READ_BYTES, reader);
+        let raw = Raw::new(name, stream, Some(blake3::Hasher::new()));
+        let reader = BufReader::with_capacity(READ_BYTES, RawReader(raw.clone()));
         let damaged = |message: String| {
             let text =
                 format!("the schema at the beginning cannot be read, and without it no row: {message}; {ADVICE}");
-            Error::new(ErrorKind::Input, name, text)
+            Error::input(name, text)
         };
         let reader = match guard(|| StreamBatches::open(reader)) {
             Ok(Ok(reader)) => reader,
@@ -141,7 +141,7 @@ impl IpcStream {
             Err(message) => return Err(damaged(message)),
         };
         let name = name.to_owned();
-        Ok(Self { name, reader, stored, blob: None, footer, ahead: None, n_batches: 0, ended: false })
+        Ok(Self { name, reader, raw, blob: None, footer, ahead: None, n_batches: 0, ended: false })
     }
 
     fn read(&mut self) -> Option<Chunk> {
@@ -198,7 +198,7 @@ impl RowStream for IpcStream {
     }
 
     fn stored_bytes(&self) -> u64 {
-        self.stored.lock().unwrap_or_else(PoisonError::into_inner).bytes
+        self.raw.lock().unwrap_or_else(PoisonError::into_inner).bytes
     }
 
     fn stored(&mut self) -> Result<(u64, String)> {
@@ -206,30 +206,7 @@ impl RowStream for IpcStream {
             return hash_blob(&self.name, blob, None);
         }
         // What stands behind the end of the stream belongs to what was stored.
-        io::copy(self.reader.get_mut(), &mut io::sink())
-            .map_err(|error| failed(&self.name, "cannot be read", error))?;
-        let stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok((stored.bytes, stored.hasher.finalize().to_hex().to_string()))
-    }
-}
-
-struct Stored {
-    hasher: blake3::Hasher,
-    bytes: u64,
-}
-
-/// Hashes what it reads.
-struct HashedReader {
-    stream: Box<dyn Read + Send>,
-    stored: Arc<Mutex<Stored>>,
-}
-
-impl Read for HashedReader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.stream.read(buffer)?;
-        let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
-        stored.hasher.update(&buffer[..n]);
-        stored.bytes += n as u64;
-        Ok(n)
+        let found = stored(self.raw.clone(), self.name.clone())()?;
+        found.ok_or_else(|| Error::internal(&*self.name, "a stream was not hashed"))
     }
 }

@@ -16,7 +16,7 @@ use arrow::record_batch::RecordBatch;
 
 use super::restored_name;
 use super::store::Blob;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::{
     Batch, BatchOptions, Container, MAX_ROW_BYTES, RowBatch, RowDigest, Source, SourceDigest, TableInput, TableOptions,
     marks,
@@ -29,7 +29,6 @@ pub(crate) use stream::{Chunk, RowStream};
 pub(crate) const MAGIC_BYTES: usize = 8;
 
 /// The container that the first bytes of a file announce.
-#[must_use]
 pub fn sniff_table(first: &[u8]) -> Option<Container> {
     match first {
         _ if first.starts_with(b"PAR1") => Some(Container::Parquet),
@@ -99,14 +98,13 @@ pub(crate) fn open_table_stream(
     if container != Container::ArrowStream {
         let message = "Parquet and Arrow files are read from their end, which neither a stream nor a server without \
                        ranges shows: name the file, or a copy of it";
-        return Err(Error::new(ErrorKind::Usage, name, message));
+        return Err(Error::usage(name, message));
     }
     let stream = ipc::IpcStream::open(name, stream, None)?;
     Ok(Box::new(RowSource::new(name, container, Box::new(stream), batches, tables)?))
 }
 
 /// The path under which a table is restored: that of its source, with an ending that says what it is.
-#[must_use]
 pub fn restored_table_name(source: &str, container: Container) -> PathBuf {
     let ending = match container {
         Container::Parquet => "parquet",

@@ -11,7 +11,7 @@ use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
 use super::stream::{ADVICE, Chunk, RowStream, hash_blob};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::io::store::Blob;
 use crate::pipeline::bridge::guard;
 use crate::pipeline::{LostRows, view_schema};
@@ -39,9 +39,6 @@ pub(super) struct ParquetRows {
 }
 
 /// Rows and compressed bytes of every row group of a file, for splitting it.
-///
-/// # Errors
-/// When the file cannot be opened or its footer is damaged.
 pub(crate) fn row_groups(name: &str, file: &Blob) -> Result<Vec<(u64, u64)>> {
     let metadata = load(name, file)?;
     let size = |group: &RowGroupMetaData| (group.num_rows().max(0) as u64, group.compressed_size().max(0) as u64);
@@ -54,7 +51,7 @@ fn load(name: &str, file: &Blob) -> Result<ArrowReaderMetadata> {
             "the Parquet footer cannot be read, and without it no row can be found: the file is cut off, damaged or not \
              completely written; fetch or write it again ({message})"
         );
-        file.failure().unwrap_or_else(|| Error::new(ErrorKind::Input, name, text))
+        file.failure().unwrap_or_else(|| Error::input(name, text))
     };
     match guard(|| ArrowReaderMetadata::load(file, ArrowReaderOptions::new())) {
         Ok(Ok(metadata)) => Ok(metadata),

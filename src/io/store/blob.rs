@@ -13,7 +13,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use super::fetch::RemoteFile;
 use super::local::{Change, LocalFile, LocalReader};
 use super::location::{Listed, Location};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// An open file; clones share it.
 #[derive(Debug, Clone)]
@@ -46,20 +46,17 @@ impl Blob {
     }
 
     /// Where it is.
-    #[must_use]
     pub fn location(&self) -> &Location {
         &self.inner.location
     }
 
     /// Its length in bytes; `None` on a web server that does not tell.
-    #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         self.inner.bytes
     }
 
     /// What changes when the file does: the time of its last change in nanoseconds since 1970 for local files, the
     /// tag of the version (or the time of its last change) for remote ones.
-    #[must_use]
     pub fn mark(&self) -> &str {
         &self.inner.mark
     }
@@ -71,7 +68,6 @@ impl Blob {
     }
 
     /// True when parts of the file can be read; false for one that a web server gives as a whole only.
-    #[must_use]
     pub fn gives_ranges(&self) -> bool {
         match &self.inner.source {
             Source::Local(_) => true,
@@ -97,7 +93,7 @@ impl Blob {
         let mut bytes = vec![0; range.end.saturating_sub(range.start) as usize];
         if file.read_at(&mut bytes, range.start)? < bytes.len() {
             let message = "the file is shorter than it was, or than it says";
-            return Err(Error::new(ErrorKind::Input, self.inner.location.to_string(), message));
+            return Err(Error::input(self.inner.location.to_string(), message));
         }
         Ok(bytes.into())
     }
@@ -105,7 +101,6 @@ impl Blob {
     /// A stream of the bytes `range`. Remote files are fetched ahead in ranges of
     /// [`DEFAULT_RANGE_BYTES`](super::DEFAULT_RANGE_BYTES), at most two of which are in memory. Why it failed says
     /// [`Blob::failure`].
-    #[must_use]
     pub fn reader(&self, range: Range<u64>) -> Box<dyn Read + Send> {
         let range = range.start..range.end.min(self.inner.bytes.unwrap_or(u64::MAX));
         let reader: Box<dyn Read + Send> = match &self.inner.source {
@@ -119,7 +114,6 @@ impl Blob {
     }
 
     /// A stream of the whole file; the only way to read a file of unknown length.
-    #[must_use]
     pub fn stream(&self) -> Box<dyn Read + Send> {
         match (&self.inner.source, self.inner.bytes) {
             #[cfg(feature = "remote")]
@@ -130,7 +124,6 @@ impl Blob {
 
     /// The first error with which this file could not be read, and its clones, by stream or by chunk. Decoders between
     /// the file and a caller may take such an error for damage of what they decode; who finds damage asks here first.
-    #[must_use]
     pub fn failure(&self) -> Option<Error> {
         let failure = self.inner.failure.lock().unwrap_or_else(PoisonError::into_inner);
         failure.as_ref().map(|error| Error::new(error.kind, &*error.place, &*error.message))
@@ -154,9 +147,8 @@ impl Blob {
     }
 
     /// That somebody wrote to the file while it was read.
-    #[must_use]
     pub fn changed(&self) -> Error {
-        Error::new(ErrorKind::Input, self.inner.location.to_string(), "the file changed while it was read")
+        Error::input(self.inner.location.to_string(), "the file changed while it was read")
     }
 
     fn chunk(&self, range: Range<u64>) -> parquet::errors::Result<Bytes> {
@@ -207,7 +199,7 @@ impl Read for Watched {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         self.reader.read(buffer).inspect_err(|error| {
             let place = || self.blob.inner.location.to_string();
-            let told = || Error::new(ErrorKind::Io, place(), format!("cannot be read: {error}"));
+            let told = || Error::io(place(), format!("cannot be read: {error}"));
             self.blob.note(&store_error(error).unwrap_or_else(told));
         })
     }
@@ -236,7 +228,6 @@ pub struct BlobFile {
 
 impl BlobFile {
     /// The file from its beginning.
-    #[must_use]
     pub fn new(blob: Blob) -> Self {
         Self { blob, at: 0 }
     }
@@ -271,7 +262,6 @@ impl Seek for BlobFile {
 }
 
 /// The error of a store in an error of reading; `None` when the bytes themselves are wrong, such as a torn stream.
-#[must_use]
 pub fn store_error(error: &std::io::Error) -> Option<Error> {
     let inner = error.get_ref()?.downcast_ref::<Error>()?;
     Some(Error::new(inner.kind, &*inner.place, &*inner.message))

@@ -2,7 +2,6 @@
 //! has a default here, so that no server can make condenser wait for ever.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::Duration;
 
 /// Longest wait for a connection: a server on another continent answers in a fraction of it.
@@ -81,14 +80,4 @@ impl StoreConfig {
     }
 }
 
-impl fmt::Debug for StoreConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Settings may hold secrets.
-        f.debug_struct("StoreConfig")
-            .field("stall_timeout", &self.stall_timeout)
-            .field("retry_timeout", &self.retry_timeout)
-            .field("max_retries", &self.max_retries)
-            .field("settings", &self.settings.keys())
-            .finish_non_exhaustive()
-    }
-}
+shows!(StoreConfig { stall_timeout, retry_timeout, max_retries });

@@ -9,7 +9,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
 
 use super::config::StoreConfig;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// One thread decrypts some 1 GB/s; the other one answers meanwhile.
 const THREADS: usize = 2;
@@ -25,11 +25,7 @@ struct Inner {
     loose: Mutex<Vec<JoinHandle<()>>>,
 }
 
-impl std::fmt::Debug for Engine {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Engine").field("config", &self.0.config).finish_non_exhaustive()
-    }
-}
+shows!(Engine {});
 
 impl Engine {
     pub(super) fn new(config: StoreConfig) -> Self {
@@ -113,5 +109,5 @@ impl Drop for Inner {
 }
 
 fn lost() -> Error {
-    Error::new(ErrorKind::Internal, "", "a task of the stores ended without a result")
+    Error::internal("", "a task of the stores ended without a result")
 }

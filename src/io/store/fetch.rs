@@ -21,7 +21,7 @@ use super::location::Location;
 use super::object::{Bucket, Version};
 use super::trouble::{Failure, Tries};
 use super::web::{Body, WebFile};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 const READ: &str = "cannot be read";
 /// A stream that cannot be read by range is read ahead by this many pieces of what the network gives, some 16 KiB.
@@ -198,7 +198,7 @@ impl RemoteFile {
         let inner = &self.0;
         if !inner.ranges {
             let message = "this server gives no ranges, but the format needs them: copy the file first";
-            return Err(Error::new(ErrorKind::Input, inner.location.to_string(), message));
+            return Err(Error::input(inner.location.to_string(), message));
         }
         let length = range.end.saturating_sub(range.start);
         let mut got = Vec::with_capacity(length as usize);
@@ -285,7 +285,7 @@ struct AheadReader {
 impl Read for AheadReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.piece.is_empty() && !self.ended && !buffer.is_empty() {
-            let lost = || Error::new(ErrorKind::Internal, self.location.to_string(), "the task that reads it ended");
+            let lost = || Error::internal(self.location.to_string(), "the task that reads it ended");
             self.piece = self.pieces.recv().unwrap_or_else(|_| Err(self.failure.take().unwrap_or_else(lost))).map_err(
                 |error| {
                     self.failure = Some(Error::new(error.kind, &*error.place, &*error.message));

@@ -17,7 +17,7 @@ use super::engine::Engine;
 use super::location::Location;
 use super::object::Bucket;
 use super::owner::{Owner, Watch};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// A holder writes so many times in the time after which others take over.
 const BEATS: u32 = 5;
@@ -112,7 +112,7 @@ impl Lease {
         }
         let message = "another process took this over, since this one was not heard of for too long; run the same \
                        command again";
-        Err(Error::new(ErrorKind::Io, self.held.location.to_string(), message))
+        Err(Error::io(self.held.location.to_string(), message))
     }
 }
 

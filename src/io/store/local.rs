@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use super::location::Listed;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::io::failed;
 
 /// An open file.
@@ -68,7 +68,7 @@ impl LocalFile {
         };
         let (file, metadata) = open().map_err(|error| failed(&*place, "cannot be opened", error))?;
         if metadata.is_dir() {
-            return Err(Error::new(ErrorKind::Usage, place, "this is a folder, not a file"));
+            return Err(Error::usage(place, "this is a folder, not a file"));
         }
         let opened = State::of(&metadata);
         let (bytes, mark) = (opened.bytes, opened.mark.clone());
@@ -131,7 +131,7 @@ impl Read for LocalReader {
         self.at += n_read as u64;
         if n_read == 0 && wanted > 0 {
             let message = "the file became shorter while it was read";
-            return Err(io::Error::other(Error::new(ErrorKind::Input, &*self.file.place, message)));
+            return Err(io::Error::other(Error::input(&*self.file.place, message)));
         }
         Ok(n_read)
     }
@@ -183,7 +183,7 @@ pub(super) fn names(folder: &Path) -> Result<BTreeMap<String, u64>> {
 /// The files that `pattern` matches, by path.
 pub(super) fn matches(pattern: &Path) -> Result<Vec<Listed>> {
     let place = pattern.to_string_lossy();
-    let wrong = |error: glob::PatternError| Error::new(ErrorKind::Usage, &*place, "this is no pattern").because(error);
+    let wrong = |error: glob::PatternError| Error::usage(&*place, "this is no pattern").because(error);
     let mut found = Vec::new();
     for path in glob::glob(&place).map_err(wrong)? {
         let path: PathBuf = path.map_err(|error| failed(&*place, "a folder cannot be listed", error.into()))?;

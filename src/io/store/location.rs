@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::secrets::public_part;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// Schemes of object stores.
 const OBJECT_SCHEMES: [&str; 8] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "adl"];
@@ -53,7 +53,7 @@ impl Location {
     pub fn parse(text: &str) -> Result<Self> {
         let Some((scheme, rest)) = scheme_of(text) else { return Ok(Self(Name::Local(PathBuf::from(text)))) };
         let scheme = scheme.to_ascii_lowercase();
-        let usage = |message: String| Err(Error::new(ErrorKind::Usage, redacted(text), message));
+        let usage = |message: String| Err(Error::usage(redacted(text), message));
         if scheme == "file" {
             // An address of a file names its machine first, mostly none.
             let path = rest.strip_prefix("localhost").unwrap_or(rest);
@@ -93,7 +93,6 @@ impl Location {
     }
 
     /// The place `relative` below this one; `relative` is separated by `/`.
-    #[must_use]
     pub fn join(&self, relative: &str) -> Self {
         let below = |name: &str| {
             let separator = if name.is_empty() || name.ends_with(SEPARATOR) { "" } else { "/" };
@@ -110,7 +109,6 @@ impl Location {
     }
 
     /// The path of a local place.
-    #[must_use]
     pub fn as_local(&self) -> Option<&Path> {
         match &self.0 {
             Name::Local(path) => Some(path),
@@ -119,7 +117,6 @@ impl Location {
     }
 
     /// True when this is `folder` or lies below it; local paths are compared as absolute paths.
-    #[must_use]
     pub fn is_within(&self, folder: &Self) -> bool {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let follows = |name: &str, folder: &str| {
@@ -138,7 +135,6 @@ impl Location {
     }
 
     /// The last part of the name; empty when there is none.
-    #[must_use]
     pub fn file_name(&self) -> String {
         let last = |name: &str| name.rsplit(SEPARATOR).next().unwrap_or_default().to_owned();
         match &self.0 {
@@ -149,13 +145,11 @@ impl Location {
     }
 
     /// True for an address on a web server, which gives files but lists none.
-    #[must_use]
     pub fn is_web(&self) -> bool {
         matches!(self.0, Name::Web(_))
     }
 
     /// True when the path or key holds a pattern: `*`, `?` or `[`. An address on a web server never does.
-    #[must_use]
     pub fn has_pattern(&self) -> bool {
         let name = match &self.0 {
             Name::Local(path) => path.to_string_lossy(),

@@ -15,14 +15,8 @@ use crate::io::failed;
 /// A document that says who holds a lock is shorter.
 const MAX_DOCUMENT: u64 = 64 << 10;
 
-/// What became of an attempt to take a lock.
-#[derive(Debug)]
-pub enum Attempt {
-    /// It is held now.
-    Taken(Lock),
-    /// Another process holds it: which, if it has said so yet.
-    Busy(Option<Owner>),
-}
+/// What became of an attempt to take a lock; else which process holds it, if it has said so yet.
+pub type Attempt = std::result::Result<Lock, Option<Owner>>;
 
 /// A lock that is held until it is dropped.
 #[derive(Debug)]
@@ -35,21 +29,15 @@ enum Held {
     Remote(Lease),
 }
 
-impl Attempt {
-    fn of(taken: std::result::Result<Held, Option<Owner>>) -> Self {
-        taken.map_or_else(Self::Busy, |held| Self::Taken(Lock(held)))
-    }
-}
-
 impl Lock {
     pub(super) fn local(path: &Path) -> Result<Attempt> {
         let taken = LocalLock::take(path).map_err(|error| failed(path.to_string_lossy(), "cannot be locked", error))?;
-        Ok(Attempt::of(taken.map(Held::Local)))
+        Ok(taken.map(|held| Self(Held::Local(held))))
     }
 
     #[cfg(feature = "remote")]
     pub(super) fn remote(taken: std::result::Result<Lease, Option<Owner>>) -> Attempt {
-        Attempt::of(taken.map(Held::Remote))
+        taken.map(|held| Self(Held::Remote(held)))
     }
 
     /// Looks whether it is still held.

@@ -66,7 +66,6 @@ impl Default for Stores {
 
 impl Stores {
     /// Stores with these bounds; nothing is connected before it is used.
-    #[must_use]
     pub fn new(config: StoreConfig) -> Self {
         Self { remote: Remote::new(config) }
     }

@@ -86,7 +86,7 @@ impl Bucket {
             build(name, config, retry).map_err(|error| {
                 let message = format!("the store cannot be set up: {error}");
                 let location = Location(Name::Object { bucket: name.to_owned(), key: String::new() });
-                Error::new(ErrorKind::Usage, name, format!("{message}; set {}", credentials(&location)))
+                Error::usage(name, format!("{message}; set {}", credentials(&location)))
             })
         };
         Ok(Self {
@@ -127,12 +127,7 @@ impl Bucket {
         retrying(&self.config, stat).await
     }
 
-    /// A small object in one request; `None` when there is none.
-    pub(super) async fn read(&self, path: &Path) -> Result<Option<Bytes>> {
-        Ok(self.read_version(path).await?.map(|(bytes, _)| bytes))
-    }
-
-    /// The same with what tells this version from later ones.
+    /// A small object in one request, with what tells this version from later ones; `None` when there is none.
     pub(super) async fn read_version(&self, path: &Path) -> Result<Option<(Bytes, UpdateVersion)>> {
         let location = self.at(path);
         let failed = |error| Failure::of_store(&location, "cannot be read", &error, &self.config);
@@ -155,7 +150,20 @@ impl Bucket {
 
     /// The objects below `folder`, by key.
     pub(super) async fn list(&self, folder: &Path) -> Result<Vec<Listed>> {
-        self.listed(self.metas(folder).await?).await
+        let listed = stream::iter(self.metas(folder).await?).map(async |meta| {
+            let version = match meta.e_tag {
+                Some(_) => Some(Version::of(&meta)),
+                // The mark must be the one that opening gives.
+                None => self.stat(&meta.location).await?,
+            };
+            Ok::<_, Error>(version.map(|version| Listed {
+                location: self.at(&meta.location),
+                bytes: Some(version.bytes),
+                mark: version.mark(),
+            }))
+        });
+        let found: Vec<Option<Listed>> = listed.buffered(REQUESTS_AT_ONCE).try_collect().await?;
+        Ok(found.into_iter().flatten().collect())
     }
 
     /// Sizes of the objects below `folder` by their names in it.
@@ -191,23 +199,6 @@ impl Bucket {
             };
             tries.again(failure).await?;
         }
-    }
-
-    async fn listed(&self, metas: Vec<ObjectMeta>) -> Result<Vec<Listed>> {
-        let listed = stream::iter(metas).map(async |meta| {
-            let version = match meta.e_tag {
-                Some(_) => Some(Version::of(&meta)),
-                // The mark must be the one that opening gives.
-                None => self.stat(&meta.location).await?,
-            };
-            Ok::<_, Error>(version.map(|version| Listed {
-                location: self.at(&meta.location),
-                bytes: Some(version.bytes),
-                mark: version.mark(),
-            }))
-        });
-        let found: Vec<Option<Listed>> = listed.buffered(REQUESTS_AT_ONCE).try_collect().await?;
-        Ok(found.into_iter().flatten().collect())
     }
 
     /// Writes a small object at once and gives its version; `None`, and nothing is changed, where `mode` asks that there
@@ -248,8 +239,7 @@ pub(super) fn path_of(location: &Location) -> Result<Path> {
         Name::Object { key, .. } => key,
         _ => "",
     };
-    Path::parse(key)
-        .map_err(|error| Error::new(ErrorKind::Usage, location.to_string(), "this is no key").because(error))
+    Path::parse(key).map_err(|error| Error::usage(location.to_string(), "this is no key").because(error))
 }
 
 macro_rules! built {

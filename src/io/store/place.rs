@@ -12,8 +12,8 @@ use super::lock::{Attempt, Lock};
 use super::owner::Watch;
 use super::writer::BlobWriter;
 use super::{Stores, local};
-use crate::error::{Error, ErrorKind, Result};
-use crate::io::disk::{write_atomic, write_new};
+use crate::error::{Error, Result};
+use crate::io::disk::write_atomic;
 use crate::io::failed;
 
 /// A file or a folder that can be reached. `Display` as for [`Location`].
@@ -25,25 +25,21 @@ pub struct Place {
 
 impl Place {
     /// The place `location`, reached through `stores`.
-    #[must_use]
     pub fn new(stores: &Stores, location: Location) -> Self {
         Self { stores: stores.clone(), location }
     }
 
     /// Where it is.
-    #[must_use]
     pub fn location(&self) -> &Location {
         &self.location
     }
 
     /// The path of a local place.
-    #[must_use]
     pub fn as_local(&self) -> Option<&Path> {
         self.location.as_local()
     }
 
     /// See [`Location::join`].
-    #[must_use]
     pub fn join(&self, relative: &str) -> Self {
         Self { stores: self.stores.clone(), location: self.location.join(relative) }
     }
@@ -71,15 +67,12 @@ impl Place {
             }
             _ => self.stores.remote.find(&self.location)?.ok_or_else(|| {
                 let message = "cannot be read: there is nothing under this name";
-                Error::new(ErrorKind::Io, self.to_string(), message)
+                Error::io(self.to_string(), message)
             }),
         }
     }
 
     /// Opens the file here; `None` when there is none.
-    ///
-    /// # Errors
-    /// See [`Place::open`].
     pub fn find(&self) -> Result<Option<Blob>> {
         match &self.location.0 {
             Name::Local(path) if local::stat(path)?.is_none() => Ok(None),
@@ -101,9 +94,6 @@ impl Place {
 
     /// The names of all files below it, with `/` between their parts, and their sizes; nothing when there is no
     /// such folder. Cheaper than [`Place::list`], since it does not ask for marks.
-    ///
-    /// # Errors
-    /// See [`Place::list`]; a web server gives nothing.
     pub fn names(&self) -> Result<BTreeMap<String, u64>> {
         match &self.location.0 {
             Name::Local(path) => local::names(path),
@@ -122,7 +112,7 @@ impl Place {
             Name::Object { bucket, key } => (bucket, key),
             Name::Web(_) => return self.stores.remote.list(&self.location),
         };
-        let wrong = |error| Error::new(ErrorKind::Usage, self.to_string(), "this is no pattern").because(error);
+        let wrong = |error| Error::usage(self.to_string(), "this is no pattern").because(error);
         let pattern = glob::Pattern::new(key).map_err(|error: glob::PatternError| wrong(error))?;
         let literal = key.split(['*', '?', '[']).next().unwrap_or_default();
         let folder = literal.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -138,9 +128,6 @@ impl Place {
     }
 
     /// The whole file, for documents; `None` when there is none.
-    ///
-    /// # Errors
-    /// See [`Place::open`].
     pub fn read_all(&self) -> Result<Option<Vec<u8>>> {
         match &self.location.0 {
             Name::Local(path) => return local::read_all(path),
@@ -157,9 +144,6 @@ impl Place {
     }
 
     /// Documents below this folder, each as [`Place::read_all`] gives it; in a store many are asked for at once.
-    ///
-    /// # Errors
-    /// See [`Place::open`].
     pub fn read_each(&self, names: &[String]) -> Result<Vec<Option<Vec<u8>>>> {
         if let Name::Object { .. } = self.location.0 {
             let locations: Vec<Location> = names.iter().map(|name| self.location.join(name)).collect();
@@ -169,9 +153,6 @@ impl Place {
     }
 
     /// True when there is a file here.
-    ///
-    /// # Errors
-    /// See [`Place::stat`].
     pub fn exists(&self) -> Result<bool> {
         Ok(self.stat()?.is_some())
     }
@@ -193,7 +174,7 @@ impl Place {
     /// `Io` when it cannot be written, `Usage` on a web server.
     pub async fn write_atomic(&self, bytes: &[u8]) -> Result<()> {
         match &self.location.0 {
-            Name::Local(path) => write_atomic(path, bytes).await,
+            Name::Local(path) => write_atomic(path, bytes, true).await.map(drop),
             _ => self.stores.remote.put(&self.location, bytes, false).await.map(drop),
         }
     }
@@ -212,12 +193,9 @@ impl Place {
 
     /// Writes a small file unless there is one: `false` when there was, which then stays as it is. Of several writers
     /// at once, one gets `true`; after a lost answer none may.
-    ///
-    /// # Errors
-    /// See [`Place::write_atomic`].
     pub async fn put_if_absent(&self, bytes: &[u8]) -> Result<bool> {
         match &self.location.0 {
-            Name::Local(path) => write_new(path, bytes).await,
+            Name::Local(path) => write_atomic(path, bytes, false).await,
             _ => self.stores.remote.put(&self.location, bytes, true).await,
         }
     }
@@ -260,8 +238,4 @@ impl fmt::Display for Place {
     }
 }
 
-impl fmt::Debug for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Place").field(&self.location).finish()
-    }
-}
+shows!(Place { location });

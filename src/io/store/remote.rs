@@ -22,7 +22,7 @@ use super::owner::Watch;
 use super::upload::Upload;
 use super::web::{WebFile, client};
 use super::writer::BlobWriter;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// All that is remote. Clones share their connections.
 #[derive(Debug, Clone)]
@@ -86,8 +86,7 @@ impl Remote {
 
     pub(super) fn list(&self, folder: &Location) -> Result<Vec<Listed>> {
         let Name::Object { bucket, .. } = &folder.0 else {
-            let message = "a web server lists no files; name every file";
-            return Err(Error::new(ErrorKind::Usage, folder.to_string(), message));
+            return Err(Error::usage(folder.to_string(), "a web server lists no files; name every file"));
         };
         let (bucket, path) = (self.bucket(bucket)?, path_of(folder)?);
         self.engine.wait(async move { bucket.list(&path).await })
@@ -107,7 +106,7 @@ impl Remote {
         });
         let asked = asked.collect::<Result<Vec<_>>>()?;
         let read = async |asked: Option<(Bucket, Path)>| match asked {
-            Some((bucket, path)) => Ok(bucket.read(&path).await?.map(|bytes| bytes.to_vec())),
+            Some((bucket, path)) => Ok(bucket.read_version(&path).await?.map(|(bytes, _)| bytes.to_vec())),
             None => Ok(None),
         };
         self.engine.wait(async move { stream::iter(asked).map(read).buffered(REQUESTS_AT_ONCE).try_collect().await })
@@ -134,7 +133,7 @@ impl Remote {
     }
 
     fn written(&self, location: &Location) -> Result<(Bucket, Path)> {
-        let usage = |message: &str| Err(Error::new(ErrorKind::Usage, location.to_string(), message));
+        let usage = |message: &str| Err(Error::usage(location.to_string(), message));
         match &location.0 {
             Name::Object { key, .. } if key.is_empty() => usage("this is a bucket, not the name of a file"),
             Name::Object { bucket, .. } => Ok((self.bucket(bucket)?, path_of(location)?)),

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 const MARK: &str = "://";
 
 /// `text` without the secrets of the addresses in it.
-#[must_use]
 pub fn without_secrets(text: &str) -> Cow<'_, str> {
     if !text.contains(MARK) {
         return Cow::Borrowed(text);

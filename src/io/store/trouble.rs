@@ -47,19 +47,19 @@ impl Failure {
     /// The object is not the one that was opened.
     pub(super) fn changed(location: &Location) -> Self {
         let message = "the object changed while it was read; run again when nobody writes to it";
-        Self::lasting(Error::new(ErrorKind::Input, location.to_string(), message))
+        Self::lasting(Error::input(location.to_string(), message))
     }
 
     /// The server sent less than it announced.
     pub(super) fn short(location: &Location, action: &str) -> Self {
         let message = format!("{action}: the server ended its answer early");
-        Self { error: Error::new(ErrorKind::Io, location.to_string(), message), again: true, status: None }
+        Self { error: Error::io(location.to_string(), message), again: true, status: None }
     }
 
     /// Bytes came, but too slowly.
     pub(super) fn slow(location: &Location, action: &str, waited: Duration) -> Self {
         let message = format!("{action}: the server did not send enough in {}", seconds(waited));
-        Self { error: Error::new(ErrorKind::Io, location.to_string(), message), again: true, status: None }
+        Self { error: Error::io(location.to_string(), message), again: true, status: None }
     }
 
     /// What an object store answered; `action` reads `cannot be read`.
@@ -74,16 +74,11 @@ impl Failure {
                 return Self { status: Some(412), ..Self::changed(location) };
             }
             object_store::Error::InvalidPath { .. } | object_store::Error::NotSupported { .. } => {
-                let told = Error::new(ErrorKind::Usage, location.to_string(), format!("{action}: {error}"));
+                let told = Error::usage(location.to_string(), format!("{action}: {error}"));
                 return Self::lasting(told);
             }
             _ => {}
         }
-        Self::of_chain(location, action, error, config)
-    }
-
-    /// What the client of a web server met.
-    pub(super) fn of_web(location: &Location, action: &str, error: &HttpError, config: &StoreConfig) -> Self {
         Self::of_chain(location, action, error, config)
     }
 
@@ -122,9 +117,15 @@ impl Failure {
         }
     }
 
-    fn of_chain(location: &Location, action: &str, error: &(dyn StdError + 'static), config: &StoreConfig) -> Self {
+    /// What a client met.
+    pub(super) fn of_chain(
+        location: &Location,
+        action: &str,
+        error: &(dyn StdError + 'static),
+        config: &StoreConfig,
+    ) -> Self {
         let told = |text: String, again: bool| Self {
-            error: Error::new(ErrorKind::Io, location.to_string(), format!("{action}: {text}")),
+            error: Error::io(location.to_string(), format!("{action}: {text}")),
             again,
             status: None,
         };
@@ -151,7 +152,7 @@ impl Failure {
                 let deepest = shown(&deepest(http));
                 if let Some((_, advice)) = UNSET.iter().find(|(says, _)| deepest.contains(says)) {
                     let message = format!("{action}: {advice} ({deepest})");
-                    return Self::lasting(Error::new(ErrorKind::Usage, location.to_string(), message));
+                    return Self::lasting(Error::usage(location.to_string(), message));
                 }
                 return match http.kind() {
                     HttpErrorKind::Timeout => {
@@ -170,7 +171,7 @@ impl Failure {
 
 fn no_credentials(location: &Location, action: &str) -> Failure {
     let message = format!("{action}: no credentials were found; set {}", credentials(location));
-    Failure::lasting(Error::new(ErrorKind::Io, location.to_string(), message))
+    Failure::lasting(Error::io(location.to_string(), message))
 }
 
 /// What the credentials of a place are called.

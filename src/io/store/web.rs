@@ -16,7 +16,7 @@ use super::config::StoreConfig;
 use super::location::{Location, Name, percent_decoded};
 use super::object::Version;
 use super::trouble::{Failure, retrying};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// A piece of a body or what broke it.
 pub(super) type Body = BoxStream<'static, std::result::Result<bytes::Bytes, HttpError>>;
@@ -49,7 +49,7 @@ pub(super) fn client(config: &StoreConfig) -> Result<HttpClient> {
         .with_read_timeout(config.stall_timeout)
         // A whole file may come as one body.
         .with_timeout_disabled();
-    let failed = |error| Error::new(ErrorKind::Io, "", "the web client cannot be set up").because(error);
+    let failed = |error| Error::io("", "the web client cannot be set up").because(error);
     crate::tls::prepare();
     ReqwestConnector::default().connect(&options).map_err(failed)
 }
@@ -130,13 +130,13 @@ impl WebFile {
 
     /// What broke a body.
     pub(super) fn broken(&self, error: &HttpError) -> Failure {
-        Failure::of_web(&self.location, "cannot be read", error, &self.config)
+        Failure::of_chain(&self.location, "cannot be read", error, &self.config)
     }
 
     async fn ask(&self, range: Option<(u64, u64)>, tag: Option<&String>) -> std::result::Result<HttpResponse, Failure> {
         let wrong = || {
             let message = "this is no web address";
-            Failure::lasting(Error::new(ErrorKind::Usage, self.location.to_string(), message))
+            Failure::lasting(Error::usage(self.location.to_string(), message))
         };
         let mut request = HttpRequest::new(HttpRequestBody::empty());
         *request.uri_mut() = self.url.parse().map_err(|_| wrong())?;

@@ -9,7 +9,7 @@ use super::location::{Listed, Location};
 use super::lock::Attempt;
 use super::owner::Watch;
 use super::writer::BlobWriter;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// Nothing that is remote.
 #[derive(Debug, Clone)]
@@ -54,5 +54,5 @@ impl Remote {
 }
 
 fn not_built(location: &Location) -> Error {
-    Error::new(ErrorKind::Usage, location.to_string(), "this condenser was built without remote stores")
+    Error::usage(location.to_string(), "this condenser was built without remote stores")
 }

@@ -46,7 +46,7 @@ impl BlobWriter {
     /// `Io` when it cannot be completed; then nothing new stands under the name.
     pub async fn commit(self) -> Result<()> {
         match self.0 {
-            Target::Local(file) => file.commit().await,
+            Target::Local(file) => file.commit(true).await.map(drop),
             #[cfg(feature = "remote")]
             Target::Remote(upload) => upload.commit().await,
         }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{Progress, Remote, ResultLine};
-use crate::llm::Protocol;
+use crate::llm::LlmProvider;
 
 pub(super) fn request_line(id: &str, body: &str) -> String {
     format!("{{\"custom_id\":\"{id}\",\"params\":{body}}}")
@@ -82,8 +82,8 @@ struct Named {
 pub(super) fn result_line(line: &[u8]) -> Option<ResultLine> {
     let Line { custom_id, result: Outcome { r#type, message, error } } = serde_json::from_slice(line).ok()?;
     let result = match (r#type.as_str(), message, error) {
-        ("succeeded", Some(message), _) => Protocol::Anthropic.read(message.get().as_bytes()),
-        ("errored", _, Some(error)) => Err(Protocol::Anthropic.refusal(status(error), error.get().as_bytes())),
+        ("succeeded", Some(message), _) => LlmProvider::Anthropic.read(message.get().as_bytes()),
+        ("errored", _, Some(error)) => Err(LlmProvider::Anthropic.refusal(status(error), error.get().as_bytes())),
         _ => return Some(ResultLine::open(custom_id, Some(r#type))),
     };
     Some(ResultLine { custom_id, result })

@@ -9,10 +9,11 @@ use futures::future::{BoxFuture, ready};
 use super::requests::{Keys, Limits, RequestWriter, keys};
 use super::{Batch, Batches};
 use crate::error::Result;
-use crate::llm::cache::{Outcome, ReplyKey, ReplyStore, reply_key};
-use crate::llm::{ModelSettings, Prompts, answer_of};
+use crate::llm::cache::{ReplyKey, ReplyStore, reply_key};
+use crate::llm::oracle::kept_answer;
+use crate::llm::{ModelSettings, Prompts};
 use crate::model::{Answer, Ask, NoAnswer};
-use crate::pipeline::Model;
+use crate::pipeline::{LlmOptions, Model};
 
 /// How questions become requests: the same as where a model is asked at once.
 #[derive(Debug)]
@@ -58,9 +59,6 @@ pub struct Planned {
 
 impl Collector {
     /// Begins a plan among the batches below `dir`, for the API at `base_url`.
-    ///
-    /// # Errors
-    /// When another process works on the batches, or one of them cannot be read.
     pub fn open(dir: &Path, base_url: &str, asking: Asking, store: Arc<ReplyStore>, limits: Limits) -> Result<Self> {
         let batches = Batches::open(dir)?;
         let mut waiting = Keys::default();
@@ -69,16 +67,13 @@ impl Collector {
                 keys(&batch.requests(), &mut waiting)?;
             }
         }
-        let ModelSettings { protocol, model, .. } = &asking.model;
-        let writer = RequestWriter::new(batches, *protocol, base_url, model, limits);
+        let LlmOptions { provider, model, .. } = &asking.model.options;
+        let writer = RequestWriter::new(batches, *provider, base_url, model, limits);
         let (new, asked_waiting, too_long) = Default::default();
         Ok(Self { asking, store, inner: Mutex::new(Inner { writer, waiting, new, asked_waiting, too_long }) })
     }
 
     /// Ends the plan and writes its last batch.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn finish(&self) -> Result<Planned> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(Planned {
@@ -92,11 +87,9 @@ impl Collector {
     fn one(&self, ask: &Ask) -> Result<Answer> {
         let request = self.asking.prompts.request(ask);
         let body = self.asking.model.body(&request);
-        let key = reply_key(self.asking.model.protocol, &body);
+        let key = reply_key(self.asking.model.options.provider, &body);
         match self.store.get(&key)?.map(|kept| kept.outcome) {
-            Some(Outcome::Reply(completion)) => Ok(answer_of(completion, self.asking.model.max_tokens(&request))),
-            Some(Outcome::Failed { is_too_long: true, .. }) => Ok(Answer::None(NoAnswer::TooLong)),
-            Some(Outcome::Failed { .. }) => Ok(Answer::None(NoAnswer::Failed)),
+            Some(outcome) => Ok(kept_answer(outcome, self.asking.model.max_tokens(&request))),
             None => self.note(key, &body).map(Answer::None),
         }
     }

@@ -1,7 +1,6 @@
 //! The API that takes batches, over HTTP: small documents, request files going up, results coming down line by line.
 //! Knows the two APIs by their words in `openai` and `anthropic`; does not know what was written down of a batch.
 
-use std::fmt;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -14,7 +13,7 @@ use super::upload::FileBody;
 use super::{Batch, BatchState, Page, Remote, anthropic, openai};
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::connection::{Connection, broken, bytes};
-use crate::llm::{Patience, Protocol, Refusal, RefusalKind};
+use crate::llm::{LlmProvider, Patience, Refusal, RefusalKind};
 use crate::pipeline::{LlmSettings, Secret};
 
 /// A line of results is a reply of a model.
@@ -32,11 +31,7 @@ pub struct Endpoint {
     max_retries: usize,
 }
 
-impl fmt::Debug for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endpoint").field("base_url", &self.connection.base_url).finish_non_exhaustive()
-    }
-}
+shows!(Endpoint { connection });
 
 /// Why a request to the API was not answered as wished.
 #[derive(Debug)]
@@ -60,20 +55,12 @@ impl Endpoint {
     ///
     /// # Errors
     /// `Usage` when the address or the key cannot be used.
-    pub fn new(settings: &LlmSettings, key: Option<&Secret>) -> Result<Self> {
-        Self::with_patience(settings, key, Patience::default())
-    }
-
-    /// The same that waits otherwise.
-    ///
-    /// # Errors
-    /// Those of [`Endpoint::new`].
-    pub fn with_patience(settings: &LlmSettings, key: Option<&Secret>, patience: Patience) -> Result<Self> {
+    pub fn new(settings: &LlmSettings, key: Option<&Secret>, patience: Patience) -> Result<Self> {
         let connection = Connection::new(settings, key, patience)?;
         Ok(Self { connection, patience, timeout: settings.timeout.0, max_retries: settings.retries })
     }
 
-    pub(super) fn protocol(&self) -> Protocol {
+    pub(super) fn protocol(&self) -> LlmProvider {
         self.connection.protocol
     }
 
@@ -88,20 +75,20 @@ impl Endpoint {
             return Ok(());
         }
         let message = format!("this batch was planned for {base_url}, but the job names {}", self.base_url());
-        Err(Error::new(ErrorKind::Usage, batch.folder.to_string_lossy(), message)
+        Err(Error::usage(batch.folder.to_string_lossy(), message)
             .hinting("use the job with which it was planned, or remove the folder of the batch"))
     }
 
     /// The batches after `after`, or the newest.
     pub(super) async fn list(&self, limit: usize, after: Option<&str>) -> Result<Page> {
         let path = match self.protocol() {
-            Protocol::OpenAi => openai::list_path(limit, after),
-            Protocol::Anthropic => anthropic::list_path(limit, after),
+            LlmProvider::Openai => openai::list_path(limit, after),
+            LlmProvider::Anthropic => anthropic::list_path(limit, after),
         };
         let body = self.get(&path).await?;
         let page = match self.protocol() {
-            Protocol::OpenAi => page::<openai::Document>(&body),
-            Protocol::Anthropic => page::<anthropic::Document>(&body),
+            LlmProvider::Openai => page::<openai::Document>(&body),
+            LlmProvider::Anthropic => page::<anthropic::Document>(&body),
         };
         page.ok_or_else(|| self.unreadable("a list of batches"))
     }
@@ -109,8 +96,8 @@ impl Endpoint {
     /// What became of a batch.
     pub(super) async fn find(&self, id: &str) -> Result<Remote> {
         let path = match self.protocol() {
-            Protocol::OpenAi => openai::batch_path(id),
-            Protocol::Anthropic => anthropic::batch_path(id),
+            LlmProvider::Openai => openai::batch_path(id),
+            LlmProvider::Anthropic => anthropic::batch_path(id),
         };
         let body = self.get(&path).await?;
         self.read_batch(&body).ok_or_else(|| self.unreadable("a batch"))
@@ -118,7 +105,7 @@ impl Endpoint {
 
     /// Brings the request file there, where the API wants it before the batch; the id of the file.
     pub(super) async fn upload(&self, batch: &Batch) -> std::result::Result<Option<String>, Trouble> {
-        if self.protocol() == Protocol::Anthropic {
+        if self.protocol() == LlmProvider::Anthropic {
             return Ok(None);
         }
         // No request holds it: a line of JSON begins otherwise, and line feeds in it are escaped.
@@ -132,14 +119,14 @@ impl Endpoint {
     /// Makes the batch.
     pub(super) async fn create(&self, batch: &Batch, file: Option<&str>) -> std::result::Result<Remote, Trouble> {
         let body = match (self.protocol(), file) {
-            (Protocol::OpenAi, Some(file)) => {
+            (LlmProvider::Openai, Some(file)) => {
                 let body = openai::create_body(file, &batch.state.blake3);
                 self.post("/batches", "application/json", || Ok((body.clone().into(), 0))).await?
             }
-            (Protocol::OpenAi, None) => {
+            (LlmProvider::Openai, None) => {
                 return Err(Refusal::new(RefusalKind::BadRequest, "the request file is not there").into());
             }
-            (Protocol::Anthropic, _) => {
+            (LlmProvider::Anthropic, _) => {
                 let list = || FileBody::list(&batch.requests(), "{\"requests\":[", "]}").map(whole);
                 self.post("/messages/batches", "application/json", list).await?
             }
@@ -150,8 +137,8 @@ impl Endpoint {
 
     fn read_batch(&self, body: &[u8]) -> Option<Remote> {
         match self.protocol() {
-            Protocol::OpenAi => serde_json::from_slice::<openai::Document>(body).ok().map(Remote::from),
-            Protocol::Anthropic => serde_json::from_slice::<anthropic::Document>(body).ok().map(Remote::from),
+            LlmProvider::Openai => serde_json::from_slice::<openai::Document>(body).ok().map(Remote::from),
+            LlmProvider::Anthropic => serde_json::from_slice::<anthropic::Document>(body).ok().map(Remote::from),
         }
     }
 
@@ -168,13 +155,7 @@ impl Endpoint {
             Err(Trouble::Refused(refusal)) if refusal.kind == RefusalKind::NotFound => return Ok(false),
             Err(trouble) => return Err(self.error(trouble)),
         };
-        let torn = || {
-            Error::new(
-                ErrorKind::Io,
-                format!("{}{path}", self.base_url()),
-                "the results ended too early; fetch them again",
-            )
-        };
+        let torn = || Error::io(format!("{}{path}", self.base_url()), "the results ended too early; fetch them again");
         let mut rest = BytesMut::new();
         loop {
             let chunk = tokio::time::timeout(self.timeout, response.chunk()).await.map_err(|_| torn())?;
@@ -186,11 +167,7 @@ impl Endpoint {
                 from = 0;
             }
             if rest.len() > MAX_LINE_BYTES {
-                return Err(Error::new(
-                    ErrorKind::Io,
-                    format!("{}{path}", self.base_url()),
-                    "a line of the results is too long",
-                ));
+                return Err(Error::io(format!("{}{path}", self.base_url()), "a line of the results is too long"));
             }
         }
         if !rest.is_empty() {
@@ -271,7 +248,7 @@ impl Endpoint {
     }
 
     fn unreadable(&self, what: &str) -> Error {
-        Error::new(ErrorKind::Io, self.base_url(), format!("the response is not {what}"))
+        Error::io(self.base_url(), format!("the response is not {what}"))
             .hinting("look at base_url in the table [llm]; not every server takes batches")
     }
 }

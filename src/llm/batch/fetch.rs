@@ -1,19 +1,22 @@
 //! Brings results of batches that have ended into the kept replies. A result is kept the moment it is read; the batch is
 //! entered as fetched after all are on disk.
 
+use serde::Serialize;
+
 use super::requests::{Keys, keys};
 use super::{Batch, Batches, Endpoint, Receipt, ResultLine, Search, Stage, anthropic, openai};
 use crate::error::Result;
 use crate::llm::cache::{Kept, Outcome, ReplyStore, parse_hex};
-use crate::llm::{Protocol, Refusal, RefusalKind, Usage};
+use crate::llm::{LlmProvider, Refusal, RefusalKind, Usage};
 
 /// Batches cost half of what requests cost that are answered at once, with both providers.
 const SHARE_OF_PRICE: f64 = 0.5;
 
 /// What became of a batch that had ended.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Fetched {
     /// Its number.
+    #[serde(rename = "batch")]
     pub name: String,
     /// What came out of it; `None` when nothing did.
     pub receipt: Option<Receipt>,
@@ -67,13 +70,13 @@ struct Taking<'s> {
 }
 
 impl Taking<'_> {
-    fn take(&mut self, protocol: Protocol, line: &[u8]) -> Result<()> {
+    fn take(&mut self, protocol: LlmProvider, line: &[u8]) -> Result<()> {
         if line.trim_ascii().is_empty() {
             return Ok(());
         }
         let line = match protocol {
-            Protocol::OpenAi => openai::result_line(line),
-            Protocol::Anthropic => anthropic::result_line(line),
+            LlmProvider::Openai => openai::result_line(line),
+            LlmProvider::Anthropic => anthropic::result_line(line),
         };
         let Some(ResultLine { custom_id, result }) = line else {
             self.receipt.trouble.get_or_insert_with(|| "a line of the results cannot be read".to_owned());

@@ -6,7 +6,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::{Progress, Remote, ResultLine};
-use crate::llm::Protocol;
+use crate::llm::LlmProvider;
 use crate::llm::protocol::clean;
 
 /// The key of the metadata that holds the mark.
@@ -121,8 +121,8 @@ struct Response<'l> {
 pub(super) fn result_line(line: &[u8]) -> Option<ResultLine> {
     let Line { custom_id, response, error } = serde_json::from_slice(line).ok()?;
     let result = match response {
-        Some(Response { status_code: 200..=299, body }) => Protocol::OpenAi.read(body.get().as_bytes()),
-        Some(Response { status_code, body }) => Err(Protocol::OpenAi.refusal(status_code, body.get().as_bytes())),
+        Some(Response { status_code: 200..=299, body }) => LlmProvider::Openai.read(body.get().as_bytes()),
+        Some(Response { status_code, body }) => Err(LlmProvider::Openai.refusal(status_code, body.get().as_bytes())),
         None => return Some(ResultLine::open(custom_id, error.and_then(|told| told.code.or(told.message)))),
     };
     Some(ResultLine { custom_id, result })

@@ -12,8 +12,8 @@ use tempfile::NamedTempFile;
 
 use super::state::REQUESTS;
 use super::{Batch, BatchState, Batches, Stage, anthropic, openai};
-use crate::error::{Error, ErrorKind, Result};
-use crate::llm::Protocol;
+use crate::error::{Error, Result};
+use crate::llm::LlmProvider;
 use crate::llm::cache::{ReplyKey, hex, parse_hex};
 use crate::llm::private::{begin_file, failed, put_in_place};
 
@@ -28,13 +28,12 @@ pub struct Limits {
 
 impl Limits {
     /// As the API says; sizes are taken as decimal, the smaller reading, less what stands around the requests.
-    #[must_use]
-    pub fn of(protocol: Protocol) -> Self {
+    pub fn of(protocol: LlmProvider) -> Self {
         match protocol {
             // platform.openai.com/docs/api-reference/batch/create: 50,000 requests and 200 MB.
-            Protocol::OpenAi => Self { max_requests: 50_000, max_bytes: 200_000_000 },
+            LlmProvider::Openai => Self { max_requests: 50_000, max_bytes: 200_000_000 },
             // docs.anthropic.com/en/api/creating-message-batches: 100,000 requests and 256 MB.
-            Protocol::Anthropic => Self { max_requests: 100_000, max_bytes: 256_000_000 - 1_000 },
+            LlmProvider::Anthropic => Self { max_requests: 100_000, max_bytes: 256_000_000 - 1_000 },
         }
     }
 }
@@ -48,7 +47,7 @@ pub(super) struct RequestWriter {
     batches: Batches,
     /// A state as a new batch has it.
     template: BatchState,
-    protocol: Protocol,
+    protocol: LlmProvider,
     limits: Limits,
     open: Option<Open>,
     done: Vec<Batch>,
@@ -64,7 +63,7 @@ struct Open {
 }
 
 impl RequestWriter {
-    pub(super) fn new(batches: Batches, protocol: Protocol, base_url: &str, model: &str, limits: Limits) -> Self {
+    pub(super) fn new(batches: Batches, protocol: LlmProvider, base_url: &str, model: &str, limits: Limits) -> Self {
         let template = BatchState {
             protocol: protocol.as_str().to_owned(),
             base_url: base_url.to_owned(),
@@ -126,10 +125,10 @@ impl RequestWriter {
 }
 
 /// A line of a request file.
-fn request_line(protocol: Protocol, id: &str, body: &str) -> String {
+fn request_line(protocol: LlmProvider, id: &str, body: &str) -> String {
     match protocol {
-        Protocol::OpenAi => openai::request_line(id, body),
-        Protocol::Anthropic => anthropic::request_line(id, body),
+        LlmProvider::Openai => openai::request_line(id, body),
+        LlmProvider::Anthropic => anthropic::request_line(id, body),
     }
 }
 
@@ -149,7 +148,7 @@ pub(super) fn keys(path: &Path, into: &mut Keys) -> Result<()> {
             return Ok(());
         }
         let key = serde_json::from_slice::<Line>(&line).ok().and_then(|line| parse_hex(&line.custom_id));
-        let wrong = || Error::new(ErrorKind::Verification, path.to_string_lossy(), "a line is no request of a batch");
+        let wrong = || Error::verification(path.to_string_lossy(), "a line is no request of a batch");
         into.insert(key.ok_or_else(wrong)?);
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::llm::private::{failed, make_folder, write_whole};
 
 const BATCHES: &str = "batches";
@@ -132,7 +132,6 @@ pub struct Receipt {
 
 impl Batches {
     /// The batches below `dir`, to look at them; a directory that is not there has none.
-    #[must_use]
     pub fn look(dir: &Path) -> Self {
         Self { root: dir.join(BATCHES), lock: None }
     }
@@ -149,17 +148,14 @@ impl Batches {
         match lock.try_lock() {
             Ok(()) => Ok(Self { root, lock: Some(lock) }),
             Err(TryLockError::WouldBlock) => {
-                let message = "another process is working on these batches";
-                Err(Error::new(ErrorKind::Usage, root.to_string_lossy(), message).hinting("wait until it has ended"))
+                Err(Error::usage(root.to_string_lossy(), "another process is working on these batches")
+                    .hinting("wait until it has ended"))
             }
             Err(TryLockError::Error(error)) => Err(cannot(error)),
         }
     }
 
     /// All of them, in the order in which they were planned.
-    ///
-    /// # Errors
-    /// When one cannot be read.
     pub fn all(&self) -> Result<Vec<Batch>> {
         let mut batches = Vec::new();
         for folder in self.folders()? {
@@ -169,9 +165,8 @@ impl Batches {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 bytes => bytes.map_err(|error| failed(&path, "cannot be read", error))?,
             };
-            let state = serde_json::from_slice(&bytes).map_err(|error| {
-                Error::new(ErrorKind::Verification, place, "this is no state of a batch").because(error)
-            })?;
+            let state = serde_json::from_slice(&bytes)
+                .map_err(|error| Error::verification(place, "this is no state of a batch").because(error))?;
             let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
             batches.push(Batch { name, state, folder });
         }
@@ -235,7 +230,7 @@ impl Batch {
 impl BatchState {
     pub(super) fn write(&self, folder: &Path) -> Result<()> {
         let mut text = serde_json::to_vec_pretty(self)
-            .map_err(|error| Error::new(ErrorKind::Internal, "", "a state cannot be written").because(error))?;
+            .map_err(|error| Error::internal("", "a state cannot be written").because(error))?;
         text.push(b'\n');
         write_whole(&folder.join(STATE), &text)
     }
@@ -243,13 +238,11 @@ impl BatchState {
 
 impl Stage {
     /// True as long as a reply may come: its requests are not planned again.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         !matches!(self, Self::Fetched(_) | Self::Refused { .. })
     }
 
     /// Its name at the API, once it is known.
-    #[must_use]
     pub fn id(&self) -> Option<&str> {
         match self {
             Self::Planned | Self::Submitting { .. } => None,
@@ -259,7 +252,6 @@ impl Stage {
     }
 
     /// One word.
-    #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Planned => "planned",

@@ -1,22 +1,26 @@
 //! Hands in what was planned, once, and looks how far it is. Knows what is written down of a batch and what the API
 //! says about it.
 
+use serde::Serialize;
+
 use super::endpoint::Trouble;
 use super::{Batch, Batches, Endpoint, Page, Progress, Remote, Search, Stage};
 use crate::error::Result;
-use crate::llm::{Protocol, Refusal};
+use crate::llm::{LlmProvider, Refusal};
 
 /// Batches that are asked for in one list.
 const PAGE: usize = 100;
 
 /// A batch that the API has now.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Handed {
     /// Its number.
+    #[serde(rename = "batch")]
     pub name: String,
     /// Its name at the API.
     pub id: String,
     /// Requests in it.
+    #[serde(rename = "requests")]
     pub n_requests: u64,
     /// It was there already: an earlier call was stopped before it could write that down.
     pub was_there: bool,
@@ -44,7 +48,7 @@ pub async fn submit(endpoint: &Endpoint, batches: &Batches) -> Result<Vec<Handed
             Stage::Submitting { search, file } => {
                 endpoint.check(batch)?;
                 if let Some(id) = look(endpoint, batch, &search, &claimed).await? {
-                    let unproven = (endpoint.protocol() == Protocol::Anthropic).then_some(search);
+                    let unproven = (endpoint.protocol() == LlmProvider::Anthropic).then_some(search);
                     batch.enter(Stage::Submitted { id, unproven })?;
                     true
                 } else {
@@ -107,8 +111,8 @@ async fn look(endpoint: &Endpoint, batch: &Batch, search: &Search, claimed: &[St
             }
             let is_free = !claimed.contains(&remote.id) && !search.not_ours.contains(&remote.id);
             let is_alike = match endpoint.protocol() {
-                Protocol::OpenAi => remote.mark.as_ref() == Some(&batch.state.blake3),
-                Protocol::Anthropic => remote.n_requests == Some(batch.state.n_requests),
+                LlmProvider::Openai => remote.mark.as_ref() == Some(&batch.state.blake3),
+                LlmProvider::Anthropic => remote.n_requests == Some(batch.state.n_requests),
             };
             if is_free && is_alike {
                 found = Some(remote.id.clone());
@@ -123,24 +127,25 @@ async fn look(endpoint: &Endpoint, batch: &Batch, search: &Search, claimed: &[St
 }
 
 /// How far a batch is.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Polled {
     /// Its number.
+    #[serde(rename = "batch")]
     pub name: String,
     /// Requests in it.
+    #[serde(rename = "requests")]
     pub n_requests: u64,
     /// Requests that are done, as the API counts; all when it has ended.
+    #[serde(rename = "done")]
     pub n_done: u64,
     /// It has ended; its results are there.
+    #[serde(rename = "has_ended")]
     pub is_ended: bool,
     /// Why the API refused it as a whole.
     pub refused: Option<String>,
 }
 
 /// Asks how far every batch is that was handed in, once.
-///
-/// # Errors
-/// When the API cannot be asked.
 pub async fn poll(endpoint: &Endpoint, batches: &Batches) -> Result<Vec<Polled>> {
     let mut polled = Vec::new();
     for mut batch in batches.all()? {

@@ -91,16 +91,16 @@ pub(super) fn body(settings: &ModelSettings, request: &Request) -> String {
         .map(|call| (&*call.name, Tool { name: &call.name, input_schema: Typed { r#type: "object" } }))
         .collect();
     let body = Body {
-        model: &settings.model,
+        model: &settings.options.model,
         max_tokens: settings.max_tokens(request),
-        temperature: settings.temperature,
+        temperature: settings.options.temperature,
         // They are declared because the API wants it; none may be called.
         tool_choice: (!tools.is_empty()).then_some(Typed { r#type: "none" }),
         tools: tools.into_values().collect(),
         system,
         messages: messages(said, request.cache_until),
         stream: false,
-        parameters: &settings.parameters,
+        parameters: &settings.options.parameters,
     };
     written(&body)
 }

@@ -76,13 +76,13 @@ pub(super) fn body(settings: &ModelSettings, request: &Request) -> String {
     let max_tokens = settings.max_tokens(request);
     let is_new = settings.max_tokens_field == MaxTokensField::MaxCompletionTokens;
     let body = Body {
-        model: &settings.model,
+        model: &settings.options.model,
         messages: messages.collect(),
         max_completion_tokens: is_new.then_some(max_tokens),
         max_tokens: (!is_new).then_some(max_tokens),
-        temperature: settings.temperature,
+        temperature: settings.options.temperature,
         stream: false,
-        parameters: &settings.parameters,
+        parameters: &settings.options.parameters,
     };
     written(&body)
 }

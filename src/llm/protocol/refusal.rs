@@ -59,14 +59,12 @@ impl Refusal {
     }
 
     /// Whether the same request may succeed later.
-    #[must_use]
     pub fn is_passing(&self) -> bool {
         use RefusalKind::{Overloaded, RateLimited, Server, Unreachable, Unreadable};
         matches!(self.kind, Overloaded { .. } | RateLimited { .. } | Unreachable | Server | Unreadable)
     }
 
     /// Whether every other request will be refused too, until a person changes something.
-    #[must_use]
     pub fn is_for_all(&self) -> bool {
         use RefusalKind::{Auth, Moved, NotFound, Unsupported};
         matches!(self.kind, Auth | NotFound | Moved | Unsupported)
@@ -81,7 +79,6 @@ impl Refusal {
     }
 
     /// The same refusal with the time that the server wants to be left alone.
-    #[must_use]
     pub fn after(self, retry_after: Option<Duration>) -> Self {
         let kind = match self.kind {
             RefusalKind::Overloaded { .. } => RefusalKind::Overloaded { retry_after },

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::store::Environment;
 use super::{Seconds, Secret, Temperature};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::{ClassifierSource, EngineOptions};
 
 /// So many requests are under way at once: enough that a minute of latency does not count, and no provider refuses.
@@ -123,17 +123,7 @@ pub enum LlmProvider {
 }
 
 impl LlmProvider {
-    /// The name as users write it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Openai => "openai",
-            Self::Anthropic => "anthropic",
-        }
-    }
-
     /// The provider's own server.
-    #[must_use]
     pub fn own_base_url(self) -> &'static str {
         match self {
             Self::Openai => "https://api.openai.com/v1",
@@ -218,7 +208,6 @@ pub struct LlmSettings {
 
 impl LlmSettings {
     /// Whether the provider's own server is asked.
-    #[must_use]
     pub fn is_own_server(&self) -> bool {
         self.base_url == self.options.provider.own_base_url()
     }
@@ -229,46 +218,17 @@ impl LlmSettings {
     /// Those of `read`; `Usage` when the file does not hold one line.
     pub fn key(&self, read: impl FnOnce(&str) -> Result<Vec<u8>>) -> Result<Option<Secret>> {
         let path = match &self.key {
-            LlmKey::None { .. } => return Ok(None),
-            LlmKey::Variable { value, .. } => return Ok(Some(value.clone())),
+            LlmKey::None => return Ok(None),
+            LlmKey::Variable(value) => return Ok(Some(value.clone())),
             LlmKey::File(path) => path,
         };
-        let wrong = || Error::new(ErrorKind::Usage, format!("llm.key_file: {path}"), "expected a key on one line");
+        let wrong = || Error::usage(format!("llm.key_file: {path}"), "expected a key on one line");
         let text = String::from_utf8(read(path)?).map_err(|_| wrong())?;
         let key = text.trim();
         if key.is_empty() || key.contains(|c: char| c.is_whitespace() || c.is_control()) {
             return Err(wrong());
         }
         Ok(Some(Secret::from(key.to_owned())))
-    }
-
-    /// The same as a job writes it, without the key.
-    #[must_use]
-    pub fn to_args(&self) -> LlmArgs {
-        let (key_env, key_file) = match &self.key {
-            LlmKey::None { written } => (written.clone(), None),
-            LlmKey::Variable { name, .. } => (Some(name.clone()), None),
-            LlmKey::File(path) => (None, Some(path.clone())),
-        };
-        LlmArgs {
-            mode: Some(self.mode),
-            provider: Some(self.options.provider),
-            base_url: Some(self.base_url.clone()),
-            model: Some(self.options.model.clone()),
-            key_env,
-            key_file,
-            temperature: Some(Temperature(self.options.temperature)),
-            thinking_tokens: Some(self.options.thinking_tokens),
-            parameters: self.options.parameters.clone(),
-            concurrency: Some(self.concurrency),
-            requests_per_minute: self.requests_per_minute,
-            tokens_per_minute: self.tokens_per_minute,
-            timeout: Some(self.timeout),
-            retries: Some(self.retries),
-            cache: self.cache.clone(),
-            shared_cache: self.shared_cache.clone(),
-            prices: self.prices,
-        }
     }
 }
 
@@ -278,24 +238,28 @@ pub(crate) fn asks_a_model(options: &EngineOptions) -> bool {
 }
 
 impl LlmArgs {
-    /// Fills in the defaults. `None` when no model is asked and none was named.
-    pub(super) fn settle(self, engine: &EngineOptions, environment: Environment<'_>) -> Result<Option<LlmSettings>> {
+    /// Fills in the defaults, and gives what holds. Without a model nothing does, and nothing stays written.
+    pub(super) fn settle(
+        &mut self,
+        engine: &EngineOptions,
+        environment: Environment<'_>,
+    ) -> Result<Option<LlmSettings>> {
         let is_asked = asks_a_model(engine);
-        // Insert-then-compress has a text of its own where no model was named.
-        let is_wanted = !engine.summarizer.modes().is_empty() || engine.classifier == ClassifierSource::Model;
-        let Some(model) = self.model.filter(|model| !model.trim().is_empty()) else {
-            if !is_wanted {
+        let Some(model) = self.model.clone().filter(|model| !model.trim().is_empty()) else {
+            if !is_asked {
+                *self = Self::default();
                 return Ok(None);
             }
             let message = "the engine is told to ask a model, but none is named";
             return Err(wrong("model", message)
                 .hinting("write model = \"…\" in the table [llm] of the job file, or use --llm-model NAME"));
         };
-        let provider = self.provider.unwrap_or_default();
-        let base_url =
-            self.base_url.map_or_else(|| Ok(provider.own_base_url().to_owned()), |url| address(provider, &url))?;
-        let mode = self.mode.unwrap_or_default();
-        let concurrency = self.concurrency.unwrap_or(DEFAULT_LLM_CONCURRENCY);
+        let provider = *self.provider.get_or_insert_default();
+        let own_base_url = || Ok(provider.own_base_url().to_owned());
+        let base_url = self.base_url.as_ref().map_or_else(own_base_url, |url| address(provider, url))?;
+        self.base_url = Some(base_url.clone());
+        let mode = *self.mode.get_or_insert_default();
+        let concurrency = *self.concurrency.get_or_insert(DEFAULT_LLM_CONCURRENCY);
         if !(1..=MAX_CONCURRENCY).contains(&concurrency) {
             return Err(wrong("concurrency", format!("expected a number from 1 to {MAX_CONCURRENCY}")));
         }
@@ -310,98 +274,79 @@ impl LlmArgs {
             let message = "condenser sets this field itself; see the keys of [llm] and max_response_tokens of [engine]";
             return Err(wrong(&format!("parameters.{own}"), message));
         }
-        let prices = self
-            .prices
-            .map_or([0.0; 4], |prices| [prices.input, prices.cached_input, prices.cache_write, prices.output]);
-        if prices.into_iter().any(|price| !price.is_finite() || price < 0.0) {
+        let LlmPrices { input, cached_input, cache_write, output } = self.prices.unwrap_or_default();
+        if [input, cached_input, cache_write, output].into_iter().any(|price| !price.is_finite() || price < 0.0) {
             return Err(wrong("prices", "expected what a million tokens cost, 0 or more"));
         }
-        let temperature = self.temperature.unwrap_or_default();
-        if provider == LlmProvider::Anthropic && temperature.0.is_some_and(|number| number > 1.0) {
+        let Temperature(temperature) = *self.temperature.get_or_insert_default();
+        if provider == LlmProvider::Anthropic && temperature.is_some_and(|number| number > 1.0) {
             return Err(wrong("temperature", "models of this provider take 0 to 1"));
         }
-        let is_own = base_url == provider.own_base_url();
-        let is_needed = is_asked && mode == LlmMode::Online;
-        let key = match self.key_file {
-            Some(path) => LlmKey::File(path),
-            None => key_of(provider, self.key_env, is_own, is_needed, environment)?,
-        };
+        let key = self.key(is_asked && mode == LlmMode::Online, environment)?;
+        let thinking_tokens = *self.thinking_tokens.get_or_insert_default();
+        let default_timeout = Seconds(std::time::Duration::from_secs(DEFAULT_LLM_TIMEOUT));
         Ok(Some(LlmSettings {
-            options: LlmOptions {
-                provider,
-                model,
-                temperature: temperature.0,
-                thinking_tokens: self.thinking_tokens.unwrap_or_default(),
-                parameters: self.parameters,
-            },
+            options: LlmOptions { provider, model, temperature, thinking_tokens, parameters: self.parameters.clone() },
             mode,
             base_url,
             key,
             concurrency,
             requests_per_minute: self.requests_per_minute,
             tokens_per_minute: self.tokens_per_minute,
-            timeout: self.timeout.unwrap_or(Seconds(std::time::Duration::from_secs(DEFAULT_LLM_TIMEOUT))),
-            retries: self.retries.unwrap_or(DEFAULT_LLM_RETRIES),
-            cache: self.cache,
-            shared_cache: self.shared_cache,
+            timeout: *self.timeout.get_or_insert(default_timeout),
+            retries: *self.retries.get_or_insert(DEFAULT_LLM_RETRIES),
+            cache: self.cache.clone(),
+            shared_cache: self.shared_cache.clone(),
             prices: self.prices,
         }))
+    }
+
+    /// Where the key comes from. The provider's own key never goes to another server unless its variable is named.
+    fn key(&mut self, is_needed: bool, environment: Environment<'_>) -> Result<LlmKey> {
+        if let Some(path) = &self.key_file {
+            self.key_env = None;
+            return Ok(LlmKey::File(path.clone()));
+        }
+        let provider = self.provider.unwrap_or_default();
+        let is_own = self.base_url.as_deref() == Some(provider.own_base_url());
+        let own = is_own.then(|| provider.key_env().to_owned());
+        let Some(name) = self.key_env.clone().or(own) else { return Ok(LlmKey::None) };
+        let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        if !is_name {
+            // Not quoted: it may be the key itself.
+            return Err(wrong("key_env", "expected the name of a variable of the environment, not the key itself"));
+        }
+        match environment(&name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty()) {
+            Some(value) => {
+                self.key_env = Some(name);
+                Ok(LlmKey::Variable(Secret::from(value)))
+            }
+            None if is_needed => {
+                let message = format!("no key: the environment variable {name} is not set");
+                Err(wrong("key_env", message).hinting(
+                    "set it, name another one with key_env, or name a file that holds the key with key_file; \
+                     --llm offline takes kept replies and needs none",
+                ))
+            }
+            None => Ok(LlmKey::None),
+        }
     }
 }
 
 fn wrong(name: &str, message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::Usage, format!("llm.{name}"), message)
+    Error::usage(format!("llm.{name}"), message)
 }
 
 /// Where the key of an API comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LlmKey {
     /// Nowhere: none is needed, or nothing is asked.
-    None {
-        /// The variable that was written and has no value.
-        written: Option<String>,
-    },
-    /// A variable of the environment.
-    Variable {
-        /// Its name.
-        name: String,
-        /// Its value.
-        value: Secret,
-    },
+    None,
+    /// A variable of the environment; its value.
+    Variable(Secret),
     /// A file.
     File(String),
-}
-
-/// The key from the environment. The provider's own key never goes to another server unless its variable is named.
-fn key_of(
-    provider: LlmProvider,
-    written: Option<String>,
-    is_own: bool,
-    is_needed: bool,
-    environment: Environment<'_>,
-) -> Result<LlmKey> {
-    let name = match &written {
-        Some(name) => name.clone(),
-        None if is_own => provider.key_env().to_owned(),
-        None => return Ok(LlmKey::None { written }),
-    };
-    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    if !is_name {
-        // Not quoted: it may be the key itself.
-        return Err(wrong("key_env", "expected the name of a variable of the environment, not the key itself"));
-    }
-    match environment(&name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty()) {
-        Some(value) => Ok(LlmKey::Variable { name, value: Secret::from(value) }),
-        None if is_needed => {
-            let message = format!("no key: the environment variable {name} is not set");
-            Err(wrong("key_env", message).hinting(
-                "set it, name another one with key_env, or name a file that holds the key with key_file; \
-                 --llm offline takes kept replies and needs none",
-            ))
-        }
-        None => Ok(LlmKey::None { written }),
-    }
 }
 
 /// The address up to the version, which is added where people leave it out.

@@ -22,9 +22,11 @@ pub use llm::{
 };
 pub use read::read_job;
 pub use report::{ReportArgs, ReportSettings, Thresholds};
-pub use settle::{DEFAULT_MEMORY, JobSettings, Target};
+pub use settle::{
+    DEFAULT_MEMORY, DEFAULT_SPLIT_BYTES, DatasetOptions, FORMAT_VERSION, JobOptions, JobSettings, Target,
+};
 pub use store::{Secret, StoreArgs};
-pub use tokenizer::{LoadedTokenizer, load_tokenizer};
+pub use tokenizer::load_tokenizer;
 pub use values::{ProgressMode, Seconds, Size, Temperature, parse_size};
 
 /// The keys of a job file, which are the flags of `condenser compress` too.

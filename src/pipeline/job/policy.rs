@@ -2,7 +2,7 @@
 //! do.
 
 use super::llm::asks_a_model;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::{EngineArgs, EngineOptions, Floor, Strategy, changes};
 use crate::pipeline::{Policy, PolicyOptions, default_tries};
 
@@ -19,7 +19,7 @@ pub(super) fn settle(
     tries: Vec<EngineArgs>,
     base: &EngineOptions,
 ) -> Result<Option<PolicyOptions>> {
-    let usage = |place: &str, message: &str| Err(Error::new(ErrorKind::Usage, place, message));
+    let usage = |place: &str, message: &str| Err(Error::usage(place, message));
     let Some(choose) = choose else {
         return match (floor.is_empty(), tries.is_empty()) {
             (true, true) => Ok(None),

@@ -5,7 +5,7 @@ use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
 use super::JobArgs;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::Gone;
 
 /// The tables of a job file.
@@ -232,5 +232,5 @@ fn knows(table: &str, key: &str) -> bool {
 }
 
 fn usage(place: impl Into<String>, message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::Usage, place, message)
+    Error::usage(place, message)
 }

@@ -3,22 +3,29 @@
 
 use std::sync::Arc;
 
-use toml::{Table, Value};
+use serde::{Deserialize, Serialize};
+use toml::Value;
 
 use super::llm::asks_a_model;
 use super::policy;
 use super::tokenizer::load_tokenizer;
 use super::{
-    DatasetArgs, DatasetShape, JobArgs, JobKind, LlmArgs, LlmSettings, ProgressMode, ReportSettings, Seconds, Size,
-    StoreArgs,
+    CompactionArgs, DatasetArgs, DatasetShape, JobArgs, JobKind, LlmOptions, LlmSettings, ProgressMode, ReportSettings,
+    Seconds, Size, StoreArgs,
 };
-use crate::error::{Error, ErrorKind, Result};
-use crate::model::{EngineOptions, ProvenancePlace, changes};
+use crate::error::{Error, Result};
+use crate::model::{EngineOptions, ProvenancePlace, ShapeName, changes};
 use crate::pipeline::{
-    Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, DEFAULT_SPLIT_BYTES,
-    DatasetOptions, JobOptions, MAX_RECORD_BYTES, MaxRejects,
+    Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_BYTES, MaxRejects,
+    PolicyOptions, Table,
 };
 use crate::text::tokens::TokenCounter;
+
+/// A part has at most about this much of a file that can be cut: enough that the files of a part are large, little
+/// enough that what a killed job does again is done in seconds.
+pub const DEFAULT_SPLIT_BYTES: u64 = 256 << 20;
+/// Version of the layout of run directories.
+pub const FORMAT_VERSION: u32 = 1;
 
 /// What is in flight stays below this; with everything else the process stays below 400 MB.
 pub const DEFAULT_MEMORY: usize = 256 << 20;
@@ -26,6 +33,82 @@ pub const DEFAULT_MEMORY: usize = 256 << 20;
 const DEFAULT_EVAL_SHARE: f64 = 0.05;
 /// Text columns of training data have offsets of 32 bits.
 const MAX_DATASET_RECORD: usize = 1 << 30;
+
+/// Everything that decides about the bytes of the output.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct JobOptions {
+    /// What the engine does.
+    pub engine: EngineOptions,
+    /// BLAKE3 of the file that `tokenizer` names, in hex.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokenizer_blake3: Option<String>,
+    /// The model that the engine asks; nothing when it asks none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub llm: Option<LlmOptions>,
+    /// How an option set is chosen for each conversation; nothing when all are compressed alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyOptions>,
+    /// How tables are written.
+    pub format: ConversationFormat,
+    /// How they are compressed.
+    #[serde(default, skip_serializing_if = "Compression::is_default")]
+    pub compression: Compression,
+    /// The shape of all records; `null` when it is found out per file.
+    pub shape: Option<ShapeName>,
+    /// The column of tables that holds the conversations; `null` when it is found out per file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages_column: Option<String>,
+    /// Whether the decisions table is written.
+    pub trace: bool,
+    /// Whether the map from message id to original is written.
+    pub verbatim_map: bool,
+    /// How streams and tables are cut into batches, in bytes.
+    pub batch_bytes: usize,
+    /// Longest record, in bytes.
+    pub max_record_bytes: usize,
+    /// How files are cut into parts, in bytes.
+    #[serde(default = "default_split_bytes")]
+    pub split_bytes: u64,
+    /// Figures only: neither conversations nor originals are written.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub measure_only: bool,
+    /// Training-ready data beside the tables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<DatasetOptions>,
+}
+
+impl JobOptions {
+    /// The options of every engine that works for the job, the job's own first.
+    pub fn engines(&self) -> impl Iterator<Item = &EngineOptions> {
+        [&self.engine].into_iter().chain(self.policy.iter().flat_map(|policy| &policy.tries))
+    }
+
+    /// Whether a run with these options has this table.
+    pub fn writes(&self, table: Table) -> bool {
+        match table {
+            Table::Metrics => true,
+            Table::Decisions => self.trace,
+            Table::Conversations | Table::Verbatim => !self.measure_only,
+        }
+    }
+}
+
+/// What decides about training-ready data.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct DatasetOptions {
+    /// How a conversation is written.
+    pub shape: DatasetShape,
+    /// Share of the conversations that go to `eval`, 0 to 1.
+    pub eval_share: f64,
+    /// Conversations with more tokens are left out of the data.
+    pub drop_over: Option<u64>,
+}
+
+fn default_split_bytes() -> u64 {
+    DEFAULT_SPLIT_BYTES
+}
 
 /// What holds for a job; nothing is optional any more.
 #[derive(Debug, Clone)]
@@ -66,6 +149,8 @@ pub struct JobSettings {
     pub llm: Option<LlmSettings>,
     /// Access to object stores, with secrets.
     pub store: StoreArgs,
+    /// The job as it was written with all defaults, without what the engine does.
+    written: JobArgs,
 }
 
 /// Where the output of a job goes.
@@ -79,7 +164,6 @@ pub enum Target {
 
 impl JobSettings {
     /// True when the engine has questions for a model.
-    #[must_use]
     pub fn asks_a_model(&self) -> bool {
         asks_a_model(&self.options.engine)
     }
@@ -90,39 +174,118 @@ impl JobArgs {
     ///
     /// # Errors
     /// `Usage` says what is missing or does not go together.
-    pub fn settle(self, environment: &dyn Fn(&str) -> Option<String>) -> Result<JobSettings> {
-        let kind = self.kind.unwrap_or_default();
+    pub fn settle(mut self, environment: &dyn Fn(&str) -> Option<String>) -> Result<JobSettings> {
+        let kind = *self.kind.get_or_insert_default();
         self.refuse_other_tables(kind)?;
+        let target = self.target(kind)?;
+        let is_filter = target == Target::Filter;
+        let (format, compression) = self.formats(kind, is_filter)?;
+        let (trace, verbatim_map) = (*self.trace.get_or_insert_default(), *self.verbatim_map.get_or_insert_default());
+        let split_bytes = match self.split_size {
+            _ if is_filter => u64::MAX,
+            size => size.map_or(DEFAULT_SPLIT_BYTES, |size| size.0 as u64),
+        };
+        self.split_size = (!is_filter).then_some(Size(split_bytes as usize));
+        let max_record_bytes = self.max_record_bytes(kind)?;
+        if self.max_rejects.is_some_and(|limit| matches!(limit, MaxRejects::Share(share) if share.is_nan())) {
+            return usage("max_rejects", "the share is no number");
+        }
+        self.compaction.check()?;
+        let mut base = EngineOptions::default();
+        // A map is found through the provenance in the messages, so it is written there unless told otherwise.
+        if verbatim_map {
+            base.provenance = ProvenancePlace::Metadata;
+        }
+        let engine = std::mem::take(&mut self.engine).over(base);
+        engine.check().map_err(|mut error| {
+            error.place = format!("engine.{}", error.place);
+            error
+        })?;
+        let policy = policy::settle(self.policy, self.floor.clone(), std::mem::take(&mut self.tries), &engine)?;
+        let require_fit = self.require_fit.unwrap_or_default();
+        self.require_fit = require_fit.then_some(true);
+        let engines = std::iter::once(&engine).chain(policy.iter().flat_map(|policy| &policy.tries));
+        if require_fit && engines.clone().all(|engine| engine.token_budget.is_none()) {
+            return usage("require_fit", "no token budget is set that could be met; name one with token_budget");
+        }
+        let timings = self.timings.unwrap_or_default();
+        self.timings = timings.then_some(true);
+        let llm = self.llm.settle(&engine, environment)?;
+        let options = JobOptions {
+            tokenizer_blake3: None,
+            llm: llm.as_ref().filter(|_| asks_a_model(&engine)).map(|llm| llm.options.clone()),
+            policy,
+            format,
+            compression,
+            shape: self.shape,
+            messages_column: self.messages_column.clone(),
+            trace,
+            verbatim_map,
+            batch_bytes: DEFAULT_BATCH_BYTES,
+            max_record_bytes,
+            split_bytes,
+            measure_only: kind == JobKind::Report,
+            dataset: (kind == JobKind::Dataset).then(|| self.dataset.settle()).transpose()?,
+            engine,
+        };
+        let report = std::mem::take(&mut self.report).settle(kind)?;
+        self.report = report.to_args(kind);
+        self.store = self.store.expanded(environment)?;
+        Ok(JobSettings {
+            kind,
+            target,
+            inputs: self.inputs.clone(),
+            options,
+            counter: None,
+            memory: self.memory.get_or_insert(Size(DEFAULT_MEMORY)).0,
+            threads: *self.threads.get_or_insert_default(),
+            max_rejects: self.max_rejects,
+            require_fit,
+            quiet: *self.quiet.get_or_insert_default(),
+            progress: *self.progress.get_or_insert_default(),
+            timings,
+            run_name: self.compaction.run_name.clone(),
+            report,
+            store_timeout: self.store_timeout,
+            store_retries: self.store_retries,
+            llm,
+            store: self.store.clone(),
+            written: self,
+        })
+    }
+
+    fn target(&mut self, kind: JobKind) -> Result<Target> {
         if self.inputs.is_empty() {
             return usage("inputs", "the job names no inputs; write inputs = [\"logs/*.jsonl\"]");
         }
-        let is_filter = match self.output.as_deref() {
-            Some(output) => output == "-",
-            None => self.inputs == ["-"],
-        };
-        let target = match self.output {
-            _ if is_filter && kind == JobKind::Compress => Target::Filter,
-            Some(output) if !is_filter => Target::Run(output),
-            _ => return usage("", "no output was named; use --output RUN, in a job file output = \"RUN\""),
-        };
-        let is_filter = target == Target::Filter;
-        let format = match (self.format, kind) {
-            (Some(format), _) => format,
-            (None, _) if is_filter => ConversationFormat::Jsonl,
-            (None, _) => ConversationFormat::Parquet,
-        };
+        let is_filter = self.output.as_ref().map_or(self.inputs == ["-"], |output| output == "-");
+        if is_filter && kind == JobKind::Compress {
+            self.output = Some("-".to_owned());
+            return Ok(Target::Filter);
+        }
+        match &self.output {
+            Some(output) if !is_filter => Ok(Target::Run(output.clone())),
+            _ => usage("", "no output was named; use --output RUN, in a job file output = \"RUN\""),
+        }
+    }
+
+    /// How tables are written, and how that is compressed.
+    fn formats(&mut self, kind: JobKind, is_filter: bool) -> Result<(ConversationFormat, Compression)> {
+        let default = if is_filter { ConversationFormat::Jsonl } else { ConversationFormat::Parquet };
+        let format = *self.format.get_or_insert(default);
         let (trace, verbatim_map) = (self.trace.unwrap_or_default(), self.verbatim_map.unwrap_or_default());
-        if is_filter && (self.format.is_some_and(|format| format != ConversationFormat::Jsonl) || trace || verbatim_map)
-        {
+        if is_filter && (format != ConversationFormat::Jsonl || trace || verbatim_map) {
             return usage(
                 "",
                 "the filter writes records of the input's shape; other formats, --trace and --verbatim-map need --output RUN",
             );
         }
-        let compression = self.compression.unwrap_or_default();
         if is_filter && self.compression.is_some_and(|compression| compression != Compression::None) {
             return usage("compression", "the filter writes plain lines: pipe them through gzip or zstd");
         }
+        // What a filter writes is plain, and so is its plan.
+        let compression = self.compression.take().filter(|_| !is_filter).unwrap_or_default();
+        self.compression = (!is_filter).then_some(compression);
         if format == ConversationFormat::Arrow && compression == Compression::Gzip {
             return usage("compression", "Arrow IPC knows no gzip: take zstd or none, or another format");
         }
@@ -132,82 +295,25 @@ impl JobArgs {
         if verbatim_map && kind == JobKind::Report {
             return usage("verbatim_map", "a report writes no originals, so there is no map to write");
         }
-        let mut base = EngineOptions::default();
-        // A map is found through the provenance in the messages, so it is written there unless told otherwise.
-        if verbatim_map {
-            base.provenance = ProvenancePlace::Metadata;
-        }
-        let max_record_bytes = self.max_record_bytes.map_or(DEFAULT_MAX_RECORD_BYTES, |size| size.0);
-        if max_record_bytes > 2 << 30 {
+        Ok((format, compression))
+    }
+
+    fn max_record_bytes(&mut self, kind: JobKind) -> Result<usize> {
+        let size = self.max_record_bytes.get_or_insert(Size(DEFAULT_MAX_RECORD_BYTES));
+        if size.0 > 2 << 30 {
             return usage("max_record_bytes", "a record has at most 2GiB: pages of Parquet end there");
         }
-        let max_record_bytes = max_record_bytes.min(MAX_RECORD_BYTES);
-        if kind == JobKind::Dataset && max_record_bytes > MAX_DATASET_RECORD {
+        size.0 = size.0.min(MAX_RECORD_BYTES);
+        if kind == JobKind::Dataset && size.0 > MAX_DATASET_RECORD {
             return usage("max_record_bytes", "training data holds records of at most 1GiB");
         }
-        if self.max_rejects.is_some_and(|limit| matches!(limit, MaxRejects::Share(share) if share.is_nan())) {
-            return usage("max_rejects", "the share is no number");
-        }
-        let run_name = self.compaction.run_name.map(check_run_name).transpose()?;
-        let engine = self.engine.over(base);
-        engine.check().map_err(|mut error| {
-            error.place = format!("engine.{}", error.place);
-            error
-        })?;
-        let policy = policy::settle(self.policy, self.floor, self.tries, &engine)?;
-        let require_fit = self.require_fit.unwrap_or_default();
-        let engines = std::iter::once(&engine).chain(policy.iter().flat_map(|policy| &policy.tries));
-        if require_fit && engines.clone().all(|engine| engine.token_budget.is_none()) {
-            return usage("require_fit", "no token budget is set that could be met; name one with token_budget");
-        }
-        let llm = self.llm.settle(&engine, environment)?;
-        Ok(JobSettings {
-            kind,
-            target,
-            inputs: self.inputs,
-            options: JobOptions {
-                tokenizer_blake3: None,
-                llm: llm.as_ref().filter(|_| asks_a_model(&engine)).map(|llm| llm.options.clone()),
-                policy,
-                format,
-                // What a filter writes is plain, and so is its plan.
-                compression: if is_filter { Compression::default() } else { compression },
-                shape: self.shape,
-                messages_column: self.messages_column,
-                trace,
-                verbatim_map,
-                batch_bytes: DEFAULT_BATCH_BYTES,
-                max_record_bytes,
-                split_bytes: match self.split_size {
-                    _ if is_filter => u64::MAX,
-                    Some(size) => size.0 as u64,
-                    None => DEFAULT_SPLIT_BYTES,
-                },
-                measure_only: kind == JobKind::Report,
-                dataset: if kind == JobKind::Dataset { Some(self.dataset.settle()?) } else { None },
-                engine,
-            },
-            counter: None,
-            memory: self.memory.map_or(DEFAULT_MEMORY, |size| size.0),
-            threads: self.threads.unwrap_or(0),
-            max_rejects: self.max_rejects,
-            require_fit,
-            quiet: self.quiet.unwrap_or_default(),
-            progress: self.progress.unwrap_or_default(),
-            timings: self.timings.unwrap_or_default(),
-            run_name,
-            report: self.report.settle(kind)?,
-            store_timeout: self.store_timeout,
-            store_retries: self.store_retries,
-            llm,
-            store: self.store.expanded(environment)?,
-        })
+        Ok(size.0)
     }
 
     fn refuse_other_tables(&self, kind: JobKind) -> Result<()> {
         let tables = [
             ("dataset", JobKind::Dataset, self.dataset != DatasetArgs::default()),
-            ("compaction", JobKind::Compaction, self.compaction != super::CompactionArgs::default()),
+            ("compaction", JobKind::Compaction, self.compaction != CompactionArgs::default()),
         ];
         match tables.into_iter().find(|&(_, of, is_given)| is_given && of != kind) {
             Some((table, ..)) => {
@@ -219,29 +325,28 @@ impl JobArgs {
 }
 
 impl DatasetArgs {
-    fn settle(self) -> Result<DatasetOptions> {
-        let eval_share = self.eval_share.unwrap_or(DEFAULT_EVAL_SHARE);
+    fn settle(&mut self) -> Result<DatasetOptions> {
+        let eval_share = *self.eval_share.get_or_insert(DEFAULT_EVAL_SHARE);
         if !(0.0..=1.0).contains(&eval_share) {
             return usage("dataset.eval_share", "expected a share from 0 to 1");
         }
-        let drop_over = match (self.max_tokens, self.drop_unfit.unwrap_or_default()) {
-            (Some(tokens), true) => Some(tokens),
-            (None, false) => None,
-            (Some(_), false) => {
-                return usage("dataset.max_tokens", "max_tokens does nothing without drop_unfit = true");
-            }
-            (None, true) => return usage("dataset.drop_unfit", "drop_unfit needs max_tokens: what is too much?"),
-        };
-        Ok(DatasetOptions { shape: self.shape.unwrap_or_default(), eval_share, drop_over })
+        match (self.max_tokens, *self.drop_unfit.get_or_insert_default()) {
+            (Some(_), false) => usage("dataset.max_tokens", "max_tokens does nothing without drop_unfit = true"),
+            (None, true) => usage("dataset.drop_unfit", "drop_unfit needs max_tokens: what is too much?"),
+            (drop_over, _) => Ok(DatasetOptions { shape: *self.shape.get_or_insert_default(), eval_share, drop_over }),
+        }
     }
 }
 
-fn check_run_name(name: String) -> Result<String> {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    if !name.is_empty() && name.len() <= 100 && name.chars().all(fits) {
-        return Ok(name);
+impl CompactionArgs {
+    fn check(&self) -> Result<()> {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        let is_good = |name: &String| !name.is_empty() && name.len() <= 100 && name.chars().all(fits);
+        if self.run_name.as_ref().is_none_or(is_good) {
+            return Ok(());
+        }
+        usage("compaction.run_name", "expected letters, digits, `.`, `_` and `-`, at most 100 of them")
     }
-    usage("compaction.run_name", "expected letters, digits, `.`, `_` and `-`, at most 100 of them")
 }
 
 impl JobSettings {
@@ -253,60 +358,25 @@ impl JobSettings {
     pub fn with_counter(mut self, read: impl FnOnce(&str) -> Result<Vec<u8>>) -> Result<Self> {
         let found = load_tokenizer(&self.options.engine.tokenizer, read)?;
         (self.counter, self.options.tokenizer_blake3) =
-            found.map_or((None, None), |found| (Some(found.counter), found.blake3));
+            found.map_or((None, None), |(counter, hash)| (Some(counter), hash));
         Ok(self)
     }
 
     /// The job with all defaults as a job file, without secrets: running it does the same.
-    ///
-    /// # Errors
-    /// A defect.
     pub fn to_toml(&self) -> Result<String> {
-        let internal = || Error::new(ErrorKind::Internal, "", "the job cannot be written as TOML");
+        let internal = || Error::internal("", "the job cannot be written as TOML");
         let options = &self.options;
-        let args = JobArgs {
-            kind: Some(self.kind),
-            inputs: self.inputs.clone(),
-            output: match &self.target {
-                Target::Run(output) => Some(output.clone()),
-                Target::Filter => Some("-".to_owned()),
-            },
-            format: Some(options.format),
-            compression: (self.target != Target::Filter).then_some(options.compression),
-            shape: options.shape,
-            messages_column: options.messages_column.clone(),
-            trace: Some(options.trace),
-            verbatim_map: Some(options.verbatim_map),
-            max_rejects: self.max_rejects,
-            require_fit: self.require_fit.then_some(true),
-            max_record_bytes: Some(Size(options.max_record_bytes)),
-            split_size: (self.target != Target::Filter).then_some(Size(options.split_bytes as usize)),
-            threads: Some(self.threads),
-            memory: Some(Size(self.memory)),
-            store_timeout: self.store_timeout,
-            store_retries: self.store_retries,
-            quiet: Some(self.quiet),
-            progress: Some(self.progress),
-            policy: options.policy.as_ref().map(|policy| policy.choose),
-            floor: options.policy.as_ref().map_or_else(Vec::new, |policy| policy.floor.clone()),
-            timings: self.timings.then_some(true),
-            dataset: options.dataset.map_or_else(DatasetArgs::default, DatasetArgs::from),
-            compaction: super::CompactionArgs { run_name: self.run_name.clone() },
-            report: self.report.to_args(self.kind),
-            llm: self.llm.as_ref().map_or_else(LlmArgs::default, LlmSettings::to_args),
-            store: self.store.clone(),
-            ..JobArgs::default()
-        };
-        let mut table = Table::try_from(&args).map_err(|error| internal().because(error))?;
-        let engine = Table::try_from(&options.engine).map_err(|error| internal().because(error))?;
+        let mut table = toml::Table::try_from(&self.written).map_err(|error| internal().because(error))?;
+        let engine = toml::Table::try_from(&options.engine).map_err(|error| internal().because(error))?;
         table.insert("engine".to_owned(), Value::Table(engine));
         if let Some(policy) = &options.policy {
-            let tries = policy.tries.iter().map(|options_of| Table::try_from(changes(&options.engine, options_of)));
+            let tries =
+                policy.tries.iter().map(|options_of| toml::Table::try_from(changes(&options.engine, options_of)));
             let tries = tries.map(|table| table.map(Value::Table)).collect::<std::result::Result<Vec<_>, _>>();
             let mut tries = tries.map_err(|error| internal().because(error))?;
             // Without any, the job would try those that it has by default.
             if tries.is_empty() {
-                tries.push(Value::Table(Table::new()));
+                tries.push(Value::Table(toml::Table::new()));
             }
             table.insert("tries".to_owned(), Value::Array(tries));
         }
@@ -314,28 +384,6 @@ impl JobSettings {
     }
 }
 
-impl From<DatasetOptions> for DatasetArgs {
-    fn from(options: DatasetOptions) -> Self {
-        Self {
-            shape: Some(options.shape),
-            eval_share: Some(options.eval_share),
-            max_tokens: options.drop_over,
-            drop_unfit: Some(options.drop_over.is_some()),
-        }
-    }
-}
-
-impl DatasetShape {
-    /// The name as users write it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Openai => "openai",
-            Self::Sharegpt => "sharegpt",
-        }
-    }
-}
-
 fn usage<T>(place: &str, message: impl Into<String>) -> Result<T> {
-    Err(Error::new(ErrorKind::Usage, place, message))
+    Err(Error::usage(place, message))
 }

@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// Where a variable of the environment is looked up.
 pub(super) type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
@@ -37,22 +37,27 @@ pub struct StoreArgs {
 }
 
 impl StoreArgs {
+    /// Every text with its key, and the name under which stores know it.
+    fn texts(&mut self) -> [(&'static str, &'static str, &mut Option<Secret>); 8] {
+        [
+            ("endpoint", "aws_endpoint_url", &mut self.endpoint),
+            ("region", "aws_region", &mut self.region),
+            ("access_key_id", "aws_access_key_id", &mut self.access_key_id),
+            ("secret_access_key", "aws_secret_access_key", &mut self.secret_access_key),
+            ("session_token", "aws_session_token", &mut self.session_token),
+            ("google_service_account_key", "google_service_account_key", &mut self.google_service_account_key),
+            ("azure_storage_account_name", "azure_storage_account_name", &mut self.azure_storage_account_name),
+            ("azure_storage_account_key", "azure_storage_account_key", &mut self.azure_storage_account_key),
+        ]
+    }
+
     /// The settings under the names that the stores know, secrets revealed.
-    #[must_use]
     pub fn settings(&self) -> BTreeMap<String, String> {
-        let texts = [
-            ("aws_endpoint_url", &self.endpoint),
-            ("aws_region", &self.region),
-            ("aws_access_key_id", &self.access_key_id),
-            ("aws_secret_access_key", &self.secret_access_key),
-            ("aws_session_token", &self.session_token),
-            ("google_service_account_key", &self.google_service_account_key),
-            ("azure_storage_account_name", &self.azure_storage_account_name),
-            ("azure_storage_account_key", &self.azure_storage_account_key),
-        ];
-        let given = texts.into_iter().filter_map(|(name, text)| Some((name, text.as_ref()?.reveal().to_owned())));
-        let http = self.allow_http.map(|allow| ("aws_allow_http", allow.to_string()));
-        given.chain(http).map(|(name, value)| (name.to_owned(), value)).collect()
+        let mut this = self.clone();
+        let http = this.allow_http.map(|allow| ("aws_allow_http", allow.to_string()));
+        let texts =
+            this.texts().into_iter().filter_map(|(_, name, text)| Some((name, text.as_ref()?.reveal().to_owned())));
+        texts.chain(http).map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     /// The same with every `${NAME}` replaced by its value.
@@ -60,20 +65,13 @@ impl StoreArgs {
     /// # Errors
     /// `Usage` names the key and the variable that is not set.
     pub fn expanded(&self, environment: Environment<'_>) -> Result<Self> {
-        let expand = |key: &str, secret: &Option<Secret>| -> Result<Option<Secret>> {
-            secret.as_ref().map(|secret| secret.expanded(&format!("store.{key}"), environment)).transpose()
-        };
-        Ok(Self {
-            endpoint: expand("endpoint", &self.endpoint)?,
-            region: expand("region", &self.region)?,
-            allow_http: self.allow_http,
-            access_key_id: expand("access_key_id", &self.access_key_id)?,
-            secret_access_key: expand("secret_access_key", &self.secret_access_key)?,
-            session_token: expand("session_token", &self.session_token)?,
-            google_service_account_key: expand("google_service_account_key", &self.google_service_account_key)?,
-            azure_storage_account_name: expand("azure_storage_account_name", &self.azure_storage_account_name)?,
-            azure_storage_account_key: expand("azure_storage_account_key", &self.azure_storage_account_key)?,
-        })
+        let mut expanded = self.clone();
+        for (key, _, text) in expanded.texts() {
+            if let Some(secret) = text {
+                *secret = secret.expanded(&format!("store.{key}"), environment)?;
+            }
+        }
+        Ok(expanded)
     }
 }
 
@@ -97,7 +95,6 @@ impl From<String> for Secret {
 
 impl Secret {
     /// The text itself; as it was written when it was not expanded.
-    #[must_use]
     pub fn reveal(&self) -> &str {
         self.value.as_ref().unwrap_or(&self.written)
     }
@@ -105,16 +102,15 @@ impl Secret {
     fn expanded(&self, key: &str, environment: Environment<'_>) -> Result<Self> {
         let mut out = String::new();
         if self.written == NOT_SHOWN {
-            let message = "the secret was not printed; write `${NAME}` and set that variable";
-            return Err(Error::new(ErrorKind::Usage, key, message));
+            return Err(Error::usage(key, "the secret was not printed; write `${NAME}` and set that variable"));
         }
         let mut rest = self.written.as_str();
         while let Some((before, after)) = rest.split_once("${") {
-            let broken = || Error::new(ErrorKind::Usage, key, "`${` has no closing `}`");
+            let broken = || Error::usage(key, "`${` has no closing `}`");
             let (name, after) = after.split_once('}').ok_or_else(broken)?;
-            let value = environment(name).filter(|value| !value.is_empty()).ok_or_else(|| {
-                Error::new(ErrorKind::Usage, key, format!("the environment variable {name} is not set"))
-            })?;
+            let value = environment(name)
+                .filter(|value| !value.is_empty())
+                .ok_or_else(|| Error::usage(key, format!("the environment variable {name} is not set")))?;
             out.push_str(before);
             out.push_str(&value);
             rest = after;

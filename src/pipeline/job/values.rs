@@ -33,6 +33,65 @@ pub enum ProgressMode {
     None,
 }
 
+/// A number as JSON or TOML has it.
+#[derive(Debug, Clone, Copy)]
+enum Number {
+    Whole(i128),
+    Broken(f64),
+}
+
+impl Number {
+    fn as_f64(self) -> f64 {
+        match self {
+            Self::Whole(number) => number as f64,
+            Self::Broken(number) => number,
+        }
+    }
+}
+
+/// What is written as a text, or as a number of which `of` makes it.
+struct TextOrNumber<T> {
+    expected: &'static str,
+    of: fn(Number) -> Option<T>,
+}
+
+impl<T> TextOrNumber<T> {
+    fn number<E: de::Error>(&self, number: Number, found: de::Unexpected<'_>) -> Result<T, E> {
+        (self.of)(number).ok_or_else(|| E::invalid_value(found, &self.expected))
+    }
+}
+
+impl<T: FromStr> Visitor<'_> for TextOrNumber<T> {
+    type Value = T;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expected)
+    }
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
+    }
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
+        self.number(Number::Whole(number.into()), de::Unexpected::Signed(number))
+    }
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
+        self.number(Number::Whole(number.into()), de::Unexpected::Unsigned(number))
+    }
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
+        self.number(Number::Broken(number), de::Unexpected::Float(number))
+    }
+}
+
+/// How a value is read and what its schema says.
+macro_rules! text_or_number {
+    ($type:ident, $expected:ident, $of:expr, $schema:tt) => {
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(TextOrNumber { expected: $expected, of: $of })
+            }
+        }
+        schema_of!($type, $schema);
+    };
+}
+
 /// A span of time in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seconds(pub Duration);
@@ -58,29 +117,7 @@ impl Serialize for Seconds {
     }
 }
 
-impl<'de> Deserialize<'de> for Seconds {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Spans;
-        impl Visitor<'_> for Spans {
-            type Value = Seconds;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(SECONDS)
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Seconds, E> {
-                text.parse().map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
-            }
-            fn visit_i64<E: de::Error>(self, seconds: i64) -> Result<Seconds, E> {
-                Seconds::of(seconds as f64).ok_or_else(|| E::invalid_value(de::Unexpected::Signed(seconds), &self))
-            }
-            fn visit_f64<E: de::Error>(self, seconds: f64) -> Result<Seconds, E> {
-                Seconds::of(seconds).ok_or_else(|| E::invalid_value(de::Unexpected::Float(seconds), &self))
-            }
-        }
-        deserializer.deserialize_any(Spans)
-    }
-}
-
-schema_of!(Seconds, { "description": SECONDS, "type": ["string", "number"], "exclusiveMinimum": 0 });
+text_or_number!(Seconds, SECONDS, |number| Seconds::of(number.as_f64()), { "description": SECONDS, "type": ["string", "number"], "exclusiveMinimum": 0 });
 
 /// How freely a model chooses words; `None` says nothing about it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -118,33 +155,20 @@ impl Serialize for Temperature {
     }
 }
 
-impl<'de> Deserialize<'de> for Temperature {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Numbers;
-        impl Visitor<'_> for Numbers {
-            type Value = Temperature;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(TEMPERATURE)
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Temperature, E> {
-                text.parse().map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
-            }
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Temperature, E> {
-                Temperature::of(number as f64).ok_or_else(|| E::invalid_value(de::Unexpected::Signed(number), &self))
-            }
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Temperature, E> {
-                Temperature::of(number).ok_or_else(|| E::invalid_value(de::Unexpected::Float(number), &self))
-            }
-        }
-        deserializer.deserialize_any(Numbers)
-    }
-}
-
-schema_of!(Temperature, { "description": TEMPERATURE, "type": ["number", "string"], "minimum": 0, "maximum": 2 });
+text_or_number!(Temperature, TEMPERATURE, |number| Temperature::of(number.as_f64()), { "description": TEMPERATURE, "type": ["number", "string"], "minimum": 0, "maximum": 2 });
 
 /// A number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size(pub usize);
+
+impl Size {
+    fn of(number: Number) -> Option<Self> {
+        match number {
+            Number::Whole(bytes) => usize::try_from(bytes).ok().filter(|&bytes| bytes > 0).map(Self),
+            Number::Broken(_) => None,
+        }
+    }
+}
 
 impl FromStr for Size {
     type Err = String;
@@ -171,31 +195,7 @@ impl Serialize for Size {
     }
 }
 
-impl<'de> Deserialize<'de> for Size {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Sizes;
-        impl Visitor<'_> for Sizes {
-            type Value = Size;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(SIZE)
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Size, E> {
-                text.parse().map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
-            }
-            fn visit_i64<E: de::Error>(self, bytes: i64) -> Result<Size, E> {
-                let found = usize::try_from(bytes).ok().filter(|&bytes| bytes > 0);
-                found.map(Size).ok_or_else(|| E::invalid_value(de::Unexpected::Signed(bytes), &self))
-            }
-            fn visit_u64<E: de::Error>(self, bytes: u64) -> Result<Size, E> {
-                let found = usize::try_from(bytes).ok().filter(|&bytes| bytes > 0);
-                found.map(Size).ok_or_else(|| E::invalid_value(de::Unexpected::Unsigned(bytes), &self))
-            }
-        }
-        deserializer.deserialize_any(Sizes)
-    }
-}
-
-schema_of!(Size, {
+text_or_number!(Size, SIZE, Size::of, {
     "description": SIZE,
     "type": ["string", "integer"],
     "pattern": "^[0-9]+(\\.[0-9]+)? ?([kKmMgG]([iI]?[bB])?|[bB])?$",
@@ -204,9 +204,6 @@ schema_of!(Size, {
 
 /// A size in bytes with an optional unit: `1GiB`, `512MB`, `64k`. The units of 1024 and their short forms count
 /// in 1024, `kB`, `MB` and `GB` in 1000.
-///
-/// # Errors
-/// A sentence that says what was expected.
 pub fn parse_size(text: &str) -> Result<usize, String> {
     let digits = text.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect::<String>();
     let unit = text.strip_prefix(&*digits).unwrap_or_default().trim();
@@ -226,6 +223,15 @@ pub fn parse_size(text: &str) -> Result<usize, String> {
     }
 }
 
+impl MaxRejects {
+    fn of(number: Number) -> Option<Self> {
+        match number {
+            Number::Whole(count) => u64::try_from(count).ok().map(Self::Count),
+            Number::Broken(share) => (0.0..=1.0).contains(&share).then_some(Self::Share(share)),
+        }
+    }
+}
+
 impl FromStr for MaxRejects {
     type Err = String;
 
@@ -234,10 +240,8 @@ impl FromStr for MaxRejects {
             return Ok(Self::Count(count));
         }
         let (number, divisor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
-        match number.parse::<f64>().map(|number| number / divisor) {
-            Ok(share) if (0.0..=1.0).contains(&share) => Ok(Self::Share(share)),
-            _ => Err("expected a number of records or a share such as 0.01 or 1%".to_owned()),
-        }
+        let share = number.parse::<f64>().ok().and_then(|number| Self::of(Number::Broken(number / divisor)));
+        share.ok_or_else(|| "expected a number of records or a share such as 0.01 or 1%".to_owned())
     }
 }
 
@@ -250,37 +254,7 @@ impl Serialize for MaxRejects {
     }
 }
 
-impl<'de> Deserialize<'de> for MaxRejects {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Limits;
-        impl Visitor<'_> for Limits {
-            type Value = MaxRejects;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(LIMIT)
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<MaxRejects, E> {
-                text.parse().map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
-            }
-            fn visit_i64<E: de::Error>(self, count: i64) -> Result<MaxRejects, E> {
-                let found = u64::try_from(count).map(MaxRejects::Count);
-                found.map_err(|_| E::invalid_value(de::Unexpected::Signed(count), &self))
-            }
-            fn visit_u64<E: de::Error>(self, count: u64) -> Result<MaxRejects, E> {
-                Ok(MaxRejects::Count(count))
-            }
-            fn visit_f64<E: de::Error>(self, share: f64) -> Result<MaxRejects, E> {
-                if (0.0..=1.0).contains(&share) {
-                    Ok(MaxRejects::Share(share))
-                } else {
-                    Err(E::invalid_value(de::Unexpected::Float(share), &self))
-                }
-            }
-        }
-        deserializer.deserialize_any(Limits)
-    }
-}
-
-schema_of!(MaxRejects, { "description": LIMIT, "type": ["string", "number"], "minimum": 0 });
+text_or_number!(MaxRejects, LIMIT, MaxRejects::of, { "description": LIMIT, "type": ["string", "number"], "minimum": 0 });
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use arrow::array::{Array, LargeStringArray, UInt64Array};
 use arrow::record_batch::RecordBatch;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::Original;
 use crate::pipeline::TableReader;
 use crate::pipeline::tables::{Kind, count_column, short_hash, text_at, text_column};
@@ -18,7 +18,7 @@ const MANY_BYTES: usize = 1 << 20;
 
 /// The rows of the verbatim table that belong to one record.
 #[derive(Debug, Default)]
-pub(super) struct Entries {
+pub(crate) struct Entries {
     rows: Vec<(RecordBatch, Range<usize>)>,
 }
 
@@ -44,17 +44,17 @@ impl<'b> VerbatimView<'b> {
 
 /// What the sidecar says of one record.
 #[derive(Debug, Default)]
-pub(super) struct Found<'e> {
+pub(crate) struct Found<'e> {
     /// The record or row itself.
     pub(super) record: Option<&'e str>,
     pub(super) layout: Option<&'e str>,
-    pub(super) originals: Vec<Original<'e>>,
+    pub(crate) originals: Vec<Original<'e>>,
     /// The bytes around it; blank lines of the batch before it come first.
     pub(super) frame: Frame,
 }
 
 impl Entries {
-    pub(super) fn read(&self) -> std::result::Result<Found<'_>, String> {
+    pub(crate) fn read(&self) -> std::result::Result<Found<'_>, String> {
         let mut found = Found::default();
         for (batch, range) in &self.rows {
             let view = VerbatimView::new(batch).map_err(|error| error.to_string())?;
@@ -101,19 +101,19 @@ impl Entries {
 }
 
 /// Walks the verbatim table along the conversations.
-pub(super) struct VerbatimCursor {
+pub(crate) struct VerbatimCursor {
     reader: Box<dyn TableReader>,
     batches: VecDeque<(RecordBatch, usize)>,
     ended: bool,
 }
 
 impl VerbatimCursor {
-    pub(super) fn new(reader: Box<dyn TableReader>) -> Self {
+    pub(crate) fn new(reader: Box<dyn TableReader>) -> Self {
         Self { reader, batches: VecDeque::new(), ended: false }
     }
 
     /// The entries of `row`; rows ascend from call to call, and entries of rows in between are passed over.
-    pub(super) fn take(&mut self, row: u64) -> Result<Entries> {
+    pub(crate) fn take(&mut self, row: u64) -> Result<Entries> {
         let mut entries = Entries::default();
         while let Some(found) = self.peek_row()?.filter(|&found| found <= row) {
             let (batch, start) = self.batches.pop_front().unwrap_or_else(|| unreachable!("a row was seen there"));
@@ -185,7 +185,7 @@ impl Checksums {
                 Some(batch) => batch,
                 None => match self.reader.next_rows()? {
                     Some(batch) => (batch, 0),
-                    None => return Err(Error::new(ErrorKind::Verification, "", "the metrics table ends early")),
+                    None => return Err(Error::verification("", "the metrics table ends early")),
                 },
             };
             let column = text_column(&batch, "checksum")?;

@@ -8,7 +8,7 @@ use super::TableReader;
 use super::bridge::{Bridge, guard};
 use super::reject::RejectRow;
 use super::rows::TableInput;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 mod cursor;
 mod lines;
@@ -16,7 +16,8 @@ mod rows;
 mod walk;
 mod weave;
 
-use cursor::{Checksums, VerbatimCursor};
+use cursor::Checksums;
+pub(crate) use cursor::VerbatimCursor;
 use lines::Lines;
 use rows::Rows;
 use walk::Walk;
@@ -35,11 +36,7 @@ pub struct PartReaders {
     pub metrics: Option<Box<dyn TableReader>>,
 }
 
-impl std::fmt::Debug for PartReaders {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PartReaders").finish_non_exhaustive()
-    }
-}
+shows!(PartReaders {});
 
 /// Restores a part from beginning to end.
 pub struct Restorer {
@@ -56,21 +53,15 @@ enum Road {
     Rows(Rows),
 }
 
-impl std::fmt::Debug for Restorer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Restorer").field("place", &self.walk.place).finish_non_exhaustive()
-    }
-}
+shows!(Restorer { walk });
 
 impl Restorer {
     /// Restores the stream of the part that `place` names in errors.
-    #[must_use]
     pub fn lines(readers: PartReaders, bridge: Bridge, place: impl Into<String>) -> Self {
         Self::new(readers, place.into(), Road::Lines(Lines::new(bridge)))
     }
 
     /// Restores the rows of the part that `place` names in errors; the conversations have this schema.
-    #[must_use]
     pub fn rows(readers: PartReaders, table: TableInput, schema: SchemaRef, place: impl Into<String>) -> Self {
         let first_row = table.first_row;
         Self::new(readers, place.into(), Road::Rows(Rows { table, schema })).starting_at(first_row)
@@ -90,21 +81,18 @@ impl Restorer {
     }
 
     /// The readers give the records with these numbers only.
-    #[must_use]
     pub fn only(mut self, source_rows: impl IntoIterator<Item = u64>) -> Self {
         self.walk.only = Some(source_rows.into_iter().collect());
         self
     }
 
     /// Gives each record as a slice of its own.
-    #[must_use]
     pub fn one_by_one(mut self) -> Self {
         self.walk.singly = true;
         self
     }
 
     /// The first record has this number.
-    #[must_use]
     pub fn starting_at(mut self, row: u64) -> Self {
         self.walk.next_row = row;
         self
@@ -119,9 +107,8 @@ impl Restorer {
             return Ok(None);
         }
         let place = self.walk.place.clone();
-        guard(|| self.advance()).unwrap_or_else(|message| {
-            Err(Error::new(ErrorKind::Verification, place, format!("the tables cannot be read: {message}")))
-        })
+        guard(|| self.advance())
+            .unwrap_or_else(|message| Err(Error::verification(place, format!("the tables cannot be read: {message}"))))
     }
 
     fn advance(&mut self) -> Result<Option<Restored>> {

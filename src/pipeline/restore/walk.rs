@@ -7,7 +7,7 @@ use std::iter::Peekable;
 use arrow::record_batch::RecordBatch;
 
 use super::cursor::{Checksums, Entries, VerbatimCursor};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::reject::RejectRow;
 use crate::pipeline::rows::RowMark;
 
@@ -43,7 +43,6 @@ impl Restored {
     }
 
     /// The bytes; nothing of rows.
-    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         match &self.slice {
             RestoredSlice::Bytes(bytes) => bytes,
@@ -64,6 +63,8 @@ pub(super) struct Walk {
     pub(super) singly: bool,
     pub(super) next_row: u64,
 }
+
+shows!(Walk { place, next_row });
 
 impl Walk {
     /// The reject that stands before the next conversation.
@@ -120,5 +121,5 @@ impl Walk {
 }
 
 pub(super) fn broken(place: &str, row: u64, message: &str) -> Error {
-    Error::new(ErrorKind::Verification, format!("{place}: row {row}"), message)
+    Error::verification(format!("{place}: row {row}"), message)
 }

@@ -6,7 +6,7 @@ use arrow::compute::filter_record_batch;
 use arrow::record_batch::RecordBatch;
 
 use super::packed::{pack, unpack};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::{Reject, RejectReason};
 use crate::pipeline::accumulate::Accumulator;
 use crate::pipeline::record::Product;
@@ -16,7 +16,7 @@ use crate::pipeline::{EncodedBatch, RejectRow, RowBatch};
 /// Takes row `row` of the batch out of the conversations, whole.
 pub(super) fn reject(sum: &mut Accumulator<'_>, batch: &RowBatch, row: usize, reject: Reject) -> Result<()> {
     let source = sum.task.source;
-    let internal = |message: String| Error::new(ErrorKind::Internal, source, message);
+    let internal = |message: String| Error::internal(source, message);
     let whole = batch.rows.slice(row, 1);
     let packed = pack(&whole).map_err(internal)?;
     if unpack(&packed, &batch.rows.schema()).map_err(internal)? != whole {

@@ -134,7 +134,6 @@ fn wide_count(count: usize) -> i64 {
 }
 
 /// Bytes of the values of `rows`, texts behind views included, for bounds that depend on the data only.
-#[must_use]
 pub fn value_bytes(rows: &RecordBatch) -> usize {
     rows.columns().iter().map(|column| array_bytes(column)).sum()
 }

@@ -8,7 +8,7 @@ use super::cells::{Texts, texts_like, with_column};
 use super::plan::CellKind;
 use super::structs;
 use crate::engine::Scratch;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::{Reject, RejectReason};
 use crate::pipeline::accumulate::Accumulator;
 use crate::pipeline::record::{Form, Recipe, Written, process};
@@ -22,10 +22,10 @@ pub(crate) fn encode_rows(task: &Task<'_>, batch: &RowBatch) -> Result<EncodedBa
     if task.recipe.form == Form::Line {
         let message = "the input is a table, but --format jsonl writes records of JSON lines; use --format parquet or \
                        --format arrow, which keep its columns";
-        return Err(Error::new(ErrorKind::Usage, task.source, message));
+        return Err(Error::usage(task.source, message));
     }
     if batch.marks.len() != batch.rows.num_rows() {
-        return Err(Error::new(ErrorKind::Internal, task.source, "the rows of a batch have no marks"));
+        return Err(Error::internal(task.source, "the rows of a batch have no marks"));
     }
     if let Some(lost) = &batch.lost {
         let mut sum = Accumulator::new(task);
@@ -44,7 +44,7 @@ pub(crate) fn encode_rows(task: &Task<'_>, batch: &RowBatch) -> Result<EncodedBa
 
 /// Conversations as JSON text.
 fn texts(task: &Task<'_>, batch: &RowBatch) -> Result<EncodedBatch> {
-    let internal = |message: String| Error::new(ErrorKind::Internal, task.source, message);
+    let internal = |message: String| Error::internal(task.source, message);
     let column = batch.rows.column(batch.table.column);
     let texts = Texts::of(column).ok_or_else(|| internal("the conversations are no texts".to_owned()))?;
     let recipe = Recipe { form: Form::Cell, shape: task.recipe.shape.or(batch.table.shape), ..task.recipe };
@@ -102,7 +102,7 @@ fn cell(
     let id = label(&product.decoded.conversation.id);
     let place = Place { id: &id, source: sum.task.source, row: source_row };
     measure(sum, batch, row, place, &product);
-    sum.originals(place, encoded.whole(record), encoded.layout.as_deref(), product.originals(&encoded));
+    sum.originals(place, encoded.needs_raw.then_some(record), encoded.layout.as_deref(), product.originals(&encoded));
     let is_same = product.condensed.is_unchanged();
     let Written::Record(text) = encoded.written else { unreachable!("a cell is written as a text") };
     Ok(Cell { text, is_same })

@@ -1,12 +1,12 @@
 //! What a row is, as bytes: one canonical encoding of any Arrow value, whatever its array's layout, and the hash of
 //! it. Two rows have the same mark exactly when their values are equal. Knows no conversation.
 
-use arrow::array::{Array, AsArray, BooleanArray, GenericByteArray, GenericByteViewArray, UnionArray};
+use arrow::array::{Array, ArrayAccessor, AsArray, BooleanArray, UnionArray};
 use arrow::array::{Int16RunArray, Int32RunArray, Int64RunArray, RunArray};
 use arrow::buffer::{Buffer, NullBuffer};
 use arrow::datatypes::{
-    BinaryType, BinaryViewType, ByteArrayType, ByteViewType, DataType, Int16Type, Int32Type, Int64Type,
-    LargeBinaryType, LargeUtf8Type, RunEndIndexType, StringViewType, Utf8Type,
+    BinaryType, BinaryViewType, DataType, Int16Type, Int32Type, Int64Type, LargeBinaryType, LargeUtf8Type,
+    RunEndIndexType, StringViewType, Utf8Type,
 };
 use arrow::record_batch::RecordBatch;
 
@@ -41,14 +41,12 @@ impl RowDigest {
     }
 
     /// Number of canonical bytes, and the BLAKE3 of the hashes of all rows, in hex.
-    #[must_use]
     pub fn finish(&self) -> (u64, String) {
         (self.bytes, self.hasher.finalize().to_hex().to_string())
     }
 }
 
 /// The mark of every row.
-#[must_use]
 pub fn marks(rows: &RecordBatch) -> Vec<RowMark> {
     let columns: Vec<Cells<'_>> = rows.columns().iter().map(|column| Cells::of(column)).collect();
     let mut canonical = Canonical::default();
@@ -127,12 +125,9 @@ impl<'a> Cells<'a> {
             DataType::LargeUtf8 => bytes_of(array.as_bytes::<LargeUtf8Type>()),
             DataType::Binary => bytes_of(array.as_bytes::<BinaryType>()),
             DataType::LargeBinary => bytes_of(array.as_bytes::<LargeBinaryType>()),
-            DataType::Utf8View => views_of(array.as_byte_view::<StringViewType>()),
-            DataType::BinaryView => views_of(array.as_byte_view::<BinaryViewType>()),
-            DataType::FixedSizeBinary(_) => {
-                let binary = array.as_fixed_size_binary();
-                Self::Bytes(Box::new(move |row| binary.is_valid(row).then(|| binary.value(row))))
-            }
+            DataType::Utf8View => bytes_of(array.as_byte_view::<StringViewType>()),
+            DataType::BinaryView => bytes_of(array.as_byte_view::<BinaryViewType>()),
+            DataType::FixedSizeBinary(_) => bytes_of(array.as_fixed_size_binary()),
             DataType::Struct(_) => {
                 let fields: Vec<Self> = array.as_struct().columns().iter().map(|column| Self::of(column)).collect();
                 let nulls = array.nulls();
@@ -198,12 +193,8 @@ fn valid(nulls: Option<&NullBuffer>, row: usize, out: &mut Canonical) -> bool {
     valid
 }
 
-fn bytes_of<T: ByteArrayType>(array: &GenericByteArray<T>) -> Cells<'_> {
-    Cells::Bytes(Box::new(|row| array.is_valid(row).then(|| AsRef::<[u8]>::as_ref(array.value(row)))))
-}
-
-fn views_of<T: ByteViewType>(array: &GenericByteViewArray<T>) -> Cells<'_> {
-    Cells::Bytes(Box::new(|row| array.is_valid(row).then(|| AsRef::<[u8]>::as_ref(array.value(row)))))
+fn bytes_of<'a, T: AsRef<[u8]> + ?Sized + 'a>(array: impl ArrayAccessor<Item = &'a T> + 'a) -> Cells<'a> {
+    Cells::Bytes(Box::new(move |row| array.is_valid(row).then(|| array.value(row).as_ref())))
 }
 
 fn lists<'a>(array: &'a dyn Array, ranges: Ranges<'a>, values: &'a dyn Array) -> Cells<'a> {

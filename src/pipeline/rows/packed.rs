@@ -11,7 +11,7 @@ use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::pipeline::RejectRow;
 
 /// `rows` as text.
@@ -43,7 +43,7 @@ pub fn row_of_reject(reject: &RejectRow, schema: &SchemaRef) -> Result<Option<Re
     let row = reject.row_base64.as_deref().map(|text| unpack(text, schema)).transpose();
     row.map_err(|message| {
         let place = format!("{}: row {}", reject.source, reject.source_row);
-        Error::new(ErrorKind::Verification, place, message)
+        Error::verification(place, message)
     })
 }
 
@@ -65,11 +65,10 @@ pub(super) fn conform(rows: &RecordBatch, schema: &SchemaRef) -> Result<RecordBa
 /// # Errors
 /// When a batch of texts is too long for the types.
 pub fn conform_rows(rows: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, Error> {
-    conform(rows, schema).map_err(|message| Error::new(ErrorKind::Input, "", message))
+    conform(rows, schema).map_err(|message| Error::input("", message))
 }
 
 /// `schema` with texts and bytes as views: nothing is copied when they are read, and no batch is too long for them.
-#[must_use]
 pub fn view_schema(schema: &Schema) -> SchemaRef {
     let view = |data_type: &DataType| match data_type {
         DataType::Utf8 => DataType::Utf8View,

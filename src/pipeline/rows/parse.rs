@@ -10,7 +10,7 @@ use arrow::json::ReaderBuilder;
 use super::packed::deep;
 
 /// One struct of type `target` per text; a text is a JSON object. Unknown keys are left out, missing ones are null.
-pub(super) fn structs(texts: &[&str], target: &DataType) -> Result<ArrayRef, String> {
+pub(crate) fn structs(texts: &[&str], target: &DataType) -> Result<ArrayRef, String> {
     if texts.is_empty() {
         return Ok(new_empty_array(target));
     }

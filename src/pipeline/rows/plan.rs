@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cells::{Lists, Texts, is_text, struct_item};
 use super::render::Renderer;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::ShapeName;
 use crate::shape;
 
@@ -110,7 +110,6 @@ impl TableInput {
     }
 
     /// The id of the conversation in every row; `None` where the table does not tell.
-    #[must_use]
     pub fn ids(&self, rows: &RecordBatch) -> Vec<Option<String>> {
         let column = self.id_column.map(|column| rows.column(column));
         let Some(column) = column else { return vec![None; rows.num_rows()] };
@@ -152,7 +151,7 @@ impl TableInput {
         reading: bool,
         record: impl Fn(String) -> String,
     ) -> Result<Vec<Option<String>>> {
-        let wrong = || Error::new(ErrorKind::Verification, &self.messages, "the column is not of the expected type");
+        let wrong = || Error::verification(&self.messages, "the column is not of the expected type");
         let column = rows.columns().get(self.column).ok_or_else(wrong)?;
         let all = 0..rows.num_rows();
         if self.kind == CellKind::Text {
@@ -255,7 +254,7 @@ fn no_column(name: &str, schema: &Schema, options: &TableOptions) -> Error {
              --messages-column; the columns are {columns}"
         ),
     };
-    Error::new(ErrorKind::Input, name, message)
+    Error::input(name, message)
 }
 
 /// True when a struct field of list type survives its way through JSON, whatever it holds.

@@ -4,12 +4,12 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StructArray};
+use arrow::array::{Array, AsArray, BooleanArray, StructArray};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{DataType, Float16Type, Float32Type, Float64Type};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 
-use super::cells::{Ranges, Texts};
+use super::cells::{Ranges, Texts, values_of};
 
 const FORMAT: FormatOptions<'static> = FormatOptions::new();
 /// Fields of a message that some tables hold as JSON text.
@@ -67,8 +67,7 @@ fn structs(array: &StructArray, reading: bool) -> Node<'_> {
     Node::Struct(fields.collect(), array.nulls())
 }
 
-fn node(array: &ArrayRef) -> Node<'_> {
-    let array: &dyn Array = array.as_ref();
+fn node(array: &dyn Array) -> Node<'_> {
     if let Some(texts) = Texts::of(array) {
         return Node::Text(texts);
     }
@@ -105,23 +104,12 @@ fn node(array: &ArrayRef) -> Node<'_> {
         | DataType::LargeList(_)
         | DataType::ListView(_)
         | DataType::LargeListView(_)
-        | DataType::FixedSizeList(_, _) => match (Ranges::of(array), items_of(array)) {
+        | DataType::FixedSizeList(_, _) => match (Ranges::of(array), values_of(array)) {
             (Some(ranges), Some(values)) => Node::List(ranges, nulls, Box::new(node(values))),
             _ => plain(array),
         },
         _ => plain(array),
     }
-}
-
-fn items_of(array: &dyn Array) -> Option<&ArrayRef> {
-    Some(match array.data_type() {
-        DataType::List(_) => array.as_list::<i32>().values(),
-        DataType::LargeList(_) => array.as_list::<i64>().values(),
-        DataType::ListView(_) => array.as_list_view::<i32>().values(),
-        DataType::LargeListView(_) => array.as_list_view::<i64>().values(),
-        DataType::FixedSizeList(_, _) => array.as_fixed_size_list().values(),
-        _ => return None,
-    })
 }
 
 /// What has no form in JSON is written as its display, in quotes.

@@ -13,7 +13,7 @@ use super::parse;
 use super::plan::{TableInput, has_opaque_lists};
 use super::render::Renderer;
 use crate::engine::Scratch;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::{Content, Output, Reject, RejectReason};
 use crate::pipeline::accumulate::Accumulator;
 use crate::pipeline::record::{Product, Recipe, process};
@@ -76,7 +76,7 @@ struct Draft {
 
 /// Turns rows into rows. When `opaque`, nothing is replaced.
 pub(super) fn encode(task: &Task<'_>, batch: &RowBatch, opaque: bool) -> Result<EncodedBatch> {
-    let internal = |message: String| Error::new(ErrorKind::Internal, task.source, message);
+    let internal = |message: String| Error::internal(task.source, message);
     let column = batch.rows.column(batch.table.column);
     let lists = Lists::of(column).ok_or_else(|| internal("the messages are no list of structs".to_owned()))?;
     let mut sum = Accumulator::new(task);
@@ -152,7 +152,7 @@ impl Draft {
             if replaced.clone().next().is_some() {
                 maker
                     .make(&product, place, range.start, replaced, &mut self.fresh)
-                    .map_err(|message| Error::new(ErrorKind::Internal, task.source, message))?;
+                    .map_err(|message| Error::internal(task.source, message))?;
             }
             for output in outputs {
                 self.picks.push(match output {

@@ -11,8 +11,8 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use crate::error::Result;
 use crate::model::{Content, Conversation, Message, Part, Role, ShapeName, ToolCall};
 use crate::pipeline::bridge::Bridge;
+use crate::pipeline::look::Look;
 use crate::pipeline::make_up::class_of;
-use crate::pipeline::sample::Look;
 use crate::pipeline::work::encode_batch;
 use crate::pipeline::{Batch, Corpus, PlannedInput, PlannedPart, is_eval};
 

@@ -5,33 +5,24 @@ use std::sync::Arc;
 
 use super::template::breaks;
 use super::turns::{turns_after, turns_before};
-use crate::engine::{Engine, Scratch};
+use crate::engine::Scratch;
 use crate::model::{Answers, Condensed, Consult, Conversation, EngineOptions, Reason};
 use crate::pipeline::Condense;
+use crate::pipeline::condense::Keeper;
 use crate::text::tokens::TokenCounter;
 
 /// An engine whose output is as valid for chat templates as its input.
 #[derive(Debug)]
 pub struct ChatGuard {
     engine: Arc<dyn Condense>,
-    /// Keeps everything and measures it.
-    keep: Engine,
+    keeper: Keeper,
 }
 
 impl ChatGuard {
-    /// Watches over `engine`.
-    #[must_use]
-    pub fn new(engine: Arc<dyn Condense>) -> Self {
-        // No budget: to truncate a message is to change it.
-        let options = EngineOptions { token_budget: None, ..engine.options().clone() };
-        Self { engine, keep: Engine::with_stages(options, Vec::new()) }
-    }
-
-    /// The same guard, counting tokens as its engine does.
-    #[must_use]
-    pub fn with_counter(mut self, counter: Arc<dyn TokenCounter>) -> Self {
-        self.keep = self.keep.with_counter(counter);
-        self
+    /// Watches over `engine`, which counts tokens with `counter`.
+    pub fn new(engine: Arc<dyn Condense>, counter: Option<&Arc<dyn TokenCounter>>) -> Self {
+        let keeper = Keeper::new(engine.options(), counter);
+        Self { engine, keeper }
     }
 }
 
@@ -53,10 +44,6 @@ impl Condense for ChatGuard {
         if !breaks(&after).beyond(breaks(&before)) {
             return condensed;
         }
-        let mut kept = self.keep.condense(conversation, scratch);
-        for decision in &mut kept.decisions {
-            decision.reason = Reason::ChatTemplate;
-        }
-        kept
+        self.keeper.keep(conversation, scratch, Reason::ChatTemplate)
     }
 }

@@ -3,22 +3,24 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, ListArray, StringBuilder, StructArray};
-use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
+use arrow::json::ReaderBuilder;
+use arrow::json::reader::Decoder;
 use arrow::record_batch::RecordBatch;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::turns::{Turn, turns_after};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::{Condensed, Conversation, Role, ToolCall};
 use crate::pipeline::tables::Place;
 use crate::pipeline::{DatasetOptions, DatasetShape};
 
+/// Rows that room is made for beforehand.
+const USUAL_ROWS: usize = 64;
+
 /// True when the conversation with this id is for evaluation: the first 53 bits of the BLAKE3 hash of the id, read as
 /// a number from 0 to 1, are below `share`. Data that is added later moves no conversation.
-#[must_use]
 pub fn is_eval(id: &str, share: f64) -> bool {
     let mut first = [0; 8];
     first.copy_from_slice(&blake3::hash(id.as_bytes()).as_bytes()[..8]);
@@ -27,7 +29,6 @@ pub fn is_eval(id: &str, share: f64) -> bool {
 }
 
 /// The schema of training data.
-#[must_use]
 pub fn training_schema(shape: DatasetShape) -> SchemaRef {
     let (name, fields) = match shape {
         DatasetShape::Openai => ("messages", openai_fields()),
@@ -41,28 +42,21 @@ fn texts(names: &[(&str, bool)]) -> Fields {
 }
 
 fn list_of(fields: Fields) -> DataType {
-    DataType::List(item_of(fields))
-}
-
-fn item_of(fields: Fields) -> Arc<Field> {
-    Arc::new(Field::new("item", DataType::Struct(fields), false))
-}
-
-fn function_fields() -> Fields {
-    texts(&[("name", true), ("arguments", false)])
-}
-
-fn call_fields() -> Fields {
-    let mut fields: Vec<Arc<Field>> = texts(&[("id", true), ("type", false)]).iter().cloned().collect();
-    fields.push(Arc::new(Field::new("function", DataType::Struct(function_fields()), false)));
-    fields.into()
+    DataType::List(Arc::new(Field::new("item", DataType::Struct(fields), false)))
 }
 
 fn openai_fields() -> Fields {
-    let mut fields: Vec<Arc<Field>> = texts(&[("role", false), ("content", true), ("name", true)]).to_vec();
-    fields.push(Arc::new(Field::new("tool_calls", list_of(call_fields()), true)));
-    fields.push(Arc::new(Field::new("tool_call_id", DataType::Utf8, true)));
-    fields.into()
+    let text = |name, nullable| Field::new(name, DataType::Utf8, nullable);
+    let function = DataType::Struct(texts(&[("name", true), ("arguments", false)]));
+    let calls = list_of(vec![text("id", true), text("type", false), Field::new("function", function, false)].into());
+    vec![
+        text("role", false),
+        text("content", true),
+        text("name", true),
+        Field::new("tool_calls", calls, true),
+        text("tool_call_id", true),
+    ]
+    .into()
 }
 
 /// A conversation that is not in the data.
@@ -75,92 +69,68 @@ struct Dropped<'a> {
     reason: &'static str,
 }
 
-/// Builds the rows of a batch: those for training, those for evaluation, and lines about what was left out.
-#[derive(Debug)]
-pub(crate) struct TrainingBuilder {
-    options: DatasetOptions,
-    train: Rows,
-    eval: Rows,
-    dropped: Vec<String>,
+/// A row in the words of OpenAI.
+#[derive(Serialize)]
+struct Openai<'t> {
+    id: &'t str,
+    messages: Vec<Message<'t>>,
 }
 
-impl TrainingBuilder {
-    pub(crate) fn new(options: DatasetOptions) -> Self {
-        Self { options, train: Rows::default(), eval: Rows::default(), dropped: Vec::new() }
-    }
+#[derive(Serialize)]
+struct Message<'t> {
+    role: &'t str,
+    content: Option<&'t str>,
+    name: Option<&'t str>,
+    tool_calls: Option<Vec<Call<'t>>>,
+    tool_call_id: Option<&'t str>,
+}
 
-    pub(crate) fn push(&mut self, place: Place<'_>, conversation: &Conversation<'_>, condensed: &Condensed) {
-        let tokens = condensed.metrics.tokens_out as u64;
-        let reason = if condensed.messages.is_empty() {
-            Some("no_messages")
-        } else {
-            self.options.drop_over.filter(|&most| tokens > most).map(|_| "over_max_tokens")
+#[derive(Serialize)]
+struct Call<'t> {
+    id: Option<&'t str>,
+    r#type: &'static str,
+    function: Function<'t>,
+}
+
+#[derive(Serialize)]
+struct Function<'t> {
+    name: Option<&'t str>,
+    arguments: &'t str,
+}
+
+impl<'t> From<&'t Turn<'t>> for Message<'t> {
+    fn from(turn: &'t Turn<'t>) -> Self {
+        let call = |call: &'t ToolCall<'t>| Call {
+            id: call.id.as_deref(),
+            r#type: "function",
+            function: Function { name: call.name.as_deref(), arguments: &call.arguments },
         };
-        if let Some(reason) = reason {
-            let Place { id, source, row } = place;
-            let row = Dropped { id, source, source_row: row, tokens, reason };
-            self.dropped.push(serde_json::to_string(&row).expect("texts and numbers always serialize"));
-            return;
+        Self {
+            role: turn.role.as_str(),
+            content: (!turn.text.is_empty() || turn.calls.is_empty()).then_some(&*turn.text),
+            name: turn.name,
+            tool_calls: (!turn.calls.is_empty()).then(|| turn.calls.iter().map(call).collect()),
+            tool_call_id: turn.call_id,
         }
-        let rows = if is_eval(place.id, self.options.eval_share) { &mut self.eval } else { &mut self.train };
-        rows.push(place.id, &turns_after(conversation, condensed), self.options.shape);
-    }
-
-    pub(crate) fn finish(self) -> Result<([RecordBatch; 2], Vec<String>)> {
-        let shape = self.options.shape;
-        Ok(([self.train.finish(shape)?, self.eval.finish(shape)?], self.dropped))
     }
 }
 
-#[derive(Debug, Default)]
-struct Rows {
-    id: StringBuilder,
-    lengths: Vec<usize>,
-    role: StringBuilder,
-    content: StringBuilder,
-    name: StringBuilder,
-    call_id: StringBuilder,
-    n_calls: Vec<usize>,
-    calls: Calls,
+/// A row in the words of `ShareGPT`.
+#[derive(Serialize)]
+struct Sharegpt<'t> {
+    id: &'t str,
+    conversations: Vec<Said<'t>>,
 }
 
-#[derive(Debug, Default)]
-struct Calls {
-    id: StringBuilder,
-    kind: StringBuilder,
-    name: StringBuilder,
-    arguments: StringBuilder,
+#[derive(Serialize)]
+struct Said<'t> {
+    from: &'t str,
+    value: String,
 }
 
-impl Rows {
-    fn push(&mut self, id: &str, turns: &[Turn<'_>], shape: DatasetShape) {
-        self.id.append_value(id);
-        self.lengths.push(turns.len());
-        for turn in turns {
-            match shape {
-                DatasetShape::Openai => self.openai(turn),
-                DatasetShape::Sharegpt => self.sharegpt(turn),
-            }
-        }
-    }
-
-    fn openai(&mut self, turn: &Turn<'_>) {
-        self.role.append_value(turn.role.as_str());
-        self.content.append_option((!turn.text.is_empty() || turn.calls.is_empty()).then_some(&*turn.text));
-        self.name.append_option(turn.name);
-        self.call_id.append_option(turn.call_id);
-        self.n_calls.push(turn.calls.len());
-        for call in turn.calls {
-            self.calls.id.append_option(call.id.as_deref());
-            self.calls.kind.append_value("function");
-            self.calls.name.append_option(call.name.as_deref());
-            self.calls.arguments.append_value(&call.arguments);
-        }
-    }
-
-    /// Calls alone are a turn of `function_call`; beside a text they follow it in tags, so that one speaker stays one
-    /// turn.
-    fn sharegpt(&mut self, turn: &Turn<'_>) {
+/// Calls alone are a turn of `function_call`; beside a text they follow it in tags, so that one speaker stays one turn.
+impl<'t> From<&'t Turn<'t>> for Said<'t> {
+    fn from(turn: &'t Turn<'t>) -> Self {
         let from = match turn.role {
             Role::System | Role::Developer => "system",
             Role::User => "human",
@@ -170,7 +140,6 @@ impl Rows {
             Role::Other(name) => name,
             Role::Missing => "",
         };
-        self.role.append_value(from);
         let calls: Vec<Value> = turn.calls.iter().map(call_json).collect();
         let value = match &*calls {
             [] => turn.text.to_string(),
@@ -180,44 +149,62 @@ impl Rows {
                 .iter()
                 .fold(turn.text.to_string(), |text, call| format!("{text}\n<tool_call>\n{call}\n</tool_call>")),
         };
-        self.content.append_value(value);
-    }
-
-    fn finish(mut self, shape: DatasetShape) -> Result<RecordBatch> {
-        let (fields, columns): (Fields, Vec<ArrayRef>) = match shape {
-            DatasetShape::Openai => {
-                let calls = self.calls.finish(self.n_calls)?;
-                let columns: Vec<ArrayRef> = vec![
-                    Arc::new(self.role.finish()),
-                    Arc::new(self.content.finish()),
-                    Arc::new(self.name.finish()),
-                    Arc::new(calls),
-                    Arc::new(self.call_id.finish()),
-                ];
-                (openai_fields(), columns)
-            }
-            DatasetShape::Sharegpt => {
-                let columns: Vec<ArrayRef> = vec![Arc::new(self.role.finish()), Arc::new(self.content.finish())];
-                (texts(&[("from", false), ("value", false)]), columns)
-            }
-        };
-        let turns = StructArray::try_new(fields.clone(), columns, None).map_err(internal)?;
-        let offsets = OffsetBuffer::from_lengths(self.lengths);
-        let list = ListArray::try_new(item_of(fields), offsets, Arc::new(turns), None).map_err(internal)?;
-        RecordBatch::try_new(training_schema(shape), vec![Arc::new(self.id.finish()), Arc::new(list)]).map_err(internal)
+        Self { from, value }
     }
 }
 
-impl Calls {
-    /// One list per turn; turns without calls have none.
-    fn finish(mut self, n_calls: Vec<usize>) -> Result<ListArray> {
-        let function: Vec<ArrayRef> = vec![Arc::new(self.name.finish()), Arc::new(self.arguments.finish())];
-        let function = StructArray::try_new(function_fields(), function, None).map_err(internal)?;
-        let columns: Vec<ArrayRef> = vec![Arc::new(self.id.finish()), Arc::new(self.kind.finish()), Arc::new(function)];
-        let calls = StructArray::try_new(call_fields(), columns, None).map_err(internal)?;
-        let valid: NullBuffer = n_calls.iter().map(|&n| n > 0).collect();
-        let offsets = OffsetBuffer::from_lengths(n_calls);
-        ListArray::try_new(item_of(call_fields()), offsets, Arc::new(calls), Some(valid)).map_err(internal)
+/// Builds the rows of a batch: those for training, those for evaluation, and lines about what was left out.
+#[derive(Debug)]
+pub(crate) struct TrainingBuilder {
+    options: DatasetOptions,
+    train: Decoder,
+    eval: Decoder,
+    dropped: Vec<String>,
+}
+
+impl TrainingBuilder {
+    pub(crate) fn new(options: DatasetOptions) -> Self {
+        let decoder = || {
+            let builder = ReaderBuilder::new(training_schema(options.shape)).with_batch_size(USUAL_ROWS);
+            builder.build_decoder().expect("texts, lists and structs are known to JSON")
+        };
+        Self { options, train: decoder(), eval: decoder(), dropped: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, place: Place<'_>, conversation: &Conversation<'_>, condensed: &Condensed) {
+        let tokens = condensed.metrics.tokens_out as u64;
+        let reason = if condensed.messages.is_empty() {
+            Some("no_messages")
+        } else {
+            self.options.drop_over.filter(|&most| tokens > most).map(|_| "over_max_tokens")
+        };
+        let Place { id, source, row } = place;
+        if let Some(reason) = reason {
+            let row = Dropped { id, source, source_row: row, tokens, reason };
+            self.dropped.push(serde_json::to_string(&row).expect("texts and numbers always serialize"));
+            return;
+        }
+        let rows = if is_eval(id, self.options.eval_share) { &mut self.eval } else { &mut self.train };
+        let turns = turns_after(conversation, condensed);
+        let taken = match self.options.shape {
+            DatasetShape::Openai => {
+                rows.serialize(&[Openai { id, messages: turns.iter().map(Message::from).collect() }])
+            }
+            DatasetShape::Sharegpt => {
+                rows.serialize(&[Sharegpt { id, conversations: turns.iter().map(Said::from).collect() }])
+            }
+        };
+        taken.expect("texts always serialize");
+    }
+
+    pub(crate) fn finish(mut self) -> Result<([RecordBatch; 2], Vec<String>)> {
+        let rows = |decoder: &mut Decoder| {
+            let rows = decoder
+                .flush()
+                .map_err(|error| Error::internal("", "training data could not be built").because(error))?;
+            Ok::<_, Error>(rows.unwrap_or_else(|| RecordBatch::new_empty(training_schema(self.options.shape))))
+        };
+        Ok(([rows(&mut self.train)?, rows(&mut self.eval)?], self.dropped))
     }
 }
 
@@ -225,10 +212,6 @@ impl Calls {
 fn call_json(call: &ToolCall<'_>) -> Value {
     let arguments = serde_json::from_str(&call.arguments).unwrap_or_else(|_| Value::from(&*call.arguments));
     json!({ "name": call.name, "arguments": arguments })
-}
-
-fn internal(error: arrow::error::ArrowError) -> Error {
-    Error::new(ErrorKind::Internal, "", "training data could not be built").because(error)
 }
 
 #[cfg(test)]
