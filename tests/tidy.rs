@@ -33,8 +33,9 @@ const LONG: &[(&str, &str)] = &[
     ("io/run_find.rs", "what each table knows of one conversation"),
     ("io/run_reader.rs", "one type, `Run`, opens every file of a run"),
     ("llm/cache.rs", "one format: its lines, its segments and their index"),
+    ("report/view.rs", "everything that a document can show, and how a value is written"),
+    ("views/report.rs", "one section of a report each"),
     ("job/llm.rs", "arguments, settings and checks of one table of a job"),
-    ("terminal/sections.rs", "one section of a report each"),
 ];
 
 const FLOORS: &[(&str, u8)] = &[

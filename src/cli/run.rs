@@ -24,7 +24,9 @@ pub(crate) fn run(app: &App, args: &RunArgs) -> Result<Ending> {
     sets.extend(args.threads.map(|threads| format!("threads={threads}")));
     sets.extend(args.quiet.then(|| "quiet=true".to_owned()));
     let mut settings = read(&args.job, &sets)?;
-    settings.report.json |= args.json;
+    if args.json {
+        settings.report.json = Some(true);
+    }
     if args.dry_run {
         message::document(&app::dry_run(app, &settings)?)?;
         return Ok(Ending::Clean);
@@ -46,7 +48,7 @@ pub(crate) fn run(app: &App, args: &RunArgs) -> Result<Ending> {
         Some(_) => report_of_job(app, &settings, &run, &*watch)?,
         None => None,
     };
-    let is_over = report.map(|report| report::show(&report, settings.report.json, None, false)).transpose()?;
+    let is_over = report.map(|report| report::show(&report, settings.report.is_json(), None, false)).transpose()?;
     Ok(if is_over == Some(true) { Ending::Threshold } else { ending })
 }
 
@@ -65,7 +67,7 @@ fn night(app: &App, call: &Call<'_>) -> Result<Ending> {
             }
             Night::Entered(_) => {}
             Night::Reported(report) => {
-                if report::show(&report, settings.report.json, None, false)? {
+                if report::show(&report, settings.report.is_json(), None, false)? {
                     ending = Ending::Threshold;
                 }
             }

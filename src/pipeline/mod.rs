@@ -42,7 +42,7 @@ mod sample;
 mod sealed;
 pub mod sketch;
 pub mod sweep;
-mod tables;
+pub(crate) mod tables;
 mod tally;
 mod task;
 mod timings;
@@ -62,8 +62,8 @@ pub use context::{Context, ResourceLimits};
 pub use job::{
     CompactionArgs, DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, DEFAULT_MEMORY, DatasetArgs,
     JobArgs, JobSettings, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider, LlmSettings, LoadedTokenizer,
-    Parameters, ProgressMode, ReportArgs, ReportSettings, Seconds, Secret, Size, StoreArgs, Target, Temperature,
-    Thresholds, load_tokenizer, parse_size, read_job,
+    Parameters, ProgressMode, ReportArgs, Seconds, Secret, Size, StoreArgs, Target, Temperature, load_tokenizer,
+    parse_size, read_job,
 };
 pub use map::MapLine;
 pub use options::{DEFAULT_SPLIT_BYTES, DatasetOptions, FORMAT_VERSION, JobOptions};

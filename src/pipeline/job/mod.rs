@@ -21,7 +21,7 @@ pub use llm::{
     LlmProvider, LlmSettings, Parameters,
 };
 pub use read::read_job;
-pub use report::{ReportArgs, ReportSettings, Thresholds};
+pub use report::ReportArgs;
 pub use settle::{DEFAULT_MEMORY, JobSettings, Target};
 pub use store::{Secret, StoreArgs};
 pub use tokenizer::{LoadedTokenizer, load_tokenizer};
