@@ -198,7 +198,9 @@ impl Page {
                 Block::Heading { text, remark, .. } => self.heading(text, remark),
                 Block::Said(words, tone) => self.text(&spelled(words), *tone),
                 Block::List(list) => {
-                    list.iter().for_each(|words| self.text(&format!("- {}", spelled(words)), Tone::Plain))
+                    for words in list {
+                        self.text(&format!("- {}", spelled(words)), Tone::Plain);
+                    }
                 }
                 Block::Facts(facts) => {
                     let facts: Vec<String> = facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
@@ -386,8 +388,8 @@ mod tests {
 
     #[test]
     fn tables_fit_and_names_are_cut_before_numbers() {
-        for columns in [64, 80, 120] {
-            let mut page = Page::new(Screen { width: columns, colours: false, all: false });
+        for n_columns in [64, 80, 120] {
+            let mut page = Page::new(Screen { width: n_columns, colours: false, all: false });
             let columns = [
                 column("name", "", Show::Text),
                 column("n", "", Show::Count),
@@ -404,7 +406,7 @@ mod tests {
             let mut numbers = Table::new("", vec![column("n", "", Show::Count); 12], Vec::new());
             numbers.row(Seen::Always, "", vec![Cell::text("123,456,789"); 12]);
             page.table(&numbers);
-            assert!(page.out.lines().all(|line| width(line) <= columns), "{columns}\n{}", page.out);
+            assert!(page.out.lines().all(|line| width(line) <= n_columns), "{n_columns}\n{}", page.out);
             assert!(page.out.contains("1,234") && !page.out.contains('\u{1b}'), "{}", page.out);
         }
     }

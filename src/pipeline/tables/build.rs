@@ -7,12 +7,10 @@ use arrow::array::{
     StructArray, UInt64Builder,
 };
 use arrow::buffer::OffsetBuffer;
-use arrow::datatypes::{DataType, SchemaRef};
+use arrow::datatypes::{DataType, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 
-use super::schema::{
-    conversations_schema, decisions_schema, field, message_fields, metrics_schema, records_schema, verbatim_schema,
-};
+use super::schema::{conversations_schema, field, message_fields, metrics_schema, place_fields, records_schema};
 use super::{Kind, label};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Conversation, Decision, Figure, Getter, Metrics, metric_columns};
@@ -123,18 +121,80 @@ pub(crate) struct OriginalRow<'a> {
     pub(crate) summary_id: Option<&'a str>,
 }
 
-/// Builds rows of the verbatim table.
-#[derive(Debug, Default)]
-pub(crate) struct VerbatimBuilder {
-    place: PlaceBuilder,
-    position: UInt64Builder,
-    message_index: UInt64Builder,
-    message_id: LargeStringBuilder,
-    role: LargeStringBuilder,
-    kind: LargeStringBuilder,
-    summary_id: LargeStringBuilder,
-    message: LargeStringBuilder,
-    hash: LargeStringBuilder,
+/// What builds the values of a kind.
+macro_rules! builder_of {
+    (count) => { UInt64Builder };
+    (text) => { LargeStringBuilder };
+    (texts) => { ListBuilder<StringBuilder> };
+}
+
+/// What values of a kind are in a table.
+macro_rules! type_of {
+    (count) => {
+        DataType::UInt64
+    };
+    (text) => {
+        DataType::LargeUtf8
+    };
+    (texts) => {
+        DataType::List(Arc::new(field("item", DataType::Utf8, true)))
+    };
+}
+
+/// Declares a table: its schema, and what builds its rows. Behind the place of a row each column has a name, a kind, and
+/// whether it may be null.
+macro_rules! table {
+    ($(#[$meta:meta])* $schema:ident, $builder:ident { $($name:ident: $kind:ident, $is_nullable:literal;)* }) => {
+        $(#[$meta])*
+        #[must_use]
+        pub fn $schema() -> SchemaRef {
+            let mut fields = place_fields();
+            fields.extend([$(field(stringify!($name), type_of!($kind), $is_nullable)),*]);
+            Arc::new(Schema::new(fields))
+        }
+
+        #[derive(Debug, Default)]
+        pub(crate) struct $builder {
+            place: PlaceBuilder,
+            $($name: builder_of!($kind),)*
+        }
+
+        impl $builder {
+            pub(crate) fn finish(mut self) -> Result<RecordBatch> {
+                let columns: Vec<&mut dyn ArrayBuilder> = vec![$(&mut self.$name),*];
+                rows($schema(), self.place.builders().into_iter().chain(columns))
+            }
+        }
+    };
+}
+
+table! {
+    /// Originals.
+    verbatim_schema, VerbatimBuilder {
+        position: count, true;
+        message_index: count, true;
+        message_id: text, true;
+        role: text, true;
+        kind: text, false;
+        summary_id: text, true;
+        message: text, false;
+        hash: text, true;
+    }
+}
+
+table! {
+    /// What happened to each message.
+    decisions_schema, DecisionsBuilder {
+        message_index: count, false;
+        message_id: text, true;
+        role: text, false;
+        action: text, false;
+        reason: text, false;
+        details: texts, false;
+        position: count, false;
+        chars_in: count, false;
+        chars_out: count, false;
+    }
 }
 
 impl VerbatimBuilder {
@@ -152,20 +212,6 @@ impl VerbatimBuilder {
             Kind::Message | Kind::Record => self.hash.append_value(short_hash(text)),
             Kind::Layout | Kind::Frame => self.hash.append_null(),
         }
-    }
-
-    pub(crate) fn finish(mut self) -> Result<RecordBatch> {
-        let columns: [&mut dyn ArrayBuilder; 8] = [
-            &mut self.position,
-            &mut self.message_index,
-            &mut self.message_id,
-            &mut self.role,
-            &mut self.kind,
-            &mut self.summary_id,
-            &mut self.message,
-            &mut self.hash,
-        ];
-        rows(verbatim_schema(), self.place.builders().into_iter().chain(columns))
     }
 }
 
@@ -253,21 +299,6 @@ impl MetricsBuilder {
     }
 }
 
-/// Builds rows of the decisions table.
-#[derive(Debug, Default)]
-pub(crate) struct DecisionsBuilder {
-    place: PlaceBuilder,
-    message_index: UInt64Builder,
-    message_id: LargeStringBuilder,
-    role: LargeStringBuilder,
-    action: LargeStringBuilder,
-    reason: LargeStringBuilder,
-    details: ListBuilder<StringBuilder>,
-    position: UInt64Builder,
-    chars_in: UInt64Builder,
-    chars_out: UInt64Builder,
-}
-
 impl DecisionsBuilder {
     pub(crate) fn push(&mut self, place: Place<'_>, conversation: &Conversation<'_>, decision: &Decision) {
         let message = conversation.messages.get(decision.index);
@@ -284,21 +315,6 @@ impl DecisionsBuilder {
         self.position.append_value(decision.position as u64);
         self.chars_in.append_value(decision.chars_in as u64);
         self.chars_out.append_value(decision.chars_out as u64);
-    }
-
-    pub(crate) fn finish(mut self) -> Result<RecordBatch> {
-        let columns: [&mut dyn ArrayBuilder; 9] = [
-            &mut self.message_index,
-            &mut self.message_id,
-            &mut self.role,
-            &mut self.action,
-            &mut self.reason,
-            &mut self.details,
-            &mut self.position,
-            &mut self.chars_in,
-            &mut self.chars_out,
-        ];
-        rows(decisions_schema(), self.place.builders().into_iter().chain(columns))
     }
 }
 

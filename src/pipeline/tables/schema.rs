@@ -10,7 +10,7 @@ pub(super) fn field(name: &str, data_type: DataType, nullable: bool) -> Field {
     Field::new(name, data_type, nullable)
 }
 
-fn place_fields() -> Vec<Field> {
+pub(super) fn place_fields() -> Vec<Field> {
     vec![
         field("conversation_id", DataType::LargeUtf8, false),
         field("source", DataType::LargeUtf8, false),
@@ -44,23 +44,6 @@ pub fn records_schema() -> SchemaRef {
     Arc::new(Schema::new(vec![field("record", DataType::LargeUtf8, false)]))
 }
 
-/// Originals.
-#[must_use]
-pub fn verbatim_schema() -> SchemaRef {
-    let mut fields = place_fields();
-    fields.extend([
-        field("position", DataType::UInt64, true),
-        field("message_index", DataType::UInt64, true),
-        field("message_id", DataType::LargeUtf8, true),
-        field("role", DataType::LargeUtf8, true),
-        field("kind", DataType::LargeUtf8, false),
-        field("summary_id", DataType::LargeUtf8, true),
-        field("message", DataType::LargeUtf8, false),
-        field("hash", DataType::LargeUtf8, true),
-    ]);
-    Arc::new(Schema::new(fields))
-}
-
 /// What a value of the metrics table is.
 fn type_of(getter: &Getter) -> DataType {
     match getter {
@@ -79,23 +62,5 @@ pub fn metrics_schema() -> SchemaRef {
     fields.push(field("language", DataType::LargeUtf8, true));
     fields.extend(metric_columns().map(|of| field(of.name, type_of(&of.getter), of.is_nullable)));
     fields.push(field("checksum", DataType::LargeUtf8, false));
-    Arc::new(Schema::new(fields))
-}
-
-/// What happened to each message.
-#[must_use]
-pub fn decisions_schema() -> SchemaRef {
-    let mut fields = place_fields();
-    fields.extend([
-        field("message_index", DataType::UInt64, false),
-        field("message_id", DataType::LargeUtf8, true),
-        field("role", DataType::LargeUtf8, false),
-        field("action", DataType::LargeUtf8, false),
-        field("reason", DataType::LargeUtf8, false),
-        field("details", DataType::List(Arc::new(field("item", DataType::Utf8, true))), false),
-        field("position", DataType::UInt64, false),
-        field("chars_in", DataType::UInt64, false),
-        field("chars_out", DataType::UInt64, false),
-    ]);
     Arc::new(Schema::new(fields))
 }

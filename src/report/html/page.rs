@@ -136,7 +136,9 @@ fn blocks(blocks: &Blocks<'_>, html: &mut Html) {
                 html.tag("p", attributes, |html| words(said, html));
             }
             Block::List(list) => html.tag("ul", &[("class", "prose")], |html| {
-                list.iter().for_each(|said| html.tag("li", &[], |html| words(said, html)));
+                for said in list {
+                    html.tag("li", &[], |html| words(said, html));
+                }
             }),
             Block::Facts(facts) => html.tag("dl", &[("class", "facts")], |html| {
                 for (name, value) in facts {

@@ -38,7 +38,9 @@ pub(in crate::report) fn drift(document: &DriftDocument) -> View<'_> {
     of_runs.extend(runs(json, "/before/runs", &document.before.runs));
     of_runs.push((Seen::Page, heading("After")));
     of_runs.extend(runs(json, "/after/runs", &document.after.runs));
-    of_runs.iter_mut().for_each(|(seen, _)| *seen = if *seen == Seen::Always { Seen::All } else { *seen });
+    for (seen, _) in of_runs.iter_mut().filter(|(seen, _)| *seen == Seen::Always) {
+        *seen = Seen::All;
+    }
     View {
         heading: "Drift report",
         about: vec![name(&document.after.runs), name(&document.before.runs)],

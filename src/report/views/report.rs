@@ -313,7 +313,9 @@ fn stages<'d>(timings: &Timings) -> Blocks<'d> {
         says: numbers::seconds(seconds(stage)),
     });
     let chart = Chart::Bars(bars.collect());
-    stages.iter_mut().for_each(|stage| stage.place = format!("/timings/stages{}", stage.place));
+    for stage in &mut stages {
+        stage.place.insert_str(0, "/timings/stages");
+    }
     let alternative = format!("Seconds of work by stage: {} bars", stages.len());
     let columns = [column("stage", KEY, Show::Words), column("time", "", Show::Seconds), picture("", Show::Part(all))];
     let note = format!(

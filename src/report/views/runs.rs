@@ -14,10 +14,10 @@ const N_ALL: usize = 20;
 pub(super) fn runs<'d>(json: &Value, place: &str, runs: &[RunFacts]) -> Blocks<'d> {
     let mut blocks = Vec::new();
     for (at, run) in runs.iter().enumerate() {
-        let seen = match at {
-            ..N_FIRST => Seen::Always,
-            ..N_ALL => Seen::All,
-            _ => Seen::Page,
+        let seen = match () {
+            () if at < N_FIRST => Seen::Always,
+            () if at < N_ALL => Seen::All,
+            () => Seen::Page,
         };
         let mut facts = vec![
             ("status", run.status.clone()),
