@@ -9,7 +9,7 @@ use condenser::app::{
 use condenser::error::ErrorKind;
 use condenser::io::Run;
 use condenser::io::store::Stores;
-use condenser::pipeline::{JobSettings, News, Observer, Progress, ReportSettings, Silent, read_job};
+use condenser::pipeline::{JobSettings, News, Observer, Progress, ReportArgs, Silent, read_job};
 
 use crate::support::chats::jsonl;
 use crate::support::dir::TestDir;
@@ -75,7 +75,7 @@ fn a_caller_runs_a_job_and_takes_its_originals_back() {
         runs: vec![dir.path("run")],
         together: false,
         exact: false,
-        settings: ReportSettings::default(),
+        settings: ReportArgs::default(),
         stores,
     };
     let Some(Reported::Report(document)) = report(&app, &request, &Silent).expect("a report").document else {

@@ -1,8 +1,8 @@
 //! Planted damage: each metric notices what it is there for, is blind where it says it is, and raises no false alarm.
 
 use condenser::engine::{Engine, Scratch};
-use condenser::model::EngineOptions;
-use condenser::report::{CALIBRATED, Calibration};
+use condenser::model::{EngineOptions, Figure};
+use condenser::report::Calibration;
 use condenser::shape;
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ fn what_the_metrics_read_is_measured_as_the_engine_measured_it() {
         let again = engine.measure(&decoded.conversation, &reading, &mut scratch);
         let shares = |metrics: &condenser::model::Metrics| {
             let value = serde_json::to_value(metrics).expect("it serializes");
-            CALIBRATED.map(|name| value[name].clone())
+            Figure::SHARES.map(|figure| value[figure.as_str()].clone())
         };
         assert_eq!(shares(&again), shares(&condensed.metrics));
         usize::from(!condensed.is_unchanged())
@@ -88,7 +88,7 @@ fn damage_is_noticed_by_the_metric_that_is_there_for_it() {
     }
     for planted in &calibration.harmless {
         assert!(planted.conversations > 20, "{planted:?}");
-        for metric in CALIBRATED {
+        for metric in Figure::SHARES.map(Figure::as_str) {
             assert!(planted.metrics[metric].rate <= Some(0.0), "{metric} falls for {}", planted.kind);
         }
     }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use condenser::model::Figure;
 use condenser::pipeline::Timings;
-use condenser::pipeline::sketch::{Extreme, Repeat, Share};
+use condenser::pipeline::sketch::{DensityCell, Extreme, RejectShare, Repeat, Share};
 use condenser::report::html::{Texts, pair_page, report_page};
 use condenser::report::pair::{Before, Pair, Spoken, Step, Verdict, VerdictsFrom};
 use condenser::report::{
-    Bar, BreakdownFacts, BreakdownRow, Calibration, CellFacts, ConversationFacts, DensityFacts, Distribution, FIGURES,
-    Fall, Money, Planted, REPORT_VERSION, RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, SourceFacts,
-    TotalFacts,
+    Bar, BreakdownFacts, BreakdownRow, Calibration, ConversationFacts, DensityFacts, Distribution, Fall, Money,
+    Planted, REPORT_VERSION, RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, SourceFacts, TotalFacts,
 };
 use proptest::prelude::{Just, Strategy, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use serde_json::{Map, json};
@@ -76,9 +76,10 @@ fn document(text: &str) -> ReportDocument {
     };
     let conversation = ConversationFacts { run: 0, figures, chars_saved: 200, loss: Some(0.4) };
     let source = SourceFacts { share, rejects: 1, over_budget: 0, bytes_stored: 10, bytes_stream: 20 };
-    let cells = vec![CellFacts { ratio_from: 1.0, ratio_to: 1.1, from: 0.9, to: 0.95, count: 12 }];
+    let cells = vec![DensityCell { ratio_from: 1.0, ratio_to: 1.1, from: 0.9, to: 0.95, count: 12 }];
     let densities = vec![DensityFacts { figure: "quality_score".to_owned(), cells }];
-    let classes = FIGURES.iter().map(|figure| distribution(Some(text), figure));
+    let classes = Figure::ALL.into_iter().map(|figure| distribution(Some(text), figure.as_str()));
+    let all = Figure::ALL.into_iter().map(|figure| distribution(None, figure.as_str()));
     let repeat = Repeat { count: 3, chars: 100, excerpt: own() };
     let planted = Planted {
         kind: own(),
@@ -101,7 +102,7 @@ fn document(text: &str) -> ReportDocument {
         }],
         totals: TotalFacts { conversations: 1, chars_in: 300, chars_out: 100, ratio: 3.0, ..TotalFacts::default() },
         money: Some(Money { per_million_tokens: 2.0, before: 3.0, after: 1.0, saved: 2.0 }),
-        distributions: FIGURES.iter().map(|figure| distribution(None, figure)).chain(classes).collect(),
+        distributions: all.chain(classes).collect(),
         densities,
         breakdowns: breakdowns.into(),
         timings: Some(Timings { n_parts: 1, stages: BTreeMap::from([(own(), 1.5)]), ..Timings::default() }),
@@ -112,7 +113,10 @@ fn document(text: &str) -> ReportDocument {
             distinct_texts: 7,
             largest: vec![RepeatFacts { repeat, chars_spare: 200 }],
         }),
-        rejects: vec![RejectFacts { reason: own(), records: 1, bytes: 2, example: own(), place: own() }],
+        rejects: vec![RejectFacts {
+            reason: own(),
+            share: RejectShare { records: 1, bytes: 2, example: own(), place: own() },
+        }],
         calibration: Some(Calibration {
             engine_version: own(),
             sources: vec![own()],

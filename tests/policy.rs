@@ -45,7 +45,7 @@ fn options(seed: u64) -> EngineOptions {
 }
 
 fn floors(dice: &mut Dice) -> Vec<Floor> {
-    let figures = Figure::ALL;
+    let figures = Figure::SHARES;
     (0..=dice.below(3))
         .map(|_| Floor {
             figure: dice.pick(&figures),

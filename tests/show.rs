@@ -273,5 +273,5 @@ fn a_run_whose_decisions_nobody_knows_says_so() {
     assert_eq!(pairs[0]["verdicts_from"], "nowhere");
     assert!(pairs[0]["steps"].as_array().expect("a list").iter().all(|step| step["before"][0]["verdict"].is_null()));
     let told = condenser(dir.root(), &["show", "run", id]).ok();
-    assert!(String::from_utf8_lossy(&told.stdout).contains("decisions: not known"));
+    assert!(String::from_utf8_lossy(&told.stdout).contains("Decisions are not known"));
 }

@@ -220,7 +220,7 @@ fn odd_inputs_are_told_in_a_sentence() {
     }
     let told = condenser(dir.root(), &["sweep", "one.jsonl", "--recency-window", "0"]).ok();
     let text = String::from_utf8(told.stdout).expect("UTF-8");
-    assert!(text.contains("1 of 1 conversation,") && text.contains("Recommended: "), "{text}");
+    assert!(text.contains("of 1 conversation") && text.contains("Recommended: "), "{text}");
     // What is rejected beside conversations is counted and shown by the exit code.
     let told = condenser(dir.root(), &["sweep", "one.jsonl", "broken.jsonl"]).exits(3);
     assert!(String::from_utf8(told.stdout).expect("UTF-8").contains("2 records rejected"));

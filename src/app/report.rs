@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::io::store::{Place, Stores};
 use crate::io::{Run, runs_of_store};
 use crate::pipeline::sketch::Sketch;
-use crate::pipeline::{JobKind, JobSettings, News, Observer, ReportSettings, Thresholds, Timings};
+use crate::pipeline::{JobKind, JobSettings, News, Observer, ReportArgs, Timings};
 use crate::report::html::{Texts, drift_page, report_page};
 use crate::report::{Breach, Calibration, Distribution, DriftDocument, ReportDocument, RunFacts, breaches};
 
@@ -32,7 +32,7 @@ pub struct ReportRequest {
     /// Whether figures come from the tables, and not from the sketches of the parts.
     pub exact: bool,
     /// What is shown and held against what.
-    pub settings: ReportSettings,
+    pub settings: ReportArgs,
     /// Where runs lie.
     pub stores: Stores,
 }
@@ -75,11 +75,11 @@ pub fn report(app: &App, request: &ReportRequest, observer: &dyn Observer) -> Re
         }
         None => Vec::new(),
     };
-    if let (Some(name), true) = (request.settings.thresholds.comparing(), before.is_empty()) {
+    if let (Some(name), true) = (request.settings.comparing(), before.is_empty()) {
         let message = "this compares a run with another; name two runs, or the other with --against RUN";
         return Err(Error::new(ErrorKind::Usage, format!("--{}", name.replace('_', "-")), message));
     }
-    check_targets(request.settings.html.as_deref(), request.settings.json, None)?;
+    check_targets(request.settings.html.as_deref(), request.settings.is_json(), None)?;
     let from = if request.exact { From::Tables } else { From::Sketches };
     let asked = Asked { app, observer, from, settings: &request.settings, is_shown: true, stores };
     asked.answer(&before, &runs)
@@ -122,12 +122,12 @@ fn latest(mut nights: Vec<Place>, word: &str) -> Vec<Place> {
 pub fn check_report_of_job(settings: &JobSettings, run: &Place) -> Result<()> {
     let (report, kind) = (&settings.report, settings.kind);
     let is_shown = kind == JobKind::Report;
-    if !is_shown && report.html.is_none() && report.thresholds.is_empty() {
+    if !is_shown && report.html.is_none() && !report.has_thresholds() {
         return Ok(());
     }
     let stores = stores_of(settings);
     let output = output_of(kind, run).unwrap_or_else(|| run.clone());
-    check_targets(report.html.as_deref(), is_shown && report.json, Some(&output))?;
+    check_targets(report.html.as_deref(), is_shown && report.is_json(), Some(&output))?;
     calibration(report, &stores)?;
     // A night of its own that is missing keeps no compaction from its work.
     let mut before = baseline(kind, report, run, &stores)?;
@@ -164,7 +164,7 @@ pub fn report_of_job(
 ) -> Result<Option<ReportOutcome>> {
     let is_shown = settings.kind == JobKind::Report;
     let report = &settings.report;
-    if !is_shown && report.html.is_none() && report.thresholds.is_empty() {
+    if !is_shown && report.html.is_none() && !report.has_thresholds() {
         return Ok(None);
     }
     let stores = &stores_of(settings);
@@ -174,10 +174,10 @@ pub fn report_of_job(
 }
 
 /// The runs that a job's run is compared with.
-fn baseline(kind: JobKind, settings: &ReportSettings, run: &Place, stores: &Stores) -> Result<Vec<Place>> {
+fn baseline(kind: JobKind, settings: &ReportArgs, run: &Place, stores: &Stores) -> Result<Vec<Place>> {
     let is_compaction = kind == JobKind::Compaction;
     let against = match settings.against.as_deref() {
-        None if is_compaction && settings.thresholds.comparing().is_some() => ALL_NIGHTS,
+        None if is_compaction && settings.comparing().is_some() => ALL_NIGHTS,
         None => return Ok(Vec::new()),
         Some(against) => against,
     };
@@ -197,7 +197,7 @@ struct Asked<'r> {
     app: &'r App,
     observer: &'r dyn Observer,
     from: From,
-    settings: &'r ReportSettings,
+    settings: &'r ReportArgs,
     /// Whether there is a document beside the breaches.
     is_shown: bool,
     stores: &'r Stores,
@@ -211,7 +211,7 @@ impl Asked<'_> {
             let before = self.gather(before)?;
             return self.compare(before, after);
         }
-        if let Some(name) = self.settings.thresholds.comparing() {
+        if let Some(name) = self.settings.comparing() {
             let message = format!("there is no run yet to compare with, so {name} holds nothing");
             self.observer.news(News::Warning(&message));
         }
@@ -241,15 +241,14 @@ impl Asked<'_> {
         let document =
             ReportDocument { timings, calibration, ..ReportDocument::new(told, self.settings.price_per_million) };
         let page = page_for(self.settings.html.as_deref(), || {
-            let texts = if self.settings.no_texts {
+            let texts = if self.settings.no_texts == Some(true) {
                 Texts { left_out: true, ..Texts::default() }
             } else {
                 texts(&document, &runs, &|| self.check(), self.observer)?
             };
             Ok(report_page(&document, &texts))
         })?;
-        let thresholds: &Thresholds = &self.settings.thresholds;
-        let breaches = breaches(thresholds, (&document.totals, &document.distributions), None);
+        let breaches = breaches(self.settings, (&document.totals, &document.distributions), None);
         let document = self.is_shown.then(|| Reported::Report(Box::new(document)));
         Ok(ReportOutcome { document, page, breaches })
     }
@@ -265,7 +264,7 @@ impl Asked<'_> {
             None => {}
         }
         let own: Vec<Distribution> = drift.figures.iter().filter_map(|of| of.after.clone()).collect();
-        drift.breaches = breaches(&self.settings.thresholds, (&drift.after.totals, &own), Some(&drift));
+        drift.breaches = breaches(self.settings, (&drift.after.totals, &own), Some(&drift));
         let page = page_for(self.settings.html.as_deref(), || Ok(drift_page(&drift)))?;
         let breaches = drift.breaches.clone();
         let document = self.is_shown.then(|| Reported::Drift(Box::new(drift)));
@@ -273,7 +272,7 @@ impl Asked<'_> {
     }
 }
 
-fn calibration(settings: &ReportSettings, stores: &Stores) -> Result<Option<Calibration>> {
+fn calibration(settings: &ReportArgs, stores: &Stores) -> Result<Option<Calibration>> {
     let Some(path) = &settings.calibration else { return Ok(None) };
     let file = place(Path::new(path), stores)?;
     let usage = |message| Error::new(ErrorKind::Usage, path, message);

@@ -72,7 +72,7 @@ impl Job {
     }
 
     fn says(&self, args: &BatchArgs, sentence: &str, object: &Value) -> Result<()> {
-        if args.json || self.settings.report.json {
+        if args.json || self.settings.report.is_json() {
             return message::document(&format!("{object}\n"));
         }
         if !self.settings.quiet {

@@ -2,7 +2,6 @@
 
 use condenser::app::{self, App, ReportOutcome, ReportRequest, Reported};
 use condenser::error::Result;
-use condenser::pipeline::ReportSettings;
 use condenser::report::Screen;
 
 use super::args::ReportRunsArgs;
@@ -16,24 +15,15 @@ const DEFAULT_WIDTH: usize = 80;
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: ReportRunsArgs) -> Result<Ending> {
-    let thresholds = args.report.thresholds()?;
     let request = ReportRequest {
         stores: args.stores.stores(),
         runs: args.runs,
         together: args.together,
         exact: args.exact,
-        settings: ReportSettings {
-            json: args.report.json.unwrap_or_default(),
-            html: args.report.html,
-            no_texts: args.report.no_texts.unwrap_or_default(),
-            price_per_million: args.report.price_per_million,
-            calibration: args.report.calibration,
-            against: args.report.against,
-            thresholds,
-        },
+        settings: args.report.checked()?,
     };
     let outcome = app::report(app, &request, &Notes { quiet: false })?;
-    let is_over = show(&outcome, request.settings.json, args.width, args.all)?;
+    let is_over = show(&outcome, request.settings.is_json(), args.width, args.all)?;
     Ok(if is_over { Ending::Threshold } else { Ending::Clean })
 }
 

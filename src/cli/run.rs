@@ -23,8 +23,10 @@ pub(crate) fn run(app: &App, args: &RunArgs) -> Result<Ending> {
     sets.extend(args.output.as_ref().map(|output| format!("output={}", toml::Value::from(output.as_str()))));
     sets.extend(args.threads.map(|threads| format!("threads={threads}")));
     sets.extend(args.quiet.then(|| "quiet=true".to_owned()));
-    sets.extend(args.json.then(|| "report.json=true".to_owned()));
-    let settings = read(&args.job, &sets)?;
+    let mut settings = read(&args.job, &sets)?;
+    if args.json {
+        settings.report.json = Some(true);
+    }
     if args.dry_run {
         message::document(&app::dry_run(app, &settings)?)?;
         return Ok(Ending::Clean);
@@ -46,7 +48,7 @@ pub(crate) fn run(app: &App, args: &RunArgs) -> Result<Ending> {
         Some(_) => report_of_job(app, &settings, &run, &*watch)?,
         None => None,
     };
-    let is_over = report.map(|report| report::show(&report, settings.report.json, None, false)).transpose()?;
+    let is_over = report.map(|report| report::show(&report, settings.report.is_json(), None, false)).transpose()?;
     Ok(if is_over == Some(true) { Ending::Threshold } else { ending })
 }
 
@@ -65,7 +67,7 @@ fn night(app: &App, call: &Call<'_>) -> Result<Ending> {
             }
             Night::Entered(_) => {}
             Night::Reported(report) => {
-                if report::show(&report, settings.report.json, None, false)? {
+                if report::show(&report, settings.report.is_json(), None, false)? {
                     ending = Ending::Threshold;
                 }
             }

@@ -4,8 +4,7 @@ use condenser::app::{self, App, BOTH_ON_STDOUT, SweepSettings};
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::pipeline::TableOptions;
 use condenser::pipeline::sweep::{DEFAULT_SAMPLE, DEFAULT_SAMPLE_BYTES, SampleOptions};
-use condenser::report::shell;
-use condenser::report::sweep::render;
+use condenser::report::{shell, sweep_text};
 
 use super::args::SweepArgs;
 use super::end::Ending;
@@ -48,7 +47,7 @@ pub(crate) fn run(app: &App, args: SweepArgs) -> Result<Ending> {
     } else if args.json {
         message::json(&outcome.document)?;
     } else {
-        message::result(&render(&outcome.document))?;
+        message::result(&sweep_text(&outcome.document))?;
     }
     if let Some(job) = &outcome.job {
         let command = shell::command("condenser run", &[&job.to_string()], "");

@@ -42,7 +42,7 @@ mod sample;
 mod sealed;
 pub mod sketch;
 pub mod sweep;
-mod tables;
+pub(crate) mod tables;
 mod tally;
 mod task;
 mod timings;
@@ -62,9 +62,8 @@ pub use context::{Context, ResourceLimits};
 pub use job::{
     CompactionArgs, DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, DEFAULT_MEMORY,
     DEFAULT_SPLIT_BYTES, DatasetArgs, DatasetOptions, FORMAT_VERSION, JobArgs, JobOptions, JobSettings, LlmArgs,
-    LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider, LlmSettings, Parameters, ProgressMode, ReportArgs,
-    ReportSettings, Seconds, Secret, Size, StoreArgs, Target, Temperature, Thresholds, load_tokenizer, parse_size,
-    read_job,
+    LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider, LlmSettings, Parameters, ProgressMode, ReportArgs, Seconds,
+    Secret, Size, StoreArgs, Target, Temperature, load_tokenizer, parse_size, read_job,
 };
 pub use map::MapLine;
 pub use plan::{Plan, PlannedInput, PlannedPart, Shard, Slice};

@@ -2,26 +2,16 @@
 //! how often the metric falls, and how often it falls where nothing was lost. Knows conversations and the engine, no file.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
 use super::damage::KINDS;
-use super::numbers::{FIGURES, counted};
 use crate::engine::{Engine, Scratch};
-use crate::model::{Conversation, Metrics};
+use crate::model::{Conversation, Figure, Metrics};
 use crate::text::Lexer;
 
 /// A metric that moves by less did not fall.
 const SMALLEST_FALL: f64 = 1e-9;
-/// The metrics that are calibrated: all figures but the ratios.
-pub const CALIBRATED: [&str; 9] = {
-    let [_, _, shares @ ..] = FIGURES;
-    shares
-};
-/// The same for the columns of a table.
-const SHORT: [&str; 9] = ["quality", "entity", "struct", "coher", "fact", "fact+ent", "recall", "negat", "error"];
-
 /// What a calibration found.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -77,7 +67,7 @@ pub struct Calibrator {
     conversations: u64,
     changed: u64,
     /// Per kind: conversations, and what it did to each metric.
-    counts: Vec<(u64, [Falls; CALIBRATED.len()])>,
+    counts: Vec<(u64, [Falls; Figure::SHARES.len()])>,
 }
 
 impl Calibrator {
@@ -128,7 +118,8 @@ impl Calibrator {
                 rate: rate(fell as f64, measured),
                 mean_fall: rate(sum, measured),
             };
-            let metrics = CALIBRATED.iter().zip(falls).map(|(name, counts)| ((*name).to_owned(), fall(counts)));
+            let metrics =
+                Figure::SHARES.iter().zip(falls).map(|(figure, counts)| (figure.as_str().to_owned(), fall(counts)));
             let (name, says) = (kind.name.to_owned(), kind.says.to_owned());
             let planted = Planted { kind: name, says, conversations, metrics: metrics.collect() };
             if kind.is_damage { calibration.damage.push(planted) } else { calibration.harmless.push(planted) }
@@ -137,18 +128,8 @@ impl Calibrator {
     }
 }
 
-fn values(metrics: &Metrics) -> [Option<f64>; CALIBRATED.len()] {
-    [
-        metrics.quality_score,
-        metrics.entity_retention,
-        metrics.structural_integrity,
-        metrics.reference_coherence,
-        metrics.fact_retention,
-        metrics.fact_retention_with_entities,
-        metrics.forward_recall,
-        metrics.negation_retention,
-        metrics.error_retention,
-    ]
+fn values(metrics: &Metrics) -> [Option<f64>; Figure::SHARES.len()] {
+    Figure::SHARES.map(|figure| figure.of(metrics))
 }
 
 impl Calibration {
@@ -156,36 +137,5 @@ impl Calibration {
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("numbers and texts always serialize") + "\n"
-    }
-
-    /// The rates as a table: a line per kind of change, a column per metric, shares in percent.
-    #[must_use]
-    pub fn table(&self) -> String {
-        let mut out = String::new();
-        let mut say = |text: std::fmt::Arguments<'_>| out.write_fmt(text).expect("a String takes everything");
-        say(format_args!(
-            "{} of {} {} changed and could be damaged. In how many of 100 each metric falls:\n\n",
-            self.changed,
-            counted(self.conversations, "conversation"),
-            if self.changed == 1 { "was" } else { "were" }
-        ));
-        say(format_args!("{:<21} {:>5}", "damage", "n"));
-        for name in SHORT {
-            say(format_args!(" {name:>8}"));
-        }
-        for (at, planted) in self.damage.iter().chain(&self.harmless).enumerate() {
-            if at == self.damage.len() {
-                say(format_args!("\nharmless"));
-            }
-            say(format_args!("\n{:<21} {:>5}", planted.kind, planted.conversations));
-            for name in CALIBRATED {
-                match planted.metrics.get(name).and_then(|fall| fall.rate) {
-                    Some(rate) => say(format_args!(" {:>8.0}", rate * 100.0)),
-                    None => say(format_args!(" {:>8}", "–")),
-                }
-            }
-        }
-        out.push('\n');
-        out
     }
 }

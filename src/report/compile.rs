@@ -1,11 +1,11 @@
 //! Makes the document of a report from the sketches of runs. Knows sketches, no file, no terminal and no page.
 
 use super::document::{
-    Bar, BreakdownFacts, BreakdownRow, CellFacts, ConversationFacts, DensityFacts, Distribution, Money, REPORT_VERSION,
+    Bar, BreakdownFacts, BreakdownRow, ConversationFacts, DensityFacts, Distribution, Money, REPORT_VERSION,
     RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, TotalFacts,
 };
-use super::numbers::FIGURES;
-use crate::pipeline::sketch::{Breakdown, ClassFigures, Extreme, Quantiles, Share, Sketch};
+use crate::model::Figure;
+use crate::pipeline::sketch::{Breakdown, ClassFigures, Extreme, MAX_EXTREMES, Quantiles, RejectShare, Share, Sketch};
 
 /// Bars of a picture of a distribution.
 const MAX_BARS: usize = 40;
@@ -28,7 +28,9 @@ impl ReportDocument {
             all.merge(sketch);
         }
         let total = all.figures.total();
-        let (largest_savings, worst_losses) = (savings_of(&runs), losses_of(&runs));
+        let largest_savings = extremes(&runs, |sketch| &sketch.figures.savings, |of| (0.0, of.chars_saved));
+        let worst_losses =
+            extremes(&runs, |sketch| &sketch.figures.losses, |of| (of.loss.unwrap_or_default(), of.chars_saved));
         let runs: Vec<RunFacts> = runs.into_iter().map(|(facts, _)| facts).collect();
         let totals = totals_of(&runs, &all, &total);
         let money = price.map(|price| Money {
@@ -84,7 +86,7 @@ pub(super) fn totals_of(runs: &[RunFacts], all: &Sketch, total: &ClassFigures) -
 }
 
 fn distributions_of(class: Option<&str>, figures: &ClassFigures) -> Vec<Distribution> {
-    let named = FIGURES.iter().filter_map(|name| Some((*name, figures.figures.get(*name)?)));
+    let named = Figure::ALL.map(Figure::as_str).into_iter().filter_map(|name| Some((name, figures.figures.get(name)?)));
     named.filter_map(|(name, sketch)| distribution(class, name, sketch)).collect()
 }
 
@@ -149,20 +151,9 @@ where
 }
 
 fn densities_of(all: &Sketch) -> Vec<DensityFacts> {
-    let named = FIGURES.iter().filter_map(|name| Some((*name, all.figures.densities.get(*name)?)));
-    let facts = named.map(|(name, density)| DensityFacts {
-        figure: name.to_owned(),
-        cells: density
-            .cells()
-            .map(|cell| CellFacts {
-                ratio_from: cell.ratio.0,
-                ratio_to: cell.ratio.1,
-                from: cell.share.0,
-                to: cell.share.1,
-                count: cell.count,
-            })
-            .collect(),
-    });
+    let named =
+        Figure::ALL.map(Figure::as_str).into_iter().filter_map(|name| Some((name, all.figures.densities.get(name)?)));
+    let facts = named.map(|(name, density)| DensityFacts { figure: name.to_owned(), cells: density.cells().collect() });
     facts.collect()
 }
 
@@ -185,10 +176,7 @@ fn breakdowns_of(runs: &[RunFacts], all: &Sketch) -> Vec<BreakdownFacts> {
     named("language", &all.figures.languages);
     named("choice", &all.figures.choices);
     if let Some(contents) = &all.contents {
-        named("role", &contents.roles);
-        named("tool", &contents.tools);
-        named("action", &contents.actions);
-        named("reason", &contents.reasons);
+        contents.breakdowns().into_iter().for_each(|(by, breakdown)| named(by, breakdown));
     }
     breakdowns.push(breakdown("source", sources.collect(), None));
     breakdowns.retain(|breakdown| !breakdown.rows.is_empty());
@@ -211,22 +199,12 @@ fn breakdown(by: &str, mut names: Vec<(String, Share)>, mut others: Option<Share
     BreakdownFacts { by: by.to_owned(), rows: rows.chain(others.map(|share| row(None, share))).collect() }
 }
 
-fn savings_of(runs: &[(RunFacts, Sketch)]) -> Vec<ConversationFacts> {
-    let mut found = extremes(runs, |sketch| &sketch.figures.savings);
-    found.sort_by_key(|facts| std::cmp::Reverse(facts.chars_saved));
-    found.truncate(crate::pipeline::sketch::MAX_EXTREMES);
-    found
-}
-
-fn losses_of(runs: &[(RunFacts, Sketch)]) -> Vec<ConversationFacts> {
-    let mut found = extremes(runs, |sketch| &sketch.figures.losses);
-    let loss = |facts: &ConversationFacts| facts.loss.unwrap_or_default();
-    found.sort_by(|a, b| loss(b).total_cmp(&loss(a)).then_with(|| b.chars_saved.cmp(&a.chars_saved)));
-    found.truncate(crate::pipeline::sketch::MAX_EXTREMES);
-    found
-}
-
-fn extremes(runs: &[(RunFacts, Sketch)], pick: impl Fn(&Sketch) -> &[Extreme]) -> Vec<ConversationFacts> {
+/// The conversations of all runs that `pick` gives of each, by rank.
+fn extremes(
+    runs: &[(RunFacts, Sketch)],
+    pick: impl Fn(&Sketch) -> &[Extreme],
+    rank: impl Fn(&ConversationFacts) -> (f64, u64),
+) -> Vec<ConversationFacts> {
     let facts = runs.iter().enumerate().flat_map(|(run, (_, sketch))| {
         pick(sketch).iter().map(move |figures| ConversationFacts {
             run,
@@ -235,7 +213,13 @@ fn extremes(runs: &[(RunFacts, Sketch)], pick: impl Fn(&Sketch) -> &[Extreme]) -
             figures: figures.clone(),
         })
     });
-    facts.collect()
+    let mut found: Vec<ConversationFacts> = facts.collect();
+    found.sort_by(|a, b| {
+        let (a, b) = (rank(a), rank(b));
+        b.0.total_cmp(&a.0).then(b.1.cmp(&a.1))
+    });
+    found.truncate(MAX_EXTREMES);
+    found
 }
 
 fn repeated_of(all: &Sketch) -> Option<Repeated> {
@@ -251,17 +235,8 @@ fn repeated_of(all: &Sketch) -> Option<Repeated> {
 }
 
 fn rejects_of(all: &Sketch) -> Vec<RejectFacts> {
-    let mut rejects: Vec<RejectFacts> = all
-        .rejects
-        .iter()
-        .map(|(reason, share)| RejectFacts {
-            reason: reason.clone(),
-            records: share.records,
-            bytes: share.bytes,
-            example: share.example.clone(),
-            place: share.place.clone(),
-        })
-        .collect();
-    rejects.sort_by(|a, b| b.records.cmp(&a.records).then_with(|| a.reason.cmp(&b.reason)));
+    let fact = |(reason, share): (&String, &RejectShare)| RejectFacts { reason: reason.clone(), share: share.clone() };
+    let mut rejects: Vec<RejectFacts> = all.rejects.iter().map(fact).collect();
+    rejects.sort_by(|a, b| b.share.records.cmp(&a.share.records).then_with(|| a.reason.cmp(&b.reason)));
     rejects
 }

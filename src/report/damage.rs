@@ -14,123 +14,91 @@ pub(super) struct Kind {
     pub(super) says: &'static str,
     /// False when nothing of worth is lost, so that a metric that falls raises a false alarm.
     pub(super) is_damage: bool,
-    plant: fn(&Conversation<'_>, &mut Reading, &mut Lexer) -> bool,
+    change: Change,
+}
+
+/// What is changed.
+#[derive(Debug, Clone, Copy)]
+enum Change {
+    /// Every second finding in passages of a kind.
+    Passages(PassageKind, fn(&TextView<'_>) -> Edits),
+    /// Something of the whole; false when there is nothing that could be changed.
+    Whole(fn(&Conversation<'_>, &mut Reading) -> bool),
 }
 
 impl Kind {
     /// Changes `reading`; `None` when there is nothing that this kind could change.
     pub(super) fn plant(&self, original: &Conversation<'_>, reading: &Reading, lexer: &mut Lexer) -> Option<Reading> {
         let mut changed = reading.clone();
-        ((self.plant)(original, &mut changed, lexer) && changed != *reading).then_some(changed)
+        let is_changed = match self.change {
+            Change::Passages(kind, edits) => edit(&mut changed, kind, lexer, edits),
+            Change::Whole(change) => change(original, &mut changed),
+        };
+        (is_changed && changed != *reading).then_some(changed)
     }
+}
+
+const fn damage(name: &'static str, says: &'static str, change: Change) -> Kind {
+    Kind { name, says, is_damage: true, change }
+}
+
+const fn harmless(name: &'static str, says: &'static str, change: Change) -> Kind {
+    Kind { name, says, is_damage: false, change }
+}
+
+const fn quoted(edits: fn(&TextView<'_>) -> Edits) -> Change {
+    Change::Passages(PassageKind::Quoted, edits)
+}
+
+const fn listed(edits: fn(&TextView<'_>) -> Edits) -> Change {
+    Change::Passages(PassageKind::Listed, edits)
 }
 
 /// All kinds in the order in which they are told.
 pub(super) const KINDS: [Kind; 15] = [
-    Kind {
-        name: "identifiers_removed",
-        says: "identifiers, paths and URLs are taken out of the texts",
-        is_damage: true,
-        plant: |_, reading, lexer| {
-            edit(reading, PassageKind::Quoted, lexer, &|text| facts(text, FactKind::is_technical, |_| String::new()))
-        },
-    },
-    Kind {
-        name: "prose_facts_removed",
-        says: "names, amounts, dates and numbers are taken out of the texts",
-        is_damage: true,
-        plant: |_, reading, lexer| {
-            edit(reading, PassageKind::Quoted, lexer, &|text| {
-                facts(text, |fact| fact.is_precise() && !fact.is_technical(), |_| String::new())
-            })
-        },
-    },
-    Kind {
-        name: "digits_flipped",
-        says: "a digit of a number, amount or version becomes another",
-        is_damage: true,
-        plant: |_, reading, lexer| {
-            edit(reading, PassageKind::Quoted, lexer, &|text| facts(text, FactKind::is_precise, flipped))
-        },
-    },
-    Kind {
-        name: "negations_removed",
-        says: "`not`, `never` and the like are taken out of the texts",
-        is_damage: true,
-        plant: |_, reading, lexer| edit(reading, PassageKind::Quoted, lexer, &negations),
-    },
-    Kind {
-        name: "errors_removed",
-        says: "lines that tell a failure are taken out of the texts",
-        is_damage: true,
-        plant: |_, reading, lexer| edit(reading, PassageKind::Quoted, lexer, &errors),
-    },
-    Kind {
-        name: "fences_broken",
-        says: "the marks of fenced blocks are taken out of the texts",
-        is_damage: true,
-        plant: |_, reading, lexer| edit(reading, PassageKind::Quoted, lexer, &fences),
-    },
-    Kind {
-        name: "entity_lists_removed",
-        says: "the lists of entities behind summaries are taken away",
-        is_damage: true,
-        plant: |_, reading, lexer| {
-            edit(reading, PassageKind::Listed, lexer, &|text| vec![(0..text.text.len(), String::new())])
-        },
-    },
-    Kind {
-        name: "summary_emptied",
-        says: "the longest text that stands for others says nothing any more",
-        is_damage: true,
-        plant: |_, reading, _| emptied(reading),
-    },
-    Kind {
-        name: "kept_message_lost",
-        says: "the longest message that stayed becomes a summary that says nothing",
-        is_damage: true,
-        plant: |original, reading, _| lost(original, reading),
-    },
-    Kind {
-        name: "summaries_exchanged",
-        says: "two texts that stand for others stand in each other's place",
-        is_damage: true,
-        plant: |_, reading, _| exchanged(reading),
-    },
-    Kind {
-        name: "wrong_reference",
-        says: "a reference names another message",
-        is_damage: true,
-        plant: |_, reading, _| misled(reading),
-    },
-    Kind {
-        name: "order_swapped",
-        says: "two neighbours of the output change places",
-        is_damage: true,
-        plant: |_, reading, _| swapped(reading),
-    },
-    Kind {
-        name: "spaces_added",
-        says: "white space behind the texts",
-        is_damage: false,
-        plant: |_, reading, lexer| {
-            edit(reading, PassageKind::Quoted, lexer, &|text| {
-                vec![(text.text.len()..text.text.len(), "  \n".to_owned())]
-            })
-        },
-    },
-    Kind {
-        name: "entities_reordered",
-        says: "the lists of entities in another order",
-        is_damage: false,
-        plant: |_, reading, lexer| edit(reading, PassageKind::Listed, lexer, &reordered),
-    },
-    Kind {
-        name: "frames_reworded",
-        says: "the words of the engine around the texts are others",
-        is_damage: false,
-        plant: |_, reading, _| reworded(reading),
-    },
+    damage(
+        "identifiers_removed",
+        "identifiers, paths and URLs are taken out of the texts",
+        quoted(|text| facts(text, FactKind::is_technical, |_| String::new())),
+    ),
+    damage(
+        "prose_facts_removed",
+        "names, amounts, dates and numbers are taken out of the texts",
+        quoted(|text| facts(text, |fact| fact.is_precise() && !fact.is_technical(), |_| String::new())),
+    ),
+    damage(
+        "digits_flipped",
+        "a digit of a number, amount or version becomes another",
+        quoted(|text| facts(text, FactKind::is_precise, flipped)),
+    ),
+    damage("negations_removed", "`not`, `never` and the like are taken out of the texts", quoted(negations)),
+    damage("errors_removed", "lines that tell a failure are taken out of the texts", quoted(errors)),
+    damage("fences_broken", "the marks of fenced blocks are taken out of the texts", quoted(fences)),
+    damage(
+        "entity_lists_removed",
+        "the lists of entities behind summaries are taken away",
+        listed(|text| vec![(0..text.text.len(), String::new())]),
+    ),
+    damage("summary_emptied", "the longest text that stands for others says nothing any more", Change::Whole(emptied)),
+    damage(
+        "kept_message_lost",
+        "the longest message that stayed becomes a summary that says nothing",
+        Change::Whole(lost),
+    ),
+    damage(
+        "summaries_exchanged",
+        "two texts that stand for others stand in each other's place",
+        Change::Whole(exchanged),
+    ),
+    damage("wrong_reference", "a reference names another message", Change::Whole(misled)),
+    damage("order_swapped", "two neighbours of the output change places", Change::Whole(swapped)),
+    harmless(
+        "spaces_added",
+        "white space behind the texts",
+        quoted(|text| vec![(text.text.len()..text.text.len(), "  \n".to_owned())]),
+    ),
+    harmless("entities_reordered", "the lists of entities in another order", listed(reordered)),
+    harmless("frames_reworded", "the words of the engine around the texts are others", Change::Whole(reworded)),
 ];
 
 /// Pieces of a text, in order and apart, and what stands there instead.
@@ -144,7 +112,7 @@ fn replacements(reading: &mut Reading) -> impl Iterator<Item = &mut ReadReplacem
 }
 
 /// Applies every second edit to the passages of a kind, counted over all of them.
-fn edit(reading: &mut Reading, kind: PassageKind, lexer: &mut Lexer, edits: &dyn Fn(&TextView<'_>) -> Edits) -> bool {
+fn edit(reading: &mut Reading, kind: PassageKind, lexer: &mut Lexer, edits: fn(&TextView<'_>) -> Edits) -> bool {
     let mut n_found = 0;
     let texts = replacements(reading).flat_map(|replaced| replaced.texts.iter_mut());
     for passage in texts.flatten().filter(|passage| passage.kind == kind) {
@@ -216,7 +184,7 @@ fn length(replaced: &ReadReplacement) -> usize {
     replaced.texts.iter().flatten().map(|passage| passage.text.len()).sum()
 }
 
-fn emptied(reading: &mut Reading) -> bool {
+fn emptied(_: &Conversation<'_>, reading: &mut Reading) -> bool {
     let Some(longest) = replacements(reading).max_by_key(|replaced| length(replaced)) else { return false };
     longest.texts.iter_mut().for_each(Vec::clear);
     true
@@ -235,7 +203,7 @@ fn lost(original: &Conversation<'_>, reading: &mut Reading) -> bool {
     true
 }
 
-fn exchanged(reading: &mut Reading) -> bool {
+fn exchanged(_: &Conversation<'_>, reading: &mut Reading) -> bool {
     let mut texts: Vec<&mut ReadReplacement> = replacements(reading).filter(|replaced| length(replaced) > 0).collect();
     match texts.as_mut_slice() {
         [first, .., last] => {
@@ -247,7 +215,7 @@ fn exchanged(reading: &mut Reading) -> bool {
     }
 }
 
-fn misled(reading: &mut Reading) -> bool {
+fn misled(_: &Conversation<'_>, reading: &mut Reading) -> bool {
     let said = replacements(reading).flat_map(|replaced| replaced.texts.iter_mut().flatten());
     let mut said = said.filter(|passage| passage.kind == PassageKind::Said);
     match said.find(|passage| passage.text.starts_with("[cce:")) {
@@ -259,7 +227,7 @@ fn misled(reading: &mut Reading) -> bool {
     }
 }
 
-fn swapped(reading: &mut Reading) -> bool {
+fn swapped(_: &Conversation<'_>, reading: &mut Reading) -> bool {
     let middle = reading.messages.len() / 2;
     if middle == 0 {
         return false;
@@ -268,7 +236,7 @@ fn swapped(reading: &mut Reading) -> bool {
     true
 }
 
-fn reworded(reading: &mut Reading) -> bool {
+fn reworded(_: &Conversation<'_>, reading: &mut Reading) -> bool {
     let mut n_changed = 0;
     for passage in replacements(reading).flat_map(|replaced| replaced.texts.iter_mut().flatten()) {
         if passage.kind == PassageKind::Said && passage.text.contains("[summary: ") {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::Calibration;
-use crate::pipeline::sketch::{Extreme, Repeat, Share};
+use crate::pipeline::sketch::{DensityCell, Extreme, RejectShare, Repeat, Share};
 use crate::pipeline::{SourceDigest, Timings, Totals};
 
 /// Version of the document.
@@ -207,23 +207,7 @@ pub struct DensityFacts {
     /// The other figure.
     pub figure: String,
     /// The cells that hold something.
-    pub cells: Vec<CellFacts>,
-}
-
-/// A cell.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct CellFacts {
-    /// Ratios from here.
-    pub ratio_from: f64,
-    /// To here; in the last column all above too.
-    pub ratio_to: f64,
-    /// Figures from here.
-    pub from: f64,
-    /// To here.
-    pub to: f64,
-    /// Conversations.
-    pub count: u64,
+    pub cells: Vec<DensityCell>,
 }
 
 /// What falls to whom.
@@ -293,12 +277,7 @@ pub struct RepeatFacts {
 pub struct RejectFacts {
     /// The stable code of the reason; see docs/rejects.md.
     pub reason: String,
-    /// How many.
-    pub records: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// What was wrong with one of them.
-    pub example: String,
-    /// Where that one is.
-    pub place: String,
+    /// How many, and one of them.
+    #[serde(flatten)]
+    pub share: RejectShare,
 }

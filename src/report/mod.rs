@@ -17,21 +17,21 @@ pub mod plain;
 mod schemas;
 pub mod shell;
 mod side_by_side;
-pub mod sweep;
 mod terminal;
+mod view;
+mod views;
 
-pub use calibration::{CALIBRATED, Calibration, Calibrator, Fall, Planted};
+pub use calibration::{Calibration, Calibrator, Fall, Planted};
 pub use document::{
-    Bar, BreakdownFacts, BreakdownRow, CellFacts, ConversationFacts, DensityFacts, Distribution, Money, REPORT_VERSION,
+    Bar, BreakdownFacts, BreakdownRow, ConversationFacts, DensityFacts, Distribution, Money, REPORT_VERSION,
     RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, SourceFacts, TotalFacts,
 };
 pub use drift::{
     BarPair, Breach, BreakdownDrift, Change, ChangeFinder, Changes, DRIFT_VERSION, DriftDocument, FigureDrift, Ks,
     MAX_HELD, Novelty, Psi, ShareDrift, SideFacts, breaches,
 };
-pub use numbers::FIGURES;
 #[cfg(feature = "schemas")]
 pub use schemas::generated;
 pub use schemas::{schema, schema_names};
 pub use side_by_side::{Layout, MIN_BESIDE, side_by_side};
-pub use terminal::Screen;
+pub use terminal::{Screen, sweep_text};

@@ -1,20 +1,6 @@
 //! Numbers as people read them: the one place that says how many digits a report shows, so that terminal and page show
 //! the same. Knows numbers, neither report nor terminal nor page.
 
-/// Figures whose distribution is shown, as columns of the metrics table.
-pub const FIGURES: [&str; 11] = [
-    "ratio",
-    "token_ratio",
-    "quality_score",
-    "entity_retention",
-    "structural_integrity",
-    "reference_coherence",
-    "fact_retention",
-    "fact_retention_with_entities",
-    "forward_recall",
-    "negation_retention",
-    "error_retention",
-];
 /// What stands where nothing was measured.
 pub const NOTHING: &str = "–";
 

@@ -4,7 +4,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::model::{Conversation, Decision, Message};
+use super::ConversationFacts;
+use crate::model::{Conversation, Decision, Figure, Message};
 
 /// A conversation before and after.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -38,6 +39,47 @@ pub enum VerdictsFrom {
     Engine,
     /// Nobody knows them any more: only what stands for what is known.
     Nowhere,
+}
+
+impl VerdictsFrom {
+    /// The same as a sentence.
+    #[must_use]
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Run => "Decisions are those that the run wrote down.",
+            Self::Engine => "Decisions were made again by the engine, with the same output.",
+            Self::Nowhere => "Decisions are not known: the run has no table of them; --trace writes one.",
+        }
+    }
+}
+
+/// The texts of conversations before and after, for the page of a report.
+#[derive(Debug, Clone, Default)]
+pub struct Texts {
+    /// Nobody wanted them: the page says so.
+    pub left_out: bool,
+    /// Each with the run that it is from, a number in `runs`.
+    pub pairs: Vec<(usize, Pair)>,
+}
+
+impl Texts {
+    /// The place of the text of a conversation.
+    #[must_use]
+    pub fn place(&self, facts: &ConversationFacts) -> Option<usize> {
+        self.pairs.iter().position(|(run, pair)| {
+            *run == facts.run && pair.source == facts.figures.source && pair.source_row == facts.figures.source_row
+        })
+    }
+
+    /// The id of the element of a page that shows the text at a place.
+    pub(super) fn id_of(at: usize) -> String {
+        format!("text-{at}")
+    }
+}
+
+/// Those of the `figures` that were measured for a conversation.
+pub(super) fn figures_of(pair: &Pair, figures: &[Figure]) -> impl Iterator<Item = (Figure, f64)> {
+    figures.iter().filter_map(|figure| Some((*figure, pair.metrics.get(figure.as_str())?.as_f64()?)))
 }
 
 /// A message of the output and the originals behind it.

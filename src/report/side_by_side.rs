@@ -5,8 +5,9 @@ use console::Style;
 use serde_json::Value;
 
 use super::numbers::counted;
-use super::pair::{Before, Pair, Step, VerdictsFrom};
+use super::pair::{Before, Pair, Step, figures_of};
 use super::plain::{cut, fit, line, wrap};
+use crate::model::Figure;
 
 /// With fewer columns the two sides stand one below the other.
 pub const MIN_BESIDE: usize = 80;
@@ -103,16 +104,10 @@ impl Painter {
             ),
         );
         let mut figures = vec![format!("class {}", pair.metrics.get("class").and_then(Value::as_str).unwrap_or("–"))];
-        for (name, column) in FIGURES {
-            figures.extend(figure(column).map(|figure| format!("{name} {figure:.3}")));
-        }
+        figures
+            .extend(figures_of(pair, &Figure::SHARES).map(|(figure, value)| format!("{} {value:.3}", figure.label())));
         push(&self.plain, &figures.join(" · "));
-        let said = match pair.verdicts_from {
-            VerdictsFrom::Run => "decisions: as the run wrote them down",
-            VerdictsFrom::Engine => "decisions: made again by the engine, with the same output",
-            VerdictsFrom::Nowhere => "decisions: not known (the run has no table of them; --trace writes one)",
-        };
-        push(&self.faint, said);
+        push(&self.faint, pair.verdicts_from.says());
         out
     }
 
@@ -216,17 +211,6 @@ impl Painter {
         out.push('\n');
     }
 }
-
-/// Figures of the header: what they are called, and their columns.
-const FIGURES: [(&str, &str); 7] = [
-    ("quality", "quality_score"),
-    ("entities", "entity_retention"),
-    ("structure", "structural_integrity"),
-    ("facts", "fact_retention"),
-    ("recall", "forward_recall"),
-    ("negations", "negation_retention"),
-    ("errors", "error_retention"),
-];
 
 /// The first lines, and how many there are more; a fold that saves nothing is not made.
 fn folded(mut lines: Vec<String>, limit: usize) -> Vec<String> {

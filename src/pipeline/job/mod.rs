@@ -21,7 +21,7 @@ pub use llm::{
     LlmProvider, LlmSettings, Parameters,
 };
 pub use read::read_job;
-pub use report::{ReportArgs, ReportSettings, Thresholds};
+pub use report::ReportArgs;
 pub use settle::{
     DEFAULT_MEMORY, DEFAULT_SPLIT_BYTES, DatasetOptions, FORMAT_VERSION, JobOptions, JobSettings, Target,
 };

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::Figure;
 use crate::pipeline::JobKind;
-use crate::pipeline::tables::SHARES;
 
 /// What is reported of a run, and what it is held against.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, clap::Args)]
@@ -60,164 +60,91 @@ pub struct ReportArgs {
     pub new_rejects: Option<bool>,
 }
 
-/// What holds for the report of a job.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ReportSettings {
-    /// The document as JSON.
-    pub json: bool,
-    /// The file of the page.
-    pub html: Option<String>,
-    /// Whether the page goes without the texts of conversations.
-    pub no_texts: bool,
-    /// Price of a million tokens.
-    pub price_per_million: Option<f64>,
-    /// File of a calibration.
-    pub calibration: Option<String>,
-    /// The run to compare with, as written.
-    pub against: Option<String>,
-    /// What the run is held to.
-    pub thresholds: Thresholds,
-}
-
-/// Bounds beyond which a run has drifted.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Thresholds {
-    /// Of the population stability index of every figure and breakdown.
-    pub max_psi: Option<f64>,
-    /// Of the Kolmogorov–Smirnov statistic of every figure.
-    pub max_ks: Option<f64>,
-    /// The least mean of a figure.
-    pub floors: BTreeMap<String, f64>,
-    /// The largest share of rejected records.
-    pub max_reject_rate: Option<f64>,
-    /// Whether there may be reasons that the other run does not have.
-    pub new_reasons: bool,
-    /// Whether there may be reasons of rejects that the other run does not have.
-    pub new_rejects: bool,
-}
-
-impl Default for Thresholds {
-    fn default() -> Self {
-        Self {
-            max_psi: None,
-            max_ks: None,
-            floors: BTreeMap::new(),
-            max_reject_rate: None,
-            new_reasons: true,
-            new_rejects: true,
-        }
+impl ReportArgs {
+    /// True when the document is shown as JSON.
+    #[must_use]
+    pub fn is_json(&self) -> bool {
+        self.json == Some(true)
     }
-}
 
-impl Thresholds {
     /// The first threshold that needs another run, by its key.
     #[must_use]
     pub fn comparing(&self) -> Option<&'static str> {
         [
             ("max_psi", self.max_psi.is_some()),
             ("max_ks", self.max_ks.is_some()),
-            ("new_reasons", !self.new_reasons),
-            ("new_rejects", !self.new_rejects),
+            ("new_reasons", self.new_reasons == Some(false)),
+            ("new_rejects", self.new_rejects == Some(false)),
         ]
         .into_iter()
         .find_map(|(name, is_set)| is_set.then_some(name))
     }
 
-    /// True when nothing is held to anything.
+    /// True when the run is held to something.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.comparing().is_none() && self.floors.is_empty() && self.max_reject_rate.is_none()
+    pub fn has_thresholds(&self) -> bool {
+        self.comparing().is_some() || !self.floors.is_empty() || self.max_reject_rate.is_some()
     }
-}
 
-impl ReportArgs {
-    /// The thresholds.
+    /// The same with floors by the columns of their figures.
     ///
     /// # Errors
     /// `Usage` for a number out of range, or a figure that there is not.
-    pub fn thresholds(&self) -> Result<Thresholds> {
-        for (name, value, most) in [
-            ("report.max_psi", self.max_psi, f64::MAX),
-            ("report.max_ks", self.max_ks, 1.0),
-            ("report.max_reject_rate", self.max_reject_rate, 1.0),
-            ("report.price_per_million", self.price_per_million, f64::MAX),
-        ] {
-            if value.is_some_and(|value| !(0.0..=most).contains(&value)) {
+    pub fn checked(mut self) -> Result<Self> {
+        let usage = |place: String, message: String| Error::new(ErrorKind::Usage, place, message);
+        let within = |place: String, value: Option<f64>, most: f64| match value {
+            Some(value) if !(0.0..=most).contains(&value) => {
                 let range = if most > 1.0 { "a number from 0" } else { "a number from 0 to 1" };
-                return Err(Error::new(ErrorKind::Usage, name, format!("expected {range}")));
+                Err(usage(place, format!("expected {range}")))
             }
+            _ => Ok(()),
+        };
+        within("report.max_psi".to_owned(), self.max_psi, f64::MAX)?;
+        within("report.max_ks".to_owned(), self.max_ks, 1.0)?;
+        within("report.max_reject_rate".to_owned(), self.max_reject_rate, 1.0)?;
+        within("report.price_per_million".to_owned(), self.price_per_million, f64::MAX)?;
+        for (name, floor) in &mut self.floors {
+            let place = format!("report.floors.{name}");
+            // `quality` is short for its score.
+            let Some(figure) = Figure::named(if name == "quality" { "quality_score" } else { name }) else {
+                let names = Figure::ALL.map(Figure::as_str).join(", ");
+                return Err(usage(place, format!("there is no such figure; there are {names}")));
+            };
+            within(place, Some(*floor), if figure.is_ratio() { f64::MAX } else { 1.0 })?;
+            figure.as_str().clone_into(name);
         }
-        for (figure, floor) in &self.floors {
-            let place = format!("report.floors.{figure}");
-            if !SHARES.contains(&named(figure)) {
-                let message = format!("there is no such figure; there are {}", SHARES.join(", "));
-                return Err(Error::new(ErrorKind::Usage, place, message));
-            }
-            let most = if figure.ends_with("ratio") { f64::MAX } else { 1.0 };
-            if !(0.0..=most).contains(floor) {
-                let range = if most > 1.0 { "a number from 0" } else { "a number from 0 to 1" };
-                return Err(Error::new(ErrorKind::Usage, place, format!("expected {range}")));
-            }
-        }
-        Ok(Thresholds {
-            max_psi: self.max_psi,
-            max_ks: self.max_ks,
-            floors: self.floors.iter().map(|(figure, floor)| (named(figure).to_owned(), *floor)).collect(),
-            max_reject_rate: self.max_reject_rate,
-            new_reasons: self.new_reasons.unwrap_or(true),
-            new_rejects: self.new_rejects.unwrap_or(true),
-        })
+        // Of several floors of a figure the last one holds.
+        self.floors = BTreeMap::from_iter(self.floors).into_iter().collect();
+        Ok(self)
     }
 
-    /// What holds for a job of this kind.
-    pub(super) fn settle(self, kind: JobKind) -> Result<ReportSettings> {
-        let thresholds = self.thresholds()?;
-        if let (Some(name), None) = (thresholds.comparing(), &self.against)
+    /// What holds for a job of this kind, without what says nothing but the defaults.
+    pub(super) fn settle(self, kind: JobKind) -> Result<Self> {
+        let settled = self.checked()?;
+        let comparing = settled.comparing();
+        if let (Some(name), None) = (comparing, &settled.against)
             && kind != JobKind::Compaction
         {
             let message = "this compares the run with another; name it with against = \"RUN\"";
             return Err(Error::new(ErrorKind::Usage, format!("report.{name}"), message));
         }
-        if self.against.is_some() && thresholds.comparing().is_none() && kind != JobKind::Report {
+        if settled.against.is_some() && comparing.is_none() && kind != JobKind::Report {
             let message = "this does nothing without a threshold such as max_psi";
             return Err(Error::new(ErrorKind::Usage, "report.against", message));
         }
-        Ok(ReportSettings {
-            json: self.json.unwrap_or_default(),
-            html: self.html,
-            no_texts: self.no_texts.unwrap_or_default(),
-            price_per_million: self.price_per_million,
-            calibration: self.calibration,
-            against: self.against,
-            thresholds,
-        })
+        Ok(settled)
     }
-}
 
-impl ReportSettings {
-    /// The settings as a job file says them.
-    pub(super) fn to_args(&self, kind: JobKind) -> ReportArgs {
-        let Self { json, html, no_texts, price_per_million, calibration, against, thresholds } = self.clone();
-        ReportArgs {
-            json: (json || kind == JobKind::Report).then_some(json),
-            html,
-            no_texts: no_texts.then_some(no_texts),
-            price_per_million,
-            calibration,
-            against,
-            max_psi: thresholds.max_psi,
-            max_ks: thresholds.max_ks,
-            floors: thresholds.floors.into_iter().collect(),
-            max_reject_rate: thresholds.max_reject_rate,
-            new_reasons: (!thresholds.new_reasons).then_some(false),
-            new_rejects: (!thresholds.new_rejects).then_some(false),
+    /// The settings as the job file of a job of this kind says them: nothing that holds by default.
+    pub(super) fn to_args(&self, kind: JobKind) -> Self {
+        Self {
+            json: Some(self.is_json()).filter(|is_json| *is_json || kind == JobKind::Report),
+            no_texts: self.no_texts.filter(|no_texts| *no_texts),
+            new_reasons: self.new_reasons.filter(|may_be| !may_be),
+            new_rejects: self.new_rejects.filter(|may_be| !may_be),
+            ..self.clone()
         }
     }
-}
-
-/// The column of a figure; `quality` is short for its score.
-fn named(figure: &str) -> &str {
-    if figure == "quality" { "quality_score" } else { figure }
 }
 
 fn read_floor(text: &str) -> std::result::Result<(String, f64), String> {

@@ -10,7 +10,7 @@ use super::llm::asks_a_model;
 use super::policy;
 use super::tokenizer::load_tokenizer;
 use super::{
-    CompactionArgs, DatasetArgs, DatasetShape, JobArgs, JobKind, LlmOptions, LlmSettings, ProgressMode, ReportSettings,
+    CompactionArgs, DatasetArgs, DatasetShape, JobArgs, JobKind, LlmOptions, LlmSettings, ProgressMode, ReportArgs,
     Seconds, Size, StoreArgs,
 };
 use crate::error::{Error, Result};
@@ -140,7 +140,7 @@ pub struct JobSettings {
     /// Stands in the name of the night's run.
     pub run_name: Option<String>,
     /// What is reported, and what the run is held against.
-    pub report: ReportSettings,
+    pub report: ReportArgs,
     /// When a remote store has stalled; `None` for the default.
     pub store_timeout: Option<Seconds>,
     /// How often a request is tried again; `None` for the default.

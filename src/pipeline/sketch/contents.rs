@@ -3,16 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::AsArray;
-use arrow::datatypes::UInt64Type;
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
 use super::{Breakdown, Distinct, Repeats, Share};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::{Condensed, Conversation, Message, Role};
-use crate::pipeline::tables::label;
+use crate::pipeline::tables::{count_column, label, text_column};
 
 /// A result whose tool nobody names.
 const UNNAMED: &str = "unnamed";
@@ -57,8 +55,7 @@ impl Contents {
     pub fn add(&mut self, conversation: &Conversation<'_>, condensed: &Condensed) {
         let calls = calls(conversation);
         let labels: Vec<_> = conversation.messages.iter().map(|message| label(message.role.as_str())).collect();
-        let (mut roles, mut tools, mut actions, mut reasons) =
-            (Tally::default(), Tally::default(), Tally::default(), Tally::default());
+        let [mut roles, mut tools, mut actions, mut reasons] = [(); 4].map(|()| Tally::default());
         for decision in &condensed.decisions {
             let Some(message) = conversation.messages.get(decision.index) else { continue };
             let (chars_in, chars_out) = (decision.chars_in as u64, decision.chars_out as u64);
@@ -70,10 +67,9 @@ impl Contents {
             }
             self.text(message, chars_in);
         }
-        roles.file(&mut self.roles);
-        tools.file(&mut self.tools);
-        actions.file(&mut self.actions);
-        reasons.file(&mut self.reasons);
+        for (breakdown, tally) in self.breakdowns_mut().into_iter().zip([roles, tools, actions, reasons]) {
+            tally.file(breakdown);
+        }
     }
 
     /// Counts the text of a message that has one text.
@@ -86,12 +82,21 @@ impl Contents {
         self.repeats.push(hash, text, chars);
     }
 
+    /// What falls to each name of a kind, and what the kind is called.
+    #[must_use]
+    pub fn breakdowns(&self) -> [(&'static str, &Breakdown); 4] {
+        [("role", &self.roles), ("tool", &self.tools), ("action", &self.actions), ("reason", &self.reasons)]
+    }
+
+    fn breakdowns_mut(&mut self) -> [&mut Breakdown; 4] {
+        [&mut self.roles, &mut self.tools, &mut self.actions, &mut self.reasons]
+    }
+
     /// Adds what another part saw.
     pub fn merge(&mut self, other: &Self) {
-        self.roles.merge(&other.roles);
-        self.tools.merge(&other.tools);
-        self.actions.merge(&other.actions);
-        self.reasons.merge(&other.reasons);
+        for (breakdown, (_, other)) in self.breakdowns_mut().into_iter().zip(other.breakdowns()) {
+            breakdown.merge(other);
+        }
         self.repeats.merge(&other.repeats);
         self.distinct.merge(&other.distinct);
         self.texts += other.texts;
@@ -99,9 +104,7 @@ impl Contents {
 
     /// Leaves what is written into a commit.
     pub fn trim(&mut self) {
-        for breakdown in [&mut self.roles, &mut self.tools, &mut self.actions, &mut self.reasons] {
-            breakdown.trim();
-        }
+        self.breakdowns_mut().into_iter().for_each(Breakdown::trim);
         self.repeats.trim();
         self.distinct.trim();
     }
@@ -122,12 +125,9 @@ impl DecisionTally {
     /// # Errors
     /// `Verification` when a column is missing.
     pub fn add_rows(&mut self, rows: &RecordBatch) -> Result<()> {
-        let missing = |name: &str| {
-            Error::new(ErrorKind::Verification, "decisions", format!("the table has no column `{name}` of its type"))
-        };
-        let column = |name: &'static str| rows.column_by_name(name).ok_or_else(|| missing(name));
-        let text = |name| column(name)?.as_string_opt::<i64>().ok_or_else(|| missing(name));
-        let count = |name| column(name)?.as_primitive_opt::<UInt64Type>().ok_or_else(|| missing(name));
+        let placed = |error| Error { place: "decisions".to_owned(), ..error };
+        let text = |name| text_column(rows, name).map_err(placed);
+        let count = |name| count_column(rows, name).map_err(placed);
         let (ids, sources, source_rows) = (text("conversation_id")?, text("source")?, count("source_row")?);
         let names = [text("role")?, text("action")?, text("reason")?];
         let (chars_in, chars_out) = (count("chars_in")?, count("chars_out")?);

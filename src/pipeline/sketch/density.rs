@@ -21,12 +21,17 @@ pub struct Density {
 }
 
 /// A cell of the grid that holds something.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cell {
-    /// From this ratio to that one; the last column has all above.
-    pub ratio: (f64, f64),
-    /// From this share to that one.
-    pub share: (f64, f64),
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct DensityCell {
+    /// Ratios from here.
+    pub ratio_from: f64,
+    /// To here; in the last column all above too.
+    pub ratio_to: f64,
+    /// Figures from here.
+    pub from: f64,
+    /// To here.
+    pub to: f64,
     /// Conversations.
     pub count: u64,
 }
@@ -50,12 +55,14 @@ impl Density {
     }
 
     /// The cells that hold something, column by column.
-    pub fn cells(&self) -> impl Iterator<Item = Cell> {
+    pub fn cells(&self) -> impl Iterator<Item = DensityCell> {
         let ratio = |column: u8| (f64::from(column) / PER_OCTAVE).exp2();
         let share = |row: u8| f64::from(row) / f64::from(N_ROWS);
-        self.cells.iter().map(move |(&(column, row), &count)| Cell {
-            ratio: (ratio(column), ratio(column + 1)),
-            share: (share(row), share(row + 1)),
+        self.cells.iter().map(move |(&(column, row), &count)| DensityCell {
+            ratio_from: ratio(column),
+            ratio_to: ratio(column + 1),
+            from: share(row),
+            to: share(row + 1),
             count,
         })
     }
@@ -101,7 +108,7 @@ mod tests {
             density.push(ratio, share);
         }
         let cells: Vec<(f64, f64, u64)> =
-            density.cells().map(|cell| (cell.ratio.0, cell.share.0, cell.count)).collect();
+            density.cells().map(|cell| (cell.ratio_from, cell.from, cell.count)).collect();
         assert_eq!(cells[0], (1.0, 0.95, 2));
         assert_eq!(cells[1], (2.0, 0.0, 1));
         assert_eq!((cells.len(), cells[2].2), (3, 1));

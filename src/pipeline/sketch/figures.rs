@@ -3,18 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::{Array, AsArray, Float64Array, LargeStringArray, UInt64Array};
-use arrow::datatypes::{Float64Type, UInt64Type};
+use arrow::array::{Array, Float64Array, LargeStringArray, UInt64Array};
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 
 use super::extremes::Rank;
 use super::{Breakdown, Density, Distinct, Extreme, Quantiles, Share};
-use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::tables::{COUNTS, SHARES};
+use crate::error::{Error, Result};
+use crate::model::{Figure, Getter, MetricColumn, metric_columns};
+use crate::pipeline::tables::{count_column, figure_at, figure_column, text_column};
 
-/// Figures that are held against the ratio on a picture.
-const AGAINST_RATIO: [&str; 4] = ["quality_score", "fact_retention", "forward_recall", "negation_retention"];
 /// The language of conversations that say too little.
 pub(super) const UNKNOWN: &str = "unknown";
 
@@ -103,7 +101,7 @@ impl Figures {
     /// # Errors
     /// `Verification` when a column is missing that every version has written.
     pub fn add_rows(&mut self, rows: &RecordBatch) -> Result<()> {
-        let columns = Columns::of(rows)?;
+        let columns = Columns::of(rows).map_err(|error| Error { place: "metrics".to_owned(), ..error })?;
         for row in 0..rows.num_rows() {
             self.row(&columns, row);
         }
@@ -123,19 +121,19 @@ impl Figures {
                 None => drop(class.sums.insert((*name).to_owned(), column.value(row))),
             }
         }
-        for (name, column) in columns.shares.iter().filter(|(_, column)| column.is_valid(row)) {
-            match class.figures.get_mut(*name) {
-                Some(sketch) => sketch.push(column.value(row)),
-                None => class.figures.entry((*name).to_owned()).or_default().push(column.value(row)),
+        let (count, figure) = (|name| columns.count(name, row), |figure| columns.figure(figure, row));
+        let ratio = figure(Figure::Ratio).unwrap_or(1.0);
+        for of in Figure::ALL {
+            let (name, Some(value)) = (of.as_str(), figure(of)) else { continue };
+            match class.figures.get_mut(name) {
+                Some(sketch) => sketch.push(value),
+                None => class.figures.entry(name.to_owned()).or_default().push(value),
             }
-        }
-        let (count, share) = (|name| columns.count(name, row), |name| columns.share(name, row));
-        let ratio = share("ratio").unwrap_or(1.0);
-        for name in AGAINST_RATIO {
-            let Some(value) = share(name) else { continue };
-            match self.densities.get_mut(name) {
-                Some(density) => density.push(ratio, value),
-                None => self.densities.entry(name.to_owned()).or_default().push(ratio, value),
+            if Figure::AGAINST_RATIO.contains(&of) {
+                match self.densities.get_mut(name) {
+                    Some(density) => density.push(ratio, value),
+                    None => self.densities.entry(name.to_owned()).or_default().push(ratio, value),
+                }
             }
         }
         let part = Share {
@@ -156,11 +154,11 @@ impl Figures {
             chars_in: count("chars_in"),
             chars_out: count("chars_out"),
             ratio,
-            quality_score: share("quality_score"),
-            fact_retention: share("fact_retention"),
-            forward_recall: share("forward_recall"),
-            negation_retention: share("negation_retention"),
-            error_retention: share("error_retention"),
+            quality_score: figure(Figure::QualityScore),
+            fact_retention: figure(Figure::FactRetention),
+            forward_recall: figure(Figure::ForwardRecall),
+            negation_retention: figure(Figure::NegationRetention),
+            error_retention: figure(Figure::ErrorRetention),
             source_row: columns.source_row.value(row),
             ..Extreme::default()
         };
@@ -190,31 +188,28 @@ struct Columns<'a> {
     language: Option<&'a LargeStringArray>,
     choice: Option<&'a LargeStringArray>,
     counts: Vec<(&'static str, &'a UInt64Array)>,
-    shares: Vec<(&'static str, &'a Float64Array)>,
+    /// In the order of [`Figure::ALL`].
+    figures: [Option<&'a Float64Array>; Figure::ALL.len()],
 }
 
 impl<'a> Columns<'a> {
     fn of(rows: &'a RecordBatch) -> Result<Self> {
-        let missing = |name: &str| {
-            Error::new(ErrorKind::Verification, "metrics", format!("the table has no column `{name}` of its type"))
-        };
-        let text = |name: &str| rows.column_by_name(name).and_then(|column| column.as_string_opt::<i64>());
-        let count = |name: &str| rows.column_by_name(name).and_then(|column| column.as_primitive_opt::<UInt64Type>());
-        let share = |name: &str| rows.column_by_name(name).and_then(|column| column.as_primitive_opt::<Float64Type>());
         for name in ["messages_in", "messages_out", "chars_in", "chars_out", "tokens_in", "tokens_out"] {
-            count(name).ok_or_else(|| missing(name))?;
+            count_column(rows, name)?;
         }
-        share("ratio").ok_or_else(|| missing("ratio"))?;
+        figure_column(rows, Figure::Ratio.as_str())?;
+        let is_count = |column: &MetricColumn| matches!(column.getter, Getter::Count(_)) && !column.is_nullable;
+        let counts = metric_columns().filter(is_count).map(|column| column.name);
         Ok(Self {
-            id: text("conversation_id").ok_or_else(|| missing("conversation_id"))?,
-            source: text("source").ok_or_else(|| missing("source"))?,
-            source_row: count("source_row").ok_or_else(|| missing("source_row"))?,
-            class: text("class").ok_or_else(|| missing("class"))?,
-            checksum: text("checksum").ok_or_else(|| missing("checksum"))?,
-            language: text("language"),
-            choice: text("policy_choice"),
-            counts: COUNTS.into_iter().filter_map(|name| Some((name, count(name)?))).collect(),
-            shares: SHARES.into_iter().filter_map(|name| Some((name, share(name)?))).collect(),
+            id: text_column(rows, "conversation_id")?,
+            source: text_column(rows, "source")?,
+            source_row: count_column(rows, "source_row")?,
+            class: text_column(rows, "class")?,
+            checksum: text_column(rows, "checksum")?,
+            language: text_column(rows, "language").ok(),
+            choice: text_column(rows, "policy_choice").ok(),
+            counts: counts.filter_map(|name| Some((name, count_column(rows, name).ok()?))).collect(),
+            figures: Figure::ALL.map(|figure| figure_column(rows, figure.as_str()).ok()),
         })
     }
 
@@ -222,8 +217,7 @@ impl<'a> Columns<'a> {
         self.counts.iter().find(|(known, _)| *known == name).map_or(0, |(_, column)| column.value(row))
     }
 
-    fn share(&self, name: &str, row: usize) -> Option<f64> {
-        let (_, column) = self.shares.iter().find(|(known, _)| *known == name)?;
-        column.is_valid(row).then(|| column.value(row))
+    fn figure(&self, figure: Figure, row: usize) -> Option<f64> {
+        figure_at(self.figures[figure as usize]?, row)
     }
 }

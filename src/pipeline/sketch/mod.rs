@@ -20,7 +20,7 @@ use super::reject::{RejectRow, raw_len_of_reject};
 
 pub use breakdown::{Breakdown, MAX_NAMES, Share};
 pub use contents::{Contents, DecisionTally};
-pub use density::{Cell, Density};
+pub use density::{Density, DensityCell};
 pub use distinct::Distinct;
 pub use extremes::{Extreme, MAX_EXTREMES};
 pub use figures::{ClassFigures, Figures};

@@ -114,14 +114,6 @@ impl Quantiles {
             Bin { from, to, count }
         })
     }
-
-    /// The share of the numbers that are not above `value`; a bin that `value` cuts counts as a whole when its middle is
-    /// not above. 0 when there are none.
-    #[must_use]
-    pub fn share_up_to(&self, value: f64) -> f64 {
-        let below: u64 = self.bins().take_while(|bin| bin.middle() <= value).map(|bin| bin.count).sum();
-        if self.n == 0 { 0.0 } else { below as f64 / self.n as f64 }
-    }
 }
 
 fn bin_of(value: f64) -> i32 {

@@ -3,7 +3,7 @@
 
 use super::bootstrap::{Interval, Resampled};
 use super::document::{SweepChoice, SweepChoiceKind, SweepFigures};
-use super::sums::{Measured, N_STATISTICS, RATIO, TOKEN_RATIO, place_of};
+use super::sums::{Measured, N_STATISTICS, RATIO, TOKEN_RATIO};
 use crate::model::{Figure, Floor, Least};
 
 /// Sets that a policy tries beside the options as given; each costs a pass over every conversation.
@@ -17,23 +17,14 @@ const ROUNDING: f64 = 1e-9;
 
 /// What no figure may be below when nothing was said: nothing that is looked at gets worse.
 pub(crate) fn default_floor() -> Vec<Floor> {
-    GUARDED.iter().map(|&figure| Floor { figure, least: Least::Gentlest(0.0) }).collect()
+    Figure::FIRST.into_iter().map(|figure| Floor { figure, least: Least::Gentlest(0.0) }).collect()
 }
-
-/// Figures that are looked at, beside the ratio.
-pub(crate) const GUARDED: [Figure; 5] = [
-    Figure::QualityScore,
-    Figure::FactRetention,
-    Figure::ForwardRecall,
-    Figure::NegationRetention,
-    Figure::ErrorRetention,
-];
 
 /// True when the means of `set` are above the floor in `group`: the lower ends of their intervals, so that chance does not
 /// choose.
 pub(crate) fn is_above(floor: &[Floor], resampled: &Resampled, group: usize, set: usize) -> bool {
     floor.iter().all(|floor| {
-        let at = place_of(floor.figure);
+        let at = floor.figure as usize;
         let (found, least) = match floor.least {
             Least::Share(share) => (resampled.interval(group, set, at), share),
             Least::Gentlest(slack) => (resampled.difference(group, set, 0, at), -slack),
@@ -104,7 +95,7 @@ fn size(row: &Measured) -> (usize, usize) {
 }
 
 fn holds(floor: &Floor, row: &Measured, gentlest: &Measured) -> bool {
-    let at = place_of(floor.figure) - 2;
+    let at = floor.figure as usize - 2;
     let least = match floor.least {
         Least::Share(share) => share,
         Least::Gentlest(slack) => gentlest.figures[at].unwrap_or(1.0) - slack,
@@ -132,11 +123,11 @@ pub(crate) fn choice(
 /// The statistics that `of` gives, by name.
 pub(crate) fn figures(of: impl Fn(usize) -> Option<Interval>) -> SweepFigures {
     let ratio = |at: usize| of(at).expect("a ratio is always measured");
-    let named = |figure: Figure| Some((figure.as_str().to_owned(), of(place_of(figure))?));
+    let named = |figure: Figure| Some((figure.as_str().to_owned(), of(figure as usize)?));
     SweepFigures {
         ratio: ratio(RATIO),
         token_ratio: ratio(TOKEN_RATIO),
-        figures: Figure::ALL.into_iter().filter_map(named).collect(),
+        figures: Figure::SHARES.into_iter().filter_map(named).collect(),
     }
 }
 

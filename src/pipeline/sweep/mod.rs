@@ -27,7 +27,7 @@ pub use sums::Measured;
 use bootstrap::Resampled;
 use choose::{best_set, by_conversation, choice, default_floor, figures, is_above, is_worth, ladder, point};
 use halving::{MIN_CLASS, front, rounds, survivors};
-use sums::{RATIO, Statistics, place_of};
+use sums::{RATIO, Statistics};
 use trial::Trial;
 
 use super::bridge::Bridge;
@@ -39,7 +39,7 @@ use crate::model::{EngineOptions, Figure, Floor, Strategy, changes};
 use crate::text::tokens::TokenCounter;
 
 /// Figures whose front against the ratio is shown.
-const FRONTS: [Figure; 2] = [Figure::QualityScore, Figure::ForwardRecall];
+pub const FRONTS: [Figure; 2] = [Figure::QualityScore, Figure::ForwardRecall];
 
 /// What is asked of a sweep.
 #[derive(Debug, Clone)]
@@ -171,7 +171,7 @@ fn search(
         rounds: Vec::new(),
     };
     let mut alive: Vec<usize> = (0..engines.len()).collect();
-    let objectives: Vec<usize> = [RATIO].into_iter().chain(choose::GUARDED.map(place_of)).collect();
+    let objectives: Vec<usize> = [RATIO].into_iter().chain(Figure::FIRST.map(|figure| figure as usize)).collect();
     let mut done = 0;
     for (at, &size) in sizes.iter().enumerate() {
         let running: Vec<&Engine> = alive.iter().filter_map(|&set| engines.get(set)).collect();
@@ -236,7 +236,7 @@ impl Found {
 
     fn sets(&self, base: &EngineOptions, all: &[OptionSet], search: &Search, floor: &[Floor]) -> Vec<SweepSet> {
         let values: Vec<Statistics> = (0..self.finalists.len()).map(|at| *self.resampled.value(0, at)).collect();
-        let fronts = FRONTS.map(|figure| (figure, front(&values, &[RATIO, place_of(figure)])));
+        let fronts = FRONTS.map(|figure| (figure, front(&values, &[RATIO, figure as usize])));
         let set = |number: usize, conversations: usize, figures: SweepFigures| SweepSet {
             number,
             label: all[number].label.clone(),

@@ -4,17 +4,12 @@
 
 use crate::model::{Figure, Metrics};
 
-/// Number of figures.
-pub(crate) const N_FIGURES: usize = Figure::ALL.len();
-/// Number of statistics: ratio, token ratio, and the figures.
-pub(crate) const N_STATISTICS: usize = 2 + N_FIGURES;
-/// A statistic that was not measured is NaN.
+/// Number of figures that are no ratios.
+pub(crate) const N_FIGURES: usize = Figure::SHARES.len();
+/// Number of statistics.
+pub(crate) const N_STATISTICS: usize = Figure::ALL.len();
+/// In the order of [`Figure::ALL`]; one that was not measured is NaN.
 pub(crate) type Statistics = [f64; N_STATISTICS];
-
-/// Where a figure stands among the statistics.
-pub(crate) fn place_of(figure: Figure) -> usize {
-    2 + Figure::ALL.iter().position(|&other| other == figure).expect("all figures are listed")
-}
 
 /// One conversation with one option set.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -23,7 +18,7 @@ pub struct Measured {
     pub chars: (usize, usize),
     /// Tokens before and after.
     pub tokens: (usize, usize),
-    /// In the order of [`Figure::ALL`].
+    /// In the order of [`Figure::SHARES`].
     pub figures: [Option<f64>; N_FIGURES],
 }
 
@@ -34,7 +29,7 @@ impl Measured {
         Self {
             chars: (metrics.chars_in, metrics.chars_out),
             tokens: (metrics.tokens_in, metrics.tokens_out),
-            figures: Figure::ALL.map(|figure| figure.of(metrics)),
+            figures: Figure::SHARES.map(|figure| figure.of(metrics)),
         }
     }
 
@@ -113,6 +108,6 @@ impl Sums {
 }
 
 /// Where the ratio of characters stands among the statistics.
-pub(crate) const RATIO: usize = 0;
+pub(crate) const RATIO: usize = Figure::Ratio as usize;
 /// Where the ratio of tokens stands.
-pub(crate) const TOKEN_RATIO: usize = 1;
+pub(crate) const TOKEN_RATIO: usize = Figure::TokenRatio as usize;

@@ -7,16 +7,13 @@ use arrow::array::{
     StructArray, UInt64Builder,
 };
 use arrow::buffer::OffsetBuffer;
-use arrow::datatypes::{DataType, SchemaRef};
+use arrow::datatypes::{DataType, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 
-use super::schema::{
-    BUDGET_COUNTS, COMPACTION_COUNTS, COMPACTION_FLAGS, COMPACTION_TEXTS, COUNTS, SHARES, conversations_schema,
-    decisions_schema, field, message_fields, metrics_schema, records_schema, verbatim_schema,
-};
+use super::schema::{conversations_schema, field, message_fields, metrics_schema, place_fields, records_schema};
 use super::{Kind, label};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{CompactionOutcome, Conversation, Decision, Metrics};
+use crate::model::{Conversation, Decision, Figure, Getter, Metrics, metric_columns};
 use crate::pipeline::make_up::MakeUp;
 use crate::shape::Row;
 
@@ -53,11 +50,6 @@ fn rows<'b>(
     columns: impl IntoIterator<Item = &'b mut (dyn ArrayBuilder + 'static)>,
 ) -> Result<RecordBatch> {
     RecordBatch::try_new(schema, columns.into_iter().map(ArrayBuilder::finish).collect()).map_err(internal)
-}
-
-/// Columns of one kind.
-fn each<B: ArrayBuilder>(columns: &mut [B]) -> impl Iterator<Item = &mut dyn ArrayBuilder> {
-    columns.iter_mut().map(|column| column as &mut dyn ArrayBuilder)
 }
 
 /// Builds rows of the conversations table, as columns.
@@ -129,18 +121,80 @@ pub(crate) struct OriginalRow<'a> {
     pub(crate) summary_id: Option<&'a str>,
 }
 
-/// Builds rows of the verbatim table.
-#[derive(Debug, Default)]
-pub(crate) struct VerbatimBuilder {
-    place: PlaceBuilder,
-    position: UInt64Builder,
-    message_index: UInt64Builder,
-    message_id: LargeStringBuilder,
-    role: LargeStringBuilder,
-    kind: LargeStringBuilder,
-    summary_id: LargeStringBuilder,
-    message: LargeStringBuilder,
-    hash: LargeStringBuilder,
+/// What builds the values of a kind.
+macro_rules! builder_of {
+    (count) => { UInt64Builder };
+    (text) => { LargeStringBuilder };
+    (texts) => { ListBuilder<StringBuilder> };
+}
+
+/// What values of a kind are in a table.
+macro_rules! type_of {
+    (count) => {
+        DataType::UInt64
+    };
+    (text) => {
+        DataType::LargeUtf8
+    };
+    (texts) => {
+        DataType::List(Arc::new(field("item", DataType::Utf8, true)))
+    };
+}
+
+/// Declares a table: its schema, and what builds its rows. Behind the place of a row each column has a name, a kind, and
+/// whether it may be null.
+macro_rules! table {
+    ($(#[$meta:meta])* $schema:ident, $builder:ident { $($name:ident: $kind:ident, $is_nullable:literal;)* }) => {
+        $(#[$meta])*
+        #[must_use]
+        pub fn $schema() -> SchemaRef {
+            let mut fields = place_fields();
+            fields.extend([$(field(stringify!($name), type_of!($kind), $is_nullable)),*]);
+            Arc::new(Schema::new(fields))
+        }
+
+        #[derive(Debug, Default)]
+        pub(crate) struct $builder {
+            place: PlaceBuilder,
+            $($name: builder_of!($kind),)*
+        }
+
+        impl $builder {
+            pub(crate) fn finish(mut self) -> Result<RecordBatch> {
+                let columns: Vec<&mut dyn ArrayBuilder> = vec![$(&mut self.$name),*];
+                rows($schema(), self.place.builders().into_iter().chain(columns))
+            }
+        }
+    };
+}
+
+table! {
+    /// Originals.
+    verbatim_schema, VerbatimBuilder {
+        position: count, true;
+        message_index: count, true;
+        message_id: text, true;
+        role: text, true;
+        kind: text, false;
+        summary_id: text, true;
+        message: text, false;
+        hash: text, true;
+    }
+}
+
+table! {
+    /// What happened to each message.
+    decisions_schema, DecisionsBuilder {
+        message_index: count, false;
+        message_id: text, true;
+        role: text, false;
+        action: text, false;
+        reason: text, false;
+        details: texts, false;
+        position: count, false;
+        chars_in: count, false;
+        chars_out: count, false;
+    }
 }
 
 impl VerbatimBuilder {
@@ -159,20 +213,6 @@ impl VerbatimBuilder {
             Kind::Layout | Kind::Frame => self.hash.append_null(),
         }
     }
-
-    pub(crate) fn finish(mut self) -> Result<RecordBatch> {
-        let columns: [&mut dyn ArrayBuilder; 8] = [
-            &mut self.position,
-            &mut self.message_index,
-            &mut self.message_id,
-            &mut self.role,
-            &mut self.kind,
-            &mut self.summary_id,
-            &mut self.message,
-            &mut self.hash,
-        ];
-        rows(verbatim_schema(), self.place.builders().into_iter().chain(columns))
-    }
 }
 
 /// The first 128 bits of BLAKE3 in hex: enough to name a difference, half the space of the whole.
@@ -180,22 +220,64 @@ pub(crate) fn short_hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().as_str().chars().take(32).collect()
 }
 
+/// The values of a column of the metrics table, and how they are read.
+#[derive(Debug)]
+enum MetricBuilder {
+    Count(fn(&Metrics) -> Option<usize>, UInt64Builder),
+    Figure(Figure, Float64Builder),
+    Flag(fn(&Metrics) -> Option<bool>, BooleanBuilder),
+    Text(fn(&Metrics) -> Option<&str>, LargeStringBuilder),
+}
+
+impl MetricBuilder {
+    fn new(getter: Getter) -> Self {
+        match getter {
+            Getter::Count(get) => Self::Count(get, UInt64Builder::new()),
+            Getter::Figure(figure) => Self::Figure(figure, Float64Builder::new()),
+            Getter::Flag(get) => Self::Flag(get, BooleanBuilder::new()),
+            Getter::Text(get) => Self::Text(get, LargeStringBuilder::new()),
+        }
+    }
+
+    fn push(&mut self, metrics: &Metrics) {
+        match self {
+            Self::Count(get, values) => values.append_option(get(metrics).map(|count| count as u64)),
+            Self::Figure(figure, values) => values.append_option(figure.of(metrics)),
+            Self::Flag(get, values) => values.append_option(get(metrics)),
+            Self::Text(get, values) => values.append_option(get(metrics)),
+        }
+    }
+
+    fn values(&mut self) -> &mut dyn ArrayBuilder {
+        match self {
+            Self::Count(_, values) => values,
+            Self::Figure(_, values) => values,
+            Self::Flag(_, values) => values,
+            Self::Text(_, values) => values,
+        }
+    }
+}
+
 /// Builds rows of the metrics table.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct MetricsBuilder {
     place: PlaceBuilder,
     class: LargeStringBuilder,
     language: LargeStringBuilder,
-    counts: [UInt64Builder; COUNTS.len()],
-    shares: [Float64Builder; SHARES.len()],
-    fits: BooleanBuilder,
-    budget_counts: [UInt64Builder; BUDGET_COUNTS.len()],
-    depth: LargeStringBuilder,
-    compaction_counts: [UInt64Builder; COMPACTION_COUNTS.len()],
-    compaction_texts: [LargeStringBuilder; COMPACTION_TEXTS.len()],
-    compaction_flags: [BooleanBuilder; COMPACTION_FLAGS.len()],
-    policy_choice: LargeStringBuilder,
+    metrics: Vec<MetricBuilder>,
     checksum: LargeStringBuilder,
+}
+
+impl Default for MetricsBuilder {
+    fn default() -> Self {
+        Self {
+            place: PlaceBuilder::default(),
+            class: LargeStringBuilder::new(),
+            language: LargeStringBuilder::new(),
+            metrics: metric_columns().map(|column| MetricBuilder::new(column.getter)).collect(),
+            checksum: LargeStringBuilder::new(),
+        }
+    }
 }
 
 impl MetricsBuilder {
@@ -203,106 +285,18 @@ impl MetricsBuilder {
         self.place.push(place);
         self.class.append_value(kind.class);
         self.language.append_option(kind.language);
-        let counts = [
-            metrics.messages_in,
-            metrics.messages_out,
-            metrics.chars_in,
-            metrics.chars_out,
-            metrics.tokens_in,
-            metrics.tokens_out,
-            metrics.counts.preserved,
-            metrics.counts.compressed,
-            metrics.counts.deduped,
-            metrics.counts.fuzzy_deduped,
-            metrics.counts.code_split,
-            metrics.counts.pattern_preserved,
-            metrics.counts.contradicted,
-            metrics.counts.truncated,
-            metrics.counts.importance_preserved,
-            metrics.counts.relevance_dropped,
-            metrics.counts.tool_prepass_trimmed,
-            metrics.counts.scorer_fallbacks,
-            metrics.counts.llm_classified,
-            metrics.counts.llm_summaries,
-            metrics.counts.llm_fallbacks,
-        ];
-        for (column, value) in self.counts.iter_mut().zip(counts) {
-            column.append_value(value as u64);
-        }
-        let shares = [
-            Some(metrics.ratio),
-            Some(metrics.token_ratio),
-            metrics.entity_retention,
-            metrics.structural_integrity,
-            metrics.reference_coherence,
-            metrics.quality_score,
-            metrics.fact_retention,
-            metrics.fact_retention_with_entities,
-            metrics.forward_recall,
-            metrics.negation_retention,
-            metrics.error_retention,
-        ];
-        for (column, value) in self.shares.iter_mut().zip(shares) {
-            column.append_option(value);
-        }
-        let budget = metrics.budget;
-        self.fits.append_option(budget.map(|budget| budget.fits));
-        let budget_counts = budget.map(|budget| [budget.token_count, budget.recency_window, budget.protected_tokens]);
-        for (at, column) in self.budget_counts.iter_mut().enumerate() {
-            column.append_option(budget_counts.map(|counts| counts[at] as u64));
-        }
-        self.depth.append_option(budget.map(|budget| budget.depth.as_str()));
-        self.compaction(metrics.compaction.as_ref());
-        self.policy_choice.append_option(metrics.policy_choice.as_deref());
+        self.metrics.iter_mut().for_each(|column| column.push(metrics));
         self.checksum.append_value(checksum);
-    }
-
-    fn compaction(&mut self, outcome: Option<&CompactionOutcome>) {
-        let counts = outcome
-            .map(|outcome| [outcome.level, outcome.chunk, outcome.n_archived, outcome.n_recent, outcome.n_pulled_back]);
-        for (at, column) in self.compaction_counts.iter_mut().enumerate() {
-            column.append_option(counts.map(|counts| counts[at] as u64));
-        }
-        let texts = outcome.map(|outcome| [Some(outcome.trigger.as_str()), outcome.topics.as_deref()]);
-        for (at, column) in self.compaction_texts.iter_mut().enumerate() {
-            column.append_option(texts.and_then(|texts| texts[at]));
-        }
-        let flags = outcome.map(|outcome| [outcome.continues, outcome.by_model]);
-        for (at, column) in self.compaction_flags.iter_mut().enumerate() {
-            column.append_option(flags.map(|flags| flags[at]));
-        }
     }
 
     pub(crate) fn finish(mut self) -> Result<RecordBatch> {
         let mut columns: Vec<&mut dyn ArrayBuilder> = Vec::new();
         columns.extend(self.place.builders());
         columns.extend([&mut self.class as &mut dyn ArrayBuilder, &mut self.language]);
-        columns.extend(each(&mut self.counts));
-        columns.extend(each(&mut self.shares));
-        columns.push(&mut self.fits);
-        columns.extend(each(&mut self.budget_counts));
-        columns.push(&mut self.depth);
-        columns.extend(each(&mut self.compaction_counts));
-        columns.extend(each(&mut self.compaction_texts));
-        columns.extend(each(&mut self.compaction_flags));
-        columns.extend([&mut self.policy_choice as &mut dyn ArrayBuilder, &mut self.checksum]);
+        columns.extend(self.metrics.iter_mut().map(MetricBuilder::values));
+        columns.push(&mut self.checksum);
         rows(metrics_schema(), columns)
     }
-}
-
-/// Builds rows of the decisions table.
-#[derive(Debug, Default)]
-pub(crate) struct DecisionsBuilder {
-    place: PlaceBuilder,
-    message_index: UInt64Builder,
-    message_id: LargeStringBuilder,
-    role: LargeStringBuilder,
-    action: LargeStringBuilder,
-    reason: LargeStringBuilder,
-    details: ListBuilder<StringBuilder>,
-    position: UInt64Builder,
-    chars_in: UInt64Builder,
-    chars_out: UInt64Builder,
 }
 
 impl DecisionsBuilder {
@@ -321,21 +315,6 @@ impl DecisionsBuilder {
         self.position.append_value(decision.position as u64);
         self.chars_in.append_value(decision.chars_in as u64);
         self.chars_out.append_value(decision.chars_out as u64);
-    }
-
-    pub(crate) fn finish(mut self) -> Result<RecordBatch> {
-        let columns: [&mut dyn ArrayBuilder; 9] = [
-            &mut self.message_index,
-            &mut self.message_id,
-            &mut self.role,
-            &mut self.action,
-            &mut self.reason,
-            &mut self.details,
-            &mut self.position,
-            &mut self.chars_in,
-            &mut self.chars_out,
-        ];
-        rows(decisions_schema(), self.place.builders().into_iter().chain(columns))
     }
 }
 

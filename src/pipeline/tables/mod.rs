@@ -11,9 +11,9 @@ pub(crate) use build::{
     ConversationsBuilder, DecisionsBuilder, MetricsBuilder, OriginalRow, Place, RecordsBuilder, VerbatimBuilder,
     short_hash,
 };
-pub(crate) use schema::{COUNTS, SHARES};
-pub use schema::{conversations_schema, decisions_schema, metrics_schema, records_schema, verbatim_schema};
-pub(crate) use view::{ConversationsView, count_column, text_at, text_column};
+pub use build::{decisions_schema, verbatim_schema};
+pub use schema::{conversations_schema, metrics_schema, records_schema};
+pub(crate) use view::{ConversationsView, count_column, figure_at, figure_column, text_at, text_column};
 
 /// Longer labels (ids, roles) are cut in the tables: a label stands in every row of its conversation.
 const MAX_LABEL_BYTES: usize = 1024;

@@ -1,7 +1,7 @@
 //! Reads the rows of tables without copying them.
 
-use arrow::array::{Array, AsArray, LargeStringArray, ListArray, UInt64Array};
-use arrow::datatypes::UInt64Type;
+use arrow::array::{Array, AsArray, Float64Array, LargeStringArray, ListArray, UInt64Array};
+use arrow::datatypes::{Float64Type, UInt64Type};
 use arrow::record_batch::RecordBatch;
 
 use super::schema::message_fields;
@@ -22,6 +22,19 @@ pub(crate) fn count_column<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b
         .column_by_name(name)
         .and_then(|column| column.as_primitive_opt::<UInt64Type>())
         .ok_or_else(|| missing_column(name))
+}
+
+/// A column of figures of a table that was read.
+pub(crate) fn figure_column<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b Float64Array> {
+    batch
+        .column_by_name(name)
+        .and_then(|column| column.as_primitive_opt::<Float64Type>())
+        .ok_or_else(|| missing_column(name))
+}
+
+/// A value of a column of figures.
+pub(crate) fn figure_at(column: &Float64Array, index: usize) -> Option<f64> {
+    column.is_valid(index).then(|| column.value(index))
 }
 
 /// A value of a text column.

@@ -1,13 +1,14 @@
 //! Finds the conversations that both sides have and that changed most. What was before is held as one small entry per
 //! conversation; when there are too many, in several rounds, each for a share of the ids. Knows rows of the metrics table.
 
-use arrow::array::{Array, AsArray, Float64Array, LargeStringArray, UInt64Array};
-use arrow::datatypes::{Float64Type, UInt64Type};
+use arrow::array::{Float64Array, LargeStringArray, UInt64Array};
 use arrow::record_batch::RecordBatch;
 use twox_hash::XxHash3_64;
 
 use super::{Change, Changes};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
+use crate::model::Figure;
+use crate::pipeline::tables::{count_column, figure_at, figure_column, text_column};
 
 /// So many conversations of the side before are held at once: 64 MB.
 pub const MAX_HELD: u64 = 1 << 21;
@@ -37,7 +38,7 @@ pub struct ChangeFinder {
 impl ChangeFinder {
     /// The columns of the metrics table that are looked at.
     pub const COLUMNS: [&'static str; 6] =
-        ["conversation_id", "source", "source_row", "checksum", "ratio", "fact_retention"];
+        ["conversation_id", "source", "source_row", "checksum", Figure::Ratio.as_str(), Figure::FactRetention.as_str()];
 
     /// For a side before of `n_before` conversations.
     #[must_use]
@@ -189,26 +190,20 @@ struct Columns<'a> {
 
 impl<'a> Columns<'a> {
     fn of(rows: &'a RecordBatch) -> Result<Self> {
-        let missing = |name: &str| {
-            Error::new(ErrorKind::Verification, "metrics", format!("the table has no column `{name}` of its type"))
-        };
-        let text = |name: &str| {
-            rows.column_by_name(name).and_then(|column| column.as_string_opt::<i64>()).ok_or_else(|| missing(name))
-        };
-        let share = |name: &str| rows.column_by_name(name).and_then(|column| column.as_primitive_opt::<Float64Type>());
-        let source_row = rows.column_by_name("source_row").and_then(|column| column.as_primitive_opt::<UInt64Type>());
+        let placed = |error| Error { place: "metrics".to_owned(), ..error };
+        let text = |name| text_column(rows, name).map_err(placed);
         Ok(Self {
             id: text("conversation_id")?,
             source: text("source")?,
-            source_row: source_row.ok_or_else(|| missing("source_row"))?,
+            source_row: count_column(rows, "source_row").map_err(placed)?,
             record: text("checksum")?,
-            ratio: share("ratio").ok_or_else(|| missing("ratio"))?,
-            facts: share("fact_retention"),
+            ratio: figure_column(rows, Figure::Ratio.as_str()).map_err(placed)?,
+            facts: figure_column(rows, Figure::FactRetention.as_str()).ok(),
         })
     }
 
     fn facts(&self, row: usize) -> Option<f64> {
-        self.facts.filter(|facts| facts.is_valid(row)).map(|facts| facts.value(row))
+        figure_at(self.facts?, row)
     }
 }
 

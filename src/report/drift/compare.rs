@@ -6,9 +6,10 @@ use super::statistics::{ks, psi_of_names, psi_of_sketches};
 use super::{
     BarPair, BreakdownDrift, Changes, DRIFT_VERSION, DriftDocument, FigureDrift, Novelty, ShareDrift, SideFacts,
 };
-use crate::pipeline::sketch::{Breakdown, ClassFigures, Contents, Quantiles, Share, Sketch};
+use crate::model::Figure;
+use crate::pipeline::sketch::{Breakdown, ClassFigures, Quantiles, Share, Sketch};
 use crate::report::compile::{count_into, distribution, scale, totals_of};
-use crate::report::{Bar, FIGURES, RunFacts};
+use crate::report::{Bar, RunFacts};
 
 /// Names of a breakdown that are shown; the rest is summed up.
 const MAX_ROWS: usize = 40;
@@ -108,12 +109,13 @@ fn figures(before: &Side, after: &Side) -> Vec<FigureDrift> {
 
 fn figures_of(class: Option<&str>, before: &ClassFigures, after: &ClassFigures) -> Vec<FigureDrift> {
     let none = Quantiles::default();
-    let drift = |name: &&str| {
-        let sketch = |side: &ClassFigures| side.figures.get(*name).cloned().unwrap_or_default();
+    let drift = |figure: Figure| {
+        let name = figure.as_str();
+        let sketch = |side: &ClassFigures| side.figures.get(name).cloned().unwrap_or_default();
         let (a, b) = (sketch(before), sketch(after));
         (a != none || b != none).then(|| FigureDrift {
             class: class.map(str::to_owned),
-            figure: (*name).to_owned(),
+            figure: name.to_owned(),
             before: distribution(class, name, &a),
             after: distribution(class, name, &b),
             psi: psi_of_sketches(&a, &b),
@@ -121,7 +123,7 @@ fn figures_of(class: Option<&str>, before: &ClassFigures, after: &ClassFigures) 
             bars: pairs(name, &a, &b),
         })
     };
-    FIGURES.iter().filter_map(drift).collect()
+    Figure::ALL.into_iter().filter_map(drift).collect()
 }
 
 impl From<BarPair> for Bar {
@@ -155,38 +157,32 @@ fn breakdowns(before: &Side, after: &Side) -> Vec<(BreakdownDrift, bool)> {
     let of_conversations: fn(&Share) -> u64 = |share| share.conversations;
     let of_messages: fn(&Share) -> u64 = |share| share.messages;
     add("class", "conversations", &classes(before), &classes(after), of_conversations);
-    let languages = |side: &Side| side.sketch.figures.languages.clone();
-    add("language", "conversations", &languages(before), &languages(after), of_conversations);
+    let (a, b) = (&before.sketch.figures.languages, &after.sketch.figures.languages);
+    add("language", "conversations", a, b, of_conversations);
     if let (Some(a), Some(b)) = (&before.sketch.contents, &after.sketch.contents) {
-        type Pick = fn(&Contents) -> &Breakdown;
-        let picks: [(&str, Pick); 4] = [
-            ("role", |contents| &contents.roles),
-            ("tool", |contents| &contents.tools),
-            ("action", |contents| &contents.actions),
-            ("reason", |contents| &contents.reasons),
-        ];
-        for (by, pick) in picks {
-            add(by, "messages", pick(a), pick(b), of_messages);
+        for ((by, a), (_, b)) in a.breakdowns().into_iter().zip(b.breakdowns()) {
+            add(by, "messages", a, b, of_messages);
         }
     }
     add("reject", "records", &rejects(before), &rejects(after), of_messages);
     all
 }
 
+/// A breakdown by names that have nothing but a count.
+fn counted<'n>(counts: impl Iterator<Item = (&'n String, Share)>) -> Breakdown {
+    let mut breakdown = Breakdown::default();
+    counts.for_each(|(name, share)| breakdown.add(name, &share));
+    breakdown
+}
+
 fn classes(side: &Side) -> Breakdown {
-    let mut classes = Breakdown::default();
-    for (name, class) in &side.sketch.figures.classes {
-        classes.add(name, &Share { conversations: class.conversations, ..Share::default() });
-    }
-    classes
+    let share = |class: &ClassFigures| Share { conversations: class.conversations, ..Share::default() };
+    counted(side.sketch.figures.classes.iter().map(|(name, class)| (name, share(class))))
 }
 
 fn rejects(side: &Side) -> Breakdown {
-    let mut rejects = Breakdown::default();
-    for (reason, share) in &side.sketch.rejects {
-        rejects.add(reason, &Share { messages: share.records, ..Share::default() });
-    }
-    rejects
+    let share = |records| Share { messages: records, ..Share::default() };
+    counted(side.sketch.rejects.iter().map(|(reason, of)| (reason, share(of.records))))
 }
 
 fn counts(breakdown: &Breakdown, count: fn(&Share) -> u64) -> BTreeMap<Option<&str>, u64> {

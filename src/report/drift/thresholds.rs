@@ -1,7 +1,7 @@
 //! Which thresholds a run passes. Knows the numbers of documents, not what follows from a breach.
 
 use super::{Breach, DriftDocument, Psi};
-use crate::pipeline::Thresholds;
+use crate::pipeline::ReportArgs;
 use crate::report::numbers::{counted, figure, percent, share, words};
 use crate::report::{Distribution, TotalFacts};
 
@@ -13,7 +13,7 @@ const COUNTED: [&str; 6] = ["class", "language", "role", "tool", "action", "reas
 /// above what chance explains.
 #[must_use]
 pub fn breaches(
-    thresholds: &Thresholds,
+    thresholds: &ReportArgs,
     (totals, distributions): (&TotalFacts, &[Distribution]),
     drift: Option<&DriftDocument>,
 ) -> Vec<Breach> {
@@ -38,7 +38,7 @@ pub fn breaches(
     found
 }
 
-fn compared(thresholds: &Thresholds, drift: &DriftDocument, found: &mut Vec<Breach>) {
+fn compared(thresholds: &ReportArgs, drift: &DriftDocument, found: &mut Vec<Breach>) {
     let of_all = || drift.figures.iter().filter(|of| of.class.is_none());
     if let Some(name) = thresholds.comparing()
         && drift.before.totals.conversations > 0
@@ -68,8 +68,8 @@ fn compared(thresholds: &Thresholds, drift: &DriftDocument, found: &mut Vec<Brea
         }
     }
     for (threshold, allowed, by, what) in [
-        ("new_reasons", thresholds.new_reasons, "reason", ("message", "decided")),
-        ("new_rejects", thresholds.new_rejects, "reject", ("record", "rejected")),
+        ("new_reasons", thresholds.new_reasons != Some(false), "reason", ("message", "decided")),
+        ("new_rejects", thresholds.new_rejects != Some(false), "reject", ("record", "rejected")),
     ] {
         let new = drift.novelties.iter().filter(|novelty| !allowed && novelty.is_new && novelty.by == by);
         for novelty in new {

@@ -1,12 +1,12 @@
 //! A conversation before and after: what was said at the left with the decision about it in the margin, what stands for it
 //! at the right, and messages that stayed folded. Knows pairs, no run.
 
-use serde_json::Value;
-
-use super::frame;
+use super::page::{frame, write_cards};
 use super::writer::Html;
-use crate::report::numbers;
-use crate::report::pair::{Before, Pair, Spoken, Step, VerdictsFrom};
+use crate::model::Figure;
+use crate::report::pair::{Before, Pair, Spoken, Step, Texts, figures_of};
+use crate::report::view::{Card, Cell, Show};
+use crate::report::{ReportDocument, numbers, shell};
 
 /// Characters of a message in a report.
 const MAX_MESSAGE: usize = 4_000;
@@ -17,23 +17,12 @@ const MAX_CONVERSATION: usize = 40_000;
 /// Characters of all conversations in a report. A page of some megabytes still opens at once.
 const MAX_ALL: usize = 1_500_000;
 
-/// Columns of the metrics that the header of a conversation shows, where they were measured.
-const SHOWN: [&str; 10] = [
-    "ratio",
-    "token_ratio",
-    "quality_score",
-    "fact_retention",
-    "forward_recall",
-    "negation_retention",
-    "error_retention",
-    "entity_retention",
-    "structural_integrity",
-    "reference_coherence",
-];
+/// Figures in the line of a conversation.
+const SUMMED_UP: [Figure; 3] = [Figure::Ratio, Figure::FactRetention, Figure::ForwardRecall];
 
 /// How much text a page may still hold.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bounds {
+struct Bounds {
     message: usize,
     kept: usize,
     conversation: usize,
@@ -42,7 +31,7 @@ pub(super) struct Bounds {
 
 impl Bounds {
     /// Those of a report.
-    pub(super) fn of_reports() -> Self {
+    fn of_reports() -> Self {
         Self { message: MAX_MESSAGE, kept: MAX_KEPT, conversation: 0, all: MAX_ALL }
     }
 
@@ -52,7 +41,7 @@ impl Bounds {
     }
 
     /// The next conversation begins.
-    pub(super) fn next_conversation(&mut self) {
+    fn next_conversation(&mut self) {
         self.conversation = MAX_CONVERSATION.min(self.all);
     }
 
@@ -84,69 +73,76 @@ impl Bounds {
 #[must_use]
 pub fn pair_page(pairs: &[Pair]) -> String {
     let name = pairs.first().map_or("", |pair| &pair.id);
-    let title = format!("Before and after: {name}");
-    let header = |html: &mut Html| {
-        html.leaf("h1", &[], "Before and after");
-    };
-    frame::page(&title, header, |html| {
+    let header = |html: &mut Html| html.leaf("h1", &[], "Before and after");
+    frame(&format!("Before and after: {name}"), header, |html| {
         for pair in pairs {
             html.tag("section", &[("class", "conversation")], |html| {
                 html.tag("h2", &[], |html| summary(pair, &[], html));
-                metrics(pair, html);
+                let cards: Vec<Card> = figures_of(pair, &Figure::ALL)
+                    .map(|(figure, value)| {
+                        let number = Cell::of(value, Show::of_figure(figure.as_str()));
+                        Card::new(figure.label(), "", number, "")
+                    })
+                    .collect();
+                if !cards.is_empty() {
+                    write_cards("cards small", &cards, html);
+                }
                 steps(pair, &mut Bounds::none(), html);
             });
         }
     })
 }
 
-/// A conversation in a line: name, place and size, and the `figures`, which are columns and what they are called.
-pub(super) fn summary(pair: &Pair, figures: &[(&str, &str)], html: &mut Html) {
-    html.leaf("bdi", &[("class", "name")], if pair.id.is_empty() { "(no id)" } else { &pair.id });
-    html.text(" ");
-    html.tag("small", &[], |html| {
-        html.leaf("bdi", &[("class", "path")], &pair.source);
-        let n = numbers::counted(pair.n_before as u64, "message");
-        html.text(&format!(
-            ", row {} · {n}, shown as {}",
-            numbers::count(pair.source_row),
-            numbers::count(pair.steps.len() as u64)
-        ));
-        for (name, what) in figures {
-            if let Some(value) = pair.metrics.get(*name).and_then(Value::as_f64) {
-                html.text(&format!(" · {what} {}", numbers::figure(name, value)));
-            }
-        }
-    });
-}
-
-fn metrics(pair: &Pair, html: &mut Html) {
-    let found = SHOWN.iter().filter_map(|name| Some((*name, pair.metrics.get(*name)?.as_f64()?)));
-    let found: Vec<(&str, f64)> = found.collect();
-    if found.is_empty() {
+/// The conversations that the lists of a report lead to.
+pub(super) fn texts(document: &ReportDocument, texts: &Texts, html: &mut Html) {
+    if texts.pairs.is_empty() {
         return;
     }
-    html.tag("dl", &[("class", "cards small")], |html| {
-        for (name, value) in found {
-            html.tag("div", &[], |html| {
-                html.leaf("dt", &[], &numbers::words(name));
-                let attributes = [("class", "value"), ("data-metric", name), ("data-value", &*value.to_string())];
-                html.leaf("dd", &attributes, &numbers::figure(name, value));
+    html.tag("section", &[("id", "texts"), ("aria-labelledby", "texts-heading")], |html| {
+        html.leaf("h2", &[("id", "texts-heading")], "Before and after");
+        let about = "The texts of the conversations above. Long messages are cut; the command below each conversation \
+                     shows all.";
+        html.leaf("p", &[("class", "note")], about);
+        let mut bounds = Bounds::of_reports();
+        for (at, (run, pair)) in texts.pairs.iter().enumerate() {
+            bounds.next_conversation();
+            html.tag("details", &[("class", "conversation")], |html| {
+                html.tag("summary", &[], |html| summary(pair, &SUMMED_UP, html));
+                html.tag("div", &[("id", &Texts::id_of(at)), ("class", "body")], |html| {
+                    steps(pair, &mut bounds, html);
+                    let run = document.runs.get(*run).map_or("RUN", |run| &run.run);
+                    html.tag("p", &[("class", "note")], |html| {
+                        html.text("All of it: ");
+                        let command = shell::command("condenser show", &[run, &pair.id], "--html FILE");
+                        html.leaf("code", &[], &command);
+                    });
+                    html.tag("p", &[("class", "note")], |html| {
+                        html.leaf("a", &[("href", "#conversations")], "Back to the lists");
+                    });
+                });
             });
         }
     });
 }
 
+/// A conversation in a line: name, place and size, and the `figures` that were measured.
+fn summary(pair: &Pair, figures: &[Figure], html: &mut Html) {
+    html.leaf("bdi", &[("class", "name")], if pair.id.is_empty() { "(no id)" } else { &pair.id });
+    html.text(" ");
+    html.tag("small", &[], |html| {
+        html.leaf("bdi", &[("class", "path")], &pair.source);
+        let n = numbers::counted(pair.n_before as u64, "message");
+        let row = numbers::count(pair.source_row);
+        html.text(&format!(", row {row} · {n}, shown as {}", numbers::count(pair.steps.len() as u64)));
+        for (figure, value) in figures_of(pair, figures) {
+            html.text(&format!(" · {} {}", figure.label(), numbers::figure(figure.as_str(), value)));
+        }
+    });
+}
+
 /// Everything that was said, step by step, as far as `bounds` let it.
-pub(super) fn steps(pair: &Pair, bounds: &mut Bounds, html: &mut Html) {
-    html.leaf(
-        "p",
-        &[("class", "note")],
-        match pair.verdicts_from {
-            VerdictsFrom::Run => "Decisions are those that the run wrote down.",
-            VerdictsFrom::Engine => "Decisions were made again for this page, with the same output.",
-            VerdictsFrom::Nowhere => "The decisions about single messages are not known any more.",
-        },
-    );
+fn steps(pair: &Pair, bounds: &mut Bounds, html: &mut Html) {
+    html.leaf("p", &[("class", "note")], pair.verdicts_from.says());
     html.tag("div", &[("class", "sides"), ("aria-hidden", "true")], |html| {
         html.leaf("span", &[], "Before");
         html.leaf("span", &[], "After");

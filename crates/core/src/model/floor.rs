@@ -1,5 +1,4 @@
-//! Figures of quality by their names, and how low they may be. Knows what stands in the metrics of a conversation, not
-//! who decides by it.
+//! How low figures may be. Knows the metrics of a conversation, not who decides by them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,99 +7,10 @@ use std::str::FromStr;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::Metrics;
+use super::{Figure, Metrics};
 
 const EXPECTED: &str = "FIGURE=SHARE such as \"quality=0.9\", or \"FIGURE=gentlest\", \"FIGURE=gentlest-0.01\"";
 const GENTLEST: &str = "gentlest";
-
-/// A figure of the metrics table that says what is still there: a share, `None` when there was nothing to measure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Figure {
-    /// `quality_score`, for short `quality`.
-    QualityScore,
-    /// `entity_retention`
-    EntityRetention,
-    /// `structural_integrity`
-    StructuralIntegrity,
-    /// `reference_coherence`
-    ReferenceCoherence,
-    /// `fact_retention`
-    FactRetention,
-    /// `fact_retention_with_entities`
-    FactRetentionWithEntities,
-    /// `forward_recall`
-    ForwardRecall,
-    /// `negation_retention`
-    NegationRetention,
-    /// `error_retention`
-    ErrorRetention,
-}
-
-impl Figure {
-    /// All of them, in the order of the table.
-    pub const ALL: [Self; 9] = [
-        Self::QualityScore,
-        Self::EntityRetention,
-        Self::StructuralIntegrity,
-        Self::ReferenceCoherence,
-        Self::FactRetention,
-        Self::FactRetentionWithEntities,
-        Self::ForwardRecall,
-        Self::NegationRetention,
-        Self::ErrorRetention,
-    ];
-
-    /// The name of its column.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::QualityScore => "quality_score",
-            Self::EntityRetention => "entity_retention",
-            Self::StructuralIntegrity => "structural_integrity",
-            Self::ReferenceCoherence => "reference_coherence",
-            Self::FactRetention => "fact_retention",
-            Self::FactRetentionWithEntities => "fact_retention_with_entities",
-            Self::ForwardRecall => "forward_recall",
-            Self::NegationRetention => "negation_retention",
-            Self::ErrorRetention => "error_retention",
-        }
-    }
-
-    /// Its value for a conversation.
-    #[must_use]
-    pub fn of(self, metrics: &Metrics) -> Option<f64> {
-        match self {
-            Self::QualityScore => metrics.quality_score,
-            Self::EntityRetention => metrics.entity_retention,
-            Self::StructuralIntegrity => metrics.structural_integrity,
-            Self::ReferenceCoherence => metrics.reference_coherence,
-            Self::FactRetention => metrics.fact_retention,
-            Self::FactRetentionWithEntities => metrics.fact_retention_with_entities,
-            Self::ForwardRecall => metrics.forward_recall,
-            Self::NegationRetention => metrics.negation_retention,
-            Self::ErrorRetention => metrics.error_retention,
-        }
-    }
-}
-
-impl FromStr for Figure {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        if name == "quality" {
-            return Ok(Self::QualityScore);
-        }
-        if let Some(figure) = Self::ALL.into_iter().find(|figure| figure.as_str() == name) {
-            return Ok(figure);
-        }
-        let likeness = |figure: &Self| strsim::jaro_winkler(name, figure.as_str());
-        let nearest = Self::ALL.into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-        let nearest = nearest.map_or("quality", Self::as_str);
-        Err(format!("`{name}` is no figure of quality; did you mean `{nearest}`?"))
-    }
-}
 
 /// How low a figure may be.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -215,8 +125,8 @@ pub fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Flo
 
 #[cfg(test)]
 mod tests {
-    use super::{Figure, Floor, Least};
-    use crate::model::Metrics;
+    use super::{Floor, Least};
+    use crate::model::{Figure, Metrics};
 
     #[test]
     fn a_floor_is_read_as_it_is_shown() {

@@ -7,6 +7,7 @@ mod choices;
 mod condensed;
 mod conversation;
 mod decision;
+mod figures;
 mod floor;
 pub mod marker;
 mod metrics;
@@ -24,7 +25,8 @@ pub use choices::{
 pub use condensed::{Condensed, NewBody, Original, Output, Replacement};
 pub use conversation::{Content, Conversation, Message, Part, Role, ShapeName, ToolCall};
 pub use decision::{Action, AdapterName, Decision, FlowKind, Reason};
-pub use floor::{Figure, Floor, Least, one_or_many as one_or_many_floors};
+pub use figures::{Figure, Getter, MetricColumn, metric_columns};
+pub use floor::{Floor, Least, one_or_many as one_or_many_floors};
 pub use metrics::{ActionCounts, BudgetOutcome, CompactionOutcome, CompactionTrigger, Metrics};
 pub(crate) use named::named;
 pub use options::{

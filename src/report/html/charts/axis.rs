@@ -5,7 +5,7 @@ use std::ops::Range;
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::coord::types::RangedCoordf64;
 
-use crate::report::numbers;
+use crate::report::{Distribution, numbers};
 
 /// Named values of a decade, from many to few.
 const DECADES: [&[f64]; 5] = [
@@ -18,7 +18,7 @@ const DECADES: [&[f64]; 5] = [
 
 /// How values lie along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::report::html) enum Scale {
+pub(super) enum Scale {
     /// From 0 to 1.
     Share,
     /// Over the logarithm: twice as much is as far anywhere.
@@ -27,7 +27,7 @@ pub(in crate::report::html) enum Scale {
 
 impl Scale {
     /// The scale of a column of the metrics table.
-    pub(in crate::report::html) fn of(figure: &str) -> Self {
+    pub(super) fn of(figure: &str) -> Self {
         if figure.ends_with("ratio") { Self::Ratio } else { Self::Share }
     }
 
@@ -129,7 +129,7 @@ pub(super) fn count_ticks(max: f64, n: usize) -> Vec<f64> {
 
 /// How high counts stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::report::html) enum Heights {
+pub(super) enum Heights {
     /// Twice as many are twice as high.
     Linear,
     /// Over the logarithm, so that one high bar does not hide all others.
@@ -137,9 +137,9 @@ pub(in crate::report::html) enum Heights {
 }
 
 impl Heights {
-    /// Those that let `counts` be seen: logarithmic when one is far above what the others are in the middle.
-    pub(in crate::report::html) fn of(counts: impl IntoIterator<Item = u64>) -> Self {
-        let mut counts: Vec<u64> = counts.into_iter().filter(|count| *count > 0).collect();
+    /// Those that let the bars be seen: logarithmic when one is far above what the others are in the middle.
+    pub(super) fn of_bars(distribution: &Distribution) -> Self {
+        let mut counts: Vec<u64> = distribution.bars.iter().map(|bar| bar.count).filter(|count| *count > 0).collect();
         counts.sort_unstable();
         let (most, middle) = (counts.last().copied().unwrap_or(0), counts.get(counts.len() / 2).copied().unwrap_or(0));
         if counts.len() > 2 && most > middle.saturating_mul(20) { Self::Logarithmic } else { Self::Linear }

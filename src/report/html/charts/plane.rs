@@ -1,137 +1,157 @@
-//! The ratio against another figure: how many conversations have both, and option sets as points.
+//! What every chart is drawn with: colours, the room that there is, and a plane with two axes. Colours are those of the
+//! light page; the style of the page replaces them one by one where it is dark. Knows `plotters`, no figure.
 
-use plotters::chart::ChartBuilder;
-use plotters::element::{Circle, PathElement, Rectangle};
-use plotters::style::{Color as _, RGBColor};
+use std::ops::Range;
 
-use super::axis::{Axis, Scale};
-use super::{AXIS, DATA, Drawn, GRID, HEAT, INK, MARK, PALE, Room, Svg, drawn, label};
-use crate::report::DensityFacts;
+use plotters::backend::SVGBackend;
+use plotters::chart::{ChartBuilder, ChartContext};
+use plotters::coord::cartesian::Cartesian2d;
+use plotters::drawing::{DrawingAreaErrorKind, IntoDrawingArea as _};
+use plotters::style::{Color as _, FontFamily, IntoFont as _, RGBColor, TextStyle};
 
-/// An option set.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::report::html) struct Point {
-    /// Its ratio: the value, and the ends of its interval.
-    pub(in crate::report::html) ratio: (f64, Option<(f64, f64)>),
-    /// Its figure, in the same way.
-    pub(in crate::report::html) figure: (f64, Option<(f64, f64)>),
-    /// What it is.
-    pub(in crate::report::html) kind: PointKind,
-}
+use super::axis::Axis;
 
-/// What an option set is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::report::html) enum PointKind {
-    /// One of many.
-    Other,
-    /// None is better in both.
-    Front,
-    /// The one that is recommended.
-    Recommended,
-}
+/// Labels and names.
+const INK: RGBColor = RGBColor(0x57, 0x60, 0x6a);
+/// Lines behind the data.
+const GRID: RGBColor = RGBColor(0xe1, 0xe6, 0xeb);
+/// Axes.
+const AXIS: RGBColor = RGBColor(0xb4, 0xbd, 0xc7);
+/// What the data says.
+pub(super) const DATA: RGBColor = RGBColor(0x0b, 0x63, 0xa8);
+/// What it is held against, such as the size before.
+pub(super) const PALE: RGBColor = RGBColor(0xb7, 0xd2, 0xea);
+/// What is marked out, such as the median.
+pub(super) const MARK: RGBColor = RGBColor(0xc2, 0x4e, 0x00);
+/// From few to many.
+pub(super) const HEAT: [RGBColor; 6] = [
+    RGBColor(0xd6, 0xe6, 0xf4),
+    RGBColor(0xab, 0xcf, 0xe6),
+    RGBColor(0x6a, 0xae, 0xd6),
+    RGBColor(0x37, 0x87, 0xc1),
+    RGBColor(0x10, 0x5b, 0xa5),
+    RGBColor(0x08, 0x30, 0x6c),
+];
 
-impl PointKind {
-    fn color(self) -> RGBColor {
-        match self {
-            Self::Other => PALE,
-            Self::Front => DATA,
-            Self::Recommended => MARK,
-        }
+/// A drawn chart. Only this module makes one, and `plotters` escapes the texts in it.
+#[derive(Debug)]
+pub(in crate::report::html) struct Svg(String);
+
+impl Svg {
+    /// The element.
+    pub(in crate::report::html) fn markup(&self) -> &str {
+        &self.0
     }
 }
 
-/// The smallest count of each colour that `density` uses, from the palest on.
-pub(in crate::report::html) fn steps(density: &DensityFacts) -> Vec<u64> {
-    let most = density.cells.iter().map(|cell| cell.count).max().unwrap_or(1).max(1);
-    let n = HEAT.len() as f64;
-    // Equal steps of the logarithm: a few conversations are seen beside many.
-    let mut steps: Vec<u64> =
-        (0..HEAT.len()).map(|at| (most as f64).powf(at as f64 / n).ceil().max(1.0) as u64).collect();
-    steps.dedup();
-    steps
+/// For which room a chart is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::report::html) enum Room {
+    /// The width of a page.
+    Wide,
+    /// Half the width of a page.
+    Half,
+    /// The width of a phone.
+    Narrow,
 }
 
-/// The cells of a density, the darker the more.
-pub(in crate::report::html) fn density(density: &DensityFacts, room: Room) -> Option<Svg> {
-    drawn((room.width(), 300), |area| -> Drawn {
-        let (across, up) = (Scale::Ratio, Scale::of(&density.figure));
-        let (from, to) = across.range(density.cells.iter().flat_map(|cell| [cell.ratio_from, cell.ratio_to]));
-        let steps = steps(density);
-        let mut chart = ChartBuilder::on(area)
+impl Room {
+    /// Its width in units that are about as large as a pixel.
+    pub(super) fn width(self) -> u32 {
+        match self {
+            Self::Wide => 1040,
+            Self::Half => 500,
+            Self::Narrow => 340,
+        }
+    }
+
+    /// How labels are written; the unit of `plotters` is larger than a pixel.
+    pub(super) fn label(self) -> TextStyle<'static> {
+        let size = if self == Self::Narrow { 15.5 } else { 15.0 };
+        TextStyle { color: INK.to_backend_color(), ..TextStyle::from((FontFamily::SansSerif, size).into_font()) }
+    }
+}
+
+pub(super) type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+pub(super) type Plane<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
+
+/// A side of a plane.
+pub(super) struct Side<'s> {
+    places: Range<f64>,
+    /// Places with a name.
+    named: Vec<f64>,
+    name: &'s dyn Fn(f64) -> String,
+    /// How much room the names take.
+    area: u32,
+    /// Whether lines stand behind the data at these places.
+    has_lines: bool,
+}
+
+impl<'s> Side<'s> {
+    pub(super) fn new(places: Range<f64>, named: Vec<f64>, name: &'s dyn Fn(f64) -> String, area: u32) -> Self {
+        Self { places, named, name, area, has_lines: true }
+    }
+
+    pub(super) fn without_lines(self) -> Self {
+        Self { has_lines: false, ..self }
+    }
+}
+
+/// A plane with two axes, on which `draw` draws.
+pub(super) fn plane(
+    (room, height): (Room, u32),
+    across: Side<'_>,
+    up: Side<'_>,
+    title: Option<&str>,
+    draw: impl FnOnce(&mut Plane<'_, '_>) -> Drawn,
+) -> Option<Svg> {
+    let mut out = String::new();
+    {
+        let area = SVGBackend::with_string(&mut out, (room.width(), height)).into_drawing_area();
+        let mut plane = ChartBuilder::on(&area)
             .margin_top(8)
             .margin_right(14)
-            .x_label_area_size(44)
-            .y_label_area_size(42)
-            .build_cartesian_2d(
-                Axis::new(from..to, across.ticks((from, to), 8)),
-                Axis::new(0.0..1.0, up.ticks((0.0, 1.0), 5)),
-            )?;
-        chart
-            .configure_mesh()
-            .bold_line_style(GRID)
+            .x_label_area_size(across.area)
+            .y_label_area_size(up.area)
+            .build_cartesian_2d(Axis::new(across.places, across.named), Axis::new(up.places, up.named))
+            .ok()?;
+        let (x_name, y_name) = (|place: &f64| (across.name)(*place), |place: &f64| (up.name)(*place));
+        let mut mesh = plane.configure_mesh();
+        mesh.bold_line_style(GRID)
             .light_line_style(GRID)
             .axis_style(AXIS)
-            .label_style(label(room, INK))
-            .x_label_formatter(&|place| across.name(*place))
-            .y_label_formatter(&|place| up.name(*place))
-            .x_desc("ratio")
-            .axis_desc_style(label(room, INK))
-            .draw()?;
-        chart.draw_series(density.cells.iter().map(|cell| {
-            let color = HEAT[steps.iter().rposition(|least| cell.count >= *least).unwrap_or(0)];
-            let corners = [(across.place(cell.ratio_from), cell.from), (across.place(cell.ratio_to), cell.to)];
-            Rectangle::new(corners, color.filled())
-        }))?;
-        Ok(())
-    })
+            .label_style(room.label())
+            .x_label_formatter(&x_name)
+            .y_label_formatter(&y_name);
+        if !across.has_lines {
+            mesh.disable_x_mesh();
+        }
+        if !up.has_lines {
+            mesh.disable_y_mesh();
+        }
+        if let Some(title) = title {
+            mesh.x_desc(title).axis_desc_style(room.label());
+        }
+        mesh.draw().ok()?;
+        draw(&mut plane).ok()?;
+        drop(plane);
+        area.present().ok()?;
+    }
+    Some(Svg(out))
 }
 
-/// The points with their intervals; what is more important is drawn above.
-pub(in crate::report::html) fn front(points: &[Point], room: Room) -> Option<Svg> {
-    drawn((room.width(), 300), |area| -> Drawn {
-        let ends = |(value, interval): (f64, Option<(f64, f64)>)| interval.unwrap_or((value, value));
-        let marked = points.iter().filter(|point| point.kind != PointKind::Other);
-        let values = points.iter().map(|point| point.ratio.0).chain(marked.clone().map(|point| ends(point.ratio).1));
-        let (from, to) = Scale::Ratio.range(values);
-        let lowest = points.iter().map(|point| point.figure.0).chain(marked.map(|point| ends(point.figure).0));
-        let lowest = lowest.fold(1.0_f64, f64::min).max(0.0);
-        let step = [0.01, 0.02, 0.05, 0.1, 0.2].into_iter().find(|step| (1.0 - lowest) / step <= 5.0).unwrap_or(0.25);
-        let bottom = ((lowest / step).floor() * step).max(0.0);
-        let ticks: Vec<f64> =
-            (0..=6).map(|at| bottom + f64::from(at) * step).filter(|tick| *tick <= 1.0 + 1e-9).collect();
-        let mut chart = ChartBuilder::on(area)
-            .margin_top(10)
-            .margin_right(18)
-            .x_label_area_size(44)
-            .y_label_area_size(46)
-            .build_cartesian_2d(
-                Axis::new(from - 0.01..to + 0.01, Scale::Ratio.ticks((from, to), 8)),
-                Axis::new(bottom..1.0, ticks),
-            )?;
-        chart
-            .configure_mesh()
-            .bold_line_style(GRID)
-            .light_line_style(GRID)
-            .axis_style(AXIS)
-            .label_style(label(room, INK))
-            .x_label_formatter(&|place| Scale::Ratio.name(*place))
-            .y_label_formatter(&|share| Scale::Share.name(*share))
-            .x_desc("ratio")
-            .axis_desc_style(label(room, INK))
-            .draw()?;
-        let mut points = points.to_vec();
-        points.sort_by_key(|point| point.kind);
-        for point in points {
-            let (x, y, color) = (Scale::Ratio.place(point.ratio.0), point.figure.0, point.kind.color());
-            if point.kind != PointKind::Other {
-                let (left, right) = ends(point.ratio);
-                let (low, high) = ends(point.figure);
-                let (left, right) = (Scale::Ratio.place(left).max(from - 0.01), Scale::Ratio.place(right));
-                let lines = [[(left, y), (right, y)], [(x, low.max(bottom)), (x, high.min(1.0))]];
-                chart.draw_series(lines.map(|line| PathElement::new(line, color.stroke_width(1))))?;
+#[cfg(test)]
+mod tests {
+    use super::{AXIS, DATA, GRID, HEAT, INK, MARK, PALE};
+
+    #[test]
+    fn the_style_knows_every_colour() {
+        let style = include_str!("../style.css");
+        for color in [INK, GRID, AXIS, DATA, PALE, MARK].iter().chain(&HEAT) {
+            let name = format!("#{:02X}{:02X}{:02X}", color.0, color.1, color.2);
+            for attribute in ["fill", "stroke"] {
+                assert!(style.contains(&format!("[{attribute}=\"{name}\"]")), "{attribute} {name}");
             }
-            chart.draw_series([Circle::new((x, y), 4, color.filled())])?;
         }
-        Ok(())
-    })
+    }
 }

@@ -1,0 +1,312 @@
+//! What is shown of a comparison: thresholds first, then how far two sides are apart, what is new, and which conversations
+//! changed most.
+
+use serde_json::Value;
+
+use super::report::says;
+use super::runs::runs;
+use crate::report::view::{
+    Block, Blocks, Card, Cell, Chart, Drawing, KEY, NamedBar, Part, Section, Seen, Show, Table, Tone, View, Words,
+    column, heading, name_of, note, parts, picture, said,
+};
+use crate::report::{BreakdownDrift, Changes, DriftDocument, FigureDrift, Ks, Psi, RunFacts, numbers, plain};
+
+/// An index from here on is customarily read as some change, and from there on as a large one (N. Siddiqi, 2006).
+const SOME: f64 = 0.1;
+const LARGE: f64 = 0.25;
+const LEGEND: &str = "PSI: from 0.1 some change, from 0.25 a large one; ~ marks what chance explains (19 in 20). KS: the \
+                      largest distance of the cumulative distributions.";
+
+/// How much of a name is shown beside others.
+const MAX_NAME: usize = 28;
+const SIDES: [&str; 2] = ["before", "after"];
+
+/// The comparison.
+pub(in crate::report) fn drift(document: &DriftDocument) -> View<'_> {
+    let name = |runs: &[RunFacts]| match runs {
+        [] => "no run".to_owned(),
+        [run] => run.run.clone(),
+        [first, .., last] => format!("{} runs, {} to {}", runs.len(), first.run, last.run),
+    };
+    let breaches = document
+        .breaches
+        .iter()
+        .map(|breach| said(format!("over the threshold {}: {}", breach.threshold, breach.message), Tone::Bad));
+    let notes = document.notes.iter().map(|note| said(format!("note: {note}"), Tone::Plain));
+    let json = &serde_json::to_value(document).expect("numbers and texts always serialize");
+    let mut of_runs = vec![(Seen::Page, heading("Before"))];
+    of_runs.extend(runs(json, "/before/runs", &document.before.runs));
+    of_runs.push((Seen::Page, heading("After")));
+    of_runs.extend(runs(json, "/after/runs", &document.after.runs));
+    for (seen, _) in of_runs.iter_mut().filter(|(seen, _)| *seen == Seen::Always) {
+        *seen = Seen::All;
+    }
+    View {
+        heading: "Drift report",
+        about: vec![name(&document.after.runs), name(&document.before.runs)],
+        between: " compared with ",
+        warnings: breaches.chain(notes).map(|block| (Seen::Always, block)).collect(),
+        cards: cards(document, json),
+        sums: Vec::new(),
+        sections: vec![
+            Section::new("figures", "Figures", figures(document, json))
+                .remarking("before and after; pictures on one scale"),
+            Section::new("shares", "Shares", shares(document, json))
+                .remarking("of conversations, messages or records; those that changed most first"),
+            Section::new("novelties", "New and gone", novelties(json)),
+            Section::new(
+                "changes",
+                "Conversations that changed most",
+                document.changes.as_ref().map(|found| changes(found, json)).unwrap_or_default(),
+            ),
+            Section::new("runs", "Runs and options", of_runs),
+            Section::new("reading", "How to read this", reading()),
+        ],
+        more: "--all shows classes and whole lists; --json the whole document",
+    }
+}
+
+fn cards(document: &DriftDocument, json: &Value) -> Vec<Card> {
+    let (before, after) = (&document.before.totals, &document.after.totals);
+    let card = |name, place: &'static str, show| {
+        let was = Cell::of(json.pointer(&place.replacen("after", "before", 1)).cloned(), show);
+        Card::of(json, name, place, show, format!("{} before", was.shown))
+    };
+    let rate =
+        |rejects: u64, conversations: u64| numbers::percent(rejects as f64 / (rejects + conversations).max(1) as f64);
+    let (is, was) = (rate(after.rejects, after.conversations), rate(before.rejects, before.conversations));
+    let mut cards = vec![
+        card("Ratio of characters", "/after/totals/ratio", Show::Ratio),
+        card("Ratio of tokens", "/after/totals/token_ratio", Show::Ratio),
+        card("Conversations", "/after/totals/conversations", Show::Count),
+        card("Messages", "/after/totals/messages_in", Show::Count),
+        card("Tokens in", "/after/totals/tokens_in", Show::Count),
+        card("Rejected records", "/after/totals/rejects", Show::Count),
+    ];
+    cards[5].beside.push_str(&format!("; {is} of the records, {was} before"));
+    // Without a token budget nothing is over it.
+    if before.over_budget.max(after.over_budget) > 0 {
+        cards.push(card("Over the token budget", "/after/totals/over_budget", Show::Count));
+    }
+    cards
+}
+
+/// An index; what chance explains is marked.
+fn index(psi: Option<Psi>) -> Cell {
+    let tone = match psi {
+        Some(psi) if psi.value <= psi.by_chance => Tone::Faint,
+        Some(psi) if psi.value < SOME => Tone::Plain,
+        Some(psi) if psi.value < LARGE => Tone::Strong,
+        Some(_) => Tone::Bad,
+        None => Tone::Faint,
+    };
+    let mark = if psi.is_some_and(|psi| psi.value <= psi.by_chance) { "~" } else { "" };
+    marked(mark, psi.map(|psi| psi.value)).toned(tone)
+}
+
+/// A distance; what chance explains is marked.
+fn distance(ks: Option<Ks>) -> Cell {
+    let (tone, mark) = match ks {
+        Some(ks) if ks.statistic <= ks.critical => (Tone::Faint, "~"),
+        _ => (Tone::Plain, ""),
+    };
+    marked(mark, ks.map(|ks| ks.statistic)).toned(tone)
+}
+
+fn marked(mark: &str, value: Option<f64>) -> Cell {
+    let cell = Cell::of(value, Show::Share);
+    Cell { shown: format!("{mark}{}", cell.shown), ..cell }
+}
+
+fn figures<'d>(document: &'d DriftDocument, json: &Value) -> Blocks<'d> {
+    if document.figures.is_empty() {
+        return Vec::new();
+    }
+    let of_all = document.figures.iter().enumerate().filter(|(_, of)| of.class.is_none() && !of.bars.is_empty());
+    let drawings = of_all.map(|(at, figure)| (Seen::Page, twin(at, figure, json))).collect();
+    vec![
+        (Seen::Page, note("The share of conversations with each value before {pale} and after {data}.")),
+        (Seen::Page, Block::Drawings(drawings, false)),
+        (Seen::Page, heading("How far they are apart")),
+        (Seen::Always, Block::Table(distances(document, json, "Figures on both sides", false))),
+        (Seen::Terminal, note(LEGEND)),
+        (Seen::All, Block::Table(distances(document, json, "Figures on both sides, class by class", true).folded())),
+    ]
+}
+
+/// Figures of all conversations, or class by class.
+fn distances(document: &DriftDocument, json: &Value, caption: &str, by_class: bool) -> Table {
+    let mut columns = vec![column("figure", "figure", Show::Words)];
+    columns.extend(by_class.then(|| column("class", "class", Show::Name)));
+    columns.extend([column("side", KEY, Show::Text), column("n", "conversations", Show::Count)]);
+    columns.extend(["mean", "p5", "p50", "p95"].map(|point| column(point, point, Show::Figure)));
+    columns.extend([
+        column("PSI", "", Show::Share),
+        column("by chance", "", Show::Share).on(Seen::Page),
+        column("KS", "", Show::Share),
+        column("critical", "", Show::Share).on(Seen::Page),
+        column("p", "", Show::Share).on(Seen::Page),
+        picture("", Show::Counts("")),
+    ]);
+    let drifts = document.figures.iter().enumerate().filter(|(_, of)| of.class.is_some() == by_class);
+    let sides =
+        drifts.clone().flat_map(|(at, _)| SIDES.map(|side| Part::at(json, format!("/figures/{at}/{side}"), side)));
+    let mut table = Table::new(caption, columns, sides.collect());
+    let share = |value: Option<f64>| Cell::of(value, Show::Share);
+    for (rows, (at, of)) in table.rows.chunks_mut(SIDES.len()).zip(drifts) {
+        let bars = json.pointer(&format!("/figures/{at}/bars"));
+        let apart = [
+            index(of.psi),
+            share(of.psi.map(|psi| psi.by_chance)),
+            distance(of.ks),
+            share(of.ks.map(|ks| ks.critical)),
+            share(of.ks.map(|ks| ks.p_value)),
+        ];
+        let told = [[(); 5].map(|()| Cell::text("")), apart];
+        for ((row, side), told) in rows.iter_mut().zip(SIDES).zip(told) {
+            // A side that lacks the figure does not say which it is.
+            row.cells[0] = Cell::text(numbers::words(&of.figure));
+            if by_class {
+                row.cells[1] = Cell::text(name_of(of.class.as_deref()));
+            }
+            let end = row.cells.len() - told.len() - 1;
+            row.cells.truncate(end);
+            row.cells.extend(told);
+            row.cells.push(Cell::of(bars.cloned(), Show::Counts(side)));
+        }
+    }
+    table
+}
+
+fn apart(psi: Option<Psi>) -> String {
+    psi.map_or(String::new(), |psi| format!(" · PSI {}", numbers::share(psi.value)))
+}
+
+fn twin<'d>(at: usize, figure: &'d FigureDrift, json: &Value) -> Drawing<'d> {
+    let name = numbers::words(&figure.figure);
+    let show = Show::of_figure(&figure.figure);
+    let columns = [
+        column("above", "from", show),
+        column("up to", "to", show),
+        column("before", "before", Show::Count),
+        column("after", "after", Show::Count),
+    ];
+    let mut bars = parts(json, &format!("/figures/{at}/bars"));
+    bars.retain(|bar| bar.value["before"] != 0 || bar.value["after"] != 0);
+    Drawing {
+        note: format!("{}{}", says(&figure.figure), apart(figure.psi)),
+        alternative: format!("Histograms of {name} before and after"),
+        table: Some(Table::new(format!("Conversations by {name}, before and after"), columns, bars)),
+        name,
+        chart: Chart::Twin(figure),
+        is_wide: false,
+    }
+}
+
+fn shares<'d>(document: &DriftDocument, json: &Value) -> Blocks<'d> {
+    if document.breakdowns.is_empty() {
+        return Vec::new();
+    }
+    let columns = [
+        column("shares by", "by", Show::Text),
+        column("PSI", "psi/value", Show::Share),
+        column("most changed", "rows/0/name", Show::Name),
+        column("before", "rows/0/share_before", Show::Percent),
+        column("after", "rows/0/share_after", Show::Percent),
+    ];
+    let mut table = Table::new("How far shares are apart", columns, parts(json, "/breakdowns"));
+    for (row, breakdown) in table.rows.iter_mut().zip(&document.breakdowns) {
+        row.cells[1] = index(breakdown.psi);
+        row.cells[2].shown = plain::cut(&row.cells[2].shown, MAX_NAME);
+    }
+    let drawn = document.breakdowns.iter().enumerate().filter(|(_, found)| !found.rows.is_empty());
+    let drawings = drawn.map(|(at, breakdown)| (Seen::All, one_breakdown(at, breakdown, json))).collect();
+    vec![
+        (Seen::Always, Block::Table(table)),
+        (Seen::Page, note("Shares before {pale} and after {data}.")),
+        (Seen::All, Block::Drawings(drawings, true)),
+    ]
+}
+
+fn one_breakdown<'d>(at: usize, breakdown: &BreakdownDrift, json: &Value) -> Drawing<'d> {
+    let by = numbers::words(&breakdown.by);
+    let columns = [
+        column("name", "name", Show::Name),
+        column("before", "before", Show::Count),
+        column("after", "after", Show::Count),
+        column("share before", "share_before", Show::Percent),
+        column("share after", "share_after", Show::Percent),
+    ];
+    let rows = parts(json, &format!("/breakdowns/{at}/rows"));
+    let bars = breakdown.rows.iter().map(|row| NamedBar {
+        name: name_of(row.name.as_deref()).to_owned(),
+        keeps_end: false,
+        behind: row.share_before,
+        length: row.share_after,
+        says: format!("{} → {}", numbers::percent(row.share_before), numbers::percent(row.share_after)),
+    });
+    Drawing {
+        name: format!("By {by}"),
+        note: format!("shares of {}{}", breakdown.unit, apart(breakdown.psi)),
+        alternative: format!("Shares by {by} before and after: {} bars", breakdown.rows.len()),
+        chart: Chart::Bars(bars.collect()),
+        is_wide: false,
+        table: Some(Table::list(format!("Shares by {by}"), columns, rows)),
+    }
+}
+
+fn novelties<'d>(json: &Value) -> Blocks<'d> {
+    let columns = [
+        column("name", "name", Show::Text),
+        column("new", "is_new", Show::Text),
+        column("kind", "by", Show::Words),
+        column("count", "count", Show::Count),
+    ];
+    let table = Table::list("Names that only one side has", columns, parts(json, "/novelties"));
+    if table.rows.is_empty() {
+        return vec![(Seen::Page, said("Both sides have the same names.", Tone::Plain))];
+    }
+    vec![(Seen::Always, said("Names that only one side has.", Tone::Faint)), (Seen::Always, Block::Table(table))]
+}
+
+fn changes<'d>(changes: &Changes, json: &Value) -> Blocks<'d> {
+    let count = numbers::count;
+    let told = format!(
+        "{} on both sides, {} the same byte for byte; {} new; {} that could not be told apart.",
+        numbers::counted(changes.in_both, "conversation"),
+        count(changes.same_record),
+        count(changes.only_after),
+        count(changes.ambiguous)
+    );
+    let mut blocks = vec![(Seen::Always, said(told, Tone::Faint))];
+    for (name, place) in [("By ratio", "/changes/by_ratio"), ("By fact retention", "/changes/by_fact_retention")] {
+        let columns = [
+            column("conversation", "conversation_id", Show::Long),
+            column("ratio", "ratio_before", Show::Ratio),
+            column("after", "ratio_after", Show::Ratio),
+            column("facts", "fact_retention_before", Show::Share),
+            column("after", "fact_retention_after", Show::Share),
+            column("same record", "is_same_record", Show::Text),
+            column("source", "source", Show::Long).on(Seen::Page),
+            column("row", "source_row", Show::Count).on(Seen::Page),
+        ];
+        let table = Table::list(name, columns, parts(json, place));
+        if !table.rows.is_empty() {
+            blocks.extend([(Seen::Always, heading(name)), (Seen::Always, Block::Table(table))]);
+        }
+    }
+    blocks
+}
+
+fn reading<'d>() -> Blocks<'d> {
+    let list = [
+        "**PSI**, the population stability index, adds up how far the shares of the bars are apart: from 0.1 it is usually \
+         called some change, from 0.25 a large one. With few conversations chance alone moves it: what chance explains \
+         stands beside it, and ~ marks an index below.",
+        "**KS**, the Kolmogorov–Smirnov statistic, is the largest distance of the two cumulative distributions, from 0 to \
+         1; above the critical value one comparison in twenty of the same population would be wrong.",
+        "Distributions are compared, not conversations: two sides may differ in what they hold and not in how it was \
+         compressed. The conversations that both sides have tell the two apart.",
+    ];
+    vec![(Seen::Page, Block::List(list.into_iter().map(Words::Fixed).collect()))]
+}

@@ -1,0 +1,227 @@
+//! What is shown of a sweep: what is recommended, the front of ratio against what is kept, the best set for each class, and
+//! everything that was measured.
+
+use serde_json::Value;
+
+use crate::model::Figure;
+use crate::pipeline::sweep::{
+    FRONTS, Interval, SweepChoice, SweepChoiceKind, SweepClass, SweepDocument, SweepRound, SweepSet, says,
+};
+use crate::report::numbers;
+use crate::report::view::{
+    Block, Blocks, Card, Cell, Chart, Column, Drawing, KEY, Part, Point, PointKind, Section, Seen, Show, Spanned,
+    Table, Tone, View, Words, column, heading, note, parts, said,
+};
+
+/// The sweep.
+pub(in crate::report) fn sweep(document: &SweepDocument) -> View<'_> {
+    let json = &serde_json::to_value(document).expect("numbers and texts always serialize");
+    View {
+        heading: "Sweep over option sets",
+        about: document.inputs.clone(),
+        between: ", ",
+        warnings: Vec::new(),
+        cards: cards(document, json),
+        sums: Vec::new(),
+        sections: vec![
+            Section::new("front", "Ratio against what is kept", fronts(document)),
+            Section::new("sets", "Option sets", sets(document, json)),
+            Section::new("recommendation", "Recommendation", recommendation(document, json)),
+            Section::new("classes", "Class by class", classes(document, json)),
+            Section::new("reading", "How to read this", reading(document)),
+        ],
+        more: "",
+    }
+}
+
+fn cards(document: &SweepDocument, json: &Value) -> Vec<Card> {
+    let sample = &document.sample;
+    let difference = document.recommendation.above_given.ratio.value;
+    let sign = if difference < 0.0 { "below" } else { "above" };
+    let above = format!("{} {sign} the options as given", numbers::ratio(difference.abs()));
+    let mut of = format!("of {}", numbers::counted(sample.conversations as u64, "conversation"));
+    for (n, what) in [(sample.too_long, "too long for it"), (sample.rejects, "records rejected")] {
+        if n > 0 {
+            of.push_str(&format!("; {n} {what}"));
+        }
+    }
+    let ratio = "/recommendation/figures/ratio/value";
+    vec![
+        Card::of(json, "Ratio of the recommendation", ratio, Show::Ratio, above),
+        Card::of(json, "Conversations measured", "/sample/drawn", Show::Count, of),
+        Card::of(json, "Text measured", "/sample/bytes", Show::Bytes, "as drawn from the inputs"),
+    ]
+}
+
+/// The columns of figures, which a part has at `way`.
+fn figure_columns(way: &str) -> Vec<Column> {
+    let mut columns = vec![
+        column("ratio", format!("{way}ratio/value"), Show::Ratio),
+        column("from", format!("{way}ratio/low"), Show::Ratio),
+        column("to", format!("{way}ratio/high"), Show::Ratio),
+        column("tokens", format!("{way}token_ratio/value"), Show::Ratio),
+    ];
+    for figure in Figure::FIRST {
+        let way = format!("{way}figures/{}", figure.as_str());
+        columns.push(column(figure.label(), format!("{way}/value"), Show::Share));
+        if FRONTS.contains(&figure) {
+            columns.push(column("from", format!("{way}/low"), Show::Share));
+            columns.push(column("to", format!("{way}/high"), Show::Share));
+        }
+    }
+    columns
+}
+
+fn ends(interval: &Interval) -> Option<(f64, f64)> {
+    Some((interval.low?, interval.high?))
+}
+
+fn chosen<'d>(document: &'d SweepDocument, choice: &SweepChoice) -> Vec<&'d SweepSet> {
+    choice.sets.iter().filter_map(|number| document.sets.iter().find(|set| set.number == *number)).collect()
+}
+
+fn labels(sets: &[&SweepSet]) -> String {
+    sets.iter().map(|set| format!("{}: {}", set.number, set.label)).collect::<Vec<_>>().join("; ")
+}
+
+fn recommendation<'d>(document: &SweepDocument, json: &Value) -> Blocks<'d> {
+    let choice = &document.recommendation;
+    let sets = chosen(document, choice);
+    let floor: Vec<String> = document.floor.iter().map(ToString::to_string).collect();
+    let mut blocks = vec![
+        (Seen::Always, said(format!("Recommended: {}", says(choice)), Tone::Strong)),
+        (Seen::Always, Block::List(sets.iter().map(|set| Words::Told(labels(&[set]))).collect())),
+        (Seen::Always, said(format!("Floor: {}", floor.join(", ")), Tone::Faint)),
+    ];
+    // The window is one of the few options whose gain the figures cannot weigh.
+    let window = |set: &SweepSet| set.changes.get("recency_window").and_then(Value::as_u64);
+    if sets.iter().any(|set| window(set).is_some_and(|window| window < document.recency_window as u64)) {
+        let about =
+            "note: no figure sees what the last messages are worth; `--keep-window` leaves the recency window as given";
+        blocks.push((Seen::Always, note(about)));
+    }
+    if let Some(given) = document.sets.iter().position(|set| set.number == 0) {
+        let given = format!("/sets/{given}/figures");
+        let table = beside(json, [&given, "/recommendation/figures", "/recommendation/above_given"]);
+        let seen = if choice.kind == SweepChoiceKind::AsGiven { Seen::Page } else { Seen::Always };
+        blocks.push((seen, Block::Table(table)));
+    }
+    if let Some(held) = &document.held_back {
+        let n = numbers::counted(held.conversations as u64, "conversation");
+        let table = beside(json, ["/held_back/given", "/held_back/recommended", "/held_back/above_given"]);
+        blocks.extend([
+            (Seen::Always, heading("On conversations that were held back")),
+            (Seen::Always, said(format!("{n} that took no part in the search."), Tone::Faint)),
+            (Seen::Always, Block::Table(table)),
+        ]);
+    }
+    blocks
+}
+
+/// The options as given, what is recommended, and how much that is above, at these places.
+fn beside(json: &Value, places: [&str; 3]) -> Table {
+    let mut columns = vec![column("options", KEY, Show::Text)];
+    columns.extend(figure_columns(""));
+    let named = ["as given", "recommended", "difference"].into_iter().zip(places);
+    let rows = named.map(|(name, place)| Part::at(json, place, name)).collect();
+    Table::new("The recommendation beside the options as given", columns, rows)
+}
+
+fn fronts(document: &SweepDocument) -> Blocks<'_> {
+    let about = "Every point is an option set {pale}; no set is better in both than one of the front {data}; recommended \
+                 are {marked}. Lines are intervals.";
+    let drawings = Figure::AGAINST_RATIO.into_iter().filter_map(|figure| {
+        let points: Vec<Point> = document.sets.iter().filter_map(|set| point(document, set, figure.as_str())).collect();
+        let words = numbers::words(figure.as_str());
+        let drawing = Drawing {
+            name: format!("{words} against ratio"),
+            note: "mean over conversations; numbers: see the option sets".to_owned(),
+            alternative: format!("{} option sets by ratio and {words}", points.len()),
+            chart: Chart::Front(points.clone()),
+            is_wide: false,
+            table: None,
+        };
+        (!points.is_empty()).then_some((Seen::Page, drawing))
+    });
+    vec![(Seen::Page, note(about)), (Seen::Page, Block::Drawings(drawings.collect(), false))]
+}
+
+fn point(document: &SweepDocument, set: &SweepSet, figure: &str) -> Option<Point> {
+    let found = set.figures.figures.get(figure)?;
+    let kind = match () {
+        () if document.recommendation.sets.contains(&set.number) => PointKind::Recommended,
+        () if set.front.iter().any(|name| name == figure) => PointKind::Front,
+        () => PointKind::Other,
+    };
+    let of = |interval: &Interval| -> Spanned { (interval.value, ends(interval)) };
+    Some(Point { ratio: of(&set.figures.ratio), figure: of(found), kind })
+}
+
+fn sets<'d>(document: &SweepDocument, json: &Value) -> Blocks<'d> {
+    let mut columns = vec![
+        column("set", "number", Show::Count),
+        column("measured on", "conversations", Show::Count),
+        column("above floor", "is_above_floor", Show::Text),
+        column("front of", "", Show::Text),
+    ];
+    columns.extend(figure_columns("figures/"));
+    columns.push(column("options", "label", Show::Long));
+    let mut table = Table::new("All option sets", columns, parts(json, "/sets"));
+    for (row, set) in table.rows.iter_mut().zip(&document.sets) {
+        let front: Vec<&str> = set.front.iter().filter_map(|name| Figure::named(name)).map(Figure::label).collect();
+        row.cells[3] = Cell::text(front.join(", "));
+        let is_first = !front.is_empty() || set.number == 0 || document.recommendation.sets.contains(&set.number);
+        row.seen = if is_first { Seen::Always } else { Seen::Page };
+    }
+    let about = "The front: of all sets none has both a better ratio and a better figure. Intervals hold the value of all \
+                 conversations 95 times of 100.";
+    vec![(Seen::Always, note(about)), (Seen::Always, Block::Table(table))]
+}
+
+fn classes<'d>(document: &SweepDocument, json: &Value) -> Blocks<'d> {
+    if document.classes.is_empty() {
+        return Vec::new();
+    }
+    let columns = [
+        column("class", "class", Show::Text),
+        column("conversations", "conversations", Show::Count),
+        column("measured", "drawn", Show::Count),
+        column("ratio as given", "given/ratio/value", Show::Ratio),
+        column("ratio of the best", "recommendation/figures/ratio/value", Show::Ratio),
+        column("best set for the class alone", "", Show::Long),
+    ];
+    let mut table = Table::new("The best set for each class alone", columns, parts(json, "/classes"));
+    for (row, class) in table.rows.iter_mut().zip(&document.classes) {
+        row.cells[5] = Cell::text(class.recommendation.as_ref().map_or_else(
+            || "too few were measured, or none is above the floor".to_owned(),
+            |best| labels(&chosen(document, best)) + if is_given_below_floor(class) { BELOW_FLOOR } else { "" },
+        ));
+    }
+    vec![(Seen::Always, Block::Table(table))]
+}
+
+/// Why the best set of a class can be the longer one.
+const BELOW_FLOOR: &str = " (as given is below the floor)";
+
+/// True when the best set for a class saves less than the options as given: these are then no candidate.
+fn is_given_below_floor(class: &SweepClass) -> bool {
+    let best = class.recommendation.as_ref().map(|choice| choice.figures.ratio.value);
+    best.is_some_and(|best| best < class.given.ratio.value)
+}
+
+fn reading<'d>(document: &SweepDocument) -> Blocks<'d> {
+    let search = &document.search;
+    let count = |n: usize| numbers::count(n as u64);
+    let round = |round: &SweepRound| format!("{} on {}", count(round.sets), count(round.conversations));
+    let rounds: Vec<String> = search.rounds.iter().map(round).collect();
+    let rounds = format!("Sets on conversations, round by round: {}.", rounds.join(", "));
+    let interval = format!(
+        "Intervals hold the value of all conversations in {} of samples; they come from drawing the sample again {} times.",
+        numbers::percent(search.confidence),
+        count(search.resamples)
+    );
+    let early = "Sets that left early were measured on fewer conversations: their points are less sure than those of the \
+                 last round.";
+    let list = vec![Words::Told(rounds), Words::Told(interval), Words::Fixed(early)];
+    vec![(Seen::Always, Block::List(list))]
+}
