@@ -16,7 +16,6 @@ const USUAL_LINES: usize = 400;
 const LONG: &[(&str, &str)] = &[
     ("engine/budget/converge.rs", "the last resort and the runs that it makes and takes apart again"),
     ("engine/fill.rs", "one type, `Filler`, writes every text and holds it against its sources"),
-    ("shape/restore.rs", "rows, records and lists of events come back by the same holes"),
     ("stage/classify/code.rs", "words that begin statements in twenty languages, and what must follow them"),
     ("stage/classify/output.rs", "one test for each kind of line that programs print"),
     ("adapters/yaml.rs", "a format: its lines, its lists and its texts in blocks"),

@@ -272,9 +272,7 @@ impl Meter {
         metrics.negation_retention = count(&self.statements, IN_INPUT, VISIBLE).value();
         metrics.error_retention = count(&self.errors, IN_INPUT, VISIBLE).value();
     }
-}
 
-impl Meter {
     /// The documented score, less what is gone from every place of the conversation: facts, names, denials and duties, and
     /// consents.
     fn quality(&self, metrics: &Metrics) -> Option<f64> {

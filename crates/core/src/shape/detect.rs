@@ -37,7 +37,9 @@ pub fn detect(record: &str) -> Option<ShapeName> {
         }
         _ => return None,
     }
-    lists.iter_mut().for_each(|(_, list)| list.has_blocks |= has_system);
+    for (_, list) in &mut lists {
+        list.has_blocks |= has_system;
+    }
     let fits = |spec: &&Spec| {
         lists.iter().any(|(key, list)| match kind {
             Kind::List => spec.bare && is_message(list),

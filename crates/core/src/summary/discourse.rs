@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::clauses;
+use super::tokens::joined;
 use crate::text::words::word_list;
 use crate::text::{Cue, CueKind, Fact, Span, TextView, Unit, UnitKind};
 
@@ -46,7 +47,7 @@ fn segment(view: &TextView<'_>) -> Vec<Edu> {
     for (index, unit) in view.units.iter().enumerate() {
         let text = unit.span.of(view.text);
         let has_clauses = !matches!(unit.kind, UnitKind::Heading | UnitKind::Line);
-        let facts = wholes(view.facts_of(unit));
+        let facts = joined(view.facts_of(unit).iter().map(|fact| fact.span));
         let is_whole = |at: usize| {
             let at = unit.span.start + at as u32;
             facts.get(facts.partition_point(|fact| fact.end <= at)).is_some_and(|fact| fact.start < at)
@@ -67,18 +68,6 @@ fn segment(view: &TextView<'_>) -> Vec<Edu> {
         last_head = Some((head, unit));
     }
     edus
-}
-
-/// Where facts stand, those that overlap as one.
-fn wholes(facts: &[Fact]) -> Vec<Span> {
-    let mut wholes: Vec<Span> = Vec::new();
-    for fact in facts {
-        match wholes.last_mut() {
-            Some(last) if fact.span.start < last.end => last.end = last.end.max(fact.span.end),
-            _ => wholes.push(fact.span),
-        }
-    }
-    wholes
 }
 
 /// How a sentence hangs on the one before.

@@ -95,7 +95,7 @@ impl<'a> Digest<'_, 'a> {
     fn all_of(&mut self, lines: &[&Line], severity: Severity) {
         let mut hidden = 0;
         for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.severity == severity) {
-            if !self.show(line) {
+            if !self.show(MAX_LINE_CHARS, line) {
                 hidden += 1;
                 continue;
             }
@@ -106,7 +106,7 @@ impl<'a> Digest<'_, 'a> {
                 if reason.severity != Severity::None || self.indent(reason) <= indent {
                     break;
                 }
-                self.show_up_to(MAX_REASON_CHARS, reason);
+                self.show(MAX_REASON_CHARS, reason);
             }
         }
         if hidden > 0 && severity == Severity::Failure {
@@ -119,25 +119,14 @@ impl<'a> Digest<'_, 'a> {
         text.len() - text.trim_start().len()
     }
 
-    /// Shows a line; true also when an equal one is shown already.
-    fn show(&mut self, line: &Line) -> bool {
-        self.show_up_to(MAX_LINE_CHARS, line)
-    }
-
-    fn show_up_to(&mut self, max_chars: usize, line: &Line) -> bool {
+    /// Shows a line where there is room for it; true also when an equal one is shown already.
+    fn show(&mut self, max_chars: usize, line: &Line) -> bool {
         let text = line.span.of(self.view.text).trim();
-        if self.seen.contains(text) {
-            return true;
+        let fits = self.seen.contains(text) || 3 + text.chars().count().min(max_chars) <= self.left;
+        if fits {
+            self.show_always(max_chars, line);
         }
-        let cost = 3 + text.chars().count().min(max_chars);
-        if cost > self.left {
-            return false;
-        }
-        self.left -= cost;
-        self.seen.insert(text);
-        self.out.say(" | ");
-        shorten(text, max_chars, &mut self.out);
-        true
+        fits
     }
 
     /// Shows a line whatever is left.
@@ -165,7 +154,7 @@ impl<'a> Digest<'_, 'a> {
         }
         let max = if fits { MAX_LINE_CHARS } else { MAX_MATCH_CHARS };
         for line in matches {
-            self.show_up_to(max, line);
+            self.show(max, line);
         }
         lines.retain(|line| line.kind != LineKind::Grep && !is_context(line.span.of(text)));
     }
@@ -234,7 +223,7 @@ impl<'a> Digest<'_, 'a> {
         let mut shown = 0;
         let enough = if self.out.quotes.is_empty() { self.left / 5 } else { self.left / 2 };
         for line in &lines[..n_head] {
-            if (shown >= 2 && self.left < enough) || !self.show(line) {
+            if (shown >= 2 && self.left < enough) || !self.show(MAX_LINE_CHARS, line) {
                 break;
             }
             shown += 1;
@@ -243,7 +232,7 @@ impl<'a> Digest<'_, 'a> {
             if shown > 0 && lines.len() > shown + 1 {
                 self.out.say(" | ...");
             }
-            self.show(last);
+            self.show(MAX_LINE_CHARS, last);
         }
     }
 }

@@ -133,14 +133,19 @@ fn wholes(view: &TextView<'_>) -> Vec<Span> {
     }
     spans.extend(start.map(|start| Span { start, end: scope.end }));
     spans.sort_unstable();
-    let mut merged: Vec<Span> = Vec::with_capacity(spans.len());
+    joined(spans.into_iter())
+}
+
+/// Spans in order, those that overlap as one.
+pub(super) fn joined(spans: impl Iterator<Item = Span>) -> Vec<Span> {
+    let mut joined: Vec<Span> = Vec::with_capacity(spans.size_hint().0);
     for span in spans {
-        match merged.last_mut() {
+        match joined.last_mut() {
             Some(last) if span.start < last.end => last.end = last.end.max(span.end),
-            _ => merged.push(span),
+            _ => joined.push(span),
         }
     }
-    merged
+    joined
 }
 
 /// Signs and letters of scripts without blanks.

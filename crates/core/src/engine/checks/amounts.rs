@@ -84,8 +84,8 @@ impl Amounts {
     /// True when the text has the number, and not only with another unit.
     pub(super) fn bear_out(&self, amount: &Amount) -> bool {
         let is_there = |reading: &String| {
-            let fits = |unit: &Option<&str>| amount.unit.is_none() || unit.is_none() || *unit == amount.unit;
-            self.units.get(reading).is_some_and(|units| units.iter().any(fits))
+            let fits = |unit: Option<&str>| amount.unit.is_none() || unit.is_none() || unit == amount.unit;
+            self.units.get(reading).is_some_and(|units| units.iter().copied().any(fits))
         };
         amount.measure().is_some_and(|measured| self.measured.contains(&measured))
             || amount.readings.iter().any(is_there)

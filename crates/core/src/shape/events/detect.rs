@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use crate::model::ShapeName;
 use crate::shape::json::{Bad, Kind, Raw, Scanner};
 
-use super::event::{Keys, Named, last};
+use super::event::Keys;
 use super::programs::SPECS;
 
 /// As much of a log as is looked at; the first events of all programs are shorter.
@@ -100,18 +100,18 @@ pub enum SessionOf<'l> {
 #[must_use]
 pub fn session_id(line: &str) -> SessionOf<'_> {
     let mut scanner = Scanner::new(line);
-    let mut named: Vec<Named<'_>> = Vec::new();
+    let mut id = None;
     if !matches!(scanner.peek(), Ok(Kind::Object)) {
         return SessionOf::Broken;
     }
     let read = scanner.object(|scanner, key| {
         let value = scanner.value()?;
         if key.name == "sessionId" {
-            named.push(Named { name: key.name, key: key.text, value });
+            id = Some(value);
         }
         Ok(())
     });
-    let id = last(&named, "sessionId").and_then(Raw::string).filter(|id| !id.is_empty());
+    let id = id.and_then(Raw::string).filter(|id| !id.is_empty());
     match (id, read) {
         (Some(id), _) => SessionOf::Id(id),
         (None, Ok(_)) => SessionOf::Nobody,

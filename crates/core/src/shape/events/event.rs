@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::model::Message;
-use crate::shape::json::{Kind, Raw};
+use crate::shape::json::{Key, Kind, Raw};
 use crate::shape::member::{Field, Member};
 
 /// What the events of one program look like.
@@ -35,13 +35,7 @@ pub(in crate::shape) struct Form {
 }
 
 /// A member with its decoded key.
-#[derive(Debug)]
-pub(in crate::shape) struct Named<'r> {
-    pub name: Cow<'r, str>,
-    /// With its quotes.
-    pub key: &'r str,
-    pub value: Raw<'r>,
-}
+pub(super) type Named<'r> = (Key<'r>, Raw<'r>);
 
 /// An event that may carry a message.
 #[derive(Debug)]
@@ -90,7 +84,7 @@ impl Keys<'_> {
 
 /// The last member called `name`, which is the one that counts.
 pub(super) fn last<'r>(members: &[Named<'r>], name: &str) -> Option<Raw<'r>> {
-    members.iter().rev().find(|member| member.name == name).map(|member| member.value)
+    members.iter().rev().find(|(key, _)| key.name == name).map(|&(_, value)| value)
 }
 
 /// Something that passes through: an event without a message, or text that is no JSON.

@@ -104,7 +104,7 @@ impl<'r> Cutter<'r> {
         outer.clear();
         let text = scanner.object(|scanner, key| {
             let value = scanner.value()?;
-            outer.push(Named { name: key.name, key: key.text, value });
+            outer.push((key, value));
             Ok(())
         })?;
         self.event(text, &outer);
@@ -117,10 +117,10 @@ impl<'r> Cutter<'r> {
         body.clear();
         let kind = Event { outer, body: &[] }.kind();
         self.n_events += usize::from(kind.is_some());
-        let at = outer.iter().rposition(|member| member.name == self.events.body && member.value.kind == Kind::Object);
+        let at = outer.iter().rposition(|(key, value)| key.name == self.events.body && value.kind == Kind::Object);
         let at = at.filter(|_| kind.is_some_and(|kind| self.events.carriers.contains(&kind.as_ref())));
-        if let Some(raw) = at.and_then(|at| outer.get(at)) {
-            members(raw.value.text, |key, value| body.push(Named { name: key.name, key: key.text, value }));
+        if let Some((_, raw)) = at.and_then(|at| outer.get(at)) {
+            members(raw.text, |key, value| body.push((key, value)));
         }
         let event = Event { outer, body: &body };
         if self.found.id.is_none()
@@ -154,19 +154,16 @@ impl<'r> Cutter<'r> {
                     self.push(inner, member, keys, self.events.body);
                 }
             } else {
-                self.found.members.push(Member {
-                    key: member.key,
-                    value: member.value,
-                    field: Field::ToolCalls,
-                    parent: "",
-                });
+                let (key, value) = member;
+                let call = Member { key: key.text, value: *value, field: Field::ToolCalls, parent: "" };
+                self.found.members.push(call);
             }
         }
     }
 
     /// Appends a member; an earlier one of the same level with the same name no longer counts.
-    fn push(&mut self, start: usize, named: &Named<'r>, keys: &[(&str, Field)], parent: &'static str) {
-        let field = keys.iter().find(|(name, _)| *name == named.name).map_or(Field::Other, |&(_, field)| field);
+    fn push(&mut self, start: usize, (key, value): &Named<'r>, keys: &[(&str, Field)], parent: &'static str) {
+        let field = keys.iter().find(|(name, _)| *name == key.name).map_or(Field::Other, |&(_, field)| field);
         if field != Field::Other {
             for earlier in self.found.members.get_mut(start..).unwrap_or_default() {
                 if earlier.field == field && earlier.parent == parent {
@@ -174,7 +171,7 @@ impl<'r> Cutter<'r> {
                 }
             }
         }
-        self.found.members.push(Member { key: named.key, value: named.value, field, parent });
+        self.found.members.push(Member { key: key.text, value: *value, field, parent });
     }
 }
 

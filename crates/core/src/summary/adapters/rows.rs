@@ -72,7 +72,9 @@ pub(super) fn detect(text: &TextView<'_>, tables: Tables) -> bool {
 
 /// Thins out the tables of a text.
 pub(super) fn edit(spoken: &Spoken<'_>, wanted: &Wanted<'_>, edits: &mut Edits<'_>, tables: Tables) {
-    tables(&spoken.view).iter().for_each(|table| table.thin(spoken.view.text, wanted.is_tight(), edits));
+    for table in tables(&spoken.view) {
+        table.thin(spoken.view.text, wanted.is_tight(), edits);
+    }
 }
 
 impl Table<'_> {
