@@ -78,12 +78,6 @@ fn cards(document: &ReportDocument, json: &Value) -> Vec<Card> {
         let share = if before == 0 { 0.0 } else { 1.0 - after as f64 / before as f64 };
         format!("{} → {}, {} less", numbers::short(before), numbers::short(after), numbers::percent(share))
     };
-    let rejected = if totals.rejects == 0 {
-        "none rejected".to_owned()
-    } else {
-        let rate = totals.rejects as f64 / (totals.rejects + totals.conversations) as f64;
-        format!("{} rejected ({})", numbers::counted(totals.rejects, "record"), numbers::percent(rate))
-    };
     let held = match Held::of(&document.runs) {
         Held::Everything => "all tables, originals included",
         Held::InPart => "some of the runs only measured and hold no texts",
@@ -92,7 +86,7 @@ fn cards(document: &ReportDocument, json: &Value) -> Vec<Card> {
     let (of_chars, of_tokens) = (less(totals.chars_in, totals.chars_out), less(totals.tokens_in, totals.tokens_out));
     let saved = Cell::of(totals.tokens_in.saturating_sub(totals.tokens_out), Show::Count);
     let tokens = format!("{} → {}", count(totals.tokens_in), count(totals.tokens_out));
-    let different = format!("about {} different, {rejected}", count(totals.distinct_conversations));
+    let different = format!("about {} different", count(totals.distinct_conversations));
     let after = format!("{} after", count(totals.messages_out));
     let stored = format!("stored as {}", bytes(totals.bytes_stored));
     let mut cards = vec![
@@ -105,14 +99,17 @@ fn cards(document: &ReportDocument, json: &Value) -> Vec<Card> {
         Card::of(json, "Bytes written", "/totals/bytes_written", Show::Bytes, held),
     ];
     cards.iter_mut().take(2).for_each(|card| card.number.tone = Tone::Strong);
-    if totals.rejects > 0 {
-        cards[3].number.tone = Tone::Bad;
-    }
     if let Some(money) = &document.money {
         let [before, after, price] = [money.before, money.after, money.per_million_tokens].map(numbers::money);
         let beside = format!("{before} → {after} at {price} per million tokens");
         cards.insert(2, Card::of(json, "Money saved", "/money/saved", Show::Money, beside));
         cards[2].number.tone = Tone::Good;
+    }
+    if totals.rejects > 0 {
+        let rate = totals.rejects as f64 / (totals.rejects + totals.conversations) as f64;
+        let rejected = Cell::of(totals.rejects, Show::Count).toned(Tone::Bad);
+        let beside = format!("{} of the records", numbers::percent(rate));
+        cards.push(Card::new("Rejected records", "/totals/rejects", rejected, beside));
     }
     if totals.over_budget > 0 {
         let beside =
