@@ -299,3 +299,21 @@ fn progress_ends_at_the_bytes_that_there_are_and_never_goes_beyond() {
         assert!(seen.last().is_some_and(|&last| (least..=total).contains(&last)), "{name}: {seen:?}");
     }
 }
+
+/// As the administrator a file of that name would take the place of the device.
+#[cfg(unix)]
+#[test]
+fn no_device_and_no_pipe_gives_way_to_a_file() {
+    use std::os::unix::fs::FileTypeExt;
+    let dir = TestDir::new();
+    dir.write("in.jsonl", jsonl(9, 5));
+    condenser(dir.root(), &["compress", "in.jsonl", "-o", "run"]).ok();
+    let pipe = dir.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    for args in [&["report", "run", "--html", "pipe"] as &[&str], &["show", "run", "x", "-o", "pipe"]] {
+        condenser(dir.root(), args).exits(2);
+        assert!(pipe.metadata().expect("it is there").file_type().is_fifo(), "{args:?}");
+    }
+    let told = condenser(dir.root(), &["report", "run", "--html", "pipe"]).exits(2);
+    assert!(told.stderr.contains("pipe: this is a device, a pipe or a socket, not a file"), "{}", told.stderr);
+}

@@ -312,7 +312,7 @@ fn a_sample_is_the_beginning_of_evenly_spread_parts() {
         let batches = BatchOptions { batch_bytes, ..BatchOptions::default() };
         let (corpus, planned) = Inputs::plan(inputs, batches, TableOptions::default(), split)?;
         let slices = |(input, of): (usize, &Vec<Slice>)| -> Vec<PlannedPart> {
-            of.iter().map(|slice| PlannedPart { input, slice: slice.clone() }).collect()
+            of.iter().map(|slice| PlannedPart { input, slice: *slice }).collect()
         };
         let parts: Vec<_> = planned.iter().map(|(_, of)| of).enumerate().flat_map(slices).collect();
         let inputs: Vec<_> = planned.into_iter().map(|(input, _)| input).collect();

@@ -25,11 +25,8 @@ const LONG: &[(&str, &str)] = &[
     ("app/restore.rs", "three things to restore from, one outcome"),
     ("cli/args.rs", "every argument of every command, with its help"),
     ("io/run_find.rs", "what each table knows of one conversation"),
-    ("io/run_reader.rs", "one type, `Run`, opens every file of a run"),
-    ("llm/cache.rs", "one format: its lines, its segments and their index"),
     ("report/view.rs", "everything that a document can show, and how a value is written"),
     ("views/report.rs", "one section of a report each"),
-    ("job/llm.rs", "arguments, settings and checks of one table of a job"),
 ];
 
 const FLOORS: &[(&str, u8)] = &[

@@ -117,6 +117,11 @@ fn unwritten(target: &Path, error: std::io::Error) -> Error {
 fn begin(target: &Path) -> Result<NamedTempFile> {
     let folder = folder_of(target);
     let place = || target.to_string_lossy();
+    // A file of that name would take its place, even that of `/dev/null`.
+    if target.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        let hint = "write a file, or `-` for stdout where the command has it";
+        return Err(Error::usage(place(), "this is a device, a pipe or a socket, not a file").hinting(hint));
+    }
     durable::make_folder(folder).map_err(|error| failed(place(), "its folder cannot be made", error))?;
     durable::temp_in(folder, Access::Usual).map_err(|error| unwritten(target, error))
 }
