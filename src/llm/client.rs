@@ -1,5 +1,5 @@
 //! Asks a server over HTTP: limits, timeouts, and requests again after failures that pass. Never logs or shows a key
-//! or a body. Knows the words of an API through `Protocol` only.
+//! or a body. Knows the words of an API through `LlmProvider` only.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
