@@ -1,0 +1,319 @@
+//! Compaction by use: one walk over a conversation from front to back that hides what nothing after it uses. What is shown
+//! of a text is a list of stretches of it and of marks, so that what is hidden is their complement. Knows conversations
+//! and what of them is used; refuses to know plans, budgets and records.
+
+mod calls;
+mod draw;
+mod json;
+mod leaves;
+mod marks;
+mod pins;
+mod said;
+mod skeleton;
+mod units;
+pub mod uses;
+mod windows;
+
+use crate::model::{Content, Conversation, Message, Part, Role};
+
+use calls::Asks;
+use draw::{Draw, n_chars};
+use marks::{Mark, Piece, Writer};
+use pins::Pins;
+use said::{Known, Said};
+use skeleton::Of;
+use units::{LONG, Units};
+use uses::{Found, Texts, Uses, Voice};
+
+/// What the walk may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules {
+    /// Last messages that stay as they are.
+    pub recency_window: usize,
+    /// Characters that a message must save.
+    pub min_saving: usize,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self { recency_window: 4, min_saving: MIN_SAVING }
+    }
+}
+
+/// Characters that hiding something of a message saves at least.
+pub const MIN_SAVING: usize = 200;
+/// Bytes of a message from which something of it may be hidden.
+const MIN_RESULT: usize = 400;
+/// Bytes of what a person pastes.
+const MIN_PASTED: usize = 1_500;
+
+/// What a view shows in one place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Op {
+    /// Bytes of the original.
+    Copy {
+        /// The first.
+        from: usize,
+        /// The one behind the last.
+        to: usize,
+    },
+    /// What the original does not have.
+    Insert(String),
+}
+
+/// What stands for a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// Index of the message.
+    pub message: usize,
+    /// Index of the text among the parts of its message; 0 when the content is one text.
+    pub part: usize,
+    /// What is shown: stretches of the original in ascending order, and what is inserted between them.
+    pub ops: Vec<Op>,
+    /// The text.
+    pub text: String,
+}
+
+/// What one walk needs; the memory is reused.
+#[derive(Debug, Default)]
+pub struct Walker {
+    texts: Texts,
+    uses: Uses,
+    units: Units,
+    pins: Pins,
+    known: Known,
+    said: Vec<Option<Said>>,
+}
+
+impl Walker {
+    /// Walks over a conversation; gives the texts of which something is hidden.
+    pub fn walk(&mut self, conversation: &Conversation<'_>, rules: Rules) -> Vec<View> {
+        let voices = voices(conversation);
+        self.fill(conversation, &voices);
+        self.uses.read(&self.texts);
+        self.known.clear();
+        self.pins.clear(self.uses.n_values() + self.uses.n_facts());
+        let mut writer = Writer::new(self.texts.bytes());
+        let mut views = Vec::new();
+        let n_messages = conversation.messages.len();
+        let first_user = voices.iter().position(|&voice| voice == Voice::Human);
+        let found = self.uses.found().to_vec();
+        let mut first = 0;
+        while let Some(text) = self.texts.all().get(first) {
+            let message = text.message as usize;
+            let n = self.texts.all()[first..].iter().take_while(|text| text.message as usize == message).count();
+            let texts = first..first + n;
+            first += n;
+            if !voices[message].is_source() {
+                continue;
+            }
+            let n_bytes: usize = self.texts.all()[texts.clone()].iter().map(|text| text.to - text.from).sum();
+            let may_hide = message + rules.recency_window < n_messages
+                && match voices[message] {
+                    Voice::Result => n_bytes >= MIN_RESULT,
+                    Voice::Human => n_bytes > MIN_PASTED && Some(message) != first_user,
+                    _ => false,
+                };
+            let call = calls::answered(&conversation.messages, message).filter(|_| may_hide);
+            let asks = call.map_or(Asks::Other, calls::asks);
+            let of = (voices[message], asks);
+            let drawn = if may_hide { self.message(texts.clone(), &found, of, rules) } else { None };
+            match drawn {
+                Some(drawn) => {
+                    for (number, pieces) in texts.zip(drawn) {
+                        views.extend(self.write(conversation, number, &pieces, &mut writer));
+                    }
+                }
+                None => self.show(texts, &found),
+            }
+        }
+        views
+    }
+
+    fn fill(&mut self, conversation: &Conversation<'_>, voices: &[Voice]) {
+        self.texts.clear();
+        for (index, (message, &voice)) in conversation.messages.iter().zip(voices).enumerate() {
+            match &message.content {
+                Content::Text(text) => self.texts.push(index, 0, voice, text),
+                Content::Parts(parts) => {
+                    for (part, content) in parts.iter().enumerate() {
+                        if let Part::Text(text) = content {
+                            self.texts.push(index, part, voice, text);
+                        }
+                    }
+                }
+                Content::Absent | Content::Null | Content::Other => {}
+            }
+            for (number, call) in message.tool_calls.iter().enumerate() {
+                leaves::leaves(&call.arguments, &mut |key, text| {
+                    let voice = if is_copied(key) { Voice::Copied } else { Voice::Argument };
+                    self.texts.push(index, number, voice, text);
+                });
+            }
+        }
+        self.texts.seal();
+    }
+
+    /// Decides what of a message is shown, and notes it as visible; `None` when too little would be hidden.
+    fn message(
+        &mut self,
+        texts: std::ops::Range<usize>,
+        found: &[Found],
+        of: (Voice, Asks),
+        rules: Rules,
+    ) -> Option<Vec<Vec<Piece>>> {
+        let mut drawn = Vec::new();
+        let mut shown = Vec::new();
+        let mut saved = 0_i64;
+        for number in texts.clone() {
+            let (pieces, lines) = self.text(number, &found[number], of);
+            saved += saving(self.texts.bytes(), &self.texts.all()[number], &pieces);
+            drawn.push(pieces);
+            shown.push(lines);
+        }
+        if saved < rules.min_saving as i64 {
+            return None;
+        }
+        for (number, is_shown) in texts.zip(shown) {
+            self.known.begin(self.texts.all()[number].message);
+            let lines = self.uses.lines(&found[number]).to_vec();
+            for (line, is_shown) in lines.iter().zip(is_shown) {
+                self.known.push(line, is_shown, &mut self.uses);
+            }
+        }
+        Some(drawn)
+    }
+
+    /// The pieces of a text, and which of its lines are shown whole.
+    fn text(&mut self, number: usize, found: &Found, (voice, asks): (Voice, Asks)) -> (Vec<Piece>, Vec<bool>) {
+        let text = self.texts.all()[number];
+        let bytes = self.texts.bytes();
+        let lines = self.uses.lines(found);
+        let bounds = (text.from, text.to);
+        let is_result = voice == Voice::Result;
+        self.units.cut(bytes, bounds, lines);
+        self.known.find(lines, &self.uses, is_result, &mut self.said);
+        self.pins.pin(&mut self.units, &self.uses, found, text.message);
+        if std::env::var("DBG").is_ok() {
+            for hit in self.uses.hits(found) {
+                if self.uses.last_use(hit.value) <= text.message {
+                    continue;
+                }
+                let u = self.units.units[self.units.at(hit.from)];
+                if u.state & 1 != 0 {
+                    eprintln!(
+                        "PIN m{} {} {:?} last {} | {}",
+                        text.message,
+                        if self.uses.is_copied(hit.value) { "copied" } else { "value" },
+                        String::from_utf8_lossy(&bytes[hit.from as usize..hit.to as usize]),
+                        self.uses.last_use(hit.value),
+                        String::from_utf8_lossy(&bytes[u.from as usize..u.to as usize]).trim()
+                    );
+                }
+            }
+        }
+        let (said, uses) = (&self.said, &self.uses);
+        Of { bytes, lines, said, uses, is_file: asks == Asks::File, is_result }.mark(&mut self.units);
+        let pieces = Draw::new(bytes, lines, said, &mut self.units, &self.pins.spans).draw(bounds);
+        let whole = |at: usize| {
+            !self.units.is_document
+                && lines[at].to - lines[at].from <= LONG
+                && self.units.units[self.units.first[at] as usize].is_shown()
+        };
+        let shown = (0..lines.len()).map(whole).collect();
+        (pieces, shown)
+    }
+
+    /// A message stays as it is.
+    fn show(&mut self, texts: std::ops::Range<usize>, found: &[Found]) {
+        for number in texts {
+            self.known.begin(self.texts.all()[number].message);
+            let lines = self.uses.lines(&found[number]).to_vec();
+            lines.iter().for_each(|line| self.known.push(line, true, &mut self.uses));
+        }
+    }
+
+    fn write(
+        &self,
+        conversation: &Conversation<'_>,
+        number: usize,
+        pieces: &[Piece],
+        writer: &mut Writer,
+    ) -> Option<View> {
+        let text = self.texts.all()[number];
+        if matches!(pieces, [Piece::Copy { .. }] | []) {
+            return None;
+        }
+        let mut ops = Vec::new();
+        let mut out = String::new();
+        for piece in pieces {
+            match *piece {
+                Piece::Copy { from, to } => {
+                    let (from, to) = (from as usize, to as usize);
+                    out.push_str(std::str::from_utf8(&self.texts.bytes()[from..to]).unwrap_or_default());
+                    ops.push(Op::Copy { from: from - text.from, to: to - text.from });
+                    continue;
+                }
+                Piece::Mark(mark) => {
+                    let begin = out.len();
+                    if matches!(mark, Mark::Chars(_)) && out.ends_with(|c: char| !c.is_whitespace()) {
+                        out.push(' ');
+                    }
+                    writer.write(&mut out, mark, |message| label(conversation, message as usize));
+                    ops.push(Op::Insert(out.split_at(begin).1.to_owned()));
+                }
+                Piece::Break(depth) => {
+                    let inserted = format!("\n{}", " ".repeat(depth as usize));
+                    out.push_str(&inserted);
+                    ops.push(Op::Insert(inserted));
+                }
+            }
+        }
+        if let Some(Op::Insert(last)) = ops.last_mut()
+            && last.ends_with('\n')
+        {
+            last.pop();
+            out.pop();
+        }
+        Some(View { message: text.message as usize, part: text.part as usize, ops, text: out })
+    }
+}
+
+/// Characters that pieces save.
+fn saving(bytes: &[u8], text: &uses::Text, pieces: &[Piece]) -> i64 {
+    let mut saved = i64::from(n_chars(&bytes[text.from..text.to]));
+    for piece in pieces {
+        saved -= match *piece {
+            Piece::Copy { from, to } => i64::from(n_chars(&bytes[from as usize..to as usize])),
+            Piece::Mark(mark) => i64::from(marks::length(mark)),
+            Piece::Break(depth) => i64::from(depth) + 1,
+        };
+    }
+    saved
+}
+
+/// True for arguments that must repeat a text exactly.
+fn is_copied(key: &str) -> bool {
+    let starts = |head: &str| key.get(..head.len()).is_some_and(|start| start.eq_ignore_ascii_case(head));
+    ["old", "search", "find"].into_iter().any(starts)
+}
+
+/// Who says each message. Where nobody calls tools by name, what the user says after his task is what programs return.
+fn voices(conversation: &Conversation<'_>) -> Vec<Voice> {
+    let messages = &conversation.messages;
+    let is_tool = |message: &Message<'_>| matches!(message.role, Role::Tool | Role::Function);
+    let has_calls = messages.iter().any(|message| !message.tool_calls.is_empty() || is_tool(message));
+    let mut has_task = false;
+    let voice = |message: &Message<'_>| match message.role {
+        Role::System | Role::Developer => Voice::System,
+        Role::Assistant => Voice::Assistant,
+        Role::User | Role::Missing if has_calls || !std::mem::replace(&mut has_task, true) => Voice::Human,
+        _ => Voice::Result,
+    };
+    messages.iter().map(voice).collect()
+}
+
+/// What a reader calls a message.
+fn label(conversation: &Conversation<'_>, index: usize) -> String {
+    calls::answered(&conversation.messages, index).map_or_else(|| "before".to_owned(), calls::label)
+}
