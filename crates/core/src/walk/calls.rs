@@ -71,6 +71,19 @@ fn kind(flags: u32) -> Asks {
     }
 }
 
+/// True when a call asks for a text with headings.
+pub(super) fn is_prose(call: &ToolCall<'_>) -> bool {
+    let mut is_prose = false;
+    leaves(&call.arguments, &mut |_, text| {
+        let mut words = text.split([' ', '\'', '"', ';', '\n']);
+        is_prose |= words.any(|word| PROSE.iter().any(|extension| word.ends_with(extension)));
+    });
+    is_prose
+}
+
+/// Extensions of texts with headings.
+const PROSE: [&str; 4] = [".md", ".mdx", ".markdown", ".rst"];
+
 /// What a reader calls the result of a call: its name and what it was about.
 pub(super) fn label(call: &ToolCall<'_>) -> String {
     let name = call.name.as_deref().unwrap_or("a call");

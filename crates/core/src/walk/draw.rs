@@ -28,6 +28,8 @@ pub(super) struct Draw<'t> {
     pub(super) said: &'t [Option<Said>],
     pub(super) units: &'t mut Units,
     pub(super) spans: &'t [Span],
+    /// The lines are matches of a search.
+    pub(super) is_search: bool,
     /// Shown units before each unit.
     shown: Vec<u32>,
     pieces: Vec<Piece>,
@@ -40,8 +42,9 @@ impl<'t> Draw<'t> {
         said: &'t [Option<Said>],
         units: &'t mut Units,
         spans: &'t [Span],
+        is_search: bool,
     ) -> Self {
-        Self { bytes, lines, said, units, spans, shown: Vec::new(), pieces: Vec::new() }
+        Self { bytes, lines, said, units, spans, is_search, shown: Vec::new(), pieces: Vec::new() }
     }
 
     /// The pieces of the text.
@@ -142,7 +145,24 @@ impl<'t> Draw<'t> {
             }
             return;
         }
-        self.pieces.push(Piece::Mark(said.unwrap_or(Mark::Lines(n_lines))));
+        let n_files = if self.is_search { self.n_files(at, end) } else { 0 };
+        self.pieces.push(Piece::Mark(match said {
+            Some(said) => said,
+            None if n_files > 1 => Mark::Matches { n_lines, n_files },
+            None => Mark::Lines(n_lines),
+        }));
+    }
+
+    /// How many files the matches on these lines are of; they come file by file.
+    fn n_files(&self, at: usize, end: usize) -> u32 {
+        let path = |line: &Line| {
+            let text = &self.bytes[line.from as usize..line.to as usize];
+            let (path, behind) = text.split_at(memchr::memchr(b':', text)?);
+            matches!(behind, [_, digit, ..] if digit.is_ascii_digit()).then_some(path)
+        };
+        let mut paths: Vec<&[u8]> = self.lines[at..end].iter().filter_map(path).collect();
+        paths.dedup();
+        paths.len() as u32
     }
 
     /// The mark for hidden lines of which an earlier message has enough.

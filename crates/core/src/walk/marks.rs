@@ -11,6 +11,8 @@ const SIGN: &str = "⋯";
 pub(super) enum Mark {
     /// Lines.
     Lines(u32),
+    /// Lines of a search, and how many files they are of.
+    Matches { n_lines: u32, n_files: u32 },
     /// Lines of which a message has some, too; whether they are visible there.
     Said { n_lines: u32, n_said: u32, message: u32, is_visible: bool },
     /// Characters inside a line.
@@ -34,6 +36,17 @@ pub(super) enum Piece {
     Mark(Mark),
     /// A line break and so many blanks, to lay out JSON.
     Break(u32),
+}
+
+impl Piece {
+    /// Bytes that it shows, about.
+    pub(super) fn n_bytes(self) -> usize {
+        match self {
+            Self::Copy { from, to } => (to - from) as usize,
+            Self::Mark(mark) => length(mark) as usize,
+            Self::Break(depth) => depth as usize + 1,
+        }
+    }
 }
 
 /// Characters of a mark, about; shorter gaps are shown.
@@ -70,6 +83,9 @@ impl Writer {
         let comma = |goes_on: bool| if goes_on { "," } else { "" };
         let written = match mark {
             Mark::Lines(n) => writeln!(out, "{sign} {} #{number}", lines(n)),
+            Mark::Matches { n_lines, n_files } => {
+                writeln!(out, "{sign} {} of {} #{number}", lines(n_lines), of(n_files, "file", "files"))
+            }
             Mark::Said { n_lines, n_said, message, is_visible } => {
                 let part = if n_said == n_lines { String::new() } else { format!(", {n_said}") };
                 let how = match (is_visible, n_said == n_lines) {
@@ -99,7 +115,7 @@ impl Writer {
 /// Characters of a mark, about.
 pub(super) fn length(mark: Mark) -> u32 {
     match mark {
-        Mark::Lines(_) | Mark::InnerLines(_) => LINE_MARK,
+        Mark::Lines(_) | Mark::Matches { .. } | Mark::InnerLines(_) => LINE_MARK,
         Mark::Said { .. } | Mark::Value { .. } => SAID_MARK,
         Mark::Chars(_) | Mark::Items { .. } => CHARS_MARK / 2 + 4,
         Mark::Members { .. } => CHARS_MARK / 2 + 10,

@@ -4,6 +4,7 @@
 
 mod calls;
 mod draw;
+mod fillers;
 mod json;
 mod leaves;
 mod marks;
@@ -32,20 +33,33 @@ pub struct Rules {
     pub recency_window: usize,
     /// Characters that a message must save.
     pub min_saving: usize,
+    /// Per cent of what is visible that may be there for the reader alone.
+    pub fillers: usize,
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { recency_window: 4, min_saving: MIN_SAVING }
+        Self { recency_window: 4, min_saving: MIN_SAVING, fillers: FILLERS }
     }
 }
 
+/// Per cent of fillers unless something else is asked for.
+pub const FILLERS: usize = 8;
 /// Characters that hiding something of a message saves at least.
 pub const MIN_SAVING: usize = 200;
 /// Bytes of a message from which something of it may be hidden.
-const MIN_RESULT: usize = 400;
+const MIN_RESULT: usize = 250;
 /// Bytes of what a person pastes.
 const MIN_PASTED: usize = 1_500;
+
+/// What is known of a message before its text is read.
+#[derive(Debug, Clone, Copy)]
+struct Answer {
+    voice: Voice,
+    asks: Asks,
+    /// It has headings.
+    is_prose: bool,
+}
 
 /// What a view shows in one place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,6 +97,9 @@ pub struct Walker {
     pins: Pins,
     known: Known,
     said: Vec<Option<Said>>,
+    /// Bytes that are visible so far, and how many of them are fillers.
+    n_visible: usize,
+    n_fillers: usize,
 }
 
 impl Walker {
@@ -92,6 +109,7 @@ impl Walker {
         self.fill(conversation, &voices);
         self.uses.read(&self.texts);
         self.known.clear();
+        (self.n_visible, self.n_fillers) = (0, 0);
         self.pins.clear(self.uses.n_values() + self.uses.n_facts());
         let mut writer = Writer::new(self.texts.bytes());
         let mut views = Vec::new();
@@ -116,7 +134,7 @@ impl Walker {
                 };
             let call = calls::answered(&conversation.messages, message).filter(|_| may_hide);
             let asks = call.map_or(Asks::Other, calls::asks);
-            let of = (voices[message], asks);
+            let of = Answer { voice: voices[message], asks, is_prose: call.is_some_and(calls::is_prose) };
             let drawn = if may_hide { self.message(texts.clone(), &found, of, rules) } else { None };
             match drawn {
                 Some(drawn) => {
@@ -159,20 +177,23 @@ impl Walker {
         &mut self,
         texts: std::ops::Range<usize>,
         found: &[Found],
-        of: (Voice, Asks),
+        of: Answer,
         rules: Rules,
     ) -> Option<Vec<Vec<Piece>>> {
         let mut drawn = Vec::new();
         let mut shown = Vec::new();
         let mut saved = 0_i64;
         for number in texts.clone() {
-            let (pieces, lines) = self.text(number, &found[number], of);
+            let (pieces, lines) = self.text(number, &found[number], of, rules);
             saved += saving(self.texts.bytes(), &self.texts.all()[number], &pieces);
             drawn.push(pieces);
             shown.push(lines);
         }
         if saved < rules.min_saving as i64 {
             return None;
+        }
+        for pieces in &drawn {
+            self.n_visible += pieces.iter().map(|piece| piece.n_bytes()).sum::<usize>();
         }
         for (number, is_shown) in texts.zip(shown) {
             self.known.begin(self.texts.all()[number].message);
@@ -185,36 +206,23 @@ impl Walker {
     }
 
     /// The pieces of a text, and which of its lines are shown whole.
-    fn text(&mut self, number: usize, found: &Found, (voice, asks): (Voice, Asks)) -> (Vec<Piece>, Vec<bool>) {
+    fn text(&mut self, number: usize, found: &Found, answer: Answer, rules: Rules) -> (Vec<Piece>, Vec<bool>) {
         let text = self.texts.all()[number];
         let bytes = self.texts.bytes();
         let lines = self.uses.lines(found);
         let bounds = (text.from, text.to);
-        let is_result = voice == Voice::Result;
+        let is_result = answer.voice == Voice::Result;
         self.units.cut(bytes, bounds, lines);
         self.known.find(lines, &self.uses, is_result, &mut self.said);
-        self.pins.pin(&mut self.units, &self.uses, found, text.message);
-        if std::env::var("DBG").is_ok() {
-            for hit in self.uses.hits(found) {
-                if self.uses.last_use(hit.value) <= text.message {
-                    continue;
-                }
-                let u = self.units.units[self.units.at(hit.from)];
-                if u.state & 1 != 0 {
-                    eprintln!(
-                        "PIN m{} {} {:?} last {} | {}",
-                        text.message,
-                        if self.uses.is_copied(hit.value) { "copied" } else { "value" },
-                        String::from_utf8_lossy(&bytes[hit.from as usize..hit.to as usize]),
-                        self.uses.last_use(hit.value),
-                        String::from_utf8_lossy(&bytes[u.from as usize..u.to as usize]).trim()
-                    );
-                }
-            }
-        }
         let (said, uses) = (&self.said, &self.uses);
-        Of { bytes, lines, said, uses, is_file: asks == Asks::File, is_result }.mark(&mut self.units);
-        let pieces = Draw::new(bytes, lines, said, &mut self.units, &self.pins.spans).draw(bounds);
+        let of = Of { bytes, lines, said, uses, is_file: answer.asks == Asks::File, is_result };
+        of.mark(&mut self.units);
+        self.pins.pin(&mut self.units, uses, found, text.message);
+        of.mark_one(&mut self.units);
+        let room = (self.n_visible * rules.fillers / 100).saturating_sub(self.n_fillers);
+        self.n_fillers += fillers::fill(bytes, lines, &mut self.units, answer.asks, answer.is_prose, room);
+        let is_search = answer.asks == Asks::Matches;
+        let pieces = Draw::new(bytes, lines, said, &mut self.units, &self.pins.spans, is_search).draw(bounds);
         let whole = |at: usize| {
             !self.units.is_document
                 && lines[at].to - lines[at].from <= LONG
@@ -227,7 +235,9 @@ impl Walker {
     /// A message stays as it is.
     fn show(&mut self, texts: std::ops::Range<usize>, found: &[Found]) {
         for number in texts {
-            self.known.begin(self.texts.all()[number].message);
+            let text = self.texts.all()[number];
+            self.n_visible += text.to - text.from;
+            self.known.begin(text.message);
             let lines = self.uses.lines(&found[number]).to_vec();
             lines.iter().for_each(|line| self.known.push(line, true, &mut self.uses));
         }

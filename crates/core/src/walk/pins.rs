@@ -4,11 +4,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::units::{LONG, Units, state};
+use super::units::{LONG, Unit, Units, state};
 use super::uses::{Found, Uses};
 
 /// Bytes that a unit costs beside its own: a mark is split in two.
 const OVERHEAD: u64 = 40;
+/// Beside a unit that stays none is.
+const BESIDE: u64 = 20;
 /// Bytes of a window around a value in a long unit.
 const WINDOW: u64 = 90;
 const FIRST_WINDOW: u64 = 60;
@@ -91,10 +93,17 @@ impl Pins {
         for of_unit in needs.chunk_by(|a, b| a.unit == b.unit) {
             let to = from + of_unit.len();
             let unit = &units.units[of_unit[0].unit as usize];
-            if unit.is_shown() {
+            if unit.is_shown() && unit.len() <= LONG || unit.state & state::PIN != 0 {
                 self.cover(of_unit, units);
-            } else {
-                let gain = worth(unit.len(), of_unit.len() as u64);
+            }
+            from = to;
+        }
+        from = 0;
+        for of_unit in needs.chunk_by(|a, b| a.unit == b.unit) {
+            let to = from + of_unit.len();
+            let n_new = of_unit.iter().filter(|need| self.is_open(need.value)).count() as u64;
+            if n_new > 0 {
+                let gain = worth(units, of_unit[0].unit, n_new);
                 self.heap.push((gain, Reverse(of_unit[0].unit), from as u32, to as u32));
             }
             from = to;
@@ -105,13 +114,23 @@ impl Pins {
             if n_new == 0 {
                 continue;
             }
-            let now = worth(units.units[number as usize].len(), n_new);
+            let now = worth(units, number, n_new);
             if now < gain {
                 self.heap.push((now, Reverse(number), from, to));
                 continue;
             }
             units.units[number as usize].state |= state::PIN;
             self.cover(of_unit, units);
+            // Beside a unit that stays another one costs less.
+            for beside in [number.wrapping_sub(1), number + 1] {
+                let from = needs.partition_point(|need| need.unit < beside);
+                let n = needs[from..].iter().take_while(|need| need.unit == beside).count();
+                let n_new = needs[from..from + n].iter().filter(|need| self.is_open(need.value)).count() as u64;
+                if n_new > 0 {
+                    let gain = worth(units, beside, n_new);
+                    self.heap.push((gain, Reverse(beside), from as u32, (from + n) as u32));
+                }
+            }
         }
         self.needs = needs;
     }
@@ -131,7 +150,10 @@ impl Pins {
 }
 
 /// New values per byte.
-fn worth(len: u32, n_values: u64) -> u64 {
-    let n_bytes = u64::from(len).min(FIRST_WINDOW + WINDOW * n_values) + OVERHEAD;
+fn worth(units: &Units, number: u32, n_values: u64) -> u64 {
+    let number = number as usize;
+    let is_shown = |at: usize| units.units.get(at).is_some_and(Unit::is_shown);
+    let overhead = if is_shown(number.wrapping_sub(1)) || is_shown(number + 1) { BESIDE } else { OVERHEAD };
+    let n_bytes = u64::from(units.units[number].len()).min(FIRST_WINDOW + WINDOW * n_values) + overhead;
     (n_values << 32) / n_bytes
 }

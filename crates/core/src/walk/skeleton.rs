@@ -143,10 +143,20 @@ impl Of<'_> {
                 units[of_node[member as usize] as usize].state |= state::SKELETON;
             }
         }
-        if !units.iter().any(Unit::is_shown)
-            && let Some(first) = units.first_mut()
-        {
-            first.state |= state::SKELETON;
+    }
+
+    /// Where nothing of a text stays, something of what is new in it says what it was.
+    pub(super) fn mark_one(&self, units: &mut Units) {
+        if units.units.iter().any(Unit::is_shown) {
+            return;
+        }
+        let is_new = |&at: &usize| self.said[at].is_none() && self.is_new(at);
+        let unit = match units.is_document {
+            true => Some(0),
+            false => (0..self.lines.len()).find(is_new).map(|at| units.first[at] as usize),
+        };
+        if let Some(unit) = unit.and_then(|unit| units.units.get_mut(unit)) {
+            unit.state |= state::SKELETON;
         }
     }
 
@@ -157,10 +167,6 @@ impl Of<'_> {
         }
         let mut keep = self.keep();
         keep.retain(|&at| self.said[at].is_none_or(|said| !said.is_visible));
-        if keep.is_empty() && !units.units.iter().any(Unit::is_shown) {
-            // Something of what is new says what it was.
-            keep.extend((0..self.lines.len()).find(|&at| self.said[at].is_none() && self.is_new(at)));
-        }
         for at in keep {
             // Of a line of JSON its first member.
             let unit = units.first[at] as usize;
