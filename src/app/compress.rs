@@ -15,8 +15,8 @@ use crate::io::{FilterSink, Input, Inputs, Rejects, Run, RunWriter};
 use crate::model::{Condensed, Consult, Conversation, EngineOptions};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
-    BatchOptions, BestAboveFloor, ChatGuard, Condense, Context, Corpus, JobSettings, News, Observer, Plan,
-    ResourceLimits, Shard, TableOptions, Target, Timer,
+    BatchOptions, BestAboveFloor, ChatGuard, Condense, Context, Corpus, JobSettings, News, Observer, ResourceLimits,
+    RunPlan, Shard, TableOptions, Target, Timer,
 };
 
 /// A call of a job.
@@ -120,7 +120,7 @@ pub fn retry_rejects(app: &App, call: &Call<'_>) -> Result<RunOutcome> {
     }
     let rejected = Run::open(place(Path::new(rejected), &stores)?)?;
     let (corpus, inputs) = Rejects::plan(rejected, batches_of(settings), tables_of(settings))?;
-    let plan = Plan::new(settings.options.clone(), inputs)?;
+    let plan = RunPlan::new(settings.options.clone(), inputs)?;
     run_plan(app, call, Arc::new(corpus), &plan, &call.place()?)
 }
 
@@ -173,7 +173,7 @@ pub(super) fn into_run(app: &App, call: &Call<'_>, inputs: Vec<Input>, run: &Pla
 }
 
 /// Does what `plan` says with what `corpus` gives, into the run directory `run`.
-fn run_plan(app: &App, call: &Call<'_>, corpus: Arc<dyn Corpus>, plan: &Plan, run: &Place) -> Result<RunOutcome> {
+fn run_plan(app: &App, call: &Call<'_>, corpus: Arc<dyn Corpus>, plan: &RunPlan, run: &Place) -> Result<RunOutcome> {
     let settings = call.settings;
     let engine = call.engine()?;
     let context = Context { shard: call.shard, ..context(settings, engine, call.observer.clone())? };
@@ -195,10 +195,10 @@ fn run_plan(app: &App, call: &Call<'_>, corpus: Arc<dyn Corpus>, plan: &Plan, ru
 }
 
 /// The inputs as they are now, and what a job would do with them.
-pub fn plan_of(settings: &JobSettings, inputs: Vec<Input>) -> Result<(Arc<dyn Corpus>, Plan)> {
+pub fn plan_of(settings: &JobSettings, inputs: Vec<Input>) -> Result<(Arc<dyn Corpus>, RunPlan)> {
     let options = &settings.options;
     let (corpus, inputs) = Inputs::plan(inputs, batches_of(settings), tables_of(settings), options.split_bytes)?;
-    Ok((Arc::new(corpus), Plan::new(options.clone(), inputs)?))
+    Ok((Arc::new(corpus), RunPlan::new(options.clone(), inputs)?))
 }
 
 fn batches_of(settings: &JobSettings) -> BatchOptions {

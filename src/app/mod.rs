@@ -33,7 +33,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::error::{Error, Result};
 use crate::io::store::{Location, Place, StoreConfig, Stores};
-use crate::io::{Found, Input, PassedOver, expand};
+use crate::io::{Input, Listing, PassedOver, expand};
 use crate::pipeline::bridge::guard;
 use crate::pipeline::{JobArgs, JobSettings, News, Observer, Seconds};
 
@@ -46,13 +46,13 @@ pub use get::{Which, get};
 #[cfg(feature = "llm")]
 pub use oracle::{read_key, replies_dir};
 pub use outcome::{RunOutcome, ratio, summary};
-pub use output::{Output, STDOUT, Stdout, local, unwritten};
+pub use output::{Destination, STDOUT, Stdout, local, unwritten};
 pub use pages::{BOTH_ON_STDOUT, check_page, write_page};
 pub use pairs::{decode, pairs};
 #[cfg(feature = "llm")]
 pub use questions::ask_through;
 pub use report::{ReportOutcome, ReportRequest, Reported, check_report_of_job, report, report_of_job};
-pub use restore::{RestoreOutcome, RestoreSettings, Restored, Restoring, restore};
+pub use restore::{RestoreOutcome, RestoreSettings, RestoredFile, Restoring, restore};
 pub use stop::Stop;
 pub use sweep::{SweepOutcome, SweepSettings, sweep};
 pub use verify::{VerifyOutcome, verify};
@@ -176,7 +176,7 @@ pub fn place(path: &Path, stores: &Stores) -> Result<Place> {
 /// # Errors
 /// `Usage` for one that is not there.
 pub fn inputs_of(arguments: &[String], stores: &Stores, observer: &dyn Observer) -> Result<Vec<Input>> {
-    let Found { inputs, passed_over } = expand(arguments, stores)?;
+    let Listing { inputs, passed_over } = expand(arguments, stores)?;
     for line in told(&passed_over) {
         observer.news(News::Note(&line));
     }

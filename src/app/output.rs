@@ -14,14 +14,14 @@ pub const STDOUT: &str = "stdout";
 pub type Stdout<'s> = dyn Fn() -> Box<dyn Write + Send> + 's;
 
 /// Where bytes go.
-pub enum Output {
+pub enum Destination {
     /// The stream of the caller.
     Stream(BufWriter<Box<dyn Write + Send>>),
     /// A file that is there once it is finished.
     File(BlockingFile),
 }
 
-impl std::fmt::Debug for Output {
+impl std::fmt::Debug for Destination {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Stream(_) => "Stream",
@@ -30,7 +30,7 @@ impl std::fmt::Debug for Output {
     }
 }
 
-impl Output {
+impl Destination {
     /// A new file, or the stream for `-` and nothing.
     ///
     /// # Errors

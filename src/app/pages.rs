@@ -9,7 +9,7 @@ use super::pairs::pairs;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::store::{Location, Place};
 use crate::io::{BlockingFile, Run};
-use crate::pipeline::{News, Observer, Table};
+use crate::pipeline::{News, Observer, TableName};
 use crate::report::ReportDocument;
 use crate::report::html::Texts;
 
@@ -31,7 +31,7 @@ pub(super) fn texts(
         let is_there = texts.pairs.iter().any(|(run, pair)| {
             *run == facts.run && pair.source == figures.source && pair.source_row == figures.source_row
         });
-        let run = runs.get(facts.run).filter(|run| run.manifest.options.writes(Table::Conversations));
+        let run = runs.get(facts.run).filter(|run| run.manifest.options.writes(TableName::Conversations));
         let Some(run) = run.filter(|_| !is_there) else { continue };
         match pairs(run, &figures.conversation_id, Some((&figures.source, figures.source_row)), check) {
             Ok(found) => texts.pairs.extend(found.into_iter().map(|pair| (facts.run, pair))),

@@ -3,11 +3,11 @@
 
 use crate::engine::{Engine, Scratch};
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{Run, Shown, ShownMessage, Sides};
+use crate::io::{FoundConversation, Run, Shown, ShownMessage};
 use crate::model::{Condensed, Conversation, NewBody, Output, ShapeName, Tokenizer};
 use crate::pipeline::Commit;
 use crate::pipeline::bridge::Bridge;
-use crate::report::pair::{self, Pair, Spoken, Verdict, VerdictsFrom};
+use crate::report::pair::{self, MessageVerdict, Pair, Utterance, VerdictsFrom};
 use crate::shape::{self, Decoded};
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ fn pair_of(
     run: &Run,
     commit: &Commit,
     id: &str,
-    sides: Sides,
+    sides: FoundConversation,
     engine: Option<&Engine>,
     scratch: &mut Scratch,
 ) -> Result<Pair> {
@@ -58,13 +58,13 @@ fn pair_of(
     let conversation = &original.conversation;
     let shown = spoken(&sides.shown, original.shape, id)?;
     let n_messages = conversation.messages.len();
-    let mut verdicts: Vec<Option<Verdict>> = vec![None; n_messages];
+    let mut verdicts: Vec<Option<MessageVerdict>> = vec![None; n_messages];
     let mut verdicts_from = VerdictsFrom::Nowhere;
     for decision in &sides.decisions {
         let place = usize::try_from(decision.index).ok().and_then(|index| verdicts.get_mut(index));
         if let Some(slot) = place {
             verdicts_from = VerdictsFrom::Run;
-            *slot = Some(Verdict {
+            *slot = Some(MessageVerdict {
                 action: decision.action.clone(),
                 reason: decision.reason.clone(),
                 details: decision.details.clone(),
@@ -81,7 +81,7 @@ fn pair_of(
             verdicts_from = VerdictsFrom::Engine;
             for decision in &condensed.decisions {
                 if let Some(slot) = verdicts.get_mut(decision.index) {
-                    *slot = Some(Verdict::from(decision));
+                    *slot = Some(MessageVerdict::from(decision));
                 }
             }
         }
@@ -121,18 +121,18 @@ pub fn decode<'r>(record: &'r str, shape: Option<ShapeName>, id: &str) -> Result
 }
 
 /// What the messages of the output say.
-fn spoken(shown: &Shown, shape: ShapeName, id: &str) -> Result<Vec<Spoken>> {
+fn spoken(shown: &Shown, shape: ShapeName, id: &str) -> Result<Vec<Utterance>> {
     match shown {
         Shown::Record(record) => {
             let decoded = decode(record, Some(shape), id)?;
-            Ok(decoded.conversation.messages.iter().map(Spoken::of).collect())
+            Ok(decoded.conversation.messages.iter().map(Utterance::of).collect())
         }
         Shown::Columns(messages) => Ok(messages.iter().map(of_columns).collect()),
     }
 }
 
 /// Columns hold a content list as JSON text.
-fn of_columns(message: &ShownMessage) -> Spoken {
+fn of_columns(message: &ShownMessage) -> Utterance {
     let list = message.content.starts_with('[').then(|| serde_json::from_str::<Value>(&message.content).ok()).flatten();
     let text = match list {
         Some(Value::Array(parts)) if parts.iter().all(|part| part.is_object() || part.is_string()) => {
@@ -144,7 +144,7 @@ fn of_columns(message: &ShownMessage) -> Spoken {
         }
         _ => message.content.clone(),
     };
-    Spoken { role: message.role.clone(), text }
+    Utterance { role: message.role.clone(), text }
 }
 
 /// The texts of a part of a content list, those of a tool result in it included.
@@ -165,7 +165,7 @@ fn push_texts<'v>(part: &'v Value, texts: &mut Vec<&'v str>) {
 }
 
 /// True when the engine comes to the same messages with the same originals behind them.
-fn is_what_is_shown(condensed: &Condensed, shown: &[Spoken], behind: &[(u64, u64)]) -> bool {
+fn is_what_is_shown(condensed: &Condensed, shown: &[Utterance], behind: &[(u64, u64)]) -> bool {
     if condensed.messages.len() != shown.len() {
         return false;
     }

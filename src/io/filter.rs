@@ -125,13 +125,13 @@ impl PartSink for FilterPart {
 
 /// A sidecar to restore from.
 #[derive(Debug)]
-pub struct Sidecar {
+pub struct OpenSidecar {
     path: std::path::PathBuf,
     /// What was read and proven.
     pub commit: Commit,
 }
 
-impl Sidecar {
+impl OpenSidecar {
     /// Opens the sidecar and reads its commit.
     ///
     /// # Errors

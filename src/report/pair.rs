@@ -87,7 +87,7 @@ pub(super) fn figures_of(pair: &Pair, figures: &[Figure]) -> impl Iterator<Item 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Step {
     /// What is said now.
-    pub after: Spoken,
+    pub after: Utterance,
     /// What was said before, in order; what stayed has one original with the same text.
     pub before: Vec<Before>,
     /// The original stands there as it was.
@@ -97,7 +97,7 @@ pub struct Step {
 /// What a message says: its texts, then its tool calls as `(calls NAME ARGUMENTS)`, one below the other.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Spoken {
+pub struct Utterance {
     /// The role.
     pub role: String,
     /// The text as it is, control characters included.
@@ -113,15 +113,15 @@ pub struct Before {
     /// Its id in the input.
     pub message_id: Option<String>,
     /// What it said.
-    pub spoken: Spoken,
+    pub spoken: Utterance,
     /// What was decided; `None` when nobody knows any more.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<MessageVerdict>,
 }
 
 /// What was decided about a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Verdict {
+pub struct MessageVerdict {
     /// What was done, such as `compressed`.
     pub action: String,
     /// The rule that decided.
@@ -144,18 +144,18 @@ pub struct Sides<'a, 'r> {
     /// The conversation as it was.
     pub original: &'a Conversation<'r>,
     /// What the output says, message by message; that of messages that stayed is not looked at.
-    pub shown: Vec<Spoken>,
+    pub shown: Vec<Utterance>,
     /// The messages that something else stands for: index before, position after. All others stayed, in their order.
     pub behind: &'a [(u64, u64)],
     /// What was decided, by index; may be fewer.
-    pub verdicts: Vec<Option<Verdict>>,
+    pub verdicts: Vec<Option<MessageVerdict>>,
     /// Where that comes from.
     pub verdicts_from: VerdictsFrom,
     /// The row of the metrics table.
     pub metrics: Map<String, Value>,
 }
 
-impl From<&Decision> for Verdict {
+impl From<&Decision> for MessageVerdict {
     fn from(decision: &Decision) -> Self {
         Self {
             action: decision.action.as_str().to_owned(),
@@ -167,7 +167,7 @@ impl From<&Decision> for Verdict {
     }
 }
 
-impl Spoken {
+impl Utterance {
     /// What `message` says.
     #[must_use]
     pub fn of(message: &Message<'_>) -> Self {
@@ -217,7 +217,7 @@ impl Pair {
             Before {
                 index,
                 message_id: message.id.as_deref().map(str::to_owned),
-                spoken: Spoken::of(message),
+                spoken: Utterance::of(message),
                 verdict: verdicts[index].take(),
             }
         };
@@ -234,7 +234,7 @@ impl Pair {
                 // What stayed says what it said, however the run writes it down.
                 Some(before) if is_unchanged => before.spoken.clone(),
                 // What stands for others is a copy of the first of them with another text.
-                Some(before) => Spoken { role: before.spoken.role.clone(), text: after.text },
+                Some(before) => Utterance { role: before.spoken.role.clone(), text: after.text },
                 None => after,
             };
             steps.push(Step { after, before, is_unchanged });

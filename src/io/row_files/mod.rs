@@ -23,7 +23,7 @@ use crate::pipeline::{
 };
 
 pub(crate) use parquet::row_groups;
-pub(crate) use stream::{Chunk, RowStream};
+pub(crate) use stream::{RowChunk, RowStream};
 
 /// Bytes that tell what a file is.
 pub(crate) const MAGIC_BYTES: usize = 8;
@@ -222,8 +222,8 @@ impl Source for RowSource {
                     return Ok(Some(Batch::Rows(self.batch(RecordBatch::new_empty(self.held.clone())))));
                 }
                 None => return Ok(None),
-                Some(Chunk::Rows(rows)) => self.cut(&rows),
-                Some(Chunk::Lost(lost)) => {
+                Some(RowChunk::Rows(rows)) => self.cut(&rows),
+                Some(RowChunk::Lost(lost)) => {
                     let empty = RecordBatch::new_empty(self.held.clone());
                     let batch = RowBatch { lost: Some(lost.clone()), ..self.batch(empty) };
                     self.pending.push_back(batch);

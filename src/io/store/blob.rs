@@ -11,7 +11,7 @@ use parquet::file::reader::{ChunkReader, Length};
 
 #[cfg(feature = "remote")]
 use super::fetch::RemoteFile;
-use super::local::{Change, LocalFile, LocalReader};
+use super::local::{Fate, LocalFile, LocalReader};
 use super::location::{Listed, Location};
 use crate::error::{Error, Result};
 
@@ -138,11 +138,11 @@ impl Blob {
     ///
     /// # Errors
     /// `Io` when that cannot be found out.
-    pub fn change(&self) -> Result<Change> {
+    pub fn change(&self) -> Result<Fate> {
         match &self.inner.source {
             Source::Local(file) => file.change(),
             #[cfg(feature = "remote")]
-            Source::Remote(file) => Ok(if file.is_unchanged()? { Change::None } else { Change::Written }),
+            Source::Remote(file) => Ok(if file.is_unchanged()? { Fate::None } else { Fate::Written }),
         }
     }
 

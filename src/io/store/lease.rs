@@ -16,7 +16,7 @@ use tokio::time::sleep;
 use super::engine::Engine;
 use super::location::Location;
 use super::object::Bucket;
-use super::owner::{Owner, Watch};
+use super::owner::{Owner, Sighting};
 use crate::error::{Error, Result};
 
 /// A holder writes so many times in the time after which others take over.
@@ -61,8 +61,8 @@ impl Lease {
         path: Path,
         location: Location,
         engine: Engine,
-        mut watch: Watch,
-    ) -> Result<(std::result::Result<Self, Option<Owner>>, Watch)> {
+        mut watch: Sighting,
+    ) -> Result<(std::result::Result<Self, Option<Owner>>, Sighting)> {
         let owner = Owner::here();
         let taken = |version: UpdateVersion| {
             let held = Arc::new(Held {

@@ -23,7 +23,7 @@ pub(super) struct LocalFile {
 
 /// What has become of a file since it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub enum Fate {
     /// Nothing.
     None,
     /// Its name or its rights, or what somebody wrote who then set its times back.
@@ -76,17 +76,17 @@ impl LocalFile {
     }
 
     /// What has become of the open file, whatever stands under its name.
-    pub(super) fn change(&self) -> Result<Change> {
+    pub(super) fn change(&self) -> Result<Fate> {
         let metadata = self.file.metadata().map_err(|error| failed(&*self.place, "cannot be looked at", error))?;
         let (opened, now) = (&self.opened, State::of(&metadata));
         Ok(if *opened == now {
-            Change::None
+            Fate::None
         } else if now.bytes > opened.bytes {
-            Change::Grown
+            Fate::Grown
         } else if (now.bytes, &now.mark) == (opened.bytes, &opened.mark) {
-            Change::Touched
+            Fate::Touched
         } else {
-            Change::Written
+            Fate::Written
         })
     }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::blob::{Blob, Source, store_error};
 use super::location::{Listed, Location, Name};
 use super::lock::{Attempt, Lock};
-use super::owner::Watch;
+use super::owner::Sighting;
 use super::writer::BlobWriter;
 use super::{Stores, local};
 use crate::error::{Error, Result};
@@ -184,7 +184,7 @@ impl Place {
     ///
     /// # Errors
     /// `Io` when the file cannot be made or the store not be asked, `Usage` on a web server.
-    pub fn try_lock(&self, watch: &mut Watch) -> Result<Attempt> {
+    pub fn try_lock(&self, watch: &mut Sighting) -> Result<Attempt> {
         match &self.location.0 {
             Name::Local(path) => Lock::local(path),
             _ => self.stores.remote.lock(&self.location, watch),

@@ -18,7 +18,7 @@ use super::lease::Lease;
 use super::location::{Listed, Location, Name};
 use super::lock::{Attempt, Lock};
 use super::object::{Bucket, REQUESTS_AT_ONCE, path_of};
-use super::owner::Watch;
+use super::owner::Sighting;
 use super::upload::Upload;
 use super::web::{WebFile, client};
 use super::writer::BlobWriter;
@@ -124,7 +124,7 @@ impl Remote {
         self.engine.run(async move { Ok(bucket.put(&path, bytes, &mode).await?.is_some()) }).await
     }
 
-    pub(super) fn lock(&self, location: &Location, watch: &mut Watch) -> Result<Attempt> {
+    pub(super) fn lock(&self, location: &Location, watch: &mut Sighting) -> Result<Attempt> {
         let (bucket, path) = self.written(location)?;
         let (engine, seen) = (self.engine.clone(), std::mem::take(watch));
         let (taken, seen) = self.engine.wait(Lease::take(bucket, path, location.clone(), engine, seen))?;

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::upload::FileBody;
-use super::{Batch, BatchState, Page, Remote, anthropic, openai};
+use super::{BatchFolder, BatchState, Page, Remote, anthropic, openai};
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::connection::{Connection, broken, bytes};
 use crate::llm::{LlmProvider, Patience, Refusal, RefusalKind};
@@ -69,7 +69,7 @@ impl Endpoint {
     }
 
     /// An error when `batch` belongs to another API than that of the job.
-    pub(super) fn check(&self, batch: &Batch) -> Result<()> {
+    pub(super) fn check(&self, batch: &BatchFolder) -> Result<()> {
         let BatchState { protocol, base_url, .. } = &batch.state;
         if protocol == self.protocol().as_str() && base_url == self.base_url() {
             return Ok(());
@@ -104,7 +104,7 @@ impl Endpoint {
     }
 
     /// Brings the request file there, where the API wants it before the batch; the id of the file.
-    pub(super) async fn upload(&self, batch: &Batch) -> std::result::Result<Option<String>, Trouble> {
+    pub(super) async fn upload(&self, batch: &BatchFolder) -> std::result::Result<Option<String>, Trouble> {
         if self.protocol() == LlmProvider::Anthropic {
             return Ok(None);
         }
@@ -117,7 +117,7 @@ impl Endpoint {
     }
 
     /// Makes the batch.
-    pub(super) async fn create(&self, batch: &Batch, file: Option<&str>) -> std::result::Result<Remote, Trouble> {
+    pub(super) async fn create(&self, batch: &BatchFolder, file: Option<&str>) -> std::result::Result<Remote, Trouble> {
         let body = match (self.protocol(), file) {
             (LlmProvider::Openai, Some(file)) => {
                 let body = openai::create_body(file, &batch.state.blake3);

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::model::{EngineOptions, ProvenancePlace, ShapeName, changes};
 use crate::pipeline::{
     Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_BYTES, MaxRejects,
-    PolicyOptions, Table,
+    PolicyOptions, TableName,
 };
 use crate::text::tokens::TokenCounter;
 
@@ -85,11 +85,11 @@ impl JobOptions {
     }
 
     /// Whether a run with these options has this table.
-    pub fn writes(&self, table: Table) -> bool {
+    pub fn writes(&self, table: TableName) -> bool {
         match table {
-            Table::Metrics => true,
-            Table::Decisions => self.trace,
-            Table::Conversations | Table::Verbatim => !self.measure_only,
+            TableName::Metrics => true,
+            TableName::Decisions => self.trace,
+            TableName::Conversations | TableName::Verbatim => !self.measure_only,
         }
     }
 }

@@ -96,7 +96,7 @@ pub struct Drawn {
 
 /// Where the conversations come from.
 #[derive(Clone, Copy)]
-pub struct Inputs<'a> {
+pub struct CorpusParts<'a> {
     /// Opens them.
     pub corpus: &'a dyn Corpus,
     /// Their names.
@@ -107,9 +107,9 @@ pub struct Inputs<'a> {
     pub shape: Option<ShapeName>,
 }
 
-impl std::fmt::Debug for Inputs<'_> {
+impl std::fmt::Debug for CorpusParts<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Inputs").field("inputs", &self.inputs).finish_non_exhaustive()
+        f.debug_struct("CorpusParts").field("inputs", &self.inputs).finish_non_exhaustive()
     }
 }
 
@@ -117,7 +117,7 @@ impl std::fmt::Debug for Inputs<'_> {
 ///
 /// # Errors
 /// When an input cannot be read.
-pub fn draw(inputs: &Inputs<'_>, options: SampleOptions, bridge: &Bridge, watch: &dyn Watch) -> Result<Drawn> {
+pub fn draw(inputs: &CorpusParts<'_>, options: SampleOptions, bridge: &Bridge, watch: &dyn Watch) -> Result<Drawn> {
     let state = Mutex::new(State::default());
     let look = Look::new(|conversation: &Conversation<'_>| {
         let (class, key) = (class_of(conversation), key_of(conversation));

@@ -8,7 +8,7 @@ mod view;
 use std::borrow::Cow;
 
 pub(crate) use build::{
-    ConversationsBuilder, DecisionsBuilder, MetricsBuilder, OriginalRow, Place, RecordsBuilder, VerbatimBuilder,
+    ConversationsBuilder, DecisionsBuilder, MetricsBuilder, OriginalRow, RecordsBuilder, RowPlace, VerbatimBuilder,
     short_hash,
 };
 pub use build::{decisions_schema, verbatim_schema};
@@ -32,7 +32,7 @@ pub fn label(text: &str) -> Cow<'_, str> {
 
 /// The columnar tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Table {
+pub enum TableName {
     /// The compressed conversations.
     Conversations,
     /// The originals.
@@ -43,7 +43,7 @@ pub enum Table {
     Decisions,
 }
 
-impl Table {
+impl TableName {
     /// All tables in the order in which they are written.
     pub const ALL: [Self; 4] = [Self::Conversations, Self::Verbatim, Self::Metrics, Self::Decisions];
 

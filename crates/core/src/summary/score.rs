@@ -4,7 +4,7 @@
 use super::ending::ending;
 use super::harness;
 use super::spoken::{Spoken, Voice};
-use crate::text::{Ask, Bearing, CueKind, Fact, FactKind, Pointer, TextView, Unit, UnitKind, ask, is_question};
+use crate::text::{Bearing, CueKind, Fact, FactKind, Pointer, TextView, Unit, UnitKind, Wish, ask, is_question};
 
 /// More facts than these points make a list, not a better sentence.
 const MAX_FACT_POINTS: i32 = 16;
@@ -81,8 +81,8 @@ impl<'v, 'a> Scorer<'v, 'a> {
         for (index, unit) in view.units.iter().enumerate() {
             let asked = asked(unit);
             match asked {
-                Some(Ask::Question) => last_question = Some(index),
-                Some(Ask::Request) => last_request = Some(index),
+                Some(Wish::Question) => last_question = Some(index),
+                Some(Wish::Request) => last_request = Some(index),
                 None => {}
             }
             let is_reported = spoken.voice == Voice::Program && unit.span.start >= user_from;
@@ -156,7 +156,7 @@ fn may_be_empty(view: &TextView<'_>, unit: &Unit) -> bool {
 }
 
 /// What a unit is worth apart from its facts.
-fn fixed_points(spoken: &Spoken<'_>, index: usize, asked: Option<Ask>, bearing: Bearing) -> i32 {
+fn fixed_points(spoken: &Spoken<'_>, index: usize, asked: Option<Wish>, bearing: Bearing) -> i32 {
     let view = &spoken.view;
     let unit = &view.units[index];
     let text = unit.span.of(view.text);
@@ -175,8 +175,8 @@ fn fixed_points(spoken: &Spoken<'_>, index: usize, asked: Option<Ask>, bearing: 
         }
     }
     cues += match asked {
-        Some(Ask::Question) => USER_QUESTION,
-        Some(Ask::Request) => USER_REQUEST,
+        Some(Wish::Question) => USER_QUESTION,
+        Some(Wish::Request) => USER_REQUEST,
         None => 0,
     };
     let settles = bearing.settles || bearing.chooses && bearing.points_back.is_some();

@@ -15,7 +15,7 @@ use super::spoken::{Keys, Spoken, Voice};
 use crate::model::{CompressionDepth, FlowKind, marker};
 use crate::text::similarity::Terms;
 use crate::text::{
-    Ask, CueKind, Fact, FactKind, Span, Unit, UnitKind, announces, ask, begins_confirming, corrects, fold_key,
+    CueKind, Fact, FactKind, Span, Unit, UnitKind, Wish, announces, ask, begins_confirming, corrects, fold_key,
     is_confirmation, is_question, plain,
 };
 
@@ -90,8 +90,8 @@ fn continuation(before: &Spoken<'_>, spoken: &Spoken<'_>) -> (&'static str, How)
     }
     let asked = || view.units.iter().rev().find_map(|unit| ask(unit.span.of(view.text)));
     let label = match asked().filter(|_| !begins_confirming(view.covered())) {
-        Some(Ask::Question) => " → Q: ",
-        Some(Ask::Request) => " → Request: ",
+        Some(Wish::Question) => " → Q: ",
+        Some(Wish::Request) => " → Request: ",
         None => ARROW,
     };
     (label, Telling::tell_question)

@@ -48,5 +48,5 @@ pub use noise::{Cut, CutKind, is_diff, is_tree_entry, names_noise_folder, noise}
 pub use numbered::{behind_number, plain, unnumbered};
 pub use outcome::{Outcome, OutcomeKind, outcome, outcome_of, outcomes};
 pub use replies::{announces, begins_confirming, begins_with_consent, corrects, is_confirmation, reports_deed};
-pub use requests::{Ask, ask, is_question};
+pub use requests::{Wish, ask, is_question};
 pub use view::TextView;
