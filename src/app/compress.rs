@@ -43,9 +43,6 @@ impl<'c> Call<'c> {
     }
 
     /// The run of this call: the one that the job names, or a fresh one beside it.
-    ///
-    /// # Errors
-    /// `Usage` when the job names none; when a store cannot be read.
     pub fn place(&self) -> Result<Place> {
         let stores = stores_of(self.settings);
         let Target::Run(output) = &self.settings.target else {
@@ -106,9 +103,6 @@ pub fn filter(
 }
 
 /// Reads what the run that is the only input of a job rejected again, with the options of the job, into a run of its own.
-///
-/// # Errors
-/// As [`compress`], and when there is no such run.
 pub fn retry_rejects(app: &App, call: &Call<'_>) -> Result<RunOutcome> {
     let settings = call.settings;
     let stores = stores_of(settings);
@@ -125,9 +119,6 @@ pub fn retry_rejects(app: &App, call: &Call<'_>) -> Result<RunOutcome> {
 }
 
 /// Makes the commits of several machines a finished run; with `is_partial` without the inputs that are not wholly committed.
-///
-/// # Errors
-/// `Unfinished` when parts are missing; when the run is not what its plan says.
 pub fn finish(app: &App, run: &Place, is_partial: bool, observer: &dyn Observer) -> Result<RunOutcome> {
     let outcome = app.wait(async {
         let (plan, commits, sink) = RunWriter::reopen(run.clone(), is_partial, &|who| observer.waits(who)).await?;

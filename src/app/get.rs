@@ -17,9 +17,6 @@ pub enum Which {
 }
 
 /// Writes the conversations of `run` with this id.
-///
-/// # Errors
-/// `Input` when there is none; when the run is damaged or `output` cannot be written.
 pub fn get(app: &App, run: &Run, id: &str, which: Which, output: &mut Destination) -> Result<()> {
     let found = match which {
         Which::Original => original(app, run, id, &Bridge::new(1)?, output)?,

@@ -32,9 +32,6 @@ impl std::fmt::Debug for Destination {
 
 impl Destination {
     /// A new file, or the stream for `-` and nothing.
-    ///
-    /// # Errors
-    /// When the file is there already, or cannot be made.
     pub fn open(output: Option<&str>, stdout: &Stdout<'_>) -> Result<Self> {
         match output {
             None | Some("-") => Ok(Self::stream(stdout)),
@@ -75,9 +72,6 @@ pub fn unwritten(error: std::io::Error) -> Error {
 }
 
 /// The path of what is written to local disk only.
-///
-/// # Errors
-/// `Usage` for an address.
 pub fn local(path: &Path) -> Result<PathBuf> {
     let location = path.to_str().map_or_else(|| Ok(Location::from(path)), Location::parse)?;
     let message = "this is written to local disk only; name a path";

@@ -47,9 +47,6 @@ pub(super) fn texts(
 
 /// Refuses a `target` that [`write_page`] could not write, before there is a page. Its folder is there, or lies in the
 /// `output` that the work makes first.
-///
-/// # Errors
-/// `Usage`, with what is wrong about it.
 pub fn check_page(target: &str, output: Option<&Place>) -> Result<()> {
     if target == "-" {
         return Ok(());
@@ -69,9 +66,6 @@ pub fn check_page(target: &str, output: Option<&Place>) -> Result<()> {
 }
 
 /// Writes `page` to the file `target`, whole or not at all. A page that is there is replaced.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn write_page(target: &str, page: &str) -> Result<()> {
     let mut file = BlockingFile::create(&local(Path::new(target))?)?;
     file.write_all(page.as_bytes())

@@ -13,9 +13,6 @@ use serde_json::Value;
 
 /// The conversations of `run` with this id, before and after, in the order of the run; with `at`, only the one that came
 /// from this row of this source. None is no error. `check` is asked between two of them and ends the search with its error.
-///
-/// # Errors
-/// When the run is damaged, or a conversation of it cannot be decoded; that of `check`.
 pub fn pairs(run: &Run, id: &str, at: Option<(&str, u64)>, check: &dyn Fn() -> Result<()>) -> Result<Vec<Pair>> {
     let bridge = Bridge::new(1)?;
     let engine = same_engine(run)?;
@@ -104,9 +101,6 @@ fn named<'r>(conversation: &Conversation<'r>, id: &str) -> Conversation<'r> {
 }
 
 /// A record, or the messages of a row.
-///
-/// # Errors
-/// `Input` when it holds no conversation that can be shown.
 pub fn decode<'r>(record: &'r str, shape: Option<ShapeName>, id: &str) -> Result<Decoded<'r>> {
     let unknown = |detail: &str| {
         let message = format!("the record holds no conversation that can be shown: {detail}");

@@ -97,9 +97,6 @@ pub struct RestoreOutcome {
 }
 
 /// Restores what `settings` say.
-///
-/// # Errors
-/// `Verification` when something is damaged; when a file cannot be read or written.
 pub fn restore(app: &App, settings: &RestoreSettings<'_>) -> Result<RestoreOutcome> {
     let bridge = Bridge::new(settings.threads)?;
     match &settings.what {

@@ -43,9 +43,6 @@ impl Listing {
 /// for stdin. The order is that of the arguments. A run stands for its conversations, and runs inside a folder
 /// are not read. Of what a folder or a pattern holds each file is read once, whatever links to it; pipes, sockets and
 /// devices are read only when they are named.
-///
-/// # Errors
-/// When an argument stands for nothing.
 pub fn expand(arguments: &[String], stores: &Stores) -> Result<Listing> {
     let mut found = Listing::default();
     for argument in arguments {

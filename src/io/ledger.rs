@@ -159,9 +159,6 @@ impl Store {
 
     /// Which of `inputs` are new or have changed. A file of the same size and mark is taken for unchanged; one of
     /// another mark is told by its hash.
-    ///
-    /// # Errors
-    /// `Usage` for an input that is no file.
     pub fn select(&self, inputs: Vec<Input>) -> Result<Selection> {
         let latest = self.latest();
         let mut selection = Selection::default();

@@ -24,9 +24,6 @@ pub(crate) fn holds_run(root: &Place) -> Result<bool> {
 }
 
 /// The plan of the run at `root`.
-///
-/// # Errors
-/// `Verification` when there is none or it differs from what was written.
 pub(crate) fn read_plan(root: &Place) -> Result<RunPlan> {
     let place = root.join(PLAN);
     open_sealed(&read(&place)?, &place.to_string())
@@ -67,9 +64,6 @@ pub(crate) fn read_commits(root: &Place, plan: &RunPlan) -> Result<Vec<Commit>> 
 
 /// Looks whether plan and commits are still those that `manifest` joins, and whether their tables are there: a run is
 /// complete only as what one job wrote.
-///
-/// # Errors
-/// `Verification` when they are not: says which.
 pub(crate) fn check_still(root: &Place, plan: &RunPlan, manifest: &Manifest) -> Result<()> {
     let differs = |path: &str| {
         let message = "this is no longer what the job wrote: another process works in the same directory; give each \

@@ -169,9 +169,6 @@ impl Run {
     }
 
     /// The conversations of a part with this id, in the order of the source, with everything that the run knows of them.
-    ///
-    /// # Errors
-    /// When a table cannot be read, or they do not fit together.
     pub fn find_sides(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Vec<FoundConversation>> {
         self.check_originals()?;
         let metrics: Vec<Map<String, Value>> = guarded(commit, || self.found(commit, TableName::Metrics, id))?;

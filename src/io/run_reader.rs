@@ -17,7 +17,7 @@ use super::stream::Slices;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
-    Commit, ConversationFormat, InputEntry, Manifest, PartReaders, RejectRow, Restorer, TableFile, TableName,
+    Commit, ConversationFormat, InputEntry, Manifest, Merge, PartReaders, RejectRow, Restorer, TableFile, TableName,
     TableReader, Timings,
 };
 
@@ -46,9 +46,6 @@ impl Run {
     }
 
     /// The same; `see` gets each commit in order, and may take from it what need not be held for all parts at once.
-    ///
-    /// # Errors
-    /// See [`Run::open`]; what `see` fails with.
     pub fn open_seeing(root: impl Into<Place>, see: &mut dyn FnMut(&mut Commit) -> Result<()>) -> Result<Self> {
         let root = root.into();
         let place = root.to_string();
@@ -88,9 +85,6 @@ impl Run {
     }
 
     /// Compares the files that belong to no part with the manifest.
-    ///
-    /// # Errors
-    /// `Verification` names the file.
     pub fn check_run_files(&self) -> Result<()> {
         if let Some(promised) = &self.manifest.plan_blake3 {
             let path = self.root.join(PLAN);
@@ -102,9 +96,6 @@ impl Run {
     }
 
     /// Compares every file of a part with its commit.
-    ///
-    /// # Errors
-    /// `Verification` names table, part and rows of the first damage.
     pub fn check_files(&self, commit: &Commit) -> Result<()> {
         let part = format!("part {}", commit.part);
         commit.files.iter().try_for_each(|file| self.check_file(file, &part))
@@ -156,17 +147,11 @@ impl Run {
     }
 
     /// Compares what a report reads of a part (figures, decisions and rejects) with its commit.
-    ///
-    /// # Errors
-    /// `Verification` names table, part and rows of the first damage.
     pub fn check_figures(&self, commit: &Commit) -> Result<()> {
         self.check_tables(commit, &[TableName::Metrics.as_str(), TableName::Decisions.as_str(), REJECTS])
     }
 
     /// Compares the rejects of a part with its commit.
-    ///
-    /// # Errors
-    /// `Verification` names the first damage.
     pub fn check_rejects(&self, commit: &Commit) -> Result<()> {
         self.check_tables(commit, &[REJECTS])
     }
@@ -184,7 +169,7 @@ impl Run {
             let path = self.root.join(TIMINGS).join(&name);
             let timings: Timings = serde_json::from_slice(&read(&path)?)
                 .map_err(|error| Error::input(path.to_string(), "these are no timings of a job").because(error))?;
-            sum.get_or_insert_default().add(&timings);
+            sum.get_or_insert_default().absorb(&timings);
         }
         Ok(sum)
     }
@@ -337,9 +322,6 @@ pub struct Through<'a> {
 
 impl<'a> Through<'a> {
     /// The part of `run` whose conversations are the stream with this hash.
-    ///
-    /// # Errors
-    /// `Verification` when there is none.
     pub fn find(run: &'a Run, stream_blake3: &str, source: &str) -> Result<Self> {
         let conversations = TableName::Conversations.as_str();
         let commit = run.commits.iter().find(|commit| {
@@ -354,9 +336,6 @@ impl<'a> Through<'a> {
     }
 
     /// Compares the files that the way back needs with their commit; the conversations are not among them.
-    ///
-    /// # Errors
-    /// `Verification` names table, part and rows of the first damage.
     pub fn check(&self) -> Result<()> {
         let part = format!("part {}", self.commit.part);
         let mut needed = self.commit.files.iter().filter(|file| matches!(&*file.table, "verbatim" | REJECTS));

@@ -58,9 +58,6 @@ impl RunWriter {
     /// as [`Self::open`] does.
     ///
     /// With `partial`, parts may be missing.
-    ///
-    /// # Errors
-    /// `Unfinished` when parts are missing: says which.
     pub async fn reopen(
         root: impl Into<Place>,
         partial: bool,

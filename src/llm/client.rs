@@ -56,9 +56,6 @@ shows!(Client { connection });
 
 impl Client {
     /// A client for the server of a job. Must be made inside a tokio runtime.
-    ///
-    /// # Errors
-    /// `Usage` when the address or the key cannot be used.
     pub fn new(settings: &LlmSettings, key: Option<&Secret>, patience: Patience) -> Result<Self> {
         Ok(Self {
             connection: Connection::new(settings, key, patience)?,

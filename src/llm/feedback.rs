@@ -71,9 +71,6 @@ pub struct Wording {
 }
 
 /// Reads a line of pairs.
-///
-/// # Errors
-/// `Input` says what is wrong with it.
 pub fn read_pair(line: &str, place: &str) -> Result<Lesson> {
     serde_json::from_str(line)
         .map_err(|error| Error::input(place, "expected an object with original, compressed and outcome").because(error))
@@ -105,17 +102,11 @@ pub fn candidates(wording: &Wording, lost: &Findings, count: usize) -> Request {
 
 impl Findings {
     /// What was lost: the answer to [`analyze`].
-    ///
-    /// # Errors
-    /// `Input` when it is no JSON of the form that was asked for.
     pub fn lost(answer: &str) -> Result<Self> {
         Self::read(answer, ["lostPatterns", "suggestedTerms", "guidelines"])
     }
 
     /// What was kept in vain: the answer to [`analyze_over_preservation`].
-    ///
-    /// # Errors
-    /// `Input` when it is no JSON of the form that was asked for.
     pub fn unnecessary(answer: &str) -> Result<Self> {
         Self::read(answer, ["unnecessaryPatterns", "removableTerms", "tighteningGuidelines"])
     }
@@ -141,9 +132,6 @@ impl Wording {
     }
 
     /// The first `count` sets of options of the answer to [`candidates`], each over these.
-    ///
-    /// # Errors
-    /// `Input` when the answer is no JSON array.
     pub fn read_candidates(&self, answer: &str, count: usize) -> Result<Vec<Self>> {
         let list: Vec<Value> = json(answer, "a JSON array of candidates")?;
         let one = |set: &Value| self.with(&texts(set.get("preserveTerms")), &texts(set.get("guidelines")));

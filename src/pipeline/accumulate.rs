@@ -9,7 +9,7 @@ use super::sketch::{Contents, Sketch};
 use super::tables::{DecisionsBuilder, Kind, MetricsBuilder, OriginalRow, RowPlace, VerbatimBuilder};
 use super::task::Task;
 use super::training::TrainingBuilder;
-use super::{EncodedBatch, RejectRow, Totals};
+use super::{EncodedBatch, Merge, RejectRow, Totals};
 use crate::error::Result;
 
 /// The tables of a batch in the making, all but the conversations.
@@ -51,7 +51,7 @@ impl<'t> Accumulator<'t> {
         }
         self.contents.add(conversation, condensed);
         self.out.proof.restored += 1;
-        self.out.totals.add(&Totals::of(conversation, condensed));
+        self.out.totals.absorb(&Totals::of(conversation, condensed));
     }
 
     /// Puts the bytes around a record into the sidecar.

@@ -12,7 +12,7 @@ use super::admission::Admission;
 use super::bridge::Bridge;
 use super::part::{Done, Failure, Shared, failure_of_source, run_part, too_many};
 use super::{
-    Commit, Context, ConversationFormat, Corpus, FORMAT_VERSION, InputEntry, Manifest, MaxRejects, PartSink,
+    Commit, Context, ConversationFormat, Corpus, FORMAT_VERSION, InputEntry, Manifest, MaxRejects, Merge, PartSink,
     PlannedPart, Progress, RunPlan, Sink, Slice, TableName, Tally, Timer,
 };
 use crate::error::{Error, ErrorKind, Result};
@@ -46,7 +46,7 @@ pub async fn compress<S: Sink>(
     let n_resumed = committed.len();
     let mut before = Progress::default();
     for commit in &committed {
-        before.totals.add(&commit.totals);
+        before.totals.absorb(&commit.totals);
         before.bytes += commit.input.stream_bytes;
         before.stored_bytes += commit.input.bytes;
     }

@@ -30,6 +30,7 @@ mod job;
 mod look;
 mod make_up;
 mod map;
+mod merge;
 mod part;
 mod plan;
 mod policy;
@@ -66,6 +67,7 @@ pub use job::{
     Secret, Size, StoreArgs, Target, Temperature, load_tokenizer, parse_size, read_job,
 };
 pub use map::MapLine;
+pub use merge::Merge;
 pub use plan::{PlannedInput, PlannedPart, RunPlan, Shard, Slice};
 pub use policy::{BestAboveFloor, Policy, PolicyOptions, UNCHANGED, default_tries};
 pub use ports::{Corpus, EncodedBatch, Model, News, Observer, PartSink, Progress, Silent, Sink, Source, TableReader};

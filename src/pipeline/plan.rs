@@ -191,9 +191,6 @@ pub struct RunPlan {
 
 impl RunPlan {
     /// The plan for `inputs`, each with its slices in order.
-    ///
-    /// # Errors
-    /// `Internal` when the options cannot be written as JSON.
     pub fn new(options: JobOptions, inputs: Vec<(PlannedInput, Vec<Slice>)>) -> Result<Self> {
         let text = serde_json::to_string(&options)
             .map_err(|error| Error::internal("", "the options cannot be written as JSON").because(error))?;

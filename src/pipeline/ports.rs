@@ -29,9 +29,6 @@ pub trait Model: std::fmt::Debug + Send + Sync {
 /// The inputs of a job.
 pub trait Corpus: Send + Sync {
     /// Opens a slice of the input at `index` of the plan; called from a thread that may block.
-    ///
-    /// # Errors
-    /// When the input cannot be opened or is not what was planned.
     fn open(&self, index: usize, input: &PlannedInput, slice: &Slice) -> Result<Box<dyn Source>>;
 }
 

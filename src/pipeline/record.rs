@@ -157,9 +157,6 @@ fn failed(message: &str) -> Reject {
 
 /// The conversation that a job reads from `record`, which is of this shape, unless it is not `forced` and another fits
 /// better.
-///
-/// # Errors
-/// The reject that a job writes.
 pub fn decode_record<'r>(
     record: &'r str,
     shape: Option<ShapeName>,

@@ -43,7 +43,6 @@ pub enum VerdictsFrom {
 
 impl VerdictsFrom {
     /// The same as a sentence.
-    #[must_use]
     pub fn says(self) -> &'static str {
         match self {
             Self::Run => "Decisions are those that the run wrote down.",
@@ -64,7 +63,6 @@ pub struct Texts {
 
 impl Texts {
     /// The place of the text of a conversation.
-    #[must_use]
     pub fn place(&self, facts: &ConversationFacts) -> Option<usize> {
         self.pairs.iter().position(|(run, pair)| {
             *run == facts.run && pair.source == facts.figures.source && pair.source_row == facts.figures.source_row
@@ -169,7 +167,6 @@ impl From<&Decision> for MessageVerdict {
 
 impl Utterance {
     /// What `message` says.
-    #[must_use]
     pub fn of(message: &Message<'_>) -> Self {
         let mut text = String::new();
         let mut push = |piece: &str| {
@@ -190,13 +187,11 @@ impl Utterance {
 
 impl Pair {
     /// As JSON on one line.
-    #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("numbers and texts always serialize")
     }
 
     /// Puts the two sides together.
-    #[must_use]
     pub fn new(sides: Sides<'_, '_>) -> Self {
         let Sides { source, source_row, original, shown, behind, mut verdicts, verdicts_from, metrics } = sides;
         let n_before = original.messages.len();

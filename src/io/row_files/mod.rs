@@ -51,9 +51,6 @@ pub(crate) fn named_table(path: &Path) -> Option<Container> {
 }
 
 /// Opens the table in a file, or some row groups of it.
-///
-/// # Errors
-/// When the file is damaged so that nothing can be found in it, or holds no conversations.
 pub(crate) fn open_table(
     name: &str,
     blob: Blob,
@@ -71,9 +68,6 @@ pub(crate) fn open_table(
 }
 
 /// Rows that are read already, as a source.
-///
-/// # Errors
-/// When they hold no conversations.
 pub(crate) fn open_row_stream(
     name: &str,
     container: Container,

@@ -135,9 +135,6 @@ impl Blob {
     }
 
     /// What has become of the file since it was opened, whatever stands under its name now.
-    ///
-    /// # Errors
-    /// `Io` when that cannot be found out.
     pub fn change(&self) -> Result<Fate> {
         match &self.inner.source {
             Source::Local(file) => file.change(),

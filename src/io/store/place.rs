@@ -45,9 +45,6 @@ impl Place {
     }
 
     /// Length and mark of the file here; `None` when there is no file, but perhaps a folder.
-    ///
-    /// # Errors
-    /// `Usage` when the bucket does not exist, `Io` when the store cannot be asked.
     pub fn stat(&self) -> Result<Option<Listed>> {
         match &self.location.0 {
             Name::Local(path) => local::stat(path),

@@ -52,9 +52,6 @@ impl From<Refusal> for Trouble {
 
 impl Endpoint {
     /// The API of a job.
-    ///
-    /// # Errors
-    /// `Usage` when the address or the key cannot be used.
     pub fn new(settings: &LlmSettings, key: Option<&Secret>, patience: Patience) -> Result<Self> {
         let connection = Connection::new(settings, key, patience)?;
         Ok(Self { connection, patience, timeout: settings.timeout.0, max_retries: settings.retries })
@@ -62,6 +59,14 @@ impl Endpoint {
 
     pub(super) fn protocol(&self) -> LlmProvider {
         self.connection.protocol
+    }
+
+    /// Where batches are, and the parameter behind which a list of them goes on.
+    fn places(&self) -> (&'static str, &'static str) {
+        match self.protocol() {
+            LlmProvider::Openai => ("/batches", "after"),
+            LlmProvider::Anthropic => ("/messages/batches", "after_id"),
+        }
     }
 
     fn base_url(&self) -> &str {
@@ -81,11 +86,9 @@ impl Endpoint {
 
     /// The batches after `after`, or the newest.
     pub(super) async fn list(&self, limit: usize, after: Option<&str>) -> Result<Page> {
-        let path = match self.protocol() {
-            LlmProvider::Openai => openai::list_path(limit, after),
-            LlmProvider::Anthropic => anthropic::list_path(limit, after),
-        };
-        let body = self.get(&path).await?;
+        let (folder, goes_on) = self.places();
+        let after = after.map_or_else(String::new, |after| format!("&{goes_on}={after}"));
+        let body = self.get(&format!("{folder}?limit={limit}{after}")).await?;
         let page = match self.protocol() {
             LlmProvider::Openai => page::<openai::Document>(&body),
             LlmProvider::Anthropic => page::<anthropic::Document>(&body),
@@ -95,11 +98,7 @@ impl Endpoint {
 
     /// What became of a batch.
     pub(super) async fn find(&self, id: &str) -> Result<Remote> {
-        let path = match self.protocol() {
-            LlmProvider::Openai => openai::batch_path(id),
-            LlmProvider::Anthropic => anthropic::batch_path(id),
-        };
-        let body = self.get(&path).await?;
+        let body = self.get(&format!("{}/{id}", self.places().0)).await?;
         self.read_batch(&body).ok_or_else(|| self.unreadable("a batch"))
     }
 

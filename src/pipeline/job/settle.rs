@@ -171,9 +171,6 @@ impl JobSettings {
 
 impl JobArgs {
     /// Fills in the defaults. `environment` looks variables up, for secrets only.
-    ///
-    /// # Errors
-    /// `Usage` says what is missing or does not go together.
     pub fn settle(mut self, environment: &dyn Fn(&str) -> Option<String>) -> Result<JobSettings> {
         let kind = *self.kind.get_or_insert_default();
         self.refuse_other_tables(kind)?;
@@ -352,9 +349,6 @@ impl CompactionArgs {
 impl JobSettings {
     /// The same job with the counter that its option `tokenizer` asks for. `read` gives the bytes of a file by its path;
     /// their hash becomes part of what decides about the output.
-    ///
-    /// # Errors
-    /// Those of `read`; `Usage` when the tokenizer cannot be used.
     pub fn with_counter(mut self, read: impl FnOnce(&str) -> Result<Vec<u8>>) -> Result<Self> {
         let found = load_tokenizer(&self.options.engine.tokenizer, read)?;
         (self.counter, self.options.tokenizer_blake3) =

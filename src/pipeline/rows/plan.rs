@@ -89,9 +89,6 @@ pub struct TableOptions {
 
 impl TableInput {
     /// Finds the conversations of a table by its schema and its first rows, `head`, which may be empty.
-    ///
-    /// # Errors
-    /// `Input` when no column holds conversations, or the named one does not.
     pub fn find(name: &str, container: Container, head: &RecordBatch, options: &TableOptions) -> Result<Self> {
         let schema = head.schema();
         let found = match &options.messages_column {
@@ -126,9 +123,6 @@ impl TableInput {
     }
 
     /// The conversation of every row as it stands: the text, or the list of messages as JSON.
-    ///
-    /// # Errors
-    /// `Verification` when the column is not what was found out.
     pub fn cells(&self, rows: &RecordBatch) -> Result<Vec<String>> {
         let cells = self.rendered(rows, false, |list| list)?;
         Ok(cells.into_iter().map(|cell| cell.unwrap_or_else(|| "null".to_owned())).collect())
@@ -137,9 +131,6 @@ impl TableInput {
     /// The conversation of every row as a record that can be decoded: the text, or the list of messages under the key
     /// that its shape gives it, with calls and metadata that are JSON in a text column written as JSON. `None` for a
     /// null.
-    ///
-    /// # Errors
-    /// `Verification` when the column is not what was found out.
     pub fn records(&self, rows: &RecordBatch) -> Result<Vec<Option<String>>> {
         let key = Self::list_key(self.shape);
         self.rendered(rows, true, |list| format!("{{\"{key}\":{list}}}"))

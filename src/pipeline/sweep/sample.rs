@@ -28,9 +28,6 @@ const SEED: &[u8] = b"condenser sweep sample 1";
 /// Who waits for a sweep.
 pub trait Watch: Sync {
     /// An error when the user asked to stop.
-    ///
-    /// # Errors
-    /// `Interrupted`.
     fn check(&self) -> Result<()> {
         Ok(())
     }
@@ -114,9 +111,6 @@ impl std::fmt::Debug for CorpusParts<'_> {
 }
 
 /// Reads the inputs once, from beginning to end, and draws.
-///
-/// # Errors
-/// When an input cannot be read.
 pub fn draw(inputs: &CorpusParts<'_>, options: SampleOptions, bridge: &Bridge, watch: &dyn Watch) -> Result<Drawn> {
     let state = Mutex::new(State::default());
     let look = Look::new(|conversation: &Conversation<'_>| {
@@ -245,20 +239,17 @@ impl Sample {
     }
 
     /// Number of conversations.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.strata.iter().map(|stratum| stratum.drawn.len()).sum()
     }
 
     /// True when nothing was drawn.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Class (as an index) and conversation in an order in which every beginning holds the classes in the shares of the
     /// whole.
-    #[must_use]
     pub fn spread(&self) -> Vec<(usize, &Conversation<'static>)> {
         let mut all = Vec::with_capacity(self.len());
         for (class, stratum) in self.strata.iter().enumerate() {

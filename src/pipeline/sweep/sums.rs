@@ -24,7 +24,6 @@ pub struct Measured {
 
 impl Measured {
     /// What `metrics` say.
-    #[must_use]
     pub fn of(metrics: &Metrics) -> Self {
         Self {
             chars: (metrics.chars_in, metrics.chars_out),
@@ -34,7 +33,6 @@ impl Measured {
     }
 
     /// The conversation as it was.
-    #[must_use]
     pub fn unchanged(&self) -> Self {
         Self { chars: (self.chars.0, self.chars.0), tokens: (self.tokens.0, self.tokens.0), figures: [None; N_FIGURES] }
     }

@@ -146,7 +146,6 @@ macro_rules! type_of {
 macro_rules! table {
     ($(#[$meta:meta])* $schema:ident, $builder:ident { $($name:ident: $kind:ident, $is_nullable:literal;)* }) => {
         $(#[$meta])*
-        #[must_use]
         pub fn $schema() -> SchemaRef {
             let mut fields = place_fields();
             fields.extend([$(field(stringify!($name), type_of!($kind), $is_nullable)),*]);

@@ -70,7 +70,6 @@ impl Bounds {
 }
 
 /// Conversations before and after as one page.
-#[must_use]
 pub fn pair_page(pairs: &[Pair]) -> String {
     let name = pairs.first().map_or("", |pair| &pair.id);
     let header = |html: &mut Html| html.leaf("h1", &[], "Before and after");

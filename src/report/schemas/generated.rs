@@ -16,7 +16,6 @@ use crate::report::pair::Pair;
 use crate::report::{Calibration, DriftDocument, ReportDocument};
 
 /// The schema with this name as indented JSON with a last line feed; `None` when there is none.
-#[must_use]
 pub fn generated(name: &str) -> Option<String> {
     let value = match name {
         "conversations" => {

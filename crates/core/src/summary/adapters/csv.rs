@@ -6,9 +6,11 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use super::adapter::line_body;
+use super::adapter::{Wanted, line_body};
 use super::columns::{is_missing, number};
-use super::rows::{MIN_ROWS, Row, Table};
+use super::rows::{self, MIN_ROWS, Row, Table};
+use crate::summary::edits::Edits;
+use crate::summary::spoken::Spoken;
 use crate::text::{LineKind, Severity, Span, TextView};
 
 const SIGNS: [u8; 3] = *b",\t;";
@@ -23,8 +25,18 @@ const MAX_NAME: usize = 40;
 /// Values of tables are shorter than clauses of prose.
 const MAX_MEAN_CELL: usize = 40;
 
+/// True for a text of such values of which enough can be left out.
+pub(super) fn detect(text: &TextView<'_>) -> bool {
+    rows::detect(text, tables)
+}
+
+/// Thins out such a text.
+pub(super) fn edit(spoken: &Spoken<'_>, wanted: &Wanted<'_>, edits: &mut Edits<'_>) {
+    rows::edit(spoken, wanted, edits, tables);
+}
+
 /// The table of a text that is one.
-pub(super) fn tables<'a>(view: &TextView<'a>) -> Vec<Table<'a>> {
+fn tables<'a>(view: &TextView<'a>) -> Vec<Table<'a>> {
     table(view).into_iter().collect()
 }
 
