@@ -173,7 +173,7 @@ impl FromStr for Shard {
 /// The document `plan.json` of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schemas", schemars(title = "Plan"))]
+#[cfg_attr(feature = "schemas", schemars(rename = "Plan"))]
 pub struct RunPlan {
     /// See [`FORMAT_VERSION`].
     pub format_version: u32,

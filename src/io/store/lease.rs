@@ -15,6 +15,7 @@ use tokio::time::sleep;
 
 use super::engine::Engine;
 use super::location::Location;
+use super::lock::Hold;
 use super::object::Bucket;
 use super::owner::{Owner, Sighting};
 use crate::error::{Error, Result};
@@ -104,9 +105,10 @@ impl Lease {
             }
         }
     }
+}
 
-    /// See [`Lock::check`](super::Lock::check).
-    pub(super) fn check(&self) -> Result<()> {
+impl Hold for Lease {
+    fn check(&self) -> Result<()> {
         if !self.held.is_lost.load(Ordering::Relaxed) {
             return Ok(());
         }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::blob::{Blob, Source, store_error};
+use super::blob::{Blob, store_error};
 use super::location::{Listed, Location, Name};
 use super::lock::{Attempt, Lock};
 use super::owner::Sighting;
@@ -60,7 +60,7 @@ impl Place {
         match &self.location.0 {
             Name::Local(path) => {
                 let (file, bytes, mark) = local::LocalFile::open(path)?;
-                Ok(Blob::new(self.location.clone(), Some(bytes), mark, Source::Local(file)))
+                Ok(Blob::new(self.location.clone(), Some(bytes), mark, file))
             }
             _ => self.stores.remote.find(&self.location)?.ok_or_else(|| {
                 let message = "cannot be read: there is nothing under this name";

@@ -10,7 +10,7 @@ use object_store::PutMode;
 use object_store::client::HttpClient;
 use object_store::path::Path;
 
-use super::blob::{Blob, Source};
+use super::blob::Blob;
 use super::config::StoreConfig;
 use super::engine::Engine;
 use super::fetch::{Origin, RemoteFile};
@@ -81,7 +81,7 @@ impl Remote {
         };
         let mark = version.mark();
         let file = RemoteFile::new(location.clone(), origin, version, ranges, self.engine.clone());
-        Ok(Some(Blob::new(location.clone(), bytes, mark, Source::Remote(file))))
+        Ok(Some(Blob::new(location.clone(), bytes, mark, file)))
     }
 
     pub(super) fn list(&self, folder: &Location) -> Result<Vec<Listed>> {
@@ -129,7 +129,7 @@ impl Remote {
         let (engine, seen) = (self.engine.clone(), std::mem::take(watch));
         let (taken, seen) = self.engine.wait(Lease::take(bucket, path, location.clone(), engine, seen))?;
         *watch = seen;
-        Ok(Lock::remote(taken))
+        Ok(taken.map(Lock::of))
     }
 
     fn written(&self, location: &Location) -> Result<(Bucket, Path)> {
