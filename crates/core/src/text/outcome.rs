@@ -64,17 +64,11 @@ pub fn outcome_of(view: &TextView<'_>, line: &Line) -> Option<Outcome> {
 
 /// False for what quotes a file.
 pub(super) fn may_state(kind: LineKind) -> bool {
-    !matches!(
-        kind,
-        LineKind::Code
-            | LineKind::Diff
-            | LineKind::Grep
-            | LineKind::Json
-            | LineKind::Quote
-            | LineKind::TableRow
-            | LineKind::Trace
-            | LineKind::Prompt
-    )
+    use LineKind::{Grep, Json, Prompt, Quote, Trace, TraceHead};
+    !(kind.is_code()
+        || kind.is_diff()
+        || kind.is_row()
+        || matches!(kind, Grep | Json | Prompt | Quote | Trace | TraceHead))
 }
 
 /// The outcome that a line states, by itself.

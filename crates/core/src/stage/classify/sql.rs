@@ -1,7 +1,7 @@
 //! SQL by its shape: a statement verb with what must follow it. English that happens to use the same words
 //! ("select a file from the menu") has neither the lists, operators nor the punctuation. Knows nothing else.
 
-use super::line::{from, is_word, run};
+use crate::text::bytes::{from, is_word, run};
 use crate::text::words::{Table, word_table};
 
 word_table!(WORDS: Table<512>, "sql": ARTICLE OF_COLUMNS CREATE_HOW CREATE_WITH OBJECT CHANGE PRIVILEGE);

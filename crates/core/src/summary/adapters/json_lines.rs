@@ -9,7 +9,6 @@ use foldhash::fast::FixedState;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::adapter::line_body;
 use super::rows::{MIN_ROWS, Row, Table};
 use crate::text::{Span, TextView};
 
@@ -39,7 +38,7 @@ pub(super) fn tables<'a>(view: &TextView<'a>) -> Vec<Table<'a>> {
 
 /// One value per line.
 fn lines<'a>(view: &TextView<'a>) -> Option<Table<'a>> {
-    let bodies = view.lines.iter().map(|line| line_body(view.text, line.span)).filter(|body| !body.is_empty());
+    let bodies = view.lines.iter().map(|line| line.body(view.text)).filter(|body| !body.is_empty());
     let (mut rows, mut n_others, mut is_next) = (Vec::new(), 0, true);
     for body in bodies {
         let line = body.of(view.text);
