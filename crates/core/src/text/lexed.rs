@@ -295,20 +295,17 @@ impl FactKind {
     pub fn is_precise(self) -> bool {
         !matches!(self, Self::Name | Self::Vowelless | Self::Acronym | Self::CodeSpan)
     }
+    /// True for what is known by its value: numbers of all kinds, dates and times.
+    #[must_use]
+    pub fn is_amount(self) -> bool {
+        use FactKind::{Date, Money, Number, Percent, Quantity, Time};
+        matches!(self, Number | Quantity | Money | Percent | Date | Time)
+    }
     /// True for what the documented `entity_retention` counts: code identifiers, paths, URLs, versions.
     #[must_use]
     pub fn is_technical(self) -> bool {
-        matches!(
-            self,
-            Self::Camel
-                | Self::Pascal
-                | Self::Snake
-                | Self::Screaming
-                | Self::Path
-                | Self::FileRef
-                | Self::Url
-                | Self::Version
-        )
+        use FactKind::{Camel, FileRef, Pascal, Path, Screaming, Snake, Url, Version};
+        matches!(self, Camel | Pascal | Snake | Screaming | Path | FileRef | Url | Version)
     }
 }
 
