@@ -62,7 +62,7 @@ fn stated(line: &LineText<'_>, kind: LineKind, may_assign: bool) -> Option<Sever
     }
     let has_number = line.mask & scan::DIGIT != 0;
     let may_be = is_report && (has_number || line.pieces.len() <= MAX_VERDICT) || may_assign;
-    if !may_be || !outcome::may_state(kind) {
+    if !may_be || !outcome::may_state(kind, may_assign && line.indent == 0) {
         return None;
     }
     let stated = outcome::outcome(std::str::from_utf8(line.trimmed()).ok()?)?;
