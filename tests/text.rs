@@ -324,7 +324,6 @@ mod lines {
             ("<nick> hello there", "Prose"),
             ("Project Manager: let us begin", "Prose"),
             ("The `┘` stands right behind the `└` of the box.", "Prose"),
-            ("Three disks (windows | storage | ubuntu) and no more.", "Prose"),
         ] {
             assert_eq!(kinds(line), kind, "{line}");
         }
