@@ -9,7 +9,7 @@ use foldhash::fast::FixedState;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::adapter::{Wanted, line_body};
+use super::adapter::Wanted;
 use super::rows::{self, MIN_ROWS, Row, Table};
 use crate::summary::edits::Edits;
 use crate::summary::spoken::Spoken;
@@ -51,7 +51,7 @@ fn tables<'a>(view: &TextView<'a>) -> Vec<Table<'a>> {
 
 /// One value per line.
 fn lines<'a>(view: &TextView<'a>) -> Option<Table<'a>> {
-    let bodies = view.lines.iter().map(|line| line_body(view.text, line.span)).filter(|body| !body.is_empty());
+    let bodies = view.lines.iter().map(|line| line.body(view.text)).filter(|body| !body.is_empty());
     let (mut rows, mut n_others, mut is_next) = (Vec::new(), 0, true);
     for body in bodies {
         let line = body.of(view.text);
