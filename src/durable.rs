@@ -34,9 +34,6 @@ pub(crate) fn folder_of(target: &Path) -> &Path {
 }
 
 /// Makes `folder` and those above it that are not there, and makes their names last.
-///
-/// # Errors
-/// When one cannot be made or synced.
 pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
     let is_new = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
     let made: Vec<&Path> = folder.ancestors().take_while(is_new).collect();
@@ -75,9 +72,6 @@ pub(crate) fn is_unfinished(name: &str) -> bool {
 }
 
 /// A new temporary file in `folder`, locked for as long as this process holds it.
-///
-/// # Errors
-/// When it cannot be made.
 pub(crate) fn temp_in(folder: &Path, access: Access) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(TEMP_PREFIX).suffix(TEMP_SUFFIX);
@@ -103,9 +97,6 @@ pub(crate) fn temp_in(folder: &Path, access: Access) -> io::Result<NamedTempFile
 
 /// Gives a temporary file its name, on disk: its bytes, then its name. With `replaces` it takes the place of a file that
 /// is there; without, that is an error of the kind `AlreadyExists`.
-///
-/// # Errors
-/// When it cannot be written, renamed or synced.
 pub(crate) fn put_in_place(temp: NamedTempFile, target: &Path, replaces: bool) -> io::Result<()> {
     temp.as_file().sync_all()?;
     let placed = if replaces { temp.persist(target) } else { temp.persist_noclobber(target) };

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use condenser::app::{
-    App, Call, Output, ReportRequest, Reported, RestoreSettings, Restoring, Which, compress, get, inputs_of, report,
-    restore, settle, verify,
+    App, Call, Destination, ReportRequest, Reported, RestoreSettings, Restoring, Which, compress, get, inputs_of,
+    report, restore, settle, verify,
 };
 use condenser::error::ErrorKind;
 use condenser::io::Run;
@@ -84,7 +84,7 @@ fn a_caller_runs_a_job_and_takes_its_originals_back() {
     assert_eq!(document.totals.conversations, 6);
 
     let target = dir.path("one.jsonl").display().to_string();
-    let mut output = Output::open(Some(&target), &stdout).expect("a new file");
+    let mut output = Destination::open(Some(&target), &stdout).expect("a new file");
     let error = get(&app, &run, "nobody", Which::Original, &mut output).expect_err("there is no such conversation");
     assert_eq!(error.kind, ErrorKind::Input);
     drop(output);

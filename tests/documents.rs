@@ -5,7 +5,7 @@ use std::io::{self, Cursor, Read, Write};
 use std::sync::Arc;
 
 use condenser::io::{DocumentSource, is_document};
-use condenser::pipeline::{Batch, BatchOptions, ConversationFormat, LineKind, Source};
+use condenser::pipeline::{Batch, BatchOptions, ConversationFormat, LineRole, Source};
 
 use crate::support::chats::{Blunt, Drip, Seeded, records};
 use crate::support::command::condenser;
@@ -57,11 +57,11 @@ fn cut(text: &[u8], options: BatchOptions) -> Vec<String> {
         };
         for line in &batch.lines {
             let kind = match &line.kind {
-                LineKind::Record | LineKind::Scattered(_) => "record",
-                LineKind::Piece { first: true } => "first",
-                LineKind::Piece { first: false } => "piece",
-                LineKind::Torn(_) => "torn",
-                LineKind::Tail => "tail",
+                LineRole::Record | LineRole::Scattered(_) => "record",
+                LineRole::Piece { first: true } => "first",
+                LineRole::Piece { first: false } => "piece",
+                LineRole::Torn(_) => "torn",
+                LineRole::Tail => "tail",
             };
             found.push(format!(
                 "{}:{} {kind} <{}> {} <{}>",

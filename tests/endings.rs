@@ -8,7 +8,7 @@ use condenser::io::store::{Location, Place, Stores};
 use condenser::io::{Input, Inputs, RunWriter};
 use condenser::model::EngineOptions;
 use condenser::pipeline::{
-    BatchOptions, ConversationFormat, Observer, Plan, Progress, TableOptions, compress as compress_all,
+    BatchOptions, ConversationFormat, Observer, Progress, RunPlan, TableOptions, compress as compress_all,
 };
 use serde_json::Value;
 
@@ -282,7 +282,7 @@ fn progress_ends_at_the_bytes_that_there_are_and_never_goes_beyond() {
         let input = Input { name: name.to_owned(), file: Some(Place::new(&Stores::default(), location)) };
         let (corpus, inputs) =
             Inputs::plan(vec![input], batches, TableOptions::default(), 40 << 10).expect("it is there");
-        let plan = Plan::new(context.options.clone(), inputs).expect("options are JSON");
+        let plan = RunPlan::new(context.options.clone(), inputs).expect("options are JSON");
         let total = plan.total_bytes().expect("a file has a size");
         let run = dir.path(&format!("run-{number}"));
         block_on(async {

@@ -6,7 +6,7 @@ use condenser::model::Figure;
 use condenser::pipeline::Timings;
 use condenser::pipeline::sketch::{DensityCell, Extreme, RejectShare, Repeat, Share};
 use condenser::report::html::{Texts, pair_page, report_page};
-use condenser::report::pair::{Before, Pair, Spoken, Step, Verdict, VerdictsFrom};
+use condenser::report::pair::{Before, MessageVerdict, Pair, Step, Utterance, VerdictsFrom};
 use condenser::report::{
     Bar, BreakdownFacts, BreakdownRow, Calibration, ConversationFacts, DensityFacts, Distribution, Fall, Money,
     Planted, REPORT_VERSION, RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, SourceFacts, TotalFacts,
@@ -130,8 +130,8 @@ fn document(text: &str) -> ReportDocument {
 /// A pair whose every text is `text`.
 fn pair(text: &str) -> Pair {
     let own = || text.to_owned();
-    let spoken = || Spoken { role: own(), text: own() };
-    let verdict = Verdict { action: own(), reason: own(), details: vec![own()], chars_in: 9, chars_out: 3 };
+    let spoken = || Utterance { role: own(), text: own() };
+    let verdict = MessageVerdict { action: own(), reason: own(), details: vec![own()], chars_in: 9, chars_out: 3 };
     let before = |index| Before { index, message_id: Some(own()), spoken: spoken(), verdict: Some(verdict.clone()) };
     let kept = Step { after: spoken(), before: vec![before(0)], is_unchanged: true };
     let changed = Step { after: spoken(), before: vec![before(1), before(2)], is_unchanged: false };

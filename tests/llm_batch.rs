@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::llm::batch::{
-    Asking, Batches, Collector, Endpoint, Fetched, Handed, Limits, Planned, Polled, Receipt, Stage, fetch, poll, submit,
+    Asking, BatchLimits, BatchStage, Batches, Collector, Endpoint, Fetched, Handed, Planned, Polled, Receipt, fetch,
+    poll, submit,
 };
 use condenser::llm::{
-    Completion, Kept, LlmProvider, MaxTokensField, ModelSettings, Outcome, Patience, Prompts, ReplyStore, Usage,
+    Completion, Kept, LlmProvider, MaxTokensField, ModelSettings, Patience, Prompts, ReplyOutcome, ReplyStore, Usage,
     reply_key,
 };
 use condenser::model::{Answer, Ask, EngineOptions, NoAnswer, SummaryAsk, SummaryMode};
@@ -87,7 +88,7 @@ impl Night {
     }
 
     /// Asks all of `asks`; what was planned, and the answers.
-    fn plan_within(&self, asks: &[Ask], limits: Limits) -> (Planned, Vec<Answer>) {
+    fn plan_within(&self, asks: &[Ask], limits: BatchLimits) -> (Planned, Vec<Answer>) {
         let collector =
             Collector::open(self.root(), &self.server.url(), asking(self.api), self.store(), limits).unwrap();
         let answers = runtime().block_on(collector.answer(asks.to_vec())).unwrap();
@@ -95,7 +96,7 @@ impl Night {
     }
 
     fn plan(&self, asks: &[Ask]) -> (Planned, Vec<Answer>) {
-        self.plan_within(asks, Limits::of(model(self.api).options.provider))
+        self.plan_within(asks, BatchLimits::of(model(self.api).options.provider))
     }
 
     fn submit(&self) -> Result<Vec<Handed>> {
@@ -426,7 +427,7 @@ fn a_busy_server_is_asked_again() {
 fn a_plan_is_cut_where_the_provider_says() {
     for api in APIS {
         let night = Night::new(api);
-        let few = Limits { max_requests: 2, max_bytes: 1 << 20 };
+        let few = BatchLimits { max_requests: 2, max_bytes: 1 << 20 };
         let (planned, _) = night.plan_within(&asks(5), few);
         let sizes: Vec<u64> = planned.batches.iter().map(|batch| batch.state.n_requests).collect();
         assert_eq!((sizes, planned.n_new), (vec![2, 2, 1], 5), "{api:?}");
@@ -438,7 +439,7 @@ fn a_plan_is_cut_where_the_provider_says() {
         assert_eq!(night.store().len(), 5);
 
         let max_bytes = planned.batches[0].state.n_bytes;
-        let (small, long) = (Limits { max_requests: 9, max_bytes }, "long ".repeat(max_bytes as usize));
+        let (small, long) = (BatchLimits { max_requests: 9, max_bytes }, "long ".repeat(max_bytes as usize));
         let (planned, answers) = night.plan_within(&[ask(&long), ask("a"), ask("b"), ask("c")], small);
         assert_eq!((planned.n_new, planned.n_too_long), (3, 1), "{api:?}");
         assert_eq!(answers[0], Answer::None(NoAnswer::TooLong));
@@ -449,7 +450,7 @@ fn a_plan_is_cut_where_the_provider_says() {
 #[test]
 fn a_plan_that_was_stopped_leaves_no_batch() {
     let night = Night::new(Api::OpenAi);
-    let limits = Limits::of(LlmProvider::Openai);
+    let limits = BatchLimits::of(LlmProvider::Openai);
     let collector = Collector::open(night.root(), &night.server.url(), asking(Api::OpenAi), night.store(), limits);
     let collector = collector.unwrap();
     runtime().block_on(collector.answer(asks(3))).unwrap();
@@ -614,8 +615,8 @@ fn a_reply_goes_before_a_failure() {
     let dir = TestDir::new();
     let store = ReplyStore::open(dir.root(), None).unwrap();
     let kept = |outcome| Kept { model: "small".into(), is_batch: true, cost: None, outcome };
-    let failed = kept(Outcome::Failed { is_too_long: false, message: "no".into() });
-    let reply = kept(Outcome::Reply(Completion { text: "yes".into(), ..Completion::default() }));
+    let failed = kept(ReplyOutcome::Failed { is_too_long: false, message: "no".into() });
+    let reply = kept(ReplyOutcome::Reply(Completion { text: "yes".into(), ..Completion::default() }));
     for order in [[&failed, &reply], [&reply, &failed]] {
         for kept in order {
             store.put(&[1; 32], kept).unwrap();
@@ -627,6 +628,6 @@ fn a_reply_goes_before_a_failure() {
 
 #[test]
 fn stages_are_told_by_one_word() {
-    let refused = Stage::Refused { id: "b".into(), message: "no".into() };
-    assert!(Stage::Planned.is_open() && !refused.is_open() && refused.id() == Some("b"));
+    let refused = BatchStage::Refused { id: "b".into(), message: "no".into() };
+    assert!(BatchStage::Planned.is_open() && !refused.is_open() && refused.id() == Some("b"));
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use condenser::llm::{Completion, Kept, LlmProvider, Outcome, ReplyKey, ReplyStore, Usage, reply_key};
+use condenser::llm::{Completion, Kept, LlmProvider, ReplyKey, ReplyOutcome, ReplyStore, Usage, reply_key};
 
 use crate::support::dir::{TestDir, files};
 
@@ -13,7 +13,7 @@ fn key(n: usize) -> ReplyKey {
 fn kept(text: &str) -> Kept {
     let usage = Usage { input: 7, cached: 5, cache_written: 3, output: 2 };
     let reply = Completion { text: text.into(), has_calls: true, is_cut: true, usage };
-    Kept { model: "small".into(), is_batch: false, cost: Some(0.25), outcome: Outcome::Reply(reply) }
+    Kept { model: "small".into(), is_batch: false, cost: Some(0.25), outcome: ReplyOutcome::Reply(reply) }
 }
 
 /// The one segment of the store in `dir`.
@@ -30,7 +30,7 @@ fn what_was_kept_is_found_again() {
     assert!(store.is_empty() && !dir.path("replies").exists(), "nothing is written before something is kept");
     let odd = "line\nfeed, \"quotes\", \0 and 🦀";
     store.put(&key(1), &kept(odd)).unwrap();
-    let failed = Outcome::Failed { is_too_long: true, message: "too long".into() };
+    let failed = ReplyOutcome::Failed { is_too_long: true, message: "too long".into() };
     let failed = Kept { is_batch: true, cost: None, outcome: failed, ..kept("") };
     store.put(&key(2), &failed).unwrap();
     for store in [store, ReplyStore::open(dir.root(), None).unwrap()] {
@@ -126,7 +126,7 @@ fn a_hundred_thousand_replies_are_an_index_only() {
     assert_eq!(store.len(), N);
     assert!(store.index_bytes() < 20 << 20 && store.index_bytes() * 2 < text.len(), "{}", store.index_bytes());
     for n in [0, 1, N / 2, N - 1] {
-        let Some(Kept { outcome: Outcome::Reply(reply), .. }) = store.get(&key(n)).unwrap() else { panic!("{n}") };
+        let Some(Kept { outcome: ReplyOutcome::Reply(reply), .. }) = store.get(&key(n)).unwrap() else { panic!("{n}") };
         assert!(reply.text.ends_with(&format!(", {n}")), "{}", reply.text);
     }
 }

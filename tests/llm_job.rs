@@ -2,7 +2,7 @@
 //! shown, and what of it decides about the output.
 
 use condenser::error::{Error, ErrorKind};
-use condenser::pipeline::{JobOptions, JobSettings, LlmKey, LlmMode, LlmProvider, Plan, Secret, read_job};
+use condenser::pipeline::{JobOptions, JobSettings, LlmKey, LlmMode, LlmProvider, RunPlan, Secret, read_job};
 
 use crate::support::command::condenser;
 use crate::support::dir::TestDir;
@@ -125,7 +125,7 @@ fn the_key_stands_nowhere() {
 fn another_model_is_another_job_and_another_key_is_not() {
     let plan = |table: &str| {
         let settings = settle(&format!("{ASKS}[llm]\n{table}")).expect(table);
-        Plan::new(settings.options, Vec::new()).expect("a plan")
+        RunPlan::new(settings.options, Vec::new()).expect("a plan")
     };
     let first = plan("model = \"gpt\"");
     for same in [

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use condenser::error::ErrorKind;
 use condenser::io::RunWriter;
-use condenser::io::store::{Lock, Place, Watch};
-use condenser::pipeline::{BatchOptions, ConversationFormat, Plan, seal};
+use condenser::io::store::{Lock, Place, Sighting};
+use condenser::pipeline::{BatchOptions, ConversationFormat, RunPlan, seal};
 
 use crate::support::chats::{Blunt, jsonl};
 use crate::support::command::condenser;
@@ -120,7 +120,7 @@ fn shards_and_whole_jobs_at_once_end_in_the_same_run() {
 }
 
 fn held(place: &Place) -> Lock {
-    match place.try_lock(&mut Watch::default()).expect("it can be locked") {
+    match place.try_lock(&mut Sighting::default()).expect("it can be locked") {
         Ok(lock) => lock,
         Err(owner) => panic!("{owner:?} holds it"),
     }
@@ -218,7 +218,7 @@ fn a_run_in_which_another_plan_stands_at_the_end_is_not_completed() {
     let mut other = plan.options.clone();
     other.trace = true;
     let inputs = vec![(plan.inputs[0].clone(), vec![plan.parts[0].slice])];
-    dir.write("run/plan.json", seal(&Plan::new(other, inputs).expect("a plan")).expect("JSON"));
+    dir.write("run/plan.json", seal(&RunPlan::new(other, inputs).expect("a plan")).expect("JSON"));
     let error = job::run_sources(source(), &context, &sink).expect_err("the plan is another one");
     assert_eq!(error.kind, ErrorKind::Verification);
     assert!(error.place.ends_with("plan.json") && error.message.contains("another process"), "{error}");
@@ -231,7 +231,7 @@ mod in_a_store {
 
     use condenser::io::store::{Location, StoreConfig, Stores};
 
-    use super::{Place, TestDir, Watch, held, job, jsonl, one_job, two_jobs};
+    use super::{Place, Sighting, TestDir, held, job, jsonl, one_job, two_jobs};
     use crate::support::s3::S3;
 
     #[test]
@@ -266,7 +266,7 @@ mod in_a_store {
             let document = FOREIGN.replace("BEAT", &beat.to_string());
             job::block_on(place.write_atomic(document.as_bytes())).expect("it is written");
         };
-        let mut watch = Watch::default();
+        let mut watch = Sighting::default();
         // A holder that goes on writing keeps it, however long that takes.
         let began = Instant::now();
         let mut beat = 0;
@@ -307,7 +307,7 @@ mod in_a_store {
         drop(held(&place));
         stores.settle();
         let lock = held(&place);
-        assert!(matches!(place.try_lock(&mut Watch::default()).expect("it answers"), Err(Some(_))));
+        assert!(matches!(place.try_lock(&mut Sighting::default()).expect("it answers"), Err(Some(_))));
         drop(lock);
     }
 }

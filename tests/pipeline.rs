@@ -9,7 +9,7 @@ use condenser::io::{LineSource, Run};
 use condenser::model::{EngineOptions, ProvenancePlace};
 use condenser::pipeline::bridge::{Bridge, guard};
 use condenser::pipeline::{
-    Against, BatchOptions, Context, ConversationFormat, LineKind, MaxRejects, Outcome, ResourceLimits, Source,
+    Against, BatchOptions, Context, ConversationFormat, JobOutcome, LineRole, MaxRejects, ResourceLimits, Source,
     open_sealed, seal, verify_part,
 };
 
@@ -34,11 +34,11 @@ fn source(text: &[u8], context: &Context) -> Box<dyn Source> {
     Box::new(LineSource::new("mem.jsonl", Box::new(Cursor::new(text.to_vec())), options))
 }
 
-fn run_on_disk(text: &[u8], context: &Context, dir: &Path) -> Outcome {
+fn run_on_disk(text: &[u8], context: &Context, dir: &Path) -> JobOutcome {
     job::run_on_disk(source(text, context), context, dir)
 }
 
-fn run(text: &[u8], context: &Context, memory: &mut Memory) -> Result<Outcome> {
+fn run(text: &[u8], context: &Context, memory: &mut Memory) -> Result<JobOutcome> {
     let sink = MemorySink { fails_at: memory.fails_at, memory: Arc::default() };
     let outcome = run_source(source(text, context), context, &sink);
     memory.take(&sink);
@@ -243,7 +243,7 @@ fn batches_are_cut_by_bytes_and_not_by_how_a_read_goes() {
         assert_eq!(whole, drip);
         assert_eq!(whole.0.iter().flat_map(|batch| batch.bytes.clone()).collect::<Vec<_>>(), text);
         for batch in &whole.0 {
-            let alone = batch.lines.iter().filter(|line| line.kind != LineKind::Tail).count() == 1;
+            let alone = batch.lines.iter().filter(|line| line.kind != LineRole::Tail).count() == 1;
             assert!(batch.bytes.len() <= batch_bytes || alone, "a batch of {} bytes", batch.bytes.len());
         }
     }

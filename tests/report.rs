@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use arrow::record_batch::RecordBatch;
 use condenser::model::Figure;
 use condenser::pipeline::sketch::{Figures, Quantiles, Sketch};
-use condenser::pipeline::{Commit, metrics_schema, open_sealed, seal};
+use condenser::pipeline::{Commit, Merge, metrics_schema, open_sealed, seal};
 use condenser::report::numbers::{count, figure, ratio, share, short, words};
 use condenser::report::plain::width;
 use condenser::report::schema;
@@ -471,7 +471,7 @@ proptest! {
         parts.reverse();
         let mut merged = Sketch::default();
         for part in &parts {
-            merged.merge(part);
+            merged.absorb(part);
         }
         let ((merged, n_merged), (whole, n_whole)) = (told(&merged.figures), told(&whole));
         prop_assert!(alike(&merged, &whole), "{merged:#}\n{whole:#}");

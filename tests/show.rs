@@ -5,7 +5,7 @@ use std::path::Path;
 
 use condenser::engine::{Engine, Scratch};
 use condenser::model::Output;
-use condenser::report::pair::{Pair, Sides, Spoken, Verdict, VerdictsFrom};
+use condenser::report::pair::{MessageVerdict, Pair, Sides, Utterance, VerdictsFrom};
 use condenser::report::plain;
 use condenser::shape;
 use serde_json::{Value, json};
@@ -85,14 +85,14 @@ fn every_original_stands_beside_what_became_of_it() {
         behind.sort_unstable();
         let shown_record = decoded.condensed_record(&condensed, provenance);
         let shown = shape::decode(&shown_record, shape, "c").expect("it is of the same shape");
-        let shown: Vec<Spoken> = shown.conversation.messages.iter().map(Spoken::of).collect();
+        let shown: Vec<Utterance> = shown.conversation.messages.iter().map(Utterance::of).collect();
         let pair = Pair::new(Sides {
             source: "in",
             source_row: 0,
             original: &decoded.conversation,
             shown: shown.clone(),
             behind: &behind,
-            verdicts: condensed.decisions.iter().map(|decision| Some(Verdict::from(decision))).collect(),
+            verdicts: condensed.decisions.iter().map(|decision| Some(MessageVerdict::from(decision))).collect(),
             verdicts_from: VerdictsFrom::Engine,
             metrics: serde_json::Map::new(),
         });

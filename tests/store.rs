@@ -4,7 +4,7 @@ use std::io::Read;
 use std::time::{Duration, Instant};
 
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::store::{Change, Location, Place, StoreConfig, Stores, store_error};
+use condenser::io::store::{Fate, Location, Place, StoreConfig, Stores, store_error};
 
 use crate::support::dir::TestDir;
 use crate::support::s3::{BUCKET, Fault, Manners, S3, impatient, quick, web};
@@ -91,7 +91,7 @@ fn objects_of_every_size_come_back() {
             }
         }
         assert_eq!(on(&stores, &location).read_all().expect("read"), Some(bytes), "{name}");
-        assert_eq!(blob.change().expect("it answers"), Change::None, "nobody wrote");
+        assert_eq!(blob.change().expect("it answers"), Fate::None, "nobody wrote");
     }
     assert_eq!(s3.loose_parts(), 0);
 }
@@ -239,7 +239,7 @@ fn an_object_that_changes_is_not_mixed() {
         &["s3://bucket/a", "changed"],
     );
     fails(blob.read_range(0..10), ErrorKind::Input, &["changed while it was read"]);
-    assert_eq!(blob.change().expect("it answers"), Change::Written);
+    assert_eq!(blob.change().expect("it answers"), Fate::Written);
     std::fs::remove_file(s3.path("a")).expect("it is there");
     fails(blob.read_range(0..10), ErrorKind::Input, &["changed while it was read"]);
 }

@@ -1,6 +1,6 @@
 //! What the lexer finds, text in, text out.
 
-use condenser::text::{Lexer, Severity, Span, TextView};
+use condenser::text::{Lexer, LineKind, Severity, Span, TextView};
 use proptest::prelude::*;
 
 /// Calls `read` with the findings for `text`.
@@ -295,28 +295,35 @@ mod lines {
             ("* item", "ListItem"),
             ("> said", "Quote"),
             ("| a | b |", "TableRow"),
-            ("a,b,c,d", "TableRow"),
+            ("|---|---|", "TableRule"),
+            ("Name   Age   City", "Columns"),
+            ("a,b,c,d", "Values"),
             ("const x = f(1);", "Code"),
             ("def f(x):", "Code"),
             ("import os", "Code"),
             ("2024-05-01 12:00:01 INFO up", "Log"),
             ("[ERROR] down", "Log"),
             ("    at foo (a.js:1:2)", "Trace"),
-            ("Traceback (most recent call last):", "Trace"),
-            ("max_size = 5", "KeyValue"),
+            ("Traceback (most recent call last):", "TraceHead"),
+            ("max_size = 5", "Code"),
             ("timeout: 30", "KeyValue"),
             ("FAIL payment.test.ts", "Status"),
             ("✓ works", "Status"),
             ("src/a.rs:12: let x", "Grep"),
-            ("@@ -1,2 +1,2 @@", "Diff"),
+            ("@@ -1,2 +1,2 @@", "DiffHead"),
             ("{\"a\": 1}", "Json"),
             ("<div class=\"a\">", "Markup"),
             ("$ ls -la", "Prompt"),
             ("-rw-r--r-- 1 root root 5 May 1 a.txt", "Listing"),
             ("src/text/", "Listing"),
+            ("[lint:go] $ ~/tasks/lint/go", "Log"),
+            ("// a comment", "Comment"),
+            ("steps:", "KeyValue"),
+            ("Owner: a few words", "Pair"),
             ("Note: this is prose, not a key.", "Prose"),
             ("<nick> hello there", "Prose"),
             ("Project Manager: let us begin", "Prose"),
+            ("The `┘` stands right behind the `└` of the box.", "Prose"),
         ] {
             assert_eq!(kinds(line), kind, "{line}");
         }
@@ -334,6 +341,8 @@ mod lines {
             "✖ 2 problems",
             "Exit code 1",
             "exit status 2",
+            "exit=1",
+            "exit_code=1",
             "bash: foo: command not found",
             "thread 'main' panicked at src/main.rs:3:5:",
             "Traceback (most recent call last):",
@@ -470,12 +479,12 @@ fn assert_covered(view: &TextView<'_>) {
     let mut spans: Vec<Span> =
         view.units.iter().map(|unit| unit.span).chain(view.fences.iter().map(|fence| fence.span)).collect();
     for line in view.lines {
-        let is_underline = line.kind == condenser::text::LineKind::Heading
-            && line.span.of(text).trim_matches(['=', '-', ' ', '\t']).is_empty();
+        let is_underline =
+            line.kind == LineKind::Heading && line.span.of(text).trim_matches(['=', '-', ' ', '\t']).is_empty();
         let body = line.span.of(text);
         if is_underline {
             spans.push(line.span);
-        } else if line.kind == condenser::text::LineKind::ListItem {
+        } else if line.kind == LineKind::ListItem || body.trim_start().starts_with("- ") {
             let blanks = body.len() - body.trim_start().len();
             let marker = body.trim_start().split(char::is_whitespace).next().unwrap_or_default().len();
             spans.push(Span { start: line.span.start, end: line.span.start + (blanks + marker) as u32 });

@@ -1,5 +1,6 @@
-//! Rules of the house as ordinary tests: floors, circles, headers, sizes.
+//! Rules of the house as ordinary tests: floors, circles, names, headers, sizes.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -16,12 +17,12 @@ const USUAL_LINES: usize = 400;
 const LONG: &[(&str, &str)] = &[
     ("engine/budget/converge.rs", "the last resort and the runs that it makes and takes apart again"),
     ("engine/fill.rs", "one type, `Filler`, writes every text and holds it against its sources"),
-    ("stage/classify/code.rs", "words that begin statements in twenty languages, and what must follow them"),
-    ("stage/classify/output.rs", "one test for each kind of line that programs print"),
+    ("text/line/code.rs", "words that begin statements in twenty languages, and what must follow them"),
+    ("text/line/output.rs", "one test for each kind of line that programs print"),
     ("adapters/yaml.rs", "a format: its lines, its lists and its texts in blocks"),
     ("text/atoms.rs", "one judgement with a test for each kind of name"),
     ("text/facts.rs", "one walk over a line with a finder for each kind of fact"),
-    ("text/lines.rs", "one judgement of a line with a test for each kind"),
+    ("text/lexer.rs", "the state of the one pass over a text"),
     ("app/restore.rs", "three things to restore from, one outcome"),
     ("cli/args.rs", "every argument of every command, with its help"),
     ("io/run_find.rs", "what each table knows of one conversation"),
@@ -146,6 +147,34 @@ fn circles_of_files_are_seen() {
     let c = "use crate::a::{\n    Shown,\n    f,\n};";
     assert_eq!(circles(&[("a", a), ("a::b", "fn g() { crate::c::h() }"), ("c", c)]), ["a::b uses c", "c uses a::b"]);
     assert!(circles(&[("a", a), ("a::b", "// crate::c::h\nuse std::fmt;"), ("c", c)]).is_empty());
+}
+
+/// Names of public types that stand more than once in `codes`. What only a module and its folder see does not count.
+fn doubles<'s>(codes: impl Iterator<Item = &'s str>) -> Vec<&'s str> {
+    let mut seen = HashSet::new();
+    let words = codes.flat_map(str::lines).filter_map(|line| {
+        let line = line.trim_start();
+        let rest = line.strip_prefix("pub ").or_else(|| line.strip_prefix("pub(crate) "))?;
+        let (kind, name) = rest.split_once(' ')?;
+        let is_type = matches!(kind, "struct" | "enum" | "trait" | "type" | "union");
+        is_type.then(|| name.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default())
+    });
+    words.filter(|name| !seen.insert(*name)).collect()
+}
+
+#[test]
+fn the_name_of_a_public_type_stands_once() {
+    let sources = sources();
+    let doubles = doubles(sources.iter().map(|source| source.code.as_str()));
+    assert!(doubles.is_empty(), "{}", doubles.join("\n"));
+}
+
+#[test]
+fn doubles_are_seen() {
+    let doubles = |codes: &[&'static str]| doubles(codes.iter().copied());
+    assert_eq!(doubles(&["pub struct Line<'a> {", "/// Line\n    pub(crate) enum Line {"]), ["Line"]);
+    assert_eq!(doubles(&["pub type Line = u8;\npub trait Line: Sync {}\npub enum Lines {"]), ["Line"]);
+    assert!(doubles(&["pub struct Line;", "struct Line;\npub(super) enum Line {}\n// pub struct Line"]).is_empty());
 }
 
 #[test]

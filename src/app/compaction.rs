@@ -26,9 +26,6 @@ pub enum Night<'n> {
 
 /// Takes in what is there tonight; `told` hears of each step, and its error ends the work. Gives the number of inputs that
 /// could not be read.
-///
-/// # Errors
-/// When the store is no folder, or another process works on it; when a run cannot be finished.
 pub fn compact(app: &App, call: &Call<'_>, told: &mut dyn FnMut(Night<'_>) -> Result<()>) -> Result<usize> {
     if call.shard.is_some() || call.is_fresh {
         let message = "--shard and --fresh do not go with a compaction: every call is a run of its own in the store";

@@ -15,8 +15,8 @@ use crate::io::{FilterSink, Input, Inputs, Rejects, Run, RunWriter};
 use crate::model::{Condensed, Consult, Conversation, EngineOptions};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
-    BatchOptions, BestAboveFloor, ChatGuard, Condense, Context, Corpus, JobSettings, News, Observer, Plan,
-    ResourceLimits, Shard, TableOptions, Target, Timer,
+    BatchOptions, BestAboveFloor, ChatGuard, Condense, Context, Corpus, JobSettings, News, Observer, ResourceLimits,
+    RunPlan, Shard, TableOptions, Target, Timer,
 };
 
 /// A call of a job.
@@ -43,9 +43,6 @@ impl<'c> Call<'c> {
     }
 
     /// The run of this call: the one that the job names, or a fresh one beside it.
-    ///
-    /// # Errors
-    /// `Usage` when the job names none; when a store cannot be read.
     pub fn place(&self) -> Result<Place> {
         let stores = stores_of(self.settings);
         let Target::Run(output) = &self.settings.target else {
@@ -106,9 +103,6 @@ pub fn filter(
 }
 
 /// Reads what the run that is the only input of a job rejected again, with the options of the job, into a run of its own.
-///
-/// # Errors
-/// As [`compress`], and when there is no such run.
 pub fn retry_rejects(app: &App, call: &Call<'_>) -> Result<RunOutcome> {
     let settings = call.settings;
     let stores = stores_of(settings);
@@ -120,14 +114,11 @@ pub fn retry_rejects(app: &App, call: &Call<'_>) -> Result<RunOutcome> {
     }
     let rejected = Run::open(place(Path::new(rejected), &stores)?)?;
     let (corpus, inputs) = Rejects::plan(rejected, batches_of(settings), tables_of(settings))?;
-    let plan = Plan::new(settings.options.clone(), inputs)?;
+    let plan = RunPlan::new(settings.options.clone(), inputs)?;
     run_plan(app, call, Arc::new(corpus), &plan, &call.place()?)
 }
 
 /// Makes the commits of several machines a finished run; with `is_partial` without the inputs that are not wholly committed.
-///
-/// # Errors
-/// `Unfinished` when parts are missing; when the run is not what its plan says.
 pub fn finish(app: &App, run: &Place, is_partial: bool, observer: &dyn Observer) -> Result<RunOutcome> {
     let outcome = app.wait(async {
         let (plan, commits, sink) = RunWriter::reopen(run.clone(), is_partial, &|who| observer.waits(who)).await?;
@@ -173,7 +164,7 @@ pub(super) fn into_run(app: &App, call: &Call<'_>, inputs: Vec<Input>, run: &Pla
 }
 
 /// Does what `plan` says with what `corpus` gives, into the run directory `run`.
-fn run_plan(app: &App, call: &Call<'_>, corpus: Arc<dyn Corpus>, plan: &Plan, run: &Place) -> Result<RunOutcome> {
+fn run_plan(app: &App, call: &Call<'_>, corpus: Arc<dyn Corpus>, plan: &RunPlan, run: &Place) -> Result<RunOutcome> {
     let settings = call.settings;
     let engine = call.engine()?;
     let context = Context { shard: call.shard, ..context(settings, engine, call.observer.clone())? };
@@ -195,10 +186,10 @@ fn run_plan(app: &App, call: &Call<'_>, corpus: Arc<dyn Corpus>, plan: &Plan, ru
 }
 
 /// The inputs as they are now, and what a job would do with them.
-pub fn plan_of(settings: &JobSettings, inputs: Vec<Input>) -> Result<(Arc<dyn Corpus>, Plan)> {
+pub fn plan_of(settings: &JobSettings, inputs: Vec<Input>) -> Result<(Arc<dyn Corpus>, RunPlan)> {
     let options = &settings.options;
     let (corpus, inputs) = Inputs::plan(inputs, batches_of(settings), tables_of(settings), options.split_bytes)?;
-    Ok((Arc::new(corpus), Plan::new(options.clone(), inputs)?))
+    Ok((Arc::new(corpus), RunPlan::new(options.clone(), inputs)?))
 }
 
 fn batches_of(settings: &JobSettings) -> BatchOptions {

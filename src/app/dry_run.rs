@@ -10,9 +10,9 @@ use std::time::Instant;
 
 use crate::error::{Error, Result};
 use crate::io::store::{Location, without_secrets};
-use crate::io::{Codec, Found, Input, Inputs, Run, RunWriter, expand, open_codec, sniff_table};
+use crate::io::{Codec, Input, Inputs, Listing, Run, RunWriter, expand, open_codec, sniff_table};
 use crate::pipeline::{
-    Batch, BatchOptions, Corpus, JobKind, JobSettings, Model, Plan, PlannedInput, Silent, Size, Slice, Source,
+    Batch, BatchOptions, Corpus, JobKind, JobSettings, Model, PlannedInput, RunPlan, Silent, Size, Slice, Source,
     SourceDigest, Target, Totals, compress as compress_all,
 };
 use crate::report::numbers::counted;
@@ -36,7 +36,7 @@ const FIXED_MEMORY: u64 = 128 << 20;
 /// The job as TOML, and what it would take as comments.
 pub fn dry_run(app: &App, settings: &JobSettings) -> Result<String> {
     let stores = stores_of(settings);
-    let Found { inputs, passed_over } = expand(&settings.inputs, &stores)?;
+    let Listing { inputs, passed_over } = expand(&settings.inputs, &stores)?;
     let mut lines = told(&passed_over);
     let inputs = match (&settings.target, settings.kind) {
         (Target::Run(store), JobKind::Compaction) => {
@@ -212,7 +212,7 @@ fn measure(app: &App, settings: &JobSettings, taken: &[&(Input, u64)], share: u6
     let batches = BatchOptions { batch_bytes: SAMPLE_BATCH, max_record_bytes: settings.options.max_record_bytes };
     let inputs = taken.iter().map(|(input, _)| input.clone()).collect();
     let (inputs, slices) = Inputs::plan(inputs, batches, compress::tables_of(settings), u64::MAX)?;
-    let plan = Plan::new(settings.options.clone(), slices)?;
+    let plan = RunPlan::new(settings.options.clone(), slices)?;
     let engine = compress::engine_of(settings)?;
     let mut context = compress::context(settings, engine, Arc::new(Silent))?;
     context.max_rejects = None;

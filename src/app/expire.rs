@@ -41,9 +41,6 @@ pub struct ExpiryOutcome {
 
 /// Proves that the files of a store that were last written so many days ago come back from it, one after the other, and
 /// deletes them; unless `is_sure`, it is only proven. `told` hears of each; its error ends the work.
-///
-/// # Errors
-/// `Usage` when there is no store; when it is damaged.
 pub fn expire(
     app: &App,
     store: &Path,

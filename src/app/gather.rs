@@ -6,7 +6,7 @@ use crate::io::store::Place;
 use crate::io::{Run, runs_of_store};
 use crate::model::{EngineOptions, changes as differences, changes_label};
 use crate::pipeline::sketch::{DecisionTally, Sketch};
-use crate::pipeline::{Commit, JobOptions};
+use crate::pipeline::{Commit, JobOptions, Merge};
 use crate::report::{ChangeFinder, Changes, RunFacts};
 use arrow::record_batch::RecordBatch;
 use serde_json::Value;
@@ -48,14 +48,14 @@ pub(super) fn gather_run(place: &Place, from: From, check: &dyn Fn() -> Result<(
     let run = Run::open_seeing(place.clone(), &mut |commit| {
         check()?;
         match commit.sketch.take() {
-            Some(part) if from == From::Sketches => sketch.merge(&part),
+            Some(part) if from == From::Sketches => sketch.absorb(&part),
             _ => without.push(commit.part),
         }
         Ok(())
     })?;
     for commit in run.commits.iter().filter(|commit| without.contains(&commit.part)) {
         check()?;
-        sketch.merge(&sketch_of_tables(&run, commit, check)?);
+        sketch.absorb(&sketch_of_tables(&run, commit, check)?);
     }
     let facts = RunFacts { from_sketches: without.is_empty(), ..facts_of(&run) };
     Ok(Gathered { run, facts, sketch })

@@ -1,7 +1,7 @@
 //! One conversation out of a run, as it was or as it is shown.
 
 use super::App;
-use super::output::Output;
+use super::output::Destination;
 use crate::error::{Error, Result};
 use crate::io::Run;
 use crate::pipeline::RestoredSlice;
@@ -17,10 +17,7 @@ pub enum Which {
 }
 
 /// Writes the conversations of `run` with this id.
-///
-/// # Errors
-/// `Input` when there is none; when the run is damaged or `output` cannot be written.
-pub fn get(app: &App, run: &Run, id: &str, which: Which, output: &mut Output) -> Result<()> {
+pub fn get(app: &App, run: &Run, id: &str, which: Which, output: &mut Destination) -> Result<()> {
     let found = match which {
         Which::Original => original(app, run, id, &Bridge::new(1)?, output)?,
         Which::Compressed => compressed(app, run, id, output)?,
@@ -33,7 +30,7 @@ pub(super) fn unknown(id: &str) -> Error {
     Error::input(id, "the run has no conversation with this id")
 }
 
-pub(super) fn original(app: &App, run: &Run, id: &str, bridge: &Bridge, output: &mut Output) -> Result<bool> {
+pub(super) fn original(app: &App, run: &Run, id: &str, bridge: &Bridge, output: &mut Destination) -> Result<bool> {
     let mut found = false;
     for commit in &run.commits {
         app.stop.check()?;
@@ -52,7 +49,7 @@ pub(super) fn original(app: &App, run: &Run, id: &str, bridge: &Bridge, output: 
     Ok(found)
 }
 
-fn compressed(app: &App, run: &Run, id: &str, output: &mut Output) -> Result<bool> {
+fn compressed(app: &App, run: &Run, id: &str, output: &mut Destination) -> Result<bool> {
     let mut found = false;
     for commit in &run.commits {
         app.stop.check()?;

@@ -33,7 +33,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::error::{Error, Result};
 use crate::io::store::{Location, Place, StoreConfig, Stores};
-use crate::io::{Found, Input, PassedOver, expand};
+use crate::io::{Input, Listing, PassedOver, expand};
 use crate::pipeline::bridge::guard;
 use crate::pipeline::{JobArgs, JobSettings, News, Observer, Seconds};
 
@@ -46,13 +46,13 @@ pub use get::{Which, get};
 #[cfg(feature = "llm")]
 pub use oracle::{read_key, replies_dir};
 pub use outcome::{RunOutcome, ratio, summary};
-pub use output::{Output, STDOUT, Stdout, local, unwritten};
+pub use output::{Destination, STDOUT, Stdout, local, unwritten};
 pub use pages::{BOTH_ON_STDOUT, check_page, write_page};
 pub use pairs::{decode, pairs};
 #[cfg(feature = "llm")]
 pub use questions::ask_through;
 pub use report::{ReportOutcome, ReportRequest, Reported, check_report_of_job, report, report_of_job};
-pub use restore::{RestoreOutcome, RestoreSettings, Restored, Restoring, restore};
+pub use restore::{RestoreOutcome, RestoreSettings, RestoredFile, Restoring, restore};
 pub use stop::Stop;
 pub use sweep::{SweepOutcome, SweepSettings, sweep};
 pub use verify::{VerifyOutcome, verify};
@@ -72,9 +72,6 @@ pub struct App {
 
 impl App {
     /// With a runtime of its own.
-    ///
-    /// # Errors
-    /// When the process may start no more threads or open no more files.
     pub fn new() -> Result<Self> {
         // Two threads: one moves bytes while the other answers signals; what computes runs on the pool.
         let build = || Builder::new_multi_thread().worker_threads(2).enable_all().build();
@@ -96,9 +93,6 @@ impl App {
     }
 
     /// Runs `work` until it ends or somebody asks to stop. Must not be called inside a runtime.
-    ///
-    /// # Errors
-    /// Those of `work`; `Interrupted`.
     pub fn wait<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
         // A job is a large future, and the stack of the caller may be small.
         self.runtime().block_on(self.stop.or(1, Box::pin(work)))
@@ -136,9 +130,6 @@ pub fn stores_of(job: &JobSettings) -> Stores {
 }
 
 /// A job with everything that holds, and with what counts its tokens; `environment` knows variables.
-///
-/// # Errors
-/// `Usage`, with the key that cannot be used.
 pub fn settle(args: JobArgs, environment: &dyn Fn(&str) -> Option<String>) -> Result<JobSettings> {
     let settings = args.settle(environment)?;
     let stores = stores_of(&settings);
@@ -146,9 +137,6 @@ pub fn settle(args: JobArgs, environment: &dyn Fn(&str) -> Option<String>) -> Re
 }
 
 /// The bytes of the file that the option `tokenizer` names.
-///
-/// # Errors
-/// `Usage` when there is none.
 pub fn tokenizer_file(path: &str, stores: &Stores) -> Result<Vec<u8>> {
     let place = place(Path::new(path), stores)?;
     let missing = |message: &str| {
@@ -163,20 +151,14 @@ pub fn tokenizer_file(path: &str, stores: &Stores) -> Result<Vec<u8>> {
 }
 
 /// The place that a path or an address names.
-///
-/// # Errors
-/// `Usage` for an address that is none.
 pub fn place(path: &Path, stores: &Stores) -> Result<Place> {
     let location = path.to_str().map_or_else(|| Ok(Location::from(path)), Location::parse)?;
     Ok(Place::new(stores, location))
 }
 
 /// The inputs that `arguments` stand for. What lies among them and is not read is told.
-///
-/// # Errors
-/// `Usage` for one that is not there.
 pub fn inputs_of(arguments: &[String], stores: &Stores, observer: &dyn Observer) -> Result<Vec<Input>> {
-    let Found { inputs, passed_over } = expand(arguments, stores)?;
+    let Listing { inputs, passed_over } = expand(arguments, stores)?;
     for line in told(&passed_over) {
         observer.news(News::Note(&line));
     }

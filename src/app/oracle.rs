@@ -120,17 +120,11 @@ fn oracle(settings: &JobSettings, llm: &LlmSettings, store: Arc<ReplyStore>) -> 
 }
 
 /// The bytes of the file that `key_file` names.
-///
-/// # Errors
-/// `Usage` when it cannot be read.
 pub fn read_key(path: &str) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|error| Error::usage(path, "the key file cannot be read").because(error))
 }
 
 /// Where a job keeps replies: as it says, else in its run.
-///
-/// # Errors
-/// `Usage` when there is no such place.
 pub fn replies_dir(kind: JobKind, llm: &LlmSettings, run: Option<&Place>) -> Result<PathBuf> {
     if let Some(cache) = &llm.cache {
         return Ok(PathBuf::from(cache));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::io::store::Place;
 use crate::pipeline::sketch::RejectShare;
-use crate::pipeline::{BOMB_RATIO, JobOptions, Manifest, Outcome, Totals, Written};
+use crate::pipeline::{BOMB_RATIO, JobOptions, JobOutcome, Manifest, Totals, Written};
 use crate::report::numbers::{bytes, count, counted};
 use crate::report::shell;
 use serde_json::{Map, Value, json};
@@ -21,7 +21,7 @@ pub struct RunOutcome {
     /// The options of the job.
     pub options: JobOptions,
     /// Sums and the manifest.
-    pub outcome: Outcome,
+    pub outcome: JobOutcome,
     /// Where its run is, when it has one.
     pub run: Option<Place>,
 }

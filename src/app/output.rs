@@ -14,14 +14,14 @@ pub const STDOUT: &str = "stdout";
 pub type Stdout<'s> = dyn Fn() -> Box<dyn Write + Send> + 's;
 
 /// Where bytes go.
-pub enum Output {
+pub enum Destination {
     /// The stream of the caller.
     Stream(BufWriter<Box<dyn Write + Send>>),
     /// A file that is there once it is finished.
     File(BlockingFile),
 }
 
-impl std::fmt::Debug for Output {
+impl std::fmt::Debug for Destination {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Stream(_) => "Stream",
@@ -30,11 +30,8 @@ impl std::fmt::Debug for Output {
     }
 }
 
-impl Output {
+impl Destination {
     /// A new file, or the stream for `-` and nothing.
-    ///
-    /// # Errors
-    /// When the file is there already, or cannot be made.
     pub fn open(output: Option<&str>, stdout: &Stdout<'_>) -> Result<Self> {
         match output {
             None | Some("-") => Ok(Self::stream(stdout)),
@@ -75,9 +72,6 @@ pub fn unwritten(error: std::io::Error) -> Error {
 }
 
 /// The path of what is written to local disk only.
-///
-/// # Errors
-/// `Usage` for an address.
 pub fn local(path: &Path) -> Result<PathBuf> {
     let location = path.to_str().map_or_else(|| Ok(Location::from(path)), Location::parse)?;
     let message = "this is written to local disk only; name a path";

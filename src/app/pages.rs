@@ -9,7 +9,7 @@ use super::pairs::pairs;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::store::{Location, Place};
 use crate::io::{BlockingFile, Run};
-use crate::pipeline::{News, Observer, Table};
+use crate::pipeline::{News, Observer, TableName};
 use crate::report::ReportDocument;
 use crate::report::html::Texts;
 
@@ -31,7 +31,7 @@ pub(super) fn texts(
         let is_there = texts.pairs.iter().any(|(run, pair)| {
             *run == facts.run && pair.source == figures.source && pair.source_row == figures.source_row
         });
-        let run = runs.get(facts.run).filter(|run| run.manifest.options.writes(Table::Conversations));
+        let run = runs.get(facts.run).filter(|run| run.manifest.options.writes(TableName::Conversations));
         let Some(run) = run.filter(|_| !is_there) else { continue };
         match pairs(run, &figures.conversation_id, Some((&figures.source, figures.source_row)), check) {
             Ok(found) => texts.pairs.extend(found.into_iter().map(|pair| (facts.run, pair))),
@@ -47,9 +47,6 @@ pub(super) fn texts(
 
 /// Refuses a `target` that [`write_page`] could not write, before there is a page. Its folder is there, or lies in the
 /// `output` that the work makes first.
-///
-/// # Errors
-/// `Usage`, with what is wrong about it.
 pub fn check_page(target: &str, output: Option<&Place>) -> Result<()> {
     if target == "-" {
         return Ok(());
@@ -69,9 +66,6 @@ pub fn check_page(target: &str, output: Option<&Place>) -> Result<()> {
 }
 
 /// Writes `page` to the file `target`, whole or not at all. A page that is there is replaced.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn write_page(target: &str, page: &str) -> Result<()> {
     let mut file = BlockingFile::create(&local(Path::new(target))?)?;
     file.write_all(page.as_bytes())

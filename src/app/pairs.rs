@@ -3,19 +3,16 @@
 
 use crate::engine::{Engine, Scratch};
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{Run, Shown, ShownMessage, Sides};
+use crate::io::{FoundConversation, Run, Shown, ShownMessage};
 use crate::model::{Condensed, Conversation, NewBody, Output, ShapeName, Tokenizer};
 use crate::pipeline::Commit;
 use crate::pipeline::bridge::Bridge;
-use crate::report::pair::{self, Pair, Spoken, Verdict, VerdictsFrom};
+use crate::report::pair::{self, MessageVerdict, Pair, Utterance, VerdictsFrom};
 use crate::shape::{self, Decoded};
 use serde_json::Value;
 
 /// The conversations of `run` with this id, before and after, in the order of the run; with `at`, only the one that came
 /// from this row of this source. None is no error. `check` is asked between two of them and ends the search with its error.
-///
-/// # Errors
-/// When the run is damaged, or a conversation of it cannot be decoded; that of `check`.
 pub fn pairs(run: &Run, id: &str, at: Option<(&str, u64)>, check: &dyn Fn() -> Result<()>) -> Result<Vec<Pair>> {
     let bridge = Bridge::new(1)?;
     let engine = same_engine(run)?;
@@ -49,7 +46,7 @@ fn pair_of(
     run: &Run,
     commit: &Commit,
     id: &str,
-    sides: Sides,
+    sides: FoundConversation,
     engine: Option<&Engine>,
     scratch: &mut Scratch,
 ) -> Result<Pair> {
@@ -58,13 +55,13 @@ fn pair_of(
     let conversation = &original.conversation;
     let shown = spoken(&sides.shown, original.shape, id)?;
     let n_messages = conversation.messages.len();
-    let mut verdicts: Vec<Option<Verdict>> = vec![None; n_messages];
+    let mut verdicts: Vec<Option<MessageVerdict>> = vec![None; n_messages];
     let mut verdicts_from = VerdictsFrom::Nowhere;
     for decision in &sides.decisions {
         let place = usize::try_from(decision.index).ok().and_then(|index| verdicts.get_mut(index));
         if let Some(slot) = place {
             verdicts_from = VerdictsFrom::Run;
-            *slot = Some(Verdict {
+            *slot = Some(MessageVerdict {
                 action: decision.action.clone(),
                 reason: decision.reason.clone(),
                 details: decision.details.clone(),
@@ -81,7 +78,7 @@ fn pair_of(
             verdicts_from = VerdictsFrom::Engine;
             for decision in &condensed.decisions {
                 if let Some(slot) = verdicts.get_mut(decision.index) {
-                    *slot = Some(Verdict::from(decision));
+                    *slot = Some(MessageVerdict::from(decision));
                 }
             }
         }
@@ -104,9 +101,6 @@ fn named<'r>(conversation: &Conversation<'r>, id: &str) -> Conversation<'r> {
 }
 
 /// A record, or the messages of a row.
-///
-/// # Errors
-/// `Input` when it holds no conversation that can be shown.
 pub fn decode<'r>(record: &'r str, shape: Option<ShapeName>, id: &str) -> Result<Decoded<'r>> {
     let unknown = |detail: &str| {
         let message = format!("the record holds no conversation that can be shown: {detail}");
@@ -121,18 +115,18 @@ pub fn decode<'r>(record: &'r str, shape: Option<ShapeName>, id: &str) -> Result
 }
 
 /// What the messages of the output say.
-fn spoken(shown: &Shown, shape: ShapeName, id: &str) -> Result<Vec<Spoken>> {
+fn spoken(shown: &Shown, shape: ShapeName, id: &str) -> Result<Vec<Utterance>> {
     match shown {
         Shown::Record(record) => {
             let decoded = decode(record, Some(shape), id)?;
-            Ok(decoded.conversation.messages.iter().map(Spoken::of).collect())
+            Ok(decoded.conversation.messages.iter().map(Utterance::of).collect())
         }
         Shown::Columns(messages) => Ok(messages.iter().map(of_columns).collect()),
     }
 }
 
 /// Columns hold a content list as JSON text.
-fn of_columns(message: &ShownMessage) -> Spoken {
+fn of_columns(message: &ShownMessage) -> Utterance {
     let list = message.content.starts_with('[').then(|| serde_json::from_str::<Value>(&message.content).ok()).flatten();
     let text = match list {
         Some(Value::Array(parts)) if parts.iter().all(|part| part.is_object() || part.is_string()) => {
@@ -144,7 +138,7 @@ fn of_columns(message: &ShownMessage) -> Spoken {
         }
         _ => message.content.clone(),
     };
-    Spoken { role: message.role.clone(), text }
+    Utterance { role: message.role.clone(), text }
 }
 
 /// The texts of a part of a content list, those of a tool result in it included.
@@ -165,7 +159,7 @@ fn push_texts<'v>(part: &'v Value, texts: &mut Vec<&'v str>) {
 }
 
 /// True when the engine comes to the same messages with the same originals behind them.
-fn is_what_is_shown(condensed: &Condensed, shown: &[Spoken], behind: &[(u64, u64)]) -> bool {
+fn is_what_is_shown(condensed: &Condensed, shown: &[Utterance], behind: &[(u64, u64)]) -> bool {
     if condensed.messages.len() != shown.len() {
         return false;
     }

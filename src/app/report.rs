@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::io::store::{Place, Stores};
 use crate::io::{Run, runs_of_store};
 use crate::pipeline::sketch::Sketch;
-use crate::pipeline::{JobKind, JobSettings, News, Observer, ReportArgs, Timings};
+use crate::pipeline::{JobKind, JobSettings, Merge, News, Observer, ReportArgs, Timings};
 use crate::report::html::{Texts, drift_page, report_page};
 use crate::report::{Breach, Calibration, Distribution, DriftDocument, ReportDocument, RunFacts, breaches};
 
@@ -59,9 +59,6 @@ pub enum Reported {
 }
 
 /// Reports of runs.
-///
-/// # Errors
-/// `Usage` when what is asked for does not fit the runs; when a run cannot be read.
 pub fn report(app: &App, request: &ReportRequest, observer: &dyn Observer) -> Result<ReportOutcome> {
     let stores = &request.stores;
     let mut runs = request.runs.iter().map(|path| place(path, stores)).collect::<Result<Vec<Place>>>()?;
@@ -116,9 +113,6 @@ fn latest(mut nights: Vec<Place>, word: &str) -> Vec<Place> {
 }
 
 /// Refuses what a job could not report of its `run`, before the work. The run of a compaction may have any name.
-///
-/// # Errors
-/// `Usage`, with what is wrong about it.
 pub fn check_report_of_job(settings: &JobSettings, run: &Place) -> Result<()> {
     let (report, kind) = (&settings.report, settings.kind);
     let is_shown = kind == JobKind::Report;
@@ -153,9 +147,6 @@ fn output_of(kind: JobKind, run: &Place) -> Option<Place> {
 
 /// Reports of a run that a job has just written: shows it when the job is a report, and holds it to the job's thresholds;
 /// `None` when nothing is asked for.
-///
-/// # Errors
-/// As [`report`].
 pub fn report_of_job(
     app: &App,
     settings: &JobSettings,
@@ -286,7 +277,7 @@ fn timings_of(runs: &[Run]) -> Result<Option<Timings>> {
     let mut sum: Option<Timings> = None;
     for run in runs {
         if let Some(timings) = run.timings()? {
-            sum.get_or_insert_default().add(&timings);
+            sum.get_or_insert_default().absorb(&timings);
         }
     }
     Ok(sum)

@@ -8,12 +8,12 @@ use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
-use super::output::{Output, Stdout};
+use super::output::{Destination, Stdout};
 use super::{App, get, local, place};
 use crate::error::{Error, Result};
 use crate::io::store::Stores;
 use crate::io::{
-    BlockingFile, Run, Sidecar, TableEncoder, Through, folds_case, open_codec, restored_name, restored_names,
+    BlockingFile, OpenSidecar, Run, TableEncoder, Through, folds_case, open_codec, restored_name, restored_names,
     restored_table_name, sweep_beside,
 };
 use crate::model::{Reject, ShapeName};
@@ -72,7 +72,7 @@ shows!(RestoreSettings<'_> { what, output });
 
 /// A source that was restored to a file.
 #[derive(Debug, Clone)]
-pub struct Restored {
+pub struct RestoredFile {
     /// Its name as the run has it.
     pub source: String,
     /// The file, from the folder on.
@@ -89,7 +89,7 @@ pub struct Restored {
 #[derive(Debug, Clone, Default)]
 pub struct RestoreOutcome {
     /// The sources of a run; none where one stream was written.
-    pub files: Vec<Restored>,
+    pub files: Vec<RestoredFile>,
     /// Where they are; `None` when they went to the stream.
     pub folder: Option<PathBuf>,
     /// Of a verbatim map: ids that have no original in it.
@@ -97,9 +97,6 @@ pub struct RestoreOutcome {
 }
 
 /// Restores what `settings` say.
-///
-/// # Errors
-/// `Verification` when something is damaged; when a file cannot be read or written.
 pub fn restore(app: &App, settings: &RestoreSettings<'_>) -> Result<RestoreOutcome> {
     let bridge = Bridge::new(settings.threads)?;
     match &settings.what {
@@ -120,7 +117,7 @@ pub fn restore(app: &App, settings: &RestoreSettings<'_>) -> Result<RestoreOutco
 }
 
 fn one(app: &App, run: &Run, id: &str, settings: &RestoreSettings<'_>, bridge: &Bridge) -> Result<RestoreOutcome> {
-    let mut output = Output::open(settings.output.as_deref(), settings.stdout)?;
+    let mut output = Destination::open(settings.output.as_deref(), settings.stdout)?;
     if !get::original(app, run, id, bridge, &mut output)? {
         return Err(get::unknown(id));
     }
@@ -141,7 +138,7 @@ fn all(
             let message = format!("the run has {} sources; name a directory for them with --output DIR", jobs.len());
             return Err(Error::usage("", message));
         };
-        let mut output = Output::stream(settings.stdout);
+        let mut output = Destination::stream(settings.stdout);
         let n_lost_rows = job.restore(app, &mut output, bridge)?;
         output.finish()?;
         return Ok(RestoreOutcome {
@@ -159,10 +156,10 @@ fn all(
     for (job, name) in jobs.iter().zip(names) {
         let path = folder.join(&name);
         if job.is_there(&path, app)? {
-            files.push(Restored { was_there: true, ..job.restored(name, 0) });
+            files.push(RestoredFile { was_there: true, ..job.restored(name, 0) });
             continue;
         }
-        let mut output = Output::File(BlockingFile::create_new(&path)?);
+        let mut output = Destination::File(BlockingFile::create_new(&path)?);
         let n_lost_rows = job.restore(app, &mut output, bridge)?;
         output.finish()?;
         files.push(job.restored(name, n_lost_rows));
@@ -221,13 +218,13 @@ impl<'r> Job<'r> {
             .map_or_else(|| restored_name(self.source), |table| restored_table_name(self.source, table.container))
     }
 
-    fn restored(&self, file: PathBuf, n_lost_rows: u64) -> Restored {
+    fn restored(&self, file: PathBuf, n_lost_rows: u64) -> RestoredFile {
         let is_renamed = self.name().file_name() != file.file_name();
-        Restored { source: self.source.to_owned(), file, was_there: false, is_renamed, n_lost_rows }
+        RestoredFile { source: self.source.to_owned(), file, was_there: false, is_renamed, n_lost_rows }
     }
 
     /// Writes the source; gives the number of its rows that are lost.
-    fn restore(&self, app: &App, output: &mut Output, bridge: &Bridge) -> Result<u64> {
+    fn restore(&self, app: &App, output: &mut Destination, bridge: &Bridge) -> Result<u64> {
         let (mut writer, mut n_lost) = (None, 0);
         for part in &self.parts {
             let table = part.source().table.as_ref();
@@ -310,7 +307,7 @@ fn from_sidecar(
     settings: &RestoreSettings<'_>,
     bridge: &Bridge,
 ) -> Result<RestoreOutcome> {
-    let sidecar = Sidecar::open(sidecar)?;
+    let sidecar = OpenSidecar::open(sidecar)?;
     let records: Box<dyn Read + Send> = match records.filter(|path| *path != Path::new("-")) {
         None => Box::new(io::stdin()),
         Some(path) => {
@@ -318,7 +315,7 @@ fn from_sidecar(
             Box::new(File::open(path).map_err(failed)?)
         }
     };
-    let mut output = Output::open(settings.output.as_deref(), settings.stdout)?;
+    let mut output = Destination::open(settings.output.as_deref(), settings.stdout)?;
     let mut restorer = sidecar.restorer(records, bridge)?;
     verify_part(&mut restorer, &sidecar.commit, None, &mut |restored| {
         app.stop.check()?;
@@ -399,7 +396,7 @@ impl<'t> Log<'t> {
             missing += back.missing_ids.len();
             restored.push(Some(record));
         }
-        let mut output = Output::open(settings.output.as_deref(), settings.stdout)?;
+        let mut output = Destination::open(settings.output.as_deref(), settings.stdout)?;
         for (line, back) in self.lines.iter().zip(restored) {
             write_line(line, back.as_deref(), &mut output)?;
         }
@@ -408,7 +405,7 @@ impl<'t> Log<'t> {
     }
 }
 
-fn write_line(line: &Line<'_>, back: Option<&str>, output: &mut Output) -> Result<()> {
+fn write_line(line: &Line<'_>, back: Option<&str>, output: &mut Destination) -> Result<()> {
     let (Some((record, _)), Some(back)) = (line.record, back) else {
         return output.write(line.text.as_bytes());
     };

@@ -24,9 +24,6 @@ impl Stop {
     }
 
     /// An error when it was asked for.
-    ///
-    /// # Errors
-    /// `Interrupted`.
     pub fn check(&self) -> Result<()> {
         if *self.0.borrow() > 0 { Err(stopped()) } else { Ok(()) }
     }

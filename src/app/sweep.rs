@@ -10,7 +10,7 @@ use crate::io::store::{Place, Stores};
 use crate::model::{EngineArgs, EngineOptions, Floor};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::sweep::{
-    self, Inputs as Swept, JobFrame, Recommended, SampleOptions, SweepDocument, SweepOptions, Watch, job_file,
+    self, CorpusParts, JobFrame, Recommended, SampleOptions, SweepDocument, SweepOptions, Watch, job_file,
 };
 use crate::pipeline::{News, Observer, TableOptions, load_tokenizer};
 use crate::report::html::sweep_page;
@@ -108,7 +108,7 @@ fn measure(app: &App, settings: &SweepSettings, observer: &dyn Observer) -> Resu
         keep_window: settings.keep_window,
     };
     let bridge = Bridge::new(settings.threads)?;
-    let swept = Swept { corpus: &corpus, inputs: &inputs, parts: &parts, shape: settings.tables.shape };
+    let swept = CorpusParts { corpus: &corpus, inputs: &inputs, parts: &parts, shape: settings.tables.shape };
     sweep::sweep(&swept, &options, &bridge, &Watched { app, observer })
 }
 

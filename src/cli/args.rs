@@ -159,7 +159,7 @@ pub(crate) struct ReportRunsArgs {
     #[arg(long, value_name = "N", value_parser = columns())]
     pub(crate) width: Option<usize>,
     #[command(flatten)]
-    pub(crate) stores: StoreArgs,
+    pub(crate) stores: StoreFlags,
 }
 
 #[derive(Debug, Args)]
@@ -193,7 +193,7 @@ pub(crate) struct FinishArgs {
     #[arg(long)]
     pub(crate) partial: bool,
     #[command(flatten)]
-    pub(crate) stores: StoreArgs,
+    pub(crate) stores: StoreFlags,
     /// Print errors only.
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -201,7 +201,7 @@ pub(crate) struct FinishArgs {
 
 /// For inputs and runs in object stores and on web servers.
 #[derive(Debug, Args)]
-pub(crate) struct StoreArgs {
+pub(crate) struct StoreFlags {
     /// Seconds without an answer after which a remote store has stalled; it is given up after four times as long
     /// [default: 30].
     #[arg(long, value_name = "SECONDS")]
@@ -211,7 +211,7 @@ pub(crate) struct StoreArgs {
     pub(crate) store_retries: Option<usize>,
 }
 
-impl StoreArgs {
+impl StoreFlags {
     /// The stores that hold.
     pub(crate) fn stores(&self) -> Stores {
         condenser::app::stores(self.store_timeout, self.store_retries, BTreeMap::new())
@@ -249,7 +249,7 @@ pub(crate) struct RestoreArgs {
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
     #[command(flatten)]
-    pub(crate) stores: StoreArgs,
+    pub(crate) stores: StoreFlags,
     /// Print errors only.
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -270,7 +270,7 @@ pub(crate) struct GetArgs {
     #[arg(long, short, value_name = "FILE|-")]
     pub(crate) output: Option<String>,
     #[command(flatten)]
-    pub(crate) stores: StoreArgs,
+    pub(crate) stores: StoreFlags,
 }
 
 #[derive(Debug, Args)]
@@ -303,7 +303,7 @@ pub(crate) struct ShowArgs {
     #[arg(long, short, value_name = "FILE|-")]
     pub(crate) output: Option<String>,
     #[command(flatten)]
-    pub(crate) stores: StoreArgs,
+    pub(crate) stores: StoreFlags,
 }
 
 #[derive(Debug, Args)]
@@ -318,7 +318,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
     #[command(flatten)]
-    pub(crate) stores: StoreArgs,
+    pub(crate) stores: StoreFlags,
     /// Print errors only.
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -345,7 +345,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) messages_column: Option<String>,
     #[command(flatten)]
-    pub(crate) stores: StoreArgs,
+    pub(crate) stores: StoreFlags,
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
 }
@@ -368,7 +368,7 @@ pub(crate) struct CalibrateArgs {
     #[arg(long, value_enum)]
     pub(crate) shape: Option<ShapeName>,
     #[command(flatten)]
-    pub(crate) stores: StoreArgs,
+    pub(crate) stores: StoreFlags,
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
 }
@@ -423,7 +423,7 @@ pub(crate) struct SweepArgs {
     #[arg(long, short)]
     pub(crate) quiet: bool,
     #[command(flatten)]
-    pub(crate) stores: StoreArgs,
+    pub(crate) stores: StoreFlags,
     /// The options as given, which every set goes over and is held against.
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
@@ -525,7 +525,7 @@ pub(crate) struct DistillArgs {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
     #[command(flatten)]
-    pub(crate) stores: StoreArgs,
+    pub(crate) stores: StoreFlags,
     /// Print errors only.
     #[arg(long, short)]
     pub(crate) quiet: bool,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use condenser::app::{App, Output, each_conversation, engine_for, inputs_of, local};
+use condenser::app::{App, Destination, each_conversation, engine_for, inputs_of, local};
 use condenser::engine::Scratch;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::pipeline::TableOptions;
@@ -48,7 +48,7 @@ pub(crate) fn run(app: &App, args: CalibrateArgs) -> Result<Ending> {
 
 fn show(calibration: &Calibration, output: Option<&str>, as_json: bool) -> Result<()> {
     if let Some(path) = output {
-        let mut output = Output::open(Some(path), &|| stdout_for(Given::Data))?;
+        let mut output = Destination::open(Some(path), &|| stdout_for(Given::Data))?;
         output.write(calibration.to_json().as_bytes())?;
         output.finish()?;
     }

@@ -1,6 +1,6 @@
 //! `condenser get`: one conversation out of a run.
 
-use condenser::app::{self, App, Output, Which, place};
+use condenser::app::{self, App, Destination, Which, place};
 use condenser::error::Result;
 use condenser::io::Run;
 
@@ -12,7 +12,7 @@ use super::screen::{Given, stdout_for};
 pub(crate) fn run(app: &App, args: &GetArgs) -> Result<Ending> {
     let run = Run::open(place(&args.run, &args.stores.stores())?)?;
     let which = if args.compressed { Which::Compressed } else { Which::Original };
-    let mut output = Output::open(args.output.as_deref(), &|| stdout_for(Given::Data))?;
+    let mut output = Destination::open(args.output.as_deref(), &|| stdout_for(Given::Data))?;
     app::get(app, &run, &args.id, which, &mut output)?;
     output.finish()?;
     Ok(Ending::Clean)

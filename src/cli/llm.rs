@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use condenser::app::{App, ask_through, place, read_key, replies_dir, stores_of};
 use condenser::error::{Error, Result};
-use condenser::llm::batch::{self, Asking, Batches, Endpoint, Limits, Receipt, Stage};
+use condenser::llm::batch::{self, Asking, BatchLimits, BatchStage, Batches, Endpoint, Receipt};
 use condenser::llm::{ModelSettings, Patience, Prompts, ReplyStore, Usage};
 use condenser::pipeline::{JobSettings, LlmSettings, Target};
 use condenser::report::plain;
@@ -87,7 +87,7 @@ fn plan_batches(app: &App, args: &BatchArgs) -> Result<Ending> {
     let store = Arc::new(job.store()?);
     let (protocol, base_url) = (job.model.options.provider, &job.model.base_url);
     let asking = Asking { model: ModelSettings::of(&job.model), prompts: Prompts::new(&job.settings.options.engine) };
-    let limits = Limits::of(protocol);
+    let limits = BatchLimits::of(protocol);
     let collector = Arc::new(batch::Collector::open(&job.folder, base_url, asking, store, limits)?);
     ask_through(app, &job.settings, collector.clone(), &observer(&job.settings))?;
     let planned = collector.finish()?;
@@ -205,10 +205,10 @@ fn status(args: &BatchArgs) -> Result<Ending> {
         .map(|batch| {
             let (stage, id) = (&batch.state.stage, batch.state.stage.id().unwrap_or("not at the API"));
             let more = match stage {
-                Stage::Fetched(Receipt { n_replies, n_failed, n_open, .. }) => {
+                BatchStage::Fetched(Receipt { n_replies, n_failed, n_open, .. }) => {
                     format!(": {n_replies} replies, {n_failed} refused for good, {n_open} open again")
                 }
-                Stage::Refused { message, .. } => format!(": {}", plain::line(message)),
+                BatchStage::Refused { message, .. } => format!(": {}", plain::line(message)),
                 _ => String::new(),
             };
             let (name, n_requests) = (&batch.name, batch.state.n_requests);

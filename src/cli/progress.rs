@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use condenser::app::ratio;
-use condenser::pipeline::{Commit, JobSettings, News, Observer, Plan, Progress, ProgressMode};
+use condenser::pipeline::{Commit, JobSettings, News, Observer, Progress, ProgressMode, RunPlan};
 use condenser::report::numbers::counted;
 use condenser::report::plain;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -79,7 +79,7 @@ impl Observer for Bar {
             None => message::news(news, false),
         }
     }
-    fn begins(&self, plan: &Plan, before: &Progress) {
+    fn begins(&self, plan: &RunPlan, before: &Progress) {
         let bar = screen::bar();
         bar.enable_steady_tick(Duration::from_millis(200));
         let total = plan.total_bytes();
@@ -121,7 +121,7 @@ impl Observer for Plain {
     fn news(&self, news: News<'_>) {
         message::news(news, false);
     }
-    fn begins(&self, plan: &Plan, before: &Progress) {
+    fn begins(&self, plan: &RunPlan, before: &Progress) {
         self.clock.begins(plan, before);
     }
     fn progress(&self, progress: &Progress) {
@@ -152,7 +152,7 @@ impl Observer for Json {
     fn waits(&self, who: &str) {
         message::event(&json!({ "event": "waits", "for": who }));
     }
-    fn begins(&self, plan: &Plan, before: &Progress) {
+    fn begins(&self, plan: &RunPlan, before: &Progress) {
         self.clock.begins(plan, before);
         let line = json!({
             "event": "begins", "parts": plan.parts.len(), "total_bytes": plan.total_bytes(),
@@ -207,7 +207,7 @@ impl Clock {
         Self(Mutex::new(ClockState { began: now, told: now, total: None, before: Progress::default() }))
     }
 
-    fn begins(&self, plan: &Plan, before: &Progress) {
+    fn begins(&self, plan: &RunPlan, before: &Progress) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.began = Instant::now();
         state.total = plan.total_bytes();

@@ -1,7 +1,7 @@
 //! `condenser show`: one conversation for a person. Before and after side by side with the decisions in the margin, or
 //! the originals that are not shown any more as Markdown.
 
-use condenser::app::{App, Output, check_page, decode, pairs, place, write_page};
+use condenser::app::{App, Destination, check_page, decode, pairs, place, write_page};
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{Behind, Run};
 use condenser::model::{Conversation, Message};
@@ -36,7 +36,7 @@ pub(crate) fn run(app: &App, args: &ShowArgs) -> Result<Ending> {
     // Markdown is a document, to be kept as it is; everything else is made to be looked at.
     let is_markdown = args.markdown || args.archive.is_some();
     let given = if is_markdown { Given::Data } else { Given::Report };
-    let mut output = Output::open(args.output.as_deref(), &|| stdout_for(given))?;
+    let mut output = Destination::open(args.output.as_deref(), &|| stdout_for(given))?;
     let show = if is_markdown { archives } else { beside };
     if !show(app, &run, args, &mut output)? {
         return Err(unknown(&args.id));
@@ -50,7 +50,7 @@ fn unknown(id: &str) -> Error {
 }
 
 /// Writes the conversations before and after.
-fn beside(app: &App, run: &Run, args: &ShowArgs, output: &mut Output) -> Result<bool> {
+fn beside(app: &App, run: &Run, args: &ShowArgs, output: &mut Destination) -> Result<bool> {
     let found = pairs(run, &args.id, None, &|| app.stop().check())?;
     let layout = layout(args);
     for pair in &found {
@@ -69,7 +69,7 @@ fn layout(args: &ShowArgs) -> Layout {
 }
 
 /// Writes the originals that are not shown any more.
-fn archives(app: &App, run: &Run, args: &ShowArgs, output: &mut Output) -> Result<bool> {
+fn archives(app: &App, run: &Run, args: &ShowArgs, output: &mut Destination) -> Result<bool> {
     let bridge = Bridge::new(1)?;
     let mut found = false;
     let mut others = Vec::new();
@@ -107,7 +107,7 @@ fn markdown(
     commit: &Commit,
     source_row: u64,
     behind: &Behind,
-    output: &mut Output,
+    output: &mut Destination,
 ) -> Result<()> {
     let number = |number: Option<u64>| number.and_then(|number| usize::try_from(number).ok());
     let front = FrontMatter {

@@ -12,7 +12,7 @@ use arrow::ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow::record_batch::RecordBatch;
 
 use super::arrow_batches::{FileBatches, StreamBatches};
-use super::parquet_table::{ForeignTable, Wanted, missing};
+use super::parquet_table::{ForeignTable, WantedRows, missing};
 use super::raw_chunk::{Encoder, RawChunk};
 use super::row_files::sniff_table;
 use super::store::{Blob, BlobFile};
@@ -182,10 +182,10 @@ pub(crate) struct SomeRows {
 
 impl SomeRows {
     /// The wanted rows of a table of our own.
-    pub(crate) fn wanted(reader: impl TableReader + 'static, wanted: Wanted, file: Blob) -> Self {
+    pub(crate) fn wanted(reader: impl TableReader + 'static, wanted: WantedRows, file: Blob) -> Self {
         let place = file.location().to_string();
         let keep = move |rows: &RecordBatch| {
-            let Wanted::Text(name, value) = &wanted else { return Ok(None) };
+            let WantedRows::Text(name, value) = &wanted else { return Ok(None) };
             let column = rows.column_by_name(name).and_then(|column| column.as_string_opt::<i64>());
             let column = column.ok_or_else(|| missing(&place, name))?;
             Ok(Some(column.iter().map(|found| Some(found == Some(value))).collect()))

@@ -60,9 +60,6 @@ pub struct BlockingFile {
 
 impl BlockingFile {
     /// Starts the file `target`; its folder is made when needed.
-    ///
-    /// # Errors
-    /// When the folder cannot be written to, or the file exists already.
     pub fn create_new(target: &Path) -> Result<Self> {
         // A link that leads nowhere is there, too.
         if target.symlink_metadata().is_ok() {

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::extent::Extent;
 use super::feed::Inside;
 use super::stream::{BOM, Cut, Stream};
-use crate::pipeline::{BatchOptions, Line, LineBatch, LineKind};
+use crate::pipeline::{BatchOptions, LineBatch, LineRole, RecordLine};
 
 pub use crate::shape::is_document;
 
@@ -57,7 +57,7 @@ struct Unit {
     row: u64,
     record: Range<usize>,
     end: usize,
-    kind: LineKind,
+    kind: LineRole,
 }
 
 impl DocumentSource {
@@ -210,12 +210,12 @@ impl DocumentSource {
         if matches!(self.place, Place::Outside) && (self.stream.rest.len() > end || self.stream.more()) {
             span_end += usize::from(self.stream.rest.get(end) == Some(&b'\n'));
         }
-        Some(self.unit(at..end, span_end, LineKind::Record))
+        Some(self.unit(at..end, span_end, LineRole::Record))
     }
 
-    fn unit(&mut self, record: Range<usize>, end: usize, kind: LineKind) -> Unit {
+    fn unit(&mut self, record: Range<usize>, end: usize, kind: LineRole) -> Unit {
         let row = self.row;
-        let goes_on = matches!(kind, LineKind::Tail | LineKind::Piece { .. });
+        let goes_on = matches!(kind, LineRole::Tail | LineRole::Piece { .. });
         self.row += u64::from(!goes_on);
         self.start = end;
         self.at = self.at.max(end);
@@ -229,7 +229,7 @@ impl DocumentSource {
             return None;
         }
         self.at = at;
-        Some(self.unit(self.start..at, at, LineKind::Record))
+        Some(self.unit(self.start..at, at, LineRole::Record))
     }
 
     /// Text between records that is longer than a batch.
@@ -248,9 +248,9 @@ impl DocumentSource {
     fn text_to(&mut self, end: usize) -> Unit {
         let text = self.stream.rest.get(self.start..end).unwrap_or_default();
         if std::str::from_utf8(text).is_ok() {
-            self.unit(end..end, end, LineKind::Tail)
+            self.unit(end..end, end, LineRole::Tail)
         } else {
-            self.unit(self.start..end, end, LineKind::Record)
+            self.unit(self.start..end, end, LineRole::Record)
         }
     }
 
@@ -266,7 +266,7 @@ impl DocumentSource {
         }
         let end = long.end.map_or(self.at + target, |end| end.min(self.at + target));
         let is_last = long.end == Some(end);
-        let kind = LineKind::Piece { first: std::mem::take(&mut long.first) };
+        let kind = LineRole::Piece { first: std::mem::take(&mut long.first) };
         self.long = Some(long).filter(|_| !is_last);
         let unit = (end > self.start).then(|| self.unit(self.at..end, end, kind));
         self.row += u64::from(is_last);
@@ -282,7 +282,7 @@ impl DocumentSource {
             Place::Outside | Place::Done => None,
             _ => {
                 let why = "the document ends before its last bracket; is it cut off? Fetch or write it again";
-                Some(LineKind::Torn(why.to_owned()))
+                Some(LineRole::Torn(why.to_owned()))
             }
         };
         self.place = Place::Done;
@@ -321,7 +321,7 @@ impl Cut for DocumentSource {
 
     fn cut(&mut self) -> Option<LineBatch> {
         let target = self.stream.options.batch_bytes.max(1);
-        let mut lines: Vec<Line> = Vec::new();
+        let mut lines: Vec<RecordLine> = Vec::new();
         let mut from = 0;
         while from < target {
             let Some(unit) = self.pending.take().or_else(|| self.next_unit()) else { break };
@@ -334,7 +334,13 @@ impl Cut for DocumentSource {
             };
             let number = self.number + newlines(from..unit.record.start);
             self.number = number + newlines(unit.record.start..unit.end);
-            lines.push(Line { row: unit.row, number, span: from..unit.end, record: unit.record, kind: unit.kind });
+            lines.push(RecordLine {
+                row: unit.row,
+                number,
+                span: from..unit.end,
+                record: unit.record,
+                kind: unit.kind,
+            });
             from = unit.end;
         }
         if lines.is_empty() {

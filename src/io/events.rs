@@ -10,7 +10,7 @@ use foldhash::HashMap;
 use super::sessions::{Run, Sessions, blocks, span};
 use super::stream::{BOM, Cut, Stream};
 use crate::model::ShapeName;
-use crate::pipeline::{BatchOptions, Line, LineBatch, LineKind};
+use crate::pipeline::{BatchOptions, LineBatch, LineRole, RecordLine};
 use crate::shape::detect_events;
 
 /// Sessions whose lines stand farther apart become two records: the stream is not held as a whole.
@@ -262,39 +262,39 @@ impl EventSource {
     }
 
     /// The line for a record whose bytes are the end of `batch`, from `start` on.
-    fn line(&mut self, record: &Record, places: Vec<(u64, u64)>, start: usize, batch: &LineBatch) -> Line {
+    fn line(&mut self, record: &Record, places: Vec<(u64, u64)>, start: usize, batch: &LineBatch) -> RecordLine {
         let span = start..batch.bytes.len();
         let bytes = &batch.bytes[start..];
         let is_start = batch.offset + start as u64 == 0;
         let (mut inner, kind) = match record.what {
-            What::Piece { first } => (start..span.end - usize::from(bytes.ends_with(b"\n")), LineKind::Piece { first }),
+            What::Piece { first } => (start..span.end - usize::from(bytes.ends_with(b"\n")), LineRole::Piece { first }),
             What::Torn => (span.clone(), self.stream.torn(batch.offset + start as u64)),
             What::Session => {
                 let bom = if is_start && bytes.starts_with(BOM) { BOM.len() } else { 0 };
                 let text = bytes[bom..].trim_ascii_start();
                 let begin = span.end - text.len();
                 let kind = if text.is_empty() {
-                    LineKind::Tail
+                    LineRole::Tail
                 } else if places.is_empty() {
-                    LineKind::Record
+                    LineRole::Record
                 } else {
-                    LineKind::Scattered(places)
+                    LineRole::Scattered(places)
                 };
                 (begin..begin + text.trim_ascii_end().len(), kind)
             }
         };
         let row = match kind {
-            LineKind::Tail => self.row,
-            LineKind::Piece { first: false } => self.row - 1,
+            LineRole::Tail => self.row,
+            LineRole::Piece { first: false } => self.row - 1,
             _ => {
                 self.row += 1;
                 self.row - 1
             }
         };
-        if kind == LineKind::Tail {
+        if kind == LineRole::Tail {
             inner = span.end..span.end;
         }
-        Line { row, number: record.number, span, record: inner, kind }
+        RecordLine { row, number: record.number, span, record: inner, kind }
     }
 
     /// Forgets what was handed out.

@@ -51,9 +51,6 @@ struct CommitLine {
 
 impl FilterSink {
     /// Records go to `output`; without a sidecar the originals are lost.
-    ///
-    /// # Errors
-    /// `Usage` when the sidecar exists already.
     pub fn create(output: Box<dyn AsyncWrite + Send + Unpin>, sidecar: Option<&Path>) -> Result<Self> {
         if let Some(path) = sidecar.filter(|path| path.exists()) {
             return Err(Error::usage(path.to_string_lossy(), "the sidecar exists already and is not overwritten")
@@ -125,17 +122,14 @@ impl PartSink for FilterPart {
 
 /// A sidecar to restore from.
 #[derive(Debug)]
-pub struct Sidecar {
+pub struct OpenSidecar {
     path: std::path::PathBuf,
     /// What was read and proven.
     pub commit: Commit,
 }
 
-impl Sidecar {
+impl OpenSidecar {
     /// Opens the sidecar and reads its commit.
-    ///
-    /// # Errors
-    /// `Verification` when it is damaged or not complete.
     pub fn open(path: &Path) -> Result<Self> {
         let place = path.to_string_lossy().into_owned();
         let file = File::open(path).map_err(|error| failed(&*place, "cannot be opened", error))?;

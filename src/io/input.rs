@@ -25,14 +25,14 @@ pub struct Input {
 
 /// What arguments stand for.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct Listing {
     /// The inputs, in the order of the arguments.
     pub inputs: Vec<Input>,
     /// What lies among them and is not read.
     pub passed_over: Vec<PassedOver>,
 }
 
-impl Found {
+impl Listing {
     fn add(&mut self, (files, passed_over): (Vec<PathBuf>, Vec<PassedOver>)) {
         self.inputs.extend(files.into_iter().map(|path| local(path.to_string_lossy().into_owned(), path)));
         self.passed_over.extend(passed_over);
@@ -43,11 +43,8 @@ impl Found {
 /// for stdin. The order is that of the arguments. A run stands for its conversations, and runs inside a folder
 /// are not read. Of what a folder or a pattern holds each file is read once, whatever links to it; pipes, sockets and
 /// devices are read only when they are named.
-///
-/// # Errors
-/// When an argument stands for nothing.
-pub fn expand(arguments: &[String], stores: &Stores) -> Result<Found> {
-    let mut found = Found::default();
+pub fn expand(arguments: &[String], stores: &Stores) -> Result<Listing> {
+    let mut found = Listing::default();
     for argument in arguments {
         if argument == "-" {
             found.inputs.push(Input { name: "-".to_owned(), file: None });

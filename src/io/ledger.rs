@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use super::run_documents::{MANIFEST, PLAN, read_plan};
 use super::run_names::check_below;
-use super::store::{Location, Lock, Place, Stores, Watch};
+use super::store::{Location, Lock, Place, Sighting, Stores};
 use super::{Input, LEDGER, Run, failed, hash_of};
 use crate::durable::sweep_unfinished;
 use crate::error::{Error, Result};
-use crate::pipeline::{Plan, PlannedInput, Slice};
+use crate::pipeline::{PlannedInput, RunPlan, Slice};
 
 const RUNS: &str = "runs";
 const LOCK: &str = "locks/store.json";
@@ -69,7 +69,7 @@ pub struct Begun {
     /// Its name.
     pub name: String,
     /// What it was going to do.
-    pub plan: Plan,
+    pub plan: RunPlan,
     /// Whether it has its manifest.
     pub is_complete: bool,
 }
@@ -134,7 +134,7 @@ impl Store {
             return Err(Error::usage(place, "this is a run, but compaction writes a store of runs"));
         }
         std::fs::create_dir_all(root.join(RUNS)).map_err(cannot)?;
-        match Place::from(root).join(LOCK).try_lock(&mut Watch::default())? {
+        match Place::from(root).join(LOCK).try_lock(&mut Sighting::default())? {
             Ok(lock) => {
                 // A ledger that a killed call was writing.
                 sweep_unfinished(root);
@@ -159,9 +159,6 @@ impl Store {
 
     /// Which of `inputs` are new or have changed. A file of the same size and mark is taken for unchanged; one of
     /// another mark is told by its hash.
-    ///
-    /// # Errors
-    /// `Usage` for an input that is no file.
     pub fn select(&self, inputs: Vec<Input>) -> Result<Selection> {
         let latest = self.latest();
         let mut selection = Selection::default();

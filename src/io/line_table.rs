@@ -11,7 +11,7 @@ use super::json_rows::read_rows;
 use super::store::Blob;
 use super::{LineSource, failed, open_codec};
 use crate::error::{Error, Result};
-use crate::pipeline::{BatchOptions, LineKind, Source, TableReader, records_schema};
+use crate::pipeline::{BatchOptions, LineRole, Source, TableReader, records_schema};
 
 const READ_BYTES: usize = 64 << 10;
 
@@ -74,15 +74,15 @@ impl TableReader for LineTable {
         let mut texts = Vec::with_capacity(batch.lines.len());
         for line in &batch.lines {
             match &line.kind {
-                LineKind::Record | LineKind::Scattered(_) => {
+                LineRole::Record | LineRole::Scattered(_) => {
                     // A record ends where its line ends: a carriage return belongs to it.
                     let bytes = &batch.bytes[line.span.clone()];
                     let text = std::str::from_utf8(bytes.strip_suffix(b"\n").unwrap_or(bytes));
                     texts.push(text.map_err(|error| self.damaged(error))?);
                 }
-                LineKind::Tail => {}
-                LineKind::Torn(message) => return Err(self.damaged(message)),
-                LineKind::Piece { .. } => return Err(self.damaged("a line is too long")),
+                LineRole::Tail => {}
+                LineRole::Torn(message) => return Err(self.damaged(message)),
+                LineRole::Piece { .. } => return Err(self.damaged("a line is too long")),
             }
         }
         match &self.lines {

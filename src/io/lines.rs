@@ -5,7 +5,7 @@
 use std::io::Read;
 
 use super::stream::{BOM, Cut, Stream};
-use crate::pipeline::{BatchOptions, Line, LineBatch, LineKind};
+use crate::pipeline::{BatchOptions, LineBatch, LineRole, RecordLine};
 
 /// Blanks without a line end that are longer than this and than a batch are handed out before their line ends.
 const MIN_BLANK_BYTES: usize = 1 << 20;
@@ -93,12 +93,17 @@ impl LineSource {
     }
 
     /// The only line of a batch that is a piece of a line that is too long.
-    fn piece(&mut self, bytes: &[u8]) -> Line {
+    fn piece(&mut self, bytes: &[u8]) -> RecordLine {
         let first = !self.in_long_line;
         let ends = bytes.last() == Some(&b'\n');
         let record = 0..bytes.len() - usize::from(ends);
-        let line =
-            Line { row: self.row, number: self.number, span: 0..bytes.len(), record, kind: LineKind::Piece { first } };
+        let line = RecordLine {
+            row: self.row,
+            number: self.number,
+            span: 0..bytes.len(),
+            record,
+            kind: LineRole::Piece { first },
+        };
         self.in_long_line = !ends;
         if ends {
             self.row += 1;
@@ -107,7 +112,7 @@ impl LineSource {
         line
     }
 
-    fn lines(&mut self, bytes: &[u8], offset: u64, last: bool) -> Vec<Line> {
+    fn lines(&mut self, bytes: &[u8], offset: u64, last: bool) -> Vec<RecordLine> {
         let mut lines = Vec::new();
         let (mut span, mut at) = (0, 0);
         if offset == 0 && bytes.starts_with(BOM) {
@@ -129,11 +134,11 @@ impl LineSource {
             let kind = if torn {
                 self.stream.torn(offset + at as u64)
             } else if stop - at > self.stream.options.max_record_bytes {
-                LineKind::Piece { first: true }
+                LineRole::Piece { first: true }
             } else {
-                LineKind::Record
+                LineRole::Record
             };
-            lines.push(Line { row: self.row, number: self.number, span: span..end, record: at..stop, kind });
+            lines.push(RecordLine { row: self.row, number: self.number, span: span..end, record: at..stop, kind });
             self.row += 1;
             self.number += 1;
             at = end;
@@ -141,17 +146,17 @@ impl LineSource {
         }
         if last && self.stream.failure.is_some() {
             let kind = self.stream.torn(offset + at as u64);
-            lines.push(Line { row: self.row, number: self.number, span: span..at, record: at..at, kind });
+            lines.push(RecordLine { row: self.row, number: self.number, span: span..at, record: at..at, kind });
             self.row += 1;
             self.stream.failure = None;
         } else if span < bytes.len() {
             // Blank lines at the end of a batch belong to this batch: a tail without a record, told before the next.
-            lines.push(Line {
+            lines.push(RecordLine {
                 row: self.row,
                 number: self.number,
                 span: span..at,
                 record: at..at,
-                kind: LineKind::Tail,
+                kind: LineRole::Tail,
             });
         }
         lines

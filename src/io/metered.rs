@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arrow::datatypes::SchemaRef;
 
 use super::range::RangeReader;
-use super::store::{Blob, Change, store_error};
+use super::store::{Blob, Fate, store_error};
 use super::stream::Stored;
 use super::{failed, hash_of};
 use crate::error::{Error, Result};
-use crate::pipeline::{BOMB_RATIO, Batch, LineKind, Slice, Source, SourceDigest, TableInput};
+use crate::pipeline::{BOMB_RATIO, Batch, LineRole, Slice, Source, SourceDigest, TableInput};
 
 /// A source with the file below it: tells how much of it was read, and tells a file that cannot be read from one
 /// whose content is damaged.
@@ -67,7 +67,7 @@ impl Source for Metered {
         let mut batch = self.source.next_batch()?;
         if let (Some(Batch::Lines(lines)), Some(packed)) = (&mut batch, self.packed) {
             // More than the limit was read when a line is found to be longer.
-            let is_long = lines.lines.iter().any(|line| matches!(line.kind, LineKind::Piece { first: true }));
+            let is_long = lines.lines.iter().any(|line| matches!(line.kind, LineRole::Piece { first: true }));
             let n_bytes = lines.offset + if is_long { self.max_record_bytes as u64 } else { 0 };
             lines.unpacked = Some(n_bytes / packed.max(1)).filter(|&ratio| ratio >= BOMB_RATIO);
         }
@@ -89,9 +89,9 @@ impl Source for Metered {
 /// A log may grow: what was read of it is read again when somebody has touched the file. A table does not.
 fn check(blob: &Blob, slice: Slice, is_table: bool, digest: &SourceDigest) -> Result<()> {
     match blob.change()? {
-        Change::None => return Ok(()),
-        Change::Touched if is_table => return Ok(()),
-        Change::Touched | Change::Grown if !is_table => {}
+        Fate::None => return Ok(()),
+        Fate::Touched if is_table => return Ok(()),
+        Fate::Touched | Fate::Grown if !is_table => {}
         _ => return Err(blob.changed()),
     }
     let hash = match slice {

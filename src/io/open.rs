@@ -32,9 +32,6 @@ pub struct Inputs {
 impl Inputs {
     /// The inputs as they are now, each with the slices that it is cut into. A local file that cannot be opened is
     /// planned too, so that it does not stop the others; opening it fails.
-    ///
-    /// # Errors
-    /// When an input is a directory, or a store does not answer.
     pub fn plan(
         inputs: Vec<Input>,
         options: BatchOptions,
@@ -125,9 +122,6 @@ fn is_plain_lines(head: &[u8], forced: Option<ShapeName>) -> bool {
 }
 
 /// Opens a slice of an input as it is now.
-///
-/// # Errors
-/// When the file cannot be opened, or is a table in which nothing can be found.
 pub fn open_input(
     input: &Input,
     slice: &Slice,

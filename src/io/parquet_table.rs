@@ -206,7 +206,7 @@ fn internal(error: ParquetError) -> Error {
 
 /// Which rows are wanted.
 #[derive(Debug, Clone)]
-pub(crate) enum Wanted {
+pub(crate) enum WantedRows {
     All,
     /// All, of these columns where the format allows it.
     Columns(&'static [&'static str]),
@@ -222,12 +222,12 @@ pub(crate) struct ParquetTable {
 
 impl ParquetTable {
     /// Opens the table in `file`.
-    pub(crate) fn open(file: Blob, wanted: &Wanted) -> Result<Self> {
+    pub(crate) fn open(file: Blob, wanted: &WantedRows) -> Result<Self> {
         let place = file.location().to_string();
         let damaged = |error| damaged(&file, error);
         let options = ArrowReaderOptions::new().with_page_index_policy(match wanted {
-            Wanted::All | Wanted::Columns(_) => PageIndexPolicy::Skip,
-            Wanted::Text(..) => PageIndexPolicy::Optional,
+            WantedRows::All | WantedRows::Columns(_) => PageIndexPolicy::Skip,
+            WantedRows::Text(..) => PageIndexPolicy::Optional,
         });
         let mut builder =
             ParquetRecordBatchReaderBuilder::try_new_with_options(file.clone(), options).map_err(damaged)?;
@@ -242,12 +242,12 @@ impl ParquetTable {
             metadata.file_metadata().schema_descr().columns().iter().position(|column| column.name() == name)
         };
         match wanted {
-            Wanted::All => {}
-            Wanted::Columns(names) => {
+            WantedRows::All => {}
+            WantedRows::Columns(names) => {
                 let mask = ProjectionMask::columns(metadata.file_metadata().schema_descr(), names.iter().copied());
                 builder = builder.with_projection(mask);
             }
-            Wanted::Text(name, value) => {
+            WantedRows::Text(name, value) => {
                 let Some(index) = column(name) else { return Err(missing(&place, name)) };
                 let mut groups = Vec::new();
                 for group in 0..metadata.num_row_groups() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
-use super::row_files::{Chunk, RowStream, open_row_stream};
+use super::row_files::{RowChunk, RowStream, open_row_stream};
 use super::run_writer::REJECTS;
 use super::stream::{Slices, Stream};
 use super::{LineSource, PlannedSlices, Run};
@@ -103,13 +103,13 @@ impl RowStream for RejectedRows {
         Ok(self.ahead.clone().unwrap_or_else(|| RecordBatch::new_empty(self.schema.clone())))
     }
 
-    fn next(&mut self) -> Result<Option<Chunk>> {
+    fn next(&mut self) -> Result<Option<RowChunk>> {
         let ahead = self.ahead.take();
         Ok(match ahead {
             Some(rows) => Some(rows),
             None => self.read()?,
         }
-        .map(Chunk::Rows))
+        .map(RowChunk::Rows))
     }
 
     fn stored(&mut self) -> Result<(u64, String)> {

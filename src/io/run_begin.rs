@@ -7,7 +7,7 @@ use super::store::Place;
 use super::{LEDGER, failed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{Commit, Plan, Shard, seal};
+use crate::pipeline::{Commit, RunPlan, Shard, seal};
 
 /// So many missing parts are named.
 const MAX_NAMED: usize = 10;
@@ -16,7 +16,7 @@ const MAX_NAMED: usize = 10;
 /// write to it and the commits that are there.
 pub(super) async fn begin(
     root: &Place,
-    plan: &Plan,
+    plan: &RunPlan,
     shard: Option<Shard>,
     waits: &Waits<'_>,
 ) -> Result<(RunLock, Vec<Commit>)> {
@@ -46,7 +46,7 @@ pub(super) async fn begin(
 }
 
 /// Opens the run at `root` to finish it: its plan, its commits, and the right to write to it.
-pub(super) async fn reopen(root: &Place, partial: bool, waits: &Waits<'_>) -> Result<(Plan, Vec<Commit>, RunLock)> {
+pub(super) async fn reopen(root: &Place, partial: bool, waits: &Waits<'_>) -> Result<(RunPlan, Vec<Commit>, RunLock)> {
     let there = root.clone();
     let plan = Bridge::run_blocking("run", move || {
         if there.join(PLAN).exists()? {
@@ -75,7 +75,7 @@ enum Begun {
     Goes(Vec<Commit>),
 }
 
-fn begun(root: &Place, plan: &Plan) -> Result<Begun> {
+fn begun(root: &Place, plan: &RunPlan) -> Result<Begun> {
     check_same(root, plan)?;
     let (is_planned, holds_run) = (root.join(PLAN).exists()?, holds_run(root)?);
     let is_stdin = plan.inputs.iter().any(|input| input.bytes.is_none());
@@ -116,7 +116,7 @@ fn check_writable(root: &Place) -> Result<()> {
 }
 
 /// Refuses a directory in which another job has begun.
-fn check_same(root: &Place, plan: &Plan) -> Result<()> {
+fn check_same(root: &Place, plan: &RunPlan) -> Result<()> {
     if !root.join(PLAN).exists()? {
         return Ok(());
     }
@@ -133,7 +133,7 @@ fn check_same(root: &Place, plan: &Plan) -> Result<()> {
     Err(taken(root, &message))
 }
 
-fn missing_parts(root: &Place, plan: &Plan, commits: &[Commit]) -> Error {
+fn missing_parts(root: &Place, plan: &RunPlan, commits: &[Commit]) -> Error {
     let mut done = commits.iter().map(|commit| commit.part).peekable();
     let missing = (0..plan.parts.len()).filter(|part| done.next_if_eq(part).is_none()).map(|part| part.to_string());
     let named: Vec<String> = missing.take(MAX_NAMED).collect();

@@ -4,7 +4,7 @@
 use super::run_names::open_commit;
 use super::store::Place;
 use crate::error::{Error, Result};
-use crate::pipeline::{Commit, Manifest, Plan, commit_path, open_sealed, seal};
+use crate::pipeline::{Commit, Manifest, RunPlan, commit_path, open_sealed, seal};
 
 /// The plan, written first.
 pub(crate) const PLAN: &str = "plan.json";
@@ -24,10 +24,7 @@ pub(crate) fn holds_run(root: &Place) -> Result<bool> {
 }
 
 /// The plan of the run at `root`.
-///
-/// # Errors
-/// `Verification` when there is none or it differs from what was written.
-pub(crate) fn read_plan(root: &Place) -> Result<Plan> {
+pub(crate) fn read_plan(root: &Place) -> Result<RunPlan> {
     let place = root.join(PLAN);
     open_sealed(&read(&place)?, &place.to_string())
 }
@@ -36,7 +33,7 @@ pub(crate) fn read_plan(root: &Place) -> Result<Plan> {
 ///
 /// # Errors
 /// `Verification` when one is damaged, belongs to another plan, or misses a file.
-pub(crate) fn read_commits(root: &Place, plan: &Plan) -> Result<Vec<Commit>> {
+pub(crate) fn read_commits(root: &Place, plan: &RunPlan) -> Result<Vec<Commit>> {
     // One listing tells of all files, wherever they are.
     let sizes = root.names()?;
     let parts: Vec<usize> = (0..plan.parts.len()).filter(|&part| sizes.contains_key(&commit_path(part))).collect();
@@ -67,10 +64,7 @@ pub(crate) fn read_commits(root: &Place, plan: &Plan) -> Result<Vec<Commit>> {
 
 /// Looks whether plan and commits are still those that `manifest` joins, and whether their tables are there: a run is
 /// complete only as what one job wrote.
-///
-/// # Errors
-/// `Verification` when they are not: says which.
-pub(crate) fn check_still(root: &Place, plan: &Plan, manifest: &Manifest) -> Result<()> {
+pub(crate) fn check_still(root: &Place, plan: &RunPlan, manifest: &Manifest) -> Result<()> {
     let differs = |path: &str| {
         let message = "this is no longer what the job wrote: another process works in the same directory; give each \
                        job one of its own";

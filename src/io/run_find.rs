@@ -18,12 +18,12 @@ use super::Run;
 use super::arrow_table::SomeRows;
 use super::codec::open_codec;
 use super::line_table::LineTable;
-use super::parquet_table::Wanted;
+use super::parquet_table::WantedRows;
 use super::run_reader::place_of;
 use crate::error::{Error, Result};
 use crate::pipeline::bridge::{Bridge, guard};
 use crate::pipeline::{
-    Commit, ConversationFormat, PartReaders, Piece, RestoredSlice, Restorer, Table, TableInput, TableReader, label,
+    Commit, ConversationFormat, PartReaders, Piece, RestoredSlice, Restorer, TableInput, TableName, TableReader, label,
 };
 
 /// What is behind a conversation of the run.
@@ -41,7 +41,7 @@ pub struct Behind {
 
 /// A conversation of a run.
 #[derive(Debug, Clone)]
-pub struct Sides {
+pub struct FoundConversation {
     /// Its row in the source.
     pub source_row: u64,
     /// As it was: its record, or its row as one.
@@ -138,9 +138,9 @@ impl Run {
             let Some(found) = self.wanted_conversations(commit, &wanted)? else { return Ok(None) };
             let readers = PartReaders {
                 conversations: found.reader,
-                verbatim: self.table(commit, Table::Verbatim, &wanted)?,
+                verbatim: self.table(commit, TableName::Verbatim, &wanted)?,
                 rejects: Box::new(std::iter::empty()),
-                metrics: Some(self.table(commit, Table::Metrics, &wanted)?),
+                metrics: Some(self.table(commit, TableName::Metrics, &wanted)?),
             };
             let place = place_of(commit);
             let restorer = match (&commit.table, found.held) {
@@ -169,12 +169,9 @@ impl Run {
     }
 
     /// The conversations of a part with this id, in the order of the source, with everything that the run knows of them.
-    ///
-    /// # Errors
-    /// When a table cannot be read, or they do not fit together.
-    pub fn find_sides(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Vec<Sides>> {
+    pub fn find_sides(&self, commit: &Commit, id: &str, bridge: &Bridge) -> Result<Vec<FoundConversation>> {
         self.check_originals()?;
-        let metrics: Vec<Map<String, Value>> = guarded(commit, || self.found(commit, Table::Metrics, id))?;
+        let metrics: Vec<Map<String, Value>> = guarded(commit, || self.found(commit, TableName::Metrics, id))?;
         if metrics.is_empty() {
             return Ok(Vec::new());
         }
@@ -197,13 +194,13 @@ impl Run {
                 topics: topics.map(str::to_owned),
             };
             let decisions = decisions.remove(&source_row).unwrap_or_default();
-            Ok(Sides { source_row, original, shown, behind, decisions, metrics })
+            Ok(FoundConversation { source_row, original, shown, behind, decisions, metrics })
         });
         found.collect()
     }
 
     /// The rows of a table of our own that are about the conversation, as objects without nulls.
-    fn found<T: DeserializeOwned>(&self, commit: &Commit, table: Table, id: &str) -> Result<Vec<T>> {
+    fn found<T: DeserializeOwned>(&self, commit: &Commit, table: TableName, id: &str) -> Result<Vec<T>> {
         let (mut table, mut found) = (self.table(commit, table, &wanted(id))?, Vec::new());
         while let Some(rows) = table.next_rows()? {
             for line in json_lines(commit, &rows)? {
@@ -216,7 +213,7 @@ impl Run {
     /// The messages that something else stands for, by rows of the source: index in the original, position in the run.
     fn find_replaced(&self, commit: &Commit, id: &str) -> Result<BTreeMap<u64, Vec<(u64, u64)>>> {
         let mut found: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
-        for About { source_row, row } in self.found::<About<OriginalAt>>(commit, Table::Verbatim, id)? {
+        for About { source_row, row } in self.found::<About<OriginalAt>>(commit, TableName::Verbatim, id)? {
             found.entry(source_row).or_default().extend(row.message_index.zip(row.position));
         }
         for places in found.values_mut() {
@@ -228,8 +225,8 @@ impl Run {
     /// What was decided about each message, by rows of the source; nothing when the run has no table of decisions.
     fn find_decisions(&self, commit: &Commit, id: &str) -> Result<BTreeMap<u64, Vec<DecisionRow>>> {
         let mut found: BTreeMap<u64, Vec<DecisionRow>> = BTreeMap::new();
-        if commit.files.iter().any(|file| file.table == Table::Decisions.as_str()) {
-            for About { source_row, row } in self.found(commit, Table::Decisions, id)? {
+        if commit.files.iter().any(|file| file.table == TableName::Decisions.as_str()) {
+            for About { source_row, row } in self.found(commit, TableName::Decisions, id)? {
                 found.entry(source_row).or_default().push(row);
             }
         }
@@ -275,10 +272,10 @@ impl Run {
     }
 
     /// The wanted rows of the conversations, whatever they are; `None` when there are none.
-    fn wanted_conversations(&self, commit: &Commit, wanted: &Wanted) -> Result<Option<Conversations>> {
+    fn wanted_conversations(&self, commit: &Commit, wanted: &WantedRows) -> Result<Option<Conversations>> {
         let columns = commit.table.is_none() && commit.format != ConversationFormat::Jsonl;
         // Records and rows of other tables do not say whose they are.
-        let names = if columns { Table::Conversations } else { Table::Metrics };
+        let names = if columns { TableName::Conversations } else { TableName::Metrics };
         let found = self.rows_of(commit, names, wanted)?;
         if found.is_empty() {
             return Ok(None);
@@ -309,12 +306,12 @@ impl Run {
     }
 
     /// The wanted rows of a table of our own.
-    fn rows_of(&self, commit: &Commit, table: Table, wanted: &Wanted) -> Result<Found> {
+    fn rows_of(&self, commit: &Commit, table: TableName, wanted: &WantedRows) -> Result<Found> {
         let mut rows = Vec::new();
         // The number of a row in the table counts in tables of lines only.
         let mut reader = match commit.format {
             ConversationFormat::Parquet | ConversationFormat::Arrow => self.table(commit, table, wanted)?,
-            ConversationFormat::Jsonl => self.table(commit, table, &Wanted::All)?,
+            ConversationFormat::Jsonl => self.table(commit, table, &WantedRows::All)?,
         };
         let mut ordinal = 0;
         while let Some(batch) = reader.next_rows()? {
@@ -325,7 +322,7 @@ impl Run {
                 return Err(Error::verification(place_of(commit), "the table has no conversation ids"));
             };
             for (id, row) in ids.iter().zip(source_rows.values()) {
-                if matches!(wanted, Wanted::Text(_, wanted) if id == Some(wanted)) {
+                if matches!(wanted, WantedRows::Text(_, wanted) if id == Some(wanted)) {
                     rows.push((ordinal, *row));
                 }
                 ordinal += 1;
@@ -336,7 +333,7 @@ impl Run {
 
     /// The records with these numbers; of the file only the frames that hold them are read.
     fn records_at(&self, commit: &Commit, rows: &[(u64, u64)]) -> Result<Box<dyn TableReader>> {
-        let table = Table::Conversations.as_str();
+        let table = TableName::Conversations.as_str();
         let file = self.file_of(commit, table)?;
         let pieces = commit.files.iter().find(|file| file.table == table).map_or(&[][..], |file| &file.pieces);
         let (frames, rows) = frames_of(pieces, rows);
@@ -357,12 +354,12 @@ impl Run {
         let (_, stream) = open_codec(std::io::BufReader::new(stream))
             .map_err(|error| Error::io(&place, "cannot be read").because(error))?;
         let reader = LineTable::records(&place, stream).only(rows);
-        Ok(Box::new(SomeRows::wanted(reader, Wanted::All, file)))
+        Ok(Box::new(SomeRows::wanted(reader, WantedRows::All, file)))
     }
 }
 
-fn wanted(id: &str) -> Wanted {
-    Wanted::Text("conversation_id", label(id).into_owned())
+fn wanted(id: &str) -> WantedRows {
+    WantedRows::Text("conversation_id", label(id).into_owned())
 }
 
 /// Where the pieces stand that hold `rows`, and the rows by their numbers in these pieces alone.

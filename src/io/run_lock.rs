@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::store::{Attempt, Lock, Owner, Place, Watch};
+use super::store::{Attempt, Lock, Owner, Place, Sighting};
 use crate::error::{Error, Result};
 use crate::pipeline::Shard;
 use crate::pipeline::bridge::Bridge;
@@ -104,7 +104,7 @@ struct Asking {
     root: Place,
     slot: Slot,
     held: Option<Lock>,
-    watches: BTreeMap<String, Watch>,
+    watches: BTreeMap<String, Sighting>,
 }
 
 impl Asking {

@@ -30,9 +30,6 @@ fn check_files(files: &[TableFile], place: &str) -> Result<()> {
 }
 
 /// Refuses a name that is not one of a file below the folder of the document at `place`, on any system.
-///
-/// # Errors
-/// `Verification` shows the name.
 pub(crate) fn check_below(name: &str, place: &str) -> Result<()> {
     let is_plain = |part: &str| {
         !matches!(part, "" | "." | "..") && !part.contains(|c: char| c.is_control() || c == '\\' || c == ':')

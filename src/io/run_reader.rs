@@ -8,7 +8,7 @@ use arrow::datatypes::SchemaRef;
 use super::LEDGER;
 use super::arrow_table::{ArrowTable, SomeRows};
 use super::line_table::{LineTable, open_stream};
-use super::parquet_table::{ForeignTable, ParquetTable, Wanted};
+use super::parquet_table::{ForeignTable, ParquetTable, WantedRows};
 use super::run_documents::{COMMITS, MANIFEST, PLAN, TIMINGS, missing, read};
 use super::run_names::{open_commit, open_manifest};
 use super::run_writer::{REJECTS, schema_of};
@@ -17,8 +17,8 @@ use super::stream::Slices;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
-    Commit, ConversationFormat, InputEntry, Manifest, PartReaders, RejectRow, Restorer, Table, TableFile, TableReader,
-    Timings,
+    Commit, ConversationFormat, InputEntry, Manifest, Merge, PartReaders, RejectRow, Restorer, TableFile, TableName,
+    TableReader, Timings,
 };
 
 const READ_BYTES: usize = 1 << 20;
@@ -46,9 +46,6 @@ impl Run {
     }
 
     /// The same; `see` gets each commit in order, and may take from it what need not be held for all parts at once.
-    ///
-    /// # Errors
-    /// See [`Run::open`]; what `see` fails with.
     pub fn open_seeing(root: impl Into<Place>, see: &mut dyn FnMut(&mut Commit) -> Result<()>) -> Result<Self> {
         let root = root.into();
         let place = root.to_string();
@@ -88,9 +85,6 @@ impl Run {
     }
 
     /// Compares the files that belong to no part with the manifest.
-    ///
-    /// # Errors
-    /// `Verification` names the file.
     pub fn check_run_files(&self) -> Result<()> {
         if let Some(promised) = &self.manifest.plan_blake3 {
             let path = self.root.join(PLAN);
@@ -102,9 +96,6 @@ impl Run {
     }
 
     /// Compares every file of a part with its commit.
-    ///
-    /// # Errors
-    /// `Verification` names table, part and rows of the first damage.
     pub fn check_files(&self, commit: &Commit) -> Result<()> {
         let part = format!("part {}", commit.part);
         commit.files.iter().try_for_each(|file| self.check_file(file, &part))
@@ -141,32 +132,26 @@ impl Run {
 
     /// The figures of a part.
     pub fn metrics(&self, commit: &Commit) -> Result<Box<dyn TableReader>> {
-        self.table(commit, Table::Metrics, &Wanted::All)
+        self.table(commit, TableName::Metrics, &WantedRows::All)
     }
 
     /// Some columns of the figures of a part, and others where the format has all in one piece.
     pub fn metrics_columns(&self, commit: &Commit, names: &'static [&'static str]) -> Result<Box<dyn TableReader>> {
-        self.table(commit, Table::Metrics, &Wanted::Columns(names))
+        self.table(commit, TableName::Metrics, &WantedRows::Columns(names))
     }
 
     /// What was decided about the messages of a part; `None` when the run was not told to write it.
     pub fn decisions(&self, commit: &Commit) -> Result<Option<Box<dyn TableReader>>> {
-        let is_there = commit.files.iter().any(|file| file.table == Table::Decisions.as_str());
-        is_there.then(|| self.table(commit, Table::Decisions, &Wanted::All)).transpose()
+        let is_there = commit.files.iter().any(|file| file.table == TableName::Decisions.as_str());
+        is_there.then(|| self.table(commit, TableName::Decisions, &WantedRows::All)).transpose()
     }
 
     /// Compares what a report reads of a part (figures, decisions and rejects) with its commit.
-    ///
-    /// # Errors
-    /// `Verification` names table, part and rows of the first damage.
     pub fn check_figures(&self, commit: &Commit) -> Result<()> {
-        self.check_tables(commit, &[Table::Metrics.as_str(), Table::Decisions.as_str(), REJECTS])
+        self.check_tables(commit, &[TableName::Metrics.as_str(), TableName::Decisions.as_str(), REJECTS])
     }
 
     /// Compares the rejects of a part with its commit.
-    ///
-    /// # Errors
-    /// `Verification` names the first damage.
     pub fn check_rejects(&self, commit: &Commit) -> Result<()> {
         self.check_tables(commit, &[REJECTS])
     }
@@ -184,7 +169,7 @@ impl Run {
             let path = self.root.join(TIMINGS).join(&name);
             let timings: Timings = serde_json::from_slice(&read(&path)?)
                 .map_err(|error| Error::input(path.to_string(), "these are no timings of a job").because(error))?;
-            sum.get_or_insert_default().add(&timings);
+            sum.get_or_insert_default().absorb(&timings);
         }
         Ok(sum)
     }
@@ -209,16 +194,16 @@ impl Run {
         let with = |conversations| -> Result<PartReaders> {
             Ok(PartReaders {
                 conversations,
-                verbatim: self.table(commit, Table::Verbatim, &Wanted::All)?,
+                verbatim: self.table(commit, TableName::Verbatim, &WantedRows::All)?,
                 rejects: self.rejects(commit)?,
-                metrics: checksums.then(|| self.table(commit, Table::Metrics, &Wanted::All)).transpose()?,
+                metrics: checksums.then(|| self.table(commit, TableName::Metrics, &WantedRows::All)).transpose()?,
             })
         };
         if let Some(table) = &commit.table {
             let rows = self.foreign(commit, None)?;
             return Ok(Restorer::rows(with(rows.reader)?, table.clone(), rows.held, place_of(commit)));
         }
-        let readers = with(self.table(commit, Table::Conversations, &Wanted::All)?)?;
+        let readers = with(self.table(commit, TableName::Conversations, &WantedRows::All)?)?;
         Ok(Restorer::lines(readers, bridge.clone(), place_of(commit)).starting_at(commit.split.first_row()))
     }
 
@@ -229,7 +214,7 @@ impl Run {
 
     /// The conversations of a part whose input was a table, all or those at these places.
     pub(super) fn foreign(&self, commit: &Commit, only: Option<&[u64]>) -> Result<ForeignTable> {
-        let file = self.file_of(commit, Table::Conversations.as_str())?;
+        let file = self.file_of(commit, TableName::Conversations.as_str())?;
         match commit.format {
             ConversationFormat::Arrow => ArrowTable::open_foreign(&file, only),
             ConversationFormat::Parquet | ConversationFormat::Jsonl => ParquetTable::open_foreign(file, only),
@@ -253,13 +238,13 @@ impl Run {
         Ok(found)
     }
 
-    pub(super) fn table(&self, commit: &Commit, table: Table, wanted: &Wanted) -> Result<Box<dyn TableReader>> {
+    pub(super) fn table(&self, commit: &Commit, table: TableName, wanted: &WantedRows) -> Result<Box<dyn TableReader>> {
         let file = self.file_of(commit, table.as_str())?;
         Ok(match commit.format {
             ConversationFormat::Parquet => Box::new(ParquetTable::open(file, wanted)?),
             ConversationFormat::Arrow => {
                 // Batches carry no checksum, and who looks for rows has not compared the file.
-                if !matches!(wanted, Wanted::All) {
+                if !matches!(wanted, WantedRows::All) {
                     self.check_tables(commit, &[table.as_str()])?;
                 }
                 Box::new(SomeRows::wanted(ArrowTable::open(&file)?.0, wanted.clone(), file))
@@ -268,7 +253,7 @@ impl Run {
                 let name = file.location().to_string();
                 let stream = open_stream(&file)?;
                 let reader = match table {
-                    Table::Conversations => LineTable::records(&name, stream),
+                    TableName::Conversations => LineTable::records(&name, stream),
                     _ => LineTable::rows(&name, stream, schema_of(table, commit.format), None),
                 };
                 Box::new(SomeRows::wanted(reader, wanted.clone(), file))
@@ -337,11 +322,8 @@ pub struct Through<'a> {
 
 impl<'a> Through<'a> {
     /// The part of `run` whose conversations are the stream with this hash.
-    ///
-    /// # Errors
-    /// `Verification` when there is none.
     pub fn find(run: &'a Run, stream_blake3: &str, source: &str) -> Result<Self> {
-        let conversations = Table::Conversations.as_str();
+        let conversations = TableName::Conversations.as_str();
         let commit = run.commits.iter().find(|commit| {
             let mut files = commit.files.iter();
             files.any(|file| file.table == conversations && file.stream_blake3.as_deref() == Some(stream_blake3))
@@ -354,9 +336,6 @@ impl<'a> Through<'a> {
     }
 
     /// Compares the files that the way back needs with their commit; the conversations are not among them.
-    ///
-    /// # Errors
-    /// `Verification` names table, part and rows of the first damage.
     pub fn check(&self) -> Result<()> {
         let part = format!("part {}", self.commit.part);
         let mut needed = self.commit.files.iter().filter(|file| matches!(&*file.table, "verbatim" | REJECTS));
@@ -368,7 +347,7 @@ impl<'a> Through<'a> {
         let stream = Slices::new(move || Ok(conversations.next_slice()?.map(|restored| restored.bytes().to_vec())));
         let readers = PartReaders {
             conversations: Box::new(LineTable::records(&place_of(self.commit), Box::new(stream))),
-            verbatim: self.run.table(self.commit, Table::Verbatim, &Wanted::All)?,
+            verbatim: self.run.table(self.commit, TableName::Verbatim, &WantedRows::All)?,
             rejects: self.run.rejects(self.commit)?,
             metrics: None,
         };

@@ -16,9 +16,9 @@ use crate::durable::sweep_unfinished;
 use crate::error::{Error, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
-    Commit, Compression, Container, ConversationFormat, EncodedBatch, Manifest, PartSink, Plan, Shard, Sink, Table,
-    TableFile, Timings, commit_path, conversations_schema, decisions_schema, metrics_schema, records_schema, seal,
-    training_schema, verbatim_schema,
+    Commit, Compression, Container, ConversationFormat, EncodedBatch, Manifest, PartSink, RunPlan, Shard, Sink,
+    TableFile, TableName, Timings, commit_path, conversations_schema, decisions_schema, metrics_schema, records_schema,
+    seal, training_schema, verbatim_schema,
 };
 
 /// The folder of the rejects.
@@ -32,7 +32,7 @@ const DROPPED: &str = "dataset/dropped";
 #[derive(Debug)]
 pub struct RunWriter {
     root: Place,
-    plan: Plan,
+    plan: RunPlan,
     lock: Arc<RunLock>,
 }
 
@@ -45,7 +45,7 @@ impl RunWriter {
     /// `Usage` when the directory holds another job's run, or inputs or options have changed: says which.
     pub async fn open(
         root: impl Into<Place>,
-        plan: &Plan,
+        plan: &RunPlan,
         shard: Option<Shard>,
         waits: &Waits<'_>,
     ) -> Result<(Self, Vec<Commit>)> {
@@ -58,10 +58,11 @@ impl RunWriter {
     /// as [`Self::open`] does.
     ///
     /// With `partial`, parts may be missing.
-    ///
-    /// # Errors
-    /// `Unfinished` when parts are missing: says which.
-    pub async fn reopen(root: impl Into<Place>, partial: bool, waits: &Waits<'_>) -> Result<(Plan, Vec<Commit>, Self)> {
+    pub async fn reopen(
+        root: impl Into<Place>,
+        partial: bool,
+        waits: &Waits<'_>,
+    ) -> Result<(RunPlan, Vec<Commit>, Self)> {
         let root = root.into();
         let (plan, commits, lock) = reopen(&root, partial, waits).await?;
         Ok((plan.clone(), commits, Self { root, plan, lock: Arc::new(lock) }))
@@ -98,7 +99,7 @@ impl RunWriter {
     fn sweep(&self) {
         // In a store nothing unfinished has a name.
         let Some(root) = self.root.as_local() else { return };
-        let folders = Table::ALL.map(Table::as_str).into_iter();
+        let folders = TableName::ALL.map(TableName::as_str).into_iter();
         let folders = folders.chain([REJECTS, MAP, COMMITS, TIMINGS, ".", DROPPED]).chain(TRAINING);
         folders.for_each(|folder| sweep_unfinished(&root.join(folder)));
     }
@@ -125,7 +126,7 @@ pub struct PartWriter {
 }
 
 impl PartWriter {
-    fn open(&self, table: Table, foreign: Option<&SchemaRef>) -> Result<OpenTable> {
+    fn open(&self, table: TableName, foreign: Option<&SchemaRef>) -> Result<OpenTable> {
         let (name, compression) = (table.as_str(), self.compression);
         let path = part_path(name, self.part, self.ending());
         let own = || schema_of(table, self.format);
@@ -160,13 +161,13 @@ impl PartWriter {
 }
 
 /// The Arrow schema of a table.
-pub(crate) fn schema_of(table: Table, format: ConversationFormat) -> SchemaRef {
+pub(crate) fn schema_of(table: TableName, format: ConversationFormat) -> SchemaRef {
     match (table, format) {
-        (Table::Conversations, ConversationFormat::Parquet | ConversationFormat::Arrow) => conversations_schema(),
-        (Table::Conversations, ConversationFormat::Jsonl) => records_schema(),
-        (Table::Verbatim, _) => verbatim_schema(),
-        (Table::Metrics, _) => metrics_schema(),
-        (Table::Decisions, _) => decisions_schema(),
+        (TableName::Conversations, ConversationFormat::Parquet | ConversationFormat::Arrow) => conversations_schema(),
+        (TableName::Conversations, ConversationFormat::Jsonl) => records_schema(),
+        (TableName::Verbatim, _) => verbatim_schema(),
+        (TableName::Metrics, _) => metrics_schema(),
+        (TableName::Decisions, _) => decisions_schema(),
     }
 }
 
@@ -194,10 +195,10 @@ impl Sink for RunWriter {
                 part.training.push(OpenTable::create(&self.root.join(&path), encoder)?);
             }
         }
-        part.tables = Table::ALL
+        part.tables = TableName::ALL
             .iter()
             .map(|&table| {
-                let schema = schema.as_ref().filter(|_| table == Table::Conversations);
+                let schema = schema.as_ref().filter(|_| table == TableName::Conversations);
                 self.plan.options.writes(table).then(|| part.open(table, schema)).transpose()
             })
             .collect::<Result<_>>()?;

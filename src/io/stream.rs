@@ -5,7 +5,7 @@ use std::io::{self, Cursor, Read};
 use std::ops::Deref;
 
 use crate::error::Result;
-use crate::pipeline::{Batch, BatchOptions, LineBatch, LineKind, Source, SourceDigest};
+use crate::pipeline::{Batch, BatchOptions, LineBatch, LineRole, Source, SourceDigest};
 
 /// The byte order mark.
 pub(super) const BOM: &[u8] = b"\xEF\xBB\xBF";
@@ -84,9 +84,9 @@ impl Stream {
     }
 
     /// The damage that broke the stream, which tells itself once; `offset` is where the text breaks off.
-    pub(super) fn torn(&mut self, offset: u64) -> LineKind {
+    pub(super) fn torn(&mut self, offset: u64) -> LineRole {
         let why = self.failure.take().unwrap_or_default();
-        LineKind::Torn(format!(
+        LineRole::Torn(format!(
             "the compressed stream is damaged or ends early after byte {offset} of the text: {why}; fetch or write the \
              file again"
         ))

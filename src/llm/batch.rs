@@ -18,8 +18,8 @@ use super::{Completion, Refusal, RefusalKind};
 pub use collect::{Asking, Collector, Planned};
 pub use endpoint::Endpoint;
 pub use fetch::{Fetched, fetch};
-pub use requests::Limits;
-pub use state::{Batch, BatchState, Batches, Receipt, Search, Stage};
+pub use requests::BatchLimits;
+pub use state::{BatchFolder, BatchStage, BatchState, Batches, Receipt, Search};
 pub use submit::{Handed, Polled, poll, submit};
 
 /// A batch as the API knows it.

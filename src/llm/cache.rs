@@ -50,13 +50,13 @@ pub struct Kept {
     pub cost: Option<f64>,
     /// The reply, or that there will be none.
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: ReplyOutcome,
 }
 
 /// See [`Kept::outcome`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum ReplyOutcome {
     /// What the model replied.
     Reply(Completion),
     /// A batch refused the request for good. Asking again in a batch is of no use; online it is asked again.
@@ -150,7 +150,7 @@ impl ReplyStore {
             inner.segments.push(path.to_owned());
             inner.segments.len() as u32 - 1
         });
-        let is_failed = matches!(kept.outcome, Outcome::Failed { .. });
+        let is_failed = matches!(kept.outcome, ReplyOutcome::Failed { .. });
         let entry = Entry { segment: number, n_bytes: text.len() as u32, offset, is_failed };
         take(&mut inner.index, *key, entry);
         if let Some(shared) = &mut inner.shared {

@@ -10,7 +10,7 @@ use reqwest::header::CONTENT_TYPE;
 use tokio::sync::watch;
 
 use super::connection::{Connection, bytes};
-use super::limits::Limits;
+use super::limits::RateLimits;
 use super::waits::Patience;
 use super::{Completion, Refusal, RefusalKind, Usage};
 use crate::error::{Error, Result};
@@ -40,7 +40,7 @@ pub struct Spend {
 /// A server that is asked.
 pub struct Client {
     connection: Connection,
-    limits: Limits,
+    limits: RateLimits,
     patience: Patience,
     timeout: Duration,
     max_retries: usize,
@@ -56,13 +56,10 @@ shows!(Client { connection });
 
 impl Client {
     /// A client for the server of a job. Must be made inside a tokio runtime.
-    ///
-    /// # Errors
-    /// `Usage` when the address or the key cannot be used.
     pub fn new(settings: &LlmSettings, key: Option<&Secret>, patience: Patience) -> Result<Self> {
         Ok(Self {
             connection: Connection::new(settings, key, patience)?,
-            limits: Limits::new(settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute),
+            limits: RateLimits::new(settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute),
             patience,
             timeout: settings.timeout.0,
             max_retries: settings.retries,

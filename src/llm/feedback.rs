@@ -19,7 +19,7 @@ const ANSWER_TOKENS: usize = 2_000;
 
 /// A text, what took its place, and what came of that.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Pair {
+pub struct Lesson {
     /// The messages as they were.
     original: Text,
     /// What stood for them.
@@ -71,23 +71,20 @@ pub struct Wording {
 }
 
 /// Reads a line of pairs.
-///
-/// # Errors
-/// `Input` says what is wrong with it.
-pub fn read_pair(line: &str, place: &str) -> Result<Pair> {
+pub fn read_pair(line: &str, place: &str) -> Result<Lesson> {
     serde_json::from_str(line)
         .map_err(|error| Error::input(place, "expected an object with original, compressed and outcome").because(error))
 }
 
 /// The question what failures lost: all failures first, then what went well. `None` without a failure.
-pub fn analyze(pairs: &[Pair]) -> Option<Request> {
-    let (good, bad): (Vec<&Pair>, Vec<&Pair>) = pairs.iter().partition(|pair| pair.outcome.success);
+pub fn analyze(pairs: &[Lesson]) -> Option<Request> {
+    let (good, bad): (Vec<&Lesson>, Vec<&Lesson>) = pairs.iter().partition(|pair| pair.outcome.success);
     (!bad.is_empty()).then(|| asked(LOST, &cases(bad.into_iter().chain(good))))
 }
 
 /// The question what was kept in vain where `wording` went well. `None` without a success.
-pub fn analyze_over_preservation(pairs: &[Pair], wording: &Wording) -> Option<Request> {
-    let good: Vec<&Pair> = pairs.iter().filter(|pair| pair.outcome.success).collect();
+pub fn analyze_over_preservation(pairs: &[Lesson], wording: &Wording) -> Option<Request> {
+    let good: Vec<&Lesson> = pairs.iter().filter(|pair| pair.outcome.success).collect();
     let prompt = KEPT.replace("{terms}", &listed(&wording.preserve_terms));
     (!good.is_empty()).then(|| asked(&prompt, &cases(good.into_iter())))
 }
@@ -105,17 +102,11 @@ pub fn candidates(wording: &Wording, lost: &Findings, count: usize) -> Request {
 
 impl Findings {
     /// What was lost: the answer to [`analyze`].
-    ///
-    /// # Errors
-    /// `Input` when it is no JSON of the form that was asked for.
     pub fn lost(answer: &str) -> Result<Self> {
         Self::read(answer, ["lostPatterns", "suggestedTerms", "guidelines"])
     }
 
     /// What was kept in vain: the answer to [`analyze_over_preservation`].
-    ///
-    /// # Errors
-    /// `Input` when it is no JSON of the form that was asked for.
     pub fn unnecessary(answer: &str) -> Result<Self> {
         Self::read(answer, ["unnecessaryPatterns", "removableTerms", "tighteningGuidelines"])
     }
@@ -141,9 +132,6 @@ impl Wording {
     }
 
     /// The first `count` sets of options of the answer to [`candidates`], each over these.
-    ///
-    /// # Errors
-    /// `Input` when the answer is no JSON array.
     pub fn read_candidates(&self, answer: &str, count: usize) -> Result<Vec<Self>> {
         let list: Vec<Value> = json(answer, "a JSON array of candidates")?;
         let one = |set: &Value| self.with(&texts(set.get("preserveTerms")), &texts(set.get("guidelines")));
@@ -186,7 +174,7 @@ fn asked(system: &str, user: &str) -> Request {
     Request { turns, max_tokens: ANSWER_TOKENS, cache_until: None }
 }
 
-fn cases<'p>(pairs: impl Iterator<Item = &'p Pair>) -> String {
+fn cases<'p>(pairs: impl Iterator<Item = &'p Lesson>) -> String {
     let mut text = String::new();
     for (at, pair) in pairs.enumerate() {
         let outcome = match (&pair.outcome, &pair.outcome.error) {
@@ -240,7 +228,7 @@ fn json<T: DeserializeOwned>(answer: &str, expected: &str) -> Result<T> {
 mod tests {
     use super::{Findings, Wording, analyze, analyze_over_preservation, candidates, read_pair};
 
-    fn pair(success: bool, name: &str) -> super::Pair {
+    fn pair(success: bool, name: &str) -> super::Lesson {
         let line = format!(
             "{{\"original\": [\"{name} one\", {{\"role\": \"user\", \"content\": \"{name} two\"}}], \"compressed\": \
              \"{name} short\", \"outcome\": {{\"success\": {success}, \"error\": \"{name} broke\"}}}}"

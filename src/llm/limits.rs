@@ -18,7 +18,7 @@ const CATCH_UP: Duration = Duration::from_secs(2);
 
 /// The limits that hold for all requests of a job.
 #[derive(Debug)]
-pub struct Limits {
+pub struct RateLimits {
     gate: Semaphore,
     requests_per_minute: Option<u64>,
     tokens_per_minute: Option<u64>,
@@ -49,13 +49,13 @@ struct Departure {
 /// The right to send one request; it ends when this is dropped.
 #[derive(Debug)]
 pub struct Pass<'l> {
-    limits: &'l Limits,
+    limits: &'l RateLimits,
     /// Which departure it is, and what it was expected to cost.
     departure: (u64, u64),
     _permit: SemaphorePermit<'l>,
 }
 
-impl Limits {
+impl RateLimits {
     /// At most `concurrency` requests at once, and so many requests and tokens in a minute.
     pub fn new(concurrency: usize, requests_per_minute: Option<u64>, tokens_per_minute: Option<u64>) -> Self {
         let now = Instant::now();
@@ -186,11 +186,11 @@ mod tests {
 
     use tokio::time::Instant;
 
-    use super::{Limits, MINUTE};
+    use super::{MINUTE, RateLimits};
 
     /// What left when, with its tokens, while `workers` always want to send; requests take `latency`.
     async fn saturate(
-        limits: Limits,
+        limits: RateLimits,
         workers: usize,
         latency: Duration,
         sizes: &[u64],
@@ -240,7 +240,7 @@ mod tests {
     async fn requests_of_every_minute_are_those_that_are_allowed() {
         let time = Duration::from_mins(4);
         for limit in [10, 600, 7_000] {
-            let limits = Limits::new(64, Some(limit), None);
+            let limits = RateLimits::new(64, Some(limit), None);
             let sent = saturate(limits, 90, Duration::from_millis(300), &[1], time).await;
             let (most, least) = extremes(&sent, time, |_| 1);
             assert!(most as f64 <= limit as f64 * 1.02, "{most} of {limit}");
@@ -253,7 +253,7 @@ mod tests {
         let time = Duration::from_mins(4);
         let limit = 200_000;
         for sizes in [&[700][..], &[100, 2_500, 900, 40, 1_800], &[4_000, 1_000, 3_000]] {
-            let limits = Limits::new(200, None, Some(limit));
+            let limits = RateLimits::new(200, None, Some(limit));
             let sent = saturate(limits, 200, Duration::from_secs(8), sizes, time).await;
             let (most, least) = extremes(&sent, time, |size| size);
             assert!(most as f64 <= limit as f64 * 1.02, "{most} of {limit} with {sizes:?}");
@@ -265,7 +265,8 @@ mod tests {
     async fn the_tighter_of_both_limits_holds() {
         let time = Duration::from_mins(3);
         let sent =
-            saturate(Limits::new(500, Some(600), Some(60_000)), 300, Duration::from_secs(1), &[50, 150], time).await;
+            saturate(RateLimits::new(500, Some(600), Some(60_000)), 300, Duration::from_secs(1), &[50, 150], time)
+                .await;
         let (requests, tokens) = (extremes(&sent, time, |_| 1), extremes(&sent, time, |size| size));
         assert!(requests.0 <= 612 && tokens.0 <= 61_200, "{requests:?} {tokens:?}");
         assert!(tokens.1 as f64 >= 60_000.0 * 0.95, "{tokens:?}");
@@ -273,7 +274,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_was_not_spent_is_given_back() {
-        let limits = Limits::new(1, None, Some(6_000));
+        let limits = RateLimits::new(1, None, Some(6_000));
         let start = Instant::now();
         for _ in 0..60 {
             limits.pass(1_000).await.spent(100);
@@ -285,7 +286,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn everything_waits_through_a_pause() {
-        let limits = Arc::new(Limits::new(8, Some(600), None));
+        let limits = Arc::new(RateLimits::new(8, Some(600), None));
         let start = Instant::now();
         let first = limits.pass(1).await;
         let others: Vec<_> = (0..7)
@@ -308,7 +309,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn no_more_than_allowed_are_under_way() {
-        let limits = Limits::new(3, None, None);
+        let limits = RateLimits::new(3, None, None);
         let (_a, _b, c) = (limits.pass(1).await, limits.pass(1).await, limits.pass(1).await);
         let fourth = tokio::time::timeout(Duration::from_secs(5), limits.pass(1)).await;
         assert!(fourth.is_err());
@@ -318,7 +319,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_request_over_the_limit_leaves_alone() {
-        let limits = Limits::new(4, None, Some(1_000));
+        let limits = RateLimits::new(4, None, Some(1_000));
         let start = Instant::now();
         drop(limits.pass(50_000).await);
         drop(limits.pass(50_000).await);
@@ -327,20 +328,20 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn no_number_that_a_server_tells_stops_a_job() {
-        let limits = Limits::new(4, None, Some(1_000));
+        let limits = RateLimits::new(4, None, Some(1_000));
         let start = Instant::now();
         limits.pass(10).await.spent(u64::MAX);
         drop(limits.pass(10).await);
         assert!(start.elapsed() <= MINUTE + Duration::from_secs(1), "{:?}", start.elapsed());
         // A limit that is none.
-        drop(Limits::new(4, None, Some(u64::MAX)).pass(10).await);
+        drop(RateLimits::new(4, None, Some(u64::MAX)).pass(10).await);
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_was_not_used_while_idle_is_caught_up_for_two_seconds_only() {
         let (time, limit) = (Duration::from_mins(3), 200_000);
         for sizes in [&[1_000][..], &[8_000, 500, 3_000]] {
-            let limits = Limits::new(200, None, Some(limit));
+            let limits = RateLimits::new(200, None, Some(limit));
             tokio::time::sleep(MINUTE).await;
             let sent = saturate(limits, 200, Duration::from_secs(8), sizes, time).await;
             let (most, _) = extremes(&sent, time, |size| size);
@@ -356,7 +357,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_cost_more_than_expected_is_waited_for_at_once() {
-        let limits = Limits::new(1, None, Some(6_000));
+        let limits = RateLimits::new(1, None, Some(6_000));
         let mut last = Instant::now();
         for _ in 0..30 {
             let pass = limits.pass(100).await;
@@ -368,7 +369,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_pause_costs_no_tokens_and_is_not_made_shorter_by_another() {
-        let limits = Arc::new(Limits::new(8, None, Some(6_000)));
+        let limits = Arc::new(RateLimits::new(8, None, Some(6_000)));
         let start = Instant::now();
         let all: Vec<_> = (0..5)
             .map(|_| {

@@ -15,9 +15,9 @@ mod request;
 mod waits;
 
 pub use crate::pipeline::LlmProvider;
-pub use cache::{Kept, Outcome, ReplyKey, ReplyStore, reply_key};
+pub use cache::{Kept, ReplyKey, ReplyOutcome, ReplyStore, reply_key};
 pub use client::{Client, Spend};
-pub use limits::{Limits, Pass};
+pub use limits::{Pass, RateLimits};
 pub use oracle::{Account, Oracle, answer_of};
 pub use prompts::Prompts;
 pub use protocol::{Refusal, RefusalKind};

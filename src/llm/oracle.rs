@@ -9,7 +9,7 @@ use foldhash::fast::FixedState;
 use futures::future::{BoxFuture, FutureExt, Shared};
 use futures::{StreamExt, TryStreamExt, stream};
 
-use super::cache::{Kept, Outcome, ReplyKey, ReplyStore, reply_key};
+use super::cache::{Kept, ReplyKey, ReplyOutcome, ReplyStore, reply_key};
 use super::{Client, Completion, ModelSettings, Prompts, Refusal, RefusalKind, Spend};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Answer, Ask, NoAnswer};
@@ -202,7 +202,7 @@ impl Inner {
         let key = reply_key(self.model.options.provider, &body);
         let kept = self.store.get(&key)?.map(|kept| kept.outcome);
         match kept {
-            Some(Outcome::Reply(completion)) => {
+            Some(ReplyOutcome::Reply(completion)) => {
                 self.n_kept.fetch_add(1, Ordering::Relaxed);
                 Ok(Found::Answer(answer_of(completion, max_tokens)))
             }
@@ -254,7 +254,7 @@ impl Inner {
     async fn send(&self, key: &ReplyKey, body: String, max_tokens: usize) -> Replied {
         // Between the look among the kept replies and here another may have asked the same.
         match self.store.get(key) {
-            Ok(Some(Kept { outcome: Outcome::Reply(completion), .. })) => return Ok(completion),
+            Ok(Some(Kept { outcome: ReplyOutcome::Reply(completion), .. })) => return Ok(completion),
             Ok(_) => {}
             Err(error) => return Err(Refused::Store(Arc::new(error))),
         }
@@ -266,7 +266,7 @@ impl Inner {
             model: self.model.options.model.clone(),
             is_batch: false,
             cost: client.cost(&completion.usage),
-            outcome: Outcome::Reply(completion.clone()),
+            outcome: ReplyOutcome::Reply(completion.clone()),
         };
         self.store.put(key, &kept).map_err(|error| Refused::Store(Arc::new(error)))?;
         Ok(completion)
@@ -296,11 +296,11 @@ impl Model for Oracle {
 }
 
 /// The answer that was kept.
-pub(super) fn kept_answer(outcome: Outcome, max_tokens: usize) -> Answer {
+pub(super) fn kept_answer(outcome: ReplyOutcome, max_tokens: usize) -> Answer {
     match outcome {
-        Outcome::Reply(completion) => answer_of(completion, max_tokens),
-        Outcome::Failed { is_too_long: true, .. } => Answer::None(NoAnswer::TooLong),
-        Outcome::Failed { .. } => Answer::None(NoAnswer::Failed),
+        ReplyOutcome::Reply(completion) => answer_of(completion, max_tokens),
+        ReplyOutcome::Failed { is_too_long: true, .. } => Answer::None(NoAnswer::TooLong),
+        ReplyOutcome::Failed { .. } => Answer::None(NoAnswer::Failed),
     }
 }
 

@@ -6,10 +6,10 @@ use arrow::record_batch::RecordBatch;
 use super::make_up::MakeUp;
 use super::record::Product;
 use super::sketch::{Contents, Sketch};
-use super::tables::{DecisionsBuilder, Kind, MetricsBuilder, OriginalRow, Place, VerbatimBuilder};
+use super::tables::{DecisionsBuilder, Kind, MetricsBuilder, OriginalRow, RowPlace, VerbatimBuilder};
 use super::task::Task;
 use super::training::TrainingBuilder;
-use super::{EncodedBatch, RejectRow, Totals};
+use super::{EncodedBatch, Merge, RejectRow, Totals};
 use crate::error::Result;
 
 /// The tables of a batch in the making, all but the conversations.
@@ -37,7 +37,7 @@ impl<'t> Accumulator<'t> {
     }
 
     /// Counts and measures a conversation; `hash` is that of its record or row.
-    pub(crate) fn conversation(&mut self, place: Place<'_>, product: &Product<'_>, hash: blake3::Hash) {
+    pub(crate) fn conversation(&mut self, place: RowPlace<'_>, product: &Product<'_>, hash: blake3::Hash) {
         let Product { decoded, condensed } = product;
         let conversation = &decoded.conversation;
         self.metrics.push(place, &MakeUp::of(conversation), &condensed.metrics, &hash.to_hex());
@@ -51,11 +51,11 @@ impl<'t> Accumulator<'t> {
         }
         self.contents.add(conversation, condensed);
         self.out.proof.restored += 1;
-        self.out.totals.add(&Totals::of(conversation, condensed));
+        self.out.totals.absorb(&Totals::of(conversation, condensed));
     }
 
     /// Puts the bytes around a record into the sidecar.
-    pub(crate) fn frame(&mut self, place: Place<'_>, frame: &str) {
+    pub(crate) fn frame(&mut self, place: RowPlace<'_>, frame: &str) {
         self.verbatim.push(place, Kind::Frame, OriginalRow::default(), frame);
     }
 
@@ -63,7 +63,7 @@ impl<'t> Accumulator<'t> {
     /// messages that something else stands for.
     pub(crate) fn originals<'o>(
         &mut self,
-        place: Place<'_>,
+        place: RowPlace<'_>,
         whole: Option<&str>,
         layout: Option<&str>,
         messages: impl Iterator<Item = (OriginalRow<'o>, &'o str)>,

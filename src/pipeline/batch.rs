@@ -97,12 +97,12 @@ pub struct LineBatch {
     /// [`BOMB_RATIO`] or more.
     pub unpacked: Option<u64>,
     /// The lines; their spans follow each other without gaps from 0 to the end of `bytes`.
-    pub lines: Vec<Line>,
+    pub lines: Vec<RecordLine>,
 }
 
 /// One record with the bytes around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct RecordLine {
     /// Number of the record in its source, from 0; blank lines do not count.
     pub row: u64,
     /// Number of the line in its source, from 1.
@@ -112,12 +112,12 @@ pub struct Line {
     /// The record alone, without line end; empty for `Tail`.
     pub record: Range<usize>,
     /// What it is.
-    pub kind: LineKind,
+    pub kind: LineRole,
 }
 
 /// What a line is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LineKind {
+pub enum LineRole {
     /// A line that should hold a record, or the lines of a session.
     Record,
     /// A record whose lines do not stand together in the stream: where its pieces stand (offset and length in bytes), in
@@ -134,7 +134,7 @@ pub enum LineKind {
     Tail,
 }
 
-impl LineKind {
+impl LineRole {
     /// True when there should be a conversation in it.
     pub fn is_record(&self) -> bool {
         matches!(self, Self::Record | Self::Scattered(_))

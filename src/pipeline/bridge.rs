@@ -56,9 +56,6 @@ impl Bridge {
     }
 
     /// Runs `work` on a thread of its own that may block; the future gives its result.
-    ///
-    /// # Errors
-    /// When the system gives no thread, or what `work` fails with.
     pub async fn run_blocking<T, F>(name: &'static str, work: F) -> Result<T>
     where
         T: Send + 'static,

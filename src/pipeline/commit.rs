@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::merge::merges;
 use super::sketch::Sketch;
 use super::{ConversationFormat, JobOptions, Slice, TableInput};
 use crate::model::{Condensed, Conversation};
@@ -87,20 +88,19 @@ impl Totals {
             over_budget: u64::from(metrics.budget.is_some_and(|budget| !budget.fits)),
         }
     }
-
-    /// Adds the counts of another slice.
-    pub fn add(&mut self, other: &Self) {
-        self.conversations += other.conversations;
-        self.rejects += other.rejects;
-        self.messages_in += other.messages_in;
-        self.messages_out += other.messages_out;
-        self.chars_in += other.chars_in;
-        self.chars_out += other.chars_out;
-        self.tokens_in += other.tokens_in;
-        self.tokens_out += other.tokens_out;
-        self.over_budget += other.over_budget;
-    }
 }
+
+merges!(Totals {
+    conversations,
+    rejects,
+    messages_in,
+    messages_out,
+    chars_in,
+    chars_out,
+    tokens_in,
+    tokens_out,
+    over_budget,
+});
 
 /// What was proven before the part was committed: every byte of the stream was restored from what was written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,15 +116,7 @@ pub struct Proof {
     pub bytes: u64,
 }
 
-impl Proof {
-    /// Adds the proof of another slice.
-    pub fn add(&mut self, other: &Self) {
-        self.restored += other.restored;
-        self.raw_records += other.raw_records;
-        self.originals += other.originals;
-        self.bytes += other.bytes;
-    }
-}
+merges!(Proof { restored, raw_records, originals, bytes });
 
 /// A run of bytes of a file with the rows that it holds: a row group, a frame, a footer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,14 +12,14 @@ use super::admission::Admission;
 use super::bridge::Bridge;
 use super::part::{Done, Failure, Shared, failure_of_source, run_part, too_many};
 use super::{
-    Commit, Context, ConversationFormat, Corpus, FORMAT_VERSION, InputEntry, Manifest, MaxRejects, PartSink, Plan,
-    PlannedPart, Progress, Sink, Slice, Table, Tally, Timer,
+    Commit, Context, ConversationFormat, Corpus, FORMAT_VERSION, InputEntry, Manifest, MaxRejects, Merge, PartSink,
+    PlannedPart, Progress, RunPlan, Sink, Slice, TableName, Tally, Timer,
 };
 use crate::error::{Error, ErrorKind, Result};
 
 /// What a job came to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct JobOutcome {
     /// The manifest as written; `None` while parts are left to other machines.
     pub manifest: Option<Manifest>,
     /// Sums over all parts that are committed.
@@ -38,15 +38,15 @@ pub struct Outcome {
 /// job after everything else is committed.
 pub async fn compress<S: Sink>(
     context: &Context,
-    plan: &Plan,
+    plan: &RunPlan,
     committed: Vec<Commit>,
     corpus: Arc<dyn Corpus>,
     sink: &S,
-) -> Result<Outcome> {
+) -> Result<JobOutcome> {
     let n_resumed = committed.len();
     let mut before = Progress::default();
     for commit in &committed {
-        before.totals.add(&commit.totals);
+        before.totals.absorb(&commit.totals);
         before.bytes += commit.input.stream_bytes;
         before.stored_bytes += commit.input.bytes;
     }
@@ -96,18 +96,18 @@ pub async fn compress<S: Sink>(
     let n_missing = plan.parts.len() - commits.len();
     if n_missing == 0 {
         let outcome = finish(plan, commits.into_values().collect(), sink).await?;
-        return Ok(Outcome { n_resumed, ..outcome });
+        return Ok(JobOutcome { n_resumed, ..outcome });
     }
     let mut tally = Tally::default();
     for commit in commits.values() {
         tally.add(commit);
     }
-    Ok(Outcome { manifest: None, tally, n_resumed, n_missing })
+    Ok(JobOutcome { manifest: None, tally, n_resumed, n_missing })
 }
 
 /// Joins the commits of a plan, in order, into the manifest. An input of which a part is missing is left out as a whole
 /// and named among the missing.
-pub async fn finish<S: Sink>(plan: &Plan, commits: Vec<Commit>, sink: &S) -> Result<Outcome> {
+pub async fn finish<S: Sink>(plan: &RunPlan, commits: Vec<Commit>, sink: &S) -> Result<JobOutcome> {
     let mut missing = vec![false; plan.inputs.len()];
     let mut done = commits.iter().map(|commit| commit.part).peekable();
     for (part, planned) in plan.parts.iter().enumerate() {
@@ -136,7 +136,7 @@ pub async fn finish<S: Sink>(plan: &Plan, commits: Vec<Commit>, sink: &S) -> Res
         });
     }
     check_sizes(plan, &n_read, &missing)?;
-    let tables = Table::ALL.iter().filter(|&&table| plan.options.writes(table));
+    let tables = TableName::ALL.iter().filter(|&&table| plan.options.writes(table));
     let left_out = plan.inputs.iter().zip(&missing).filter(|(_, missing)| **missing);
     let missing: Vec<String> = left_out.map(|(input, _)| input.source.clone()).collect();
     let manifest = Manifest {
@@ -153,11 +153,11 @@ pub async fn finish<S: Sink>(plan: &Plan, commits: Vec<Commit>, sink: &S) -> Res
         files: Vec::new(),
     };
     let manifest = Some(sink.finish(manifest).await?);
-    Ok(Outcome { manifest, tally, n_resumed: 0, n_missing: 0 })
+    Ok(JobOutcome { manifest, tally, n_resumed: 0, n_missing: 0 })
 }
 
 /// Every byte that was planned was read, and no other; row groups are counted in rows.
-fn check_sizes(plan: &Plan, n_read: &[u64], missing: &[bool]) -> Result<()> {
+fn check_sizes(plan: &RunPlan, n_read: &[u64], missing: &[bool]) -> Result<()> {
     let counted = |part: &&PlannedPart| !matches!(part.slice, Slice::RowGroups { .. }) && !missing[part.input];
     for part in plan.parts.iter().filter(counted) {
         let (Some(input), Some(&n_read)) = (plan.inputs.get(part.input), n_read.get(part.input)) else { continue };
@@ -176,7 +176,7 @@ pub fn commit_path(part: usize) -> String {
 
 async fn one_part<S: Sink>(
     context: &Context,
-    plan: &Plan,
+    plan: &RunPlan,
     part: usize,
     corpus: Arc<dyn Corpus>,
     shared: &Shared,

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::record::{Product, Written, one_line};
-use super::tables::Place;
+use super::record::{OutputRow, Product, one_line};
+use super::tables::RowPlace;
 use crate::shape::{self, summaries, value_hash};
 
 /// One line. A map of another tool has `conversation_id` and `verbatim` only.
@@ -38,11 +38,11 @@ pub struct MapLine<'m> {
 
 /// The line of a record when a message in it was replaced and a map can hold the originals: it has one place per id, the
 /// verbatim table has them all.
-pub(crate) fn map_line(place: Place<'_>, product: &Product<'_>, written: &Written<'_>) -> Option<String> {
+pub(crate) fn map_line(place: RowPlace<'_>, product: &Product<'_>, written: &OutputRow<'_>) -> Option<String> {
     if product.condensed.is_unchanged() {
         return None;
     }
-    let Written::Record(record) = written else { return None };
+    let OutputRow::Record(record) = written else { return None };
     let map = RawValue::from_string(shape::verbatim_map(&product.decoded, &product.condensed).ok()?).ok()?;
     let seen = summaries(record, product.decoded.shape).ok()?;
     let line = MapLine {

@@ -30,6 +30,7 @@ mod job;
 mod look;
 mod make_up;
 mod map;
+mod merge;
 mod part;
 mod plan;
 mod policy;
@@ -51,12 +52,12 @@ mod verify;
 mod work;
 
 pub use batch::{
-    BOMB_RATIO, Batch, BatchOptions, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, Line, LineBatch, LineKind,
-    MAX_RECORD_BYTES, MAX_ROW_BYTES, RowBatch,
+    BOMB_RATIO, Batch, BatchOptions, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, LineBatch, LineRole,
+    MAX_RECORD_BYTES, MAX_ROW_BYTES, RecordLine, RowBatch,
 };
 pub use choices::{Compression, ConversationFormat, DatasetShape, JobKind, MaxRejects};
 pub use commit::{Commit, InputEntry, Manifest, Piece, Proof, SourceDigest, TableFile, Totals};
-pub use compress::{Outcome, batch_bytes, commit_path, compress, finish};
+pub use compress::{JobOutcome, batch_bytes, commit_path, compress, finish};
 pub use condense::Condense;
 pub use context::{Context, ResourceLimits};
 pub use job::{
@@ -66,7 +67,8 @@ pub use job::{
     Secret, Size, StoreArgs, Target, Temperature, load_tokenizer, parse_size, read_job,
 };
 pub use map::MapLine;
-pub use plan::{Plan, PlannedInput, PlannedPart, Shard, Slice};
+pub use merge::Merge;
+pub use plan::{PlannedInput, PlannedPart, RunPlan, Shard, Slice};
 pub use policy::{BestAboveFloor, Policy, PolicyOptions, UNCHANGED, default_tries};
 pub use ports::{Corpus, EncodedBatch, Model, News, Observer, PartSink, Progress, Silent, Sink, Source, TableReader};
 pub use record::decode_record;
@@ -81,7 +83,7 @@ pub use rows::{
 pub use sample::{SAMPLE_BYTES, sample};
 pub use sealed::{open_sealed, seal};
 pub use tables::{
-    Kind, Table, conversations_schema, decisions_schema, label, metrics_schema, records_schema, verbatim_schema,
+    Kind, TableName, conversations_schema, decisions_schema, label, metrics_schema, records_schema, verbatim_schema,
 };
 pub use tally::{Tally, Written};
 pub use timings::{Timer, Timings};

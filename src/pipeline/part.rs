@@ -17,7 +17,7 @@ use super::sketch::Sketch;
 use super::task::{Task, watched};
 use super::timings::Timer;
 use super::work::encode_batch;
-use super::{Batch, Context, EncodedBatch, MaxRejects, PartSink, Progress, Proof, Source, SourceDigest, Totals};
+use super::{Batch, Context, EncodedBatch, MaxRejects, Merge, PartSink, Progress, Proof, Source, SourceDigest, Totals};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Answers, Ask, AskId, ShapeName};
 use crate::shape;
@@ -235,12 +235,12 @@ async fn write_all<P: PartSink>(
     let (mut totals, mut proof, mut sketch) = (Totals::default(), Proof::default(), Sketch::default());
     let mut stored_bytes = 0;
     while let Some(mut worked) = results.recv().await {
-        totals.add(&worked.encoded.totals);
-        proof.add(&worked.encoded.proof);
+        totals.absorb(&worked.encoded.totals);
+        proof.absorb(&worked.encoded.proof);
         let counts = worked.encoded.totals;
         let (mut sum, part) = (sketch, std::mem::take(&mut worked.encoded.sketch));
         let merge = move || {
-            sum.merge(&part);
+            sum.absorb(&part);
             Ok(sum)
         };
         sketch = context.bridge.run(name.to_owned(), merge).await?;
@@ -248,7 +248,7 @@ async fn write_all<P: PartSink>(
         Timer::time_async(context.timer.as_deref(), "write", written).await?;
         stored_bytes += worked.stored_bytes;
         let progress = shared.advance(|progress| {
-            progress.totals.add(&counts);
+            progress.totals.absorb(&counts);
             progress.bytes += worked.bytes;
             progress.stored_bytes += worked.stored_bytes;
         });

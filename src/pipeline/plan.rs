@@ -173,7 +173,8 @@ impl FromStr for Shard {
 /// The document `plan.json` of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Plan {
+#[cfg_attr(feature = "schemas", schemars(rename = "Plan"))]
+pub struct RunPlan {
     /// See [`FORMAT_VERSION`].
     pub format_version: u32,
     /// Version of condenser.
@@ -188,11 +189,8 @@ pub struct Plan {
     pub parts: Vec<PlannedPart>,
 }
 
-impl Plan {
+impl RunPlan {
     /// The plan for `inputs`, each with its slices in order.
-    ///
-    /// # Errors
-    /// `Internal` when the options cannot be written as JSON.
     pub fn new(options: JobOptions, inputs: Vec<(PlannedInput, Vec<Slice>)>) -> Result<Self> {
         let text = serde_json::to_string(&options)
             .map_err(|error| Error::internal("", "the options cannot be written as JSON").because(error))?;

@@ -11,8 +11,8 @@ use arrow::record_batch::RecordBatch;
 use super::bridge::Bridge;
 use super::sketch::Sketch;
 use super::{
-    Batch, Commit, Manifest, Plan, PlannedInput, Proof, RejectRow, Slice, SourceDigest, Table, TableInput, Timings,
-    Totals,
+    Batch, Commit, Manifest, PlannedInput, Proof, RejectRow, RunPlan, Slice, SourceDigest, TableInput, TableName,
+    Timings, Totals,
 };
 use crate::error::{Error, Result};
 use crate::model::{Answer, Ask};
@@ -29,9 +29,6 @@ pub trait Model: std::fmt::Debug + Send + Sync {
 /// The inputs of a job.
 pub trait Corpus: Send + Sync {
     /// Opens a slice of the input at `index` of the plan; called from a thread that may block.
-    ///
-    /// # Errors
-    /// When the input cannot be opened or is not what was planned.
     fn open(&self, index: usize, input: &PlannedInput, slice: &Slice) -> Result<Box<dyn Source>>;
 }
 
@@ -58,8 +55,8 @@ pub trait Source: Send {
 /// What a worker made of a batch.
 #[derive(Debug, Default)]
 pub struct EncodedBatch {
-    /// Rows per table, in the order of [`Table::ALL`]; `None` for a table that is not written.
-    pub tables: [Option<RecordBatch>; Table::ALL.len()],
+    /// Rows per table, in the order of [`TableName::ALL`]; `None` for a table that is not written.
+    pub tables: [Option<RecordBatch>; TableName::ALL.len()],
     /// The schema of the conversations when they are the rows of a table that was read; texts among the rows may be
     /// views of what the schema says.
     pub schema: Option<SchemaRef>,
@@ -140,7 +137,7 @@ pub trait Observer: Send + Sync {
         self.news(News::Note(&format!("{who} works on this run; waiting until it has ended")));
     }
     /// The job begins; `before` was done by earlier calls.
-    fn begins(&self, plan: &Plan, before: &Progress) {
+    fn begins(&self, plan: &RunPlan, before: &Progress) {
         let _ = (plan, before);
     }
     /// A part begins.

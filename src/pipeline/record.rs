@@ -50,7 +50,7 @@ pub(crate) struct Product<'r> {
 /// What is written for a record, proven.
 #[derive(Debug)]
 pub(crate) struct Encoded<'p> {
-    pub(crate) written: Written<'p>,
+    pub(crate) written: OutputRow<'p>,
     pub(crate) layout: Option<String>,
     pub(crate) originals: Vec<Original<'p>>,
     /// The row or record does not bring the original back: its raw text goes to the sidecar.
@@ -59,7 +59,7 @@ pub(crate) struct Encoded<'p> {
 
 /// What goes to the conversations table.
 #[derive(Debug)]
-pub(crate) enum Written<'p> {
+pub(crate) enum OutputRow<'p> {
     Row(Row<'p>),
     Record(String),
 }
@@ -129,13 +129,13 @@ impl Product<'_> {
             let layout = decoded.row_layout(condensed);
             scratch.ended("encode");
             let exact = shape::restores_row(&id, &row, &layout, &originals, decoded.record);
-            (Written::Row(row), Some(layout), exact)
+            (OutputRow::Row(row), Some(layout), exact)
         } else {
             let (record, layout) = decoded.condensed_record_and_layout(condensed, provenance);
             let record = if recipe.form == Form::Line { one_line(record) } else { record };
             scratch.ended("encode");
             let exact = shape::restores_record(&record, layout.as_deref(), &originals, decoded.record);
-            (Written::Record(record), layout, exact)
+            (OutputRow::Record(record), layout, exact)
         };
         scratch.ended("proof");
         // A layout doubles signs of its own; one that no page holds is replaced by the record.
@@ -157,9 +157,6 @@ fn failed(message: &str) -> Reject {
 
 /// The conversation that a job reads from `record`, which is of this shape, unless it is not `forced` and another fits
 /// better.
-///
-/// # Errors
-/// The reject that a job writes.
 pub fn decode_record<'r>(
     record: &'r str,
     shape: Option<ShapeName>,

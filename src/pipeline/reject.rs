@@ -55,9 +55,6 @@ impl RejectRow {
 }
 
 /// The bytes that a reject stands for: blank bytes before it, the record, its line end; nothing for a row of a table.
-///
-/// # Errors
-/// `Verification` when the reject is damaged.
 pub fn raw_of_reject(reject: &RejectRow) -> crate::error::Result<Vec<u8>> {
     let before = reject.before.as_deref().unwrap_or_default();
     let mut bytes = match (&reject.raw, &reject.raw_base64) {

@@ -10,9 +10,6 @@ const SEAL: &str = "  \"seal\": \"";
 const END: &str = "\"\n}\n";
 
 /// `value` as indented JSON with a last key `seal`: the BLAKE3 hash of all bytes before that line.
-///
-/// # Errors
-/// When the value is no JSON object; a defect.
 pub fn seal<T: Serialize>(value: &T) -> Result<String> {
     let internal = || Error::internal("", "a document could not be written as a JSON object");
     let text = serde_json::to_string_pretty(value).map_err(|error| internal().because(error))?;
@@ -26,9 +23,6 @@ pub fn seal<T: Serialize>(value: &T) -> Result<String> {
 }
 
 /// Reads a sealed document. `place` names it in errors.
-///
-/// # Errors
-/// `Verification` when a byte differs from what was written.
 pub fn open_sealed<T: DeserializeOwned>(bytes: &[u8], place: &str) -> Result<T> {
     let broken = || Error::verification(place, "the file differs from what was written: its seal is broken");
     let text = std::str::from_utf8(bytes).map_err(|error| broken().because(error))?;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::sketch::{RejectShare, add_rejects};
-use super::{Commit, Totals};
+use super::sketch::RejectShare;
+use super::{Commit, Merge, Totals};
 
 /// Sums over the parts of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -32,7 +32,7 @@ pub struct Written {
 impl Tally {
     /// Adds a part.
     pub fn add(&mut self, commit: &Commit) {
-        self.totals.add(&commit.totals);
+        self.totals.absorb(&commit.totals);
         self.bytes_stored += commit.input.bytes;
         self.bytes_stream += commit.input.stream_bytes;
         for file in &commit.files {
@@ -41,7 +41,7 @@ impl Tally {
             table.bytes += file.bytes;
         }
         if let Some(sketch) = &commit.sketch {
-            add_rejects(&mut self.rejects, &sketch.rejects);
+            self.rejects.absorb(&sketch.rejects);
         }
     }
 

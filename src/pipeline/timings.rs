@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::merge::merges;
 use crate::engine::Laps;
 
 /// Steps that take no worker.
@@ -29,17 +30,7 @@ pub struct Timings {
     pub stages: BTreeMap<String, f64>,
 }
 
-impl Timings {
-    /// Adds what another call took.
-    pub fn add(&mut self, other: &Self) {
-        self.n_parts += other.n_parts;
-        self.wall_seconds += other.wall_seconds;
-        self.cpu_seconds += other.cpu_seconds;
-        for (step, seconds) in &other.stages {
-            *self.stages.entry(step.clone()).or_default() += seconds;
-        }
-    }
-}
+merges!(Timings { n_parts, wall_seconds, cpu_seconds, stages });
 
 /// Takes the time of one call of a job; shared by all that work on it.
 #[derive(Debug)]
@@ -130,6 +121,7 @@ impl Drop for Watch {
 #[cfg(test)]
 mod tests {
     use super::{Timer, Timings};
+    use crate::pipeline::Merge;
 
     #[test]
     fn steps_add_up_over_watches_and_calls() {
@@ -145,8 +137,8 @@ mod tests {
         assert_eq!(once.stages.keys().collect::<Vec<_>>(), ["decode", "fill", "read"]);
         assert!((once.cpu_seconds - once.stages["decode"] - once.stages["fill"]).abs() < 1e-12);
         let mut twice = Timings::default();
-        twice.add(&once);
-        twice.add(&once);
+        twice.absorb(&once);
+        twice.absorb(&once);
         assert_eq!((twice.n_parts, twice.stages["read"]), (2, once.stages["read"] * 2.0));
     }
 }

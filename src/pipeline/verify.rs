@@ -38,9 +38,6 @@ impl std::fmt::Debug for Against<'_> {
 
 /// Restores a whole part and compares it with its commit and with what `original` gives next, calling `seen` after
 /// every slice; `seen` may stop the work with an error.
-///
-/// # Errors
-/// `Verification` names the first difference.
 pub fn verify_part(
     restorer: &mut Restorer,
     commit: &Commit,
@@ -125,9 +122,6 @@ fn read_around_damage(stream: &mut dyn Read, n: usize, bytes: &mut Vec<u8>) {
 }
 
 /// Checks that nothing is left of an original after its last part.
-///
-/// # Errors
-/// `Verification` when it goes on.
 pub fn verify_end(commit: &Commit, original: &mut dyn Read) -> Result<()> {
     if original.read(&mut [0]).is_ok_and(|n| n > 0) {
         let place = format!("part {} ({})", commit.part, commit.source);

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use super::accumulate::Accumulator;
 use super::map::map_line;
-use super::record::{Form, Written, advice, process};
+use super::record::{Form, OutputRow, advice, process};
 use super::rows::encode_rows;
-use super::tables::{ConversationsBuilder, Place, RecordsBuilder, label};
+use super::tables::{ConversationsBuilder, RecordsBuilder, RowPlace, label};
 use super::task::{SCRATCH, Task, ended};
-use super::{Batch, EncodedBatch, Line, LineBatch, LineKind, RejectRow};
+use super::{Batch, EncodedBatch, LineBatch, LineRole, RecordLine, RejectRow};
 use crate::engine::Scratch;
 use crate::error::{Error, Result};
 use crate::model::{Reject, RejectReason};
@@ -74,12 +74,12 @@ fn check_places(task: &Task<'_>, batch: &LineBatch) -> Result<()> {
     let mut block: Vec<(u64, u64)> = Vec::new();
     let wrong = || Error::internal(task.source, "the pieces of scattered records do not tile the stream");
     for (at, line) in batch.lines.iter().enumerate() {
-        let LineKind::Scattered(places) = &line.kind else { continue };
+        let LineRole::Scattered(places) = &line.kind else { continue };
         if places.iter().map(|&(_, length)| length).sum::<u64>() != line.span.len() as u64 || !places.is_sorted() {
             return Err(wrong());
         }
         block.extend(places);
-        if batch.lines.get(at + 1).is_some_and(|next| matches!(next.kind, LineKind::Scattered(_))) {
+        if batch.lines.get(at + 1).is_some_and(|next| matches!(next.kind, LineRole::Scattered(_))) {
             continue;
         }
         block.sort_unstable();
@@ -95,29 +95,29 @@ fn check_places(task: &Task<'_>, batch: &LineBatch) -> Result<()> {
 }
 
 impl Lines<'_> {
-    fn line(&mut self, batch: &LineBatch, text: Option<&str>, line: &Line, scratch: &mut Scratch) -> Result<()> {
+    fn line(&mut self, batch: &LineBatch, text: Option<&str>, line: &RecordLine, scratch: &mut Scratch) -> Result<()> {
         let source = self.sum.task.source;
         let raw = &batch.bytes[line.record.clone()];
         let frame = Frame {
             before: blank(&batch.bytes[line.span.start..line.record.start], source)?,
             end: Some(blank(&batch.bytes[line.record.end..line.span.end], source)?).filter(|end| end != "\n"),
             places: match &line.kind {
-                LineKind::Scattered(places) => places.clone(),
+                LineRole::Scattered(places) => places.clone(),
                 _ => Vec::new(),
             },
         };
         self.sum.out.proof.bytes += line.span.len() as u64;
         let reject = match &line.kind {
-            LineKind::Tail => {
-                self.frame(Place { id: "", source, row: line.row }, &Frame { end: None, ..frame });
+            LineRole::Tail => {
+                self.frame(RowPlace { id: "", source, row: line.row }, &Frame { end: None, ..frame });
                 return Ok(());
             }
-            LineKind::Piece { first: true } => {
+            LineRole::Piece { first: true } => {
                 Some(Reject { reason: RejectReason::TooLong, detail: too_long(batch.unpacked) })
             }
-            LineKind::Piece { first: false } => None,
-            LineKind::Torn(detail) => Some(Reject { reason: RejectReason::TornStream, detail: detail.clone() }),
-            LineKind::Record | LineKind::Scattered(_) => {
+            LineRole::Piece { first: false } => None,
+            LineRole::Torn(detail) => Some(Reject { reason: RejectReason::TornStream, detail: detail.clone() }),
+            LineRole::Record | LineRole::Scattered(_) => {
                 let record = match text {
                     Some(text) => text.get(line.record.clone()),
                     None => std::str::from_utf8(raw).ok(),
@@ -152,7 +152,7 @@ impl Lines<'_> {
         Ok(())
     }
 
-    fn frame(&mut self, place: Place<'_>, frame: &Frame) {
+    fn frame(&mut self, place: RowPlace<'_>, frame: &Frame) {
         if *frame != Frame::default() {
             self.sum.frame(place, &serde_json::to_string(frame).expect("two strings always serialize"));
         }
@@ -171,11 +171,11 @@ impl Lines<'_> {
         let product = process(&task.recipe, record, &fallback, scratch, |_| {})?;
         let encoded = product.encode(&task.recipe, scratch)?;
         let id = label(&product.decoded.conversation.id);
-        let place = Place { id: &id, source: task.source, row };
+        let place = RowPlace { id: &id, source: task.source, row };
         self.frame(place, frame);
         match &encoded.written {
-            Written::Row(written) => self.rows.push(place, written),
-            Written::Record(written) => self.records.push(written),
+            OutputRow::Row(written) => self.rows.push(place, written),
+            OutputRow::Record(written) => self.records.push(written),
         }
         self.sum.originals(
             place,

@@ -72,7 +72,6 @@ pub struct Calibrator {
 
 impl Calibrator {
     /// For conversations from these inputs.
-    #[must_use]
     pub fn new(sources: Vec<String>) -> Self {
         Self { sources, conversations: 0, changed: 0, counts: vec![(0, Default::default()); KINDS.len()] }
     }
@@ -102,7 +101,6 @@ impl Calibrator {
     }
 
     /// The rates.
-    #[must_use]
     pub fn finish(self) -> Calibration {
         let mut calibration = Calibration {
             engine_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -134,7 +132,6 @@ fn values(metrics: &Metrics) -> [Option<f64>; Figure::SHARES.len()] {
 
 impl Calibration {
     /// As indented JSON with a last line feed.
-    #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("numbers and texts always serialize") + "\n"
     }

@@ -5,6 +5,7 @@ use super::document::{
     RejectFacts, RepeatFacts, Repeated, ReportDocument, RunFacts, TotalFacts,
 };
 use crate::model::Figure;
+use crate::pipeline::Merge;
 use crate::pipeline::sketch::{Breakdown, ClassFigures, Extreme, MAX_EXTREMES, Quantiles, RejectShare, Share, Sketch};
 
 /// Bars of a picture of a distribution.
@@ -21,11 +22,10 @@ fn ratio(before: u64, after: u64) -> f64 {
 
 impl ReportDocument {
     /// The report of `runs`, each with what its parts told.
-    #[must_use]
     pub fn new(runs: Vec<(RunFacts, Sketch)>, price: Option<f64>) -> Self {
         let mut all = Sketch::default();
         for (_, sketch) in &runs {
-            all.merge(sketch);
+            all.absorb(sketch);
         }
         let total = all.figures.total();
         let largest_savings = extremes(&runs, |sketch| &sketch.figures.savings, |of| (0.0, of.chars_saved));
@@ -187,7 +187,7 @@ fn breakdown(by: &str, mut names: Vec<(String, Share)>, mut others: Option<Share
     names.sort_by(|(a_name, a), (b_name, b)| b.chars_in.cmp(&a.chars_in).then_with(|| a_name.cmp(b_name)));
     if names.len() > MAX_ROWS {
         for (_, share) in names.drain(MAX_ROWS..) {
-            others.get_or_insert_default().add(&share);
+            others.get_or_insert_default().absorb(&share);
         }
     }
     let row = |name: Option<String>, share: Share| BreakdownRow {

@@ -1,7 +1,7 @@
 //! Damage planted into what came out of a conversation, in known ways, and changes that do no harm. The same input gives
 //! the same damage: every second finding is hit, the first among them. Knows what metrics read, not what they say of it.
 
-use crate::engine::{Passage, PassageKind, ReadMessage, ReadReplacement, Reading};
+use crate::engine::{Excerpt, ExcerptKind, ReadMessage, ReadReplacement, Reading};
 use crate::model::Conversation;
 use crate::text::{CueKind, FactKind, Lexer, Severity, TextView};
 
@@ -21,7 +21,7 @@ pub(super) struct Kind {
 #[derive(Debug, Clone, Copy)]
 enum Change {
     /// Every second finding in passages of a kind.
-    Passages(PassageKind, fn(&TextView<'_>) -> Edits),
+    Passages(ExcerptKind, fn(&TextView<'_>) -> Edits),
     /// Something of the whole; false when there is nothing that could be changed.
     Whole(fn(&Conversation<'_>, &mut Reading) -> bool),
 }
@@ -47,11 +47,11 @@ const fn harmless(name: &'static str, says: &'static str, change: Change) -> Kin
 }
 
 const fn quoted(edits: fn(&TextView<'_>) -> Edits) -> Change {
-    Change::Passages(PassageKind::Quoted, edits)
+    Change::Passages(ExcerptKind::Quoted, edits)
 }
 
 const fn listed(edits: fn(&TextView<'_>) -> Edits) -> Change {
-    Change::Passages(PassageKind::Listed, edits)
+    Change::Passages(ExcerptKind::Listed, edits)
 }
 
 /// All kinds in the order in which they are told.
@@ -112,7 +112,7 @@ fn replacements(reading: &mut Reading) -> impl Iterator<Item = &mut ReadReplacem
 }
 
 /// Applies every second edit to the passages of a kind, counted over all of them.
-fn edit(reading: &mut Reading, kind: PassageKind, lexer: &mut Lexer, edits: fn(&TextView<'_>) -> Edits) -> bool {
+fn edit(reading: &mut Reading, kind: ExcerptKind, lexer: &mut Lexer, edits: fn(&TextView<'_>) -> Edits) -> bool {
     let mut n_found = 0;
     let texts = replacements(reading).flat_map(|replaced| replaced.texts.iter_mut());
     for passage in texts.flatten().filter(|passage| passage.kind == kind) {
@@ -217,9 +217,9 @@ fn exchanged(_: &Conversation<'_>, reading: &mut Reading) -> bool {
 
 fn misled(_: &Conversation<'_>, reading: &mut Reading) -> bool {
     let said = replacements(reading).flat_map(|replaced| replaced.texts.iter_mut().flatten());
-    let mut said = said.filter(|passage| passage.kind == PassageKind::Said);
+    let mut said = said.filter(|passage| passage.kind == ExcerptKind::Said);
     match said.find(|passage| passage.text.starts_with("[cce:")) {
-        Some(Passage { text, .. }) => {
+        Some(Excerpt { text, .. }) => {
             *text = text.replacen(" of ", " of another-", 1).replacen(" by ", " by another-", 1);
             true
         }
@@ -239,7 +239,7 @@ fn swapped(_: &Conversation<'_>, reading: &mut Reading) -> bool {
 fn reworded(_: &Conversation<'_>, reading: &mut Reading) -> bool {
     let mut n_changed = 0;
     for passage in replacements(reading).flat_map(|replaced| replaced.texts.iter_mut().flatten()) {
-        if passage.kind == PassageKind::Said && passage.text.contains("[summary: ") {
+        if passage.kind == ExcerptKind::Said && passage.text.contains("[summary: ") {
             passage.text = passage.text.replace("[summary: ", "[in short: ");
             n_changed += 1;
         }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Calibration;
 use crate::pipeline::sketch::{DensityCell, Extreme, RejectShare, Repeat, Share};
-use crate::pipeline::{SourceDigest, Timings, Totals};
+use crate::pipeline::{Merge, SourceDigest, Timings, Totals};
 
 /// Version of the document.
 pub const REPORT_VERSION: u32 = 1;
@@ -91,7 +91,7 @@ pub struct SourceFacts {
 impl SourceFacts {
     /// Adds a part.
     pub fn add(&mut self, digest: &SourceDigest, totals: &Totals) {
-        self.share.add(&Share {
+        self.share.absorb(&Share {
             conversations: totals.conversations,
             messages: totals.messages_in,
             chars_in: totals.chars_in,

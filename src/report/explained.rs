@@ -38,7 +38,6 @@ pub struct ExplainedConversation {
 
 impl ExplainedConversation {
     /// Puts it together.
-    #[must_use]
     pub fn new(place: (&str, u64), id: &str, n_out: usize, metrics: &Metrics, messages: Vec<Explanation>) -> Self {
         Self {
             id: id.to_owned(),
@@ -53,13 +52,11 @@ impl ExplainedConversation {
     }
 
     /// As JSON on one line.
-    #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("numbers and texts always serialize")
     }
 
     /// The text: a line per message; with `all` everything about each.
-    #[must_use]
     pub fn text(&self, conversation: &Conversation<'_>, all: bool) -> String {
         let mut out = String::new();
         let mut say = |text: std::fmt::Arguments<'_>| out.write_fmt(text).expect("a String takes everything");

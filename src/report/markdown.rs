@@ -31,7 +31,6 @@ pub struct FrontMatter<'a> {
 
 impl FrontMatter<'_> {
     /// The front matter, as YAML between lines of dashes, and the title. Texts are quoted as JSON, which is YAML.
-    #[must_use]
     pub fn write(&self) -> String {
         let quoted = |text: &str| Value::from(text).to_string();
         let mut out = format!("---\nconversation_id: {}\n", quoted(self.conversation));
@@ -54,7 +53,6 @@ impl FrontMatter<'_> {
 }
 
 /// One message: a heading with its place, its calls, its texts as they are, and a badge for everything that is no text.
-#[must_use]
 pub fn turn(index: usize, message: &Message<'_>) -> String {
     let mut out = String::new();
     let speaker = match &message.role {

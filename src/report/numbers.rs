@@ -5,63 +5,53 @@
 pub const NOTHING: &str = "–";
 
 /// `1,234,567`.
-#[must_use]
 pub fn count(count: u64) -> String {
     grouped(&count.to_string())
 }
 
 /// A count and what is counted: `1 conversation`, `1,234 conversations`. Nouns take an s.
-#[must_use]
 pub fn counted(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
 /// A ratio: `3.27`, from a thousand on `1,234`.
-#[must_use]
 pub fn ratio(ratio: f64) -> String {
     let digits = if ratio.abs() < 999.995 { 2 } else { 0 };
     grouped(&format!("{ratio:.digits$}"))
 }
 
 /// A share between 0 and 1: `0.943`. What is less than all is never shown as all of it.
-#[must_use]
 pub fn share(share: f64) -> String {
     let shown = if share < 1.0 { share.min(0.999) } else { share };
     format!("{shown:.3}")
 }
 
 /// A share as a percentage: `12.3 %`.
-#[must_use]
 pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
 /// A figure of the metrics table by its column: ratios as [`ratio`], everything else as [`share`].
-#[must_use]
 pub fn figure(name: &str, value: f64) -> String {
     if name.ends_with("ratio") { ratio(value) } else { share(value) }
 }
 
 /// What `format` makes of `value`, or [`NOTHING`].
-#[must_use]
 pub fn maybe(value: Option<f64>, format: impl FnOnce(f64) -> String) -> String {
     value.map_or_else(|| NOTHING.to_owned(), format)
 }
 
 /// Bytes in decimal units: `999 B`, `1.23 MB`.
-#[must_use]
 pub fn bytes(bytes: u64) -> String {
     with_unit(bytes, &["B", "kB", "MB", "GB", "TB", "PB"])
 }
 
 /// A count to three digits: `999`, `1.23 M`.
-#[must_use]
 pub fn short(count: u64) -> String {
     with_unit(count, &["", "k", "M", "bn", "tn"])
 }
 
 /// Money in whatever currency: `1,234.50`; below one, to two significant digits: `0.0042`; from 10^15 on `1.50e15`.
-#[must_use]
 pub fn money(money: f64) -> String {
     let size = money.abs();
     if size >= 1e15 {
@@ -72,7 +62,6 @@ pub fn money(money: f64) -> String {
 }
 
 /// A duration: `850 ms`, `12.3 s`, `4 min 05 s`, `3 h 12 min`.
-#[must_use]
 pub fn seconds(seconds: f64) -> String {
     let whole = seconds.round().max(0.0) as u64;
     match whole {
@@ -84,7 +73,6 @@ pub fn seconds(seconds: f64) -> String {
 }
 
 /// The name of a column as words: `quality_score` is `quality score`.
-#[must_use]
 pub fn words(name: &str) -> String {
     name.replace(['_', '-'], " ")
 }

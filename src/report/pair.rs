@@ -43,7 +43,6 @@ pub enum VerdictsFrom {
 
 impl VerdictsFrom {
     /// The same as a sentence.
-    #[must_use]
     pub fn says(self) -> &'static str {
         match self {
             Self::Run => "Decisions are those that the run wrote down.",
@@ -64,7 +63,6 @@ pub struct Texts {
 
 impl Texts {
     /// The place of the text of a conversation.
-    #[must_use]
     pub fn place(&self, facts: &ConversationFacts) -> Option<usize> {
         self.pairs.iter().position(|(run, pair)| {
             *run == facts.run && pair.source == facts.figures.source && pair.source_row == facts.figures.source_row
@@ -87,7 +85,7 @@ pub(super) fn figures_of(pair: &Pair, figures: &[Figure]) -> impl Iterator<Item 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Step {
     /// What is said now.
-    pub after: Spoken,
+    pub after: Utterance,
     /// What was said before, in order; what stayed has one original with the same text.
     pub before: Vec<Before>,
     /// The original stands there as it was.
@@ -97,7 +95,7 @@ pub struct Step {
 /// What a message says: its texts, then its tool calls as `(calls NAME ARGUMENTS)`, one below the other.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Spoken {
+pub struct Utterance {
     /// The role.
     pub role: String,
     /// The text as it is, control characters included.
@@ -113,15 +111,15 @@ pub struct Before {
     /// Its id in the input.
     pub message_id: Option<String>,
     /// What it said.
-    pub spoken: Spoken,
+    pub spoken: Utterance,
     /// What was decided; `None` when nobody knows any more.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<MessageVerdict>,
 }
 
 /// What was decided about a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Verdict {
+pub struct MessageVerdict {
     /// What was done, such as `compressed`.
     pub action: String,
     /// The rule that decided.
@@ -144,18 +142,18 @@ pub struct Sides<'a, 'r> {
     /// The conversation as it was.
     pub original: &'a Conversation<'r>,
     /// What the output says, message by message; that of messages that stayed is not looked at.
-    pub shown: Vec<Spoken>,
+    pub shown: Vec<Utterance>,
     /// The messages that something else stands for: index before, position after. All others stayed, in their order.
     pub behind: &'a [(u64, u64)],
     /// What was decided, by index; may be fewer.
-    pub verdicts: Vec<Option<Verdict>>,
+    pub verdicts: Vec<Option<MessageVerdict>>,
     /// Where that comes from.
     pub verdicts_from: VerdictsFrom,
     /// The row of the metrics table.
     pub metrics: Map<String, Value>,
 }
 
-impl From<&Decision> for Verdict {
+impl From<&Decision> for MessageVerdict {
     fn from(decision: &Decision) -> Self {
         Self {
             action: decision.action.as_str().to_owned(),
@@ -167,9 +165,8 @@ impl From<&Decision> for Verdict {
     }
 }
 
-impl Spoken {
+impl Utterance {
     /// What `message` says.
-    #[must_use]
     pub fn of(message: &Message<'_>) -> Self {
         let mut text = String::new();
         let mut push = |piece: &str| {
@@ -190,13 +187,11 @@ impl Spoken {
 
 impl Pair {
     /// As JSON on one line.
-    #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("numbers and texts always serialize")
     }
 
     /// Puts the two sides together.
-    #[must_use]
     pub fn new(sides: Sides<'_, '_>) -> Self {
         let Sides { source, source_row, original, shown, behind, mut verdicts, verdicts_from, metrics } = sides;
         let n_before = original.messages.len();
@@ -217,7 +212,7 @@ impl Pair {
             Before {
                 index,
                 message_id: message.id.as_deref().map(str::to_owned),
-                spoken: Spoken::of(message),
+                spoken: Utterance::of(message),
                 verdict: verdicts[index].take(),
             }
         };
@@ -234,7 +229,7 @@ impl Pair {
                 // What stayed says what it said, however the run writes it down.
                 Some(before) if is_unchanged => before.spoken.clone(),
                 // What stands for others is a copy of the first of them with another text.
-                Some(before) => Spoken { role: before.spoken.role.clone(), text: after.text },
+                Some(before) => Utterance { role: before.spoken.role.clone(), text: after.text },
                 None => after,
             };
             steps.push(Step { after, before, is_unchanged });

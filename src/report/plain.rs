@@ -16,19 +16,16 @@ const ESCAPED_PAINT: &str = "\\u{1b}[";
 const ELLIPSIS: char = '…';
 
 /// `text` for one line: also line feeds and tabs are written out.
-#[must_use]
 pub fn line(text: &str) -> Cow<'_, str> {
     made_plain(text, false)
 }
 
 /// `text` for several lines: line feeds and tabs stay.
-#[must_use]
 pub fn lines(text: &str) -> Cow<'_, str> {
     made_plain(text, true)
 }
 
 /// `text` for several lines that were painted here: the codes of colours stay, every other escape is written out.
-#[must_use]
 pub fn painted(text: &str) -> Cow<'_, str> {
     let Some((first, _)) = text.split_once(PAINT) else { return lines(text) };
     let mut out = lines(first).into_owned();
@@ -45,7 +42,6 @@ pub fn painted(text: &str) -> Cow<'_, str> {
 
 /// Bytes that should be text, through `filter`, and how many of them: a character that is cut at the end waits for its
 /// rest. What is no text is written out byte by byte.
-#[must_use]
 pub fn bytes(bytes: &[u8], filter: fn(&str) -> Cow<'_, str>) -> (String, usize) {
     let (mut out, mut rest) = (String::with_capacity(bytes.len()), bytes);
     loop {
@@ -66,13 +62,11 @@ pub fn bytes(bytes: &[u8], filter: fn(&str) -> Cow<'_, str>) -> (String, usize) 
 }
 
 /// A byte that is no text, written out.
-#[must_use]
 pub fn byte(byte: u8) -> String {
     format!("\\x{byte:02x}")
 }
 
 /// JSON with every such character inside its strings as `\uXXXX`: the same value, harmless to look at.
-#[must_use]
 pub fn json(json: &str) -> Cow<'_, str> {
     let is_safe = |(at, c): (usize, char)| c == '\n' || !is_hostile(json, at, c);
     if json.is_ascii() && !json.contains('\u{7f}') || json.char_indices().all(is_safe) {
@@ -91,13 +85,11 @@ pub fn json(json: &str) -> Cow<'_, str> {
 }
 
 /// The columns that `text`, which is plain already, takes on one line.
-#[must_use]
 pub fn width(text: &str) -> usize {
     text.chars().map(columns).sum()
 }
 
 /// The beginning of `text` as a plain line of at most `max` columns; `…` stands for what was cut.
-#[must_use]
 pub fn cut(text: &str, max: usize) -> String {
     // A character that takes no column is rare: what lies far behind the end needs no look.
     let near: String = text.chars().take(max * 4 + 16).collect();
@@ -113,7 +105,6 @@ pub fn cut(text: &str, max: usize) -> String {
 }
 
 /// `text` cut or filled with spaces to exactly `to` columns.
-#[must_use]
 pub fn fit(text: &str, to: usize) -> String {
     let mut out = cut(text, to);
     out.extend(std::iter::repeat_n(' ', to.saturating_sub(width(&out))));
@@ -122,7 +113,6 @@ pub fn fit(text: &str, to: usize) -> String {
 
 /// `text` as plain lines of at most `to` columns each, at least one: broken at spaces where there are some, else
 /// anywhere. Tabs become spaces.
-#[must_use]
 pub fn wrap(text: &str, to: usize) -> Vec<String> {
     let to = to.max(2);
     let plain = lines(text);

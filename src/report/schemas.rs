@@ -25,7 +25,6 @@ pub fn schema_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The schema with this name as indented JSON with a last line feed; `None` when there is none.
-#[must_use]
 pub fn schema(name: &str) -> Option<&'static str> {
     PUBLISHED.iter().find(|(known, _)| *known == name).map(|&(_, text)| text)
 }

@@ -3,7 +3,6 @@
 use super::plain;
 
 /// `command` with its operands, and with `options` in a place where operands that begin with `-` stay operands.
-#[must_use]
 pub fn command(command: &str, operands: &[&str], options: &str) -> String {
     let has_dash = operands.iter().any(|operand| operand.starts_with('-'));
     let operands = operands.iter().map(|operand| quoted(operand)).collect::<Vec<_>>().join(" ");
@@ -12,7 +11,6 @@ pub fn command(command: &str, operands: &[&str], options: &str) -> String {
 }
 
 /// A word as the shell reads it; what would drive a terminal is written out as `$'…'` has it.
-#[must_use]
 pub fn quoted(word: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
     if !word.is_empty() && word.chars().all(is_bare) {

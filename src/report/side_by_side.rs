@@ -34,7 +34,6 @@ pub struct Layout {
 }
 
 /// The conversation as lines of text.
-#[must_use]
 pub fn side_by_side(pair: &Pair, layout: Layout) -> String {
     let painter = Painter::new(layout);
     let mut out = painter.header(pair);

@@ -63,7 +63,6 @@ const UNBOUNDED: Screen = Screen { width: 10_000, colours: false, all: true };
 
 impl ReportDocument {
     /// The report as lines of text.
-    #[must_use]
     pub fn render(&self, screen: Screen) -> String {
         render(&super::views::report(self, &Texts::default()), screen)
     }
@@ -71,7 +70,6 @@ impl ReportDocument {
 
 impl DriftDocument {
     /// The comparison as lines of text.
-    #[must_use]
     pub fn render(&self, screen: Screen) -> String {
         render(&super::views::drift(self), screen)
     }
@@ -79,7 +77,6 @@ impl DriftDocument {
 
 impl Calibration {
     /// The rates as a table: a line per kind of change, a column per metric, shares in percent.
-    #[must_use]
     pub fn table(&self) -> String {
         let was = if self.changed == 1 { "was" } else { "were" };
         let (changed, all) = (self.changed, counted(self.conversations, "conversation"));
@@ -93,7 +90,6 @@ impl Calibration {
 }
 
 /// A sweep as lines of text, as wide as they are: nothing of an option set is cut.
-#[must_use]
 pub fn sweep_text(document: &SweepDocument) -> String {
     render(&super::views::sweep(document), UNBOUNDED)
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{Input, Inputs, Run, RunWriter};
 use condenser::pipeline::{
-    BatchOptions, ConversationFormat, Corpus, Outcome, Plan, PlannedInput, Restored, Slice, Source, TableOptions,
+    BatchOptions, ConversationFormat, Corpus, JobOutcome, PlannedInput, Restored, RunPlan, Slice, Source, TableOptions,
     compress, verify_part,
 };
 
@@ -211,13 +211,13 @@ impl Corpus for Meanwhile {
 
 /// A job over the three inputs of `dir`; `planned` comes between the plan and the work, `opened` when the second
 /// input is open.
-fn job_with(dir: &TestDir, planned: impl Fn(), opened: impl Fn() + Send + Sync + 'static) -> Result<Outcome> {
+fn job_with(dir: &TestDir, planned: impl Fn(), opened: impl Fn() + Send + Sync + 'static) -> Result<JobOutcome> {
     let path = |name: &str| dir.path(&format!("in/{name}.jsonl"));
     let inputs = ["a", "b", "c"].map(|name| Input { name: name.to_owned(), file: Some(path(name).as_path().into()) });
     let batches = BatchOptions::default();
     let (inputs, slices) = Inputs::plan(inputs.to_vec(), batches, TableOptions::default(), 1 << 30)?;
     let context = job::context(Arc::new(Blunt::default()), ConversationFormat::Parquet, batches);
-    let plan = Plan::new(context.options.clone(), slices)?;
+    let plan = RunPlan::new(context.options.clone(), slices)?;
     planned();
     let corpus = Arc::new(Meanwhile { inputs, change: Box::new(opened) });
     let root = dir.path("run");
@@ -228,7 +228,7 @@ fn job_with(dir: &TestDir, planned: impl Fn(), opened: impl Fn() + Send + Sync +
 }
 
 #[track_caller]
-fn only_the_second_fails(dir: &TestDir, outcome: Result<Outcome>, code: i32, says: &str) {
+fn only_the_second_fails(dir: &TestDir, outcome: Result<JobOutcome>, code: i32, says: &str) {
     let error = outcome.expect_err("the second input is bad");
     ends_with(&error, code);
     assert!(error.place.contains('b'), "{error}");

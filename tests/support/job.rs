@@ -10,9 +10,9 @@ use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{DocumentSource, LineSource, RunWriter, is_document};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
-    BatchOptions, Commit, Condense, Context, ConversationFormat, Corpus, EncodedBatch, JobOptions, Manifest, Outcome,
-    PartReaders, PartSink, Plan, PlannedInput, RejectRow, ResourceLimits, Restored, Restorer, Silent, Sink, Slice,
-    Source, TableReader, Totals, compress, verify_part,
+    BatchOptions, Commit, Condense, Context, ConversationFormat, Corpus, EncodedBatch, JobOptions, JobOutcome,
+    Manifest, PartReaders, PartSink, PlannedInput, RejectRow, ResourceLimits, Restored, Restorer, RunPlan, Silent,
+    Sink, Slice, Source, TableReader, Totals, compress, verify_part,
 };
 
 /// What a job came to.
@@ -65,19 +65,19 @@ impl Corpus for Given {
     }
 }
 
-pub(crate) fn plan(sources: &[Box<dyn Source>], context: &Context) -> Plan {
+pub(crate) fn plan(sources: &[Box<dyn Source>], context: &Context) -> RunPlan {
     let input = |source: &dyn Source| {
         (PlannedInput { source: source.name().to_owned(), bytes: None, mark: None }, vec![Slice::Whole])
     };
     let inputs = sources.iter().map(|source| input(&**source)).collect();
-    Plan::new(context.options.clone(), inputs).expect("options are JSON")
+    RunPlan::new(context.options.clone(), inputs).expect("options are JSON")
 }
 
-pub(crate) fn run_source<S: Sink>(source: Box<dyn Source>, context: &Context, sink: &S) -> Result<Outcome> {
+pub(crate) fn run_source<S: Sink>(source: Box<dyn Source>, context: &Context, sink: &S) -> Result<JobOutcome> {
     run_sources(vec![source], context, sink)
 }
 
-pub(crate) fn run_sources<S: Sink>(sources: Vec<Box<dyn Source>>, context: &Context, sink: &S) -> Result<Outcome> {
+pub(crate) fn run_sources<S: Sink>(sources: Vec<Box<dyn Source>>, context: &Context, sink: &S) -> Result<JobOutcome> {
     let plan = plan(&sources, context);
     let corpus = Arc::new(Given(Mutex::new(sources.into_iter().map(Some).collect())));
     block_on(compress(context, &plan, Vec::new(), corpus, sink))
@@ -126,13 +126,13 @@ pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, bat
 
 /// Compresses a source into a new run directory.
 #[track_caller]
-pub(crate) fn run_on_disk(source: Box<dyn Source>, context: &Context, dir: &Path) -> Outcome {
+pub(crate) fn run_on_disk(source: Box<dyn Source>, context: &Context, dir: &Path) -> JobOutcome {
     run_all_on_disk(vec![source], context, dir)
 }
 
 /// Compresses sources, each a part, into a new run directory.
 #[track_caller]
-pub(crate) fn run_all_on_disk(sources: Vec<Box<dyn Source>>, context: &Context, dir: &Path) -> Outcome {
+pub(crate) fn run_all_on_disk(sources: Vec<Box<dyn Source>>, context: &Context, dir: &Path) -> JobOutcome {
     let (sink, commits) = block_on(RunWriter::open(dir, &plan(&sources, context), None, &|_| ())).expect("a new run");
     assert!(commits.is_empty());
     run_sources(sources, context, &sink).expect("the job ends")

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 
 use condenser::app::{App, read_key};
 use condenser::error::{Error, Result};
-use condenser::llm::feedback::{Findings, Pair, Wording, analyze, analyze_over_preservation, candidates, read_pair};
+use condenser::llm::feedback::{Findings, Lesson, Wording, analyze, analyze_over_preservation, candidates, read_pair};
 use condenser::llm::{Client, ModelSettings, Patience, Request};
 
 use crate::cli::args::LearnArgs;
@@ -52,7 +52,7 @@ pub(super) fn run(app: &App, args: &LearnArgs) -> Result<Ending> {
     Ok(Ending::Clean)
 }
 
-fn read_pairs(args: &LearnArgs) -> Result<Vec<Pair>> {
+fn read_pairs(args: &LearnArgs) -> Result<Vec<Lesson>> {
     let name = args.pairs.to_string_lossy();
     let cannot = |error| Error::io(&*name, "cannot be read").because(error);
     let file = std::fs::File::open(&args.pairs).map_err(cannot)?;

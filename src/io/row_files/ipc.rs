@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
-use super::stream::{ADVICE, Chunk, RowStream, hash_blob};
+use super::stream::{ADVICE, RowChunk, RowStream, hash_blob};
 use crate::error::{Error, Result};
 use crate::io::arrow_batches::{FileBatches, StreamBatches};
 use crate::io::failed;
@@ -77,14 +77,14 @@ impl RowStream for IpcFile {
         Ok(RecordBatch::new_empty(self.reader.schema()))
     }
 
-    fn next(&mut self) -> Result<Option<Chunk>> {
+    fn next(&mut self) -> Result<Option<RowChunk>> {
         if self.next >= self.reader.len() {
             return Ok(None);
         }
         let index = self.next;
         self.next += 1;
         if let Some(rows) = self.head.take().filter(|_| index == 0) {
-            return Ok(Some(Chunk::Rows(rows)));
+            return Ok(Some(RowChunk::Rows(rows)));
         }
         let read = self.read(index);
         // What a store failed to give is no damage of the file.
@@ -96,9 +96,9 @@ impl RowStream for IpcFile {
                 let detail = format!(
                     "record batch {index} cannot be read and is lost, nobody knows how many rows: {message}; {ADVICE}"
                 );
-                Chunk::Lost(LostRows { rows: 0, detail })
+                RowChunk::Lost(LostRows { rows: 0, detail })
             },
-            Chunk::Rows,
+            RowChunk::Rows,
         )))
     }
 
@@ -121,7 +121,7 @@ pub(super) struct IpcStream {
     blob: Option<Blob>,
     /// What is wrong with the footer of a file that is read as a stream.
     footer: Option<String>,
-    ahead: Option<Chunk>,
+    ahead: Option<RowChunk>,
     n_batches: usize,
     ended: bool,
 }
@@ -144,14 +144,14 @@ impl IpcStream {
         Ok(Self { name, reader, raw, blob: None, footer, ahead: None, n_batches: 0, ended: false })
     }
 
-    fn read(&mut self) -> Option<Chunk> {
+    fn read(&mut self) -> Option<RowChunk> {
         if self.ended {
             return None;
         }
         let message = match guard(|| self.reader.next()) {
             Ok(Some(Ok(rows))) => {
                 self.n_batches += 1;
-                return Some(Chunk::Rows(rows));
+                return Some(RowChunk::Rows(rows));
             }
             Ok(None) => match self.footer.take() {
                 None => {
@@ -166,7 +166,7 @@ impl IpcStream {
             Err(message) => self.lost(&message),
         };
         self.ended = true;
-        Some(Chunk::Lost(LostRows { rows: 0, detail: message }))
+        Some(RowChunk::Lost(LostRows { rows: 0, detail: message }))
     }
 
     fn lost(&mut self, message: &str) -> String {
@@ -185,12 +185,12 @@ impl RowStream for IpcStream {
             self.ahead = self.read();
         }
         Ok(match &self.ahead {
-            Some(Chunk::Rows(rows)) => rows.clone(),
+            Some(RowChunk::Rows(rows)) => rows.clone(),
             _ => RecordBatch::new_empty(self.reader.schema()),
         })
     }
 
-    fn next(&mut self) -> Result<Option<Chunk>> {
+    fn next(&mut self) -> Result<Option<RowChunk>> {
         Ok(match self.ahead.take() {
             Some(chunk) => Some(chunk),
             None => self.read(),

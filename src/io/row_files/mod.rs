@@ -23,7 +23,7 @@ use crate::pipeline::{
 };
 
 pub(crate) use parquet::row_groups;
-pub(crate) use stream::{Chunk, RowStream};
+pub(crate) use stream::{RowChunk, RowStream};
 
 /// Bytes that tell what a file is.
 pub(crate) const MAGIC_BYTES: usize = 8;
@@ -51,9 +51,6 @@ pub(crate) fn named_table(path: &Path) -> Option<Container> {
 }
 
 /// Opens the table in a file, or some row groups of it.
-///
-/// # Errors
-/// When the file is damaged so that nothing can be found in it, or holds no conversations.
 pub(crate) fn open_table(
     name: &str,
     blob: Blob,
@@ -71,9 +68,6 @@ pub(crate) fn open_table(
 }
 
 /// Rows that are read already, as a source.
-///
-/// # Errors
-/// When they hold no conversations.
 pub(crate) fn open_row_stream(
     name: &str,
     container: Container,
@@ -222,8 +216,8 @@ impl Source for RowSource {
                     return Ok(Some(Batch::Rows(self.batch(RecordBatch::new_empty(self.held.clone())))));
                 }
                 None => return Ok(None),
-                Some(Chunk::Rows(rows)) => self.cut(&rows),
-                Some(Chunk::Lost(lost)) => {
+                Some(RowChunk::Rows(rows)) => self.cut(&rows),
+                Some(RowChunk::Lost(lost)) => {
                     let empty = RecordBatch::new_empty(self.held.clone());
                     let batch = RowBatch { lost: Some(lost.clone()), ..self.batch(empty) };
                     self.pending.push_back(batch);

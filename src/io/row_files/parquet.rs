@@ -10,7 +10,7 @@ use ::parquet::file::metadata::RowGroupMetaData;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
-use super::stream::{ADVICE, Chunk, RowStream, hash_blob};
+use super::stream::{ADVICE, RowChunk, RowStream, hash_blob};
 use crate::error::{Error, Result};
 use crate::io::store::Blob;
 use crate::pipeline::bridge::guard;
@@ -106,14 +106,14 @@ impl ParquetRows {
         guard(open)?.map_err(|error| error.to_string())
     }
 
-    fn next_chunk(&mut self) -> Option<Chunk> {
+    fn next_chunk(&mut self) -> Option<RowChunk> {
         loop {
             if let Some((mut reader, given)) = self.reader.take() {
                 let index = self.next_group - 1;
                 match guard(|| reader.next()) {
                     Ok(Some(Ok(rows))) => {
                         self.reader = Some((reader, given + rows.num_rows() as u64));
-                        return Some(Chunk::Rows(rows));
+                        return Some(RowChunk::Rows(rows));
                     }
                     Ok(Some(Err(error))) => return Some(self.lost(index, given, &error.to_string())),
                     Err(message) => return Some(self.lost(index, given, &message)),
@@ -136,7 +136,7 @@ impl ParquetRows {
     }
 
     /// The rest of a row group that cannot be read.
-    fn lost(&self, index: usize, given: u64, message: &str) -> Chunk {
+    fn lost(&self, index: usize, given: u64, message: &str) -> RowChunk {
         let before: i64 =
             self.metadata.metadata().row_groups().iter().take(index).map(RowGroupMetaData::num_rows).sum();
         let total = self.group(index).num_rows().max(0) as u64;
@@ -145,7 +145,7 @@ impl ParquetRows {
         let detail = format!(
             "row group {index}, rows {first} to {last} of the table cannot be read and are lost: {message}; {ADVICE}"
         );
-        Chunk::Lost(LostRows { rows, detail })
+        RowChunk::Lost(LostRows { rows, detail })
     }
 }
 
@@ -173,7 +173,7 @@ impl RowStream for ParquetRows {
         Ok(RecordBatch::new_empty(self.metadata.schema().clone()))
     }
 
-    fn next(&mut self) -> Result<Option<Chunk>> {
+    fn next(&mut self) -> Result<Option<RowChunk>> {
         let chunk = self.next_chunk();
         // What a store failed to give is no damage of the file.
         self.file.failure().map_or(Ok(chunk), Err)

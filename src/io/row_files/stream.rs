@@ -14,7 +14,7 @@ use crate::pipeline::LostRows;
 pub(super) const ADVICE: &str = "fetch or write the file again";
 
 /// What a table gives next.
-pub(crate) enum Chunk {
+pub(crate) enum RowChunk {
     Rows(RecordBatch),
     Lost(LostRows),
 }
@@ -30,7 +30,7 @@ pub(crate) trait RowStream: Send {
     /// The first rows of the whole table, which may be none.
     fn head(&mut self) -> Result<RecordBatch>;
     /// The next rows or what could not be read; `None` at the end.
-    fn next(&mut self) -> Result<Option<Chunk>>;
+    fn next(&mut self) -> Result<Option<RowChunk>>;
     /// Bytes as stored that were read so far, nearly; 0 where nobody knows.
     fn stored_bytes(&self) -> u64 {
         0

@@ -9,9 +9,6 @@ use bytes::{Buf, Bytes};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
-#[cfg(feature = "remote")]
-use super::fetch::RemoteFile;
-use super::local::{Change, LocalFile, LocalReader};
 use super::location::{Listed, Location};
 use crate::error::{Error, Result};
 
@@ -26,23 +23,52 @@ struct Inner {
     location: Location,
     bytes: Option<u64>,
     mark: String,
-    source: Source,
+    content: Box<dyn Content>,
     failure: Mutex<Option<Error>>,
 }
 
-#[derive(Debug)]
-pub(super) enum Source {
-    Local(LocalFile),
-    #[cfg(feature = "remote")]
-    Remote(RemoteFile),
+/// What has become of a file since it was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// Nothing.
+    None,
+    /// Its name or its rights, or what somebody wrote who then set its times back.
+    Touched,
+    /// It is longer.
+    Grown,
+    /// Somebody wrote to it, and it is not longer.
+    Written,
+}
+
+/// One version of a file, here or far away.
+pub(super) trait Content: std::fmt::Debug + Send + Sync {
+    /// See [`Blob::gives_ranges`].
+    fn gives_ranges(&self) -> bool {
+        true
+    }
+
+    /// The bytes `range`.
+    fn read(&self, range: Range<u64>) -> Result<Bytes>;
+
+    /// The same for many small reads side by side.
+    fn read_kept(&self, range: Range<u64>) -> Result<Bytes> {
+        self.read(range)
+    }
+
+    /// The bytes `range`, or without one everything, as a stream.
+    fn reader(&self, range: Option<Range<u64>>) -> Box<dyn Read + Send>;
+
+    /// See [`Blob::change`].
+    fn change(&self) -> Result<Fate>;
 }
 
 /// Pages of Parquet ask for their headers without saying how long they are.
 const HEADER_BYTES: u64 = 64 << 10;
 
 impl Blob {
-    pub(super) fn new(location: Location, bytes: Option<u64>, mark: String, source: Source) -> Self {
-        Self { inner: Arc::new(Inner { location, bytes, mark, source, failure: Mutex::default() }) }
+    pub(super) fn new(location: Location, bytes: Option<u64>, mark: String, content: impl Content + 'static) -> Self {
+        let content = Box::new(content);
+        Self { inner: Arc::new(Inner { location, bytes, mark, content, failure: Mutex::default() }) }
     }
 
     /// Where it is.
@@ -69,11 +95,7 @@ impl Blob {
 
     /// True when parts of the file can be read; false for one that a web server gives as a whole only.
     pub fn gives_ranges(&self) -> bool {
-        match &self.inner.source {
-            Source::Local(_) => true,
-            #[cfg(feature = "remote")]
-            Source::Remote(file) => file.gives_ranges(),
-        }
+        self.inner.content.gives_ranges()
     }
 
     /// The bytes `range`, which must lie within the file.
@@ -82,20 +104,7 @@ impl Blob {
     /// `Io` when they cannot be read, `Input` when the file has changed since it was opened or became shorter, or
     /// when the server gives no ranges.
     pub fn read_range(&self, range: Range<u64>) -> Result<Bytes> {
-        match &self.inner.source {
-            Source::Local(file) => self.read_local(file, range),
-            #[cfg(feature = "remote")]
-            Source::Remote(file) => file.read(range),
-        }
-    }
-
-    fn read_local(&self, file: &LocalFile, range: Range<u64>) -> Result<Bytes> {
-        let mut bytes = vec![0; range.end.saturating_sub(range.start) as usize];
-        if file.read_at(&mut bytes, range.start)? < bytes.len() {
-            let message = "the file is shorter than it was, or than it says";
-            return Err(Error::input(self.inner.location.to_string(), message));
-        }
-        Ok(bytes.into())
+        self.inner.content.read(range)
     }
 
     /// A stream of the bytes `range`. Remote files are fetched ahead in ranges of
@@ -103,23 +112,12 @@ impl Blob {
     /// [`Blob::failure`].
     pub fn reader(&self, range: Range<u64>) -> Box<dyn Read + Send> {
         let range = range.start..range.end.min(self.inner.bytes.unwrap_or(u64::MAX));
-        let reader: Box<dyn Read + Send> = match &self.inner.source {
-            Source::Local(file) => {
-                Box::new(LocalReader { file: file.clone(), at: range.start, end: range.end.max(range.start) })
-            }
-            #[cfg(feature = "remote")]
-            Source::Remote(file) => file.reader(Some(range)),
-        };
-        Box::new(Watched { reader, blob: self.clone() })
+        Box::new(Watched { reader: self.inner.content.reader(Some(range)), blob: self.clone() })
     }
 
     /// A stream of the whole file; the only way to read a file of unknown length.
     pub fn stream(&self) -> Box<dyn Read + Send> {
-        match (&self.inner.source, self.inner.bytes) {
-            #[cfg(feature = "remote")]
-            (Source::Remote(file), _) => Box::new(Watched { reader: file.reader(None), blob: self.clone() }),
-            (Source::Local(_), bytes) => self.reader(0..bytes.unwrap_or(0)),
-        }
+        Box::new(Watched { reader: self.inner.content.reader(None), blob: self.clone() })
     }
 
     /// The first error with which this file could not be read, and its clones, by stream or by chunk. Decoders between
@@ -135,15 +133,8 @@ impl Blob {
     }
 
     /// What has become of the file since it was opened, whatever stands under its name now.
-    ///
-    /// # Errors
-    /// `Io` when that cannot be found out.
-    pub fn change(&self) -> Result<Change> {
-        match &self.inner.source {
-            Source::Local(file) => file.change(),
-            #[cfg(feature = "remote")]
-            Source::Remote(file) => Ok(if file.is_unchanged()? { Change::None } else { Change::Written }),
-        }
+    pub fn change(&self) -> Result<Fate> {
+        self.inner.content.change()
     }
 
     /// That somebody wrote to the file while it was read.
@@ -152,12 +143,7 @@ impl Blob {
     }
 
     fn chunk(&self, range: Range<u64>) -> parquet::errors::Result<Bytes> {
-        let bytes = match &self.inner.source {
-            Source::Local(file) => self.read_local(file, range),
-            #[cfg(feature = "remote")]
-            Source::Remote(file) => file.read_kept(range),
-        };
-        bytes.map_err(|error| {
+        self.inner.content.read_kept(range).map_err(|error| {
             self.note(&error);
             ParquetError::External(Box::new(error))
         })

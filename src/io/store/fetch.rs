@@ -15,6 +15,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use super::blob::{Content, Fate};
 use super::config::StoreConfig;
 use super::engine::Engine;
 use super::location::Location;
@@ -66,41 +67,6 @@ impl RemoteFile {
         Self(Arc::new(Inner { location, origin, version, ranges, config, engine, blocks: Mutex::default() }))
     }
 
-    /// Whether the server gives ranges.
-    pub(super) fn gives_ranges(&self) -> bool {
-        self.0.ranges
-    }
-
-    /// The bytes `range`, for threads that block.
-    pub(super) fn read(&self, range: Range<u64>) -> Result<Bytes> {
-        let file = self.clone();
-        self.0.engine.wait(async move { file.fetch(range).await })
-    }
-
-    /// The bytes `range`, through blocks that are kept; for many small reads side by side.
-    pub(super) fn read_kept(&self, range: Range<u64>) -> Result<Bytes> {
-        if range.is_empty() {
-            return Ok(Bytes::new());
-        }
-        let (first, last) = (range.start / BLOCK_BYTES, (range.end - 1) / BLOCK_BYTES);
-        if last - first >= BLOCKS_KEPT as u64 / 4 {
-            return self.read(range);
-        }
-        let mut joined = Vec::new();
-        for number in first..=last {
-            let block = self.block(number)?;
-            let start = number * BLOCK_BYTES;
-            let from = range.start.saturating_sub(start) as usize;
-            let to = (range.end - start).min(block.len() as u64) as usize;
-            let piece = block.slice(from.min(to)..to);
-            if first == last {
-                return Ok(piece);
-            }
-            joined.extend_from_slice(&piece);
-        }
-        Ok(joined.into())
-    }
-
     fn block(&self, number: u64) -> Result<Bytes> {
         let kept = || self.0.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         let found = |blocks: &mut VecDeque<(u64, Bytes)>| {
@@ -120,33 +86,6 @@ impl RemoteFile {
         }
         blocks.push_back((number, block.clone()));
         Ok(block)
-    }
-
-    /// The bytes `range`, or without one everything, as a stream that is fetched ahead.
-    pub(super) fn reader(&self, range: Option<Range<u64>>) -> Box<dyn Read + Send> {
-        let (sender, pieces) = channel();
-        let permits = Arc::new(Semaphore::new(if self.0.ranges { 1 } else { PIECES_AHEAD }));
-        let (file, taken) = (self.clone(), permits.clone());
-        let work = async move {
-            let send = |piece: Result<Bytes>| sender.send(piece).is_ok();
-            let whole = 0..file.0.version.bytes;
-            let done = match range {
-                range if file.0.ranges => file.send_ranges(range.unwrap_or(whole), &taken, &send).await,
-                _ => file.send_stream(&taken, &send).await,
-            };
-            // An empty piece is the end: a reader must not take a task that died for it.
-            send(done.map(|()| Bytes::new()));
-        };
-        let task = self.0.engine.spawn(work);
-        Box::new(AheadReader {
-            pieces,
-            permits,
-            task,
-            piece: Bytes::new(),
-            ended: false,
-            failure: None,
-            location: self.0.location.clone(),
-        })
     }
 
     async fn send_ranges(
@@ -256,16 +195,78 @@ impl RemoteFile {
         }
         Ok(())
     }
+}
+
+impl Content for RemoteFile {
+    fn gives_ranges(&self) -> bool {
+        self.0.ranges
+    }
+
+    fn read(&self, range: Range<u64>) -> Result<Bytes> {
+        let file = self.clone();
+        self.0.engine.wait(async move { file.fetch(range).await })
+    }
+
+    /// The bytes `range`, through blocks that are kept; for many small reads side by side.
+    fn read_kept(&self, range: Range<u64>) -> Result<Bytes> {
+        if range.is_empty() {
+            return Ok(Bytes::new());
+        }
+        let (first, last) = (range.start / BLOCK_BYTES, (range.end - 1) / BLOCK_BYTES);
+        if last - first >= BLOCKS_KEPT as u64 / 4 {
+            return self.read(range);
+        }
+        let mut joined = Vec::new();
+        for number in first..=last {
+            let block = self.block(number)?;
+            let start = number * BLOCK_BYTES;
+            let from = range.start.saturating_sub(start) as usize;
+            let to = (range.end - start).min(block.len() as u64) as usize;
+            let piece = block.slice(from.min(to)..to);
+            if first == last {
+                return Ok(piece);
+            }
+            joined.extend_from_slice(&piece);
+        }
+        Ok(joined.into())
+    }
+
+    fn reader(&self, range: Option<Range<u64>>) -> Box<dyn Read + Send> {
+        let (sender, pieces) = channel();
+        let permits = Arc::new(Semaphore::new(if self.0.ranges { 1 } else { PIECES_AHEAD }));
+        let (file, taken) = (self.clone(), permits.clone());
+        let work = async move {
+            let send = |piece: Result<Bytes>| sender.send(piece).is_ok();
+            let whole = 0..file.0.version.bytes;
+            let done = match range {
+                range if file.0.ranges => file.send_ranges(range.unwrap_or(whole), &taken, &send).await,
+                _ => file.send_stream(&taken, &send).await,
+            };
+            // An empty piece is the end: a reader must not take a task that died for it.
+            send(done.map(|()| Bytes::new()));
+        };
+        let task = self.0.engine.spawn(work);
+        Box::new(AheadReader {
+            pieces,
+            permits,
+            task,
+            piece: Bytes::new(),
+            ended: false,
+            failure: None,
+            location: self.0.location.clone(),
+        })
+    }
 
     /// Asks the server for the version that it has now.
-    pub(super) fn is_unchanged(&self) -> Result<bool> {
+    fn change(&self) -> Result<Fate> {
         let file = self.clone();
         self.0.engine.wait(async move {
             let now = match &file.0.origin {
                 Origin::Object(bucket, path) => bucket.stat(path).await?,
                 Origin::Web(web) => web.stat().await?.map(|stat| stat.version),
             };
-            Ok(now.is_some_and(|now| now.fits(&file.0.version)))
+            let is_same = now.is_some_and(|now| now.fits(&file.0.version));
+            Ok(if is_same { Fate::None } else { Fate::Written })
         })
     }
 }

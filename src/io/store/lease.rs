@@ -15,8 +15,9 @@ use tokio::time::sleep;
 
 use super::engine::Engine;
 use super::location::Location;
+use super::lock::Hold;
 use super::object::Bucket;
-use super::owner::{Owner, Watch};
+use super::owner::{Owner, Sighting};
 use crate::error::{Error, Result};
 
 /// A holder writes so many times in the time after which others take over.
@@ -61,8 +62,8 @@ impl Lease {
         path: Path,
         location: Location,
         engine: Engine,
-        mut watch: Watch,
-    ) -> Result<(std::result::Result<Self, Option<Owner>>, Watch)> {
+        mut watch: Sighting,
+    ) -> Result<(std::result::Result<Self, Option<Owner>>, Sighting)> {
         let owner = Owner::here();
         let taken = |version: UpdateVersion| {
             let held = Arc::new(Held {
@@ -104,9 +105,10 @@ impl Lease {
             }
         }
     }
+}
 
-    /// See [`Lock::check`](super::Lock::check).
-    pub(super) fn check(&self) -> Result<()> {
+impl Hold for Lease {
+    fn check(&self) -> Result<()> {
         if !self.held.is_lost.load(Ordering::Relaxed) {
             return Ok(());
         }

@@ -4,10 +4,14 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
+use bytes::Bytes;
+
+use super::blob::{Content, Fate};
 use super::location::Listed;
 use crate::error::{Error, Result};
 use crate::io::failed;
@@ -19,19 +23,6 @@ pub(super) struct LocalFile {
     place: String,
     /// As it was opened.
     opened: State,
-}
-
-/// What has become of a file since it was opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
-    /// Nothing.
-    None,
-    /// Its name or its rights, or what somebody wrote who then set its times back.
-    Touched,
-    /// It is longer.
-    Grown,
-    /// Somebody wrote to it, and it is not longer.
-    Written,
 }
 
 /// What changes when somebody writes to a file.
@@ -74,33 +65,39 @@ impl LocalFile {
         let (bytes, mark) = (opened.bytes, opened.mark.clone());
         Ok((Self { file: Arc::new(file), place, opened }, bytes, mark))
     }
+}
 
-    /// What has become of the open file, whatever stands under its name.
-    pub(super) fn change(&self) -> Result<Change> {
-        let metadata = self.file.metadata().map_err(|error| failed(&*self.place, "cannot be looked at", error))?;
-        let (opened, now) = (&self.opened, State::of(&metadata));
-        Ok(if *opened == now {
-            Change::None
-        } else if now.bytes > opened.bytes {
-            Change::Grown
-        } else if (now.bytes, &now.mark) == (opened.bytes, &opened.mark) {
-            Change::Touched
-        } else {
-            Change::Written
-        })
-    }
-
-    /// Fills `buffer` from `offset` as far as the file goes.
-    pub(super) fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize> {
+impl Content for LocalFile {
+    fn read(&self, range: Range<u64>) -> Result<Bytes> {
+        let mut bytes = vec![0; range.end.saturating_sub(range.start) as usize];
         let mut n_read = 0;
-        while n_read < buffer.len() {
-            match read_at(&self.file, &mut buffer[n_read..], offset + n_read as u64) {
-                Ok(0) => break,
+        while n_read < bytes.len() {
+            match read_at(&self.file, &mut bytes[n_read..], range.start + n_read as u64) {
+                Ok(0) => return Err(Error::input(&*self.place, "the file is shorter than it was, or than it says")),
                 Ok(n) => n_read += n,
                 Err(error) => return Err(failed(&*self.place, "cannot be read", error)),
             }
         }
-        Ok(n_read)
+        Ok(bytes.into())
+    }
+
+    fn reader(&self, range: Option<Range<u64>>) -> Box<dyn Read + Send> {
+        let Range { start, end } = range.unwrap_or(0..self.opened.bytes);
+        Box::new(LocalReader { file: self.clone(), at: start, end: end.max(start) })
+    }
+
+    fn change(&self) -> Result<Fate> {
+        let metadata = self.file.metadata().map_err(|error| failed(&*self.place, "cannot be looked at", error))?;
+        let (opened, now) = (&self.opened, State::of(&metadata));
+        Ok(if *opened == now {
+            Fate::None
+        } else if now.bytes > opened.bytes {
+            Fate::Grown
+        } else if (now.bytes, &now.mark) == (opened.bytes, &opened.mark) {
+            Fate::Touched
+        } else {
+            Fate::Written
+        })
     }
 }
 
@@ -118,10 +115,10 @@ fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
 }
 
 /// Reads a file from one offset to another.
-pub(super) struct LocalReader {
-    pub(super) file: LocalFile,
-    pub(super) at: u64,
-    pub(super) end: u64,
+struct LocalReader {
+    file: LocalFile,
+    at: u64,
+    end: u64,
 }
 
 impl Read for LocalReader {

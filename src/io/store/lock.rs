@@ -6,8 +6,6 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-#[cfg(feature = "remote")]
-use super::lease::Lease;
 use super::owner::Owner;
 use crate::error::Result;
 use crate::io::failed;
@@ -20,24 +18,26 @@ pub type Attempt = std::result::Result<Lock, Option<Owner>>;
 
 /// A lock that is held until it is dropped.
 #[derive(Debug)]
-pub struct Lock(Held);
+pub struct Lock(Box<dyn Hold>);
 
-#[derive(Debug)]
-enum Held {
-    Local(#[expect(dead_code, reason = "it is held until it is dropped")] LocalLock),
-    #[cfg(feature = "remote")]
-    Remote(Lease),
+/// What holds a lock until it is dropped.
+pub(super) trait Hold: std::fmt::Debug + Send + Sync {
+    /// An error when another one holds it by now.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
+impl Hold for LocalLock {}
+
 impl Lock {
-    pub(super) fn local(path: &Path) -> Result<Attempt> {
-        let taken = LocalLock::take(path).map_err(|error| failed(path.to_string_lossy(), "cannot be locked", error))?;
-        Ok(taken.map(|held| Self(Held::Local(held))))
+    pub(super) fn of(held: impl Hold + 'static) -> Self {
+        Self(Box::new(held))
     }
 
-    #[cfg(feature = "remote")]
-    pub(super) fn remote(taken: std::result::Result<Lease, Option<Owner>>) -> Attempt {
-        taken.map(|held| Self(Held::Remote(held)))
+    pub(super) fn local(path: &Path) -> Result<Attempt> {
+        let taken = LocalLock::take(path).map_err(|error| failed(path.to_string_lossy(), "cannot be locked", error))?;
+        Ok(taken.map(Self::of))
     }
 
     /// Looks whether it is still held.
@@ -45,11 +45,7 @@ impl Lock {
     /// # Errors
     /// `Io` when this process was not heard of for so long that another one took the lock.
     pub fn check(&self) -> Result<()> {
-        match &self.0 {
-            Held::Local(_) => Ok(()),
-            #[cfg(feature = "remote")]
-            Held::Remote(lease) => lease.check(),
-        }
+        self.0.check()
     }
 }
 

@@ -34,16 +34,15 @@ use std::time::Duration;
 
 use remote::Remote;
 
-pub use blob::{Blob, BlobFile, store_error};
+pub use blob::{Blob, BlobFile, Fate, store_error};
 pub use config::{
     DEFAULT_CONNECT_TIMEOUT, DEFAULT_FIRST_BACKOFF, DEFAULT_LEASE, DEFAULT_MAX_RETRIES, DEFAULT_PART_BYTES,
     DEFAULT_RANGE_BYTES, DEFAULT_RETRY_TIMEOUT, DEFAULT_SLOWEST, DEFAULT_STALL_TIMEOUT, MAX_BACKOFF, StoreConfig,
 };
-pub use local::Change;
 pub(crate) use local::mark as mark_of;
 pub use location::{Listed, Location};
 pub use lock::{Attempt, Lock};
-pub use owner::{Owner, Watch};
+pub use owner::{Owner, Sighting};
 pub use place::Place;
 pub use secrets::without_secrets;
 pub use writer::BlobWriter;

@@ -61,7 +61,7 @@ impl fmt::Display for Owner {
 /// What was seen of a lock that others hold; kept from one attempt to the next, so that a holder in a store who is no
 /// longer heard of can be told from one at work.
 #[derive(Debug, Default)]
-pub struct Watch {
+pub struct Sighting {
     /// The document, and since when it has been the same.
     #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "local locks end with their process"))]
     pub(super) seen: Option<(Vec<u8>, Instant)>,

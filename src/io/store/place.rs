@@ -6,10 +6,10 @@ use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::blob::{Blob, Source, store_error};
+use super::blob::{Blob, store_error};
 use super::location::{Listed, Location, Name};
 use super::lock::{Attempt, Lock};
-use super::owner::Watch;
+use super::owner::Sighting;
 use super::writer::BlobWriter;
 use super::{Stores, local};
 use crate::error::{Error, Result};
@@ -45,9 +45,6 @@ impl Place {
     }
 
     /// Length and mark of the file here; `None` when there is no file, but perhaps a folder.
-    ///
-    /// # Errors
-    /// `Usage` when the bucket does not exist, `Io` when the store cannot be asked.
     pub fn stat(&self) -> Result<Option<Listed>> {
         match &self.location.0 {
             Name::Local(path) => local::stat(path),
@@ -63,7 +60,7 @@ impl Place {
         match &self.location.0 {
             Name::Local(path) => {
                 let (file, bytes, mark) = local::LocalFile::open(path)?;
-                Ok(Blob::new(self.location.clone(), Some(bytes), mark, Source::Local(file)))
+                Ok(Blob::new(self.location.clone(), Some(bytes), mark, file))
             }
             _ => self.stores.remote.find(&self.location)?.ok_or_else(|| {
                 let message = "cannot be read: there is nothing under this name";
@@ -184,7 +181,7 @@ impl Place {
     ///
     /// # Errors
     /// `Io` when the file cannot be made or the store not be asked, `Usage` on a web server.
-    pub fn try_lock(&self, watch: &mut Watch) -> Result<Attempt> {
+    pub fn try_lock(&self, watch: &mut Sighting) -> Result<Attempt> {
         match &self.location.0 {
             Name::Local(path) => Lock::local(path),
             _ => self.stores.remote.lock(&self.location, watch),

@@ -10,7 +10,7 @@ use object_store::PutMode;
 use object_store::client::HttpClient;
 use object_store::path::Path;
 
-use super::blob::{Blob, Source};
+use super::blob::Blob;
 use super::config::StoreConfig;
 use super::engine::Engine;
 use super::fetch::{Origin, RemoteFile};
@@ -18,7 +18,7 @@ use super::lease::Lease;
 use super::location::{Listed, Location, Name};
 use super::lock::{Attempt, Lock};
 use super::object::{Bucket, REQUESTS_AT_ONCE, path_of};
-use super::owner::Watch;
+use super::owner::Sighting;
 use super::upload::Upload;
 use super::web::{WebFile, client};
 use super::writer::BlobWriter;
@@ -81,7 +81,7 @@ impl Remote {
         };
         let mark = version.mark();
         let file = RemoteFile::new(location.clone(), origin, version, ranges, self.engine.clone());
-        Ok(Some(Blob::new(location.clone(), bytes, mark, Source::Remote(file))))
+        Ok(Some(Blob::new(location.clone(), bytes, mark, file)))
     }
 
     pub(super) fn list(&self, folder: &Location) -> Result<Vec<Listed>> {
@@ -124,12 +124,12 @@ impl Remote {
         self.engine.run(async move { Ok(bucket.put(&path, bytes, &mode).await?.is_some()) }).await
     }
 
-    pub(super) fn lock(&self, location: &Location, watch: &mut Watch) -> Result<Attempt> {
+    pub(super) fn lock(&self, location: &Location, watch: &mut Sighting) -> Result<Attempt> {
         let (bucket, path) = self.written(location)?;
         let (engine, seen) = (self.engine.clone(), std::mem::take(watch));
         let (taken, seen) = self.engine.wait(Lease::take(bucket, path, location.clone(), engine, seen))?;
         *watch = seen;
-        Ok(Lock::remote(taken))
+        Ok(taken.map(Lock::of))
     }
 
     fn written(&self, location: &Location) -> Result<(Bucket, Path)> {

@@ -7,7 +7,7 @@ use super::blob::Blob;
 use super::config::StoreConfig;
 use super::location::{Listed, Location};
 use super::lock::Attempt;
-use super::owner::Watch;
+use super::owner::Sighting;
 use super::writer::BlobWriter;
 use crate::error::{Error, Result};
 
@@ -45,7 +45,7 @@ impl Remote {
         Err(not_built(location))
     }
 
-    pub(super) fn lock(&self, location: &Location, _watch: &mut Watch) -> Result<Attempt> {
+    pub(super) fn lock(&self, location: &Location, _watch: &mut Sighting) -> Result<Attempt> {
         Err(not_built(location))
     }
 

@@ -11,15 +11,6 @@ pub(super) fn request_line(id: &str, body: &str) -> String {
     format!("{{\"custom_id\":\"{id}\",\"params\":{body}}}")
 }
 
-pub(super) fn list_path(limit: usize, after: Option<&str>) -> String {
-    let after = after.map_or_else(String::new, |after| format!("&after_id={after}"));
-    format!("/messages/batches?limit={limit}{after}")
-}
-
-pub(super) fn batch_path(id: &str) -> String {
-    format!("/messages/batches/{id}")
-}
-
 #[derive(Deserialize)]
 pub(super) struct Document {
     id: String,
@@ -45,7 +36,7 @@ impl From<Document> for Remote {
             Progress::Refused { message: "its results are archived: they are kept for 29 days".to_owned() }
         } else if document.processing_status == "ended" {
             // What `results_url` says, but below the address that the job names: the key goes nowhere else.
-            Progress::Ended { results: vec![format!("{}/results", batch_path(&document.id))] }
+            Progress::Ended { results: vec![format!("/messages/batches/{}/results", document.id)] }
         } else {
             Progress::Running { n_done }
         };

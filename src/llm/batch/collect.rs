@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::{BoxFuture, ready};
 
-use super::requests::{Keys, Limits, RequestWriter, keys};
-use super::{Batch, Batches};
+use super::requests::{BatchLimits, Keys, RequestWriter, keys};
+use super::{BatchFolder, Batches};
 use crate::error::Result;
 use crate::llm::cache::{ReplyKey, ReplyStore, reply_key};
 use crate::llm::oracle::kept_answer;
@@ -48,7 +48,7 @@ struct Inner {
 #[derive(Debug, Clone)]
 pub struct Planned {
     /// The batches that were written.
-    pub batches: Vec<Batch>,
+    pub batches: Vec<BatchFolder>,
     /// Requests in them.
     pub n_new: usize,
     /// Open requests that stand in earlier batches whose replies are still to come.
@@ -59,7 +59,13 @@ pub struct Planned {
 
 impl Collector {
     /// Begins a plan among the batches below `dir`, for the API at `base_url`.
-    pub fn open(dir: &Path, base_url: &str, asking: Asking, store: Arc<ReplyStore>, limits: Limits) -> Result<Self> {
+    pub fn open(
+        dir: &Path,
+        base_url: &str,
+        asking: Asking,
+        store: Arc<ReplyStore>,
+        limits: BatchLimits,
+    ) -> Result<Self> {
         let batches = Batches::open(dir)?;
         let mut waiting = Keys::default();
         for batch in batches.all()? {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::upload::FileBody;
-use super::{Batch, BatchState, Page, Remote, anthropic, openai};
+use super::{BatchFolder, BatchState, Page, Remote, anthropic, openai};
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::connection::{Connection, broken, bytes};
 use crate::llm::{LlmProvider, Patience, Refusal, RefusalKind};
@@ -52,9 +52,6 @@ impl From<Refusal> for Trouble {
 
 impl Endpoint {
     /// The API of a job.
-    ///
-    /// # Errors
-    /// `Usage` when the address or the key cannot be used.
     pub fn new(settings: &LlmSettings, key: Option<&Secret>, patience: Patience) -> Result<Self> {
         let connection = Connection::new(settings, key, patience)?;
         Ok(Self { connection, patience, timeout: settings.timeout.0, max_retries: settings.retries })
@@ -64,12 +61,20 @@ impl Endpoint {
         self.connection.protocol
     }
 
+    /// Where batches are, and the parameter behind which a list of them goes on.
+    fn places(&self) -> (&'static str, &'static str) {
+        match self.protocol() {
+            LlmProvider::Openai => ("/batches", "after"),
+            LlmProvider::Anthropic => ("/messages/batches", "after_id"),
+        }
+    }
+
     fn base_url(&self) -> &str {
         &self.connection.base_url
     }
 
     /// An error when `batch` belongs to another API than that of the job.
-    pub(super) fn check(&self, batch: &Batch) -> Result<()> {
+    pub(super) fn check(&self, batch: &BatchFolder) -> Result<()> {
         let BatchState { protocol, base_url, .. } = &batch.state;
         if protocol == self.protocol().as_str() && base_url == self.base_url() {
             return Ok(());
@@ -81,11 +86,9 @@ impl Endpoint {
 
     /// The batches after `after`, or the newest.
     pub(super) async fn list(&self, limit: usize, after: Option<&str>) -> Result<Page> {
-        let path = match self.protocol() {
-            LlmProvider::Openai => openai::list_path(limit, after),
-            LlmProvider::Anthropic => anthropic::list_path(limit, after),
-        };
-        let body = self.get(&path).await?;
+        let (folder, goes_on) = self.places();
+        let after = after.map_or_else(String::new, |after| format!("&{goes_on}={after}"));
+        let body = self.get(&format!("{folder}?limit={limit}{after}")).await?;
         let page = match self.protocol() {
             LlmProvider::Openai => page::<openai::Document>(&body),
             LlmProvider::Anthropic => page::<anthropic::Document>(&body),
@@ -95,16 +98,12 @@ impl Endpoint {
 
     /// What became of a batch.
     pub(super) async fn find(&self, id: &str) -> Result<Remote> {
-        let path = match self.protocol() {
-            LlmProvider::Openai => openai::batch_path(id),
-            LlmProvider::Anthropic => anthropic::batch_path(id),
-        };
-        let body = self.get(&path).await?;
+        let body = self.get(&format!("{}/{id}", self.places().0)).await?;
         self.read_batch(&body).ok_or_else(|| self.unreadable("a batch"))
     }
 
     /// Brings the request file there, where the API wants it before the batch; the id of the file.
-    pub(super) async fn upload(&self, batch: &Batch) -> std::result::Result<Option<String>, Trouble> {
+    pub(super) async fn upload(&self, batch: &BatchFolder) -> std::result::Result<Option<String>, Trouble> {
         if self.protocol() == LlmProvider::Anthropic {
             return Ok(None);
         }
@@ -117,7 +116,7 @@ impl Endpoint {
     }
 
     /// Makes the batch.
-    pub(super) async fn create(&self, batch: &Batch, file: Option<&str>) -> std::result::Result<Remote, Trouble> {
+    pub(super) async fn create(&self, batch: &BatchFolder, file: Option<&str>) -> std::result::Result<Remote, Trouble> {
         let body = match (self.protocol(), file) {
             (LlmProvider::Openai, Some(file)) => {
                 let body = openai::create_body(file, &batch.state.blake3);

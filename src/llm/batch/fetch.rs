@@ -4,9 +4,9 @@
 use serde::Serialize;
 
 use super::requests::{Keys, keys};
-use super::{Batch, Batches, Endpoint, Receipt, ResultLine, Search, Stage, anthropic, openai};
+use super::{BatchFolder, BatchStage, Batches, Endpoint, Receipt, ResultLine, Search, anthropic, openai};
 use crate::error::Result;
-use crate::llm::cache::{Kept, Outcome, ReplyStore, parse_hex};
+use crate::llm::cache::{Kept, ReplyOutcome, ReplyStore, parse_hex};
 use crate::llm::{LlmProvider, Refusal, RefusalKind, Usage};
 
 /// Batches cost half of what requests cost that are answered at once, with both providers.
@@ -36,7 +36,7 @@ pub async fn fetch(
 ) -> Result<Vec<Fetched>> {
     let mut fetched = Vec::new();
     for mut batch in batches.all()? {
-        let Stage::Ended { id, unproven, results } = batch.state.stage.clone() else { continue };
+        let BatchStage::Ended { id, unproven, results } = batch.state.stage.clone() else { continue };
         endpoint.check(&batch)?;
         let mut open = Keys::default();
         keys(&batch.requests(), &mut open)?;
@@ -98,12 +98,12 @@ impl Taking<'_> {
                 if let Some(cost) = cost {
                     *self.receipt.cost.get_or_insert(0.0) += cost;
                 }
-                (Outcome::Reply(completion), cost)
+                (ReplyOutcome::Reply(completion), cost)
             }
             Err(Refusal { kind: kind @ (RefusalKind::BadRequest | RefusalKind::TooLong), message }) => {
                 self.receipt.n_failed += 1;
                 self.receipt.trouble.get_or_insert_with(|| message.clone());
-                (Outcome::Failed { is_too_long: kind == RefusalKind::TooLong, message }, None)
+                (ReplyOutcome::Failed { is_too_long: kind == RefusalKind::TooLong, message }, None)
             }
             // The server, the key or the model was in the way, not the request.
             Err(Refusal { message, .. }) => {
@@ -120,7 +120,7 @@ impl Taking<'_> {
     }
 
     /// Enters what came of it.
-    fn end(mut self, batch: &mut Batch, unproven: Option<Search>, is_there: bool) -> Result<Fetched> {
+    fn end(mut self, batch: &mut BatchFolder, unproven: Option<Search>, is_there: bool) -> Result<Fetched> {
         let n_requests = batch.state.n_requests;
         let n_done = self.receipt.n_replies + self.receipt.n_failed;
         let mut told = Fetched { name: batch.name.clone(), receipt: None, trouble: None };
@@ -129,16 +129,16 @@ impl Taking<'_> {
         match unproven {
             Some(mut search) if n_done == 0 && self.n_foreign > 0 => {
                 search.not_ours.push(id);
-                batch.enter(Stage::Submitting { search, file: None })?;
+                batch.enter(BatchStage::Submitting { search, file: None })?;
                 told.trouble = Some("the batch at the API is another one of the same size; submit again");
             }
             _ if !is_there => {
                 let message = "the API has its results no longer".to_owned();
-                batch.enter(Stage::Refused { id, message })?;
+                batch.enter(BatchStage::Refused { id, message })?;
                 told.trouble = Some("the API has its results no longer; what is missing is open again");
             }
             _ => {
-                batch.enter(Stage::Fetched(self.receipt.clone()))?;
+                batch.enter(BatchStage::Fetched(self.receipt.clone()))?;
                 told.receipt = Some(self.receipt);
             }
         }

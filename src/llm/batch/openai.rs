@@ -26,15 +26,6 @@ pub(super) fn create_body(file: &str, mark: &str) -> String {
     .to_string()
 }
 
-pub(super) fn list_path(limit: usize, after: Option<&str>) -> String {
-    let after = after.map_or_else(String::new, |after| format!("&after={after}"));
-    format!("/batches?limit={limit}{after}")
-}
-
-pub(super) fn batch_path(id: &str) -> String {
-    format!("/batches/{id}")
-}
-
 #[derive(Deserialize)]
 struct File {
     id: String,

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use tempfile::NamedTempFile;
 
 use super::state::REQUESTS;
-use super::{Batch, BatchState, Batches, Stage, anthropic, openai};
+use super::{BatchFolder, BatchStage, BatchState, Batches, anthropic, openai};
 use crate::error::{Error, Result};
 use crate::llm::LlmProvider;
 use crate::llm::cache::{ReplyKey, hex, parse_hex};
@@ -19,14 +19,14 @@ use crate::llm::private::{begin_file, failed, put_in_place};
 
 /// What an API takes in one batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct BatchLimits {
     /// Requests.
     pub max_requests: u64,
     /// Bytes of the request file.
     pub max_bytes: u64,
 }
 
-impl Limits {
+impl BatchLimits {
     /// As the API says; sizes are taken as decimal, the smaller reading, less what stands around the requests.
     pub fn of(protocol: LlmProvider) -> Self {
         match protocol {
@@ -48,9 +48,9 @@ pub(super) struct RequestWriter {
     /// A state as a new batch has it.
     template: BatchState,
     protocol: LlmProvider,
-    limits: Limits,
+    limits: BatchLimits,
     open: Option<Open>,
-    done: Vec<Batch>,
+    done: Vec<BatchFolder>,
 }
 
 #[derive(Debug)]
@@ -63,7 +63,13 @@ struct Open {
 }
 
 impl RequestWriter {
-    pub(super) fn new(batches: Batches, protocol: LlmProvider, base_url: &str, model: &str, limits: Limits) -> Self {
+    pub(super) fn new(
+        batches: Batches,
+        protocol: LlmProvider,
+        base_url: &str,
+        model: &str,
+        limits: BatchLimits,
+    ) -> Self {
         let template = BatchState {
             protocol: protocol.as_str().to_owned(),
             base_url: base_url.to_owned(),
@@ -71,7 +77,7 @@ impl RequestWriter {
             n_requests: 0,
             n_bytes: 0,
             blake3: String::new(),
-            stage: Stage::Planned,
+            stage: BatchStage::Planned,
         };
         Self { batches, template, protocol, limits, open: None, done: Vec::new() }
     }
@@ -106,7 +112,7 @@ impl RequestWriter {
     }
 
     /// Ends the batch that is open; returns all that were written.
-    pub(super) fn finish(&mut self) -> Result<Vec<Batch>> {
+    pub(super) fn finish(&mut self) -> Result<Vec<BatchFolder>> {
         self.close()?;
         Ok(std::mem::take(&mut self.done))
     }
@@ -119,7 +125,7 @@ impl RequestWriter {
         let state = BatchState { n_requests, n_bytes, blake3, ..self.template.clone() };
         state.write(&folder)?;
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        self.done.push(Batch { name, state, folder });
+        self.done.push(BatchFolder { name, state, folder });
         Ok(())
     }
 }

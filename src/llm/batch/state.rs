@@ -24,7 +24,7 @@ pub struct Batches {
 
 /// A batch that was planned.
 #[derive(Debug, Clone)]
-pub struct Batch {
+pub struct BatchFolder {
     /// Its number.
     pub name: String,
     /// What became of it.
@@ -49,13 +49,13 @@ pub struct BatchState {
     pub blake3: String,
     /// How far it is.
     #[serde(flatten)]
-    pub stage: Stage,
+    pub stage: BatchStage,
 }
 
 /// How far a batch is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "stage", rename_all = "kebab-case")]
-pub enum Stage {
+pub enum BatchStage {
     /// Its requests are written.
     Planned,
     /// It is being handed in. Whoever finds this does not know whether the API has it, and looks there first.
@@ -78,7 +78,7 @@ pub enum Stage {
     Ended {
         /// Its name at the API.
         id: String,
-        /// See [`Stage::Submitted`].
+        /// See [`BatchStage::Submitted`].
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unproven: Option<Search>,
         /// Where they are, after the base address.
@@ -156,7 +156,7 @@ impl Batches {
     }
 
     /// All of them, in the order in which they were planned.
-    pub fn all(&self) -> Result<Vec<Batch>> {
+    pub fn all(&self) -> Result<Vec<BatchFolder>> {
         let mut batches = Vec::new();
         for folder in self.folders()? {
             let path = folder.join(STATE);
@@ -168,7 +168,7 @@ impl Batches {
             let state = serde_json::from_slice(&bytes)
                 .map_err(|error| Error::verification(place, "this is no state of a batch").because(error))?;
             let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            batches.push(Batch { name, state, folder });
+            batches.push(BatchFolder { name, state, folder });
         }
         Ok(batches)
     }
@@ -214,14 +214,14 @@ impl Drop for Batches {
     }
 }
 
-impl Batch {
+impl BatchFolder {
     /// Its requests.
     pub(super) fn requests(&self) -> PathBuf {
         self.folder.join(REQUESTS)
     }
 
     /// Writes down what became of it.
-    pub(super) fn enter(&mut self, stage: Stage) -> Result<()> {
+    pub(super) fn enter(&mut self, stage: BatchStage) -> Result<()> {
         self.state.stage = stage;
         self.state.write(&self.folder)
     }
@@ -236,7 +236,7 @@ impl BatchState {
     }
 }
 
-impl Stage {
+impl BatchStage {
     /// True as long as a reply may come: its requests are not planned again.
     pub fn is_open(&self) -> bool {
         !matches!(self, Self::Fetched(_) | Self::Refused { .. })

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::endpoint::Trouble;
-use super::{Batch, Batches, Endpoint, Page, Progress, Remote, Search, Stage};
+use super::{BatchFolder, BatchStage, Batches, Endpoint, Page, Progress, Remote, Search};
 use crate::error::Result;
 use crate::llm::{LlmProvider, Refusal};
 
@@ -38,18 +38,18 @@ pub async fn submit(endpoint: &Endpoint, batches: &Batches) -> Result<Vec<Handed
         let claimed: Vec<String> = all.iter().filter_map(|batch| batch.state.stage.id().map(str::to_owned)).collect();
         let batch = &mut all[at];
         let was_there = match batch.state.stage.clone() {
-            Stage::Planned => {
+            BatchStage::Planned => {
                 endpoint.check(batch)?;
                 let newest = endpoint.list(1, None).await?.batches.into_iter().next();
                 let search = Search { newest_before: newest.map(|batch| batch.id), not_ours: Vec::new() };
                 create(endpoint, batch, search, None).await?;
                 false
             }
-            Stage::Submitting { search, file } => {
+            BatchStage::Submitting { search, file } => {
                 endpoint.check(batch)?;
                 if let Some(id) = look(endpoint, batch, &search, &claimed).await? {
                     let unproven = (endpoint.protocol() == LlmProvider::Anthropic).then_some(search);
-                    batch.enter(Stage::Submitted { id, unproven })?;
+                    batch.enter(BatchStage::Submitted { id, unproven })?;
                     true
                 } else {
                     create(endpoint, batch, search, file).await?;
@@ -64,11 +64,11 @@ pub async fn submit(endpoint: &Endpoint, batches: &Batches) -> Result<Vec<Handed
     Ok(handed)
 }
 
-async fn create(endpoint: &Endpoint, batch: &mut Batch, search: Search, file: Option<String>) -> Result<()> {
+async fn create(endpoint: &Endpoint, batch: &mut BatchFolder, search: Search, file: Option<String>) -> Result<()> {
     // An earlier call that was not answered may still have been heard: where to look for it stays written down. The file
     // does not, since it may be what is refused.
     let before = match &batch.state.stage {
-        Stage::Submitting { search, .. } => Stage::Submitting { search: search.clone(), file: None },
+        BatchStage::Submitting { search, .. } => BatchStage::Submitting { search: search.clone(), file: None },
         stage => stage.clone(),
     };
     let file = match file {
@@ -79,9 +79,9 @@ async fn create(endpoint: &Endpoint, batch: &mut Batch, search: Search, file: Op
             Err(trouble) => return Err(named(endpoint.error(trouble), batch)),
         },
     };
-    batch.enter(Stage::Submitting { search, file: file.clone() })?;
+    batch.enter(BatchStage::Submitting { search, file: file.clone() })?;
     match endpoint.create(batch, file.as_deref()).await {
-        Ok(Remote { id, .. }) => batch.enter(Stage::Submitted { id, unproven: None }),
+        Ok(Remote { id, .. }) => batch.enter(BatchStage::Submitted { id, unproven: None }),
         Err(Trouble::Unknown(refusal)) => {
             let message = format!("it is not known whether the API has it now: {}", refusal.message);
             let error = endpoint.error(Trouble::Unknown(Refusal { message, ..refusal }));
@@ -94,14 +94,14 @@ async fn create(endpoint: &Endpoint, batch: &mut Batch, search: Search, file: Op
     }
 }
 
-fn named(mut error: crate::error::Error, batch: &Batch) -> crate::error::Error {
+fn named(mut error: crate::error::Error, batch: &BatchFolder) -> crate::error::Error {
     error.message = format!("batch {}: {}", batch.name, error.message);
     error
 }
 
 /// The batch among those that are newer than the search began. One API gives back the mark that a batch was made with; at
 /// the other the oldest one of the same size that belongs to no other batch is taken, and its results prove it.
-async fn look(endpoint: &Endpoint, batch: &Batch, search: &Search, claimed: &[String]) -> Result<Option<String>> {
+async fn look(endpoint: &Endpoint, batch: &BatchFolder, search: &Search, claimed: &[String]) -> Result<Option<String>> {
     let (mut after, mut found): (Option<String>, _) = (None, None);
     loop {
         let Page { batches, has_more } = endpoint.list(PAGE, after.as_deref()).await?;
@@ -149,17 +149,17 @@ pub struct Polled {
 pub async fn poll(endpoint: &Endpoint, batches: &Batches) -> Result<Vec<Polled>> {
     let mut polled = Vec::new();
     for mut batch in batches.all()? {
-        let Stage::Submitted { id, unproven } = batch.state.stage.clone() else { continue };
+        let BatchStage::Submitted { id, unproven } = batch.state.stage.clone() else { continue };
         endpoint.check(&batch)?;
         let n_requests = batch.state.n_requests;
         let mut told =
             Polled { name: batch.name.clone(), n_requests, n_done: n_requests, is_ended: true, refused: None };
         match endpoint.find(&id).await?.progress {
             Progress::Running { n_done } => told = Polled { n_done, is_ended: false, ..told },
-            Progress::Ended { results } => batch.enter(Stage::Ended { id, unproven, results })?,
+            Progress::Ended { results } => batch.enter(BatchStage::Ended { id, unproven, results })?,
             Progress::Refused { message } => {
                 told = Polled { n_done: 0, refused: Some(message.clone()), ..told };
-                batch.enter(Stage::Refused { id, message })?;
+                batch.enter(BatchStage::Refused { id, message })?;
             }
         }
         polled.push(told);

@@ -213,9 +213,6 @@ impl LlmSettings {
     }
 
     /// The key, if there is one. `read` gives the bytes of a file by its path.
-    ///
-    /// # Errors
-    /// Those of `read`; `Usage` when the file does not hold one line.
     pub fn key(&self, read: impl FnOnce(&str) -> Result<Vec<u8>>) -> Result<Option<Secret>> {
         let path = match &self.key {
             LlmKey::None => return Ok(None),

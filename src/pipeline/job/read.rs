@@ -18,9 +18,6 @@ const STORE: &str = "store";
 const LIKE: f64 = 0.7;
 
 /// The job that `text` describes, with each `key=value` of `sets` over it. `name` stands in errors.
-///
-/// # Errors
-/// `Usage` with file, line and column, or with the `--set` that is wrong.
 pub fn read_job(name: &str, text: &str, sets: &[String]) -> Result<JobArgs> {
     let file = Written { name, text };
     let mut table = file.check()?;

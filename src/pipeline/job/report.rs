@@ -62,13 +62,11 @@ pub struct ReportArgs {
 
 impl ReportArgs {
     /// True when the document is shown as JSON.
-    #[must_use]
     pub fn is_json(&self) -> bool {
         self.json == Some(true)
     }
 
     /// The first threshold that needs another run, by its key.
-    #[must_use]
     pub fn comparing(&self) -> Option<&'static str> {
         [
             ("max_psi", self.max_psi.is_some()),
@@ -81,15 +79,11 @@ impl ReportArgs {
     }
 
     /// True when the run is held to something.
-    #[must_use]
     pub fn has_thresholds(&self) -> bool {
         self.comparing().is_some() || !self.floors.is_empty() || self.max_reject_rate.is_some()
     }
 
     /// The same with floors by the columns of their figures.
-    ///
-    /// # Errors
-    /// `Usage` for a number out of range, or a figure that there is not.
     pub fn checked(mut self) -> Result<Self> {
         let usage = |place: String, message: String| Error::new(ErrorKind::Usage, place, message);
         let within = |place: String, value: Option<f64>, most: f64| match value {

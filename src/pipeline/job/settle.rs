@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::model::{EngineOptions, ProvenancePlace, ShapeName, changes};
 use crate::pipeline::{
     Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_BYTES, MaxRejects,
-    PolicyOptions, Table,
+    PolicyOptions, TableName,
 };
 use crate::text::tokens::TokenCounter;
 
@@ -85,11 +85,11 @@ impl JobOptions {
     }
 
     /// Whether a run with these options has this table.
-    pub fn writes(&self, table: Table) -> bool {
+    pub fn writes(&self, table: TableName) -> bool {
         match table {
-            Table::Metrics => true,
-            Table::Decisions => self.trace,
-            Table::Conversations | Table::Verbatim => !self.measure_only,
+            TableName::Metrics => true,
+            TableName::Decisions => self.trace,
+            TableName::Conversations | TableName::Verbatim => !self.measure_only,
         }
     }
 }
@@ -171,9 +171,6 @@ impl JobSettings {
 
 impl JobArgs {
     /// Fills in the defaults. `environment` looks variables up, for secrets only.
-    ///
-    /// # Errors
-    /// `Usage` says what is missing or does not go together.
     pub fn settle(mut self, environment: &dyn Fn(&str) -> Option<String>) -> Result<JobSettings> {
         let kind = *self.kind.get_or_insert_default();
         self.refuse_other_tables(kind)?;
@@ -352,9 +349,6 @@ impl CompactionArgs {
 impl JobSettings {
     /// The same job with the counter that its option `tokenizer` asks for. `read` gives the bytes of a file by its path;
     /// their hash becomes part of what decides about the output.
-    ///
-    /// # Errors
-    /// Those of `read`; `Usage` when the tokenizer cannot be used.
     pub fn with_counter(mut self, read: impl FnOnce(&str) -> Result<Vec<u8>>) -> Result<Self> {
         let found = load_tokenizer(&self.options.engine.tokenizer, read)?;
         (self.counter, self.options.tokenizer_blake3) =

@@ -77,6 +77,7 @@ impl StoreArgs {
 
 /// A text that is never printed: shown is only the name of the variable that it comes from.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(from = "String")]
 pub struct Secret {
     written: String,
@@ -135,19 +136,6 @@ impl fmt::Debug for Secret {
 impl Serialize for Secret {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         serializer.serialize_str(self.shown())
-    }
-}
-
-#[cfg(feature = "schemas")]
-impl schemars::JsonSchema for Secret {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Secret".into()
-    }
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string" })
     }
 }
 

@@ -18,7 +18,7 @@ const MANY_BYTES: usize = 1 << 20;
 
 /// The rows of the verbatim table that belong to one record.
 #[derive(Debug, Default)]
-pub(crate) struct Entries {
+pub(crate) struct VerbatimRows {
     rows: Vec<(RecordBatch, Range<usize>)>,
 }
 
@@ -44,7 +44,7 @@ impl<'b> VerbatimView<'b> {
 
 /// What the sidecar says of one record.
 #[derive(Debug, Default)]
-pub(crate) struct Found<'e> {
+pub(crate) struct SidecarEntry<'e> {
     /// The record or row itself.
     pub(super) record: Option<&'e str>,
     pub(super) layout: Option<&'e str>,
@@ -53,9 +53,9 @@ pub(crate) struct Found<'e> {
     pub(super) frame: Frame,
 }
 
-impl Entries {
-    pub(crate) fn read(&self) -> std::result::Result<Found<'_>, String> {
-        let mut found = Found::default();
+impl VerbatimRows {
+    pub(crate) fn read(&self) -> std::result::Result<SidecarEntry<'_>, String> {
+        let mut found = SidecarEntry::default();
         for (batch, range) in &self.rows {
             let view = VerbatimView::new(batch).map_err(|error| error.to_string())?;
             for at in range.clone() {
@@ -113,8 +113,8 @@ impl VerbatimCursor {
     }
 
     /// The entries of `row`; rows ascend from call to call, and entries of rows in between are passed over.
-    pub(crate) fn take(&mut self, row: u64) -> Result<Entries> {
-        let mut entries = Entries::default();
+    pub(crate) fn take(&mut self, row: u64) -> Result<VerbatimRows> {
+        let mut entries = VerbatimRows::default();
         while let Some(found) = self.peek_row()?.filter(|&found| found <= row) {
             let (batch, start) = self.batches.pop_front().unwrap_or_else(|| unreachable!("a row was seen there"));
             let source_row = count_column(&batch, "source_row")?;

@@ -5,7 +5,7 @@ use arrow::array::LargeStringArray;
 use arrow::record_batch::RecordBatch;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::cursor::{Entries, Found};
+use super::cursor::{SidecarEntry, VerbatimRows};
 use super::walk::{Restored, SLICE_BYTES, Walk, broken};
 use super::weave::Weave;
 use crate::error::Result;
@@ -75,7 +75,7 @@ impl Lines {
         }
         let (sidecar, checksums) = walk.entries(&rows)?;
         let place = &walk.place;
-        let restore = |(index, (&row, entries)): (usize, (&u64, &Entries))| -> Result<Woven> {
+        let restore = |(index, (&row, entries)): (usize, (&u64, &VerbatimRows))| -> Result<Woven> {
             let fails = |message: String| broken(place, row, &message);
             let found = entries.read().map_err(fails)?;
             let record = view.restore(index, &found).map_err(fails)?;
@@ -142,7 +142,7 @@ impl<'b> View<'b> {
         }
     }
 
-    fn restore(&self, index: usize, found: &Found<'_>) -> std::result::Result<String, String> {
+    fn restore(&self, index: usize, found: &SidecarEntry<'_>) -> std::result::Result<String, String> {
         if let Some(record) = found.record {
             return Ok(record.to_owned());
         }
@@ -157,7 +157,7 @@ impl<'b> View<'b> {
     }
 }
 
-fn check(record: &str, checksum: &str, entries: &Entries) -> std::result::Result<(), String> {
+fn check(record: &str, checksum: &str, entries: &VerbatimRows) -> std::result::Result<(), String> {
     if blake3::hash(record.as_bytes()).to_hex().as_str() != checksum {
         return Err("the restored record differs from the original: its checksum is another".to_owned());
     }

@@ -99,9 +99,6 @@ impl Restorer {
     }
 
     /// The next slice of the source, `None` at the end.
-    ///
-    /// # Errors
-    /// When a table cannot be read, a row is missing, or a record cannot be put together.
     pub fn next_slice(&mut self) -> Result<Option<Restored>> {
         if self.ended {
             return Ok(None);

@@ -4,11 +4,11 @@ use arrow::compute::concat_batches;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
-use super::cursor::{Entries, Found};
+use super::cursor::{SidecarEntry, VerbatimRows};
 use super::walk::{Restored, RestoredSlice, SLICE_BYTES, Walk};
 use crate::error::Result;
 use crate::pipeline::rows::{
-    CellEntries, CellKind, TableInput, Texts, marks, restore_lists, texts_like, unpack, with_column,
+    CellEntries, CellKind, TableInput, TextColumn, marks, restore_lists, texts_like, unpack, with_column,
 };
 use crate::shape;
 
@@ -62,8 +62,9 @@ impl Rows {
     }
 
     /// The original rows of written `rows`.
-    fn originals(&self, rows: &RecordBatch, entries: &[Entries]) -> std::result::Result<RecordBatch, String> {
-        let found: Vec<Found<'_>> = entries.iter().map(Entries::read).collect::<std::result::Result<_, _>>()?;
+    fn originals(&self, rows: &RecordBatch, entries: &[VerbatimRows]) -> std::result::Result<RecordBatch, String> {
+        let found: Vec<SidecarEntry<'_>> =
+            entries.iter().map(VerbatimRows::read).collect::<std::result::Result<_, _>>()?;
         let column = rows.columns().get(self.table.column).ok_or("the column of the conversations is missing")?;
         let column = match self.table.kind {
             CellKind::Structs => {
@@ -77,8 +78,8 @@ impl Rows {
                 return Ok(rows.clone());
             }
             CellKind::Text => {
-                let texts = Texts::of(column).ok_or("the conversations are no texts")?;
-                let restore = |(at, row): (usize, &Found<'_>)| match (row.record, texts.get(at)) {
+                let texts = TextColumn::of(column).ok_or("the conversations are no texts")?;
+                let restore = |(at, row): (usize, &SidecarEntry<'_>)| match (row.record, texts.get(at)) {
                     (Some(record), _) => Ok(record.to_owned()),
                     (None, Some(text)) => {
                         shape::restore_record(text, row.layout, &row.originals).map_err(|error| error.to_string())

@@ -6,7 +6,7 @@ use std::iter::Peekable;
 
 use arrow::record_batch::RecordBatch;
 
-use super::cursor::{Checksums, Entries, VerbatimCursor};
+use super::cursor::{Checksums, VerbatimCursor, VerbatimRows};
 use crate::error::{Error, Result};
 use crate::pipeline::reject::RejectRow;
 use crate::pipeline::rows::RowMark;
@@ -92,7 +92,7 @@ impl Walk {
 
     /// What the sidecar holds of the first of these rows, up to one before which much stands, and their checksums, when
     /// they are to be compared.
-    pub(super) fn entries(&mut self, rows: &[u64]) -> Result<(Vec<Entries>, Option<Vec<String>>)> {
+    pub(super) fn entries(&mut self, rows: &[u64]) -> Result<(Vec<VerbatimRows>, Option<Vec<String>>)> {
         let mut all = Vec::with_capacity(rows.len());
         for &row in rows {
             if !all.is_empty() && self.ends_before(row)? {

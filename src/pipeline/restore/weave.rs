@@ -14,9 +14,6 @@ pub(super) struct Weave {
 
 impl Weave {
     /// Takes the bytes of the next record and appends to `out` what is due now.
-    ///
-    /// # Errors
-    /// When the places do not fit the bytes, or a place is taken.
     pub(super) fn push(
         &mut self,
         bytes: Vec<u8>,
@@ -53,9 +50,6 @@ impl Weave {
     }
 
     /// Checks that nothing is left.
-    ///
-    /// # Errors
-    /// When a record is missing between others.
     pub(super) fn finish(&self) -> Result<(), &'static str> {
         if self.waiting.is_empty() { Ok(()) } else { Err("lines are missing between those of other records") }
     }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::model::{Reject, RejectReason};
 use crate::pipeline::accumulate::Accumulator;
 use crate::pipeline::record::Product;
-use crate::pipeline::tables::Place;
+use crate::pipeline::tables::RowPlace;
 use crate::pipeline::{EncodedBatch, RejectRow, RowBatch};
 
 /// Takes row `row` of the batch out of the conversations, whole.
@@ -33,7 +33,7 @@ pub(super) fn measure(
     sum: &mut Accumulator<'_>,
     batch: &RowBatch,
     row: usize,
-    place: Place<'_>,
+    place: RowPlace<'_>,
     product: &Product<'_>,
 ) {
     sum.conversation(place, product, blake3::Hash::from_bytes(batch.marks[row].hash));

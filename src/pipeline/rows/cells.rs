@@ -159,14 +159,14 @@ fn array_bytes(array: &dyn Array) -> usize {
 
 /// Texts of any text type, also behind a dictionary.
 #[derive(Debug)]
-pub(crate) enum Texts<'a> {
+pub(crate) enum TextColumn<'a> {
     Small(&'a StringArray),
     Large(&'a LargeStringArray),
     View(&'a StringViewArray),
-    Dictionary { keys: Vec<usize>, nulls: Option<&'a NullBuffer>, values: Box<Texts<'a>> },
+    Dictionary { keys: Vec<usize>, nulls: Option<&'a NullBuffer>, values: Box<TextColumn<'a>> },
 }
 
-impl<'a> Texts<'a> {
+impl<'a> TextColumn<'a> {
     pub(crate) fn of(array: &'a dyn Array) -> Option<Self> {
         Some(match array.data_type() {
             DataType::Utf8 => Self::Small(array.as_string()),
@@ -201,7 +201,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// True for the types that [`Texts`] reads.
+/// True for the types that [`TextColumn`] reads.
 pub(super) fn is_text(data_type: &DataType) -> bool {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,

@@ -4,15 +4,15 @@
 use arrow::array::ArrayRef;
 
 use super::batch::{admit, finish, kept, measure, reject};
-use super::cells::{Texts, texts_like, with_column};
+use super::cells::{TextColumn, texts_like, with_column};
 use super::plan::CellKind;
 use super::structs;
 use crate::engine::Scratch;
 use crate::error::{Error, Result};
 use crate::model::{Reject, RejectReason};
 use crate::pipeline::accumulate::Accumulator;
-use crate::pipeline::record::{Form, Recipe, Written, process};
-use crate::pipeline::tables::{Place, label};
+use crate::pipeline::record::{Form, OutputRow, Recipe, process};
+use crate::pipeline::tables::{RowPlace, label};
 use crate::pipeline::task::{SCRATCH, Task};
 use crate::pipeline::{EncodedBatch, RejectRow, RowBatch};
 use crate::shape::Decoded;
@@ -46,7 +46,7 @@ pub(crate) fn encode_rows(task: &Task<'_>, batch: &RowBatch) -> Result<EncodedBa
 fn texts(task: &Task<'_>, batch: &RowBatch) -> Result<EncodedBatch> {
     let internal = |message: String| Error::internal(task.source, message);
     let column = batch.rows.column(batch.table.column);
-    let texts = Texts::of(column).ok_or_else(|| internal("the conversations are no texts".to_owned()))?;
+    let texts = TextColumn::of(column).ok_or_else(|| internal("the conversations are no texts".to_owned()))?;
     let recipe = Recipe { form: Form::Cell, shape: task.recipe.shape.or(batch.table.shape), ..task.recipe };
     let mut sum = Accumulator::new(task);
     let (mut keep, mut written, mut is_same) = (Vec::new(), Vec::new(), true);
@@ -100,10 +100,10 @@ fn cell(
     let product = process(recipe, record, &fallback, scratch, name)?;
     let encoded = product.encode(recipe, scratch)?;
     let id = label(&product.decoded.conversation.id);
-    let place = Place { id: &id, source: sum.task.source, row: source_row };
+    let place = RowPlace { id: &id, source: sum.task.source, row: source_row };
     measure(sum, batch, row, place, &product);
     sum.originals(place, encoded.needs_raw.then_some(record), encoded.layout.as_deref(), product.originals(&encoded));
     let is_same = product.condensed.is_unchanged();
-    let Written::Record(text) = encoded.written else { unreachable!("a cell is written as a text") };
+    let OutputRow::Record(text) = encoded.written else { unreachable!("a cell is written as a text") };
     Ok(Cell { text, is_same })
 }

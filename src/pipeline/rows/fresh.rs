@@ -9,7 +9,7 @@ use arrow::compute::{cast, interleave, take};
 use arrow::datatypes::{DataType, Fields};
 use serde_json::value::RawValue;
 
-use super::cells::{Texts, is_text};
+use super::cells::{TextColumn, is_text};
 use super::parse::{self, nullable};
 use super::plan::survives_json;
 use super::render::quoted;
@@ -32,7 +32,7 @@ pub(super) struct Fresh {
 pub(super) struct Maker<'a> {
     fields: &'a Fields,
     /// Text columns that may be the content.
-    contents: Vec<(usize, Texts<'a>)>,
+    contents: Vec<(usize, TextColumn<'a>)>,
 }
 
 impl<'a> Maker<'a> {
@@ -40,7 +40,7 @@ impl<'a> Maker<'a> {
         let is_content = |name: &str| name == "content" || (name == "value" && shape == Some(ShapeName::Sharegpt));
         let known = matches!(shape, Some(ShapeName::Openai | ShapeName::Cce | ShapeName::Sharegpt));
         let contents = values.fields().iter().enumerate().filter(|(_, field)| known && is_content(field.name()));
-        let contents = contents.filter_map(|(at, _)| Some((at, Texts::of(values.column(at))?))).collect();
+        let contents = contents.filter_map(|(at, _)| Some((at, TextColumn::of(values.column(at))?))).collect();
         Self { fields: values.fields(), contents }
     }
 

@@ -36,9 +36,6 @@ pub(crate) fn unpack(text: &str, schema: &SchemaRef) -> Result<RecordBatch, Stri
 }
 
 /// The row that a reject stands for, in the types of `schema`; `None` when it has none, such as rows that are lost.
-///
-/// # Errors
-/// `Verification` when the reject is damaged.
 pub fn row_of_reject(reject: &RejectRow, schema: &SchemaRef) -> Result<Option<RecordBatch>, Error> {
     let row = reject.row_base64.as_deref().map(|text| unpack(text, schema)).transpose();
     row.map_err(|message| {
@@ -61,9 +58,6 @@ pub(super) fn conform(rows: &RecordBatch, schema: &SchemaRef) -> Result<RecordBa
 }
 
 /// `rows` in the types of `schema`, which differ in how texts are held.
-///
-/// # Errors
-/// When a batch of texts is too long for the types.
 pub fn conform_rows(rows: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, Error> {
     conform(rows, schema).map_err(|message| Error::input("", message))
 }

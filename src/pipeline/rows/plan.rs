@@ -7,7 +7,7 @@ use arrow::record_batch::RecordBatch;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use serde::{Deserialize, Serialize};
 
-use super::cells::{Lists, Texts, is_text, struct_item};
+use super::cells::{Lists, TextColumn, is_text, struct_item};
 use super::render::Renderer;
 use crate::error::{Error, Result};
 use crate::model::ShapeName;
@@ -89,9 +89,6 @@ pub struct TableOptions {
 
 impl TableInput {
     /// Finds the conversations of a table by its schema and its first rows, `head`, which may be empty.
-    ///
-    /// # Errors
-    /// `Input` when no column holds conversations, or the named one does not.
     pub fn find(name: &str, container: Container, head: &RecordBatch, options: &TableOptions) -> Result<Self> {
         let schema = head.schema();
         let found = match &options.messages_column {
@@ -113,7 +110,7 @@ impl TableInput {
     pub fn ids(&self, rows: &RecordBatch) -> Vec<Option<String>> {
         let column = self.id_column.map(|column| rows.column(column));
         let Some(column) = column else { return vec![None; rows.num_rows()] };
-        if let Some(texts) = Texts::of(column) {
+        if let Some(texts) = TextColumn::of(column) {
             return (0..rows.num_rows())
                 .map(|row| texts.get(row).filter(|id| !id.is_empty()).map(str::to_owned))
                 .collect();
@@ -126,9 +123,6 @@ impl TableInput {
     }
 
     /// The conversation of every row as it stands: the text, or the list of messages as JSON.
-    ///
-    /// # Errors
-    /// `Verification` when the column is not what was found out.
     pub fn cells(&self, rows: &RecordBatch) -> Result<Vec<String>> {
         let cells = self.rendered(rows, false, |list| list)?;
         Ok(cells.into_iter().map(|cell| cell.unwrap_or_else(|| "null".to_owned())).collect())
@@ -137,9 +131,6 @@ impl TableInput {
     /// The conversation of every row as a record that can be decoded: the text, or the list of messages under the key
     /// that its shape gives it, with calls and metadata that are JSON in a text column written as JSON. `None` for a
     /// null.
-    ///
-    /// # Errors
-    /// `Verification` when the column is not what was found out.
     pub fn records(&self, rows: &RecordBatch) -> Result<Vec<Option<String>>> {
         let key = Self::list_key(self.shape);
         self.rendered(rows, true, |list| format!("{{\"{key}\":{list}}}"))
@@ -155,7 +146,7 @@ impl TableInput {
         let column = rows.columns().get(self.column).ok_or_else(wrong)?;
         let all = 0..rows.num_rows();
         if self.kind == CellKind::Text {
-            let texts = Texts::of(column).ok_or_else(wrong)?;
+            let texts = TextColumn::of(column).ok_or_else(wrong)?;
             return Ok(all.map(|row| texts.get(row).map(str::to_owned)).collect());
         }
         let lists = Lists::of(column).ok_or_else(wrong)?;
@@ -186,7 +177,7 @@ fn by_name(head: &RecordBatch) -> Option<Found> {
 
 /// True for a text column whose name has to do: it is empty, or its JSON is broken row by row.
 fn may_be_json(head: &RecordBatch, column: usize) -> bool {
-    let Some(texts) = Texts::of(head.column(column)) else { return false };
+    let Some(texts) = TextColumn::of(head.column(column)) else { return false };
     let mut texts = (0..head.num_rows()).filter_map(|row| texts.get(row));
     texts.next().is_none_or(|first| first.trim_start().starts_with(['[', '{']))
 }
@@ -218,7 +209,7 @@ fn fits(head: &RecordBatch, column: usize) -> Option<Found> {
             });
         return by_type.map(|by_type| (column, CellKind::Structs, by_value.or(Some(by_type))));
     }
-    let texts = Texts::of(array)?;
+    let texts = TextColumn::of(array)?;
     let shape = (0..n_rows).filter_map(|row| texts.get(row)).find_map(shape::detect)?;
     Some((column, CellKind::Text, Some(shape)))
 }

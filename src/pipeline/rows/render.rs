@@ -9,7 +9,7 @@ use arrow::buffer::NullBuffer;
 use arrow::datatypes::{DataType, Float16Type, Float32Type, Float64Type};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 
-use super::cells::{Ranges, Texts, values_of};
+use super::cells::{Ranges, TextColumn, values_of};
 
 const FORMAT: FormatOptions<'static> = FormatOptions::new();
 /// Fields of a message that some tables hold as JSON text.
@@ -42,21 +42,21 @@ impl<'a> Renderer<'a> {
 enum Node<'a> {
     Null,
     Bool(&'a BooleanArray),
-    Text(Texts<'a>),
-    JsonText(Texts<'a>),
+    Text(TextColumn<'a>),
+    JsonText(TextColumn<'a>),
     /// As its display says, with or without quotes.
     Plain(ArrayFormatter<'a>, Option<NullBuffer>, bool),
     Float(Box<dyn Fn(usize) -> f64 + 'a>, Option<&'a NullBuffer>, bool),
     List(Ranges<'a>, Option<&'a NullBuffer>, Box<Node<'a>>),
     Struct(Vec<(String, Node<'a>)>, Option<&'a NullBuffer>),
-    Map(Ranges<'a>, Option<&'a NullBuffer>, Texts<'a>, Box<Node<'a>>),
+    Map(Ranges<'a>, Option<&'a NullBuffer>, TextColumn<'a>, Box<Node<'a>>),
     Dictionary(Vec<usize>, Option<&'a NullBuffer>, Box<Node<'a>>),
 }
 
 fn structs(array: &StructArray, reading: bool) -> Node<'_> {
     let fields = array.fields().iter().zip(array.columns()).map(|(field, column)| {
         let is_json = reading && JSON_TEXT.contains(&field.name().as_str());
-        let node = match Texts::of(column).filter(|_| is_json) {
+        let node = match TextColumn::of(column).filter(|_| is_json) {
             Some(texts) => Node::JsonText(texts),
             None => node(column),
         };
@@ -68,7 +68,7 @@ fn structs(array: &StructArray, reading: bool) -> Node<'_> {
 }
 
 fn node(array: &dyn Array) -> Node<'_> {
-    if let Some(texts) = Texts::of(array) {
+    if let Some(texts) = TextColumn::of(array) {
         return Node::Text(texts);
     }
     let nulls = array.nulls();
@@ -95,7 +95,7 @@ fn node(array: &dyn Array) -> Node<'_> {
         }
         DataType::Map(_, _) => {
             let map = array.as_map();
-            match (Ranges::of(array), Texts::of(map.keys())) {
+            match (Ranges::of(array), TextColumn::of(map.keys())) {
                 (Some(ranges), Some(keys)) => Node::Map(ranges, nulls, keys, Box::new(node(map.values()))),
                 _ => plain(array),
             }

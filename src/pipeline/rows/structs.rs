@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::model::{Content, Output, Reject, RejectReason};
 use crate::pipeline::accumulate::Accumulator;
 use crate::pipeline::record::{Product, Recipe, process};
-use crate::pipeline::tables::{OriginalRow, Place, label};
+use crate::pipeline::tables::{OriginalRow, RowPlace, label};
 use crate::pipeline::task::{SCRATCH, Task, ended};
 use crate::pipeline::{EncodedBatch, RowBatch};
 use crate::shape::Decoded;
@@ -90,7 +90,7 @@ pub(super) fn encode(task: &Task<'_>, batch: &RowBatch, opaque: bool) -> Result<
     ended("proof");
     for (staged, record) in draft.staged.iter().zip(&records) {
         let id = label(&staged.id);
-        let place = Place { id: &id, source: task.source, row: batch.first_row + staged.row as u64 };
+        let place = RowPlace { id: &id, source: task.source, row: batch.first_row + staged.row as u64 };
         let originals = staged.originals.iter().map(|original| (original.row(), original.text.as_str()));
         sum.originals(place, record.as_deref(), None, originals);
     }
@@ -165,7 +165,7 @@ impl Draft {
             }
             self.lengths.push(outputs.len());
             let name = label(&id);
-            let at = Place { id: &name, source: task.source, row: batch.first_row + row as u64 };
+            let at = RowPlace { id: &name, source: task.source, row: batch.first_row + row as u64 };
             measure(sum, batch, row, at, &product);
             self.staged.push(staged(row, id, &product, |index, text| exact.write(range.start + index, text)));
         }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::pipeline::merge::{Merge, merges};
+
 /// So many names are told apart; what is smaller falls to [`Breakdown::others`].
 pub const MAX_NAMES: usize = 200;
 
@@ -22,15 +24,7 @@ pub struct Share {
     pub chars_out: u64,
 }
 
-impl Share {
-    /// Adds another share.
-    pub fn add(&mut self, other: &Self) {
-        self.conversations += other.conversations;
-        self.messages += other.messages;
-        self.chars_in += other.chars_in;
-        self.chars_out += other.chars_out;
-    }
-}
+merges!(Share { conversations, messages, chars_in, chars_out });
 
 /// Shares by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,24 +41,13 @@ impl Breakdown {
     /// Adds to the share of a name.
     pub fn add(&mut self, name: &str, share: &Share) {
         if let Some(sum) = self.names.get_mut(name) {
-            sum.add(share);
+            sum.absorb(share);
             return;
         }
         self.names.insert(name.to_owned(), *share);
         if self.names.len() > 2 * MAX_NAMES {
             self.trim();
         }
-    }
-
-    /// Adds another breakdown.
-    pub fn merge(&mut self, other: &Self) {
-        for (name, share) in &other.names {
-            self.add(name, share);
-        }
-        if let Some(share) = &other.others {
-            self.others.get_or_insert_default().add(share);
-        }
-        self.trim();
     }
 
     /// Leaves the [`MAX_NAMES`] names with the most characters.
@@ -77,15 +60,25 @@ impl Breakdown {
         by_size.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         for (_, name) in by_size.into_iter().skip(MAX_NAMES) {
             if let Some(share) = self.names.remove(&name) {
-                self.others.get_or_insert_default().add(&share);
+                self.others.get_or_insert_default().absorb(&share);
             }
         }
     }
 }
 
+impl Merge for Breakdown {
+    fn absorb(&mut self, other: &Self) {
+        for (name, share) in &other.names {
+            self.add(name, share);
+        }
+        self.others.absorb(&other.others);
+        self.trim();
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Breakdown, MAX_NAMES, Share};
+    use super::{Breakdown, MAX_NAMES, Merge, Share};
 
     #[test]
     fn the_largest_names_stay_and_nothing_is_lost() {
@@ -98,7 +91,7 @@ mod tests {
         assert_eq!(breakdown.names.len(), MAX_NAMES);
         assert!(breakdown.names.contains_key("name 9999") && !breakdown.names.contains_key("name 5"));
         let mut all = breakdown.others.expect("some");
-        breakdown.names.values().for_each(|share| all.add(share));
+        breakdown.names.values().for_each(|share| all.absorb(share));
         assert_eq!(all, Share { conversations: 10_000, messages: 20_000, chars_in: 49_995_000, chars_out: 10_000 });
     }
 }

@@ -10,6 +10,7 @@ use twox_hash::XxHash3_64;
 use super::{Breakdown, Distinct, Repeats, Share};
 use crate::error::{Error, Result};
 use crate::model::{Condensed, Conversation, Message, Role};
+use crate::pipeline::merge::{Merge, merges};
 use crate::pipeline::tables::{count_column, label, text_column};
 
 /// A result whose tool nobody names.
@@ -42,7 +43,7 @@ struct Tally<'n>(BTreeMap<&'n str, Share>);
 impl<'n> Tally<'n> {
     fn add(&mut self, name: &'n str, chars_in: u64, chars_out: u64) {
         let part = Share { conversations: 0, messages: 1, chars_in, chars_out };
-        self.0.entry(name).or_insert(Share { conversations: 1, ..Share::default() }).add(&part);
+        self.0.entry(name).or_insert(Share { conversations: 1, ..Share::default() }).absorb(&part);
     }
 
     fn file(self, breakdown: &mut Breakdown) {
@@ -83,23 +84,12 @@ impl Contents {
     }
 
     /// What falls to each name of a kind, and what the kind is called.
-    #[must_use]
     pub fn breakdowns(&self) -> [(&'static str, &Breakdown); 4] {
         [("role", &self.roles), ("tool", &self.tools), ("action", &self.actions), ("reason", &self.reasons)]
     }
 
     fn breakdowns_mut(&mut self) -> [&mut Breakdown; 4] {
         [&mut self.roles, &mut self.tools, &mut self.actions, &mut self.reasons]
-    }
-
-    /// Adds what another part saw.
-    pub fn merge(&mut self, other: &Self) {
-        for (breakdown, (_, other)) in self.breakdowns_mut().into_iter().zip(other.breakdowns()) {
-            breakdown.merge(other);
-        }
-        self.repeats.merge(&other.repeats);
-        self.distinct.merge(&other.distinct);
-        self.texts += other.texts;
     }
 
     /// Leaves what is written into a commit.
@@ -109,6 +99,8 @@ impl Contents {
         self.distinct.trim();
     }
 }
+
+merges!(Contents { roles, tools, actions, reasons, repeats, distinct, texts });
 
 /// Reads the same from rows of the decisions table, for runs without sketches. Tools and texts do not stand in them.
 #[derive(Debug, Default)]
@@ -121,9 +113,6 @@ pub struct DecisionTally {
 
 impl DecisionTally {
     /// Sees rows; all of one conversation come after another.
-    ///
-    /// # Errors
-    /// `Verification` when a column is missing.
     pub fn add_rows(&mut self, rows: &RecordBatch) -> Result<()> {
         let placed = |error| Error { place: "decisions".to_owned(), ..error };
         let text = |name| text_column(rows, name).map_err(placed);
@@ -141,7 +130,7 @@ impl DecisionTally {
                 Share { conversations: 0, messages: 1, chars_in: chars_in.value(row), chars_out: chars_out.value(row) };
             for (names, shares) in names.iter().zip(&mut self.shares) {
                 match shares.get_mut(names.value(row)) {
-                    Some(share) => share.add(&part),
+                    Some(share) => share.absorb(&part),
                     None => drop(shares.insert(names.value(row).to_owned(), Share { conversations: 1, ..part })),
                 }
             }
@@ -150,7 +139,6 @@ impl DecisionTally {
     }
 
     /// What all rows came to.
-    #[must_use]
     pub fn finish(mut self) -> Contents {
         self.file();
         self.contents

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::packed;
+use crate::pipeline::merge::merges;
 
 /// Columns per doubling of the ratio.
 const PER_OCTAVE: f64 = 8.0;
@@ -47,13 +48,6 @@ impl Density {
         *self.cells.entry((column, row)).or_default() += 1;
     }
 
-    /// Adds what another grid took.
-    pub fn merge(&mut self, other: &Self) {
-        for (cell, count) in &other.cells {
-            *self.cells.entry(*cell).or_default() += count;
-        }
-    }
-
     /// The cells that hold something, column by column.
     pub fn cells(&self) -> impl Iterator<Item = DensityCell> {
         let ratio = |column: u8| (f64::from(column) / PER_OCTAVE).exp2();
@@ -67,6 +61,8 @@ impl Density {
         })
     }
 }
+
+merges!(Density { cells });
 
 impl From<Density> for String {
     fn from(density: Density) -> Self {
@@ -100,6 +96,7 @@ schema_of!(Density, {
 #[cfg(test)]
 mod tests {
     use super::Density;
+    use crate::pipeline::Merge;
 
     #[test]
     fn cells_hold_what_was_pushed_and_come_back_from_their_text() {
@@ -116,7 +113,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<Density>(&text).expect("the same"), density);
         assert!(serde_json::from_str::<Density>("\"99999:1\"").is_err());
         let mut twice = density.clone();
-        twice.merge(&density);
+        twice.absorb(&density);
         assert_eq!(twice.cells().map(|cell| cell.count).sum::<u64>(), 8);
     }
 }

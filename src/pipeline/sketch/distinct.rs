@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::pipeline::merge::Merge;
+
 /// 4,096 registers: a standard error of 1.6 %.
 const LOG_REGISTERS: u32 = 12;
 const N_REGISTERS: usize = 1 << LOG_REGISTERS;
@@ -60,21 +62,6 @@ impl Distinct {
         self.raise((hash >> RANK_BITS) as usize, rank);
     }
 
-    /// Sees what another sketch saw.
-    pub fn merge(&mut self, other: &Self) {
-        self.exact = match (self.exact.take(), &other.exact) {
-            (Some(mut exact), Some(others)) => {
-                exact.extend(others);
-                Some(exact)
-            }
-            _ => None,
-        };
-        self.keep_exact(MAX_MERGED);
-        for (register, rank) in other.registers.iter().enumerate() {
-            self.raise(register, *rank);
-        }
-    }
-
     fn raise(&mut self, register: usize, rank: u8) {
         if let Some(register) = self.registers.get_mut(register) {
             *register = rank.max(*register);
@@ -82,7 +69,6 @@ impl Distinct {
     }
 
     /// About how many different things there were; exactly, when they were few.
-    #[must_use]
     pub fn estimate(&self) -> u64 {
         if let Some(exact) = &self.exact {
             return exact.len() as u64;
@@ -99,6 +85,22 @@ impl Distinct {
         }
         z += n * sigma(empty / n);
         (n * n / (2.0 * std::f64::consts::LN_2 * z)).round() as u64
+    }
+}
+
+impl Merge for Distinct {
+    fn absorb(&mut self, other: &Self) {
+        self.exact = match (self.exact.take(), &other.exact) {
+            (Some(mut exact), Some(others)) => {
+                exact.extend(others);
+                Some(exact)
+            }
+            _ => None,
+        };
+        self.keep_exact(MAX_MERGED);
+        for (register, rank) in other.registers.iter().enumerate() {
+            self.raise(register, *rank);
+        }
     }
 }
 
@@ -188,7 +190,7 @@ schema_of!(Distinct, {
 mod tests {
     use twox_hash::XxHash3_64;
 
-    use super::Distinct;
+    use super::{Distinct, Merge};
 
     #[test]
     fn estimates_are_within_five_percent_also_merged_and_read_again() {
@@ -205,7 +207,7 @@ mod tests {
                 let text = serde_json::to_string(&sketch).expect("JSON");
                 let read: Distinct = serde_json::from_str(&text).expect("the same");
                 assert_eq!(serde_json::to_string(&read).expect("JSON"), text);
-                merged.merge(&read);
+                merged.absorb(&read);
             }
             assert_eq!(merged.registers, whole.registers);
             if n <= 250 {

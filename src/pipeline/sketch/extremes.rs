@@ -37,14 +37,12 @@ pub struct Extreme {
 
 impl Extreme {
     /// Characters that are gone from view.
-    #[must_use]
     pub fn saved(&self) -> u64 {
         self.chars_in.saturating_sub(self.chars_out)
     }
 
     /// The share of content that left the view, 0 to 1: one minus the mean of fact retention, forward recall, negation
     /// retention and error retention over those that were measured; `None` when none was.
-    #[must_use]
     pub fn loss(&self) -> Option<f64> {
         let measured = [self.fact_retention, self.forward_recall, self.negation_retention, self.error_retention];
         let measured: Vec<f64> = measured.into_iter().flatten().collect();

@@ -11,6 +11,7 @@ use super::extremes::Rank;
 use super::{Breakdown, Density, Distinct, Extreme, Quantiles, Share};
 use crate::error::{Error, Result};
 use crate::model::{Figure, Getter, MetricColumn, metric_columns};
+use crate::pipeline::merge::{Merge, merges};
 use crate::pipeline::tables::{count_column, figure_at, figure_column, text_column};
 
 /// The language of conversations that say too little.
@@ -54,52 +55,35 @@ fn is_empty(breakdown: &Breakdown) -> bool {
 }
 
 impl ClassFigures {
-    /// Adds the figures of another class or part.
-    pub fn merge(&mut self, other: &Self) {
-        self.conversations += other.conversations;
-        for (name, sum) in &other.sums {
-            *self.sums.entry(name.clone()).or_default() += sum;
-        }
-        for (name, sketch) in &other.figures {
-            self.figures.entry(name.clone()).or_default().merge(sketch);
-        }
-    }
-
     /// The sum of a column; 0 when the run has no such column.
-    #[must_use]
     pub fn sum(&self, name: &str) -> u64 {
         self.sums.get(name).copied().unwrap_or_default()
     }
 }
 
+merges!(ClassFigures { conversations, sums, figures });
+
+impl Merge for Figures {
+    fn absorb(&mut self, other: &Self) {
+        self.classes.absorb(&other.classes);
+        self.languages.absorb(&other.languages);
+        self.choices.absorb(&other.choices);
+        self.densities.absorb(&other.densities);
+        Rank::Saved.merge(&mut self.savings, &other.savings);
+        Rank::Lost.merge(&mut self.losses, &other.losses);
+        self.distinct.absorb(&other.distinct);
+    }
+}
+
 impl Figures {
     /// All classes together.
-    #[must_use]
     pub fn total(&self) -> ClassFigures {
         let mut total = ClassFigures::default();
-        self.classes.values().for_each(|class| total.merge(class));
+        self.classes.values().for_each(|class| total.absorb(class));
         total
     }
 
-    /// Adds what another part saw.
-    pub fn merge(&mut self, other: &Self) {
-        for (name, class) in &other.classes {
-            self.classes.entry(name.clone()).or_default().merge(class);
-        }
-        self.languages.merge(&other.languages);
-        self.choices.merge(&other.choices);
-        for (name, density) in &other.densities {
-            self.densities.entry(name.clone()).or_default().merge(density);
-        }
-        Rank::Saved.merge(&mut self.savings, &other.savings);
-        Rank::Lost.merge(&mut self.losses, &other.losses);
-        self.distinct.merge(&other.distinct);
-    }
-
     /// Sees rows of the metrics table.
-    ///
-    /// # Errors
-    /// `Verification` when a column is missing that every version has written.
     pub fn add_rows(&mut self, rows: &RecordBatch) -> Result<()> {
         let columns = Columns::of(rows).map_err(|error| Error { place: "metrics".to_owned(), ..error })?;
         for row in 0..rows.num_rows() {

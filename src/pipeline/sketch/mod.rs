@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::merge::{Merge, merges};
 use super::reject::{RejectRow, raw_len_of_reject};
 
 pub use breakdown::{Breakdown, MAX_NAMES, Share};
@@ -55,29 +56,20 @@ pub struct RejectShare {
     pub place: String,
 }
 
-/// Adds records that were rejected later to those of the same reason.
-pub(super) fn add_rejects(sums: &mut BTreeMap<String, RejectShare>, later: &BTreeMap<String, RejectShare>) {
-    for (reason, share) in later {
-        match sums.get_mut(reason) {
-            Some(sum) => {
-                sum.records += share.records;
-                sum.bytes += share.bytes;
-            }
-            None => drop(sums.insert(reason.clone(), share.clone())),
+impl Merge for RejectShare {
+    fn absorb(&mut self, later: &Self) {
+        if self.place.is_empty() {
+            *self = later.clone();
+        } else {
+            self.records += later.records;
+            self.bytes += later.bytes;
         }
     }
 }
 
-impl Sketch {
-    /// Adds what another sketch saw.
-    pub fn merge(&mut self, other: &Self) {
-        self.figures.merge(&other.figures);
-        if let Some(contents) = &other.contents {
-            self.contents.get_or_insert_default().merge(contents);
-        }
-        add_rejects(&mut self.rejects, &other.rejects);
-    }
+merges!(Sketch { figures, contents, rejects });
 
+impl Sketch {
     /// Sees a row of the rejects.
     pub fn add_reject(&mut self, reject: &RejectRow) {
         let bytes = match &reject.row_base64 {

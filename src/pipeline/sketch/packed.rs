@@ -13,9 +13,6 @@ pub(super) fn write(pairs: impl Iterator<Item = (i64, u64)>) -> String {
 }
 
 /// Reads them.
-///
-/// # Errors
-/// Says what is no pair.
 pub(super) fn read(text: &str) -> Result<Vec<(i64, u64)>, String> {
     let pair = |pair: &str| {
         let (number, count) = pair.split_once(':')?;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::packed;
+use crate::pipeline::merge::Merge;
 
 /// A quantile is off by at most this share of its value.
 pub const RELATIVE_ERROR: f64 = 0.005;
@@ -44,7 +45,6 @@ pub struct Bin {
 
 impl Bin {
     /// The number that stands for the bin.
-    #[must_use]
     pub fn middle(&self) -> f64 {
         2.0 * self.from * self.to / (self.from + self.to).max(f64::MIN_POSITIVE)
     }
@@ -63,41 +63,23 @@ impl Quantiles {
         self.sum += value;
     }
 
-    /// Adds what another sketch took.
-    pub fn merge(&mut self, other: &Self) {
-        if other.n == 0 {
-            return;
-        }
-        for (bin, count) in &other.bins {
-            *self.bins.entry(*bin).or_default() += count;
-        }
-        (self.min, self.max) =
-            if self.n == 0 { (other.min, other.max) } else { (self.min.min(other.min), self.max.max(other.max)) };
-        self.n += other.n;
-        self.sum += other.sum;
-    }
-
     /// How many numbers were taken.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.n
     }
 
     /// Their mean; `None` when there are none.
-    #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (self.n > 0).then(|| self.sum / self.n as f64)
     }
 
     /// The smallest and the largest; `None` when there are none.
-    #[must_use]
     pub fn range(&self) -> Option<(f64, f64)> {
         (self.n > 0).then_some((self.min, self.max))
     }
 
     /// The smallest number that at least the share `q` (0 to 1) of all numbers do not exceed, to within
     /// [`RELATIVE_ERROR`]; `None` when there are none.
-    #[must_use]
     pub fn quantile(&self, q: f64) -> Option<f64> {
         let rank = ((self.n as f64 * q).ceil() as u64).clamp(1, self.n.max(1));
         let mut seen = 0;
@@ -113,6 +95,19 @@ impl Quantiles {
             let (from, to) = ends(bin);
             Bin { from, to, count }
         })
+    }
+}
+
+impl Merge for Quantiles {
+    fn absorb(&mut self, other: &Self) {
+        if other.n == 0 {
+            return;
+        }
+        self.bins.absorb(&other.bins);
+        (self.min, self.max) =
+            if self.n == 0 { (other.min, other.max) } else { (self.min.min(other.min), self.max.max(other.max)) };
+        self.n += other.n;
+        self.sum += other.sum;
     }
 }
 
@@ -185,7 +180,7 @@ schema_of!(Quantiles, {
 
 #[cfg(test)]
 mod tests {
-    use super::{Quantiles, RELATIVE_ERROR};
+    use super::{Merge, Quantiles, RELATIVE_ERROR};
 
     /// The exact answer.
     fn sorted(values: &[f64], q: f64) -> f64 {
@@ -251,7 +246,7 @@ mod tests {
                 part.push(value);
             }
             let text = serde_json::to_string(&part).expect("JSON");
-            merged.merge(&serde_json::from_str(&text).expect("the same"));
+            merged.absorb(&serde_json::from_str(&text).expect("the same"));
         }
         assert_eq!((&merged.bins, merged.n, merged.range()), (&whole.bins, whole.n, whole.range()));
         assert!((merged.sum - whole.sum).abs() < 1e-9);

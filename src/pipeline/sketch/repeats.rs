@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::pipeline::merge::Merge;
+
 /// Shorter texts are not worth a line.
 pub const MIN_REPEAT_CHARS: u64 = 200;
 /// So many texts are followed while a part is written or read.
@@ -28,13 +30,11 @@ pub struct Repeat {
 
 impl Repeat {
     /// The characters of all its occurrences.
-    #[must_use]
     pub fn weight(&self) -> u64 {
         self.count * self.chars
     }
 
     /// The characters of all occurrences but one.
-    #[must_use]
     pub fn spare(&self) -> u64 {
         self.count.saturating_sub(1) * self.chars
     }
@@ -59,19 +59,6 @@ impl Repeats {
         }
     }
 
-    /// Sees what another sketch saw.
-    pub fn merge(&mut self, other: &Self) {
-        for (hash, repeat) in &other.0 {
-            match self.0.get_mut(hash) {
-                Some(known) => known.count += repeat.count,
-                None => drop(self.0.insert(*hash, repeat.clone())),
-            }
-        }
-        if self.0.len() > MAX_FOLLOWED {
-            self.bound();
-        }
-    }
-
     /// Leaves what is written down: the texts with the most characters to spare, then the heaviest.
     pub fn trim(&mut self) {
         let mut ranked: Vec<(u64, Repeat)> = std::mem::take(&mut self.0).into_iter().collect();
@@ -83,7 +70,6 @@ impl Repeats {
     }
 
     /// Texts that occur more than once, those with the most characters to spare first.
-    #[must_use]
     pub fn ranked(&self) -> Vec<(u64, &Repeat)> {
         let mut ranked: Vec<(u64, &Repeat)> =
             self.0.iter().filter(|(_, repeat)| repeat.count > 1).map(|(hash, repeat)| (*hash, repeat)).collect();
@@ -103,9 +89,23 @@ impl Repeats {
     }
 }
 
+impl Merge for Repeats {
+    fn absorb(&mut self, other: &Self) {
+        for (hash, repeat) in &other.0 {
+            match self.0.get_mut(hash) {
+                Some(known) => known.count += repeat.count,
+                None => drop(self.0.insert(*hash, repeat.clone())),
+            }
+        }
+        if self.0.len() > MAX_FOLLOWED {
+            self.bound();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{MAX_WRITTEN, Repeats};
+    use super::{MAX_WRITTEN, Merge, Repeats};
 
     #[test]
     fn heavy_repeats_are_found_among_many_texts_and_never_counted_too_high() {
@@ -123,7 +123,7 @@ mod tests {
             repeats.trim();
             let text = serde_json::to_string(&repeats).expect("JSON");
             assert!(text.len() < MAX_WRITTEN * 300);
-            merged.merge(&serde_json::from_str(&text).expect("the same"));
+            merged.absorb(&serde_json::from_str(&text).expect("the same"));
         }
         let ranked = merged.ranked();
         let (hash, first) = ranked[0];

@@ -5,7 +5,7 @@
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde::Serialize;
 
-use super::sums::{Mask, Measured, Statistics, Sums, Terms};
+use super::sums::{Addends, Mask, Measured, Statistics, Sums};
 
 /// Resamples: the ends of a 95 % interval then stand on 25 draws each.
 pub const RESAMPLES: usize = 1_000;
@@ -47,7 +47,7 @@ impl Resampled {
     /// `rows` are the conversations of each set, block by block; `masks` say what is measured of a conversation.
     pub(crate) fn new(blocks: &[Block], rows: &[Vec<Measured>], masks: &[Mask], n_resamples: usize) -> Self {
         let terms = |set: &Vec<Measured>| set.iter().zip(masks).map(|(row, mask)| row.terms(mask)).collect();
-        let rows: Vec<Vec<Terms>> = rows.iter().map(terms).collect();
+        let rows: Vec<Vec<Addends>> = rows.iter().map(terms).collect();
         let ones = vec![1_u32; masks.len()];
         let values = transposed(vec![statistics_of(blocks, &rows, &ones)]);
         let draw = |resample: usize| statistics_of(blocks, &rows, &multiplicities(blocks, resample as u64));
@@ -88,7 +88,7 @@ fn transposed(drawn: Vec<Vec<Vec<Statistics>>>) -> Vec<Vec<Vec<Statistics>>> {
     out
 }
 
-fn statistics_of(blocks: &[Block], rows: &[Vec<Terms>], times: &[u32]) -> Vec<Vec<Statistics>> {
+fn statistics_of(blocks: &[Block], rows: &[Vec<Addends>], times: &[u32]) -> Vec<Vec<Statistics>> {
     let mut groups = vec![Vec::with_capacity(rows.len()); blocks.len() + 1];
     for set in rows {
         let (mut all, mut at) = (Sums::NONE, 0);

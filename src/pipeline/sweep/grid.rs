@@ -36,7 +36,6 @@ const OBSERVATION: usize = 1_024;
 /// All combinations of recency window, depth, relevance threshold, structure (`agent_tool_prepass`, `adapters`) and
 /// memory (`importance_scoring`, `coreference`, with three thresholds); further options alone and on top of structure and
 /// memory; budgets; and the presets. With `keep_window` those with a smaller recency window are left out.
-#[must_use]
 pub fn option_sets(base: &EngineOptions, keep_window: bool) -> Vec<OptionSet> {
     let mut found: Vec<EngineOptions> = vec![base.clone()];
     let mut add = |args: &EngineArgs| {

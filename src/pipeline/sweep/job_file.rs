@@ -22,9 +22,6 @@ pub struct JobFrame {
 }
 
 /// The job file: what was measured as comments, then the keys that differ from the defaults.
-///
-/// # Errors
-/// A defect.
 pub fn job_file(document: &SweepDocument, recommended: &Recommended, frame: &JobFrame) -> Result<String> {
     let internal = |error: String| Error::new(ErrorKind::Internal, "", format!("the job cannot be written: {error}"));
     let args = |base: &EngineOptions, options: &EngineOptions| -> Result<EngineArgs> {
@@ -78,7 +75,6 @@ fn header(document: &SweepDocument) -> String {
 }
 
 /// What is recommended, in words.
-#[must_use]
 pub fn says(choice: &SweepChoice) -> &'static str {
     match choice.kind {
         SweepChoiceKind::AsGiven => "Nothing that was measured is shorter and above the floor: the options as given.",

@@ -21,7 +21,9 @@ pub use document::{
 };
 pub use grid::{OptionSet, option_sets};
 pub use job_file::{JobFrame, job_file, says};
-pub use sample::{DEFAULT_SAMPLE, DEFAULT_SAMPLE_BYTES, Drawn, Inputs, Sample, SampleOptions, Stratum, Watch, draw};
+pub use sample::{
+    CorpusParts, DEFAULT_SAMPLE, DEFAULT_SAMPLE_BYTES, Drawn, Sample, SampleOptions, Stratum, Watch, draw,
+};
 pub use sums::Measured;
 
 use bootstrap::Resampled;
@@ -72,7 +74,7 @@ pub struct Recommended {
 /// # Errors
 /// `Usage` when the base cannot be swept; when an input cannot be read; `Empty` when there is no conversation.
 pub fn sweep(
-    inputs: &Inputs<'_>,
+    inputs: &CorpusParts<'_>,
     options: &SweepOptions,
     bridge: &Bridge,
     watch: &dyn Watch,

@@ -28,9 +28,6 @@ const SEED: &[u8] = b"condenser sweep sample 1";
 /// Who waits for a sweep.
 pub trait Watch: Sync {
     /// An error when the user asked to stop.
-    ///
-    /// # Errors
-    /// `Interrupted`.
     fn check(&self) -> Result<()> {
         Ok(())
     }
@@ -96,7 +93,7 @@ pub struct Drawn {
 
 /// Where the conversations come from.
 #[derive(Clone, Copy)]
-pub struct Inputs<'a> {
+pub struct CorpusParts<'a> {
     /// Opens them.
     pub corpus: &'a dyn Corpus,
     /// Their names.
@@ -107,17 +104,14 @@ pub struct Inputs<'a> {
     pub shape: Option<ShapeName>,
 }
 
-impl std::fmt::Debug for Inputs<'_> {
+impl std::fmt::Debug for CorpusParts<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Inputs").field("inputs", &self.inputs).finish_non_exhaustive()
+        f.debug_struct("CorpusParts").field("inputs", &self.inputs).finish_non_exhaustive()
     }
 }
 
 /// Reads the inputs once, from beginning to end, and draws.
-///
-/// # Errors
-/// When an input cannot be read.
-pub fn draw(inputs: &Inputs<'_>, options: SampleOptions, bridge: &Bridge, watch: &dyn Watch) -> Result<Drawn> {
+pub fn draw(inputs: &CorpusParts<'_>, options: SampleOptions, bridge: &Bridge, watch: &dyn Watch) -> Result<Drawn> {
     let state = Mutex::new(State::default());
     let look = Look::new(|conversation: &Conversation<'_>| {
         let (class, key) = (class_of(conversation), key_of(conversation));
@@ -245,20 +239,17 @@ impl Sample {
     }
 
     /// Number of conversations.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.strata.iter().map(|stratum| stratum.drawn.len()).sum()
     }
 
     /// True when nothing was drawn.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Class (as an index) and conversation in an order in which every beginning holds the classes in the shares of the
     /// whole.
-    #[must_use]
     pub fn spread(&self) -> Vec<(usize, &Conversation<'static>)> {
         let mut all = Vec::with_capacity(self.len());
         for (class, stratum) in self.strata.iter().enumerate() {

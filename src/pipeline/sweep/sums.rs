@@ -24,7 +24,6 @@ pub struct Measured {
 
 impl Measured {
     /// What `metrics` say.
-    #[must_use]
     pub fn of(metrics: &Metrics) -> Self {
         Self {
             chars: (metrics.chars_in, metrics.chars_out),
@@ -34,7 +33,6 @@ impl Measured {
     }
 
     /// The conversation as it was.
-    #[must_use]
     pub fn unchanged(&self) -> Self {
         Self { chars: (self.chars.0, self.chars.0), tokens: (self.tokens.0, self.tokens.0), figures: [None; N_FIGURES] }
     }
@@ -55,11 +53,11 @@ pub(crate) fn mask_of<'m>(rows: impl Iterator<Item = &'m Measured>) -> Mask {
 const N_SUMS: usize = 4 + 2 * N_FIGURES;
 
 /// What one conversation adds to the sums: laid out flat, since a resample adds thousands of them.
-pub(crate) type Terms = [f64; N_SUMS];
+pub(crate) type Addends = [f64; N_SUMS];
 
 impl Measured {
     /// What it adds where the figures of `mask` are measured.
-    pub(crate) fn terms(&self, mask: &Mask) -> Terms {
+    pub(crate) fn terms(&self, mask: &Mask) -> Addends {
         let mut terms = [0.0; N_SUMS];
         let ((chars_in, chars_out), (tokens_in, tokens_out)) = (self.chars, self.tokens);
         for (term, count) in terms.iter_mut().zip([chars_in, chars_out, tokens_in, tokens_out]) {
@@ -75,7 +73,7 @@ impl Measured {
 
 /// Weighted sums over conversations.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sums(Terms);
+pub(crate) struct Sums(Addends);
 
 impl Sums {
     pub(crate) const NONE: Self = Self([0.0; N_SUMS]);
@@ -84,7 +82,7 @@ impl Sums {
         clippy::needless_range_loop,
         reason = "iterators take three times as long in a build without optimisation"
     )]
-    pub(crate) fn push(&mut self, terms: &Terms, weight: f64) {
+    pub(crate) fn push(&mut self, terms: &Addends, weight: f64) {
         for at in 0..N_SUMS {
             self.0[at] += weight * terms[at];
         }

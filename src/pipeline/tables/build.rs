@@ -19,7 +19,7 @@ use crate::shape::Row;
 
 /// Where a row belongs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct RowPlace<'a> {
     pub(crate) id: &'a str,
     pub(crate) source: &'a str,
     pub(crate) row: u64,
@@ -33,7 +33,7 @@ struct PlaceBuilder {
 }
 
 impl PlaceBuilder {
-    fn push(&mut self, place: Place<'_>) {
+    fn push(&mut self, place: RowPlace<'_>) {
         self.id.append_value(place.id);
         self.source.append_value(place.source);
         self.row.append_value(place.row);
@@ -62,7 +62,7 @@ pub(crate) struct ConversationsBuilder {
 }
 
 impl ConversationsBuilder {
-    pub(crate) fn push(&mut self, place: Place<'_>, row: &Row<'_>) {
+    pub(crate) fn push(&mut self, place: RowPlace<'_>, row: &Row<'_>) {
         self.place.push(place);
         self.lengths.push(row.messages.len());
         for message in &row.messages {
@@ -146,7 +146,6 @@ macro_rules! type_of {
 macro_rules! table {
     ($(#[$meta:meta])* $schema:ident, $builder:ident { $($name:ident: $kind:ident, $is_nullable:literal;)* }) => {
         $(#[$meta])*
-        #[must_use]
         pub fn $schema() -> SchemaRef {
             let mut fields = place_fields();
             fields.extend([$(field(stringify!($name), type_of!($kind), $is_nullable)),*]);
@@ -198,7 +197,7 @@ table! {
 }
 
 impl VerbatimBuilder {
-    pub(crate) fn push(&mut self, place: Place<'_>, kind: Kind, original: OriginalRow<'_>, text: &str) {
+    pub(crate) fn push(&mut self, place: RowPlace<'_>, kind: Kind, original: OriginalRow<'_>, text: &str) {
         self.place.push(place);
         self.position.append_option(original.position);
         self.message_index.append_option(original.message_index);
@@ -281,7 +280,7 @@ impl Default for MetricsBuilder {
 }
 
 impl MetricsBuilder {
-    pub(crate) fn push(&mut self, place: Place<'_>, kind: &MakeUp, metrics: &Metrics, checksum: &str) {
+    pub(crate) fn push(&mut self, place: RowPlace<'_>, kind: &MakeUp, metrics: &Metrics, checksum: &str) {
         self.place.push(place);
         self.class.append_value(kind.class);
         self.language.append_option(kind.language);
@@ -300,7 +299,7 @@ impl MetricsBuilder {
 }
 
 impl DecisionsBuilder {
-    pub(crate) fn push(&mut self, place: Place<'_>, conversation: &Conversation<'_>, decision: &Decision) {
+    pub(crate) fn push(&mut self, place: RowPlace<'_>, conversation: &Conversation<'_>, decision: &Decision) {
         let message = conversation.messages.get(decision.index);
         self.place.push(place);
         self.message_index.append_value(decision.index as u64);

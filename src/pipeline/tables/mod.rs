@@ -7,8 +7,10 @@ mod view;
 
 use std::borrow::Cow;
 
+use crate::model::named;
+
 pub(crate) use build::{
-    ConversationsBuilder, DecisionsBuilder, MetricsBuilder, OriginalRow, Place, RecordsBuilder, VerbatimBuilder,
+    ConversationsBuilder, DecisionsBuilder, MetricsBuilder, OriginalRow, RecordsBuilder, RowPlace, VerbatimBuilder,
     short_hash,
 };
 pub use build::{decisions_schema, verbatim_schema};
@@ -20,7 +22,6 @@ const MAX_LABEL_BYTES: usize = 1024;
 const CUT_LABEL_BYTES: usize = 256;
 
 /// `text`, or its beginning and its hash when it is too long to stand in every row.
-#[must_use]
 pub fn label(text: &str) -> Cow<'_, str> {
     if text.len() <= MAX_LABEL_BYTES {
         return Cow::Borrowed(text);
@@ -30,63 +31,35 @@ pub fn label(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{start}…{}", blake3::hash(text.as_bytes()).to_hex()))
 }
 
-/// The columnar tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Table {
-    /// The compressed conversations.
-    Conversations,
-    /// The originals.
-    Verbatim,
-    /// One row of figures per conversation.
-    Metrics,
-    /// One row per message.
-    Decisions,
-}
-
-impl Table {
-    /// All tables in the order in which they are written.
-    pub const ALL: [Self; 4] = [Self::Conversations, Self::Verbatim, Self::Metrics, Self::Decisions];
-
-    /// The name, which is also the name of the folder.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Conversations => "conversations",
-            Self::Verbatim => "verbatim",
-            Self::Metrics => "metrics",
-            Self::Decisions => "decisions",
-        }
+named! {
+    /// The columnar tables, in the order in which they are written; the name is also that of the folder.
+    pub enum TableName {
+        /// The compressed conversations.
+        Conversations = "conversations",
+        /// The originals.
+        Verbatim = "verbatim",
+        /// One row of figures per conversation.
+        Metrics = "metrics",
+        /// One row per message.
+        Decisions = "decisions",
     }
-}
 
-/// What a row of the verbatim table is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// The original of a replaced message.
-    Message,
-    /// What a conversation's row needs beside its columns to become the exact record again.
-    Layout,
-    /// A whole record as it stood in its source.
-    Record,
-    /// Unusual bytes around a record, as JSON.
-    Frame,
+    /// What a row of the verbatim table is.
+    pub enum Kind {
+        /// The original of a replaced message.
+        Message = "message",
+        /// What a conversation's row needs beside its columns to become the exact record again.
+        Layout = "layout",
+        /// A whole record as it stood in its source.
+        Record = "record",
+        /// Unusual bytes around a record, as JSON.
+        Frame = "frame",
+    }
 }
 
 impl Kind {
-    /// The published name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Message => "message",
-            Self::Layout => "layout",
-            Self::Record => "record",
-            Self::Frame => "frame",
-        }
-    }
-
     /// The kind with this name.
-    #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Message, Self::Layout, Self::Record, Self::Frame].into_iter().find(|kind| kind.as_str() == name)
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 }

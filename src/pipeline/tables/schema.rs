@@ -26,7 +26,6 @@ pub(super) fn message_fields() -> Fields {
 }
 
 /// Conversations as columns.
-#[must_use]
 pub fn conversations_schema() -> SchemaRef {
     let mut fields = place_fields();
     fields.push(field(
@@ -39,7 +38,6 @@ pub fn conversations_schema() -> SchemaRef {
 }
 
 /// Conversations as records of their own shape.
-#[must_use]
 pub fn records_schema() -> SchemaRef {
     Arc::new(Schema::new(vec![field("record", DataType::LargeUtf8, false)]))
 }
@@ -55,7 +53,6 @@ fn type_of(getter: &Getter) -> DataType {
 }
 
 /// Figures per conversation.
-#[must_use]
 pub fn metrics_schema() -> SchemaRef {
     let mut fields = place_fields();
     fields.push(field("class", DataType::LargeUtf8, false));

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::turns::{Turn, turns_after};
 use crate::error::{Error, Result};
 use crate::model::{Condensed, Conversation, Role, ToolCall};
-use crate::pipeline::tables::Place;
+use crate::pipeline::tables::RowPlace;
 use crate::pipeline::{DatasetOptions, DatasetShape};
 
 /// Rows that room is made for beforehand.
@@ -171,14 +171,14 @@ impl TrainingBuilder {
         Self { options, train: decoder(), eval: decoder(), dropped: Vec::new() }
     }
 
-    pub(crate) fn push(&mut self, place: Place<'_>, conversation: &Conversation<'_>, condensed: &Condensed) {
+    pub(crate) fn push(&mut self, place: RowPlace<'_>, conversation: &Conversation<'_>, condensed: &Condensed) {
         let tokens = condensed.metrics.tokens_out as u64;
         let reason = if condensed.messages.is_empty() {
             Some("no_messages")
         } else {
             self.options.drop_over.filter(|&most| tokens > most).map(|_| "over_max_tokens")
         };
-        let Place { id, source, row } = place;
+        let RowPlace { id, source, row } = place;
         if let Some(reason) = reason {
             let row = Dropped { id, source, source_row: row, tokens, reason };
             self.dropped.push(serde_json::to_string(&row).expect("texts and numbers always serialize"));

@@ -41,7 +41,6 @@ impl ChangeFinder {
         ["conversation_id", "source", "source_row", "checksum", Figure::Ratio.as_str(), Figure::FactRetention.as_str()];
 
     /// For a side before of `n_before` conversations.
-    #[must_use]
     pub fn new(n_before: u64) -> Self {
         Self::holding(n_before, MAX_HELD)
     }
@@ -52,7 +51,6 @@ impl ChangeFinder {
     }
 
     /// How often both sides must be read.
-    #[must_use]
     pub fn rounds(&self) -> u64 {
         self.n_rounds
     }
@@ -65,9 +63,6 @@ impl ChangeFinder {
     }
 
     /// Sees rows of the side before.
-    ///
-    /// # Errors
-    /// `Verification` when a column is missing.
     pub fn see_before(&mut self, rows: &RecordBatch) -> Result<()> {
         let columns = Columns::of(rows)?;
         for row in 0..rows.num_rows() {
@@ -82,9 +77,6 @@ impl ChangeFinder {
     }
 
     /// Sees rows of a run of the side after.
-    ///
-    /// # Errors
-    /// `Verification` when a column is missing.
     pub fn see_after(&mut self, run: usize, rows: &RecordBatch) -> Result<()> {
         if !self.is_sorted {
             self.held.sort_by(|a, b| {
@@ -106,7 +98,6 @@ impl ChangeFinder {
     }
 
     /// What was found.
-    #[must_use]
     pub fn finish(self) -> Changes {
         self.changes
     }

@@ -7,6 +7,7 @@ use super::{
     BarPair, BreakdownDrift, Changes, DRIFT_VERSION, DriftDocument, FigureDrift, Novelty, ShareDrift, SideFacts,
 };
 use crate::model::Figure;
+use crate::pipeline::Merge;
 use crate::pipeline::sketch::{Breakdown, ClassFigures, Quantiles, Share, Sketch};
 use crate::report::compile::{count_into, distribution, scale, totals_of};
 use crate::report::{Bar, RunFacts};
@@ -25,7 +26,7 @@ impl Side {
     fn new(runs: Vec<(RunFacts, Sketch)>) -> Self {
         let mut sketch = Sketch::default();
         for (_, part) in &runs {
-            sketch.merge(part);
+            sketch.absorb(part);
         }
         let runs: Vec<RunFacts> = runs.into_iter().map(|(facts, _)| facts).collect();
         let figures = sketch.figures.total();
@@ -36,7 +37,6 @@ impl Side {
 
 impl DriftDocument {
     /// The comparison of the runs `after` with the runs `before`, without conversations and thresholds.
-    #[must_use]
     pub fn new(before: Vec<(RunFacts, Sketch)>, after: Vec<(RunFacts, Sketch)>) -> Self {
         let (before, after) = (Side::new(before), Side::new(after));
         let mut notes = notes_of(&before, &after);
@@ -63,7 +63,6 @@ impl DriftDocument {
     }
 
     /// The same with what became of conversations that both sides have.
-    #[must_use]
     pub fn with_changes(mut self, changes: Changes) -> Self {
         if changes.in_both == 0 {
             self.notes

@@ -11,7 +11,6 @@ const COUNTED: [&str; 6] = ["class", "language", "role", "tool", "action", "reas
 /// The thresholds that a run, or several, pass: those of its own figures, and when `drift` compares it with another, those
 /// of the comparison. A figure that no conversation has passes nothing. An index or a distance counts only when it is
 /// above what chance explains.
-#[must_use]
 pub fn breaches(
     thresholds: &ReportArgs,
     (totals, distributions): (&TotalFacts, &[Distribution]),

@@ -7,19 +7,16 @@ use crate::report::pair::Texts;
 use crate::report::{DriftDocument, ReportDocument, views};
 
 /// A report as one page, with the `texts` of conversations that it lists.
-#[must_use]
 pub fn report_page(document: &ReportDocument, texts: &Texts) -> String {
     page(&views::report(document, texts), |html| pair::texts(document, texts, html))
 }
 
 /// A comparison as one page.
-#[must_use]
 pub fn drift_page(document: &DriftDocument) -> String {
     page(&views::drift(document), |_| {})
 }
 
 /// A sweep as one page.
-#[must_use]
 pub fn sweep_page(document: &SweepDocument) -> String {
     page(&views::sweep(document), |_| {})
 }

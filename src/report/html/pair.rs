@@ -4,7 +4,7 @@
 use super::page::{frame, write_cards};
 use super::writer::Html;
 use crate::model::Figure;
-use crate::report::pair::{Before, Pair, Spoken, Step, Texts, figures_of};
+use crate::report::pair::{Before, Pair, Step, Texts, Utterance, figures_of};
 use crate::report::view::{Card, Cell, Show};
 use crate::report::{ReportDocument, numbers, shell};
 
@@ -70,7 +70,6 @@ impl Bounds {
 }
 
 /// Conversations before and after as one page.
-#[must_use]
 pub fn pair_page(pairs: &[Pair]) -> String {
     let name = pairs.first().map_or("", |pair| &pair.id);
     let header = |html: &mut Html| html.leaf("h1", &[], "Before and after");
@@ -243,7 +242,7 @@ fn margin(before: &Before, html: &mut Html) {
     });
 }
 
-fn spoken(spoken: &Spoken, is_kept: bool, bounds: &mut Bounds, html: &mut Html) {
+fn spoken(spoken: &Utterance, is_kept: bool, bounds: &mut Bounds, html: &mut Html) {
     html.tag("div", &[("class", "spoken")], |html| {
         html.leaf("bdi", &[("class", "role")], &spoken.role);
         let (shown, n_cut) = bounds.cut(&spoken.text, is_kept);

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::model::EngineOptions;
 use crate::pipeline::sweep::SweepDocument;
 use crate::pipeline::{
-    Commit, JobArgs, Manifest, MapLine, Plan, RejectRow, conversations_schema, decisions_schema, metrics_schema,
+    Commit, JobArgs, Manifest, MapLine, RejectRow, RunPlan, conversations_schema, decisions_schema, metrics_schema,
     verbatim_schema,
 };
 use crate::report::explained::ExplainedConversation;
@@ -16,7 +16,6 @@ use crate::report::pair::Pair;
 use crate::report::{Calibration, DriftDocument, ReportDocument};
 
 /// The schema with this name as indented JSON with a last line feed; `None` when there is none.
-#[must_use]
 pub fn generated(name: &str) -> Option<String> {
     let value = match name {
         "conversations" => {
@@ -27,7 +26,7 @@ pub fn generated(name: &str) -> Option<String> {
         "decisions" => table(name, "One row per input message: what happened to it and why.", &decisions_schema()),
         "rejects" => document::<RejectRow>(),
         "verbatim-map" => document::<MapLine<'_>>(),
-        "plan" => document::<Plan>(),
+        "plan" => document::<RunPlan>(),
         "commit" => document::<Commit>(),
         "manifest" => document::<Manifest>(),
         "engine-options" => document::<EngineOptions>(),

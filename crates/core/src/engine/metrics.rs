@@ -335,7 +335,7 @@ fn structure(text: &TextView<'_>) -> usize {
     for line in text.lines {
         match line.kind {
             LineKind::Json if matches!(line.span.of(text.text).trim(), "{" | "[") => json += 1,
-            LineKind::TableRow if line.span.of(text.text).trim().starts_with('|') => rows += 1,
+            kind if kind.is_row() && line.span.of(text.text).trim().starts_with('|') => rows += 1,
             _ => {}
         }
     }

@@ -38,7 +38,7 @@ pub use explain::{Explained, Explanation, StageSays, TextFigures, Tier, What};
 use fill::Filler;
 use ids::Names;
 pub use laps::Laps;
-pub use reading::{Passage, PassageKind, ReadMessage, ReadReplacement, Reading};
+pub use reading::{Excerpt, ExcerptKind, ReadMessage, ReadReplacement, Reading};
 
 /// The engine with its options; shared by all workers.
 #[derive(Debug)]

@@ -6,14 +6,11 @@ use super::fill::chars_alone;
 use crate::error::Result;
 use crate::model::{EngineOptions, Reason};
 use crate::stage::classify::{Depth, judge};
-use crate::stage::{
-    Adapt, Alone, Chain, Cluster, Dedup, Detect, Detector, GroupProse, KeepImportant, KeepPatterns, KeepReferenced,
-    KeepWords, NearDedup, Plan, Prepass, Protect, Rule, SplitCode, Stage, Supersede,
-};
+use crate::stage::{self, Alone, Detector, Plan, Stage};
 use crate::summary::{Adapter, pays};
 use crate::text::TextView;
 
-/// The stages in order. The first claim on a message wins.
+/// The stages of an engine with these options and adapters.
 ///
 /// # Errors
 /// Names a preserve pattern that is no regular expression.
@@ -24,24 +21,7 @@ pub(super) fn stages(options: &EngineOptions, adapters: &[Arc<dyn Adapter>]) -> 
     };
     let to_ask: Vec<Arc<dyn Adapter>> = adapters.to_vec();
     let alone = Alone::new(move |view, index| chars_alone(view, index, &to_ask));
-    Ok(vec![
-        Box::new(Protect),
-        Box::new(KeepPatterns::new(&options.preserve_patterns)?),
-        Box::new(KeepReferenced),
-        Box::new(KeepWords),
-        Box::new(Dedup(alone.clone())),
-        Box::new(NearDedup(alone)),
-        Box::new(Supersede),
-        Box::new(KeepImportant),
-        Box::new(Rule),
-        Box::new(Prepass),
-        Box::new(Adapt::new(adapters.iter().map(detector).collect())),
-        Box::new(SplitCode),
-        Box::new(Detect),
-        Box::new(Chain),
-        Box::new(Cluster),
-        Box::new(GroupProse),
-    ])
+    stage::stages(options, alone, adapters.iter().map(detector).collect())
 }
 
 /// Every message kept for `reason`.

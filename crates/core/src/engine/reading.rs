@@ -37,23 +37,23 @@ pub struct ReadReplacement {
     /// Indices of the messages that it stands for, ascending, never empty.
     pub sources: Vec<usize>,
     /// One text for a string, and one per part of a content list that was replaced.
-    pub texts: Vec<Vec<Passage>>,
+    pub texts: Vec<Vec<Excerpt>>,
     /// The places of the replaced parts in the content list; `None` for a string.
     pub parts: Option<Vec<usize>>,
 }
 
 /// A piece of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Passage {
+pub struct Excerpt {
     /// Where it comes from.
-    pub kind: PassageKind,
+    pub kind: ExcerptKind,
     /// Its words.
     pub text: String,
 }
 
 /// Where a passage comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PassageKind {
+pub enum ExcerptKind {
     /// Words of the source.
     Quoted,
     /// A list of entities.
@@ -115,35 +115,35 @@ impl Engine {
 }
 
 /// The pieces of a draft in order.
-fn passages(draft: &Draft) -> Vec<Passage> {
-    let quoted = draft.quotes.iter().map(|range| (range.clone(), PassageKind::Quoted));
-    let listed = draft.entities.iter().map(|range| (range.clone(), PassageKind::Listed));
-    let mut marked: Vec<(Range<usize>, PassageKind)> = quoted.chain(listed).collect();
+fn passages(draft: &Draft) -> Vec<Excerpt> {
+    let quoted = draft.quotes.iter().map(|range| (range.clone(), ExcerptKind::Quoted));
+    let listed = draft.entities.iter().map(|range| (range.clone(), ExcerptKind::Listed));
+    let mut marked: Vec<(Range<usize>, ExcerptKind)> = quoted.chain(listed).collect();
     marked.sort_by_key(|(range, _)| range.start);
     let mut passages = Vec::with_capacity(marked.len() * 2 + 1);
     let mut push = |range: Range<usize>, kind| {
         if let Some(text) = draft.text.get(range).filter(|text| !text.is_empty()) {
-            passages.push(Passage { kind, text: text.to_owned() });
+            passages.push(Excerpt { kind, text: text.to_owned() });
         }
     };
     let mut end = 0;
     for (range, kind) in marked {
-        push(end..range.start, PassageKind::Said);
+        push(end..range.start, ExcerptKind::Said);
         end = range.end;
         push(range, kind);
     }
-    push(end..draft.text.len(), PassageKind::Said);
+    push(end..draft.text.len(), ExcerptKind::Said);
     passages
 }
 
 fn filled(replaced: &ReadReplacement, body: NewBody) -> Filled {
-    let draft = |passages: &Vec<Passage>| {
+    let draft = |passages: &Vec<Excerpt>| {
         let mut draft = Draft::default();
         for passage in passages {
             match passage.kind {
-                PassageKind::Quoted => draft.quote_exact(&passage.text),
-                PassageKind::Said => draft.say(&passage.text),
-                PassageKind::Listed => {
+                ExcerptKind::Quoted => draft.quote_exact(&passage.text),
+                ExcerptKind::Said => draft.say(&passage.text),
+                ExcerptKind::Listed => {
                     let start = draft.text.len();
                     draft.say(&passage.text);
                     draft.entities.push(start..draft.text.len());

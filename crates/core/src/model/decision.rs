@@ -272,6 +272,14 @@ choices! {
     }
 }
 
+/// Hands every format to `$with`, with the module that knows it.
+macro_rules! formats {
+    ($with:ident) => {
+        $with! { Xml xml, Yaml yaml, Markdown markdown, Csv csv, JsonLines json_lines, Diff diff, Log log }
+    };
+}
+pub(crate) use formats;
+
 impl Reason {
     /// True for reasons of the classifier that prevent compression.
     #[must_use]

@@ -24,11 +24,13 @@ pub use choices::{
 };
 pub use condensed::{Condensed, NewBody, Original, Output, Replacement};
 pub use conversation::{Content, Conversation, Message, Part, Role, ShapeName, ToolCall};
+pub(crate) use decision::formats;
 pub use decision::{Action, AdapterName, Decision, FlowKind, Reason};
 pub use figures::{Figure, Getter, MetricColumn, metric_columns};
 pub use floor::{Floor, Least, one_or_many as one_or_many_floors};
 pub use metrics::{ActionCounts, BudgetOutcome, CompactionOutcome, CompactionTrigger, Metrics};
-pub(crate) use named::named;
+#[doc(hidden)]
+pub use named::named;
 pub use options::{
     DEFAULT_CLUSTER_THRESHOLD, DEFAULT_COMPACTION_MESSAGES, DEFAULT_COMPACTION_RECENT, DEFAULT_COMPACTION_TOKENS,
     DEFAULT_FUZZY_THRESHOLD, DEFAULT_IMPORTANCE_THRESHOLD, DEFAULT_MAX_RESPONSE_TOKENS, DEFAULT_MIN_SAVING,

@@ -2,6 +2,8 @@
 
 /// Enums with the name of every value: `pub enum Flow { Qa = "qa", … }`. They have all their values, and are written
 /// by their names.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! named {
     ($($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)* })*) => { $(
         $(#[$meta])*
@@ -33,4 +35,4 @@ macro_rules! choices {
 }
 
 pub(super) use choices;
-pub(crate) use named;
+pub use named;

@@ -243,8 +243,7 @@ pub fn uncompress_record(
 /// # Errors
 /// Refuses to put two different messages under one id, and a summary that does not name all its sources.
 pub fn verbatim_map(decoded: &Decoded<'_>, condensed: &Condensed) -> Result<String, RestoreError> {
-    let mut known: HashMap<&str, &str> = HashMap::default();
-    let mut json = String::from("{");
+    let mut map = VerbatimMap::default();
     for output in &condensed.messages {
         let Output::Replaced(replacement) = output else { continue };
         let ids = &replacement.provenance.ids;
@@ -255,18 +254,17 @@ pub fn verbatim_map(decoded: &Decoded<'_>, condensed: &Condensed) -> Result<Stri
         for (id, &source) in ids.iter().zip(&replacement.sources) {
             let message = decoded.index.messages.get(source).copied();
             let message = message.ok_or_else(|| RestoreError(format!("there is no message {source}")))?;
-            match known.insert(id, message) {
-                Some(other) if other == message => continue,
-                Some(_) => return Err(RestoreError(format!("two different messages have the id {id:?}"))),
-                None => {}
+            if !map.insert(Cow::Borrowed(id), message) {
+                return Err(RestoreError(format!("two different messages have the id {id:?}")));
             }
-            if json.len() > 1 {
-                json.push(',');
-            }
-            encode(id, Style::MINIMAL, &mut json);
-            json.push(':');
-            json.push_str(message);
         }
+    }
+    let mut json = String::from("{");
+    for (at, (id, message)) in map.entries().enumerate() {
+        json.push_str(if at > 0 { "," } else { "" });
+        encode(id, Style::MINIMAL, &mut json);
+        json.push(':');
+        json.push_str(message);
     }
     json.push('}');
     Ok(json)

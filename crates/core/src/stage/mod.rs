@@ -1,4 +1,4 @@
-//! The steps that decide what happens to each message. No step knows another.
+//! The steps that decide what happens to each message, and their order. No step knows another.
 
 mod adapt;
 mod claim;
@@ -21,6 +21,7 @@ mod split_code;
 mod talk;
 mod who;
 
+use crate::error::Result;
 use crate::model::{ClassifierSource, EngineOptions};
 
 pub use crate::model::FlowKind;
@@ -79,4 +80,30 @@ steps! {
     Cluster = "cluster", on: |_, options| options.semantic_clustering;
     GroupProse = "group";
     Recompact = "recompact", on: |_, options| options.resummarize_after > 0;
+}
+
+/// The stages in order; the first claim on a message wins. What a stage may not know is brought: what a message costs
+/// `alone`, and the `detectors` of formats.
+///
+/// # Errors
+/// Names a preserve pattern that is no regular expression.
+pub fn stages(options: &EngineOptions, alone: Alone, detectors: Vec<Detector>) -> Result<Vec<Box<dyn Stage>>> {
+    Ok(vec![
+        Box::new(Protect),
+        Box::new(KeepPatterns::new(&options.preserve_patterns)?),
+        Box::new(KeepReferenced),
+        Box::new(KeepWords),
+        Box::new(Dedup(alone.clone())),
+        Box::new(NearDedup(alone)),
+        Box::new(Supersede),
+        Box::new(KeepImportant),
+        Box::new(Rule),
+        Box::new(Prepass),
+        Box::new(Adapt::new(detectors)),
+        Box::new(SplitCode),
+        Box::new(Detect),
+        Box::new(Chain),
+        Box::new(Cluster),
+        Box::new(GroupProse),
+    ])
 }

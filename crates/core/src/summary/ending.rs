@@ -21,8 +21,8 @@ pub(super) fn ending<'a>(spoken: &Spoken<'a>) -> Vec<&'a str> {
     let mut lines: Vec<&str> = outcomes(&view).iter().map(|(line, _)| line.span.of(view.text).trim()).collect();
     // Files that are read speak of errors without having any, and so do people.
     let may_fail = |kind| match kind {
-        LineKind::Prose | LineKind::Grep => is_program,
-        LineKind::Status | LineKind::Log | LineKind::Trace => true,
+        LineKind::Prose | LineKind::Pair | LineKind::Grep => is_program,
+        LineKind::Status | LineKind::Log | LineKind::Trace | LineKind::TraceHead | LineKind::Output => true,
         _ => false,
     };
     let fails =

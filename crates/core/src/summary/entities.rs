@@ -79,7 +79,7 @@ fn ranked<'a>(texts: &[Spoken<'a>]) -> Vec<Candidate<'a>> {
             if noise.get(next_noise).is_some_and(|span| span.start <= fact.span.start) {
                 continue;
             }
-            let rank = rank(fact.kind);
+            let rank = worth(fact.kind).1;
             let text = fact.span.of(view.text);
             let is_label = || matches!(fact.kind, FactKind::Name | FactKind::Acronym) && is_label(view.text, fact.span);
             let is_long = || text.len() > 4 * MAX_ENTITY_CHARS || text.chars().count() > MAX_ENTITY_CHARS;
@@ -100,18 +100,21 @@ fn ranked<'a>(texts: &[Spoken<'a>]) -> Vec<Candidate<'a>> {
     found
 }
 
-/// How much a fact tells without its sentence; 0 keeps it out of the list.
-fn rank(kind: FactKind) -> u8 {
+/// What a fact is worth in its sentence, and how much it tells without it; 0 keeps it out of the list.
+pub(super) fn worth(kind: FactKind) -> (i32, u8) {
     match kind {
-        FactKind::Ticket | FactKind::Money => 9,
-        FactKind::FileRef | FactKind::Path | FactKind::Host | FactKind::Ip => 8,
-        FactKind::Version | FactKind::Camel | FactKind::Pascal | FactKind::Snake | FactKind::Screaming => 7,
-        FactKind::Date | FactKind::Email | FactKind::Phone | FactKind::Alphanumeric | FactKind::Hash => 6,
-        FactKind::Url | FactKind::Kebab | FactKind::Quantity | FactKind::Percent => 5,
-        FactKind::Name | FactKind::Time => 4,
-        FactKind::Acronym => 3,
-        FactKind::Vowelless => 2,
-        FactKind::Number | FactKind::Quoted | FactKind::CodeSpan => 0,
+        FactKind::Ticket | FactKind::Money => (3, 9),
+        FactKind::Path => (3, 8),
+        FactKind::FileRef | FactKind::Host | FactKind::Ip => (2, 8),
+        FactKind::Camel | FactKind::Pascal | FactKind::Snake | FactKind::Screaming => (3, 7),
+        FactKind::Version => (2, 7),
+        FactKind::Date | FactKind::Email | FactKind::Phone | FactKind::Alphanumeric | FactKind::Hash => (2, 6),
+        FactKind::Kebab | FactKind::Quantity | FactKind::Percent => (2, 5),
+        FactKind::Url => (1, 5),
+        FactKind::Name | FactKind::Time => (1, 4),
+        FactKind::Acronym => (1, 3),
+        FactKind::Vowelless => (2, 2),
+        FactKind::Number | FactKind::Quoted | FactKind::CodeSpan => (1, 0),
     }
 }
 

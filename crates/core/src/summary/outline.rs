@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::draft::{Draft, shorten};
-use crate::text::{LineKind, TextView, unnumbered};
+use crate::text::{LineKind, TextView};
 
 /// Keys of an object that are named; the others are counted.
 const MAX_KEYS: usize = 12;
@@ -68,7 +68,7 @@ fn describe(value: &Value, depth: usize, out: &mut String) {
 }
 
 fn rows(view: &TextView<'_>) -> Option<Draft> {
-    let rows = lines_of(view, LineKind::TableRow)?;
+    let rows = lines_of(view, LineKind::is_row)?;
     let mut out = Draft::default();
     out.say(&format!("table of {} lines: ", rows.len()));
     shorten(rows[0], MAX_CHARS / 3, &mut out);
@@ -80,16 +80,12 @@ fn rows(view: &TextView<'_>) -> Option<Draft> {
 }
 
 fn declarations(view: &TextView<'_>) -> Option<Draft> {
-    let lines = lines_of(view, LineKind::Code)?;
+    let lines = lines_of(view, LineKind::is_code)?;
     let mut out = Draft::default();
     out.say(&format!("code of {} lines", view.lines.len()));
     let mut left = MAX_CHARS;
     for line in lines {
-        // Behind the number of a viewer the indentation begins anew.
-        let body = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
-        let body = body.strip_prefix(['→', '\t']).filter(|_| unnumbered(line) != line.trim()).unwrap_or(line);
-        let opens = line.trim_end().ends_with([':', '{', '(']) && !body.starts_with([' ', '\t']);
-        let line = body;
+        let opens = line.ends_with([':', '{', '(']) && !line.starts_with([' ', '\t']);
         let n_chars = line.chars().count() + 3;
         if opens && n_chars <= left {
             left -= n_chars;
@@ -100,10 +96,10 @@ fn declarations(view: &TextView<'_>) -> Option<Draft> {
     Some(out)
 }
 
-/// The lines of `kind` when they are more than half of all that are not blank.
-fn lines_of<'a>(view: &TextView<'a>, kind: LineKind) -> Option<Vec<&'a str>> {
+/// The lines of a kind when they are more than half of all that are not blank.
+fn lines_of<'a>(view: &TextView<'a>, is_one: fn(LineKind) -> bool) -> Option<Vec<&'a str>> {
     let found: Vec<&str> =
-        view.lines.iter().filter(|line| line.kind == kind).map(|line| line.span.of(view.text)).collect();
+        view.lines.iter().filter(|line| is_one(line.kind)).map(|line| line.body(view.text).of(view.text)).collect();
     let n_lines = view.lines.iter().filter(|line| line.kind != LineKind::Blank).count();
     (found.len() * 2 > n_lines).then_some(found)
 }

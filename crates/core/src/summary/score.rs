@@ -2,9 +2,10 @@
 //! that it cannot see and to what one side asks of the other; every kind of cue counts once.
 
 use super::ending::ending;
+use super::entities::worth;
 use super::harness;
 use super::spoken::{Spoken, Voice};
-use crate::text::{Ask, Bearing, CueKind, Fact, FactKind, Pointer, TextView, Unit, UnitKind, ask, is_question};
+use crate::text::{Bearing, CueKind, Fact, FactKind, Pointer, TextView, Unit, UnitKind, Wish, ask, is_question};
 
 /// More facts than these points make a list, not a better sentence.
 const MAX_FACT_POINTS: i32 = 16;
@@ -81,8 +82,8 @@ impl<'v, 'a> Scorer<'v, 'a> {
         for (index, unit) in view.units.iter().enumerate() {
             let asked = asked(unit);
             match asked {
-                Some(Ask::Question) => last_question = Some(index),
-                Some(Ask::Request) => last_request = Some(index),
+                Some(Wish::Question) => last_question = Some(index),
+                Some(Wish::Request) => last_request = Some(index),
                 None => {}
             }
             let is_reported = spoken.voice == Voice::Program && unit.span.start >= user_from;
@@ -106,7 +107,7 @@ impl<'v, 'a> Scorer<'v, 'a> {
     /// The score of unit `index`. `weight` says how much a fact counts: what is shown already does less.
     pub(super) fn score(&self, index: usize, weight: impl Fn(&Fact) -> Weight) -> i32 {
         let facts = self.view.facts_of(&self.view.units[index]).iter();
-        let points: i32 = facts.map(|fact| weight(fact).of(points(fact.kind))).sum();
+        let points: i32 = facts.map(|fact| weight(fact).of(worth(fact.kind).0)).sum();
         let Fixed { points: fixed, bearing, .. } = self.fixed[index];
         let points = points.min(MAX_FACT_POINTS) + fixed;
         if bearing.is_empty { points.min(EMPTY) } else { points }
@@ -156,7 +157,7 @@ fn may_be_empty(view: &TextView<'_>, unit: &Unit) -> bool {
 }
 
 /// What a unit is worth apart from its facts.
-fn fixed_points(spoken: &Spoken<'_>, index: usize, asked: Option<Ask>, bearing: Bearing) -> i32 {
+fn fixed_points(spoken: &Spoken<'_>, index: usize, asked: Option<Wish>, bearing: Bearing) -> i32 {
     let view = &spoken.view;
     let unit = &view.units[index];
     let text = unit.span.of(view.text);
@@ -175,8 +176,8 @@ fn fixed_points(spoken: &Spoken<'_>, index: usize, asked: Option<Ask>, bearing: 
         }
     }
     cues += match asked {
-        Some(Ask::Question) => USER_QUESTION,
-        Some(Ask::Request) => USER_REQUEST,
+        Some(Wish::Question) => USER_QUESTION,
+        Some(Wish::Request) => USER_REQUEST,
         None => 0,
     };
     let settles = bearing.settles || bearing.chooses && bearing.points_back.is_some();
@@ -212,37 +213,4 @@ pub fn is_general(spoken: &Spoken<'_>, threshold: f64) -> bool {
 
 fn is_filler(view: &TextView<'_>, unit: &Unit) -> bool {
     view.cues_of(unit).iter().any(|cue| cue.kind == CueKind::Filler)
-}
-
-/// What a fact of this kind is worth.
-pub(super) fn points(kind: FactKind) -> i32 {
-    match kind {
-        FactKind::Camel
-        | FactKind::Pascal
-        | FactKind::Snake
-        | FactKind::Screaming
-        | FactKind::Path
-        | FactKind::Ticket
-        | FactKind::Money => 3,
-        FactKind::Quantity
-        | FactKind::Vowelless
-        | FactKind::FileRef
-        | FactKind::Host
-        | FactKind::Ip
-        | FactKind::Version
-        | FactKind::Date
-        | FactKind::Percent
-        | FactKind::Hash
-        | FactKind::Alphanumeric
-        | FactKind::Kebab
-        | FactKind::Email
-        | FactKind::Phone => 2,
-        FactKind::Number
-        | FactKind::Time
-        | FactKind::Url
-        | FactKind::Quoted
-        | FactKind::CodeSpan
-        | FactKind::Name
-        | FactKind::Acronym => 1,
-    }
 }

@@ -15,7 +15,7 @@ use super::spoken::{Keys, Spoken, Voice};
 use crate::model::{CompressionDepth, FlowKind, marker};
 use crate::text::similarity::Terms;
 use crate::text::{
-    Ask, CueKind, Fact, FactKind, Span, Unit, UnitKind, announces, ask, begins_confirming, corrects, fold_key,
+    CueKind, Fact, FactKind, Span, Unit, UnitKind, Wish, announces, ask, begins_confirming, corrects, fold_key,
     is_confirmation, is_question, plain,
 };
 
@@ -90,8 +90,8 @@ fn continuation(before: &Spoken<'_>, spoken: &Spoken<'_>) -> (&'static str, How)
     }
     let asked = || view.units.iter().rev().find_map(|unit| ask(unit.span.of(view.text)));
     let label = match asked().filter(|_| !begins_confirming(view.covered())) {
-        Some(Ask::Question) => " → Q: ",
-        Some(Ask::Request) => " → Request: ",
+        Some(Wish::Question) => " → Q: ",
+        Some(Wish::Request) => " → Request: ",
         None => ARROW,
     };
     (label, Telling::tell_question)
@@ -257,25 +257,9 @@ fn lead(spoken: &Spoken<'_>, budget: usize) -> Option<usize> {
     (is_sentence && unit.n_chars as usize <= budget).then_some(at)
 }
 
-/// Amounts, dates and quotations say something about a topic and do not name it.
-fn names_a_topic(kind: FactKind) -> bool {
-    !matches!(
-        kind,
-        FactKind::Number
-            | FactKind::Quantity
-            | FactKind::Money
-            | FactKind::Percent
-            | FactKind::Date
-            | FactKind::Time
-            | FactKind::Phone
-            | FactKind::Quoted
-            | FactKind::CodeSpan
-            | FactKind::Vowelless
-    )
-}
-
 /// The facts that two or more of the texts have, those of the most texts first.
 fn shared(texts: &[Spoken<'_>]) -> Vec<String> {
+    use FactKind::{CodeSpan, Phone, Quoted, Vowelless};
     struct Shared<'a> {
         text: &'a str,
         n_texts: usize,
@@ -285,7 +269,9 @@ fn shared(texts: &[Spoken<'_>]) -> Vec<String> {
     let mut found: Vec<Shared<'_>> = Vec::new();
     for (at, Spoken { view, .. }) in texts.iter().enumerate() {
         let text = |fact: &Fact| fact.span.of(view.text);
-        let tells = |fact: &&Fact| names_a_topic(fact.kind) && fact.span.len() <= MAX_ENTITY_CHARS;
+        // Amounts, dates and quotations say something about a topic and do not name it.
+        let names = |kind: FactKind| !kind.is_amount() && !matches!(kind, Phone | Quoted | CodeSpan | Vowelless);
+        let tells = |fact: &&Fact| names(fact.kind) && fact.span.len() <= MAX_ENTITY_CHARS;
         for fact in view.facts.iter().filter(tells) {
             let next = found.len();
             let slot = *slots.entry(fact.key).or_insert(next);

@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 use super::lexed::{Unit, UnitKind};
-use super::requests::{Ask, ask, is_question};
+use super::requests::{Wish, ask, is_question};
 use super::view::TextView;
 use super::words::{Entries, Table, word_table, words_file};
 use crate::model::named;
@@ -164,7 +164,7 @@ impl<'h> Head<'h> {
         let (openers, at) = self.openers();
         let rest = &self.words[at..];
         let said = rest.first().map_or("", |word| word.from);
-        let asks = is_question(self.text) && ask(said) != Some(Ask::Request);
+        let asks = is_question(self.text) && ask(said) != Some(Wish::Request);
         if let Some(kind) = phrase(said).filter(|_| at > 0) {
             let kind = match kind {
                 Correction::OwnError if openers.sorry => Correction::Sorry,
@@ -306,7 +306,7 @@ fn is_order(rest: &[Word<'_>]) -> bool {
 }
 
 fn is_imperative(word: &Word<'_>) -> bool {
-    word.is(ORDERS) || ask(word.core) == Some(Ask::Request)
+    word.is(ORDERS) || ask(word.core) == Some(Wish::Request)
 }
 
 /// "Don't use …", "Please do not add …", "Stop using …", also in French and Spanish.

@@ -7,7 +7,7 @@ use super::classes::byte_table;
 use super::counts;
 use super::keys::fact_key;
 use super::lexed::{Fact, FactKind, LineKind, Span};
-use super::lines::LineText;
+use super::line::LineText;
 use super::names::{self, Names};
 use super::numbers;
 use super::scan::{self, Piece};
@@ -47,10 +47,12 @@ pub(super) fn find(line: &LineText<'_>, kind: LineKind, facts: &mut Vec<Fact>, n
             | LineKind::Code
             | LineKind::Json
             | LineKind::Diff
+            | LineKind::DiffHead
             | LineKind::Markup
             | LineKind::Data
             | LineKind::Listing
             | LineKind::Trace
+            | LineKind::TraceHead
     );
     let mut finder = Finder {
         bytes: line.bytes,
@@ -65,8 +67,8 @@ pub(super) fn find(line: &LineText<'_>, kind: LineKind, facts: &mut Vec<Fact>, n
     if is_text {
         finder.names.count(line);
     }
-    if kind == LineKind::Code {
-        // The number that `cat -n` puts before a line is none of its facts.
+    if matches!(kind, LineKind::Code | LineKind::Grep) {
+        // The number that `cat -n` or a search puts before a line is none of its facts.
         finder.free = line.start + line.trimmed().iter().take_while(|byte| byte.is_ascii_digit()).count();
     }
     for (index, piece) in line.pieces.iter().enumerate() {

@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::bearing::Bearing;
+use super::line::signs::Signs;
 
 /// A piece of a text, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -44,6 +45,25 @@ pub struct Line {
     pub indent: u16,
     /// What it reports.
     pub severity: Severity,
+    /// Where it begins behind the number of a viewer.
+    pub(crate) body: u32,
+    /// The signs of its text; none of a line in a fence.
+    pub(crate) signs: Signs,
+}
+
+impl Line {
+    /// The line of `text` without the number that a viewer of files put before it (`12→`, `12⇥`), and without white
+    /// space at its end.
+    #[must_use]
+    pub fn body(self, text: &str) -> Span {
+        let whole = Span { start: self.body, end: self.span.end };
+        Span { end: whole.start + whole.of(text).trim_end().len() as u32, ..whole }
+    }
+    /// Its body without indentation.
+    #[must_use]
+    pub fn bare(self, text: &str) -> &str {
+        self.body(text).of(text).trim_start()
+    }
 }
 
 /// What a line looks like by itself; a fenced line is only that.
@@ -52,7 +72,7 @@ pub enum LineKind {
     /// White space only.
     #[default]
     Blank,
-    /// Words.
+    /// Words, and whatever nothing else claims.
     Prose,
     /// `# …`, or a line underlined with `===` / `---`, or the underline.
     Heading,
@@ -60,36 +80,92 @@ pub enum LineKind {
     ListItem,
     /// `> …`
     Quote,
-    /// `| … | …`, a rule of a table, boxes, tab-separated or comma-separated values.
+    /// A row of a table with visible borders.
     TableRow,
+    /// A rule of a table.
+    TableRule,
+    /// Columns kept apart by blanks or tabs.
+    Columns,
+    /// Values separated by commas.
+    Values,
     /// The opening or closing line of a fenced block.
     Fence,
     /// Inside a fenced block.
     Fenced,
-    /// Source code.
+    /// Source code beyond doubt.
     Code,
+    /// Source code when its neighbours are.
+    MaybeCode,
+    /// A comment of source code or configuration, which decides nothing.
+    Comment,
     /// Begins like a log entry: a timestamp, a level, `[component]`.
     Log,
-    /// A frame or head of a traceback.
+    /// The head of a traceback.
+    TraceHead,
+    /// A frame of a traceback.
     Trace,
-    /// `key: value` or `key = value` of a configuration file.
+    /// `key: value` or `key = value` with a value that no sentence has; `[section]`.
     KeyValue,
+    /// `key: a few words`.
+    Pair,
     /// Begins with a test or build status: `PASS`, `FAIL`, `ok`, `✓`, `error:`, `warning:`, `test … ok`.
     Status,
     /// `path:line: …`.
     Grep,
+    /// Begins a file or a hunk of a diff.
+    DiffHead,
     /// A line of a unified diff or patch.
     Diff,
-    /// Begins like JSON: `{`, `[`, `"key":`, `}`.
+    /// A member of a JSON object or its brackets.
     Json,
-    /// Begins like XML or HTML.
+    /// A tag.
     Markup,
-    /// A shell prompt.
+    /// A command behind the prompt of a shell.
     Prompt,
     /// A path or an entry of a directory listing.
     Listing,
+    /// Anything else that programs print: requests, steps of a build, commits.
+    Output,
     /// None of these: digits, signs, encoded data.
     Data,
+}
+
+impl LineKind {
+    /// True for words that people write: a line of them may be part of a sentence, an item or a heading.
+    #[must_use]
+    pub fn is_words(self) -> bool {
+        matches!(self, Self::Prose | Self::Heading | Self::ListItem | Self::Quote | Self::KeyValue | Self::Pair)
+    }
+    /// True for what programs print line by line.
+    #[must_use]
+    pub fn is_output(self) -> bool {
+        matches!(
+            self,
+            Self::Log
+                | Self::TraceHead
+                | Self::Trace
+                | Self::Status
+                | Self::Grep
+                | Self::Prompt
+                | Self::Listing
+                | Self::Output
+        )
+    }
+    /// True for source code and what is so among it.
+    #[must_use]
+    pub fn is_code(self) -> bool {
+        matches!(self, Self::Code | Self::MaybeCode | Self::Comment)
+    }
+    /// True for a row of a table or a rule between rows.
+    #[must_use]
+    pub fn is_row(self) -> bool {
+        matches!(self, Self::TableRow | Self::TableRule | Self::Columns | Self::Values)
+    }
+    /// True for a line of a diff.
+    #[must_use]
+    pub fn is_diff(self) -> bool {
+        matches!(self, Self::Diff | Self::DiffHead)
+    }
 }
 
 /// What a line reports.
@@ -219,20 +295,17 @@ impl FactKind {
     pub fn is_precise(self) -> bool {
         !matches!(self, Self::Name | Self::Vowelless | Self::Acronym | Self::CodeSpan)
     }
+    /// True for what is known by its value: numbers of all kinds, dates and times.
+    #[must_use]
+    pub fn is_amount(self) -> bool {
+        use FactKind::{Date, Money, Number, Percent, Quantity, Time};
+        matches!(self, Number | Quantity | Money | Percent | Date | Time)
+    }
     /// True for what the documented `entity_retention` counts: code identifiers, paths, URLs, versions.
     #[must_use]
     pub fn is_technical(self) -> bool {
-        matches!(
-            self,
-            Self::Camel
-                | Self::Pascal
-                | Self::Snake
-                | Self::Screaming
-                | Self::Path
-                | Self::FileRef
-                | Self::Url
-                | Self::Version
-        )
+        use FactKind::{Camel, FileRef, Pascal, Path, Screaming, Snake, Url, Version};
+        matches!(self, Camel | Pascal | Snake | Screaming | Path | FileRef | Url | Version)
     }
 }
 

@@ -8,7 +8,7 @@ use super::cues;
 use super::facts;
 use super::fences::OpenFence;
 use super::lexed::{CharCounts, Cue, Fact, Fence, Lexed, Line, LineKind, Severity, Span, Unit, UnitKind};
-use super::lines::{self, LineText};
+use super::line::{LineText, judge};
 use super::names::Names;
 use super::numbered::{Numbering, skip_blanks};
 use super::scan::{self, Piece};
@@ -135,6 +135,8 @@ struct Pass<'t> {
     first_fact: usize,
     fence: Option<OpenFence>,
     in_list: bool,
+    /// Behind the head of a diff or of one of its hunks.
+    in_hunk: bool,
     paragraph: u32,
     /// The paragraph has units.
     is_begun: bool,
@@ -159,7 +161,7 @@ impl Pass<'_> {
         while start < bytes.len() {
             if bytes[start] == b'\n' && self.fence.is_none() {
                 let span = Span { start: start as u32, end: start as u32 };
-                self.blank(lexer, Line { span, ..Line::default() });
+                self.blank(lexer, Line { span, body: span.start, ..Line::default() });
                 start += 1;
                 continue;
             }
@@ -182,15 +184,16 @@ impl Pass<'_> {
     fn line(&mut self, lexer: &mut Lexer, span: Span, next: usize) {
         let bytes = self.text.as_bytes();
         let (start, end) = (span.start as usize, span.end as usize);
-        let (mut mark, mut indent) = skip_blanks(bytes, start, end);
+        let (mut body, (mut mark, mut indent)) = (start, skip_blanks(bytes, start, end));
         self.is_numbered = false;
         if self.fence.is_none()
-            && let Some(body) = self.numbering.body(bytes, (start, mark, end), next)
+            && let Some(behind) = self.numbering.body(bytes, (start, mark, end), next)
         {
-            (mark, indent) = skip_blanks(bytes, body, end);
+            (body, (mark, indent)) = (behind, skip_blanks(bytes, behind, end));
             self.is_numbered = true;
         }
-        let mut line = Line { span, indent: u16::try_from(indent).unwrap_or(u16::MAX), ..Line::default() };
+        let indent_blanks = u16::try_from(indent).unwrap_or(u16::MAX);
+        let mut line = Line { span, indent: indent_blanks, body: body as u32, ..Line::default() };
         if let Some(fence) = self.fence {
             line.kind = LineKind::Fenced;
             if fence.is_closed_by(bytes, span, mark, indent) {
@@ -215,6 +218,7 @@ impl Pass<'_> {
             line.kind = LineKind::Fence;
             self.flush(lexer, first);
             self.break_paragraph();
+            self.in_hunk = false;
             self.fence = Some(fence);
             lexer.pieces.clear();
             lexer.lines.push(line);
@@ -233,16 +237,32 @@ impl Pass<'_> {
             self.previous = LineKind::Heading;
             return;
         }
-        line.kind = lines::classify(&text, self.previous);
+        if self.is_in_hunk(span, mark) {
+            line.kind = LineKind::Diff;
+        } else {
+            (line.kind, line.signs) = judge::judge(&text, self.previous);
+        }
+        self.in_hunk = line.kind.is_diff() || self.in_hunk && text.trimmed().starts_with(b"index ");
         line.severity = severity::severity(&text, line.kind);
         if line.severity == Severity::Totals && line.kind == LineKind::Prose {
             line.kind = LineKind::Status;
         }
         facts::find(&text, line.kind, &mut lexer.facts, &mut lexer.names);
+        let is_item = match line.kind {
+            LineKind::ListItem => true,
+            LineKind::KeyValue | LineKind::Pair => judge::list_content(&text).is_some(),
+            _ => false,
+        };
         lexer.lines.push(line);
-        self.place(lexer, line, first);
-        self.in_list = line.kind == LineKind::ListItem || (self.in_list && indent >= 2);
+        self.place(lexer, line, first, is_item);
+        self.in_list = is_item || (self.in_list && indent >= 2);
         self.previous = line.kind;
+    }
+
+    /// True for a line of a hunk by its first sign, which stands behind the number of a viewer.
+    fn is_in_hunk(&self, span: Span, mark: usize) -> bool {
+        let first = if self.is_numbered { mark } else { span.start as usize };
+        self.in_hunk && matches!(self.text.as_bytes().get(first), Some(b'+' | b'-' | b' ' | b'\\' | b'<' | b'>'))
     }
 
     fn fenced(&mut self, lexer: &mut Lexer, line: &mut Line, mark: usize, indent: usize) {
@@ -268,7 +288,7 @@ impl Pass<'_> {
         if let Some(fence) = OpenFence::open(bytes, span, line.start, line.indent, self.in_list, next) {
             return Some(fence);
         }
-        let content = lines::list_content(line)?;
+        let content = judge::list_content(line)?;
         OpenFence::open(bytes, span, content, line.indent + content - line.start, true, next)
     }
 
@@ -278,12 +298,13 @@ impl Pass<'_> {
             && self.previous == LineKind::Prose
             && line.pieces.len() == 1
             && matches!(line.bytes[line.start], b'=' | b'-')
-            && lines::is_rule(line)
+            && judge::is_rule(line)
     }
 
     /// Puts the line, whose pieces begin at `first`, into a block or makes it a unit.
-    fn place(&mut self, lexer: &mut Lexer, line: Line, first: usize) {
-        if line.kind == LineKind::Prose && line.severity == Severity::None && self.is_continuation(lexer, line, first) {
+    fn place(&mut self, lexer: &mut Lexer, line: Line, first: usize, is_item: bool) {
+        let is_prose = matches!(line.kind, LineKind::Prose | LineKind::Pair) && !is_item;
+        if is_prose && line.severity == Severity::None && self.is_continuation(lexer, line, first) {
             if let Some(block) = &mut self.block {
                 block.n_lines += 1;
             }
@@ -291,11 +312,13 @@ impl Pass<'_> {
         }
         self.flush(lexer, first);
         match line.kind {
-            LineKind::Prose | LineKind::Quote => self.block = Some(Block { kind: BlockKind::Prose, n_lines: 1 }),
-            LineKind::ListItem => {
+            _ if is_item => {
                 let n_markers = usize::from(lexer.pieces.len() > 1);
                 lexer.pieces.drain(..n_markers);
                 self.block = Some(Block { kind: BlockKind::Item, n_lines: 1 });
+            }
+            LineKind::Prose | LineKind::Pair | LineKind::Quote => {
+                self.block = Some(Block { kind: BlockKind::Prose, n_lines: 1 });
             }
             LineKind::Heading => self.heading(lexer, lexer.pieces.len()),
             _ => self.whole(lexer, UnitKind::Line),
@@ -312,7 +335,7 @@ impl Pass<'_> {
         let is_plain = !head.has(scan::DIGIT | scan::UNDER | scan::SLASH | scan::AT | scan::MONEY);
         match (block.kind, self.previous) {
             (BlockKind::Item, _) if line.indent >= 2 => true,
-            (_, LineKind::Prose | LineKind::ListItem) => {
+            (_, LineKind::Prose | LineKind::Pair | LineKind::ListItem) => {
                 is_plain && sentences::begins_small(bytes, head) && !sentences::ends(bytes, &lexer.pieces[..first])
             }
             _ => false,

@@ -3,6 +3,7 @@
 
 mod atoms;
 mod bearing;
+pub(crate) mod bytes;
 pub(crate) mod classes;
 mod constraints;
 mod corrections;
@@ -15,7 +16,7 @@ mod keys;
 mod language;
 mod lexed;
 mod lexer;
-mod lines;
+pub(crate) mod line;
 pub mod linkage;
 mod names;
 mod noise;
@@ -45,8 +46,8 @@ pub use lexed::{
 pub use lexer::Lexer;
 pub use names::is_label;
 pub use noise::{Cut, CutKind, is_diff, is_tree_entry, names_noise_folder, noise};
-pub use numbered::{behind_number, plain, unnumbered};
+pub use numbered::{plain, unnumbered};
 pub use outcome::{Outcome, OutcomeKind, outcome, outcome_of, outcomes};
 pub use replies::{announces, begins_confirming, begins_with_consent, corrects, is_confirmation, reports_deed};
-pub use requests::{Ask, ask, is_question};
+pub use requests::{Wish, ask, is_question};
 pub use view::TextView;

@@ -3,7 +3,7 @@
 
 use super::keys::fact_key;
 use super::lexed::{Fact, FactKind, Span};
-use super::lines::LineText;
+use super::line::LineText;
 use super::scan::{self, Piece};
 use super::words;
 

@@ -38,13 +38,11 @@ impl Numbering {
         }
         let before = self.previous.take();
         let here = Number::at(bytes.get(..end)?, mark)?;
-        let is_padded = mark > start && here.sign == ARROW[0];
-        let goes_on =
-            || Number::at(bytes, skip_blanks(bytes, next, bytes.len()).0).is_some_and(|next| here.leads_to(next));
-        if !is_padded && !before.is_some_and(|before| before.leads_to(here)) && !goes_on() {
+        self.previous = Some(here);
+        let is_padded = mark > start && here.sign != b':';
+        if !is_padded && !before.is_some_and(|before| before.leads_to(here)) && !here.goes_on(bytes, next) {
             return None;
         }
-        self.previous = Some(here);
         Some(here.body)
     }
 
@@ -73,6 +71,17 @@ impl Number {
         Some(Self { value, sign: behind[0], body: at + n_digits + n_sign })
     }
 
+    /// True when the line at `next` has the next number; matches of a search have neighbours too, so that behind a colon the
+    /// line after it must go on as well.
+    fn goes_on(self, bytes: &[u8], next: usize) -> bool {
+        let behind = |at: usize| memchr::memchr(b'\n', bytes.get(at..)?).map(|len| at + len + 1);
+        let follows = |one: Self, at: usize| {
+            Self::at(bytes, skip_blanks(bytes, at, bytes.len()).0).filter(|other| one.leads_to(*other))
+        };
+        let Some(second) = follows(self, next) else { return false };
+        self.sign != b':' || behind(next).is_some_and(|at| follows(second, at).is_some())
+    }
+
     fn leads_to(self, next: Self) -> bool {
         next.value == self.value + 1 && next.sign == self.sign
     }
@@ -90,8 +99,7 @@ pub(super) fn skip_blanks(bytes: &[u8], mut at: usize, end: usize) -> (usize, us
 }
 
 /// What stands behind the number that a viewer put at the start of `line`, if one did.
-#[must_use]
-pub fn behind_number(line: &str) -> Option<&str> {
+fn behind_number(line: &str) -> Option<&str> {
     let behind = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let is_number = (1..=MAX_DIGITS).contains(&(line.len() - behind.len()));
     behind.strip_prefix(['\t', '→']).filter(|_| is_number)

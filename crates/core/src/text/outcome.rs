@@ -58,23 +58,17 @@ pub fn outcomes<'v>(view: &'v TextView<'_>) -> Vec<(&'v Line, Outcome)> {
 /// The outcome that a line of `view` states.
 #[must_use]
 pub fn outcome_of(view: &TextView<'_>, line: &Line) -> Option<Outcome> {
-    let may_state = matches!(line.severity, Severity::Totals | Severity::Failure) && may_state(line.kind);
-    if may_state { outcome(line.span.of(view.text)) } else { None }
+    let is_report = matches!(line.severity, Severity::Totals | Severity::Failure);
+    let found =
+        if is_report && may_state(line.kind, line.indent == 0) { outcome(line.span.of(view.text)) } else { None };
+    found.filter(|found| !line.kind.is_code() || found.kind == OutcomeKind::Exit)
 }
 
-/// False for what quotes a file.
-pub(super) fn may_state(kind: LineKind) -> bool {
-    !matches!(
-        kind,
-        LineKind::Code
-            | LineKind::Diff
-            | LineKind::Grep
-            | LineKind::Json
-            | LineKind::Quote
-            | LineKind::TableRow
-            | LineKind::Trace
-            | LineKind::Prompt
-    )
+/// False for what quotes a file. An assignment of an exit status, `exit_code=1`, looks like code.
+pub(super) fn may_state(kind: LineKind, may_assign: bool) -> bool {
+    use LineKind::{Grep, Json, Prompt, Quote, Trace, TraceHead};
+    let quotes = kind.is_diff() || kind.is_row() || matches!(kind, Grep | Json | Prompt | Quote | Trace | TraceHead);
+    !quotes && (may_assign || !kind.is_code())
 }
 
 /// The outcome that a line states, by itself.

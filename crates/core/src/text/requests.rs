@@ -5,7 +5,7 @@ use super::words::{Table, word_table};
 
 /// What a sentence asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ask {
+pub enum Wish {
     /// An answer.
     Question,
     /// A deed.
@@ -27,11 +27,11 @@ word_table!(WORDS: Table<512, true>, "requests": POLITE MODAL SIDE WISH OPENER);
 /// What the sentence `text` asks for, if anything. Meant for what a person says: an account of what was done may begin
 /// like a request.
 #[must_use]
-pub fn ask(text: &str) -> Option<Ask> {
+pub fn ask(text: &str) -> Option<Wish> {
     if is_question(text) {
-        return Some(Ask::Question);
+        return Some(Wish::Question);
     }
-    is_request(text).then_some(Ask::Request)
+    is_request(text).then_some(Wish::Request)
 }
 
 /// True for a question.
@@ -97,13 +97,13 @@ fn role_of(word: &[u8]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ask, ask};
+    use super::{Wish, ask};
 
     #[test]
     fn questions_have_a_mark_or_a_particle() {
         for text in ["Is that OK?", "Really?!", "(what now?)", "这样可以吗", "これでいいですか。", "هل هذا صحيح؟"]
         {
-            assert_eq!(ask(text), Some(Ask::Question), "{text}");
+            assert_eq!(ask(text), Some(Wish::Question), "{text}");
         }
         assert_eq!(ask("That is OK."), None);
         assert_eq!(ask("See https://a.example/b?c=1 there"), None);
@@ -121,7 +121,7 @@ mod tests {
             "请把它改成三十秒",
             "Fix the test.",
         ] {
-            assert_eq!(ask(text), Some(Ask::Request), "{text}");
+            assert_eq!(ask(text), Some(Wish::Request), "{text}");
         }
         for text in ["The list was fixed.", "We added a test.", "They can use it."] {
             assert_eq!(ask(text), None, "{text}");

@@ -2,7 +2,7 @@
 //! shell output; refuses to know the kind of the message.
 
 use super::lexed::{LineKind, Severity};
-use super::lines::LineText;
+use super::line::{self, LineText};
 use super::outcome::{self, OutcomeKind};
 use super::scan::{self, Piece};
 use super::words;
@@ -46,7 +46,7 @@ pub(super) fn severity(line: &LineText<'_>, kind: LineKind) -> Severity {
             found = found.max(word(line, kind, index, *piece));
         } else if piece.has(scan::UPPER)
             && piece.has(scan::COLON | scan::DOT | scan::BRACKET)
-            && is_class(*piece, line.bytes)
+            && line.is_exception(index)
         {
             found = Severity::Failure;
         }
@@ -62,7 +62,7 @@ fn stated(line: &LineText<'_>, kind: LineKind, may_assign: bool) -> Option<Sever
     }
     let has_number = line.mask & scan::DIGIT != 0;
     let may_be = is_report && (has_number || line.pieces.len() <= MAX_VERDICT) || may_assign;
-    if !may_be || !outcome::may_state(kind) {
+    if !may_be || !outcome::may_state(kind, may_assign && line.indent == 0) {
         return None;
     }
     let stated = outcome::outcome(std::str::from_utf8(line.trimmed()).ok()?)?;
@@ -81,26 +81,8 @@ fn mark(line: &LineText<'_>) -> Severity {
     if line.mask & scan::OTHER == 0 {
         return Severity::None;
     }
-    for piece in line.pieces.iter().take(3).filter(|piece| piece.has(scan::OTHER)) {
-        match piece.of(line.bytes) {
-            [0xe2, 0x9c, 0x95..=0x98, ..] | [0xe2, 0x9d, 0x8c, ..] => return Severity::Failure,
-            [0xe2, 0x9c, 0x93 | 0x94 | 0x85, ..] => return Severity::Success,
-            [0xe2, 0x9a, 0xa0, ..] => return Severity::Warning,
-            _ => {}
-        }
-    }
-    Severity::None
-}
-
-/// `TypeError:`, `java.io.IOException:`
-fn is_class(piece: Piece, bytes: &[u8]) -> bool {
-    let whole = piece.of(bytes);
-    if !whole.ends_with(b":") {
-        return false;
-    }
-    let name = piece.word(bytes);
-    (name.ends_with(b"Error") && name.len() > 5 || name.ends_with(b"Exception"))
-        && name.iter().all(|&byte| byte.is_ascii_alphanumeric() || b"._$".contains(&byte))
+    let mut marks = line.pieces.iter().take(3).filter(|piece| piece.has(scan::OTHER));
+    marks.find_map(|piece| line::mark(piece.of(line.bytes))).unwrap_or_default()
 }
 
 fn core<'a>(line: &LineText<'a>, index: usize) -> &'a [u8] {

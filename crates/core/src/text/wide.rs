@@ -5,47 +5,24 @@ use super::lexed::{Cue, CueKind, Span};
 use super::scan;
 use super::words::word_list;
 
-/// What the string that begins with the character `code` says, and its length; `rest` begins with it.
-fn cue_at(code: u32, rest: &[u8]) -> Option<(usize, CueKind)> {
-    use CueKind::{Correction, Decision, Emphasis, Negation, Obligation, Reasoning};
-    let candidates: &[(&str, CueKind)] = match char::from_u32(code)? {
-        '不' if is_harmless(rest) => return None,
-        '不' | '没' | '沒' | '未' | '无' | '無' | '别' | '勿' => return Some((3, Negation)),
-        'な' => &[("なければ", Obligation), ("なかった", Negation), ("ない", Negation)],
-        'ま' => &[("ません", Negation)],
-        'ず' => &[("ずに", Negation)],
-        'べ' => &[("べき", Obligation)],
-        'し' => &[("したがって", Reasoning), ("しかし", Emphasis)],
-        'そ' => &[("そのため", Reasoning)],
-        'の' => &[("ので", Reasoning)],
-        '必' => &[("必须", Obligation), ("必須", Obligation), ("必ず", Obligation), ("必要", Obligation)],
-        '务' => &[("务必", Obligation)],
-        '应' => &[("应该", Obligation), ("应当", Obligation)],
-        '禁' => &[("禁止", Obligation)],
-        '重' => &[("重要", Emphasis)],
-        '注' => &[("注意", Emphasis)],
-        '关' => &[("关键", Emphasis)],
-        '但' => &[("但是", Emphasis)],
-        '因' => &[("因此", Reasoning), ("因为", Reasoning)],
-        '所' => &[("所以", Reasoning)],
-        '由' => &[("由于", Reasoning)],
-        '决' => &[("决定", Decision)],
-        '決' => &[("決定", Decision)],
-        '同' => &[("同意", Decision)],
-        '批' => &[("批准", Decision)],
-        '更' => &[("更正", Correction)],
-        '訂' => &[("訂正", Correction)],
-        _ => return None,
-    };
-    candidates.iter().find(|(text, _)| rest.starts_with(text.as_bytes())).map(|&(text, kind)| (text.len(), kind))
-}
+/// What cues of each kind begin with; of those that begin alike the longer ones stand first.
+const CUES: [(&[&str], CueKind); 6] = [
+    (word_list!("wide", NEGATION), CueKind::Negation),
+    (word_list!("wide", OBLIGATION), CueKind::Obligation),
+    (word_list!("wide", REASONING), CueKind::Reasoning),
+    (word_list!("wide", EMPHASIS), CueKind::Emphasis),
+    (word_list!("wide", DECISION), CueKind::Decision),
+    (word_list!("wide", CORRECTION), CueKind::Correction),
+];
+const CUE_STARTS: Starts = Starts::of(&[CUES[0].0, CUES[1].0, CUES[2].0, CUES[3].0, CUES[4].0, CUES[5].0]);
+const FILLER_STARTS: Starts = Starts::of(&[FILLERS]);
 
-/// What `cue_at` knows begins with one of these.
-const CUE_STARTS: Starts = Starts::of(&[
-    "不", "没", "沒", "未", "无", "無", "别", "勿", "な", "ま", "ず", "べ", "し", "そ", "の", "必", "务", "应", "禁",
-    "重", "注", "关", "但", "因", "所", "由", "决", "決", "同", "批", "更", "訂",
-]);
-const FILLER_STARTS: Starts = Starts::of(FILLERS);
+/// The cue that `rest` begins with, and its length.
+fn cue_at(rest: &[u8]) -> Option<(usize, CueKind)> {
+    let begins = |text: &&&str| rest.starts_with(text.as_bytes());
+    let (text, kind) = CUES.iter().find_map(|(list, kind)| Some((list.iter().find(begins)?, *kind)))?;
+    (*text != "不" || !is_harmless(rest)).then_some((text.len(), kind))
+}
 
 /// The bytes that three-byte characters begin with, as bits: passes all the given ones and few others.
 struct Starts {
@@ -54,17 +31,18 @@ struct Starts {
 }
 
 impl Starts {
-    const fn of(texts: &[&str]) -> Self {
+    const fn of(lists: &[&[&str]]) -> Self {
         let mut starts = Self { second: 0, third: [0; 16] };
-        let mut at = 0;
-        while at < texts.len() {
-            let text = texts[at].as_bytes();
+        let (mut list, mut at) = (0, 0);
+        while list < lists.len() {
+            let text = lists[list][at].as_bytes();
             starts.second |= 1 << (text[1] & 63);
             starts.third[(text[0] & 15) as usize] |= 1 << (text[2] & 63);
-            at += 1;
+            (list, at) = if at + 1 < lists[list].len() { (list, at + 1) } else { (list + 1, 0) };
         }
         starts
     }
+
     fn may_begin(&self, first: u8, second: u8, third: u8) -> bool {
         self.second >> (second & 63) & self.third[usize::from(first & 15)] >> (third & 63) & 1 != 0
     }
@@ -100,9 +78,8 @@ pub(super) fn find(bytes: &[u8], span: Span, cues: &mut Vec<Cue>) {
             at += 3;
             continue;
         }
-        let (code, len) = scan::decode(bytes, at);
-        let Some((len, kind)) = cue_at(code, rest) else {
-            at += len;
+        let Some((len, kind)) = cue_at(rest) else {
+            at += scan::decode(bytes, at).1;
             continue;
         };
         if kind != CueKind::Correction || at == span.start as usize {

@@ -196,13 +196,7 @@ fn joined(ranges: &[Range<usize>]) -> Vec<Range<usize>> {
 /// True for what is found by its words; numbers are found by their value.
 fn is_name(kind: FactKind, text: &str) -> bool {
     match kind {
-        FactKind::Number
-        | FactKind::Quantity
-        | FactKind::Money
-        | FactKind::Percent
-        | FactKind::Date
-        | FactKind::Time
-        | FactKind::Quoted => false,
+        _ if kind.is_amount() || kind == FactKind::Quoted => false,
         FactKind::Alphanumeric | FactKind::Kebab => {
             // `3rd`, `20px` and `12-month` are numbers, `9f2c` is none.
             let rest = text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));

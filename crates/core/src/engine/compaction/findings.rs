@@ -146,7 +146,8 @@ impl<'a> Findings<'a> {
         let is_error = |line: &str| ERROR_CHARS.contains(&line.len()) && line.split_whitespace().count() >= MIN_WORDS;
         let failures = text.lines.iter().filter(|line| line.severity == Severity::Failure);
         // Source code that is read speaks of errors without having any.
-        let failures = failures.filter(|line| !matches!(line.kind, LineKind::Code | LineKind::Diff | LineKind::Grep));
+        let failures =
+            failures.filter(|line| !(line.kind.is_code() || line.kind.is_diff() || line.kind == LineKind::Grep));
         self.errors.extend(failures.map(|line| line.span.of(text.text).trim()).filter(|line| is_error(line)));
     }
 

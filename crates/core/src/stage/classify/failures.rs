@@ -1,8 +1,9 @@
 //! Reports of failures: tracebacks, HTTP errors, messages of tools. They are guardrails: only a message that is
 //! such a report counts, a sentence that mentions a failure does not. Knows nothing else.
 
-use super::line::{Signs, after_one_of, from, run, skip_blanks};
 use super::survey::Survey;
+use crate::text::bytes::{after_one_of, from, run, skip_blanks};
+use crate::text::line::signs::Signs;
 use crate::text::words::word_list;
 
 /// A longer message is no mere failure report.

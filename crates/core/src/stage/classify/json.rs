@@ -1,6 +1,6 @@
 //! JSON, whole, truncated, behind an introduction or one object per line. Knows nothing else.
 
-use super::line::{from, run};
+use crate::text::bytes::{from, run};
 
 /// Bytes of `text` that are inside JSON objects and arrays: from a bracket behind which JSON goes on to the
 /// bracket that closes it, or to the end of a truncated text. One pass, each byte at most twice.

@@ -1,7 +1,7 @@
 //! LaTeX and formulas in mathematical signs. Prices in dollars, tolerances and arrows in directions are no
 //! maths. Knows nothing else.
 
-use super::line::{from, holds};
+use crate::text::bytes::{from, holds};
 
 /// Bytes between two dollar signs at most.
 const MAX_INLINE: usize = 300;

@@ -4,14 +4,9 @@
 //! Two linear passes collect the evidence, one over the lines (`survey`) and one over literals and long
 //! tokens (`triggers`, `secrets`); each kind of structure has a file that judges its candidates.
 
-mod code;
-mod config;
 mod failures;
 mod json;
-mod line;
-mod look;
 mod maths;
-mod output;
 mod reasoning;
 mod reasons;
 mod secrets;

@@ -1,7 +1,7 @@
 //! Chains of formal reasoning: proofs, derivations, numbered inferences. An essay that says "first", "second"
 //! and "therefore" is none. Knows nothing else.
 
-use super::line::{after_folded, after_one_of, from, run, skip_blanks, starts_word};
+use crate::text::bytes::{after_folded, after_one_of, from, run, skip_blanks, starts_word};
 use crate::text::words::word_list;
 
 /// In a longer text a closing mark alone is a figure of speech.

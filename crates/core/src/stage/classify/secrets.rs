@@ -2,7 +2,7 @@
 //! as look random. Ids, names of models, branches and files look similar and must pass. Knows nothing but the text around
 //! a candidate.
 
-use super::line::{from, head_of, is_word, run};
+use crate::text::bytes::{from, head_of, is_word, run};
 use crate::text::classes::byte_table;
 use crate::text::words::word_list;
 

@@ -1,13 +1,14 @@
 //! SQL by its shape: a statement verb with what must follow it. English that happens to use the same words
 //! ("select a file from the menu") has neither the lists, operators nor the punctuation. Knows nothing else.
 
-use super::line::{from, is_word, run};
+use crate::text::bytes::{from, is_word, run};
 use crate::text::words::{Table, word_table};
 
 word_table!(WORDS: Table<512>, "sql": ARTICLE OF_COLUMNS CREATE_HOW CREATE_WITH OBJECT CHANGE PRIVILEGE);
 
-/// How many tokens of a statement are looked at.
+/// How many tokens of a query are looked at, and of any other statement.
 const MAX_TOKENS: usize = 400;
+const MAX_SHAPE: usize = 32;
 
 /// True when a statement of SQL starts at `at`, where a statement verb stands in any case.
 pub(super) fn is_statement(text: &[u8], at: usize) -> bool {
@@ -16,19 +17,23 @@ pub(super) fn is_statement(text: &[u8], at: usize) -> bool {
         return false;
     };
     let shouted = verb.iter().all(u8::is_ascii_uppercase);
-    match verb.to_ascii_lowercase().as_slice() {
-        b"select" => select(tokens, shouted),
-        b"insert" => insert(tokens),
-        b"update" => update(tokens),
-        b"delete" => delete(tokens, shouted),
-        b"create" => create(tokens, shouted),
-        b"alter" => alter(tokens, shouted),
-        b"drop" | b"truncate" => drop_or_truncate(tokens, shouted, verb.len() > 4),
-        b"grant" | b"revoke" => grant(tokens, shouted),
-        b"merge" => merge(tokens),
+    let verb = verb.to_ascii_lowercase();
+    if verb == b"select" {
+        return select(tokens, shouted);
+    }
+    let tokens: Vec<Token<'_>> = tokens.take(MAX_SHAPE).collect();
+    match verb.as_slice() {
+        b"insert" => insert(&tokens),
+        b"update" => update(&tokens),
+        b"delete" => delete(&tokens, shouted),
+        b"create" => create(&tokens, shouted),
+        b"alter" => alter(&tokens, shouted),
+        b"drop" | b"truncate" => drop_or_truncate(&tokens, shouted, verb == b"truncate"),
+        b"grant" | b"revoke" => grant(&tokens, shouted),
+        b"merge" => merge(&tokens),
         // Pieces of statements, as they stand in truncated or quoted ones.
-        b"join" => join(tokens, shouted),
-        b"primary" | b"varchar" => column(tokens, verb.len() > 6 && verb.eq_ignore_ascii_case(b"varchar")),
+        b"join" => join(&tokens, shouted),
+        b"primary" | b"varchar" => column(&tokens, verb == b"varchar"),
         _ => false,
     }
 }
@@ -124,147 +129,116 @@ fn clause_evidence<'t>(tokens: impl Iterator<Item = Token<'t>>) -> usize {
     evidence
 }
 
+/// `tokens` from the first on that is none of `words`.
+fn past<'s, 't>(tokens: &'s [Token<'t>], words: &[&str]) -> &'s [Token<'t>] {
+    let n_passed = tokens.iter().take_while(|token| token.is_one_of(words)).count();
+    tokens.get(n_passed..).unwrap_or_default()
+}
+
 /// `INTO name` with values or a query.
-fn insert(mut tokens: Statement<'_>) -> bool {
-    let mut head = tokens.next();
-    if head.is_some_and(|token| token.is_one_of(&["or", "ignore", "overwrite"])) {
-        head = tokens.find(|token| token.is("into"));
-    }
-    if !head.is_some_and(|token| token.is("into")) {
-        return false;
-    }
-    if !tokens.next().is_some_and(is_name) {
-        return false;
-    }
-    match tokens.next() {
-        Some(Token::Sign(b'(')) => true,
-        Some(token) => token.is_one_of(&["values", "select", "default", "set", "with"]),
-        None => false,
+fn insert(tokens: &[Token<'_>]) -> bool {
+    let first = tokens.first().copied().unwrap_or(Token::Value);
+    let is_modified = first.is_one_of(&["or", "ignore", "overwrite"]);
+    let into = tokens.iter().position(|token| token.is("into")).filter(|&at| at == 0 || is_modified);
+    match into.and_then(|at| tokens.get(at + 1..)) {
+        Some([name, Token::Sign(b'('), ..]) => is_name(*name),
+        Some([name, next, ..]) => is_name(*name) && next.is_one_of(&["values", "select", "default", "set", "with"]),
+        _ => false,
     }
 }
 
 /// `name SET column = …`.
-fn update(mut tokens: Statement<'_>) -> bool {
-    if !tokens.next().is_some_and(is_name) {
-        return false;
-    }
-    let has_set = tokens.by_ref().take(3).any(|token| token.is("set"));
-    has_set && matches!((tokens.next(), tokens.next()), (Some(Token::Word(_)), Some(Token::Sign(b'='))))
+fn update(tokens: &[Token<'_>]) -> bool {
+    let Some((name, rest)) = tokens.split_first() else { return false };
+    let set = rest.iter().take(3).position(|token| token.is("set"));
+    let assigns = |at: usize| matches!(rest.get(at + 1..), Some([Token::Word(_), Token::Sign(b'='), ..]));
+    is_name(*name) && set.is_some_and(assigns)
 }
 
 /// `FROM name` with a condition, a semicolon or nothing.
-fn delete(mut tokens: Statement<'_>, shouted: bool) -> bool {
-    if !tokens.next().is_some_and(|token| token.is("from")) {
-        return false;
-    }
-    if !tokens.next().is_some_and(is_name) {
-        return false;
-    }
-    match tokens.next() {
-        None => shouted,
-        Some(Token::Sign(sign)) => sign == b';' || shouted,
-        Some(token) if token.is_one_of(&["where", "using"]) => {
-            shouted || clause_evidence([token].into_iter().chain(tokens)) > 0
-        }
-        Some(_) => false,
-    }
+fn delete(tokens: &[Token<'_>], shouted: bool) -> bool {
+    let [from, name, rest @ ..] = tokens else { return false };
+    let is_over = match rest {
+        [] => shouted,
+        [Token::Sign(sign), ..] => *sign == b';' || shouted,
+        [token, ..] if token.is_one_of(&["where", "using"]) => shouted || clause_evidence(rest.iter().copied()) > 0,
+        _ => false,
+    };
+    from.is("from") && is_name(*name) && is_over
 }
 
 /// `TABLE name (…)` and the like.
-fn create(mut tokens: Statement<'_>, shouted: bool) -> bool {
-    let is_made = tokens.find(|token| !token.does(CREATE_HOW)).is_some_and(is_object);
-    let name = tokens.find(|token| !token.is_one_of(&["if", "not", "exists", "concurrently"]));
-    if !is_made || !name.is_some_and(is_name) {
-        return false;
-    }
-    match tokens.next() {
-        None => shouted,
-        Some(Token::Sign(sign)) => sign == b'(' || (sign == b';'),
-        Some(token) if token.is("on") => {
-            tokens.nth(1).is_some_and(|token| token == Token::Sign(b'(') || token.is("using"))
+fn create(tokens: &[Token<'_>], shouted: bool) -> bool {
+    let n_how = tokens.iter().take_while(|token| token.does(CREATE_HOW)).count();
+    let Some([object, rest @ ..]) = tokens.get(n_how..) else { return false };
+    let [name, rest @ ..] = past(rest, &["if", "not", "exists", "concurrently"]) else { return false };
+    let goes_on = match rest {
+        [] => shouted,
+        [Token::Sign(sign), ..] => matches!(sign, b'(' | b';'),
+        [on, rest @ ..] if on.is("on") => {
+            rest.get(1).is_some_and(|token| *token == Token::Sign(b'(') || token.is("using"))
         }
-        Some(token) if token.is("as") => tokens
-            .next()
-            .is_some_and(|token| token.is_one_of(&["select", "with", "enum", "table"]) || token == Token::Sign(b'(')),
-        Some(token) => shouted && token.does(CREATE_WITH),
-    }
-}
-
-/// What CREATE, ALTER and DROP work on.
-fn is_object(token: Token<'_>) -> bool {
-    token.does(OBJECT)
+        [kind, rest @ ..] if kind.is("as") => rest
+            .first()
+            .is_some_and(|token| token.is_one_of(&["select", "with", "enum", "table"]) || *token == Token::Sign(b'(')),
+        [token, ..] => shouted && token.does(CREATE_WITH),
+    };
+    object.does(OBJECT) && is_name(*name) && goes_on
 }
 
 /// `TABLE name ADD …`.
-fn alter(mut tokens: Statement<'_>, shouted: bool) -> bool {
-    if !tokens.next().is_some_and(is_object) {
-        return false;
-    }
-    tokens.find(|token| !token.is_one_of(&["if", "exists", "only"])).is_some_and(is_name)
-        && tokens.next().is_some_and(|token| token.does(CHANGE))
-        && (shouted || tokens.take(12).any(|token| token == Token::Sign(b';') || token.is("column")))
+fn alter(tokens: &[Token<'_>], shouted: bool) -> bool {
+    let Some((object, rest)) = tokens.split_first() else { return false };
+    let [name, change, rest @ ..] = past(rest, &["if", "exists", "only"]) else { return false };
+    object.does(OBJECT)
+        && is_name(*name)
+        && change.does(CHANGE)
+        && (shouted || rest.iter().take(12).any(|token| *token == Token::Sign(b';') || token.is("column")))
 }
 
-/// `TABLE name` with a semicolon, or in capitals.
-fn drop_or_truncate(mut tokens: Statement<'_>, shouted: bool, object_is_optional: bool) -> bool {
-    let mut name = tokens.next();
-    let named_object = name.is_some_and(is_object);
-    if named_object {
-        name = tokens.next();
-    } else if !(object_is_optional && shouted) {
-        return false;
-    }
-    let is_condition = |token: &Token<'_>| token.is_one_of(&["if", "exists", "concurrently"]);
-    if name.is_some_and(|name| is_condition(&name)) {
-        name = tokens.find(|token| !is_condition(token));
-    }
-    if !name.is_some_and(is_name) {
-        return false;
-    }
-    match tokens.next() {
-        Some(Token::Sign(b';')) => true,
-        Some(token) => shouted && token.is_one_of(&["cascade", "restrict", "restart", "on"]),
-        None => shouted && named_object,
-    }
+/// `TABLE name` with a semicolon, or in capitals; the object of TRUNCATE needs no word.
+fn drop_or_truncate(tokens: &[Token<'_>], shouted: bool, object_is_optional: bool) -> bool {
+    let names_object = tokens.first().is_some_and(|token| token.does(OBJECT));
+    let rest = past(tokens.get(usize::from(names_object)..).unwrap_or_default(), &["if", "exists", "concurrently"]);
+    let Some((name, rest)) = rest.split_first() else { return false };
+    let is_over = match rest {
+        [Token::Sign(b';'), ..] => true,
+        [token, ..] => shouted && token.is_one_of(&["cascade", "restrict", "restart", "on"]),
+        [] => shouted && names_object,
+    };
+    (names_object || object_is_optional && shouted) && is_name(*name) && is_over
 }
 
 /// `SELECT, UPDATE ON name TO role`.
-fn grant(tokens: Statement<'_>, shouted: bool) -> bool {
-    let mut n_before_on = 0;
-    let mut after_on = None;
-    for token in tokens.take(24) {
-        match after_on {
-            None if token.is("on") => after_on = Some(0),
-            None if token == Token::Sign(b',') || token.does(PRIVILEGE) => n_before_on += 1,
-            None => return false,
-            Some(count) if token.is_one_of(&["to", "from"]) => return shouted && n_before_on > 0 && count > 0,
-            Some(count) => after_on = Some(count + 1),
-        }
-    }
-    false
+fn grant(tokens: &[Token<'_>], shouted: bool) -> bool {
+    let tokens = tokens.get(..tokens.len().min(24)).unwrap_or_default();
+    let Some(on) = tokens.iter().position(|token| token.is("on")) else { return false };
+    let is_right = |token: &Token<'_>| *token == Token::Sign(b',') || token.does(PRIVILEGE);
+    let to = tokens.iter().skip(on + 1).position(|token| token.is_one_of(&["to", "from"]));
+    shouted && on > 0 && tokens.iter().take(on).all(is_right) && to.is_some_and(|n_names| n_names > 0)
 }
 
 /// `INTO name USING`.
-fn merge(mut tokens: Statement<'_>) -> bool {
-    tokens.next().is_some_and(|token| token.is("into")) && tokens.skip(1).take(4).any(|token| token.is("using"))
+fn merge(tokens: &[Token<'_>]) -> bool {
+    tokens.first().is_some_and(|token| token.is("into")) && tokens.iter().skip(2).take(4).any(|token| token.is("using"))
 }
 
 /// `name alias ON a.x = b.y`.
-fn join(mut tokens: Statement<'_>, shouted: bool) -> bool {
-    shouted
-        && tokens.by_ref().take(4).any(|token| token.is("on"))
-        && matches!(
-            (tokens.next(), tokens.next(), tokens.next()),
-            (Some(Token::Word(_)), Some(Token::Sign(b'=')), Some(Token::Word(_) | Token::Value))
-        )
+fn join(tokens: &[Token<'_>], shouted: bool) -> bool {
+    let on = tokens.iter().take(4).position(|token| token.is("on"));
+    let equates = |at: usize| {
+        matches!(tokens.get(at + 1..), Some([Token::Word(_), Token::Sign(b'='), Token::Word(_) | Token::Value, ..]))
+    };
+    shouted && on.is_some_and(equates)
 }
 
 /// `PRIMARY KEY` or `VARCHAR(20)` as columns have them: with a comma, a bracket or a length.
-fn column(mut tokens: Statement<'_>, is_type: bool) -> bool {
-    if is_type {
-        return tokens.next() == Some(Token::Sign(b'(')) && tokens.next() == Some(Token::Value);
+fn column(tokens: &[Token<'_>], is_type: bool) -> bool {
+    match tokens {
+        [Token::Sign(b'('), Token::Value, ..] => is_type,
+        [key, Token::Sign(b',' | b'(' | b')'), ..] => !is_type && key.is("key"),
+        _ => false,
     }
-    tokens.next().is_some_and(|token| token.is("key")) && matches!(tokens.next(), Some(Token::Sign(b',' | b'(' | b')')))
 }
 
 /// How far a statement is followed, in bytes.

@@ -1,11 +1,9 @@
-//! Weighs the looks of all lines: which structures form islands, and how much of the text they are. Knows no
+//! Weighs the kinds of all lines: which structures form islands, and how much of the text they are. Knows no
 //! reasons; `mod` turns the numbers into them.
 
-use crate::text::{LineKind, TextView};
+use crate::text::line::signs::Signs;
+use crate::text::{Line, LineKind, TextView};
 
-use super::config::is_datum;
-use super::line::{Bare, Look, Signs, bare};
-use super::look::look;
 use super::reasoning::Steps;
 
 /// Lines and bytes of one structure.
@@ -83,9 +81,6 @@ struct Walk {
     separated: Island,
     /// Separator and count of the line before.
     separators: (u8, usize),
-    in_hunk: bool,
-    /// The number that a file viewer puts in front of the next line.
-    expected: Option<usize>,
     /// Behind a prompt: what follows is what the command printed.
     in_session: bool,
     /// Inside a block of an agent program.
@@ -96,7 +91,6 @@ impl Survey {
     /// Looks at every line once; with `until_code`, only until it is certain that source code makes up a third of
     /// the text, which decides whatever follows.
     pub(super) fn of(view: &TextView<'_>, until_code: bool) -> Self {
-        let text = view.text.as_bytes();
         let enough = if until_code { view.covered().len() } else { usize::MAX };
         let mut walk = Walk::default();
         for line in view.lines {
@@ -104,11 +98,11 @@ impl Survey {
                 walk.close();
                 continue;
             }
-            let bytes = text.get(line.span.start as usize..line.span.end as usize).unwrap_or_default();
-            if walk.is_reminder(bytes) {
+            let text = line.bare(view.text).as_bytes();
+            if walk.is_reminder(text) {
                 continue;
             }
-            walk.step(bytes, line.kind);
+            walk.step(line, text);
             if walk.code_bytes().saturating_mul(3) >= enough {
                 break;
             }
@@ -120,135 +114,121 @@ impl Survey {
 
 impl Walk {
     /// True for the lines of a block that an agent program puts behind the text: it says nothing of what the text is.
-    fn is_reminder(&mut self, bytes: &[u8]) -> bool {
-        let begins = bytes.first() == Some(&b'<') && bytes.starts_with(b"<system-reminder>");
+    fn is_reminder(&mut self, text: &[u8]) -> bool {
+        let begins = text.first() == Some(&b'<') && text.starts_with(b"<system-reminder>");
         let is_inside = self.in_reminder || begins;
-        self.in_reminder = is_inside && !bytes.trim_ascii_end().ends_with(b"</system-reminder>");
+        self.in_reminder = is_inside && !text.ends_with(b"</system-reminder>");
         is_inside
     }
 
-    fn step(&mut self, bytes: &[u8], kind: LineKind) {
-        let line = bare(bytes, self.expected);
-        self.expected = line.number.map(|number| number + 1);
-        if self.in_hunk && !bytes.is_empty() && matches!(bytes.first(), Some(b'+' | b'-' | b' ' | b'\\' | b'<' | b'>'))
-        {
-            self.survey.all.add(line.text.len());
-            self.survey.diff.add(line.text.len());
+    fn step(&mut self, line: &Line, text: &[u8]) {
+        let (kind, signs, size) = (line.kind, line.signs, text.len());
+        if kind == LineKind::Diff {
+            self.survey.all.add(size);
+            self.survey.diff.add(size);
             return;
         }
-        let seen = look(line);
-        let size = line.text.len();
-        self.islands(line, seen);
-        if seen == Look::Blank {
+        self.islands(line, text);
+        if kind == LineKind::Blank {
             return;
         }
+        let is_prose = is_prose(kind);
         let survey = &mut self.survey;
         survey.all.add(size);
-        survey.signs = survey.signs.and(line.signs);
-        survey.steps.add(line.text);
-        let is_datum = matches!(seen, Look::Prose | Look::Pair) && line.signs.any(Signs::COLON) && is_datum(line.text);
-        if seen == Look::Config || kind == LineKind::Data || is_datum {
+        survey.signs = survey.signs.and(signs);
+        survey.steps.add(text);
+        if matches!(kind, LineKind::KeyValue | LineKind::Data) || signs.any(Signs::DATUM) {
             survey.data.add(size);
         }
-        if size <= 84 && matches!(seen, Look::Prose | Look::MaybeCode) {
+        if size <= 84 && (is_prose || kind == LineKind::MaybeCode) {
             survey.short.add(size);
         }
-        self.in_hunk = seen == Look::DiffHead || (self.in_hunk && bytes.starts_with(b"index "));
-        let by_lexer = matches!(
-            kind,
-            LineKind::Log | LineKind::Trace | LineKind::Status | LineKind::Grep | LineKind::Listing | LineKind::Prompt
-        );
-        if seen == Look::Prompt {
+        if kind == LineKind::Prompt {
             self.in_session = true;
-        } else if seen == Look::Prose
-            && size >= 60
-            && !line.signs.any(Signs::DIGIT)
-            && matches!(line.text.last(), Some(b'.' | b'!' | b'?'))
+        } else if is_prose && size >= 60 && !signs.any(Signs::DIGIT) && matches!(text.last(), Some(b'.' | b'!' | b'?'))
         {
             self.in_session = false;
         }
-        match seen {
-            Look::Prose | Look::Heading | Look::Item | Look::Comment if !by_lexer => {}
-            _ => {
-                let length = size as f64;
-                survey.odd_lengths.0 += 1.0;
-                survey.odd_lengths.1 += length;
-                survey.odd_lengths.2 += length * length;
-            }
+        if !is_prose && !matches!(kind, LineKind::Heading | LineKind::ListItem | LineKind::Comment) {
+            let length = size as f64;
+            survey.odd_lengths.0 += 1.0;
+            survey.odd_lengths.1 += length;
+            survey.odd_lengths.2 += length * length;
         }
-        match seen {
-            Look::Markup => survey.markup.add(size),
-            Look::Json => survey.json.add(size),
-            Look::DiffHead => {
+        match kind {
+            LineKind::Markup => survey.markup.add(size),
+            LineKind::Json => survey.json.add(size),
+            LineKind::DiffHead => {
                 survey.diff.add(size);
                 survey.diff_heads += 1;
             }
-            Look::TraceHead => {
-                survey.trace_heads += 1;
-                survey.output.add(size);
-            }
-            Look::TraceFrame => {
-                survey.frames += 1;
-                survey.output.add(size);
-            }
-            Look::Output | Look::Prompt => survey.output.add(size),
-            Look::Prose if self.in_session => survey.output.add(size),
-            _ if by_lexer => survey.output.add(size),
+            LineKind::TraceHead => survey.trace_heads += 1,
+            LineKind::Trace => survey.frames += 1,
             _ => {}
+        }
+        if kind.is_output() || is_prose && self.in_session {
+            survey.output.add(size);
         }
     }
 
     /// Continues or closes the island of each structure.
-    fn islands(&mut self, line: Bare<'_>, seen: Look) {
-        let Bare { text, indent, signs, .. } = line;
-        let size = text.len();
+    fn islands(&mut self, line: &Line, text: &[u8]) {
+        let (kind, indent, signs, size) = (line.kind, line.indent, line.signs, text.len());
         // Code goes on over comments, blank lines and what code has in common with other structures.
-        match seen {
-            Look::Code => self.code.add(size, 2),
-            Look::MaybeCode => self.code.add(size, 1),
-            Look::Config if text.contains(&b'=') => self.code.add(size, 1),
-            Look::Blank => {}
-            Look::Comment | Look::Json | Look::Markup | Look::Pair | Look::Config | Look::Columns => {
+        match kind {
+            LineKind::Code => self.code.add(size, 2),
+            LineKind::MaybeCode => self.code.add(size, 1),
+            LineKind::KeyValue if signs.any(Signs::EQUALS) => self.code.add(size, 1),
+            LineKind::Blank => {}
+            LineKind::Comment
+            | LineKind::Json
+            | LineKind::Markup
+            | LineKind::Pair
+            | LineKind::KeyValue
+            | LineKind::Columns => {
                 self.code.add(size, 0);
             }
             _ => self.close_code(),
         }
-        match seen {
-            Look::Config => self.config.add(size, 2),
-            Look::Pair => self.config.add(size, 1),
-            Look::Blank => {}
-            Look::Comment => self.config.add(size, 0),
-            Look::MaybeCode | Look::Code if text.contains(&b'=') => self.config.add(size, 2),
-            Look::Item if indent >= 2 || text.len() < 60 => self.config.add(size, 0),
+        match kind {
+            LineKind::KeyValue => self.config.add(size, 2),
+            LineKind::Pair => self.config.add(size, 1),
+            LineKind::Blank => {}
+            LineKind::Comment => self.config.add(size, 0),
+            LineKind::MaybeCode | LineKind::Code if signs.any(Signs::EQUALS) => self.config.add(size, 2),
+            LineKind::ListItem if indent >= 2 || text.len() < 60 => self.config.add(size, 0),
             _ => self.close_config(),
         }
-        let is_indented = indent >= 4 && !matches!(seen, Look::Blank);
-        match seen {
-            Look::Code | Look::MaybeCode | Look::Json | Look::Markup if is_indented => self.indented.add(size, 2),
-            Look::Config | Look::Pair | Look::Columns | Look::Output | Look::Comment if is_indented => {
+        let is_indented = indent >= 4 && kind != LineKind::Blank;
+        match kind {
+            LineKind::Code | LineKind::MaybeCode | LineKind::Json | LineKind::Markup if is_indented => {
+                self.indented.add(size, 2);
+            }
+            LineKind::KeyValue | LineKind::Pair | LineKind::Columns | LineKind::Comment if is_indented => {
                 self.indented.add(size, 1);
             }
-            Look::Blank => {}
+            _ if kind.is_output() && is_indented => self.indented.add(size, 1),
+            LineKind::Blank => {}
             _ => self.close_indented(),
         }
-        match seen {
-            Look::Row => self.rows.add(size, 1),
-            Look::Rule => self.rows.add(size, 2),
+        match kind {
+            LineKind::TableRow => self.rows.add(size, 1),
+            LineKind::TableRule => self.rows.add(size, 2),
             // `a | b` without outer borders belongs to the rule below or above.
-            _ if signs.any(Signs::PIPE) && seen != Look::Output && memchr::memmem::find(text, b" | ").is_some() => {
+            _ if signs.any(Signs::PIPE) && !kind.is_output() && memchr::memmem::find(text, b" | ").is_some() => {
                 self.rows.add(size, 0);
             }
             _ => self.close_rows(),
         }
-        match seen {
-            Look::Columns | Look::Rule => self.columns.add(size, 1),
-            Look::Prose if signs.any(Signs::GAP) && memchr::memmem::find(text, b"   ").is_some() => {
+        match kind {
+            LineKind::Columns | LineKind::TableRule => self.columns.add(size, 1),
+            _ if is_prose(kind) && signs.any(Signs::GAP) && memchr::memmem::find(text, b"   ").is_some() => {
                 self.columns.add(size, 1);
             }
             _ => self.close_columns(),
         }
         let has_separator = signs.any(Signs::TAB | Signs::COMMA | Signs::SEMICOLON);
-        let separators = if !has_separator || matches!(seen, Look::Blank | Look::Item | Look::Output) {
+        let separators = if !has_separator || kind.is_output() || matches!(kind, LineKind::Blank | LineKind::ListItem) {
             (0, 0)
         } else {
             separators(text)
@@ -271,7 +251,6 @@ impl Walk {
         self.close_rows();
         self.close_columns();
         self.close_separated();
-        self.in_hunk = false;
     }
 
     fn close_code(&mut self) {
@@ -310,6 +289,11 @@ impl Walk {
     fn close_separated(&mut self) {
         self.separated.close(&mut self.survey.table, |island| island.all.lines >= 3);
     }
+}
+
+/// Lines that are no structure by themselves.
+fn is_prose(kind: LineKind) -> bool {
+    matches!(kind, LineKind::Prose | LineKind::Quote | LineKind::Values | LineKind::Data)
 }
 
 impl Island {

@@ -8,11 +8,11 @@ use aho_corasick::{AhoCorasick, Match, MatchKind, packed};
 use crate::model::Reason;
 use crate::text::words::{Entries, words_file};
 
-use super::line::{from, starts_word};
 use super::reasoning::is_whole_word;
 use super::reasons::ReasonSet;
 use super::secrets::{has_password, is_private_key};
 use super::sql::is_statement;
+use crate::text::bytes::{from, starts_word};
 
 /// The literals by their lists.
 static LITERALS: LazyLock<Vec<(&str, &str)>> =

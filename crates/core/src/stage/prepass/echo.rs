@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::model::{Message, Reason, Role};
 use crate::stage::{Claim, Plan, View};
-use crate::text::{Cut, CutKind, LineKind, Span, TextView, behind_number};
+use crate::text::{Cut, CutKind, LineKind, Span, TextView};
 
 /// So many messages of the assistant are looked at.
 const N_TURNS: usize = 3;
@@ -145,8 +145,7 @@ fn blocks(text: &TextView<'_>) -> Vec<Block> {
     let mut found: Vec<Block> = Vec::new();
     let mut is_open = false;
     for line in text.lines {
-        let words = line.span.of(text.text);
-        let words = behind_number(words.trim_start_matches(' ')).unwrap_or(words).trim_end();
+        let words = line.body(text.text).of(text.text);
         if line.kind == LineKind::Blank || words.is_empty() {
             is_open = false;
             continue;

@@ -85,30 +85,9 @@ pub(super) fn overlong(text: &str, line: Span) -> Option<(Span, String)> {
     (n_left > MAX_LINE_CHARS / 4).then(|| (Span { start: line.start + head.len() as u32, end: line.end }, words()))
 }
 
-/// A line without the number that a viewer of files put before it (`12→`, `12⇥`), and without white space at its end.
-pub(super) fn line_body(text: &str, line: Span) -> Span {
-    let whole = line.of(text);
-    let trimmed = whole.trim_start_matches([' ', '\t']);
-    let behind = trimmed.trim_start_matches(|c: char| c.is_ascii_digit());
-    let is_number = (1..=6).contains(&(trimmed.len() - behind.len()));
-    let body = behind.strip_prefix(['→', '\t']).filter(|_| is_number).unwrap_or(whole);
-    let start = line.end - body.len() as u32;
-    Span { start, end: start + body.trim_end().len() as u32 }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{count, line_body};
-    use crate::text::Span;
-
-    #[test]
-    fn numbers_of_viewers_are_no_part_of_a_line() {
-        let body = |text: &str| line_body(text, Span { start: 0, end: text.len() as u32 }).of(text).to_owned();
-        assert_eq!(body("   12→  key: value "), "  key: value");
-        assert_eq!(body("12\tkey"), "key");
-        assert_eq!(body("  12 apples"), "  12 apples");
-        assert_eq!(body(""), "");
-    }
+    use super::count;
 
     #[test]
     fn counts_are_easy_to_read() {

@@ -6,9 +6,11 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use super::adapter::line_body;
+use super::adapter::Wanted;
 use super::columns::{is_missing, number};
-use super::rows::{MIN_ROWS, Row, Table};
+use super::rows::{self, MIN_ROWS, Row, Table};
+use crate::summary::edits::Edits;
+use crate::summary::spoken::Spoken;
 use crate::text::{LineKind, Severity, Span, TextView};
 
 const SIGNS: [u8; 3] = *b",\t;";
@@ -23,8 +25,18 @@ const MAX_NAME: usize = 40;
 /// Values of tables are shorter than clauses of prose.
 const MAX_MEAN_CELL: usize = 40;
 
+/// True for a text of such values of which enough can be left out.
+pub(super) fn detect(text: &TextView<'_>) -> bool {
+    rows::detect(text, tables)
+}
+
+/// Thins out such a text.
+pub(super) fn edit(spoken: &Spoken<'_>, wanted: &Wanted<'_>, edits: &mut Edits<'_>) {
+    rows::edit(spoken, wanted, edits, tables);
+}
+
 /// The table of a text that is one.
-pub(super) fn tables<'a>(view: &TextView<'a>) -> Vec<Table<'a>> {
+fn tables<'a>(view: &TextView<'a>) -> Vec<Table<'a>> {
     table(view).into_iter().collect()
 }
 
@@ -34,7 +46,7 @@ fn records(view: &TextView<'_>) -> Vec<Span> {
     let mut at = 0;
     let is_odd = |span: Span| memchr::memchr_iter(b'"', span.of(view.text).as_bytes()).count() % 2 == 1;
     while let Some(line) = view.lines.get(at) {
-        let mut record = line_body(view.text, line.span);
+        let mut record = line.body(view.text);
         at += 1;
         if record.of(view.text).trim().is_empty() {
             continue;
@@ -90,10 +102,8 @@ fn n_cells(record: &str, sign: u8) -> usize {
 
 fn table<'a>(view: &TextView<'a>) -> Option<Table<'a>> {
     let is_other = |kind: LineKind| {
-        matches!(
-            kind,
-            LineKind::Code | LineKind::Log | LineKind::Diff | LineKind::Json | LineKind::Markup | LineKind::Grep
-        )
+        use LineKind::{Grep, Json, Log, Markup};
+        kind.is_code() || kind.is_diff() || matches!(kind, Log | Json | Markup | Grep)
     };
     // The lines of a test runner have tabs too.
     let reports = |severity: Severity| matches!(severity, Severity::Success | Severity::Failure | Severity::Totals);

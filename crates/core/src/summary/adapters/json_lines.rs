@@ -9,8 +9,10 @@ use foldhash::fast::FixedState;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::adapter::line_body;
-use super::rows::{MIN_ROWS, Row, Table};
+use super::adapter::Wanted;
+use super::rows::{self, MIN_ROWS, Row, Table};
+use crate::summary::edits::Edits;
+use crate::summary::spoken::Spoken;
 use crate::text::{Span, TextView};
 
 /// So many of the lines must be JSON; more others would be no preface.
@@ -19,8 +21,18 @@ const MAX_OTHERS: usize = 6;
 /// Keys that are looked at.
 const MAX_KEYS: usize = 64;
 
+/// True for a text of such values of which enough can be left out.
+pub(super) fn detect(text: &TextView<'_>) -> bool {
+    rows::detect(text, tables)
+}
+
+/// Thins out such a text.
+pub(super) fn edit(spoken: &Spoken<'_>, wanted: &Wanted<'_>, edits: &mut Edits<'_>) {
+    rows::edit(spoken, wanted, edits, tables);
+}
+
 /// The lines of a text, its list, or the lists of its object.
-pub(super) fn tables<'a>(view: &TextView<'a>) -> Vec<Table<'a>> {
+fn tables<'a>(view: &TextView<'a>) -> Vec<Table<'a>> {
     let text = view.covered().trim_start();
     match lines(view) {
         Some(table) => vec![table],
@@ -39,7 +51,7 @@ pub(super) fn tables<'a>(view: &TextView<'a>) -> Vec<Table<'a>> {
 
 /// One value per line.
 fn lines<'a>(view: &TextView<'a>) -> Option<Table<'a>> {
-    let bodies = view.lines.iter().map(|line| line_body(view.text, line.span)).filter(|body| !body.is_empty());
+    let bodies = view.lines.iter().map(|line| line.body(view.text)).filter(|body| !body.is_empty());
     let (mut rows, mut n_others, mut is_next) = (Vec::new(), 0, true);
     for body in bodies {
         let line = body.of(view.text);

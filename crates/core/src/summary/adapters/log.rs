@@ -41,12 +41,17 @@ pub(super) fn detect(text: &TextView<'_>) -> bool {
     for line in text.lines.iter().filter(|line| line.kind != LineKind::Blank) {
         all += 1;
         entries += usize::from(line.kind == LineKind::Log);
-        output += usize::from(matches!(line.kind, LineKind::Log | LineKind::Status | LineKind::Trace));
+        output += usize::from(is_said(line.kind));
     }
     all >= MIN_LINES
         && entries as f64 >= MIN_LOG_SHARE * all as f64
         && output as f64 >= MIN_OUTPUT_SHARE * all as f64
         && Folded::of(text).n_hidden_bytes(text) as f64 >= MIN_SHARE * text.covered().len() as f64
+}
+
+/// Entries, states and tracebacks.
+fn is_said(kind: LineKind) -> bool {
+    matches!(kind, LineKind::Log | LineKind::Status | LineKind::Trace | LineKind::TraceHead | LineKind::Output)
 }
 
 /// Shortens such a text.
@@ -154,7 +159,8 @@ impl Folded {
     fn show_rest(&mut self, view: &TextView<'_>, failure: usize) {
         let indent = view.lines[failure].indent;
         let rest = view.lines.iter().skip(failure + 1).take(MAX_REST);
-        let n = rest.take_while(|line| line.kind == LineKind::Trace || line.indent > indent).count();
+        let is_trace = |kind| matches!(kind, LineKind::Trace | LineKind::TraceHead);
+        let n = rest.take_while(|line| is_trace(line.kind) || line.indent > indent).count();
         self.shown[failure..=failure + n].fill(true);
     }
 

@@ -1,7 +1,7 @@
 //! Markdown with headings: headings, tables, fenced blocks, quotations and the points of lists stay; paragraphs and
 //! long points become extracts in their places.
 
-use super::adapter::{MIN_CHARS, Wanted, line_body};
+use super::adapter::{MIN_CHARS, Wanted};
 use super::passages::{MIN_PASSAGE_CHARS, Passages};
 use crate::summary::edits::Edits;
 use crate::summary::spoken::Spoken;
@@ -28,15 +28,17 @@ pub(super) fn detect(text: &TextView<'_>) -> bool {
         match line.kind {
             LineKind::Blank => continue,
             LineKind::Heading => {
-                headings += usize::from(is_hash_heading(text, line));
+                // Not the words above a line of signs.
+                headings += usize::from(line.bare(text.text).starts_with('#'));
                 document += 1;
             }
             LineKind::Prose
+            | LineKind::Pair
             | LineKind::ListItem
             | LineKind::Quote
-            | LineKind::TableRow
             | LineKind::Fence
             | LineKind::Fenced => document += 1,
+            kind if kind.is_row() => document += 1,
             _ => {}
         }
         all += 1;
@@ -57,11 +59,6 @@ pub(super) fn edit(spoken: &Spoken<'_>, wanted: &Wanted<'_>, edits: &mut Edits<'
     }
 }
 
-/// `## Words`, not the words above a line of signs.
-fn is_hash_heading(text: &TextView<'_>, line: &Line) -> bool {
-    line_body(text.text, line.span).of(text.text).trim_start().starts_with('#')
-}
-
 /// The paragraphs and long points of lists.
 fn passages(text: &TextView<'_>) -> Vec<Span> {
     let mut found = Vec::new();
@@ -74,15 +71,18 @@ fn passages(text: &TextView<'_>) -> Vec<Span> {
     };
     for line in text.lines {
         match line.kind {
-            LineKind::Prose => match &mut open {
+            LineKind::Prose | LineKind::Pair => match &mut open {
                 Some((span, _)) => span.end = line.span.end,
                 None => {
-                    open = Some((Span { start: behind_lead(text.text, line.span), ..line.span }, MIN_PASSAGE_CHARS));
+                    open = Some((
+                        Span { start: behind_lead(text.text, line.body(text.text)), ..line.span },
+                        MIN_PASSAGE_CHARS,
+                    ));
                 }
             },
             LineKind::ListItem => {
                 close(&mut open);
-                open = Some((Span { start: item_start(text.text, line.span), ..line.span }, MIN_ITEM_CHARS));
+                open = Some((Span { start: item_start(text.text, *line), ..line.span }, MIN_ITEM_CHARS));
             }
             _ => close(&mut open),
         }
@@ -92,17 +92,15 @@ fn passages(text: &TextView<'_>) -> Vec<Span> {
 }
 
 /// Where the words of a list item begin, behind its marker, its box and its lead.
-fn item_start(text: &str, line: Span) -> u32 {
-    let body = line_body(text, line);
-    let words = body.of(text).trim_start();
+fn item_start(text: &str, line: Line) -> u32 {
+    let (body, words) = (line.body(text), line.bare(text));
     let words = words.split_once(char::is_whitespace).map_or(words, |(_, behind)| behind.trim_start());
     let words = ["[ ] ", "[x] ", "[X] "].iter().find_map(|mark| words.strip_prefix(mark)).unwrap_or(words);
     behind_lead(text, Span { start: body.end - words.len() as u32, end: body.end })
 }
 
 /// Behind `**Title:** ` at the start of a passage: it is as good as a heading.
-fn behind_lead(text: &str, line: Span) -> u32 {
-    let body = line_body(text, line);
+fn behind_lead(text: &str, body: Span) -> u32 {
     let words = body.of(text);
     let lead = ["**", "__"].iter().find_map(|sign| words.strip_prefix(sign)?.split_once(sign));
     match lead {
@@ -110,6 +108,6 @@ fn behind_lead(text: &str, line: Span) -> u32 {
             let rest = rest.trim_start_matches([':', '.', '-', '–', '—', ' ']);
             body.end - rest.len() as u32
         }
-        _ => line.start,
+        _ => body.start,
     }
 }

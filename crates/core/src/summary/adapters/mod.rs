@@ -4,15 +4,8 @@
 
 mod adapter;
 mod columns;
-mod csv;
-mod diff;
-mod json_lines;
-mod log;
-mod markdown;
 mod passages;
 mod rows;
-mod xml;
-mod yaml;
 
 use std::sync::Arc;
 
@@ -20,7 +13,7 @@ use super::budget::Style;
 use super::draft::{Draft, Wrap};
 use super::edits::Edits;
 use super::spoken::{Hints, Spoken, Voice};
-use crate::model::{AdapterName, CompressionDepth, Reason};
+use crate::model::{AdapterName, CompressionDepth, Reason, formats};
 use crate::text::TextView;
 
 pub use adapter::{Adapter, Wanted};
@@ -70,17 +63,15 @@ impl Adapter for AdapterName {
 type Detect = fn(&TextView<'_>) -> bool;
 type Edit = fn(&Spoken<'_>, &Wanted<'_>, &mut Edits<'_>);
 
-/// How a format is told, and how a text that has it becomes shorter.
-fn format(name: AdapterName) -> (Detect, Edit) {
-    match name {
-        AdapterName::Xml => (xml::detect, xml::edit),
-        AdapterName::Yaml => (yaml::detect, yaml::edit),
-        AdapterName::Markdown => (markdown::detect, markdown::edit),
-        AdapterName::Csv => (|text| rows::detect(text, csv::tables), |s, w, e| rows::edit(s, w, e, csv::tables)),
-        AdapterName::JsonLines => {
-            (|text| rows::detect(text, json_lines::tables), |s, w, e| rows::edit(s, w, e, json_lines::tables))
+/// How each format is told, and how a text that has it becomes shorter: its module says.
+macro_rules! modules {
+    ($($name:ident $module:ident),*) => {
+        $(mod $module;)*
+
+        fn format(name: AdapterName) -> (Detect, Edit) {
+            match name { $(AdapterName::$name => ($module::detect, $module::edit),)* }
         }
-        AdapterName::Diff => (diff::detect, diff::edit),
-        AdapterName::Log => (log::detect, log::edit),
-    }
+    };
 }
+
+formats!(modules);

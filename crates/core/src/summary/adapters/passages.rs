@@ -74,11 +74,8 @@ pub(super) fn is_prose(text: &str) -> bool {
 
 /// More than a third of the lines are what programs print or read.
 fn is_printed(view: &TextView<'_>) -> bool {
-    let is_words = |kind: LineKind| {
-        matches!(kind, LineKind::Prose | LineKind::Heading | LineKind::ListItem | LineKind::Quote | LineKind::KeyValue)
-    };
     let lines = view.lines.iter().filter(|line| line.kind != LineKind::Blank);
-    let (words, others): (Vec<LineKind>, Vec<LineKind>) = lines.map(|line| line.kind).partition(|&kind| is_words(kind));
+    let (words, others): (Vec<LineKind>, Vec<LineKind>) = lines.map(|line| line.kind).partition(|kind| kind.is_words());
     others.len() * 2 > words.len()
 }
 

@@ -7,7 +7,7 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
 
-use super::adapter::{Wanted, count, is_candidate, line_body, plural};
+use super::adapter::{Wanted, count, is_candidate, plural};
 use super::columns::{Column, describe};
 use super::passages::{Passages, is_prose};
 use super::rows::reports_failure;
@@ -252,7 +252,7 @@ struct YamlLine {
 
 /// All lines of a text.
 fn lines(text: &TextView<'_>) -> Vec<YamlLine> {
-    text.lines.iter().map(|line| YamlLine::of(text.text, line_body(text.text, line.span))).collect()
+    text.lines.iter().map(|line| YamlLine::of(text.text, line.body(text.text))).collect()
 }
 
 impl YamlLine {

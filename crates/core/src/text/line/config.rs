@@ -1,23 +1,25 @@
 //! Lines of configuration files: `key: value`, `key = value`, `[section]`. What a speaker says, a note and a
 //! heading of a paragraph have a colon as well; their values are sentences. Knows single lines only.
 
-use super::line::{Bare, Look, Signs, from, is_word, list_marker, run, skip_blanks};
+use super::Bare;
+use super::signs::Signs;
+use crate::text::bytes::{from, is_word, run, skip_blanks};
+use crate::text::lexed::LineKind;
 
-/// `Config` for a key with a value that no sentence has, `Pair` for one with a few words.
-pub(super) fn look(line: Bare<'_>) -> Option<Look> {
+/// `KeyValue` for a key with a value that no sentence has, `Pair` for one with a few words.
+pub(super) fn kind(line: Bare<'_>) -> Option<LineKind> {
     let text = line.text;
     if !line.signs.any(Signs::COLON | Signs::EQUALS | Signs::SQUARE | Signs::SLASH) {
         return None;
     }
     if is_section(text) {
-        return Some(Look::Config);
+        return Some(LineKind::KeyValue);
     }
     if is_dependency(text) {
-        return Some(Look::Config);
+        return Some(LineKind::KeyValue);
     }
-    let item = list_marker(text);
-    let in_list = item > 0 && text.first() == Some(&b'-');
-    let text = if in_list { skip_blanks(from(text, item)) } else { text };
+    let item = text.strip_prefix(b"- ");
+    let (in_list, text) = (item.is_some(), item.map_or(text, skip_blanks));
     let &first = text.first()?;
     if !(first.is_ascii_alphanumeric() || matches!(first, b'_' | b'.' | b'$' | b'"' | b'\'' | b'/' | b'@')) {
         return None;
@@ -33,7 +35,7 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
     }
     let typed = is_typed(value);
     if equals {
-        return (typed || word_count(value, 7) < 7).then_some(Look::Config);
+        return (typed || word_count(value, 7) < 7).then_some(LineKind::KeyValue);
     }
     let marked_key = key.iter().any(|byte| matches!(byte, b'_' | b'.' | b'/' | b'$'))
         || (capital && memchr::memchr(b'-', key).is_some());
@@ -41,11 +43,11 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
     match value {
         // `steps:` opens a level in YAML and a list in prose: the neighbours decide.
         [] if in_list => None,
-        [] => Some(if capital { Look::Pair } else { Look::Config }),
-        _ if typed && (!capital || shows_data || marked_key) => Some(Look::Config),
-        _ if marked_key && word_count(value, 9) < 9 => Some(Look::Config),
+        [] => Some(if capital { LineKind::Pair } else { LineKind::KeyValue }),
+        _ if typed && (!capital || shows_data || marked_key) => Some(LineKind::KeyValue),
+        _ if marked_key && word_count(value, 9) < 9 => Some(LineKind::KeyValue),
         _ if is_sentence(value) => None,
-        _ if word_count(value, 7) < 7 => Some(Look::Pair),
+        _ if word_count(value, 7) < 7 => Some(LineKind::Pair),
         _ => None,
     }
 }

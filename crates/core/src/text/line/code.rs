@@ -2,12 +2,18 @@
 //! sentences as well), their last sign and the signs between. Prose that talks about code has words where code has signs.
 //! Knows single lines only.
 
-use super::line::{Bare, Look, Signs, from, head_of, holds, is_word, run, skip_blanks};
+use super::Bare;
+use super::signs::Signs;
+use crate::text::bytes::{from, head_of, holds, is_word, run, skip_blanks};
 use crate::text::classes::byte_table;
+use crate::text::lexed::LineKind;
 use crate::text::words::{Table, word_list, word_table};
 
 /// Bytes of a line that are looked at; what follows changes nothing.
 const MAX_LOOK: usize = 240;
+
+/// A heading is indented no further.
+const MAX_HEADING: usize = 3;
 
 /// A longer line of code has at least one sign that prose does not have.
 const LONG_LINE: usize = 100;
@@ -81,18 +87,18 @@ word_table!(WORDS: Table<512, true>, "code":
     DEFINES MODIFIES MODIFIERS KEYWORDS TYPES IMPORTS DECLARES CONTROLS BLOCKS LEAVES COMMANDS PRINTS DOCKER CLOSES);
 
 /// `Code`, `MaybeCode` or `Comment`, if the line is one of them.
-pub(super) fn look(line: Bare<'_>) -> Option<Look> {
+pub(super) fn kind(line: Bare<'_>, previous: LineKind) -> Option<LineKind> {
     let text = line.text;
     let (&first, &last) = (text.first()?, text.last()?);
-    if let Some(look) = comment(text, first) {
-        return Some(look);
+    if let Some(kind) = comment(text, line.indent, first, previous) {
+        return Some(kind);
     }
     if is_closing(text) {
-        return Some(Look::MaybeCode);
+        return Some(LineKind::MaybeCode);
     }
     let word = text.get(..run(text, is_word)).unwrap_or_default();
     if begins_statement(text, word, last) {
-        return Some(Look::Code);
+        return Some(LineKind::Code);
     }
     if !line.signs.any(Signs::OF_CODE) {
         return None;
@@ -107,48 +113,56 @@ pub(super) fn look(line: Bare<'_>) -> Option<Look> {
         return None;
     }
     if last == b';' && is_statement(text, first, signs) {
-        return Some(Look::Code);
+        return Some(LineKind::Code);
     }
     if last == b'}' && signs.signs >= 2 && is_rule(text) {
-        return Some(Look::Code);
+        return Some(LineKind::Code);
     }
     if last == b'{' && text.len() > 1 && (signs.signs >= 2 || signs.words <= 3) {
-        return Some(Look::Code);
+        return Some(LineKind::Code);
     }
-    if let Some(look) = assignment(text, signs) {
-        return Some(look);
+    if let Some(kind) = assignment(text, signs) {
+        return Some(kind);
     }
     if begins_call(text)
         && signs.words <= 4
         && matches!(last, b')' | b':' | b',' | b'(' | b'[' | b'{' | b'\\' | b'}' | b']')
     {
-        return Some(if signs.words <= 2 { Look::Code } else { Look::MaybeCode });
+        return Some(if signs.words <= 2 { LineKind::Code } else { LineKind::MaybeCode });
     }
-    is_maybe(text, first, last, signs).then_some(Look::MaybeCode)
+    is_maybe(text, first, last, signs).then_some(LineKind::MaybeCode)
 }
 
 /// Comments decide nothing, except those that only code has.
-fn comment(text: &[u8], first: u8) -> Option<Look> {
+fn comment(text: &[u8], indent: usize, first: u8, previous: LineKind) -> Option<LineKind> {
     match first {
         b'#' => {
             if head_of(text, word_list!("code_signs", DIRECTIVES)).is_some() {
-                return Some(Look::Code);
+                return Some(LineKind::Code);
             }
             let hashes = run(text, |byte| byte == b'#');
             let blank = matches!(text.get(hashes), None | Some(b' '));
-            (!blank && begins_selector(text)).then_some(Look::Code).or(blank.then_some(if hashes == 1 {
-                Look::Comment
-            } else {
-                Look::Heading
-            }))
+            (!blank && begins_selector(text)).then_some(LineKind::Code).or(blank.then_some(
+                if hashes == 1 && (indent > MAX_HEADING || is_commented(previous)) {
+                    LineKind::Comment
+                } else {
+                    LineKind::Heading
+                },
+            ))
         }
-        b'/' if text.starts_with(b"//") || text.starts_with(b"/*") => Some(Look::Comment),
-        b'*' if text.starts_with(b"*/") || text.len() == 1 => Some(Look::Comment),
-        b'-' if text.starts_with(b"-- ") => Some(Look::Comment),
-        b';' if text.starts_with(b"; ") || text.starts_with(b";; ") => Some(Look::Comment),
-        b'"' if text.starts_with(b"\"\"\"") => Some(Look::Comment),
+        b'/' if text.starts_with(b"//") || text.starts_with(b"/*") => Some(LineKind::Comment),
+        b'*' if text.starts_with(b"*/") || text.len() == 1 => Some(LineKind::Comment),
+        b'-' if text.starts_with(b"-- ") => Some(LineKind::Comment),
+        b';' if text.starts_with(b"; ") || text.starts_with(b";; ") => Some(LineKind::Comment),
+        b'"' if text.starts_with(b"\"\"\"") => Some(LineKind::Comment),
         _ => None,
     }
+}
+
+/// True for what goes on behind a comment that a `#` begins; elsewhere it begins a heading.
+fn is_commented(previous: LineKind) -> bool {
+    use LineKind::{Code, Comment, KeyValue, MaybeCode, Pair};
+    matches!(previous, Code | MaybeCode | Comment | KeyValue | Pair)
 }
 
 /// Nothing but closing brackets and what may follow them, or a word that closes a block.
@@ -177,7 +191,7 @@ fn is_rule(text: &[u8]) -> bool {
 }
 
 /// `name = …`, `a.b += …`, `name := …`, `NAME="…"`.
-fn assignment(text: &[u8], signs: Density) -> Option<Look> {
+fn assignment(text: &[u8], signs: Density) -> Option<LineKind> {
     let left = run(text, |byte| {
         is_word(byte) || matches!(byte, b'.' | b'[' | b']' | b'$' | b'@' | b'-' | b'>' | b':' | b'"' | b'\'' | b'*')
     });
@@ -202,7 +216,7 @@ fn assignment(text: &[u8], signs: Density) -> Option<Look> {
     let shown = signs.calls > 0
         || matches!(value.first(), Some(b'[' | b'{' | b'"' | b'\'' | b'(' | b'$' | b'-' | b'`' | b'0'..=b'9'))
         || signs.dense();
-    Some(if marked || shown { Look::Code } else { Look::MaybeCode })
+    Some(if marked || shown { LineKind::Code } else { LineKind::MaybeCode })
 }
 
 /// `name(` or `a.b.c(` at the start.

@@ -1,66 +1,130 @@
 //! Lines that programs print: logs, states of tests and builds, matches of a search, files and commits, prompts, and heads
 //! and frames of tracebacks, as some ten languages print them. Knows single lines only.
 
-use super::line::{Bare, Look, Signs, count, from, head_of, holds, is_word, run, skip_blanks};
+use super::signs::Signs;
+use super::{Bare, LineText, mark};
+use crate::text::bytes::{count, from, head_of, holds, is_word, run, skip_blanks};
+use crate::text::lexed::LineKind;
 use crate::text::words::word_list;
+use crate::text::{scan, words};
 
 /// What a program printed, if it did.
-pub(super) fn look(line: Bare<'_>) -> Option<Look> {
-    let text = line.text;
+pub(super) fn kind(line: &LineText<'_>, bare: Bare<'_>) -> Option<LineKind> {
+    let Bare { text, signs, .. } = bare;
     let &first = text.first()?;
-    let last = text.last().copied().unwrap_or(first);
-    match first {
-        b'0'..=b'9' if is_stamp(text) || is_access_log(text) || is_numbered_source(text) => return Some(Look::Output),
-        b'[' if is_bracketed(text) => return Some(Look::Output),
-        b'$' if text.starts_with(b"$ ") => return Some(Look::Prompt),
-        b'-' if text.starts_with(b"--- PASS") || text.starts_with(b"--- FAIL") || text.starts_with(b"--> ") => {
-            return Some(Look::Output);
-        }
-        b'=' if text.starts_with(b"=== ") || text.starts_with(b"=====") => {
-            return (text.iter().any(|&byte| byte != b'=')).then_some(Look::Output);
-        }
-        b'<' if text.starts_with(b"< HTTP/") || text.starts_with(b"<--- ") => return Some(Look::Output),
-        b'>' if text.starts_with(b"> GET ") || text.starts_with(b"> POST ") => return Some(Look::Output),
-        b'#' if is_numbered_frame(text) => return Some(Look::TraceFrame),
-        0xE2 if is_mark(text) => return Some(Look::Output),
-        b'(' if text.len() < 24 && holds(text, b" row") => return Some(Look::Output),
-        _ => {}
+    if let Some(kind) = by_first_byte(line, text, first).or_else(|| level(line)) {
+        return Some(kind);
     }
-    if first.is_ascii_uppercase()
-        && (is_level(text) || is_status(text) || is_klog(text) || is_syslog(text) || is_http(text))
-    {
-        return Some(Look::Output);
+    if first.is_ascii_uppercase() {
+        if is_level(text) || is_klog(text) || is_syslog(text) {
+            return Some(LineKind::Log);
+        }
+        if is_status(text) {
+            return Some(LineKind::Status);
+        }
+        if is_http(text) {
+            return Some(LineKind::Output);
+        }
     }
-    if let Some(look) = trace(line) {
-        return Some(look);
+    if let Some(kind) = trace(line, bare) {
+        return Some(kind);
     }
     if matches!(first, b'd' | b'-' | b'l' | b'c') && is_mode(text) {
-        return Some(Look::Output);
+        return Some(LineKind::Listing);
     }
-    if (last == b']' && text.ends_with(b"%]"))
-        || (line.signs.any(Signs::COLON | Signs::ROUND | Signs::SLASH) && is_grep(text))
-        || is_tool_word(text)
-        || (line.signs.any(Signs::PIPE) && is_compose(text))
-    {
-        return Some(Look::Output);
+    if text.ends_with(b"%]") {
+        return Some(LineKind::Status);
     }
-    if is_verdict(text) || (text.len() < 240 && is_short_status(text)) {
-        return Some(Look::Output);
+    if signs.any(Signs::COLON | Signs::ROUND | Signs::SLASH) && is_grep(text) {
+        return Some(LineKind::Grep);
     }
-    if line.signs.any(Signs::AT | Signs::ANGLE) && is_prompt(text) {
-        return Some(Look::Prompt);
+    if signs.any(Signs::SLASH) && is_context(text) {
+        return Some(LineKind::Output);
     }
-    if line.signs.any(Signs::PIPE | Signs::DIGIT) && (is_change_count(text) || is_commit(text)) {
-        return Some(Look::Output);
+    if let Some(kind) = tool(text) {
+        return Some(kind);
     }
-    if is_path_only(text) {
-        return Some(Look::Output);
+    if signs.any(Signs::PIPE) && is_compose(text) {
+        return Some(LineKind::Log);
     }
-    None
+    if is_verdict(text) {
+        return Some(LineKind::Status);
+    }
+    if text.len() < 240 && is_short_status(text) {
+        return Some(LineKind::Listing);
+    }
+    if signs.any(Signs::AT | Signs::ANGLE) && is_prompt(text) {
+        return Some(LineKind::Prompt);
+    }
+    if signs.any(Signs::PIPE | Signs::DIGIT) && (is_change_count(text) || is_commit(text)) {
+        return Some(LineKind::Output);
+    }
+    is_path_only(text).then_some(LineKind::Listing)
+}
+
+fn by_first_byte(line: &LineText<'_>, text: &[u8], first: u8) -> Option<LineKind> {
+    match first {
+        b'0'..=b'9' if is_stamp(text) || is_dated(line) || is_access_log(text) => Some(LineKind::Log),
+        b'0'..=b'9' => is_numbered_source(text).then_some(LineKind::Output),
+        b'[' => is_bracketed(line, text).then_some(LineKind::Log),
+        b'$' => text.starts_with(b"$ ").then_some(LineKind::Prompt),
+        b'-' if text.starts_with(b"--- PASS") || text.starts_with(b"--- FAIL") => Some(LineKind::Status),
+        b'-' => text.starts_with(b"--> ").then_some(LineKind::Output),
+        b'=' if text.starts_with(b"=== ") || text.starts_with(b"=====") => {
+            text.iter().any(|&byte| byte != b'=').then_some(LineKind::Output)
+        }
+        b'<' => (text.starts_with(b"< HTTP/") || text.starts_with(b"<--- ")).then_some(LineKind::Output),
+        b'>' => is_request(text).then_some(LineKind::Output),
+        b'#' => is_numbered_frame(text).then_some(LineKind::Trace),
+        0xE2 => (mark(text).is_some() || text.starts_with("●".as_bytes())).then_some(LineKind::Status),
+        b'(' => (text.len() < 24 && holds(text, b" row")).then_some(LineKind::Status),
+        _ => None,
+    }
+}
+
+/// `> GET /path`
+pub(super) fn is_request(text: &[u8]) -> bool {
+    text.starts_with(b"> GET ") || text.starts_with(b"> POST ")
+}
+
+/// A date and a level.
+fn is_dated(line: &LineText<'_>) -> bool {
+    let is_date = |at: usize, byte: &u8| if matches!(at, 4 | 7) { b"-/".contains(byte) } else { byte.is_ascii_digit() };
+    line.flags(1) & words::LEVEL != 0
+        && line.piece(0).get(..10).is_some_and(|date| date.iter().enumerate().all(|(at, byte)| is_date(at, byte)))
+}
+
+/// A level or a state as the first word.
+fn level(line: &LineText<'_>) -> Option<LineKind> {
+    let first = line.piece(0);
+    if line.flags(0) & words::LEVEL == 0 && !first.starts_with(b"error[") {
+        return None;
+    }
+    // People say "OK, done." as well.
+    if first.ends_with(b",") {
+        return None;
+    }
+    let is_capital = first.iter().take(4).filter(|byte| byte.is_ascii_uppercase()).count() >= 2;
+    let has_colon = first.ends_with(b":") || first.ends_with(b"]") || first.starts_with(b"error[");
+    if !is_capital && !has_colon {
+        let is_ok = first == b"ok" && line.pieces.get(1).is_some_and(|piece| piece.has(scan::DIGIT | scan::SLASH));
+        return is_ok.then_some(LineKind::Status);
+    }
+    let (from, to) = scan::trim(first, 0, first.len());
+    Some(match &first[from..to] {
+        b"INFO" | b"DEBUG" | b"TRACE" | b"WARN" | b"NOTICE" | b"CRITICAL" | b"FATAL" | b"SEVERE" => LineKind::Log,
+        b"Note" | b"Hint" | b"NOTE" | b"note" | b"hint" | b"Notice" | b"Success" | b"Critical" | b"Skip" | b"OK"
+        | b"Trace"
+            if line.pieces.len() > 6 || !is_capital =>
+        {
+            return None;
+        }
+        _ => LineKind::Status,
+    })
 }
 
 /// Date with time, time of day with seconds, or an epoch in front of something.
-pub(super) fn is_stamp(text: &[u8]) -> bool {
+fn is_stamp(text: &[u8]) -> bool {
     let shape = |pattern: &[u8]| {
         text.len() >= pattern.len()
             && pattern.iter().zip(text).all(|(&want, &have)| match want {
@@ -90,8 +154,8 @@ fn is_numbered_source(text: &[u8]) -> bool {
     digits <= 5 && (from(text, digits).starts_with(b" | ") || text.get(digits..) == Some(b" |"))
 }
 
-/// `[INFO] …`, `[09:31:07] …`, `[    1.204417] …`, `[1/6] …`, `[Server thread/INFO]: …`, `[root@host ~]# …`.
-fn is_bracketed(text: &[u8]) -> bool {
+/// `[INFO] …`, `[09:31:07] …`, `[    1.204417] …`, `[1/6] …`, `[Server thread/INFO]: …`, `[root@host ~]# …`, `[worker] …`.
+fn is_bracketed(line: &LineText<'_>, text: &[u8]) -> bool {
     let Some(end) = memchr::memchr(b']', text.get(..text.len().min(60)).unwrap_or_default()) else {
         return false;
     };
@@ -107,7 +171,12 @@ fn is_bracketed(text: &[u8]) -> bool {
     let is_date = inside.len() >= 20 && count(inside, b':') >= 2;
     let tail = inside.rsplit(|byte| matches!(byte, b'/' | b' ' | b':')).next().unwrap_or_default();
     let is_prompt = memchr::memchr(b'@', inside).is_some() && (after.starts_with(b"# ") || after.starts_with(b"$ "));
-    is_time || is_date || is_prompt || level_length(tail) == tail.len() && !tail.is_empty()
+    let is_component = after.starts_with(b" ")
+        && line.pieces.len() >= 2
+        && !inside.contains(&b' ')
+        && inside.len() > 1
+        && inside.iter().any(u8::is_ascii_lowercase);
+    is_time || is_date || is_prompt || is_component || level_length(tail) == tail.len() && !tail.is_empty()
 }
 
 /// Length of the level in front, 0 without one.
@@ -167,19 +236,11 @@ fn is_verdict(text: &[u8]) -> bool {
         && word_list!("output", VERDICTS).iter().any(|verdict| text.ends_with(verdict.as_bytes()))
 }
 
-/// Check marks and crosses.
-fn is_mark(text: &[u8]) -> bool {
-    ["✓", "✔", "✕", "✖", "✗", "✘", "●", "⚠"].iter().any(|mark| text.starts_with(mark.as_bytes()))
-}
-
 /// `path:12:` or `path(12,3):`; also the line alone, `12:text`, under a path.
-pub(super) fn is_grep(text: &[u8]) -> bool {
-    let path = run(text, |byte| is_word(byte) || matches!(byte, b'/' | b'.' | b'-' | b'\\' | b'@' | b'+'));
+fn is_grep(text: &[u8]) -> bool {
+    let path = run(text, is_path_byte);
     let rest = from(text, path);
     let name = text.get(..path).unwrap_or_default();
-    if is_context(name) {
-        return true;
-    }
     let opens = matches!(rest.first(), Some(b':' | b'('));
     if !opens || path == 0 {
         return false;
@@ -192,8 +253,7 @@ pub(super) fn is_grep(text: &[u8]) -> bool {
             && rest.first() == Some(&b':')
             && number == 0
             && rest.len() > 4
-            && matches!(rest.get(1), Some(b' ' | b'\t'))
-            && rest.get(2) == Some(&b' ');
+            && matches!(rest, [_, b' ' | b'\t', b' ', ..]);
     }
     let without_number = rest.first() == Some(&b':')
         && !rest.starts_with(b"://")
@@ -207,8 +267,13 @@ pub(super) fn is_grep(text: &[u8]) -> bool {
             && !name.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
 }
 
+fn is_path_byte(byte: u8) -> bool {
+    is_word(byte) || matches!(byte, b'/' | b'.' | b'-' | b'\\' | b'@' | b'+')
+}
+
 /// `path/file.go-179-`: a line before or after a match.
-fn is_context(name: &[u8]) -> bool {
+fn is_context(text: &[u8]) -> bool {
+    let name = text.get(..run(text, is_path_byte)).unwrap_or_default();
     let Some(slash) = memchr::memrchr(b'/', name) else {
         return false;
     };
@@ -222,30 +287,42 @@ fn is_context(name: &[u8]) -> bool {
     ending.get(letters) == Some(&b'-') && digits > 0 && ending.get(letters + 1 + digits) == Some(&b'-')
 }
 
-/// Words with which tools begin their lines.
-fn is_tool_word(text: &[u8]) -> bool {
-    let Some(head) = head_of(text, word_list!("output", HEADS)) else { return is_hash_subject(text) };
-    match head.trim_end() {
-        "test" => [&b"ok"[..], b"FAILED", b"ignored"].iter().any(|end| text.ends_with(end)) && holds(text, b" ... "),
-        "running" | "collected" | "total" => from(text, head.len()).first().is_some_and(u8::is_ascii_digit),
-        "npm" => text.get(4).is_some_and(u8::is_ascii_uppercase) || text.get(4..8) == Some(b"warn"),
-        "Compiling" | "Finished" | "Running" | "Downloaded" => {
-            holds(text, b" v") && text.iter().any(u8::is_ascii_digit) || memchr::memchr2(b'`', b'[', text).is_some()
+/// What begins with a word of a tool.
+fn tool(text: &[u8]) -> Option<LineKind> {
+    let Some(head) = head_of(text, word_list!("output", HEADS)) else {
+        return is_hash_subject(text).then_some(LineKind::Output);
+    };
+    let (holds_it, kind) = match head.trim_end() {
+        "test" => {
+            let ends = [&b"ok"[..], b"FAILED", b"ignored"].iter().any(|end| text.ends_with(end));
+            (ends && holds(text, b" ... "), LineKind::Status)
         }
-        "Traceback" => false,
+        "running" | "collected" | "total" => {
+            (from(text, head.len()).first().is_some_and(u8::is_ascii_digit), LineKind::Output)
+        }
+        "npm" => {
+            let is_report = text.get(4).is_some_and(u8::is_ascii_uppercase) || text.get(4..8) == Some(b"warn");
+            (is_report, LineKind::Status)
+        }
+        "Compiling" | "Finished" | "Running" | "Downloaded" => {
+            let is_versioned = holds(text, b" v") && text.iter().any(u8::is_ascii_digit);
+            (is_versioned || memchr::memchr2(b'`', b'[', text).is_some(), LineKind::Output)
+        }
+        "Traceback" => (false, LineKind::TraceHead),
         "ok" => {
             let rest = skip_blanks(from(text, 3));
-            rest.first().is_some_and(u8::is_ascii_digit)
-                || memchr::memchr2(
-                    b'/',
-                    b'.',
-                    rest.get(..run(rest, |byte| byte != b' ' && byte != b'\t')).unwrap_or_default(),
-                )
-                .is_some()
+            let name = rest.get(..run(rest, |byte| byte != b' ' && byte != b'\t')).unwrap_or_default();
+            let is_named = memchr::memchr2(b'/', b'.', name).is_some();
+            (is_named || rest.first().is_some_and(u8::is_ascii_digit), LineKind::Status)
         }
-        "note:" | "hint:" | "error:" | "warning:" => !matches!(text.last(), Some(b'.' | b'!' | b'?')),
-        _ => true,
-    }
+        "note:" | "hint:" | "error:" | "warning:" => {
+            (!matches!(text.last(), Some(b'.' | b'!' | b'?')), LineKind::Status)
+        }
+        "level=" | "ts=" | "time=" => (true, LineKind::Log),
+        "modified:" | "new file:" | "deleted:" | "renamed:" => (true, LineKind::Output),
+        _ => (true, LineKind::Status),
+    };
+    holds_it.then_some(kind)
 }
 
 /// `user@host:~$ command`, `C:\dir>command`, `bash-$`, `PS C:\>`.
@@ -277,33 +354,34 @@ fn is_compose(text: &[u8]) -> bool {
 }
 
 /// Heads and frames of tracebacks.
-fn trace(line: Bare<'_>) -> Option<Look> {
-    let text = line.text;
+fn trace(line: &LineText<'_>, bare: Bare<'_>) -> Option<LineKind> {
+    let Bare { text, indent, signs } = bare;
     if head_of(text, word_list!("output", TRACES)).is_some()
         || (text.starts_with(b"thread '") && holds(text, b"panicked at"))
+        || indent == 0 && line.is_exception(0)
     {
-        return Some(Look::TraceHead);
+        return Some(LineKind::TraceHead);
     }
     let is_frame = match text.first()? {
         b'F' => text.starts_with(b"File \"") && holds(text, b", line "),
         b'a' => {
-            (text.starts_with(b"at ") && line.indent > 0 && is_located(from(text, 3)))
-                || (text.starts_with(b"async ") && line.indent > 0 && is_located(from(text, 6)))
+            (text.starts_with(b"at ") && indent > 0 && is_located(from(text, 3)))
+                || (text.starts_with(b"async ") && indent > 0 && is_located(from(text, 6)))
         }
-        b'f' => text.starts_with(b"from ") && line.indent > 0 && holds(text, b":in "),
+        b'f' => text.starts_with(b"from ") && indent > 0 && holds(text, b":in "),
         b'.' => text.starts_with(b"... ") && text.ends_with(b" more"),
-        b'/' => line.indent > 0 && holds(text, b" +0x"),
+        b'/' => indent > 0 && holds(text, b" +0x"),
         b'0'..=b'9' => {
             let digits = run(text, |byte| byte.is_ascii_digit());
-            line.indent > 0
+            indent > 0
                 && digits <= 3
                 && from(text, digits).starts_with(b": ")
                 && holds(text, b"::")
                 && memchr::memchr(b' ', from(text, digits + 2)).is_none_or(|at| at >= 6)
         }
-        _ => line.signs.any(Signs::BACKTICK) && holds_ruby_frame(text),
+        _ => signs.any(Signs::BACKTICK) && holds_ruby_frame(text),
     };
-    is_frame.then_some(Look::TraceFrame)
+    is_frame.then_some(LineKind::Trace)
 }
 
 /// A dotted name with a bracket, or a file with its line.

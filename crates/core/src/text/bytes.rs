@@ -1,0 +1,58 @@
+//! Small questions about bytes that detectors ask: prefixes, runs, words, needles in short texts. Knows no lines and no kinds.
+
+/// The bytes of `text` from `at` on; empty past the end.
+pub(crate) fn from(text: &[u8], at: usize) -> &[u8] {
+    text.get(at..).unwrap_or_default()
+}
+
+/// True for what identifiers are made of in ASCII.
+pub(crate) fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// True when the byte before `at` does not continue a word.
+pub(crate) fn starts_word(text: &[u8], at: usize) -> bool {
+    at == 0 || !text.get(at - 1).is_some_and(|&before| is_word(before) || before >= 0x80)
+}
+
+/// How many bytes of `text` in front satisfy `test`.
+pub(crate) fn run(text: &[u8], belongs: impl Fn(u8) -> bool) -> usize {
+    text.iter().position(|&byte| !belongs(byte)).unwrap_or(text.len())
+}
+
+/// `text` without the blanks in front.
+pub(crate) fn skip_blanks(text: &[u8]) -> &[u8] {
+    from(text, run(text, |byte| byte == b' ' || byte == b'\t'))
+}
+
+/// The rest of `text` after `prefix`, compared without case; `prefix` is in lower case.
+pub(crate) fn after_folded<'t>(text: &'t [u8], prefix: &[u8]) -> Option<&'t [u8]> {
+    let head = text.get(..prefix.len())?;
+    head.eq_ignore_ascii_case(prefix).then(|| from(text, prefix.len()))
+}
+
+/// True when `text` contains `needle`; for short texts, where a searcher costs more than it saves.
+pub(crate) fn holds(text: &[u8], needle: &[u8]) -> bool {
+    // A blank is everywhere in prose, what follows it is not.
+    let skip = usize::from(needle.len() > 1 && needle.first() == Some(&b' '));
+    let Some(&rare) = needle.get(skip) else {
+        return true;
+    };
+    memchr::memchr_iter(rare, text).any(|at| at >= skip && from(text, at - skip).starts_with(needle))
+}
+
+/// How often `byte` stands in `text`.
+pub(crate) fn count(text: &[u8], byte: u8) -> usize {
+    memchr::memchr_iter(byte, text).count()
+}
+
+/// The first of `heads` with which `text` begins.
+pub(crate) fn head_of<'l>(text: &[u8], heads: &'l [&'l str]) -> Option<&'l str> {
+    let is_head = |head: &&&str| head.as_bytes().first() == text.first() && text.starts_with(head.as_bytes());
+    heads.iter().find(is_head).copied()
+}
+
+/// The rest of `text` after the first of `heads` that it begins with, compared without case; those are in lower case.
+pub(crate) fn after_one_of<'t>(text: &'t [u8], heads: &[&str]) -> Option<&'t [u8]> {
+    heads.iter().find_map(|head| after_folded(text, head.as_bytes()))
+}
