@@ -40,6 +40,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("shape", 2),
     ("stage", 3),
     ("summary", 3),
+    ("walk", 3),
     ("engine", 4),
     ("compressor", 5),
     ("pipeline", 5),

@@ -346,5 +346,6 @@ fn how(kind: GroupKind) -> &'static str {
         GroupKind::Adapter(_) => "adapter",
         GroupKind::Flow(kind) => kind.as_str(),
         GroupKind::Cluster => "cluster",
+        GroupKind::Used => "used",
     }
 }

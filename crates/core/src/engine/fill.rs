@@ -9,8 +9,8 @@ use super::count::Count;
 use super::ids::Names;
 use super::unit::{Filled, State, Unit, metadata_chars};
 use crate::model::{
-    Action, CompressionDepth, EngineOptions, KeepCopy, NewBody, Provenance, ProvenancePlace, Reason, Role, marker,
-    summary_id,
+    Action, CompressionDepth, Content, EngineOptions, KeepCopy, NewBody, Provenance, ProvenancePlace, Reason, Role,
+    marker, summary_id,
 };
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{About, Claim, FlowKind, Group, GroupKind, Plan, Recompact, Stage, View, is_json, line_changes};
@@ -19,6 +19,7 @@ use crate::summary::{
     outline, pays, prepass, shorten, split_code, summarize, superseded, topic,
 };
 use crate::text::{Correction, Lexer, TextView};
+use crate::walk;
 
 /// So much of how a message begins tells it from others.
 const MAX_OPENING: usize = 60;
@@ -47,6 +48,8 @@ pub(super) struct Filler<'a> {
     /// Characters that a replacement must save; less is not worth what it hides. A budget that is not met otherwise
     /// takes that, too.
     pub(super) min_saving: usize,
+    /// What the walk shows of single messages, in their order.
+    pub(super) views: &'a [walk::Shown],
     /// What is shown before the text that is being written, while all are written in their order.
     pub(super) earlier: Keys,
 }
@@ -146,6 +149,7 @@ impl Filler<'_> {
         let wrap = self.wrap(&provenance, members.len());
         let first = members[0];
         let proposal = match (group.kind, self.view.text(first)) {
+            (GroupKind::Used, _) => return self.used(first, provenance).ok_or(reverted),
             (GroupKind::Recompact, _) => Some(self.recompact(members, &wrap)),
             (_, None) => return self.parts(first, provenance, &wrap, style).ok_or(reverted),
             (GroupKind::Summary, _) if self.is_general_discussion(members) => {
@@ -312,6 +316,20 @@ impl Filler<'_> {
         (is_worth_it && self.saves_tokens(&filled, &[index])).then_some(filled)
     }
 
+    /// What later messages use of message `index`, in its place.
+    fn used(&self, index: usize, provenance: Provenance) -> Option<Filled> {
+        let first = self.views.partition_point(|view| view.message < index);
+        let views = self.views[first..].iter().take_while(|view| view.message == index);
+        let mut drafts: Vec<(usize, Draft)> = views.map(|view| (view.part, draft_of(view))).collect();
+        let (action, reason) = (Action::Compressed, Reason::Unused);
+        let filled = match self.view.conversation.messages[index].content {
+            Content::Text(_) => self.filled(drafts.pop()?.1, action, reason, provenance),
+            _ => self.filled_parts(index, drafts, action, reason, provenance),
+        };
+        let is_worth_it = saves(filled.chars_out, self.view.chars(index), self.min_saving);
+        (is_worth_it && self.saves_tokens(&filled, &[index])).then_some(filled)
+    }
+
     /// A summary of summaries: each one is a paragraph, with its speaker in front when there are several.
     fn recompact(&mut self, members: &[usize], wrap: &Wrap) -> Proposal {
         let messages = &self.view.conversation.messages;
@@ -421,6 +439,26 @@ impl Filler<'_> {
     }
 }
 
+/// A view as a text: what it shows is quoted.
+fn draft_of(view: &walk::Shown) -> Draft {
+    let mut draft = Draft::default();
+    let mut at = 0;
+    for op in &view.ops {
+        match op {
+            walk::Op::Copy { from, to } => {
+                let end = at + to - from;
+                draft.quote_exact(view.text.get(at..end).unwrap_or_default());
+                at = end;
+            }
+            walk::Op::Insert(text) => {
+                draft.say(text);
+                at += text.len();
+            }
+        }
+    }
+    draft
+}
+
 /// True when a text saves enough of what it replaces.
 pub(super) fn saves(chars_out: usize, chars_in: usize, min_saving: usize) -> bool {
     chars_out < chars_in && chars_in - chars_out >= min_saving
@@ -448,6 +486,7 @@ fn reverted(group: &Group) -> Reason {
         GroupKind::Adapter(_) | GroupKind::ToolPrepass => Reason::AdapterReverted,
         GroupKind::Flow(_) => Reason::FlowReverted,
         GroupKind::Cluster => Reason::ClusterReverted,
+        GroupKind::Used => Reason::InUse,
         GroupKind::Summary if group.members.len() > 1 => Reason::MergeReverted,
         GroupKind::Summary => Reason::SingleReverted,
     }
@@ -465,6 +504,7 @@ fn reason_of(group: &Group) -> Reason {
         GroupKind::Flow(FlowKind::Correction) => Reason::FlowCorrection,
         GroupKind::Flow(FlowKind::Acknowledgment) => Reason::FlowAcknowledgment,
         GroupKind::Cluster => Reason::Cluster,
+        GroupKind::Used => Reason::Unused,
         GroupKind::Summary if group.members.len() > 1 => Reason::MergedCompressed,
         GroupKind::Summary => Reason::CompressibleProse,
     }

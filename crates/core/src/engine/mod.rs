@@ -4,6 +4,7 @@
 mod advice;
 mod assemble;
 mod budget;
+mod by_use;
 mod checks;
 mod compaction;
 mod context;
@@ -29,6 +30,7 @@ use crate::stage::{Plan, Profiles, Stage, View, may_merge_referring, task_of};
 use crate::summary::{Adapter, EntropyScorer, Keys, TokenClassifier, adapters};
 use crate::text::Lexer;
 use crate::text::tokens::{self, TokenCounter};
+use crate::walk::Walker;
 
 use advice::{Advice, Plugins};
 use assemble::{Assembled, assemble};
@@ -55,6 +57,7 @@ pub struct Engine {
 pub struct Scratch {
     profiles: Profiles,
     lexer: Lexer,
+    walker: Walker,
     meter: metrics::Meter,
     laps: Option<Box<dyn Laps>>,
 }
@@ -201,6 +204,7 @@ impl Engine {
         }
         let total: usize = n_tokens.iter().sum();
         let mut plan = self.plan(conversation, scratch, total, &self.stages, consult);
+        let views = self.walk(conversation, scratch, &mut plan);
         let plain = self.without_references(conversation, scratch, total, &plan);
         let view = self.view(conversation, &scratch.profiles);
         let names = Names::new(conversation);
@@ -219,6 +223,7 @@ impl Engine {
             adapters: &self.plugins.adapters,
             n_tokens: &n_tokens,
             min_saving: self.options.min_saving,
+            views: &views,
             earlier: Keys::default(),
         };
         let (mut units, mut budget) = match self.options.token_budget {
@@ -261,6 +266,7 @@ impl Engine {
         let is_asked = self.options.classifier == ClassifierSource::Model;
         if is_asked
             || self.options.token_budget.is_some()
+            || self.goes_by_use(conversation)
             || !may_merge_referring(&self.view(conversation, &scratch.profiles), plan)
         {
             return None;
@@ -291,7 +297,9 @@ impl Engine {
             scratch.profiles.lex(conversation);
             scratch.ended("lex");
         }
-        for stage in stages.into_iter().filter(|stage| stage.is_on(&self.options)) {
+        let by_use = self.goes_by_use(conversation);
+        let is_asked = |stage: &&Box<dyn Stage>| stage.is_on(&self.options) && !(by_use && stage.goes_by_looks());
+        for stage in stages.into_iter().filter(is_asked) {
             // What was kept for its shortness a pattern may still claim, without a look at its words.
             if plan.free().next().is_none() && stage.needs_text() {
                 continue;

@@ -33,6 +33,24 @@ choices! {
         Auto = "auto",
     }
 
+    /// What decides which text is hidden.
+    pub enum HideBy {
+        /// Whether anything after it uses it.
+        Use = "use",
+        /// What it looks like: prose, structure, length.
+        Look = "look",
+    }
+
+    /// Which answers of an assistant may be shortened.
+    pub enum AssistantText {
+        /// None in sessions with tools; long ones outside the recency window where answers are all there is.
+        Auto = "auto",
+        /// None: they are what a model is trained on.
+        Keep = "keep",
+        /// Long ones outside the recency window.
+        Old = "old",
+    }
+
     /// How the entropy of a sentence is used.
     pub enum EntropyMode {
         /// Six tenths of the score, the other four are those of the scorer of facts.

@@ -72,6 +72,8 @@ named! {
         FirstUser = "first_user",
         /// What the user of an assistant typed, or what a consent of his answers.
         UserWords = "user_words",
+        /// What an assistant says, which is what a model would be trained on.
+        Answer = "answer",
         /// Stands for others already.
         AlreadyCompressed = "already_compressed",
         /// Its importance is at least `importance_threshold`.
@@ -114,6 +116,10 @@ named! {
         AdapterLog = "adapter:log",
         /// A format that an adapter of the caller compresses.
         Adapter = "adapter",
+        /// Nothing after it uses what is hidden of it.
+        Unused = "unused",
+        /// What comes after it uses too much of it, or it is too short to hide anything.
+        InUse = "in_use",
         /// A question and its answer.
         FlowQa = "flow:qa",
         /// A request and what was done.

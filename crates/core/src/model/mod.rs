@@ -19,8 +19,8 @@ mod reject;
 pub use ask::{Answer, Answers, Ask, AskId, CompactionAsk, Consult, NoAnswer, SummaryAsk, Turn};
 pub use changes::{changes, label as changes_label};
 pub use choices::{
-    BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode, KeepCopy,
-    PreservePattern, ProvenancePlace, Strategy, Summarizer, SummaryMode, Tokenizer,
+    AssistantText, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode,
+    HideBy, KeepCopy, PreservePattern, ProvenancePlace, Strategy, Summarizer, SummaryMode, Tokenizer,
 };
 pub use condensed::{Condensed, NewBody, Original, Output, Replacement};
 pub use conversation::{Content, Conversation, Message, Part, Role, ShapeName, ToolCall};

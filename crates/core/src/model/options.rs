@@ -7,8 +7,8 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::choices::{
-    BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode, KeepCopy,
-    PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer,
+    AssistantText, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode,
+    HideBy, KeepCopy, PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer,
 };
 use super::decision::AdapterName;
 use super::named::choices;
@@ -93,6 +93,10 @@ macro_rules! options {
 
 options! {
     always {
+        /// What decides which text of a session with tools is hidden.
+        hide_by: HideBy = HideBy::Look, arg(value_enum, value_name = "WHAT");
+        /// Which answers of an assistant may be shortened, where use decides.
+        assistant: AssistantText = AssistantText::Auto, arg(value_enum, value_name = "WHICH");
         /// Roles that are never changed.
         preserve: Vec<String> = vec!["system".into(), "developer".into()], arg(value_delimiter = ',', value_name = "ROLES");
         /// Number of last messages that are never changed.

@@ -24,6 +24,11 @@ pub trait About: std::fmt::Debug + Send + Sync {
         let _ = options;
         true
     }
+    /// True when it claims by how a text looks, and nobody asked for it by name: where the use of a text decides, it is not
+    /// asked.
+    fn goes_by_looks(&self) -> bool {
+        false
+    }
     /// True when what it claims becomes a reference to an equal message that stays.
     fn refers(&self) -> bool {
         false
@@ -252,6 +257,8 @@ pub enum GroupKind {
     Flow(FlowKind),
     /// Messages about one topic.
     Cluster,
+    /// What later messages use of a single message.
+    Used,
 }
 
 /// One claim per message.

@@ -22,7 +22,7 @@ mod talk;
 mod who;
 
 use crate::error::Result;
-use crate::model::{ClassifierSource, EngineOptions};
+use crate::model::{ClassifierSource, EngineOptions, HideBy};
 
 pub use crate::model::FlowKind;
 pub use adapt::{Adapt, Detector};
@@ -37,12 +37,12 @@ pub use importance::{ImportanceParts, KeepImportant, importance_parts};
 pub use near_dedup::{NearDedup, line_changes};
 pub use patterns::KeepPatterns;
 pub use prepass::Prepass;
-pub use protect::{KeepWords, Protect};
+pub use protect::{KeepAnswers, KeepWords, Protect};
 pub use recompact::Recompact;
 pub use referenced::KeepReferenced;
 pub use ruling::Rule;
 pub use split_code::SplitCode;
-pub use who::{is_consent, task_of};
+pub use who::{calls_tools, has_tools, is_consent, task_of};
 
 /// What is known of each stage before it runs: its name, what else differs from the usual, and when it is on.
 macro_rules! steps {
@@ -66,19 +66,20 @@ steps! {
     Protect = "protect" [needs_text = false];
     KeepPatterns = "keep-patterns" [needs_text = false], on: |_, options| !options.preserve_patterns.is_empty();
     KeepReferenced = "keep-referenced" [needs_text = false];
-    KeepWords = "keep-words", on: |_, options| options.keep_first_user;
-    Dedup = "dedup" [refers = true], on: |_, options| options.dedup;
+    KeepWords = "keep-words" [goes_by_looks = true], on: |_, options| options.keep_first_user;
+    KeepAnswers = "keep-answers" [needs_text = false], on: |_, options| options.hide_by == HideBy::Use;
+    Dedup = "dedup" [refers = true] [goes_by_looks = true], on: |_, options| options.dedup;
     NearDedup = "near-dedup" [refers = true], on: |_, options| options.fuzzy_dedup;
     Supersede = "supersede", on: |_, options| options.contradiction_detection;
     KeepImportant = "keep-important", on: |_, options| options.importance_scoring;
     Rule = "rule", on: |_, options| options.classifier != ClassifierSource::None;
     Prepass = "prepass", on: |_, options| options.agent_tool_prepass;
     Adapt = "adapt", on: |adapt, _| adapt.has_detectors();
-    SplitCode = "split-code";
-    Detect = "detect";
+    SplitCode = "split-code" [goes_by_looks = true];
+    Detect = "detect" [goes_by_looks = true];
     Chain = "chain", on: |_, options| options.conversation_flow;
     Cluster = "cluster", on: |_, options| options.semantic_clustering;
-    GroupProse = "group";
+    GroupProse = "group" [goes_by_looks = true];
     Recompact = "recompact", on: |_, options| options.resummarize_after > 0;
 }
 
@@ -93,6 +94,7 @@ pub fn stages(options: &EngineOptions, alone: Alone, detectors: Vec<Detector>) -
         Box::new(KeepPatterns::new(&options.preserve_patterns)?),
         Box::new(KeepReferenced),
         Box::new(KeepWords),
+        Box::new(KeepAnswers),
         Box::new(Dedup(alone.clone())),
         Box::new(NearDedup(alone)),
         Box::new(Supersede),

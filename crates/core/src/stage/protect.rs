@@ -1,11 +1,13 @@
 //! Rules 1 to 6: what is never looked at further, because of who says it, when, or how little.
 
-use super::who::{has_own_user, is_agreed_to, is_own_words, may_be_own_words, task_of};
+use super::who::{has_own_user, has_tools, is_agreed_to, is_own_words, may_be_own_words, task_of};
 use super::{Plan, Stage, View};
-use crate::model::{Content, Reason, marker};
+use crate::model::{AssistantText, Content, Reason, Role, marker};
 
 /// Shorter messages are kept: a summary with its brackets would not be shorter.
 const MIN_CHARS: usize = 120;
+/// An answer of an assistant up to here is no burden.
+const MAX_SHORT_ANSWER: usize = 800;
 
 /// Keeps preserved roles, the recency window, tool calls, short messages, earlier summaries, and the words of the user.
 #[derive(Debug, Clone, Copy, Default)]
@@ -42,6 +44,27 @@ impl Stage for KeepWords {
             let is_typed = || view.decided(index).all(|text| !text.is_output);
             if may_be_own_words(&view.conversation.messages[index], view.chars(index)) && is_typed() {
                 plan.keep(index, Reason::UserWords);
+            }
+        }
+    }
+}
+
+/// Keeps what an assistant says: all of it where tools do the talking, short answers elsewhere.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct KeepAnswers;
+
+impl Stage for KeepAnswers {
+    fn claim(&self, view: &View<'_>, plan: &mut Plan) {
+        let messages = &view.conversation.messages;
+        let keeps_all = match view.options.assistant {
+            AssistantText::Keep => true,
+            AssistantText::Auto => has_tools(view.conversation),
+            AssistantText::Old => false,
+        };
+        for index in plan.free().collect::<Vec<_>>() {
+            let is_answer = messages[index].role == Role::Assistant && messages[index].name.is_none();
+            if is_answer && (keeps_all || view.chars(index) <= MAX_SHORT_ANSWER) {
+                plan.keep(index, Reason::Answer);
             }
         }
     }

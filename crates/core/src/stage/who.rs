@@ -8,6 +8,8 @@ use crate::text::begins_with_consent;
 const MAX_SHORT_WORDS: usize = 400;
 /// Up to here it is what he says, unless it is the output of a program; longer messages bring material along.
 const MAX_WORDS: usize = 1_500;
+/// Commands of an assistant from which it is an agent.
+const MIN_COMMANDS: usize = 2;
 /// Signs and words with which an assistant asks whether to go on.
 const ASKING: [&str; 6] = ["?", "？", "onfirm", "estätig", "确认", "確認"];
 /// What an agent program puts in front of the first words of its user, beside blocks in tags.
@@ -46,6 +48,37 @@ fn behind_blocks(text: &str) -> &str {
 pub(super) fn has_own_user(conversation: &Conversation<'_>) -> bool {
     let mut messages = conversation.messages.iter();
     messages.any(|message| message.role == Role::Assistant && message.name.is_none())
+}
+
+/// True when somebody calls tools, or an agent gets what they return as words of the user.
+#[must_use]
+pub fn has_tools(conversation: &Conversation<'_>) -> bool {
+    calls_tools(conversation) || writes_commands(conversation)
+}
+
+/// True when tools are called by name, or answer.
+#[must_use]
+pub fn calls_tools(conversation: &Conversation<'_>) -> bool {
+    let is_tool = |message: &Message<'_>| matches!(message.role, Role::Tool | Role::Function);
+    conversation.messages.iter().any(|message| !message.tool_calls.is_empty() || is_tool(message))
+}
+
+/// True when most messages of the assistant end with a command, in a fence or between tags.
+fn writes_commands(conversation: &Conversation<'_>) -> bool {
+    let is_answered = |two: &&[Message<'_>]| two[0].role == Role::Assistant && two[1].role == Role::User;
+    let (mut n, mut n_commands) = (0, 0);
+    for two in conversation.messages.windows(2).filter(is_answered) {
+        n += 1;
+        n_commands += usize::from(two[0].texts().last().is_some_and(ends_with_command));
+    }
+    n >= MIN_COMMANDS && n_commands * 3 >= n * 2
+}
+
+fn ends_with_command(text: &str) -> bool {
+    let text = text.trim_end();
+    let tag = text.rsplit_once("</").and_then(|(_, tag)| tag.strip_suffix('>'));
+    let is_name = |tag: &str| tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-=".contains(&byte));
+    text.ends_with("```") || tag.is_some_and(is_name)
 }
 
 /// True for a yes or a no of the user of an assistant, with what he says of it.

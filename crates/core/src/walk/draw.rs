@@ -133,7 +133,7 @@ impl<'t> Draw<'t> {
 
     fn hidden(&mut self, at: usize, end: usize) {
         let (from, to) = (self.lines[at].from, self.lines[end - 1].to);
-        let n_lines = (end - at) as u32;
+        let n_lines = self.n_lines(at, end);
         let is_between = n_lines == 1 && at > 0 && end < self.lines.len();
         let said = self.said_by(at, end);
         let mark = if said.is_some() { SAID_MARK } else { LINE_MARK };
@@ -167,18 +167,25 @@ impl<'t> Draw<'t> {
 
     /// The mark for hidden lines of which an earlier message has enough.
     fn said_by(&self, at: usize, end: usize) -> Option<Mark> {
-        let said = || (at..end).filter_map(|line| Some((self.said[line]?, &self.lines[line])));
-        let by = said().max_by_key(|(said, line)| (said.is_visible, line.len))?.0.by;
-        let of = |is_visible: bool| {
-            let own = said().filter(move |(said, _)| said.by == by && (said.is_visible || !is_visible));
-            own.fold((0, 0), |(n, len), (_, line)| (n + 1, len + line.len))
+        let solid = || (at..end).filter(|&line| self.lines[line].len > 0);
+        let said = || solid().filter_map(|line| Some((self.said[line]?, self.lines[line].len)));
+        let by = said().max_by_key(|(said, len)| (said.is_visible, *len))?.0.by;
+        let of = |needs_visible: bool| {
+            let own = said().filter(move |(said, _)| said.by == by && (said.is_visible || !needs_visible));
+            own.fold((0, 0), |(n, n_bytes), (_, len)| (n + 1, n_bytes + len))
         };
-        let (n_known, len_known) = of(false);
-        let (n_visible, len_visible) = of(true);
-        let is_visible = n_visible == n_known || n_known < (end - at) as u32 && len_visible >= MIN_SAID;
-        let (n_said, len) = if is_visible { (n_visible, len_visible) } else { (n_known, len_known) };
-        let n_lines = (end - at) as u32;
-        (len >= MIN_SAID).then_some(Mark::Said { n_lines, n_said, message: by, is_visible })
+        let (known, visible, n_solid) = (of(false), of(true), solid().count() as u32);
+        let is_visible = visible.0 == known.0 || known.0 < n_solid && visible.1 >= MIN_SAID;
+        let (n_said, n_bytes) = if is_visible { visible } else { known };
+        let n_lines = self.n_lines(at, end);
+        let n_said = if n_said == n_solid { n_lines } else { n_said };
+        (n_bytes >= MIN_SAID).then_some(Mark::Said { n_lines, n_said, message: by, is_visible })
+    }
+
+    /// Lines, without the empty one behind the last line break of a text.
+    fn n_lines(&self, at: usize, end: usize) -> u32 {
+        let is_end = |line: &Line| end == self.lines.len() && line.from == line.to;
+        (end - at) as u32 - u32::from(end - at > 1 && self.lines.last().is_some_and(is_end))
     }
 
     fn is_shown(&self, line: usize) -> bool {

@@ -12,10 +12,13 @@ mod pins;
 mod said;
 mod skeleton;
 mod units;
-pub mod uses;
+mod uses;
 mod windows;
 
-use crate::model::{Content, Conversation, Message, Part, Role};
+#[cfg(test)]
+mod tests;
+
+use crate::model::{Content, Conversation, Part};
 
 use calls::Asks;
 use draw::{Draw, n_chars};
@@ -24,7 +27,8 @@ use pins::Pins;
 use said::{Known, Said};
 use skeleton::Of;
 use units::{LONG, Units};
-use uses::{Found, Texts, Uses, Voice};
+pub use uses::SaidBy;
+use uses::{Found, Texts, Uses};
 
 /// What the walk may take.
 #[derive(Debug, Clone, Copy)]
@@ -55,10 +59,21 @@ const MIN_PASTED: usize = 1_500;
 /// What is known of a message before its text is read.
 #[derive(Debug, Clone, Copy)]
 struct Answer {
-    voice: Voice,
+    by: SaidBy,
     asks: Asks,
     /// It has headings.
     is_prose: bool,
+}
+
+/// What the stages before left of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Nobody has claimed it.
+    Free,
+    /// It stays as it is.
+    Kept,
+    /// Something else stands for it.
+    Gone,
 }
 
 /// What a view shows in one place.
@@ -77,7 +92,7 @@ pub enum Op {
 
 /// What stands for a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct View {
+pub struct Shown {
     /// Index of the message.
     pub message: usize,
     /// Index of the text among the parts of its message; 0 when the content is one text.
@@ -103,10 +118,15 @@ pub struct Walker {
 }
 
 impl Walker {
-    /// Walks over a conversation; gives the texts of which something is hidden.
-    pub fn walk(&mut self, conversation: &Conversation<'_>, rules: Rules) -> Vec<View> {
-        let voices = voices(conversation);
-        self.fill(conversation, &voices);
+    /// Walks over a conversation, of which `said_by` say who says each message; gives the texts of which something is hidden.
+    pub fn walk(
+        &mut self,
+        conversation: &Conversation<'_>,
+        said_by: &[SaidBy],
+        rules: Rules,
+        standing: &dyn Fn(usize) -> Standing,
+    ) -> Vec<Shown> {
+        self.fill(conversation, said_by, standing);
         self.uses.read(&self.texts);
         self.known.clear();
         (self.n_visible, self.n_fillers) = (0, 0);
@@ -114,7 +134,7 @@ impl Walker {
         let mut writer = Writer::new(self.texts.bytes());
         let mut views = Vec::new();
         let n_messages = conversation.messages.len();
-        let first_user = voices.iter().position(|&voice| voice == Voice::Human);
+        let first_user = said_by.iter().position(|&by| by == SaidBy::Human);
         let found = self.uses.found().to_vec();
         let mut first = 0;
         while let Some(text) = self.texts.all().get(first) {
@@ -122,19 +142,20 @@ impl Walker {
             let n = self.texts.all()[first..].iter().take_while(|text| text.message as usize == message).count();
             let texts = first..first + n;
             first += n;
-            if !voices[message].is_source() {
+            if !said_by[message].is_source() {
                 continue;
             }
             let n_bytes: usize = self.texts.all()[texts.clone()].iter().map(|text| text.to - text.from).sum();
-            let may_hide = message + rules.recency_window < n_messages
-                && match voices[message] {
-                    Voice::Result => n_bytes >= MIN_RESULT,
-                    Voice::Human => n_bytes > MIN_PASTED && Some(message) != first_user,
+            let may_hide = standing(message) == Standing::Free
+                && message + rules.recency_window < n_messages
+                && match said_by[message] {
+                    SaidBy::Result => n_bytes >= MIN_RESULT,
+                    SaidBy::Human => n_bytes > MIN_PASTED && Some(message) != first_user,
                     _ => false,
                 };
             let call = calls::answered(&conversation.messages, message).filter(|_| may_hide);
             let asks = call.map_or(Asks::Other, calls::asks);
-            let of = Answer { voice: voices[message], asks, is_prose: call.is_some_and(calls::is_prose) };
+            let of = Answer { by: said_by[message], asks, is_prose: call.is_some_and(calls::is_prose) };
             let drawn = if may_hide { self.message(texts.clone(), &found, of, rules) } else { None };
             match drawn {
                 Some(drawn) => {
@@ -148,15 +169,16 @@ impl Walker {
         views
     }
 
-    fn fill(&mut self, conversation: &Conversation<'_>, voices: &[Voice]) {
+    fn fill(&mut self, conversation: &Conversation<'_>, said_by: &[SaidBy], standing: &dyn Fn(usize) -> Standing) {
         self.texts.clear();
-        for (index, (message, &voice)) in conversation.messages.iter().zip(voices).enumerate() {
+        let messages = conversation.messages.iter().zip(said_by).enumerate();
+        for (index, (message, &by)) in messages.filter(|&(index, _)| standing(index) != Standing::Gone) {
             match &message.content {
-                Content::Text(text) => self.texts.push(index, 0, voice, text),
+                Content::Text(text) => self.texts.push(index, 0, by, text),
                 Content::Parts(parts) => {
                     for (part, content) in parts.iter().enumerate() {
                         if let Part::Text(text) = content {
-                            self.texts.push(index, part, voice, text);
+                            self.texts.push(index, part, by, text);
                         }
                     }
                 }
@@ -164,8 +186,8 @@ impl Walker {
             }
             for (number, call) in message.tool_calls.iter().enumerate() {
                 leaves::leaves(&call.arguments, &mut |key, text| {
-                    let voice = if is_copied(key) { Voice::Copied } else { Voice::Argument };
-                    self.texts.push(index, number, voice, text);
+                    let by = if is_copied(key) { SaidBy::Copied } else { SaidBy::Argument };
+                    self.texts.push(index, number, by, text);
                 });
             }
         }
@@ -211,7 +233,7 @@ impl Walker {
         let bytes = self.texts.bytes();
         let lines = self.uses.lines(found);
         let bounds = (text.from, text.to);
-        let is_result = answer.voice == Voice::Result;
+        let is_result = answer.by == SaidBy::Result;
         self.units.cut(bytes, bounds, lines);
         self.known.find(lines, &self.uses, is_result, &mut self.said);
         let (said, uses) = (&self.said, &self.uses);
@@ -249,7 +271,7 @@ impl Walker {
         number: usize,
         pieces: &[Piece],
         writer: &mut Writer,
-    ) -> Option<View> {
+    ) -> Option<Shown> {
         let text = self.texts.all()[number];
         if matches!(pieces, [Piece::Copy { .. }] | []) {
             return None;
@@ -285,7 +307,7 @@ impl Walker {
             last.pop();
             out.pop();
         }
-        Some(View { message: text.message as usize, part: text.part as usize, ops, text: out })
+        Some(Shown { message: text.message as usize, part: text.part as usize, ops, text: out })
     }
 }
 
@@ -306,21 +328,6 @@ fn saving(bytes: &[u8], text: &uses::Text, pieces: &[Piece]) -> i64 {
 fn is_copied(key: &str) -> bool {
     let starts = |head: &str| key.get(..head.len()).is_some_and(|start| start.eq_ignore_ascii_case(head));
     ["old", "search", "find"].into_iter().any(starts)
-}
-
-/// Who says each message. Where nobody calls tools by name, what the user says after his task is what programs return.
-fn voices(conversation: &Conversation<'_>) -> Vec<Voice> {
-    let messages = &conversation.messages;
-    let is_tool = |message: &Message<'_>| matches!(message.role, Role::Tool | Role::Function);
-    let has_calls = messages.iter().any(|message| !message.tool_calls.is_empty() || is_tool(message));
-    let mut has_task = false;
-    let voice = |message: &Message<'_>| match message.role {
-        Role::System | Role::Developer => Voice::System,
-        Role::Assistant => Voice::Assistant,
-        Role::User | Role::Missing if has_calls || !std::mem::replace(&mut has_task, true) => Voice::Human,
-        _ => Voice::Result,
-    };
-    messages.iter().map(voice).collect()
 }
 
 /// What a reader calls a message.

@@ -16,8 +16,6 @@ const MIN_INNER: usize = 3;
 pub(super) struct Unit {
     pub(super) from: u32,
     pub(super) to: u32,
-    /// Index of its line among those of the text.
-    pub(super) line: u32,
     pub(super) state: u8,
 }
 
@@ -82,10 +80,10 @@ impl Units {
             self.is_document = true;
             self.first.push(0);
             self.forms.push(Form::Json { root, end: to as u32 });
-            self.leaves(bytes, root, 0);
+            self.leaves(bytes, root);
         } else {
-            for (number, line) in lines.iter().enumerate() {
-                self.line(bytes, number as u32, line);
+            for line in lines {
+                self.line(bytes, line);
             }
         }
         self.first.push(self.units.len() as u32);
@@ -100,17 +98,17 @@ impl Units {
         is_json.then(|| self.json.read(bytes, (start, to), is_whole)).flatten()
     }
 
-    fn line(&mut self, bytes: &[u8], number: u32, line: &Line) {
+    fn line(&mut self, bytes: &[u8], line: &Line) {
         self.first.push(self.units.len() as u32);
         if line.to - line.from > LONG
             && let Some((root, end)) = self.inside(bytes, line.from as usize, line.to as usize)
         {
             self.forms.push(Form::Json { root, end: end as u32 });
-            self.leaves(bytes, root, number);
+            self.leaves(bytes, root);
             return;
         }
         self.forms.push(Form::Plain);
-        self.units.push(Unit { from: line.from, to: line.to, line: number, state: 0 });
+        self.units.push(Unit { from: line.from, to: line.to, state: 0 });
     }
 
     /// JSON with little beside it on its line.
@@ -120,7 +118,7 @@ impl Units {
         self.json.read(bytes, (from + n_beside, to), fits)
     }
 
-    fn leaves(&mut self, bytes: &[u8], root: u32, line: u32) {
+    fn leaves(&mut self, bytes: &[u8], root: u32) {
         self.of_node.resize(self.json.nodes.len(), u32::MAX);
         for number in root as usize..self.json.nodes.len() {
             let node = self.json.nodes[number];
@@ -135,12 +133,12 @@ impl Units {
                 if breaks().count() >= MIN_INNER {
                     for at in breaks() {
                         let to = node.value + at as u32 + 2;
-                        self.units.push(Unit { from, to, line, state: 0 });
+                        self.units.push(Unit { from, to, state: 0 });
                         from = to;
                     }
                 }
             }
-            self.units.push(Unit { from, to: node.to, line, state: 0 });
+            self.units.push(Unit { from, to: node.to, state: 0 });
         }
     }
 

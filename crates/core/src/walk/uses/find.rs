@@ -8,7 +8,7 @@ use super::lines::{Slots, says};
 use super::needles::{Hit, Needles, hashed, pair, sign};
 use super::outcome::{Words, is_exception};
 use super::scan::{Line, Word, bare, exact, lines, words};
-use super::texts::{Text, Texts, Voice};
+use super::texts::{SaidBy, Text, Texts};
 use super::told::{Fact, Told, is_joiner};
 use super::wide;
 
@@ -27,13 +27,13 @@ const MAX_JOINED: usize = 24;
 
 /// What of a text is used, as ranges into the lists of [`Uses`].
 #[derive(Debug, Clone, Default)]
-pub struct Found {
+pub(in crate::walk) struct Found {
     /// Its lines.
-    pub lines: Range<usize>,
+    pub(in crate::walk) lines: Range<usize>,
     /// The values that it is the first to show.
-    pub hits: Range<usize>,
+    pub(in crate::walk) hits: Range<usize>,
     /// The facts that it is the first to show.
-    pub facts: Range<usize>,
+    pub(in crate::walk) facts: Range<usize>,
 }
 
 /// A word whose hash the filter does not rule out.
@@ -49,7 +49,7 @@ struct Candidate {
 
 /// What the texts of a conversation use of each other; the memory is reused.
 #[derive(Debug, Default)]
-pub struct Uses {
+pub(in crate::walk) struct Uses {
     needles: Needles,
     told: Told,
     slots: Slots,
@@ -69,9 +69,9 @@ pub struct Uses {
 
 impl Uses {
     /// Reads a conversation.
-    pub fn read(&mut self, texts: &Texts) {
+    pub(in crate::walk) fn read(&mut self, texts: &Texts) {
         let bytes = texts.bytes();
-        let is_read = |text: &&Text| text.voice.is_source() || text.voice.is_argument();
+        let is_read = |text: &&Text| text.by.is_source() || text.by.is_argument();
         let n_lines = texts.all().iter().filter(is_read).map(|text| n_lines(&bytes[text.from..text.to])).sum();
         self.needles.clear(texts.n_bytes());
         self.told.clear();
@@ -84,7 +84,7 @@ impl Uses {
         for &hash in &self.endings.hashes {
             self.needles.filter.mark(hash, sign::OUTCOME);
         }
-        for text in texts.all().iter().rev().filter(|text| text.voice.is_user()) {
+        for text in texts.all().iter().rev().filter(|text| text.by.is_user()) {
             self.user(bytes, text);
         }
         self.needles.seal(bytes);
@@ -93,92 +93,87 @@ impl Uses {
             if std::mem::replace(&mut message, text.message) != text.message {
                 self.needles.settle();
             }
-            let found = if text.voice.is_source() { self.source(bytes, text) } else { Found::default() };
+            let found = if text.by.is_source() { self.source(bytes, text) } else { Found::default() };
             self.found.push(found);
         }
     }
 
     /// What is used of each text, in the order of the texts.
-    pub fn found(&self) -> &[Found] {
+    pub(in crate::walk) fn found(&self) -> &[Found] {
         &self.found
     }
 
     /// Lines of a text.
-    pub fn lines(&self, found: &Found) -> &[Line] {
+    pub(in crate::walk) fn lines(&self, found: &Found) -> &[Line] {
         &self.lines[found.lines.clone()]
     }
 
     /// Values that a text is the first to show, by place.
-    pub fn hits(&self, found: &Found) -> &[Hit] {
+    pub(in crate::walk) fn hits(&self, found: &Found) -> &[Hit] {
         &self.hits[found.hits.clone()]
     }
 
     /// Facts that a text is the first to show.
-    pub fn facts(&self, found: &Found) -> &[Fact] {
+    pub(in crate::walk) fn facts(&self, found: &Found) -> &[Fact] {
         &self.facts[found.facts.clone()]
     }
 
     /// How many values there are.
-    pub fn n_values(&self) -> usize {
+    pub(in crate::walk) fn n_values(&self) -> usize {
         self.needles.len() + self.slots.n_copied()
     }
 
     /// The last message that uses a value; 0 when none does.
-    pub fn last_use(&self, value: u32) -> u32 {
+    pub(in crate::walk) fn last_use(&self, value: u32) -> u32 {
         match (value as usize).checked_sub(self.needles.len()) {
             None => self.needles.last_use(value),
             Some(copied) => self.slots.last_use(copied as u32),
         }
     }
 
-    /// True for a line that must be repeated exactly.
-    pub fn is_copied(&self, value: u32) -> bool {
-        value as usize >= self.needles.len()
-    }
-
     /// How many facts there are.
-    pub fn n_facts(&self) -> usize {
+    pub(in crate::walk) fn n_facts(&self) -> usize {
         self.told.len()
     }
 
     /// The last message that tells a fact.
-    pub fn last_telling(&self, fact: u32) -> u32 {
+    pub(in crate::walk) fn last_telling(&self, fact: u32) -> u32 {
         self.told.last_use(fact)
     }
 
     /// What lines with this slot say: bits of [`says`].
-    pub fn says(&self, slot: u32) -> u32 {
+    pub(in crate::walk) fn says(&self, slot: u32) -> u32 {
         self.slots.says(slot)
     }
 
     /// A source that was written shows such lines.
-    pub fn set_visible(&mut self, slot: u32) {
+    pub(in crate::walk) fn set_visible(&mut self, slot: u32) {
         self.slots.set_visible(slot);
     }
 
     /// True when a source that was written shows such a line.
-    pub fn is_visible(&self, slot: u32) -> bool {
+    pub(in crate::walk) fn is_visible(&self, slot: u32) -> bool {
         self.slots.is_visible(slot)
     }
 
     /// The last place of such lines among those of all sources.
-    pub fn last_place(&self, slot: u32) -> Option<u32> {
+    pub(in crate::walk) fn last_place(&self, slot: u32) -> Option<u32> {
         self.slots.last(slot)
     }
 
     /// A line has a place; gives the one before.
-    pub fn set_place(&mut self, slot: u32, place: u32) -> Option<u32> {
+    pub(in crate::walk) fn set_place(&mut self, slot: u32, place: u32) -> Option<u32> {
         self.slots.set_last(slot, place)
     }
 
     /// Takes what a text uses.
     fn user(&mut self, bytes: &[u8], text: &Text) {
-        if text.voice.is_argument() {
+        if text.by.is_argument() {
             self.argument(bytes, text);
         } else {
             self.values(bytes, text.from, text.to, text);
         }
-        if text.voice == Voice::Assistant {
+        if text.by == SaidBy::Assistant {
             self.told.add(bytes, text.from, text.to, text.message, &mut self.needles.filter);
         }
     }
@@ -190,7 +185,7 @@ impl Uses {
                 text.from + bytes[text.from..text.to].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
             self.needles.add(bytes, from, from + leaf.len(), text.message, false);
         }
-        let is_patch = text.voice == Voice::Argument && is_patch(&bytes[text.from..text.to]);
+        let is_patch = text.by == SaidBy::Argument && is_patch(&bytes[text.from..text.to]);
         let is_long = text.to - text.from > LONG_ARGUMENT;
         let mut unread: Option<(usize, usize)> = None;
         let mut stretches = Vec::new();
@@ -198,7 +193,7 @@ impl Uses {
             let (start, end) = bare(bytes, from, to);
             if end - start >= MIN_COPIED {
                 let slot = self.slots.of(exact(bytes, start, end));
-                let is_old = text.voice == Voice::Copied || is_patch && matches!(bytes[from], b' ' | b'-');
+                let is_old = text.by == SaidBy::Copied || is_patch && matches!(bytes[from], b' ' | b'-');
                 if is_old {
                     self.slots.copy(slot, text.message);
                 }
@@ -217,7 +212,7 @@ impl Uses {
 
     /// Takes identifiers, and of what is said ordinary words, as values.
     fn values(&mut self, bytes: &[u8], from: usize, to: usize, text: &Text) {
-        let is_said = !text.voice.is_argument();
+        let is_said = !text.by.is_argument();
         let mut run = std::mem::take(&mut self.words);
         run.clear();
         words(bytes, from, to, |word| {

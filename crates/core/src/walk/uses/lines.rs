@@ -2,21 +2,21 @@
 //! the table has room for every line from the start, so that it never grows.
 
 /// What a line says, as bits of its slot.
-pub mod says {
+pub(in crate::walk) mod says {
     /// A word of errors.
-    pub const ERROR: u32 = 1;
+    pub(in crate::walk) const ERROR: u32 = 1;
     /// How a command ended.
-    pub const EXIT: u32 = 1 << 1;
+    pub(in crate::walk) const EXIT: u32 = 1 << 1;
     /// It ended with another status than 0.
-    pub const BAD_EXIT: u32 = 1 << 2;
+    pub(in crate::walk) const BAD_EXIT: u32 = 1 << 2;
     /// A total: so many of something.
-    pub const TOTAL: u32 = 1 << 3;
+    pub(in crate::walk) const TOTAL: u32 = 1 << 3;
     /// How something ended: it is never said before.
-    pub const OUTCOME: u32 = 1 << 4;
+    pub(in crate::walk) const OUTCOME: u32 = 1 << 4;
     /// That what it belongs to has failed.
-    pub const FAILURE: u32 = 1 << 5;
+    pub(in crate::walk) const FAILURE: u32 = 1 << 5;
     /// A word of failing that counts at the end of an output only.
-    pub const FAILED: u32 = 1 << 6;
+    pub(in crate::walk) const FAILED: u32 = 1 << 6;
 }
 
 /// A source has shown it.

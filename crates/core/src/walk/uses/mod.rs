@@ -13,9 +13,8 @@ mod texts;
 mod told;
 mod wide;
 
-pub use find::{Found, Uses};
-pub use lines::says;
-pub use needles::Hit;
-pub use scan::Line;
-pub use texts::{Text, Texts, Voice};
-pub use told::Fact;
+pub(in crate::walk) use find::{Found, Uses};
+pub(in crate::walk) use lines::says;
+pub(in crate::walk) use scan::Line;
+pub use texts::SaidBy;
+pub(in crate::walk) use texts::{Text, Texts};

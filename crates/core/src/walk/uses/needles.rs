@@ -107,13 +107,13 @@ const MAX_RARE: u8 = 6;
 
 /// A value at a place of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hit {
+pub(in crate::walk) struct Hit {
     /// Its first byte in the buffer.
-    pub from: u32,
+    pub(in crate::walk) from: u32,
     /// The byte behind.
-    pub to: u32,
+    pub(in crate::walk) to: u32,
     /// Number of the value.
-    pub value: u32,
+    pub(in crate::walk) value: u32,
 }
 
 /// In how many messages ordinary words stand that are no values there: about, since words may share a cell.

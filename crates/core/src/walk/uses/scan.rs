@@ -192,15 +192,15 @@ pub(super) fn exact(bytes: &[u8], from: usize, to: usize) -> u64 {
 
 /// A line: where it stands, and its text without indentation, line number and sign of a diff.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Line {
+pub(in crate::walk) struct Line {
     /// First byte.
-    pub from: u32,
+    pub(in crate::walk) from: u32,
     /// Its end, without the line break.
-    pub to: u32,
+    pub(in crate::walk) to: u32,
     /// Bytes of the bare text; 0 for a line without any.
-    pub len: u32,
+    pub(in crate::walk) len: u32,
     /// What is known of all lines with this bare text: their slot.
-    pub slot: u32,
+    pub(in crate::walk) slot: u32,
 }
 
 /// The bare text of a line: without the number that a viewer puts in front, the sign of a diff and blanks at both ends.

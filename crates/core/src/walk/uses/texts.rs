@@ -6,7 +6,7 @@ pub(super) const PADDING: usize = 64;
 
 /// Who says a text; of arguments, whether they must repeat a text exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Voice {
+pub enum SaidBy {
     /// Rules of the conversation.
     System,
     /// What a person says.
@@ -21,77 +21,77 @@ pub enum Voice {
     Copied,
 }
 
-impl Voice {
+impl SaidBy {
     /// True for what a conversation takes its knowledge from: whatever is not the assistant's.
-    pub fn is_source(self) -> bool {
+    pub(in crate::walk) fn is_source(self) -> bool {
         matches!(self, Self::System | Self::Human | Self::Result)
     }
 
     /// True for what goes on to use what sources show.
-    pub fn is_user(self) -> bool {
+    pub(in crate::walk) fn is_user(self) -> bool {
         !matches!(self, Self::System | Self::Result)
     }
 
     /// True for a leaf of the arguments of a call.
-    pub fn is_argument(self) -> bool {
+    pub(in crate::walk) fn is_argument(self) -> bool {
         matches!(self, Self::Argument | Self::Copied)
     }
 }
 
 /// A text of a message: bytes `from..to` of the buffer.
 #[derive(Debug, Clone, Copy)]
-pub struct Text {
+pub(in crate::walk) struct Text {
     /// First byte.
-    pub from: usize,
+    pub(in crate::walk) from: usize,
     /// The byte behind the last.
-    pub to: usize,
+    pub(in crate::walk) to: usize,
     /// Index of the message.
-    pub message: u32,
+    pub(in crate::walk) message: u32,
     /// Index of the text among the parts of the message; of arguments, of the call.
-    pub part: u32,
+    pub(in crate::walk) part: u32,
     /// Who says it.
-    pub voice: Voice,
+    pub(in crate::walk) by: SaidBy,
 }
 
 /// The texts of one conversation in its order; the memory is reused.
 #[derive(Debug, Default)]
-pub struct Texts {
+pub(in crate::walk) struct Texts {
     bytes: Vec<u8>,
     texts: Vec<Text>,
 }
 
 impl Texts {
     /// Forgets all texts.
-    pub fn clear(&mut self) {
+    pub(in crate::walk) fn clear(&mut self) {
         self.bytes.clear();
         self.texts.clear();
     }
 
     /// Adds a text; messages come in ascending order.
-    pub fn push(&mut self, message: usize, part: usize, voice: Voice, text: &str) {
+    pub(in crate::walk) fn push(&mut self, message: usize, part: usize, by: SaidBy, text: &str) {
         let from = self.bytes.len();
         self.bytes.extend_from_slice(text.as_bytes());
-        self.texts.push(Text { from, to: self.bytes.len(), message: message as u32, part: part as u32, voice });
+        self.texts.push(Text { from, to: self.bytes.len(), message: message as u32, part: part as u32, by });
         self.bytes.push(b'\n');
     }
 
     /// Ends the buffer; nothing is added afterwards.
-    pub fn seal(&mut self) {
+    pub(in crate::walk) fn seal(&mut self) {
         self.bytes.resize(self.bytes.len() + PADDING, 0);
     }
 
     /// The texts in order.
-    pub fn all(&self) -> &[Text] {
+    pub(in crate::walk) fn all(&self) -> &[Text] {
         &self.texts
     }
 
     /// The buffer, with its padding.
-    pub fn bytes(&self) -> &[u8] {
+    pub(in crate::walk) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// The bytes of all texts together.
-    pub fn n_bytes(&self) -> usize {
+    pub(in crate::walk) fn n_bytes(&self) -> usize {
         self.bytes.len()
     }
 }

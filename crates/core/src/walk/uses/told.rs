@@ -27,19 +27,18 @@ const MAX_JOINED: usize = 24;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Number {
     from: u32,
-    to: u32,
     id: u32,
 }
 
 /// A pair that a source holds: where its number stands, and where what it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fact {
+pub(in crate::walk) struct Fact {
     /// First byte of the number or state.
-    pub number: u32,
+    pub(in crate::walk) number: u32,
     /// First byte of the word or identifier.
-    pub subject: u32,
+    pub(in crate::walk) subject: u32,
     /// Number of the fact.
-    pub fact: u32,
+    pub(in crate::walk) fact: u32,
 }
 
 /// What the assistant tells.
@@ -185,7 +184,7 @@ impl Told {
     pub(super) fn number_at(&self, bytes: &[u8], word: &Word, end: usize) -> Option<Number> {
         let told = told_at(bytes, word, end)?;
         let id = self.numbers.get(told.key, |id| self.n_open[id as usize] > 0)?;
-        Some(Number { from: told.from as u32, to: told.to as u32, id })
+        Some(Number { from: told.from as u32, id })
     }
 
     /// Adds the facts of the line `bytes[from..to]` that no source has shown to `facts`; `numbers` stand in it.

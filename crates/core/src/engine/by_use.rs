@@ -1,0 +1,60 @@
+//! Where the use of a text decides whether it is hidden: the walk over what the stages left, and who says what in it. Knows
+//! roles and plans; refuses to know how use is found out.
+
+use super::{Engine, Scratch, budget};
+use crate::model::{CompressionDepth, Conversation, HideBy, Message, Reason, Role};
+use crate::stage::{Claim, GroupKind, Plan, calls_tools, has_tools};
+use crate::walk::{self, SaidBy};
+
+impl Engine {
+    /// True when the use of a text decides whether it is hidden.
+    pub(super) fn goes_by_use(&self, conversation: &Conversation<'_>) -> bool {
+        self.options.hide_by == HideBy::Use && has_tools(conversation)
+    }
+
+    /// What later messages use of those that no stage has claimed, and what stands for them.
+    pub(super) fn walk(
+        &self,
+        conversation: &Conversation<'_>,
+        scratch: &mut Scratch,
+        plan: &mut Plan,
+    ) -> Vec<walk::Shown> {
+        if !self.goes_by_use(conversation) {
+            return Vec::new();
+        }
+        let fillers = match self.options.compression_depth {
+            CompressionDepth::Gentle | CompressionDepth::Auto => walk::FILLERS,
+            CompressionDepth::Moderate => walk::FILLERS / 2,
+            CompressionDepth::Aggressive => 0,
+        };
+        let rules =
+            walk::Rules { recency_window: budget::window(&self.options), min_saving: self.options.min_saving, fillers };
+        let state = |index: usize| match plan.claim_of(index) {
+            None => walk::Standing::Free,
+            Some(Claim::Keep(_)) => walk::Standing::Kept,
+            Some(_) => walk::Standing::Gone,
+        };
+        let views = scratch.walker.walk(conversation, &said_by(conversation), rules, &state);
+        for of_message in views.chunk_by(|a, b| a.message == b.message) {
+            plan.group(vec![of_message[0].message], GroupKind::Used);
+        }
+        let free: Vec<usize> = plan.free().collect();
+        free.into_iter().for_each(|index| plan.keep(index, Reason::InUse));
+        scratch.profiles.lex(conversation);
+        scratch.ended("walk");
+        views
+    }
+}
+
+/// Who says each message. Where nobody calls tools by name, what the user says after his task is what programs return.
+fn said_by(conversation: &Conversation<'_>) -> Vec<SaidBy> {
+    let calls_tools = calls_tools(conversation);
+    let mut has_task = false;
+    let of = |message: &Message<'_>| match message.role {
+        Role::System | Role::Developer => SaidBy::System,
+        Role::Assistant => SaidBy::Assistant,
+        Role::User | Role::Missing if calls_tools || !std::mem::replace(&mut has_task, true) => SaidBy::Human,
+        _ => SaidBy::Result,
+    };
+    conversation.messages.iter().map(of).collect()
+}
