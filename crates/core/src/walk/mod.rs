@@ -5,6 +5,7 @@
 mod calls;
 mod draw;
 mod fillers;
+mod grounding;
 mod json;
 mod leaves;
 mod marks;
@@ -18,7 +19,7 @@ mod windows;
 #[cfg(test)]
 mod tests;
 
-use crate::model::{Content, Conversation, Part};
+use crate::model::{Content, Conversation, Grounding, Part};
 
 use calls::Asks;
 use draw::{Draw, n_chars};
@@ -55,6 +56,16 @@ pub const MIN_SAVING: usize = 200;
 const MIN_RESULT: usize = 250;
 /// Bytes of what a person pastes.
 const MIN_PASTED: usize = 1_500;
+
+/// A text as it is drawn.
+#[derive(Debug)]
+struct Drawn {
+    pieces: Vec<Piece>,
+    /// Which of its lines are shown whole.
+    is_shown: Vec<bool>,
+    /// It is JSON as a whole.
+    is_json: bool,
+}
 
 /// What is known of a message before its text is read.
 #[derive(Debug, Clone, Copy)]
@@ -159,14 +170,19 @@ impl Walker {
             let drawn = if may_hide { self.message(texts.clone(), &found, of, rules) } else { None };
             match drawn {
                 Some(drawn) => {
-                    for (number, pieces) in texts.zip(drawn) {
-                        views.extend(self.write(conversation, number, &pieces, &mut writer));
+                    for (number, drawn) in texts.zip(drawn) {
+                        views.extend(self.write(conversation, number, &drawn.pieces, &mut writer));
                     }
                 }
                 None => self.show(texts, &found),
             }
         }
         views
+    }
+
+    /// What of all that the assistant uses stands where it was, in the conversation that was walked last.
+    pub fn grounding(&self) -> Grounding {
+        self.uses.grounding()
     }
 
     fn fill(&mut self, conversation: &Conversation<'_>, said_by: &[SaidBy], standing: &dyn Fn(usize) -> Standing) {
@@ -201,34 +217,34 @@ impl Walker {
         found: &[Found],
         of: Answer,
         rules: Rules,
-    ) -> Option<Vec<Vec<Piece>>> {
+    ) -> Option<Vec<Drawn>> {
+        let n_fillers = self.n_fillers;
         let mut drawn = Vec::new();
-        let mut shown = Vec::new();
         let mut saved = 0_i64;
         for number in texts.clone() {
-            let (pieces, lines) = self.text(number, &found[number], of, rules);
-            saved += saving(self.texts.bytes(), &self.texts.all()[number], &pieces);
-            drawn.push(pieces);
-            shown.push(lines);
+            let text = self.text(number, &found[number], of, rules);
+            saved += saving(self.texts.bytes(), &self.texts.all()[number], &text.pieces);
+            drawn.push(text);
         }
         if saved < rules.min_saving as i64 {
+            self.n_fillers = n_fillers;
             return None;
         }
-        for pieces in &drawn {
-            self.n_visible += pieces.iter().map(|piece| piece.n_bytes()).sum::<usize>();
-        }
-        for (number, is_shown) in texts.zip(shown) {
-            self.known.begin(self.texts.all()[number].message);
-            let lines = self.uses.lines(&found[number]).to_vec();
-            for (line, is_shown) in lines.iter().zip(is_shown) {
+        for (number, drawn) in texts.zip(&drawn) {
+            let (text, found) = (self.texts.all()[number], &found[number]);
+            self.n_visible += drawn.pieces.iter().map(|piece| piece.n_bytes()).sum::<usize>();
+            grounding::note(self.texts.bytes(), &text, found, &drawn.pieces, drawn.is_json, &mut self.uses);
+            self.known.begin(text.message);
+            let lines = self.uses.lines(found).to_vec();
+            for (line, &is_shown) in lines.iter().zip(&drawn.is_shown) {
                 self.known.push(line, is_shown, &mut self.uses);
             }
         }
         Some(drawn)
     }
 
-    /// The pieces of a text, and which of its lines are shown whole.
-    fn text(&mut self, number: usize, found: &Found, answer: Answer, rules: Rules) -> (Vec<Piece>, Vec<bool>) {
+    /// What is shown of a text.
+    fn text(&mut self, number: usize, found: &Found, answer: Answer, rules: Rules) -> Drawn {
         let text = self.texts.all()[number];
         let bytes = self.texts.bytes();
         let lines = self.uses.lines(found);
@@ -250,8 +266,8 @@ impl Walker {
                 && lines[at].to - lines[at].from <= LONG
                 && self.units.units[self.units.first[at] as usize].is_shown()
         };
-        let shown = (0..lines.len()).map(whole).collect();
-        (pieces, shown)
+        let is_shown = (0..lines.len()).map(whole).collect();
+        Drawn { pieces, is_shown, is_json: self.units.is_document }
     }
 
     /// A message stays as it is.
@@ -262,6 +278,7 @@ impl Walker {
             self.known.begin(text.message);
             let lines = self.uses.lines(&found[number]).to_vec();
             lines.iter().for_each(|line| self.known.push(line, true, &mut self.uses));
+            self.uses.show_all(&found[number], text.message);
         }
     }
 

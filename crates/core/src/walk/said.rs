@@ -62,7 +62,8 @@ impl Known {
             let before = uses.set_place(line.slot, self.lines.len() as u32);
             self.add(line.slot, is_visible, before);
             if is_visible {
-                uses.set_visible(line.slot);
+                let message = self.messages.last().map_or(0, |&(_, message)| message);
+                uses.set_visible(line.slot, message);
             }
         }
     }

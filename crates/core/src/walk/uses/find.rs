@@ -3,14 +3,15 @@
 
 use std::ops::Range;
 
-use super::form::{Form, form};
+use super::form::{Form, form, is_counted};
 use super::lines::{Slots, says};
-use super::needles::{Hit, Needles, hashed, pair, sign};
+use super::needles::{Hit, Kind, Needles, hashed, pair, sign};
 use super::outcome::{Words, is_exception};
 use super::scan::{Line, Word, bare, exact, lines, words};
 use super::texts::{SaidBy, Text, Texts};
 use super::told::{Fact, Told, is_joiner};
 use super::wide;
+use crate::model::Grounding;
 
 /// Bytes of a leaf of an argument that is a value as a whole.
 const LEAF: Range<usize> = 4..201;
@@ -65,6 +66,9 @@ pub(in crate::walk) struct Uses {
     candidates: Vec<Candidate>,
     numbers: Vec<super::told::Number>,
     endings_found: Vec<Candidate>,
+    /// Edits: the message, and the slots of the lines that it must repeat.
+    edits: Vec<(u32, Range<usize>)>,
+    edit_lines: Vec<u32>,
 }
 
 impl Uses {
@@ -81,6 +85,8 @@ impl Uses {
         self.lines.clear();
         self.lines.reserve(n_lines);
         self.found.clear();
+        self.edits.clear();
+        self.edit_lines.clear();
         for &hash in &self.endings.hashes {
             self.needles.filter.mark(hash, sign::OUTCOME);
         }
@@ -146,9 +152,59 @@ impl Uses {
         self.slots.says(slot)
     }
 
-    /// A source that was written shows such lines.
-    pub(in crate::walk) fn set_visible(&mut self, slot: u32) {
-        self.slots.set_visible(slot);
+    /// A value where it is shown first.
+    pub(in crate::walk) fn hit(&self, number: usize) -> Hit {
+        self.hits[number]
+    }
+
+    /// A fact where it is shown first.
+    pub(in crate::walk) fn fact(&self, number: usize) -> Fact {
+        self.facts[number]
+    }
+
+    /// The line of a text with this byte.
+    pub(in crate::walk) fn line_at(&self, found: &Found, at: u32) -> Line {
+        let lines = self.lines(found);
+        lines[lines.partition_point(|line| line.from <= at).saturating_sub(1)]
+    }
+
+    /// Notes that `message` shows a value as it is written.
+    pub(in crate::walk) fn show(&mut self, value: u32, message: u32) {
+        self.needles.show(value, message);
+    }
+
+    /// The same of a fact.
+    pub(in crate::walk) fn show_fact(&mut self, fact: u32, message: u32) {
+        self.told.show(fact, message);
+    }
+
+    /// Notes that `message` shows all of a text.
+    pub(in crate::walk) fn show_all(&mut self, found: &Found, message: u32) {
+        for number in found.hits.clone() {
+            self.needles.show(self.hits[number].value, message);
+        }
+        for number in found.facts.clone() {
+            self.told.show(self.facts[number].fact, message);
+        }
+    }
+
+    /// What of all that is used is still where it was.
+    pub(in crate::walk) fn grounding(&self) -> Grounding {
+        let (used, used_in_place) = self.needles.grounded();
+        let (facts, facts_held) = self.told.held();
+        let mut edits = (0, 0);
+        for (message, lines) in &self.edits {
+            let before = |&slot: &u32| self.slots.has_before(slot, *message).unwrap_or_default();
+            let lines = || self.edit_lines[lines.clone()].iter().map(before);
+            edits.0 += usize::from(lines().all(|(is_known, _)| is_known));
+            edits.1 += usize::from(lines().all(|(is_known, is_shown)| is_known && is_shown));
+        }
+        Grounding { used, used_in_place, edits: edits.0, edits_whole: edits.1, facts, facts_held }
+    }
+
+    /// `message` shows such lines as it is written.
+    pub(in crate::walk) fn set_visible(&mut self, slot: u32, message: u32) {
+        self.slots.set_visible(slot, message);
     }
 
     /// True when a source that was written shows such a line.
@@ -183,8 +239,9 @@ impl Uses {
         if LEAF.contains(&leaf.len()) {
             let from =
                 text.from + bytes[text.from..text.to].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-            self.needles.add(bytes, from, from + leaf.len(), text.message, false);
+            self.needles.add(bytes, from, from + leaf.len(), text.message, Kind::Counted);
         }
+        let first_line = self.edit_lines.len();
         let is_patch = text.by == SaidBy::Argument && is_patch(&bytes[text.from..text.to]);
         let is_long = text.to - text.from > LONG_ARGUMENT;
         let mut unread: Option<(usize, usize)> = None;
@@ -196,6 +253,7 @@ impl Uses {
                 let is_old = text.by == SaidBy::Copied || is_patch && matches!(bytes[from], b' ' | b'-');
                 if is_old {
                     self.slots.copy(slot, text.message);
+                    self.edit_lines.push(slot);
                 }
                 if !self.slots.argue(slot, text.message) && is_long {
                     stretches.extend(unread.take());
@@ -205,6 +263,9 @@ impl Uses {
             unread = Some((unread.map_or(from, |(from, _)| from), to));
         });
         stretches.extend(unread);
+        if text.by == SaidBy::Copied && self.edit_lines.len() > first_line {
+            self.edits.push((text.message, first_line..self.edit_lines.len()));
+        }
         for (from, to) in stretches {
             self.values(bytes, from, to, text);
         }
@@ -212,40 +273,47 @@ impl Uses {
 
     /// Takes identifiers, and of what is said ordinary words, as values.
     fn values(&mut self, bytes: &[u8], from: usize, to: usize, text: &Text) {
-        let is_said = !text.by.is_argument();
         let mut run = std::mem::take(&mut self.words);
         run.clear();
         words(bytes, from, to, |word| {
             let goes_on = run.last().is_some_and(|last: &Word| last.to + 1 == word.from && is_joiner(bytes[last.to]));
             if !goes_on || run.len() == MAX_JOINED {
-                self.joined(bytes, &run, text.message, is_said);
+                self.joined(bytes, &run, text);
                 run.clear();
             }
             run.push(word);
         });
-        self.joined(bytes, &run, text.message, is_said);
+        self.joined(bytes, &run, text);
         self.words = run;
     }
 
     /// Takes words with one joiner between each two: a name as a whole, and what of them is a name by itself.
-    fn joined(&mut self, bytes: &[u8], run: &[Word], message: u32, is_said: bool) {
+    fn joined(&mut self, bytes: &[u8], run: &[Word], text: &Text) {
+        let (message, is_said) = (text.message, !text.by.is_argument());
+        let kind = |from: usize, to: usize| match text.by {
+            SaidBy::Human => Kind::Name,
+            _ if is_counted(&bytes[from..to]) => Kind::Counted,
+            _ => Kind::Name,
+        };
         let (Some(first), Some(last)) = (run.first(), run.last()) else { return };
         if run.len() > 1 {
-            let text = &bytes[first.from..last.to];
-            if text.len() >= MIN_NAME || text.iter().all(u8::is_ascii_digit) {
-                self.needles.add(bytes, first.from, last.to, message, false);
+            let joined = &bytes[first.from..last.to];
+            if joined.len() >= MIN_NAME || joined.iter().all(u8::is_ascii_digit) {
+                self.needles.add(bytes, first.from, last.to, message, kind(first.from, last.to));
             }
         }
         for &word in run {
             if word.is_wide {
                 if is_said {
-                    wide::words(bytes, word, |part| self.needles.add(bytes, part.from, part.to, message, true));
+                    wide::words(bytes, word, |part| {
+                        self.needles.add(bytes, part.from, part.to, message, Kind::Ordinary)
+                    });
                 }
                 continue;
             }
             match form(bytes, word, run.len() > 1) {
-                Form::Name => self.needles.add(bytes, word.from, word.to, message, false),
-                Form::Ordinary if is_said => self.needles.add(bytes, word.from, word.to, message, true),
+                Form::Name => self.needles.add(bytes, word.from, word.to, message, kind(word.from, word.to)),
+                Form::Ordinary if is_said => self.needles.add(bytes, word.from, word.to, message, Kind::Ordinary),
                 Form::Ordinary => self.needles.count(bytes, word, message),
                 Form::Nothing => {}
             }
@@ -291,7 +359,7 @@ impl Uses {
         }
         self.hits[first_hit..].sort_unstable_by_key(|hit| (hit.from, hit.value));
         let facts = &self.facts[first_fact..];
-        self.told.settle(facts);
+        self.told.settle(facts, text.message);
         Found {
             lines: first_line..self.lines.len(),
             hits: first_hit..self.hits.len(),

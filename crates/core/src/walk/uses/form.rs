@@ -59,3 +59,14 @@ pub(super) fn is_identifier(text: &[u8]) -> bool {
     let is_joined = text.iter().any(|&byte| super::told::is_joiner(byte));
     is_joined || form(text, Word { from: 0, to: text.len(), is_compound: true, is_wide: false }, false) == Form::Name
 }
+
+/// True for what grounding is measured by, which is less than what is looked for: joined runs, humps behind a small letter,
+/// a letter behind a digit, four digits.
+pub(super) fn is_counted(text: &[u8]) -> bool {
+    let behind_digit = text.iter().skip_while(|byte| !byte.is_ascii_digit());
+    text.len() >= MIN_NAME
+        && (text.iter().skip(1).any(|&byte| byte == b'_' || super::told::is_joiner(byte))
+            || text.iter().all(u8::is_ascii_digit)
+            || text[0].is_ascii_lowercase() && text.iter().any(u8::is_ascii_uppercase)
+            || behind_digit.clone().any(u8::is_ascii_alphabetic))
+}

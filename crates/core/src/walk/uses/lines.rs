@@ -43,7 +43,9 @@ struct Copied {
     last_use: u32,
     /// The first call that shows it in its arguments.
     argued: u32,
-    is_shown: bool,
+    /// The first source that has it, and the first that shows it as it is written.
+    home: u32,
+    visible: u32,
 }
 
 /// The slots of all lines.
@@ -96,7 +98,7 @@ impl Slots {
     pub(super) fn copy(&mut self, slot: u32, message: u32) {
         let marks = &mut self.slots[slot as usize].marks;
         if *marks >> COPIED == 0 && self.copied.len() + 1 < 1 << (u32::BITS - COPIED) {
-            self.copied.push(Copied { last_use: message, argued: message, is_shown: false });
+            self.copied.push(Copied { last_use: message, argued: message, home: u32::MAX, visible: u32::MAX });
             *marks |= (self.copied.len() as u32) << COPIED;
         }
     }
@@ -105,9 +107,9 @@ impl Slots {
     pub(super) fn first_copy(&mut self, slot: u32, message: u32) -> Option<u32> {
         let number = (self.slots[slot as usize].marks >> COPIED).checked_sub(1)?;
         let copied = &mut self.copied[number as usize];
-        let is_needed = !copied.is_shown && copied.last_use > message && copied.argued > message;
-        copied.is_shown = true;
-        is_needed.then_some(number)
+        let is_first = copied.home == u32::MAX;
+        copied.home = copied.home.min(message);
+        (is_first && copied.last_use > message && copied.argued > message).then_some(number)
     }
 
     pub(super) fn n_copied(&self) -> usize {
@@ -127,8 +129,21 @@ impl Slots {
         self.slots[slot as usize].marks & SAYS
     }
 
-    pub(super) fn set_visible(&mut self, slot: u32) {
-        self.slots[slot as usize].marks |= VISIBLE;
+    /// Notes that `message` shows the line as it is written.
+    pub(super) fn set_visible(&mut self, slot: u32, message: u32) {
+        let marks = &mut self.slots[slot as usize].marks;
+        *marks |= VISIBLE;
+        if let Some(copied) = (*marks >> COPIED).checked_sub(1) {
+            let copied = &mut self.copied[copied as usize];
+            copied.visible = copied.visible.min(message);
+        }
+    }
+
+    /// Whether a source or an argument before `message` has a copied line, and whether one shows it as it is written.
+    pub(super) fn has_before(&self, slot: u32, message: u32) -> Option<(bool, bool)> {
+        let copied = self.copied[((self.slots[slot as usize].marks >> COPIED).checked_sub(1)?) as usize];
+        let is_argued = copied.argued < message;
+        Some((is_argued || copied.home < message, is_argued || copied.visible < message))
     }
 
     pub(super) fn is_visible(&self, slot: u32) -> bool {

@@ -83,6 +83,17 @@ struct Anchor {
     n_needles: u32,
 }
 
+/// What a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A word that counts only where it is rare.
+    Ordinary,
+    /// A name or a leaf.
+    Name,
+    /// One that an assistant uses, and that grounding is measured by.
+    Counted,
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Needle {
     from: u32,
@@ -95,8 +106,11 @@ struct Needle {
     last_use: u32,
     /// The message that was the last to show it.
     shown: u32,
-    /// The message that was the first source to show it.
+    /// The message that was the first source to show it, and the first that shows it as it is written.
     home: u32,
+    visible: u32,
+    /// The last message for which its use was counted.
+    counted: u32,
     /// Messages that have it, for an ordinary word.
     n_messages: u8,
     is_ordinary: bool,
@@ -164,6 +178,8 @@ pub(super) struct Needles {
     words: Vec<(Word, u64)>,
     /// Needles that the message at hand shows for the first time.
     at_home: Vec<u32>,
+    /// Which message of an assistant uses which value.
+    used: Vec<(u32, u32)>,
 }
 
 impl Needles {
@@ -174,6 +190,7 @@ impl Needles {
         self.anchors.clear();
         self.n_pairs = 0;
         self.at_home.clear();
+        self.used.clear();
         self.by_bytes.reset(n_bytes / 128);
         self.by_hash.reset(n_bytes / 128);
     }
@@ -189,8 +206,9 @@ impl Needles {
     }
 
     /// Takes `bytes[from..to]` as a value that `message` uses. Messages come in descending order: the first sight is the last
-    /// use. `is_ordinary` is a word that counts only where it is rare.
-    pub(super) fn add(&mut self, bytes: &[u8], from: usize, to: usize, message: u32, is_ordinary: bool) {
+    /// use. An ordinary word counts only where it is rare.
+    pub(super) fn add(&mut self, bytes: &[u8], from: usize, to: usize, message: u32, kind: Kind) {
+        let is_ordinary = kind == Kind::Ordinary;
         let key = exact(bytes, from, to);
         let needles = &self.needles;
         let is_same = |number: u32| {
@@ -202,12 +220,19 @@ impl Needles {
             let known = &mut self.needles[number as usize];
             known.is_ordinary &= is_ordinary;
             known.n_messages = known.n_messages.saturating_add(u8::from(known.shown != message));
+            if kind == Kind::Counted && known.counted != message {
+                known.counted = message;
+                self.used.push((number, message));
+            }
             known.shown = message;
             return;
         }
         let Some((anchor, offset)) = self.anchor(bytes, from, to) else { return };
         let number = self.needles.len() as u32;
         self.by_bytes.insert(key, number);
+        if kind == Kind::Counted {
+            self.used.push((number, message));
+        }
         self.needles.push(Needle {
             from: from as u32,
             len: (to - from) as u32,
@@ -217,6 +242,8 @@ impl Needles {
             last_use: message,
             shown: message,
             home: NONE,
+            visible: NONE,
+            counted: if kind == Kind::Counted { message } else { NONE },
             n_messages: 1,
             is_ordinary,
         });
@@ -268,6 +295,20 @@ impl Needles {
 
     fn find_anchor(&self, hash: u64) -> Option<u32> {
         self.by_hash.get(hash, |number| self.anchors[number as usize].hash == hash)
+    }
+
+    /// Notes that `message` shows a value as it is written.
+    pub(super) fn show(&mut self, value: u32, message: u32) {
+        if let Some(needle) = self.needles.get_mut(value as usize) {
+            needle.visible = needle.visible.min(message);
+        }
+    }
+
+    /// Values that stood in a source before the message that uses them, and how many of them one still shows.
+    pub(super) fn grounded(&self) -> (usize, usize) {
+        let of = |&(value, message): &(u32, u32)| (self.needles[value as usize], message);
+        let used = || self.used.iter().map(of).filter(|(needle, message)| needle.home < *message);
+        (used().count(), used().filter(|(needle, message)| needle.visible < *message).count())
     }
 
     /// True when pairs of neighbours are anchors too.

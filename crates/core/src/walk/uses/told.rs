@@ -8,6 +8,7 @@ use crate::text::words::{Table, word_table};
 
 word_table!(WORDS: Table<256>, "states": STATES);
 
+const NEVER: u32 = u32::MAX;
 /// Bytes of a sentence that makes pairs.
 const MAX_SENTENCE: usize = 600;
 /// Bytes of a line of a source that is looked at as a whole.
@@ -51,6 +52,8 @@ pub(super) struct Told {
     n_open: Vec<u32>,
     pairs: Index,
     facts: Vec<Pair>,
+    /// Which message tells which fact.
+    told: Vec<(u32, u32)>,
     words: Vec<Word>,
     found: Vec<Telling>,
 }
@@ -59,7 +62,11 @@ pub(super) struct Told {
 struct Pair {
     last_use: u32,
     number: u32,
-    is_shown: bool,
+    /// The last message for which its telling was counted.
+    counted: u32,
+    /// The first source that holds it, and the first that shows it as it is written.
+    home: u32,
+    visible: u32,
 }
 
 /// A number or state of a sentence.
@@ -84,6 +91,7 @@ impl Told {
         self.pairs.reset(0);
         self.n_open.clear();
         self.facts.clear();
+        self.told.clear();
     }
 
     /// How many facts there are; they are numbered in the order in which they came.
@@ -171,11 +179,16 @@ impl Told {
 
     fn pair(&mut self, subject: u64, number: u32, message: u32) {
         let key = mix(subject, u64::from(number) << 1 | 1);
-        if self.pairs.get(key, |_| true).is_none() {
+        let fact = self.pairs.get(key, |_| true).unwrap_or_else(|| {
+            let fact = self.facts.len() as u32;
             self.subjects.mark(subject, sign::TOLD);
-            self.pairs.insert(key, self.facts.len() as u32);
-            self.facts.push(Pair { last_use: message, number, is_shown: false });
+            self.pairs.insert(key, fact);
+            self.facts.push(Pair { last_use: message, number, counted: NEVER, home: NEVER, visible: NEVER });
             self.n_open[number as usize] += 1;
+            fact
+        });
+        if std::mem::replace(&mut self.facts[fact as usize].counted, message) != message {
+            self.told.push((fact, message));
         }
     }
 
@@ -236,7 +249,7 @@ impl Told {
                 let key = mix(subject, u64::from(number.id) << 1 | 1);
                 let Some(fact) = told.pairs.get(key, |_| true) else { continue };
                 let pair = &mut told.facts[fact as usize];
-                if pair.last_use > message && !pair.is_shown {
+                if pair.last_use > message && pair.home == NEVER {
                     facts.push(Fact { number: number.from, subject: at as u32, fact });
                 }
             }
@@ -250,14 +263,27 @@ impl Told {
         self.words = all;
     }
 
-    /// Facts that a message was the first to show need no other place.
-    pub(super) fn settle(&mut self, facts: &[Fact]) {
+    /// Facts that `message` is the first to hold need no other place.
+    pub(super) fn settle(&mut self, facts: &[Fact], message: u32) {
         for fact in facts {
             let pair = &mut self.facts[fact.fact as usize];
-            if !std::mem::replace(&mut pair.is_shown, true) {
+            if std::mem::replace(&mut pair.home, message) == NEVER {
                 self.n_open[pair.number as usize] -= 1;
             }
         }
+    }
+
+    /// Notes that `message` shows a fact as it is written.
+    pub(super) fn show(&mut self, fact: u32, message: u32) {
+        let visible = &mut self.facts[fact as usize].visible;
+        *visible = message.min(*visible);
+    }
+
+    /// Facts that a source before the message that tells them held, and how many of them one still holds.
+    pub(super) fn held(&self) -> (usize, usize) {
+        let of = |&(fact, message): &(u32, u32)| (self.facts[fact as usize], message);
+        let told = || self.told.iter().map(of).filter(|(pair, message)| pair.home < *message);
+        (told().count(), told().filter(|(pair, message)| pair.visible < *message).count())
     }
 }
 
