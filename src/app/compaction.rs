@@ -9,7 +9,7 @@ use super::report::{ReportOutcome, check_report_of_job, report_of_job};
 use super::{App, inputs_of, stores_of};
 use crate::error::{Error, Result};
 use crate::io::store::Place;
-use crate::io::{Begun, Input, Selection, Store};
+use crate::io::{Begun, Input, Selection, Store, sweep_locks};
 use crate::pipeline::{JobSettings, News};
 use crate::report::numbers::counted;
 
@@ -94,6 +94,7 @@ impl Nights<'_, '_> {
     /// Continues a run that was stopped, or says why that cannot be.
     fn go_on(&mut self, begun: &Begun, inputs: &[Input]) -> Result<()> {
         if begun.is_complete {
+            sweep_locks(&Place::from(self.store.run_path(&begun.name)))?;
             return self.enter(&begun.name);
         }
         let planned = begun.plan.inputs.iter();

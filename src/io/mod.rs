@@ -52,7 +52,7 @@ pub use restored_names::{restored_name, restored_names};
 pub use retry::Rejects;
 pub use row_files::{restored_table_name, sniff_table};
 pub use run_find::{Behind, DecisionRow, FoundConversation, Shown, ShownMessage};
-pub use run_lock::Waits;
+pub use run_lock::{Waits, sweep_locks};
 pub use run_reader::{Run, Through};
 pub use run_writer::{PartWriter, RunWriter};
 pub use walk::{PassedOver, Why};

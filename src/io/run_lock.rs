@@ -135,6 +135,15 @@ impl Asking {
     }
 }
 
+/// Takes away what calls that were killed left of their locks on the run at `root`; locks that are held stay.
+pub fn sweep_locks(root: &Place) -> Result<()> {
+    let locks = root.join(LOCKS);
+    for name in locks.names()?.into_keys().filter(|name| Slot::named(name).is_some()) {
+        drop(locks.join(&name).try_lock(&mut Sighting::default())?);
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Shard, Slot};
