@@ -11,7 +11,7 @@ use std::time::Duration;
 use condenser::engine::{Engine, Scratch};
 use condenser::model::{
     AdapterName, Answer, Answers, Ask, BudgetStrategy, ClassifierMode, ClassifierSource, CompressionDepth, Consult,
-    EngineOptions, PreservePattern, ProvenancePlace, ShapeName, Strategy, Summarizer, SummaryMode,
+    EngineOptions, HideBy, PreservePattern, ProvenancePlace, ShapeName, Strategy, Summarizer, SummaryMode,
 };
 use condenser::shape;
 use serde_json::Value;
@@ -34,8 +34,9 @@ struct Setting {
 }
 
 /// Every pattern meets the defaults, every option at once, and one of the two budgets.
-const SETTINGS: [Setting; 6] = [
+const SETTINGS: [Setting; 7] = [
     Setting { name: "defaults", every: 1, from: 0, options: |_| EngineOptions::default() },
+    Setting { name: "by use", every: 1, from: 0, options: |_| EngineOptions { hide_by: HideBy::Use, ..all() } },
     Setting { name: "every option", every: 1, from: 0, options: |_| everything() },
     Setting {
         name: "a budget by binary search",
@@ -87,7 +88,7 @@ const SETTINGS: [Setting; 6] = [
     },
 ];
 /// With which everything is done that can be.
-const FULLEST: usize = 3;
+const FULLEST: usize = 4;
 
 /// Every switch is on.
 fn everything() -> EngineOptions {
@@ -116,18 +117,23 @@ fn time_grows_with_the_text_with_default_options() {
 }
 
 #[test]
-fn time_grows_with_the_text_with_every_option() {
+fn time_grows_with_the_text_where_use_decides() {
     check_texts(&[1]);
 }
 
 #[test]
+fn time_grows_with_the_text_with_every_option() {
+    check_texts(&[2]);
+}
+
+#[test]
 fn time_grows_with_the_text_within_a_budget() {
-    check_texts(&[2, 3]);
+    check_texts(&[3, 4]);
 }
 
 #[test]
 fn time_grows_with_the_text_that_a_model_summarises() {
-    check_texts(&[4, 5]);
+    check_texts(&[5, 6]);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Engine options drawn from a seed: every option takes part, alone and together with every other.
 
 use condenser::model::{
-    AdapterName, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EngineOptions,
-    EntropyMode, KeepCopy, PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer,
+    AdapterName, AssistantText, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth,
+    EngineOptions, EntropyMode, HideBy, KeepCopy, PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer,
 };
 
 /// A generator of numbers that is the same everywhere (splitmix64).
@@ -41,6 +41,8 @@ impl Dice {
 pub fn random_options(seed: u64) -> EngineOptions {
     let dice = &mut Dice::new(seed);
     EngineOptions {
+        hide_by: dice.pick(&[HideBy::Use, HideBy::Look]),
+        assistant: dice.pick(&[AssistantText::Auto, AssistantText::Keep, AssistantText::Old]),
         preserve: dice.pick(&[vec![], vec!["system".to_owned()], vec!["system".to_owned(), "tool".to_owned()]]),
         recency_window: dice.pick(&[0, 0, 1, 4, 7]),
         dedup: dice.coin(),

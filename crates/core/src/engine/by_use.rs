@@ -18,7 +18,7 @@ impl Engine {
         conversation: &Conversation<'_>,
         scratch: &mut Scratch,
         plan: &mut Plan,
-    ) -> Vec<walk::Shown> {
+    ) -> Vec<walk::UsedText> {
         if !self.goes_by_use(conversation) {
             return Vec::new();
         }

@@ -49,7 +49,7 @@ pub(super) struct Filler<'a> {
     /// takes that, too.
     pub(super) min_saving: usize,
     /// What the walk shows of single messages, in their order.
-    pub(super) views: &'a [walk::Shown],
+    pub(super) views: &'a [walk::UsedText],
     /// What is shown before the text that is being written, while all are written in their order.
     pub(super) earlier: Keys,
 }
@@ -440,7 +440,7 @@ impl Filler<'_> {
 }
 
 /// A view as a text: what it shows is quoted.
-fn draft_of(view: &walk::Shown) -> Draft {
+fn draft_of(view: &walk::UsedText) -> Draft {
     let mut draft = Draft::default();
     let mut at = 0;
     for op in &view.ops {

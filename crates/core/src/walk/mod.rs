@@ -103,7 +103,7 @@ pub enum Op {
 
 /// What stands for a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub struct UsedText {
     /// Index of the message.
     pub message: usize,
     /// Index of the text among the parts of its message; 0 when the content is one text.
@@ -136,7 +136,7 @@ impl Walker {
         said_by: &[SaidBy],
         rules: Rules,
         standing: &dyn Fn(usize) -> Standing,
-    ) -> Vec<Shown> {
+    ) -> Vec<UsedText> {
         self.fill(conversation, said_by, standing);
         self.uses.read(&self.texts);
         self.known.clear();
@@ -288,7 +288,7 @@ impl Walker {
         number: usize,
         pieces: &[Piece],
         writer: &mut Writer,
-    ) -> Option<Shown> {
+    ) -> Option<UsedText> {
         let text = self.texts.all()[number];
         if matches!(pieces, [Piece::Copy { .. }] | []) {
             return None;
@@ -324,7 +324,7 @@ impl Walker {
             last.pop();
             out.pop();
         }
-        Some(Shown { message: text.message as usize, part: text.part as usize, ops, text: out })
+        Some(UsedText { message: text.message as usize, part: text.part as usize, ops, text: out })
     }
 }
 

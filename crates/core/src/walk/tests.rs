@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::model::{Content, Conversation, Message, Role, ToolCall};
 
-use super::{Op, Rules, SaidBy, Shown, Standing, Walker};
+use super::{Op, Rules, SaidBy, Standing, UsedText, Walker};
 
 /// A message: who says it, its text, and the arguments of a call.
 type Said<'a> = (SaidBy, &'a str, &'a str);
@@ -33,7 +33,7 @@ fn conversation<'a>(said: &'a [Said<'a>]) -> Conversation<'a> {
 }
 
 /// What is shown of each message; nothing is in the window, and every saving is worth it.
-fn walk(said: &[Said<'_>]) -> Vec<Shown> {
+fn walk(said: &[Said<'_>]) -> Vec<UsedText> {
     let by: Vec<SaidBy> = said.iter().map(|said| said.0).collect();
     let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0 };
     let shown = Walker::default().walk(&conversation(said), &by, rules, &|_| Standing::Free);
@@ -44,7 +44,7 @@ fn walk(said: &[Said<'_>]) -> Vec<Shown> {
 }
 
 /// What holds for every view: its text is what its operations say, they copy forwards, and what was JSON is.
-fn check(original: &str, view: &Shown) {
+fn check(original: &str, view: &UsedText) {
     let (mut text, mut at) = (String::new(), 0);
     for op in &view.ops {
         match op {
