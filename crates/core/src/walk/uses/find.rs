@@ -7,9 +7,9 @@ use super::form::{Form, form, is_counted};
 use super::lines::{Slots, says};
 use super::needles::{Hit, Kind, Needles, hashed, pair, sign};
 use super::outcome::{Words, is_exception};
-use super::scan::{Line, Word, bare, exact, lines, words};
+use super::scan::{Line, Word, bare, exact, is_joiner, lines, words};
 use super::texts::{SaidBy, Text, Texts};
-use super::told::{Fact, Told, is_joiner};
+use super::told::{Fact, Told};
 use super::wide;
 use crate::model::Grounding;
 

@@ -1,6 +1,6 @@
 //! What a word or a joined run of words looks like: an identifier, a number, an ordinary word. Knows bytes only.
 
-use super::scan::Word;
+use super::scan::{Word, is_joiner};
 
 /// What a single word is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub(super) fn form(bytes: &[u8], word: Word, is_inner: bool) -> Form {
 
 /// True for a joined run of words, or a single word that is a name.
 pub(super) fn is_identifier(text: &[u8]) -> bool {
-    let is_joined = text.iter().any(|&byte| super::told::is_joiner(byte));
+    let is_joined = text.iter().any(|&byte| is_joiner(byte));
     is_joined || form(text, Word { from: 0, to: text.len(), is_compound: true, is_wide: false }, false) == Form::Name
 }
 
@@ -65,7 +65,7 @@ pub(super) fn is_identifier(text: &[u8]) -> bool {
 pub(super) fn is_counted(text: &[u8]) -> bool {
     let behind_digit = text.iter().skip_while(|byte| !byte.is_ascii_digit());
     text.len() >= MIN_NAME
-        && (text.iter().skip(1).any(|&byte| byte == b'_' || super::told::is_joiner(byte))
+        && (text.iter().skip(1).any(|&byte| byte == b'_' || is_joiner(byte))
             || text.iter().all(u8::is_ascii_digit)
             || text[0].is_ascii_lowercase() && text.iter().any(u8::is_ascii_uppercase)
             || behind_digit.clone().any(u8::is_ascii_alphabetic))

@@ -141,6 +141,11 @@ pub(super) fn is_border(before: u8, byte: u8) -> bool {
     !(belongs(before) && belongs(byte)) || is_inner_border(before, byte)
 }
 
+/// True for what joins the words of an identifier.
+pub(super) fn is_joiner(byte: u8) -> bool {
+    matches!(byte, b'.' | b'/' | b'#' | b'-')
+}
+
 const K0: u64 = 0x9E37_79B9_7F4A_7C15;
 const K1: u64 = 0xD1B5_4A32_D192_ED03;
 /// Makes ASCII letters lower case.

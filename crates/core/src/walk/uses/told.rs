@@ -3,7 +3,7 @@
 
 use super::index::Index;
 use super::needles::{Filter, sign};
-use super::scan::{Word, exact, folded, mix, words};
+use super::scan::{Word, exact, folded, is_joiner, mix, words};
 use crate::text::words::{Table, word_table};
 
 word_table!(WORDS: Table<256>, "states": STATES);
@@ -371,11 +371,6 @@ pub(super) fn for_joined(bytes: &[u8], words: &[Word], mut each: impl FnMut(Word
         each(Word { from: first.from, to: rest[n - 1].to, is_compound: n > 1 || first.is_compound, is_wide: false });
         rest = &rest[n..];
     }
-}
-
-/// True for what joins the words of an identifier.
-pub(super) fn is_joiner(byte: u8) -> bool {
-    matches!(byte, b'.' | b'/' | b'#' | b'-')
 }
 
 /// True for identifiers of four or more characters that are not digits alone.
