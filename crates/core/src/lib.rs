@@ -42,6 +42,8 @@ pub mod stage;
 pub mod summary;
 #[doc(hidden)]
 pub mod text;
+#[doc(hidden)]
+pub mod walk;
 
 pub use compressor::{Compressed, Compressor, Sidecar, restore};
 #[doc(inline)]

@@ -53,6 +53,23 @@ pub struct Metrics {
     pub policy_choice: Option<String>,
 }
 
+/// How much of what an assistant used a reader can still find where it came from: counts over its messages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Grounding {
+    /// Values that stood in an earlier source, per message that uses them.
+    pub used: usize,
+    /// Of these, values that an earlier source still shows in their surroundings.
+    pub used_in_place: usize,
+    /// Texts that edits replace and that sources or arguments before had shown.
+    pub edits: usize,
+    /// Of these, texts of which every line is still shown before the edit.
+    pub edits_whole: usize,
+    /// Numbers and states with what they belong to, that a source before had held, per message that tells them.
+    pub facts: usize,
+    /// Of these, facts that a source before still holds.
+    pub facts_held: usize,
+}
+
 /// How a token budget was met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct BudgetOutcome {

@@ -1,0 +1,101 @@
+//! The leaves of the arguments of a call: strings and numbers with the keys that they stand under. Knows JSON as a stream;
+//! arguments that are no JSON are one leaf.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+
+/// Calls `each` with key and text of every leaf of `arguments`.
+pub(super) fn leaves(arguments: &str, each: &mut dyn FnMut(&str, &str)) {
+    // What is no JSON is found at its end: leaves are given only when all is well.
+    let mut found: Vec<(String, String)> = Vec::new();
+    let mut reader = serde_json::Deserializer::from_str(arguments);
+    let read = Leaves { key: "", each: &mut |key, text| found.push((key.to_owned(), text.to_owned())) }
+        .deserialize(&mut reader)
+        .and_then(|()| reader.end());
+    match read {
+        Ok(()) => found.iter().for_each(|(key, text)| each(key, text)),
+        Err(_) => each("", arguments),
+    }
+}
+
+struct Leaves<'k, 'e> {
+    key: &'k str,
+    each: &'e mut dyn FnMut(&str, &str),
+}
+
+impl<'de> DeserializeSeed<'de> for Leaves<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Leaves<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
+        (self.each)(self.key, &number.to_string());
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<(), E> {
+        (self.each)(self.key, &number.to_string());
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<(), E> {
+        (self.each)(self.key, &number.to_string());
+        Ok(())
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        (self.each)(self.key, text);
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while items.next_element_seed(Leaves { key: self.key, each: self.each })?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        while let Some(key) = members.next_key::<std::borrow::Cow<'_, str>>()? {
+            members.next_value_seed(Leaves { key: &key, each: self.each })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaves_come_with_their_keys_in_order() {
+        let of = |arguments: &str| {
+            let mut found = Vec::new();
+            leaves(arguments, &mut |key, text| found.push(format!("{key}={text}")));
+            found
+        };
+        assert_eq!(
+            of(r#"{"a": "x\ny", "b": [1, -2, {"c": 1.5}], "d": true, "e": null}"#),
+            ["a=x\ny", "b=1", "b=-2", "c=1.5"]
+        );
+        assert_eq!(of("ls -l {"), ["=ls -l {"]);
+        assert_eq!(of(r#"{"a": "x"} and more"#), [r#"={"a": "x"} and more"#]);
+    }
+}

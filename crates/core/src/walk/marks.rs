@@ -1,0 +1,123 @@
+//! The pieces of which a view of a text is made: stretches of the text in their order, and between them marks that say
+//! what is hidden. Knows how a mark reads; refuses to know why something is hidden.
+
+use std::fmt::Write;
+
+/// The sign with which marks begin.
+const SIGN: &str = "⋯";
+
+/// What a mark stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// Lines.
+    Lines(u32),
+    /// Lines of a search, and how many files they are of.
+    Matches { n_lines: u32, n_files: u32 },
+    /// Lines of which a message has some, too; whether they are visible there.
+    Said { n_lines: u32, n_said: u32, message: u32, is_visible: bool },
+    /// Characters inside a line.
+    Chars(u32),
+    /// Members of an object; a comma follows when more members do.
+    Members { n: u32, goes_on: bool },
+    /// Items of an array.
+    Items { n: u32, goes_on: bool },
+    /// JSON that a message shows already.
+    Value { message: u32 },
+    /// Lines of a text inside a JSON string.
+    InnerLines(u32),
+}
+
+/// One piece of a view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// Bytes of the buffer.
+    Copy { from: u32, to: u32 },
+    /// What stands for bytes that are hidden.
+    Mark(Mark),
+    /// A line break and so many blanks, to lay out JSON.
+    Break(u32),
+}
+
+impl Piece {
+    /// Bytes that it shows, about.
+    pub(super) fn n_bytes(self) -> usize {
+        match self {
+            Self::Copy { from, to } => (to - from) as usize,
+            Self::Mark(mark) => length(mark) as usize,
+            Self::Break(depth) => depth as usize + 1,
+        }
+    }
+}
+
+/// Characters of a mark, about; shorter gaps are shown.
+pub(super) const LINE_MARK: u32 = 16;
+pub(super) const SAID_MARK: u32 = 34;
+pub(super) const CHARS_MARK: u32 = 30;
+pub(super) const MEMBERS_MARK: u32 = 42;
+
+/// Writes marks with their numbers, which run from 1 through a conversation.
+#[derive(Debug)]
+pub(super) struct Writer {
+    sign: String,
+    n_marks: u32,
+}
+
+impl Writer {
+    /// A writer whose sign `texts` do not have: one more than their longest run of it.
+    pub(super) fn new(texts: &[u8]) -> Self {
+        let (mut longest, mut run, mut end) = (0, 0, usize::MAX);
+        for at in memchr::memmem::find_iter(texts, SIGN) {
+            run = if at == end { run + 1 } else { 1 };
+            longest = longest.max(run);
+            end = at + SIGN.len();
+        }
+        Self { sign: SIGN.repeat(longest + 1), n_marks: 0 }
+    }
+
+    /// Appends `mark` to `out`; `label` names the message that shows what it stands for.
+    pub(super) fn write(&mut self, out: &mut String, mark: Mark, label: impl FnOnce(u32) -> String) {
+        self.n_marks += 1;
+        let (sign, number) = (&self.sign, self.n_marks);
+        let of = |n: u32, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+        let lines = |n: u32| of(n, "line", "lines");
+        let comma = |goes_on: bool| if goes_on { "," } else { "" };
+        let written = match mark {
+            Mark::Lines(n) => writeln!(out, "{sign} {} #{number}", lines(n)),
+            Mark::Matches { n_lines, n_files } => {
+                writeln!(out, "{sign} {} of {} #{number}", lines(n_lines), of(n_files, "file", "files"))
+            }
+            Mark::Said { n_lines, n_said, message, is_visible } => {
+                let part = if n_said == n_lines { String::new() } else { format!(", {n_said}") };
+                let how = match (is_visible, n_said == n_lines) {
+                    (true, _) => " as in",
+                    (false, true) => ", unchanged since",
+                    (false, false) => " unchanged since",
+                };
+                writeln!(out, "{sign} {}{part}{how} {} #{number}", lines(n_lines), label(message))
+            }
+            Mark::Chars(n) => write!(out, "{sign} {} #{number} {sign}", of(n, "char", "chars")),
+            Mark::Members { n, goes_on } => {
+                write!(out, "\"{sign} #{number}\": \"{}\"{}", of(n, "member", "members"), comma(goes_on))
+            }
+            Mark::Items { n, goes_on } => {
+                write!(out, "\"{sign} {} #{number}\"{}", of(n, "item", "items"), comma(goes_on))
+            }
+            Mark::Value { message } => {
+                let label = serde_json::Value::String(format!("{sign} as in {} #{number}", label(message)));
+                write!(out, "{label}")
+            }
+            Mark::InnerLines(n) => write!(out, "{sign} {} #{number}\\n", lines(n)),
+        };
+        written.expect("a string takes everything");
+    }
+}
+
+/// Characters of a mark, about.
+pub(super) fn length(mark: Mark) -> u32 {
+    match mark {
+        Mark::Lines(_) | Mark::Matches { .. } | Mark::InnerLines(_) => LINE_MARK,
+        Mark::Said { .. } | Mark::Value { .. } => SAID_MARK,
+        Mark::Chars(_) | Mark::Items { .. } => CHARS_MARK / 2 + 4,
+        Mark::Members { .. } => CHARS_MARK / 2 + 10,
+    }
+}

@@ -1,0 +1,354 @@
+//! Compaction by use: one walk over a conversation from front to back that hides what nothing after it uses. What is shown
+//! of a text is a list of stretches of it and of marks, so that what is hidden is their complement. Knows conversations
+//! and what of them is used; refuses to know plans, budgets and records.
+
+mod calls;
+mod draw;
+mod fillers;
+mod grounding;
+mod json;
+mod leaves;
+mod marks;
+mod pins;
+mod said;
+mod skeleton;
+mod units;
+mod uses;
+mod windows;
+
+#[cfg(test)]
+mod tests;
+
+use crate::model::{Content, Conversation, Grounding, Part};
+
+use calls::Asks;
+use draw::{Draw, n_chars};
+use marks::{Mark, Piece, Writer};
+use pins::Pins;
+use said::{Known, Said};
+use skeleton::Of;
+use units::{LONG, Units};
+pub use uses::SaidBy;
+use uses::{Found, Texts, Uses};
+
+/// What the walk may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules {
+    /// Last messages that stay as they are.
+    pub recency_window: usize,
+    /// Characters that a message must save.
+    pub min_saving: usize,
+    /// Per cent of what is visible that may be there for the reader alone.
+    pub fillers: usize,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self { recency_window: 4, min_saving: MIN_SAVING, fillers: FILLERS }
+    }
+}
+
+/// Per cent of fillers unless something else is asked for.
+pub const FILLERS: usize = 8;
+/// Characters that hiding something of a message saves at least.
+pub const MIN_SAVING: usize = 200;
+/// Bytes of a message from which something of it may be hidden.
+const MIN_RESULT: usize = 250;
+/// Bytes of what a person pastes.
+const MIN_PASTED: usize = 1_500;
+
+/// A text as it is drawn.
+#[derive(Debug)]
+struct Drawn {
+    pieces: Vec<Piece>,
+    /// Which of its lines are shown whole.
+    is_shown: Vec<bool>,
+    /// It is JSON as a whole.
+    is_json: bool,
+}
+
+/// What is known of a message before its text is read.
+#[derive(Debug, Clone, Copy)]
+struct Answer {
+    by: SaidBy,
+    asks: Asks,
+    /// It has headings.
+    is_prose: bool,
+}
+
+/// What the stages before left of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Nobody has claimed it.
+    Free,
+    /// It stays as it is.
+    Kept,
+    /// Something else stands for it.
+    Gone,
+}
+
+/// What a view shows in one place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Op {
+    /// Bytes of the original.
+    Copy {
+        /// The first.
+        from: usize,
+        /// The one behind the last.
+        to: usize,
+    },
+    /// What the original does not have.
+    Insert(String),
+}
+
+/// What stands for a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsedText {
+    /// Index of the message.
+    pub message: usize,
+    /// Index of the text among the parts of its message; 0 when the content is one text.
+    pub part: usize,
+    /// What is shown: stretches of the original in ascending order, and what is inserted between them.
+    pub ops: Vec<Op>,
+    /// The text.
+    pub text: String,
+}
+
+/// What one walk needs; the memory is reused.
+#[derive(Debug, Default)]
+pub struct Walker {
+    texts: Texts,
+    uses: Uses,
+    units: Units,
+    pins: Pins,
+    known: Known,
+    said: Vec<Option<Said>>,
+    /// Bytes that are visible so far, and how many of them are fillers.
+    n_visible: usize,
+    n_fillers: usize,
+}
+
+impl Walker {
+    /// Walks over a conversation, of which `said_by` say who says each message; gives the texts of which something is hidden.
+    pub fn walk(
+        &mut self,
+        conversation: &Conversation<'_>,
+        said_by: &[SaidBy],
+        rules: Rules,
+        standing: &dyn Fn(usize) -> Standing,
+    ) -> Vec<UsedText> {
+        self.fill(conversation, said_by, standing);
+        self.uses.read(&self.texts);
+        self.known.clear();
+        (self.n_visible, self.n_fillers) = (0, 0);
+        self.pins.clear(self.uses.n_values() + self.uses.n_facts());
+        let mut writer = Writer::new(self.texts.bytes());
+        let mut views = Vec::new();
+        let n_messages = conversation.messages.len();
+        let first_user = said_by.iter().position(|&by| by == SaidBy::Human);
+        let found = self.uses.found().to_vec();
+        let mut first = 0;
+        while let Some(text) = self.texts.all().get(first) {
+            let message = text.message as usize;
+            let n = self.texts.all()[first..].iter().take_while(|text| text.message as usize == message).count();
+            let texts = first..first + n;
+            first += n;
+            if !said_by[message].is_source() {
+                continue;
+            }
+            let n_bytes: usize = self.texts.all()[texts.clone()].iter().map(|text| text.to - text.from).sum();
+            let may_hide = standing(message) == Standing::Free
+                && message + rules.recency_window < n_messages
+                && match said_by[message] {
+                    SaidBy::Result => n_bytes >= MIN_RESULT,
+                    SaidBy::Human => n_bytes > MIN_PASTED && Some(message) != first_user,
+                    _ => false,
+                };
+            let call = calls::answered(&conversation.messages, message).filter(|_| may_hide);
+            let asks = call.map_or(Asks::Other, calls::asks);
+            let of = Answer { by: said_by[message], asks, is_prose: call.is_some_and(calls::is_prose) };
+            let drawn = if may_hide { self.message(texts.clone(), &found, of, rules) } else { None };
+            match drawn {
+                Some(drawn) => {
+                    for (number, drawn) in texts.zip(drawn) {
+                        views.extend(self.write(conversation, number, &drawn.pieces, &mut writer));
+                    }
+                }
+                None => self.show(texts, &found),
+            }
+        }
+        views
+    }
+
+    /// What of all that the assistant uses stands where it was, in the conversation that was walked last.
+    pub fn grounding(&self) -> Grounding {
+        self.uses.grounding()
+    }
+
+    fn fill(&mut self, conversation: &Conversation<'_>, said_by: &[SaidBy], standing: &dyn Fn(usize) -> Standing) {
+        self.texts.clear();
+        let messages = conversation.messages.iter().zip(said_by).enumerate();
+        for (index, (message, &by)) in messages.filter(|&(index, _)| standing(index) != Standing::Gone) {
+            match &message.content {
+                Content::Text(text) => self.texts.push(index, 0, by, text),
+                Content::Parts(parts) => {
+                    for (part, content) in parts.iter().enumerate() {
+                        if let Part::Text(text) = content {
+                            self.texts.push(index, part, by, text);
+                        }
+                    }
+                }
+                Content::Absent | Content::Null | Content::Other => {}
+            }
+            for (number, call) in message.tool_calls.iter().enumerate() {
+                leaves::leaves(&call.arguments, &mut |key, text| {
+                    let by = if is_copied(key) { SaidBy::Copied } else { SaidBy::Argument };
+                    self.texts.push(index, number, by, text);
+                });
+            }
+        }
+        self.texts.seal();
+    }
+
+    /// Decides what of a message is shown, and notes it as visible; `None` when too little would be hidden.
+    fn message(
+        &mut self,
+        texts: std::ops::Range<usize>,
+        found: &[Found],
+        of: Answer,
+        rules: Rules,
+    ) -> Option<Vec<Drawn>> {
+        let n_fillers = self.n_fillers;
+        let mut drawn = Vec::new();
+        let mut saved = 0_i64;
+        for number in texts.clone() {
+            let text = self.text(number, &found[number], of, rules);
+            saved += saving(self.texts.bytes(), &self.texts.all()[number], &text.pieces);
+            drawn.push(text);
+        }
+        if usize::try_from(saved).unwrap_or_default() < rules.min_saving {
+            self.n_fillers = n_fillers;
+            return None;
+        }
+        for (number, drawn) in texts.zip(&drawn) {
+            let (text, found) = (self.texts.all()[number], &found[number]);
+            self.n_visible += drawn.pieces.iter().map(|piece| piece.n_bytes()).sum::<usize>();
+            grounding::note(self.texts.bytes(), &text, found, &drawn.pieces, drawn.is_json, &mut self.uses);
+            self.known.begin(text.message);
+            let lines = self.uses.lines(found).to_vec();
+            for (line, &is_shown) in lines.iter().zip(&drawn.is_shown) {
+                self.known.push(line, is_shown, &mut self.uses);
+            }
+        }
+        Some(drawn)
+    }
+
+    /// What is shown of a text.
+    fn text(&mut self, number: usize, found: &Found, answer: Answer, rules: Rules) -> Drawn {
+        let text = self.texts.all()[number];
+        let bytes = self.texts.bytes();
+        let lines = self.uses.lines(found);
+        let bounds = (text.from, text.to);
+        let is_result = answer.by == SaidBy::Result;
+        self.units.cut(bytes, bounds, lines);
+        self.known.find(lines, &self.uses, is_result, &mut self.said);
+        let (said, uses) = (&self.said, &self.uses);
+        let of = Of { bytes, lines, said, uses, is_file: answer.asks == Asks::File, is_result };
+        of.mark(&mut self.units);
+        self.pins.pin(&mut self.units, uses, found, text.message);
+        of.mark_one(&mut self.units);
+        let room = (self.n_visible * rules.fillers / 100).saturating_sub(self.n_fillers);
+        self.n_fillers += fillers::fill(bytes, lines, &mut self.units, answer.asks, answer.is_prose, room);
+        let is_search = answer.asks == Asks::Matches;
+        let pieces = Draw::new(bytes, lines, said, &mut self.units, &self.pins.spans, is_search).draw(bounds);
+        let whole = |at: usize| {
+            !self.units.is_document
+                && lines[at].to - lines[at].from <= LONG
+                && self.units.units[self.units.first[at] as usize].is_shown()
+        };
+        let is_shown = (0..lines.len()).map(whole).collect();
+        Drawn { pieces, is_shown, is_json: self.units.is_document }
+    }
+
+    /// A message stays as it is.
+    fn show(&mut self, texts: std::ops::Range<usize>, found: &[Found]) {
+        for number in texts {
+            let text = self.texts.all()[number];
+            self.n_visible += text.to - text.from;
+            self.known.begin(text.message);
+            let lines = self.uses.lines(&found[number]).to_vec();
+            for line in &lines {
+                self.known.push(line, true, &mut self.uses);
+            }
+            self.uses.show_all(&found[number], text.message);
+        }
+    }
+
+    fn write(
+        &self,
+        conversation: &Conversation<'_>,
+        number: usize,
+        pieces: &[Piece],
+        writer: &mut Writer,
+    ) -> Option<UsedText> {
+        let text = self.texts.all()[number];
+        if matches!(pieces, [Piece::Copy { .. }] | []) {
+            return None;
+        }
+        let mut ops = Vec::new();
+        let mut out = String::new();
+        for piece in pieces {
+            match *piece {
+                Piece::Copy { from, to } => {
+                    let (from, to) = (from as usize, to as usize);
+                    out.push_str(std::str::from_utf8(&self.texts.bytes()[from..to]).unwrap_or_default());
+                    ops.push(Op::Copy { from: from - text.from, to: to - text.from });
+                }
+                Piece::Mark(mark) => {
+                    let begin = out.len();
+                    if matches!(mark, Mark::Chars(_)) && out.ends_with(|c: char| !c.is_whitespace()) {
+                        out.push(' ');
+                    }
+                    writer.write(&mut out, mark, |message| label(conversation, message as usize));
+                    ops.push(Op::Insert(out.split_at(begin).1.to_owned()));
+                }
+                Piece::Break(depth) => {
+                    let inserted = format!("\n{}", " ".repeat(depth as usize));
+                    out.push_str(&inserted);
+                    ops.push(Op::Insert(inserted));
+                }
+            }
+        }
+        if let Some(Op::Insert(last)) = ops.last_mut()
+            && last.ends_with('\n')
+        {
+            last.pop();
+            out.pop();
+        }
+        Some(UsedText { message: text.message as usize, part: text.part as usize, ops, text: out })
+    }
+}
+
+/// Characters that pieces save.
+fn saving(bytes: &[u8], text: &uses::Text, pieces: &[Piece]) -> i64 {
+    let mut saved = i64::from(n_chars(&bytes[text.from..text.to]));
+    for piece in pieces {
+        saved -= match *piece {
+            Piece::Copy { from, to } => i64::from(n_chars(&bytes[from as usize..to as usize])),
+            Piece::Mark(mark) => i64::from(marks::length(mark)),
+            Piece::Break(depth) => i64::from(depth) + 1,
+        };
+    }
+    saved
+}
+
+/// True for arguments that must repeat a text exactly.
+fn is_copied(key: &str) -> bool {
+    let starts = |head: &str| key.get(..head.len()).is_some_and(|start| start.eq_ignore_ascii_case(head));
+    ["old", "search", "find"].into_iter().any(starts)
+}
+
+/// What a reader calls a message.
+fn label(conversation: &Conversation<'_>, index: usize) -> String {
+    calls::answered(&conversation.messages, index).map_or_else(|| "before".to_owned(), calls::label)
+}

@@ -1,0 +1,212 @@
+//! The skeleton of a text: what tells a reader what it was. Its first and last line, exit status and totals; of a failure
+//! the lines that say why. Knows lines and what they say; refuses to know formats.
+
+use super::said::Said;
+use super::units::{Unit, Units, state};
+use super::uses::{Line, Uses, says};
+use crate::text::words::{Table, word_table};
+
+word_table!(WORDS: Table<128>, "status_keys": ENDS_WITH);
+
+/// Totals and statuses from the end.
+const MAX_TOTALS: usize = 4;
+const MAX_STATUS: u32 = 120;
+const MAX_TOTAL: u32 = 300;
+/// Of a failure: error lines, lines around each, last lines.
+const MAX_ERRORS: usize = 10;
+const MAX_ERROR: u32 = 400;
+const AROUND: usize = 2;
+const LAST: usize = 8;
+/// Lines at the end in which a word of failing counts.
+const TAIL: usize = 12;
+const TAIL_SOLID: usize = 3;
+const MAX_TAIL: u32 = 200;
+/// Bytes at both ends of a text in which an exit status counts.
+const ENDS: u32 = 400;
+/// Lines of a text whose first and last one stay also where they are visible elsewhere.
+const FEW: usize = 3;
+/// First and last lines of what a person pastes.
+const PASTED: (usize, usize) = (6, 2);
+
+/// What is known of the text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Of<'t> {
+    pub(super) bytes: &'t [u8],
+    pub(super) lines: &'t [Line],
+    pub(super) said: &'t [Option<Said>],
+    pub(super) uses: &'t Uses,
+    /// The text of a file, which speaks of errors and has none.
+    pub(super) is_file: bool,
+    /// What a tool returns, not what a person says.
+    pub(super) is_result: bool,
+}
+
+impl Of<'_> {
+    fn text(&self, at: usize) -> &[u8] {
+        &self.bytes[self.lines[at].from as usize..self.lines[at].to as usize]
+    }
+
+    fn len(&self, at: usize) -> u32 {
+        self.lines[at].to - self.lines[at].from
+    }
+
+    fn says(&self, at: usize, what: u32) -> bool {
+        self.lines[at].len > 0 && self.uses.says(self.lines[at].slot) & what != 0
+    }
+
+    /// Lines that say something: with a word, and not put there by the harness.
+    fn tells(&self, at: usize) -> bool {
+        self.lines[at].len > 1 && has_word(self.text(at)) && !is_envelope(self.text(at))
+    }
+
+    /// The same, and nothing visible says it.
+    fn is_new(&self, at: usize) -> bool {
+        self.tells(at) && (self.says(at, says::OUTCOME) || !self.uses.is_visible(self.lines[at].slot))
+    }
+
+    /// A command has failed by its status, or when its last lines say so.
+    fn has_failed(&self) -> bool {
+        let (Some(first), Some(last)) = (self.lines.first(), self.lines.last()) else { return false };
+        let at_end = |line: &Line| line.from < first.from + ENDS || line.from + ENDS > last.to;
+        let mut all = 0..self.lines.len();
+        let by_line =
+            |at: usize| self.says(at, says::FAILURE) || self.says(at, says::BAD_EXIT) && at_end(&self.lines[at]);
+        let tail = (0..self.lines.len()).rev().take(TAIL).filter(|&at| self.lines[at].len > 0).take(TAIL_SOLID);
+        let mut tail = tail.filter(|&at| self.len(at) < MAX_TAIL);
+        !self.is_file && (all.any(by_line) || tail.any(|at| self.says(at, says::FAILED)))
+    }
+
+    fn keep(&self) -> Vec<usize> {
+        let n = self.lines.len();
+        let mut telling = (0..n).filter(|&at| self.tells(at));
+        let Some(first) = telling.next() else { return Vec::new() };
+        let second = telling.next().filter(|_| self.says(first, says::EXIT));
+        let last = (first..n).rev().find(|&at| self.tells(at));
+        let mut keep: Vec<usize> = [Some(first), second, last].into_iter().flatten().collect();
+        if n > FEW {
+            keep.retain(|&at| self.is_new(at));
+        }
+        let is_total = |&at: &usize| {
+            let len = self.len(at);
+            self.says(at, says::EXIT) && len < MAX_STATUS || self.says(at, says::TOTAL) && len < MAX_TOTAL
+        };
+        keep.extend((0..n).rev().filter(is_total).take(MAX_TOTALS));
+        if self.has_failed() {
+            for at in self.errors() {
+                keep.extend(at.saturating_sub(AROUND)..(at + AROUND + 1).min(n));
+            }
+            keep.extend((0..n).rev().filter(|&at| self.tells(at)).take(LAST));
+        }
+        if !self.is_result {
+            keep.extend((0..n).filter(|&at| self.lines[at].len > 0).take(PASTED.0));
+            keep.extend((0..n).rev().filter(|&at| self.lines[at].len > 0).take(PASTED.1));
+        }
+        keep.sort_unstable();
+        keep.dedup();
+        keep
+    }
+
+    /// Lines that say what went wrong, those with a place first, one of each template.
+    fn errors(&self) -> Vec<usize> {
+        let (mut found, mut templates) = (Vec::new(), Vec::new());
+        let may_tell = |at: &usize| self.len(*at) < MAX_ERROR && self.lines[*at].len > 0;
+        for with_place in [true, false] {
+            for at in (0..self.lines.len()).filter(may_tell) {
+                if found.len() == MAX_ERRORS {
+                    return found;
+                }
+                let is_error = self.says(at, says::ERROR);
+                let has_place = || has_place(self.text(at)) || self.says(at, says::OUTCOME) && is_error;
+                let tells = if with_place { has_place() } else { is_error };
+                let template =
+                    || self.text(at).iter().copied().filter(|byte| !byte.is_ascii_digit()).collect::<Vec<u8>>();
+                if tells && !found.contains(&at) {
+                    let template = template();
+                    if !templates.contains(&template) {
+                        templates.push(template);
+                        found.push(at);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Of JSON that is a whole text the members that say how something ended, and when nothing else stays the first value.
+    fn mark_members(&self, units: &mut Units) {
+        let Units { json, units, of_node, .. } = units;
+        for member in json.members(0) {
+            let node = json.node(member);
+            let key = &self.bytes[node.key.0 as usize..node.key.1 as usize];
+            if node.kind.is_scalar() && node.to - node.from <= MAX_STATUS && WORDS.of(key) & ENDS_WITH != 0 {
+                units[of_node[member as usize] as usize].state |= state::SKELETON;
+            }
+        }
+    }
+
+    /// Where nothing of a text stays, something of what is new in it says what it was.
+    pub(super) fn mark_one(&self, units: &mut Units) {
+        if units.units.iter().any(Unit::is_shown) {
+            return;
+        }
+        let is_new = |&at: &usize| self.said[at].is_none() && self.is_new(at);
+        let first_new = || (0..self.lines.len()).find(is_new).map(|at| units.first[at] as usize);
+        let unit = if units.is_document { Some(0) } else { first_new() };
+        if let Some(unit) = unit.and_then(|unit| units.units.get_mut(unit)) {
+            unit.state |= state::SKELETON;
+        }
+    }
+
+    /// Marks the units of the skeleton.
+    pub(super) fn mark(&self, units: &mut Units) {
+        if units.is_document {
+            return self.mark_members(units);
+        }
+        let mut keep = self.keep();
+        keep.retain(|&at| self.said[at].is_none_or(|said| !said.is_visible));
+        for at in keep {
+            // Of a line of JSON its first member.
+            let unit = units.first[at] as usize;
+            units.units[unit].state |= state::SKELETON;
+        }
+    }
+}
+
+fn has_word(text: &[u8]) -> bool {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
+    text[..text.len().min(MAX_ERROR as usize)].windows(2).any(|two| two.iter().all(is_word))
+}
+
+/// Lines with which a harness wraps what a program prints.
+fn is_envelope(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    let is_tag =
+        |name: &[u8]| [&b"returncode"[..], b"output", b"stdout", b"stderr", b"system-reminder"].contains(&name);
+    let tag = text.strip_prefix(b"<").and_then(|rest| rest.strip_suffix(b">"));
+    let starts = |heads: &[&[u8]]| heads.iter().any(|head| text.starts_with(head));
+    text == b"Output:"
+        || tag.is_some_and(|name| is_tag(name.strip_prefix(b"/").unwrap_or(name)))
+        || starts(&[
+            b"Chunk ID: ",
+            b"Wall time: ",
+            b"Original token count: ",
+            b"Debugger attached",
+            b"Waiting for the debugger",
+        ])
+        || text.starts_with(b"```") && text.len() < 20
+}
+
+/// True for a diagnostic with its place in front: `src/x.rs:12:5: …`, `--> src/x.rs:12`, `E   assert …`.
+fn has_place(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let text = text.strip_prefix(b"--> ").unwrap_or(text);
+    if text.starts_with(b"E   ") {
+        return true;
+    }
+    let path = text.iter().take_while(|&&byte| byte.is_ascii_alphanumeric() || b"._/@-\\".contains(&byte)).count();
+    let (path, behind) = text.split_at(path);
+    let extension = path.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let has_extension =
+        (1..=5).contains(&extension) && path.len() > extension + 1 && path[path.len() - extension - 1] == b'.';
+    has_extension && matches!(behind, [b':' | b'(', digit, ..] if digit.is_ascii_digit())
+}

@@ -1,0 +1,238 @@
+//! What is hidden and what stays, told by small conversations; what holds for every view; time.
+
+use std::borrow::Cow;
+
+use crate::model::{Content, Conversation, Message, Role, ToolCall};
+
+use super::{Op, Rules, SaidBy, Standing, UsedText, Walker};
+
+/// A message: who says it, its text, and the arguments of a call.
+type Said<'a> = (SaidBy, &'a str, &'a str);
+
+fn conversation<'a>(said: &'a [Said<'a>]) -> Conversation<'a> {
+    let message = |&(by, text, arguments): &Said<'a>| Message {
+        raw: "",
+        id: None,
+        role: match by {
+            SaidBy::System => Role::System,
+            SaidBy::Human => Role::User,
+            SaidBy::Assistant => Role::Assistant,
+            _ => Role::Tool,
+        },
+        name: None,
+        content: Content::Text(Cow::Borrowed(text)),
+        tool_calls: if arguments.is_empty() {
+            Vec::new()
+        } else {
+            vec![ToolCall { id: None, name: Some("Read".into()), arguments: arguments.into() }]
+        },
+        tool_call_id: None,
+        provenance: None,
+    };
+    Conversation { id: "test".into(), messages: said.iter().map(message).collect() }
+}
+
+/// What is shown of each message; nothing is in the window, and every saving is worth it.
+fn walk(said: &[Said<'_>]) -> Vec<UsedText> {
+    let by: Vec<SaidBy> = said.iter().map(|said| said.0).collect();
+    let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0 };
+    let shown = Walker::default().walk(&conversation(said), &by, rules, &|_| Standing::Free);
+    for view in &shown {
+        check(said[view.message].1, view);
+    }
+    shown
+}
+
+/// What holds for every view: its text is what its operations say, they copy forwards, and what was JSON is.
+fn check(original: &str, view: &UsedText) {
+    let (mut text, mut at) = (String::new(), 0);
+    for op in &view.ops {
+        match op {
+            Op::Copy { from, to } => {
+                assert!(*from >= at && to > from, "{:?} of {original}", view.ops);
+                at = *to;
+                text.push_str(original.get(*from..*to).expect("borders of characters"));
+            }
+            Op::Insert(new) => text.push_str(new),
+        }
+    }
+    assert_eq!(text, view.text);
+    if serde_json::from_str::<serde_json::Value>(original).is_ok() {
+        assert!(serde_json::from_str::<serde_json::Value>(&view.text).is_ok(), "{}", view.text);
+    }
+}
+
+/// What is shown of the message at `index`.
+fn shown(said: &[Said<'_>], index: usize) -> String {
+    let views = walk(said);
+    views.iter().find(|view| view.message == index).map_or_else(|| said[index].1.to_owned(), |view| view.text.clone())
+}
+
+const TASK: Said<'static> = (SaidBy::Human, "Find out why it fails.", "");
+
+/// Lines that nothing speaks of.
+fn filling(n: usize) -> String {
+    (0..n).map(|at| format!("    plain words of row {} here\n", "x".repeat(1 + at % 7))).collect()
+}
+
+fn file(middle: &str) -> String {
+    format!("first of all\n{}{middle}\n{}last of all\n", filling(12), filling(12))
+}
+
+#[test]
+fn a_line_stays_that_a_later_call_uses_and_the_rest_is_counted() {
+    let read = file("    let retries = max_retries_of(config);");
+    let said = [
+        TASK,
+        (SaidBy::Assistant, "", r#"{"path": "a.rs"}"#),
+        (SaidBy::Result, &read, ""),
+        (SaidBy::Assistant, "", r#"{"pattern": "max_retries_of"}"#),
+    ];
+    assert_eq!(
+        shown(&said, 2),
+        "first of all\n⋯ 12 lines #1\n    let retries = max_retries_of(config);\n⋯ 12 lines #2\nlast of all\n"
+    );
+}
+
+#[test]
+fn a_value_that_was_shown_needs_no_second_line() {
+    let read = file("    let retries = max_retries_of(config);");
+    let again = format!("another file\n{}", file("    other(max_retries_of(other), 3);"));
+    let said = [
+        TASK,
+        (SaidBy::Result, &read, ""),
+        (SaidBy::Result, &again, ""),
+        (SaidBy::Assistant, "It is max_retries_of that counts.", ""),
+    ];
+    assert!(shown(&said, 1).contains("max_retries_of"));
+    let text = shown(&said, 2);
+    assert!(!text.contains("max_retries_of"), "{text}");
+}
+
+#[test]
+fn every_line_stays_that_an_edit_must_repeat() {
+    let read = file("    if a < b {\n        return early;\n    }\n    // and so on");
+    let edit = r#"{"old_string": "    if a < b {\n        return early;\n    }\n    // and so on", "new_string": "x"}"#;
+    let said = [TASK, (SaidBy::Result, &read, ""), (SaidBy::Assistant, "", edit)];
+    let text = shown(&said, 1);
+    assert!(text.contains("    if a < b {\n        return early;\n    }\n    // and so on\n"), "{text}");
+}
+
+#[test]
+fn a_fact_stays_with_what_it_belongs_to() {
+    let read = file("coverage of parser: 83.5%\ncoverage of writer: 61.0%");
+    let said = [TASK, (SaidBy::Result, &read, ""), (SaidBy::Assistant, "The parser has a coverage of 83.5 %.", "")];
+    let text = shown(&said, 1);
+    assert!(text.contains("coverage of parser: 83.5%") && !text.contains("writer"), "{text}");
+}
+
+#[test]
+fn a_run_of_lines_is_shown_once_and_a_repeat_says_where() {
+    let read = file("    nothing of note");
+    let longer = format!("first of all\n{}", "    wholly new line that nobody needs\n");
+    let all: String = (0..30).map(|at| format!("line of the file with number_{at}\n")).collect();
+    let uses: String = (0..30).map(|at| format!("number_{at} ")).collect();
+    let said = [
+        TASK,
+        (SaidBy::Result, &all, ""),
+        (SaidBy::Result, &all, ""),
+        (SaidBy::Assistant, &uses, ""),
+        (SaidBy::Human, &read, ""),
+        (SaidBy::Human, &longer, ""),
+    ];
+    assert_eq!(shown(&said, 1), all);
+    assert_eq!(shown(&said, 2), "⋯ 30 lines as in before #1");
+}
+
+#[test]
+fn a_repeat_of_what_was_hidden_says_that_it_is_unchanged() {
+    let read = file("    nothing of note");
+    let said = [TASK, (SaidBy::Result, &read, ""), (SaidBy::Result, &read, "")];
+    assert_eq!(shown(&said, 1), "first of all\n⋯ 25 lines #1\nlast of all\n");
+    assert_eq!(shown(&said, 2), "⋯ 27 lines, unchanged since before #2");
+}
+
+#[test]
+fn how_a_command_ended_always_stays() {
+    let ran = format!("begin\n{}12 passed, 1 failed\n{}done here\nExit code 3\n", filling(20), filling(20));
+    let said = [TASK, (SaidBy::Result, &ran, ""), (SaidBy::Result, &ran, "")];
+    for index in [1, 2] {
+        let text = shown(&said, index);
+        assert!(text.contains("12 passed, 1 failed") && text.contains("Exit code 3"), "{text}");
+    }
+}
+
+#[test]
+fn a_failure_stays_with_its_lines_and_its_place() {
+    let ran =
+        format!("begin\n{}src/a.rs:12:5: error: no such name `foo`\n{}error: it failed\n", filling(30), filling(30));
+    let text = shown(&[TASK, (SaidBy::Result, &ran, "")], 1);
+    assert!(text.contains("src/a.rs:12:5: error: no such name `foo`") && text.contains("error: it failed"), "{text}");
+    assert!(text.contains("⋯"), "{text}");
+}
+
+#[test]
+fn json_on_one_line_is_laid_out_and_still_parses() {
+    let items: Vec<String> = (0..20)
+        .map(|at| format!(r#"{{"id": "item_{at}", "state": "open", "note": "a note that is long enough"}}"#))
+        .collect();
+    let json = format!(r#"{{"total": 20, "items": [{}], "next": null}}"#, items.join(", "));
+    let said = [TASK, (SaidBy::Result, &json, ""), (SaidBy::Assistant, "", r#"{"id": "item_7"}"#)];
+    assert_eq!(
+        shown(&said, 1),
+        "{\n \"total\": 20,\n \"items\": [\n  \"⋯ 7 items #1\",\n  {\"id\": \"item_7\", \"state\": \"open\", \"note\": \"a note \
+         that is long enough\"},\n  \"⋯ 12 items #2\"\n ],\n \"next\": null\n}"
+    );
+}
+
+#[test]
+fn a_text_inside_a_json_string_is_cut_by_its_own_lines() {
+    let inner: String = (0..40).map(|at| format!("row {at} of the text\\n")).collect();
+    let json = format!(r#"{{"path": "a", "content": "{inner}the needle_in_it\nend"}}"#);
+    let said = [TASK, (SaidBy::Result, &json, ""), (SaidBy::Assistant, "needle_in_it", "")];
+    let text = shown(&said, 1);
+    assert!(text.contains("lines #1\\nthe needle_in_it\\nend\""), "{text}");
+}
+
+#[test]
+fn a_long_line_shows_what_is_used_with_its_surroundings() {
+    let line = format!("{} the value is needle_in_it and {}", "abc ".repeat(100), "def ".repeat(100));
+    let said = [TASK, (SaidBy::Result, &line, ""), (SaidBy::Assistant, "needle_in_it", "")];
+    let text = shown(&said, 1);
+    assert!(text.starts_with("⋯ ") && text.contains("the value is needle_in_it and") && text.len() < 250, "{text}");
+}
+
+#[test]
+fn signs_of_a_text_are_no_marks() {
+    let read = file("⋯ 12 lines #1\n⋯⋯ more");
+    let text = shown(&[TASK, (SaidBy::Result, &read, "")], 1);
+    assert!(text.contains("\n⋯⋯⋯ 12 lines #1\n⋯ 12 lines #1\n"), "{text}");
+}
+
+#[test]
+fn what_a_person_says_and_what_others_claimed_stays() {
+    let long = file("nothing");
+    let said = [TASK, (SaidBy::Human, &long, ""), (SaidBy::Result, &long, ""), (SaidBy::Assistant, &long, "")];
+    let by: Vec<SaidBy> = said.iter().map(|said| said.0).collect();
+    let rules = Rules { recency_window: 0, ..Rules::default() };
+    let standing = |index: usize| if index == 2 { Standing::Kept } else { Standing::Free };
+    assert_eq!(Walker::default().walk(&conversation(&said), &by, rules, &standing), []);
+}
+
+#[test]
+fn references_name_the_call() {
+    let all: String = (0..30).map(|at| format!("line of the file with number_{at}\n")).collect();
+    let uses: String = (0..30).map(|at| format!("number_{at} ")).collect();
+    let call = (SaidBy::Assistant, "", r#"{"path": "/src/deep/auth.go"}"#);
+    let said =
+        [TASK, call, (SaidBy::Result, &all, ""), call, (SaidBy::Result, &all, ""), (SaidBy::Assistant, &uses, "")];
+    assert_eq!(shown(&said, 4), "⋯ 30 lines as in Read auth.go #1");
+}
+
+#[test]
+fn scripts_without_blanks_are_searched_too() {
+    let read = file("    这个系统处理数据库连接错误的方法");
+    let said = [TASK, (SaidBy::Result, &read, ""), (SaidBy::Assistant, "问题在于数据库连接。", "")];
+    let text = shown(&said, 1);
+    assert!(text.contains("数据库连接错误"), "{text}");
+}

@@ -1,0 +1,453 @@
+//! The two passes: what users need, from the back, and where sources show it first, from the front. Knows texts, values and
+//! lines; refuses to know what of them is hidden.
+
+use std::ops::Range;
+
+use super::form::{Form, form, is_counted};
+use super::lines::{Slots, says};
+use super::needles::{Hit, Kind, Needles, hashed, pair, sign};
+use super::outcome::{Words, is_exception};
+use super::scan::{Line, Word, bare, exact, is_joiner, lines, words};
+use super::texts::{SaidBy, Text, Texts};
+use super::told::{Fact, Told};
+use super::wide;
+use crate::model::Grounding;
+
+/// Bytes of a leaf of an argument that is a value as a whole.
+const LEAF: Range<usize> = 4..201;
+/// Bytes of a line that an edit must repeat, and of what counts as copied.
+const MIN_COPIED: usize = 8;
+/// From here on an argument is read line by line, and lines that a later one has are not read again.
+const LONG_ARGUMENT: usize = 200;
+/// Letters or digits of a value that is one word.
+const MIN_NAME: usize = 4;
+/// Words that are looked up together.
+const BATCH: usize = 256;
+/// Words of an identifier.
+const MAX_JOINED: usize = 24;
+
+/// What of a text is used, as ranges into the lists of [`Uses`].
+#[derive(Debug, Clone, Default)]
+pub(in crate::walk) struct Found {
+    /// Its lines.
+    pub(in crate::walk) lines: Range<usize>,
+    /// The values that it is the first to show.
+    pub(in crate::walk) hits: Range<usize>,
+    /// The facts that it is the first to show.
+    pub(in crate::walk) facts: Range<usize>,
+}
+
+/// A word whose hash the filter does not rule out.
+#[derive(Debug, Clone, Copy, Default)]
+struct Candidate {
+    hash: u64,
+    from: u32,
+    to: u32,
+    /// The hash of the word before, for pairs.
+    before: u64,
+    before_at: u32,
+}
+
+/// What the texts of a conversation use of each other; the memory is reused.
+#[derive(Debug, Default)]
+pub(in crate::walk) struct Uses {
+    needles: Needles,
+    told: Told,
+    slots: Slots,
+    endings: Words,
+    /// Lines of all sources.
+    lines: Vec<Line>,
+    /// Values where they are shown first, in the order of the texts.
+    hits: Vec<Hit>,
+    /// Facts where they are shown first, in the order of the texts.
+    facts: Vec<Fact>,
+    found: Vec<Found>,
+    words: Vec<Word>,
+    candidates: Vec<Candidate>,
+    numbers: Vec<super::told::Number>,
+    endings_found: Vec<Candidate>,
+    /// Edits: the message, and the slots of the lines that it must repeat.
+    edits: Vec<(u32, Range<usize>)>,
+    edit_lines: Vec<u32>,
+}
+
+impl Uses {
+    /// Reads a conversation.
+    pub(in crate::walk) fn read(&mut self, texts: &Texts) {
+        let bytes = texts.bytes();
+        let is_read = |text: &&Text| text.by.is_source() || text.by.is_argument();
+        let n_lines = texts.all().iter().filter(is_read).map(|text| n_lines(&bytes[text.from..text.to])).sum();
+        self.needles.clear(texts.n_bytes());
+        self.told.clear();
+        self.slots.reset(n_lines);
+        self.hits.clear();
+        self.facts.clear();
+        self.lines.clear();
+        self.lines.reserve(n_lines);
+        self.found.clear();
+        self.edits.clear();
+        self.edit_lines.clear();
+        for &hash in &self.endings.hashes {
+            self.needles.filter.mark(hash, sign::OUTCOME);
+        }
+        for text in texts.all().iter().rev().filter(|text| text.by.is_user()) {
+            self.user(bytes, text);
+        }
+        self.needles.seal(bytes);
+        let mut message = 0;
+        for text in texts.all() {
+            if std::mem::replace(&mut message, text.message) != text.message {
+                self.needles.settle();
+            }
+            let found = if text.by.is_source() { self.source(bytes, text) } else { Found::default() };
+            self.found.push(found);
+        }
+    }
+
+    /// What is used of each text, in the order of the texts.
+    pub(in crate::walk) fn found(&self) -> &[Found] {
+        &self.found
+    }
+
+    /// Lines of a text.
+    pub(in crate::walk) fn lines(&self, found: &Found) -> &[Line] {
+        &self.lines[found.lines.clone()]
+    }
+
+    /// Values that a text is the first to show, by place.
+    pub(in crate::walk) fn hits(&self, found: &Found) -> &[Hit] {
+        &self.hits[found.hits.clone()]
+    }
+
+    /// Facts that a text is the first to show.
+    pub(in crate::walk) fn facts(&self, found: &Found) -> &[Fact] {
+        &self.facts[found.facts.clone()]
+    }
+
+    /// How many values there are.
+    pub(in crate::walk) fn n_values(&self) -> usize {
+        self.needles.len() + self.slots.n_copied()
+    }
+
+    /// The last message that uses a value; 0 when none does.
+    pub(in crate::walk) fn last_use(&self, value: u32) -> u32 {
+        match (value as usize).checked_sub(self.needles.len()) {
+            None => self.needles.last_use(value),
+            Some(copied) => self.slots.last_use(copied as u32),
+        }
+    }
+
+    /// How many facts there are.
+    pub(in crate::walk) fn n_facts(&self) -> usize {
+        self.told.len()
+    }
+
+    /// The last message that tells a fact.
+    pub(in crate::walk) fn last_telling(&self, fact: u32) -> u32 {
+        self.told.last_use(fact)
+    }
+
+    /// What lines with this slot say: bits of [`says`].
+    pub(in crate::walk) fn says(&self, slot: u32) -> u32 {
+        self.slots.says(slot)
+    }
+
+    /// A value where it is shown first.
+    pub(in crate::walk) fn hit(&self, number: usize) -> Hit {
+        self.hits[number]
+    }
+
+    /// A fact where it is shown first.
+    pub(in crate::walk) fn fact(&self, number: usize) -> Fact {
+        self.facts[number]
+    }
+
+    /// The line of a text with this byte.
+    pub(in crate::walk) fn line_at(&self, found: &Found, at: u32) -> Line {
+        let lines = self.lines(found);
+        lines[lines.partition_point(|line| line.from <= at).saturating_sub(1)]
+    }
+
+    /// Notes that `message` shows a value as it is written.
+    pub(in crate::walk) fn show(&mut self, value: u32, message: u32) {
+        self.needles.show(value, message);
+    }
+
+    /// The same of a fact.
+    pub(in crate::walk) fn show_fact(&mut self, fact: u32, message: u32) {
+        self.told.show(fact, message);
+    }
+
+    /// Notes that `message` shows all of a text.
+    pub(in crate::walk) fn show_all(&mut self, found: &Found, message: u32) {
+        for number in found.hits.clone() {
+            self.needles.show(self.hits[number].value, message);
+        }
+        for number in found.facts.clone() {
+            self.told.show(self.facts[number].fact, message);
+        }
+    }
+
+    /// What of all that is used is still where it was.
+    pub(in crate::walk) fn grounding(&self) -> Grounding {
+        let (used, used_in_place) = self.needles.grounded();
+        let (facts, facts_held) = self.told.held();
+        let mut edits = (0, 0);
+        for (message, lines) in &self.edits {
+            let before = |&slot: &u32| self.slots.has_before(slot, *message).unwrap_or_default();
+            let lines = || self.edit_lines[lines.clone()].iter().map(before);
+            edits.0 += usize::from(lines().all(|(is_known, _)| is_known));
+            edits.1 += usize::from(lines().all(|(is_known, is_shown)| is_known && is_shown));
+        }
+        Grounding { used, used_in_place, edits: edits.0, edits_whole: edits.1, facts, facts_held }
+    }
+
+    /// `message` shows such lines as it is written.
+    pub(in crate::walk) fn set_visible(&mut self, slot: u32, message: u32) {
+        self.slots.set_visible(slot, message);
+    }
+
+    /// True when a source that was written shows such a line.
+    pub(in crate::walk) fn is_visible(&self, slot: u32) -> bool {
+        self.slots.is_visible(slot)
+    }
+
+    /// The last place of such lines among those of all sources.
+    pub(in crate::walk) fn last_place(&self, slot: u32) -> Option<u32> {
+        self.slots.last(slot)
+    }
+
+    /// A line has a place; gives the one before.
+    pub(in crate::walk) fn set_place(&mut self, slot: u32, place: u32) -> Option<u32> {
+        self.slots.set_last(slot, place)
+    }
+
+    /// Takes what a text uses.
+    fn user(&mut self, bytes: &[u8], text: &Text) {
+        if text.by.is_argument() {
+            self.argument(bytes, text);
+        } else {
+            self.values(bytes, text.from, text.to, text);
+        }
+        if text.by == SaidBy::Assistant {
+            self.told.add(bytes, text.from, text.to, text.message, &mut self.needles.filter);
+        }
+    }
+
+    fn argument(&mut self, bytes: &[u8], text: &Text) {
+        let leaf = bytes[text.from..text.to].trim_ascii();
+        if LEAF.contains(&leaf.len()) {
+            let from =
+                text.from + bytes[text.from..text.to].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            self.needles.add(bytes, from, from + leaf.len(), text.message, Kind::Counted);
+        }
+        let first_line = self.edit_lines.len();
+        let is_patch = text.by == SaidBy::Argument && is_patch(&bytes[text.from..text.to]);
+        let is_long = text.to - text.from > LONG_ARGUMENT;
+        let mut unread: Option<(usize, usize)> = None;
+        let mut stretches = Vec::new();
+        lines(bytes, text.from, text.to, |from, to| {
+            let (start, end) = bare(bytes, from, to);
+            if end - start >= MIN_COPIED {
+                let slot = self.slots.of(exact(bytes, start, end));
+                let is_old = text.by == SaidBy::Copied || is_patch && matches!(bytes[from], b' ' | b'-');
+                if is_old {
+                    self.slots.copy(slot, text.message);
+                    self.edit_lines.push(slot);
+                }
+                if !self.slots.argue(slot, text.message) && is_long {
+                    stretches.extend(unread.take());
+                    return;
+                }
+            }
+            unread = Some((unread.map_or(from, |(from, _)| from), to));
+        });
+        stretches.extend(unread);
+        if text.by == SaidBy::Copied && self.edit_lines.len() > first_line {
+            self.edits.push((text.message, first_line..self.edit_lines.len()));
+        }
+        for (from, to) in stretches {
+            self.values(bytes, from, to, text);
+        }
+    }
+
+    /// Takes identifiers, and of what is said ordinary words, as values.
+    fn values(&mut self, bytes: &[u8], from: usize, to: usize, text: &Text) {
+        let mut run = std::mem::take(&mut self.words);
+        run.clear();
+        words(bytes, from, to, |word| {
+            let goes_on = run.last().is_some_and(|last: &Word| last.to + 1 == word.from && is_joiner(bytes[last.to]));
+            if !goes_on || run.len() == MAX_JOINED {
+                self.joined(bytes, &run, text);
+                run.clear();
+            }
+            run.push(word);
+        });
+        self.joined(bytes, &run, text);
+        self.words = run;
+    }
+
+    /// Takes words with one joiner between each two: a name as a whole, and what of them is a name by itself.
+    fn joined(&mut self, bytes: &[u8], run: &[Word], text: &Text) {
+        let (message, is_said) = (text.message, !text.by.is_argument());
+        let kind = |from: usize, to: usize| match text.by {
+            SaidBy::Human => Kind::Name,
+            _ if is_counted(&bytes[from..to]) => Kind::Counted,
+            _ => Kind::Name,
+        };
+        let (Some(first), Some(last)) = (run.first(), run.last()) else { return };
+        if run.len() > 1 {
+            let joined = &bytes[first.from..last.to];
+            if joined.len() >= MIN_NAME || joined.iter().all(u8::is_ascii_digit) {
+                self.needles.add(bytes, first.from, last.to, message, kind(first.from, last.to));
+            }
+        }
+        for &word in run {
+            if word.is_wide {
+                if is_said {
+                    wide::words(bytes, word, |part| {
+                        self.needles.add(bytes, part.from, part.to, message, Kind::Ordinary);
+                    });
+                }
+                continue;
+            }
+            match form(bytes, word, run.len() > 1) {
+                Form::Name => self.needles.add(bytes, word.from, word.to, message, kind(word.from, word.to)),
+                Form::Ordinary if is_said => self.needles.add(bytes, word.from, word.to, message, Kind::Ordinary),
+                Form::Ordinary => self.needles.count(bytes, word, message),
+                Form::Nothing => {}
+            }
+        }
+    }
+
+    /// Finds what a source is the first to show.
+    fn source(&mut self, bytes: &[u8], text: &Text) -> Found {
+        let (first_line, first_hit, first_fact) = (self.lines.len(), self.hits.len(), self.facts.len());
+        let mut new: Option<(usize, usize)> = None;
+        lines(bytes, text.from, text.to, |from, to| {
+            let (start, end) = bare(bytes, from, to);
+            let mut line = Line { from: from as u32, to: to as u32, len: (end - start) as u32, slot: 0 };
+            let mut is_new = false;
+            if start < end {
+                line.slot = self.slots.of(exact(bytes, start, end));
+                is_new = self.slots.show(line.slot);
+                if is_new && is_exception(&bytes[start..end]) {
+                    self.slots.say(line.slot, says::ERROR | says::FAILURE | says::OUTCOME);
+                }
+                if let Some(copied) = self.slots.first_copy(line.slot, text.message) {
+                    let value = self.needles.len() as u32 + copied;
+                    self.hits.push(Hit { from: start as u32, to: end as u32, value });
+                }
+            }
+            self.lines.push(line);
+            match (&mut new, is_new || start == end) {
+                (Some(stretch), true) => stretch.1 = to,
+                (None, true) if is_new => new = Some((from, to)),
+                (None, _) => {}
+                (Some(_), false) => {
+                    let stretch = new.take().expect("there is one");
+                    self.scan(bytes, text, stretch, first_line);
+                }
+            }
+            if !is_new && start > from && bytes[from..start].iter().any(u8::is_ascii_digit) {
+                // The line was shown, but not with this number.
+                self.scan(bytes, text, (from, start), first_line);
+            }
+        });
+        if let Some(stretch) = new {
+            self.scan(bytes, text, stretch, first_line);
+        }
+        self.hits[first_hit..].sort_unstable_by_key(|hit| (hit.from, hit.value));
+        let facts = &self.facts[first_fact..];
+        self.told.settle(facts, text.message);
+        Found {
+            lines: first_line..self.lines.len(),
+            hits: first_hit..self.hits.len(),
+            facts: first_fact..self.facts.len(),
+        }
+    }
+
+    /// Looks for values, numbers and endings in lines that no source had before.
+    fn scan(&mut self, bytes: &[u8], text: &Text, (from, to): (usize, usize), first_line: usize) {
+        let mut batch = std::mem::take(&mut self.candidates);
+        batch.resize(BATCH, Candidate::default());
+        let mut n = 0;
+        let has_pairs = self.needles.has_pairs();
+        let (mut before, mut before_at) = (0, 0);
+        hashed(bytes, from, to, |word, hash| {
+            let signs = self.needles.filter.signs(hash);
+            batch[n] = Candidate { hash, from: word.from as u32, to: word.to as u32, before, before_at };
+            n += usize::from(signs != 0 || has_pairs);
+            if n == BATCH {
+                self.look_up(bytes, text, &batch);
+                n = 0;
+            }
+            (before, before_at) = (hash, word.from as u32);
+        });
+        self.look_up(bytes, text, &batch[..n]);
+        self.candidates = batch;
+        self.tell(bytes, text, first_line);
+    }
+
+    fn look_up(&mut self, bytes: &[u8], text: &Text, batch: &[Candidate]) {
+        let bounds = (text.from, text.to);
+        for word in batch {
+            let signs = self.needles.filter.signs(word.hash);
+            if signs & sign::ANCHOR != 0 {
+                self.needles.look(bytes, bounds, (word.from as usize, word.hash), text.message, &mut self.hits);
+            }
+            if signs & sign::TOLD != 0 {
+                let found = Word { from: word.from as usize, to: word.to as usize, is_compound: false, is_wide: false };
+                self.numbers.extend(self.told.number_at(bytes, &found, text.to));
+            }
+            if signs & sign::OUTCOME != 0 {
+                self.endings_found.push(*word);
+            }
+            if self.needles.has_pairs() {
+                let hash = pair(word.before, word.hash);
+                if self.needles.filter.signs(hash) & sign::ANCHOR != 0 {
+                    self.needles.look(bytes, bounds, (word.before_at as usize, hash), text.message, &mut self.hits);
+                }
+            }
+        }
+    }
+
+    /// What lines with told numbers and words of endings hold and say.
+    fn tell(&mut self, bytes: &[u8], text: &Text, first_line: usize) {
+        let all = &self.lines[first_line..];
+        let line_of = |at: u32| {
+            let behind = all.partition_point(|line| line.from <= at);
+            all[behind - 1]
+        };
+        for word in self.endings_found.drain(..) {
+            let line = line_of(word.from);
+            let (bounds, place) = ((line.from as usize, line.to as usize), (word.from as usize, word.to as usize));
+            let says = self.endings.says(bytes, bounds, place, word.hash);
+            self.slots.say(line.slot, says);
+        }
+        let mut rest = &self.numbers[..];
+        while let Some(first) = rest.first() {
+            let line = line_of(first.at());
+            let (inside, behind) = rest.split_at(rest.iter().take_while(|number| number.at() < line.to).count().max(1));
+            let bounds = (line.from as usize, line.to as usize);
+            let start = bare(bytes, bounds.0, bounds.1).0 as u32;
+            // The number of the line is none of its text.
+            let n_lead = inside.iter().take_while(|number| number.at() < start).count();
+            if n_lead < inside.len() {
+                self.told.look(bytes, bounds, &inside[n_lead..], text.message, &mut self.facts);
+            }
+            rest = behind;
+        }
+        self.numbers.clear();
+    }
+}
+
+fn n_lines(bytes: &[u8]) -> usize {
+    memchr::memchr_iter(b'\n', bytes).count() + 1
+}
+
+/// True for the text of a patch: its lines with a blank or a minus in front stand in the file.
+fn is_patch(text: &[u8]) -> bool {
+    text.len() > MIN_COPIED
+        && (memchr::memmem::find(text, b"*** Begin Patch").is_some() || memchr::memmem::find(text, b"\n@@ ").is_some())
+}

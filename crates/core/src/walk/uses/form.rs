@@ -1,0 +1,72 @@
+//! What a word or a joined run of words looks like: an identifier, a number, an ordinary word. Knows bytes only.
+
+use super::scan::{Word, is_joiner};
+
+/// What a single word is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Lower case with perhaps a capital in front, or no form of its own.
+    Ordinary,
+    /// Something with a name: `fooBar`, `v2`, `MAX_LEN`, `12345`.
+    Name,
+    /// Too short, or nothing.
+    Nothing,
+}
+
+/// Characters of a name.
+const MIN_NAME: usize = 4;
+/// Digits of a number.
+const MIN_DIGITS: usize = 3;
+/// Letters of an ordinary word that may be rare.
+const MIN_WORD: usize = 6;
+
+/// What a single word is; `is_inner` when it is part of a joined run, which is a name already.
+pub(super) fn form(bytes: &[u8], word: Word, is_inner: bool) -> Form {
+    let text = &bytes[word.from..word.to];
+    let mut n = [0_usize; 4];
+    for byte in text {
+        n[match byte {
+            b'A'..=b'Z' => 0,
+            b'a'..=b'z' => 1,
+            b'0'..=b'9' => 2,
+            b'_' => 3,
+            _ => return if text.len() >= MIN_WORD { Form::Ordinary } else { Form::Nothing },
+        }] += 1;
+    }
+    let [upper, lower, digits, underscores] = n;
+    let is_name = if upper + lower + underscores == 0 {
+        text.len() >= MIN_DIGITS && !is_inner
+    } else if text.len() < MIN_NAME {
+        false
+    } else if digits > 0 && upper + lower > 0 {
+        !is_inner || text[0].is_ascii_alphabetic() || underscores > 0
+    } else if underscores > 0 {
+        upper + lower > 1
+    } else if upper > 0 && lower > 0 {
+        if text[0].is_ascii_lowercase() { !is_inner } else { upper >= 2 }
+    } else {
+        upper >= MIN_NAME
+    };
+    match is_name {
+        true => Form::Name,
+        false if digits == 0 && underscores == 0 && text.len() >= MIN_WORD => Form::Ordinary,
+        false => Form::Nothing,
+    }
+}
+
+/// True for a joined run of words, or a single word that is a name.
+pub(super) fn is_identifier(text: &[u8]) -> bool {
+    let is_joined = text.iter().any(|&byte| is_joiner(byte));
+    is_joined || form(text, Word { from: 0, to: text.len(), is_compound: true, is_wide: false }, false) == Form::Name
+}
+
+/// True for what grounding is measured by, which is less than what is looked for: joined runs, humps behind a small letter,
+/// a letter behind a digit, four digits.
+pub(super) fn is_counted(text: &[u8]) -> bool {
+    let behind_digit = text.iter().skip_while(|byte| !byte.is_ascii_digit());
+    text.len() >= MIN_NAME
+        && (text.iter().skip(1).any(|&byte| byte == b'_' || is_joiner(byte))
+            || text.iter().all(u8::is_ascii_digit)
+            || text[0].is_ascii_lowercase() && text.iter().any(u8::is_ascii_uppercase)
+            || behind_digit.clone().any(u8::is_ascii_alphabetic))
+}

@@ -1,0 +1,456 @@
+//! Values that a later text uses, looked for in every source at once: each hangs on one of its words, its anchor, and is
+//! compared where the anchor stands. Knows bytes and when a value is used last; refuses to know why.
+
+use super::index::Index;
+use super::scan::{Word, exact, folded, is_border, mix, pieces, words};
+use super::wide;
+
+/// Kinds of words that a source is searched for, as bits.
+pub(super) mod sign {
+    /// The anchor of a needle.
+    pub(in crate::walk::uses) const ANCHOR: u8 = 1;
+    /// Begins a number, or is a state, that an assistant's sentence tells.
+    pub(in crate::walk::uses) const TOLD: u8 = 2;
+    /// Says how something ended.
+    pub(in crate::walk::uses) const OUTCOME: u8 = 4;
+}
+
+const N_CELLS: usize = 1 << 16;
+const NONE: u32 = u32::MAX;
+/// Needles on one anchor; a value whose words are all as crowded hangs on the pair of its first two words.
+const CROWDED: u32 = 12;
+/// Needles on one pair; a value beyond is not looked for.
+const FULL: u32 = 48;
+/// Words of a value that may become its anchor.
+const MAX_WORDS: usize = 12;
+
+/// Which words a source is worth a look-up for: a set of hashes that may say yes too often, but never no too often.
+#[derive(Debug)]
+pub(super) struct Filter {
+    cells: Box<[u8]>,
+    /// How many anchors hash to a cell.
+    anchors: Box<[u32]>,
+    touched: Vec<u16>,
+}
+
+impl Default for Filter {
+    fn default() -> Self {
+        Self { cells: vec![0; N_CELLS].into(), anchors: vec![0; N_CELLS].into(), touched: Vec::new() }
+    }
+}
+
+impl Filter {
+    pub(super) fn clear(&mut self) {
+        for cell in self.touched.drain(..) {
+            self.cells[usize::from(cell)] = 0;
+            self.anchors[usize::from(cell)] = 0;
+        }
+    }
+
+    /// The signs that a word with this hash may have.
+    #[inline]
+    pub(super) fn signs(&self, hash: u64) -> u8 {
+        self.cells[(hash >> 48) as usize]
+    }
+
+    /// Gives words with this hash a sign.
+    pub(super) fn mark(&mut self, hash: u64, sign: u8) {
+        let cell = (hash >> 48) as u16;
+        let signs = &mut self.cells[usize::from(cell)];
+        if *signs == 0 {
+            self.touched.push(cell);
+        }
+        *signs |= sign;
+        self.anchors[usize::from(cell)] += u32::from(sign == sign::ANCHOR);
+    }
+
+    fn unmark_anchor(&mut self, hash: u64) {
+        let cell = (hash >> 48) as usize;
+        self.anchors[cell] -= 1;
+        if self.anchors[cell] == 0 {
+            self.cells[cell] &= !sign::ANCHOR;
+        }
+    }
+}
+
+/// A word, or a pair of neighbours, with the needles that hang on it.
+#[derive(Debug, Clone, Copy)]
+struct Anchor {
+    hash: u64,
+    first: u32,
+    /// Needles that are still looked for.
+    n_live: u32,
+    n_needles: u32,
+}
+
+/// What a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A word that counts only where it is rare.
+    Ordinary,
+    /// A name or a leaf.
+    Name,
+    /// One that an assistant uses, and that grounding is measured by.
+    Counted,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Needle {
+    from: u32,
+    len: u32,
+    /// Bytes from its begin to its anchor.
+    offset: u32,
+    next: u32,
+    anchor: u32,
+    /// The last message that uses it; 0 once nobody looks for it.
+    last_use: u32,
+    /// The message that was the last to show it.
+    shown: u32,
+    /// The message that was the first source to show it, and the first that shows it as it is written.
+    home: u32,
+    visible: u32,
+    /// The last message for which its use was counted.
+    counted: u32,
+    /// Messages that have it, for an ordinary word.
+    n_messages: u8,
+    is_ordinary: bool,
+}
+
+/// Messages up to which an ordinary word is rare.
+const MAX_RARE: u8 = 6;
+
+/// A value at a place of a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::walk) struct Hit {
+    /// Its first byte in the buffer.
+    pub(in crate::walk) from: u32,
+    /// The byte behind.
+    pub(in crate::walk) to: u32,
+    /// Number of the value.
+    pub(in crate::walk) value: u32,
+}
+
+/// In how many messages ordinary words stand that are no values there: about, since words may share a cell.
+#[derive(Debug)]
+struct Counts {
+    /// One more than the last message, and how many there were.
+    cells: Box<[(u32, u8)]>,
+    touched: Vec<u16>,
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self { cells: vec![(0, 0); N_CELLS].into(), touched: Vec::new() }
+    }
+}
+
+impl Counts {
+    fn clear(&mut self) {
+        self.touched.drain(..).for_each(|cell| self.cells[usize::from(cell)] = (0, 0));
+    }
+
+    fn count(&mut self, hash: u64, message: u32) {
+        let cell = (hash >> 48) as u16;
+        let (last, n) = &mut self.cells[usize::from(cell)];
+        if *n == 0 {
+            self.touched.push(cell);
+        }
+        if *last != message + 1 {
+            (*last, *n) = (message + 1, n.saturating_add(1));
+        }
+    }
+
+    fn of(&self, hash: u64) -> u8 {
+        self.cells[(hash >> 48) as usize].1
+    }
+}
+
+/// All values that are looked for.
+#[derive(Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "it is the word for them")]
+pub(super) struct Needles {
+    argued: Counts,
+    pub(super) filter: Filter,
+    needles: Vec<Needle>,
+    by_bytes: Index,
+    anchors: Vec<Anchor>,
+    by_hash: Index,
+    n_pairs: usize,
+    words: Vec<(Word, u64)>,
+    /// Needles that the message at hand shows for the first time.
+    at_home: Vec<u32>,
+    /// Which message of an assistant uses which value.
+    used: Vec<(u32, u32)>,
+}
+
+impl Needles {
+    pub(super) fn clear(&mut self, n_bytes: usize) {
+        self.filter.clear();
+        self.argued.clear();
+        self.needles.clear();
+        self.anchors.clear();
+        self.n_pairs = 0;
+        self.at_home.clear();
+        self.used.clear();
+        self.by_bytes.reset(n_bytes / 128);
+        self.by_hash.reset(n_bytes / 128);
+    }
+
+    /// How many values there are; they are numbered in the order in which they came.
+    pub(super) fn len(&self) -> usize {
+        self.needles.len()
+    }
+
+    /// The last message that uses a value; 0 when none does, or when it is an ordinary word in too many messages.
+    pub(super) fn last_use(&self, value: u32) -> u32 {
+        self.needles[value as usize].last_use
+    }
+
+    /// Takes `bytes[from..to]` as a value that `message` uses. Messages come in descending order: the first sight is the last
+    /// use. An ordinary word counts only where it is rare.
+    pub(super) fn add(&mut self, bytes: &[u8], from: usize, to: usize, message: u32, kind: Kind) {
+        let is_ordinary = kind == Kind::Ordinary;
+        let key = exact(bytes, from, to);
+        let needles = &self.needles;
+        let is_same = |number: u32| {
+            let known = needles[number as usize];
+            let (start, len) = (known.from as usize, known.len as usize);
+            bytes[start..start + len] == bytes[from..to]
+        };
+        if let Some(number) = self.by_bytes.get(key, is_same) {
+            let known = &mut self.needles[number as usize];
+            known.is_ordinary &= is_ordinary;
+            known.n_messages = known.n_messages.saturating_add(u8::from(known.shown != message));
+            if kind == Kind::Counted && known.counted != message {
+                known.counted = message;
+                self.used.push((number, message));
+            }
+            known.shown = message;
+            return;
+        }
+        let Some((anchor, offset)) = self.anchor(bytes, from, to) else { return };
+        let number = self.needles.len() as u32;
+        self.by_bytes.insert(key, number);
+        if kind == Kind::Counted {
+            self.used.push((number, message));
+        }
+        self.needles.push(Needle {
+            from: from as u32,
+            len: (to - from) as u32,
+            offset,
+            next: self.anchors[anchor as usize].first,
+            anchor,
+            last_use: message,
+            shown: message,
+            home: NONE,
+            visible: NONE,
+            counted: if kind == Kind::Counted { message } else { NONE },
+            n_messages: 1,
+            is_ordinary,
+        });
+        let anchor = &mut self.anchors[anchor as usize];
+        anchor.first = number;
+        anchor.n_live += 1;
+        anchor.n_needles += 1;
+        if anchor.n_live == 1 {
+            self.filter.mark(anchor.hash, sign::ANCHOR);
+        }
+    }
+
+    /// The least crowded word of a value, long ones first, and where in the value it stands; `None` when all are full.
+    fn anchor(&mut self, bytes: &[u8], from: usize, to: usize) -> Option<(u32, u32)> {
+        let mut found = std::mem::take(&mut self.words);
+        found.clear();
+        hashed(bytes, from, to, |word, hash| {
+            let is_piece = found.last().is_some_and(|&(last, _): &(Word, u64)| word.to <= last.to && !word.is_wide);
+            if found.len() < MAX_WORDS && !is_piece {
+                found.push((word, hash));
+            }
+        });
+        let crowd = |hash: u64| self.find_anchor(hash).map_or(0, |number| self.anchors[number as usize].n_needles);
+        // At the ends of a value its words may be pieces of longer ones.
+        let rank = |&(word, hash): &(Word, u64)| {
+            (crowd(hash), word.from == from || word.to == to, usize::MAX - (word.to - word.from))
+        };
+        let best = found.iter().copied().min_by_key(rank);
+        let place = match best {
+            Some((word, hash)) if crowd(hash) < CROWDED || found.len() < 2 => Some((word, hash)),
+            Some(_) => found
+                .windows(2)
+                .map(|two| (two[0].0, pair(two[0].1, two[1].1)))
+                .min_by_key(|&(word, hash)| (crowd(hash), word.from))
+                .filter(|&(_, hash)| crowd(hash) < FULL)
+                .inspect(|_| self.n_pairs += 1),
+            None => None,
+        };
+        self.words = found;
+        let (word, hash) = place?;
+        let number = self.find_anchor(hash).unwrap_or_else(|| {
+            let number = self.anchors.len() as u32;
+            self.anchors.push(Anchor { hash, first: NONE, n_live: 0, n_needles: 0 });
+            self.by_hash.insert(hash, number);
+            number
+        });
+        Some((number, (word.from - from) as u32))
+    }
+
+    fn find_anchor(&self, hash: u64) -> Option<u32> {
+        self.by_hash.get(hash, |number| self.anchors[number as usize].hash == hash)
+    }
+
+    /// Notes that `message` shows a value as it is written.
+    pub(super) fn show(&mut self, value: u32, message: u32) {
+        if let Some(needle) = self.needles.get_mut(value as usize) {
+            needle.visible = needle.visible.min(message);
+        }
+    }
+
+    /// Values that stood in a source before the message that uses them, and how many of them one still shows.
+    pub(super) fn grounded(&self) -> (usize, usize) {
+        let of = |&(value, message): &(u32, u32)| (self.needles[value as usize], message);
+        let used = || self.used.iter().map(of).filter(|(needle, message)| needle.home < *message);
+        (used().count(), used().filter(|(needle, message)| needle.visible < *message).count())
+    }
+
+    /// True when pairs of neighbours are anchors too.
+    pub(super) fn has_pairs(&self) -> bool {
+        self.n_pairs > 0
+    }
+
+    /// Notes that the arguments of `message` have an ordinary word, which is no value there.
+    pub(super) fn count(&mut self, bytes: &[u8], word: Word, message: u32) {
+        self.argued.count(folded(bytes, word.from, word.to), message);
+    }
+
+    /// From now on sources are searched, from the front.
+    pub(super) fn seal(&mut self, bytes: &[u8]) {
+        for number in 0..self.needles.len() {
+            let needle = &mut self.needles[number];
+            needle.shown = NONE;
+            if needle.is_ordinary {
+                let (from, to) = (needle.from as usize, (needle.from + needle.len) as usize);
+                needle.n_messages = needle.n_messages.saturating_add(self.argued.of(folded(bytes, from, to)));
+                if needle.n_messages > MAX_RARE {
+                    needle.last_use = 0;
+                    self.forget(number as u32);
+                }
+            }
+        }
+    }
+
+    /// Adds the values that hang on the word at `at` with this hash, and that `message` is the first source to show, to `hits`.
+    /// `text` are the bounds of the text.
+    pub(super) fn look(
+        &mut self,
+        bytes: &[u8],
+        text: (usize, usize),
+        (at, hash): (usize, u64),
+        message: u32,
+        hits: &mut Vec<Hit>,
+    ) {
+        let Some(number) = self.find_anchor(hash) else { return };
+        let mut next = self.anchors[number as usize].first;
+        while next != NONE {
+            let value = next;
+            let needle = self.needles[value as usize];
+            next = needle.next;
+            if needle.anchor == NONE {
+                continue;
+            }
+            if needle.last_use <= message {
+                self.forget(value);
+                continue;
+            }
+            let (len, start) = (needle.len as usize, needle.from as usize);
+            let Some(from) = at.checked_sub(needle.offset as usize) else { continue };
+            let to = from + len;
+            if from < text.0 || to > text.1 || bytes[from..to] != bytes[start..start + len] {
+                continue;
+            }
+            // Part of a name is no ordinary word.
+            if needle.is_ordinary && is_part_of_letters(bytes, from, to) {
+                continue;
+            }
+            if is_bordered(bytes, from, to) && self.is_shown_first(value, message) {
+                hits.push(Hit { from: from as u32, to: to as u32, value });
+            }
+        }
+    }
+
+    /// Notes that `message` shows `value`; true when no source before it did.
+    fn is_shown_first(&mut self, value: u32, message: u32) -> bool {
+        let needle = &mut self.needles[value as usize];
+        if needle.shown != message {
+            needle.shown = message;
+            needle.n_messages = needle.n_messages.saturating_add(1);
+            if needle.home == NONE {
+                needle.home = message;
+                self.at_home.push(value);
+            }
+            if needle.is_ordinary && needle.n_messages > MAX_RARE {
+                self.forget(value);
+                self.needles[value as usize].last_use = 0;
+                return false;
+            }
+        }
+        self.needles[value as usize].home == message
+    }
+
+    /// No source is searched for `value` any more.
+    fn forget(&mut self, value: u32) {
+        let needle = &mut self.needles[value as usize];
+        let number = std::mem::replace(&mut needle.anchor, NONE);
+        if number == NONE {
+            return;
+        }
+        let anchor = &mut self.anchors[number as usize];
+        anchor.n_live -= 1;
+        if anchor.n_live == 0 {
+            self.filter.unmark_anchor(anchor.hash);
+        }
+    }
+
+    /// A message ends: what it was the first to show need not be looked for in later ones, but for ordinary words, whose
+    /// messages are counted.
+    pub(super) fn settle(&mut self) {
+        let mut settled = std::mem::take(&mut self.at_home);
+        for value in settled.drain(..) {
+            if !self.needles[value as usize].is_ordinary {
+                self.forget(value);
+            }
+        }
+        self.at_home = settled;
+    }
+}
+
+/// True when `bytes[from..to]` begins and ends at borders of words; scripts without blanks have them everywhere.
+fn is_bordered(bytes: &[u8], from: usize, to: usize) -> bool {
+    (from == 0 || is_border(bytes[from - 1], bytes[from]) || wide::is_unspaced_at(bytes, from))
+        && (is_border(bytes[to - 1], bytes[to]) || wide::is_unspaced_before(bytes, to))
+}
+
+/// True when a letter of ASCII stands right before or behind.
+fn is_part_of_letters(bytes: &[u8], from: usize, to: usize) -> bool {
+    from > 0 && bytes[from - 1].is_ascii_alphabetic() || bytes[to].is_ascii_alphabetic()
+}
+
+/// The hash of two neighbours.
+pub(super) fn pair(left: u64, right: u64) -> u64 {
+    mix(left, right.rotate_left(32) | 1)
+}
+
+/// Calls `each` with the words of `bytes[from..to]` and their hashes, with the pieces of compound ones, and with what
+/// [`wide::words`] makes of those that are not ASCII.
+#[inline]
+pub(super) fn hashed(bytes: &[u8], from: usize, to: usize, mut each: impl FnMut(Word, u64)) {
+    words(bytes, from, to, |word| {
+        if word.is_wide {
+            wide::words(bytes, word, |part| each(part, folded(bytes, part.from, part.to)));
+            return;
+        }
+        each(word, folded(bytes, word.from, word.to));
+        if word.is_compound {
+            pieces(bytes, word, |piece| each(piece, folded(bytes, piece.from, piece.to)));
+        }
+    });
+}

@@ -1,0 +1,97 @@
+//! All texts of a conversation in one buffer, so that a place in any of them is one number. Knows who says a text and
+//! refuses to know what becomes of it.
+
+/// Bytes behind the last text, so that a look at eight or sixty-four bytes never leaves the buffer.
+pub(super) const PADDING: usize = 64;
+
+/// Who says a text; of arguments, whether they must repeat a text exactly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SaidBy {
+    /// Rules of the conversation.
+    System,
+    /// What a person says.
+    Human,
+    /// What a tool returns.
+    Result,
+    /// What the assistant says or thinks.
+    Assistant,
+    /// A leaf of the arguments of a call.
+    Argument,
+    /// A leaf that a text must hold exactly: what an edit replaces.
+    Copied,
+}
+
+impl SaidBy {
+    /// True for what a conversation takes its knowledge from: whatever is not the assistant's.
+    pub(in crate::walk) fn is_source(self) -> bool {
+        matches!(self, Self::System | Self::Human | Self::Result)
+    }
+
+    /// True for what goes on to use what sources show.
+    pub(in crate::walk) fn is_user(self) -> bool {
+        !matches!(self, Self::System | Self::Result)
+    }
+
+    /// True for a leaf of the arguments of a call.
+    pub(in crate::walk) fn is_argument(self) -> bool {
+        matches!(self, Self::Argument | Self::Copied)
+    }
+}
+
+/// A text of a message: bytes `from..to` of the buffer.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::walk) struct Text {
+    /// First byte.
+    pub(in crate::walk) from: usize,
+    /// The byte behind the last.
+    pub(in crate::walk) to: usize,
+    /// Index of the message.
+    pub(in crate::walk) message: u32,
+    /// Index of the text among the parts of the message; of arguments, of the call.
+    pub(in crate::walk) part: u32,
+    /// Who says it.
+    pub(in crate::walk) by: SaidBy,
+}
+
+/// The texts of one conversation in its order; the memory is reused.
+#[derive(Debug, Default)]
+pub(in crate::walk) struct Texts {
+    bytes: Vec<u8>,
+    texts: Vec<Text>,
+}
+
+impl Texts {
+    /// Forgets all texts.
+    pub(in crate::walk) fn clear(&mut self) {
+        self.bytes.clear();
+        self.texts.clear();
+    }
+
+    /// Adds a text; messages come in ascending order.
+    pub(in crate::walk) fn push(&mut self, message: usize, part: usize, by: SaidBy, text: &str) {
+        let from = self.bytes.len();
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.texts.push(Text { from, to: self.bytes.len(), message: message as u32, part: part as u32, by });
+        self.bytes.push(b'\n');
+    }
+
+    /// Ends the buffer; nothing is added afterwards.
+    pub(in crate::walk) fn seal(&mut self) {
+        self.bytes.resize(self.bytes.len() + PADDING, 0);
+    }
+
+    /// The texts in order.
+    pub(in crate::walk) fn all(&self) -> &[Text] {
+        &self.texts
+    }
+
+    /// The buffer, with its padding.
+    pub(in crate::walk) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The bytes of all texts together.
+    pub(in crate::walk) fn n_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+}

@@ -1,0 +1,423 @@
+//! Facts that an assistant tells: a number or state together with what it belongs to. A sentence of the assistant makes
+//! pairs; a line or record of a source is asked whether it holds one. Knows sentences and pairs; refuses to know who needs them.
+
+use super::index::Index;
+use super::needles::{Filter, sign};
+use super::scan::{Word, exact, folded, is_joiner, mix, words};
+use crate::text::words::{Table, word_table};
+
+word_table!(WORDS: Table<256>, "states": STATES);
+
+const NEVER: u32 = u32::MAX;
+/// Bytes of a sentence that makes pairs.
+const MAX_SENTENCE: usize = 600;
+/// Bytes of a line of a source that is looked at as a whole.
+pub(super) const MAX_PIECE: usize = 400;
+/// Bytes of a flat record in one-line JSON.
+const MAX_RECORD: usize = 600;
+/// Numbers and states of a sentence or line; a list of more tells no fact.
+const MAX_NUMBERS: usize = 12;
+/// Words between a number and a word that it belongs to.
+const NEAR: usize = 3;
+/// Letters of a word that a number may belong to.
+const MIN_LETTERS: usize = 4;
+/// Words of an identifier.
+const MAX_JOINED: usize = 24;
+
+/// A number or state in a source.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Number {
+    from: u32,
+    id: u32,
+}
+
+/// A pair that a source holds: where its number stands, and where what it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "it is the word for them")]
+pub(in crate::walk) struct Fact {
+    /// First byte of the number or state.
+    pub(in crate::walk) number: u32,
+    /// First byte of the word or identifier.
+    pub(in crate::walk) subject: u32,
+    /// Number of the fact.
+    pub(in crate::walk) fact: u32,
+}
+
+/// What the assistant tells.
+#[derive(Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "it is the word for them")]
+pub(super) struct Told {
+    /// Signs of words that numbers belong to; separate, since they are asked only beside a number that was told.
+    subjects: Filter,
+    numbers: Index,
+    /// Facts of each number that no source has shown yet.
+    n_open: Vec<u32>,
+    pairs: Index,
+    facts: Vec<Pair>,
+    /// Which message tells which fact.
+    told: Vec<(u32, u32)>,
+    words: Vec<Word>,
+    found: Vec<Telling>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    last_use: u32,
+    number: u32,
+    /// The last message for which its telling was counted.
+    counted: u32,
+    /// The first source that holds it, and the first that shows it as it is written.
+    home: u32,
+    visible: u32,
+}
+
+/// A number or state of a sentence.
+#[derive(Debug, Clone, Copy)]
+struct Telling {
+    from: usize,
+    to: usize,
+    key: u64,
+}
+
+impl Number {
+    /// Its first byte.
+    pub(super) fn at(self) -> u32 {
+        self.from
+    }
+}
+
+impl Told {
+    pub(super) fn clear(&mut self) {
+        self.subjects.clear();
+        self.numbers.reset(0);
+        self.pairs.reset(0);
+        self.n_open.clear();
+        self.facts.clear();
+        self.told.clear();
+    }
+
+    /// How many facts there are; they are numbered in the order in which they came.
+    pub(super) fn len(&self) -> usize {
+        self.facts.len()
+    }
+
+    /// The last message that tells a fact.
+    pub(super) fn last_use(&self, fact: u32) -> u32 {
+        self.facts[fact as usize].last_use
+    }
+
+    /// Takes the facts of a text of the assistant; messages come in descending order.
+    pub(super) fn add(&mut self, bytes: &[u8], from: usize, to: usize, message: u32, filter: &mut Filter) {
+        let mut start = from;
+        while start < to {
+            let end = end_of_sentence(bytes, start, to);
+            if end - start <= MAX_SENTENCE {
+                self.sentence(bytes, start, end, message, filter);
+            }
+            start = end + 1;
+        }
+    }
+
+    fn sentence(&mut self, bytes: &[u8], from: usize, to: usize, message: u32, filter: &mut Filter) {
+        let mut all = std::mem::take(&mut self.words);
+        let mut found = std::mem::take(&mut self.found);
+        all.clear();
+        found.clear();
+        let mut may_tell = false;
+        words(bytes, from, to, |word| {
+            may_tell |= bytes[word.from].is_ascii_digit() || is_state(bytes, word);
+            all.push(word);
+        });
+        if may_tell {
+            for word in &all {
+                if found.last().is_some_and(|last| word.from < last.to) {
+                    continue;
+                }
+                found.extend(told_at(bytes, word, to));
+            }
+        }
+        if !found.is_empty() && found.len() <= MAX_NUMBERS {
+            self.pairs_of(bytes, (from, to), (&all, &found), message, filter);
+        }
+        self.words = all;
+        self.found = found;
+    }
+
+    fn pairs_of(
+        &mut self,
+        bytes: &[u8],
+        (from, to): (usize, usize),
+        (all, found): (&[Word], &[Telling]),
+        message: u32,
+        filter: &mut Filter,
+    ) {
+        for told in found {
+            let number = self.number(told.key);
+            let first = all.iter().find(|word| word.to > told.from).expect("a number is a word");
+            filter.mark(folded(bytes, first.from, first.to), sign::TOLD);
+            for_joined(bytes, all, |identifier| {
+                let is_apart = identifier.to <= told.from || identifier.from >= told.to;
+                if is_apart && is_identifier(bytes, identifier) {
+                    self.pair(exact(bytes, identifier.from, identifier.to), number, message);
+                }
+            });
+            let (low, high) = around(bytes, from, to, told);
+            for word in all.iter().filter(|word| word.from >= low && word.to <= high) {
+                if word.to <= told.from || word.from >= told.to {
+                    letters(bytes, word, |part| self.pair(folded(bytes, part.from, part.to), number, message));
+                }
+            }
+        }
+    }
+
+    fn number(&mut self, key: u64) -> u32 {
+        self.numbers.get(key, |_| true).unwrap_or_else(|| {
+            let id = self.n_open.len() as u32;
+            self.numbers.insert(key, id);
+            self.n_open.push(0);
+            id
+        })
+    }
+
+    fn pair(&mut self, subject: u64, number: u32, message: u32) {
+        let key = mix(subject, u64::from(number) << 1 | 1);
+        let fact = self.pairs.get(key, |_| true).unwrap_or_else(|| {
+            let fact = self.facts.len() as u32;
+            self.subjects.mark(subject, sign::TOLD);
+            self.pairs.insert(key, fact);
+            self.facts.push(Pair { last_use: message, number, counted: NEVER, home: NEVER, visible: NEVER });
+            self.n_open[number as usize] += 1;
+            fact
+        });
+        if std::mem::replace(&mut self.facts[fact as usize].counted, message) != message {
+            self.told.push((fact, message));
+        }
+    }
+
+    /// The number or state that begins with `word` of a source, when the assistant tells something of it that no source has
+    /// shown yet.
+    pub(super) fn number_at(&self, bytes: &[u8], word: &Word, end: usize) -> Option<Number> {
+        let told = told_at(bytes, word, end)?;
+        let id = self.numbers.get(told.key, |id| self.n_open[id as usize] > 0)?;
+        Some(Number { from: told.from as u32, id })
+    }
+
+    /// Adds the facts of the line `bytes[from..to]` that no source has shown to `facts`; `numbers` stand in it.
+    pub(super) fn look(
+        &mut self,
+        bytes: &[u8],
+        (from, to): (usize, usize),
+        numbers: &[Number],
+        message: u32,
+        facts: &mut Vec<Fact>,
+    ) {
+        if to - from <= MAX_PIECE {
+            return self.piece(bytes, (from, to), numbers, message, facts);
+        }
+        let is_json =
+            bytes[from..to].iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|b| b"[{".contains(b));
+        let mut rest = numbers;
+        while let Some(first) = rest.first() {
+            let at = first.from as usize;
+            let piece = if is_json { record_around(bytes, from, to, at) } else { sentence_around(bytes, from, to, at) };
+            let n_inside = piece.map_or(1, |piece| rest.iter().take_while(|n| (n.from as usize) < piece.1).count());
+            let (inside, behind) = rest.split_at(n_inside.max(1));
+            if let Some(piece) = piece {
+                self.piece(bytes, piece, inside, message, facts);
+            }
+            rest = behind;
+        }
+    }
+
+    fn piece(
+        &mut self,
+        bytes: &[u8],
+        (from, to): (usize, usize),
+        numbers: &[Number],
+        message: u32,
+        facts: &mut Vec<Fact>,
+    ) {
+        if numbers.len() > MAX_NUMBERS {
+            return;
+        }
+        let mut all = std::mem::take(&mut self.words);
+        all.clear();
+        words(bytes, from, to, |word| all.push(word));
+        let mut ask = |told: &mut Self, subject: u64, at: usize| {
+            if told.subjects.signs(subject) == 0 {
+                return;
+            }
+            for number in numbers {
+                let key = mix(subject, u64::from(number.id) << 1 | 1);
+                let Some(fact) = told.pairs.get(key, |_| true) else { continue };
+                let pair = &mut told.facts[fact as usize];
+                if pair.last_use > message && pair.home == NEVER {
+                    facts.push(Fact { number: number.from, subject: at as u32, fact });
+                }
+            }
+        };
+        for word in &all {
+            letters(bytes, word, |part| ask(self, folded(bytes, part.from, part.to), part.from));
+        }
+        for_joined(bytes, &all, |identifier| {
+            ask(self, exact(bytes, identifier.from, identifier.to), identifier.from);
+        });
+        self.words = all;
+    }
+
+    /// Facts that `message` is the first to hold need no other place.
+    pub(super) fn settle(&mut self, facts: &[Fact], message: u32) {
+        for fact in facts {
+            let pair = &mut self.facts[fact.fact as usize];
+            if std::mem::replace(&mut pair.home, message) == NEVER {
+                self.n_open[pair.number as usize] -= 1;
+            }
+        }
+    }
+
+    /// Notes that `message` shows a fact as it is written.
+    pub(super) fn show(&mut self, fact: u32, message: u32) {
+        let visible = &mut self.facts[fact as usize].visible;
+        *visible = message.min(*visible);
+    }
+
+    /// Facts that a source before the message that tells them held, and how many of them one still holds.
+    pub(super) fn held(&self) -> (usize, usize) {
+        let of = |&(fact, message): &(u32, u32)| (self.facts[fact as usize], message);
+        let told = || self.told.iter().map(of).filter(|(pair, message)| pair.home < *message);
+        (told().count(), told().filter(|(pair, message)| pair.visible < *message).count())
+    }
+}
+
+fn end_of_sentence(bytes: &[u8], from: usize, to: usize) -> usize {
+    let mut at = from;
+    while let Some(skip) = memchr::memchr3(b'.', b'\n', b';', &bytes[at..to]) {
+        at += skip;
+        if bytes[at] == b'\n' || at + 1 >= to || bytes[at + 1].is_ascii_whitespace() {
+            return at;
+        }
+        at += 1;
+    }
+    to
+}
+
+fn is_state(bytes: &[u8], word: Word) -> bool {
+    WORDS.of(&bytes[word.from..word.to]) & STATES != 0
+}
+
+/// The number or state that begins with `word`, in its normal form.
+fn told_at(bytes: &[u8], word: &Word, end: usize) -> Option<Telling> {
+    if bytes[word.from].is_ascii_digit() {
+        return number_at(bytes, word.from, end);
+    }
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let is_whole = (word.from == 0 || !is_part(bytes[word.from - 1])) && !is_part(bytes[word.to]);
+    (is_whole && is_state(bytes, *word)).then(|| {
+        // completed, complete; passed, pass
+        let stem =
+            bytes[word.from..word.to].iter().rposition(|byte| !b"edED".contains(byte)).map_or(0, |last| last + 1);
+        Telling { from: word.from, to: word.to, key: folded(bytes, word.from, word.from + stem) | 1 }
+    })
+}
+
+/// The number at `from`: `1,541` is `1541`, `0.0 %` is `0 %`.
+fn number_at(bytes: &[u8], from: usize, end: usize) -> Option<Telling> {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
+    let before = |at: usize| at.checked_sub(1).map_or(b' ', |at| bytes[at]);
+    if before(from) == b'.' || is_word(before(from)) {
+        return None;
+    }
+    let is_negative = before(from) == b'-' && from >= 2 && !is_word(before(from - 1)) && before(from - 1) != b'.';
+    let mut key = if is_negative { 2 } else { 1 };
+    let (mut at, mut behind, mut zeros) = (from, false, 0);
+    while at < end {
+        match bytes[at] {
+            // Zeros at the end of a fraction say nothing.
+            b'0' if behind => zeros += 1,
+            digit @ b'0'..=b'9' => {
+                for _ in 0..std::mem::take(&mut zeros) {
+                    key = mix(key ^ u64::from(b'0'), K);
+                }
+                key = mix(key ^ u64::from(digit), K);
+            }
+            sign @ (b'.' | b',') if bytes.get(at + 1).is_some_and(u8::is_ascii_digit) && at + 1 < end => {
+                if sign == b'.' && !fraction_is_zero(bytes, at + 1, end) {
+                    key = mix(key ^ u64::from(b'.'), K);
+                    behind = true;
+                } else if sign == b'.' {
+                    behind = true;
+                }
+            }
+            _ => break,
+        }
+        at += 1;
+    }
+    let to = at + usize::from(at < end && bytes[at] == b'%');
+    (at >= end || !is_word(bytes[at])).then_some(Telling { from, to, key: key | 1 })
+}
+
+fn fraction_is_zero(bytes: &[u8], from: usize, end: usize) -> bool {
+    let digits = bytes[from..end].iter().take_while(|byte| byte.is_ascii_digit());
+    let mut digits = digits.peekable();
+    digits.peek().is_some() && digits.all(|&byte| byte == b'0')
+}
+
+const K: u64 = 0xA076_1D64_78BD_642F;
+
+/// Calls `each` for the identifiers made of `words`: words with one of `. / # -` between them, or single ones.
+pub(super) fn for_joined(bytes: &[u8], words: &[Word], mut each: impl FnMut(Word)) {
+    let mut rest = words;
+    while let Some(&first) = rest.first() {
+        let goes_on = |two: &&[Word]| two[1].from == two[0].to + 1 && is_joiner(bytes[two[0].to]);
+        let n = 1 + rest.windows(2).take(MAX_JOINED - 1).take_while(goes_on).count();
+        each(Word { from: first.from, to: rest[n - 1].to, is_compound: n > 1 || first.is_compound, is_wide: false });
+        rest = &rest[n..];
+    }
+}
+
+/// True for identifiers of four or more characters that are not digits alone.
+fn is_identifier(bytes: &[u8], word: Word) -> bool {
+    let text = &bytes[word.from..word.to];
+    text.len() >= MIN_LETTERS && super::form::is_identifier(text) && !text.iter().all(u8::is_ascii_digit)
+}
+
+/// Calls `each` with the words of letters in `word`.
+fn letters(bytes: &[u8], word: &Word, mut each: impl FnMut(Word)) {
+    let mut from = word.from;
+    let is_letter = |at: usize| at < word.to && (bytes[at].is_ascii_alphabetic() || bytes[at] >= 0x80);
+    for at in word.from..=word.to {
+        if !is_letter(at) {
+            if at - from >= MIN_LETTERS {
+                each(Word { from, to: at, is_compound: false, is_wide: false });
+            }
+            from = at + 1;
+        }
+    }
+}
+
+/// The stretch of a sentence that holds the [`NEAR`] words between blanks on either side of a number.
+fn around(bytes: &[u8], from: usize, to: usize, number: &Telling) -> (usize, usize) {
+    let is_blank = |at: usize| bytes[at].is_ascii_whitespace();
+    let begins = |at: &usize| !is_blank(*at) && (*at == from || is_blank(*at - 1));
+    let ends = |at: &usize| is_blank(*at) && !is_blank(*at - 1);
+    let low = (from..number.from).rev().filter(begins).nth(NEAR - 1);
+    let behind = (number.to + 1..to).filter(ends).nth(NEAR - 1 + usize::from(number.to < to && !is_blank(number.to)));
+    (low.unwrap_or(from), behind.unwrap_or(to))
+}
+
+/// The flat record around `at`.
+fn record_around(bytes: &[u8], from: usize, to: usize, at: usize) -> Option<(usize, usize)> {
+    let (low, high) = (at.saturating_sub(MAX_RECORD).max(from), (at + MAX_RECORD).min(to));
+    let start = low + memchr::memrchr2(b'{', b'}', &bytes[low..at])?;
+    let end = at + memchr::memchr2(b'{', b'}', &bytes[at..high])?;
+    (bytes[start] == b'{' && bytes[end] == b'}').then_some((start, end + 1))
+}
+
+/// The sentence around `at`, when it is short enough.
+fn sentence_around(bytes: &[u8], from: usize, to: usize, at: usize) -> Option<(usize, usize)> {
+    let ends = |at: usize| bytes[at].is_ascii_whitespace() && b".!?;".contains(&bytes[at - 1]);
+    let (low, high) = (at.saturating_sub(MAX_PIECE).max(from + 1), (at + MAX_PIECE).min(to));
+    let start = (low..at).rev().find(|&at| ends(at)).unwrap_or(low - 1);
+    let end = (at + 1..high).find(|&at| ends(at)).unwrap_or(high);
+    (end - start <= MAX_PIECE).then_some((start, end))
+}
