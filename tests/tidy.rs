@@ -20,6 +20,7 @@ const LONG: &[(&str, &str)] = &[
     ("text/line/code.rs", "words that begin statements in twenty languages, and what must follow them"),
     ("text/line/output.rs", "one test for each kind of line that programs print"),
     ("uses/find.rs", "two passes over one set of needles, and what is asked of them afterwards"),
+    ("uses/needles.rs", "what is looked for, what it hangs on, and what is noted of it"),
     ("adapters/yaml.rs", "a format: its lines, its lists and its texts in blocks"),
     ("text/atoms.rs", "one judgement with a test for each kind of name"),
     ("text/facts.rs", "one walk over a line with a finder for each kind of fact"),

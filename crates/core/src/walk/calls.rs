@@ -40,7 +40,7 @@ pub(super) fn asks(call: &ToolCall<'_>) -> Asks {
     }
     let mut command = None;
     leaves(&call.arguments, &mut |key, text| {
-        if command.is_none() && (key.starts_with("c") || key.is_empty()) {
+        if command.is_none() && (key.starts_with('c') || key.is_empty()) {
             command = Some(text.to_owned());
         }
     });

@@ -100,7 +100,9 @@ impl<'t> Draw<'t> {
                 continue;
             }
             if node.depth > 0 && node.to - node.value <= MAX_RECORD {
-                within.iter_mut().for_each(|unit| unit.state |= state::BRIDGE);
+                for unit in within {
+                    unit.state |= state::BRIDGE;
+                }
                 continue;
             }
             let mut n_heads = 0;

@@ -15,8 +15,6 @@ const MAX_LINES: usize = 2;
 const MAX_LINE: u32 = 140;
 /// What a line costs beside its own bytes: it splits a mark.
 const OVERHEAD: u32 = 18;
-/// Blanks in front of a signature, a tab counting four.
-const MAX_INDENT: usize = 0;
 
 /// How much a line tells.
 const HEADING: u32 = 40;
@@ -76,15 +74,16 @@ fn worth(text: &[u8], is_prose: bool, is_file: bool) -> u32 {
     if !is_file {
         return 0;
     }
-    let indent: usize =
-        text.iter().take_while(|byte| b" \t".contains(byte)).map(|&byte| if byte == b'\t' { 4 } else { 1 }).sum();
+    let indent = text.iter().take_while(|byte| b" \t".contains(byte)).count();
     let code = text.trim_ascii();
     let word = code.split(|byte| b" (<".contains(byte)).next().unwrap_or_default();
     let ends = code.last().is_some_and(|byte| b"{:(,)".contains(byte));
-    match indent <= MAX_INDENT && ends && WORDS.of(word) & FIRST != 0 {
-        true => SIGNATURE,
-        false if text.starts_with(b"+ ") || text.starts_with(b"- ") => CHANGED,
-        false => 0,
+    if indent == 0 && ends && WORDS.of(word) & FIRST != 0 {
+        SIGNATURE
+    } else if text.starts_with(b"+ ") || text.starts_with(b"- ") {
+        CHANGED
+    } else {
+        0
     }
 }
 

@@ -226,7 +226,7 @@ impl Walker {
             saved += saving(self.texts.bytes(), &self.texts.all()[number], &text.pieces);
             drawn.push(text);
         }
-        if saved < rules.min_saving as i64 {
+        if usize::try_from(saved).unwrap_or_default() < rules.min_saving {
             self.n_fillers = n_fillers;
             return None;
         }
@@ -277,7 +277,9 @@ impl Walker {
             self.n_visible += text.to - text.from;
             self.known.begin(text.message);
             let lines = self.uses.lines(&found[number]).to_vec();
-            lines.iter().for_each(|line| self.known.push(line, true, &mut self.uses));
+            for line in &lines {
+                self.known.push(line, true, &mut self.uses);
+            }
             self.uses.show_all(&found[number], text.message);
         }
     }
@@ -301,7 +303,6 @@ impl Walker {
                     let (from, to) = (from as usize, to as usize);
                     out.push_str(std::str::from_utf8(&self.texts.bytes()[from..to]).unwrap_or_default());
                     ops.push(Op::Copy { from: from - text.from, to: to - text.from });
-                    continue;
                 }
                 Piece::Mark(mark) => {
                     let begin = out.len();

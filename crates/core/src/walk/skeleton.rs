@@ -115,10 +115,9 @@ impl Of<'_> {
                 if found.len() == MAX_ERRORS {
                     return found;
                 }
-                let tells = match with_place {
-                    true => has_place(self.text(at)) || self.says(at, says::OUTCOME) && self.says(at, says::ERROR),
-                    false => self.says(at, says::ERROR),
-                };
+                let is_error = self.says(at, says::ERROR);
+                let has_place = || has_place(self.text(at)) || self.says(at, says::OUTCOME) && is_error;
+                let tells = if with_place { has_place() } else { is_error };
                 let template =
                     || self.text(at).iter().copied().filter(|byte| !byte.is_ascii_digit()).collect::<Vec<u8>>();
                 if tells && !found.contains(&at) {
@@ -151,10 +150,8 @@ impl Of<'_> {
             return;
         }
         let is_new = |&at: &usize| self.said[at].is_none() && self.is_new(at);
-        let unit = match units.is_document {
-            true => Some(0),
-            false => (0..self.lines.len()).find(is_new).map(|at| units.first[at] as usize),
-        };
+        let first_new = || (0..self.lines.len()).find(is_new).map(|at| units.first[at] as usize);
+        let unit = if units.is_document { Some(0) } else { first_new() };
         if let Some(unit) = unit.and_then(|unit| units.units.get_mut(unit)) {
             unit.state |= state::SKELETON;
         }

@@ -52,6 +52,7 @@ pub(super) enum Form {
 
 /// The units of a text; the memory is reused.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "it is the word for them")]
 pub(super) struct Units {
     pub(super) json: Json,
     pub(super) units: Vec<Unit>,

@@ -306,7 +306,7 @@ impl Uses {
             if word.is_wide {
                 if is_said {
                     wide::words(bytes, word, |part| {
-                        self.needles.add(bytes, part.from, part.to, message, Kind::Ordinary)
+                        self.needles.add(bytes, part.from, part.to, message, Kind::Ordinary);
                     });
                 }
                 continue;

@@ -7,6 +7,7 @@ mod form;
 mod index;
 mod lines;
 mod needles;
+mod number;
 mod outcome;
 mod scan;
 mod texts;

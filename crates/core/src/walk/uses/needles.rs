@@ -167,6 +167,7 @@ impl Counts {
 
 /// All values that are looked for.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "it is the word for them")]
 pub(super) struct Needles {
     argued: Counts,
     pub(super) filter: Filter,
@@ -443,13 +444,13 @@ pub(super) fn pair(left: u64, right: u64) -> u64 {
 #[inline]
 pub(super) fn hashed(bytes: &[u8], from: usize, to: usize, mut each: impl FnMut(Word, u64)) {
     words(bytes, from, to, |word| {
-        if !word.is_wide {
-            each(word, folded(bytes, word.from, word.to));
-            if word.is_compound {
-                pieces(bytes, word, |piece| each(piece, folded(bytes, piece.from, piece.to)));
-            }
-        } else {
+        if word.is_wide {
             wide::words(bytes, word, |part| each(part, folded(bytes, part.from, part.to)));
+            return;
+        }
+        each(word, folded(bytes, word.from, word.to));
+        if word.is_compound {
+            pieces(bytes, word, |piece| each(piece, folded(bytes, piece.from, piece.to)));
         }
     });
 }

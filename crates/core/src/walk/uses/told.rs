@@ -3,10 +3,8 @@
 
 use super::index::Index;
 use super::needles::{Filter, sign};
+use super::number::{Telling, is_state, told_at};
 use super::scan::{Word, exact, folded, is_joiner, mix, words};
-use crate::text::words::{Table, word_table};
-
-word_table!(WORDS: Table<256>, "states": STATES);
 
 const NEVER: u32 = u32::MAX;
 /// Bytes of a sentence that makes pairs.
@@ -33,6 +31,7 @@ pub(super) struct Number {
 
 /// A pair that a source holds: where its number stands, and where what it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "it is the word for them")]
 pub(in crate::walk) struct Fact {
     /// First byte of the number or state.
     pub(in crate::walk) number: u32,
@@ -44,6 +43,7 @@ pub(in crate::walk) struct Fact {
 
 /// What the assistant tells.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "it is the word for them")]
 pub(super) struct Told {
     /// Signs of words that numbers belong to; separate, since they are asked only beside a number that was told.
     subjects: Filter,
@@ -69,17 +69,9 @@ struct Pair {
     visible: u32,
 }
 
-/// A number or state of a sentence.
-#[derive(Debug, Clone, Copy)]
-struct Telling {
-    from: usize,
-    to: usize,
-    key: u64,
-}
-
 impl Number {
     /// Its first byte.
-    pub(super) fn at(&self) -> u32 {
+    pub(super) fn at(self) -> u32 {
         self.from
     }
 }
@@ -299,69 +291,6 @@ fn end_of_sentence(bytes: &[u8], from: usize, to: usize) -> usize {
     to
 }
 
-fn is_state(bytes: &[u8], word: Word) -> bool {
-    WORDS.of(&bytes[word.from..word.to]) & STATES != 0
-}
-
-/// The number or state that begins with `word`, in its normal form.
-fn told_at(bytes: &[u8], word: &Word, end: usize) -> Option<Telling> {
-    if bytes[word.from].is_ascii_digit() {
-        return number_at(bytes, word.from, end);
-    }
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    let is_whole = (word.from == 0 || !is_part(bytes[word.from - 1])) && !is_part(bytes[word.to]);
-    (is_whole && is_state(bytes, *word)).then(|| {
-        // completed, complete; passed, pass
-        let stem =
-            bytes[word.from..word.to].iter().rposition(|byte| !b"edED".contains(byte)).map_or(0, |last| last + 1);
-        Telling { from: word.from, to: word.to, key: folded(bytes, word.from, word.from + stem) | 1 }
-    })
-}
-
-/// The number at `from`: `1,541` is `1541`, `0.0 %` is `0 %`.
-fn number_at(bytes: &[u8], from: usize, end: usize) -> Option<Telling> {
-    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
-    let before = |at: usize| at.checked_sub(1).map_or(b' ', |at| bytes[at]);
-    if before(from) == b'.' || is_word(before(from)) {
-        return None;
-    }
-    let is_negative = before(from) == b'-' && from >= 2 && !is_word(before(from - 1)) && before(from - 1) != b'.';
-    let mut key = if is_negative { 2 } else { 1 };
-    let (mut at, mut behind, mut zeros) = (from, false, 0);
-    while at < end {
-        match bytes[at] {
-            // Zeros at the end of a fraction say nothing.
-            b'0' if behind => zeros += 1,
-            digit @ b'0'..=b'9' => {
-                for _ in 0..std::mem::take(&mut zeros) {
-                    key = mix(key ^ u64::from(b'0'), K);
-                }
-                key = mix(key ^ u64::from(digit), K);
-            }
-            sign @ (b'.' | b',') if bytes.get(at + 1).is_some_and(u8::is_ascii_digit) && at + 1 < end => {
-                if sign == b'.' && !fraction_is_zero(bytes, at + 1, end) {
-                    key = mix(key ^ u64::from(b'.'), K);
-                    behind = true;
-                } else if sign == b'.' {
-                    behind = true;
-                }
-            }
-            _ => break,
-        }
-        at += 1;
-    }
-    let to = at + usize::from(at < end && bytes[at] == b'%');
-    (at >= end || !is_word(bytes[at])).then_some(Telling { from, to, key: key | 1 })
-}
-
-fn fraction_is_zero(bytes: &[u8], from: usize, end: usize) -> bool {
-    let digits = bytes[from..end].iter().take_while(|byte| byte.is_ascii_digit());
-    let mut digits = digits.peekable();
-    digits.peek().is_some() && digits.all(|&byte| byte == b'0')
-}
-
-const K: u64 = 0xA076_1D64_78BD_642F;
-
 /// Calls `each` for the identifiers made of `words`: words with one of `. / # -` between them, or single ones.
 pub(super) fn for_joined(bytes: &[u8], words: &[Word], mut each: impl FnMut(Word)) {
     let mut rest = words;
@@ -382,8 +311,9 @@ fn is_identifier(bytes: &[u8], word: Word) -> bool {
 /// Calls `each` with the words of letters in `word`.
 fn letters(bytes: &[u8], word: &Word, mut each: impl FnMut(Word)) {
     let mut from = word.from;
+    let is_letter = |at: usize| at < word.to && (bytes[at].is_ascii_alphabetic() || bytes[at] >= 0x80);
     for at in word.from..=word.to {
-        if at == word.to || !(bytes[at].is_ascii_alphabetic() || bytes[at] >= 0x80) {
+        if !is_letter(at) {
             if at - from >= MIN_LETTERS {
                 each(Word { from, to: at, is_compound: false, is_wide: false });
             }

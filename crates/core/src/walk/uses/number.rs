@@ -1,0 +1,80 @@
+//! Numbers and states as an assistant tells them. Knows their normal form, so that `1,541` is `1541` and `completed` is
+//! `complete`; refuses to know what they belong to.
+
+use super::scan::{Word, folded, mix};
+use crate::text::words::{Table, word_table};
+
+word_table!(WORDS: Table<256>, "states": STATES);
+
+const K: u64 = 0xA076_1D64_78BD_642F;
+
+/// A number or state of a sentence.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Telling {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    /// Its normal form.
+    pub(super) key: u64,
+}
+
+/// True for words that say how something stands.
+pub(super) fn is_state(bytes: &[u8], word: Word) -> bool {
+    WORDS.of(&bytes[word.from..word.to]) & STATES != 0
+}
+
+/// The number or state that begins with `word`, in its normal form.
+pub(super) fn told_at(bytes: &[u8], word: &Word, end: usize) -> Option<Telling> {
+    if bytes[word.from].is_ascii_digit() {
+        return number_at(bytes, word.from, end);
+    }
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let is_whole = (word.from == 0 || !is_part(bytes[word.from - 1])) && !is_part(bytes[word.to]);
+    (is_whole && is_state(bytes, *word)).then(|| {
+        // completed, complete; passed, pass
+        let stem =
+            bytes[word.from..word.to].iter().rposition(|byte| !b"edED".contains(byte)).map_or(0, |last| last + 1);
+        Telling { from: word.from, to: word.to, key: folded(bytes, word.from, word.from + stem) | 1 }
+    })
+}
+
+/// The number at `from`: `1,541` is `1541`, `0.0 %` is `0 %`.
+fn number_at(bytes: &[u8], from: usize, end: usize) -> Option<Telling> {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
+    let before = |at: usize| at.checked_sub(1).map_or(b' ', |at| bytes[at]);
+    if before(from) == b'.' || is_word(before(from)) {
+        return None;
+    }
+    let is_negative = before(from) == b'-' && from >= 2 && !is_word(before(from - 1)) && before(from - 1) != b'.';
+    let mut key = if is_negative { 2 } else { 1 };
+    let (mut at, mut behind, mut zeros) = (from, false, 0);
+    while at < end {
+        match bytes[at] {
+            // Zeros at the end of a fraction say nothing.
+            b'0' if behind => zeros += 1,
+            digit @ b'0'..=b'9' => {
+                for _ in 0..std::mem::take(&mut zeros) {
+                    key = mix(key ^ u64::from(b'0'), K);
+                }
+                key = mix(key ^ u64::from(digit), K);
+            }
+            sign @ (b'.' | b',') if bytes.get(at + 1).is_some_and(u8::is_ascii_digit) && at + 1 < end => {
+                if sign == b'.' && !fraction_is_zero(bytes, at + 1, end) {
+                    key = mix(key ^ u64::from(b'.'), K);
+                    behind = true;
+                } else if sign == b'.' {
+                    behind = true;
+                }
+            }
+            _ => break,
+        }
+        at += 1;
+    }
+    let to = at + usize::from(at < end && bytes[at] == b'%');
+    (at >= end || !is_word(bytes[at])).then_some(Telling { from, to, key: key | 1 })
+}
+
+fn fraction_is_zero(bytes: &[u8], from: usize, end: usize) -> bool {
+    let digits = bytes[from..end].iter().take_while(|byte| byte.is_ascii_digit());
+    let mut digits = digits.peekable();
+    digits.peek().is_some() && digits.all(|&byte| byte == b'0')
+}
