@@ -17,6 +17,7 @@ mod bombs;
 mod browser;
 mod budgets;
 mod calibrate;
+mod classic;
 mod classify;
 mod cli;
 mod compaction;

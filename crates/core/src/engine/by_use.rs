@@ -3,10 +3,18 @@
 
 use super::{Engine, Scratch, budget};
 use crate::model::{CompressionDepth, Conversation, HideBy, Message, Reason, Role};
-use crate::stage::{Claim, GroupKind, Plan, calls_tools, has_tools};
+use crate::stage::{Claim, GroupKind, Plan, Stage, calls_tools, has_tools};
 use crate::walk::{self, SaidBy};
 
+/// What the walk is called among the stages, behind which it comes.
+pub(super) const NAME: &str = "walk";
+
 impl Engine {
+    /// True when a stage is on and may claim messages of `conversation`.
+    pub(super) fn is_asked(&self, stage: &dyn Stage, conversation: &Conversation<'_>) -> bool {
+        stage.is_on(&self.options) && !(stage.goes_by_looks() && self.goes_by_use(conversation))
+    }
+
     /// True when the use of a text decides whether it is hidden.
     pub(super) fn goes_by_use(&self, conversation: &Conversation<'_>) -> bool {
         self.options.hide_by == HideBy::Use && has_tools(conversation)
@@ -38,10 +46,11 @@ impl Engine {
         for of_message in views.chunk_by(|a, b| a.message == b.message) {
             plan.group(vec![of_message[0].message], GroupKind::Used);
         }
-        let free: Vec<usize> = plan.free().collect();
-        free.into_iter().for_each(|index| plan.keep(index, Reason::InUse));
+        for index in plan.free().collect::<Vec<_>>() {
+            plan.keep(index, Reason::InUse);
+        }
         scratch.profiles.lex(conversation);
-        scratch.ended("walk");
+        scratch.ended(NAME);
         views
     }
 }

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use super::{Engine, Scratch};
+use super::{Engine, Scratch, by_use};
 use crate::model::{Answers, Condensed, Consult, Conversation, Decision, Reason};
 use crate::stage::classify::{Depth, Verdict, judge};
 use crate::stage::{About, Claim, GroupKind, ImportanceParts, Plan, Protect, Recompact, Stage, View, importance_parts};
@@ -154,10 +154,10 @@ impl Engine {
         let condensed = self.condense(conversation, scratch);
         scratch.profiles.measure(conversation);
         scratch.profiles.lex(conversation);
-        let view = View { depth: Depth::Explain, ..self.view(conversation, &scratch.profiles) };
+        let (plan, by_stage) = self.traced(conversation, scratch, !condensed.is_unchanged());
+        let view = self.explaining_view(conversation, scratch);
         let importance = importance_parts(&view);
         let verdicts = verdicts(&view);
-        let (plan, by_stage) = self.traced(&view, !condensed.is_unchanged());
         let is_planned = condensed.metrics.compaction.is_none() && !condensed.decisions.iter().any(is_of_all);
         let alone = self.alone(&view, &verdicts);
         let mut messages = Vec::with_capacity(view.len());
@@ -190,10 +190,20 @@ impl Engine {
         Explained { condensed, messages }
     }
 
+    fn explaining_view<'a>(&'a self, conversation: &'a Conversation<'a>, scratch: &'a Scratch) -> View<'a> {
+        View { depth: Depth::Explain, ..self.view(conversation, &scratch.profiles) }
+    }
+
     /// The plan with the name of the stage that made each claim. When something was replaced, earlier summaries followed.
-    fn traced(&self, view: &View<'_>, was_replaced: bool) -> (Plan, Vec<Option<&'static str>>) {
-        let mut plan = Plan::new(view.len());
-        let mut by_stage: Vec<Option<&'static str>> = vec![None; view.len()];
+    fn traced(
+        &self,
+        conversation: &Conversation<'_>,
+        scratch: &mut Scratch,
+        was_replaced: bool,
+    ) -> (Plan, Vec<Option<&'static str>>) {
+        let n_messages = conversation.messages.len();
+        let mut plan = Plan::new(n_messages);
+        let mut by_stage: Vec<Option<&'static str>> = vec![None; n_messages];
         let mut note = |plan: &Plan, before: &[Option<Claim>], name| {
             for (index, before) in before.iter().enumerate() {
                 if plan.claim_of(index) != before.as_ref() {
@@ -203,17 +213,20 @@ impl Engine {
         };
         let (answers, mut asks) = (Answers::default(), Vec::new());
         let mut consult = Consult::new(&answers, &mut asks);
-        for stage in self.stages.iter().filter(|stage| stage.is_on(view.options)) {
+        for stage in self.stages.iter().filter(|stage| self.is_asked(&***stage, conversation)) {
             if plan.free().next().is_none() {
                 break;
             }
-            let before = claims(&plan, view.len());
-            stage.claim_with(view, &mut plan, &mut consult);
+            let before = claims(&plan, n_messages);
+            stage.claim_with(&self.explaining_view(conversation, scratch), &mut plan, &mut consult);
             note(&plan, &before, stage.name());
         }
-        if was_replaced && Recompact.is_on(view.options) {
-            let before = claims(&plan, view.len());
-            Recompact.claim(view, &mut plan);
+        let before = claims(&plan, n_messages);
+        self.walk(conversation, scratch, &mut plan);
+        note(&plan, &before, by_use::NAME);
+        if was_replaced && Recompact.is_on(&self.options) {
+            let before = claims(&plan, n_messages);
+            Recompact.claim(&self.explaining_view(conversation, scratch), &mut plan);
             note(&plan, &before, Recompact.name());
         }
         (plan, by_stage)

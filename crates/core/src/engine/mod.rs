@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::model::{
-    Answers, ClassifierSource, Condensed, Consult, Conversation, EngineOptions, Metrics, Reason, Tokenizer,
+    Answers, ClassifierSource, Condensed, Consult, Conversation, EngineOptions, HideBy, Metrics, Reason, Tokenizer,
 };
 use crate::stage::classify::Depth;
 use crate::stage::{Plan, Profiles, Stage, View, may_merge_referring, task_of};
@@ -106,12 +106,13 @@ impl Engine {
         let stages = plan::stages(&options, &adapters)?;
         let count = Count::new(&options, counter);
         let plugins = Plugins { adapters, ..Plugins::default() };
-        Ok(Self { count, plugins, ..Self::with_stages(options, stages) })
+        Ok(Self { options, stages, depth: Depth::Decide, count, plugins })
     }
 
-    /// An engine with stages of your own. A message that no stage claims is kept.
+    /// An engine with stages of your own. A message that no stage claims is kept: use hides nothing.
     #[must_use]
     pub fn with_stages(options: EngineOptions, stages: Vec<Box<dyn Stage>>) -> Self {
+        let options = EngineOptions { hide_by: HideBy::Look, ..options };
         let count = Count::new(&options, None);
         Self { options, stages, depth: Depth::Decide, count, plugins: Plugins::default() }
     }
@@ -297,9 +298,7 @@ impl Engine {
             scratch.profiles.lex(conversation);
             scratch.ended("lex");
         }
-        let by_use = self.goes_by_use(conversation);
-        let is_asked = |stage: &&Box<dyn Stage>| stage.is_on(&self.options) && !(by_use && stage.goes_by_looks());
-        for stage in stages.into_iter().filter(is_asked) {
+        for stage in stages.into_iter().filter(|stage| self.is_asked(&***stage, conversation)) {
             // What was kept for its shortness a pattern may still claim, without a look at its words.
             if plan.free().next().is_none() && stage.needs_text() {
                 continue;
