@@ -14,7 +14,7 @@ use crate::support::options::random_options;
 /// The sample of the repository, named from its root.
 fn calibrated(dir: &TestDir, more: &[&str]) -> Vec<u8> {
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/jobs/sample");
-    condenser(dir.root(), &[&["calibrate", sample], more].concat()).ok().stdout
+    condenser(dir.root(), &[&["calibrate", sample, "--hide-by", "look"], more].concat()).ok().stdout
 }
 
 fn read(json: &[u8]) -> Calibration {

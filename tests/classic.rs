@@ -71,7 +71,7 @@ fn hash(lines: &[String], engine: &Engine) -> String {
         hasher.update(record.as_bytes());
         hasher.update(b"\n");
     }
-    hasher.finalize().to_hex()[..16].to_owned()
+    hasher.finalize().to_hex().chars().take(16).collect()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! project's specification): same situation, own texts, the better behaviour.
 
 use condenser::engine::Engine;
-use condenser::model::{Action, EngineOptions, ProvenancePlace, Reason, ShapeName, summary_id};
+use condenser::model::{Action, EngineOptions, HideBy, ProvenancePlace, Reason, ShapeName, summary_id};
 use condenser::shape::{self, VerbatimMap};
 use condenser::stage::{About, GroupKind, Plan, Stage, View};
 use serde_json::json;
@@ -425,7 +425,7 @@ fn b22_summaries_of_earlier_rounds_are_compacted_again() {
             let role = if i % 2 == 0 { "user" } else { "assistant" };
             messages.push(json!({"role": role, "content": format!("{} Item {round}-{i} goes to shelf {}.", prose(470), round * 20 + i)}));
         }
-        let options = EngineOptions { keep_first_user: false, ..EngineOptions::default() };
+        let options = EngineOptions { hide_by: HideBy::Look, keep_first_user: false, ..EngineOptions::default() };
         let done = compress_record(&record_of(&messages), &options);
         sizes.push(done.metrics.chars_out);
         let value: serde_json::Value = serde_json::from_str(&done.record).expect("a record");

@@ -168,7 +168,7 @@ fn a_plan_of_another_job_is_refused_in_one_sentence() {
         dir.write(&format!("old/{n}.jsonl"), jsonl(1, n));
         dir.write(&format!("new/{n}.jsonl"), jsonl(1, n));
     }
-    condenser(dir.root(), &["compress", "old", "-o", "run", "--preset", "ratio"]).ok();
+    condenser(dir.root(), &["compress", "old", "-o", "run", "--preset", "classic", "--token-budget", "900"]).ok();
     let told = condenser(dir.root(), &["compress", "new", "old/7.jsonl", "-o", "run"]).exits(2).stderr;
     let (sentence, hint) = told.split_once('\n').expect("a sentence and a hint");
     assert!(sentence.contains("; 29 inputs are gone, such as old/0.jsonl; 30 inputs are new, such as new/0.jsonl"));

@@ -1,7 +1,7 @@
 //! The invariants over generated conversations and options, and the rules one by one.
 
 use condenser::engine::Engine;
-use condenser::model::{Action, EngineOptions, PreservePattern, ProvenancePlace, Reason};
+use condenser::model::{Action, EngineOptions, HideBy, PreservePattern, ProvenancePlace, Reason};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -118,7 +118,8 @@ fn the_first_matching_rule_wins() {
         json!({"role": "assistant", "content": prose(920)}),
         json!({"role": "user", "content": prose(950)}),
     ]);
-    let done = compress_record(&talk, &EngineOptions { recency_window: 1, ..EngineOptions::default() });
+    let done =
+        compress_record(&talk, &EngineOptions { hide_by: HideBy::Look, recency_window: 1, ..EngineOptions::default() });
     let reasons: Vec<Reason> = done.decisions.iter().map(|decision| decision.1).collect();
     assert_eq!(
         reasons,

@@ -176,7 +176,8 @@ fn every_message_is_told_with_what_each_stage_would_do() {
         { "role": "assistant", "content": "Noted." },
     ]);
     dir.write("in.jsonl", json!({ "id": "c", "messages": messages }).to_string() + "\n");
-    let told = condenser(dir.root(), &["explain", "in.jsonl", "--recency-window", "1", "--json"]).ok();
+    let told =
+        condenser(dir.root(), &["explain", "in.jsonl", "--recency-window", "1", "--hide-by", "look", "--json"]).ok();
     let messages = lines(&told.stdout)[0]["messages"].as_array().expect("a list").clone();
     let claim = |index: usize| {
         (
@@ -198,8 +199,10 @@ fn every_message_is_told_with_what_each_stage_would_do() {
     assert_eq!(alone(1, "group")["claim"], "group");
     assert_eq!(alone(2, "detect")["reason"], "hard_t0");
     assert_eq!((&alone(1, "chain")["is_on"], &alone(1, "chain")["claim"]), (&json!(false), &Value::Null));
-    let text = String::from_utf8(condenser(dir.root(), &["explain", "in.jsonl", "--recency-window", "1"]).ok().stdout)
-        .expect("text");
+    let text = String::from_utf8(
+        condenser(dir.root(), &["explain", "in.jsonl", "--recency-window", "1", "--hide-by", "look"]).ok().stdout,
+    )
+    .expect("text");
     assert_eq!(text.trim_end().lines().count(), 6, "a line per message:\n{text}");
     assert!(
         text.lines()
@@ -208,7 +211,9 @@ fn every_message_is_told_with_what_each_stage_would_do() {
         "{text}"
     );
     let text = String::from_utf8(
-        condenser(dir.root(), &["explain", "in.jsonl", "--recency-window", "1", "--all"]).ok().stdout,
+        condenser(dir.root(), &["explain", "in.jsonl", "--recency-window", "1", "--hide-by", "look", "--all"])
+            .ok()
+            .stdout,
     )
     .expect("text");
     for words in [

@@ -8,7 +8,7 @@ use arrow::array::{ArrayRef, StringArray};
 use arrow::record_batch::RecordBatch;
 use condenser::engine::{Engine, Scratch};
 use condenser::error::ErrorKind;
-use condenser::model::{EngineOptions, ProvenancePlace};
+use condenser::model::{EngineOptions, HideBy, ProvenancePlace};
 use condenser::pipeline::{JobArgs, MAX_RECORD_BYTES, Size, marks};
 use condenser::shape::{decode, detect, restore_record, restore_row, restores_record, restores_row};
 
@@ -71,7 +71,8 @@ fn the_mark_of_a_long_row_is_the_hash_of_its_canonical_bytes() {
 /// The cues of a text are its own: what was lexed before must not change what is found, nor be sorted again.
 #[test]
 fn messages_before_change_nothing_about_a_chinese_one() {
-    let engine = Engine::new(EngineOptions { recency_window: 0, ..EngineOptions::default() }).unwrap();
+    let engine =
+        Engine::new(EngineOptions { hide_by: HideBy::Look, recency_window: 0, ..EngineOptions::default() }).unwrap();
     let chinese = "我们必须在九月十二号之前完成这项工作，因为客户不会再等。但是目前的进度不够，所以大家决定加班。\
                    这个方案已经讨论过三次，没有人反对。不过预算还没有批准，财务部门要求提供更多的说明。"
         .repeat(4);

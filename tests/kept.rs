@@ -1,7 +1,7 @@
 //! What stays in view: the task, the words of the user of an assistant, the first of several copies; and what a
 //! replacement must save.
 
-use condenser::model::{Action, EngineOptions, KeepCopy, Reason, marker};
+use condenser::model::{Action, EngineOptions, HideBy, KeepCopy, Reason, marker};
 use serde_json::json;
 
 use crate::support::talk::{Done, classic, compress, compress_record, prose, record_of};
@@ -96,12 +96,20 @@ fn a_reference_points_back_to_what_stands_before_it_and_says_how_that_begins() {
         messages.push(json!({"role": "tool", "tool_call_id": format!("c{at}"), "content": log}));
     }
     messages.push(json!({"role": "assistant", "content": "All is well."}));
-    let done = compress_record(&record_of(&messages), &EngineOptions { recency_window: 2, ..EngineOptions::default() });
+    let done = compress_record(
+        &record_of(&messages),
+        &EngineOptions { hide_by: HideBy::Look, recency_window: 2, ..EngineOptions::default() },
+    );
     done.because(2, Reason::DuplicateTarget).is(4, Action::Deduped).is(6, Action::Deduped);
     done.because(8, Reason::RecencyWindow);
     done.shows("[cce:dup of m2: \"host: web-7 in Hamburg\" — ");
     assert_eq!(marker::referred(&done.texts[4]), Some(("m2", log.chars().count())));
-    let latest = EngineOptions { recency_window: 2, keep_copy: KeepCopy::Last, ..EngineOptions::default() };
+    let latest = EngineOptions {
+        hide_by: HideBy::Look,
+        recency_window: 2,
+        keep_copy: KeepCopy::Last,
+        ..EngineOptions::default()
+    };
     compress_record(&record_of(&messages), &latest).is(2, Action::Deduped).because(8, Reason::RecencyWindow);
 }
 

@@ -561,8 +561,7 @@ fn a_job_asks_in_two_rounds_and_then_runs_offline() {
             format!("{}\n", json!({ "id": id, "messages": messages }))
         };
         night.dir.write("chats.jsonl", talk("Anna") + &talk("Ben"));
-        let engine =
-            "format = \"jsonl\"\n[engine]\nrecency_window = 0\nsummarizer = \"normal\"\nclassifier = \"model\"\n";
+        let engine = "format = \"jsonl\"\n[engine]\nhide_by = \"look\"\nrecency_window = 0\nsummarizer = \"normal\"\nclassifier = \"model\"\n";
         let text =
             String::from_utf8(night.dir.read("job.toml")).unwrap().replacen("[llm]", &format!("{engine}[llm]"), 1);
         night.dir.write("job.toml", text);

@@ -109,7 +109,8 @@ fn a_run_gives_pairs_to_train_with() {
     for format in ["jsonl", "parquet", "arrow"] {
         let dir = TestDir::new();
         dir.write("in.jsonl", &input);
-        let args = ["compress", "in.jsonl", "-o", "run", "--recency-window", "0", "--format", format];
+        let args =
+            ["compress", "in.jsonl", "-o", "run", "--recency-window", "0", "--hide-by", "look", "--format", format];
         condenser(dir.root(), &args).exits(3);
         let told = condenser(dir.root(), &["llm", "distill", "run", "-o", "pairs.jsonl"]).ok();
         let pairs: Vec<Value> = String::from_utf8(dir.read("pairs.jsonl"))

@@ -59,6 +59,9 @@ fn args<'a>(url: &'a str, provider: &'a str, more: &[&'a str]) -> Vec<&'a str> {
         // What a user types is no question for a model.
         "--keep-first-user",
         "false",
+        // Short answers are.
+        "--hide-by",
+        "look",
     ];
     args.extend(["--llm-base-url", url, "--llm-model", "test-model", "--llm-provider", provider]);
     args.extend(more);
@@ -532,7 +535,7 @@ fn costs_are_told_by_the_price_table() {
     dir.write("in.jsonl", input());
     let server = LlmServer::playing(vec![Play::text(GOOD)]);
     let job = format!(
-        "inputs = [\"in.jsonl\"]\noutput = \"run\"\n[engine]\nrecency_window = 0\nsummarizer = \"normal\"\n[llm]\nbase_url = \"{}\"\n\
+        "inputs = [\"in.jsonl\"]\noutput = \"run\"\n[engine]\nhide_by = \"look\"\nrecency_window = 0\nsummarizer = \"normal\"\n[llm]\nbase_url = \"{}\"\n\
          model = \"m\"\n[llm.prices]\ninput = 1000.0\noutput = 1000000.0\n",
         server.base_url()
     );
@@ -561,7 +564,7 @@ fn neither_the_key_nor_what_was_said_is_told_however_much_is_told() {
     let server =
         LlmServer::playing(vec![Play::error(429, "slow_down", KEY), Play::error(400, "bad", KEY), Play::text(GOOD)]);
     let job = format!(
-        "inputs = [\"in.jsonl\"]\noutput = \"run\"\n[engine]\nrecency_window = 0\nsummarizer = \"normal\"\n[llm]\n\
+        "inputs = [\"in.jsonl\"]\noutput = \"run\"\n[engine]\nhide_by = \"look\"\nrecency_window = 0\nsummarizer = \"normal\"\n[llm]\n\
          model = \"m\"\nkey_env = \"THE_KEY\"\nbase_url = \"{}\"\n",
         server.base_url()
     );
@@ -629,7 +632,7 @@ fn replies_in_a_store_of_nights_are_those_of_all_nights() {
     dir.write("logs/a.jsonl", input());
     let server = LlmServer::playing(vec![Play::text(GOOD)]);
     let job = format!(
-        "kind = \"compaction\"\ninputs = [\"logs\"]\noutput = \"store\"\n[engine]\nrecency_window = 0\n\
+        "kind = \"compaction\"\ninputs = [\"logs\"]\noutput = \"store\"\n[engine]\nhide_by = \"look\"\nrecency_window = 0\n\
          summarizer = \"normal\"\n[llm]\nmodel = \"m\"\nbase_url = \"{}\"\n",
         server.base_url()
     );
@@ -652,7 +655,7 @@ fn the_run_of_a_report_holds_no_replies() {
     dir.write("in.jsonl", input());
     let server = LlmServer::playing(vec![Play::text(GOOD)]);
     let job = format!(
-        "kind = \"report\"\ninputs = [\"in.jsonl\"]\noutput = \"run\"\n[engine]\nrecency_window = 0\n\
+        "kind = \"report\"\ninputs = [\"in.jsonl\"]\noutput = \"run\"\n[engine]\nhide_by = \"look\"\nrecency_window = 0\n\
          summarizer = \"normal\"\n[llm]\nmodel = \"m\"\nbase_url = \"{}\"\n",
         server.base_url()
     );

@@ -287,7 +287,7 @@ fn replies_of_a_job_into_a_store_are_kept_on_disk() {
     let world = World::new();
     let text =
         "The connection pool in src/db/pool.ts was raised from 20 to 200 connections and the retries were removed. ";
-    let message = serde_json::json!({"role": "assistant", "content": text.repeat(6)});
+    let message = serde_json::json!({"role": "assistant", "content": text.repeat(9)});
     world.dir.write("in.jsonl", serde_json::json!({"id": "one", "messages": [message]}).to_string() + "\n");
     let server =
         LlmServer::playing(vec![Play::text("The pool was raised from 20 to 200 connections; the retries are gone.")]);

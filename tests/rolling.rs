@@ -1,6 +1,6 @@
 //! Rolling use: a conversation that grows every night is compressed every night.
 
-use condenser::model::{EngineOptions, ProvenancePlace};
+use condenser::model::{EngineOptions, HideBy, ProvenancePlace};
 use serde_json::{Value, json};
 
 use crate::support::talk::{compress_record, prose, record_of};
@@ -9,7 +9,7 @@ const N_ROUNDS: usize = 20;
 
 /// The words of the user, which stay, pile up by themselves.
 fn rolling() -> EngineOptions {
-    EngineOptions { keep_first_user: false, ..EngineOptions::default() }
+    EngineOptions { hide_by: HideBy::Look, keep_first_user: false, ..EngineOptions::default() }
 }
 
 /// Characters after each of twenty nights of twenty new messages, and the last record.

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use condenser::model::{
-    BudgetStrategy, CompressionDepth, DEFAULT_RECENCY_WINDOW, EngineArgs, EngineOptions, Preset, Tokenizer,
+    AssistantText, CompressionDepth, DEFAULT_RECENCY_WINDOW, EngineArgs, EngineOptions, HideBy, KeepCopy, Preset,
+    Tokenizer,
 };
 use condenser::text::tokens::{TokenCounter, counter, estimate, from_json};
 use proptest::prelude::{ProptestConfig, proptest};
@@ -129,47 +130,38 @@ fn presets_expand_to_options_and_what_is_written_goes_before_them() {
     let expanded = |preset| with(preset).over(base.clone());
     assert_eq!(
         expanded(Preset::Quality),
-        EngineOptions {
-            recency_window: 6,
-            importance_scoring: true,
-            contradiction_detection: true,
-            coreference: true,
-            conversation_flow: true,
-            ..base.clone()
-        }
+        EngineOptions { recency_window: 8, compression_depth: CompressionDepth::Gentle, ..base.clone() }
     );
     assert_eq!(
         expanded(Preset::Ratio),
         EngineOptions {
-            token_budget: Some(2000),
-            compression_depth: CompressionDepth::Auto,
-            budget_strategy: BudgetStrategy::Tiered,
-            relevance_threshold: Some(3.0),
-            semantic_clustering: true,
-            force_converge: true,
+            compression_depth: CompressionDepth::Aggressive,
+            assistant: AssistantText::Old,
             ..base.clone()
         }
     );
+    assert_eq!(expanded(Preset::Balanced), base);
     assert_eq!(
-        expanded(Preset::Balanced),
+        expanded(Preset::Classic),
         EngineOptions {
-            token_budget: Some(4000),
-            conversation_flow: true,
-            importance_scoring: true,
-            coreference: true,
+            hide_by: HideBy::Look,
+            compression_depth: CompressionDepth::Gentle,
+            keep_first_user: false,
+            min_saving: 1,
+            keep_copy: KeepCopy::Last,
             ..base.clone()
         }
     );
     let mine = EngineArgs {
         token_budget: Some(0),
-        semantic_clustering: Some(false),
+        compression_depth: Some(CompressionDepth::Gentle),
         recency_window: Some(1),
         ..with(Preset::Ratio)
     };
     // What the job itself has as a base stays beneath the preset.
     let options = mine.over(EngineOptions { source_version: 7, recency_window: 9, ..base.clone() });
-    assert_eq!((options.token_budget, options.semantic_clustering), (None, false));
-    assert_eq!((options.recency_window, options.source_version, options.force_converge), (1, 7, true));
+    assert_eq!((options.token_budget, options.compression_depth), (None, CompressionDepth::Gentle));
+    assert_eq!((options.recency_window, options.source_version, options.assistant), (1, 7, AssistantText::Old));
     for preset in Preset::ALL {
         expanded(preset).check().expect("presets can be used");
     }
@@ -183,17 +175,15 @@ fn a_preset_stands_in_the_manifest_and_in_a_dry_run_as_its_options() {
     let job = "inputs = [\"in.jsonl\"]\noutput = \"run\"\n[engine]\npreset = \"ratio\"\ntoken_budget = 300\n";
     dir.write("job.toml", job);
     let told = String::from_utf8(condenser(dir.root(), &["run", "job.toml", "--dry-run"]).ok().stdout).expect("text");
-    for says in
-        ["token_budget = 300", "budget_strategy = \"tiered\"", "compression_depth = \"auto\"", "force_converge = true"]
-    {
+    for says in ["token_budget = 300", "assistant = \"old\"", "compression_depth = \"aggressive\""] {
         assert!(told.contains(says), "{says}: {told}");
     }
     condenser(dir.root(), &["run", "job.toml"]).ok();
     let manifest: serde_json::Value = serde_json::from_slice(&dir.read("run/manifest.json")).expect("JSON");
     let engine = &manifest["options"]["engine"];
     assert_eq!(engine["token_budget"], 300);
-    assert_eq!(engine["relevance_threshold"], 3.0);
-    assert_eq!(engine["semantic_clustering"], true);
+    assert_eq!(engine["compression_depth"], "aggressive");
+    assert_eq!(engine["assistant"], "old");
     assert!(engine.get("preset").is_none());
     // Flags say the same, and what the dry run printed does the same.
     let flags = ["compress", "in.jsonl", "-o", "flags", "--preset", "ratio", "--token-budget", "300"];

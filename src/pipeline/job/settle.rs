@@ -14,7 +14,7 @@ use super::{
     Seconds, Size, StoreArgs,
 };
 use crate::error::{Error, Result};
-use crate::model::{EngineOptions, ProvenancePlace, ShapeName, changes};
+use crate::model::{AssistantText, EngineOptions, ProvenancePlace, ShapeName, changes};
 use crate::pipeline::{
     Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_BYTES, MaxRejects,
     PolicyOptions, TableName,
@@ -193,7 +193,11 @@ impl JobArgs {
         if verbatim_map {
             base.provenance = ProvenancePlace::Metadata;
         }
-        let engine = std::mem::take(&mut self.engine).over(base);
+        let mut engine = std::mem::take(&mut self.engine).over(base);
+        // What an assistant says is what a model is trained on.
+        if kind == JobKind::Dataset {
+            engine.assistant = AssistantText::Keep;
+        }
         engine.check().map_err(|mut error| {
             error.place = format!("engine.{}", error.place);
             error

@@ -2,17 +2,33 @@
 //! roles and plans; refuses to know how use is found out.
 
 use super::{Engine, Scratch, budget};
-use crate::model::{CompressionDepth, Conversation, HideBy, Message, Reason, Role};
-use crate::stage::{Claim, GroupKind, Plan, Stage, calls_tools, has_tools};
+use crate::model::{CompressionDepth, Consult, Conversation, HideBy, Message, Reason, Role};
+use crate::stage::{Claim, GroupKind, Plan, Stage, View, calls_tools, has_tools};
 use crate::walk::{self, SaidBy};
 
 /// What the walk is called among the stages, behind which it comes.
 pub(super) const NAME: &str = "walk";
 
+/// Per cent of fillers for who wants to see more of what there was.
+const MANY_FILLERS: usize = 30;
+
 impl Engine {
     /// True when a stage is on and may claim messages of `conversation`.
     pub(super) fn is_asked(&self, stage: &dyn Stage, conversation: &Conversation<'_>) -> bool {
-        stage.is_on(&self.options) && !(stage.goes_by_looks() && self.goes_by_use(conversation))
+        let may_claim = !stage.goes_by_looks() || self.options.observation_threshold > 0;
+        stage.is_on(&self.options) && (may_claim || !self.goes_by_use(conversation))
+    }
+
+    /// Lets a stage claim. Where use decides, one that goes by looks gets those messages alone that are large enough to lose
+    /// their protection.
+    pub(super) fn ask(&self, stage: &dyn Stage, view: &View<'_>, plan: &mut Plan, consult: &mut Consult<'_>) {
+        let is_limited = stage.goes_by_looks() && self.goes_by_use(view.conversation);
+        let aside = plan.free().filter(|&index| is_limited && !view.is_large(index)).collect::<Vec<_>>();
+        for &index in &aside {
+            plan.keep(index, Reason::InUse);
+        }
+        stage.claim_with(view, plan, consult);
+        plan.release(&aside);
     }
 
     /// True when the use of a text decides whether it is hidden.
@@ -31,8 +47,8 @@ impl Engine {
             return Vec::new();
         }
         let fillers = match self.options.compression_depth {
-            CompressionDepth::Gentle | CompressionDepth::Auto => walk::FILLERS,
-            CompressionDepth::Moderate => walk::FILLERS / 2,
+            CompressionDepth::Gentle => MANY_FILLERS,
+            CompressionDepth::Moderate | CompressionDepth::Auto => walk::FILLERS,
             CompressionDepth::Aggressive => 0,
         };
         let rules =

@@ -218,7 +218,7 @@ impl Engine {
                 break;
             }
             let before = claims(&plan, n_messages);
-            stage.claim_with(&self.explaining_view(conversation, scratch), &mut plan, &mut consult);
+            self.ask(&**stage, &self.explaining_view(conversation, scratch), &mut plan, &mut consult);
             note(&plan, &before, stage.name());
         }
         let before = claims(&plan, n_messages);

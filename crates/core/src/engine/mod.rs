@@ -307,7 +307,7 @@ impl Engine {
                 scratch.profiles.lex(conversation);
                 scratch.ended("lex");
             }
-            stage.claim_with(&self.view(conversation, &scratch.profiles), &mut plan, consult);
+            self.ask(&**stage, &self.view(conversation, &scratch.profiles), &mut plan, consult);
             scratch.ended(stage.name());
         }
         plan

@@ -94,7 +94,7 @@ macro_rules! options {
 options! {
     always {
         /// What decides which text of a session with tools is hidden.
-        hide_by: HideBy = HideBy::Look, arg(value_enum, value_name = "WHAT");
+        hide_by: HideBy = HideBy::Use, arg(value_enum, value_name = "WHAT");
         /// Which answers of an assistant may be shortened, where use decides.
         assistant: AssistantText = AssistantText::Auto, arg(value_enum, value_name = "WHICH");
         /// Roles that are never changed.
@@ -137,8 +137,8 @@ options! {
         budget_strategy: BudgetStrategy = BudgetStrategy::BinarySearch, arg(value_enum, value_name = "STRATEGY");
         /// Truncate what is left when a token budget is not met otherwise.
         force_converge: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
-        /// How short summaries are.
-        compression_depth: CompressionDepth = CompressionDepth::Gentle, arg(value_enum, value_name = "DEPTH");
+        /// How short summaries are, and how much is shown that nothing uses.
+        compression_depth: CompressionDepth = CompressionDepth::Auto, arg(value_enum, value_name = "DEPTH");
         /// Keep messages that later ones depend on.
         importance_scoring: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
         /// Importance from which a message is kept, 0 to 1.
@@ -276,16 +276,14 @@ fn parse_share(text: &str) -> std::result::Result<f64, String> {
 choices! {
     /// Options that go well together. They go under what is written beside the name and over the defaults.
     pub enum Preset {
-        /// Keeps context: `recency_window` 6, `importance_scoring`, `contradiction_detection`, `coreference`,
-        /// `conversation_flow`.
+        /// Keeps context: `recency_window` 8, `compression_depth` gentle.
         Quality = "quality",
-        /// As short as can be: `token_budget` 2000, `compression_depth` auto, `budget_strategy` tiered,
-        /// `relevance_threshold` 3, `semantic_clustering`, `force_converge`.
+        /// As short as nothing used is hidden: `compression_depth` aggressive, `assistant` old.
         Ratio = "ratio",
-        /// In between: `token_budget` 4000, `conversation_flow`, `importance_scoring`, `coreference`.
+        /// In between: the defaults.
         Balanced = "balanced",
-        /// The order, the limits and the formats of the documented engine: `keep_first_user` off, `min_saving` 1, `keep_copy`
-        /// last.
+        /// The order, the limits and the formats of the documented engine: `hide_by` look, `compression_depth` gentle,
+        /// `keep_first_user` off, `min_saving` 1, `keep_copy` last.
         Classic = "classic",
     }
 }
@@ -296,31 +294,23 @@ impl Preset {
     pub fn options(self) -> EngineArgs {
         let nothing = EngineArgs::default();
         match self {
-            Self::Quality => EngineArgs {
-                recency_window: Some(6),
-                importance_scoring: Some(true),
-                contradiction_detection: Some(true),
-                coreference: Some(true),
-                conversation_flow: Some(true),
-                ..nothing
-            },
+            Self::Quality => {
+                EngineArgs { recency_window: Some(8), compression_depth: Some(CompressionDepth::Gentle), ..nothing }
+            }
             Self::Ratio => EngineArgs {
-                token_budget: Some(2000),
-                compression_depth: Some(CompressionDepth::Auto),
-                budget_strategy: Some(BudgetStrategy::Tiered),
-                relevance_threshold: Some(3.0),
-                semantic_clustering: Some(true),
-                force_converge: Some(true),
+                compression_depth: Some(CompressionDepth::Aggressive),
+                assistant: Some(AssistantText::Old),
                 ..nothing
             },
             Self::Balanced => EngineArgs {
-                token_budget: Some(4000),
-                conversation_flow: Some(true),
-                importance_scoring: Some(true),
-                coreference: Some(true),
+                hide_by: Some(HideBy::Use),
+                compression_depth: Some(CompressionDepth::Auto),
+                assistant: Some(AssistantText::Auto),
                 ..nothing
             },
             Self::Classic => EngineArgs {
+                hide_by: Some(HideBy::Look),
+                compression_depth: Some(CompressionDepth::Gentle),
                 keep_first_user: Some(false),
                 min_saving: Some(1),
                 keep_copy: Some(KeepCopy::Last),

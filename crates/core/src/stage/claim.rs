@@ -319,6 +319,12 @@ impl Plan {
     pub fn keep(&mut self, index: usize, reason: Reason) {
         self.set(index, Claim::Keep(reason));
     }
+    /// Takes the claims on `indices` back.
+    pub fn release(&mut self, indices: &[usize]) {
+        for &index in indices {
+            self.claims[index] = None;
+        }
+    }
     /// Like [`Plan::keep`], also for a message that is kept as short or as words of the user: what others refer to joins
     /// no chain.
     pub fn pin(&mut self, index: usize, reason: Reason) {

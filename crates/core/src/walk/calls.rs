@@ -35,9 +35,13 @@ pub(super) fn answered<'m>(messages: &'m [Message<'m>], index: usize) -> Option<
 pub(super) fn asks(call: &ToolCall<'_>) -> Asks {
     let name = call.name.as_deref().unwrap_or_default();
     let of_name = flags(name);
-    if of_name & RUN == 0 {
-        return kind(of_name);
-    }
+    let asks = if of_name & RUN == 0 { kind(of_name) } else { of_run(call) };
+    // What is written in a log was printed.
+    if asks == Asks::File && is_about(call, &LOGS) { Asks::Other } else { asks }
+}
+
+/// What a shell is asked for.
+fn of_run(call: &ToolCall<'_>) -> Asks {
     let mut command = None;
     leaves(&call.arguments, &mut |key, text| {
         if command.is_none() && (key.starts_with('c') || key.is_empty()) {
@@ -73,16 +77,23 @@ fn kind(flags: u32) -> Asks {
 
 /// True when a call asks for a text with headings.
 pub(super) fn is_prose(call: &ToolCall<'_>) -> bool {
-    let mut is_prose = false;
+    is_about(call, &PROSE)
+}
+
+/// True when an argument has a word with one of these endings.
+fn is_about(call: &ToolCall<'_>, extensions: &[&str]) -> bool {
+    let mut found = false;
     leaves(&call.arguments, &mut |_, text| {
         let mut words = text.split([' ', '\'', '"', ';', '\n']);
-        is_prose |= words.any(|word| PROSE.iter().any(|extension| word.ends_with(extension)));
+        found |= words.any(|word| extensions.iter().any(|extension| word.ends_with(extension)));
     });
-    is_prose
+    found
 }
 
 /// Extensions of texts with headings.
 const PROSE: [&str; 4] = [".md", ".mdx", ".markdown", ".rst"];
+/// Extensions of what programs print.
+const LOGS: [&str; 3] = [".log", ".out", ".err"];
 
 /// What a reader calls the result of a call: its name and what it was about.
 pub(super) fn label(call: &ToolCall<'_>) -> String {

@@ -1,6 +1,10 @@
 //! The skeleton of a text: what tells a reader what it was. Its first and last line, exit status and totals; of a failure
 //! the lines that say why. Knows lines and what they say; refuses to know formats.
 
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
 use super::said::Said;
 use super::units::{Unit, Units, state};
 use super::uses::{Line, Uses, says};
@@ -17,6 +21,10 @@ const MAX_ERRORS: usize = 10;
 const MAX_ERROR: u32 = 400;
 const AROUND: usize = 2;
 const LAST: usize = 8;
+/// Lines that begin with one word, from which they are steps.
+const MIN_STEPS: usize = 10;
+/// Words with which frames of a traceback begin.
+const FRAMES: [&[u8]; 4] = [b"File", b"at", b"in", b""];
 /// Lines at the end in which a word of failing counts.
 const TAIL: usize = 12;
 const TAIL_SOLID: usize = 3;
@@ -92,10 +100,12 @@ impl Of<'_> {
         };
         keep.extend((0..n).rev().filter(is_total).take(MAX_TOTALS));
         if self.has_failed() {
-            for at in self.errors() {
-                keep.extend(at.saturating_sub(AROUND)..(at + AROUND + 1).min(n));
-            }
-            keep.extend((0..n).rev().filter(|&at| self.tells(at)).take(LAST));
+            let errors = self.errors();
+            let steps = self.steps();
+            let is_own = |&at: &usize| errors.contains(&at) || !steps.contains(&first_word(self.text(at)));
+            let around = |&at: &usize| at.saturating_sub(AROUND)..(at + AROUND + 1).min(n);
+            keep.extend(errors.iter().flat_map(around).filter(is_own));
+            keep.extend((0..n).rev().filter(|&at| self.tells(at)).take(LAST).filter(is_own));
         }
         if !self.is_result {
             keep.extend((0..n).filter(|&at| self.lines[at].len > 0).take(PASTED.0));
@@ -104,6 +114,16 @@ impl Of<'_> {
         keep.sort_unstable();
         keep.dedup();
         keep
+    }
+
+    /// Words with which so many lines begin that one more tells nothing: `Compiling`, `ok`.
+    fn steps(&self) -> Vec<&[u8]> {
+        let mut counts: HashMap<&[u8], usize, FixedState> = HashMap::default();
+        for at in (0..self.lines.len()).filter(|&at| self.lines[at].len > 0) {
+            *counts.entry(first_word(self.text(at))).or_default() += 1;
+        }
+        counts.retain(|word, n| *n >= MIN_STEPS && !FRAMES.contains(word));
+        counts.into_keys().collect()
     }
 
     /// Lines that say what went wrong, those with a place first, one of each template.
@@ -170,6 +190,13 @@ impl Of<'_> {
             units.units[unit].state |= state::SKELETON;
         }
     }
+}
+
+/// The first word of letters, behind a time or a number; two letters at least.
+fn first_word(text: &[u8]) -> &[u8] {
+    let near = &text[..text.len().min(MAX_ERROR as usize)];
+    let mut words = near.split(|byte| !byte.is_ascii_alphabetic());
+    words.find(|word| word.len() > 1).unwrap_or_default()
 }
 
 fn has_word(text: &[u8]) -> bool {
