@@ -133,7 +133,7 @@ fn the_readme_shows_what_the_program_does() {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let readme = words(&readme);
     let engine = Engine::new(EngineOptions::default()).expect("options");
-    for (file, id, index) in [("agents", "agent-firmware-build", 4), ("service", "svc-002", 8)] {
+    for (file, id, index) in [("agents", "agent-firmware-build", 4), ("prose", "prose-01", 1)] {
         let (_, lines) = corpora::sample().into_iter().find(|(name, _)| name == file).expect("a sample file");
         let record = lines.iter().find(|line| line.contains(&format!("\"{id}\""))).expect("the conversation");
         let done = talk::compress_with(record, &engine);
