@@ -63,13 +63,15 @@ pub fn calls_tools(conversation: &Conversation<'_>) -> bool {
     conversation.messages.iter().any(|message| !message.tool_calls.is_empty() || is_tool(message))
 }
 
-/// True when most messages of the assistant end with a command, in a fence or between tags.
+/// True when most messages of the assistant end with a command, in a fence or between tags, or have one and a shell answers.
 fn writes_commands(conversation: &Conversation<'_>) -> bool {
     let is_answered = |two: &&[Message<'_>]| two[0].role == Role::Assistant && two[1].role == Role::User;
     let (mut n, mut n_commands) = (0, 0);
     for two in conversation.messages.windows(2).filter(is_answered) {
         n += 1;
-        n_commands += usize::from(two[0].texts().last().is_some_and(ends_with_command));
+        let (said, answer) = (two[0].texts().last().unwrap_or_default(), two[1].texts().last().unwrap_or_default());
+        let has_prompt = answer.trim_end().ends_with('$');
+        n_commands += usize::from(ends_with_command(said) || has_prompt && said.contains("```"));
     }
     n >= MIN_COMMANDS && n_commands * 3 >= n * 2
 }

@@ -1,6 +1,8 @@
 //! The call that a result answers: what kind of text it asked for, and what a reader calls it. Knows names of tools and
 //! commands; refuses to know results.
 
+use std::collections::HashMap;
+
 use super::leaves::leaves;
 use crate::model::{Message, ToolCall};
 use crate::text::words::{Table, word_table};
@@ -9,6 +11,9 @@ word_table!(WORDS: Table<256>, "calls_by_kind": READ SEARCH EDIT RUN);
 
 /// Characters of what a call was about.
 const MAX_OBJECT: usize = 32;
+
+/// Bytes of an argument in which a file is looked for.
+const MAX_COMMAND: usize = 400;
 
 /// What a call asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +78,34 @@ fn kind(flags: u32) -> Asks {
         _ if flags & SEARCH != 0 => Asks::Matches,
         _ => Asks::Other,
     }
+}
+
+/// For each file that calls are about the last message that has such a call.
+pub(super) fn last_calls(messages: &[Message<'_>]) -> HashMap<String, usize> {
+    let calls =
+        messages.iter().enumerate().flat_map(|(at, message)| message.tool_calls.iter().map(move |call| (call, at)));
+    calls.filter_map(|(call, at)| Some((file_of(call)?, at))).collect()
+}
+
+/// The first word of the arguments that names a file.
+pub(super) fn file_of(call: &ToolCall<'_>) -> Option<String> {
+    let mut found = None;
+    leaves(&call.arguments, &mut |_, text| {
+        if found.is_none() && text.len() <= MAX_COMMAND {
+            let mut words = text.split(|c: char| c.is_whitespace() || "'\"`;|<>()".contains(c));
+            found = words.find(|word| names_file(word)).map(str::to_owned);
+        }
+    });
+    found
+}
+
+fn names_file(word: &str) -> bool {
+    let last = word.rsplit('/').next().unwrap_or(word);
+    let is_short =
+        |extension: &str| (1..=5).contains(&extension.len()) && extension.bytes().all(|b| b.is_ascii_alphanumeric());
+    last.rsplit_once('.').is_some_and(|(stem, extension)| !stem.is_empty() && is_short(extension))
+        && last.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && !word.contains("://")
 }
 
 /// True when a call asks for a text with headings.

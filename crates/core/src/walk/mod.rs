@@ -74,6 +74,8 @@ struct Answer {
     asks: Asks,
     /// It has headings.
     is_prose: bool,
+    /// A later call is about the same file.
+    is_superseded: bool,
 }
 
 /// What the stages before left of a message.
@@ -147,6 +149,7 @@ impl Walker {
         let n_messages = conversation.messages.len();
         let first_user = said_by.iter().position(|&by| by == SaidBy::Human);
         let found = self.uses.found().to_vec();
+        let last_calls = calls::last_calls(&conversation.messages);
         let mut first = 0;
         while let Some(text) = self.texts.all().get(first) {
             let message = text.message as usize;
@@ -166,7 +169,13 @@ impl Walker {
                 };
             let call = calls::answered(&conversation.messages, message).filter(|_| may_hide);
             let asks = call.map_or(Asks::Other, calls::asks);
-            let of = Answer { by: said_by[message], asks, is_prose: call.is_some_and(calls::is_prose) };
+            let last_call = || last_calls.get(&calls::file_of(call?)?).copied();
+            let of = Answer {
+                by: said_by[message],
+                asks,
+                is_prose: call.is_some_and(calls::is_prose),
+                is_superseded: last_call().is_some_and(|last| last > message),
+            };
             let drawn = if may_hide { self.message(texts.clone(), &found, of, rules) } else { None };
             match drawn {
                 Some(drawn) => {
@@ -257,7 +266,8 @@ impl Walker {
         of.mark(&mut self.units);
         self.pins.pin(&mut self.units, uses, found, text.message);
         of.mark_one(&mut self.units);
-        let room = (self.n_visible * rules.fillers / 100).saturating_sub(self.n_fillers);
+        let of_visible = if answer.is_superseded { 0 } else { rules.fillers };
+        let room = (self.n_visible * of_visible / 100).saturating_sub(self.n_fillers);
         self.n_fillers += fillers::fill(bytes, lines, &mut self.units, answer.asks, answer.is_prose, room);
         let is_search = answer.asks == Asks::Matches;
         let pieces = Draw::new(bytes, lines, said, &mut self.units, &self.pins.spans, is_search).draw(bounds);
