@@ -1,10 +1,13 @@
 //! Where the use of a text decides whether it is hidden: the walk over what the stages left, and who says what in it. Knows
 //! roles and plans; refuses to know how use is found out.
 
+use super::assemble::Assembled;
 use super::{Engine, Scratch, budget};
-use crate::model::{CompressionDepth, Consult, Conversation, HideBy, Message, Reason, Role};
+use crate::model::{
+    CompressionDepth, Consult, Content, Conversation, Grounding, HideBy, Message, NewBody, Output, Part, Reason, Role,
+};
 use crate::stage::{Claim, GroupKind, Plan, Stage, View, calls_tools, has_tools};
-use crate::walk::{self, SaidBy};
+use crate::walk::{self, SaidBy, Walker};
 
 /// What the walk is called among the stages, behind which it comes.
 pub(super) const NAME: &str = "walk";
@@ -65,9 +68,73 @@ impl Engine {
         for index in plan.free().collect::<Vec<_>>() {
             plan.keep(index, Reason::InUse);
         }
-        scratch.profiles.lex(conversation);
+        if self.reads_texts(conversation, plan) {
+            scratch.profiles.lex(conversation);
+        }
         scratch.ended(NAME);
         views
+    }
+
+    /// True when somebody looks into the texts of a conversation that went the walk: a stage that was asked for, a budget, or
+    /// the figures.
+    fn reads_texts(&self, conversation: &Conversation<'_>, plan: &Plan) -> bool {
+        let is_read = |claim: &Claim| match claim {
+            Claim::Keep(reason) => *reason == Reason::AlreadyCompressed,
+            Claim::Group(group) => plan.groups[*group].kind != GroupKind::Used,
+            _ => true,
+        };
+        self.measures_texts(conversation) || self.options.token_budget.is_some() || plan.claims().any(is_read)
+    }
+
+    /// True when the texts of a conversation are measured: where looks decide, or when all figures are asked for.
+    pub(super) fn measures_texts(&self, conversation: &Conversation<'_>) -> bool {
+        self.options.all_figures || !self.goes_by_use(conversation)
+    }
+
+    /// What of all that the assistant used still stands where it was; `None` when nobody asks.
+    pub(super) fn grounding(
+        &self,
+        conversation: &Conversation<'_>,
+        walker: &mut Walker,
+        plan: &Plan,
+        assembled: &Assembled,
+    ) -> Option<Grounding> {
+        if !self.goes_by_use(conversation) && !self.options.all_figures {
+            return None;
+        }
+        let is_walked = |claim: &Claim| match claim {
+            Claim::Keep(_) => true,
+            Claim::Group(group) => plan.groups[*group].kind == GroupKind::Used,
+            _ => false,
+        };
+        let is_written = assembled.filled.len() == plan.groups.len() && self.options.token_budget.is_none();
+        if self.goes_by_use(conversation) && is_written && plan.claims().all(is_walked) {
+            return Some(walker.grounding());
+        }
+        let mut written: Vec<Vec<&str>> = vec![Vec::new(); conversation.messages.len()];
+        for output in &assembled.messages {
+            match output {
+                Output::Kept { index } => written[*index] = conversation.messages[*index].texts().collect(),
+                Output::Replaced(replaced) => {
+                    let first = replaced.sources[0];
+                    written[first] = texts_of(&conversation.messages[first], &replaced.body);
+                }
+            }
+        }
+        Some(walker.judge(conversation, &said_by(conversation), &|index| written[index].clone()))
+    }
+}
+
+/// The texts of a message as it is written.
+fn texts_of<'t>(message: &'t Message<'_>, body: &'t NewBody) -> Vec<&'t str> {
+    match (body, &message.content) {
+        (NewBody::Text(text), _) => vec![text],
+        (NewBody::Parts(replaced), Content::Parts(parts)) => {
+            let new = |at: usize| replaced.iter().find(|(part, _)| *part == at).map(|(_, text)| text.as_str());
+            let old = |part: &'t Part<'_>| if let Part::Text(text) = part { Some(&**text) } else { None };
+            parts.iter().enumerate().filter_map(|(at, part)| new(at).or_else(|| old(part))).collect()
+        }
+        (NewBody::Parts(replaced), _) => replaced.iter().map(|(_, text)| text.as_str()).collect(),
     }
 }
 

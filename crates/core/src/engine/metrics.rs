@@ -342,7 +342,8 @@ fn structure(text: &TextView<'_>) -> usize {
     fences / 2 + json + usize::from(rows >= 2)
 }
 
-fn sizes(view: &View<'_>, assembled: &Assembled, tokens_in: usize) -> Metrics {
+/// What is counted without a look at the texts.
+pub(super) fn sizes(view: &View<'_>, assembled: &Assembled, tokens_in: usize) -> Metrics {
     let mut metrics = Metrics { messages_in: view.len(), messages_out: assembled.messages.len(), ..Metrics::default() };
     for index in 0..view.len() {
         let n_chars = view.chars(index) + view.argument_chars(index);

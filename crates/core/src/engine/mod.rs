@@ -245,7 +245,14 @@ impl Engine {
         }
         let assembled = assemble(&view, &plan, units);
         laps::ended(laps, "assemble");
-        let mut metrics = scratch.meter.measure(&view, &assembled, total, &mut scratch.lexer);
+        let mut metrics = if self.measures_texts(conversation) {
+            scratch.meter.measure(&view, &assembled, total, &mut scratch.lexer)
+        } else {
+            metrics::sizes(&view, &assembled, total)
+        };
+        if let Some(uses) = self.grounding(conversation, &mut scratch.walker, &plan, &assembled) {
+            metrics.set_uses(uses);
+        }
         laps::ended(laps, "metrics");
         metrics.budget = budget;
         metrics.counts.scorer_fallbacks = advice.n_fallbacks;

@@ -47,6 +47,9 @@ macro_rules! figures {
 figures! {
     Ratio ratio "ratio" "characters before over characters after"
     TokenRatio token_ratio "token ratio" "tokens before over tokens after"
+    Grounding grounding "grounding" "values that the assistant used that still stand where they came from"
+    EditGrounding edit_grounding "edits" "edits whose whole old text is still shown before them"
+    FactGrounding fact_grounding "told facts" "numbers and states that answers tell that still stand beside what they belong to"
     QualityScore quality_score "quality" "identifiers, structure and references, weighted"
     EntityRetention entity_retention "entities" "identifiers, paths and versions that are left"
     StructuralIntegrity structural_integrity "structure" "fences, JSON blocks and tables that are left"
@@ -65,11 +68,18 @@ impl Figure {
         shares
     };
     /// Shares that one looks at first: the score, and what is still visible of what a reader needs.
-    pub const FIRST: [Self; 5] =
-        [Self::QualityScore, Self::FactRetention, Self::ForwardRecall, Self::NegationRetention, Self::ErrorRetention];
+    pub const FIRST: [Self; 7] = [
+        Self::Grounding,
+        Self::EditGrounding,
+        Self::QualityScore,
+        Self::FactRetention,
+        Self::ForwardRecall,
+        Self::NegationRetention,
+        Self::ErrorRetention,
+    ];
     /// Shares that are held against the ratio.
-    pub const AGAINST_RATIO: [Self; 4] =
-        [Self::QualityScore, Self::FactRetention, Self::ForwardRecall, Self::NegationRetention];
+    pub const AGAINST_RATIO: [Self; 5] =
+        [Self::Grounding, Self::QualityScore, Self::FactRetention, Self::ForwardRecall, Self::NegationRetention];
 
     /// The figure with this column; `None` when there is none.
     #[must_use]
@@ -139,6 +149,7 @@ pub fn metric_columns() -> impl Iterator<Item = MetricColumn> {
     let actions = counts!(metrics, metrics.counts; preserved compressed deduped fuzzy_deduped code_split
         pattern_preserved contradicted truncated importance_preserved relevance_dropped tool_prepass_trimmed
         scorer_fallbacks llm_classified llm_summaries llm_fallbacks);
+    let uses = counts!(metrics, metrics.uses?; used used_in_place edits edits_whole facts facts_held);
     let budget = counts!(metrics, metrics.budget?; token_count recency_window protected_tokens);
     let mut figures = Figure::ALL;
     // In the table the score stands behind its three parts.
@@ -161,6 +172,7 @@ pub fn metric_columns() -> impl Iterator<Item = MetricColumn> {
         ("policy_choice", Getter::Text(|metrics| metrics.policy_choice.as_deref())),
     ];
     (sizes.into_iter().chain(actions).map(always))
+        .chain(uses.map(maybe))
         .chain(figures.map(figure))
         .chain([column(true, "fits", Getter::Flag(|metrics| Some(metrics.budget?.fits)))])
         .chain(budget.map(maybe))

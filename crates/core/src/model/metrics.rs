@@ -31,6 +31,15 @@ pub struct Metrics {
     pub budget: Option<BudgetOutcome>,
     /// What became of the conversation as a whole; `None` unless it was compacted.
     pub compaction: Option<CompactionOutcome>,
+    /// What of all that the assistant used still stands where it was; `None` where nobody looked, see `all_figures`.
+    #[serde(flatten)]
+    pub uses: Option<Grounding>,
+    /// `used_in_place / used`.
+    pub grounding: Option<f64>,
+    /// `edits_whole / edits`.
+    pub edit_grounding: Option<f64>,
+    /// `facts_held / facts`.
+    pub fact_grounding: Option<f64>,
     /// Share of distinct technical identifiers of the input that occur in the output, entity suffixes included.
     pub entity_retention: Option<f64>,
     /// Share of fences, JSON blocks and tables still there.
@@ -68,6 +77,17 @@ pub struct Grounding {
     pub facts: usize,
     /// Of these, facts that a source before still holds.
     pub facts_held: usize,
+}
+
+impl Metrics {
+    /// Takes counts of what was used, and their shares.
+    pub fn set_uses(&mut self, uses: Grounding) {
+        let share = |kept: usize, of: usize| (of > 0).then(|| kept as f64 / of as f64);
+        self.uses = Some(uses);
+        self.grounding = share(uses.used_in_place, uses.used);
+        self.edit_grounding = share(uses.edits_whole, uses.edits);
+        self.fact_grounding = share(uses.facts_held, uses.facts);
+    }
 }
 
 /// How a token budget was met.

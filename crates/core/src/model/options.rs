@@ -97,6 +97,9 @@ options! {
         hide_by: HideBy = HideBy::Use, arg(value_enum, value_name = "WHAT");
         /// Which answers of an assistant may be shortened, where use decides.
         assistant: AssistantText = AssistantText::Auto, arg(value_enum, value_name = "WHICH");
+        /// Measure every conversation by its texts and by what is used, also where the other decides what is hidden; takes two to
+        /// four times as long.
+        all_figures: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
         /// Roles that are never changed.
         preserve: Vec<String> = vec!["system".into(), "developer".into()], arg(value_delimiter = ',', value_name = "ROLES");
         /// Number of last messages that are never changed.

@@ -30,30 +30,90 @@ pub(super) enum Asks {
 
 /// The call that message `index` answers.
 pub(super) fn answered<'m>(messages: &'m [Message<'m>], index: usize) -> Option<&'m ToolCall<'m>> {
+    place_of_answered(messages, index).map(|(at, call)| &messages[at].tool_calls[call])
+}
+
+/// Index of the message with the call that message `index` answers, and of the call.
+fn place_of_answered(messages: &[Message<'_>], index: usize) -> Option<(usize, usize)> {
     let id = messages[index].tool_call_id.as_deref();
-    let before = messages[..index].iter().rev().find(|before| !before.tool_calls.is_empty())?;
-    let by_id = before.tool_calls.iter().find(|call| id.is_some() && call.id.as_deref() == id);
-    by_id.or_else(|| before.tool_calls.first().filter(|_| id.is_none()))
+    let at = messages[..index].iter().rposition(|before| !before.tool_calls.is_empty())?;
+    let by_id = messages[at].tool_calls.iter().position(|call| id.is_some() && call.id.as_deref() == id);
+    Some((at, by_id.or_else(|| id.is_none().then_some(0))?))
 }
 
-/// What a call asks for, by its name, and of a shell by the first word of its command.
-pub(super) fn asks(call: &ToolCall<'_>) -> Asks {
-    let name = call.name.as_deref().unwrap_or_default();
-    let of_name = flags(name);
-    let asks = if of_name & RUN == 0 { kind(of_name) } else { of_run(call) };
-    // What is written in a log was printed.
-    if asks == Asks::File && is_about(call, &LOGS) { Asks::Other } else { asks }
+/// What calls ask for, and which is the last one about a file.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    /// Of each call of each message.
+    calls: Vec<Vec<About>>,
+    last: HashMap<String, usize>,
 }
 
-/// What a shell is asked for.
-fn of_run(call: &ToolCall<'_>) -> Asks {
-    let mut command = None;
-    leaves(&call.arguments, &mut |key, text| {
-        if command.is_none() && (key.starts_with('c') || key.is_empty()) {
-            command = Some(text.to_owned());
+/// What a call is about.
+#[derive(Debug, Clone)]
+struct About {
+    asks: Asks,
+    is_prose: bool,
+    file: Option<String>,
+}
+
+impl Asked {
+    /// Forgets all calls.
+    pub(super) fn clear(&mut self) {
+        self.calls.clear();
+        self.last.clear();
+    }
+
+    /// Reads the calls of the next message, once; `each` gets the number of the call, and key and text of every leaf.
+    pub(super) fn push(&mut self, message: &Message<'_>, each: &mut dyn FnMut(usize, &str, &str)) {
+        let numbered = message.tool_calls.iter().enumerate();
+        let calls: Vec<About> =
+            numbered.map(|(number, call)| About::of(call, &mut |key, text| each(number, key, text))).collect();
+        for file in calls.iter().filter_map(|about| about.file.as_ref()) {
+            self.last.insert(file.clone(), self.calls.len());
         }
-    });
-    command.map_or(Asks::Other, |command| of_command(&command))
+        self.calls.push(calls);
+    }
+
+    /// What the call asks for that message `index` answers, whether for a text with headings, and whether a later one is about
+    /// the same file.
+    pub(super) fn answered(&self, messages: &[Message<'_>], index: usize) -> (Asks, bool, bool) {
+        let Some((at, call)) = place_of_answered(messages, index) else { return (Asks::Other, false, false) };
+        let about = &self.calls[at][call];
+        let last = about.file.as_ref().and_then(|file| self.last.get(file));
+        (about.asks, about.is_prose, last.is_some_and(|&last| last > index))
+    }
+}
+
+impl About {
+    fn of(call: &ToolCall<'_>, each: &mut dyn FnMut(&str, &str)) -> Self {
+        let mut about = Self { asks: Asks::Other, is_prose: false, file: None };
+        let (mut command, mut is_log) = (None, false);
+        leaves(&call.arguments, &mut |key, text| {
+            each(key, text);
+            if command.is_none() && (key.starts_with('c') || key.is_empty()) {
+                command = Some(of_command(text));
+            }
+            if text.len() > MAX_COMMAND {
+                return;
+            }
+            for word in text.split(|c: char| c.is_ascii_whitespace() || "'\"`;|<>()".contains(c)) {
+                let ends = |endings: &[&str]| endings.iter().any(|ending| word.ends_with(ending));
+                about.is_prose |= ends(&PROSE);
+                is_log |= ends(&LOGS);
+                if about.file.is_none() && names_file(word) {
+                    about.file = Some(word.to_owned());
+                }
+            }
+        });
+        let of_name = flags(call.name.as_deref().unwrap_or_default());
+        about.asks = if of_name & RUN == 0 { kind(of_name) } else { command.unwrap_or(Asks::Other) };
+        if about.asks == Asks::File && is_log {
+            // What is written in a log was printed.
+            about.asks = Asks::Other;
+        }
+        about
+    }
 }
 
 /// The first command that is no change of folder; a pipe is what its last part makes of it only where that counts or cuts.
@@ -80,25 +140,6 @@ fn kind(flags: u32) -> Asks {
     }
 }
 
-/// For each file that calls are about the last message that has such a call.
-pub(super) fn last_calls(messages: &[Message<'_>]) -> HashMap<String, usize> {
-    let calls =
-        messages.iter().enumerate().flat_map(|(at, message)| message.tool_calls.iter().map(move |call| (call, at)));
-    calls.filter_map(|(call, at)| Some((file_of(call)?, at))).collect()
-}
-
-/// The first word of the arguments that names a file.
-pub(super) fn file_of(call: &ToolCall<'_>) -> Option<String> {
-    let mut found = None;
-    leaves(&call.arguments, &mut |_, text| {
-        if found.is_none() && text.len() <= MAX_COMMAND {
-            let mut words = text.split(|c: char| c.is_whitespace() || "'\"`;|<>()".contains(c));
-            found = words.find(|word| names_file(word)).map(str::to_owned);
-        }
-    });
-    found
-}
-
 fn names_file(word: &str) -> bool {
     let last = word.rsplit('/').next().unwrap_or(word);
     let is_short =
@@ -106,21 +147,6 @@ fn names_file(word: &str) -> bool {
     last.rsplit_once('.').is_some_and(|(stem, extension)| !stem.is_empty() && is_short(extension))
         && last.bytes().any(|byte| byte.is_ascii_alphabetic())
         && !word.contains("://")
-}
-
-/// True when a call asks for a text with headings.
-pub(super) fn is_prose(call: &ToolCall<'_>) -> bool {
-    is_about(call, &PROSE)
-}
-
-/// True when an argument has a word with one of these endings.
-fn is_about(call: &ToolCall<'_>, extensions: &[&str]) -> bool {
-    let mut found = false;
-    leaves(&call.arguments, &mut |_, text| {
-        let mut words = text.split([' ', '\'', '"', ';', '\n']);
-        found |= words.any(|word| extensions.iter().any(|extension| word.ends_with(extension)));
-    });
-    found
 }
 
 /// Extensions of texts with headings.

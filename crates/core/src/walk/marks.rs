@@ -55,6 +55,9 @@ pub(super) const SAID_MARK: u32 = 34;
 pub(super) const CHARS_MARK: u32 = 30;
 pub(super) const MEMBERS_MARK: u32 = 42;
 
+/// Characters of a mark without its signs and the name of a message, at most.
+const AT_MOST: u32 = 50;
+
 /// Writes marks with their numbers, which run from 1 through a conversation.
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -72,6 +75,15 @@ impl Writer {
             end = at + SIGN.len();
         }
         Self { sign: SIGN.repeat(longest + 1), n_marks: 0 }
+    }
+
+    /// Characters that a mark and the blank in front of it take, or a few more.
+    pub(super) fn at_most(&self, mark: Mark, label: impl FnOnce(u32) -> String) -> u32 {
+        let n_label = match mark {
+            Mark::Said { message, .. } | Mark::Value { message } => label(message).chars().count() as u32,
+            _ => 0,
+        };
+        AT_MOST + 2 * self.sign.chars().count() as u32 + n_label
     }
 
     /// Appends `mark` to `out`; `label` names the message that shows what it stands for.

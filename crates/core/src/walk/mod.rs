@@ -19,10 +19,11 @@ mod windows;
 #[cfg(test)]
 mod tests;
 
-use crate::model::{Content, Conversation, Grounding, Part};
+use crate::model::{Content, Conversation, Grounding, Message, Part};
 
-use calls::Asks;
+use calls::{Asked, Asks};
 use draw::{Draw, n_chars};
+use grounding::Judge;
 use marks::{Mark, Piece, Writer};
 use pins::Pins;
 use said::{Known, Said};
@@ -125,6 +126,8 @@ pub struct Walker {
     pins: Pins,
     known: Known,
     said: Vec<Option<Said>>,
+    judge: Judge,
+    asked: Asked,
     /// Bytes that are visible so far, and how many of them are fillers.
     n_visible: usize,
     n_fillers: usize,
@@ -139,7 +142,7 @@ impl Walker {
         rules: Rules,
         standing: &dyn Fn(usize) -> Standing,
     ) -> Vec<UsedText> {
-        self.fill(conversation, said_by, standing);
+        self.fill(conversation, said_by, &|index| standing(index) != Standing::Gone);
         self.uses.read(&self.texts);
         self.known.clear();
         (self.n_visible, self.n_fillers) = (0, 0);
@@ -149,7 +152,6 @@ impl Walker {
         let n_messages = conversation.messages.len();
         let first_user = said_by.iter().position(|&by| by == SaidBy::Human);
         let found = self.uses.found().to_vec();
-        let last_calls = calls::last_calls(&conversation.messages);
         let mut first = 0;
         while let Some(text) = self.texts.all().get(first) {
             let message = text.message as usize;
@@ -167,16 +169,10 @@ impl Walker {
                     SaidBy::Human => n_bytes > MIN_PASTED && Some(message) != first_user,
                     _ => false,
                 };
-            let call = calls::answered(&conversation.messages, message).filter(|_| may_hide);
-            let asks = call.map_or(Asks::Other, calls::asks);
-            let last_call = || last_calls.get(&calls::file_of(call?)?).copied();
-            let of = Answer {
-                by: said_by[message],
-                asks,
-                is_prose: call.is_some_and(calls::is_prose),
-                is_superseded: last_call().is_some_and(|last| last > message),
-            };
-            let drawn = if may_hide { self.message(texts.clone(), &found, of, rules) } else { None };
+            let (asks, is_prose, is_superseded) = self.asked.answered(&conversation.messages, message);
+            let of = Answer { by: said_by[message], asks, is_prose, is_superseded };
+            let tools = (conversation, &writer);
+            let drawn = if may_hide { self.message(tools, texts.clone(), &found, of, rules) } else { None };
             match drawn {
                 Some(drawn) => {
                     for (number, drawn) in texts.zip(drawn) {
@@ -191,29 +187,30 @@ impl Walker {
 
     /// What of all that the assistant uses stands where it was, in the conversation that was walked last.
     pub fn grounding(&self) -> Grounding {
-        self.uses.grounding()
+        self.uses.grounding(&self.uses)
     }
 
-    fn fill(&mut self, conversation: &Conversation<'_>, said_by: &[SaidBy], standing: &dyn Fn(usize) -> Standing) {
+    /// The same of a conversation whose messages show the texts that `written` gives, whoever wrote them.
+    pub fn judge<'w>(
+        &mut self,
+        conversation: &Conversation<'_>,
+        said_by: &[SaidBy],
+        written: &dyn Fn(usize) -> Vec<&'w str>,
+    ) -> Grounding {
+        self.fill(conversation, said_by, &|_| true);
+        self.uses.read(&self.texts);
+        self.judge.judge((&self.texts, &self.uses), (conversation, said_by), written)
+    }
+
+    /// Takes the texts of a conversation, of the messages that are there.
+    fn fill(&mut self, conversation: &Conversation<'_>, said_by: &[SaidBy], is_there: &dyn Fn(usize) -> bool) {
         self.texts.clear();
-        let messages = conversation.messages.iter().zip(said_by).enumerate();
-        for (index, (message, &by)) in messages.filter(|&(index, _)| standing(index) != Standing::Gone) {
-            match &message.content {
-                Content::Text(text) => self.texts.push(index, 0, by, text),
-                Content::Parts(parts) => {
-                    for (part, content) in parts.iter().enumerate() {
-                        if let Part::Text(text) = content {
-                            self.texts.push(index, part, by, text);
-                        }
-                    }
-                }
-                Content::Absent | Content::Null | Content::Other => {}
-            }
-            for (number, call) in message.tool_calls.iter().enumerate() {
-                leaves::leaves(&call.arguments, &mut |key, text| {
-                    let by = if is_copied(key) { SaidBy::Copied } else { SaidBy::Argument };
-                    self.texts.push(index, number, by, text);
-                });
+        self.asked.clear();
+        for (index, (message, &by)) in conversation.messages.iter().zip(said_by).enumerate() {
+            if is_there(index) {
+                push(&mut self.texts, &mut self.asked, index, message, by);
+            } else {
+                self.asked.push(message, &mut |_, _, _| {});
             }
         }
         self.texts.seal();
@@ -222,6 +219,7 @@ impl Walker {
     /// Decides what of a message is shown, and notes it as visible; `None` when too little would be hidden.
     fn message(
         &mut self,
+        (conversation, writer): (&Conversation<'_>, &Writer),
         texts: std::ops::Range<usize>,
         found: &[Found],
         of: Answer,
@@ -232,10 +230,10 @@ impl Walker {
         let mut saved = 0_i64;
         for number in texts.clone() {
             let text = self.text(number, &found[number], of, rules);
-            saved += saving(self.texts.bytes(), &self.texts.all()[number], &text.pieces);
+            saved += saving(conversation, self.texts.bytes(), &self.texts.all()[number], &text.pieces, writer);
             drawn.push(text);
         }
-        if usize::try_from(saved).unwrap_or_default() < rules.min_saving {
+        if usize::try_from(saved).unwrap_or_default() < rules.min_saving.max(1) {
             self.n_fillers = n_fillers;
             return None;
         }
@@ -339,13 +337,32 @@ impl Walker {
     }
 }
 
-/// Characters that pieces save.
-fn saving(bytes: &[u8], text: &uses::Text, pieces: &[Piece]) -> i64 {
+/// Takes the texts and arguments of a message.
+fn push(texts: &mut Texts, asked: &mut Asked, index: usize, message: &Message<'_>, by: SaidBy) {
+    match &message.content {
+        Content::Text(text) => texts.push(index, 0, by, text),
+        Content::Parts(parts) => {
+            for (part, content) in parts.iter().enumerate() {
+                if let Part::Text(text) = content {
+                    texts.push(index, part, by, text);
+                }
+            }
+        }
+        Content::Absent | Content::Null | Content::Other => {}
+    }
+    asked.push(message, &mut |number, key, text| {
+        let by = if is_copied(key) { SaidBy::Copied } else { SaidBy::Argument };
+        texts.push(index, number, by, text);
+    });
+}
+
+/// Characters that pieces save at least.
+fn saving(conversation: &Conversation<'_>, bytes: &[u8], text: &uses::Text, pieces: &[Piece], writer: &Writer) -> i64 {
     let mut saved = i64::from(n_chars(&bytes[text.from..text.to]));
     for piece in pieces {
         saved -= match *piece {
             Piece::Copy { from, to } => i64::from(n_chars(&bytes[from as usize..to as usize])),
-            Piece::Mark(mark) => i64::from(marks::length(mark)),
+            Piece::Mark(mark) => i64::from(writer.at_most(mark, |message| label(conversation, message as usize))),
             Piece::Break(depth) => i64::from(depth) + 1,
         };
     }

@@ -188,16 +188,18 @@ impl Uses {
         }
     }
 
-    /// What of all that is used is still where it was.
-    pub(in crate::walk) fn grounding(&self) -> Grounding {
-        let (used, used_in_place) = self.needles.grounded();
-        let (facts, facts_held) = self.told.held();
+    /// What of all that is used still stands where it was, in `written`: the same conversation as it is written.
+    pub(in crate::walk) fn grounding(&self, written: &Self) -> Grounding {
+        let (used, used_in_place) = self.needles.grounded(&written.needles);
+        let (facts, facts_held) = self.told.held(&written.told);
         let mut edits = (0, 0);
         for (message, lines) in &self.edits {
-            let before = |&slot: &u32| self.slots.has_before(slot, *message).unwrap_or_default();
-            let lines = || self.edit_lines[lines.clone()].iter().map(before);
-            edits.0 += usize::from(lines().all(|(is_known, _)| is_known));
-            edits.1 += usize::from(lines().all(|(is_known, is_shown)| is_known && is_shown));
+            let is_known = |&slot: &u32| self.slots.has_before(slot, *message).is_some_and(|(is_known, _)| is_known);
+            let is_shown = |&slot: &u32| written.slots.has_before(slot, *message).is_some_and(|(_, is_shown)| is_shown);
+            if self.edit_lines[lines.clone()].iter().all(is_known) {
+                edits.0 += 1;
+                edits.1 += usize::from(written.edit_lines[lines.clone()].iter().all(is_shown));
+            }
         }
         Grounding { used, used_in_place, edits: edits.0, edits_whole: edits.1, facts, facts_held }
     }
@@ -291,7 +293,7 @@ impl Uses {
     fn joined(&mut self, bytes: &[u8], run: &[Word], text: &Text) {
         let (message, is_said) = (text.message, !text.by.is_argument());
         let kind = |from: usize, to: usize| match text.by {
-            SaidBy::Human => Kind::Name,
+            SaidBy::Human | SaidBy::Spoken => Kind::Name,
             _ if is_counted(&bytes[from..to]) => Kind::Counted,
             _ => Kind::Name,
         };

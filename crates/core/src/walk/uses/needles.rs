@@ -305,11 +305,11 @@ impl Needles {
         }
     }
 
-    /// Values that stood in a source before the message that uses them, and how many of them one still shows.
-    pub(super) fn grounded(&self) -> (usize, usize) {
-        let of = |&(value, message): &(u32, u32)| (self.needles[value as usize], message);
-        let used = || self.used.iter().map(of).filter(|(needle, message)| needle.home < *message);
-        (used().count(), used().filter(|(needle, message)| needle.visible < *message).count())
+    /// Values that stood in a source before the message that uses them, and how many of them one of `written` still shows.
+    pub(super) fn grounded(&self, written: &Self) -> (usize, usize) {
+        let used = || self.used.iter().filter(|&&(value, message)| self.needles[value as usize].home < message);
+        let is_shown = |&&(value, message): &&(u32, u32)| written.needles[value as usize].visible < message;
+        (used().count(), used().filter(is_shown).count())
     }
 
     /// True when pairs of neighbours are anchors too.

@@ -209,6 +209,13 @@ pub(in crate::walk) struct Line {
     pub(in crate::walk) slot: u32,
 }
 
+impl Line {
+    /// Where its bare text begins and ends.
+    pub(in crate::walk) fn bare(&self, bytes: &[u8]) -> (usize, usize) {
+        bare(bytes, self.from as usize, self.to as usize)
+    }
+}
+
 /// The bare text of a line: without the number that a viewer puts in front, the sign of a diff and blanks at both ends.
 pub(super) fn bare(bytes: &[u8], mut from: usize, mut to: usize) -> (usize, usize) {
     let skip = |mut at: usize, to: usize, is: &dyn Fn(u8) -> bool| {

@@ -11,6 +11,8 @@ pub enum SaidBy {
     System,
     /// What a person says.
     Human,
+    /// What a person said, where something else stands for it now.
+    Spoken,
     /// What a tool returns.
     Result,
     /// What the assistant says or thinks.

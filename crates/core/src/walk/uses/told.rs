@@ -271,11 +271,11 @@ impl Told {
         *visible = message.min(*visible);
     }
 
-    /// Facts that a source before the message that tells them held, and how many of them one still holds.
-    pub(super) fn held(&self) -> (usize, usize) {
-        let of = |&(fact, message): &(u32, u32)| (self.facts[fact as usize], message);
-        let told = || self.told.iter().map(of).filter(|(pair, message)| pair.home < *message);
-        (told().count(), told().filter(|(pair, message)| pair.visible < *message).count())
+    /// Facts that a source before the message that tells them held, and how many of them one of `written` still holds.
+    pub(super) fn held(&self, written: &Self) -> (usize, usize) {
+        let told = || self.told.iter().filter(|&&(fact, message)| self.facts[fact as usize].home < message);
+        let is_shown = |&&(fact, message): &&(u32, u32)| written.facts[fact as usize].visible < message;
+        (told().count(), told().filter(is_shown).count())
     }
 }
 

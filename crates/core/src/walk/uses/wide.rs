@@ -13,26 +13,36 @@ fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{e00}'..='\u{e7f}')
 }
 
+/// True for letters; arrows, lines of boxes and other signs are told without a look at the tables.
+fn is_letter(c: char) -> bool {
+    !matches!(c, '\u{2000}'..='\u{2070}' | '\u{2190}'..='\u{245f}' | '\u{2500}'..='\u{2bff}') && c.is_alphabetic()
+}
+
 /// Calls `each` with the words of a word that is not all ASCII.
 pub(super) fn words(bytes: &[u8], word: Word, mut each: impl FnMut(Word)) {
+    if word.to - word.from < MIN_LETTERS {
+        return;
+    }
     let text = std::str::from_utf8(&bytes[word.from..word.to]).unwrap_or_default();
-    let kind = |c: char| if is_unspaced(c) { 2 } else { i32::from(c.is_alphabetic()) };
+    let kind = |c: char| if is_unspaced(c) { 2 } else { i32::from(is_letter(c)) };
     let mut give = |from: usize, to: usize| each(Word { from, to, is_compound: false, is_wide: true });
-    let mut chars = text.char_indices().peekable();
-    let mut starts: Vec<usize> = Vec::new();
-    while let Some((at, c)) = chars.next() {
-        starts.push(word.from + at);
-        let end = word.from + at + c.len_utf8();
-        let of = kind(c);
-        if of == 2 && starts.len() >= N_RUN {
-            give(starts[starts.len() - N_RUN], end);
+    // Where the last characters of the run at hand begin, the first of them all, and how many there are.
+    let (mut starts, mut first, mut n, mut of) = ([0; N_RUN], 0, 0, 0);
+    let end = std::iter::once((text.len(), None));
+    for (at, c) in text.char_indices().map(|(at, c)| (at, Some(c))).chain(end) {
+        let at = word.from + at;
+        if of == 2 && n >= N_RUN {
+            give(starts[n % N_RUN], at);
         }
-        if chars.peek().is_none_or(|&(_, next)| kind(next) != of) {
-            if of == 1 && starts.len() >= MIN_LETTERS || of == 2 && (2..N_RUN).contains(&starts.len()) {
-                give(starts[0], end);
+        let next = c.map_or(-1, kind);
+        if next != of {
+            if of == 1 && n >= MIN_LETTERS || of == 2 && (2..N_RUN).contains(&n) {
+                give(first, at);
             }
-            starts.clear();
+            (first, n, of) = (at, 0, next);
         }
+        starts[n % N_RUN] = at;
+        n += 1;
     }
 }
 
