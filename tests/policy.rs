@@ -40,6 +40,7 @@ fn options(seed: u64) -> EngineOptions {
         summarizer: Summarizer::Deterministic,
         classifier: ClassifierSource::None,
         strategy: Strategy::Messages,
+        all_figures: true,
         ..random_options(seed)
     }
 }

@@ -252,7 +252,7 @@ fn the_two_sides_fit_the_terminal() {
         assert!(widest <= width, "{widest} > {width}:\n{text}");
         assert_eq!(text.contains(" │ "), width >= 80, "{width}");
         assert!(!text.contains('\u{1b}'), "no colours in a pipe");
-        assert!(text.contains("preserved_role") && text.contains("quality "), "{text}");
+        assert!(text.contains("preserved_role") && text.contains("grounding "), "{text}");
     }
     let (folded, full) = (show(&[]), show(&["--full"]));
     assert!(folded.contains(" more lines") && !full.contains(" more lines"), "{folded}");

@@ -16,9 +16,9 @@ use crate::shape::Decoded;
 /// What is done with a conversation, which came from a row of a source. False ends the reading.
 pub type Each<'e> = dyn FnMut((&str, u64), &Decoded<'_>) -> Result<bool> + 'e;
 
-/// The engine that a job with these options would have.
+/// The engine that a job with these options would have, measuring all that there is to measure.
 pub fn engine_for(args: EngineArgs, stores: &Stores) -> Result<Engine> {
-    let options = args.over(EngineOptions::default());
+    let options = EngineOptions { all_figures: true, ..args.over(EngineOptions::default()) };
     let counter = load_tokenizer(&options.tokenizer, |path| tokenizer_file(path, stores))?;
     match counter {
         Some((counter, _)) => Engine::counting(options, counter),

@@ -127,7 +127,8 @@ impl Calibrator {
 }
 
 fn values(metrics: &Metrics) -> [Option<f64>; Figure::SHARES.len()] {
-    Figure::SHARES.map(|figure| figure.of(metrics))
+    // Damage is planted in texts; what is used is not looked for again.
+    Figure::SHARES.map(|figure| figure.of(metrics).filter(|_| !figure.is_of_uses()))
 }
 
 impl Calibration {

@@ -66,6 +66,8 @@ pub(super) fn totals_of(runs: &[RunFacts], all: &Sketch, total: &ClassFigures) -
     let sources = || runs.iter().flat_map(|run| run.sources.values());
     let [chars_in, chars_out, tokens_in, tokens_out] =
         ["chars_in", "chars_out", "tokens_in", "tokens_out"].map(|name| total.sum(name));
+    let [used, used_in_place, edits, edits_whole, facts, facts_held] =
+        ["used", "used_in_place", "edits", "edits_whole", "facts", "facts_held"].map(|name| total.sum(name));
     TotalFacts {
         conversations: total.conversations,
         distinct_conversations: all.figures.distinct.estimate().min(total.conversations),
@@ -79,6 +81,13 @@ pub(super) fn totals_of(runs: &[RunFacts], all: &Sketch, total: &ClassFigures) -
         tokens_out,
         ratio: ratio(chars_in, chars_out),
         token_ratio: ratio(tokens_in, tokens_out),
+        used,
+        used_in_place,
+        edits,
+        edits_whole,
+        facts,
+        facts_held,
+        grounding: (used > 0).then(|| used_in_place as f64 / used as f64),
         bytes_stored: sources().map(|source| source.bytes_stored).sum(),
         bytes_stream: sources().map(|source| source.bytes_stream).sum(),
         bytes_written: runs.iter().flat_map(|run| run.bytes_written.values()).sum(),

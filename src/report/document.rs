@@ -132,6 +132,20 @@ pub struct TotalFacts {
     pub ratio: f64,
     /// Tokens before over tokens after.
     pub token_ratio: f64,
+    /// What the assistants used and what of it still stands, where use decides what is hidden; see docs/metrics.md.
+    pub used: u64,
+    /// See docs/metrics.md.
+    pub used_in_place: u64,
+    /// See docs/metrics.md.
+    pub edits: u64,
+    /// See docs/metrics.md.
+    pub edits_whole: u64,
+    /// See docs/metrics.md.
+    pub facts: u64,
+    /// See docs/metrics.md.
+    pub facts_held: u64,
+    /// `used_in_place / used`; `null` where nothing was used.
+    pub grounding: Option<f64>,
     /// Bytes of the inputs as stored.
     pub bytes_stored: u64,
     /// Bytes of the inputs uncompressed.

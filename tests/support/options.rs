@@ -43,6 +43,7 @@ pub fn random_options(seed: u64) -> EngineOptions {
     EngineOptions {
         hide_by: dice.pick(&[HideBy::Use, HideBy::Look]),
         assistant: dice.pick(&[AssistantText::Auto, AssistantText::Keep, AssistantText::Old]),
+        all_figures: dice.rarely(3),
         preserve: dice.pick(&[vec![], vec!["system".to_owned()], vec!["system".to_owned(), "tool".to_owned()]]),
         recency_window: dice.pick(&[0, 0, 1, 4, 7]),
         dedup: dice.coin(),

@@ -198,6 +198,8 @@ impl JobArgs {
         if kind == JobKind::Dataset {
             engine.assistant = AssistantText::Keep;
         }
+        // A floor under a figure that nobody measured would hold nothing.
+        engine.all_figures |= self.policy.is_some();
         engine.check().map_err(|mut error| {
             error.place = format!("engine.{}", error.place);
             error

@@ -26,6 +26,15 @@ pub struct Extreme {
     /// See docs/metrics.md.
     pub quality_score: Option<f64>,
     /// See docs/metrics.md.
+    #[serde(default)]
+    pub grounding: Option<f64>,
+    /// See docs/metrics.md.
+    #[serde(default)]
+    pub edit_grounding: Option<f64>,
+    /// See docs/metrics.md.
+    #[serde(default)]
+    pub fact_grounding: Option<f64>,
+    /// See docs/metrics.md.
     pub fact_retention: Option<f64>,
     /// See docs/metrics.md.
     pub forward_recall: Option<f64>,
@@ -41,11 +50,14 @@ impl Extreme {
         self.chars_in.saturating_sub(self.chars_out)
     }
 
-    /// The share of content that left the view, 0 to 1: one minus the mean of fact retention, forward recall, negation
-    /// retention and error retention over those that were measured; `None` when none was.
+    /// The share of what matters that left the view, 0 to 1: one minus the mean of the three groundings, where they were
+    /// measured, and otherwise of fact retention, forward recall, negation retention and error retention, over those that
+    /// were; `None` when none was.
     pub fn loss(&self) -> Option<f64> {
-        let measured = [self.fact_retention, self.forward_recall, self.negation_retention, self.error_retention];
-        let measured: Vec<f64> = measured.into_iter().flatten().collect();
+        let used = [self.grounding, self.edit_grounding, self.fact_grounding];
+        let seen = [self.fact_retention, self.forward_recall, self.negation_retention, self.error_retention];
+        let of = |figures: &[Option<f64>]| figures.iter().flatten().copied().collect::<Vec<f64>>();
+        let measured = Some(of(&used)).filter(|used| !used.is_empty()).unwrap_or_else(|| of(&seen));
         (!measured.is_empty()).then(|| 1.0 - measured.iter().sum::<f64>() / measured.len() as f64)
     }
 }

@@ -139,6 +139,9 @@ impl Figures {
             chars_out: count("chars_out"),
             ratio,
             quality_score: figure(Figure::QualityScore),
+            grounding: figure(Figure::Grounding),
+            edit_grounding: figure(Figure::EditGrounding),
+            fact_grounding: figure(Figure::FactGrounding),
             fact_retention: figure(Figure::FactRetention),
             forward_recall: figure(Figure::ForwardRecall),
             negation_retention: figure(Figure::NegationRetention),
@@ -182,7 +185,9 @@ impl<'a> Columns<'a> {
             count_column(rows, name)?;
         }
         figure_column(rows, Figure::Ratio.as_str())?;
-        let is_count = |column: &MetricColumn| matches!(column.getter, Getter::Count(_)) && !column.is_nullable;
+        let is_count = |column: &MetricColumn| {
+            matches!(column.getter, Getter::Count(_)) && (!column.is_nullable || column.is_of_uses())
+        };
         let counts = metric_columns().filter(is_count).map(|column| column.name);
         Ok(Self {
             id: text_column(rows, "conversation_id")?,

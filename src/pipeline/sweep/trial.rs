@@ -121,10 +121,11 @@ fn measure(engine: &Engine, conversation: &Conversation<'_>) -> Result<Measured>
     })
 }
 
-/// An engine with these options.
+/// An engine with these options, which measures all that a search may ask for.
 pub(crate) fn engine(options: &EngineOptions, counter: Option<&Arc<dyn TokenCounter>>) -> Result<Engine> {
+    let options = EngineOptions { all_figures: true, ..options.clone() };
     match counter {
-        Some(counter) => Engine::counting(options.clone(), counter.clone()),
-        None => Engine::new(options.clone()),
+        Some(counter) => Engine::counting(options, counter.clone()),
+        None => Engine::new(options),
     }
 }

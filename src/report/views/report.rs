@@ -99,11 +99,20 @@ fn cards(document: &ReportDocument, json: &Value) -> Vec<Card> {
         Card::of(json, "Bytes written", "/totals/bytes_written", Show::Bytes, held),
     ];
     cards.iter_mut().take(2).for_each(|card| card.number.tone = Tone::Strong);
+    if totals.grounding.is_some() {
+        let values = numbers::counted(totals.used, "value");
+        let edits = format!("{} of {} edits whole", count(totals.edits_whole), count(totals.edits));
+        let beside = format!("of {values} that assistants used stand in place; {edits}");
+        cards.insert(0, Card::of(json, "Grounding", "/totals/grounding", Show::Share, beside));
+        cards[0].number.tone = Tone::Strong;
+    }
     if let Some(money) = &document.money {
         let [before, after, price] = [money.before, money.after, money.per_million_tokens].map(numbers::money);
         let beside = format!("{before} → {after} at {price} per million tokens");
-        cards.insert(2, Card::of(json, "Money saved", "/money/saved", Show::Money, beside));
-        cards[2].number.tone = Tone::Good;
+        let money = Card::of(json, "Money saved", "/money/saved", Show::Money, beside);
+        let at = cards.iter().take_while(|card| card.number.tone == Tone::Strong).count();
+        cards.insert(at, money);
+        cards[at].number.tone = Tone::Good;
     }
     if totals.rejects > 0 {
         let rate = totals.rejects as f64 / (totals.rejects + totals.conversations) as f64;

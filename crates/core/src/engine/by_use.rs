@@ -56,8 +56,10 @@ impl Engine {
         };
         let rules =
             walk::Rules { recency_window: budget::window(&self.options), min_saving: self.options.min_saving, fillers };
+        let settled = settled(conversation);
         let state = |index: usize| match plan.claim_of(index) {
-            None => walk::Standing::Free,
+            None if index >= settled => walk::Standing::Free,
+            None => walk::Standing::Kept,
             Some(Claim::Keep(_)) => walk::Standing::Kept,
             Some(_) => walk::Standing::Gone,
         };
@@ -99,7 +101,8 @@ impl Engine {
         plan: &Plan,
         assembled: &Assembled,
     ) -> Option<Grounding> {
-        if !self.goes_by_use(conversation) && !self.options.all_figures {
+        let is_asked = self.goes_by_use(conversation) || self.options.all_figures;
+        if !is_asked || settled(conversation) > 0 {
             return None;
         }
         let is_walked = |claim: &Claim| match claim {
@@ -123,6 +126,11 @@ impl Engine {
         }
         Some(walker.judge(conversation, &said_by(conversation), &|index| written[index].clone()))
     }
+}
+
+/// Messages from the start that an earlier round has decided, and whose hidden text is not at hand.
+fn settled(conversation: &Conversation<'_>) -> usize {
+    conversation.messages.iter().rposition(|message| message.provenance.is_some()).map_or(0, |last| last + 1)
 }
 
 /// The texts of a message as it is written.

@@ -87,6 +87,12 @@ impl Figure {
         Self::ALL.into_iter().find(|figure| figure.as_str() == name)
     }
 
+    /// True for shares of what was used.
+    #[must_use]
+    pub fn is_of_uses(self) -> bool {
+        matches!(self, Self::Grounding | Self::EditGrounding | Self::FactGrounding)
+    }
+
     /// True for what is before over after; all others are shares from 0 to 1.
     #[must_use]
     pub fn is_ratio(self) -> bool {
@@ -134,6 +140,17 @@ pub struct MetricColumn {
     pub is_nullable: bool,
     /// How it is read.
     pub getter: Getter,
+}
+
+/// The columns that count what was used.
+const USES: [&str; 6] = ["used", "used_in_place", "edits", "edits_whole", "facts", "facts_held"];
+
+impl MetricColumn {
+    /// True for what counts what was used, which adds up over conversations.
+    #[must_use]
+    pub fn is_of_uses(&self) -> bool {
+        USES.contains(&self.name)
+    }
 }
 
 /// Columns of counts that are fields of `$from`, which `$metrics` has, under their own names.
