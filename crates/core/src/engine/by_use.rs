@@ -59,8 +59,7 @@ impl Engine {
         let settled = settled(conversation);
         let state = |index: usize| match plan.claim_of(index) {
             None if index >= settled => walk::Standing::Free,
-            None => walk::Standing::Kept,
-            Some(Claim::Keep(_)) => walk::Standing::Kept,
+            None | Some(Claim::Keep(_)) => walk::Standing::Kept,
             Some(_) => walk::Standing::Gone,
         };
         let views = scratch.walker.walk(conversation, &said_by(conversation), rules, &state);
