@@ -251,8 +251,8 @@ fn hugging_face_datasets_and_pandas_load_the_data() {
     assert!(loaded.status.success(), "{stderr}");
     let seen: serde_json::Value = serde_json::from_str(stdout.lines().last().unwrap_or_default()).expect(&stdout);
     let count = |name: &str| seen[name].as_u64().expect(name);
-    assert_eq!(count("train") + count("eval"), 101, "{seen}");
-    assert!(count("eval") > 0 && count("frame") == 101 && count("folder") == 101, "{seen}");
+    assert_eq!(count("train") + count("eval"), 98, "{seen}");
+    assert!(count("eval") > 0 && count("frame") == 98 && count("folder") == 98, "{seen}");
     assert_eq!(seen["columns"], serde_json::json!(["id", "messages"]));
     assert!(count("calls") > 20 && seen["roles"].as_array().is_some_and(|roles| roles.len() >= 4), "{seen}");
 }
@@ -279,5 +279,5 @@ fn every_row_of_the_sample_corpus_has_a_text_in_every_turn_that_templates_read()
             assert!(!texts.iter().flatten().any(|text| text.contains("_cce_original")));
         }
     }
-    assert_eq!(n_rows, 101);
+    assert_eq!(n_rows, 98);
 }

@@ -29,7 +29,7 @@ fn manifest_dir() -> PathBuf {
 fn sample_run(options: &[&str]) -> TestDir {
     let dir = TestDir::new();
     for (name, bytes) in files(&manifest_dir().join("jobs/sample")) {
-        if Path::new(&name).extension().is_some_and(|extension| extension == "jsonl") {
+        if Path::new(&name).extension().is_some_and(|extension| extension == "jsonl") && !name.contains('/') {
             dir.write(&format!("in/{name}"), bytes);
         }
     }

@@ -42,7 +42,11 @@ pub fn sample() -> Vec<(String, Vec<String>)> {
 }
 
 fn sample_files() -> Vec<PathBuf> {
-    let found = files_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("jobs/sample"), ".jsonl");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let found: Vec<PathBuf> = ["jobs/sample", "jobs/sample/sessions", "tests/data"]
+        .iter()
+        .flat_map(|folder| files_in(&root.join(folder), ".jsonl"))
+        .collect();
     assert!(found.len() >= 9);
     found
 }

@@ -55,8 +55,8 @@ pub(super) const SAID_MARK: u32 = 34;
 pub(super) const CHARS_MARK: u32 = 30;
 pub(super) const MEMBERS_MARK: u32 = 42;
 
-/// Characters of a mark without its signs and the name of a message, at most.
-const AT_MOST: u32 = 50;
+/// Marks of a message, at most.
+const MANY: u32 = 1_000;
 
 /// Writes marks with their numbers, which run from 1 through a conversation.
 #[derive(Debug)]
@@ -79,11 +79,9 @@ impl Writer {
 
     /// Characters that a mark and the blank in front of it take, or a few more.
     pub(super) fn at_most(&self, mark: Mark, label: impl FnOnce(u32) -> String) -> u32 {
-        let n_label = match mark {
-            Mark::Said { message, .. } | Mark::Value { message } => label(message).chars().count() as u32,
-            _ => 0,
-        };
-        AT_MOST + 2 * self.sign.chars().count() as u32 + n_label
+        let mut out = String::new();
+        Self { sign: self.sign.clone(), n_marks: self.n_marks + MANY }.write(&mut out, mark, label);
+        out.chars().count() as u32 + 1
     }
 
     /// Appends `mark` to `out`; `label` names the message that shows what it stands for.
