@@ -101,8 +101,8 @@ impl Figures {
         class.conversations += 1;
         for (name, column) in &columns.counts {
             match class.sums.get_mut(*name) {
-                Some(sum) => *sum += column.value(row),
-                None => drop(class.sums.insert((*name).to_owned(), column.value(row))),
+                Some(sum) => *sum += count_at(column, row),
+                None => drop(class.sums.insert((*name).to_owned(), count_at(column, row))),
             }
         }
         let (count, figure) = (|name| columns.count(name, row), |figure| columns.figure(figure, row));
@@ -165,6 +165,11 @@ impl Figures {
     }
 }
 
+/// The count in a row; 0 where there is none.
+fn count_at(column: &UInt64Array, row: usize) -> u64 {
+    if column.is_valid(row) { column.value(row) } else { 0 }
+}
+
 /// The columns that are read; runs of older versions may lack some figures.
 struct Columns<'a> {
     id: &'a LargeStringArray,
@@ -203,7 +208,7 @@ impl<'a> Columns<'a> {
     }
 
     fn count(&self, name: &str, row: usize) -> u64 {
-        self.counts.iter().find(|(known, _)| *known == name).map_or(0, |(_, column)| column.value(row))
+        self.counts.iter().find(|(known, _)| *known == name).map_or(0, |(_, column)| count_at(column, row))
     }
 
     fn figure(&self, figure: Figure, row: usize) -> Option<f64> {

@@ -4,6 +4,7 @@
 
 use serde::Serialize;
 
+use super::compaction::Due;
 use super::{Engine, Scratch, by_use};
 use crate::model::{Answers, Condensed, Consult, Conversation, Decision, Reason};
 use crate::stage::classify::{Depth, Verdict, judge};
@@ -158,7 +159,10 @@ impl Engine {
         let view = self.explaining_view(conversation, scratch);
         let importance = importance_parts(&view);
         let verdicts = verdicts(&view);
-        let is_planned = condensed.metrics.compaction.is_none() && !condensed.decisions.iter().any(is_of_all);
+        // A compaction that did not pay leaves no plan behind.
+        let is_due = Due::of(conversation, &self.options, &self.count.messages(&view)).is_some();
+        let is_planned =
+            !is_due && condensed.metrics.compaction.is_none() && !condensed.decisions.iter().any(is_of_all);
         let alone = self.alone(&view, &verdicts);
         let mut messages = Vec::with_capacity(view.len());
         for decision in &condensed.decisions {
