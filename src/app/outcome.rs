@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::io::store::Place;
+use crate::model::HideBy;
 use crate::pipeline::sketch::RejectShare;
 use crate::pipeline::{BOMB_RATIO, JobOptions, JobOutcome, Manifest, Totals, Written};
 use crate::report::numbers::{bytes, count, counted};
@@ -67,6 +68,7 @@ impl RunOutcome {
         }
         notes.extend(self.manifest().iter().flat_map(|manifest| &manifest.missing).map(|it| format!("left out: {it}")));
         notes.extend(self.bombs());
+        notes.extend(self.looked_ahead());
         notes
     }
 
@@ -117,6 +119,19 @@ impl RunOutcome {
         Some(format!("{} of {of} {is} over {budget} (`fits` in the metrics): {advice}", count(totals.over_budget)))
     }
 
+    /// That rows to evaluate on show what their answers need; `None` where there are none, or nobody looked ahead.
+    fn looked_ahead(&self) -> Option<String> {
+        let n_rows = self.outcome.tally.table("dataset/eval").rows;
+        let is_told = n_rows > 0 && self.options.engines().any(|engine| engine.hide_by == HideBy::Use);
+        is_told.then(|| {
+            let rows = counted(n_rows, "row");
+            format!(
+                "{rows} to evaluate on were compressed by what comes after each message, which tells what the answers need: \
+                 take --hide-by look for them"
+            )
+        })
+    }
+
     /// The command to type next, and when, unless at once.
     pub fn next(&self) -> Option<(&'static str, String)> {
         let run = self.run.as_ref()?.to_string();
@@ -157,7 +172,7 @@ impl RunOutcome {
         let of_table = |sum: &Written| json!({ "rows": sum.rows, "bytes": sum.bytes });
         let written: Map<String, Value> =
             tally.written.iter().map(|(table, sum)| (table.clone(), of_table(sum))).collect();
-        let warnings: Vec<String> = told.into_iter().flatten().chain(self.bombs()).collect();
+        let warnings: Vec<String> = told.into_iter().flatten().chain(self.bombs()).chain(self.looked_ahead()).collect();
         json!({
             "event": "ends", "run": self.run.as_ref().map(ToString::to_string), "totals": tally.totals,
             "stored_bytes": tally.bytes_stored, "bytes": tally.bytes_stream, "bytes_written": tally.bytes_written(),
