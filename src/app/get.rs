@@ -1,6 +1,7 @@
-//! One conversation out of a run, as it was or as it is shown.
+//! One conversation out of a run, as it was or as it is shown, or what one of its marks hides.
 
 use super::App;
+use super::marks::hidden;
 use super::output::Destination;
 use crate::error::{Error, Result};
 use crate::io::Run;
@@ -14,6 +15,8 @@ pub enum Which {
     Original,
     /// As the run shows it.
     Compressed,
+    /// What the mark with this number hides, exactly.
+    Mark(u32),
 }
 
 /// Writes the conversations of `run` with this id.
@@ -21,6 +24,9 @@ pub fn get(app: &App, run: &Run, id: &str, which: Which, output: &mut Destinatio
     let found = match which {
         Which::Original => original(app, run, id, &Bridge::new(1)?, output)?,
         Which::Compressed => compressed(app, run, id, output)?,
+        Which::Mark(number) => {
+            return hidden(app, run, id, number)?.iter().try_for_each(|hidden| output.write(hidden.text.as_bytes()));
+        }
     };
     if found { Ok(()) } else { Err(unknown(id)) }
 }

@@ -11,7 +11,11 @@ use super::screen::{Given, stdout_for};
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &GetArgs) -> Result<Ending> {
     let run = Run::open(place(&args.run, &args.stores.stores())?)?;
-    let which = if args.compressed { Which::Compressed } else { Which::Original };
+    let which = match args.mark {
+        Some(number) => Which::Mark(number),
+        None if args.compressed => Which::Compressed,
+        None => Which::Original,
+    };
     let mut output = Destination::open(args.output.as_deref(), &|| stdout_for(Given::Data))?;
     app::get(app, &run, &args.id, which, &mut output)?;
     output.finish()?;
