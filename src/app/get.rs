@@ -1,7 +1,6 @@
-//! One conversation out of a run, as it was or as it is shown, or what one of its marks hides.
+//! One conversation out of a run, as it was or as it is shown.
 
 use super::App;
-use super::marks::hidden;
 use super::output::Destination;
 use crate::error::{Error, Result};
 use crate::io::Run;
@@ -15,8 +14,6 @@ pub enum Which {
     Original,
     /// As the run shows it.
     Compressed,
-    /// What the mark with this number hides, exactly.
-    Mark(u32),
 }
 
 /// Writes the conversations of `run` with this id.
@@ -24,9 +21,6 @@ pub fn get(app: &App, run: &Run, id: &str, which: Which, output: &mut Destinatio
     let found = match which {
         Which::Original => original(app, run, id, &Bridge::new(1)?, output)?,
         Which::Compressed => compressed(app, run, id, output)?,
-        Which::Mark(number) => {
-            return hidden(app, run, id, number)?.iter().try_for_each(|hidden| output.write(hidden.text.as_bytes()));
-        }
     };
     if found { Ok(()) } else { Err(unknown(id)) }
 }

@@ -41,7 +41,7 @@ pub fn hidden(app: &App, run: &Run, id: &str, number: u32) -> Result<Vec<Hidden>
             let marks = if n == 1 { "mark" } else { "marks" };
             Err(Error::input(
                 id,
-                format!("the conversation has no mark {number}; it has {n} {marks}, the last is {last}"),
+                format!("the conversation has no mark #{number}; it has {n} {marks}, the last is #{last}"),
             ))
         }
     }
@@ -67,7 +67,9 @@ fn hidden_in(
         sides.behind.messages.iter().find(|&&(replaced, _)| replaced == index).map(|&(_, position)| position);
     let shown = spoken(&sides.shown, original.shape, id)?;
     let shown = position.and_then(|position| shown.get(usize::try_from(position).ok()?)).ok_or_else(differs)?;
-    if !view.apply(text).is_some_and(|text| shown.text.contains(&text)) {
+    // Texts of a message stand one below the other.
+    let lines = |text: &str| format!("\n{text}\n");
+    if !view.apply(text).is_some_and(|text| lines(&shown.text).contains(&lines(&text))) {
         return Err(differs());
     }
     let stretch = view.hidden(number, text).ok_or_else(differs)?;

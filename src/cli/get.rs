@@ -1,4 +1,4 @@
-//! `condenser get`: one conversation out of a run.
+//! `condenser get`: one conversation out of a run, or what one of its marks hides.
 
 use condenser::app::{self, App, Destination, Which, place};
 use condenser::error::Result;
@@ -11,13 +11,18 @@ use super::screen::{Given, stdout_for};
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &GetArgs) -> Result<Ending> {
     let run = Run::open(place(&args.run, &args.stores.stores())?)?;
-    let which = match args.mark {
-        Some(number) => Which::Mark(number),
-        None if args.compressed => Which::Compressed,
-        None => Which::Original,
-    };
     let mut output = Destination::open(args.output.as_deref(), &|| stdout_for(Given::Data))?;
-    app::get(app, &run, &args.id, which, &mut output)?;
+    match args.mark {
+        Some(number) => {
+            for stretch in app::hidden(app, &run, &args.id, number)? {
+                output.write(stretch.text.as_bytes())?;
+            }
+        }
+        None => {
+            let which = if args.compressed { Which::Compressed } else { Which::Original };
+            app::get(app, &run, &args.id, which, &mut output)?;
+        }
+    }
     output.finish()?;
     Ok(Ending::Clean)
 }
