@@ -5,7 +5,7 @@ use std::path::Path;
 
 use condenser::app::{decode, message_at};
 use condenser::io::{FoundConversation, Run};
-use condenser::model::{Content, Conversation, Part, PartView, ViewOp};
+use condenser::model::{PartView, ViewOp};
 use condenser::pipeline::bridge::Bridge;
 use serde_json::{Value, json};
 
@@ -36,18 +36,6 @@ fn ids(path: &str) -> Vec<String> {
 fn mark(dir: &TestDir, run: &str, id: &str, number: u32) -> String {
     let told = condenser(dir.root(), &["get", run, id, "--mark", &number.to_string()]).ok();
     String::from_utf8(told.stdout).expect("it is text")
-}
-
-fn text_of<'c>(conversation: &'c Conversation<'_>, index: u64, part: usize) -> &'c str {
-    let (_, message) = message_at(conversation, index).expect("it is there");
-    match &message.content {
-        Content::Text(text) if part == 0 => text,
-        Content::Parts(parts) => match &parts[part] {
-            Part::Text(text) => text,
-            _ => panic!("a view of something else than a text"),
-        },
-        _ => panic!("a view of nothing"),
-    }
 }
 
 /// A text of its copies, in order, and of what is hidden between them; `hidden` gives what marks hide.
@@ -87,7 +75,8 @@ fn check(dir: &TestDir, run: &str, step: u32) -> usize {
         for (index, view) in
             sides.behind.views.iter().flat_map(|(index, views)| views.iter().map(move |view| (*index, view)))
         {
-            let text = text_of(&original.conversation, index, view.part);
+            let (_, message) = message_at(&original.conversation, index).expect("it is there");
+            let text = message.text_at(view.part).expect("a text");
             let hidden = |number: u32| {
                 let hidden = view.hidden(number, text).expect("it is there");
                 if number.is_multiple_of(step) {
@@ -163,6 +152,11 @@ fn marks_of_json_of_parts_and_beside_each_other_bring_their_texts_back() {
     for format in ["parquet", "jsonl"] {
         condenser(dir.root(), &["compress", &input, "-o", format, "--format", format]).ok();
         assert!(check(&dir, format, 1) > 12);
+    }
+    condenser(dir.root(), &["compress", &input, "-o", "whole", "--recency-window", "1000"]).ok();
+    condenser(dir.root(), &["compress", "whole/conversations/part-00000.parquet", "-o", "table"]).ok();
+    for number in 1..=12 {
+        assert_eq!(mark(&dir, "table", "session", number), mark(&dir, "parquet", "session", number), "#{number}");
     }
     let (_, sides) = conversations(&dir, "parquet").remove(0);
     let views = || sides.behind.views.iter().flat_map(|(_, views)| views);

@@ -6,10 +6,12 @@ use super::get::unknown;
 use super::pairs::{decode, spoken};
 use crate::error::{Error, Result};
 use crate::io::{FoundConversation, Run};
-use crate::model::{Content, Conversation, Message, Part, PartView};
+use crate::model::{Conversation, Message, PartView};
 use crate::pipeline::Commit;
 use crate::pipeline::bridge::Bridge;
 use crate::report::Hidden;
+use crate::report::numbers::counted;
+use crate::report::pair::Utterance;
 use crate::walk::label_of_call;
 
 /// What mark `number` hides in the conversations of `run` with this id, in the order of the run.
@@ -38,10 +40,10 @@ pub fn hidden(app: &App, run: &Run, id: &str, number: u32) -> Result<Vec<Hidden>
         Some(_) if !found.is_empty() => Ok(found),
         Some((0, _)) => Err(Error::input(id, "the conversation has no marks")),
         Some((n, last)) => {
-            let marks = if n == 1 { "mark" } else { "marks" };
+            let marks = counted(n as u64, "mark");
             Err(Error::input(
                 id,
-                format!("the conversation has no mark #{number}; it has {n} {marks}, the last is #{last}"),
+                format!("the conversation has no mark #{number}; it has {marks}, the last is #{last}"),
             ))
         }
     }
@@ -62,14 +64,10 @@ fn hidden_in(
     let shape = commit.table.as_ref().and_then(|table| table.shape).or(run.manifest.options.shape);
     let original = decode(&sides.original, shape, id)?;
     let (at, message) = message_at(&original.conversation, index).ok_or_else(differs)?;
-    let text = text_of(message, view.part).ok_or_else(differs)?;
-    let position =
-        sides.behind.messages.iter().find(|&&(replaced, _)| replaced == index).map(|&(_, position)| position);
+    let text = message.text_at(view.part).ok_or_else(differs)?;
     let shown = spoken(&sides.shown, original.shape, id)?;
-    let shown = position.and_then(|position| shown.get(usize::try_from(position).ok()?)).ok_or_else(differs)?;
-    // Texts of a message stand one below the other.
-    let lines = |text: &str| format!("\n{text}\n");
-    if !view.apply(text).is_some_and(|text| lines(&shown.text).contains(&lines(&text))) {
+    let is_shown = |shown: &Utterance| view.apply(text).is_some_and(|text| holds(shown, &text));
+    if !position_of(sides, index).and_then(|position| shown.get(position)).is_some_and(is_shown) {
         return Err(differs());
     }
     let stretch = view.hidden(number, text).ok_or_else(differs)?;
@@ -87,19 +85,20 @@ fn hidden_in(
     })
 }
 
+/// Index in the output of what stands for message `index`.
+fn position_of(sides: &FoundConversation, index: u64) -> Option<usize> {
+    let (_, position) = sides.behind.messages.iter().find(|(replaced, _)| *replaced == index)?;
+    usize::try_from(*position).ok()
+}
+
+/// True when a message says `text`; its texts stand one below the other.
+fn holds(said: &Utterance, text: &str) -> bool {
+    let lines = |text: &str| format!("\n{text}\n");
+    lines(&said.text).contains(&lines(text))
+}
+
 /// A message of a conversation, by its index.
 pub fn message_at<'c, 'r>(conversation: &'c Conversation<'r>, index: u64) -> Option<(usize, &'c Message<'r>)> {
     let at = usize::try_from(index).ok()?;
     Some((at, conversation.messages.get(at)?))
-}
-
-fn text_of<'m>(message: &'m Message<'_>, part: usize) -> Option<&'m str> {
-    match &message.content {
-        Content::Text(text) => (part == 0).then_some(text),
-        Content::Parts(parts) => match parts.get(part)? {
-            Part::Text(text) => Some(text),
-            _ => None,
-        },
-        Content::Absent | Content::Null | Content::Other => None,
-    }
 }

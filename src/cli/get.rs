@@ -12,16 +12,13 @@ use super::screen::{Given, stdout_for};
 pub(crate) fn run(app: &App, args: &GetArgs) -> Result<Ending> {
     let run = Run::open(place(&args.run, &args.stores.stores())?)?;
     let mut output = Destination::open(args.output.as_deref(), &|| stdout_for(Given::Data))?;
-    match args.mark {
-        Some(number) => {
-            for stretch in app::hidden(app, &run, &args.id, number)? {
-                output.write(stretch.text.as_bytes())?;
-            }
+    if let Some(number) = args.mark {
+        for stretch in app::hidden(app, &run, &args.id, number)? {
+            output.write(stretch.text.as_bytes())?;
         }
-        None => {
-            let which = if args.compressed { Which::Compressed } else { Which::Original };
-            app::get(app, &run, &args.id, which, &mut output)?;
-        }
+    } else {
+        let which = if args.compressed { Which::Compressed } else { Which::Original };
+        app::get(app, &run, &args.id, which, &mut output)?;
     }
     output.finish()?;
     Ok(Ending::Clean)

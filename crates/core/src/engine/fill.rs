@@ -375,7 +375,7 @@ impl Filler<'_> {
         let metadata = self.metadata(&provenance);
         let n_metadata = metadata_chars(metadata.as_deref());
         let (body, chars_out) = (NewBody::Text(draft.text.clone()), draft.n_chars() + n_metadata);
-        Filled { action, reason, body, provenance, views: Vec::new(), metadata, drafts: vec![draft], chars_out }
+        Filled { action, reason, body, provenance, views: Box::default(), metadata, drafts: vec![draft], chars_out }
     }
 
     /// A unit that stands as `draft`.
@@ -405,7 +405,7 @@ impl Filler<'_> {
         let chars_out = kept + new + metadata_chars(metadata.as_deref());
         let body = NewBody::Parts(parts.iter().map(|(part, draft)| (*part, draft.text.clone())).collect());
         let drafts = parts.into_iter().map(|(_, draft)| draft).collect();
-        Filled { action, reason, body, provenance, views: Vec::new(), metadata, drafts, chars_out }
+        Filled { action, reason, body, provenance, views: Box::default(), metadata, drafts, chars_out }
     }
 
     /// Characters of the output message of a unit.

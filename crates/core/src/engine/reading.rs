@@ -163,7 +163,7 @@ fn filled(replaced: &ReadReplacement, body: NewBody) -> Filled {
         reason: Reason::CompressibleProse,
         body,
         provenance: Provenance::default(),
-        views: Vec::new(),
+        views: Box::default(),
         metadata: None,
         chars_out: drafts.iter().map(Draft::n_chars).sum(),
         drafts,

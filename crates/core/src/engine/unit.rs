@@ -31,7 +31,7 @@ pub(super) struct Filled {
     pub(super) body: NewBody,
     pub(super) provenance: Provenance,
     /// Of what the walk shows: which stretches of the texts.
-    pub(super) views: Vec<PartView>,
+    pub(super) views: Box<[PartView]>,
     /// The provenance as it is written into the message, if it is.
     pub(super) metadata: Option<String>,
     /// The texts as written, for the metrics; one per text that was replaced.
