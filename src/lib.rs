@@ -27,4 +27,5 @@ pub mod report;
 #[cfg(any(feature = "llm", feature = "remote"))]
 mod tls;
 
+use condenser_core::walk;
 pub use condenser_core::{engine, error, model, shape, stage, summary, text};

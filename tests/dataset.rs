@@ -164,6 +164,7 @@ fn conversations_that_would_become_invalid_are_kept_as_they_were() {
                 sources: vec![0, 1],
                 body: condenser::model::NewBody::Text("both".to_owned()),
                 provenance: condenser::model::Provenance::default(),
+                views: Vec::new(),
             });
             condensed.messages.splice(0..2, [replaced]);
             condensed

@@ -60,6 +60,7 @@ mod llm_protocol;
 mod llm_run;
 mod locks;
 mod logs;
+mod marks;
 mod metrics;
 mod native;
 mod pipeline;

@@ -9,6 +9,7 @@ mod dry_run;
 mod expire;
 mod gather;
 mod get;
+mod marks;
 #[cfg(feature = "llm")]
 mod oracle;
 #[cfg(not(feature = "llm"))]
@@ -43,6 +44,7 @@ pub use conversations::{Each, each_conversation, engine_for};
 pub use dry_run::dry_run;
 pub use expire::{Expired, ExpiryOutcome, expire};
 pub use get::{Which, get};
+pub use marks::{hidden, message_at};
 #[cfg(feature = "llm")]
 pub use oracle::{read_key, replies_dir};
 pub use outcome::{RunOutcome, ratio, summary};

@@ -115,7 +115,7 @@ pub fn decode<'r>(record: &'r str, shape: Option<ShapeName>, id: &str) -> Result
 }
 
 /// What the messages of the output say.
-fn spoken(shown: &Shown, shape: ShapeName, id: &str) -> Result<Vec<Utterance>> {
+pub(super) fn spoken(shown: &Shown, shape: ShapeName, id: &str) -> Result<Vec<Utterance>> {
     match shown {
         Shown::Record(record) => {
             let decoded = decode(record, Some(shape), id)?;

@@ -266,6 +266,9 @@ pub(crate) struct GetArgs {
     /// As the run shows it, instead of the original.
     #[arg(long)]
     pub(crate) compressed: bool,
+    /// The exact text that the mark `#N` hides.
+    #[arg(long, value_name = "N", conflicts_with = "compressed")]
+    pub(crate) mark: Option<u32>,
     /// A file, or `-` for stdout [default: -].
     #[arg(long, short, value_name = "FILE|-")]
     pub(crate) output: Option<String>,
@@ -287,6 +290,9 @@ pub(crate) struct ShowArgs {
     /// The originals of this chunk of the archive, as Markdown; for compacted conversations.
     #[arg(long, value_name = "N", conflicts_with_all = ["markdown", "json", "html", "full", "width"])]
     pub(crate) archive: Option<u64>,
+    /// What the mark `#N` hides, with two shown lines on either side.
+    #[arg(long, value_name = "N", conflicts_with_all = ["markdown", "archive", "json", "html", "full"])]
+    pub(crate) mark: Option<u32>,
     /// As JSON, one line per conversation: what `condenser schema pair` says.
     #[arg(long, conflicts_with_all = ["full", "width"])]
     pub(crate) json: bool,

@@ -1,4 +1,4 @@
-//! `condenser get`: one conversation out of a run.
+//! `condenser get`: one conversation out of a run, or what one of its marks hides.
 
 use condenser::app::{self, App, Destination, Which, place};
 use condenser::error::Result;
@@ -11,9 +11,15 @@ use super::screen::{Given, stdout_for};
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &GetArgs) -> Result<Ending> {
     let run = Run::open(place(&args.run, &args.stores.stores())?)?;
-    let which = if args.compressed { Which::Compressed } else { Which::Original };
     let mut output = Destination::open(args.output.as_deref(), &|| stdout_for(Given::Data))?;
-    app::get(app, &run, &args.id, which, &mut output)?;
+    if let Some(number) = args.mark {
+        for stretch in app::hidden(app, &run, &args.id, number)? {
+            output.write(stretch.text.as_bytes())?;
+        }
+    } else {
+        let which = if args.compressed { Which::Compressed } else { Which::Original };
+        app::get(app, &run, &args.id, which, &mut output)?;
+    }
     output.finish()?;
     Ok(Ending::Clean)
 }

@@ -1,15 +1,15 @@
-//! `condenser show`: one conversation for a person. Before and after side by side with the decisions in the margin, or
-//! the originals that are not shown any more as Markdown.
+//! `condenser show`: one conversation for a person. Before and after side by side with the decisions in the margin, the
+//! originals that are not shown any more as Markdown, or what one mark hides.
 
-use condenser::app::{App, Destination, check_page, decode, pairs, place, write_page};
+use condenser::app::{App, Destination, check_page, decode, hidden, message_at, pairs, place, write_page};
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{Behind, Run};
-use condenser::model::{Conversation, Message};
+use condenser::model::Conversation;
 use condenser::pipeline::Commit;
 use condenser::pipeline::bridge::Bridge;
 use condenser::report::html::pair_page;
 use condenser::report::markdown::{FrontMatter, turn};
-use condenser::report::{Layout, plain, side_by_side};
+use condenser::report::{Layout, hidden_text, plain, side_by_side};
 
 use super::args::ShowArgs;
 use super::end::Ending;
@@ -37,6 +37,13 @@ pub(crate) fn run(app: &App, args: &ShowArgs) -> Result<Ending> {
     let is_markdown = args.markdown || args.archive.is_some();
     let given = if is_markdown { Given::Data } else { Given::Report };
     let mut output = Destination::open(args.output.as_deref(), &|| stdout_for(given))?;
+    if let Some(number) = args.mark {
+        for stretch in hidden(app, &run, &args.id, number)? {
+            output.write(hidden_text(&stretch, layout(args)).as_bytes())?;
+        }
+        output.finish()?;
+        return Ok(Ending::Clean);
+    }
     let show = if is_markdown { archives } else { beside };
     if !show(app, &run, args, &mut output)? {
         return Err(unknown(&args.id));
@@ -126,9 +133,4 @@ fn markdown(
         }
     }
     Ok(())
-}
-
-fn message_at<'c, 'r>(conversation: &'c Conversation<'r>, index: u64) -> Option<(usize, &'c Message<'r>)> {
-    let at = usize::try_from(index).ok()?;
-    Some((at, conversation.messages.get(at)?))
 }

@@ -21,6 +21,7 @@ use super::line_table::LineTable;
 use super::parquet_table::WantedRows;
 use super::run_reader::place_of;
 use crate::error::{Error, Result};
+use crate::model::PartView;
 use crate::pipeline::bridge::{Bridge, guard};
 use crate::pipeline::{
     Commit, ConversationFormat, PartReaders, Piece, RestoredSlice, Restorer, TableInput, TableName, TableReader, label,
@@ -31,6 +32,8 @@ use crate::pipeline::{
 pub struct Behind {
     /// The messages that something else stands for: index in the original, position among the messages of the run.
     pub messages: Vec<(u64, u64)>,
+    /// Of those of which something is still shown in its place: index in the original, and what that is.
+    pub views: Vec<(u64, Vec<PartView>)>,
     /// How often the conversation was compacted as a whole; `None` unless it was.
     pub level: Option<u64>,
     /// The chunk of its archive.
@@ -107,6 +110,7 @@ struct About<T> {
 struct OriginalAt {
     message_index: Option<u64>,
     position: Option<u64>,
+    views: Option<String>,
 }
 
 /// A row of the conversations as columns.
@@ -188,10 +192,10 @@ impl Run {
             let source_row = number("source_row").ok_or_else(|| lacking(commit))?;
             let topics = metrics.get("compaction_topics").and_then(Value::as_str);
             let behind = Behind {
-                messages: replaced.remove(&source_row).unwrap_or_default(),
                 level: number("compaction_level"),
                 chunk: number("compaction_chunk"),
                 topics: topics.map(str::to_owned),
+                ..replaced.remove(&source_row).unwrap_or_default()
             };
             let decisions = decisions.remove(&source_row).unwrap_or_default();
             Ok(FoundConversation { source_row, original, shown, behind, decisions, metrics })
@@ -210,14 +214,20 @@ impl Run {
         Ok(found)
     }
 
-    /// The messages that something else stands for, by rows of the source: index in the original, position in the run.
-    fn find_replaced(&self, commit: &Commit, id: &str) -> Result<BTreeMap<u64, Vec<(u64, u64)>>> {
-        let mut found: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
+    /// The messages that something else stands for and the views of them, by rows of the source.
+    fn find_replaced(&self, commit: &Commit, id: &str) -> Result<BTreeMap<u64, Behind>> {
+        let mut found: BTreeMap<u64, Behind> = BTreeMap::new();
         for About { source_row, row } in self.found::<About<OriginalAt>>(commit, TableName::Verbatim, id)? {
-            found.entry(source_row).or_default().extend(row.message_index.zip(row.position));
+            let behind = found.entry(source_row).or_default();
+            behind.messages.extend(row.message_index.zip(row.position));
+            if let (Some(index), Some(views)) = (row.message_index, row.views) {
+                let damaged = |error| Error::verification(place_of(commit), "a view cannot be read").because(error);
+                behind.views.push((index, serde_json::from_str(&views).map_err(damaged)?));
+            }
         }
-        for places in found.values_mut() {
-            places.sort_unstable();
+        for behind in found.values_mut() {
+            behind.messages.sort_unstable();
+            behind.views.sort_unstable_by_key(|&(index, _)| index);
         }
         Ok(found)
     }

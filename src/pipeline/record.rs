@@ -101,9 +101,9 @@ impl Product<'_> {
     /// What the sidecar says of an original of this conversation.
     pub(crate) fn original_row(&self, original: &Original<'_>) -> OriginalRow<'_> {
         let message = &self.decoded.conversation.messages[original.message_index];
-        let summary_id = match &self.condensed.messages[original.position] {
-            Output::Replaced(replacement) => Some(replacement.provenance.summary_id.as_str()),
-            Output::Kept { .. } => None,
+        let (summary_id, views) = match &self.condensed.messages[original.position] {
+            Output::Replaced(new) => (Some(new.provenance.summary_id.as_str()), new.views.as_slice()),
+            Output::Kept { .. } => (None, &[][..]),
         };
         OriginalRow {
             position: Some(original.position as u64),
@@ -111,6 +111,7 @@ impl Product<'_> {
             message_id: message.id.as_deref(),
             role: Some(message.role.as_str()),
             summary_id,
+            views,
         }
     }
 

@@ -9,6 +9,7 @@ mod document;
 mod drift;
 pub mod explained;
 mod held;
+mod hidden;
 pub mod html;
 pub mod markdown;
 pub mod numbers;
@@ -30,6 +31,7 @@ pub use drift::{
     BarPair, Breach, BreakdownDrift, Change, ChangeFinder, Changes, DRIFT_VERSION, DriftDocument, FigureDrift, Ks,
     MAX_HELD, Novelty, Psi, ShareDrift, SideFacts, breaches,
 };
+pub use hidden::{Hidden, hidden_text};
 #[cfg(feature = "schemas")]
 pub use schemas::generated;
 pub use schemas::{schema, schema_names};

@@ -14,7 +14,7 @@ use super::plan::{TableInput, has_opaque_lists};
 use super::render::Renderer;
 use crate::engine::Scratch;
 use crate::error::{Error, Result};
-use crate::model::{Content, Output, Reject, RejectReason};
+use crate::model::{Content, Output, PartView, Reject, RejectReason};
 use crate::pipeline::accumulate::Accumulator;
 use crate::pipeline::record::{Product, Recipe, process};
 use crate::pipeline::tables::{OriginalRow, RowPlace, label};
@@ -49,6 +49,7 @@ struct Original {
     id: Option<String>,
     role: String,
     summary_id: Option<String>,
+    views: Vec<PartView>,
 }
 
 impl Original {
@@ -59,6 +60,7 @@ impl Original {
             message_id: self.id.as_deref(),
             role: Some(&self.role),
             summary_id: self.summary_id.as_deref(),
+            views: &self.views,
         }
     }
 }
@@ -221,6 +223,7 @@ fn staged(row: usize, id: String, product: &Product<'_>, write: impl Fn(usize, &
             id: row.message_id.map(str::to_owned),
             role: row.role.unwrap_or_default().to_owned(),
             summary_id: row.summary_id.map(str::to_owned),
+            views: row.views.to_vec(),
         }
     });
     Staged { row, id, originals: originals.collect() }

@@ -13,7 +13,7 @@ use arrow::record_batch::RecordBatch;
 use super::schema::{conversations_schema, field, message_fields, metrics_schema, place_fields, records_schema};
 use super::{Kind, label};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Conversation, Decision, Figure, Getter, Metrics, metric_columns};
+use crate::model::{Conversation, Decision, Figure, Getter, Metrics, PartView, metric_columns};
 use crate::pipeline::make_up::MakeUp;
 use crate::shape::Row;
 
@@ -119,6 +119,8 @@ pub(crate) struct OriginalRow<'a> {
     pub(crate) message_id: Option<&'a str>,
     pub(crate) role: Option<&'a str>,
     pub(crate) summary_id: Option<&'a str>,
+    /// What of its texts is shown.
+    pub(crate) views: &'a [PartView],
 }
 
 /// What builds the values of a kind.
@@ -178,6 +180,7 @@ table! {
         summary_id: text, true;
         message: text, false;
         hash: text, true;
+        views: text, true;
     }
 }
 
@@ -211,6 +214,8 @@ impl VerbatimBuilder {
             Kind::Message | Kind::Record => self.hash.append_value(short_hash(text)),
             Kind::Layout | Kind::Frame => self.hash.append_null(),
         }
+        let views = || serde_json::to_string(original.views).expect("numbers and texts always serialize");
+        self.views.append_option((!original.views.is_empty()).then(views));
     }
 }
 

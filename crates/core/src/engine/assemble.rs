@@ -61,8 +61,9 @@ impl Assembled {
             NewBody::Text(text) => NewBody::Text(std::mem::take(text)),
             parts @ NewBody::Parts(_) => parts.clone(),
         };
-        let provenance = std::mem::take(&mut filled.provenance);
-        self.messages.push(Output::Replaced(Replacement { sources, body, provenance }));
+        let (provenance, views) =
+            (std::mem::take(&mut filled.provenance), std::mem::take(&mut filled.views).into_vec());
+        self.messages.push(Output::Replaced(Replacement { sources, body, provenance, views }));
         self.filled.push(filled);
     }
 }

@@ -10,7 +10,7 @@ use super::ids::Names;
 use super::unit::{Filled, State, Unit, metadata_chars};
 use crate::model::{
     Action, CompressionDepth, Content, EngineOptions, KeepCopy, NewBody, Provenance, ProvenancePlace, Reason, Role,
-    marker, summary_id,
+    ViewOp, marker, summary_id,
 };
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{About, Claim, FlowKind, Group, GroupKind, Plan, Recompact, Stage, View, is_json, line_changes};
@@ -49,7 +49,7 @@ pub(super) struct Filler<'a> {
     /// takes that, too.
     pub(super) min_saving: usize,
     /// What the walk shows of single messages, in their order.
-    pub(super) views: &'a [walk::UsedText],
+    pub(super) used: &'a [walk::UsedText],
     /// What is shown before the text that is being written, while all are written in their order.
     pub(super) earlier: Keys,
 }
@@ -318,14 +318,15 @@ impl Filler<'_> {
 
     /// What later messages use of message `index`, in its place.
     fn used(&self, index: usize, provenance: Provenance) -> Option<Filled> {
-        let first = self.views.partition_point(|view| view.message < index);
-        let views = self.views[first..].iter().take_while(|view| view.message == index);
-        let mut drafts: Vec<(usize, Draft)> = views.map(|view| (view.part, draft_of(view))).collect();
+        let first = self.used.partition_point(|used| used.message < index);
+        let used = || self.used[first..].iter().take_while(|used| used.message == index);
+        let mut drafts: Vec<(usize, Draft)> = used().map(|used| (used.view.part, draft_of(used))).collect();
         let (action, reason) = (Action::Compressed, Reason::Unused);
-        let filled = match self.view.conversation.messages[index].content {
+        let mut filled = match self.view.conversation.messages[index].content {
             Content::Text(_) => self.filled(drafts.pop()?.1, action, reason, provenance),
             _ => self.filled_parts(index, drafts, action, reason, provenance),
         };
+        filled.views = used().map(|used| used.view.clone()).collect();
         let is_worth_it = saves(filled.chars_out, self.view.chars(index), self.min_saving);
         (is_worth_it && self.saves_tokens(&filled, &[index])).then_some(filled)
     }
@@ -374,7 +375,7 @@ impl Filler<'_> {
         let metadata = self.metadata(&provenance);
         let n_metadata = metadata_chars(metadata.as_deref());
         let (body, chars_out) = (NewBody::Text(draft.text.clone()), draft.n_chars() + n_metadata);
-        Filled { action, reason, body, provenance, metadata, drafts: vec![draft], chars_out }
+        Filled { action, reason, body, provenance, views: Box::default(), metadata, drafts: vec![draft], chars_out }
     }
 
     /// A unit that stands as `draft`.
@@ -404,7 +405,7 @@ impl Filler<'_> {
         let chars_out = kept + new + metadata_chars(metadata.as_deref());
         let body = NewBody::Parts(parts.iter().map(|(part, draft)| (*part, draft.text.clone())).collect());
         let drafts = parts.into_iter().map(|(_, draft)| draft).collect();
-        Filled { action, reason, body, provenance, metadata, drafts, chars_out }
+        Filled { action, reason, body, provenance, views: Box::default(), metadata, drafts, chars_out }
     }
 
     /// Characters of the output message of a unit.
@@ -439,18 +440,19 @@ impl Filler<'_> {
     }
 }
 
-/// A view as a text: what it shows is quoted.
-fn draft_of(view: &walk::UsedText) -> Draft {
+/// What is shown of a text: what of it is the original's is quoted.
+fn draft_of(used: &walk::UsedText) -> Draft {
     let mut draft = Draft::default();
     let mut at = 0;
-    for op in &view.ops {
+    for op in &used.view.ops {
         match op {
-            walk::Op::Copy { from, to } => {
+            ViewOp::Copy(from, to) if from == to => {}
+            ViewOp::Copy(from, to) => {
                 let end = at + to - from;
-                draft.quote_exact(view.text.get(at..end).unwrap_or_default());
+                draft.quote_exact(used.text.get(at..end).unwrap_or_default());
                 at = end;
             }
-            walk::Op::Insert(text) => {
+            ViewOp::Mark(text, _) | ViewOp::Insert(text) => {
                 draft.say(text);
                 at += text.len();
             }

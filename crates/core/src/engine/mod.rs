@@ -205,7 +205,7 @@ impl Engine {
         }
         let total: usize = n_tokens.iter().sum();
         let mut plan = self.plan(conversation, scratch, total, &self.stages, consult);
-        let views = self.walk(conversation, scratch, &mut plan);
+        let used = self.walk(conversation, scratch, &mut plan);
         let plain = self.without_references(conversation, scratch, total, &plan);
         let view = self.view(conversation, &scratch.profiles);
         let names = Names::new(conversation);
@@ -224,7 +224,7 @@ impl Engine {
             adapters: &self.plugins.adapters,
             n_tokens: &n_tokens,
             min_saving: self.options.min_saving,
-            views: &views,
+            used: &used,
             earlier: Keys::default(),
         };
         let (mut units, mut budget) = match self.options.token_budget {

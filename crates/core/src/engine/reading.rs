@@ -105,7 +105,12 @@ impl Engine {
                     };
                     assembled.filled.push(filled(replaced, body.clone()));
                     let (sources, provenance) = (replaced.sources.clone(), Provenance::default());
-                    assembled.messages.push(Output::Replaced(Replacement { sources, body, provenance }));
+                    assembled.messages.push(Output::Replaced(Replacement {
+                        sources,
+                        body,
+                        provenance,
+                        views: Vec::new(),
+                    }));
                 }
             }
         }
@@ -158,6 +163,7 @@ fn filled(replaced: &ReadReplacement, body: NewBody) -> Filled {
         reason: Reason::CompressibleProse,
         body,
         provenance: Provenance::default(),
+        views: Box::default(),
         metadata: None,
         chars_out: drafts.iter().map(Draft::n_chars).sum(),
         drafts,

@@ -1,7 +1,7 @@
 //! A unit is one or more messages that become one output message. Knows what stands for it; does not know how that
 //! came to be written, nor what a budget wants.
 
-use crate::model::{Action, NewBody, Provenance, Reason};
+use crate::model::{Action, NewBody, PartView, Provenance, Reason};
 use crate::summary::Draft;
 
 /// One output message.
@@ -30,6 +30,8 @@ pub(super) struct Filled {
     pub(super) reason: Reason,
     pub(super) body: NewBody,
     pub(super) provenance: Provenance,
+    /// Of what the walk shows: which stretches of the texts.
+    pub(super) views: Box<[PartView]>,
     /// The provenance as it is written into the message, if it is.
     pub(super) metadata: Option<String>,
     /// The texts as written, for the metrics; one per text that was replaced.

@@ -1,7 +1,7 @@
 //! What the engine makes of a conversation: the output messages in order, by reference to the input wherever
 //! nothing changed. Restoring needs no more than the replaced messages and their positions.
 
-use super::{Decision, Metrics, Provenance};
+use super::{Decision, Metrics, PartView, Provenance};
 
 /// A compressed conversation.
 #[derive(Debug, Clone)]
@@ -54,6 +54,8 @@ pub struct Replacement {
     pub body: NewBody,
     /// Goes to `metadata._cce_original` or to the sidecar.
     pub provenance: Provenance,
+    /// What of which texts is shown, where the rest is hidden behind marks: one for each text of `body`, else none.
+    pub views: Vec<PartView>,
 }
 
 /// The new content of a replaced message.

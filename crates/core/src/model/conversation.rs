@@ -84,6 +84,19 @@ impl<'a> Message<'a> {
             Part::Opaque => None,
         }))
     }
+
+    /// The text at `part` of the content; the content string is part 0.
+    #[must_use]
+    pub fn text_at(&self, part: usize) -> Option<&str> {
+        match &self.content {
+            Content::Text(text) if part == 0 => Some(text),
+            Content::Parts(parts) => match parts.get(part)? {
+                Part::Text(text) => Some(text),
+                Part::Opaque => None,
+            },
+            Content::Text(_) | Content::Absent | Content::Null | Content::Other => None,
+        }
+    }
 }
 
 /// The content of a message.

@@ -13,6 +13,7 @@ pub mod marker;
 mod metrics;
 mod named;
 mod options;
+mod part_view;
 mod provenance;
 mod reject;
 
@@ -37,5 +38,6 @@ pub use options::{
     DEFAULT_RECENCY_WINDOW, DEFAULT_RESUMMARIZE_AFTER, DEFAULT_TOPIC_THRESHOLD, EngineArgs, EngineOptions, Gone,
     Preset,
 };
+pub use part_view::{HiddenText, PartView, ViewOp};
 pub use provenance::{PROVENANCE_KEY, Provenance, summary_id};
 pub use reject::{Reject, RejectReason};

@@ -148,11 +148,12 @@ impl<'t> Draw<'t> {
             return;
         }
         let n_files = if self.is_search { self.n_files(at, end) } else { 0 };
-        self.pieces.push(Piece::Mark(match said {
+        let mark = match said {
             Some(said) => said,
             None if n_files > 1 => Mark::Matches { n_lines, n_files },
             None => Mark::Lines(n_lines),
-        }));
+        };
+        self.mark(from, mark);
     }
 
     /// How many files the matches on these lines are of; they come file by file.
@@ -210,6 +211,14 @@ impl<'t> Draw<'t> {
         }
     }
 
+    /// A mark for what is hidden from `from`; where it follows another one, an empty copy says where that one ends.
+    fn mark(&mut self, from: u32, mark: Mark) {
+        if let Some(Piece::Mark(_)) = self.pieces.last() {
+            self.pieces.push(Piece::Copy { from, to: from });
+        }
+        self.pieces.push(Piece::Mark(mark));
+    }
+
     fn line(&mut self, number: usize) {
         let line = self.lines[number];
         match self.units.forms[number] {
@@ -235,7 +244,7 @@ impl<'t> Draw<'t> {
         let mut at = from as usize;
         for (start, end) in stay.into_iter().chain([(to as usize, to as usize)]) {
             if start > at {
-                self.pieces.push(Piece::Mark(Mark::Chars(n_chars(&self.bytes[at..start]))));
+                self.mark(at as u32, Mark::Chars(n_chars(&self.bytes[at..start])));
             }
             self.copy(start as u32, end as u32);
             at = end;
@@ -290,10 +299,11 @@ impl<'t> Draw<'t> {
                 continue;
             }
             let n = n_hidden as u32;
-            self.pieces.push(Piece::Mark(match node.kind {
+            let mark = match node.kind {
                 Kind::Object => Mark::Members { n, goes_on },
                 _ => Mark::Items { n, goes_on },
-            }));
+            };
+            self.mark(first.from, mark);
         }
         self.gap(end, node.to - 1, depth);
         self.copy(node.to - 1, node.to);
@@ -347,7 +357,7 @@ impl<'t> Draw<'t> {
             if end - unit.from <= LINE_MARK {
                 self.copy(unit.from, end);
             } else {
-                self.pieces.push(Piece::Mark(Mark::InnerLines(n_hidden as u32)));
+                self.mark(unit.from, Mark::InnerLines(n_hidden as u32));
             }
             at += n_hidden;
         }

@@ -84,8 +84,8 @@ impl Writer {
         out.chars().count() as u32 + 1
     }
 
-    /// Appends `mark` to `out`; `label` names the message that shows what it stands for.
-    pub(super) fn write(&mut self, out: &mut String, mark: Mark, label: impl FnOnce(u32) -> String) {
+    /// Appends `mark` to `out` and gives its number; `label` names the message that shows what it stands for.
+    pub(super) fn write(&mut self, out: &mut String, mark: Mark, label: impl FnOnce(u32) -> String) -> u32 {
         self.n_marks += 1;
         let (sign, number) = (&self.sign, self.n_marks);
         let of = |n: u32, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
@@ -119,6 +119,7 @@ impl Writer {
             Mark::InnerLines(n) => write!(out, "{sign} {} #{number}\\n", lines(n)),
         };
         written.expect("a string takes everything");
+        number
     }
 }
 

@@ -19,7 +19,7 @@ mod windows;
 #[cfg(test)]
 mod tests;
 
-use crate::model::{Content, Conversation, Grounding, Message, Part};
+use crate::model::{Content, Conversation, Grounding, Message, Part, PartView, ViewOp};
 
 use calls::{Asked, Asks};
 use draw::{Draw, n_chars};
@@ -90,30 +90,14 @@ pub enum Standing {
     Gone,
 }
 
-/// What a view shows in one place.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Op {
-    /// Bytes of the original.
-    Copy {
-        /// The first.
-        from: usize,
-        /// The one behind the last.
-        to: usize,
-    },
-    /// What the original does not have.
-    Insert(String),
-}
-
 /// What stands for a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsedText {
     /// Index of the message.
     pub message: usize,
-    /// Index of the text among the parts of its message; 0 when the content is one text.
-    pub part: usize,
-    /// What is shown: stretches of the original in ascending order, and what is inserted between them.
-    pub ops: Vec<Op>,
-    /// The text.
+    /// What of the text is shown.
+    pub view: PartView,
+    /// The same as a text.
     pub text: String,
 }
 
@@ -310,30 +294,31 @@ impl Walker {
                 Piece::Copy { from, to } => {
                     let (from, to) = (from as usize, to as usize);
                     out.push_str(std::str::from_utf8(&self.texts.bytes()[from..to]).unwrap_or_default());
-                    ops.push(Op::Copy { from: from - text.from, to: to - text.from });
+                    ops.push(ViewOp::Copy(from - text.from, to - text.from));
                 }
                 Piece::Mark(mark) => {
                     let begin = out.len();
                     if matches!(mark, Mark::Chars(_)) && out.ends_with(|c: char| !c.is_whitespace()) {
                         out.push(' ');
                     }
-                    writer.write(&mut out, mark, |message| label(conversation, message as usize));
-                    ops.push(Op::Insert(out.split_at(begin).1.to_owned()));
+                    let number = writer.write(&mut out, mark, |message| label(conversation, message as usize));
+                    ops.push(ViewOp::Mark(out.split_at(begin).1.to_owned(), number));
                 }
                 Piece::Break(depth) => {
                     let inserted = format!("\n{}", " ".repeat(depth as usize));
                     out.push_str(&inserted);
-                    ops.push(Op::Insert(inserted));
+                    ops.push(ViewOp::Insert(inserted));
                 }
             }
         }
-        if let Some(Op::Insert(last)) = ops.last_mut()
+        if let Some(ViewOp::Mark(last, _)) = ops.last_mut()
             && last.ends_with('\n')
         {
             last.pop();
             out.pop();
         }
-        Some(UsedText { message: text.message as usize, part: text.part as usize, ops, text: out })
+        let view = PartView { part: text.part as usize, ops };
+        Some(UsedText { message: text.message as usize, view, text: out })
     }
 }
 
@@ -377,5 +362,11 @@ fn is_copied(key: &str) -> bool {
 
 /// What a reader calls a message.
 fn label(conversation: &Conversation<'_>, index: usize) -> String {
-    calls::answered(&conversation.messages, index).map_or_else(|| "before".to_owned(), calls::label)
+    label_of_call(conversation, index).unwrap_or_else(|| "before".to_owned())
+}
+
+/// What a reader calls the call that message `index` answers.
+#[must_use]
+pub fn label_of_call(conversation: &Conversation<'_>, index: usize) -> Option<String> {
+    calls::answered(&conversation.messages, index).map(calls::label)
 }

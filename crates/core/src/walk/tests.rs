@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Content, Conversation, Message, Role, ToolCall};
+use crate::model::{Content, Conversation, Message, Role, ToolCall, ViewOp};
 
-use super::{Op, Rules, SaidBy, Standing, UsedText, Walker};
+use super::{Rules, SaidBy, Standing, UsedText, Walker};
 
 /// A message: who says it, its text, and the arguments of a call.
 type Said<'a> = (SaidBy, &'a str, &'a str);
@@ -45,18 +45,18 @@ fn walk(said: &[Said<'_>]) -> Vec<UsedText> {
 
 /// What holds for every view: its text is what its operations say, they copy forwards, and what was JSON is.
 fn check(original: &str, view: &UsedText) {
-    let (mut text, mut at) = (String::new(), 0);
-    for op in &view.ops {
+    assert_eq!(view.view.apply(original).as_ref(), Some(&view.text), "{:?} of {original}", view.view);
+    let mut is_open = false;
+    for op in &view.view.ops {
         match op {
-            Op::Copy { from, to } => {
-                assert!(*from >= at && to > from, "{:?} of {original}", view.ops);
-                at = *to;
-                text.push_str(original.get(*from..*to).expect("borders of characters"));
+            ViewOp::Copy(..) => is_open = false,
+            ViewOp::Mark(text, number) => {
+                assert!(!std::mem::replace(&mut is_open, true), "{:?}", view.view);
+                assert!(text.contains(&format!("#{number}")), "{text}");
             }
-            Op::Insert(new) => text.push_str(new),
+            ViewOp::Insert(_) => {}
         }
     }
-    assert_eq!(text, view.text);
     if serde_json::from_str::<serde_json::Value>(original).is_ok() {
         assert!(serde_json::from_str::<serde_json::Value>(&view.text).is_ok(), "{}", view.text);
     }

@@ -1,0 +1,104 @@
+//! What the marks of a conversation hide, by the views that its sidecar holds: a text that only looks like a mark is none.
+//! Refuses to know how that is shown.
+
+use super::App;
+use super::get::unknown;
+use super::pairs::{decode, spoken};
+use crate::error::{Error, Result};
+use crate::io::{FoundConversation, Run};
+use crate::model::{Conversation, Message, PartView};
+use crate::pipeline::Commit;
+use crate::pipeline::bridge::Bridge;
+use crate::report::Hidden;
+use crate::report::numbers::counted;
+use crate::report::pair::Utterance;
+use crate::walk::label_of_call;
+
+/// What mark `number` hides in the conversations of `run` with this id, in the order of the run.
+///
+/// # Errors
+/// `Input` when no conversation has this id, or none with it has this mark; `Verification` when what is shown is not what
+/// the sidecar says.
+pub fn hidden(app: &App, run: &Run, id: &str, number: u32) -> Result<Vec<Hidden>> {
+    let bridge = Bridge::new(1)?;
+    let (mut found, mut marks) = (Vec::new(), None);
+    for commit in &run.commits {
+        app.stop.check()?;
+        for sides in run.find_sides(commit, id, &bridge)? {
+            app.stop.check()?;
+            let views =
+                || sides.behind.views.iter().flat_map(|(index, views)| views.iter().map(move |view| (*index, view)));
+            let own: Vec<u32> = views().flat_map(|(_, view)| view.marks()).collect();
+            if let Some((index, view)) = views().find(|(_, view)| view.marks().any(|mark| mark == number)) {
+                found.push(hidden_in(run, commit, id, &sides, (index, view), number)?);
+            }
+            marks = marks.max(Some((own.len(), own.into_iter().max().unwrap_or_default())));
+        }
+    }
+    match marks {
+        None => Err(unknown(id)),
+        Some(_) if !found.is_empty() => Ok(found),
+        Some((0, _)) => Err(Error::input(id, "the conversation has no marks")),
+        Some((n, last)) => {
+            let marks = counted(n as u64, "mark");
+            Err(Error::input(
+                id,
+                format!("the conversation has no mark #{number}; it has {marks}, the last is #{last}"),
+            ))
+        }
+    }
+}
+
+fn hidden_in(
+    run: &Run,
+    commit: &Commit,
+    id: &str,
+    sides: &FoundConversation,
+    (index, view): (u64, &PartView),
+    number: u32,
+) -> Result<Hidden> {
+    let differs = || {
+        let message = format!("the view of message {index} is not of what the run shows");
+        Error::verification(format!("{}: row {}", commit.source, sides.source_row), message)
+    };
+    let shape = commit.table.as_ref().and_then(|table| table.shape).or(run.manifest.options.shape);
+    let original = decode(&sides.original, shape, id)?;
+    let (at, message) = message_at(&original.conversation, index).ok_or_else(differs)?;
+    let text = message.text_at(view.part).ok_or_else(differs)?;
+    let shown = spoken(&sides.shown, original.shape, id)?;
+    let is_shown = |shown: &Utterance| view.apply(text).is_some_and(|text| holds(shown, &text));
+    if !position_of(sides, index).and_then(|position| shown.get(position)).is_some_and(is_shown) {
+        return Err(differs());
+    }
+    let stretch = view.hidden(number, text).ok_or_else(differs)?;
+    Ok(Hidden {
+        number,
+        id: id.to_owned(),
+        source: commit.source.clone(),
+        source_row: sides.source_row,
+        index: at,
+        role: message.role.as_str().to_owned(),
+        label: label_of_call(&original.conversation, at),
+        before: stretch.before,
+        text: stretch.text.to_owned(),
+        behind: stretch.behind,
+    })
+}
+
+/// Index in the output of what stands for message `index`.
+fn position_of(sides: &FoundConversation, index: u64) -> Option<usize> {
+    let (_, position) = sides.behind.messages.iter().find(|(replaced, _)| *replaced == index)?;
+    usize::try_from(*position).ok()
+}
+
+/// True when a message says `text`; its texts stand one below the other.
+fn holds(said: &Utterance, text: &str) -> bool {
+    let lines = |text: &str| format!("\n{text}\n");
+    lines(&said.text).contains(&lines(text))
+}
+
+/// A message of a conversation, by its index.
+pub fn message_at<'c, 'r>(conversation: &'c Conversation<'r>, index: u64) -> Option<(usize, &'c Message<'r>)> {
+    let at = usize::try_from(index).ok()?;
+    Some((at, conversation.messages.get(at)?))
+}
