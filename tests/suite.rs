@@ -88,5 +88,6 @@ mod tidy;
 mod timings;
 #[cfg(feature = "tokenizers")]
 mod tokens;
+mod uses;
 mod verbatim_maps;
 mod written;

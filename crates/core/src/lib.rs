@@ -50,9 +50,10 @@ pub use compressor::{Compressed, Compressor, Sidecar, restore};
 pub use error::{Error, ErrorKind, Result};
 #[doc(inline)]
 pub use model::{
-    Action, ActionCounts, AdapterName, BudgetOutcome, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource,
-    CompactionOutcome, CompressionDepth, Decision, EngineOptions as Options, EntropyMode, KeepCopy, Metrics,
-    PreservePattern, Preset, ProvenancePlace, Reason, Reject, RejectReason, ShapeName, Summarizer, Tokenizer,
+    Action, ActionCounts, AdapterName, AssistantText, BudgetOutcome, BudgetStrategy, ChunkPolicy, ClassifierMode,
+    ClassifierSource, CompactionOutcome, CompressionDepth, Decision, EngineOptions as Options, EntropyMode, Grounding,
+    HideBy, KeepCopy, Metrics, PreservePattern, Preset, ProvenancePlace, Reason, Reject, RejectReason, ShapeName,
+    Summarizer, Tokenizer,
 };
 #[doc(inline)]
 pub use summary::{Adapter, Draft, Spoken, Wanted};

@@ -554,7 +554,7 @@ fn one_text(spoken: &Spoken<'_>, large: bool, is_output: bool, wrap: &Wrap, styl
 #[cfg(test)]
 mod tests {
     use crate::engine::{Engine, Scratch};
-    use crate::model::{EngineOptions, NewBody, Output, ShapeName};
+    use crate::model::{EngineOptions, HideBy, NewBody, Output, ShapeName};
     use crate::shape::decode;
 
     #[test]
@@ -572,8 +572,13 @@ mod tests {
         let messages: Vec<serde_json::Value> = (0..10).map(message).collect();
         let record = serde_json::json!({"id": "talk", "messages": messages}).to_string();
         let decoded = decode(&record, ShapeName::Openai, "talk").expect("a record");
-        let options =
-            EngineOptions { recency_window: 0, keep_first_user: false, min_saving: 1, ..EngineOptions::default() };
+        let options = EngineOptions {
+            hide_by: HideBy::Look,
+            recency_window: 0,
+            keep_first_user: false,
+            min_saving: 1,
+            ..EngineOptions::default()
+        };
         let condensed = Engine::new(options)
             .expect("the options are right")
             .condense(&decoded.conversation, &mut Scratch::default());
