@@ -11,10 +11,10 @@ use crate::support::corpora;
 
 /// A line without what a viewer or a diff puts in front.
 fn bare(line: &str) -> &str {
-    let line = line.trim();
+    let line = line.trim_start();
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    let is_numbered = rest.len() < line.len() && rest.starts_with([':', '\t', '|', '→']);
-    let line = if is_numbered { rest.trim_start_matches([':', '\t', '|', '→']).trim() } else { line };
+    let behind = (rest.len() < line.len()).then(|| rest.strip_prefix([':', '\t', '|', '→'])).flatten();
+    let line = behind.unwrap_or(line).trim();
     line.trim_start_matches(['+', '-']).trim()
 }
 
