@@ -28,9 +28,10 @@ pub(super) enum Asks {
     Other,
 }
 
-/// The call that message `index` answers.
-pub(super) fn answered<'m>(messages: &'m [Message<'m>], index: usize) -> Option<&'m ToolCall<'m>> {
-    place_of_answered(messages, index).map(|(at, call)| &messages[at].tool_calls[call])
+/// What a reader calls the call that message `index` answers.
+pub(super) fn label_of_answered(messages: &[Message<'_>], index: usize) -> Option<String> {
+    let (at, call) = place_of_answered(messages, index)?;
+    Some(About::of(&messages[at].tool_calls[call], &mut |_, _| {}).label)
 }
 
 /// Index of the message with the call that message `index` answers, and of the call.
@@ -55,6 +56,8 @@ struct About {
     asks: Asks,
     is_prose: bool,
     file: Option<String>,
+    /// What a reader calls the call, or its result: its name and what it was about.
+    label: String,
 }
 
 impl Asked {
@@ -83,14 +86,24 @@ impl Asked {
         let last = about.file.as_ref().and_then(|file| self.last.get(file));
         (about.asks, about.is_prose, last.is_some_and(|&last| last > index))
     }
+
+    /// What a reader calls message `index`.
+    pub(super) fn label(&self, messages: &[Message<'_>], index: usize) -> String {
+        let of_call = place_of_answered(messages, index).map(|(at, call)| self.calls[at][call].label.clone());
+        of_call.or_else(|| command_before(messages, index)).unwrap_or_else(|| "an earlier text".to_owned())
+    }
 }
 
 impl About {
     fn of(call: &ToolCall<'_>, each: &mut dyn FnMut(&str, &str)) -> Self {
-        let mut about = Self { asks: Asks::Other, is_prose: false, file: None };
+        let name = call.name.as_deref();
+        let mut about = Self { asks: Asks::Other, is_prose: false, file: None, label: String::new() };
         let (mut command, mut is_log) = (None, false);
         leaves(&call.arguments, &mut |key, text| {
             each(key, text);
+            if about.label.is_empty() {
+                about.label.push_str(object(text));
+            }
             if command.is_none() && (key.starts_with('c') || key.is_empty()) {
                 command = Some(of_command(text));
             }
@@ -106,7 +119,10 @@ impl About {
                 }
             }
         });
-        let of_name = flags(call.name.as_deref().unwrap_or_default());
+        let blank = if about.label.is_empty() { "" } else { " " };
+        about.label.insert_str(0, blank);
+        about.label.insert_str(0, name.unwrap_or("a call"));
+        let of_name = flags(name.unwrap_or_default());
         about.asks = if of_name & RUN == 0 { kind(of_name) } else { command.unwrap_or(Asks::Other) };
         if about.asks == Asks::File && is_log {
             // What is written in a log was printed.
@@ -154,16 +170,30 @@ const PROSE: [&str; 4] = [".md", ".mdx", ".markdown", ".rst"];
 /// Extensions of what programs print.
 const LOGS: [&str; 3] = [".log", ".out", ".err"];
 
-/// What a reader calls the result of a call: its name and what it was about.
-pub(super) fn label(call: &ToolCall<'_>) -> String {
-    let name = call.name.as_deref().unwrap_or("a call");
-    let mut about: Option<String> = None;
-    leaves(&call.arguments, &mut |_, text| {
-        let line = text.lines().next().unwrap_or_default();
-        if about.is_none() && !line.is_empty() {
-            let last = line.rsplit('/').next().filter(|last| !line.contains(' ') && !last.is_empty());
-            about = Some(last.unwrap_or(line).chars().take(MAX_OBJECT).collect());
-        }
-    });
-    about.map_or_else(|| name.to_owned(), |about| format!("{name} {}", about.trim_end()))
+/// The first line of a text; of a command that only changes the folder first, what comes behind.
+fn command(text: &str) -> &str {
+    let line = text.lines().next().unwrap_or_default();
+    let behind = line.starts_with("cd ").then(|| line.split_once("&& ")).flatten();
+    behind.map_or(line, |(_, behind)| behind.trim_start())
+}
+
+/// The beginning of what a text asks for: of a path the last part, of others the first line.
+fn object(text: &str) -> &str {
+    let line = command(text);
+    let last = line.rsplit('/').next().filter(|last| !line.contains(' ') && !last.is_empty());
+    start(last.unwrap_or(line))
+}
+
+/// As much of a text as a label holds.
+fn start(text: &str) -> &str {
+    let end = text.char_indices().nth(MAX_OBJECT).map_or(text.len(), |(end, _)| end);
+    text.split_at(end).0.trim_end()
+}
+
+/// What a reader calls what a shell answered: the command in the fence at the end of the message before.
+fn command_before(messages: &[Message<'_>], index: usize) -> Option<String> {
+    let said = messages.get(index.checked_sub(1)?)?.texts().last()?;
+    let (_, block) = said.trim_end().strip_suffix("```")?.rsplit_once("```")?;
+    let line = block.split_once('\n')?.1.lines().find(|line| !line.trim().is_empty())?;
+    Some(start(command(line)).to_owned())
 }

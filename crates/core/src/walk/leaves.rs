@@ -8,14 +8,23 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 /// Calls `each` with key and text of every leaf of `arguments`.
 pub(super) fn leaves(arguments: &str, each: &mut dyn FnMut(&str, &str)) {
     // What is no JSON is found at its end: leaves are given only when all is well.
-    let mut found: Vec<(String, String)> = Vec::new();
+    let (mut found, mut lengths) = (String::with_capacity(arguments.len()), Vec::new());
     let mut reader = serde_json::Deserializer::from_str(arguments);
-    let read = Leaves { key: "", each: &mut |key, text| found.push((key.to_owned(), text.to_owned())) }
-        .deserialize(&mut reader)
-        .and_then(|()| reader.end());
-    match read {
-        Ok(()) => found.iter().for_each(|(key, text)| each(key, text)),
-        Err(_) => each("", arguments),
+    let mut take = |key: &str, text: &str| {
+        found.push_str(key);
+        found.push_str(text);
+        lengths.push((key.len(), text.len()));
+    };
+    let read = Leaves { key: "", each: &mut take }.deserialize(&mut reader).and_then(|()| reader.end());
+    if read.is_err() {
+        return each("", arguments);
+    }
+    let mut rest = found.as_str();
+    for (of_key, of_text) in lengths {
+        let (key, behind) = rest.split_at(of_key);
+        let (text, behind) = behind.split_at(of_text);
+        each(key, text);
+        rest = behind;
     }
 }
 

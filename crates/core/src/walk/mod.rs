@@ -214,7 +214,9 @@ impl Walker {
         let mut saved = 0_i64;
         for number in texts.clone() {
             let text = self.text(number, &found[number], of, rules);
-            saved += saving(conversation, self.texts.bytes(), &self.texts.all()[number], &text.pieces, writer);
+            let label = |message: u32| self.asked.label(&conversation.messages, message as usize);
+            saved +=
+                saving(self.texts.bytes(), &self.texts.all()[number], &text.pieces, |mark| writer.at_most(mark, label));
             drawn.push(text);
         }
         if usize::try_from(saved).unwrap_or_default() < rules.min_saving.max(1) {
@@ -244,10 +246,19 @@ impl Walker {
         self.units.cut(bytes, bounds, lines);
         self.known.find(lines, &self.uses, is_result, &mut self.said);
         let (said, uses) = (&self.said, &self.uses);
-        let of = Of { bytes, lines, said, uses, is_file: answer.asks == Asks::File, is_result };
+        let of = Of {
+            bytes,
+            lines,
+            said,
+            uses,
+            is_file: answer.asks == Asks::File,
+            is_edit: answer.asks == Asks::Edit,
+            is_result,
+        };
         of.mark(&mut self.units);
         self.pins.pin(&mut self.units, uses, found, text.message);
         of.mark_one(&mut self.units);
+        of.join_frames(&mut self.units);
         let of_visible = if answer.is_superseded { 0 } else { rules.fillers };
         let room = (self.n_visible * of_visible / 100).saturating_sub(self.n_fillers);
         self.n_fillers += fillers::fill(bytes, lines, &mut self.units, answer.asks, answer.is_prose, room);
@@ -301,7 +312,8 @@ impl Walker {
                     if matches!(mark, Mark::Chars(_)) && out.ends_with(|c: char| !c.is_whitespace()) {
                         out.push(' ');
                     }
-                    let number = writer.write(&mut out, mark, |message| label(conversation, message as usize));
+                    let number = writer
+                        .write(&mut out, mark, |message| self.asked.label(&conversation.messages, message as usize));
                     ops.push(ViewOp::Mark(out.split_at(begin).1.to_owned(), number));
                 }
                 Piece::Break(depth) => {
@@ -341,13 +353,13 @@ fn push(texts: &mut Texts, asked: &mut Asked, index: usize, message: &Message<'_
     });
 }
 
-/// Characters that pieces save at least.
-fn saving(conversation: &Conversation<'_>, bytes: &[u8], text: &uses::Text, pieces: &[Piece], writer: &Writer) -> i64 {
+/// Characters that pieces save at least, where `of_mark` are those that a mark takes.
+fn saving(bytes: &[u8], text: &uses::Text, pieces: &[Piece], of_mark: impl Fn(Mark) -> u32) -> i64 {
     let mut saved = i64::from(n_chars(&bytes[text.from..text.to]));
     for piece in pieces {
         saved -= match *piece {
             Piece::Copy { from, to } => i64::from(n_chars(&bytes[from as usize..to as usize])),
-            Piece::Mark(mark) => i64::from(writer.at_most(mark, |message| label(conversation, message as usize))),
+            Piece::Mark(mark) => i64::from(of_mark(mark)),
             Piece::Break(depth) => i64::from(depth) + 1,
         };
     }
@@ -360,13 +372,8 @@ fn is_copied(key: &str) -> bool {
     ["old", "search", "find"].into_iter().any(starts)
 }
 
-/// What a reader calls a message.
-fn label(conversation: &Conversation<'_>, index: usize) -> String {
-    label_of_call(conversation, index).unwrap_or_else(|| "before".to_owned())
-}
-
 /// What a reader calls the call that message `index` answers.
 #[must_use]
 pub fn label_of_call(conversation: &Conversation<'_>, index: usize) -> Option<String> {
-    calls::answered(&conversation.messages, index).map(calls::label)
+    calls::label_of_answered(&conversation.messages, index)
 }

@@ -45,6 +45,8 @@ pub(super) struct Of<'t> {
     pub(super) uses: &'t Uses,
     /// The text of a file, which speaks of errors and has none.
     pub(super) is_file: bool,
+    /// What a change of a file came to.
+    pub(super) is_edit: bool,
     /// What a tool returns, not what a person says.
     pub(super) is_result: bool,
 }
@@ -84,7 +86,13 @@ impl Of<'_> {
         !self.is_file && (all.any(by_line) || tail.any(|at| self.says(at, says::FAILED)))
     }
 
-    fn keep(&self) -> Vec<usize> {
+    /// The line in which an edit says that it was made, or why not. A long one may be a reference.
+    fn verdict(&self) -> Option<usize> {
+        let first = (0..self.lines.len()).filter(|_| self.is_edit).find(|&at| self.tells(at));
+        first.filter(|&at| self.len(at) < MAX_STATUS)
+    }
+
+    fn keep(&self, verdict: Option<usize>) -> Vec<usize> {
         let n = self.lines.len();
         let mut telling = (0..n).filter(|&at| self.tells(at));
         let Some(first) = telling.next() else { return Vec::new() };
@@ -92,7 +100,7 @@ impl Of<'_> {
         let last = (first..n).rev().find(|&at| self.tells(at));
         let mut keep: Vec<usize> = [Some(first), second, last].into_iter().flatten().collect();
         if n > FEW {
-            keep.retain(|&at| self.is_new(at));
+            keep.retain(|&at| self.is_new(at) || verdict == Some(at));
         }
         let is_total = |&at: &usize| {
             let len = self.len(at);
@@ -177,13 +185,31 @@ impl Of<'_> {
         }
     }
 
+    /// Shows both lines of a frame of a traceback where one of them is shown.
+    pub(super) fn join_frames(&self, units: &mut Units) {
+        if self.is_file || units.is_document {
+            return;
+        }
+        for at in 1..self.lines.len() {
+            let is_frame = |at: usize| self.text(at).trim_ascii_start().starts_with(b"File \"");
+            let (place, code) = (units.first[at - 1] as usize, units.first[at] as usize);
+            let is_shown = |unit: usize| units.units.get(unit).is_some_and(Unit::is_shown);
+            if is_shown(place) != is_shown(code) && is_frame(at - 1) && !is_frame(at) {
+                for unit in [place, code] {
+                    units.units[unit].state |= state::SKELETON;
+                }
+            }
+        }
+    }
+
     /// Marks the units of the skeleton.
     pub(super) fn mark(&self, units: &mut Units) {
         if units.is_document {
             return self.mark_members(units);
         }
-        let mut keep = self.keep();
-        keep.retain(|&at| self.said[at].is_none_or(|said| !said.is_visible));
+        let verdict = self.verdict();
+        let mut keep = self.keep(verdict);
+        keep.retain(|&at| self.said[at].is_none_or(|said| !said.is_visible) || verdict == Some(at));
         for at in keep {
             // Of a line of JSON its first member.
             let unit = units.first[at] as usize;

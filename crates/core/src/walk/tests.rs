@@ -141,7 +141,7 @@ fn a_run_of_lines_is_shown_once_and_a_repeat_says_where() {
         (SaidBy::Human, &longer, ""),
     ];
     assert_eq!(shown(&said, 1), all);
-    assert_eq!(shown(&said, 2), "⋯ 30 lines as in before #1");
+    assert_eq!(shown(&said, 2), "⋯ 30 lines as in an earlier text #1");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn a_repeat_of_what_was_hidden_says_that_it_is_unchanged() {
     let read = file("    nothing of note");
     let said = [TASK, (SaidBy::Result, &read, ""), (SaidBy::Result, &read, "")];
     assert_eq!(shown(&said, 1), "first of all\n⋯ 25 lines #1\nlast of all\n");
-    assert_eq!(shown(&said, 2), "⋯ 27 lines, unchanged since before #2");
+    assert_eq!(shown(&said, 2), "⋯ 27 lines, unchanged since an earlier text #2");
 }
 
 #[test]
@@ -200,6 +200,76 @@ fn a_long_line_shows_what_is_used_with_its_surroundings() {
     let said = [TASK, (SaidBy::Result, &line, ""), (SaidBy::Assistant, "needle_in_it", "")];
     let text = shown(&said, 1);
     assert!(text.starts_with("⋯ ") && text.contains("the value is needle_in_it and") && text.len() < 250, "{text}");
+}
+
+#[test]
+fn dashes_arrows_and_quotes_end_words() {
+    for line in [
+        "    44\u{2192}needle_in_it = 1",
+        "    before\u{2014}needle_in_it",
+        "    \u{201c}needle_in_it\u{201d}\u{a0}and",
+    ] {
+        let read = file(line);
+        let said = [TASK, (SaidBy::Result, &read, ""), (SaidBy::Assistant, "needle_in_it", "")];
+        assert!(shown(&said, 1).contains(line), "{line}");
+    }
+}
+
+#[test]
+fn a_state_is_told_in_any_of_its_forms() {
+    for (line, answer) in [
+        ("    sync_test.go:216: all checks passed", "All tests pass in sync_test.go here."),
+        ("    job nightly: pass", "The nightly job passed."),
+    ] {
+        let read = file(line);
+        // What the answer names stands elsewhere, too; its state stands here only.
+        let said = [
+            TASK,
+            (SaidBy::Result, "sync_test.go nightly", ""),
+            (SaidBy::Result, &read, ""),
+            (SaidBy::Assistant, answer, ""),
+        ];
+        assert!(shown(&said, 2).contains(line), "{line}");
+    }
+}
+
+#[test]
+fn a_copied_line_that_is_long_counts_as_shown() {
+    let line = format!("    {}", "a long line of prose to be replaced ".repeat(12));
+    let read = file(&line);
+    let old = format!(r#"{{"old_string": "{}", "new_string": "y"}}"#, line.trim());
+    let said = [TASK, (SaidBy::Result, &read, ""), (SaidBy::Assistant, "", &old)];
+    let by: Vec<SaidBy> = said.iter().map(|said| said.0).collect();
+    let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0 };
+    let mut walker = Walker::default();
+    walker.walk(&conversation(&said), &by, rules, &|_| Standing::Free);
+    let grounding = walker.grounding();
+    assert_eq!((grounding.edits, grounding.edits_whole), (1, 1));
+}
+
+#[test]
+fn both_lines_of_a_frame_stay_or_go() {
+    let trace = "  File \"/src/deep/needle_in_it.py\", line 898, in get\n    raise Missing(attr)";
+    let read = file(trace);
+    let said = [TASK, (SaidBy::Result, &read, ""), (SaidBy::Assistant, "needle_in_it", "")];
+    assert!(shown(&said, 1).contains(trace));
+}
+
+#[test]
+fn an_edit_says_that_it_was_made_each_time() {
+    let edit = r#"{"file_path": "/src/auth.go", "old_string": "a", "new_string": "b"}"#;
+    let result = format!("The file /src/auth.go has been updated.\n{}", filling(30));
+    let calls = (SaidBy::Assistant, "", edit);
+    let said = [TASK, calls, (SaidBy::Result, &result, ""), calls, (SaidBy::Result, &result, "")];
+    let by: Vec<SaidBy> = said.iter().map(|said| said.0).collect();
+    let mut conversation = conversation(&said);
+    for call in conversation.messages.iter_mut().flat_map(|message| &mut message.tool_calls) {
+        call.name = Some("Edit".into());
+    }
+    let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0 };
+    let shown = Walker::default().walk(&conversation, &by, rules, &|_| Standing::Free);
+    let lines = shown.iter().map(|view| view.text.lines().next().unwrap_or_default());
+    assert_eq!(lines.collect::<Vec<_>>(), ["The file /src/auth.go has been updated."; 2]);
 }
 
 #[test]

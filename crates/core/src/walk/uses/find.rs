@@ -170,7 +170,10 @@ impl Uses {
 
     /// Notes that `message` shows a value as it is written.
     pub(in crate::walk) fn show(&mut self, value: u32, message: u32) {
-        self.needles.show(value, message);
+        match (value as usize).checked_sub(self.needles.len()) {
+            None => self.needles.show(value, message),
+            Some(copied) => self.slots.show_copied(copied, message),
+        }
     }
 
     /// The same of a fact.
@@ -181,7 +184,7 @@ impl Uses {
     /// Notes that `message` shows all of a text.
     pub(in crate::walk) fn show_all(&mut self, found: &Found, message: u32) {
         for number in found.hits.clone() {
-            self.needles.show(self.hits[number].value, message);
+            self.show(self.hits[number].value, message);
         }
         for number in found.facts.clone() {
             self.told.show(self.facts[number].fact, message);

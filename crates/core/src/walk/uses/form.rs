@@ -23,6 +23,9 @@ const MIN_WORD: usize = 6;
 /// What a single word is; `is_inner` when it is part of a joined run, which is a name already.
 pub(super) fn form(bytes: &[u8], word: Word, is_inner: bool) -> Form {
     let text = &bytes[word.from..word.to];
+    if !word.is_compound && text[0].is_ascii_lowercase() {
+        return if text.len() >= MIN_WORD { Form::Ordinary } else { Form::Nothing };
+    }
     let mut n = [0_usize; 4];
     for byte in text {
         n[match byte {

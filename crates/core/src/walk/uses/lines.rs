@@ -134,9 +134,14 @@ impl Slots {
         let marks = &mut self.slots[slot as usize].marks;
         *marks |= VISIBLE;
         if let Some(copied) = (*marks >> COPIED).checked_sub(1) {
-            let copied = &mut self.copied[copied as usize];
-            copied.visible = copied.visible.min(message);
+            self.show_copied(copied as usize, message);
         }
+    }
+
+    /// The same of a copied line.
+    pub(super) fn show_copied(&mut self, copied: usize, message: u32) {
+        let visible = &mut self.copied[copied].visible;
+        *visible = message.min(*visible);
     }
 
     /// Whether a source or an argument before `message` has a copied line, and whether one shows it as it is written.

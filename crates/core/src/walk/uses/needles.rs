@@ -300,9 +300,8 @@ impl Needles {
 
     /// Notes that `message` shows a value as it is written.
     pub(super) fn show(&mut self, value: u32, message: u32) {
-        if let Some(needle) = self.needles.get_mut(value as usize) {
-            needle.visible = needle.visible.min(message);
-        }
+        let visible = &mut self.needles[value as usize].visible;
+        *visible = message.min(*visible);
     }
 
     /// Values that stood in a source before the message that uses them, and how many of them one of `written` still shows.
@@ -425,8 +424,8 @@ impl Needles {
 
 /// True when `bytes[from..to]` begins and ends at borders of words; scripts without blanks have them everywhere.
 fn is_bordered(bytes: &[u8], from: usize, to: usize) -> bool {
-    (from == 0 || is_border(bytes[from - 1], bytes[from]) || wide::is_unspaced_at(bytes, from))
-        && (is_border(bytes[to - 1], bytes[to]) || wide::is_unspaced_before(bytes, to))
+    (from == 0 || is_border(bytes, from) || wide::is_unspaced_at(bytes, from))
+        && (is_border(bytes, to) || wide::is_unspaced_before(bytes, to))
 }
 
 /// True when a letter of ASCII stands right before or behind.

@@ -1,7 +1,8 @@
 //! Numbers and states as an assistant tells them. Knows their normal form, so that `1,541` is `1541` and `completed` is
 //! `complete`; refuses to know what they belong to.
 
-use super::scan::{Word, folded, mix};
+use super::scan::{Word, folded, is_wide_at, is_wide_before, mix};
+use super::texts::PADDING;
 use crate::text::words::{Table, word_table};
 
 word_table!(WORDS: Table<256>, "states": STATES);
@@ -30,21 +31,37 @@ pub(super) fn told_at(bytes: &[u8], word: &Word, end: usize) -> Option<Telling> 
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let is_whole = (word.from == 0 || !is_part(bytes[word.from - 1])) && !is_part(bytes[word.to]);
     (is_whole && is_state(bytes, *word)).then(|| {
-        // completed, complete; passed, pass
-        let stem =
-            bytes[word.from..word.to].iter().rposition(|byte| !b"edED".contains(byte)).map_or(0, |last| last + 1);
-        Telling { from: word.from, to: word.to, key: folded(bytes, word.from, word.from + stem) | 1 }
+        let stem = stem(&bytes[word.from..word.to]);
+        Telling { from: word.from, to: word.to, key: folded(bytes, word.from, word.from + stem.len()) | 1 }
+    })
+}
+
+/// The stem of a state: that of `completed` and `complete`, of `passed` and `pass`.
+fn stem(word: &[u8]) -> &[u8] {
+    let n_ending = word.iter().rev().take_while(|byte| b"edED".contains(byte)).count();
+    &word[..word.len() - n_ending]
+}
+
+/// Hashes of the words that have the stem of a state.
+pub(super) fn forms(state: &[u8]) -> [u64; 4] {
+    let stem = stem(state);
+    ["", "e", "ed", "d"].map(|ending| {
+        let mut word = [stem, ending.as_bytes()].concat();
+        let len = word.len();
+        word.resize(len + PADDING, 0);
+        folded(&word, 0, len)
     })
 }
 
 /// The number at `from`: `1,541` is `1541`, `0.0 %` is `0 %`.
 fn number_at(bytes: &[u8], from: usize, end: usize) -> Option<Telling> {
-    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
-    let before = |at: usize| at.checked_sub(1).map_or(b' ', |at| bytes[at]);
-    if before(from) == b'.' || is_word(before(from)) {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let is_within =
+        |at: usize| at > 0 && (is_word(bytes[at - 1]) || bytes[at - 1] == b'.' || is_wide_before(bytes, at));
+    if is_within(from) {
         return None;
     }
-    let is_negative = before(from) == b'-' && from >= 2 && !is_word(before(from - 1)) && before(from - 1) != b'.';
+    let is_negative = from >= 2 && bytes[from - 1] == b'-' && !is_within(from - 1);
     let mut key = if is_negative { 2 } else { 1 };
     let (mut at, mut behind, mut zeros) = (from, false, 0);
     while at < end {
@@ -70,7 +87,7 @@ fn number_at(bytes: &[u8], from: usize, end: usize) -> Option<Telling> {
         at += 1;
     }
     let to = at + usize::from(at < end && bytes[at] == b'%');
-    (at >= end || !is_word(bytes[at])).then_some(Telling { from, to, key: key | 1 })
+    (at >= end || !is_word(bytes[at]) && !is_wide_at(bytes, at)).then_some(Telling { from, to, key: key | 1 })
 }
 
 fn fraction_is_zero(bytes: &[u8], from: usize, end: usize) -> bool {

@@ -1,8 +1,14 @@
 //! Words and lines of a padded buffer: sixty-four bytes at a time as masks, hashes eight bytes at a time. Knows bytes only.
 
+use wide::u8x16;
+
 use super::texts::PADDING;
 
-/// A stretch of letters, digits, `_` and bytes beyond ASCII.
+/// First bytes of the characters of U+0080 to U+00BF, and of U+2000 to U+2FFF: blanks, dashes, quotes, arrows, boxes and other
+/// signs, and hardly a letter.
+const SIGNS: [u8; 2] = [0xC2, 0xE2];
+
+/// A stretch of letters, digits, `_` and characters beyond ASCII that are no signs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) from: usize,
@@ -14,46 +20,64 @@ pub(super) struct Word {
 }
 
 /// What each of sixty-four bytes is, as a bit.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Masks {
     word: u64,
     upper: u64,
     digit: u64,
     underscore: u64,
     wide: u64,
-}
-
-/// One bit for each of `classes`, which are 0 or 1.
-fn gather(classes: &[u8; 64]) -> u64 {
-    // Eight bytes of 0 or 1 times this have their sum of bits in the topmost byte.
-    const PACK: u64 = 0x0102_0408_1020_4080;
-    let (eights, _) = classes.as_chunks::<8>();
-    eights.iter().rev().fold(0, |mask, eight| mask << 8 | u64::from_le_bytes(*eight).wrapping_mul(PACK) >> 56)
-}
-
-fn classes(block: &[u8; 64], is: impl Fn(u8) -> bool) -> u64 {
-    let mut found = [0; 64];
-    for (class, &byte) in found.iter_mut().zip(block) {
-        *class = u8::from(is(byte));
-    }
-    gather(&found)
+    /// Begins of signs of two and of three bytes.
+    signs: [u64; 2],
 }
 
 impl Masks {
-    #[expect(clippy::needless_bitwise_bool, reason = "lanes are compared side by side only without branches")]
-    fn of(block: &[u8; 64]) -> Self {
-        Self {
-            word: classes(block, |byte| {
-                ((byte | 0x20).wrapping_sub(b'a') < 26)
-                    | (byte.wrapping_sub(b'0') < 10)
-                    | (byte == b'_')
-                    | (byte >= 0x80)
-            }),
-            upper: classes(block, |byte| byte.wrapping_sub(b'A') < 26),
-            digit: classes(block, |byte| byte.wrapping_sub(b'0') < 10),
-            underscore: classes(block, |byte| byte == b'_'),
-            wide: classes(block, |byte| byte >= 0x80),
+    /// Of the sixty-four bytes at `at`; the buffer is padded.
+    fn at(bytes: &[u8], at: usize) -> Self {
+        let block: &[u8; 64] = bytes.get(at..).and_then(<[u8]>::first_chunk).expect("the buffer is padded");
+        let mut masks = Self::default();
+        let (quarters, _) = block.as_chunks::<16>();
+        for (at, quarter) in quarters.iter().enumerate() {
+            let bytes = u8x16::new(*quarter);
+            let within = |bytes: u8x16, first: u8, n: u8| {
+                let above = bytes - u8x16::splat(first);
+                above.min(u8x16::splat(n - 1)).simd_eq(above)
+            };
+            let digit = within(bytes, b'0', 10);
+            let underscore = bytes.simd_eq(u8x16::splat(b'_'));
+            let letter = within(bytes | u8x16::splat(0x20), b'a', 26);
+            let bits = |of: u8x16| u64::from(of.to_bitmask()) << (16 * at);
+            masks.wide |= bits(bytes);
+            masks.word |= bits(letter | digit | underscore | bytes);
+            masks.upper |= bits(within(bytes, b'A', 26));
+            masks.digit |= bits(digit);
+            masks.underscore |= bits(underscore);
+            masks.signs[0] |= bits(bytes.simd_eq(u8x16::splat(SIGNS[0])));
+            masks.signs[1] |= bits(bytes.simd_eq(u8x16::splat(SIGNS[1])));
         }
+        masks
+    }
+
+    /// Bytes of signs; `before` are the sixty-four bytes before.
+    fn of_signs(self, before: Self) -> u64 {
+        let [two, three] = self.signs;
+        if two | three | before.signs[0] | before.signs[1] == 0 {
+            return 0;
+        }
+        let shifted = |mask: u64, before: u64, by: u32| mask << by | before >> (64 - by);
+        two | shifted(two, before.signs[0], 1)
+            | three
+            | shifted(three, before.signs[1], 1)
+            | shifted(three, before.signs[1], 2)
+    }
+
+    /// Bytes before which a piece of a word ends, where the word goes on: humps, and changes from or to digits and `_`;
+    /// `before` are the sixty-four bytes before.
+    fn borders(self, before: Self) -> u64 {
+        let shifted = |mask: u64, before: u64| mask << 1 | before >> 63;
+        (self.digit ^ shifted(self.digit, before.digit))
+            | (self.upper & !shifted(self.upper, before.upper))
+            | (self.underscore ^ shifted(self.underscore, before.underscore))
     }
 }
 
@@ -63,19 +87,16 @@ pub(super) fn words(bytes: &[u8], from: usize, to: usize, mut each: impl FnMut(W
     let mut base = from;
     // The word that goes on from the block before.
     let mut open: Option<Word> = None;
-    // The last bytes of the block before.
-    let (mut word, mut upper, mut digit, mut underscore) = (0, 0, 0, 0);
+    let mut before = Masks::default();
     while base < to {
-        let block = bytes.get(base..).and_then(<[u8]>::first_chunk).expect("the buffer is padded");
-        let masks = Masks::of(block);
-        let valid = if to - base < 64 { (1 << (to - base)) - 1 } else { u64::MAX };
-        let w = masks.word & valid;
-        let begins = w << 1 | word;
-        let changes = (masks.digit ^ (masks.digit << 1 | digit))
-            | (masks.upper & !(masks.upper << 1 | upper))
-            | (masks.underscore ^ (masks.underscore << 1 | underscore));
-        let inner = w & begins & changes;
-        let mut edges = w ^ begins;
+        let mut masks = Masks::at(bytes, base);
+        masks.word &= !masks.of_signs(before);
+        if to - base < 64 {
+            masks.word &= (1 << (to - base)) - 1;
+        }
+        let goes_on = masks.word << 1 | before.word >> 63;
+        let inner = masks.word & goes_on & masks.borders(before);
+        let mut edges = masks.word ^ goes_on;
         if let Some(last) = &mut open {
             let end = if edges == 0 { 64 } else { edges.trailing_zeros() };
             last.is_compound |= end > 0 && inner << (64 - end) != 0;
@@ -100,7 +121,7 @@ pub(super) fn words(bytes: &[u8], from: usize, to: usize, mut each: impl FnMut(W
                 each(found);
             }
         }
-        (word, upper, digit, underscore) = (w >> 63, masks.upper >> 63, masks.digit >> 63, masks.underscore >> 63);
+        before = masks;
         base += 64;
     }
     if let Some(last) = open {
@@ -113,33 +134,52 @@ const MIN_PIECE: usize = 3;
 
 /// Calls `each` for the pieces between the borders of a compound word.
 pub(super) fn pieces(bytes: &[u8], word: Word, mut each: impl FnMut(Word)) {
-    let mut from = word.from;
     let mut give = |from: usize, to: usize| {
-        if to - from >= MIN_PIECE {
+        if to - from >= MIN_PIECE && bytes[from] != b'_' {
             each(Word { from, to, is_compound: false, is_wide: false });
         }
     };
-    for at in word.from + 1..word.to {
-        let (before, byte) = (bytes[at - 1], bytes[at]);
-        if byte == b'_' {
-            give(from, at);
-            from = at + 1;
-        } else if before != b'_' && is_inner_border(before, byte) && from < at {
+    let (mut base, mut from) = (word.from, word.from);
+    let mut before = Masks::default();
+    while base < word.to {
+        let masks = Masks::at(bytes, base);
+        let mut borders = masks.borders(before);
+        while borders != 0 {
+            let at = base + borders.trailing_zeros() as usize;
+            borders &= borders - 1;
+            if at >= word.to {
+                break;
+            }
             give(from, at);
             from = at;
         }
+        base += 64;
+        before = masks;
     }
-    give(from.min(word.to), word.to);
+    give(from, word.to);
 }
 
 fn is_inner_border(before: u8, byte: u8) -> bool {
     before.is_ascii_digit() != byte.is_ascii_digit() || byte.is_ascii_uppercase() && !before.is_ascii_uppercase()
 }
 
-/// True where a word may end between two bytes: at what is no letter or digit, at a hump, between letter and digit.
-pub(super) fn is_border(before: u8, byte: u8) -> bool {
-    let belongs = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80;
-    !(belongs(before) && belongs(byte)) || is_inner_border(before, byte)
+/// True where a word may end before `at`: at what is no letter or digit, at a hump, between letter and digit.
+pub(super) fn is_border(bytes: &[u8], at: usize) -> bool {
+    let belongs = |byte: u8| byte.is_ascii_alphanumeric();
+    let (before, byte) = (bytes[at - 1], bytes[at]);
+    let is_apart = !(belongs(before) || is_wide_before(bytes, at)) || !(belongs(byte) || is_wide_at(bytes, at));
+    is_apart || is_inner_border(before, byte)
+}
+
+/// True for a character beyond ASCII at `at` that is no sign.
+pub(super) fn is_wide_at(bytes: &[u8], at: usize) -> bool {
+    bytes[at] >= 0x80 && !SIGNS.contains(&bytes[at])
+}
+
+/// True when such a character ends before `at`.
+pub(super) fn is_wide_before(bytes: &[u8], at: usize) -> bool {
+    let is_at = |n: usize, sign: u8| at >= n && bytes[at - n] == sign;
+    bytes[at - 1] >= 0x80 && !is_at(2, SIGNS[0]) && !is_at(3, SIGNS[1])
 }
 
 /// True for what joins the words of an identifier.
@@ -217,32 +257,23 @@ impl Line {
 }
 
 /// The bare text of a line: without the number that a viewer puts in front, the sign of a diff and blanks at both ends.
-pub(super) fn bare(bytes: &[u8], mut from: usize, mut to: usize) -> (usize, usize) {
-    let skip = |mut at: usize, to: usize, is: &dyn Fn(u8) -> bool| {
-        while at < to && is(bytes[at]) {
-            at += 1;
-        }
-        at
-    };
-    let is_blank = |byte: u8| byte.is_ascii_whitespace();
-    from = skip(from, to, &is_blank);
-    if from < to && bytes[from].is_ascii_digit() {
-        let digits = skip(from, to, &|byte| byte.is_ascii_digit());
-        let behind = match bytes.get(digits..to) {
-            Some([b':' | b'\t' | b'|', ..]) => digits + 1,
-            Some([0xE2, 0x86, 0x92, ..]) => digits + 3,
-            _ => from,
+pub(super) fn bare(bytes: &[u8], from: usize, to: usize) -> (usize, usize) {
+    let mut text = bytes[from..to].trim_ascii_start();
+    if let [b'0'..=b'9', ..] = text {
+        let n_digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        text = match &text[n_digits..] {
+            [b':' | b'\t' | b'|', behind @ ..] | [0xE2, 0x86, 0x92, behind @ ..] => behind.trim_ascii_start(),
+            _ => text,
         };
-        from = skip(behind, to, &is_blank);
     }
-    while to > from && is_blank(bytes[to - 1]) {
-        to -= 1;
+    let n_blanks = text.len() - text.trim_ascii_end().len();
+    let end = to - n_blanks;
+    text = &text[..text.len() - n_blanks];
+    if let [b'+' | b'-', ..] = text {
+        let n_signs = text.iter().take_while(|byte| matches!(byte, b'+' | b'-')).count();
+        text = text[n_signs..].trim_ascii_start();
     }
-    if from < to && matches!(bytes[from], b'+' | b'-') {
-        from = skip(from, to, &|byte| matches!(byte, b'+' | b'-'));
-        from = skip(from, to, &is_blank);
-    }
-    (from, to)
+    (end - text.len(), end)
 }
 
 /// Calls `each` with begin and end of the lines of `bytes[from..to]`.
@@ -267,12 +298,18 @@ mod tests {
         bytes
     }
 
+    /// True for the bytes of dashes and the like.
+    fn is_in_sign(bytes: &[u8], at: usize) -> bool {
+        let lead = (0..=at).rev().find(|&at| bytes[at] & 0xC0 != 0x80).expect("the text is UTF-8");
+        SIGNS.contains(&bytes[lead])
+    }
+
     /// The same one byte after the other.
     fn naive(bytes: &[u8], to: usize) -> Vec<(usize, usize, bool)> {
         let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
         let mut found: Vec<(usize, usize, bool)> = Vec::new();
         for at in 0..to {
-            if !is_word(bytes[at]) {
+            if !is_word(bytes[at]) || bytes[at] >= 0x80 && is_in_sign(bytes, at) {
                 continue;
             }
             match found.last_mut() {
@@ -297,6 +334,9 @@ mod tests {
             "a b",
             "fooBar9_x",
             "     ",
+            "12\u{2192}foo_bar \u{201c}x\u{201d} \u{e9}t\u{e9}\u{a0}b",
+            &"ab\u{2014}".repeat(40),
+            &"\u{a7}a".repeat(70),
             &mixed,
             mixed.get(7..).expect("ASCII"),
             &"_a".repeat(70),
@@ -330,6 +370,7 @@ mod tests {
             ("12 apples", "12 apples"),
             ("   ", ""),
             ("12:", ""),
+            ("12\t", ""),
         ] {
             let bytes = padded(line);
             let (from, to) = bare(&bytes, 0, line.len());

@@ -3,7 +3,7 @@
 
 use super::index::Index;
 use super::needles::{Filter, sign};
-use super::number::{Telling, is_state, told_at};
+use super::number::{Telling, forms, is_state, told_at};
 use super::scan::{Word, exact, folded, is_joiner, mix, words};
 
 const NEVER: u32 = u32::MAX;
@@ -145,6 +145,11 @@ impl Told {
             let number = self.number(told.key);
             let first = all.iter().find(|word| word.to > told.from).expect("a number is a word");
             filter.mark(folded(bytes, first.from, first.to), sign::TOLD);
+            if !bytes[told.from].is_ascii_digit() {
+                for hash in forms(&bytes[told.from..told.to]) {
+                    filter.mark(hash, sign::TOLD);
+                }
+            }
             for_joined(bytes, all, |identifier| {
                 let is_apart = identifier.to <= told.from || identifier.from >= told.to;
                 if is_apart && is_identifier(bytes, identifier) {
@@ -310,6 +315,12 @@ fn is_identifier(bytes: &[u8], word: Word) -> bool {
 
 /// Calls `each` with the words of letters in `word`.
 fn letters(bytes: &[u8], word: &Word, mut each: impl FnMut(Word)) {
+    if !word.is_compound && !word.is_wide {
+        if word.to - word.from >= MIN_LETTERS && bytes[word.from].is_ascii_alphabetic() {
+            each(*word);
+        }
+        return;
+    }
     let mut from = word.from;
     let is_letter = |at: usize| at < word.to && (bytes[at].is_ascii_alphabetic() || bytes[at] >= 0x80);
     for at in word.from..=word.to {
