@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use condenser::app::{decode, message_at};
+use condenser::app::{decode, message_at, reasons};
 use condenser::io::{FoundConversation, Run};
 use condenser::model::{PartView, ViewOp};
 use condenser::pipeline::bridge::Bridge;
@@ -230,4 +230,27 @@ fn a_view_that_was_changed_is_damage() {
         let told = condenser(dir.root(), &["get", "run", "session"]).ok();
         assert_eq!(String::from_utf8_lossy(&told.stdout), session() + "\n");
     }
+}
+
+#[test]
+fn show_tells_why_each_unit_stays_or_goes() {
+    let dir = TestDir::new();
+    let sessions = concat!(env!("CARGO_MANIFEST_DIR"), "/jobs/sample/sessions/anthropic.jsonl");
+    condenser(dir.root(), &["compress", sessions, "-o", "run", "--trace", "--format", "jsonl"]).ok();
+    let told = condenser(dir.root(), &["show", "run", "blocks-kettle-stock", "--why"]).ok();
+    let told = String::from_utf8(told.stdout).expect("it is text");
+    assert!(told.starts_with("m2  tool  726 → "), "{told}");
+    assert!(told.contains("pin: used by m11 as \"/home/tilda/kettle\"\n") && told.contains("  unused\n"), "{told}");
+    // The table holds how many there are of each.
+    let table = zstd::decode_all(&*dir.read("run/decisions/part-00000.jsonl.zst")).expect("whole");
+    let rows = || String::from_utf8_lossy(&table).lines().map(|row| serde_json::from_str(row).expect("JSON")).collect();
+    let rows: Vec<Value> = rows();
+    let of = |index: usize| rows.iter().find(|row| row["message_index"] == json!(index)).expect("a row");
+    assert!(of(2)["units_pin"].as_u64().expect("a count") > 3 && of(2)["units_unused"].as_u64() > Some(3), "{}", of(2));
+    assert!(of(0).get("units_pin").is_none_or(Value::is_null), "{}", of(0));
+    // A plan that is not the one of the run says so.
+    let mut run = Run::open(dir.path("run")).expect("the run opens");
+    run.manifest.options.engine.recency_window = 20;
+    let told = reasons(&run, "blocks-kettle-stock", &|| Ok(())).expect("reasons").concat();
+    assert!(told.starts_with("condenser plans this conversation otherwise today than the run did:\n"), "{told}");
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use condenser::engine::{Engine, Scratch};
-use condenser::model::{Conversation, EngineOptions, Output, PartView, Role, ViewOp};
+use condenser::model::{Conversation, EngineOptions, Output, PartView, Role, UnitCounts, UnitReason, ViewOp};
 use condenser::shape;
 use rayon::prelude::*;
 
@@ -88,4 +88,59 @@ fn views_of_corpora_apply_parse_and_refer_back_to_what_is_visible() {
         n_all = (n_all.0 + marks, n_all.1 + references);
     }
     assert!(n_all.0 > 400 && n_all.1 > 5, "{n_all:?}");
+}
+
+/// Checks why units stay or go against what is shown; gives how many units there are.
+fn check_units(record: &str, engine: &Engine, scratch: &mut Scratch) -> u32 {
+    let decoded = shape::decode(record, shape::detect(record).expect("a known shape"), "c").expect("a conversation");
+    let explained = engine.explain(&decoded.conversation, scratch);
+    let mut n_units = 0;
+    for output in &explained.condensed.messages {
+        let Output::Replaced(replaced) = output else { continue };
+        let index = replaced.sources[0];
+        let notes = &explained.messages[index].units;
+        let counts: UnitCounts = explained.condensed.decisions[index].units.unwrap_or_default();
+        let n = counts.pin + counts.skeleton + counts.filler + counts.bridge + counts.said_before + counts.unused;
+        n_units += n;
+        assert!(notes.len() <= n as usize, "{notes:?} {counts:?}");
+        for note in notes {
+            let is_hidden = matches!(note.reason, UnitReason::SaidBefore | UnitReason::Unused);
+            assert_eq!(note.used_by.is_some(), note.reason == UnitReason::Pin, "{note:?}");
+            assert!(note.used_by.as_ref().is_none_or(|&(message, _)| message > index), "{index} {note:?}");
+            assert!(note.said_by.is_none_or(|message| message < index), "{index} {note:?}");
+            let text = decoded.conversation.messages[index].text_at(note.part).expect("a text");
+            let Some(view) = replaced.views.iter().find(|view| view.part == note.part) else { continue };
+            let is_blank = text.get(note.bytes.0..note.bytes.1).is_some_and(|unit| unit.trim().is_empty());
+            let shares_a_line = |other: &&condenser::model::UnitNote| {
+                other.part == note.part && other.lines.0 <= note.lines.1 && note.lines.0 <= other.lines.1
+            };
+            if is_blank
+                || serde_json::from_str::<serde_json::Value>(text).is_ok()
+                || notes.iter().filter(shares_a_line).count() > 1
+            {
+                continue;
+            }
+            let copied: String = view
+                .ops
+                .iter()
+                .filter_map(|op| if let ViewOp::Copy(from, to) = *op { Some((from, to)) } else { None })
+                .filter_map(|(from, to)| text.get(from.max(note.bytes.0)..to.min(note.bytes.1)))
+                .collect();
+            assert_eq!(copied.trim().is_empty(), is_hidden, "m{index} {note:?}: {copied:?}");
+        }
+    }
+    n_units
+}
+
+#[test]
+fn no_unit_of_corpora_is_both_shown_and_counted_as_hidden() {
+    let engine = Engine::new(EngineOptions::default()).expect("options");
+    let mut n_units = 0;
+    for (_, lines) in corpora::lines() {
+        // A look at every unit takes a few times as long.
+        let some: Vec<&String> = lines.iter().step_by(4).collect();
+        let counts = some.par_iter().map_init(Scratch::default, |scratch, line| check_units(line, &engine, scratch));
+        n_units += counts.sum::<u32>();
+    }
+    assert!(n_units > 1000, "{n_units}");
 }

@@ -50,7 +50,7 @@ pub use oracle::{read_key, replies_dir};
 pub use outcome::{RunOutcome, ratio, summary};
 pub use output::{Destination, STDOUT, Stdout, local, unwritten};
 pub use pages::{BOTH_ON_STDOUT, check_page, write_page};
-pub use pairs::{decode, pairs};
+pub use pairs::{decode, pairs, reasons};
 #[cfg(feature = "llm")]
 pub use questions::ask_through;
 pub use report::{ReportOutcome, ReportRequest, Reported, check_report_of_job, report, report_of_job};

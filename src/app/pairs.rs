@@ -7,6 +7,7 @@ use crate::io::{FoundConversation, Run, Shown, ShownMessage};
 use crate::model::{Condensed, Conversation, NewBody, Output, ShapeName, Tokenizer};
 use crate::pipeline::Commit;
 use crate::pipeline::bridge::Bridge;
+use crate::report::explained::{ExplainedConversation, why};
 use crate::report::pair::{self, MessageVerdict, Pair, Utterance, VerdictsFrom};
 use crate::shape::{self, Decoded};
 use serde_json::Value;
@@ -30,13 +31,52 @@ pub fn pairs(run: &Run, id: &str, at: Option<(&str, u64)>, check: &dyn Fn() -> R
     Ok(pairs)
 }
 
+/// Why each unit of the conversations of `run` with this id stays or goes: what a plan of their originals says today, and a
+/// line before it where it is not the plan that made the run. None is no error.
+///
+/// # Errors
+/// `Usage` when the plan of the run cannot be made again.
+pub fn reasons(run: &Run, id: &str, check: &dyn Fn() -> Result<()>) -> Result<Vec<String>> {
+    let bridge = Bridge::new(1)?;
+    let engine = engine_of(run)?.ok_or_else(|| {
+        let message = "the run asked a model, chose options for each conversation, or counted tokens with a file: \
+                       it cannot be planned again";
+        Error::new(ErrorKind::Usage, id, message)
+    })?;
+    let (mut scratch, mut found) = (Scratch::default(), Vec::new());
+    for commit in &run.commits {
+        check()?;
+        for sides in run.find_sides(commit, id, &bridge)? {
+            check()?;
+            let shape = commit.table.as_ref().and_then(|table| table.shape).or(run.manifest.options.shape);
+            let original = decode(&sides.original, shape, id)?;
+            let explained = engine.explain(&original.conversation, &mut scratch);
+            let (condensed, place) = (&explained.condensed, (commit.source.as_str(), sides.source_row));
+            let shown = spoken(&sides.shown, original.shape, id)?;
+            let is_same = is_what_is_shown(condensed, &shown, &sides.behind.messages);
+            let (n_out, metrics) = (condensed.messages.len(), &condensed.metrics);
+            let told = why(&ExplainedConversation::new(place, id, n_out, metrics, explained.messages));
+            let head =
+                if is_same { "" } else { "condenser plans this conversation otherwise today than the run did:\n" };
+            let none = if told.is_empty() { "nothing of this conversation is hidden for its use\n" } else { "" };
+            found.push(format!("{head}{none}{told}"));
+        }
+    }
+    Ok(found)
+}
+
 /// The engine that made the run, when it can be had: of this version, with one set of options, and asking
 /// nobody but itself.
 fn same_engine(run: &Run) -> Result<Option<Engine>> {
+    if run.manifest.engine_version == env!("CARGO_PKG_VERSION") { engine_of(run) } else { Ok(None) }
+}
+
+/// The engine with the options of the run, when it had one set of options and asked nobody but itself.
+fn engine_of(run: &Run) -> Result<Option<Engine>> {
     let options = &run.manifest.options;
     let is_alone =
         options.llm.is_none() && options.policy.is_none() && !matches!(options.engine.tokenizer, Tokenizer::File(_));
-    if run.manifest.engine_version != env!("CARGO_PKG_VERSION") || !is_alone {
+    if !is_alone {
         return Ok(None);
     }
     Engine::new(options.engine.clone()).map(|engine| Some(engine.explaining(true)))

@@ -293,6 +293,9 @@ pub(crate) struct ShowArgs {
     /// What the mark `#N` hides, with two shown lines on either side.
     #[arg(long, value_name = "N", conflicts_with_all = ["markdown", "archive", "json", "html", "full"])]
     pub(crate) mark: Option<u32>,
+    /// Why each line or member of the messages that are shown in part stays or goes; plans the original again.
+    #[arg(long, conflicts_with_all = ["markdown", "archive", "mark", "json", "html", "full", "width"])]
+    pub(crate) why: bool,
     /// As JSON, one line per conversation: what `condenser schema pair` says.
     #[arg(long, conflicts_with_all = ["full", "width"])]
     pub(crate) json: bool,

@@ -1,7 +1,7 @@
 //! `condenser show`: one conversation for a person. Before and after side by side with the decisions in the margin, the
 //! originals that are not shown any more as Markdown, or what one mark hides.
 
-use condenser::app::{App, Destination, check_page, decode, hidden, message_at, pairs, place, write_page};
+use condenser::app::{App, Destination, check_page, decode, hidden, message_at, pairs, place, reasons, write_page};
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{Behind, Run};
 use condenser::model::Conversation;
@@ -41,6 +41,15 @@ pub(crate) fn run(app: &App, args: &ShowArgs) -> Result<Ending> {
         for stretch in hidden(app, &run, &args.id, number)? {
             output.write(hidden_text(&stretch, layout(args)).as_bytes())?;
         }
+        output.finish()?;
+        return Ok(Ending::Clean);
+    }
+    if args.why {
+        let found = reasons(&run, &args.id, &|| app.stop().check())?;
+        if found.is_empty() {
+            return Err(unknown(&args.id));
+        }
+        output.write(found.join("\n").as_bytes())?;
         output.finish()?;
         return Ok(Ending::Clean);
     }

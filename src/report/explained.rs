@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::numbers::counted;
 use super::plain;
 use crate::engine::{Explanation, StageSays, Tier, What};
-use crate::model::{Conversation, Message, Metrics};
+use crate::model::{Conversation, Message, Metrics, UnitNote};
 
 /// How much of a message is shown.
 const PREVIEW_CHARS: usize = 60;
@@ -81,6 +81,24 @@ impl ExplainedConversation {
     }
 }
 
+/// What of each message is hidden, and why each unit of it stays or goes.
+pub fn why(explained: &ExplainedConversation) -> String {
+    let mut out = String::new();
+    let mut say = |text: std::fmt::Arguments<'_>| out.write_fmt(text).expect("a String takes everything");
+    let hidden = explained.messages.iter().filter(|message| !message.units.is_empty());
+    for message in hidden {
+        say(format_args!(
+            "m{}  {}  {} → {} characters\n       {}\n",
+            message.index,
+            plain::line(&message.role),
+            message.chars_in,
+            message.chars_out,
+            units(message).join("\n       ")
+        ));
+    }
+    out
+}
+
 fn one_line(message: &Explanation, preview: &str) -> String {
     format!(
         "{:>5}  {} {:>7} → {:<7} {:<13} {:<40} {:<5} {:<15} {preview}",
@@ -137,6 +155,9 @@ fn everything(message: &Explanation, preview: &str) -> String {
             importance.place
         ),
     );
+    if !message.units.is_empty() {
+        say("units", units(message).join("\n                   "));
+    }
     let held = message.claim.as_ref().map_or("the conversation as a whole".to_owned(), told);
     say("claimed by", held);
     let (on, off): (Vec<&StageSays>, Vec<&StageSays>) = message.alone.iter().partition(|stage| stage.is_on);
@@ -171,6 +192,31 @@ fn told(says: &StageSays) -> String {
         },
     };
     format!("{}: {what}", says.stage)
+}
+
+/// Where the units of a message stand, and why they stay or go, a line for each stretch.
+fn units(message: &Explanation) -> Vec<String> {
+    let has_parts = message.units.iter().any(|note| note.part != message.units[0].part);
+    let places: Vec<String> = message.units.iter().map(|note| place(note, has_parts)).collect();
+    let width = places.iter().map(|place| place.chars().count()).max().unwrap_or_default();
+    places.iter().zip(&message.units).map(|(place, note)| format!("{place:<width$}  {}", reason(note))).collect()
+}
+
+fn place(note: &UnitNote, has_parts: bool) -> String {
+    let part = if has_parts { format!("part {}, ", note.part) } else { String::new() };
+    match note.lines {
+        (first, last) if first == last => format!("{part}line {first}"),
+        (first, last) => format!("{part}lines {first}–{last}"),
+    }
+}
+
+fn reason(note: &UnitNote) -> String {
+    let reason = note.reason.as_str();
+    match (&note.used_by, note.said_by) {
+        (Some((message, value)), _) => format!("{reason}: used by m{message} as \"{}\"", plain::line(value)),
+        (None, Some(message)) => format!("{reason}: m{message}"),
+        (None, None) => reason.to_owned(),
+    }
 }
 
 fn with_details(reason: &str, details: &[&str]) -> String {

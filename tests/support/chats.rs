@@ -130,6 +130,7 @@ impl Condense for Blunt {
                 let action = if body.is_some() { Action::Compressed } else { Action::Preserved };
                 let (position, reason) = (messages.len(), Reason::CompressibleProse);
                 decisions.push(Decision {
+                    units: None,
                     index,
                     action,
                     reason,

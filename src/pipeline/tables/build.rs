@@ -13,7 +13,7 @@ use arrow::record_batch::RecordBatch;
 use super::schema::{conversations_schema, field, message_fields, metrics_schema, place_fields, records_schema};
 use super::{Kind, label};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Conversation, Decision, Figure, Getter, Metrics, PartView, metric_columns};
+use crate::model::{Conversation, Decision, Figure, Getter, Metrics, PartView, UnitCounts, metric_columns};
 use crate::pipeline::make_up::MakeUp;
 use crate::shape::Row;
 
@@ -196,6 +196,12 @@ table! {
         position: count, false;
         chars_in: count, false;
         chars_out: count, false;
+        units_pin: count, true;
+        units_skeleton: count, true;
+        units_filler: count, true;
+        units_bridge: count, true;
+        units_said_before: count, true;
+        units_unused: count, true;
     }
 }
 
@@ -319,6 +325,13 @@ impl DecisionsBuilder {
         self.position.append_value(decision.position as u64);
         self.chars_in.append_value(decision.chars_in as u64);
         self.chars_out.append_value(decision.chars_out as u64);
+        let count = |of: fn(&UnitCounts) -> u32| decision.units.as_ref().map(|units| u64::from(of(units)));
+        self.units_pin.append_option(count(|units| units.pin));
+        self.units_skeleton.append_option(count(|units| units.skeleton));
+        self.units_filler.append_option(count(|units| units.filler));
+        self.units_bridge.append_option(count(|units| units.bridge));
+        self.units_said_before.append_option(count(|units| units.said_before));
+        self.units_unused.append_option(count(|units| units.unused));
     }
 }
 

@@ -52,6 +52,7 @@ impl Assembled {
             position: self.messages.len(),
             chars_in: view.chars(index),
             chars_out,
+            units: None,
         });
     }
 

@@ -39,12 +39,14 @@ impl Engine {
         self.options.hide_by == HideBy::Use && has_tools(conversation)
     }
 
-    /// What later messages use of those that no stage has claimed, and what stands for them.
+    /// What later messages use of those that no stage has claimed, and what stands for them; with `explains` every unit is
+    /// told why it stays or goes.
     pub(super) fn walk(
         &self,
         conversation: &Conversation<'_>,
         scratch: &mut Scratch,
         plan: &mut Plan,
+        explains: bool,
     ) -> Vec<walk::UsedText> {
         if !self.goes_by_use(conversation) {
             return Vec::new();
@@ -54,8 +56,8 @@ impl Engine {
             CompressionDepth::Moderate | CompressionDepth::Auto => walk::FILLERS,
             CompressionDepth::Aggressive => 0,
         };
-        let rules =
-            walk::Rules { recency_window: budget::window(&self.options), min_saving: self.options.min_saving, fillers };
+        let recency_window = budget::window(&self.options);
+        let rules = walk::Rules { recency_window, min_saving: self.options.min_saving, fillers, explains };
         let settled = settled(conversation);
         let state = |index: usize| match plan.claim_of(index) {
             None if index >= settled => walk::Standing::Free,

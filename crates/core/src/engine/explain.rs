@@ -6,11 +6,12 @@ use serde::Serialize;
 
 use super::compaction::Due;
 use super::{Engine, Scratch, by_use};
-use crate::model::{Answers, Condensed, Consult, Conversation, Decision, Reason};
+use crate::model::{Answers, Condensed, Consult, Conversation, Decision, Reason, UnitNote};
 use crate::stage::classify::{Depth, Verdict, judge};
 use crate::stage::{About, Claim, GroupKind, ImportanceParts, Plan, Protect, Recompact, Stage, View, importance_parts};
 use crate::summary::scores_of;
 use crate::text::{CueKind, Severity, UnitKind};
+use crate::walk::UsedText;
 
 /// What the classifier makes of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -134,6 +135,8 @@ pub struct Explanation {
     pub importance: ImportanceParts,
     /// The claim that holds and the stage that made it; `None` where the conversation is kept or compacted as a whole.
     pub claim: Option<StageSays>,
+    /// Where something of it is hidden because nothing uses it: why each unit stays or goes.
+    pub units: Vec<UnitNote>,
     /// What each stage does with it when no other has claimed anything, in the order of the stages.
     pub alone: Vec<StageSays>,
 }
@@ -155,7 +158,7 @@ impl Engine {
         let condensed = self.condense(conversation, scratch);
         scratch.profiles.measure(conversation);
         scratch.profiles.lex(conversation);
-        let (plan, by_stage) = self.traced(conversation, scratch, !condensed.is_unchanged());
+        let (plan, by_stage, used) = self.traced(conversation, scratch, !condensed.is_unchanged());
         let view = self.explaining_view(conversation, scratch);
         let importance = importance_parts(&view);
         let verdicts = verdicts(&view);
@@ -188,6 +191,7 @@ impl Engine {
                 figures: self.figures(&view, index),
                 importance: importance[index],
                 claim,
+                units: decision.units.map(|_| notes_of(&used, index)).unwrap_or_default(),
                 alone: alone.iter().map(|(stage, is_on, plan)| says(stage, *is_on, plan, index)).collect(),
             });
         }
@@ -198,13 +202,14 @@ impl Engine {
         View { depth: Depth::Explain, ..self.view(conversation, &scratch.profiles) }
     }
 
-    /// The plan with the name of the stage that made each claim. When something was replaced, earlier summaries followed.
+    /// The plan with the name of the stage that made each claim, and what the walk made. When something was replaced, earlier
+    /// summaries followed.
     fn traced(
         &self,
         conversation: &Conversation<'_>,
         scratch: &mut Scratch,
         was_replaced: bool,
-    ) -> (Plan, Vec<Option<&'static str>>) {
+    ) -> (Plan, Vec<Option<&'static str>>, Vec<UsedText>) {
         let n_messages = conversation.messages.len();
         let mut plan = Plan::new(n_messages);
         let mut by_stage: Vec<Option<&'static str>> = vec![None; n_messages];
@@ -226,14 +231,14 @@ impl Engine {
             note(&plan, &before, stage.name());
         }
         let before = claims(&plan, n_messages);
-        self.walk(conversation, scratch, &mut plan);
+        let used = self.walk(conversation, scratch, &mut plan, true);
         note(&plan, &before, by_use::NAME);
         if was_replaced && Recompact.is_on(&self.options) {
             let before = claims(&plan, n_messages);
             Recompact.claim(&self.explaining_view(conversation, scratch), &mut plan);
             note(&plan, &before, Recompact.name());
         }
-        (plan, by_stage)
+        (plan, by_stage, used)
     }
 
     /// What each stage makes of an empty plan.
@@ -295,6 +300,12 @@ impl Engine {
         figures.entropy = scores.map(|scores| scores.iter().sum::<f64>() / scores.len() as f64);
         figures
     }
+}
+
+/// Why each unit of message `index` stays or goes.
+fn notes_of(used: &[UsedText], index: usize) -> Vec<UnitNote> {
+    let first = used.partition_point(|text| text.message < index);
+    used[first..].iter().take_while(|text| text.message == index).flat_map(|text| text.notes.clone()).collect()
 }
 
 /// What the classifier says of every message, all its texts together.

@@ -205,7 +205,7 @@ impl Engine {
         }
         let total: usize = n_tokens.iter().sum();
         let mut plan = self.plan(conversation, scratch, total, &self.stages, consult);
-        let used = self.walk(conversation, scratch, &mut plan);
+        let used = self.walk(conversation, scratch, &mut plan, false);
         let plain = self.without_references(conversation, scratch, total, &plan);
         let view = self.view(conversation, &scratch.profiles);
         let names = Names::new(conversation);
@@ -243,7 +243,13 @@ impl Engine {
             outcome.token_count = units.iter().map(|unit| unit.n_tokens).sum();
             outcome.fits = self.options.token_budget.is_none_or(|max_tokens| outcome.token_count <= max_tokens);
         }
-        let assembled = assemble(&view, &plan, units);
+        let mut assembled = assemble(&view, &plan, units);
+        for text in &used {
+            let decision = &mut assembled.decisions[text.message];
+            if decision.reason == Reason::Unused {
+                *decision.units.get_or_insert_default() += text.units;
+            }
+        }
         laps::ended(laps, "assemble");
         let mut metrics = if self.measures_texts(conversation) {
             scratch.meter.measure(&view, &assembled, total, &mut scratch.lexer)

@@ -1,6 +1,7 @@
 //! What happened to a message and why. The names are part of the published tables.
 
 use super::named::{choices, named};
+use super::unit::UnitCounts;
 
 /// What happened to one message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct Decision {
     pub chars_in: usize,
     /// Its share of the characters that stand for it now.
     pub chars_out: usize,
+    /// Of what is shown in part, how many units are shown or hidden, and why.
+    pub units: Option<UnitCounts>,
 }
 
 named! {

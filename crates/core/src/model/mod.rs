@@ -16,6 +16,7 @@ mod options;
 mod part_view;
 mod provenance;
 mod reject;
+mod unit;
 
 pub use ask::{Answer, Answers, Ask, AskId, CompactionAsk, Consult, NoAnswer, SummaryAsk, Turn};
 pub use changes::{changes, label as changes_label};
@@ -41,3 +42,4 @@ pub use options::{
 pub use part_view::{HiddenText, PartView, ViewOp};
 pub use provenance::{PROVENANCE_KEY, Provenance, summary_id};
 pub use reject::{Reject, RejectReason};
+pub use unit::{UnitCounts, UnitNote, UnitReason};

@@ -14,12 +14,13 @@ mod said;
 mod skeleton;
 mod units;
 mod uses;
+mod why;
 mod windows;
 
 #[cfg(test)]
 mod tests;
 
-use crate::model::{Content, Conversation, Grounding, Message, Part, PartView, ViewOp};
+use crate::model::{Content, Conversation, Grounding, Message, Part, PartView, UnitCounts, UnitNote, ViewOp};
 
 use calls::{Asked, Asks};
 use draw::{Draw, n_chars};
@@ -31,6 +32,7 @@ use skeleton::Of;
 use units::{LONG, Units};
 pub use uses::SaidBy;
 use uses::{Found, Texts, Uses};
+use why::Why;
 
 /// What the walk may take.
 #[derive(Debug, Clone, Copy)]
@@ -41,11 +43,13 @@ pub struct Rules {
     pub min_saving: usize,
     /// Per cent of what is visible that may be there for the reader alone.
     pub fillers: usize,
+    /// Every unit is told why it stays or goes.
+    pub explains: bool,
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { recency_window: 4, min_saving: MIN_SAVING, fillers: FILLERS }
+        Self { recency_window: 4, min_saving: MIN_SAVING, fillers: FILLERS, explains: false }
     }
 }
 
@@ -66,6 +70,8 @@ struct Drawn {
     is_shown: Vec<bool>,
     /// It is JSON as a whole.
     is_json: bool,
+    units: UnitCounts,
+    notes: Vec<UnitNote>,
 }
 
 /// What is known of a message before its text is read.
@@ -99,6 +105,10 @@ pub struct UsedText {
     pub view: PartView,
     /// The same as a text.
     pub text: String,
+    /// How many of its units are shown or hidden, and why.
+    pub units: UnitCounts,
+    /// The same unit by unit, where that was asked for.
+    pub notes: Vec<UnitNote>,
 }
 
 /// What one walk needs; the memory is reused.
@@ -160,7 +170,7 @@ impl Walker {
             match drawn {
                 Some(drawn) => {
                     for (number, drawn) in texts.zip(drawn) {
-                        views.extend(self.write(conversation, number, &drawn.pieces, &mut writer));
+                        views.extend(self.write(conversation, number, drawn, &mut writer));
                     }
                 }
                 None => self.show(texts, &found),
@@ -270,7 +280,10 @@ impl Walker {
                 && self.units.units[self.units.first[at] as usize].is_shown()
         };
         let is_shown = (0..lines.len()).map(whole).collect();
-        Drawn { pieces, is_shown, is_json: self.units.is_document }
+        let why = Why { bytes, units: &self.units, said, pieces: &pieces };
+        let notes = if rules.explains { why.notes(&text, &self.pins, uses, found) } else { Vec::new() };
+        let units = why.counts();
+        Drawn { pieces, is_shown, is_json: self.units.is_document, units, notes }
     }
 
     /// A message stays as it is.
@@ -291,16 +304,16 @@ impl Walker {
         &self,
         conversation: &Conversation<'_>,
         number: usize,
-        pieces: &[Piece],
+        Drawn { pieces, units, notes, .. }: Drawn,
         writer: &mut Writer,
     ) -> Option<UsedText> {
         let text = self.texts.all()[number];
-        if matches!(pieces, [Piece::Copy { .. }] | []) {
+        if matches!(pieces.as_slice(), [Piece::Copy { .. }] | []) {
             return None;
         }
         let mut ops = Vec::new();
         let mut out = String::new();
-        for piece in pieces {
+        for piece in &pieces {
             match *piece {
                 Piece::Copy { from, to } => {
                     let (from, to) = (from as usize, to as usize);
@@ -330,7 +343,7 @@ impl Walker {
             out.pop();
         }
         let view = PartView { part: text.part as usize, ops };
-        Some(UsedText { message: text.message as usize, view, text: out })
+        Some(UsedText { message: text.message as usize, view, text: out, units, notes })
     }
 }
 

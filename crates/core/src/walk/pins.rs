@@ -39,6 +39,8 @@ pub(super) struct Pins {
     /// Per value and fact, the round in which it was covered last.
     covered: Vec<u32>,
     round: u32,
+    /// Units, and what of them is used.
+    pub(super) because: Vec<(u32, u32)>,
     /// Places in long units, in order.
     pub(super) spans: Vec<Span>,
 }
@@ -55,6 +57,7 @@ impl Pins {
         self.round += 1;
         self.needs.clear();
         self.spans.clear();
+        self.because.clear();
         let n_values = uses.n_values() as u32;
         for hit in uses.hits(found).iter().filter(|hit| uses.last_use(hit.value) > message) {
             let unit = units.at(hit.from);
@@ -66,7 +69,10 @@ impl Pins {
             } else if std::mem::replace(&mut self.covered[hit.value as usize], u32::MAX) != u32::MAX {
                 // A value over several units keeps them all.
                 let last = units.at(hit.to - 1);
-                units.units[unit..=last].iter_mut().for_each(|unit| unit.state |= state::PIN);
+                for number in unit..=last {
+                    units.units[number].state |= state::PIN;
+                    self.because.push((number as u32, hit.value));
+                }
                 self.spans.push(Span { from: hit.from, to: hit.to });
             }
         }
@@ -143,6 +149,10 @@ impl Pins {
         for need in needs {
             if self.is_open(need.value) {
                 units.units[need.with as usize].state |= state::PIN;
+                self.because.push((need.with, need.value));
+                if need.with != need.unit {
+                    self.because.push((need.unit, need.value));
+                }
                 self.covered[need.value as usize] = self.round;
             }
         }

@@ -35,7 +35,7 @@ fn conversation<'a>(said: &'a [Said<'a>]) -> Conversation<'a> {
 /// What is shown of each message; nothing is in the window, and every saving is worth it.
 fn walk(said: &[Said<'_>]) -> Vec<UsedText> {
     let by: Vec<SaidBy> = said.iter().map(|said| said.0).collect();
-    let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0 };
+    let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0, explains: true };
     let shown = Walker::default().walk(&conversation(said), &by, rules, &|_| Standing::Free);
     for view in &shown {
         check(said[view.message].1, view);
@@ -240,7 +240,7 @@ fn a_copied_line_that_is_long_counts_as_shown() {
     let old = format!(r#"{{"old_string": "{}", "new_string": "y"}}"#, line.trim());
     let said = [TASK, (SaidBy::Result, &read, ""), (SaidBy::Assistant, "", &old)];
     let by: Vec<SaidBy> = said.iter().map(|said| said.0).collect();
-    let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0 };
+    let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0, explains: true };
     let mut walker = Walker::default();
     walker.walk(&conversation(&said), &by, rules, &|_| Standing::Free);
     let grounding = walker.grounding();
@@ -266,7 +266,7 @@ fn an_edit_says_that_it_was_made_each_time() {
     for call in conversation.messages.iter_mut().flat_map(|message| &mut message.tool_calls) {
         call.name = Some("Edit".into());
     }
-    let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0 };
+    let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0, explains: true };
     let shown = Walker::default().walk(&conversation, &by, rules, &|_| Standing::Free);
     let lines = shown.iter().map(|view| view.text.lines().next().unwrap_or_default());
     assert_eq!(lines.collect::<Vec<_>>(), ["The file /src/auth.go has been updated."; 2]);
