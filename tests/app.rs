@@ -53,7 +53,7 @@ fn a_caller_runs_a_job_and_takes_its_originals_back() {
 
     let run = Run::open(place).expect("it is finished");
     let input = [dir.path("in/chats.jsonl").display().to_string()];
-    let against = inputs_of(&input, &Stores::default(), &Silent).expect("an input");
+    let against = inputs_of(&app, &input, &Stores::default(), &Silent).expect("an input");
     let found = verify(&app, &run, &against, 0).expect("it is whole");
     assert_eq!((found.n_records, found.bytes), (6, Some(text.len() as u64)));
 

@@ -308,7 +308,7 @@ fn a_sample_is_the_beginning_of_evenly_spread_parts() {
     dir.write("in.jsonl", (0..1_000).map(line).collect::<String>());
     dir.write("other.jsonl", "no conversation\n");
     let sampled = |name: &str, split: u64, batch_bytes: usize, max_bytes: usize| {
-        let inputs = expand(&[name.to_owned()], &Stores::default())?.inputs;
+        let inputs = expand(&[name.to_owned()], &Stores::default(), &mut |_| Ok(Vec::new()))?.inputs;
         let batches = BatchOptions { batch_bytes, ..BatchOptions::default() };
         let (corpus, planned) = Inputs::plan(inputs, batches, TableOptions::default(), split)?;
         let slices = |(input, of): (usize, &Vec<Slice>)| -> Vec<PlannedPart> {

@@ -526,7 +526,7 @@ fn the_program_finds_and_restores_logs_among_other_files() {
     let told = condenser(dir.root(), &["restore", "run", "--conversation", "c-1"]).ok();
     assert_eq!(String::from_utf8_lossy(&told.stdout), plain(CLAUDE));
     // What came out is read again, and both rounds come back.
-    condenser(dir.root(), &["compress", "run", "-o", "twice", "--format", "jsonl"]).ok();
+    condenser(dir.root(), &["compress", "run/conversations", "-o", "twice", "--format", "jsonl"]).ok();
     condenser(dir.root(), &["restore", "twice", "--through", "run", "-o", "again"]).ok();
     assert_eq!(String::from_utf8_lossy(&dir.read("again/b.jsonl")), plain(CODEX));
     // A map of messages does not say where other events stood.

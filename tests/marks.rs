@@ -254,3 +254,32 @@ fn show_tells_why_each_unit_stays_or_goes() {
     let told = reasons(&run, "blocks-kettle-stock", &|| Ok(())).expect("reasons").concat();
     assert!(told.starts_with("condenser plans this conversation otherwise today than the run did:\n"), "{told}");
 }
+
+#[test]
+fn a_run_as_an_input_stands_for_its_originals() {
+    let dir = TestDir::new();
+    let sessions = concat!(env!("CARGO_MANIFEST_DIR"), "/jobs/sample/sessions");
+    for file in ["openai.jsonl", "anthropic.jsonl"] {
+        std::fs::create_dir_all(dir.path("logs")).expect("a folder");
+        std::fs::copy(Path::new(sessions).join(file), dir.path(&format!("logs/{file}"))).expect("a copy");
+    }
+    let wide = ["--recency-window", "40", "--format", "jsonl"];
+    condenser(dir.root(), &[&["compress", "logs", "-o", "first"], &wide[..]].concat()).ok();
+    condenser(dir.root(), &["compress", "logs", "-o", "direct", "--format", "jsonl"]).ok();
+    std::fs::rename(dir.path("logs"), dir.path("gone")).expect("renamed");
+    for how in ["as it is", "again, when it is done"] {
+        let told = condenser(dir.root(), &["compress", "first", "-o", "again", "--format", "jsonl"]).ok();
+        assert!(told.stderr.contains("first is a run: its originals are read"), "{how}: {}", told.stderr);
+    }
+    for part in ["part-00000", "part-00001"] {
+        let [again, direct] = ["again", "direct"].map(|run| dir.read(&format!("{run}/conversations/{part}.jsonl.zst")));
+        assert_eq!(zstd::decode_all(&*again).expect("whole"), zstd::decode_all(&*direct).expect("whole"));
+    }
+    condenser(dir.root(), &["verify", "again", "--against", "gone"]).ok();
+    condenser(dir.root(), &["verify", "again", "--against", "first"]).ok();
+    // What it shows is a folder like others: marks are opaque there.
+    condenser(dir.root(), &["compress", "first/conversations", "-o", "shown", "--format", "jsonl"]).ok();
+    let told = condenser(dir.root(), &["explain", "first", "--conversation", "blocks-kettle-stock"]).ok();
+    let told = String::from_utf8(told.stdout).expect("it is text");
+    assert!(told.starts_with("blocks-kettle-stock: 44 messages → 44, 67,402 characters → "), "{told}");
+}

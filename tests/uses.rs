@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use condenser::engine::{Engine, Scratch};
 use condenser::model::{Conversation, EngineOptions, Output, PartView, Role, UnitCounts, UnitReason, ViewOp};
 use condenser::shape;
+use condenser_core::{Compressed, Compressor, restore};
 use rayon::prelude::*;
 
 use crate::support::corpora;
@@ -143,4 +144,58 @@ fn no_unit_of_corpora_is_both_shown_and_counted_as_hidden() {
         n_units += counts.sum::<u32>();
     }
     assert!(n_units > 1000, "{n_units}");
+}
+
+/// The first `n` messages of a record with all else that it has.
+fn beginning(record: &str, n: usize) -> String {
+    let mut record: serde_json::Value = serde_json::from_str(record).expect("JSON");
+    for key in ["messages", "conversations", "history"] {
+        if let Some(messages) = record.get_mut(key).and_then(serde_json::Value::as_array_mut) {
+            messages.truncate(n);
+        }
+    }
+    record.to_string()
+}
+
+#[test]
+fn a_conversation_of_corpora_compacted_in_rounds_ends_like_one_compacted_once() {
+    let mut n_rounds = 0;
+    for (_, lines) in corpora::lines() {
+        let some: Vec<&String> = lines.iter().step_by(if lines.len() > 100 { 20 } else { 2 }).collect();
+        n_rounds += some.par_iter().filter(|record| compact_in_rounds(record)).count();
+    }
+    assert!(n_rounds > 5, "{n_rounds}");
+}
+
+/// Compacts a conversation at two cuts and at its end, each time from what the round before restores and what was added;
+/// true when the first round hid something.
+fn compact_in_rounds(record: &str) -> bool {
+    let mut compressor = Compressor::new(EngineOptions::default()).expect("options");
+    let decoded = shape::decode(record, shape::detect(record).expect("a known shape"), "c").expect("a conversation");
+    let n_messages = decoded.conversation.messages.len();
+    let whole = beginning(record, usize::MAX);
+    let Ok(once) = compressor.compress(&whole) else { return false };
+    let mut stored: Option<Compressed> = None;
+    let mut has_hidden = false;
+    for n in [n_messages * 2 / 5, n_messages * 7 / 10, usize::MAX] {
+        let now = beginning(&whole, n);
+        if let Some(before) = &stored {
+            let restored = restore(&before.record, &before.sidecar).expect("the round before restores");
+            has_hidden |= before.record.len() < restored.len();
+            let n_before = messages_of(&restored);
+            assert_eq!(beginning(&now, n_before), restored, "what was added stands behind");
+        }
+        let Ok(compressed) = compressor.compress(&now) else { return false };
+        assert_eq!(restore(&compressed.record, &compressed.sidecar).expect("it restores"), now);
+        stored = Some(compressed);
+    }
+    let last = stored.expect("three rounds");
+    assert_eq!((last.record, last.metrics.grounding), (once.record, once.metrics.grounding));
+    has_hidden
+}
+
+fn messages_of(record: &str) -> usize {
+    let record: serde_json::Value = serde_json::from_str(record).expect("JSON");
+    let lists = ["messages", "conversations", "history"].into_iter().filter_map(|key| record.get(key)?.as_array());
+    lists.map(Vec::len).max().unwrap_or(usize::MAX)
 }

@@ -33,7 +33,7 @@ pub fn compact(app: &App, call: &Call<'_>, told: &mut dyn FnMut(Night<'_>) -> Re
     }
     let place = call.place()?;
     check_report_of_job(call.settings, &place.join("runs").join("night"))?;
-    let inputs = inputs_of(&call.settings.inputs, &stores_of(call.settings), &*call.observer)?;
+    let inputs = inputs_of(app, &call.settings.inputs, &stores_of(call.settings), &*call.observer)?;
     refuse_inside(&inputs, &place)?;
     let settings = &with_replies(call.settings, local(&place)?);
     let call = Call { settings, ..call.clone() };

@@ -66,7 +66,7 @@ impl<'c> Call<'c> {
 /// # Errors
 /// When the job cannot be begun or finished; what was committed stays, and the same call goes on from there.
 pub fn compress(app: &App, call: &Call<'_>, run: &Place) -> Result<RunOutcome> {
-    let inputs = inputs_of(&call.settings.inputs, &stores_of(call.settings), &*call.observer)?;
+    let inputs = inputs_of(app, &call.settings.inputs, &stores_of(call.settings), &*call.observer)?;
     into_run(app, call, inputs, run)
 }
 
@@ -78,7 +78,7 @@ pub fn filter(
     sidecar: Option<&Path>,
 ) -> Result<RunOutcome> {
     let settings = call.settings;
-    let inputs = inputs_of(&settings.inputs, &stores_of(settings), &*call.observer)?;
+    let inputs = inputs_of(app, &settings.inputs, &stores_of(settings), &*call.observer)?;
     if inputs.len() != 1 {
         return Err(Error::usage("", "the filter takes exactly one input"));
     }

@@ -20,7 +20,7 @@ use crate::report::plain;
 use arrow::datatypes::SchemaRef;
 
 use super::oracle::Foresight;
-use super::{App, compress, place, stores_of, told};
+use super::{App, compress, originals, place, stores_of, told};
 
 /// So much text runs through the engine: a second of work.
 const SAMPLE_BYTES: u64 = 8 << 20;
@@ -36,7 +36,8 @@ const FIXED_MEMORY: u64 = 128 << 20;
 /// The job as TOML, and what it would take as comments.
 pub fn dry_run(app: &App, settings: &JobSettings) -> Result<String> {
     let stores = stores_of(settings);
-    let Listing { inputs, passed_over } = expand(&settings.inputs, &stores)?;
+    let Listing { inputs, passed_over } =
+        expand(&settings.inputs, &stores, &mut |run| originals(app, &run.location().to_string(), &stores))?;
     let mut lines = told(&passed_over);
     let inputs = match (&settings.target, settings.kind) {
         (Target::Run(store), JobKind::Compaction) => {

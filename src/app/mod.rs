@@ -28,8 +28,12 @@ mod sweep;
 mod verify;
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
+use tempfile::TempDir;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::error::{Error, Result};
@@ -70,6 +74,8 @@ pub struct App {
     /// `None` once it is shut down.
     runtime: Option<Runtime>,
     stop: Stop,
+    /// Folders that are removed at the end.
+    kept: Mutex<Vec<TempDir>>,
 }
 
 impl App {
@@ -81,7 +87,7 @@ impl App {
         // Where the process may open no more files, some of it panics.
         let built = guard(build).map_err(|message| cannot(format!(": {message}")))?;
         let runtime = built.map_err(|error| cannot(String::new()).because(error))?;
-        Ok(Self { runtime: Some(runtime), stop: Stop::default() })
+        Ok(Self { runtime: Some(runtime), stop: Stop::default(), kept: Mutex::default() })
     }
 
     /// With which the work can be asked to stop, from any thread.
@@ -158,12 +164,42 @@ pub fn place(path: &Path, stores: &Stores) -> Result<Place> {
     Ok(Place::new(stores, location))
 }
 
-/// The inputs that `arguments` stand for. What lies among them and is not read is told.
-pub fn inputs_of(arguments: &[String], stores: &Stores, observer: &dyn Observer) -> Result<Vec<Input>> {
-    let Listing { inputs, passed_over } = expand(arguments, stores)?;
+/// The inputs that `arguments` stand for. What lies among them and is not read is told, and so is a run, whose originals are
+/// restored into a folder that is removed with `app`.
+pub fn inputs_of(app: &App, arguments: &[String], stores: &Stores, observer: &dyn Observer) -> Result<Vec<Input>> {
+    let Listing { inputs, passed_over } = expand(arguments, stores, &mut |run| {
+        let name = run.location().to_string();
+        observer.news(News::Note(&format!("{name} is a run: its originals are read, not what it shows")));
+        originals(app, &name, stores)
+    })?;
     for line in told(&passed_over) {
         observer.news(News::Note(&line));
     }
+    Ok(inputs)
+}
+
+/// The originals of a run as inputs, named as they were then.
+fn originals(app: &App, run: &str, stores: &Stores) -> Result<Vec<Input>> {
+    let cannot = |error| Error::io(run, "there is no room to restore the originals of the run").because(error);
+    let folder = tempfile::Builder::new().prefix("condenser-").tempdir().map_err(cannot)?;
+    let settings = RestoreSettings {
+        what: Restoring::Run { run: run.into(), through: Vec::new(), conversation: None },
+        output: Some(folder.path().to_string_lossy().into_owned()),
+        stdout: &|| Box::new(std::io::sink()),
+        threads: 0,
+        stores: stores.clone(),
+    };
+    let restored = restore(app, &settings)?.files;
+    // As old as the run, so that a job that was killed knows them again.
+    let made = Path::new(run).join("manifest.json").metadata().and_then(|found| found.modified());
+    let made = made.unwrap_or(SystemTime::UNIX_EPOCH);
+    let input = |file: RestoredFile| {
+        let path = folder.path().join(file.file);
+        File::options().write(true).open(&path).and_then(|file| file.set_modified(made)).map_err(cannot)?;
+        Ok(Input { name: file.source, file: Some(path.into()) })
+    };
+    let inputs = restored.into_iter().map(input).collect::<Result<_>>()?;
+    app.kept.lock().unwrap_or_else(PoisonError::into_inner).push(folder);
     Ok(inputs)
 }
 

@@ -22,7 +22,7 @@ pub fn ask_through(
     observer: &Arc<dyn Observer>,
 ) -> Result<()> {
     let stores = stores_of(settings);
-    let mut inputs = inputs_of(&settings.inputs, &stores, &**observer)?;
+    let mut inputs = inputs_of(app, &settings.inputs, &stores, &**observer)?;
     if let (JobKind::Compaction, Target::Run(store)) = (settings.kind, &settings.target) {
         inputs = compaction::tonight(&place(Path::new(store), &stores)?, inputs, &mut Vec::new())?;
     }

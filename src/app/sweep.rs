@@ -97,7 +97,7 @@ fn measure(app: &App, settings: &SweepSettings, observer: &dyn Observer) -> Resu
     let base = settings.engine.clone().over(EngineOptions::default());
     let load = |path: &str| tokenizer_file(path, &settings.stores);
     let counter = load_tokenizer(&base.tokenizer, load)?.map(|(counter, _)| counter);
-    let inputs = inputs_of(&settings.inputs, &settings.stores, observer)?;
+    let inputs = inputs_of(app, &settings.inputs, &settings.stores, observer)?;
     let (corpus, inputs, parts) = whole(inputs, &settings.tables)?;
     let options = SweepOptions {
         base,

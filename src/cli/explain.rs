@@ -15,7 +15,7 @@ use super::progress::Notes;
 pub(crate) fn run(app: &App, args: ExplainArgs) -> Result<Ending> {
     let notes = &Notes { quiet: false };
     let stores = args.stores.stores();
-    let inputs = inputs_of(&args.inputs, &stores, notes)?;
+    let inputs = inputs_of(app, &args.inputs, &stores, notes)?;
     let tables = TableOptions { shape: args.shape, messages_column: args.messages_column.clone() };
     let engine = engine_for(args.engine.clone(), &stores)?.explaining(true);
     let (mut scratch, mut found) = (Scratch::default(), false);

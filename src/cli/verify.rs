@@ -13,7 +13,7 @@ use super::progress::Notes;
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &VerifyArgs) -> Result<Ending> {
     let stores = args.stores.stores();
-    let against = inputs_of(&args.against, &stores, &Notes { quiet: false })?;
+    let against = inputs_of(app, &args.against, &stores, &Notes { quiet: false })?;
     let run = Run::open(place(&args.run, &stores)?)?;
     let outcome = app::verify(app, &run, &against, args.threads.unwrap_or(0))?;
     if !args.quiet {

@@ -40,10 +40,14 @@ impl Listing {
 }
 
 /// The inputs that `arguments` stand for: files, folders (all inputs below them, by name), patterns, and `-`
-/// for stdin. The order is that of the arguments. A run stands for its conversations, and runs inside a folder
-/// are not read. Of what a folder or a pattern holds each file is read once, whatever links to it; pipes, sockets and
+/// for stdin. The order is that of the arguments. A run stands for its originals, which `originals` brings back, and runs
+/// inside a folder are not read; the folder `conversations` of a run is a folder like others. Of what a folder or a pattern holds each file is read once, whatever links to it; pipes, sockets and
 /// devices are read only when they are named.
-pub fn expand(arguments: &[String], stores: &Stores) -> Result<Listing> {
+pub fn expand(
+    arguments: &[String],
+    stores: &Stores,
+    originals: &mut dyn FnMut(&Place) -> Result<Vec<Input>>,
+) -> Result<Listing> {
     let mut found = Listing::default();
     for argument in arguments {
         if argument == "-" {
@@ -52,13 +56,13 @@ pub fn expand(arguments: &[String], stores: &Stores) -> Result<Listing> {
         }
         let location = Location::parse(argument)?;
         let Some(path) = location.as_local() else {
-            found.inputs.extend(remote(&Place::new(stores, location), stores)?);
+            found.inputs.extend(remote(&Place::new(stores, location), stores, originals)?);
             continue;
         };
-        if path.is_dir() {
-            // Of a run, what it holds for a reader: its conversations.
-            let folder = if is_run(path) { path.join("conversations") } else { path.to_owned() };
-            let files = files_below(folder)?;
+        if is_run(path) {
+            found.inputs.extend(originals(&path.to_owned().into())?);
+        } else if path.is_dir() {
+            let files = files_below(path.to_owned())?;
             if files.0.is_empty() {
                 return Err(Error::usage(
                     argument,
@@ -83,7 +87,11 @@ fn local(name: String, path: PathBuf) -> Input {
 }
 
 /// The inputs that an address stands for: an object, what a pattern matches, or what lies below a folder.
-fn remote(place: &Place, stores: &Stores) -> Result<Vec<Input>> {
+fn remote(
+    place: &Place,
+    stores: &Stores,
+    originals: &mut dyn FnMut(&Place) -> Result<Vec<Input>>,
+) -> Result<Vec<Input>> {
     let location = place.location();
     let input = |location: Location| Input { name: location.to_string(), file: Some(Place::new(stores, location)) };
     let usage = |message: &str| Err(Error::usage(location.to_string(), message));
@@ -100,6 +108,9 @@ fn remote(place: &Place, stores: &Stores) -> Result<Vec<Input>> {
         place.matches()?.into_iter().map(|listed| input(listed.location)).collect()
     } else {
         let names: Vec<String> = place.names()?.into_keys().collect();
+        if MARKS_OF_RUN.iter().all(|mark| names.iter().any(|name| name.starts_with(mark))) {
+            return originals(place);
+        }
         inputs_among(&names).into_iter().map(|name| input(location.join(name))).collect()
     };
     if found.is_empty() && !looks_like_file && is_file(place)? {
@@ -111,25 +122,20 @@ fn remote(place: &Place, stores: &Stores) -> Result<Vec<Input>> {
     Ok(found)
 }
 
+/// What a run has below it.
+const MARKS_OF_RUN: [&str; 2] = ["commits/", "conversations/"];
+
 /// The inputs among the names of the files of a folder, as [`walk`] finds them on disk.
 fn inputs_among(names: &[String]) -> Vec<&String> {
-    const MARKS: [&str; 2] = ["commits", "conversations"];
     let folders = |mark: &str| -> BTreeSet<&str> {
-        let begins = |name: &str| {
-            let top = name.starts_with(&format!("{mark}/"));
-            if top { Some(0) } else { name.find(&format!("/{mark}/")) }
-        };
+        let begins = |name: &str| name.find(&format!("/{mark}"));
         names.iter().filter_map(|name| name.get(..begins(name)?)).collect()
     };
-    let [commits, conversations] = MARKS.map(folders);
+    let [commits, conversations] = MARKS_OF_RUN.map(folders);
     let runs: Vec<&str> = commits.intersection(&conversations).copied().collect();
     let is_input = |name: &&String| {
         let last = name.rsplit('/').next().unwrap_or_default();
-        let in_run = runs.iter().any(|run| match *run {
-            // Of a run, what it holds for a reader.
-            "" => !name.starts_with("conversations/"),
-            run => name.strip_prefix(run).is_some_and(|rest| rest.starts_with('/')),
-        });
+        let in_run = runs.iter().any(|run| name.strip_prefix(run).is_some_and(|rest| rest.starts_with('/')));
         !in_run && !name.split('/').any(|part| part.starts_with('.')) && is_input(last)
     };
     names.iter().filter(is_input).collect()
@@ -209,8 +215,6 @@ mod tests {
         let names = ["a.jsonl", "b/c.jsonl.gz", "b/.d.jsonl", "r/commits/x.json", "r/conversations/y.jsonl", "z.txt"];
         let names = names.map(str::to_owned);
         assert_eq!(inputs_among(&names), ["a.jsonl", "b/c.jsonl.gz"]);
-        let run = ["commits/x.json", "conversations/y.jsonl.zst", "metrics/y.jsonl.zst"].map(str::to_owned);
-        assert_eq!(inputs_among(&run), ["conversations/y.jsonl.zst"]);
     }
 
     #[test]
