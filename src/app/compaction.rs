@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::compress::{Call, into_run, plan_of, refuse_inside};
+use super::compress::{Call, into_run, plan_of};
+use super::inputs::refuse_inside;
 use super::outcome::RunOutcome;
 use super::report::{ReportOutcome, check_report_of_job, report_of_job};
 use super::{App, inputs_of, stores_of};
@@ -34,7 +35,7 @@ pub fn compact(app: &App, call: &Call<'_>, told: &mut dyn FnMut(Night<'_>) -> Re
     let place = call.place()?;
     check_report_of_job(call.settings, &place.join("runs").join("night"))?;
     let inputs = inputs_of(app, &call.settings.inputs, &stores_of(call.settings), &*call.observer)?;
-    refuse_inside(&inputs, &place)?;
+    refuse_inside(&call.settings.inputs, &inputs, &place)?;
     let settings = &with_replies(call.settings, local(&place)?);
     let call = Call { settings, ..call.clone() };
     let mut nights = Nights { app, call, store: Store::open(local(&place)?)?, told };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio::io::AsyncWrite;
 
+use super::inputs::refuse_inside;
 use super::oracle::LateOracle;
 use super::outcome::RunOutcome;
 use super::{App, inputs_of, local, place, stores_of};
@@ -158,7 +159,7 @@ fn engine_with(settings: &JobSettings, options: &EngineOptions) -> Result<Arc<dy
 pub(super) fn into_run(app: &App, call: &Call<'_>, inputs: Vec<Input>, run: &Place) -> Result<RunOutcome> {
     // What is wrong with the options is told before anything is read.
     call.engine()?;
-    refuse_inside(&inputs, run)?;
+    refuse_inside(&call.settings.inputs, &inputs, run)?;
     let (corpus, plan) = plan_of(call.settings, inputs)?;
     run_plan(app, call, corpus, &plan, run)
 }
@@ -235,15 +236,6 @@ fn fresh(run: Place, output: &str, stores: &Stores) -> Result<Place> {
         candidate = place(Path::new(&format!("{output}-{n}")), stores)?;
     }
     Ok(candidate)
-}
-
-/// Refuses to write a run into a folder that it reads from.
-pub(super) fn refuse_inside(inputs: &[Input], run: &Place) -> Result<()> {
-    let within = |input: &&Input| input.file.as_ref().is_some_and(|file| file.location().is_within(run.location()));
-    match inputs.iter().find(within) {
-        Some(input) => Err(Error::usage(&input.name, "the input lies in the output directory")),
-        None => Ok(()),
-    }
 }
 
 /// The engine with a planted failure: so tests and those who watch over jobs can see from outside what a defect of it does.

@@ -19,8 +19,9 @@ use crate::report::numbers::counted;
 use crate::report::plain;
 use arrow::datatypes::SchemaRef;
 
+use super::inputs::{originals, told};
 use super::oracle::Foresight;
-use super::{App, compress, originals, place, stores_of, told};
+use super::{App, compress, place, stores_of};
 
 /// So much text runs through the engine: a second of work.
 const SAMPLE_BYTES: u64 = 8 << 20;

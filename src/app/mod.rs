@@ -9,6 +9,7 @@ mod dry_run;
 mod expire;
 mod gather;
 mod get;
+mod inputs;
 mod marks;
 #[cfg(feature = "llm")]
 mod oracle;
@@ -28,19 +29,16 @@ mod sweep;
 mod verify;
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
 
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::error::{Error, Result};
 use crate::io::store::{Location, Place, StoreConfig, Stores};
-use crate::io::{Input, Listing, PassedOver, expand};
 use crate::pipeline::bridge::guard;
-use crate::pipeline::{JobArgs, JobSettings, News, Observer, Seconds};
+use crate::pipeline::{JobArgs, JobSettings, Seconds};
 
 pub use compaction::{Night, compact};
 pub use compress::{Call, compress, engine_of, filter, finish, plan_of, retry_rejects, tables_of};
@@ -48,6 +46,7 @@ pub use conversations::{Each, each_conversation, engine_for};
 pub use dry_run::dry_run;
 pub use expire::{Expired, ExpiryOutcome, expire};
 pub use get::{Which, get};
+pub use inputs::inputs_of;
 pub use marks::{hidden, message_at};
 #[cfg(feature = "llm")]
 pub use oracle::{read_key, replies_dir};
@@ -63,8 +62,6 @@ pub use stop::Stop;
 pub use sweep::{SweepOutcome, SweepSettings, sweep};
 pub use verify::{VerifyOutcome, verify};
 
-/// So many of the files and folders that are passed over are named.
-const MAX_PASSED_OVER: usize = 20;
 /// A store that stalls so many times in a row is given up, as with the defaults.
 const STALLS_UNTIL_GIVEN_UP: u32 = 4;
 
@@ -104,6 +101,11 @@ impl App {
     pub fn wait<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
         // A job is a large future, and the stack of the caller may be small.
         self.runtime().block_on(self.stop.or(1, Box::pin(work)))
+    }
+
+    /// Keeps a folder until the end, when it is removed.
+    fn keep(&self, folder: TempDir) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(folder);
     }
 
     /// Waits for what must be closed however the work ended, until somebody asks a second time to stop.
@@ -162,52 +164,4 @@ pub fn tokenizer_file(path: &str, stores: &Stores) -> Result<Vec<u8>> {
 pub fn place(path: &Path, stores: &Stores) -> Result<Place> {
     let location = path.to_str().map_or_else(|| Ok(Location::from(path)), Location::parse)?;
     Ok(Place::new(stores, location))
-}
-
-/// The inputs that `arguments` stand for. What lies among them and is not read is told, and so is a run, whose originals are
-/// restored into a folder that is removed with `app`.
-pub fn inputs_of(app: &App, arguments: &[String], stores: &Stores, observer: &dyn Observer) -> Result<Vec<Input>> {
-    let Listing { inputs, passed_over } = expand(arguments, stores, &mut |run| {
-        let name = run.location().to_string();
-        observer.news(News::Note(&format!("{name} is a run: its originals are read, not what it shows")));
-        originals(app, &name, stores)
-    })?;
-    for line in told(&passed_over) {
-        observer.news(News::Note(&line));
-    }
-    Ok(inputs)
-}
-
-/// The originals of a run as inputs, named as they were then.
-fn originals(app: &App, run: &str, stores: &Stores) -> Result<Vec<Input>> {
-    let cannot = |error| Error::io(run, "there is no room to restore the originals of the run").because(error);
-    let folder = tempfile::Builder::new().prefix("condenser-").tempdir().map_err(cannot)?;
-    let settings = RestoreSettings {
-        what: Restoring::Run { run: run.into(), through: Vec::new(), conversation: None },
-        output: Some(folder.path().to_string_lossy().into_owned()),
-        stdout: &|| Box::new(std::io::sink()),
-        threads: 0,
-        stores: stores.clone(),
-    };
-    let restored = restore(app, &settings)?.files;
-    // As old as the run, so that a job that was killed knows them again.
-    let made = Path::new(run).join("manifest.json").metadata().and_then(|found| found.modified());
-    let made = made.unwrap_or(SystemTime::UNIX_EPOCH);
-    let input = |file: RestoredFile| {
-        let path = folder.path().join(file.file);
-        File::options().write(true).open(&path).and_then(|file| file.set_modified(made)).map_err(cannot)?;
-        Ok(Input { name: file.source, file: Some(path.into()) })
-    };
-    let inputs = restored.into_iter().map(input).collect::<Result<_>>()?;
-    app.kept.lock().unwrap_or_else(PoisonError::into_inner).push(folder);
-    Ok(inputs)
-}
-
-/// What is passed over, a line for each, and one for those that are too many to be named.
-fn told(passed_over: &[PassedOver]) -> Vec<String> {
-    let mut lines: Vec<String> = passed_over.iter().take(MAX_PASSED_OVER).map(ToString::to_string).collect();
-    if passed_over.len() > MAX_PASSED_OVER {
-        lines.push(format!("… and {} more are passed over", passed_over.len() - MAX_PASSED_OVER));
-    }
-    lines
 }

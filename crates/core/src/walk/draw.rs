@@ -161,7 +161,8 @@ impl<'t> Draw<'t> {
         let path = |line: &Line| {
             let text = &self.bytes[line.from as usize..line.to as usize];
             let (path, behind) = text.split_at(memchr::memchr(b':', text)?);
-            matches!(behind, [_, digit, ..] if digit.is_ascii_digit()).then_some(path)
+            let is_match = matches!(behind, [_, digit, ..] if digit.is_ascii_digit());
+            (is_match && !path.iter().any(u8::is_ascii_whitespace)).then_some(path)
         };
         let mut paths: Vec<&[u8]> = self.lines[at..end].iter().filter_map(path).collect();
         paths.dedup();

@@ -12,6 +12,7 @@ mod marks;
 mod pins;
 mod said;
 mod skeleton;
+mod spoken;
 mod units;
 mod uses;
 mod why;
@@ -29,6 +30,7 @@ use marks::{Mark, Piece, Writer};
 use pins::Pins;
 use said::{Known, Said};
 use skeleton::Of;
+use spoken::Spoken;
 use units::{LONG, Units};
 pub use uses::SaidBy;
 use uses::{Found, Texts, Uses};
@@ -118,6 +120,7 @@ pub struct Walker {
     uses: Uses,
     units: Units,
     pins: Pins,
+    spoken: Spoken,
     known: Known,
     said: Vec<Option<Said>>,
     judge: Judge,
@@ -139,6 +142,7 @@ impl Walker {
         self.fill(conversation, said_by, &|index| standing(index) != Standing::Gone);
         self.uses.read(&self.texts);
         self.known.clear();
+        self.spoken.clear();
         (self.n_visible, self.n_fillers) = (0, 0);
         self.pins.clear(self.uses.n_values() + self.uses.n_facts());
         let mut writer = Writer::new(self.texts.bytes());
@@ -267,6 +271,8 @@ impl Walker {
         };
         of.mark(&mut self.units);
         self.pins.pin(&mut self.units, uses, found, text.message);
+        let (because, n) = (&mut self.pins.because, (uses.n_values() + uses.n_facts()) as u32);
+        self.spoken.pin(&mut self.units, &self.texts, text.message, |unit, answer| because.push((unit, n + answer)));
         of.mark_one(&mut self.units);
         of.join_frames(&mut self.units);
         let of_visible = if answer.is_superseded { 0 } else { rules.fillers };

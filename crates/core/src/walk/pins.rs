@@ -39,7 +39,7 @@ pub(super) struct Pins {
     /// Per value and fact, the round in which it was covered last.
     covered: Vec<u32>,
     round: u32,
-    /// Units, and what of them is used.
+    /// Units, and what of them is used: a value, behind all values a fact, behind all facts the answer that speaks of it.
     pub(super) because: Vec<(u32, u32)>,
     /// Places in long units, in order.
     pub(super) spans: Vec<Span>,

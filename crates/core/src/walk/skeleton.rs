@@ -92,8 +92,18 @@ impl Of<'_> {
         first.filter(|&at| self.len(at) < MAX_STATUS)
     }
 
-    fn keep(&self, verdict: Option<usize>) -> Vec<usize> {
+    /// Lines before a reminder of the harness at the end, of which there is always one.
+    fn n_own(&self) -> usize {
         let n = self.lines.len();
+        let last = (0..n).rev().find(|&at| self.lines[at].len > 0);
+        let is_reminder = last.is_some_and(|at| self.text(at).trim_ascii_end().ends_with(b"</system-reminder>"));
+        let begins = |&at: &usize| self.text(at).trim_ascii_start().starts_with(b"<system-reminder>");
+        let begin = if is_reminder { (0..n).rev().find(begins) } else { None };
+        begin.filter(|&at| at > 0).unwrap_or(n)
+    }
+
+    fn keep(&self, verdict: Option<usize>) -> Vec<usize> {
+        let n = self.n_own();
         let mut telling = (0..n).filter(|&at| self.tells(at));
         let Some(first) = telling.next() else { return Vec::new() };
         let second = telling.next().filter(|_| self.says(first, says::EXIT));

@@ -273,6 +273,27 @@ fn an_edit_says_that_it_was_made_each_time() {
 }
 
 #[test]
+fn a_reminder_of_the_harness_is_not_the_end_of_a_text() {
+    let reminder = "<system-reminder>\nWhenever you read a file, consider what it is.\n</system-reminder>\n";
+    let read = format!("begin of it\n{}the end of it\n\n{reminder}", filling(30));
+    let text = shown(&[TASK, (SaidBy::Result, &read, "")], 1);
+    assert_eq!(text, "begin of it\n⋯ 30 lines #1\nthe end of it\n⋯ 4 lines #2");
+}
+
+#[test]
+fn short_values_stay_where_an_answer_speaks_of_them() {
+    let padding = "x".repeat(200);
+    let record = format!(
+        r#"{{"id": "r-1", "padding": "{padding}", "cabin": "basic_economy", "bags": 2, "meals": "chosen when the gate of the flight is known to all"}}"#
+    );
+    let said =
+        [TASK, (SaidBy::Result, &record, ""), (SaidBy::Assistant, "You have a basic economy ticket with 2 bags.", "")];
+    let text = shown(&said, 1);
+    assert!(text.contains(r#""cabin": "basic_economy""#) && text.contains(r#""bags": 2"#), "{text}");
+    assert!(!text.contains("meals"), "{text}");
+}
+
+#[test]
 fn signs_of_a_text_are_no_marks() {
     let read = file("⋯ 12 lines #1\n⋯⋯ more");
     let text = shown(&[TASK, (SaidBy::Result, &read, "")], 1);

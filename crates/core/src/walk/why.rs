@@ -41,7 +41,7 @@ impl Why<'_> {
             let last = line + n_breaks(&self.bytes[from..to.max(from + 1) - 1]);
             let first = because[because.partition_point(|because| because.0 < number)..].first();
             let value = first.filter(|because| because.0 == number).map(|because| because.1);
-            let used_by = value.and_then(|value| self.used_by(value, uses, found));
+            let used_by = value.and_then(|value| self.used_by(unit, value, uses, found));
             let note = UnitNote {
                 part: text.part as usize,
                 lines: (line, last),
@@ -91,12 +91,15 @@ impl Why<'_> {
         }
     }
 
-    /// The last message that uses a value or tells a fact, and what that is.
-    fn used_by(self, value: u32, uses: &Uses, found: &Found) -> Option<(usize, String)> {
+    /// The last message that uses a value, tells a fact or speaks of a unit, and what that is.
+    fn used_by(self, unit: &Unit, value: u32, uses: &Uses, found: &Found) -> Option<(usize, String)> {
         let told = |from: u32, to: u32| {
             let bytes = &self.bytes[from as usize..(to as usize).min(from as usize + MAX_VALUE)];
             String::from_utf8_lossy(bytes).trim_end_matches('\u{fffd}').to_owned()
         };
+        if let Some(answer) = value.checked_sub((uses.n_values() + uses.n_facts()) as u32) {
+            return Some((answer as usize, told(unit.from, unit.to)));
+        }
         if let Some(fact) = value.checked_sub(uses.n_values() as u32) {
             let place = uses.facts(found).iter().find(|place| place.fact == fact)?;
             let [number, subject] = [place.number, place.subject].map(|at| told(at, at + word_at(self.bytes, at)));
