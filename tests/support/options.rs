@@ -3,6 +3,7 @@
 use condenser::model::{
     AdapterName, AssistantText, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth,
     EngineOptions, EntropyMode, HideBy, KeepCopy, PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer,
+    Users,
 };
 
 /// A generator of numbers that is the same everywhere (splitmix64).
@@ -43,6 +44,8 @@ pub fn random_options(seed: u64) -> EngineOptions {
     EngineOptions {
         hide_by: dice.pick(&[HideBy::Use, HideBy::Look]),
         assistant: dice.pick(&[AssistantText::Auto, AssistantText::Keep, AssistantText::Old]),
+        users: dice.pick(&[Users::Speakers, Users::Speakers, Users::All]),
+        distractors: dice.pick(&[0.0, 0.0, 0.1]),
         all_figures: dice.rarely(3),
         preserve: dice.pick(&[vec![], vec!["system".to_owned()], vec!["system".to_owned(), "tool".to_owned()]]),
         recency_window: dice.pick(&[0, 0, 1, 4, 7]),

@@ -31,6 +31,8 @@ pub const FORMAT_VERSION: u32 = 1;
 pub const DEFAULT_MEMORY: usize = 256 << 20;
 /// One in twenty is enough to see whether training goes well.
 const DEFAULT_EVAL_SHARE: f64 = 0.05;
+/// Share of what nothing uses that stays in training data.
+const DISTRACTORS: f64 = 0.05;
 /// Text columns of training data have offsets of 32 bits.
 const MAX_DATASET_RECORD: usize = 1 << 30;
 
@@ -192,6 +194,10 @@ impl JobArgs {
         // A map is found through the provenance in the messages, so it is written there unless told otherwise.
         if verbatim_map {
             base.provenance = ProvenancePlace::Metadata;
+        }
+        // Who learns from rows in which all that is visible is needed learns that what is visible is needed.
+        if kind == JobKind::Dataset {
+            base.distractors = DISTRACTORS;
         }
         let mut engine = std::mem::take(&mut self.engine).over(base);
         // What an assistant says is what a model is trained on.

@@ -199,6 +199,7 @@ table! {
         units_pin: count, true;
         units_skeleton: count, true;
         units_filler: count, true;
+        units_distractor: count, true;
         units_bridge: count, true;
         units_said_before: count, true;
         units_unused: count, true;
@@ -329,6 +330,7 @@ impl DecisionsBuilder {
         self.units_pin.append_option(count(|units| units.pin));
         self.units_skeleton.append_option(count(|units| units.skeleton));
         self.units_filler.append_option(count(|units| units.filler));
+        self.units_distractor.append_option(count(|units| units.distractor));
         self.units_bridge.append_option(count(|units| units.bridge));
         self.units_said_before.append_option(count(|units| units.said_before));
         self.units_unused.append_option(count(|units| units.unused));

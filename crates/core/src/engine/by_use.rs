@@ -5,6 +5,7 @@ use super::assemble::Assembled;
 use super::{Engine, Scratch, budget};
 use crate::model::{
     CompressionDepth, Consult, Content, Conversation, Grounding, HideBy, Message, NewBody, Output, Part, Reason, Role,
+    Users,
 };
 use crate::stage::{Claim, GroupKind, Plan, Stage, View, calls_tools, has_tools};
 use crate::walk::{self, SaidBy, Walker};
@@ -57,7 +58,14 @@ impl Engine {
             CompressionDepth::Aggressive => 0,
         };
         let recency_window = budget::window(&self.options);
-        let rules = walk::Rules { recency_window, min_saving: self.options.min_saving, fillers, explains };
+        let rules = walk::Rules {
+            recency_window,
+            min_saving: self.options.min_saving,
+            fillers,
+            results_use: self.options.users == Users::All,
+            distractors: self.options.distractors,
+            explains,
+        };
         let settled = settled(conversation);
         let state = |index: usize| match plan.claim_of(index) {
             None if index >= settled => walk::Standing::Free,

@@ -51,6 +51,14 @@ choices! {
         Old = "old",
     }
 
+    /// Whose texts use what stands before them.
+    pub enum Users {
+        /// Those of the assistant, its calls, and what a person says.
+        Speakers = "speakers",
+        /// The results of tools, too.
+        All = "all",
+    }
+
     /// How the entropy of a sentence is used.
     pub enum EntropyMode {
         /// Six tenths of the score, the other four are those of the scorer of facts.

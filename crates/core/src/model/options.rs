@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::choices::{
     AssistantText, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode,
-    HideBy, KeepCopy, PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer,
+    HideBy, KeepCopy, PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer, Users,
 };
 use super::decision::AdapterName;
 use super::named::choices;
@@ -97,6 +97,11 @@ options! {
         hide_by: HideBy = HideBy::Use, arg(value_enum, value_name = "WHAT");
         /// Which answers of an assistant may be shortened, where use decides.
         assistant: AssistantText = AssistantText::Auto, arg(value_enum, value_name = "WHICH");
+        /// Whose texts use what stands before them, where use decides.
+        users: Users = Users::Speakers, arg(value_enum, value_name = "WHOSE");
+        /// Where use decides, the share of unused stretches that stay all the same, so that what is visible is not always what is
+        /// needed, 0 to 1; 0.05 in data sets unless told otherwise.
+        distractors: f64 = 0.0, arg(value_name = "SHARE", value_parser = parse_share);
         /// Measure every conversation by its texts and by what is used, also where the other decides what is hidden; takes two to
         /// four times as long.
         all_figures: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
@@ -243,6 +248,7 @@ impl EngineOptions {
     pub fn check(&self) -> Result<()> {
         let wrong = |name: &str, message: String| Err(Error::new(ErrorKind::Usage, name, message));
         let shares = [
+            ("distractors", self.distractors),
             ("fuzzy_threshold", self.fuzzy_threshold),
             ("importance_threshold", self.importance_threshold),
             ("contradiction_topic_threshold", self.contradiction_topic_threshold),

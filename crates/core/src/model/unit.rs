@@ -16,6 +16,8 @@ named! {
         Skeleton = "skeleton",
         /// Shown: it tells what is in the text, and there was room.
         Filler = "filler",
+        /// Shown: nothing uses it, and it stays so that what is visible is not always what is needed.
+        Distractor = "distractor",
         /// Shown: it is shorter than a mark, or belongs to a record of which something is shown.
         Bridge = "bridge",
         /// Hidden: an earlier message has it.
@@ -35,6 +37,8 @@ pub struct UnitCounts {
     pub skeleton: u32,
     /// [`UnitReason::Filler`].
     pub filler: u32,
+    /// [`UnitReason::Distractor`].
+    pub distractor: u32,
     /// [`UnitReason::Bridge`].
     pub bridge: u32,
     /// [`UnitReason::SaidBefore`].
@@ -68,6 +72,7 @@ impl UnitCounts {
             UnitReason::Pin => &mut self.pin,
             UnitReason::Skeleton => &mut self.skeleton,
             UnitReason::Filler => &mut self.filler,
+            UnitReason::Distractor => &mut self.distractor,
             UnitReason::Bridge => &mut self.bridge,
             UnitReason::SaidBefore => &mut self.said_before,
             UnitReason::Unused => &mut self.unused,
@@ -80,6 +85,7 @@ impl AddAssign for UnitCounts {
         self.pin += other.pin;
         self.skeleton += other.skeleton;
         self.filler += other.filler;
+        self.distractor += other.distractor;
         self.bridge += other.bridge;
         self.said_before += other.said_before;
         self.unused += other.unused;

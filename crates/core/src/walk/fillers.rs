@@ -3,6 +3,7 @@
 //! values.
 
 use super::calls::Asks;
+use super::said::Said;
 use super::units::{LONG, Units, state};
 use super::uses::Line;
 use crate::text::words::{Table, word_table};
@@ -52,6 +53,35 @@ pub(super) fn fill(bytes: &[u8], lines: &[Line], units: &mut Units, asks: Asks, 
         }
     }
     n_taken
+}
+
+/// Shows some stretches that nothing uses, about `share` of them; which, `seed` and their places say.
+pub(super) fn distract(units: &mut Units, lines: &[Line], said: &[Option<Said>], share: f64, seed: u64) {
+    let is_said = |line: usize| !units.is_document && said[line].is_some();
+    let starts: Vec<usize> =
+        (0..lines.len()).filter(|&line| is_said(line)).map(|line| units.first[line] as usize).collect();
+    let mut stays = None;
+    for at in 0..units.units.len() {
+        let unit = &mut units.units[at];
+        if unit.is_shown() || starts.binary_search(&at).is_ok() {
+            stays = None;
+            continue;
+        }
+        let first = unit.from;
+        if *stays.get_or_insert_with(|| part_of_one(seed, first) < share) {
+            unit.state |= state::DISTRACTOR;
+        }
+    }
+}
+
+/// A number from 0 to below 1, by chance but always the same.
+fn part_of_one(seed: u64, place: u32) -> f64 {
+    let mix = |a: u64, b: u64| {
+        let product = u128::from(a) * u128::from(b);
+        (product >> 64) as u64 ^ product as u64
+    };
+    let mixed = mix(mix(seed ^ 0x9E37_79B9_7F4A_7C15, u64::from(place) ^ 0xD1B5_4A32_D192_ED03), 0xA076_1D64_78BD_642F);
+    (mixed >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 fn worth(text: &[u8], is_prose: bool, is_file: bool) -> u32 {

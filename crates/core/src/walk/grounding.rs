@@ -71,7 +71,7 @@ impl Judge {
             }
         }
         self.texts.seal();
-        self.uses.read(&self.texts);
+        self.uses.read(&self.texts, false);
         let mut homes: Vec<Home> = Vec::new();
         for found in before.1.found() {
             homes.extend(before.1.hits(found).iter().map(|hit| Home {

@@ -45,13 +45,24 @@ pub struct Rules {
     pub min_saving: usize,
     /// Per cent of what is visible that may be there for the reader alone.
     pub fillers: usize,
+    /// Results of tools use what stands before them, too.
+    pub results_use: bool,
+    /// Share of the stretches that nothing uses and that stay all the same.
+    pub distractors: f64,
     /// Every unit is told why it stays or goes.
     pub explains: bool,
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { recency_window: 4, min_saving: MIN_SAVING, fillers: FILLERS, explains: false }
+        Self {
+            recency_window: 4,
+            min_saving: MIN_SAVING,
+            fillers: FILLERS,
+            results_use: false,
+            distractors: 0.0,
+            explains: false,
+        }
     }
 }
 
@@ -128,6 +139,8 @@ pub struct Walker {
     /// Bytes that are visible so far, and how many of them are fillers.
     n_visible: usize,
     n_fillers: usize,
+    /// By which distractors are chosen.
+    seed: u64,
 }
 
 impl Walker {
@@ -140,7 +153,8 @@ impl Walker {
         standing: &dyn Fn(usize) -> Standing,
     ) -> Vec<UsedText> {
         self.fill(conversation, said_by, &|index| standing(index) != Standing::Gone);
-        self.uses.read(&self.texts);
+        self.uses.read(&self.texts, rules.results_use);
+        self.seed = if rules.distractors > 0.0 { seed_of(self.texts.bytes()) } else { 0 };
         self.known.clear();
         self.spoken.clear();
         (self.n_visible, self.n_fillers) = (0, 0);
@@ -196,7 +210,7 @@ impl Walker {
         written: &dyn Fn(usize) -> Vec<&'w str>,
     ) -> Grounding {
         self.fill(conversation, said_by, &|_| true);
-        self.uses.read(&self.texts);
+        self.uses.read(&self.texts, false);
         self.judge.judge((&self.texts, &self.uses), (conversation, said_by), written)
     }
 
@@ -278,6 +292,9 @@ impl Walker {
         let of_visible = if answer.is_superseded { 0 } else { rules.fillers };
         let room = (self.n_visible * of_visible / 100).saturating_sub(self.n_fillers);
         self.n_fillers += fillers::fill(bytes, lines, &mut self.units, answer.asks, answer.is_prose, room);
+        if rules.distractors > 0.0 {
+            fillers::distract(&mut self.units, lines, said, rules.distractors, self.seed);
+        }
         let is_search = answer.asks == Asks::Matches;
         let pieces = Draw::new(bytes, lines, said, &mut self.units, &self.pins.spans, is_search).draw(bounds);
         let whole = |at: usize| {
@@ -351,6 +368,11 @@ impl Walker {
         let view = PartView { part: text.part as usize, ops };
         Some(UsedText { message: text.message as usize, view, text: out, units, notes })
     }
+}
+
+/// The same for the same texts, on every machine.
+fn seed_of(texts: &[u8]) -> u64 {
+    u64::from_le_bytes(*blake3::hash(texts).as_bytes().first_chunk().expect("thirty-two bytes"))
 }
 
 /// Takes the texts and arguments of a message.

@@ -35,7 +35,7 @@ fn conversation<'a>(said: &'a [Said<'a>]) -> Conversation<'a> {
 /// What is shown of each message; nothing is in the window, and every saving is worth it.
 fn walk(said: &[Said<'_>]) -> Vec<UsedText> {
     let by: Vec<SaidBy> = said.iter().map(|said| said.0).collect();
-    let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0, explains: true };
+    let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0, explains: true, ..Rules::default() };
     let shown = Walker::default().walk(&conversation(said), &by, rules, &|_| Standing::Free);
     for view in &shown {
         check(said[view.message].1, view);
@@ -240,7 +240,7 @@ fn a_copied_line_that_is_long_counts_as_shown() {
     let old = format!(r#"{{"old_string": "{}", "new_string": "y"}}"#, line.trim());
     let said = [TASK, (SaidBy::Result, &read, ""), (SaidBy::Assistant, "", &old)];
     let by: Vec<SaidBy> = said.iter().map(|said| said.0).collect();
-    let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0, explains: true };
+    let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0, explains: true, ..Rules::default() };
     let mut walker = Walker::default();
     walker.walk(&conversation(&said), &by, rules, &|_| Standing::Free);
     let grounding = walker.grounding();
@@ -266,7 +266,7 @@ fn an_edit_says_that_it_was_made_each_time() {
     for call in conversation.messages.iter_mut().flat_map(|message| &mut message.tool_calls) {
         call.name = Some("Edit".into());
     }
-    let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0, explains: true };
+    let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0, explains: true, ..Rules::default() };
     let shown = Walker::default().walk(&conversation, &by, rules, &|_| Standing::Free);
     let lines = shown.iter().map(|view| view.text.lines().next().unwrap_or_default());
     assert_eq!(lines.collect::<Vec<_>>(), ["The file /src/auth.go has been updated."; 2]);
@@ -291,6 +291,35 @@ fn short_values_stay_where_an_answer_speaks_of_them() {
     let text = shown(&said, 1);
     assert!(text.contains(r#""cabin": "basic_economy""#) && text.contains(r#""bags": 2"#), "{text}");
     assert!(!text.contains("meals"), "{text}");
+}
+
+/// How many lines of a long text are shown under these rules.
+fn n_shown(said: &[Said<'_>], index: usize, rules: Rules) -> usize {
+    let by: Vec<SaidBy> = said.iter().map(|said| said.0).collect();
+    let shown = Walker::default().walk(&conversation(said), &by, rules, &|_| Standing::Free);
+    let text = shown.iter().find(|view| view.message == index).map_or(said[index].1, |view| &view.text);
+    text.lines().filter(|line| !line.starts_with('⋯')).count()
+}
+
+#[test]
+fn results_use_what_stands_before_them_where_that_is_asked_for() {
+    let read = file("    the key is needle_in_it");
+    let said = [TASK, (SaidBy::Result, &read, ""), (SaidBy::Result, "found needle_in_it here", "")];
+    let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0, ..Rules::default() };
+    assert_eq!(n_shown(&said, 1, rules) + 1, n_shown(&said, 1, Rules { results_use: true, ..rules }));
+}
+
+#[test]
+fn distractors_are_a_share_of_what_nothing_uses_and_always_the_same() {
+    let uses: String = (0..100).map(|at| format!("number_{at} ")).collect();
+    let read: String = (0..100).map(|at| format!("row with number_{at}\n{}", filling(4))).collect();
+    let said = [TASK, (SaidBy::Result, &read, ""), (SaidBy::Assistant, &uses, "")];
+    let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0, ..Rules::default() };
+    let with = |distractors: f64| n_shown(&said, 1, Rules { distractors, ..rules }) - n_shown(&said, 1, rules);
+    assert_eq!((with(0.0), with(1.0)), (0, 399));
+    let some = with(0.2) / 4;
+    assert!((10..30).contains(&some) && with(0.2) % 4 == 0, "{some} of 100");
+    assert_eq!(with(0.2), with(0.2));
 }
 
 #[test]

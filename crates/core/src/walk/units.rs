@@ -27,6 +27,8 @@ pub(super) mod state {
     pub(in crate::walk) const SKELETON: u8 = 2;
     /// It tells what is in the text, and there is room.
     pub(in crate::walk) const FILLER: u8 = 8;
+    /// It stays although nothing uses it.
+    pub(in crate::walk) const DISTRACTOR: u8 = 16;
     /// It is shorter than what would say that it is hidden.
     pub(in crate::walk) const BRIDGE: u8 = 4;
 }

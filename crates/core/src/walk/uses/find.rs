@@ -72,8 +72,8 @@ pub(in crate::walk) struct Uses {
 }
 
 impl Uses {
-    /// Reads a conversation.
-    pub(in crate::walk) fn read(&mut self, texts: &Texts) {
+    /// Reads a conversation; with `results_use` results of tools use what stands before them, too.
+    pub(in crate::walk) fn read(&mut self, texts: &Texts, results_use: bool) {
         let bytes = texts.bytes();
         let is_read = |text: &&Text| text.by.is_source() || text.by.is_argument();
         let n_lines = texts.all().iter().filter(is_read).map(|text| n_lines(&bytes[text.from..text.to])).sum();
@@ -90,7 +90,8 @@ impl Uses {
         for &hash in &self.endings.hashes {
             self.needles.filter.mark(hash, sign::OUTCOME);
         }
-        for text in texts.all().iter().rev().filter(|text| text.by.is_user()) {
+        let uses = |text: &&Text| text.by.is_user() || results_use && text.by == SaidBy::Result;
+        for text in texts.all().iter().rev().filter(uses) {
             self.user(bytes, text);
         }
         self.needles.seal(bytes);
@@ -294,9 +295,9 @@ impl Uses {
 
     /// Takes words with one joiner between each two: a name as a whole, and what of them is a name by itself.
     fn joined(&mut self, bytes: &[u8], run: &[Word], text: &Text) {
-        let (message, is_said) = (text.message, !text.by.is_argument());
+        let (message, is_said) = (text.message, !text.by.is_argument() && text.by != SaidBy::Result);
         let kind = |from: usize, to: usize| match text.by {
-            SaidBy::Human | SaidBy::Spoken => Kind::Name,
+            SaidBy::Human | SaidBy::Spoken | SaidBy::Result => Kind::Name,
             _ if is_counted(&bytes[from..to]) => Kind::Counted,
             _ => Kind::Name,
         };
