@@ -45,6 +45,7 @@ pub use lexed::{
 };
 pub use lexer::Lexer;
 pub use names::is_label;
+pub(crate) use noise::tree_depth;
 pub use noise::{Cut, CutKind, is_diff, is_tree_entry, names_noise_folder, noise};
 pub use numbered::{plain, unnumbered};
 pub use outcome::{Outcome, OutcomeKind, outcome, outcome_of, outcomes};

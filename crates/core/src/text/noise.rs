@@ -222,7 +222,7 @@ fn run(view: &TextView<'_>, from: usize, goes_on: impl Fn(&str) -> bool) -> usiz
 }
 
 /// How deep an entry stands in a drawn tree, and its name.
-fn tree_depth(line: &str) -> Option<(usize, &str)> {
+pub(crate) fn tree_depth(line: &str) -> Option<(usize, &str)> {
     let name = line.trim_start_matches([' ', '\u{a0}', '│', '├', '└', '─', '|', '`', '-', '+', '\\']);
     let drawn = line.get(..line.len() - name.len())?;
     let is_tree = drawn.contains(['├', '└']) || drawn.contains("|--") || drawn.contains("`--") || drawn.contains("+--");

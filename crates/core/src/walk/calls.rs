@@ -7,7 +7,7 @@ use super::leaves::leaves;
 use crate::model::{Message, ToolCall};
 use crate::text::words::{Table, word_table};
 
-word_table!(WORDS: Table<256>, "calls_by_kind": READ SEARCH EDIT RUN);
+word_table!(WORDS: Table<256>, "calls_by_kind": READ SEARCH NAMES EDIT PAGE RUN);
 
 /// Characters of what a call was about.
 const MAX_OBJECT: usize = 32;
@@ -17,15 +17,29 @@ const MAX_COMMAND: usize = 400;
 
 /// What a call asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asks {
-    /// The text of a file.
+pub(super) enum Call {
+    /// The text of a file: code or settings.
     File,
-    /// Lines or names of many files.
+    /// The same of one with headings, and of one with rows.
+    Text,
+    Rows,
+    /// Lines of many files.
     Matches,
+    /// Names of files.
+    Names,
     /// A change of a file.
     Edit,
+    /// A page of the web.
+    Page,
     /// What a program prints, or nothing that is known.
     Other,
+}
+
+impl Call {
+    /// True for the text of a file of any kind.
+    pub(super) fn is_file(self) -> bool {
+        matches!(self, Self::File | Self::Text | Self::Rows)
+    }
 }
 
 /// What a reader calls the call that message `index` answers.
@@ -53,8 +67,7 @@ pub(super) struct Asked {
 /// What a call is about.
 #[derive(Debug, Clone)]
 struct About {
-    asks: Asks,
-    is_prose: bool,
+    asks: Call,
     file: Option<String>,
     /// What a reader calls the call, or its result: its name and what it was about.
     label: String,
@@ -78,13 +91,12 @@ impl Asked {
         self.calls.push(calls);
     }
 
-    /// What the call asks for that message `index` answers, whether for a text with headings, and whether a later one is about
-    /// the same file.
-    pub(super) fn answered(&self, messages: &[Message<'_>], index: usize) -> (Asks, bool, bool) {
-        let Some((at, call)) = place_of_answered(messages, index) else { return (Asks::Other, false, false) };
+    /// What the call asks for that message `index` answers, and whether a later one is about the same file.
+    pub(super) fn answered(&self, messages: &[Message<'_>], index: usize) -> (Call, bool) {
+        let Some((at, call)) = place_of_answered(messages, index) else { return (Call::Other, false) };
         let about = &self.calls[at][call];
         let last = about.file.as_ref().and_then(|file| self.last.get(file));
-        (about.asks, about.is_prose, last.is_some_and(|&last| last > index))
+        (about.asks, last.is_some_and(|&last| last > index))
     }
 
     /// What a reader calls message `index`.
@@ -97,13 +109,17 @@ impl Asked {
 impl About {
     fn of(call: &ToolCall<'_>, each: &mut dyn FnMut(&str, &str)) -> Self {
         let name = call.name.as_deref();
-        let mut about = Self { asks: Asks::Other, is_prose: false, file: None, label: String::new() };
-        let (mut command, mut is_log) = (None, false);
+        let mut about = Self { asks: Call::Other, file: None, label: String::new() };
+        let (mut command, mut of_file, mut is_path) = (None, Call::File, false);
         leaves(&call.arguments, &mut |key, text| {
             each(key, text);
-            if about.label.is_empty() {
+            // What a call is about is a path, whatever stands before it, else the first that it says.
+            let is_first_path = !is_path && (key.contains("path") || key.contains("file")) && names_file(text);
+            if about.label.is_empty() || is_first_path {
+                about.label.clear();
                 about.label.push_str(object(text));
             }
+            is_path |= is_first_path;
             if command.is_none() && (key.starts_with('c') || key.is_empty()) {
                 command = Some(of_command(text));
             }
@@ -111,9 +127,8 @@ impl About {
                 return;
             }
             for word in text.split(|c: char| c.is_ascii_whitespace() || "'\"`;|<>()".contains(c)) {
-                let ends = |endings: &[&str]| endings.iter().any(|ending| word.ends_with(ending));
-                about.is_prose |= ends(&PROSE);
-                is_log |= ends(&LOGS);
+                let kind = FILES.iter().find(|(ending, _)| word.ends_with(ending));
+                of_file = kind.map_or(of_file, |&(_, kind)| kind);
                 if about.file.is_none() && names_file(word) {
                     about.file = Some(word.to_owned());
                 }
@@ -123,22 +138,21 @@ impl About {
         about.label.insert_str(0, blank);
         about.label.insert_str(0, name.unwrap_or("a call"));
         let of_name = flags(name.unwrap_or_default());
-        about.asks = if of_name & RUN == 0 { kind(of_name) } else { command.unwrap_or(Asks::Other) };
-        if about.asks == Asks::File && is_log {
-            // What is written in a log was printed.
-            about.asks = Asks::Other;
+        about.asks = if of_name & RUN == 0 { kind(of_name) } else { command.unwrap_or(Call::Other) };
+        if about.asks == Call::File {
+            about.asks = of_file;
         }
         about
     }
 }
 
 /// The first command that is no change of folder; a pipe is what its last part makes of it only where that counts or cuts.
-fn of_command(command: &str) -> Asks {
+fn of_command(command: &str) -> Call {
     let is_step = |part: &&str| !part.is_empty() && !part.starts_with("cd ");
     let part = command.split(['\n', ';']).flat_map(|line| line.split("&&")).map(str::trim).find(is_step);
     let word = part.unwrap_or_default().split_whitespace().next().unwrap_or_default();
     let word = word.rsplit('/').next().unwrap_or(word);
-    kind(WORDS.of(word.to_ascii_lowercase().as_bytes()) & (READ | SEARCH))
+    kind(WORDS.of(word.to_ascii_lowercase().as_bytes()) & (READ | SEARCH | NAMES))
 }
 
 fn flags(name: &str) -> u32 {
@@ -147,12 +161,14 @@ fn flags(name: &str) -> u32 {
     if whole != 0 { whole } else { parts().fold(0, |all, part| all | WORDS.of(part.as_bytes())) }
 }
 
-fn kind(flags: u32) -> Asks {
+fn kind(flags: u32) -> Call {
     match flags {
-        _ if flags & EDIT != 0 => Asks::Edit,
-        _ if flags & READ != 0 => Asks::File,
-        _ if flags & SEARCH != 0 => Asks::Matches,
-        _ => Asks::Other,
+        _ if flags & EDIT != 0 => Call::Edit,
+        _ if flags & READ != 0 => Call::File,
+        _ if flags & SEARCH != 0 => Call::Matches,
+        _ if flags & NAMES != 0 => Call::Names,
+        _ if flags & PAGE != 0 => Call::Page,
+        _ => Call::Other,
     }
 }
 
@@ -165,10 +181,18 @@ fn names_file(word: &str) -> bool {
         && !word.contains("://")
 }
 
-/// Extensions of texts with headings.
-const PROSE: [&str; 4] = [".md", ".mdx", ".markdown", ".rst"];
-/// Extensions of what programs print.
-const LOGS: [&str; 3] = [".log", ".out", ".err"];
+/// Extensions of files that are no code: with headings, with rows, and what is written in a log was printed.
+const FILES: [(&str, Call); 9] = [
+    (".md", Call::Text),
+    (".mdx", Call::Text),
+    (".markdown", Call::Text),
+    (".rst", Call::Text),
+    (".csv", Call::Rows),
+    (".tsv", Call::Rows),
+    (".log", Call::Other),
+    (".out", Call::Other),
+    (".err", Call::Other),
+];
 
 /// The first line of a text; of a command that only changes the folder first, what comes behind.
 fn command(text: &str) -> &str {

@@ -1,6 +1,8 @@
 //! Draws a text from the states of its units: what stays in its place, and a mark for each stretch that does not. Knows
 //! units, lines and JSON; refuses to know why a unit stays.
 
+use super::codes;
+use super::formats::{Format, Lines};
 use super::json::{Kind, Node};
 use super::marks::{CHARS_MARK, LINE_MARK, MEMBERS_MARK, Mark, Piece, SAID_MARK};
 use super::pins::Span;
@@ -17,19 +19,20 @@ const MAX_RECORD: u32 = 160;
 const MAX_HEAD: u32 = 100;
 /// Bytes of repeated lines for which the place is named that has them.
 const MIN_SAID: u32 = 200;
+/// Bytes from which data in letters is named.
+const MIN_DATA: usize = 256;
 /// Members that name a record.
 const NAMES: [&[u8]; 6] = [b"id", b"name", b"title", b"path", b"file", b"key"];
 
 /// Draws one text.
 #[derive(Debug)]
 pub(super) struct Draw<'t> {
-    pub(super) bytes: &'t [u8],
-    pub(super) lines: &'t [Line],
-    pub(super) said: &'t [Option<Said>],
-    pub(super) units: &'t mut Units,
-    pub(super) spans: &'t [Span],
-    /// The lines are matches of a search.
-    pub(super) is_search: bool,
+    bytes: &'t [u8],
+    lines: &'t [Line],
+    format: Format,
+    said: &'t [Option<Said>],
+    units: &'t mut Units,
+    spans: &'t [Span],
     /// Shown units before each unit.
     shown: Vec<u32>,
     pieces: Vec<Piece>,
@@ -37,14 +40,13 @@ pub(super) struct Draw<'t> {
 
 impl<'t> Draw<'t> {
     pub(super) fn new(
-        bytes: &'t [u8],
-        lines: &'t [Line],
+        Lines { bytes, lines }: Lines<'t>,
+        format: Format,
         said: &'t [Option<Said>],
         units: &'t mut Units,
         spans: &'t [Span],
-        is_search: bool,
     ) -> Self {
-        Self { bytes, lines, said, units, spans, is_search, shown: Vec::new(), pieces: Vec::new() }
+        Self { bytes, lines, format, said, units, spans, shown: Vec::new(), pieces: Vec::new() }
     }
 
     /// The pieces of the text.
@@ -66,7 +68,7 @@ impl<'t> Draw<'t> {
         } else {
             self.text();
         }
-        self.pieces
+        codes::without(self.bytes, self.pieces)
     }
 
     fn root(&self, line: usize) -> (Node, u32) {
@@ -147,26 +149,9 @@ impl<'t> Draw<'t> {
             }
             return;
         }
-        let n_files = if self.is_search { self.n_files(at, end) } else { 0 };
-        let mark = match said {
-            Some(said) => said,
-            None if n_files > 1 => Mark::Matches { n_lines, n_files },
-            None => Mark::Lines(n_lines),
-        };
+        let lines = Lines { bytes: self.bytes, lines: self.lines };
+        let mark = said.unwrap_or_else(|| Mark::Lines { n: n_lines, what: self.format.what(lines, (at, end)) });
         self.mark(from, mark);
-    }
-
-    /// How many files the matches on these lines are of; they come file by file.
-    fn n_files(&self, at: usize, end: usize) -> u32 {
-        let path = |line: &Line| {
-            let text = &self.bytes[line.from as usize..line.to as usize];
-            let (path, behind) = text.split_at(memchr::memchr(b':', text)?);
-            let is_match = matches!(behind, [_, digit, ..] if digit.is_ascii_digit());
-            (is_match && !path.iter().any(u8::is_ascii_whitespace)).then_some(path)
-        };
-        let mut paths: Vec<&[u8]> = self.lines[at..end].iter().filter_map(path).collect();
-        paths.dedup();
-        paths.len() as u32
     }
 
     /// The mark for hidden lines of which an earlier message has enough.
@@ -194,6 +179,10 @@ impl<'t> Draw<'t> {
 
     fn is_shown(&self, line: usize) -> bool {
         self.shown[self.units.first[line] as usize] < self.shown[self.units.first[line + 1] as usize]
+    }
+
+    fn is_whole(&self, line: usize) -> bool {
+        self.units.units[self.units.first[line] as usize].state & state::WHOLE != 0
     }
 
     fn end_of_line(&self, line: usize) -> u32 {
@@ -228,7 +217,7 @@ impl<'t> Draw<'t> {
                 self.value(root, 0);
                 self.copy(end, self.end_of_line(number));
             }
-            Form::Plain if line.to - line.from > LONG => {
+            Form::Plain if line.to - line.from > LONG && !self.is_whole(number) => {
                 self.windows(line.from, line.to);
                 self.copy(line.to, self.end_of_line(number));
             }
@@ -245,7 +234,8 @@ impl<'t> Draw<'t> {
         let mut at = from as usize;
         for (start, end) in stay.into_iter().chain([(to as usize, to as usize)]) {
             if start > at {
-                self.mark(at as u32, Mark::Chars(n_chars(&self.bytes[at..start])));
+                let hidden = &self.bytes[at..start];
+                self.mark(at as u32, Mark::Chars { n: n_chars(hidden), is_data: is_data(hidden) });
             }
             self.copy(start as u32, end as u32);
             at = end;
@@ -374,6 +364,17 @@ impl<'t> Draw<'t> {
         self.windows(begin, end);
         self.copy(end, to);
     }
+}
+
+/// True for data in letters and digits, of which a reader has nothing.
+fn is_data(text: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=-_".contains(byte);
+    let has = |is: fn(&u8) -> bool| text[..MIN_DATA.min(text.len())].iter().any(is);
+    text.len() >= MIN_DATA
+        && has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_digit)
+        && text.iter().all(is_part)
 }
 
 fn node_number(form: &Form) -> u32 {

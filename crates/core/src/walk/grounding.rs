@@ -14,7 +14,7 @@ const MAX_SIDE: usize = 20;
 pub(super) fn note(bytes: &[u8], text: &Text, found: &Found, pieces: &[Piece], is_json: bool, uses: &mut Uses) {
     let is_inner = |at: Option<usize>| {
         let piece = at.and_then(|at| pieces.get(at));
-        matches!(piece, Some(Piece::Mark(Mark::InnerLines(_) | Mark::Chars(_))))
+        matches!(piece, Some(Piece::Mark(Mark::InnerLines(_) | Mark::Chars { .. })))
     };
     // Stretches, and whether a string of JSON is cut at one of their ends.
     let mut copies: Vec<(u32, u32, bool)> = Vec::new();

@@ -3,20 +3,22 @@
 
 use std::fmt::Write;
 
+use super::formats::What;
+
 /// The sign with which marks begin.
 const SIGN: &str = "⋯";
 
 /// What a mark stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// Lines.
-    Lines(u32),
-    /// Lines of a search, and how many files they are of.
-    Matches { n_lines: u32, n_files: u32 },
+    /// Lines, and what they are.
+    Lines { n: u32, what: What },
     /// Lines of which a message has some, too; whether they are visible there.
     Said { n_lines: u32, n_said: u32, message: u32, is_visible: bool },
-    /// Characters inside a line.
-    Chars(u32),
+    /// Characters inside a line, and whether they are data in letters.
+    Chars { n: u32, is_data: bool },
+    /// Codes of a terminal: the first one and all others of the text.
+    Codes(u32),
     /// Members of an object; a comma follows when more members do.
     Members { n: u32, goes_on: bool },
     /// Items of an array.
@@ -77,24 +79,42 @@ impl Writer {
         Self { sign: SIGN.repeat(longest + 1), n_marks: 0 }
     }
 
-    /// Characters that a mark and the blank in front of it take, or a few more.
-    pub(super) fn at_most(&self, mark: Mark, label: impl FnOnce(u32) -> String) -> u32 {
+    /// Characters that a mark and the blanks around it take, or a few more.
+    pub(super) fn at_most(&self, bytes: &[u8], mark: Mark, label: impl FnOnce(u32) -> String) -> u32 {
         let mut out = String::new();
-        Self { sign: self.sign.clone(), n_marks: self.n_marks + MANY }.write(&mut out, mark, label);
-        out.chars().count() as u32 + 1
+        Self { sign: self.sign.clone(), n_marks: self.n_marks + MANY }.write(&mut out, bytes, mark, label);
+        out.chars().count() as u32 + 2
     }
 
-    /// Appends `mark` to `out` and gives its number; `label` names the message that shows what it stands for.
-    pub(super) fn write(&mut self, out: &mut String, mark: Mark, label: impl FnOnce(u32) -> String) -> u32 {
+    /// Appends `mark` to `out` and gives its number; `label` names the message that shows what it stands for, in `bytes` stands
+    /// what it quotes.
+    pub(super) fn write(
+        &mut self,
+        out: &mut String,
+        bytes: &[u8],
+        mark: Mark,
+        label: impl FnOnce(u32) -> String,
+    ) -> u32 {
         self.n_marks += 1;
         let (sign, number) = (&self.sign, self.n_marks);
         let of = |n: u32, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
         let lines = |n: u32| of(n, "line", "lines");
         let comma = |goes_on: bool| if goes_on { "," } else { "" };
         let written = match mark {
-            Mark::Lines(n) => writeln!(out, "{sign} {} #{number}", lines(n)),
-            Mark::Matches { n_lines, n_files } => {
-                writeln!(out, "{sign} {} of {} #{number}", lines(n_lines), of(n_files, "file", "files"))
+            Mark::Lines { n, what } => {
+                let told = match what {
+                    What::Lines => lines(n),
+                    What::OfFiles(n_files) => format!("{} of {n_files} files", lines(n)),
+                    What::Entries(0) => of(n, "entry", "entries"),
+                    What::Entries(n_noise) => format!("{}, {n_noise} of generated folders", of(n, "entry", "entries")),
+                    What::Rows => of(n, "row", "rows"),
+                    What::Passed(n_passed) => format!("{}, {n_passed} passed", lines(n)),
+                    What::Steps { n: n_alike, from, to } => {
+                        let word = String::from_utf8_lossy(&bytes[from as usize..to as usize]);
+                        format!("{}, {n_alike} × {word}", lines(n))
+                    }
+                };
+                writeln!(out, "{sign} {told} #{number}")
             }
             Mark::Said { n_lines, n_said, message, is_visible } => {
                 let part = if n_said == n_lines { String::new() } else { format!(", {n_said}") };
@@ -105,7 +125,11 @@ impl Writer {
                 };
                 writeln!(out, "{sign} {}{part}{how} {} #{number}", lines(n_lines), label(message))
             }
-            Mark::Chars(n) => write!(out, "{sign} {} #{number} {sign}", of(n, "char", "chars")),
+            Mark::Chars { n, is_data } => {
+                let data = if is_data { " of base64" } else { "" };
+                write!(out, "{sign} {}{data} #{number} {sign}", of(n, "char", "chars"))
+            }
+            Mark::Codes(n) => write!(out, "{sign} {n} terminal codes #{number} {sign}"),
             Mark::Members { n, goes_on } => {
                 write!(out, "\"{sign} #{number}\": \"{}\"{}", of(n, "member", "members"), comma(goes_on))
             }
@@ -126,9 +150,9 @@ impl Writer {
 /// Characters of a mark, about.
 pub(super) fn length(mark: Mark) -> u32 {
     match mark {
-        Mark::Lines(_) | Mark::Matches { .. } | Mark::InnerLines(_) => LINE_MARK,
+        Mark::Lines { .. } | Mark::InnerLines(_) => LINE_MARK,
         Mark::Said { .. } | Mark::Value { .. } => SAID_MARK,
-        Mark::Chars(_) | Mark::Items { .. } => CHARS_MARK / 2 + 4,
+        Mark::Chars { .. } | Mark::Codes(_) | Mark::Items { .. } => CHARS_MARK / 2 + 4,
         Mark::Members { .. } => CHARS_MARK / 2 + 10,
     }
 }

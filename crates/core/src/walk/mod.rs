@@ -3,9 +3,12 @@
 //! and what of them is used; refuses to know plans, budgets and records.
 
 mod calls;
+mod codes;
 mod draw;
 mod fillers;
+mod formats;
 mod grounding;
+mod heads;
 mod json;
 mod leaves;
 mod marks;
@@ -23,8 +26,9 @@ mod tests;
 
 use crate::model::{Content, Conversation, Grounding, Message, Part, PartView, UnitCounts, UnitNote, ViewOp};
 
-use calls::{Asked, Asks};
+use calls::{Asked, Call};
 use draw::{Draw, n_chars};
+use formats::{Format, Lines, Role};
 use grounding::Judge;
 use marks::{Mark, Piece, Writer};
 use pins::Pins;
@@ -91,9 +95,7 @@ struct Drawn {
 #[derive(Debug, Clone, Copy)]
 struct Answer {
     by: SaidBy,
-    asks: Asks,
-    /// It has headings.
-    is_prose: bool,
+    asks: Call,
     /// A later call is about the same file.
     is_superseded: bool,
 }
@@ -130,6 +132,7 @@ pub struct Walker {
     texts: Texts,
     uses: Uses,
     units: Units,
+    roles: Vec<Role>,
     pins: Pins,
     spoken: Spoken,
     known: Known,
@@ -181,8 +184,8 @@ impl Walker {
                     SaidBy::Human => n_bytes > MIN_PASTED && Some(message) != first_user,
                     _ => false,
                 };
-            let (asks, is_prose, is_superseded) = self.asked.answered(&conversation.messages, message);
-            let of = Answer { by: said_by[message], asks, is_prose, is_superseded };
+            let (asks, is_superseded) = self.asked.answered(&conversation.messages, message);
+            let of = Answer { by: said_by[message], asks, is_superseded };
             let tools = (conversation, &writer);
             let drawn = if may_hide { self.message(tools, texts.clone(), &found, of, rules) } else { None };
             match drawn {
@@ -243,8 +246,9 @@ impl Walker {
         for number in texts.clone() {
             let text = self.text(number, &found[number], of, rules);
             let label = |message: u32| self.asked.label(&conversation.messages, message as usize);
-            saved +=
-                saving(self.texts.bytes(), &self.texts.all()[number], &text.pieces, |mark| writer.at_most(mark, label));
+            saved += saving(self.texts.bytes(), &self.texts.all()[number], &text.pieces, |mark| {
+                writer.at_most(self.texts.bytes(), mark, label)
+            });
             drawn.push(text);
         }
         if usize::try_from(saved).unwrap_or_default() < rules.min_saving.max(1) {
@@ -279,8 +283,8 @@ impl Walker {
             lines,
             said,
             uses,
-            is_file: answer.asks == Asks::File,
-            is_edit: answer.asks == Asks::Edit,
+            is_file: answer.asks.is_file(),
+            is_edit: answer.asks == Call::Edit,
             is_result,
         };
         of.mark(&mut self.units);
@@ -289,19 +293,24 @@ impl Walker {
         self.spoken.pin(&mut self.units, &self.texts, text.message, |unit, answer| because.push((unit, n + answer)));
         of.mark_one(&mut self.units);
         of.join_frames(&mut self.units);
-        let of_visible = if answer.is_superseded { 0 } else { rules.fillers };
-        let room = (self.n_visible * of_visible / 100).saturating_sub(self.n_fillers);
-        self.n_fillers += fillers::fill(bytes, lines, &mut self.units, answer.asks, answer.is_prose, room);
+        let text_lines = Lines { bytes, lines };
+        let format = if self.units.is_document { Format::Log } else { Format::of(text_lines, answer.asks) };
+        if !self.units.is_document {
+            format.roles(text_lines, &mut self.roles);
+            heads::mark(&mut self.units, &self.roles);
+            let of_visible = if answer.is_superseded { 0 } else { rules.fillers };
+            let room = (self.n_visible * of_visible / 100).saturating_sub(self.n_fillers);
+            self.n_fillers += fillers::fill(lines, &mut self.units, &self.roles, room);
+        }
         if rules.distractors > 0.0 {
             fillers::distract(&mut self.units, lines, said, rules.distractors, self.seed);
         }
-        let is_search = answer.asks == Asks::Matches;
-        let pieces = Draw::new(bytes, lines, said, &mut self.units, &self.pins.spans, is_search).draw(bounds);
-        let whole = |at: usize| {
-            !self.units.is_document
-                && lines[at].to - lines[at].from <= LONG
-                && self.units.units[self.units.first[at] as usize].is_shown()
+        let pieces = Draw::new(text_lines, format, said, &mut self.units, &self.pins.spans).draw(bounds);
+        let is_uncut = |at: usize| {
+            let unit = &self.units.units[self.units.first[at] as usize];
+            unit.is_shown() && (lines[at].to - lines[at].from <= LONG || unit.state & units::state::WHOLE != 0)
         };
+        let whole = |at: usize| !self.units.is_document && is_uncut(at);
         let is_shown = (0..lines.len()).map(whole).collect();
         let why = Why { bytes, units: &self.units, said, pieces: &pieces };
         let notes = if rules.explains { why.notes(&text, &self.pins, uses, found) } else { Vec::new() };
@@ -336,7 +345,7 @@ impl Walker {
         }
         let mut ops = Vec::new();
         let mut out = String::new();
-        for piece in &pieces {
+        for (at, piece) in pieces.iter().enumerate() {
             match *piece {
                 Piece::Copy { from, to } => {
                     let (from, to) = (from as usize, to as usize);
@@ -345,11 +354,16 @@ impl Walker {
                 }
                 Piece::Mark(mark) => {
                     let begin = out.len();
-                    if matches!(mark, Mark::Chars(_)) && out.ends_with(|c: char| !c.is_whitespace()) {
+                    let is_inside = matches!(mark, Mark::Chars { .. } | Mark::Codes(_));
+                    if is_inside && out.ends_with(|c: char| !c.is_whitespace()) {
                         out.push(' ');
                     }
-                    let number = writer
-                        .write(&mut out, mark, |message| self.asked.label(&conversation.messages, message as usize));
+                    let number = writer.write(&mut out, self.texts.bytes(), mark, |message| {
+                        self.asked.label(&conversation.messages, message as usize)
+                    });
+                    if is_inside && next_is_word(pieces.get(at + 1), self.texts.bytes()) {
+                        out.push(' ');
+                    }
                     ops.push(ViewOp::Mark(out.split_at(begin).1.to_owned(), number));
                 }
                 Piece::Break(depth) => {
@@ -368,6 +382,12 @@ impl Walker {
         let view = PartView { part: text.part as usize, ops };
         Some(UsedText { message: text.message as usize, view, text: out, units, notes })
     }
+}
+
+/// True when a mark would run into what follows it.
+fn next_is_word(next: Option<&Piece>, bytes: &[u8]) -> bool {
+    let is_apart = |byte: u8| byte.is_ascii_whitespace() || byte == b'"';
+    matches!(next, Some(&Piece::Copy { from, to }) if from < to && !is_apart(bytes[from as usize]))
 }
 
 /// The same for the same texts, on every machine.

@@ -33,8 +33,10 @@ const MAX_TAIL: u32 = 200;
 const ENDS: u32 = 400;
 /// Lines of a text whose first and last one stay also where they are visible elsewhere.
 const FEW: usize = 3;
-/// First and last lines of what a person pastes.
+/// First and last lines of what a person pastes: more often than not they are his own words.
 const PASTED: (usize, usize) = (6, 2);
+/// Bytes of such a line that stays as a whole.
+const MAX_OWN: u32 = 1_500;
 
 /// What is known of the text.
 #[derive(Debug, Clone, Copy)]
@@ -125,13 +127,18 @@ impl Of<'_> {
             keep.extend(errors.iter().flat_map(around).filter(is_own));
             keep.extend((0..n).rev().filter(|&at| self.tells(at)).take(LAST).filter(is_own));
         }
-        if !self.is_result {
-            keep.extend((0..n).filter(|&at| self.lines[at].len > 0).take(PASTED.0));
-            keep.extend((0..n).rev().filter(|&at| self.lines[at].len > 0).take(PASTED.1));
-        }
+        keep.extend(self.own());
         keep.sort_unstable();
         keep.dedup();
         keep
+    }
+
+    /// First and last lines of what a person pastes.
+    fn own(&self) -> impl Iterator<Item = usize> {
+        let (first, last) = if self.is_result { (0, 0) } else { PASTED };
+        let solid = |&at: &usize| self.lines[at].len > 0;
+        let n = self.lines.len();
+        (0..n).filter(solid).take(first).chain((0..n).rev().filter(solid).take(last))
     }
 
     /// Words with which so many lines begin that one more tells nothing: `Compiling`, `ok`.
@@ -225,6 +232,11 @@ impl Of<'_> {
             let unit = units.first[at] as usize;
             units.units[unit].state |= state::SKELETON;
         }
+        for at in self.own().filter(|&at| self.len(at) <= MAX_OWN && self.said[at].is_none_or(|said| !said.is_visible))
+        {
+            let unit = units.first[at] as usize;
+            units.units[unit].state |= state::WHOLE;
+        }
     }
 }
 
@@ -250,6 +262,7 @@ fn is_envelope(text: &[u8]) -> bool {
     text == b"Output:"
         || tag.is_some_and(|name| is_tag(name.strip_prefix(b"/").unwrap_or(name)))
         || starts(&[
+            b"Command: ",
             b"Chunk ID: ",
             b"Wall time: ",
             b"Original token count: ",

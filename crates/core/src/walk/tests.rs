@@ -72,7 +72,7 @@ const TASK: Said<'static> = (SaidBy::Human, "Find out why it fails.", "");
 
 /// Lines that nothing speaks of.
 fn filling(n: usize) -> String {
-    (0..n).map(|at| format!("    plain words of row {} here\n", "x".repeat(1 + at % 7))).collect()
+    (0..n).map(|at| format!("    {} is a row of plain words\n", "x".repeat(2 + at % 7))).collect()
 }
 
 fn file(middle: &str) -> String {
@@ -355,4 +355,49 @@ fn scripts_without_blanks_are_searched_too() {
     let said = [TASK, (SaidBy::Result, &read, ""), (SaidBy::Assistant, "问题在于数据库连接。", "")];
     let text = shown(&said, 1);
     assert!(text.contains("数据库连接错误"), "{text}");
+}
+
+#[test]
+fn what_is_shown_keeps_the_line_that_heads_it() {
+    let diff = |name: &str, line: &str| {
+        format!(
+            "diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n@@ -1,9 +1,9 @@\n{}+{line}\n{}",
+            filling(9),
+            filling(9)
+        )
+    };
+    let text = format!(
+        "{}{}{}last\n",
+        diff("a.rs", "plain"),
+        diff("b.rs", "let most_wanted_name = 3;"),
+        diff("c.rs", "plain")
+    );
+    let said = [TASK, (SaidBy::Result, &text, ""), (SaidBy::Assistant, "It is most_wanted_name.", "")];
+    let of_diff = shown(&said, 1);
+    assert!(of_diff.contains("diff --git a/b.rs b/b.rs\n⋯ 12 lines #2\n+let most_wanted_name = 3;\n"), "{of_diff}");
+    let rows: String = (0..30).map(|at| format!("| {at} | plain row of cells |\n")).collect();
+    let table = format!("{rows}| 31 | most_wanted_name |\n{rows}");
+    let table = format!("some words\n| id | what |\n|----|------|\n{table}");
+    let said = [TASK, (SaidBy::Result, &table, ""), (SaidBy::Assistant, "It is most_wanted_name.", "")];
+    let of_table = shown(&said, 1);
+    assert!(of_table.contains("| id | what |\n⋯ 31 rows #1\n| 31 | most_wanted_name |\n⋯ 29 rows #2\n"), "{of_table}");
+}
+
+#[test]
+fn marks_of_logs_say_what_went_well() {
+    let tests: String = (0..40).map(|at| format!("test plain::case_{at} ... ok\n")).collect();
+    let text = format!("running 40 tests\n{tests}\ntest result: ok. 40 passed; 0 failed\n");
+    let said = [TASK, (SaidBy::Result, &text, ""), (SaidBy::Assistant, "All is well.", "")];
+    assert_eq!(shown(&said, 1), "running 40 tests\n⋯ 40 lines, 40 passed #1\n\ntest result: ok. 40 passed; 0 failed\n");
+    let steps: String = (0..30).map(|at| format!("   Compiling part_{at} v0.1.{at}\n")).collect();
+    let said = [TASK, (SaidBy::Result, &steps, ""), (SaidBy::Assistant, "All is well.", "")];
+    assert!(shown(&said, 1).contains("⋯ 28 lines, 28 × Compiling #1\n"), "{}", shown(&said, 1));
+}
+
+#[test]
+fn the_words_of_a_person_before_what_he_pastes_stay_whole() {
+    let own = "It does not work and I do not know why, since it did before the change of yesterday. ".repeat(5);
+    let text = format!("{own}\n{}", filling(60));
+    let said = [TASK, (SaidBy::Human, &text, ""), (SaidBy::Assistant, "I see.", "")];
+    assert!(shown(&said, 1).starts_with(&own), "{}", shown(&said, 1));
 }

@@ -29,6 +29,8 @@ pub(super) mod state {
     pub(in crate::walk) const FILLER: u8 = 8;
     /// It stays although nothing uses it.
     pub(in crate::walk) const DISTRACTOR: u8 = 16;
+    /// It stays as a whole, however long it is.
+    pub(in crate::walk) const WHOLE: u8 = 32;
     /// It is shorter than what would say that it is hidden.
     pub(in crate::walk) const BRIDGE: u8 = 4;
 }

@@ -80,7 +80,7 @@ impl Why<'_> {
                 let reason = match unit.state {
                     _ if whole.is_some() => UnitReason::SaidBefore,
                     state if state & state::PIN != 0 => UnitReason::Pin,
-                    state if state & state::SKELETON != 0 => UnitReason::Skeleton,
+                    state if state & (state::SKELETON | state::WHOLE) != 0 => UnitReason::Skeleton,
                     state if state & state::FILLER != 0 => UnitReason::Filler,
                     state if state & state::DISTRACTOR != 0 => UnitReason::Distractor,
                     state if state & state::BRIDGE != 0 => UnitReason::Bridge,

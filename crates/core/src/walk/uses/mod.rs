@@ -19,3 +19,15 @@ pub(in crate::walk) use lines::says;
 pub(in crate::walk) use scan::Line;
 pub use texts::SaidBy;
 pub(in crate::walk) use texts::{Text, Texts};
+
+/// The lines of a text, and it as a padded buffer.
+#[cfg(test)]
+pub(in crate::walk) fn lines_of(text: &str) -> (Vec<u8>, Vec<Line>) {
+    let mut texts = Texts::default();
+    texts.push(0, 0, SaidBy::Result, text);
+    texts.seal();
+    let mut uses = Uses::default();
+    uses.read(&texts, false);
+    let lines = uses.lines(&uses.found()[0]).to_vec();
+    (texts.bytes().to_vec(), lines)
+}

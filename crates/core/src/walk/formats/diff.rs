@@ -1,0 +1,50 @@
+//! Differences: files, hunks, lines that went and came. Knows the unified form.
+
+use super::{Lines, Role, What};
+
+const FILE: u16 = 60;
+const HUNK: u16 = 12;
+const CHANGED: u16 = 8;
+
+/// A line that no other text has.
+pub(super) fn is_sure(line: &[u8]) -> bool {
+    line.starts_with(b"diff --git ") || line.starts_with(b"@@ -") || line.starts_with(b"*** Begin Patch")
+}
+
+fn is_file(line: &[u8]) -> bool {
+    line.starts_with(b"diff --git ") || line.starts_with(b"*** Update File: ") || line.starts_with(b"*** Add File: ")
+}
+
+pub(super) fn role(line: &[u8]) -> Role {
+    match line {
+        _ if is_file(line) => Role::needed(1, FILE),
+        [b'@', b'@', ..] => Role::head(2, HUNK),
+        [b'+', b'+', b'+', b' ', ..] | [b'-', b'-', b'-', b' ', ..] => Role::NOTHING,
+        [b'+' | b'-', behind @ ..] if !behind.trim_ascii().is_empty() => Role::line(CHANGED),
+        _ => Role::NOTHING,
+    }
+}
+
+pub(super) fn what(lines: Lines<'_>, from: usize, to: usize) -> What {
+    let n_files = (from..to).filter(|&at| is_file(lines.at(at))).count() as u32;
+    if n_files > 1 { What::OfFiles(n_files) } else { What::Lines }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::check;
+    use super::super::{Call, What};
+
+    #[test]
+    fn files_head_hunks_and_hunks_their_lines() {
+        let one = |name: &str| {
+            format!(
+                "diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n@@ -1,2 +1,2 @@ fn a()\n same\n-old\n+new\n+\n"
+            )
+        };
+        let (_, roles, what) = check(&format!("{}{}", one("x.rs"), one("y.rs")), Call::Other);
+        let of_one = ["1! diff --git a/x.rs b/x.rs", "2 @@ -1,2 +1,2 @@ fn a()", "0 -old", "0 +new"];
+        assert_eq!(roles.get(..4).expect("two files"), of_one);
+        assert_eq!((roles.len(), what), (8, What::OfFiles(2)));
+    }
+}

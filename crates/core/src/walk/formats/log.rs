@@ -1,0 +1,115 @@
+//! What programs print: blocks of tests, steps of builds, frames of tracebacks. Knows how they begin and how tests say that
+//! all went well.
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use super::{Lines, Role, What};
+use crate::text::names_noise_folder;
+
+const FRAME: u16 = 6;
+const BLOCK: u16 = 8;
+/// Hidden lines that are told apart, and the share of them that must be alike, in per cent.
+const MIN_ALIKE: u32 = 8;
+const MIN_SHARE: u32 = 60;
+/// Bytes of a word that steps begin with.
+const STEP: std::ops::RangeInclusive<usize> = 3..=16;
+/// Bytes of a line that are looked at.
+const NEAR: usize = 200;
+
+/// A block of one test, of which the lines beneath do not tell: `---- a::b stdout ----`, `____ test_a ____`, `● suite › test`.
+fn begins_block(line: &[u8]) -> bool {
+    let framed = |sign: u8| {
+        let n = line.iter().take_while(|byte| **byte == sign).count();
+        (4..line.len()).contains(&n) && line[n] == b' ' && line.ends_with(&[sign; 4])
+    };
+    framed(b'-') || framed(b'_') || line.starts_with("  ● ".as_bytes()) || line.starts_with("● ".as_bytes())
+}
+
+/// A frame of a traceback in a file of one's own.
+fn is_own_frame(line: &[u8]) -> bool {
+    let text = line.trim_ascii_start();
+    let is_frame = text.starts_with(b"File \"") || text.starts_with(b"at ") && text.contains(&b'(');
+    let is_foreign = || {
+        let is_foreign = |part: &[u8]| part == b"lib" || part.starts_with(b"node:");
+        text.split(|byte| b"/\\(\" ".contains(byte)).any(is_foreign)
+            || std::str::from_utf8(text).is_ok_and(names_noise_folder)
+    };
+    is_frame && text.len() < NEAR && !is_foreign()
+}
+
+pub(super) fn role(line: &[u8]) -> Role {
+    if begins_block(line) {
+        Role::needed(1, BLOCK)
+    } else if is_own_frame(line) {
+        Role::line(FRAME)
+    } else {
+        Role::NOTHING
+    }
+}
+
+/// A line that says of one thing that it went well: `test a ... ok`, `ok 12 - a`, `✓ a`, `--- PASS: a`, `a PASSED`.
+fn is_passed(line: &[u8]) -> bool {
+    let text = line.trim_ascii();
+    let starts = |heads: &[&str]| heads.iter().any(|head| text.starts_with(head.as_bytes()));
+    let ends = |tails: &[&str]| tails.iter().any(|tail| text.ends_with(tail.as_bytes()));
+    starts(&["✓ ", "✔ ", "√ ", "ok ", "ok\t", "PASS ", "PASS:", "--- PASS", "PASSED ", "(pass) "])
+        || ends(&[" ok", " PASSED", " passed", "✓", " OK"])
+        || memchr::memmem::find(&text[..text.len().min(NEAR)], b" PASSED ").is_some()
+}
+
+/// What most of the lines are: what went well, or steps that begin alike.
+pub(super) fn what(lines: Lines<'_>, from: usize, to: usize) -> What {
+    let n = (to - from) as u32;
+    if n < MIN_ALIKE {
+        return What::Lines;
+    }
+    let n_passed = (from..to).filter(|&at| is_passed(lines.at(at))).count() as u32;
+    if n_passed >= MIN_ALIKE.min(n * MIN_SHARE / 100) {
+        return What::Passed(n_passed);
+    }
+    let mut steps: HashMap<&[u8], (u32, usize), FixedState> = HashMap::default();
+    for at in from..to {
+        let word = first_word(lines.at(at));
+        if STEP.contains(&word.len()) {
+            steps.entry(word).or_insert((0, at)).0 += 1;
+        }
+    }
+    let most = steps.into_iter().max_by_key(|&(_, (n, at))| (n, std::cmp::Reverse(at)));
+    match most {
+        Some((word, (n_alike, at))) if n_alike >= MIN_ALIKE && n_alike * 100 >= n * MIN_SHARE => {
+            let line = lines.lines[at];
+            let offset = memchr::memmem::find(lines.at(at), word).unwrap_or_default() as u32;
+            What::Steps { n: n_alike, from: line.from + offset, to: line.from + offset + word.len() as u32 }
+        }
+        _ => What::Lines,
+    }
+}
+
+/// The first word of letters of a line, behind a time, a number or a level in brackets.
+fn first_word(line: &[u8]) -> &[u8] {
+    let near = &line[..line.len().min(NEAR)];
+    near.split(|byte| !byte.is_ascii_alphabetic()).find(|word| word.len() > 1).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::check;
+    use super::super::{Call, What};
+
+    #[test]
+    fn blocks_head_their_lines_and_frames_of_ones_own_tell() {
+        let text = "---- a::b stdout ----\nassertion failed\n  File \"/app/x.py\", line 3, in f\n    f()\n  File \"/venv/site-packages/y.py\", line 9, in g\n    g()";
+        assert_eq!(check(text, Call::Other).1, ["1! ---- a::b stdout ----", "0 File \"/app/x.py\", line 3, in f"]);
+    }
+
+    #[test]
+    fn what_went_well_is_counted_and_steps_are_named() {
+        let passed: String = (0..12).map(|at| format!("test case_{at} ... ok\n")).collect();
+        assert_eq!(check(&passed, Call::Other).2, What::Passed(12));
+        let steps: String = (0..12).map(|at| format!("   Compiling part{at} v0.1.0\n")).collect();
+        assert_eq!(check(&steps, Call::Other).2, What::Steps { n: 12, from: 3, to: 12 });
+        assert_eq!(check("a b\nc d", Call::Other).2, What::Lines);
+    }
+}
