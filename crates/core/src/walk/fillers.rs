@@ -6,15 +6,14 @@ use super::said::Said;
 use super::units::{LONG, Units, state};
 use super::uses::Line;
 
-/// Lines of one text that fill.
-const MAX_LINES: usize = 2;
 /// Bytes of a line that may fill.
 const MAX_LINE: u32 = 140;
 /// What a line costs beside its own bytes: it splits a mark.
 const OVERHEAD: u32 = 18;
 
-/// Shows lines of a text that are hidden, best per byte first, in at most `room` bytes; gives how many it took.
-pub(super) fn fill(lines: &[Line], units: &mut Units, roles: &[Role], room: usize) -> usize {
+/// Shows lines of a text that are hidden, best per byte first, in at most `room` bytes and `max_lines`; gives how many bytes
+/// it took.
+pub(super) fn fill(lines: &[Line], units: &mut Units, roles: &[Role], room: usize, max_lines: usize) -> usize {
     if room == 0 {
         return 0;
     }
@@ -27,7 +26,7 @@ pub(super) fn fill(lines: &[Line], units: &mut Units, roles: &[Role], room: usiz
     }
     found.sort_unstable_by_key(|&(gain, at, _)| (std::cmp::Reverse(gain), at));
     let mut n_taken = 0;
-    for (_, at, n_bytes) in found.into_iter().take(MAX_LINES) {
+    for (_, at, n_bytes) in found.into_iter().take(max_lines) {
         if n_taken + n_bytes <= room {
             n_taken += n_bytes;
             units.units[units.first[at] as usize].state |= state::FILLER;

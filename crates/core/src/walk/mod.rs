@@ -72,6 +72,8 @@ impl Default for Rules {
 
 /// Per cent of fillers unless something else is asked for.
 pub const FILLERS: usize = 8;
+/// Per cent of fillers that allow a text one line of them.
+const PER_LINE: usize = 4;
 /// Characters that hiding something of a message saves at least.
 pub const MIN_SAVING: usize = 200;
 /// Bytes of a message from which something of it may be hidden.
@@ -300,7 +302,7 @@ impl Walker {
             heads::mark(&mut self.units, &self.roles);
             let of_visible = if answer.is_superseded { 0 } else { rules.fillers };
             let room = (self.n_visible * of_visible / 100).saturating_sub(self.n_fillers);
-            self.n_fillers += fillers::fill(lines, &mut self.units, &self.roles, room);
+            self.n_fillers += fillers::fill(lines, &mut self.units, &self.roles, room, of_visible.div_ceil(PER_LINE));
         }
         if rules.distractors > 0.0 {
             fillers::distract(&mut self.units, lines, said, rules.distractors, self.seed);

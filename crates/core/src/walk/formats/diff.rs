@@ -3,8 +3,10 @@
 use super::{Lines, Role, What};
 
 const FILE: u16 = 60;
-const HUNK: u16 = 12;
+const HUNK: u16 = 30;
 const CHANGED: u16 = 8;
+/// Bytes of a changed line that tells anything.
+const MIN_CHANGED: usize = 16;
 
 /// A line that no other text has.
 pub(super) fn is_sure(line: &[u8]) -> bool {
@@ -20,7 +22,7 @@ pub(super) fn role(line: &[u8]) -> Role {
         _ if is_file(line) => Role::needed(1, FILE),
         [b'@', b'@', ..] => Role::head(2, HUNK),
         [b'+', b'+', b'+', b' ', ..] | [b'-', b'-', b'-', b' ', ..] => Role::NOTHING,
-        [b'+' | b'-', behind @ ..] if !behind.trim_ascii().is_empty() => Role::line(CHANGED),
+        [b'+' | b'-', behind @ ..] if behind.trim_ascii().len() >= MIN_CHANGED => Role::line(CHANGED),
         _ => Role::NOTHING,
     }
 }
@@ -39,11 +41,12 @@ mod tests {
     fn files_head_hunks_and_hunks_their_lines() {
         let one = |name: &str| {
             format!(
-                "diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n@@ -1,2 +1,2 @@ fn a()\n same\n-old\n+new\n+\n"
+                "diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n@@ -1,2 +1,2 @@ fn a()\n same\n-an old line of it\n+a new line of it\n+)\n"
             )
         };
         let (_, roles, what) = check(&format!("{}{}", one("x.rs"), one("y.rs")), Call::Other);
-        let of_one = ["1! diff --git a/x.rs b/x.rs", "2 @@ -1,2 +1,2 @@ fn a()", "0 -old", "0 +new"];
+        let of_one =
+            ["1! diff --git a/x.rs b/x.rs", "2 @@ -1,2 +1,2 @@ fn a()", "0 -an old line of it", "0 +a new line of it"];
         assert_eq!(roles.get(..4).expect("two files"), of_one);
         assert_eq!((roles.len(), what), (8, What::OfFiles(2)));
     }

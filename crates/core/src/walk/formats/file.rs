@@ -3,7 +3,7 @@
 use super::{Role, n_blanks};
 use crate::text::words::{Table, word_table};
 
-word_table!(WORDS: Table<128>, "signatures": FIRST IMPORTS);
+word_table!(WORDS: Table<128>, "signatures": FIRST MEMBERS IMPORTS);
 
 const HEADING: u16 = 40;
 const SIGNATURE: u16 = 30;
@@ -28,8 +28,11 @@ pub(super) fn role(line: &[u8]) -> Role {
     let word = code.split(|byte| b" (<!:".contains(byte)).next().unwrap_or_default();
     let flags = WORDS.of(word);
     let ends = code.last().is_some_and(|byte| b"{:(,)".contains(byte));
-    if ends && flags & FIRST != 0 {
-        return if indent == 0 { Role::head(1, SIGNATURE) } else { Role::head(2, INNER) };
+    if ends && indent == 0 && flags & FIRST != 0 {
+        return Role::head(1, SIGNATURE);
+    }
+    if ends && indent > 0 && flags & MEMBERS != 0 {
+        return Role::head(2, INNER);
     }
     if indent == 0 && flags & IMPORTS != 0 { Role::line(IMPORT) } else { Role::NOTHING }
 }

@@ -36,8 +36,12 @@ pub(super) fn role(line: &[u8]) -> Role {
     if is_folder { Role::needed(1, 0) } else { Role::NOTHING }
 }
 
-/// How many of the names are in folders where nobody looks.
+/// How many of the names are in folders where nobody looks, where each line is a name.
 pub(super) fn what(lines: Lines<'_>, from: usize, to: usize) -> What {
+    let is_apart = |at: &usize| lines.lines[*at].len > 0 && !is_entry(lines.at(*at));
+    if (from..to).any(|at| is_apart(&at)) {
+        return What::Lines;
+    }
     let is_noise = |at: &usize| {
         let name = lines.at(*at);
         name.contains(&b'/') && std::str::from_utf8(name).is_ok_and(names_noise_folder)
@@ -58,6 +62,7 @@ mod tests {
             check(tree, Call::Names).1,
             ["1! ├── src", "2! │   ├── lib.rs", "2! │   └── bin", "3! │       └── main.rs", "1! └── Cargo.toml"]
         );
+        assert_eq!(check("a.rs  b.rs  c.rs\nd.rs  e.rs\nf.rs  g.rs", Call::Names).2, What::Lines);
         let found = "./src/a.rs\n./node_modules/x/a.js\n./node_modules/x/b.js\n./node_modules/y/c.js";
         assert_eq!(check(found, Call::Names).2, What::Entries(3));
         assert_eq!(check("src/:\na.rs\n\ndocs/:\nb.md", Call::Names).1, ["1! src/:", "1! docs/:"]);

@@ -71,8 +71,7 @@ pub(super) fn what(lines: Lines<'_>, from: usize, to: usize) -> What {
     }
     let mut steps: HashMap<&[u8], (u32, usize), FixedState> = HashMap::default();
     for at in from..to {
-        let word = first_word(lines.at(at));
-        if STEP.contains(&word.len()) {
+        if let Some(word) = step(lines.at(at)) {
             steps.entry(word).or_insert((0, at)).0 += 1;
         }
     }
@@ -87,10 +86,21 @@ pub(super) fn what(lines: Lines<'_>, from: usize, to: usize) -> What {
     }
 }
 
-/// The first word of letters of a line, behind a time, a number or a level in brackets.
-fn first_word(line: &[u8]) -> &[u8] {
+/// The word with which a step begins, behind times and numbers: `Compiling`, `INFO`.
+fn step(line: &[u8]) -> Option<&[u8]> {
     let near = &line[..line.len().min(NEAR)];
-    near.split(|byte| !byte.is_ascii_alphabetic()).find(|word| word.len() > 1).unwrap_or_default()
+    let words = near.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let word = words.map(|word| bare(word)).find(|word| word.iter().any(u8::is_ascii_alphabetic))?;
+    let is_word = word[0].is_ascii_uppercase() && word.iter().all(u8::is_ascii_alphabetic);
+    (STEP.contains(&word.len()) && is_word).then_some(word)
+}
+
+/// A word without signs around it.
+fn bare(word: &[u8]) -> &[u8] {
+    let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric();
+    let from = word.iter().take_while(|byte| is_sign(byte)).count();
+    let n_behind = word[from..].iter().rev().take_while(|byte| is_sign(byte)).count();
+    &word[from..word.len() - n_behind]
 }
 
 #[cfg(test)]
@@ -110,6 +120,7 @@ mod tests {
         assert_eq!(check(&passed, Call::Other).2, What::Passed(12));
         let steps: String = (0..12).map(|at| format!("   Compiling part{at} v0.1.0\n")).collect();
         assert_eq!(check(&steps, Call::Other).2, What::Steps { n: 12, from: 3, to: 12 });
-        assert_eq!(check("a b\nc d", Call::Other).2, What::Lines);
+        let imports: String = (0..12).map(|at| format!("import part{at}\n")).collect();
+        assert_eq!(check(&imports, Call::Other).2, What::Lines);
     }
 }

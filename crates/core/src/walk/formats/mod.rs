@@ -104,7 +104,8 @@ impl<'t> Lines<'t> {
     /// A line, without its line break.
     pub(super) fn at(self, number: usize) -> &'t [u8] {
         let line = &self.lines[number];
-        &self.bytes[line.from as usize..line.to as usize]
+        let text = &self.bytes[line.from as usize..line.to as usize];
+        text.strip_suffix(b"\r").unwrap_or(text)
     }
 
     /// A line with its indentation, without what a viewer or a search puts in front of it.

@@ -29,7 +29,7 @@ fn is_numbered(line: &[u8]) -> bool {
 
 fn is_head(line: &[u8]) -> bool {
     let line = line.trim_ascii();
-    is_path(line.strip_suffix(b":").unwrap_or(line)) && !is_numbered(line)
+    is_path(line.strip_suffix(b":").unwrap_or(line)) && !is_numbered(line) && !is_match(line)
 }
 
 /// True for matches, told in either way; names alone are a listing.

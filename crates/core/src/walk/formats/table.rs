@@ -1,4 +1,4 @@
-//! Rows of cells: drawn with bars, or parted by commas and tabs. Knows where their names stand.
+//! Rows of cells: drawn with bars, or of a file that has them. Knows where their names stand.
 
 use super::{Lines, Role};
 
@@ -8,11 +8,7 @@ const HEADER: u16 = 60;
 pub(super) fn is_row(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     let n_bars = memchr::memchr_iter(b'|', line).count();
-    n_bars > 2 && line.first() == Some(&b'|') && line.last() == Some(&b'|') || is_rule(line) || n_tabs(line) > 1
-}
-
-fn n_tabs(line: &[u8]) -> usize {
-    memchr::memchr_iter(b'\t', line).count()
+    n_bars > 2 && line.first() == Some(&b'|') && line.last() == Some(&b'|') || is_rule(line)
 }
 
 /// `|----|:---|`, `+----+----+`.
