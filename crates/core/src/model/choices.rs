@@ -41,6 +41,12 @@ choices! {
         Look = "look",
     }
 
+    /// How much of what comes after a message may decide what is hidden of it.
+    pub enum LookAhead {
+        /// Everything in its conversation.
+        Turns = "turns",
+    }
+
     /// Which answers of an assistant may be shortened.
     pub enum AssistantText {
         /// None in sessions with tools; long ones outside the recency window where answers are all there is.

@@ -22,7 +22,7 @@ pub use ask::{Answer, Answers, Ask, AskId, CompactionAsk, Consult, NoAnswer, Sum
 pub use changes::{changes, label as changes_label};
 pub use choices::{
     AssistantText, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode,
-    HideBy, KeepCopy, PreservePattern, ProvenancePlace, Strategy, Summarizer, SummaryMode, Tokenizer, Users,
+    HideBy, KeepCopy, LookAhead, PreservePattern, ProvenancePlace, Strategy, Summarizer, SummaryMode, Tokenizer, Users,
 };
 pub use condensed::{Condensed, NewBody, Original, Output, Replacement};
 pub use conversation::{Content, Conversation, Message, Part, Role, ShapeName, ToolCall};
