@@ -57,6 +57,14 @@ choices! {
         Old = "old",
     }
 
+    /// What becomes of images, audio and files.
+    pub enum Images {
+        /// They stay.
+        Keep = "keep",
+        /// Those that an answer follows, outside the recency window, give way to a mark.
+        Mark = "mark",
+    }
+
     /// Whose texts use what stands before them.
     pub enum Users {
         /// Those of the assistant, its calls, and what a person says.

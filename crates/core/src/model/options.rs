@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::choices::{
     AssistantText, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode,
-    HideBy, KeepCopy, LookAhead, PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer, Users,
+    HideBy, Images, KeepCopy, LookAhead, PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer, Users,
 };
 use super::decision::AdapterName;
 use super::named::choices;
@@ -99,6 +99,8 @@ options! {
         look_ahead: LookAhead = LookAhead::Turns, arg(value_enum, value_name = "HOW-FAR");
         /// Which answers of an assistant may be shortened, where use decides.
         assistant: AssistantText = AssistantText::Auto, arg(value_enum, value_name = "WHICH");
+        /// What becomes of images, audio and files outside the recency window, where use decides.
+        images: Images = Images::Keep, arg(value_enum, value_name = "WHAT");
         /// Whose texts use what stands before them, where use decides.
         users: Users = Users::Speakers, arg(value_enum, value_name = "WHOSE");
         /// Where use decides, the share of unused stretches that stay all the same, so that what is visible is not always what is
