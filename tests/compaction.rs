@@ -267,3 +267,39 @@ fn files_in_parts_and_compressed_files_are_compacted_and_expire_too() {
     let left: Vec<String> = files(&dir.path("logs")).into_keys().collect();
     assert_eq!(left, ["torn.jsonl.zst"]);
 }
+
+#[test]
+fn a_night_that_hid_what_nothing_uses_says_from_what_to_go_on_and_how_far_it_looked_ahead() {
+    let calls = |at: usize| {
+        let arguments = format!("{{\"command\": \"make part{at}\"}}");
+        let call = serde_json::json!({"id": format!("c{at}"), "type": "function", "function": {"name": "bash", "arguments": arguments}});
+        let log: String = (0..60).map(|line| format!("compiled unit {line} of part {at} without a word\n")).collect();
+        [
+            serde_json::json!({"role": "assistant", "content": null, "tool_calls": [call]}),
+            serde_json::json!({"role": "tool", "tool_call_id": format!("c{at}"), "content": log}),
+        ]
+    };
+    let task = serde_json::json!({"role": "user", "content": "Build it."});
+    let messages: Vec<serde_json::Value> = std::iter::once(task).chain((0..4).flat_map(calls)).collect();
+    let dir = TestDir::new();
+    dir.write("logs/a.jsonl", serde_json::json!({"id": "a", "messages": messages}).to_string() + "\n");
+    dir.write("job.toml", JOB);
+    let says = "to go on with a conversation take its original";
+    assert!(night(&dir).stderr.contains(says));
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&dir.read("store/runs/00001/manifest.json")).expect("a manifest");
+    assert_eq!(manifest["options"]["engine"]["look_ahead"], "turns");
+    let report = condenser(dir.root(), &["report", "store/runs/00001", "--json"]).ok();
+    let report: serde_json::Value = serde_json::from_slice(&report.stdout).expect("JSON");
+    assert_eq!(report["runs"][0]["look_ahead"], "turns");
+    let table = dir.read("store/runs/00001/conversations/part-00000.parquet");
+    assert!(table.windows(20).any(|bytes| bytes == b"condenser.look_ahead"), "the footer says so");
+    // Who went by looks looked nowhere.
+    dir.write(
+        "job.toml",
+        format!("{JOB}[engine]\nhide_by = \"look\"\nrecency_window = 0\n").replace("\"store\"", "\"other\""),
+    );
+    assert!(!night(&dir).stderr.contains(says));
+    let table = dir.read("other/runs/00001/conversations/part-00000.parquet");
+    assert!(!table.windows(20).any(|bytes| bytes == b"condenser.look_ahead"));
+}

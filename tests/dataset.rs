@@ -163,6 +163,7 @@ fn conversations_that_would_become_invalid_are_kept_as_they_were() {
             let replaced = Output::Replaced(condenser::model::Replacement {
                 sources: vec![0, 1],
                 body: condenser::model::NewBody::Text("both".to_owned()),
+                spots: Vec::new(),
                 provenance: condenser::model::Provenance::default(),
                 views: Vec::new(),
             });

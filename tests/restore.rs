@@ -20,7 +20,13 @@ fn condensed(n: usize, groups: &[(Vec<usize>, NewBody)]) -> Condensed {
     for (sources, body) in groups {
         let ids: Vec<String> = sources.iter().map(|at| format!("m{at}")).collect();
         let provenance = Provenance { ids, summary_id: "cce_sum_é".to_owned(), version: 7, ..Provenance::default() };
-        let replacement = Replacement { sources: sources.clone(), body: body.clone(), provenance, views: Vec::new() };
+        let replacement = Replacement {
+            sources: sources.clone(),
+            body: body.clone(),
+            spots: Vec::new(),
+            provenance,
+            views: Vec::new(),
+        };
         messages.push((sources[0], Output::Replaced(replacement)));
     }
     let gone: HashSet<usize> = groups.iter().flat_map(|(sources, _)| sources).copied().collect();

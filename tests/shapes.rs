@@ -152,7 +152,13 @@ fn condensed(record: &str, shape: ShapeName, body: NewBody, place: ProvenancePla
     let decoded = decode(record, shape, "fallback").expect("the record is valid");
     let provenance =
         Provenance { ids: vec!["m0".to_owned()], summary_id: "cce_sum_é".to_owned(), ..Provenance::default() };
-    let mut messages = vec![Output::Replaced(Replacement { sources: vec![0], body, provenance, views: Vec::new() })];
+    let mut messages = vec![Output::Replaced(Replacement {
+        sources: vec![0],
+        body,
+        spots: Vec::new(),
+        provenance,
+        views: Vec::new(),
+    })];
     messages.extend((1..decoded.conversation.messages.len()).map(|index| Output::Kept { index }));
     decoded.condensed_record(&Condensed { messages, decisions: Vec::new(), metrics: Metrics::default() }, place)
 }

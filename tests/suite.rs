@@ -61,6 +61,7 @@ mod llm_run;
 mod locks;
 mod logs;
 mod marks;
+mod media;
 mod metrics;
 mod native;
 mod pipeline;

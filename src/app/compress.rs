@@ -16,8 +16,8 @@ use crate::io::{FilterSink, Input, Inputs, Rejects, Run, RunWriter};
 use crate::model::{Condensed, Consult, Conversation, EngineOptions};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
-    BatchOptions, BestAboveFloor, ChatGuard, Condense, Context, Corpus, JobSettings, News, Observer, ResourceLimits,
-    RunPlan, Shard, TableOptions, Target, Timer,
+    BatchOptions, BestAboveFloor, ChatGuard, Condense, Context, Corpus, JobKind, JobSettings, News, Observer,
+    ResourceLimits, RunPlan, Shard, TableOptions, Target, Timer,
 };
 
 /// A call of a job.
@@ -100,7 +100,7 @@ pub fn filter(
     let closed = app.close(oracle.close(&*call.observer));
     let outcome = outcome?;
     closed?;
-    Ok(RunOutcome { options: settings.options.clone(), outcome, run: None })
+    Ok(RunOutcome { options: settings.options.clone(), outcome, run: None, goes_on: false })
 }
 
 /// Reads what the run that is the only input of a job rejected again, with the options of the job, into a run of its own.
@@ -124,7 +124,7 @@ pub fn finish(app: &App, run: &Place, is_partial: bool, observer: &dyn Observer)
     let outcome = app.wait(async {
         let (plan, commits, sink) = RunWriter::reopen(run.clone(), is_partial, &|who| observer.waits(who)).await?;
         let outcome = crate::pipeline::finish(&plan, commits, &sink).await?;
-        Ok(RunOutcome { options: plan.options, outcome, run: Some(run.clone()) })
+        Ok(RunOutcome { options: plan.options, outcome, run: Some(run.clone()), goes_on: false })
     });
     run.settle();
     outcome
@@ -183,7 +183,8 @@ fn run_plan(app: &App, call: &Call<'_>, corpus: Arc<dyn Corpus>, plan: &RunPlan,
     run.settle();
     let outcome = outcome?;
     closed?;
-    Ok(RunOutcome { options: settings.options.clone(), outcome, run: Some(run.clone()) })
+    let goes_on = settings.kind == JobKind::Compaction;
+    Ok(RunOutcome { options: settings.options.clone(), outcome, run: Some(run.clone()), goes_on })
 }
 
 /// The inputs as they are now, and what a job would do with them.

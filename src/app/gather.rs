@@ -118,6 +118,7 @@ fn facts_of(run: &Run) -> RunFacts {
         engine_version: manifest.engine_version.clone(),
         status: manifest.status.clone(),
         config_blake3: manifest.config_blake3.clone(),
+        look_ahead: manifest.options.looks_ahead(),
         options: changed_options(&manifest.options),
         missing: manifest.missing.clone(),
         parts: run.commits.len() as u64,

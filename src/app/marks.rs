@@ -64,7 +64,8 @@ fn hidden_in(
     let shape = commit.table.as_ref().and_then(|table| table.shape).or(run.manifest.options.shape);
     let original = decode(&sides.original, shape, id)?;
     let (at, message) = message_at(&original.conversation, index).ok_or_else(differs)?;
-    let text = message.text_at(view.part).ok_or_else(differs)?;
+    let media = || message.media().find(|(at, _)| *at == view.part).map(|(_, media)| media.raw);
+    let text = message.text_at(view.part).or_else(media).ok_or_else(differs)?;
     let written = view.apply(text).ok_or_else(differs)?;
     let position = position_of(sides, index).ok_or_else(differs)?;
     let shown = spoken(&sides.shown, original.shape, id)?;

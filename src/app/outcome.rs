@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::io::store::Place;
-use crate::model::HideBy;
+use crate::model::Strategy;
 use crate::pipeline::sketch::RejectShare;
 use crate::pipeline::{BOMB_RATIO, JobOptions, JobOutcome, Manifest, Totals, Written};
 use crate::report::numbers::{bytes, count, counted};
@@ -25,6 +25,8 @@ pub struct RunOutcome {
     pub outcome: JobOutcome,
     /// Where its run is, when it has one.
     pub run: Option<Place>,
+    /// Its conversations may go on: a store takes in what they have become.
+    pub goes_on: bool,
 }
 
 impl RunOutcome {
@@ -69,6 +71,7 @@ impl RunOutcome {
         notes.extend(self.manifest().iter().flat_map(|manifest| &manifest.missing).map(|it| format!("left out: {it}")));
         notes.extend(self.bombs());
         notes.extend(self.looked_ahead());
+        notes.extend(self.not_to_continue());
         notes
     }
 
@@ -122,13 +125,26 @@ impl RunOutcome {
     /// That rows to evaluate on show what their answers need; `None` where there are none, or nobody looked ahead.
     fn looked_ahead(&self) -> Option<String> {
         let n_rows = self.outcome.tally.table("dataset/eval").rows;
-        let is_told = n_rows > 0 && self.options.engines().any(|engine| engine.hide_by == HideBy::Use);
+        let is_told = n_rows > 0 && self.options.looks_ahead().is_some();
         is_told.then(|| {
             let rows = counted(n_rows, "row");
             format!(
                 "{rows} to evaluate on were compressed by what comes after each message, which tells what the answers need: \
                  take --hide-by look for them"
             )
+        })
+    }
+
+    /// That what was hidden because nothing uses it may be what the next turn needs; `None` where no turn comes.
+    fn not_to_continue(&self) -> Option<String> {
+        let (totals, options) = (&self.outcome.tally.totals, &self.options);
+        let is_told = self.goes_on
+            && totals.chars_out < totals.chars_in
+            && options.engine.strategy == Strategy::Messages
+            && options.looks_ahead().is_some();
+        is_told.then(|| {
+            "to go on with a conversation take its original (condenser get RUN ID): what its next turn needs may be hidden here"
+                .to_owned()
         })
     }
 
@@ -172,7 +188,8 @@ impl RunOutcome {
         let of_table = |sum: &Written| json!({ "rows": sum.rows, "bytes": sum.bytes });
         let written: Map<String, Value> =
             tally.written.iter().map(|(table, sum)| (table.clone(), of_table(sum))).collect();
-        let warnings: Vec<String> = told.into_iter().flatten().chain(self.bombs()).chain(self.looked_ahead()).collect();
+        let ahead = self.looked_ahead().into_iter().chain(self.not_to_continue());
+        let warnings: Vec<String> = told.into_iter().flatten().chain(self.bombs()).chain(ahead).collect();
         json!({
             "event": "ends", "run": self.run.as_ref().map(ToString::to_string), "totals": tally.totals,
             "stored_bytes": tally.bytes_stored, "bytes": tally.bytes_stream, "bytes_written": tally.bytes_written(),

@@ -76,6 +76,9 @@ impl ParquetEncoder {
             properties = findable(properties, "conversation_id", true);
             properties = findable(properties, "source_row", false);
         }
+        // The metadata also for readers that know Parquet only.
+        let entries = entries(&schema);
+        properties = properties.set_key_value_metadata((!entries.is_empty()).then_some(entries));
         let writer = ArrowWriter::try_new(Vec::new(), schema, Some(properties.build())).map_err(internal)?;
         Ok(Self { writer: Some(writer), foreign: None, compression, bytes: 0, rows: 0 })
     }
@@ -176,9 +179,7 @@ fn foreign_writer(schema: &SchemaRef, held: SchemaRef, compression: Compression)
         }
     }
     // The metadata also for readers that know Parquet only; the schema as it was, not as texts are held.
-    let mut entries: Vec<KeyValue> =
-        schema.metadata().iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone())).collect();
-    entries.sort_by(|a, b| a.key.cmp(&b.key));
+    let mut entries = entries(schema);
     entries.push(KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), encode_arrow_schema(schema)));
     // Some types are written without a word and come back as others.
     let read = parquet_to_arrow_schema(&columns, Some(&entries)).map_err(refused)?;
@@ -190,6 +191,14 @@ fn foreign_writer(schema: &SchemaRef, held: SchemaRef, compression: Compression)
     let properties = properties.set_key_value_metadata(Some(entries)).build();
     let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
     ArrowWriter::try_new_with_options(Vec::new(), held, options).map_err(refused)
+}
+
+/// The metadata of a schema, in an order that stays.
+fn entries(schema: &SchemaRef) -> Vec<KeyValue> {
+    let mut entries: Vec<KeyValue> =
+        schema.metadata().iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone())).collect();
+    entries.sort_by(|a, b| a.key.cmp(&b.key));
+    entries
 }
 
 fn column_path(name: &str) -> ColumnPath {

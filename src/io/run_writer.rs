@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Schema, SchemaRef};
 use futures::future::try_join_all;
 
 use super::encoder::TableEncoder;
@@ -14,6 +14,7 @@ use super::run_lock::{RunLock, Waits};
 use super::store::{BlobWriter, Place};
 use crate::durable::sweep_unfinished;
 use crate::error::{Error, Result};
+use crate::model::LookAhead;
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
     Commit, Compression, Container, ConversationFormat, EncodedBatch, Manifest, PartSink, RunPlan, Shard, Sink,
@@ -27,6 +28,8 @@ const MAP: &str = "verbatim-map";
 /// Training-ready data, always as Parquet, and what is not among it.
 const TRAINING: [&str; 2] = ["dataset/train", "dataset/eval"];
 const DROPPED: &str = "dataset/dropped";
+/// How far the engine looked ahead, in the metadata of tables with conversations.
+const LOOK_AHEAD: &str = "condenser.look_ahead";
 
 /// A run directory in the making.
 #[derive(Debug)]
@@ -117,6 +120,7 @@ pub struct PartWriter {
     lock: Arc<RunLock>,
     format: ConversationFormat,
     compression: Compression,
+    look_ahead: Option<LookAhead>,
     part: usize,
     tables: Vec<Option<OpenTable>>,
     rejects: Option<OpenTable>,
@@ -129,7 +133,10 @@ impl PartWriter {
     fn open(&self, table: TableName, foreign: Option<&SchemaRef>) -> Result<OpenTable> {
         let (name, compression) = (table.as_str(), self.compression);
         let path = part_path(name, self.part, self.ending());
-        let own = || schema_of(table, self.format);
+        let own = || match table {
+            TableName::Conversations => self.telling(schema_of(table, self.format)),
+            _ => schema_of(table, self.format),
+        };
         let encoder = match (self.format, foreign) {
             (ConversationFormat::Jsonl, _) => TableEncoder::lines(name, path.clone(), compression),
             (ConversationFormat::Parquet, None) => TableEncoder::parquet(name, path.clone(), own(), compression)?,
@@ -142,6 +149,12 @@ impl PartWriter {
             }
         };
         OpenTable::create(&self.root.join(&path), encoder)
+    }
+
+    /// The schema with what its metadata tell of how the conversations were made.
+    fn telling(&self, schema: SchemaRef) -> SchemaRef {
+        let Some(how_far) = self.look_ahead else { return schema };
+        Arc::new(Schema::clone(&schema).with_metadata([(LOOK_AHEAD, how_far.as_str())]))
     }
 
     fn open_lines(&self, name: &str) -> Result<OpenTable> {
@@ -180,6 +193,7 @@ impl Sink for RunWriter {
             lock: self.lock.clone(),
             format: self.plan.options.format,
             compression: self.plan.options.compression,
+            look_ahead: self.plan.options.looks_ahead(),
             part,
             tables: Vec::new(),
             rejects: None,
@@ -190,8 +204,8 @@ impl Sink for RunWriter {
         if let Some(dataset) = &self.plan.options.dataset {
             for name in TRAINING {
                 let path = part_path(name, part.part, "parquet");
-                let encoder =
-                    TableEncoder::parquet(name, path.clone(), training_schema(dataset.shape), part.compression)?;
+                let schema = part.telling(training_schema(dataset.shape));
+                let encoder = TableEncoder::parquet(name, path.clone(), schema, part.compression)?;
                 part.training.push(OpenTable::create(&self.root.join(&path), encoder)?);
             }
         }

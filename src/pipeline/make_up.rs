@@ -38,7 +38,8 @@ pub(crate) fn class_of(conversation: &Conversation<'_>) -> &'static str {
         }
         fenced += usize::from(has_fence);
         spoken += usize::from(
-            length > 0 || matches!(&message.content, Content::Parts(parts) if parts.contains(&Part::Opaque)),
+            length > 0
+                || matches!(&message.content, Content::Parts(parts) if parts.iter().any(|part| !matches!(part, Part::Text(_)))),
         );
         bytes += length;
     }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::Calibration;
+use crate::model::LookAhead;
 use crate::pipeline::sketch::{DensityCell, Extreme, RejectShare, Repeat, Share};
 use crate::pipeline::{Merge, SourceDigest, Timings, Totals};
 
@@ -57,6 +58,8 @@ pub struct RunFacts {
     pub status: String,
     /// BLAKE3 of the job's options, in hex.
     pub config_blake3: String,
+    /// How much of what comes after a message decided what was hidden of it; `null` where looks decided.
+    pub look_ahead: Option<LookAhead>,
     /// The options that differ from the defaults, as `name = value`.
     pub options: Vec<String>,
     /// Whether its figures come from sketches in the commits, or were read from its tables.

@@ -75,7 +75,7 @@ pub fn turn(index: usize, message: &Message<'_>) -> String {
             for part in parts {
                 match part {
                     Part::Text(text) => fence(text, "text", &mut out),
-                    Part::Opaque => badge(others.next(), &mut out),
+                    Part::Media(_) | Part::Opaque => badge(others.next(), &mut out),
                 }
             }
         }

@@ -2,8 +2,8 @@
 
 use condenser::model::{
     AdapterName, AssistantText, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth,
-    EngineOptions, EntropyMode, HideBy, KeepCopy, PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer,
-    Users,
+    EngineOptions, EntropyMode, HideBy, Images, KeepCopy, LookAhead, PreservePattern, ProvenancePlace, Strategy,
+    Summarizer, Tokenizer, Users,
 };
 
 /// A generator of numbers that is the same everywhere (splitmix64).
@@ -43,7 +43,9 @@ pub fn random_options(seed: u64) -> EngineOptions {
     let dice = &mut Dice::new(seed);
     EngineOptions {
         hide_by: dice.pick(&[HideBy::Use, HideBy::Look]),
+        look_ahead: LookAhead::Turns,
         assistant: dice.pick(&[AssistantText::Auto, AssistantText::Keep, AssistantText::Old]),
+        images: dice.pick(&[Images::Keep, Images::Mark]),
         users: dice.pick(&[Users::Speakers, Users::Speakers, Users::All]),
         distractors: dice.pick(&[0.0, 0.0, 0.1]),
         all_figures: dice.rarely(3),

@@ -323,7 +323,7 @@ pub(crate) fn describe(message: &Message<'_>) -> String {
         Content::Parts(parts) => {
             let part = |part: &Part<'_>| match part {
                 Part::Text(text) => format!("{text:?}"),
-                Part::Opaque => "_".to_owned(),
+                Part::Media(_) | Part::Opaque => "_".to_owned(),
             };
             format!("[{}]", parts.iter().map(part).collect::<Vec<_>>().join(" "))
         }

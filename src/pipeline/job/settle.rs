@@ -14,7 +14,7 @@ use super::{
     Seconds, Size, StoreArgs,
 };
 use crate::error::{Error, Result};
-use crate::model::{AssistantText, EngineOptions, ProvenancePlace, ShapeName, changes};
+use crate::model::{AssistantText, EngineOptions, LookAhead, ProvenancePlace, ShapeName, changes};
 use crate::pipeline::{
     Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_BYTES, MaxRejects,
     PolicyOptions, TableName,
@@ -84,6 +84,11 @@ impl JobOptions {
     /// The options of every engine that works for the job, the job's own first.
     pub fn engines(&self) -> impl Iterator<Item = &EngineOptions> {
         [&self.engine].into_iter().chain(self.policy.iter().flat_map(|policy| &policy.tries))
+    }
+
+    /// How far the engines look ahead; `None` where looks decide and none does.
+    pub fn looks_ahead(&self) -> Option<LookAhead> {
+        self.engines().find_map(EngineOptions::looks_ahead)
     }
 
     /// Whether a run with these options has this table.

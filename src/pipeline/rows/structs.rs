@@ -3,6 +3,7 @@
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::interleave;
+use arrow::datatypes::DataType;
 use arrow::record_batch::RecordBatch;
 
 use super::batch::{admit, finish, kept, measure, reject};
@@ -14,7 +15,7 @@ use super::plan::{TableInput, has_opaque_lists};
 use super::render::Renderer;
 use crate::engine::Scratch;
 use crate::error::{Error, Result};
-use crate::model::{Content, Output, PartView, Reject, RejectReason};
+use crate::model::{Content, Output, Part, PartView, Reject, RejectReason};
 use crate::pipeline::accumulate::Accumulator;
 use crate::pipeline::record::{Product, Recipe, process};
 use crate::pipeline::tables::{OriginalRow, RowPlace, label};
@@ -117,6 +118,7 @@ impl Draft {
         let maker = Maker::new(lists.values, shape);
         let opaque_lists = has_opaque_lists(batch.rows.column(batch.table.column).data_type());
         let opaque_texts = has_opaque_texts(lists);
+        let opaque_media = !has_text_parts(lists);
         let ids = batch.table.ids(&batch.rows);
         let mut record = String::new();
         for (row, id) in ids.into_iter().enumerate() {
@@ -128,11 +130,12 @@ impl Draft {
                 record.push_str("\":");
                 reading.write_list(range.clone(), &mut record);
                 record.push('}');
-                let prepare = prepared(&id, |content| match content {
+                let is_opaque = |content: &Content<'_>| match content {
                     Content::Text(_) => opaque || opaque_texts,
                     Content::Parts(_) => opaque || opaque_lists,
                     _ => false,
-                });
+                };
+                let prepare = prepared(&id, is_opaque, opaque_media);
                 let product = process(&recipe, &record, &id, scratch, prepare)?;
                 let fits = product.decoded.conversation.messages.len() == range.len();
                 if fits { Ok((range, product)) } else { Err(unfit()) }
@@ -184,13 +187,17 @@ impl Draft {
     }
 }
 
-/// Names the conversation and takes the contents that `is_opaque` finds out of the engine's reach.
-fn prepared(id: &str, is_opaque: impl Fn(&Content<'_>) -> bool) -> impl FnOnce(&mut Decoded<'_>) {
+/// Names the conversation and takes the contents that `is_opaque` finds out of the engine's reach, and with `opaque_media`
+/// the parts that are no texts.
+fn prepared(id: &str, is_opaque: impl Fn(&Content<'_>) -> bool, opaque_media: bool) -> impl FnOnce(&mut Decoded<'_>) {
     move |decoded| {
         decoded.conversation.id = id.to_owned().into();
         for message in &mut decoded.conversation.messages {
             if is_opaque(&message.content) {
                 message.content = Content::Other;
+            }
+            if let (Content::Parts(parts), true) = (&mut message.content, opaque_media) {
+                parts.iter_mut().filter(|part| matches!(part, Part::Media(_))).for_each(|part| *part = Part::Opaque);
             }
         }
     }
@@ -207,6 +214,17 @@ fn has_opaque_texts(lists: &Lists<'_>) -> bool {
     fields.filter(|field| matches!(field.name().as_str(), "content" | "value" | "text")).any(|field| {
         let data_type = field.data_type();
         !(is_text(data_type) || data_type.is_nested() || data_type.is_null())
+    })
+}
+
+/// True when a content can hold a text part in the place of any other.
+fn has_text_parts(lists: &Lists<'_>) -> bool {
+    let mut contents = lists.values.fields().iter().filter(|field| field.name() == "content");
+    contents.all(|content| match struct_item(content.data_type()) {
+        Some(DataType::Struct(fields)) => ["type", "text"]
+            .iter()
+            .all(|name| fields.iter().any(|field| field.name() == name && is_text(field.data_type()))),
+        _ => is_text(content.data_type()),
     })
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::error::Result;
-use crate::model::{Content, Conversation, Message, Part, Role, ShapeName, ToolCall};
+use crate::model::{Content, Conversation, Media, Message, Part, Role, ShapeName, ToolCall};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::look::Look;
 use crate::pipeline::make_up::class_of;
@@ -313,6 +313,8 @@ fn detached(conversation: &Conversation<'_>) -> Conversation<'static> {
 fn part(part: &Part<'_>) -> Part<'static> {
     match part {
         Part::Text(text) => Part::Text(owned(text)),
+        // What it is says all that the engine looks at.
+        Part::Media(media) => Part::Media(Media { kind: media.kind, name: media.name.as_deref().map(owned), raw: "" }),
         Part::Opaque => Part::Opaque,
     }
 }

@@ -56,7 +56,7 @@ fn text_of<'c>(content: &'c Content<'c>, new: &'c [(usize, String)]) -> Cow<'c, 
                 Part::Text(text) => {
                     Some(new.iter().find(|(index, _)| *index == at).map_or(text.as_ref(), |(_, new)| new.as_str()))
                 }
-                Part::Opaque => None,
+                Part::Media(_) | Part::Opaque => None,
             });
             let mut texts: Vec<&str> = texts.collect();
             if texts.len() == 1 { Cow::Borrowed(texts.remove(0)) } else { Cow::Owned(texts.join("\n")) }

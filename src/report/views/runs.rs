@@ -26,6 +26,7 @@ pub(super) fn runs<'d>(json: &Value, place: &str, runs: &[RunFacts]) -> Blocks<'
             ("figures from", if run.from_sketches { "sketches in its commits" } else { "its tables" }.to_owned()),
             ("options' BLAKE3", run.config_blake3.clone()),
         ];
+        facts.extend(run.look_ahead.map(|how_far| ("look_ahead", how_far.as_str().to_owned())));
         if run.options.is_empty() {
             facts.push(("options", "the defaults".to_owned()));
         }

@@ -62,9 +62,9 @@ impl Assembled {
             NewBody::Text(text) => NewBody::Text(std::mem::take(text)),
             parts @ NewBody::Parts(_) => parts.clone(),
         };
-        let (provenance, views) =
-            (std::mem::take(&mut filled.provenance), std::mem::take(&mut filled.views).into_vec());
-        self.messages.push(Output::Replaced(Replacement { sources, body, provenance, views }));
+        let (provenance, spots) = (std::mem::take(&mut filled.provenance), std::mem::take(&mut filled.spots));
+        let views = std::mem::take(&mut filled.views).into_vec();
+        self.messages.push(Output::Replaced(Replacement { sources, body, spots, provenance, views }));
         self.filled.push(filled);
     }
 }

@@ -4,8 +4,8 @@
 use super::assemble::Assembled;
 use super::{Engine, Scratch, budget};
 use crate::model::{
-    CompressionDepth, Consult, Content, Conversation, Grounding, HideBy, Message, NewBody, Output, Part, Reason, Role,
-    Users,
+    CompressionDepth, Consult, Content, Conversation, Grounding, HideBy, Images, Message, NewBody, Output, Part,
+    Reason, Role, Users,
 };
 use crate::stage::{Claim, GroupKind, Plan, Stage, View, calls_tools, has_tools};
 use crate::walk::{self, SaidBy, Walker};
@@ -63,18 +63,22 @@ impl Engine {
             min_saving: self.options.min_saving,
             fillers,
             results_use: self.options.users == Users::All,
+            marks_media: self.options.images == Images::Mark,
             distractors: self.options.distractors,
             explains,
         };
         let settled = settled(conversation);
         let state = |index: usize| match plan.claim_of(index) {
             None if index >= settled => walk::Standing::Free,
+            Some(Claim::Keep(reason)) if index >= settled && self.is_open(*reason) => walk::Standing::Open,
             None | Some(Claim::Keep(_)) => walk::Standing::Kept,
             Some(_) => walk::Standing::Gone,
         };
         let views = scratch.walker.walk(conversation, &said_by(conversation), rules, &state);
         for of_message in views.chunk_by(|a, b| a.message == b.message) {
-            plan.group(vec![of_message[0].message], GroupKind::Used);
+            let index = of_message[0].message;
+            plan.release(&[index]);
+            plan.group(vec![index], GroupKind::Used);
         }
         for index in plan.free().collect::<Vec<_>>() {
             plan.keep(index, Reason::InUse);
@@ -84,6 +88,14 @@ impl Engine {
         }
         scratch.ended(NAME);
         views
+    }
+
+    /// True when a message that is kept for this reason keeps its texts alone. A budget does not take the words of a user before
+    /// others, whatever stands beside them.
+    fn is_open(&self, reason: Reason) -> bool {
+        self.options.images == Images::Mark
+            && self.options.token_budget.is_none()
+            && matches!(reason, Reason::NoText | Reason::ShortContent | Reason::UserWords)
     }
 
     /// True when somebody looks into the texts of a conversation that went the walk: a stage that was asked for, a budget, or
@@ -151,6 +163,7 @@ fn texts_of<'t>(message: &'t Message<'_>, body: &'t NewBody) -> Vec<&'t str> {
             let old = |part: &'t Part<'_>| if let Part::Text(text) = part { Some(&**text) } else { None };
             parts.iter().enumerate().filter_map(|(at, part)| new(at).or_else(|| old(part))).collect()
         }
+        (NewBody::Parts(replaced), _) if replaced.is_empty() => message.texts().collect(),
         (NewBody::Parts(replaced), _) => replaced.iter().map(|(_, text)| text.as_str()).collect(),
     }
 }

@@ -54,11 +54,11 @@ impl Count {
         let metadata = filled.metadata.as_deref().map_or(0, |json| counter.count(json));
         let texts: usize = match &filled.body {
             NewBody::Text(text) => counter.count(text),
-            NewBody::Parts(replaced) => view
-                .text_parts(first)
+            NewBody::Parts(replaced) => view.conversation.messages[first]
+                .text_parts()
                 .map(|(part, text)| {
                     let new = replaced.iter().find(|(at, _)| *at == part).map(|(_, text)| text.as_str());
-                    counter.count(new.unwrap_or(text.text))
+                    counter.count(new.unwrap_or(text))
                 })
                 .sum(),
         };

@@ -10,7 +10,7 @@ use super::ids::Names;
 use super::unit::{Filled, State, Unit, metadata_chars};
 use crate::model::{
     Action, CompressionDepth, Content, EngineOptions, KeepCopy, NewBody, Provenance, ProvenancePlace, Reason, Role,
-    ViewOp, marker, summary_id,
+    Spot, ViewOp, marker, summary_id,
 };
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{About, Claim, FlowKind, Group, GroupKind, Plan, Recompact, Stage, View, is_json, line_changes};
@@ -320,15 +320,28 @@ impl Filler<'_> {
     fn used(&self, index: usize, provenance: Provenance) -> Option<Filled> {
         let first = self.used.partition_point(|used| used.message < index);
         let used = || self.used[first..].iter().take_while(|used| used.message == index);
-        let mut drafts: Vec<(usize, Draft)> = used().map(|used| (used.view.part, draft_of(used))).collect();
-        let (action, reason) = (Action::Compressed, Reason::Unused);
-        let mut filled = match self.view.conversation.messages[index].content {
-            Content::Text(_) => self.filled(drafts.pop()?.1, action, reason, provenance),
-            _ => self.filled_parts(index, drafts, action, reason, provenance),
+        let message = &self.view.conversation.messages[index];
+        let is_text = |used: &&walk::UsedText| message.text_at(used.view.part).is_some();
+        let filled = |with_texts: bool| {
+            let shown = || used().filter(|used| with_texts || !is_text(used));
+            let mut drafts: Vec<(usize, Draft)> =
+                shown().filter(is_text).map(|used| (used.view.part, draft_of(used))).collect();
+            let (action, reason) = (Action::Compressed, Reason::Unused);
+            let mut filled = match message.content {
+                Content::Text(_) => self.filled(drafts.pop()?.1, action, reason, provenance.clone()),
+                _ => self.filled_parts(index, drafts, action, reason, provenance.clone()),
+            };
+            filled.views = shown().map(|used| used.view.clone()).collect();
+            let spots = shown().filter(|used| !is_text(used));
+            filled.spots = spots.map(|used| (Spot::Part(used.view.part), used.text.clone())).collect();
+            Some(filled)
         };
-        filled.views = used().map(|used| used.view.clone()).collect();
-        let is_worth_it = saves(filled.chars_out, self.view.chars(index), self.min_saving);
-        (is_worth_it && self.saves_tokens(&filled, &[index])).then_some(filled)
+        let is_worth_it = |filled: &Filled| {
+            saves(filled.chars_out, self.view.chars(index), self.min_saving) && self.saves_tokens(filled, &[index])
+        };
+        // Images are no characters; what is written beside them is.
+        let costs_nothing = |filled: &Filled| !filled.spots.is_empty() && filled.metadata.is_none();
+        filled(true).filter(is_worth_it).or_else(|| filled(false).filter(costs_nothing))
     }
 
     /// A summary of summaries: each one is a paragraph, with its speaker in front when there are several.
@@ -375,7 +388,8 @@ impl Filler<'_> {
         let metadata = self.metadata(&provenance);
         let n_metadata = metadata_chars(metadata.as_deref());
         let (body, chars_out) = (NewBody::Text(draft.text.clone()), draft.n_chars() + n_metadata);
-        Filled { action, reason, body, provenance, views: Box::default(), metadata, drafts: vec![draft], chars_out }
+        let (views, drafts, spots) = (Box::default(), vec![draft], Vec::new());
+        Filled { action, reason, body, spots, provenance, views, metadata, drafts, chars_out }
     }
 
     /// A unit that stands as `draft`.
@@ -395,17 +409,14 @@ impl Filler<'_> {
     ) -> Filled {
         let metadata = self.metadata(&provenance);
         let replaced = |part: usize| parts.binary_search_by_key(&part, |(place, _)| *place).is_ok();
-        let kept: usize = self
-            .view
-            .text_parts(index)
-            .filter(|(part, _)| !replaced(*part))
-            .map(|(_, text)| text.counts.chars as usize)
-            .sum();
+        let texts = self.view.conversation.messages[index].text_parts();
+        let kept: usize = texts.filter(|(part, _)| !replaced(*part)).map(|(_, text)| text.chars().count()).sum();
         let new: usize = parts.iter().map(|(_, draft)| draft.n_chars()).sum();
         let chars_out = kept + new + metadata_chars(metadata.as_deref());
         let body = NewBody::Parts(parts.iter().map(|(part, draft)| (*part, draft.text.clone())).collect());
         let drafts = parts.into_iter().map(|(_, draft)| draft).collect();
-        Filled { action, reason, body, provenance, views: Box::default(), metadata, drafts, chars_out }
+        let (views, spots) = (Box::default(), Vec::new());
+        Filled { action, reason, body, spots, provenance, views, metadata, drafts, chars_out }
     }
 
     /// Characters of the output message of a unit.

@@ -108,6 +108,7 @@ impl Engine {
                     assembled.messages.push(Output::Replaced(Replacement {
                         sources,
                         body,
+                        spots: Vec::new(),
                         provenance,
                         views: Vec::new(),
                     }));
@@ -162,6 +163,7 @@ fn filled(replaced: &ReadReplacement, body: NewBody) -> Filled {
         action: Action::Compressed,
         reason: Reason::CompressibleProse,
         body,
+        spots: Vec::new(),
         provenance: Provenance::default(),
         views: Box::default(),
         metadata: None,

@@ -1,7 +1,7 @@
 //! A unit is one or more messages that become one output message. Knows what stands for it; does not know how that
 //! came to be written, nor what a budget wants.
 
-use crate::model::{Action, NewBody, PartView, Provenance, Reason};
+use crate::model::{Action, NewBody, PartView, Provenance, Reason, Spot};
 use crate::summary::Draft;
 
 /// One output message.
@@ -29,6 +29,8 @@ pub(super) struct Filled {
     pub(super) action: Action,
     pub(super) reason: Reason,
     pub(super) body: NewBody,
+    /// What stands in the place of what is no text.
+    pub(super) spots: Vec<(Spot, String)>,
     pub(super) provenance: Provenance,
     /// Of what the walk shows: which stretches of the texts.
     pub(super) views: Box<[PartView]>,

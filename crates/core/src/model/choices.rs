@@ -41,6 +41,12 @@ choices! {
         Look = "look",
     }
 
+    /// How much of what comes after a message may decide what is hidden of it.
+    pub enum LookAhead {
+        /// Everything in its conversation.
+        Turns = "turns",
+    }
+
     /// Which answers of an assistant may be shortened.
     pub enum AssistantText {
         /// None in sessions with tools; long ones outside the recency window where answers are all there is.
@@ -49,6 +55,14 @@ choices! {
         Keep = "keep",
         /// Long ones outside the recency window.
         Old = "old",
+    }
+
+    /// What becomes of images, audio and files.
+    pub enum Images {
+        /// They stay.
+        Keep = "keep",
+        /// Those that an answer follows, outside the recency window, give way to a mark.
+        Mark = "mark",
     }
 
     /// Whose texts use what stands before them.

@@ -52,9 +52,11 @@ pub struct Replacement {
     pub sources: Vec<usize>,
     /// The new content.
     pub body: NewBody,
+    /// What else of the first source gives way, in its order.
+    pub spots: Vec<(Spot, String)>,
     /// Goes to `metadata._cce_original` or to the sidecar.
     pub provenance: Provenance,
-    /// What of which texts is shown, where the rest is hidden behind marks: one for each text of `body`, else none.
+    /// What of which texts is shown, where the rest is hidden behind marks: one for each text of `body` and each spot, else none.
     pub views: Vec<PartView>,
 }
 
@@ -64,8 +66,15 @@ pub enum NewBody {
     /// Replaces a content string, or the only text part of a content list.
     Text(String),
     /// Replaces the text parts at these indices of `Content::Parts`; the other parts stay, and so does everything around
-    /// the texts.
+    /// the texts. Without any the content stays as it is, whatever it is.
     Parts(Vec<(usize, String)>),
+}
+
+/// A place of a message, beside its texts, that something else may stand in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Spot {
+    /// The part at this index of `Content::Parts`, an image, audio or a file: a text part stands there instead.
+    Part(usize),
 }
 
 /// An original message as the sidecar holds it.

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::named::choices;
+use super::named::{choices, named};
 
 choices! {
     /// How a record holds a conversation.
@@ -74,15 +74,30 @@ pub struct Message<'a> {
 impl<'a> Message<'a> {
     /// The texts of the message in order: the content string, or the text of each text part.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.text_parts().map(|(_, text)| text)
+    }
+
+    /// The same with their places in the content list; the content string is part 0.
+    pub fn text_parts(&self) -> impl Iterator<Item = (usize, &str)> {
         let (one, many): (Option<&str>, &[Part<'a>]) = match &self.content {
             Content::Text(text) => (Some(text), &[]),
             Content::Parts(parts) => (None, parts),
             Content::Absent | Content::Null | Content::Other => (None, &[]),
         };
-        one.into_iter().chain(many.iter().filter_map(|part| match part {
-            Part::Text(text) => Some(text.as_ref()),
-            Part::Opaque => None,
-        }))
+        let many = many.iter().enumerate().filter_map(|(at, part)| match part {
+            Part::Text(text) => Some((at, text.as_ref())),
+            Part::Media(_) | Part::Opaque => None,
+        });
+        one.into_iter().map(|text| (0, text)).chain(many)
+    }
+
+    /// The images, audio and files of the message with their places in the content.
+    pub fn media(&self) -> impl Iterator<Item = (usize, &Media<'a>)> {
+        let parts: &[Part<'a>] = if let Content::Parts(parts) = &self.content { parts } else { &[] };
+        parts
+            .iter()
+            .enumerate()
+            .filter_map(|(at, part)| if let Part::Media(media) = part { Some((at, media)) } else { None })
     }
 
     /// The text at `part` of the content; the content string is part 0.
@@ -92,7 +107,7 @@ impl<'a> Message<'a> {
             Content::Text(text) if part == 0 => Some(text),
             Content::Parts(parts) => match parts.get(part)? {
                 Part::Text(text) => Some(text),
-                Part::Opaque => None,
+                Part::Media(_) | Part::Opaque => None,
             },
             Content::Text(_) | Content::Absent | Content::Null | Content::Other => None,
         }
@@ -120,8 +135,33 @@ pub enum Content<'a> {
 pub enum Part<'a> {
     /// `{"type": "text", "text": "…"}`, a bare string in the list, or the string of a tool result, decoded.
     Text(Cow<'a, str>),
-    /// An image, audio or any kind we do not know: kept as it is.
+    /// An image, audio or a file: kept, or named by a mark.
+    Media(Media<'a>),
+    /// Any kind we do not know: kept as it is.
     Opaque,
+}
+
+/// A part that is no text and has a name among people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Media<'a> {
+    /// What it is.
+    pub kind: MediaKind,
+    /// What its file is called.
+    pub name: Option<Cow<'a, str>>,
+    /// The exact JSON text of the part in its record.
+    pub raw: &'a str,
+}
+
+named! {
+    /// What a part is that is no text.
+    pub enum MediaKind {
+        /// A picture.
+        Image = "image",
+        /// What is heard.
+        Audio = "audio",
+        /// A document of any kind.
+        File = "file",
+    }
 }
 
 /// A call of a tool or function.

@@ -22,10 +22,11 @@ pub use ask::{Answer, Answers, Ask, AskId, CompactionAsk, Consult, NoAnswer, Sum
 pub use changes::{changes, label as changes_label};
 pub use choices::{
     AssistantText, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode,
-    HideBy, KeepCopy, PreservePattern, ProvenancePlace, Strategy, Summarizer, SummaryMode, Tokenizer, Users,
+    HideBy, Images, KeepCopy, LookAhead, PreservePattern, ProvenancePlace, Strategy, Summarizer, SummaryMode,
+    Tokenizer, Users,
 };
-pub use condensed::{Condensed, NewBody, Original, Output, Replacement};
-pub use conversation::{Content, Conversation, Message, Part, Role, ShapeName, ToolCall};
+pub use condensed::{Condensed, NewBody, Original, Output, Replacement, Spot};
+pub use conversation::{Content, Conversation, Media, MediaKind, Message, Part, Role, ShapeName, ToolCall};
 pub(crate) use decision::formats;
 pub use decision::{Action, AdapterName, Decision, FlowKind, Reason};
 pub use figures::{Figure, Getter, MetricColumn, metric_columns};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::choices::{
     AssistantText, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode,
-    HideBy, KeepCopy, PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer, Users,
+    HideBy, Images, KeepCopy, LookAhead, PreservePattern, ProvenancePlace, Strategy, Summarizer, Tokenizer, Users,
 };
 use super::decision::AdapterName;
 use super::named::choices;
@@ -95,8 +95,12 @@ options! {
     always {
         /// What decides which text of a session with tools is hidden.
         hide_by: HideBy = HideBy::Use, arg(value_enum, value_name = "WHAT");
+        /// How much of what comes after a message may decide what is hidden of it, where use decides.
+        look_ahead: LookAhead = LookAhead::Turns, arg(value_enum, value_name = "HOW-FAR");
         /// Which answers of an assistant may be shortened, where use decides.
         assistant: AssistantText = AssistantText::Auto, arg(value_enum, value_name = "WHICH");
+        /// What becomes of images, audio and files outside the recency window, where use decides.
+        images: Images = Images::Keep, arg(value_enum, value_name = "WHAT");
         /// Whose texts use what stands before them, where use decides.
         users: Users = Users::Speakers, arg(value_enum, value_name = "WHOSE");
         /// Where use decides, the share of unused stretches that stay all the same, so that what is visible is not always what is
@@ -240,6 +244,12 @@ impl<'de> Deserialize<'de> for Gone {
 }
 
 impl EngineOptions {
+    /// How far the engine looks ahead; `None` where looks decide and nobody does.
+    #[must_use]
+    pub fn looks_ahead(&self) -> Option<LookAhead> {
+        (self.hide_by == HideBy::Use).then_some(self.look_ahead)
+    }
+
     /// Refuses values that no engine can work with. Options that merely do nothing without another one are let pass, so
     /// that one of several can be switched off.
     ///

@@ -145,10 +145,11 @@ fn replaced_row<'a>(
     let at = replacement.sources.first().copied().unwrap_or_default();
     let mut row = message_row(index, conversation, at);
     let content = index.member(at, Field::Content).map(|member| member.value);
-    row.content = Some(match new_content(content, &replacement.body, index.style) {
-        NewContent::Text(text) => Cow::Borrowed(text),
-        NewContent::Json(json) => Cow::Owned(json),
-    });
+    match new_content(content, replacement, index.style) {
+        NewContent::Text(text) => row.content = Some(Cow::Borrowed(text)),
+        NewContent::Json(json) => row.content = Some(Cow::Owned(json)),
+        NewContent::Same => {}
+    }
     if place == ProvenancePlace::Metadata {
         let metadata = index.member(at, Field::Metadata).map(|member| member.value);
         row.metadata = Some(Cow::Owned(new_metadata(metadata, &replacement.provenance, index.style, ":", ",")));

@@ -2,9 +2,9 @@
 
 use foldhash::HashMap;
 
-use crate::model::{Condensed, NewBody, Output, PROVENANCE_KEY, Provenance, ProvenancePlace, Replacement};
+use crate::model::{Condensed, NewBody, Output, PROVENANCE_KEY, Provenance, ProvenancePlace, Replacement, Spot};
 
-use super::blocks::leaves;
+use super::blocks::{Leaf, leaves, text_part};
 use super::escape::{Style, encode, restyle};
 use super::events;
 use super::index::Index;
@@ -79,11 +79,14 @@ fn replaced_message(index: &Index<'_>, replacement: &Replacement, place: Provena
     let mut edits = Edits::new(raw, index.members(at));
     let content = index.member(at, Field::Content).map(|member| member.value);
     let mut body = String::new();
-    match new_content(content, &replacement.body, index.style) {
+    match new_content(content, replacement, index.style) {
         NewContent::Text(text) => encode(text, index.style, &mut body),
         NewContent::Json(json) => body = json,
+        NewContent::Same => {}
     }
-    edits.set(content, index.spec.key_of(Field::Content), &body);
+    if !body.is_empty() {
+        edits.set(content, index.spec.key_of(Field::Content), &body);
+    }
     if place == ProvenancePlace::Metadata {
         let metadata = index.member(at, Field::Metadata).map(|member| member.value);
         let json = new_metadata(metadata, &replacement.provenance, index.style, edits.colon, edits.comma);
@@ -98,43 +101,50 @@ pub(super) enum NewContent<'c> {
     Text(&'c str),
     /// A content list.
     Json(String),
+    /// What it was.
+    Same,
 }
 
-/// Puts `body` in the place of the old content's text.
-pub(super) fn new_content<'c>(content: Option<Raw<'_>>, body: &'c NewBody, style: Style) -> NewContent<'c> {
+/// Puts the body in the place of the old content's text, and what it names in the place of other parts.
+pub(super) fn new_content<'c>(content: Option<Raw<'_>>, new: &'c Replacement, style: Style) -> NewContent<'c> {
     let Some(list) = content.filter(|content| content.kind == Kind::List) else {
-        return match body {
+        return match &new.body {
             NewBody::Text(text) => NewContent::Text(text),
-            NewBody::Parts(parts) => NewContent::Text(parts.first().map_or("", |(_, text)| text)),
+            NewBody::Parts(parts) => parts.first().map_or(NewContent::Same, |(_, text)| NewContent::Text(text)),
         };
     };
-    let mut texts = Vec::new();
-    let mut n_leaves = 0;
-    leaves(list.text, |leaf| {
-        texts.extend(leaf.map(|text| (n_leaves, text)));
-        n_leaves += 1;
-    });
-    let parts: HashMap<usize, &str> = match body {
-        NewBody::Text(_) => HashMap::default(),
-        NewBody::Parts(parts) => parts.iter().map(|(at, new)| (*at, new.as_str())).collect(),
+    let (mut texts, parts) = match &new.body {
+        NewBody::Text(text) => (Some(text.as_str()), HashMap::default()),
+        NewBody::Parts(parts) => (None, parts.iter().map(|(at, new)| (*at, new.as_str())).collect()),
     };
+    let marks: HashMap<usize, &str> = new.spots.iter().map(|(Spot::Part(at), text)| (*at, text.as_str())).collect();
     let mut json = String::with_capacity(list.text.len());
-    let mut rest = list.text;
-    for (nth, (item, text)) in texts.iter().enumerate() {
-        let new = match body {
-            NewBody::Text(_) if nth > 0 => Some(""),
-            NewBody::Text(new) => Some(new.as_str()),
-            NewBody::Parts(_) => parts.get(item).copied(),
+    let (mut rest, mut at, mut has_text) = (list.text, 0, false);
+    leaves(list.text, |leaf| {
+        let new = match (&leaf, texts) {
+            (Leaf::Text(text), Some(new)) => {
+                has_text = true;
+                // All of it stands in the first text.
+                texts = Some("");
+                Some((text.text, new))
+            }
+            (Leaf::Text(text), None) => parts.get(&at).map(|new| (text.text, *new)),
+            (Leaf::Media(media), _) => marks.get(&at).map(|new| (media.raw, *new)),
+            (Leaf::Opaque, _) => None,
         };
-        if let Some(new) = new {
-            let (before, after) = around(rest, text.text);
-            json.push_str(before);
-            encode(new, style, &mut json);
-            rest = after;
+        at += 1;
+        let Some((old, new)) = new else { return };
+        let (before, after) = around(rest, old);
+        json.push_str(before);
+        match leaf {
+            Leaf::Media(media) => text_part(media.raw, new, style, &mut json),
+            Leaf::Text(_) | Leaf::Opaque => encode(new, style, &mut json),
         }
-    }
-    match body {
-        NewBody::Text(text) if texts.is_empty() => NewContent::Text(text),
+        rest = after;
+    });
+    match &new.body {
+        NewBody::Text(text) if !has_text => NewContent::Text(text),
+        _ if json.is_empty() => NewContent::Same,
         _ => {
             json.push_str(rest);
             NewContent::Json(json)

@@ -208,10 +208,11 @@ fn object(text: &str) -> &str {
     start(last.unwrap_or(line))
 }
 
-/// As much of a text as a label holds.
-fn start(text: &str) -> &str {
-    let end = text.char_indices().nth(MAX_OBJECT).map_or(text.len(), |(end, _)| end);
-    text.split_at(end).0.trim_end()
+/// As much of a text as a label holds: no more than a line.
+pub(super) fn start(text: &str) -> &str {
+    let line = text.lines().next().unwrap_or_default();
+    let end = line.char_indices().nth(MAX_OBJECT).map_or(line.len(), |(end, _)| end);
+    line.split_at(end).0.trim_end()
 }
 
 /// What a reader calls what a shell answered: the command in the fence at the end of the message before.

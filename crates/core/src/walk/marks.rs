@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use super::formats::What;
+use crate::model::MediaKind;
 
 /// The sign with which marks begin.
 const SIGN: &str = "⋯";
@@ -27,6 +28,8 @@ pub(super) enum Mark {
     Value { message: u32 },
     /// Lines of a text inside a JSON string.
     InnerLines(u32),
+    /// A part that is no text.
+    Media(MediaKind),
 }
 
 /// One piece of a view.
@@ -86,8 +89,8 @@ impl Writer {
         out.chars().count() as u32 + 2
     }
 
-    /// Appends `mark` to `out` and gives its number; `label` names the message that shows what it stands for, in `bytes` stands
-    /// what it quotes.
+    /// Appends `mark` to `out` and gives its number; `label` names the message that shows what it stands for, of a part its
+    /// file; in `bytes` stands what it quotes.
     pub(super) fn write(
         &mut self,
         out: &mut String,
@@ -140,6 +143,11 @@ impl Writer {
                 let label = serde_json::Value::String(format!("{sign} as in {} #{number}", label(message)));
                 write!(out, "{label}")
             }
+            Mark::Media(kind) => {
+                let name = label(0);
+                let blank = if name.is_empty() { "" } else { " " };
+                write!(out, "{sign} {}{blank}{name} #{number}", kind.as_str())
+            }
             Mark::InnerLines(n) => write!(out, "{sign} {} #{number}\\n", lines(n)),
         };
         written.expect("a string takes everything");
@@ -150,7 +158,7 @@ impl Writer {
 /// Characters of a mark, about.
 pub(super) fn length(mark: Mark) -> u32 {
     match mark {
-        Mark::Lines { .. } | Mark::InnerLines(_) => LINE_MARK,
+        Mark::Lines { .. } | Mark::InnerLines(_) | Mark::Media(_) => LINE_MARK,
         Mark::Said { .. } | Mark::Value { .. } => SAID_MARK,
         Mark::Chars { .. } | Mark::Codes(_) | Mark::Items { .. } => CHARS_MARK / 2 + 4,
         Mark::Members { .. } => CHARS_MARK / 2 + 10,

@@ -24,7 +24,9 @@ mod windows;
 #[cfg(test)]
 mod tests;
 
-use crate::model::{Content, Conversation, Grounding, Message, Part, PartView, UnitCounts, UnitNote, ViewOp};
+use crate::model::{
+    Content, Conversation, Grounding, Media, Message, Part, PartView, UnitCounts, UnitNote, UnitReason, ViewOp,
+};
 
 use calls::{Asked, Call};
 use draw::{Draw, n_chars};
@@ -51,6 +53,8 @@ pub struct Rules {
     pub fillers: usize,
     /// Results of tools use what stands before them, too.
     pub results_use: bool,
+    /// Images, audio and files that an answer follows give way to marks.
+    pub marks_media: bool,
     /// Share of the stretches that nothing uses and that stay all the same.
     pub distractors: f64,
     /// Every unit is told why it stays or goes.
@@ -64,6 +68,7 @@ impl Default for Rules {
             min_saving: MIN_SAVING,
             fillers: FILLERS,
             results_use: false,
+            marks_media: false,
             distractors: 0.0,
             explains: false,
         }
@@ -107,6 +112,8 @@ struct Answer {
 pub enum Standing {
     /// Nobody has claimed it.
     Free,
+    /// Its texts stay as they are.
+    Open,
     /// It stays as it is.
     Kept,
     /// Something else stands for it.
@@ -168,24 +175,31 @@ impl Walker {
         let mut views = Vec::new();
         let n_messages = conversation.messages.len();
         let first_user = said_by.iter().position(|&by| by == SaidBy::Human);
+        let last_answer = said_by.iter().rposition(|&by| by == SaidBy::Assistant);
         let found = self.uses.found().to_vec();
         let mut first = 0;
-        while let Some(text) = self.texts.all().get(first) {
-            let message = text.message as usize;
+        for (message, said) in conversation.messages.iter().enumerate() {
             let n = self.texts.all()[first..].iter().take_while(|text| text.message as usize == message).count();
             let texts = first..first + n;
             first += n;
             if !said_by[message].is_source() {
                 continue;
             }
+            let is_old = message + rules.recency_window < n_messages;
+            let is_task = said_by[message] == SaidBy::Human && Some(message) == first_user;
+            let may_change = is_old && !is_task && said_by[message] != SaidBy::System;
             let n_bytes: usize = self.texts.all()[texts.clone()].iter().map(|text| text.to - text.from).sum();
-            let may_hide = standing(message) == Standing::Free
-                && message + rules.recency_window < n_messages
+            let may_hide = may_change
+                && standing(message) == Standing::Free
                 && match said_by[message] {
                     SaidBy::Result => n_bytes >= MIN_RESULT,
-                    SaidBy::Human => n_bytes > MIN_PASTED && Some(message) != first_user,
-                    _ => false,
+                    _ => n_bytes > MIN_PASTED,
                 };
+            let may_mark = may_change
+                && rules.marks_media
+                && Some(message) < last_answer
+                && matches!(standing(message), Standing::Free | Standing::Open);
+            let mut media = said.media().filter(|_| may_mark).peekable();
             let (asks, is_superseded) = self.asked.answered(&conversation.messages, message);
             let of = Answer { by: said_by[message], asks, is_superseded };
             let tools = (conversation, &writer);
@@ -193,11 +207,16 @@ impl Walker {
             match drawn {
                 Some(drawn) => {
                     for (number, drawn) in texts.zip(drawn) {
+                        let part = self.texts.all()[number].part as usize;
+                        while let Some((part, media)) = media.next_if(|&(at, _)| at < part) {
+                            views.push(marked(message, part, media, rules, &mut writer));
+                        }
                         views.extend(self.write(conversation, number, drawn, &mut writer));
                     }
                 }
                 None => self.show(texts, &found),
             }
+            views.extend(media.map(|(part, media)| marked(message, part, media, rules, &mut writer)));
         }
         views
     }
@@ -390,6 +409,20 @@ impl Walker {
 fn next_is_word(next: Option<&Piece>, bytes: &[u8]) -> bool {
     let is_apart = |byte: u8| byte.is_ascii_whitespace() || byte == b'"';
     matches!(next, Some(&Piece::Copy { from, to }) if from < to && !is_apart(bytes[from as usize]))
+}
+
+/// The mark for a part that is no text.
+fn marked(message: usize, part: usize, media: &Media<'_>, rules: Rules, writer: &mut Writer) -> UsedText {
+    let mut text = String::new();
+    let name = media.name.as_deref().map(calls::start).unwrap_or_default();
+    let number = writer.write(&mut text, &[], Mark::Media(media.kind), |_| name.to_owned());
+    let (ops, lines) = (vec![ViewOp::Mark(text.clone(), number)], (1, 1));
+    let (reason, bytes) = (UnitReason::Unused, (0, media.raw.len()));
+    let note = UnitNote { part, lines, bytes, reason, used_by: None, said_by: None };
+    let notes = if rules.explains { vec![note] } else { Vec::new() };
+    let mut units = UnitCounts::default();
+    units.add(reason, 1);
+    UsedText { message, view: PartView { part, ops }, text, units, notes }
 }
 
 /// The same for the same texts, on every machine.
