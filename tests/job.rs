@@ -21,7 +21,7 @@ fn what_is_wrong_in_a_job_file_is_said_with_its_place() {
         ("memry = \"1GiB\"\n", "job.toml: line 1, column 1", "unknown key `memry`; did you mean `memory`?"),
         ("recency_window = 2\n", "line 1, column 1", "belongs to the table [engine]"),
         ("[engine]\nrecency_windw = 2\n", "line 2, column 1", "did you mean `recency_window`?"),
-        ("[engine]\nqqq = 2\n", "line 2, column 1", "known are preset, hide_by, assistant, all_figures, preserve"),
+        ("[engine]\nqqq = 2\n", "line 2, column 1", "known are preset, hide_by, assistant, users, distractors, all_figures"),
         ("[dataset]\nevalshare = 0.1\n", "line 2, column 1", "did you mean `eval_share`?"),
         ("threads = \"two\"\n", "line 1, column 11", "wrong type: string \"two\", expected a whole number"),
         ("threads = -1\n", "line 1, column 11", "expected a whole number"),
