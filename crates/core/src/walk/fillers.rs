@@ -1,7 +1,7 @@
 //! Fillers: lines that no one uses and that tell a reader what is in a text, as far as there is room. Knows lines and what
 //! they are worth; refuses to know formats and values.
 
-use super::formats::Role;
+use super::formats::LineRole;
 use super::said::Said;
 use super::units::{LONG, Units, state};
 use super::uses::Line;
@@ -13,7 +13,7 @@ const OVERHEAD: u32 = 18;
 
 /// Shows lines of a text that are hidden, best per byte first, in at most `room` bytes and `max_lines`; gives how many bytes
 /// it took.
-pub(super) fn fill(lines: &[Line], units: &mut Units, roles: &[Role], room: usize, max_lines: usize) -> usize {
+pub(super) fn fill(lines: &[Line], units: &mut Units, roles: &[LineRole], room: usize, max_lines: usize) -> usize {
     if room == 0 {
         return 0;
     }

@@ -1,11 +1,11 @@
 //! Heads of what is shown: the file of a hunk, the path of a match, the folder of a name, the names of the cells of a row. Knows
 //! lines and what they are to each other; refuses to know formats.
 
-use super::formats::Role;
+use super::formats::LineRole;
 use super::units::{Unit, Units, state};
 
 /// Shows the heads without which what is shown beneath them says little.
-pub(super) fn mark(units: &mut Units, roles: &[Role]) {
+pub(super) fn mark(units: &mut Units, roles: &[LineRole]) {
     // The heads of the line at hand, the outermost first, and how many of them are dealt with.
     let mut heads: Vec<usize> = Vec::new();
     let mut n_done = 0;

@@ -14,6 +14,7 @@ mod leaves;
 mod marks;
 mod pins;
 mod said;
+mod segments;
 mod skeleton;
 mod spoken;
 mod units;
@@ -25,16 +26,17 @@ mod windows;
 mod tests;
 
 use crate::model::{
-    Content, Conversation, Grounding, Media, Message, Part, PartView, UnitCounts, UnitNote, UnitReason, ViewOp,
+    Content, Conversation, Grounding, Media, Message, Part, PartView, Role, UnitCounts, UnitNote, UnitReason, ViewOp,
 };
 
 use calls::{Asked, Call};
 use draw::{Draw, n_chars};
-use formats::{Format, Lines, Role};
+use formats::{Format, LineRole, Lines};
 use grounding::Judge;
 use marks::{Mark, Piece, Writer};
 use pins::Pins;
 use said::{Known, Said};
+use segments::{Segment, segments};
 use skeleton::Of;
 use spoken::Spoken;
 use units::{LONG, Units};
@@ -105,6 +107,8 @@ struct Answer {
     asks: Call,
     /// A later call is about the same file.
     is_superseded: bool,
+    /// It has the user's role, whoever says it.
+    is_spoken: bool,
 }
 
 /// What the stages before left of a message.
@@ -141,7 +145,8 @@ pub struct Walker {
     texts: Texts,
     uses: Uses,
     units: Units,
-    roles: Vec<Role>,
+    roles: Vec<LineRole>,
+    segments: Vec<Segment>,
     pins: Pins,
     spoken: Spoken,
     known: Known,
@@ -201,7 +206,8 @@ impl Walker {
                 && matches!(standing(message), Standing::Free | Standing::Open);
             let mut media = said.media().filter(|_| may_mark).peekable();
             let (asks, is_superseded) = self.asked.answered(&conversation.messages, message);
-            let of = Answer { by: said_by[message], asks, is_superseded };
+            let is_spoken = matches!(conversation.messages[message].role, Role::User | Role::Missing);
+            let of = Answer { by: said_by[message], asks, is_superseded, is_spoken };
             let tools = (conversation, &writer);
             let drawn = if may_hide { self.message(tools, texts.clone(), &found, of, rules) } else { None };
             match drawn {
@@ -299,22 +305,30 @@ impl Walker {
         self.units.cut(bytes, bounds, lines);
         self.known.find(lines, &self.uses, is_result, &mut self.said);
         let (said, uses) = (&self.said, &self.uses);
+        let text_lines = Lines { bytes, lines };
         let of = Of {
             bytes,
             lines,
+            first: 0,
             said,
             uses,
             is_file: answer.asks.is_file(),
             is_edit: answer.asks == Call::Edit,
             is_result,
         };
-        of.mark(&mut self.units);
+        segments(text_lines, answer.is_spoken && !self.units.is_document, &mut self.segments);
+        for segment in &self.segments {
+            let (lines, said) = (&lines[segment.from..segment.to], &said[segment.from..segment.to]);
+            // What is quoted is a program's, whoever quotes it.
+            let is_result = is_result || self.segments.len() > 1;
+            let of = Of { lines, first: segment.from, said, is_result, ..of };
+            if segment.is_words { of.mark_words(&mut self.units) } else { of.mark(&mut self.units) }
+        }
         self.pins.pin(&mut self.units, uses, found, text.message);
         let (because, n) = (&mut self.pins.because, (uses.n_values() + uses.n_facts()) as u32);
         self.spoken.pin(&mut self.units, &self.texts, text.message, |unit, answer| because.push((unit, n + answer)));
         of.mark_one(&mut self.units);
         of.join_frames(&mut self.units);
-        let text_lines = Lines { bytes, lines };
         let format = if self.units.is_document { Format::Log } else { Format::of(text_lines, answer.asks) };
         if !self.units.is_document {
             format.roles(text_lines, &mut self.roles);

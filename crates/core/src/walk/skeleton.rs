@@ -16,6 +16,8 @@ word_table!(WORDS: Table<128>, "status_keys": ENDS_WITH);
 const MAX_TOTALS: usize = 4;
 const MAX_STATUS: u32 = 120;
 const MAX_TOTAL: u32 = 300;
+/// Of the line that says what became of an edit, which names a path.
+const MAX_VERDICT: u32 = 240;
 /// Of a failure: error lines, lines around each, last lines.
 const MAX_ERRORS: usize = 10;
 const MAX_ERROR: u32 = 400;
@@ -42,7 +44,9 @@ const MAX_OWN: u32 = 1_500;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Of<'t> {
     pub(super) bytes: &'t [u8],
+    /// Its lines, and the number of the first of them in the text that is cut into units.
     pub(super) lines: &'t [Line],
+    pub(super) first: usize,
     pub(super) said: &'t [Option<Said>],
     pub(super) uses: &'t Uses,
     /// The text of a file, which speaks of errors and has none.
@@ -91,7 +95,7 @@ impl Of<'_> {
     /// The line in which an edit says that it was made, or why not. A long one may be a reference.
     fn verdict(&self) -> Option<usize> {
         let first = (0..self.lines.len()).filter(|_| self.is_edit).find(|&at| self.tells(at));
-        first.filter(|&at| self.len(at) < MAX_STATUS)
+        first.filter(|&at| self.len(at) < MAX_VERDICT)
     }
 
     /// Lines before a reminder of the harness at the end, of which there is always one.
@@ -219,6 +223,15 @@ impl Of<'_> {
         }
     }
 
+    /// Shows words that stand around what is quoted.
+    pub(super) fn mark_words(&self, units: &mut Units) {
+        let is_new = |&at: &usize| self.lines[at].len > 0 && self.said[at].is_none_or(|said| !said.is_visible);
+        for at in (0..self.lines.len()).filter(is_new) {
+            let unit = units.first[self.first + at] as usize;
+            units.units[unit].state |= state::SKELETON | state::WHOLE;
+        }
+    }
+
     /// Marks the units of the skeleton.
     pub(super) fn mark(&self, units: &mut Units) {
         if units.is_document {
@@ -229,12 +242,12 @@ impl Of<'_> {
         keep.retain(|&at| self.said[at].is_none_or(|said| !said.is_visible) || verdict == Some(at));
         for at in keep {
             // Of a line of JSON its first member.
-            let unit = units.first[at] as usize;
+            let unit = units.first[self.first + at] as usize;
             units.units[unit].state |= state::SKELETON;
         }
         for at in self.own().filter(|&at| self.len(at) <= MAX_OWN && self.said[at].is_none_or(|said| !said.is_visible))
         {
-            let unit = units.first[at] as usize;
+            let unit = units.first[self.first + at] as usize;
             units.units[unit].state |= state::WHOLE;
         }
     }

@@ -401,3 +401,13 @@ fn the_words_of_a_person_before_what_he_pastes_stay_whole() {
     let said = [TASK, (SaidBy::Human, &text, ""), (SaidBy::Assistant, "I see.", "")];
     assert!(shown(&said, 1).starts_with(&own), "{}", shown(&said, 1));
 }
+
+#[test]
+fn words_around_what_is_quoted_stay_and_what_is_quoted_is_a_programs() {
+    let text =
+        format!("It fails since today:\n<output>\n$ make all\n{}exit code: 2\n</output>\nWhat may it be?", filling(60));
+    let said = [TASK, (SaidBy::Human, &text, ""), (SaidBy::Assistant, "I see.", "")];
+    let shown = shown(&said, 1);
+    assert!(shown.starts_with("It fails since today:\n<output>\n$ make all\n⋯ "), "{shown}");
+    assert!(shown.ends_with("exit code: 2\n</output>\nWhat may it be?"), "{shown}");
+}

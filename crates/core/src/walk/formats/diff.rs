@@ -1,6 +1,6 @@
 //! Differences: files, hunks, lines that went and came. Knows the unified form.
 
-use super::{Lines, Role, What};
+use super::{LineRole, Lines, What};
 
 const FILE: u16 = 60;
 const HUNK: u16 = 30;
@@ -17,13 +17,13 @@ fn is_file(line: &[u8]) -> bool {
     line.starts_with(b"diff --git ") || line.starts_with(b"*** Update File: ") || line.starts_with(b"*** Add File: ")
 }
 
-pub(super) fn role(line: &[u8]) -> Role {
+pub(super) fn role(line: &[u8]) -> LineRole {
     match line {
-        _ if is_file(line) => Role::needed(1, FILE),
-        [b'@', b'@', ..] => Role::head(2, HUNK),
-        [b'+', b'+', b'+', b' ', ..] | [b'-', b'-', b'-', b' ', ..] => Role::NOTHING,
-        [b'+' | b'-', behind @ ..] if behind.trim_ascii().len() >= MIN_CHANGED => Role::line(CHANGED),
-        _ => Role::NOTHING,
+        _ if is_file(line) => LineRole::needed(1, FILE),
+        [b'@', b'@', ..] => LineRole::head(2, HUNK),
+        [b'+', b'+', b'+', b' ', ..] | [b'-', b'-', b'-', b' ', ..] => LineRole::NOTHING,
+        [b'+' | b'-', behind @ ..] if behind.trim_ascii().len() >= MIN_CHANGED => LineRole::line(CHANGED),
+        _ => LineRole::NOTHING,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Files as they are read: what declares something, imports, sections of settings; headings of texts. Knows one line.
 
-use super::{Role, n_blanks};
+use super::{LineRole, n_blanks};
 use crate::text::words::{Table, word_table};
 
 word_table!(WORDS: Table<128>, "signatures": FIRST MEMBERS IMPORTS);
@@ -15,33 +15,33 @@ const IMPORT: u16 = 4;
 const MAX_INDENT: usize = 8;
 
 /// What a line of code or settings is.
-pub(super) fn role(line: &[u8]) -> Role {
+pub(super) fn role(line: &[u8]) -> LineRole {
     let indent = n_blanks(line);
     let code = line.trim_ascii();
     if indent > MAX_INDENT {
-        return Role::NOTHING;
+        return LineRole::NOTHING;
     }
     let is_section = indent == 0 && code.first() == Some(&b'[') && code.last() == Some(&b']') && code.len() > 2;
     if is_section {
-        return Role::head(1, SECTION);
+        return LineRole::head(1, SECTION);
     }
     let word = code.split(|byte| b" (<!:".contains(byte)).next().unwrap_or_default();
     let flags = WORDS.of(word);
     let ends = code.last().is_some_and(|byte| b"{:(,)".contains(byte));
     if ends && indent == 0 && flags & FIRST != 0 {
-        return Role::head(1, SIGNATURE);
+        return LineRole::head(1, SIGNATURE);
     }
     if ends && indent > 0 && flags & MEMBERS != 0 {
-        return Role::head(2, INNER);
+        return LineRole::head(2, INNER);
     }
-    if indent == 0 && flags & IMPORTS != 0 { Role::line(IMPORT) } else { Role::NOTHING }
+    if indent == 0 && flags & IMPORTS != 0 { LineRole::line(IMPORT) } else { LineRole::NOTHING }
 }
 
 /// What a line of a text with headings is.
-pub(super) fn heading(line: &[u8]) -> Role {
+pub(super) fn heading(line: &[u8]) -> LineRole {
     let n_signs = line.iter().take_while(|&&byte| byte == b'#').count();
     let is_heading = (1..=6).contains(&n_signs) && line.get(n_signs) == Some(&b' ');
-    if is_heading { Role::head(n_signs as u16, HEADING) } else { Role::NOTHING }
+    if is_heading { LineRole::head(n_signs as u16, HEADING) } else { LineRole::NOTHING }
 }
 
 #[cfg(test)]

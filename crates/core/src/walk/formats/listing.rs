@@ -1,6 +1,6 @@
 //! Names of files and folders: `ls`, `tree`, `find`. Knows how tools print them, and folders where nobody looks.
 
-use super::{Lines, Role, What, is_path};
+use super::{LineRole, Lines, What, is_path};
 use crate::text::{is_tree_entry, names_noise_folder, tree_depth};
 
 /// Names in folders where nobody looks from which they are counted apart.
@@ -28,12 +28,12 @@ pub(super) fn is_entry(line: &[u8]) -> bool {
     is_row_of_ls(line) || depth(line).is_some() || is_path(name) || line.starts_with(b"total ")
 }
 
-pub(super) fn role(line: &[u8]) -> Role {
+pub(super) fn role(line: &[u8]) -> LineRole {
     if let Some(depth) = depth(line) {
-        return Role::needed(depth, 0);
+        return LineRole::needed(depth, 0);
     }
     let is_folder = line.len() > 1 && line.ends_with(b":") && is_path(&line[..line.len() - 1]);
-    if is_folder { Role::needed(1, 0) } else { Role::NOTHING }
+    if is_folder { LineRole::needed(1, 0) } else { LineRole::NOTHING }
 }
 
 /// How many of the names are in folders where nobody looks, where each line is a name.

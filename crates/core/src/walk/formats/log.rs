@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use super::{Lines, Role, What};
+use super::{LineRole, Lines, What};
 use crate::text::names_noise_folder;
 
 const FRAME: u16 = 6;
@@ -39,13 +39,13 @@ fn is_own_frame(line: &[u8]) -> bool {
     is_frame && text.len() < NEAR && !is_foreign()
 }
 
-pub(super) fn role(line: &[u8]) -> Role {
+pub(super) fn role(line: &[u8]) -> LineRole {
     if begins_block(line) {
-        Role::needed(1, BLOCK)
+        LineRole::needed(1, BLOCK)
     } else if is_own_frame(line) {
-        Role::line(FRAME)
+        LineRole::line(FRAME)
     } else {
-        Role::NOTHING
+        LineRole::NOTHING
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) enum Format {
 
 /// What a line is to those beneath it, and to a reader.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Role {
+pub(super) struct LineRole {
     /// It heads the lines beneath, up to the next one of this level or of a higher one; 1 is the highest, 0 heads nothing.
     pub(super) level: u16,
     /// What is shown beneath says little without it.
@@ -51,7 +51,7 @@ pub(super) struct Role {
     pub(super) worth: u16,
 }
 
-impl Role {
+impl LineRole {
     const NOTHING: Self = Self { level: 0, is_needed: false, worth: 0 };
 
     /// A line without which those beneath say little.
@@ -152,10 +152,10 @@ impl Format {
     }
 
     /// What each of `lines` is to the others.
-    pub(super) fn roles(self, lines: Lines<'_>, roles: &mut Vec<Role>) {
+    pub(super) fn roles(self, lines: Lines<'_>, roles: &mut Vec<LineRole>) {
         roles.clear();
         let of = |at: usize| match self {
-            _ if lines.lines[at].len == 0 => Role::NOTHING,
+            _ if lines.lines[at].len == 0 => LineRole::NOTHING,
             Self::File => file::role(lines.body(at)),
             Self::Prose => file::heading(lines.body(at)),
             Self::Search => search::role(lines.at(at)),
@@ -218,7 +218,7 @@ mod tests {
         let format = Format::of(lines, call);
         let mut roles = Vec::new();
         format.roles(lines, &mut roles);
-        let told = roles.iter().zip(text.lines()).filter(|(role, _)| **role != Role::NOTHING);
+        let told = roles.iter().zip(text.lines()).filter(|(role, _)| **role != LineRole::NOTHING);
         let told = told.map(|(role, line)| {
             let sign = if role.is_needed { "!" } else { "" };
             format!("{}{sign} {}", role.level, line.trim())

@@ -1,6 +1,6 @@
 //! Notebooks: cells with what they hold. Knows how viewers and scripts tell where a cell begins.
 
-use super::{Lines, Role, file};
+use super::{LineRole, Lines, file};
 
 const CELL: u16 = 20;
 
@@ -15,13 +15,13 @@ pub(super) fn is(lines: Lines<'_>) -> bool {
     lines.sample().take(8).any(begins_cell)
 }
 
-pub(super) fn role(line: &[u8]) -> Role {
+pub(super) fn role(line: &[u8]) -> LineRole {
     if begins_cell(line) {
-        return Role::needed(1, CELL);
+        return LineRole::needed(1, CELL);
     }
     // Declarations stand under their cell.
     let role = file::role(line);
-    Role { level: if role.level > 0 { role.level + 1 } else { 0 }, ..role }
+    LineRole { level: if role.level > 0 { role.level + 1 } else { 0 }, ..role }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Pages of a browser, as a tree of what can be read and pressed or as a text with headings. Knows one line.
 
-use super::{Role, n_blanks};
+use super::{LineRole, n_blanks};
 use crate::text::words::{Table, word_table};
 
 word_table!(WORDS: Table<256>, "pages": NODES HEADS);
@@ -26,17 +26,17 @@ pub(super) fn is_node(line: &[u8]) -> bool {
     kind(line) & (NODES | HEADS) != 0
 }
 
-pub(super) fn role(line: &[u8]) -> Role {
+pub(super) fn role(line: &[u8]) -> LineRole {
     let kind = kind(line);
     let n_signs = line.iter().take_while(|&&byte| byte == b'#').count();
     if kind & HEADS != 0 {
-        Role::head(n_blanks(line) as u16 / 2 + 1, HEADING)
+        LineRole::head(n_blanks(line) as u16 / 2 + 1, HEADING)
     } else if (1..=6).contains(&n_signs) && line.get(n_signs) == Some(&b' ') {
-        Role::head(n_signs as u16, HEADING)
+        LineRole::head(n_signs as u16, HEADING)
     } else if kind & NODES != 0 && line.contains(&b'"') {
-        Role::line(CONTROL)
+        LineRole::line(CONTROL)
     } else {
-        Role::NOTHING
+        LineRole::NOTHING
     }
 }
 

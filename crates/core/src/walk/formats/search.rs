@@ -1,6 +1,6 @@
 //! Results of searches: `path:12:line`, or a path and its lines beneath. Knows how tools print them.
 
-use super::{Lines, Role, What, is_path};
+use super::{LineRole, Lines, What, is_path};
 
 /// The path of a match that is told in one line: `src/x.rs:12:…`, `src/x.rs-12-…`.
 fn path_of(line: &[u8]) -> Option<&[u8]> {
@@ -38,8 +38,8 @@ pub(super) fn is(lines: Lines<'_>) -> bool {
     lines.sample().filter(|line| is_match(line) || is_numbered(line)).count() * 2 >= n
 }
 
-pub(super) fn role(line: &[u8]) -> Role {
-    if is_head(line) { Role::needed(1, 0) } else { Role::NOTHING }
+pub(super) fn role(line: &[u8]) -> LineRole {
+    if is_head(line) { LineRole::needed(1, 0) } else { LineRole::NOTHING }
 }
 
 /// Matches come file by file.

@@ -1,6 +1,6 @@
 //! Rows of cells: drawn with bars, or of a file that has them. Knows where their names stand.
 
-use super::{Lines, Role};
+use super::{LineRole, Lines};
 
 const HEADER: u16 = 60;
 
@@ -18,12 +18,16 @@ fn is_rule(line: &[u8]) -> bool {
 }
 
 /// The first row names the cells; so does one above a rule.
-pub(super) fn role(lines: Lines<'_>, at: usize) -> Role {
+pub(super) fn role(lines: Lines<'_>, at: usize) -> LineRole {
     let is_bar = |at: usize| lines.at(at).trim_ascii_start().starts_with(b"|") && !is_rule(lines.at(at));
     let is_inner = at > 0 && is_bar(at - 1) || at > 1 && is_rule(lines.at(at - 1)) && is_bar(at - 2);
     let is_over_rule = at + 1 < lines.len() && is_rule(lines.at(at + 1)) && !is_rule(lines.at(at)) && !is_inner;
     let is_first = |at: usize| lines.lines[..at].iter().all(|line| line.len == 0) && !is_rule(lines.at(at));
-    if is_over_rule && is_row(lines.at(at)) || at < 2 && is_first(at) { Role::needed(1, HEADER) } else { Role::NOTHING }
+    if is_over_rule && is_row(lines.at(at)) || at < 2 && is_first(at) {
+        LineRole::needed(1, HEADER)
+    } else {
+        LineRole::NOTHING
+    }
 }
 
 #[cfg(test)]
