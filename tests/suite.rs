@@ -12,6 +12,7 @@
 mod adapters;
 mod answers;
 mod app;
+mod arguments;
 mod attack;
 mod bombs;
 mod browser;

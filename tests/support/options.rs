@@ -46,6 +46,7 @@ pub fn random_options(seed: u64) -> EngineOptions {
         look_ahead: LookAhead::Turns,
         assistant: dice.pick(&[AssistantText::Auto, AssistantText::Keep, AssistantText::Old]),
         images: dice.pick(&[Images::Keep, Images::Mark]),
+        arguments: dice.coin(),
         users: dice.pick(&[Users::Speakers, Users::Speakers, Users::All]),
         distractors: dice.pick(&[0.0, 0.0, 0.1]),
         all_figures: dice.rarely(3),

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use condenser::engine::{Engine, Scratch};
 use condenser::model::{
     Action, Answers, Ask, Condensed, Consult, Content, Conversation, Decision, EngineOptions, Message, Metrics,
-    NewBody, Output, Part, Preset, ProvenancePlace, Reason, Role, ShapeName, marker,
+    NewBody, Output, Part, Preset, ProvenancePlace, Reason, Replacement, Role, ShapeName, Spot, marker,
 };
 use condenser::shape;
 use condenser::stage::Stage;
@@ -235,10 +235,17 @@ fn check_structure(decoded: &shape::Decoded<'_>, condensed: &Condensed) {
                 condensed.decisions.iter().find(|d| d.index == of[0])
             );
         }
-        if let Output::Replaced(_) = output {
-            assert!(of.iter().all(|&index| messages[index].tool_calls.is_empty()), "calls are never replaced");
+        if let Output::Replaced(replaced) = output {
+            let has_calls = of.iter().any(|&index| !messages[index].tool_calls.is_empty());
+            assert!(!has_calls || changes_arguments_only(replaced), "calls are never replaced");
         }
     }
+}
+
+/// True where everything but arguments of calls stays.
+fn changes_arguments_only(replaced: &Replacement) -> bool {
+    let is_call = |(spot, _): &(Spot, String)| matches!(spot, Spot::Call(_));
+    replaced.body == NewBody::Parts(Vec::new()) && !replaced.spots.is_empty() && replaced.spots.iter().all(is_call)
 }
 
 /// What stands for the archive of a compacted conversation: one user message behind the head, followed by whole pairs.
@@ -282,6 +289,7 @@ fn texts_of(decoded: &shape::Decoded<'_>, condensed: &Condensed) -> Vec<String> 
             Output::Kept { index } => original(*index),
             Output::Replaced(replacement) => match &replacement.body {
                 NewBody::Text(text) => text.clone(),
+                NewBody::Parts(parts) if parts.is_empty() => original(replacement.sources[0]),
                 NewBody::Parts(parts) => parts.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n"),
             },
         })

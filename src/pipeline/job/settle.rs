@@ -205,9 +205,9 @@ impl JobArgs {
             base.distractors = DISTRACTORS;
         }
         let mut engine = std::mem::take(&mut self.engine).over(base);
-        // What an assistant says is what a model is trained on.
+        // What an assistant says and calls is what a model is trained on.
         if kind == JobKind::Dataset {
-            engine.assistant = AssistantText::Keep;
+            (engine.assistant, engine.arguments) = (AssistantText::Keep, false);
         }
         // A floor under a figure that nobody measured would hold nothing.
         engine.all_figures |= self.policy.is_some();

@@ -100,7 +100,8 @@ impl<'a> Maker<'a> {
             }
             let value = if !is_text(field.data_type()) {
                 // Provenance has no place in a struct with fields of its own: it stands in the sidecar.
-                if !(field.data_type().is_list() && survives_json(field.data_type())) {
+                let takes = field.data_type().is_list() || field.name() != "metadata";
+                if !(takes && survives_json(field.data_type())) {
                     continue;
                 }
                 value.to_owned()

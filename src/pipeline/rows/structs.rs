@@ -11,7 +11,7 @@ use super::cells::{Lists, is_text, list_of, struct_item, with_column};
 use super::fresh::{Fresh, Maker, build};
 use super::packed::{pack, unpack};
 use super::parse;
-use super::plan::{TableInput, has_opaque_lists};
+use super::plan::{TableInput, has_opaque_lists, survives_json};
 use super::render::Renderer;
 use crate::engine::Scratch;
 use crate::error::{Error, Result};
@@ -119,6 +119,7 @@ impl Draft {
         let opaque_lists = has_opaque_lists(batch.rows.column(batch.table.column).data_type());
         let opaque_texts = has_opaque_texts(lists);
         let opaque_media = !has_text_parts(lists);
+        let opaque_calls = has_opaque_calls(lists);
         let ids = batch.table.ids(&batch.rows);
         let mut record = String::new();
         for (row, id) in ids.into_iter().enumerate() {
@@ -135,7 +136,7 @@ impl Draft {
                     Content::Parts(_) => opaque || opaque_lists,
                     _ => false,
                 };
-                let prepare = prepared(&id, is_opaque, opaque_media);
+                let prepare = prepared(&id, is_opaque, opaque_media, opaque_calls);
                 let product = process(&recipe, &record, &id, scratch, prepare)?;
                 let fits = product.decoded.conversation.messages.len() == range.len();
                 if fits { Ok((range, product)) } else { Err(unfit()) }
@@ -187,14 +188,22 @@ impl Draft {
     }
 }
 
-/// Names the conversation and takes the contents that `is_opaque` finds out of the engine's reach, and with `opaque_media`
-/// the parts that are no texts.
-fn prepared(id: &str, is_opaque: impl Fn(&Content<'_>) -> bool, opaque_media: bool) -> impl FnOnce(&mut Decoded<'_>) {
+/// Names the conversation and takes the contents that `is_opaque` finds out of the engine's reach, with `opaque_media`
+/// the parts that are no texts, and with `opaque_calls` the arguments of calls.
+fn prepared(
+    id: &str,
+    is_opaque: impl Fn(&Content<'_>) -> bool,
+    opaque_media: bool,
+    opaque_calls: bool,
+) -> impl FnOnce(&mut Decoded<'_>) {
     move |decoded| {
         decoded.conversation.id = id.to_owned().into();
         for message in &mut decoded.conversation.messages {
             if is_opaque(&message.content) {
                 message.content = Content::Other;
+            }
+            if opaque_calls {
+                message.tool_calls.iter_mut().for_each(|call| call.place = None);
             }
             if let (Content::Parts(parts), true) = (&mut message.content, opaque_media) {
                 parts.iter_mut().filter(|part| matches!(part, Part::Media(_))).for_each(|part| *part = Part::Opaque);
@@ -215,6 +224,12 @@ fn has_opaque_texts(lists: &Lists<'_>) -> bool {
         let data_type = field.data_type();
         !(is_text(data_type) || data_type.is_nested() || data_type.is_null())
     })
+}
+
+/// True when a field may hold calls that cannot be written again from JSON.
+fn has_opaque_calls(lists: &Lists<'_>) -> bool {
+    let fields = lists.values.fields().iter().filter(|field| field.name() != "metadata");
+    fields.map(|field| field.data_type()).any(|data_type| data_type.is_nested() && !survives_json(data_type))
 }
 
 /// True when a content can hold a text part in the place of any other.

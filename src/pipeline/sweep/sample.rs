@@ -324,6 +324,8 @@ fn call(call: &ToolCall<'_>) -> ToolCall<'static> {
         id: call.id.as_deref().map(owned),
         name: call.name.as_deref().map(owned),
         arguments: owned(&call.arguments),
+        // Where they stand is asked by who writes them.
+        place: call.place.map(|_| ""),
     }
 }
 

@@ -62,8 +62,11 @@ impl Assembled {
             NewBody::Text(text) => NewBody::Text(std::mem::take(text)),
             parts @ NewBody::Parts(_) => parts.clone(),
         };
-        let (provenance, spots) = (std::mem::take(&mut filled.provenance), std::mem::take(&mut filled.spots));
-        let views = std::mem::take(&mut filled.views).into_vec();
+        let provenance = std::mem::take(&mut filled.provenance);
+        let (views, spots) = match &mut filled.marked {
+            Some(marked) => (std::mem::take(&mut marked.views), std::mem::take(&mut marked.spots)),
+            None => (Vec::new(), Vec::new()),
+        };
         self.messages.push(Output::Replaced(Replacement { sources, body, spots, provenance, views }));
         self.filled.push(filled);
     }

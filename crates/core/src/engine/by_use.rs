@@ -63,6 +63,7 @@ impl Engine {
             min_saving: self.options.min_saving,
             fillers,
             results_use: self.options.users == Users::All,
+            hides_arguments: self.options.arguments,
             marks_media: self.options.images == Images::Mark,
             distractors: self.options.distractors,
             explains,
@@ -93,9 +94,13 @@ impl Engine {
     /// True when a message that is kept for this reason keeps its texts alone. A budget does not take the words of a user before
     /// others, whatever stands beside them.
     fn is_open(&self, reason: Reason) -> bool {
-        self.options.images == Images::Mark
-            && self.options.token_budget.is_none()
-            && matches!(reason, Reason::NoText | Reason::ShortContent | Reason::UserWords)
+        match reason {
+            Reason::ToolCalls => self.options.arguments,
+            Reason::NoText | Reason::ShortContent | Reason::UserWords => {
+                self.options.images == Images::Mark && self.options.token_budget.is_none()
+            }
+            _ => false,
+        }
     }
 
     /// True when somebody looks into the texts of a conversation that went the walk: a stage that was asked for, a budget, or

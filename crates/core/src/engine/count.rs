@@ -50,7 +50,9 @@ impl Count {
 
     /// Tokens of the message that stands with `filled` in the place of message `first`.
     pub(super) fn filled(&self, view: &View<'_>, first: usize, filled: &Filled) -> usize {
-        let Some(counter) = &self.counter else { return self.overhead + tokens::estimate(filled.chars_out) };
+        let Some(counter) = &self.counter else {
+            return self.overhead + tokens::estimate(filled.chars_out + filled.arguments_out());
+        };
         let metadata = filled.metadata.as_deref().map_or(0, |json| counter.count(json));
         let texts: usize = match &filled.body {
             NewBody::Text(text) => counter.count(text),
@@ -62,6 +64,12 @@ impl Count {
                 })
                 .sum(),
         };
-        self.overhead + metadata + texts
+        let message = &view.conversation.messages[first];
+        let arguments = if filled.arguments_out() == 0 {
+            0
+        } else {
+            filled.arguments(message).map(|text| counter.count(text)).sum()
+        };
+        self.overhead + metadata + texts + arguments
     }
 }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::advice::Advice;
 use super::count::Count;
 use super::ids::Names;
-use super::unit::{Filled, State, Unit, metadata_chars};
+use super::unit::{Filled, Marked, State, Unit, metadata_chars};
 use crate::model::{
-    Action, CompressionDepth, Content, EngineOptions, KeepCopy, NewBody, Provenance, ProvenancePlace, Reason, Role,
-    Spot, ViewOp, marker, summary_id,
+    Action, CompressionDepth, Content, EngineOptions, KeepCopy, NewBody, PartView, Provenance, ProvenancePlace, Reason,
+    Role, Spot, ViewOp, marker, summary_id,
 };
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{About, Claim, FlowKind, Group, GroupKind, Plan, Recompact, Stage, View, is_json, line_changes};
@@ -149,7 +149,7 @@ impl Filler<'_> {
         let wrap = self.wrap(&provenance, members.len());
         let first = members[0];
         let proposal = match (group.kind, self.view.text(first)) {
-            (GroupKind::Used, _) => return self.used(first, provenance).ok_or(reverted),
+            (GroupKind::Used, _) => return self.used(first, &provenance).ok_or(reverted),
             (GroupKind::Recompact, _) => Some(self.recompact(members, &wrap)),
             (_, None) => return self.parts(first, provenance, &wrap, style).ok_or(reverted),
             (GroupKind::Summary, _) if self.is_general_discussion(members) => {
@@ -317,30 +317,36 @@ impl Filler<'_> {
     }
 
     /// What later messages use of message `index`, in its place.
-    fn used(&self, index: usize, provenance: Provenance) -> Option<Filled> {
+    fn used(&self, index: usize, provenance: &Provenance) -> Option<Filled> {
         let first = self.used.partition_point(|used| used.message < index);
         let used = || self.used[first..].iter().take_while(|used| used.message == index);
         let message = &self.view.conversation.messages[index];
-        let is_text = |used: &&walk::UsedText| message.text_at(used.view.part).is_some();
+        let is_text = |used: &&walk::UsedText| used.view.call.is_none() && message.text_at(used.view.part).is_some();
         let filled = |with_texts: bool| {
             let shown = || used().filter(|used| with_texts || !is_text(used));
             let mut drafts: Vec<(usize, Draft)> =
                 shown().filter(is_text).map(|used| (used.view.part, draft_of(used))).collect();
             let (action, reason) = (Action::Compressed, Reason::Unused);
             let mut filled = match message.content {
-                Content::Text(_) => self.filled(drafts.pop()?.1, action, reason, provenance.clone()),
+                Content::Text(_) if !drafts.is_empty() => {
+                    self.filled(drafts.pop()?.1, action, reason, provenance.clone())
+                }
                 _ => self.filled_parts(index, drafts, action, reason, provenance.clone()),
             };
-            filled.views = shown().map(|used| used.view.clone()).collect();
-            let spots = shown().filter(|used| !is_text(used));
-            filled.spots = spots.map(|used| (Spot::Part(used.view.part), used.text.clone())).collect();
+            let spot = |view: &PartView| view.call.map_or(Spot::Part(view.part), Spot::Call);
+            let views = shown().map(|used| used.view.clone()).collect();
+            let spots = shown().filter(|used| !is_text(used)).map(|used| (spot(&used.view), used.text.clone()));
+            filled.marked = Some(Box::new(Marked::new(message, views, spots.collect())));
             Some(filled)
         };
+        let before = self.view.chars(index) + self.view.argument_chars(index);
         let is_worth_it = |filled: &Filled| {
-            saves(filled.chars_out, self.view.chars(index), self.min_saving) && self.saves_tokens(filled, &[index])
+            saves(filled.chars_out + filled.arguments_out(), before, self.min_saving)
+                && self.saves_tokens(filled, &[index])
         };
         // Images are no characters; what is written beside them is.
-        let costs_nothing = |filled: &Filled| !filled.spots.is_empty() && filled.metadata.is_none();
+        let has_spots = |filled: &Filled| filled.marked.as_ref().is_some_and(|marked| !marked.spots.is_empty());
+        let costs_nothing = |filled: &Filled| has_spots(filled) && filled.metadata.is_none();
         filled(true).filter(is_worth_it).or_else(|| filled(false).filter(costs_nothing))
     }
 
@@ -388,8 +394,7 @@ impl Filler<'_> {
         let metadata = self.metadata(&provenance);
         let n_metadata = metadata_chars(metadata.as_deref());
         let (body, chars_out) = (NewBody::Text(draft.text.clone()), draft.n_chars() + n_metadata);
-        let (views, drafts, spots) = (Box::default(), vec![draft], Vec::new());
-        Filled { action, reason, body, spots, provenance, views, metadata, drafts, chars_out }
+        Filled { action, reason, body, provenance, marked: None, metadata, drafts: vec![draft], chars_out }
     }
 
     /// A unit that stands as `draft`.
@@ -415,8 +420,7 @@ impl Filler<'_> {
         let chars_out = kept + new + metadata_chars(metadata.as_deref());
         let body = NewBody::Parts(parts.iter().map(|(part, draft)| (*part, draft.text.clone())).collect());
         let drafts = parts.into_iter().map(|(_, draft)| draft).collect();
-        let (views, spots) = (Box::default(), Vec::new());
-        Filled { action, reason, body, spots, provenance, views, metadata, drafts, chars_out }
+        Filled { action, reason, body, provenance, marked: None, metadata, drafts, chars_out }
     }
 
     /// Characters of the output message of a unit.

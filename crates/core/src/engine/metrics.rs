@@ -353,7 +353,7 @@ pub(super) fn sizes(view: &View<'_>, assembled: &Assembled, tokens_in: usize) ->
     for output in &assembled.messages {
         let n_chars = match output {
             Output::Kept { index } => view.chars(*index) + view.argument_chars(*index),
-            Output::Replaced(_) => filled.next().map_or(0, |filled| filled.chars_out),
+            Output::Replaced(_) => filled.next().map_or(0, |filled| filled.chars_out + filled.arguments_out()),
         };
         metrics.chars_out += n_chars;
     }

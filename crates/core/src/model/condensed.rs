@@ -75,6 +75,8 @@ pub enum NewBody {
 pub enum Spot {
     /// The part at this index of `Content::Parts`, an image, audio or a file: a text part stands there instead.
     Part(usize),
+    /// The arguments of the call with this number: others stand there instead.
+    Call(usize),
 }
 
 /// An original message as the sidecar holds it.

@@ -63,7 +63,7 @@ pub struct Message<'a> {
     pub name: Option<Cow<'a, str>>,
     /// What is said.
     pub content: Content<'a>,
-    /// Calls that the message makes; a message with calls is never changed.
+    /// Calls that the message makes; of a message with calls nothing but long arguments ever changes.
     pub tool_calls: Vec<ToolCall<'a>>,
     /// The call that this message answers.
     pub tool_call_id: Option<Cow<'a, str>>,
@@ -173,6 +173,8 @@ pub struct ToolCall<'a> {
     pub name: Option<Cow<'a, str>>,
     /// The arguments: the decoded string, or the raw JSON when they are an object.
     pub arguments: Cow<'a, str>,
+    /// The exact JSON text of the arguments in the record; `None` where nothing else may stand there.
+    pub place: Option<&'a str>,
 }
 
 /// Who speaks. `Missing` and roles that we do not know are roles of their own: equal only to themselves.

@@ -101,6 +101,8 @@ options! {
         assistant: AssistantText = AssistantText::Auto, arg(value_enum, value_name = "WHICH");
         /// What becomes of images, audio and files outside the recency window, where use decides.
         images: Images = Images::Keep, arg(value_enum, value_name = "WHAT");
+        /// Where use decides, references stand for lines of long arguments of calls that earlier texts show; never in data sets.
+        arguments: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
         /// Whose texts use what stands before them, where use decides.
         users: Users = Users::Speakers, arg(value_enum, value_name = "WHOSE");
         /// Where use decides, the share of unused stretches that stay all the same, so that what is visible is not always what is
@@ -297,7 +299,7 @@ choices! {
     pub enum Preset {
         /// Keeps context: `recency_window` 8, `compression_depth` gentle.
         Quality = "quality",
-        /// As short as nothing used is hidden: `compression_depth` aggressive, `assistant` old.
+        /// As short as nothing used is hidden: `compression_depth` aggressive, `assistant` old, `arguments` on.
         Ratio = "ratio",
         /// In between: the defaults.
         Balanced = "balanced",
@@ -319,6 +321,7 @@ impl Preset {
             Self::Ratio => EngineArgs {
                 compression_depth: Some(CompressionDepth::Aggressive),
                 assistant: Some(AssistantText::Old),
+                arguments: Some(true),
                 ..nothing
             },
             Self::Balanced => EngineArgs {

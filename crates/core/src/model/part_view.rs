@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 pub struct PartView {
     /// Index of the text among the parts of its message; 0 when the content is one text.
     pub part: usize,
+    /// Number of the call whose arguments are the text, where they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<usize>,
     /// What is shown, in its order. Copies ascend, and between two marks there is one, which may be empty.
     pub ops: Vec<ViewOp>,
 }
@@ -100,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_view_of_another_text_says_nothing() {
-        let view = |ops: &[ViewOp]| PartView { part: 0, ops: ops.to_vec() };
+        let view = |ops: &[ViewOp]| PartView { part: 0, call: None, ops: ops.to_vec() };
         assert_eq!(view(&[ViewOp::Copy(0, 4)]).apply("abc"), None);
         assert_eq!(view(&[ViewOp::Copy(0, 1)]).apply("ü"), None);
         assert_eq!(view(&[ViewOp::Copy(1, 2), ViewOp::Copy(0, 1)]).apply("abc"), None);

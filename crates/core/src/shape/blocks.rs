@@ -7,6 +7,7 @@ use crate::model::{Content, Media, MediaKind, Part, ToolCall};
 
 use super::escape::{Style, encode};
 use super::json::{Kind, Raw, items, member, members};
+use super::member::take_arguments;
 
 /// Parts that hold plain text; the last two are names of the Responses API.
 const TEXT_PARTS: [&str; 3] = ["text", "input_text", "output_text"];
@@ -106,12 +107,12 @@ impl<'r> Block<'r> {
     }
 
     fn call(&self) -> ToolCall<'r> {
-        let arguments = self.arguments.or(self.text);
-        ToolCall {
-            id: self.id.and_then(Raw::id),
-            name: self.name.and_then(Raw::string),
-            arguments: arguments.map_or(Cow::Borrowed(""), |raw| raw.string().unwrap_or(Cow::Borrowed(raw.text))),
+        let mut call =
+            ToolCall { id: self.id.and_then(Raw::id), name: self.name.and_then(Raw::string), ..ToolCall::default() };
+        if let Some(arguments) = self.arguments.or(self.text) {
+            take_arguments(&mut call, arguments);
         }
+        call
     }
 }
 

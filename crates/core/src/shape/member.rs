@@ -1,5 +1,9 @@
 //! A key of a message with its value, and what a key may hold, whatever the shape calls it.
 
+use std::borrow::Cow;
+
+use crate::model::ToolCall;
+
 use super::json::Raw;
 
 /// A key with its value, as written.
@@ -37,3 +41,9 @@ pub(super) enum Field {
 
 /// Number of fields.
 pub(super) const N_FIELDS: usize = Field::Shadowed as usize + 1;
+
+/// The arguments of a call: what a string says, or anything else as it is written.
+pub(super) fn take_arguments<'r>(call: &mut ToolCall<'r>, value: Raw<'r>) {
+    call.arguments = value.string().unwrap_or(Cow::Borrowed(value.text));
+    call.place = Some(value.text);
+}

@@ -60,7 +60,7 @@ impl<'r> Decoded<'r> {
     /// The compressed conversation as a record of the same shape; everything unchanged is copied byte for byte.
     #[must_use]
     pub fn condensed_record(&self, condensed: &Condensed, provenance: ProvenancePlace) -> String {
-        splice::condensed_record(&self.index, condensed, provenance)
+        splice::condensed_record(&self.index, &self.conversation, condensed, provenance)
     }
 
     /// The compressed conversation as a row of columns.

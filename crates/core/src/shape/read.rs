@@ -7,7 +7,7 @@ use crate::model::{Content, Conversation, Message, PROVENANCE_KEY, Provenance, R
 use super::blocks;
 use super::index::Index;
 use super::json::{Kind, Raw, items, member, members};
-use super::member::Field;
+use super::member::{Field, take_arguments};
 use super::spec::Spec;
 
 /// The conversation of a record.
@@ -44,7 +44,7 @@ fn message<'r>(index: &Index<'r>, at: usize) -> Message<'r> {
             Field::ToolCallId => message.tool_call_id = first_id(value),
             Field::Metadata => message.provenance = provenance(value),
             Field::CallName => call.get_or_insert_with(ToolCall::default).name = value.string(),
-            Field::CallArguments => call.get_or_insert_with(ToolCall::default).arguments = text_or_json(value),
+            Field::CallArguments => take_arguments(call.get_or_insert_with(ToolCall::default), value),
             Field::Observation => is_result = true,
             Field::FunctionCall | Field::Other | Field::Shadowed => {}
         }
@@ -69,7 +69,8 @@ fn message<'r>(index: &Index<'r>, at: usize) -> Message<'r> {
     if index.spec.call_role.is_some_and(|call| message.role.as_str() == call) {
         message.role = Role::Assistant;
         if let Content::Text(arguments) = std::mem::replace(&mut message.content, Content::Null) {
-            message.tool_calls.push(ToolCall { id: None, name: None, arguments });
+            let place = index.member(at, Field::Content).map(|member| member.value.text);
+            message.tool_calls.push(ToolCall { id: None, name: None, arguments, place });
         }
     }
     message
@@ -93,10 +94,6 @@ fn first_id(value: Raw<'_>) -> Option<Cow<'_, str>> {
     let mut first = None;
     items(value.text, |item| first = first.take().or_else(|| item.id()));
     value.id().or(first)
-}
-
-fn text_or_json(value: Raw<'_>) -> Cow<'_, str> {
-    value.string().unwrap_or(Cow::Borrowed(value.text))
 }
 
 fn content(value: Raw<'_>) -> Content<'_> {
@@ -133,7 +130,7 @@ fn function<'r>(value: Raw<'r>, id: Option<Cow<'r, str>>) -> ToolCall<'r> {
     let mut call = ToolCall { id, ..ToolCall::default() };
     members(value.text, |key, value| match key.name.as_ref() {
         "name" => call.name = value.string(),
-        "arguments" | "args" => call.arguments = text_or_json(value),
+        "arguments" | "args" => take_arguments(&mut call, value),
         _ => {}
     });
     call

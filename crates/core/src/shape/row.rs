@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Condensed, Content, Conversation, Message, Output, ProvenancePlace, Replacement};
+use crate::model::{Condensed, Content, Conversation, Message, Output, ProvenancePlace, Replacement, Spot};
 
 use super::events;
 use super::index::Index;
 use super::json::{Kind, around, offset_in};
 use super::layout::{Column, Table, push_hole, push_literal, write_items, write_order};
 use super::member::{Field, Member};
-use super::splice::{NewContent, brackets, new_content, new_metadata};
+use super::splice::{NewContent, brackets, edited, new_arguments, new_content, new_metadata};
 
 /// One row of the `conversations` table: text columns only, nothing inferred.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -86,24 +86,30 @@ pub(super) fn row<'a>(
     provenance: ProvenancePlace,
 ) -> Row<'a> {
     let messages = condensed.messages.iter().map(|output| match output {
-        Output::Kept { index: at } => message_row(index, conversation, *at),
+        Output::Kept { index: at } => message_row(index, conversation, *at, &[]),
         Output::Replaced(replacement) => replaced_row(index, conversation, replacement, provenance),
     });
     if let Some(log) = &index.log {
         return Row { messages: messages.collect(), extra: events::extra(log).map(Cow::Owned) };
     }
     let others = index.head.iter().enumerate().filter(|(at, _)| Some(*at) != index.id);
-    Row { messages: messages.collect(), extra: extra(others.map(|(_, member)| member)).map(Cow::Owned) }
+    Row { messages: messages.collect(), extra: extra(others.map(|(_, member)| member), &[]).map(Cow::Owned) }
 }
 
-fn message_row<'a>(index: &'a Index<'_>, conversation: &'a Conversation<'_>, at: usize) -> MessageRow<'a> {
+/// A message as it stands, but for `changes` of its JSON.
+fn message_row<'a>(
+    index: &'a Index<'_>,
+    conversation: &'a Conversation<'_>,
+    at: usize,
+    changes: &[(&str, String)],
+) -> MessageRow<'a> {
     let Some(message) = conversation.messages.get(at) else { return MessageRow::default() };
     let mut row = MessageRow::default();
     let members = index.members(at);
     for member in members {
         let (column, text) = match place(member) {
             Place::Text(column) => (column, decoded(member, message)),
-            Place::Copy(column) => (column, Cow::Borrowed(member.value.text)),
+            Place::Copy(column) => (column, edited(member.value.text, changes)),
             Place::Extra | Place::Layout => continue,
         };
         let target = match column {
@@ -120,7 +126,7 @@ fn message_row<'a>(index: &'a Index<'_>, conversation: &'a Conversation<'_>, at:
     if let (None, Some(form)) = (&row.role, index.form(at)) {
         row.role = form.role.map(Cow::Borrowed);
     }
-    row.extra = extra(members.iter().filter(|member| place(member) == Place::Extra)).map(Cow::Owned);
+    row.extra = extra(members.iter().filter(|member| place(member) == Place::Extra), changes).map(Cow::Owned);
     row
 }
 
@@ -143,8 +149,16 @@ fn replaced_row<'a>(
     place: ProvenancePlace,
 ) -> MessageRow<'a> {
     let at = replacement.sources.first().copied().unwrap_or_default();
-    let mut row = message_row(index, conversation, at);
+    let arguments = new_arguments(conversation, replacement, index.style);
+    let mut row = message_row(index, conversation, at, &arguments);
     let content = index.member(at, Field::Content).map(|member| member.value);
+    // A turn may be nothing but the arguments of a call.
+    let is_content = |old: &str| content.is_some_and(|content| std::ptr::eq(content.text, old));
+    if let (Some(_), [(Spot::Call(_), text)]) =
+        (arguments.iter().find(|(old, _)| is_content(old)), &replacement.spots[..])
+    {
+        row.content = Some(Cow::Borrowed(text));
+    }
     match new_content(content, replacement, index.style) {
         NewContent::Text(text) => row.content = Some(Cow::Borrowed(text)),
         NewContent::Json(json) => row.content = Some(Cow::Owned(json)),
@@ -158,7 +172,7 @@ fn replaced_row<'a>(
 }
 
 /// The members as one object; keys and values are copied.
-fn extra<'m, 'r: 'm>(members: impl Iterator<Item = &'m Member<'r>>) -> Option<String> {
+fn extra<'m, 'r: 'm>(members: impl Iterator<Item = &'m Member<'r>>, changes: &[(&str, String)]) -> Option<String> {
     let mut object = String::new();
     for member in members {
         object.push(if object.is_empty() { '{' } else { ',' });
@@ -167,7 +181,7 @@ fn extra<'m, 'r: 'm>(members: impl Iterator<Item = &'m Member<'r>>) -> Option<St
             _ => object.push_str(member.key),
         }
         object.push(':');
-        object.push_str(member.value.text);
+        object.push_str(&edited(member.value.text, changes));
     }
     (!object.is_empty()).then(|| object + "}")
 }

@@ -1,8 +1,12 @@
 //! Putting new texts into a record and leaving every other byte where it was.
 
+use std::borrow::Cow;
+
 use foldhash::HashMap;
 
-use crate::model::{Condensed, NewBody, Output, PROVENANCE_KEY, Provenance, ProvenancePlace, Replacement, Spot};
+use crate::model::{
+    Condensed, Conversation, NewBody, Output, PROVENANCE_KEY, Provenance, ProvenancePlace, Replacement, Spot,
+};
 
 use super::blocks::{Leaf, leaves, text_part};
 use super::escape::{Style, encode, restyle};
@@ -15,9 +19,21 @@ use super::member::{Field, Member};
 const SEPARATOR: &str = ",";
 
 /// The record with its list of messages replaced.
-pub(super) fn condensed_record(index: &Index<'_>, condensed: &Condensed, place: ProvenancePlace) -> String {
+pub(super) fn condensed_record(
+    index: &Index<'_>,
+    conversation: &Conversation<'_>,
+    condensed: &Condensed,
+    place: ProvenancePlace,
+) -> String {
+    let message = |output: &Output, out: &mut String| match output {
+        Output::Kept { index: at } => out.push_str(index.messages.get(*at).copied().unwrap_or_default()),
+        Output::Replaced(replacement) => {
+            let arguments = new_arguments(conversation, replacement, index.style);
+            replaced_message(index, replacement, &arguments, place, out);
+        }
+    };
     if let Some(log) = &index.log {
-        return condensed_events(index, log, condensed, place);
+        return condensed_events(index, log, condensed, &message);
     }
     let mut out = String::with_capacity(index.record.len());
     let (before, after) = around(index.record, index.list);
@@ -29,7 +45,7 @@ pub(super) fn condensed_record(index: &Index<'_>, condensed: &Condensed, place: 
             let separator = index.separator(output.first_source()).or_else(|| index.separator(1));
             out.push_str(separator.unwrap_or(SEPARATOR));
         }
-        output_message(index, output, place, &mut out);
+        message(output, &mut out);
     }
     out.push_str(close);
     out.push_str(after);
@@ -37,7 +53,12 @@ pub(super) fn condensed_record(index: &Index<'_>, condensed: &Condensed, place: 
 }
 
 /// One list of events on one line.
-fn condensed_events(index: &Index<'_>, log: &events::Log<'_>, condensed: &Condensed, place: ProvenancePlace) -> String {
+fn condensed_events(
+    index: &Index<'_>,
+    log: &events::Log<'_>,
+    condensed: &Condensed,
+    message: &dyn Fn(&Output, &mut String),
+) -> String {
     let mut out = String::with_capacity(index.record.len());
     out.push('[');
     for (at, item) in events::items(log, condensed).into_iter().enumerate() {
@@ -48,21 +69,13 @@ fn condensed_events(index: &Index<'_>, log: &events::Log<'_>, condensed: &Conden
             events::Item::Pass(pass) => events::push_pass(pass, &mut out),
             events::Item::Message(position) => {
                 if let Some(output) = condensed.messages.get(position) {
-                    output_message(index, output, place, &mut out);
+                    message(output, &mut out);
                 }
             }
         }
     }
     out.push(']');
     out
-}
-
-/// Appends one message of the output.
-fn output_message(index: &Index<'_>, output: &Output, place: ProvenancePlace, out: &mut String) {
-    match output {
-        Output::Kept { index: at } => out.push_str(index.messages.get(*at).copied().unwrap_or_default()),
-        Output::Replaced(replacement) => replaced_message(index, replacement, place, out),
-    }
 }
 
 /// The brackets of the list with the white space inside them.
@@ -73,7 +86,13 @@ pub(super) fn brackets<'r>(index: &Index<'r>) -> (&'r str, &'r str) {
     }
 }
 
-fn replaced_message(index: &Index<'_>, replacement: &Replacement, place: ProvenancePlace, out: &mut String) {
+fn replaced_message(
+    index: &Index<'_>,
+    replacement: &Replacement,
+    arguments: &[(&str, String)],
+    place: ProvenancePlace,
+    out: &mut String,
+) {
     let at = replacement.sources.first().copied().unwrap_or_default();
     let raw = index.messages.get(at).copied().unwrap_or_default();
     let mut edits = Edits::new(raw, index.members(at));
@@ -87,12 +106,55 @@ fn replaced_message(index: &Index<'_>, replacement: &Replacement, place: Provena
     if !body.is_empty() {
         edits.set(content, index.spec.key_of(Field::Content), &body);
     }
+    for (old, json) in arguments {
+        edits.replace(old, json);
+    }
     if place == ProvenancePlace::Metadata {
         let metadata = index.member(at, Field::Metadata).map(|member| member.value);
         let json = new_metadata(metadata, &replacement.provenance, index.style, edits.colon, edits.comma);
         edits.set(metadata, index.spec.key_of(Field::Metadata), &json);
     }
     edits.write(out);
+}
+
+/// The arguments of calls that others stand for, as they are in the record, and the JSON that stands there.
+pub(super) fn new_arguments<'r>(
+    conversation: &Conversation<'r>,
+    new: &Replacement,
+    style: Style,
+) -> Vec<(&'r str, String)> {
+    let message = new.sources.first().and_then(|&at| conversation.messages.get(at));
+    let changes = new.spots.iter().filter_map(|(spot, text)| {
+        let Spot::Call(call) = spot else { return None };
+        let place = message?.tool_calls.get(*call)?.place?;
+        let mut json = String::new();
+        if place.starts_with('"') {
+            encode(text, style, &mut json);
+        } else {
+            json.push_str(&restyle(text, style));
+        }
+        Some((place, json))
+    });
+    changes.collect()
+}
+
+/// `text`, a slice of a record, with those of `changes` that lie in it.
+pub(super) fn edited<'t>(text: &'t str, changes: &[(&str, String)]) -> Cow<'t, str> {
+    let bounds = text.as_bytes().as_ptr_range();
+    let mut within: Vec<_> = changes.iter().filter(|(old, _)| bounds.contains(&old.as_ptr())).collect();
+    if within.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    within.sort_by_key(|(old, _)| old.as_ptr());
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    for (old, new) in within {
+        let (before, after) = around(rest, old);
+        out.push_str(before);
+        out.push_str(new);
+        rest = after;
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
 }
 
 /// The content of a replaced message.
@@ -117,7 +179,11 @@ pub(super) fn new_content<'c>(content: Option<Raw<'_>>, new: &'c Replacement, st
         NewBody::Text(text) => (Some(text.as_str()), HashMap::default()),
         NewBody::Parts(parts) => (None, parts.iter().map(|(at, new)| (*at, new.as_str())).collect()),
     };
-    let marks: HashMap<usize, &str> = new.spots.iter().map(|(Spot::Part(at), text)| (*at, text.as_str())).collect();
+    let marks = new.spots.iter().filter_map(|(spot, text)| match spot {
+        Spot::Part(at) => Some((*at, text.as_str())),
+        Spot::Call(_) => None,
+    });
+    let marks: HashMap<usize, &str> = marks.collect();
     let mut json = String::with_capacity(list.text.len());
     let (mut rest, mut at, mut has_text) = (list.text, 0, false);
     leaves(list.text, |leaf| {
@@ -206,12 +272,17 @@ impl<'m> Edits<'m> {
     /// Replaces `old`, or appends a member when there is none.
     fn set(&mut self, old: Option<Raw<'_>>, key: &str, json: &str) {
         if let Some(old) = old {
-            let start = offset_in(self.raw, old.text);
-            self.changes.push((start, start + old.text.len(), json.to_owned()));
+            self.replace(old.text, json);
         } else {
             let comma = if std::mem::take(&mut self.is_empty) { "" } else { self.comma };
             self.changes.push((self.end, self.end, format!("{comma}\"{key}\"{}{json}", self.colon)));
         }
+    }
+
+    /// Replaces `old`, a slice of the message.
+    fn replace(&mut self, old: &str, json: &str) {
+        let start = offset_in(self.raw, old);
+        self.changes.push((start, start + old.len(), json.to_owned()));
     }
 
     fn write(mut self, out: &mut String) {

@@ -99,6 +99,11 @@ impl Asked {
         (about.asks, last.is_some_and(|&last| last > index))
     }
 
+    /// What a reader calls a call of message `index`.
+    pub(super) fn label_of_call(&self, index: usize, call: usize) -> &str {
+        self.calls.get(index).and_then(|calls| calls.get(call)).map_or("an earlier call", |about| &about.label)
+    }
+
     /// What a reader calls message `index`.
     pub(super) fn label(&self, messages: &[Message<'_>], index: usize) -> String {
         let of_call = place_of_answered(messages, index).map(|(at, call)| self.calls[at][call].label.clone());
@@ -193,10 +198,12 @@ const FILES: [(&str, Call); 9] = [
     (".out", Call::Other),
     (".err", Call::Other),
 ];
+/// The first line of a patch; the second one names the file.
+const PATCH: &str = "*** Begin Patch";
 
 /// The first line of a text; of a command that only changes the folder first, what comes behind.
 fn command(text: &str) -> &str {
-    let line = text.lines().next().unwrap_or_default();
+    let line = text.lines().find(|line| *line != PATCH).unwrap_or_default();
     let behind = line.starts_with("cd ").then(|| line.split_once("&& ")).flatten();
     behind.map_or(line, |(_, behind)| behind.trim_start())
 }
@@ -204,6 +211,7 @@ fn command(text: &str) -> &str {
 /// The beginning of what a text asks for: of a path the last part, of others the first line.
 fn object(text: &str) -> &str {
     let line = command(text);
+    let line = line.strip_prefix("*** ").and_then(|rest| rest.split_once(": ")).map_or(line, |(_, file)| file);
     let last = line.rsplit('/').next().filter(|last| !line.contains(' ') && !last.is_empty());
     start(last.unwrap_or(line))
 }

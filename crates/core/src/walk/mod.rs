@@ -2,6 +2,7 @@
 //! of a text is a list of stretches of it and of marks, so that what is hidden is their complement. Knows conversations
 //! and what of them is used; refuses to know plans, budgets and records.
 
+mod arguments;
 mod calls;
 mod codes;
 mod draw;
@@ -29,19 +30,20 @@ use crate::model::{
     Content, Conversation, Grounding, Media, Message, Part, PartView, Role, UnitCounts, UnitNote, UnitReason, ViewOp,
 };
 
+use arguments::Stretch;
 use calls::{Asked, Call};
 use draw::{Draw, n_chars};
 use formats::{Format, LineRole, Lines};
 use grounding::Judge;
 use marks::{Mark, Piece, Writer};
 use pins::Pins;
-use said::{Known, Said};
+use said::{By, Known, Run, Said};
 use segments::{Segment, segments};
 use skeleton::Of;
 use spoken::Spoken;
 use units::{LONG, Units};
 pub use uses::SaidBy;
-use uses::{Found, Texts, Uses};
+use uses::{Found, Line, Texts, Uses};
 use why::Why;
 
 /// What the walk may take.
@@ -55,6 +57,8 @@ pub struct Rules {
     pub fillers: usize,
     /// Results of tools use what stands before them, too.
     pub results_use: bool,
+    /// Lines of long arguments of calls that earlier texts show give way to references.
+    pub hides_arguments: bool,
     /// Images, audio and files that an answer follows give way to marks.
     pub marks_media: bool,
     /// Share of the stretches that nothing uses and that stay all the same.
@@ -70,6 +74,7 @@ impl Default for Rules {
             min_saving: MIN_SAVING,
             fillers: FILLERS,
             results_use: false,
+            hides_arguments: false,
             marks_media: false,
             distractors: 0.0,
             explains: false,
@@ -187,10 +192,14 @@ impl Walker {
             let n = self.texts.all()[first..].iter().take_while(|text| text.message as usize == message).count();
             let texts = first..first + n;
             first += n;
+            let is_old = message + rules.recency_window < n_messages;
             if !said_by[message].is_source() {
+                if rules.hides_arguments {
+                    let may_hide = is_old && standing(message) == Standing::Open;
+                    self.arguments(conversation, texts, may_hide, rules, &mut writer, &mut views);
+                }
                 continue;
             }
-            let is_old = message + rules.recency_window < n_messages;
             let is_task = said_by[message] == SaidBy::Human && Some(message) == first_user;
             let may_change = is_old && !is_task && said_by[message] != SaidBy::System;
             let n_bytes: usize = self.texts.all()[texts.clone()].iter().map(|text| text.to - text.from).sum();
@@ -367,6 +376,96 @@ impl Walker {
         }
     }
 
+    /// Hides what of the long arguments of a message earlier texts show, where that saves enough, and notes what of them is shown.
+    fn arguments(
+        &mut self,
+        conversation: &Conversation<'_>,
+        texts: std::ops::Range<usize>,
+        may_hide: bool,
+        rules: Rules,
+        writer: &mut Writer,
+        views: &mut Vec<UsedText>,
+    ) {
+        let leaves: Vec<uses::Text> =
+            self.texts.all()[texts].iter().filter(|text| text.by.is_argument()).copied().collect();
+        let Some(message) = leaves.first().map(|leaf| leaf.message as usize) else { return };
+        let calls = &conversation.messages[message].tool_calls;
+        let bytes = self.texts.bytes();
+        let label = |by: By| match by.call {
+            Some(call) => self.asked.label_of_call(by.message as usize, call as usize).to_owned(),
+            None => self.asked.label(&conversation.messages, by.message as usize),
+        };
+        let mark = |run: &Run| {
+            let n_lines = (run.lines.1 - run.lines.0) as u32;
+            Mark::Said { n_lines, n_said: n_lines, message: run.by.message, is_visible: true }
+        };
+        let mut read: Vec<(Vec<Line>, Vec<Run>)> = Vec::with_capacity(leaves.len());
+        let mut saved = 0;
+        for leaf in &leaves {
+            let is_short = leaf.to - leaf.from < arguments::MIN_SHOWN;
+            let lines = if is_short { Vec::new() } else { self.uses.lines_of(bytes, leaf) };
+            let is_open = may_hide
+                && calls[leaf.part as usize].place.is_some()
+                && n_chars(&bytes[leaf.from..leaf.to]) as usize > arguments::MIN_VALUE;
+            let mut runs = if is_open { self.known.runs(bytes, &lines, &self.uses) } else { Vec::new() };
+            runs.retain(|run| {
+                let (from, to) = stretch_of(&lines, run.lines);
+                let n_hidden = n_chars(&bytes[from..to]);
+                let n_mark = writer.at_most(bytes, mark(run), |_| label(run.by));
+                saved += n_hidden.saturating_sub(n_mark) as usize;
+                n_hidden > n_mark
+            });
+            read.push((lines, runs));
+        }
+        if saved < rules.min_saving.max(1) {
+            for (_, runs) in &mut read {
+                runs.clear();
+            }
+        }
+        let mut first = 0;
+        for of_call in leaves.chunk_by(|a, b| a.part == b.part) {
+            let read = &read[first..first + of_call.len()];
+            first += of_call.len();
+            let (mut stretches, mut units, mut notes) = (Vec::new(), UnitCounts::default(), Vec::new());
+            for (leaf, (lines, runs)) in read.iter().enumerate() {
+                for run in runs {
+                    let mut text = String::new();
+                    let number = writer.write(&mut text, self.texts.bytes(), mark(run), |_| label(run.by));
+                    let (from, to) = stretch_of(lines, run.lines);
+                    let goes_on = run.lines.1 < lines.len();
+                    let text = text.trim_end().to_owned();
+                    stretches.push(Stretch { leaf, bytes: (from, to), mark: text, number, goes_on });
+                    units.add(UnitReason::SaidBefore, (run.lines.1 - run.lines.0) as u32);
+                    let part = of_call[leaf].part as usize;
+                    let bytes = (from - of_call[leaf].from, to - of_call[leaf].from);
+                    let (reason, said_by) = (UnitReason::SaidBefore, Some(run.by.message as usize));
+                    let lines = (run.lines.0 + 1, run.lines.1);
+                    notes.extend(rules.explains.then_some(UnitNote {
+                        part,
+                        lines,
+                        bytes,
+                        reason,
+                        used_by: None,
+                        said_by,
+                    }));
+                }
+            }
+            let call = of_call[0].part as usize;
+            let written = &calls[call].arguments;
+            let ops = if stretches.is_empty() { None } else { arguments::view(written, of_call, &stretches) };
+            if let Some(ops) = ops {
+                let view = PartView { part: 0, call: Some(call), ops };
+                let text = view.apply(written).unwrap_or_default();
+                views.push(UsedText { message, view, text, units, notes });
+            }
+        }
+        for (leaf, (lines, runs)) in leaves.iter().zip(&read) {
+            let hidden: Vec<(usize, usize)> = runs.iter().map(|run| run.lines).collect();
+            let by = By { message: message as u32, call: Some(leaf.part) };
+            self.known.push_argument(by, lines, &hidden);
+        }
+    }
+
     fn write(
         &self,
         conversation: &Conversation<'_>,
@@ -414,7 +513,7 @@ impl Walker {
             last.pop();
             out.pop();
         }
-        let view = PartView { part: text.part as usize, ops };
+        let view = PartView { part: text.part as usize, call: None, ops };
         Some(UsedText { message: text.message as usize, view, text: out, units, notes })
     }
 }
@@ -423,6 +522,12 @@ impl Walker {
 fn next_is_word(next: Option<&Piece>, bytes: &[u8]) -> bool {
     let is_apart = |byte: u8| byte.is_ascii_whitespace() || byte == b'"';
     matches!(next, Some(&Piece::Copy { from, to }) if from < to && !is_apart(bytes[from as usize]))
+}
+
+/// The bytes of some lines, and of the line break behind them where there is one.
+fn stretch_of(lines: &[Line], (first, end): (usize, usize)) -> (usize, usize) {
+    let to = lines.get(end).map_or(lines[end - 1].to, |next| next.from);
+    (lines[first].from as usize, to as usize)
 }
 
 /// The mark for a part that is no text.
@@ -436,7 +541,7 @@ fn marked(message: usize, part: usize, media: &Media<'_>, rules: Rules, writer: 
     let notes = if rules.explains { vec![note] } else { Vec::new() };
     let mut units = UnitCounts::default();
     units.add(reason, 1);
-    UsedText { message, view: PartView { part, ops }, text, units, notes }
+    UsedText { message, view: PartView { part, call: None, ops }, text, units, notes }
 }
 
 /// The same for the same texts, on every machine.

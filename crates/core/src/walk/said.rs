@@ -1,5 +1,9 @@
-//! Lines that earlier sources have: runs of them that are visible there give way to a reference to that place. Knows lines
+//! Lines that earlier texts have: runs of them that are visible there give way to a reference to that place. Knows lines
 //! by their slots; refuses to know how a reference reads.
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
 
 use super::uses::{Line, Uses, says};
 
@@ -22,16 +26,38 @@ pub(super) struct Said {
     pub(super) is_visible: bool,
 }
 
-/// The lines of all sources so far; the memory is reused.
+/// A text with lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct By {
+    /// Its message.
+    pub(super) message: u32,
+    /// Of arguments, the call.
+    pub(super) call: Option<u32>,
+}
+
+/// A run of lines of an argument that a text shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Run {
+    /// The first line, and the one behind the last.
+    pub(super) lines: (usize, usize),
+    /// Who shows it.
+    pub(super) by: By,
+}
+
+/// The lines of all sources so far, and of arguments where these may be hidden; the memory is reused.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     /// Slots, with gaps between texts.
     lines: Vec<u32>,
     is_visible: Vec<bool>,
-    /// For each the last place of the same line before it.
+    /// For each the last place of the same line before it, among sources or among arguments.
     before: Vec<Option<u32>>,
-    /// Where the lines of each message begin.
-    messages: Vec<(u32, u32)>,
+    /// Where it stands, without its line break.
+    spans: Vec<(u32, u32)>,
+    /// Where the lines of each text begin.
+    texts: Vec<(u32, By)>,
+    /// The last place of each line among arguments, by its slot.
+    argued: HashMap<u32, u32, FixedState>,
     /// Lines of the text at hand that are not blank.
     solid: Vec<u32>,
 }
@@ -41,31 +67,84 @@ impl Known {
         self.lines.clear();
         self.is_visible.clear();
         self.before.clear();
-        self.messages.clear();
+        self.spans.clear();
+        self.texts.clear();
+        self.argued.clear();
     }
 
     /// A text of `message` comes next.
     pub(super) fn begin(&mut self, message: u32) {
-        self.add(GAP, false, None);
-        self.messages.push((self.lines.len() as u32, message));
+        self.begin_with(By { message, call: None });
     }
 
-    fn add(&mut self, slot: u32, is_visible: bool, before: Option<u32>) {
-        self.lines.push(slot);
+    fn begin_with(&mut self, by: By) {
+        self.add(&Line { slot: GAP, ..Line::default() }, false, None);
+        self.texts.push((self.lines.len() as u32, by));
+    }
+
+    fn add(&mut self, line: &Line, is_visible: bool, before: Option<u32>) {
+        self.lines.push(line.slot);
         self.is_visible.push(is_visible);
         self.before.push(before);
+        self.spans.push((line.from, line.to));
     }
 
     /// The next line of it.
     pub(super) fn push(&mut self, line: &Line, is_visible: bool, uses: &mut Uses) {
         if line.len > 0 {
             let before = uses.set_place(line.slot, self.lines.len() as u32);
-            self.add(line.slot, is_visible, before);
+            self.add(line, is_visible, before);
             if is_visible {
-                let message = self.messages.last().map_or(0, |&(_, message)| message);
+                let message = self.texts.last().map_or(0, |(_, by)| by.message);
                 uses.set_visible(line.slot, message);
             }
         }
+    }
+
+    /// Takes the lines of an argument, of which those of `hidden` are not shown. They make no value visible.
+    pub(super) fn push_argument(&mut self, by: By, lines: &[Line], hidden: &[(usize, usize)]) {
+        self.begin_with(by);
+        let mut hidden = hidden.iter().peekable();
+        for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.len > 0) {
+            while hidden.next_if(|(_, end)| *end <= at).is_some() {}
+            let is_visible = hidden.peek().is_none_or(|(first, _)| at < *first);
+            let before = self.argued.insert(line.slot, self.lines.len() as u32);
+            self.add(line, is_visible, before);
+        }
+    }
+
+    /// The runs of lines of an argument that earlier texts show in the same words, sign and indentation.
+    pub(super) fn runs(&mut self, bytes: &[u8], lines: &[Line], uses: &Uses) -> Vec<Run> {
+        let mut solid = std::mem::take(&mut self.solid);
+        solid.clear();
+        solid.extend((0..lines.len() as u32).filter(|&at| lines[at as usize].len > 0));
+        let (mut rest, mut runs): (&[u32], Vec<Run>) = (&solid, Vec::new());
+        while let Some(&first) = rest.first() {
+            let is_shown = |at: u32, place: usize| {
+                self.is_visible[place] && is_same(bytes, &lines[at as usize], self.spans[place])
+            };
+            let slot = lines[first as usize].slot;
+            let in_sources = self.longest(lines, rest, uses.last_place(slot), &is_shown);
+            let in_arguments = self.longest(lines, rest, self.argued.get(&slot).copied(), &is_shown);
+            let (n, place) = if in_arguments.0 > in_sources.0 { in_arguments } else { in_sources };
+            let n_bytes: u32 = rest[..n].iter().map(|&at| lines[at as usize].len).sum();
+            if n_bytes < LONG_RUN {
+                rest = &rest[1..];
+                continue;
+            }
+            let (by, from, end) = (self.text_at(place), first as usize, rest[n - 1] as usize + 1);
+            rest = &rest[n..];
+            match runs.last_mut() {
+                Some(Run { lines: (_, last), by: before })
+                    if *before == by && lines[*last..from].iter().all(|line| line.len == 0) =>
+                {
+                    *last = end;
+                }
+                _ => runs.push(Run { lines: (from, end), by }),
+            }
+        }
+        self.solid = solid;
+        runs
     }
 
     /// What each of `lines` repeats, where it is part of a run.
@@ -77,13 +156,14 @@ impl Known {
         solid.extend((0..lines.len() as u32).filter(|&at| lines[at as usize].len > 0));
         let mut rest = &solid[..];
         while let Some(&first) = rest.first() {
-            let (n, place) = self.longest(lines, rest, uses);
+            let last = uses.last_place(lines[first as usize].slot);
+            let (n, place) = self.longest(lines, rest, last, &|_, _| true);
             let n_bytes = rest[..n].iter().map(|&at| lines[at as usize].len).sum::<u32>();
             if n == 0 || n_bytes < LONG_RUN && (n < RUN.0 || n_bytes < RUN.1) {
                 rest = &rest[1..];
                 continue;
             }
-            let by = self.message_at(place);
+            let by = self.text_at(place).message;
             let mut place = place as usize;
             let mut is_visible = true;
             for at in first..=rest[n - 1] {
@@ -102,14 +182,22 @@ impl Known {
         self.solid = solid;
     }
 
-    /// The longest earlier run that begins like `rest`, and where it stands.
-    fn longest(&self, lines: &[Line], rest: &[u32], uses: &Uses) -> (usize, u32) {
-        let places =
-            std::iter::successors(uses.last_place(lines[rest[0] as usize].slot), |&place| self.before[place as usize]);
+    /// The longest earlier run that begins like `rest`, from the last place of its first line on, and where it stands; every
+    /// line of it `fits`.
+    fn longest(
+        &self,
+        lines: &[Line],
+        rest: &[u32],
+        last: Option<u32>,
+        fits: &dyn Fn(u32, usize) -> bool,
+    ) -> (usize, u32) {
+        let places = std::iter::successors(last, |&place| self.before[place as usize]);
         let mut best = (0, 0);
         for place in places.take(MAX_TRIES) {
-            let seen = &self.lines[place as usize..];
-            let n = rest.iter().zip(seen).take_while(|&(&at, &slot)| lines[at as usize].slot == slot).count();
+            let seen = self.lines[place as usize..].iter().zip(place as usize..);
+            let is_next =
+                |&(&at, (&slot, place)): &(&u32, (&u32, usize))| lines[at as usize].slot == slot && fits(at, place);
+            let n = rest.iter().zip(seen).take_while(is_next).count();
             if n > best.0 {
                 best = (n, place);
             }
@@ -117,8 +205,21 @@ impl Known {
         best
     }
 
-    fn message_at(&self, place: u32) -> u32 {
-        let behind = self.messages.partition_point(|&(first, _)| first <= place);
-        self.messages[behind - 1].1
+    fn text_at(&self, place: u32) -> By {
+        let behind = self.texts.partition_point(|&(first, _)| first <= place);
+        self.texts[behind - 1].1
     }
+}
+
+/// True when two lines with the same bare text have the same indentation and sign. Behind the number that a viewer puts in front
+/// may stand one more blank.
+fn is_same(bytes: &[u8], line: &Line, (from, to): (u32, u32)) -> bool {
+    let of = |line: &Line| {
+        let before = &bytes[line.from as usize..line.bare(bytes).0];
+        let sign = before.trim_ascii_end();
+        (sign, before.len() - sign.len())
+    };
+    let (sign, indent) = of(line);
+    let (number, shown) = of(&Line { from, to, ..*line });
+    sign.is_empty() && !number.contains(&b'-') && (shown == indent || !number.is_empty() && shown == indent + 1)
 }

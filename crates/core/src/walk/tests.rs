@@ -24,7 +24,7 @@ fn conversation<'a>(said: &'a [Said<'a>]) -> Conversation<'a> {
         tool_calls: if arguments.is_empty() {
             Vec::new()
         } else {
-            vec![ToolCall { id: None, name: Some("Read".into()), arguments: arguments.into() }]
+            vec![ToolCall { id: None, name: Some("Read".into()), arguments: arguments.into(), place: Some("") }]
         },
         tool_call_id: None,
         provenance: None,

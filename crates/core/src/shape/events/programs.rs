@@ -1,11 +1,9 @@
 //! The programs whose event logs are read: what their events look like, where these have their messages. A new program is
 //! its `Spec` here and its name in `ShapeName`.
 
-use std::borrow::Cow;
-
 use crate::model::{Content, Message, ShapeName, ToolCall};
 use crate::shape::json::{Kind, Scanner, member, members};
-use crate::shape::member::{Field, Member};
+use crate::shape::member::{Field, Member, take_arguments};
 use crate::shape::spec::Spec;
 
 use super::event::{Event, EventSpec, Form, last};
@@ -120,7 +118,7 @@ fn call<'r>(message: &mut Message<'r>, found: &[Member<'r>]) {
         "id" => id = value.id(),
         "name" => call.name = value.string(),
         "arguments" | "input" | "action" => {
-            call.arguments = value.string().unwrap_or(Cow::Borrowed(value.text));
+            take_arguments(&mut call, value);
         }
         _ => {}
     });

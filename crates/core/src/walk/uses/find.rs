@@ -228,6 +228,17 @@ impl Uses {
         self.slots.set_last(slot, place)
     }
 
+    /// The lines of an argument.
+    pub(in crate::walk) fn lines_of(&mut self, bytes: &[u8], text: &Text) -> Vec<Line> {
+        let mut all = Vec::new();
+        lines(bytes, text.from, text.to, |from, to| {
+            let (start, end) = bare(bytes, from, to);
+            let slot = if start < end { self.slots.of(exact(bytes, start, end)) } else { 0 };
+            all.push(Line { from: from as u32, to: to as u32, len: (end - start) as u32, slot });
+        });
+        all
+    }
+
     /// Takes what a text uses.
     fn user(&mut self, bytes: &[u8], text: &Text) {
         if text.by.is_argument() {
