@@ -4,21 +4,29 @@
 use super::formats::LineRole;
 use super::units::{Unit, Units, state};
 
-/// Shows the heads without which what is shown beneath them says little.
-pub(super) fn mark(units: &mut Units, roles: &[LineRole]) {
+/// What a head of something shown is worth more than one of nothing.
+const WANTED: u16 = 20;
+
+/// Shows the heads without which what is shown beneath them says little; other heads of what is shown are worth more.
+pub(super) fn mark(units: &mut Units, roles: &mut [LineRole]) {
     // The heads of the line at hand, the outermost first, and how many of them are dealt with.
     let mut heads: Vec<usize> = Vec::new();
     let mut n_done = 0;
-    for (at, role) in roles.iter().enumerate() {
+    for at in 0..roles.len() {
+        let role = roles[at];
         if role.level > 0 {
             let n = heads.partition_point(|&head| roles[head].level < role.level);
             heads.truncate(n);
             n_done = n_done.min(n);
         }
         if n_done < heads.len() && is_shown(units, at) {
-            for &head in heads[n_done..].iter().filter(|&&head| roles[head].is_needed) {
-                let unit = units.first[head] as usize;
-                units.units[unit].state |= state::SKELETON;
+            for &head in &heads[n_done..] {
+                if roles[head].is_needed {
+                    let unit = units.first[head] as usize;
+                    units.units[unit].state |= state::SKELETON;
+                } else {
+                    roles[head].worth = 2 * roles[head].worth + WANTED;
+                }
             }
             n_done = heads.len();
         }

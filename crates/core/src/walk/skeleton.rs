@@ -16,8 +16,6 @@ word_table!(WORDS: Table<128>, "status_keys": ENDS_WITH);
 const MAX_TOTALS: usize = 4;
 const MAX_STATUS: u32 = 120;
 const MAX_TOTAL: u32 = 300;
-/// Of the line that says what became of an edit, which names a path.
-const MAX_VERDICT: u32 = 240;
 /// Of a failure: error lines, lines around each, last lines.
 const MAX_ERRORS: usize = 10;
 const MAX_ERROR: u32 = 400;
@@ -70,9 +68,10 @@ impl Of<'_> {
         self.lines[at].len > 0 && self.uses.says(self.lines[at].slot) & what != 0
     }
 
-    /// Lines that say something: with a word, and not put there by the harness.
+    /// Lines that say something: with a word, not put there by the harness, and no echo of what was asked for.
     fn tells(&self, at: usize) -> bool {
-        self.lines[at].len > 1 && has_word(self.text(at)) && !is_envelope(self.text(at))
+        let line = &self.lines[at];
+        line.len > 1 && has_word(self.text(at)) && !is_envelope(self.text(at)) && !self.uses.is_argued(line.slot)
     }
 
     /// The same, and nothing visible says it.
@@ -95,7 +94,7 @@ impl Of<'_> {
     /// The line in which an edit says that it was made, or why not. A long one may be a reference.
     fn verdict(&self) -> Option<usize> {
         let first = (0..self.lines.len()).filter(|_| self.is_edit).find(|&at| self.tells(at));
-        first.filter(|&at| self.len(at) < MAX_VERDICT)
+        first.filter(|&at| self.len(at) < MAX_STATUS)
     }
 
     /// Lines before a reminder of the harness at the end, of which there is always one.

@@ -1,6 +1,6 @@
 //! Differences: files, hunks, lines that went and came. Knows the unified form.
 
-use super::{LineRole, Lines, What};
+use super::line::{LineRole, Lines, What};
 
 const FILE: u16 = 60;
 const HUNK: u16 = 30;

@@ -1,6 +1,6 @@
 //! Files as they are read: what declares something, imports, sections of settings; headings of texts. Knows one line.
 
-use super::{LineRole, n_blanks};
+use super::line::{LineRole, n_blanks};
 use crate::text::words::{Table, word_table};
 
 word_table!(WORDS: Table<128>, "signatures": FIRST MEMBERS IMPORTS);

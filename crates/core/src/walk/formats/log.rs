@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use super::{LineRole, Lines, What};
+use super::line::{LineRole, Lines, What};
 use crate::text::names_noise_folder;
 
 const FRAME: u16 = 6;
@@ -90,7 +90,7 @@ pub(super) fn what(lines: Lines<'_>, from: usize, to: usize) -> What {
 fn step(line: &[u8]) -> Option<&[u8]> {
     let near = &line[..line.len().min(NEAR)];
     let words = near.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    let word = words.map(|word| bare(word)).find(|word| word.iter().any(u8::is_ascii_alphabetic))?;
+    let word = words.map(bare).find(|word| word.iter().any(u8::is_ascii_alphabetic))?;
     let is_word = word[0].is_ascii_uppercase() && word.iter().all(u8::is_ascii_alphabetic);
     (STEP.contains(&word.len()) && is_word).then_some(word)
 }

@@ -4,6 +4,7 @@
 
 mod diff;
 mod file;
+mod line;
 mod listing;
 mod log;
 mod notebook;
@@ -12,10 +13,8 @@ mod search;
 mod table;
 
 use super::calls::Call;
-use super::uses::Line;
+pub(super) use line::{LineRole, Lines, What};
 
-/// Lines by which a format is recognised.
-const SAMPLE: usize = 48;
 /// Lines of a sample from which a share of them says anything.
 const MIN_SAMPLE: usize = 3;
 
@@ -38,86 +37,6 @@ pub(super) enum Format {
     Notebook,
     /// What a program prints.
     Log,
-}
-
-/// What a line is to those beneath it, and to a reader.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct LineRole {
-    /// It heads the lines beneath, up to the next one of this level or of a higher one; 1 is the highest, 0 heads nothing.
-    pub(super) level: u16,
-    /// What is shown beneath says little without it.
-    pub(super) is_needed: bool,
-    /// How much it tells; 0 is nothing.
-    pub(super) worth: u16,
-}
-
-impl LineRole {
-    const NOTHING: Self = Self { level: 0, is_needed: false, worth: 0 };
-
-    /// A line without which those beneath say little.
-    const fn needed(level: u16, worth: u16) -> Self {
-        Self { level, is_needed: true, worth }
-    }
-
-    /// A line that says what those beneath are about.
-    const fn head(level: u16, worth: u16) -> Self {
-        Self { level, is_needed: false, worth }
-    }
-
-    const fn line(worth: u16) -> Self {
-        Self { level: 0, is_needed: false, worth }
-    }
-}
-
-/// What the lines behind a mark are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
-    /// Lines of any kind.
-    Lines,
-    /// Lines of so many files.
-    OfFiles(u32),
-    /// Names of files and folders, and how many of them are in folders where nobody looks.
-    Entries(u32),
-    Rows,
-    /// Lines of which so many say that something went well.
-    Passed(u32),
-    /// Lines of which so many begin with one word: where it stands.
-    Steps {
-        n: u32,
-        from: u32,
-        to: u32,
-    },
-}
-
-/// The lines of a text.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Lines<'t> {
-    pub(super) bytes: &'t [u8],
-    pub(super) lines: &'t [Line],
-}
-
-impl<'t> Lines<'t> {
-    pub(super) fn len(self) -> usize {
-        self.lines.len()
-    }
-
-    /// A line, without its line break.
-    pub(super) fn at(self, number: usize) -> &'t [u8] {
-        let line = &self.lines[number];
-        let text = &self.bytes[line.from as usize..line.to as usize];
-        text.strip_suffix(b"\r").unwrap_or(text)
-    }
-
-    /// A line with its indentation, without what a viewer or a search puts in front of it.
-    fn body(self, number: usize) -> &'t [u8] {
-        without_number(self.at(number))
-    }
-
-    /// The first lines that are not blank.
-    fn sample(self) -> impl Iterator<Item = &'t [u8]> {
-        let solid = (0..self.len()).filter(move |&at| self.lines[at].len > 0);
-        solid.take(SAMPLE).map(move |at| self.at(at))
-    }
 }
 
 impl Format {
@@ -180,30 +99,6 @@ impl Format {
             Self::File | Self::Prose | Self::Page | Self::Notebook => What::Lines,
         }
     }
-}
-
-/// A line without the number that a viewer puts in front: `12→`, `12⇥`, `12:`, `12|`.
-fn without_number(line: &[u8]) -> &[u8] {
-    let trimmed = line.trim_ascii_start();
-    let n_digits = trimmed.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    match &trimmed[n_digits..] {
-        [b'\t' | b'|' | b':', behind @ ..] | [0xE2, 0x86, 0x92, behind @ ..] if n_digits > 0 => behind,
-        _ => line,
-    }
-}
-
-fn n_blanks(line: &[u8]) -> usize {
-    line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
-}
-
-/// True for a path: no blank, and a folder or an extension.
-fn is_path(text: &[u8]) -> bool {
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-@+~*[]()$#,=\\".contains(byte) || *byte >= 0x80;
-    let is_word = |byte: &u8| byte.is_ascii_alphabetic() || *byte >= 0x80;
-    text.len() > 1
-        && text.iter().all(is_part)
-        && text.iter().any(is_word)
-        && (text.contains(&b'/') || text.contains(&b'.') && text.last() != Some(&b'.'))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Notebooks: cells with what they hold. Knows how viewers and scripts tell where a cell begins.
 
-use super::{LineRole, Lines, file};
+use super::file;
+use super::line::{LineRole, Lines};
 
 const CELL: u16 = 20;
 

@@ -1,6 +1,6 @@
 //! Pages of a browser, as a tree of what can be read and pressed or as a text with headings. Knows one line.
 
-use super::{LineRole, n_blanks};
+use super::line::{LineRole, n_blanks};
 use crate::text::words::{Table, word_table};
 
 word_table!(WORDS: Table<256>, "pages": NODES HEADS);

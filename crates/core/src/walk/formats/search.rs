@@ -1,6 +1,6 @@
 //! Results of searches: `path:12:line`, or a path and its lines beneath. Knows how tools print them.
 
-use super::{LineRole, Lines, What, is_path};
+use super::line::{LineRole, Lines, What, is_path};
 
 /// The path of a match that is told in one line: `src/x.rs:12:…`, `src/x.rs-12-…`.
 fn path_of(line: &[u8]) -> Option<&[u8]> {

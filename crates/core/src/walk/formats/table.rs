@@ -1,6 +1,6 @@
 //! Rows of cells: drawn with bars, or of a file that has them. Knows where their names stand.
 
-use super::{LineRole, Lines};
+use super::line::{LineRole, Lines};
 
 const HEADER: u16 = 60;
 

@@ -213,6 +213,11 @@ impl Uses {
         self.slots.set_visible(slot, message);
     }
 
+    /// True when the arguments of a call have such a line.
+    pub(in crate::walk) fn is_argued(&self, slot: u32) -> bool {
+        self.slots.is_argued(slot)
+    }
+
     /// True when a source that was written shows such a line.
     pub(in crate::walk) fn is_visible(&self, slot: u32) -> bool {
         self.slots.is_visible(slot)

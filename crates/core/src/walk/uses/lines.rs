@@ -21,7 +21,7 @@ pub(in crate::walk) mod says {
 
 /// A source has shown it.
 const SHOWN: u32 = 1 << 7;
-/// A later argument has it.
+/// An argument has it.
 const ARGUED: u32 = 1 << 8;
 /// A source that was written shows it.
 const VISIBLE: u32 = 1 << 9;
@@ -149,6 +149,10 @@ impl Slots {
         let copied = self.copied[((self.slots[slot as usize].marks >> COPIED).checked_sub(1)?) as usize];
         let is_argued = copied.argued < message;
         Some((is_argued || copied.home < message, is_argued || copied.visible < message))
+    }
+
+    pub(super) fn is_argued(&self, slot: u32) -> bool {
+        self.slots[slot as usize].marks & ARGUED != 0
     }
 
     pub(super) fn is_visible(&self, slot: u32) -> bool {
