@@ -21,7 +21,7 @@ fn asking(summarizer: Summarizer) -> EngineOptions {
 }
 
 /// Compresses with a model that answers by `reply`; the questions in their order.
-fn with_model(record: &str, options: &EngineOptions, reply: impl Fn(&Ask) -> Answer) -> (Done, Vec<Ask>) {
+pub(crate) fn with_model(record: &str, options: &EngineOptions, reply: impl Fn(&Ask) -> Answer) -> (Done, Vec<Ask>) {
     let engine = Engine::new(options.clone()).expect("the options are right");
     let (mut answers, mut asked) = (Answers::default(), Vec::new());
     for _ in 0..8 {

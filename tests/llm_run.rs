@@ -266,7 +266,9 @@ fn a_model_that_echoes_the_engine_gives_identical_conversations() {
     let unknown = n_unknown.clone();
     let server = LlmServer::start(move |asked: &Asked| {
         let draft = drafts.get(passage(&asked.prompt));
-        unknown.fetch_add(usize::from(draft.is_none()), Ordering::SeqCst);
+        // The sessions of event logs are not among the records: what their marks hide nobody tells.
+        let is_mark = asked.system.contains("hidden lines");
+        unknown.fetch_add(usize::from(draft.is_none() && !is_mark), Ordering::SeqCst);
         draft.map_or(Play::Empty, Play::text)
     });
     let dir = TestDir::new();

@@ -90,6 +90,7 @@ mod tidy;
 mod timings;
 #[cfg(feature = "tokenizers")]
 mod tokens;
+mod told;
 mod uses;
 mod verbatim_maps;
 mod written;

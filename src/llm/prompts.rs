@@ -8,6 +8,7 @@ use crate::text::tokens::estimate;
 const NORMAL: &str = include_str!("prompts/summary_normal.txt");
 const AGGRESSIVE: &str = include_str!("prompts/summary_aggressive.txt");
 const STRUCTURED: &str = include_str!("prompts/summary_structured.txt");
+const LINE: &str = include_str!("prompts/summary_line.txt");
 const CLASSIFIER: &str = include_str!("prompts/classifier.txt");
 const COMPACTION: &str = include_str!("prompts/compaction.txt");
 const CONTINUES: &str = include_str!("prompts/compaction_continues.txt");
@@ -25,6 +26,7 @@ pub struct Prompts {
     normal: String,
     aggressive: String,
     structured: String,
+    line: String,
     classifier: String,
     max_response_tokens: usize,
 }
@@ -54,6 +56,7 @@ impl Prompts {
             normal: opened(&NORMAL.replace("{preserve}", &preserved)),
             aggressive: opened(&AGGRESSIVE.replace("{preserve}", &preserved)),
             structured: opened(STRUCTURED),
+            line: opened(LINE),
             classifier: opened(&classifier),
             max_response_tokens: options.max_response_tokens,
         }
@@ -76,11 +79,14 @@ impl Prompts {
             SummaryMode::Normal => &self.normal,
             SummaryMode::Aggressive => &self.aggressive,
             SummaryMode::Structured => &self.structured,
+            SummaryMode::Line => &self.line,
         };
         let whole = estimate(ask.max_chars).min(self.max_response_tokens);
         let (tokens, max_chars) = match ask.mode {
             SummaryMode::Aggressive => ((whole / 2).max(1), ask.max_chars / 2),
             SummaryMode::Normal | SummaryMode::Structured => (whole, ask.max_chars),
+            // Models count badly, and a line too long is thrown away.
+            SummaryMode::Line => (whole * 3 / 4, ask.max_chars * 3 / 4),
         };
         let text = &ask.text;
         let asked = format!(
@@ -172,6 +178,7 @@ mod tests {
             ("normal", joined(summary(SummaryMode::Normal, 700))),
             ("aggressive", joined(summary(SummaryMode::Aggressive, 700))),
             ("structured", joined(summary(SummaryMode::Structured, 700))),
+            ("line", joined(summary(SummaryMode::Line, 160))),
             ("classifier", joined(prompts.request(&ruling))),
             ("compaction", joined(prompts.request(&compaction(None)))),
             ("compaction again", joined(prompts.request(&compaction(Some("hulls, paint".into()))))),
@@ -229,6 +236,7 @@ mod tests {
             of(SummaryMode::Aggressive, 700).contains("fewer than 100 tokens, in any case fewer than 350 characters")
         );
         assert!(of(SummaryMode::Aggressive, 3).contains("fewer than 1 tokens"));
+        assert!(of(SummaryMode::Line, 160).contains("fewer than 120 characters"));
         assert!(of(SummaryMode::Normal, 70_000).contains("fewer than 300 tokens"), "max_response_tokens");
         assert!(of(SummaryMode::Normal, 700).contains("Text:\n-----\nThe hull of the Arctic Tern leaks.\n-----"));
         assert!(summary(SummaryMode::Aggressive, 700).turns[0].text.contains("bullet"));
@@ -236,7 +244,7 @@ mod tests {
 
     #[test]
     fn the_classifier_is_told_both_lists_and_the_form_of_its_answer() {
-        let (_, prompt) = &all()[3];
+        let (_, prompt) = &all()[4];
         for part in [
             "orders of a customer",
             "stand-up notes",
@@ -277,7 +285,7 @@ mod tests {
         }
         assert!(instruction.ends_with("first <topics>, then <summary>."), "models follow the last line best");
         assert!(!instruction.contains("continues_previous"));
-        let again = &all()[5].1;
+        let again = &all()[6].1;
         assert!(
             again.contains("was about: hulls, paint.") && again.contains("first <topics>, then <continues_previous>, ")
         );

@@ -2,6 +2,7 @@
 //! roles and plans; refuses to know how use is found out.
 
 use super::assemble::Assembled;
+use super::fill::used_of;
 use super::{Engine, Scratch, budget};
 use crate::model::{
     CompressionDepth, Consult, Content, Conversation, Grounding, HideBy, Images, Message, NewBody, Output, Part,
@@ -119,12 +120,14 @@ impl Engine {
         self.options.all_figures || !self.goes_by_use(conversation)
     }
 
-    /// What of all that the assistant used still stands where it was; `None` when nobody asks.
+    /// What of all that the assistant used still stands where it was; `None` when nobody asks. What a model says in a mark
+    /// shows nothing: there the texts of the walk are read.
     pub(super) fn grounding(
         &self,
         conversation: &Conversation<'_>,
         walker: &mut Walker,
         plan: &Plan,
+        used: &[walk::UsedText],
         assembled: &Assembled,
     ) -> Option<Grounding> {
         let is_asked = self.goes_by_use(conversation) || self.options.all_figures;
@@ -146,7 +149,9 @@ impl Engine {
                 Output::Kept { index } => written[*index] = conversation.messages[*index].texts().collect(),
                 Output::Replaced(replaced) => {
                     let first = replaced.sources[0];
-                    written[first] = texts_of(&conversation.messages[first], &replaced.body);
+                    let is_walked = !replaced.views.is_empty();
+                    let bare = if is_walked { used_of(used, first) } else { &[] };
+                    written[first] = texts_of(&conversation.messages[first], &replaced.body, bare);
                 }
             }
         }
@@ -159,12 +164,15 @@ fn settled(conversation: &Conversation<'_>) -> usize {
     conversation.messages.iter().rposition(|message| message.provenance.is_some()).map_or(0, |last| last + 1)
 }
 
-/// The texts of a message as it is written.
-fn texts_of<'t>(message: &'t Message<'_>, body: &'t NewBody) -> Vec<&'t str> {
+/// The texts of a message as it is written, those in `bare` as they stand there.
+fn texts_of<'t>(message: &'t Message<'_>, body: &'t NewBody, bare: &'t [walk::UsedText]) -> Vec<&'t str> {
+    let is_at = |text: &&walk::UsedText, part: usize| text.view.call.is_none() && text.view.part == part;
+    let bare = |part: usize| bare.iter().find(|text| is_at(text, part)).map(|text| text.text.as_str());
     match (body, &message.content) {
-        (NewBody::Text(text), _) => vec![text],
+        (NewBody::Text(text), _) => vec![bare(0).unwrap_or(text)],
         (NewBody::Parts(replaced), Content::Parts(parts)) => {
-            let new = |at: usize| replaced.iter().find(|(part, _)| *part == at).map(|(_, text)| text.as_str());
+            let written = |at: usize| replaced.iter().find(|(part, _)| *part == at).map(|(_, text)| text.as_str());
+            let new = |at: usize| written(at).map(|text| bare(at).unwrap_or(text));
             let old = |part: &'t Part<'_>| if let Part::Text(text) = part { Some(&**text) } else { None };
             parts.iter().enumerate().filter_map(|(at, part)| new(at).or_else(|| old(part))).collect()
         }

@@ -9,8 +9,8 @@ use super::count::Count;
 use super::ids::Names;
 use super::unit::{Filled, Marked, State, Unit, metadata_chars};
 use crate::model::{
-    Action, CompressionDepth, Content, EngineOptions, KeepCopy, NewBody, PartView, Provenance, ProvenancePlace, Reason,
-    Role, Spot, ViewOp, marker, summary_id,
+    Action, CompressionDepth, Content, EngineOptions, KeepCopy, Message, NewBody, PartView, Provenance,
+    ProvenancePlace, Reason, Role, Spot, ViewOp, marker, summary_id,
 };
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{About, Claim, FlowKind, Group, GroupKind, Plan, Recompact, Stage, View, is_json, line_changes};
@@ -318,36 +318,46 @@ impl Filler<'_> {
 
     /// What later messages use of message `index`, in its place.
     fn used(&self, index: usize, provenance: &Provenance) -> Option<Filled> {
-        let first = self.used.partition_point(|used| used.message < index);
-        let used = || self.used[first..].iter().take_while(|used| used.message == index);
         let message = &self.view.conversation.messages[index];
-        let is_text = |used: &&walk::UsedText| used.view.call.is_none() && message.text_at(used.view.part).is_some();
+        let used = used_of(self.used, index);
+        let spot = |view: &PartView| view.call.map_or(Spot::Part(view.part), Spot::Call);
+        let others = used.iter().filter(|used| text_of(message, &used.view).is_none());
+        let spots: Vec<(Spot, String)> = others.map(|used| (spot(&used.view), used.text.clone())).collect();
         let filled = |with_texts: bool| {
-            let shown = || used().filter(|used| with_texts || !is_text(used));
-            let mut drafts: Vec<(usize, Draft)> =
-                shown().filter(is_text).map(|used| (used.view.part, draft_of(used))).collect();
-            let (action, reason) = (Action::Compressed, Reason::Unused);
-            let mut filled = match message.content {
-                Content::Text(_) if !drafts.is_empty() => {
-                    self.filled(drafts.pop()?.1, action, reason, provenance.clone())
-                }
-                _ => self.filled_parts(index, drafts, action, reason, provenance.clone()),
-            };
-            let spot = |view: &PartView| view.call.map_or(Spot::Part(view.part), Spot::Call);
-            let views = shown().map(|used| used.view.clone()).collect();
-            let spots = shown().filter(|used| !is_text(used)).map(|used| (spot(&used.view), used.text.clone()));
-            filled.marked = Some(Box::new(Marked::new(message, views, spots.collect())));
-            Some(filled)
-        };
-        let before = self.view.chars(index) + self.view.argument_chars(index);
-        let is_worth_it = |filled: &Filled| {
-            saves(filled.chars_out + filled.arguments_out(), before, self.min_saving)
-                && self.saves_tokens(filled, &[index])
+            let shown = used.iter().filter(|used| with_texts || text_of(message, &used.view).is_none());
+            let views = shown.map(|used| used.view.clone()).collect();
+            self.shown(index, views, spots.clone(), provenance.clone())
         };
         // Images are no characters; what is written beside them is.
-        let has_spots = |filled: &Filled| filled.marked.as_ref().is_some_and(|marked| !marked.spots.is_empty());
-        let costs_nothing = |filled: &Filled| has_spots(filled) && filled.metadata.is_none();
+        let costs_nothing = |filled: &Filled| !spots.is_empty() && filled.metadata.is_none();
+        let is_worth_it = |filled: &Filled| self.saves_by_use(index, filled);
         filled(true).filter(is_worth_it).or_else(|| filled(false).filter(costs_nothing))
+    }
+
+    /// Message `index` as `views` show it, with `spots` in the place of what is no text.
+    pub(super) fn shown(
+        &self,
+        index: usize,
+        views: Vec<PartView>,
+        spots: Vec<(Spot, String)>,
+        provenance: Provenance,
+    ) -> Option<Filled> {
+        let message = &self.view.conversation.messages[index];
+        let draft = |view: &PartView| Some((view.part, draft_of(view, text_of(message, view)?)));
+        let mut drafts: Vec<(usize, Draft)> = views.iter().filter_map(draft).collect();
+        let (action, reason) = (Action::Compressed, Reason::Unused);
+        let mut filled = match message.content {
+            Content::Text(_) if !drafts.is_empty() => self.filled(drafts.pop()?.1, action, reason, provenance),
+            _ => self.filled_parts(index, drafts, action, reason, provenance),
+        };
+        filled.marked = Some(Box::new(Marked::new(message, views, spots)));
+        Some(filled)
+    }
+
+    /// True when what the walk shows of message `index` saves enough, its arguments included.
+    pub(super) fn saves_by_use(&self, index: usize, filled: &Filled) -> bool {
+        let before = self.view.chars(index) + self.view.argument_chars(index);
+        saves(filled.chars_out + filled.arguments_out(), before, self.min_saving) && self.saves_tokens(filled, &[index])
     }
 
     /// A summary of summaries: each one is a paragraph, with its speaker in front when there are several.
@@ -455,22 +465,26 @@ impl Filler<'_> {
     }
 }
 
-/// What is shown of a text: what of it is the original's is quoted.
-fn draft_of(used: &walk::UsedText) -> Draft {
+/// What the walk shows of message `index`.
+pub(super) fn used_of(used: &[walk::UsedText], index: usize) -> &[walk::UsedText] {
+    let first = used.partition_point(|text| text.message < index);
+    let n = used[first..].partition_point(|text| text.message == index);
+    &used[first..first + n]
+}
+
+/// The text that a view shows something of; `None` for arguments and for what is no text.
+pub(super) fn text_of<'m>(message: &'m Message<'_>, view: &PartView) -> Option<&'m str> {
+    if view.call.is_some() { None } else { message.text_at(view.part) }
+}
+
+/// What is shown of a text: what of it is the original's is quoted. No figure counts what a mark says as visible.
+fn draft_of(view: &PartView, original: &str) -> Draft {
     let mut draft = Draft::default();
-    let mut at = 0;
-    for op in &used.view.ops {
+    for op in &view.ops {
         match op {
             ViewOp::Copy(from, to) if from == to => {}
-            ViewOp::Copy(from, to) => {
-                let end = at + to - from;
-                draft.quote_exact(used.text.get(at..end).unwrap_or_default());
-                at = end;
-            }
-            ViewOp::Mark(text, _) | ViewOp::Insert(text) => {
-                draft.say(text);
-                at += text.len();
-            }
+            ViewOp::Copy(from, to) => draft.quote_exact(original.get(*from..*to).unwrap_or_default()),
+            ViewOp::Mark(text, _) | ViewOp::Insert(text) => draft.say(text),
         }
     }
     draft

@@ -17,6 +17,7 @@ mod metrics;
 mod plan;
 mod reading;
 mod summaries;
+mod told;
 mod unit;
 
 use std::sync::Arc;
@@ -256,7 +257,7 @@ impl Engine {
         } else {
             metrics::sizes(&view, &assembled, total)
         };
-        if let Some(uses) = self.grounding(conversation, &mut scratch.walker, &plan, &assembled) {
+        if let Some(uses) = self.grounding(conversation, &mut scratch.walker, &plan, &used, &assembled) {
             metrics.set_uses(uses);
         }
         laps::ended(laps, "metrics");

@@ -2,7 +2,8 @@
 //! of the engine's own when it is good enough. Knows units and slots; refuses to know prompts and who answers.
 
 use super::checks::{clean, objection};
-use super::fill::{Filler, saves};
+use super::fill::{Filler, saves, used_of};
+use super::told;
 use super::unit::{Filled, State, Unit};
 use crate::model::{Action, Answer, Ask, Consult, NewBody, NoAnswer, Reason, SummaryAsk};
 use crate::stage::Plan;
@@ -21,6 +22,7 @@ pub(super) fn fill(filler: &mut Filler<'_>, plan: &mut Plan, units: &mut [Unit],
     }
     for unit in units {
         let (state, notes) = match &unit.state {
+            State::Replaced(filled) if filled.reason == Reason::Unused => told(filler, unit, filled, consult),
             State::Replaced(filled) if may_be_asked(filled) => asked(filler, unit, filled, consult),
             State::Kept(Reason::SingleReverted) => kept(filler, unit, consult),
             _ => continue,
@@ -103,16 +105,36 @@ fn asked(
         }
     }
     let shorter = (n_taken > 0).then(|| rewritten(filler, unit, filled, drafts)).flatten();
-    match &shorter {
-        Some(_) => consult.n_summaries += n_taken,
-        None if n_taken > 0 => {
-            consult.n_fallbacks += n_taken;
-            notes.retain(|reason| *reason != Reason::LlmSummary);
-            notes.push(Reason::LlmTooLong);
-        }
-        None => {}
-    }
+    count(n_taken, shorter.is_some(), consult, &mut notes);
     (shorter, notes)
+}
+
+/// The unit whose marks tell what they hide; `None` when none does.
+fn told(filler: &Filler<'_>, unit: &Unit, filled: &Filled, consult: &mut Consult<'_>) -> (Option<Filled>, Vec<Reason>) {
+    let mut notes = Vec::new();
+    // A budget was met with what stands there.
+    if filler.options().token_budget.is_some() {
+        return (None, notes);
+    }
+    let Some(marked) = &filled.marked else { return (None, notes) };
+    let index = unit.first();
+    let message = &filler.view.conversation.messages[index];
+    let (views, n_taken) = told::told(message, &marked.views, used_of(filler.used, index), consult, &mut notes);
+    let shown = || filler.shown(index, views, marked.spots.clone(), filled.provenance.clone());
+    let told = (n_taken > 0).then(shown).flatten().filter(|told| filler.saves_by_use(index, told));
+    count(n_taken, told.is_some(), consult, &mut notes);
+    (told, notes)
+}
+
+/// Counts the answers of a unit that were good enough; `fits` when they stand where they should.
+fn count(n_taken: usize, fits: bool, consult: &mut Consult<'_>, notes: &mut Vec<Reason>) {
+    if fits {
+        consult.n_summaries += n_taken;
+    } else if n_taken > 0 {
+        consult.n_fallbacks += n_taken;
+        notes.retain(|reason| *reason != Reason::LlmSummary);
+        notes.push(Reason::LlmTooLong);
+    }
 }
 
 /// The draft with what a model says of its passages, and of how many; the last first, so that the others stay in place.
@@ -218,7 +240,7 @@ fn put(
     fits: &dyn Fn(usize) -> bool,
 ) -> Option<Draft> {
     let own = question.draft.slot.as_ref().and_then(|slot| question.draft.text.get(slot.body.clone())).unwrap_or("");
-    let views: Vec<_> = question.sources.iter().map(|source| source.view).collect();
+    let texts: Vec<&str> = question.sources.iter().map(|source| source.view.covered()).collect();
     for &mode in filler.options().summarizer.modes() {
         let (text, draft) = (question.text.clone(), own.to_owned());
         let ask = SummaryAsk { mode, text, max_chars: question.max_chars, draft };
@@ -227,12 +249,10 @@ fn put(
                 notes.push(Reason::LlmOffline);
                 break;
             }
-            Answer::None(NoAnswer::ToolCall) => Reason::LlmToolCall,
-            Answer::None(NoAnswer::Cut) => Reason::LlmTooLong,
-            Answer::None(_) => Reason::LlmFailed,
+            Answer::None(none) => none.reason(),
             Answer::Text(answer) => {
                 let answer = clean(answer, own);
-                if let Some(reason) = objection(answer, &views, own) {
+                if let Some(reason) = objection(answer, &texts, own) {
                     reason
                 } else if answer.chars().count() > question.max_chars {
                     Reason::LlmTooLong

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::SummaryMode;
+use super::{Reason, SummaryMode};
 
 /// Identifies a question by its content: BLAKE3, 32 bytes.
 pub type AskId = [u8; 32];
@@ -130,6 +130,19 @@ pub enum NoAnswer {
     Offline,
     /// It was written down and will be asked; until then the question is open.
     Later,
+}
+
+impl NoAnswer {
+    /// Why the engine's own text stands there, in the words of decisions.
+    #[must_use]
+    pub fn reason(self) -> Reason {
+        match self {
+            Self::Offline => Reason::LlmOffline,
+            Self::ToolCall => Reason::LlmToolCall,
+            Self::Cut => Reason::LlmTooLong,
+            Self::Failed | Self::TooLong | Self::Later => Reason::LlmFailed,
+        }
+    }
 }
 
 /// Answers by question; a question without an entry was not asked yet.

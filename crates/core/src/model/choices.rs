@@ -103,6 +103,8 @@ choices! {
         Aggressive = "aggressive",
         /// Reasoning, values and guard rails under headings.
         Structured = "structured",
+        /// One sentence for the mark of lines that are hidden.
+        Line = "line",
     }
 
     /// Which of several identical or similar messages stays.

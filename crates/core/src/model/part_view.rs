@@ -59,6 +59,25 @@ impl PartView {
         self.ops.iter().filter_map(|op| if let ViewOp::Mark(_, number) = op { Some(*number) } else { None })
     }
 
+    /// Where its marks stand among the operations, and what each hides of `original`, in their order.
+    #[must_use]
+    pub fn gaps<'o>(&self, original: &'o str) -> Vec<(usize, &'o str)> {
+        let mut gaps = Vec::new();
+        let (mut end, mut mark) = (0, None);
+        for (at, op) in self.ops.iter().enumerate() {
+            match *op {
+                ViewOp::Copy(from, to) => {
+                    gaps.extend(mark.take().zip(original.get(end..from)));
+                    end = to;
+                }
+                ViewOp::Mark(..) => mark = Some(at),
+                ViewOp::Insert(_) => {}
+            }
+        }
+        gaps.extend(mark.zip(original.get(end..)));
+        gaps
+    }
+
     /// What the mark with this number hides of `original`: everything between the copies around it. `None` without such a
     /// mark, and when the view is not of this text.
     #[must_use]
@@ -96,6 +115,7 @@ mod tests {
         assert_eq!(view.marks().collect::<Vec<_>>(), [1, 2, 3]);
         let hidden = |number| view.hidden(number, original).map(|hidden| hidden.text);
         assert_eq!([1, 2, 3, 4].map(hidden), [Some("\"a\": 1, \"b\": 2"), Some("beh"), Some("ind"), None]);
+        assert_eq!(view.gaps(original), [(2, "\"a\": 1, \"b\": 2"), (5, "beh"), (7, "ind")]);
         let first =
             HiddenText { before: "{\n ".to_owned(), text: "\"a\": 1, \"b\": 2", behind: "\n}⋯ #2⋯ #3".to_owned() };
         assert_eq!(view.hidden(1, original), Some(first));

@@ -63,6 +63,35 @@ pub(super) const MEMBERS_MARK: u32 = 42;
 /// Marks of a message, at most.
 const MANY: u32 = 1_000;
 
+/// A mark taken apart, of which the walk says that it is of lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinesMark<'m> {
+    sign: &'m str,
+    /// `12 lines`, `12 lines, 9 passed`, …
+    pub count: &'m str,
+    /// What is behind the last `#`, with the line break.
+    number: &'m str,
+}
+
+impl<'m> LinesMark<'m> {
+    /// Takes a mark apart as it is written.
+    #[must_use]
+    pub fn read(mark: &'m str) -> Option<Self> {
+        let (sign, rest) = mark.split_once(' ')?;
+        let (count, number) = rest.rsplit_once(" #")?;
+        sign.starts_with(SIGN).then_some(Self { sign, count, number })
+    }
+
+    /// The mark with a sentence that tells of its lines; `None` for one that is more than a line or looks like a mark.
+    #[must_use]
+    pub fn saying(&self, sentence: &str) -> Option<String> {
+        let Self { sign, count, number } = self;
+        let ends_like_one = sentence.rsplit(' ').next().is_some_and(|word| word.starts_with('#'));
+        let is_line = !sentence.is_empty() && !sentence.contains(char::is_control) && !sentence.contains(SIGN);
+        (is_line && !ends_like_one).then(|| format!("{sign} {count}: {sentence} #{number}"))
+    }
+}
+
 /// Writes marks with their numbers, which run from 1 through a conversation.
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -162,5 +191,34 @@ pub(super) fn length(mark: Mark) -> u32 {
         Mark::Said { .. } | Mark::Value { .. } => SAID_MARK,
         Mark::Chars { .. } | Mark::Codes(_) | Mark::Items { .. } => CHARS_MARK / 2 + 4,
         Mark::Members { .. } => CHARS_MARK / 2 + 10,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LinesMark, Mark, What, Writer};
+
+    #[test]
+    fn a_mark_of_lines_stays_one_with_a_sentence_in_it() {
+        let mut writer = Writer::new("a source ⋯ with the sign".as_bytes());
+        let mut written = |n, what| {
+            let mut out = String::new();
+            writer.write(&mut out, b"", Mark::Lines { n, what }, |_| String::new());
+            out
+        };
+        let (one, many, noise) = (written(1, What::Lines), written(12, What::Passed(9)), written(34, What::Entries(5)));
+        let saying = |mark, sentence| LinesMark::read(mark)?.saying(sentence);
+        assert_eq!(saying(&one, "imports serde").as_deref(), Some("⋯⋯ 1 line: imports serde #1\n"));
+        assert_eq!(
+            saying(many.trim_end(), "lists #4, of two").as_deref(),
+            Some("⋯⋯ 12 lines, 9 passed: lists #4, of two #2")
+        );
+        assert_eq!(
+            saying(&noise, "lists docs").as_deref(),
+            Some("⋯⋯ 34 entries, 5 of generated folders: lists docs #3\n")
+        );
+        for sentence in ["", "a\nb", "a\u{1b}[1m", "hides ⋯ 3 lines", "lists #4 and #5"] {
+            assert_eq!(saying(&many, sentence), None, "{sentence:?}");
+        }
     }
 }

@@ -35,6 +35,7 @@ use calls::{Asked, Call};
 use draw::{Draw, n_chars};
 use formats::{Format, LineRole, Lines};
 use grounding::Judge;
+pub use marks::LinesMark;
 use marks::{Mark, Piece, Writer};
 use pins::Pins;
 use said::{By, Known, Run, Said};
@@ -138,6 +139,8 @@ pub struct UsedText {
     pub view: PartView,
     /// The same as a text.
     pub text: String,
+    /// Numbers of its marks of lines that no earlier text shows, ascending.
+    pub lines: Vec<u32>,
     /// How many of its units are shown or hidden, and why.
     pub units: UnitCounts,
     /// The same unit by unit, where that was asked for.
@@ -456,7 +459,7 @@ impl Walker {
             if let Some(ops) = ops {
                 let view = PartView { part: 0, call: Some(call), ops };
                 let text = view.apply(written).unwrap_or_default();
-                views.push(UsedText { message, view, text, units, notes });
+                views.push(UsedText { message, view, text, lines: Vec::new(), units, notes });
             }
         }
         for (leaf, (lines, runs)) in leaves.iter().zip(&read) {
@@ -477,7 +480,7 @@ impl Walker {
         if matches!(pieces.as_slice(), [Piece::Copy { .. }] | []) {
             return None;
         }
-        let mut ops = Vec::new();
+        let (mut ops, mut lines) = (Vec::new(), Vec::new());
         let mut out = String::new();
         for (at, piece) in pieces.iter().enumerate() {
             match *piece {
@@ -499,6 +502,7 @@ impl Walker {
                         out.push(' ');
                     }
                     ops.push(ViewOp::Mark(out.split_at(begin).1.to_owned(), number));
+                    lines.extend(matches!(mark, Mark::Lines { .. }).then_some(number));
                 }
                 Piece::Break(depth) => {
                     let inserted = format!("\n{}", " ".repeat(depth as usize));
@@ -514,7 +518,7 @@ impl Walker {
             out.pop();
         }
         let view = PartView { part: text.part as usize, call: None, ops };
-        Some(UsedText { message: text.message as usize, view, text: out, units, notes })
+        Some(UsedText { message: text.message as usize, view, text: out, lines, units, notes })
     }
 }
 
@@ -541,7 +545,7 @@ fn marked(message: usize, part: usize, media: &Media<'_>, rules: Rules, writer: 
     let notes = if rules.explains { vec![note] } else { Vec::new() };
     let mut units = UnitCounts::default();
     units.add(reason, 1);
-    UsedText { message, view: PartView { part, call: None, ops }, text, units, notes }
+    UsedText { message, view: PartView { part, call: None, ops }, text, lines: Vec::new(), units, notes }
 }
 
 /// The same for the same texts, on every machine.

@@ -104,7 +104,7 @@ impl<'t> Granted<'t> {
             if !self.has_name(kind, text) {
                 return Some(text.to_owned());
             }
-            taken.push(start..start + text.len());
+            taken.push(start..self.end_of_name(line, start, start + text.len()));
         }
         taken.sort_by_key(|bytes| bytes.start);
         let names = joined(&taken);
@@ -128,6 +128,19 @@ impl<'t> Granted<'t> {
             .into_iter()
             .find(|amount| !numbering.counts(&folded, &amount.bytes) && !self.amounts.bear_out(amount))?;
         folded.get(wrong.bytes).map(str::to_owned)
+    }
+
+    /// Where a name ends that may go on with the parts of a version, as in `release-0.10`.
+    fn end_of_name(&self, line: &str, start: usize, mut end: usize) -> usize {
+        while let Some(digits) = line.get(end..).and_then(|rest| rest.strip_prefix('.')) {
+            let n_digits = digits.bytes().take_while(u8::is_ascii_digit).count();
+            let longer = line.get(start..end + 1 + n_digits).unwrap_or_default();
+            if n_digits == 0 || !self.words.has_name(&longer.to_lowercase(), true) {
+                break;
+            }
+            end += 1 + n_digits;
+        }
+        end
     }
 
     fn has_name(&self, kind: FactKind, text: &str) -> bool {

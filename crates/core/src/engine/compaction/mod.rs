@@ -24,11 +24,11 @@ use super::unit::Unit;
 use crate::model::marker::Archive;
 use crate::model::{
     Answer, Ask, BudgetOutcome, ChunkPolicy, CompactionAsk, CompactionOutcome, CompactionTrigger, CompressionDepth,
-    Consult, Conversation, EngineOptions, Metrics, NoAnswer, Reason, Role, Strategy, Summarizer,
+    Consult, Conversation, EngineOptions, Message, Metrics, NoAnswer, Reason, Role, Strategy, Summarizer,
 };
 use crate::stage::View;
 use crate::summary::{Draft, Keys};
-use crate::text::{Lexer, TextView};
+use crate::text::Lexer;
 
 use findings::Findings;
 use rebuild::{Frame, Rebuilt, Written};
@@ -278,14 +278,10 @@ impl Compaction<'_, '_> {
         if reply.body.chars().count() > max_chars {
             return Err(Reason::LlmTooLong);
         }
-        let mut lexer = Lexer::default();
         let messages = self.filler.view.conversation.messages.get(..archived.end).unwrap_or_default();
         let calls = messages.iter().flat_map(|message| &message.tool_calls);
-        let arguments: Vec<&str> = calls.map(|call| call.arguments.as_ref()).collect();
-        let lexed: Vec<_> = arguments.iter().map(|text| lexer.lex_facts(text)).collect();
-        let mut sources: Vec<TextView<'_>> =
-            (0..archived.end).flat_map(|index| self.filler.view.texts(index)).collect();
-        sources.extend(arguments.iter().zip(&lexed).map(|(text, lexed)| lexer.view(text, lexed)));
+        let arguments = calls.map(|call| call.arguments.as_ref());
+        let sources: Vec<&str> = messages.iter().flat_map(Message::texts).chain(arguments).collect();
         if let Some(reason) = objection(&reply.body, &sources, draft) {
             return Err(reason);
         }
