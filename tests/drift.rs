@@ -88,7 +88,7 @@ fn other_options_are_seen_and_documents_follow_their_schema() {
         (Some(bars("before")), Some(bars("after"))),
         (ratio["before"]["conversations"].as_u64(), ratio["after"]["conversations"].as_u64())
     );
-    // The rule that is new is named, and nothing else of it.
+    // The rules that are new are named, and nothing else of them.
     let new: Vec<&str> = document["novelties"]
         .as_array()
         .expect("novelties")
@@ -96,7 +96,7 @@ fn other_options_are_seen_and_documents_follow_their_schema() {
         .filter(|novelty| novelty["is_new"] == true && novelty["by"] == "reason")
         .filter_map(|novelty| novelty["name"].as_str())
         .collect();
-    assert_eq!(new, ["force_converge"]);
+    assert_eq!(new, ["force_converge", "budget_tightened"]);
     assert!(document["notes"].to_string().contains("different options"));
     // The conversation that changed most, against the tables.
     let before = rows(&dir, "a");

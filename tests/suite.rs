@@ -17,6 +17,7 @@ mod attack;
 mod bombs;
 mod browser;
 mod budgets;
+mod budgets_by_use;
 mod calibrate;
 mod classic;
 mod classify;

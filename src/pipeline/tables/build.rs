@@ -201,6 +201,7 @@ table! {
         units_filler: count, true;
         units_distractor: count, true;
         units_bridge: count, true;
+        units_budget: count, true;
         units_said_before: count, true;
         units_unused: count, true;
     }
@@ -332,6 +333,7 @@ impl DecisionsBuilder {
         self.units_filler.append_option(count(|units| units.filler));
         self.units_distractor.append_option(count(|units| units.distractor));
         self.units_bridge.append_option(count(|units| units.bridge));
+        self.units_budget.append_option(count(|units| units.budget));
         self.units_said_before.append_option(count(|units| units.said_before));
         self.units_unused.append_option(count(|units| units.unused));
     }

@@ -5,6 +5,7 @@ use crate::model::{Action, Decision, NewBody, Output, Reason, Replacement};
 use crate::stage::{Plan, View};
 
 use super::unit::{Filled, State, Unit};
+use crate::walk::Level;
 
 /// The output in order.
 #[derive(Debug, Default)]
@@ -15,6 +16,8 @@ pub(super) struct Assembled {
     pub(super) filled: Vec<Filled>,
     /// Tokens of the output.
     pub(super) n_tokens: usize,
+    /// Where use decides, how much has given way to a budget.
+    pub(super) level: Level,
 }
 
 /// The output of `units`, which hold every message once.

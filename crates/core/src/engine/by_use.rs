@@ -5,11 +5,11 @@ use super::assemble::Assembled;
 use super::fill::used_of;
 use super::{Engine, Scratch, budget};
 use crate::model::{
-    CompressionDepth, Consult, Content, Conversation, Grounding, HideBy, Images, Message, NewBody, Output, Part,
-    Reason, Role, Users,
+    AssistantText, CompressionDepth, Consult, Content, Conversation, Grounding, HideBy, Images, Message, NewBody,
+    Output, Part, Reason, Role, Users,
 };
-use crate::stage::{Claim, GroupKind, Plan, Stage, View, calls_tools, has_tools};
-use crate::walk::{self, SaidBy, Walker};
+use crate::stage::{Claim, GroupKind, Plan, Profiles, Stage, View, calls_tools, has_tools};
+use crate::walk::{self, Level, SaidBy, Standing, UsedText, Walker, Yield};
 
 /// What the walk is called among the stages, behind which it comes.
 pub(super) const NAME: &str = "walk";
@@ -41,42 +41,74 @@ impl Engine {
         self.options.hide_by == HideBy::Use && has_tools(conversation)
     }
 
-    /// What later messages use of those that no stage has claimed, and what stands for them; with `explains` every unit is
-    /// told why it stays or goes.
+    /// Number of last messages that no stage may touch: where use decides the order in which things give way takes them
+    /// later, if a budget asks for it.
+    pub(super) fn window(&self, conversation: &Conversation<'_>) -> usize {
+        match self.options.token_budget {
+            Some(_) if self.goes_by_use(conversation) => {
+                self.options.recency_window.max(self.options.min_recency_window)
+            }
+            _ => budget::window(&self.options),
+        }
+    }
+
+    /// What later messages use of those that no stage has claimed, and what stands for them, when so much has given way as
+    /// `level` says; with `explains` every unit is told why it stays or goes.
     pub(super) fn walk(
         &self,
         conversation: &Conversation<'_>,
         scratch: &mut Scratch,
         plan: &mut Plan,
+        level: Level,
         explains: bool,
-    ) -> Vec<walk::UsedText> {
+    ) -> Vec<UsedText> {
         if !self.goes_by_use(conversation) {
             return Vec::new();
         }
+        let recent = self.recent(conversation, &scratch.profiles);
+        let views = self.walk_at(conversation, &mut scratch.walker, plan, (level, &recent), explains);
+        if self.reads_texts(conversation, plan) {
+            scratch.profiles.lex(conversation);
+        }
+        scratch.ended(NAME);
+        views
+    }
+
+    /// The same with a walker; `recent` are the messages that stay for no other reason than that they are recent.
+    pub(super) fn walk_at(
+        &self,
+        conversation: &Conversation<'_>,
+        walker: &mut Walker,
+        plan: &mut Plan,
+        (level, recent): (Level, &[usize]),
+        explains: bool,
+    ) -> Vec<UsedText> {
         let fillers = match self.options.compression_depth {
             CompressionDepth::Gentle => MANY_FILLERS,
             CompressionDepth::Moderate | CompressionDepth::Auto => walk::FILLERS,
             CompressionDepth::Aggressive => 0,
         };
-        let recency_window = budget::window(&self.options);
         let rules = walk::Rules {
-            recency_window,
+            recency_window: self.window(conversation),
+            min_recency_window: self.options.min_recency_window,
             min_saving: self.options.min_saving,
             fillers,
             results_use: self.options.users == Users::All,
             hides_arguments: self.options.arguments,
             marks_media: self.options.images == Images::Mark,
             distractors: self.options.distractors,
+            level,
             explains,
         };
         let settled = settled(conversation);
         let state = |index: usize| match plan.claim_of(index) {
-            None if index >= settled => walk::Standing::Free,
-            Some(Claim::Keep(reason)) if index >= settled && self.is_open(*reason) => walk::Standing::Open,
-            None | Some(Claim::Keep(_)) => walk::Standing::Kept,
-            Some(_) => walk::Standing::Gone,
+            None if index >= settled => Standing::Free,
+            Some(Claim::Keep(reason)) if index >= settled && self.is_open(*reason) => Standing::Open,
+            Some(Claim::Keep(reason)) if index >= settled => self.yields(*reason, index, recent),
+            None | Some(Claim::Keep(_)) => Standing::Kept,
+            Some(_) => Standing::Gone,
         };
-        let views = scratch.walker.walk(conversation, &said_by(conversation), rules, &state);
+        let views = walker.walk(conversation, &said_by(conversation), rules, &state);
         for of_message in views.chunk_by(|a, b| a.message == b.message) {
             let index = of_message[0].message;
             plan.release(&[index]);
@@ -85,11 +117,31 @@ impl Engine {
         for index in plan.free().collect::<Vec<_>>() {
             plan.keep(index, Reason::InUse);
         }
-        if self.reads_texts(conversation, plan) {
-            scratch.profiles.lex(conversation);
-        }
-        scratch.ended(NAME);
         views
+    }
+
+    /// Until when a message stays that is kept for this reason.
+    fn yields(&self, reason: Reason, index: usize, recent: &[usize]) -> Standing {
+        match reason {
+            Reason::FirstUser => Standing::Until(Yield::Pasted),
+            Reason::ToolCalls if self.options.assistant != AssistantText::Keep => Standing::Until(Yield::Arguments),
+            Reason::RecencyWindow if recent.binary_search(&index).is_ok() => Standing::Until(Yield::Recent),
+            _ => Standing::Kept,
+        }
+    }
+
+    /// The messages that stay for no other reason than that they are recent, and that a budget may take.
+    pub(super) fn recent(&self, conversation: &Conversation<'_>, profiles: &Profiles) -> Vec<usize> {
+        let view = self.view(conversation, profiles);
+        if self.options.token_budget.is_none() {
+            return Vec::new();
+        }
+        let mut plan = Plan::new(view.len());
+        let least = View { recency_start: view.len().saturating_sub(self.options.min_recency_window), ..view };
+        for stage in self.stages.iter().filter(|stage| !stage.needs_text() && stage.is_on(&self.options)) {
+            stage.claim(&least, &mut plan);
+        }
+        plan.free().filter(|&index| index >= view.recency_start.max(settled(conversation))).collect()
     }
 
     /// True when a message that is kept for this reason keeps its texts alone. A budget does not take the words of a user before

@@ -11,7 +11,7 @@ use crate::stage::classify::{Depth, Verdict, judge};
 use crate::stage::{About, Claim, GroupKind, ImportanceParts, Plan, Protect, Recompact, Stage, View, importance_parts};
 use crate::summary::scores_of;
 use crate::text::{CueKind, Severity, UnitKind};
-use crate::walk::UsedText;
+use crate::walk::{Level, UsedText};
 
 /// What the classifier makes of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -155,10 +155,13 @@ impl Engine {
     /// as long. No model is asked.
     #[must_use]
     pub fn explain(&self, conversation: &Conversation<'_>, scratch: &mut Scratch) -> Explained {
-        let condensed = self.condense(conversation, scratch);
+        let (assembled, metrics) =
+            self.consult_assembled(conversation, scratch, &mut Consult::new(&Answers::default(), &mut Vec::new()));
+        let level = assembled.level;
+        let condensed = Condensed { messages: assembled.messages, decisions: assembled.decisions, metrics };
         scratch.profiles.measure(conversation);
         scratch.profiles.lex(conversation);
-        let (plan, by_stage, used) = self.traced(conversation, scratch, !condensed.is_unchanged());
+        let (plan, by_stage, used) = self.traced(conversation, scratch, level, !condensed.is_unchanged());
         let view = self.explaining_view(conversation, scratch);
         let importance = importance_parts(&view);
         let verdicts = verdicts(&view);
@@ -208,6 +211,7 @@ impl Engine {
         &self,
         conversation: &Conversation<'_>,
         scratch: &mut Scratch,
+        level: Level,
         was_replaced: bool,
     ) -> (Plan, Vec<Option<&'static str>>, Vec<UsedText>) {
         let n_messages = conversation.messages.len();
@@ -231,7 +235,7 @@ impl Engine {
             note(&plan, &before, stage.name());
         }
         let before = claims(&plan, n_messages);
-        let used = self.walk(conversation, scratch, &mut plan, true);
+        let used = self.walk(conversation, scratch, &mut plan, level, true);
         note(&plan, &before, by_use::NAME);
         if was_replaced && Recompact.is_on(&self.options) {
             let before = claims(&plan, n_messages);

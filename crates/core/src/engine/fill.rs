@@ -49,7 +49,7 @@ pub(super) struct Filler<'a> {
     /// takes that, too.
     pub(super) min_saving: usize,
     /// What the walk shows of single messages, in their order.
-    pub(super) used: &'a [walk::UsedText],
+    pub(super) used: Vec<walk::UsedText>,
     /// What is shown before the text that is being written, while all are written in their order.
     pub(super) earlier: Keys,
 }

@@ -31,7 +31,7 @@ use crate::stage::{Plan, Profiles, Stage, View, may_merge_referring, task_of};
 use crate::summary::{Adapter, EntropyScorer, Keys, TokenClassifier, adapters};
 use crate::text::Lexer;
 use crate::text::tokens::{self, TokenCounter};
-use crate::walk::Walker;
+use crate::walk::{Level, Walker};
 
 use advice::{Advice, Plugins};
 use assemble::{Assembled, assemble};
@@ -206,13 +206,17 @@ impl Engine {
         }
         let total: usize = n_tokens.iter().sum();
         let mut plan = self.plan(conversation, scratch, total, &self.stages, consult);
-        let used = self.walk(conversation, scratch, &mut plan, false);
+        let is_walked_to_fit =
+            self.options.token_budget.is_some() && self.goes_by_use(conversation) && !budget::is_left_alone(&plan);
+        let planned = is_walked_to_fit.then(|| plan.clone());
+        let used = self.walk(conversation, scratch, &mut plan, Level::NOTHING, false);
+        let recent = self.recent(conversation, &scratch.profiles);
         let plain = self.without_references(conversation, scratch, total, &plan);
         let view = self.view(conversation, &scratch.profiles);
         let names = Names::new(conversation);
         let task = task_of(conversation);
         let advice = Advice::ask(&self.plugins, &view, &plan);
-        let laps = &mut scratch.laps;
+        let (laps, walker) = (&mut scratch.laps, &mut scratch.walker);
         laps::ended(laps, "advice");
         let (lexer, count) = (&mut scratch.lexer, &self.count);
         let mut filler = Filler {
@@ -225,13 +229,23 @@ impl Engine {
             adapters: &self.plugins.adapters,
             n_tokens: &n_tokens,
             min_saving: self.options.min_saving,
-            used: &used,
+            used,
             earlier: Keys::default(),
         };
-        let (mut units, mut budget) = match self.options.token_budget {
-            None => (budget::unlimited(&mut filler, &mut plan, plain), None),
-            Some(max_tokens) => {
+        let mut level = Level::NOTHING;
+        let (mut units, mut budget) = match (self.options.token_budget, planned) {
+            (None, _) => (budget::unlimited(&mut filler, &mut plan, plain), None),
+            (Some(max_tokens), None) => {
                 let (units, outcome) = budget::meet(&mut filler, &mut plan, max_tokens, &mut scratch.meter);
+                (units, Some(outcome))
+            }
+            (Some(max_tokens), Some(planned)) => {
+                let mut walk =
+                    |plan: &mut Plan, level| self.walk_at(conversation, walker, plan, (level, &recent), false);
+                let limits = (max_tokens, self.window(conversation));
+                let (units, outcome, fitting) =
+                    budget::meet_by_use(&mut filler, &mut plan, &planned, limits, &mut walk);
+                level = fitting;
                 (units, Some(outcome))
             }
         };
@@ -244,7 +258,9 @@ impl Engine {
             outcome.token_count = units.iter().map(|unit| unit.n_tokens).sum();
             outcome.fits = self.options.token_budget.is_none_or(|max_tokens| outcome.token_count <= max_tokens);
         }
+        let used = filler.used;
         let mut assembled = assemble(&view, &plan, units);
+        assembled.level = level;
         for text in &used {
             let decision = &mut assembled.decisions[text.message];
             if decision.reason == Reason::Unused {
@@ -328,7 +344,7 @@ impl Engine {
     }
 
     fn view<'a>(&'a self, conversation: &'a Conversation<'a>, profiles: &'a Profiles) -> View<'a> {
-        let window = budget::window(&self.options);
+        let window = self.window(conversation);
         let recency_start = conversation.messages.len().saturating_sub(window);
         View { conversation, profiles, options: &self.options, recency_start, depth: self.depth }
     }

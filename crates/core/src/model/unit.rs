@@ -20,6 +20,8 @@ named! {
         Distractor = "distractor",
         /// Shown: it is shorter than a mark, or belongs to a record of which something is shown.
         Bridge = "bridge",
+        /// Hidden: it would be shown, and has given way to a budget.
+        Budget = "budget",
         /// Hidden: an earlier message has it.
         SaidBefore = "said_before",
         /// Hidden: nothing after it uses it.
@@ -41,6 +43,8 @@ pub struct UnitCounts {
     pub distractor: u32,
     /// [`UnitReason::Bridge`].
     pub bridge: u32,
+    /// [`UnitReason::Budget`].
+    pub budget: u32,
     /// [`UnitReason::SaidBefore`].
     pub said_before: u32,
     /// [`UnitReason::Unused`].
@@ -74,6 +78,7 @@ impl UnitCounts {
             UnitReason::Filler => &mut self.filler,
             UnitReason::Distractor => &mut self.distractor,
             UnitReason::Bridge => &mut self.bridge,
+            UnitReason::Budget => &mut self.budget,
             UnitReason::SaidBefore => &mut self.said_before,
             UnitReason::Unused => &mut self.unused,
         } += n;
@@ -87,6 +92,7 @@ impl AddAssign for UnitCounts {
         self.filler += other.filler;
         self.distractor += other.distractor;
         self.bridge += other.bridge;
+        self.budget += other.budget;
         self.said_before += other.said_before;
         self.unused += other.unused;
     }

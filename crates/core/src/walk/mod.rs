@@ -13,9 +13,11 @@ mod heads;
 mod json;
 mod leaves;
 mod marks;
+mod order;
 mod pins;
 mod said;
 mod segments;
+mod shown;
 mod skeleton;
 mod spoken;
 mod units;
@@ -23,6 +25,8 @@ mod uses;
 mod why;
 mod windows;
 
+#[cfg(test)]
+mod levels;
 #[cfg(test)]
 mod tests;
 
@@ -32,17 +36,20 @@ use crate::model::{
 
 use arguments::Stretch;
 use calls::{Asked, Call};
-use draw::{Draw, n_chars};
+use draw::n_chars;
 use formats::{Format, LineRole, Lines};
 use grounding::Judge;
 pub use marks::LinesMark;
 use marks::{Mark, Piece, Writer};
+use order::Whose;
+pub use order::{Level, Yield};
 use pins::Pins;
 use said::{By, Known, Run, Said};
 use segments::{Segment, segments};
+use shown::{Shown, Sight};
 use skeleton::Of;
 use spoken::Spoken;
-use units::{LONG, Units};
+use units::Units;
 pub use uses::SaidBy;
 use uses::{Found, Line, Texts, Uses};
 use why::Why;
@@ -52,6 +59,8 @@ use why::Why;
 pub struct Rules {
     /// Last messages that stay as they are.
     pub recency_window: usize,
+    /// The same when everything gives way that may.
+    pub min_recency_window: usize,
     /// Characters that a message must save.
     pub min_saving: usize,
     /// Per cent of what is visible that may be there for the reader alone.
@@ -64,6 +73,8 @@ pub struct Rules {
     pub marks_media: bool,
     /// Share of the stretches that nothing uses and that stay all the same.
     pub distractors: f64,
+    /// What gives way to a budget.
+    pub level: Level,
     /// Every unit is told why it stays or goes.
     pub explains: bool,
 }
@@ -72,12 +83,14 @@ impl Default for Rules {
     fn default() -> Self {
         Self {
             recency_window: 4,
+            min_recency_window: 0,
             min_saving: MIN_SAVING,
             fillers: FILLERS,
             results_use: false,
             hides_arguments: false,
             marks_media: false,
             distractors: 0.0,
+            level: Level::NOTHING,
             explains: false,
         }
     }
@@ -89,6 +102,8 @@ pub const FILLERS: usize = 8;
 const PER_LINE: usize = 4;
 /// Characters that hiding something of a message saves at least.
 pub const MIN_SAVING: usize = 200;
+/// The same when a budget is not met otherwise.
+const LITTLE_SAVING: usize = 40;
 /// Bytes of a message from which something of it may be hidden.
 const MIN_RESULT: usize = 250;
 /// Bytes of what a person pastes.
@@ -98,8 +113,10 @@ const MIN_PASTED: usize = 1_500;
 #[derive(Debug)]
 struct Drawn {
     pieces: Vec<Piece>,
-    /// Which of its lines are shown whole.
-    is_shown: Vec<bool>,
+    /// Which of its lines are shown whole when nothing gives way, and which are.
+    is_shown: Vec<(bool, bool)>,
+    /// The pieces when nothing gives way, where that makes a difference.
+    all: Option<Vec<Piece>>,
     /// It is JSON as a whole.
     is_json: bool,
     units: UnitCounts,
@@ -115,6 +132,10 @@ struct Answer {
     is_superseded: bool,
     /// It has the user's role, whoever says it.
     is_spoken: bool,
+    /// Whose text it is, for what gives way.
+    whose: Whose,
+    /// It stays as it is until something else gives way.
+    is_late: bool,
 }
 
 /// What the stages before left of a message.
@@ -126,6 +147,8 @@ pub enum Standing {
     Open,
     /// It stays as it is.
     Kept,
+    /// It stays as it is until what is of this kind gives way.
+    Until(Yield),
     /// Something else stands for it.
     Gone,
 }
@@ -197,20 +220,31 @@ impl Walker {
             first += n;
             let is_old = message + rules.recency_window < n_messages;
             if !said_by[message].is_source() {
-                if rules.hides_arguments {
-                    let may_hide = is_old && standing(message) == Standing::Open;
-                    self.arguments(conversation, texts, may_hide, rules, &mut writer, &mut views);
+                if rules.hides_arguments || rules.level.takes(Yield::Arguments, 0) {
+                    let yields = standing(message) == Standing::Until(Yield::Arguments);
+                    let may_hide = standing(message) == Standing::Open && rules.hides_arguments
+                        || yields && rules.level.takes(Yield::Arguments, message);
+                    let how = (is_old && may_hide, yields);
+                    self.arguments(conversation, texts, how, rules, &mut writer, &mut views);
                 }
                 continue;
             }
             let is_task = said_by[message] == SaidBy::Human && Some(message) == first_user;
             let may_change = is_old && !is_task && said_by[message] != SaidBy::System;
             let n_bytes: usize = self.texts.all()[texts.clone()].iter().map(|text| text.to - text.from).sum();
-            let may_hide = may_change
-                && standing(message) == Standing::Free
+            let until = match standing(message) {
+                Standing::Free if !is_old => Some(Yield::Recent),
+                Standing::Free if is_task => Some(Yield::Pasted),
+                Standing::Until(kind) => Some(kind),
+                _ => None,
+            };
+            let may_hide = (standing(message) == Standing::Free || until.is_some())
+                && until.is_none_or(|kind| rules.level.takes(kind, message))
+                && message + rules.min_recency_window < n_messages
                 && match said_by[message] {
                     SaidBy::Result => n_bytes >= MIN_RESULT,
-                    _ => n_bytes > MIN_PASTED,
+                    SaidBy::Human => n_bytes > MIN_PASTED,
+                    _ => false,
                 };
             let may_mark = may_change
                 && rules.marks_media
@@ -219,20 +253,22 @@ impl Walker {
             let mut media = said.media().filter(|_| may_mark).peekable();
             let (asks, is_superseded) = self.asked.answered(&conversation.messages, message);
             let is_spoken = matches!(conversation.messages[message].role, Role::User | Role::Missing);
-            let of = Answer { by: said_by[message], asks, is_superseded, is_spoken };
+            let whose = Whose { message, is_pasted: said_by[message] == SaidBy::Human, is_recent: !is_old };
+            let (by, is_late) = (said_by[message], until.is_some());
+            let of = Answer { by, asks, is_superseded, is_spoken, whose, is_late };
             let tools = (conversation, &writer);
             let drawn = if may_hide { self.message(tools, texts.clone(), &found, of, rules) } else { None };
-            match drawn {
-                Some(drawn) => {
-                    for (number, drawn) in texts.zip(drawn) {
-                        let part = self.texts.all()[number].part as usize;
-                        while let Some((part, media)) = media.next_if(|&(at, _)| at < part) {
-                            views.push(marked(message, part, media, rules, &mut writer));
-                        }
-                        views.extend(self.write(conversation, number, drawn, &mut writer));
+            if let Some(drawn) = drawn {
+                for (number, drawn) in texts.zip(drawn) {
+                    let part = self.texts.all()[number].part as usize;
+                    while let Some((part, media)) = media.next_if(|&(at, _)| at < part) {
+                        views.push(marked(message, part, media, rules, &mut writer));
                     }
+                    views.extend(self.write(conversation, number, drawn, &mut writer));
                 }
-                None => self.show(texts, &found),
+            } else {
+                let is_taken = said_by[message] == SaidBy::Human && rules.level.takes(Yield::Words, message);
+                self.show(texts, &found, !is_taken);
             }
             views.extend(media.map(|(part, media)| marked(message, part, media, rules, &mut writer)));
         }
@@ -281,27 +317,39 @@ impl Walker {
     ) -> Option<Vec<Drawn>> {
         let n_fillers = self.n_fillers;
         let mut drawn = Vec::new();
-        let mut saved = 0_i64;
+        // What is saved when nothing gives way, and what is.
+        let mut saved = (0_i64, 0_i64);
         for number in texts.clone() {
             let text = self.text(number, &found[number], of, rules);
             let label = |message: u32| self.asked.label(&conversation.messages, message as usize);
-            saved += saving(self.texts.bytes(), &self.texts.all()[number], &text.pieces, |mark| {
-                writer.at_most(self.texts.bytes(), mark, label)
-            });
+            let (bytes, whole) = (self.texts.bytes(), &self.texts.all()[number]);
+            let saving = |pieces: &[Piece]| saving(bytes, whole, pieces, |mark| writer.at_most(bytes, mark, label));
+            let now = saving(&text.pieces);
+            saved.0 += text.all.as_ref().map_or(now, |all| saving(all));
+            saved.1 += now;
             drawn.push(text);
         }
-        if usize::try_from(saved).unwrap_or_default() < rules.min_saving.max(1) {
+        let is_worth = |saved: i64, at_least: usize| usize::try_from(saved).unwrap_or_default() >= at_least.max(1);
+        let is_hidden = !of.is_late && is_worth(saved.0, rules.min_saving);
+        let takes_words = of.by == SaidBy::Human && rules.level.takes(Yield::Words, of.whose.message);
+        let takes_little = rules.level.takes(Yield::Little, of.whose.message);
+        let min_saving = if takes_little { rules.min_saving.min(LITTLE_SAVING) } else { rules.min_saving };
+        if !is_hidden {
             self.n_fillers = n_fillers;
-            return None;
+            if !is_worth(saved.1, min_saving) {
+                return None;
+            }
         }
         for (number, drawn) in texts.zip(&drawn) {
             let (text, found) = (self.texts.all()[number], &found[number]);
-            self.n_visible += drawn.pieces.iter().map(|piece| piece.n_bytes()).sum::<usize>();
+            let n_bytes = |pieces: &[Piece]| pieces.iter().map(|piece| piece.n_bytes()).sum::<usize>();
+            self.n_visible +=
+                if is_hidden { n_bytes(drawn.all.as_ref().unwrap_or(&drawn.pieces)) } else { text.to - text.from };
             grounding::note(self.texts.bytes(), &text, found, &drawn.pieces, drawn.is_json, &mut self.uses);
             self.known.begin(text.message);
             let lines = self.uses.lines(found).to_vec();
-            for (line, &is_shown) in lines.iter().zip(&drawn.is_shown) {
-                self.known.push(line, is_shown, &mut self.uses);
+            for (line, &(is_visible, is_left)) in lines.iter().zip(&drawn.is_shown) {
+                self.known.push(line, (is_visible || !is_hidden, is_left && !takes_words), &mut self.uses);
             }
         }
         Some(drawn)
@@ -352,39 +400,48 @@ impl Walker {
         if rules.distractors > 0.0 {
             fillers::distract(&mut self.units, lines, said, rules.distractors, self.seed);
         }
-        let pieces = Draw::new(text_lines, format, said, &mut self.units, &self.pins.spans).draw(bounds);
-        let is_uncut = |at: usize| {
-            let unit = &self.units.units[self.units.first[at] as usize];
-            unit.is_shown() && (lines[at].to - lines[at].from <= LONG || unit.state & units::state::WHOLE != 0)
+        let roles = if self.units.is_document { &[] } else { self.roles.as_slice() };
+        let sight = Sight { of, spans: &self.pins.spans, format, roles };
+        let n_values = uses.n_values() as u32;
+        let last_use = |value: u32| match value.checked_sub(n_values) {
+            None => uses.last_use(value),
+            Some(fact) if (fact as usize) < uses.n_facts() => uses.last_telling(fact),
+            Some(answer) => answer - uses.n_facts() as u32,
         };
-        let whole = |at: usize| !self.units.is_document && is_uncut(at);
-        let is_shown = (0..lines.len()).map(whole).collect();
-        let why = Why { bytes, units: &self.units, said, pieces: &pieces };
+        let because = self.pins.because.iter().map(|&(unit, value)| (unit, last_use(value)));
+        let Shown { pieces, lines: is_shown, all, stood } = if rules.level == Level::NOTHING {
+            sight.whole(&mut self.units, bounds)
+        } else {
+            let is_task = answer.is_late && !answer.whose.is_recent;
+            sight.left(&mut self.units, bounds, (answer.whose, is_task, rules.level), because)
+        };
+        let why = Why { bytes, units: &self.units, stood: &stood, said, pieces: &pieces };
         let notes = if rules.explains { why.notes(&text, &self.pins, uses, found) } else { Vec::new() };
         let units = why.counts();
-        Drawn { pieces, is_shown, is_json: self.units.is_document, units, notes }
+        Drawn { pieces, is_shown, all, is_json: self.units.is_document, units, notes }
     }
 
-    /// A message stays as it is.
-    fn show(&mut self, texts: std::ops::Range<usize>, found: &[Found]) {
+    /// A message stays as it is; whether that is left of it under a budget.
+    fn show(&mut self, texts: std::ops::Range<usize>, found: &[Found], is_left: bool) {
         for number in texts {
             let text = self.texts.all()[number];
             self.n_visible += text.to - text.from;
             self.known.begin(text.message);
             let lines = self.uses.lines(&found[number]).to_vec();
             for line in &lines {
-                self.known.push(line, true, &mut self.uses);
+                self.known.push(line, (true, is_left), &mut self.uses);
             }
             self.uses.show_all(&found[number], text.message);
         }
     }
 
-    /// Hides what of the long arguments of a message earlier texts show, where that saves enough, and notes what of them is shown.
+    /// Hides what of the long arguments of a message earlier texts show, where that saves enough, and notes what of them is shown;
+    /// where they `yield` that is taken by a budget.
     fn arguments(
         &mut self,
         conversation: &Conversation<'_>,
         texts: std::ops::Range<usize>,
-        may_hide: bool,
+        (may_hide, yields): (bool, bool),
         rules: Rules,
         writer: &mut Writer,
         views: &mut Vec<UsedText>,
@@ -398,9 +455,9 @@ impl Walker {
             Some(call) => self.asked.label_of_call(by.message as usize, call as usize).to_owned(),
             None => self.asked.label(&conversation.messages, by.message as usize),
         };
-        let mark = |run: &Run| {
+        let mark = |run: &Run, is_visible: bool| {
             let n_lines = (run.lines.1 - run.lines.0) as u32;
-            Mark::Said { n_lines, n_said: n_lines, message: run.by.message, is_visible: true }
+            Mark::Said { n_lines, n_said: n_lines, message: run.by.message, is_visible }
         };
         let mut read: Vec<(Vec<Line>, Vec<Run>)> = Vec::with_capacity(leaves.len());
         let mut saved = 0;
@@ -414,7 +471,7 @@ impl Walker {
             runs.retain(|run| {
                 let (from, to) = stretch_of(&lines, run.lines);
                 let n_hidden = n_chars(&bytes[from..to]);
-                let n_mark = writer.at_most(bytes, mark(run), |_| label(run.by));
+                let n_mark = writer.at_most(bytes, mark(run, true), |_| label(run.by));
                 saved += n_hidden.saturating_sub(n_mark) as usize;
                 n_hidden > n_mark
             });
@@ -433,7 +490,7 @@ impl Walker {
             for (leaf, (lines, runs)) in read.iter().enumerate() {
                 for run in runs {
                     let mut text = String::new();
-                    let number = writer.write(&mut text, self.texts.bytes(), mark(run), |_| label(run.by));
+                    let number = writer.write(&mut text, self.texts.bytes(), mark(run, run.is_left), |_| label(run.by));
                     let (from, to) = stretch_of(lines, run.lines);
                     let goes_on = run.lines.1 < lines.len();
                     let text = text.trim_end().to_owned();
@@ -465,7 +522,7 @@ impl Walker {
         for (leaf, (lines, runs)) in leaves.iter().zip(&read) {
             let hidden: Vec<(usize, usize)> = runs.iter().map(|run| run.lines).collect();
             let by = By { message: message as u32, call: Some(leaf.part) };
-            self.known.push_argument(by, lines, &hidden);
+            self.known.push_argument(by, lines, &hidden, yields);
         }
     }
 

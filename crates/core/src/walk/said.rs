@@ -24,6 +24,15 @@ pub(super) struct Said {
     pub(super) by: u32,
     /// The line is visible there.
     pub(super) is_visible: bool,
+    /// The same of what is left of it under a budget.
+    pub(super) is_left: bool,
+}
+
+impl Said {
+    /// The same where a budget took something.
+    pub(super) fn left(self) -> Self {
+        Self { is_visible: self.is_left, ..self }
+    }
 }
 
 /// A text with lines.
@@ -42,6 +51,8 @@ pub(super) struct Run {
     pub(super) lines: (usize, usize),
     /// Who shows it.
     pub(super) by: By,
+    /// That is left of it under a budget.
+    pub(super) is_left: bool,
 }
 
 /// The lines of all sources so far, and of arguments where these may be hidden; the memory is reused.
@@ -49,7 +60,8 @@ pub(super) struct Run {
 pub(super) struct Known {
     /// Slots, with gaps between texts.
     lines: Vec<u32>,
-    is_visible: Vec<bool>,
+    /// Whether each is visible, and whether that is left of it under a budget.
+    is_visible: Vec<(bool, bool)>,
     /// For each the last place of the same line before it, among sources or among arguments.
     before: Vec<Option<u32>>,
     /// Where it stands, without its line break.
@@ -78,38 +90,39 @@ impl Known {
     }
 
     fn begin_with(&mut self, by: By) {
-        self.add(&Line { slot: GAP, ..Line::default() }, false, None);
+        self.add(&Line { slot: GAP, ..Line::default() }, (false, false), None);
         self.texts.push((self.lines.len() as u32, by));
     }
 
-    fn add(&mut self, line: &Line, is_visible: bool, before: Option<u32>) {
+    fn add(&mut self, line: &Line, is_visible: (bool, bool), before: Option<u32>) {
         self.lines.push(line.slot);
         self.is_visible.push(is_visible);
         self.before.push(before);
         self.spans.push((line.from, line.to));
     }
 
-    /// The next line of it.
-    pub(super) fn push(&mut self, line: &Line, is_visible: bool, uses: &mut Uses) {
+    /// The next line of it: whether it is visible, and whether that is left of it under a budget.
+    pub(super) fn push(&mut self, line: &Line, is_visible: (bool, bool), uses: &mut Uses) {
         if line.len > 0 {
             let before = uses.set_place(line.slot, self.lines.len() as u32);
             self.add(line, is_visible, before);
-            if is_visible {
+            if is_visible.0 {
                 let message = self.texts.last().map_or(0, |(_, by)| by.message);
                 uses.set_visible(line.slot, message);
             }
         }
     }
 
-    /// Takes the lines of an argument, of which those of `hidden` are not shown. They make no value visible.
-    pub(super) fn push_argument(&mut self, by: By, lines: &[Line], hidden: &[(usize, usize)]) {
+    /// Takes the lines of an argument, of which those of `hidden` are not shown; where they `yield` they give way to a budget. They
+    /// make no value visible.
+    pub(super) fn push_argument(&mut self, by: By, lines: &[Line], hidden: &[(usize, usize)], yields: bool) {
         self.begin_with(by);
         let mut hidden = hidden.iter().peekable();
         for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.len > 0) {
             while hidden.next_if(|(_, end)| *end <= at).is_some() {}
             let is_visible = hidden.peek().is_none_or(|(first, _)| at < *first);
             let before = self.argued.insert(line.slot, self.lines.len() as u32);
-            self.add(line, is_visible, before);
+            self.add(line, (is_visible || yields, is_visible), before);
         }
     }
 
@@ -121,7 +134,7 @@ impl Known {
         let (mut rest, mut runs): (&[u32], Vec<Run>) = (&solid, Vec::new());
         while let Some(&first) = rest.first() {
             let is_shown = |at: u32, place: usize| {
-                self.is_visible[place] && is_same(bytes, &lines[at as usize], self.spans[place])
+                self.is_visible[place].0 && is_same(bytes, &lines[at as usize], self.spans[place])
             };
             let slot = lines[first as usize].slot;
             let in_sources = self.longest(lines, rest, uses.last_place(slot), &is_shown);
@@ -133,14 +146,15 @@ impl Known {
                 continue;
             }
             let (by, from, end) = (self.text_at(place), first as usize, rest[n - 1] as usize + 1);
+            let is_left = self.is_visible[place as usize..][..n].iter().all(|is_visible| is_visible.1);
             rest = &rest[n..];
             match runs.last_mut() {
-                Some(Run { lines: (_, last), by: before })
-                    if *before == by && lines[*last..from].iter().all(|line| line.len == 0) =>
+                Some(Run { lines: (_, last), by: before, is_left: was_left })
+                    if *before == by && *was_left == is_left && lines[*last..from].iter().all(|line| line.len == 0) =>
                 {
                     *last = end;
                 }
-                _ => runs.push(Run { lines: (from, end), by }),
+                _ => runs.push(Run { lines: (from, end), by, is_left }),
             }
         }
         self.solid = solid;
@@ -165,7 +179,7 @@ impl Known {
             }
             let by = self.text_at(place).message;
             let mut place = place as usize;
-            let mut is_visible = true;
+            let mut is_visible = (true, true);
             for at in first..=rest[n - 1] {
                 let line = &lines[at as usize];
                 if line.len > 0 {
@@ -174,7 +188,7 @@ impl Known {
                 }
                 let is_outcome = line.to - line.from < MAX_OUTCOME && line.len > 0;
                 if !(is_result && is_outcome && uses.says(line.slot) & says::OUTCOME != 0) {
-                    said[at as usize] = Some(Said { by, is_visible });
+                    said[at as usize] = Some(Said { by, is_visible: is_visible.0, is_left: is_visible.1 });
                 }
             }
             rest = &rest[n..];

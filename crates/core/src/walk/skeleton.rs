@@ -37,6 +37,10 @@ const FEW: usize = 3;
 const PASTED: (usize, usize) = (6, 2);
 /// Bytes of such a line that stays as a whole.
 const MAX_OWN: u32 = 1_500;
+/// Of a line that a person wrote: blanks at least, blanks in front, and per cent of letters and blanks.
+const MIN_BLANKS: usize = 3;
+const MAX_INDENT: usize = 4;
+const MIN_LETTERS: usize = 88;
 
 /// What is known of the text.
 #[derive(Debug, Clone, Copy)]
@@ -107,10 +111,11 @@ impl Of<'_> {
         begin.filter(|&at| at > 0).unwrap_or(n)
     }
 
-    fn keep(&self, verdict: Option<usize>) -> Vec<usize> {
+    /// The lines that stay, and those of them that say how something ended.
+    fn keep(&self, verdict: Option<usize>) -> (Vec<usize>, Vec<usize>) {
         let n = self.n_own();
         let mut telling = (0..n).filter(|&at| self.tells(at));
-        let Some(first) = telling.next() else { return Vec::new() };
+        let Some(first) = telling.next() else { return (Vec::new(), Vec::new()) };
         let second = telling.next().filter(|_| self.says(first, says::EXIT));
         let last = (first..n).rev().find(|&at| self.tells(at));
         let mut keep: Vec<usize> = [Some(first), second, last].into_iter().flatten().collect();
@@ -121,9 +126,12 @@ impl Of<'_> {
             let len = self.len(at);
             self.says(at, says::EXIT) && len < MAX_STATUS || self.says(at, says::TOTAL) && len < MAX_TOTAL
         };
-        keep.extend((0..n).rev().filter(is_total).take(MAX_TOTALS));
+        let mut ended: Vec<usize> = (0..n).rev().filter(is_total).take(MAX_TOTALS).collect();
+        keep.extend(&ended);
+        ended.extend(verdict);
         if self.has_failed() {
             let errors = self.errors();
+            ended.extend(errors.iter().max());
             let steps = self.steps();
             let is_own = |&at: &usize| errors.contains(&at) || !steps.contains(&first_word(self.text(at)));
             let around = |&at: &usize| at.saturating_sub(AROUND)..(at + AROUND + 1).min(n);
@@ -133,7 +141,7 @@ impl Of<'_> {
         keep.extend(self.own());
         keep.sort_unstable();
         keep.dedup();
-        keep
+        (keep, ended)
     }
 
     /// First and last lines of what a person pastes.
@@ -187,7 +195,7 @@ impl Of<'_> {
             let node = json.node(member);
             let key = &self.bytes[node.key.0 as usize..node.key.1 as usize];
             if node.kind.is_scalar() && node.to - node.from <= MAX_STATUS && WORDS.of(key) & ENDS_WITH != 0 {
-                units[of_node[member as usize] as usize].state |= state::SKELETON;
+                units[of_node[member as usize] as usize].state |= state::SKELETON | state::OUTCOME;
             }
         }
     }
@@ -237,12 +245,12 @@ impl Of<'_> {
             return self.mark_members(units);
         }
         let verdict = self.verdict();
-        let mut keep = self.keep(verdict);
+        let (mut keep, ended) = self.keep(verdict);
         keep.retain(|&at| self.said[at].is_none_or(|said| !said.is_visible) || verdict == Some(at));
         for at in keep {
             // Of a line of JSON its first member.
             let unit = units.first[self.first + at] as usize;
-            units.units[unit].state |= state::SKELETON;
+            units.units[unit].state |= state::SKELETON | if ended.contains(&at) { state::OUTCOME } else { 0 };
         }
         for at in self.own().filter(|&at| self.len(at) <= MAX_OWN && self.said[at].is_none_or(|said| !said.is_visible))
         {
@@ -250,6 +258,46 @@ impl Of<'_> {
             units.units[unit].state |= state::WHOLE;
         }
     }
+
+    /// Marks what of a person's text outlasts what is used of it: his own words and the line with which it begins; of the task
+    /// all sentences, and for good how it begins and ends.
+    pub(super) fn mark_own(&self, units: &mut Units, is_task: bool) {
+        const STAYS: u8 = state::SKELETON | state::OUTCOME;
+        if units.is_document {
+            if let Some(first) = units.units.first_mut().filter(|_| is_task) {
+                first.state |= STAYS;
+            }
+            return;
+        }
+        let Units { units, first, .. } = units;
+        for unit in units.iter_mut().filter(|unit| unit.state & state::WHOLE != 0) {
+            unit.state |= state::OWN;
+        }
+        if let Some(begin) = units.iter_mut().find(|unit| unit.is_shown()) {
+            begin.state |= state::OWN;
+        }
+        if is_task {
+            for at in self.own() {
+                units[first[at] as usize].state |= STAYS;
+            }
+            for at in (0..self.lines.len()).filter(|&at| is_sentence(self.text(at))) {
+                units[first[at] as usize].state |= state::OWN;
+            }
+        }
+    }
+}
+
+/// True for a line of words, as people write them.
+fn is_sentence(line: &[u8]) -> bool {
+    let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || *byte >= 0x80;
+    let n_letters = line.iter().filter(|byte| is_letter(byte)).count();
+    let n_blanks = memchr::memchr_iter(b' ', line.trim_ascii()).count();
+    let n_wide = line.iter().filter(|byte| **byte >= 0x80).count();
+    let text = line.trim_ascii_start();
+    let begins = text.first().is_some_and(|byte| is_letter(byte) || b"-*1234567890\"'(".contains(byte));
+    let has_words = n_blanks >= MIN_BLANKS || n_wide > n_letters / 2;
+    let is_indented = line.len() - text.len() >= MAX_INDENT;
+    begins && !is_indented && has_words && (n_letters + n_blanks) * 100 >= line.len() * MIN_LETTERS
 }
 
 /// The first word of letters, behind a time or a number; two letters at least.

@@ -7,9 +7,9 @@ use crate::model::{Content, Conversation, Message, Role, ToolCall, ViewOp};
 use super::{Rules, SaidBy, Standing, UsedText, Walker};
 
 /// A message: who says it, its text, and the arguments of a call.
-type Said<'a> = (SaidBy, &'a str, &'a str);
+pub(super) type Said<'a> = (SaidBy, &'a str, &'a str);
 
-fn conversation<'a>(said: &'a [Said<'a>]) -> Conversation<'a> {
+pub(super) fn conversation<'a>(said: &'a [Said<'a>]) -> Conversation<'a> {
     let message = |&(by, text, arguments): &Said<'a>| Message {
         raw: "",
         id: None,
@@ -44,7 +44,7 @@ fn walk(said: &[Said<'_>]) -> Vec<UsedText> {
 }
 
 /// What holds for every view: its text is what its operations say, they copy forwards, and what was JSON is.
-fn check(original: &str, view: &UsedText) {
+pub(super) fn check(original: &str, view: &UsedText) {
     assert_eq!(view.view.apply(original).as_ref(), Some(&view.text), "{:?} of {original}", view.view);
     let mut is_open = false;
     for op in &view.view.ops {
@@ -71,11 +71,11 @@ fn shown(said: &[Said<'_>], index: usize) -> String {
 const TASK: Said<'static> = (SaidBy::Human, "Find out why it fails.", "");
 
 /// Lines that nothing speaks of.
-fn filling(n: usize) -> String {
+pub(super) fn filling(n: usize) -> String {
     (0..n).map(|at| format!("    {} is a row of plain words\n", "x".repeat(2 + at % 7))).collect()
 }
 
-fn file(middle: &str) -> String {
+pub(super) fn file(middle: &str) -> String {
     format!("first of all\n{}{middle}\n{}last of all\n", filling(12), filling(12))
 }
 

@@ -33,6 +33,10 @@ pub(super) mod state {
     pub(in crate::walk) const WHOLE: u8 = 32;
     /// It is shorter than what would say that it is hidden.
     pub(in crate::walk) const BRIDGE: u8 = 4;
+    /// It says how something ended, and is never taken.
+    pub(in crate::walk) const OUTCOME: u8 = 64;
+    /// A person's own words, or the first of what he pastes.
+    pub(in crate::walk) const OWN: u8 = 128;
 }
 
 impl Unit {

@@ -15,6 +15,8 @@ const MAX_VALUE: usize = 80;
 pub(super) struct Why<'t> {
     pub(super) bytes: &'t [u8],
     pub(super) units: &'t Units,
+    /// Their states when nothing gives way, where something does.
+    pub(super) stood: &'t [u8],
     pub(super) said: &'t [Option<Said>],
     pub(super) pieces: &'t [Piece],
 }
@@ -80,10 +82,11 @@ impl Why<'_> {
                 let reason = match unit.state {
                     _ if whole.is_some() => UnitReason::SaidBefore,
                     state if state & state::PIN != 0 => UnitReason::Pin,
-                    state if state & (state::SKELETON | state::WHOLE) != 0 => UnitReason::Skeleton,
+                    state if state & (state::SKELETON | state::WHOLE | state::OWN) != 0 => UnitReason::Skeleton,
                     state if state & state::FILLER != 0 => UnitReason::Filler,
                     state if state & state::DISTRACTOR != 0 => UnitReason::Distractor,
                     state if state & state::BRIDGE != 0 => UnitReason::Bridge,
+                    0 if self.stood.get(first + at).is_some_and(|&stood| stood != 0) => UnitReason::Budget,
                     _ if said_by.is_some() => UnitReason::SaidBefore,
                     _ => UnitReason::Unused,
                 };

@@ -4,7 +4,7 @@
 
 use crate::engine::fill::Filler;
 use crate::engine::unit::{State, Unit};
-use crate::model::{BudgetStrategy, CompressionDepth, Content, EngineOptions, Reason};
+use crate::model::{AssistantText, BudgetStrategy, CompressionDepth, Content, EngineOptions, HideBy, Reason, Role};
 use crate::stage::{Claim, Plan, View};
 
 /// Messages whose importance differs by less are equally important.
@@ -59,10 +59,12 @@ pub(super) fn widest(filler: &Filler<'_>, mut units: Vec<Unit>, max_tokens: usiz
 }
 
 /// True for messages that no budget takes: preserved roles, the recency window, calls of tools, what matches a preserve
-/// pattern, and content that is no text.
+/// pattern, content that is no text, and answers that are kept.
 pub(super) fn is_protected(view: &View<'_>, plan: &Plan, index: usize, recency_window: usize) -> bool {
     let message = &view.conversation.messages[index];
-    index + recency_window >= view.len()
+    let keeps_answers = view.options.hide_by == HideBy::Use && view.options.assistant == AssistantText::Keep;
+    keeps_answers && message.role == Role::Assistant && message.name.is_none()
+        || index + recency_window >= view.len()
         || view.options.preserve.iter().any(|role| role == message.role.as_str())
         || !message.tool_calls.is_empty()
         || message.texts().next().is_none()

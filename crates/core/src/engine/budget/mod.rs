@@ -1,8 +1,9 @@
 //! Meets a token budget by moving units along their levels: as it is, summary, tight summary, left out, truncated. Which
-//! units move first is the strategy. Knows tokens and order; every text comes from the filler, and nothing is planned
-//! twice.
+//! units move first is the strategy; where use decides it is the order of [`by_use`]. Knows tokens and order; every text
+//! comes from the filler, and no stage is asked twice.
 
 mod attempt;
+mod by_use;
 mod converge;
 mod tiered;
 
@@ -17,6 +18,7 @@ use crate::summary::Style;
 
 pub(super) use attempt::window;
 use attempt::{Attempt, protected_tokens, widest};
+pub(super) use by_use::meet_by_use;
 
 /// With `auto`, a depth whose quality is lower is not taken unless nothing else meets the budget.
 const MIN_QUALITY: f64 = 0.60;
@@ -62,8 +64,7 @@ pub(super) fn meet(
             filler.min_saving = min_saving;
         }
     }
-    let is_left_alone = matches!(plan.claims().next(), Some(Claim::Keep(Reason::BelowThreshold)));
-    if attempt.n_tokens() > max_tokens && filler.view.options.force_converge && !is_left_alone {
+    if attempt.n_tokens() > max_tokens && filler.view.options.force_converge && !is_left_alone(plan) {
         converge::force(filler, plan, &mut attempt, max_tokens);
     }
     let token_count = attempt.n_tokens();
@@ -75,6 +76,11 @@ pub(super) fn meet(
         depth: attempt.depth,
     };
     (attempt.units, outcome)
+}
+
+/// True for a conversation that is too short, or within its budget as it is.
+pub(super) fn is_left_alone(plan: &Plan) -> bool {
+    matches!(plan.claims().next(), Some(Claim::Keep(Reason::BelowThreshold | Reason::WithinBudget)))
 }
 
 /// The first depth with which the budget is met; else the last one that the quality gate lets pass.

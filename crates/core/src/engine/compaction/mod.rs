@@ -95,7 +95,7 @@ impl<'c> Due<'c> {
             adapters: &[],
             n_tokens,
             min_saving: view.options.min_saving,
-            used: &[],
+            used: Vec::new(),
             earlier: Keys::default(),
         };
         let earlier = earlier(conversation, &archived);

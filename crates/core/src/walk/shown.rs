@@ -1,0 +1,94 @@
+//! What is shown of a text whose units are marked, and what of that is left when something gives way to a budget. Both are drawn
+//! then: what later texts may refer to is what is left, and what else becomes of them is as without a budget. Knows units and
+//! levels; refuses to know why a unit is marked.
+
+use super::draw::Draw;
+use super::formats::{Format, LineRole, Lines};
+use super::heads;
+use super::marks::{Mark, Piece};
+use super::order::{Level, Whose, give_way};
+use super::pins::Span;
+use super::said::Said;
+use super::skeleton::Of;
+use super::units::{LONG, Unit, Units, state};
+
+/// What is shown of a text.
+#[derive(Debug)]
+pub(super) struct Shown {
+    pub(super) pieces: Vec<Piece>,
+    /// Which of its lines are shown whole when nothing gives way, and which are.
+    pub(super) lines: Vec<(bool, bool)>,
+    /// The pieces when nothing gives way, where something does.
+    pub(super) all: Option<Vec<Piece>>,
+    /// The states of its units when nothing gives way, where something does.
+    pub(super) stood: Vec<u8>,
+}
+
+/// A text that is to be drawn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sight<'t> {
+    pub(super) of: Of<'t>,
+    /// Places in long units that stay.
+    pub(super) spans: &'t [Span],
+    pub(super) format: Format,
+    /// What its lines are to each other; of a text that is JSON nothing.
+    pub(super) roles: &'t [LineRole],
+}
+
+impl Sight<'_> {
+    /// What is shown when nothing gives way.
+    pub(super) fn whole(&self, units: &mut Units, bounds: (usize, usize)) -> Shown {
+        let (pieces, is_shown) = self.draw(units, self.of.said, bounds);
+        let is_shown = is_shown.into_iter().map(|is_shown| (is_shown, is_shown)).collect();
+        Shown { pieces, lines: is_shown, all: None, stood: Vec::new() }
+    }
+
+    /// What is left at a level; whose text it is, and whether it is the task; `because` are units and the last message that
+    /// uses something of them.
+    pub(super) fn left(
+        &self,
+        units: &mut Units,
+        bounds: (usize, usize),
+        (whose, is_task, level): (Whose, bool, Level),
+        because: impl Iterator<Item = (u32, u32)>,
+    ) -> Shown {
+        if whose.is_pasted {
+            self.of.mark_own(units, is_task);
+        }
+        let before: Vec<u8> = states(units).collect();
+        let (all, is_visible) = self.draw(units, self.of.said, bounds);
+        let stood: Vec<u8> = states(units).collect();
+        // What was said before as a whole is not told in parts where that has given way.
+        let is_value = matches!(all.as_slice(), [Piece::Mark(Mark::Value { .. })]);
+        for (unit, state) in units.units.iter_mut().zip(before) {
+            unit.state = if is_value { 0 } else { state };
+        }
+        give_way(units, whose, because.filter(|_| !is_value), level);
+        self.of.join_frames(units);
+        heads::mark(units, self.roles);
+        for (unit, &stood) in units.units.iter_mut().zip(&stood) {
+            // What was the head of nothing is none now.
+            unit.state &= if stood == 0 { 0 } else { u8::MAX };
+        }
+        let said: Vec<Option<Said>> = self.of.said.iter().map(|said| said.map(Said::left)).collect();
+        let (pieces, is_left) = self.draw(units, &said, bounds);
+        Shown { pieces, lines: is_visible.into_iter().zip(is_left).collect(), all: Some(all), stood }
+    }
+
+    /// The pieces of a text, and which of its lines are shown whole.
+    fn draw(&self, units: &mut Units, said: &[Option<Said>], bounds: (usize, usize)) -> (Vec<Piece>, Vec<bool>) {
+        let Of { bytes, lines, .. } = self.of;
+        let pieces = Draw::new(Lines { bytes, lines }, self.format, said, units, self.spans).draw(bounds);
+        let is_whole = |at: usize| {
+            let unit = &units.units[units.first[at] as usize];
+            let is_uncut = lines[at].to - lines[at].from <= LONG || unit.state & state::WHOLE != 0;
+            !units.is_document && is_uncut && unit.is_shown()
+        };
+        let is_shown = (0..lines.len()).map(is_whole).collect();
+        (pieces, is_shown)
+    }
+}
+
+fn states(units: &Units) -> impl Iterator<Item = u8> {
+    units.units.iter().map(|unit: &Unit| unit.state)
+}
