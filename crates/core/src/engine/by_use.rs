@@ -179,7 +179,7 @@ impl Engine {
         conversation: &Conversation<'_>,
         walker: &mut Walker,
         plan: &Plan,
-        used: &[walk::UsedText],
+        used: &[UsedText],
         assembled: &Assembled,
     ) -> Option<Grounding> {
         let is_asked = self.goes_by_use(conversation) || self.options.all_figures;
@@ -217,8 +217,8 @@ fn settled(conversation: &Conversation<'_>) -> usize {
 }
 
 /// The texts of a message as it is written, those in `bare` as they stand there.
-fn texts_of<'t>(message: &'t Message<'_>, body: &'t NewBody, bare: &'t [walk::UsedText]) -> Vec<&'t str> {
-    let is_at = |text: &&walk::UsedText, part: usize| text.view.call.is_none() && text.view.part == part;
+fn texts_of<'t>(message: &'t Message<'_>, body: &'t NewBody, bare: &'t [UsedText]) -> Vec<&'t str> {
+    let is_at = |text: &&UsedText, part: usize| text.view.call.is_none() && text.view.part == part;
     let bare = |part: usize| bare.iter().find(|text| is_at(text, part)).map(|text| text.text.as_str());
     match (body, &message.content) {
         (NewBody::Text(text), _) => vec![bare(0).unwrap_or(text)],
