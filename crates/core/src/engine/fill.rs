@@ -319,7 +319,7 @@ impl Filler<'_> {
     /// What later messages use of message `index`, in its place.
     fn used(&self, index: usize, provenance: &Provenance) -> Option<Filled> {
         let message = &self.view.conversation.messages[index];
-        let used = used_of(self.used, index);
+        let used = used_of(&self.used, index);
         let spot = |view: &PartView| view.call.map_or(Spot::Part(view.part), Spot::Call);
         let others = used.iter().filter(|used| text_of(message, &used.view).is_none());
         let spots: Vec<(Spot, String)> = others.map(|used| (spot(&used.view), used.text.clone())).collect();

@@ -119,7 +119,7 @@ fn told(filler: &Filler<'_>, unit: &Unit, filled: &Filled, consult: &mut Consult
     let Some(marked) = &filled.marked else { return (None, notes) };
     let index = unit.first();
     let message = &filler.view.conversation.messages[index];
-    let (views, n_taken) = told::told(message, &marked.views, used_of(filler.used, index), consult, &mut notes);
+    let (views, n_taken) = told::told(message, &marked.views, used_of(&filler.used, index), consult, &mut notes);
     let shown = || filler.shown(index, views, marked.spots.clone(), filled.provenance.clone());
     let told = (n_taken > 0).then(shown).flatten().filter(|told| filler.saves_by_use(index, told));
     count(n_taken, told.is_some(), consult, &mut notes);

@@ -4,14 +4,12 @@
 use super::formats::LineRole;
 use super::units::{Unit, Units, state};
 
-/// What a head of something shown is worth more than one of nothing.
-const WANTED: u16 = 20;
-
-/// Shows the heads without which what is shown beneath them says little; other heads of what is shown are worth more.
-pub(super) fn mark(units: &mut Units, roles: &mut [LineRole]) {
+/// Shows the heads without which what is shown beneath them says little, and gives the lines of the other heads of what is shown.
+pub(super) fn mark(units: &mut Units, roles: &[LineRole]) -> Vec<usize> {
     // The heads of the line at hand, the outermost first, and how many of them are dealt with.
     let mut heads: Vec<usize> = Vec::new();
     let mut n_done = 0;
+    let mut wanted = Vec::new();
     for at in 0..roles.len() {
         let role = roles[at];
         if role.level > 0 {
@@ -25,7 +23,7 @@ pub(super) fn mark(units: &mut Units, roles: &mut [LineRole]) {
                     let unit = units.first[head] as usize;
                     units.units[unit].state |= state::SKELETON;
                 } else {
-                    roles[head].worth = 2 * roles[head].worth + WANTED;
+                    wanted.push(head);
                 }
             }
             n_done = heads.len();
@@ -34,6 +32,7 @@ pub(super) fn mark(units: &mut Units, roles: &mut [LineRole]) {
             heads.push(at);
         }
     }
+    wanted
 }
 
 fn is_shown(units: &Units, line: usize) -> bool {

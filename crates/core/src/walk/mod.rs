@@ -392,7 +392,9 @@ impl Walker {
         let format = if self.units.is_document { Format::Log } else { Format::of(text_lines, answer.asks) };
         if !self.units.is_document {
             format.roles(text_lines, &mut self.roles);
-            heads::mark(&mut self.units, &mut self.roles);
+            for head in heads::mark(&mut self.units, &self.roles) {
+                self.roles[head].want();
+            }
             let of_visible = if answer.is_superseded { 0 } else { rules.fillers };
             let room = (self.n_visible * of_visible / 100).saturating_sub(self.n_fillers);
             self.n_fillers += fillers::fill(lines, &mut self.units, &self.roles, room, of_visible.div_ceil(PER_LINE));

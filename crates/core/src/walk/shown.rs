@@ -65,7 +65,7 @@ impl Sight<'_> {
         }
         give_way(units, whose, because.filter(|_| !is_value), level);
         self.of.join_frames(units);
-        heads::mark(units, self.roles);
+        drop(heads::mark(units, self.roles));
         for (unit, &stood) in units.units.iter_mut().zip(&stood) {
             // What was the head of nothing is none now.
             unit.state &= if stood == 0 { 0 } else { u8::MAX };
@@ -79,10 +79,13 @@ impl Sight<'_> {
     fn draw(&self, units: &mut Units, said: &[Option<Said>], bounds: (usize, usize)) -> (Vec<Piece>, Vec<bool>) {
         let Of { bytes, lines, .. } = self.of;
         let pieces = Draw::new(Lines { bytes, lines }, self.format, said, units, self.spans).draw(bounds);
+        if units.is_document {
+            return (pieces, vec![false; lines.len()]);
+        }
         let is_whole = |at: usize| {
             let unit = &units.units[units.first[at] as usize];
             let is_uncut = lines[at].to - lines[at].from <= LONG || unit.state & state::WHOLE != 0;
-            !units.is_document && is_uncut && unit.is_shown()
+            is_uncut && unit.is_shown()
         };
         let is_shown = (0..lines.len()).map(is_whole).collect();
         (pieces, is_shown)

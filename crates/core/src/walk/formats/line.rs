@@ -5,6 +5,9 @@ use crate::walk::uses::Line;
 /// Lines by which a format is recognised.
 const SAMPLE: usize = 48;
 
+/// What a head of something shown is worth at least.
+const WANTED: u16 = 20;
+
 /// What a line is to those beneath it, and to a reader.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::walk) struct LineRole {
@@ -18,6 +21,11 @@ pub(in crate::walk) struct LineRole {
 
 impl LineRole {
     pub(super) const NOTHING: Self = Self { level: 0, is_needed: false, worth: 0 };
+
+    /// Something beneath it is shown: it is worth more than a head of nothing.
+    pub(in crate::walk) fn want(&mut self) {
+        self.worth = 2 * self.worth + WANTED;
+    }
 
     /// A line without which those beneath say little.
     pub(super) const fn needed(level: u16, worth: u16) -> Self {
