@@ -75,7 +75,7 @@ impl Of<'_> {
     /// Lines that say something: with a word, not put there by the harness, and no echo of what was asked for.
     fn tells(&self, at: usize) -> bool {
         let line = &self.lines[at];
-        line.len > 1 && has_word(self.text(at)) && !is_envelope(self.text(at)) && !self.uses.is_argued(line.slot)
+        line.len > 1 && has_word(self.text(at)) && !is_envelope(self.text(at)) && !self.uses.is_asked(line.slot)
     }
 
     /// The same, and nothing visible says it.

@@ -22,7 +22,8 @@ const NEAR: usize = 200;
 fn begins_block(line: &[u8]) -> bool {
     let framed = |sign: u8| {
         let n = line.iter().take_while(|byte| **byte == sign).count();
-        (4..line.len()).contains(&n) && line[n] == b' ' && line.ends_with(&[sign; 4])
+        let is_framed = (4..line.len()).contains(&n) && line[n] == b' ' && line.ends_with(&[sign; 4]);
+        is_framed && line.iter().any(u8::is_ascii_alphabetic)
     };
     framed(b'-') || framed(b'_') || line.starts_with("  ● ".as_bytes()) || line.starts_with("● ".as_bytes())
 }

@@ -213,9 +213,9 @@ impl Uses {
         self.slots.set_visible(slot, message);
     }
 
-    /// True when the arguments of a call have such a line.
-    pub(in crate::walk) fn is_argued(&self, slot: u32) -> bool {
-        self.slots.is_argued(slot)
+    /// True when an argument of a call is such a line, as a command that a shell repeats.
+    pub(in crate::walk) fn is_asked(&self, slot: u32) -> bool {
+        self.slots.is_asked(slot)
     }
 
     /// True when a source that was written shows such a line.
@@ -272,6 +272,9 @@ impl Uses {
             let (start, end) = bare(bytes, from, to);
             if end - start >= MIN_COPIED {
                 let slot = self.slots.of(exact(bytes, start, end));
+                if (start, end) == (text.from, text.to) {
+                    self.slots.ask(slot);
+                }
                 let is_old = text.by == SaidBy::Copied || is_patch && matches!(bytes[from], b' ' | b'-');
                 if is_old {
                     self.slots.copy(slot, text.message);

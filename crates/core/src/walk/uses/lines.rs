@@ -21,12 +21,14 @@ pub(in crate::walk) mod says {
 
 /// A source has shown it.
 const SHOWN: u32 = 1 << 7;
-/// An argument has it.
+/// A later argument has it.
 const ARGUED: u32 = 1 << 8;
 /// A source that was written shows it.
 const VISIBLE: u32 = 1 << 9;
+/// An argument is this line and nothing else.
+const ASKED: u32 = 1 << 10;
 /// Where the number of the copied line begins; 0 is none.
-const COPIED: u32 = 10;
+const COPIED: u32 = 11;
 const SAYS: u32 = SHOWN - 1;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -151,8 +153,13 @@ impl Slots {
         Some((is_argued || copied.home < message, is_argued || copied.visible < message))
     }
 
-    pub(super) fn is_argued(&self, slot: u32) -> bool {
-        self.slots[slot as usize].marks & ARGUED != 0
+    /// Notes that an argument is this line and nothing else.
+    pub(super) fn ask(&mut self, slot: u32) {
+        self.slots[slot as usize].marks |= ASKED;
+    }
+
+    pub(super) fn is_asked(&self, slot: u32) -> bool {
+        self.slots[slot as usize].marks & ASKED != 0
     }
 
     pub(super) fn is_visible(&self, slot: u32) -> bool {
