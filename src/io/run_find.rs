@@ -20,6 +20,7 @@ use super::codec::open_codec;
 use super::line_table::LineTable;
 use super::parquet_table::WantedRows;
 use super::run_reader::place_of;
+use super::{failed, hash_of};
 use crate::error::{Error, Result};
 use crate::model::PartView;
 use crate::pipeline::bridge::{Bridge, guard};
@@ -264,6 +265,7 @@ impl Run {
 
     fn find_shown(&self, commit: &Commit, id: &str) -> Result<Vec<Shown>> {
         let Some(mut found) = self.wanted_conversations(commit, &wanted(id))? else { return Ok(Vec::new()) };
+        self.check_shown(commit)?;
         let mut shown = Vec::new();
         while let Some(batch) = found.reader.next_rows()? {
             if let Some(table) = &commit.table {
@@ -279,6 +281,21 @@ impl Run {
             }
         }
         Ok(shown)
+    }
+
+    /// Refuses a damaged table of what is shown: no hash of a row says what stands in it, and pages have no checksum. Frames of
+    /// lines have one of their own.
+    fn check_shown(&self, commit: &Commit) -> Result<()> {
+        let table = TableName::Conversations.as_str();
+        let committed = commit.files.iter().find(|file| file.table == table);
+        let Some(committed) = committed.filter(|_| commit.format != ConversationFormat::Jsonl) else { return Ok(()) };
+        let file = self.file_of(commit, table)?;
+        let place = file.location().to_string();
+        let hash = hash_of(file.reader(0..committed.bytes));
+        match hash.map_err(|error| failed(&place, "cannot be read", error))? == committed.blake3 {
+            true => Ok(()),
+            false => Err(Error::verification(&place, "the file is damaged; `condenser verify` says what else is")),
+        }
     }
 
     /// The wanted rows of the conversations, whatever they are; `None` when there are none.
