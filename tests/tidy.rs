@@ -19,7 +19,6 @@ const LONG: &[(&str, &str)] = &[
     ("engine/fill.rs", "one type, `Filler`, writes every text and holds it against its sources"),
     ("text/line/code.rs", "words that begin statements in twenty languages, and what must follow them"),
     ("text/line/output.rs", "one test for each kind of line that programs print"),
-    ("walk/mod.rs", "one walk over a conversation: what it needs, in which order, and what it writes"),
     ("walk/tests.rs", "a small conversation for each rule of the walk"),
     ("uses/find.rs", "two passes over one set of needles, and what is asked of them afterwards"),
     ("uses/needles.rs", "what is looked for, what it hangs on, and what is noted of it"),
