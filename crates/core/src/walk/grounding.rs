@@ -9,6 +9,8 @@ use crate::model::{Conversation, Grounding};
 /// Letters and digits of its own surroundings by which a value is known where its line is cut.
 const MIN_AROUND: usize = 30;
 const MAX_SIDE: usize = 20;
+/// Bytes on either side that are compared.
+const MAX_SAME: usize = 1_000;
 
 /// Notes which values and facts a text that is drawn as `pieces` is the first to show.
 pub(super) fn note(bytes: &[u8], text: &Text, found: &Found, pieces: &[Piece], is_json: bool, uses: &mut Uses) {
@@ -118,8 +120,8 @@ impl Home {
         let (start, end) = self.line.bare(bytes);
         let to = at + self.to - self.from;
         let same = |a: &&u8, b: &&u8| a == b;
-        let left = bytes[start.min(self.from)..self.from].iter().rev().zip(written[..at].iter().rev());
-        let right = bytes[self.to..end.max(self.to)].iter().zip(&written[to..]);
+        let left = bytes[start.min(self.from)..self.from].iter().rev().zip(written[..at].iter().rev()).take(MAX_SAME);
+        let right = bytes[self.to..end.max(self.to)].iter().zip(&written[to..]).take(MAX_SAME);
         let n_left = left.take_while(|(a, b)| same(a, b)).count();
         let n_right = right.take_while(|(a, b)| same(a, b)).count();
         if self.from - n_left <= start && self.to + n_right >= end {
@@ -137,8 +139,9 @@ fn is_in_place(bytes: &[u8], copy: (u32, u32), (from, to): (u32, u32), line: &Li
     if to > line.to || copy.0 <= line.from && line.to <= copy.1 {
         return true;
     }
-    let count = |part: &[u8]| part.iter().filter(|byte| byte.is_ascii_alphanumeric() || **byte >= 0x80).count();
-    let left = count(&bytes[copy.0.max(line.from) as usize..from as usize]);
-    let right = count(&bytes[to as usize..copy.1.min(line.to) as usize]);
-    left.min(MAX_SIDE) + right.min(MAX_SIDE) >= MIN_AROUND
+    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte >= 0x80;
+    // No more is looked at than counts: a line may be as long as its text.
+    let left = bytes[copy.0.max(line.from) as usize..from as usize].iter().rev().filter(is_part).take(MAX_SIDE).count();
+    let right = bytes[to as usize..copy.1.min(line.to) as usize].iter().filter(is_part).take(MAX_SIDE).count();
+    left + right >= MIN_AROUND
 }
