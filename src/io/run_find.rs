@@ -292,10 +292,10 @@ impl Run {
         let file = self.file_of(commit, table)?;
         let place = file.location().to_string();
         let hash = hash_of(file.reader(0..committed.bytes));
-        match hash.map_err(|error| failed(&place, "cannot be read", error))? == committed.blake3 {
-            true => Ok(()),
-            false => Err(Error::verification(&place, "the file is damaged; `condenser verify` says what else is")),
+        if hash.map_err(|error| failed(&place, "cannot be read", error))? == committed.blake3 {
+            return Ok(());
         }
+        Err(Error::verification(&place, "the file is damaged; `condenser verify` says what else is"))
     }
 
     /// The wanted rows of the conversations, whatever they are; `None` when there are none.
