@@ -162,6 +162,7 @@ impl Run {
         self.check_originals()?;
         guarded(commit, || {
             let Some(found) = self.wanted_conversations(commit, &wanted(id))? else { return Ok(Vec::new()) };
+            self.check_shown(commit)?;
             let (mut table, mut lines) = (found.reader, Vec::new());
             while let Some(rows) = table.next_rows()? {
                 match rows.column_by_name("record").filter(|_| commit.table.is_none()) {
