@@ -112,14 +112,15 @@ fn answers_that_are_kept_and_system_prompts_are_never_taken() {
 #[test]
 fn long_arguments_that_repeat_a_text_give_way_unless_answers_are_kept() {
     let mut messages = session();
-    let file = messages[3]["content"].as_str().expect("a text").to_owned();
-    let write = json!({"path": "src/copy.rs", "content": file}).to_string();
+    let rows: String = (0..24).map(|at| format!("the user says what row {at} of it is to be\n")).collect();
+    messages[1]["content"] = json!(format!("Please write this to a file.\n{rows}"));
+    let write = json!({"path": "src/copy.rs", "content": rows}).to_string();
     messages[4]["tool_calls"][0]["function"] = json!({"name": "Write", "arguments": write});
     let record = record_of(&messages);
     let whole = compress_record(&record, &budget(3_000)).record;
     assert!(whole.contains(&json!(write).to_string()), "nothing of it gives way yet");
     let least = compress_record(&record, &budget(1)).record;
-    assert!(!least.contains(&json!(write).to_string()) && least.contains(" lines, unchanged since Read"), "{least}");
+    assert!(!least.contains(&json!(write).to_string()) && least.contains("24 lines, unchanged since"), "{least}");
     let keep = EngineOptions { assistant: AssistantText::Keep, ..budget(1) };
     assert!(compress_record(&record, &keep).record.contains(&json!(write).to_string()));
 }
