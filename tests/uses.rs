@@ -46,7 +46,7 @@ fn check(record: &str, engine: &Engine, scratch: &mut Scratch) -> (usize, usize)
         let mut shown: Vec<String> = Vec::new();
         for (part, text) in (0..).map_while(|part| (part < 64).then(|| (part, message.text_at(part)))) {
             let Some(text) = text else { continue };
-            let Some(view) = views.iter().find(|view| view.part == part) else {
+            let Some(view) = views.iter().find(|view| view.call.is_none() && view.part == part) else {
                 shown.push(text.to_owned());
                 continue;
             };
@@ -77,13 +77,23 @@ fn check(record: &str, engine: &Engine, scratch: &mut Scratch) -> (usize, usize)
     (n_marks, n_references)
 }
 
+/// Without a budget, and with one in which most sessions find room when a part of what is used gives way.
+fn engines() -> [Engine; 2] {
+    [None, Some(6_000)].map(|token_budget| {
+        Engine::new(EngineOptions { token_budget, ..EngineOptions::default() }).expect("the options are right")
+    })
+}
+
 #[test]
 fn views_of_corpora_apply_parse_and_refer_back_to_what_is_visible() {
-    let engine = Engine::new(EngineOptions::default()).expect("options");
+    let [engine, limited] = engines();
     let mut n_all = (0, 0);
     for (name, lines) in corpora::lines() {
-        let counts: Vec<(usize, usize)> =
-            lines.par_iter().map_init(Scratch::default, |scratch, line| check(line, &engine, scratch)).collect();
+        let check = |scratch: &mut Scratch, line: &String| {
+            check(line, &limited, scratch);
+            check(line, &engine, scratch)
+        };
+        let counts: Vec<(usize, usize)> = lines.par_iter().map_init(Scratch::default, check).collect();
         let (marks, references) = counts.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         println!("{name}: {marks} marks, {references} references");
         n_all = (n_all.0 + marks, n_all.1 + references);
@@ -101,16 +111,23 @@ fn check_units(record: &str, engine: &Engine, scratch: &mut Scratch) -> u32 {
         let index = replaced.sources[0];
         let notes = &explained.messages[index].units;
         let counts: UnitCounts = explained.condensed.decisions[index].units.unwrap_or_default();
-        let n = counts.pin + counts.skeleton + counts.filler + counts.bridge + counts.said_before + counts.unused;
+        let n = counts.pin
+            + counts.skeleton
+            + counts.filler
+            + counts.bridge
+            + counts.budget
+            + counts.said_before
+            + counts.unused;
         n_units += n;
         assert!(notes.len() <= n as usize, "{notes:?} {counts:?}");
         for note in notes {
-            let is_hidden = matches!(note.reason, UnitReason::SaidBefore | UnitReason::Unused);
+            let is_hidden = matches!(note.reason, UnitReason::Budget | UnitReason::SaidBefore | UnitReason::Unused);
             assert_eq!(note.used_by.is_some(), note.reason == UnitReason::Pin, "{note:?}");
             assert!(note.used_by.as_ref().is_none_or(|&(message, _)| message > index), "{index} {note:?}");
             assert!(note.said_by.is_none_or(|message| message < index), "{index} {note:?}");
+            let view = replaced.views.iter().find(|view| view.call.is_none() && view.part == note.part);
+            let Some(view) = view else { continue };
             let text = decoded.conversation.messages[index].text_at(note.part).expect("a text");
-            let Some(view) = replaced.views.iter().find(|view| view.part == note.part) else { continue };
             let is_blank = text.get(note.bytes.0..note.bytes.1).is_some_and(|unit| unit.trim().is_empty());
             let shares_a_line = |other: &&condenser::model::UnitNote| {
                 other.part == note.part && other.lines.0 <= note.lines.1 && note.lines.0 <= other.lines.1
@@ -135,13 +152,15 @@ fn check_units(record: &str, engine: &Engine, scratch: &mut Scratch) -> u32 {
 
 #[test]
 fn no_unit_of_corpora_is_both_shown_and_counted_as_hidden() {
-    let engine = Engine::new(EngineOptions::default()).expect("options");
+    let [engine, limited] = engines();
     let mut n_units = 0;
     for (_, lines) in corpora::lines() {
         // A look at every unit takes a few times as long.
         let some: Vec<&String> = lines.iter().step_by(4).collect();
-        let counts = some.par_iter().map_init(Scratch::default, |scratch, line| check_units(line, &engine, scratch));
-        n_units += counts.sum::<u32>();
+        let check = |scratch: &mut Scratch, line: &&String| {
+            check_units(line, &limited, scratch) + check_units(line, &engine, scratch)
+        };
+        n_units += some.par_iter().map_init(Scratch::default, check).sum::<u32>();
     }
     assert!(n_units > 1000, "{n_units}");
 }
