@@ -60,6 +60,7 @@ fn condensed(decoded: &Decoded<'_>) -> Condensed {
             sources: vec![index],
             body: NewBody::Text("[summary: the retry header is missing]".to_owned()),
             provenance: Provenance { ids: vec![format!("m{index}")], ..Provenance::default() },
+            spots: Vec::new(),
             views: Vec::new(),
         })
     };
