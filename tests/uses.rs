@@ -1,14 +1,26 @@
 //! Compaction by use over whole corpora: what holds of every view, whatever was used.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use condenser::engine::{Engine, Scratch};
 use condenser::model::{Conversation, EngineOptions, Output, PartView, Role, UnitCounts, UnitReason, ViewOp};
 use condenser::shape;
 use condenser_core::{Compressed, Compressor, restore};
 use rayon::prelude::*;
+use regex::Regex;
 
 use crate::support::corpora;
+
+/// A text without blanks, without the codes of a terminal and without the mark that stands for them: all say the same.
+fn plain(text: &str) -> String {
+    static CODES: LazyLock<Regex> = LazyLock::new(|| {
+        let mark = "⋯+ [0-9]+ terminal codes #[0-9]+ ⋯+";
+        let code = "\u{1b}(?:\\[[0-?]*[ -/]*[@-~]|\\][^\u{7}\n]*\u{7}?|[^\\[\\]\n])?";
+        Regex::new(&format!("{code}|{mark}|[ \t\r]")).expect("a pattern")
+    });
+    CODES.replace_all(text, "").into_owned()
+}
 
 /// A line without what a viewer or a diff puts in front.
 fn bare(line: &str) -> &str {
@@ -60,7 +72,8 @@ fn check(record: &str, engine: &Engine, scratch: &mut Scratch) -> (usize, usize)
                 // `⋯ 12 lines as in Read auth.go #10`: each of them is visible; `⋯ 12 lines, 9 as in …`: nine of them.
                 let Some((count, _)) = says.split_once(" as in ").filter(|_| says.ends_with('\n')) else { continue };
                 n_references += 1;
-                let solid: Vec<&str> = hidden.lines().map(bare).filter(|line| !line.is_empty()).collect();
+                let lines: Vec<String> = hidden.lines().map(|line| plain(bare(line))).collect();
+                let solid: Vec<&str> = lines.iter().map(String::as_str).filter(|line| !line.is_empty()).collect();
                 let n_visible = solid.iter().filter(|line| visible.contains(**line)).count();
                 let n_blank = hidden.lines().count() - solid.len();
                 let claimed = count
@@ -71,7 +84,7 @@ fn check(record: &str, engine: &Engine, scratch: &mut Scratch) -> (usize, usize)
             shown.push(written);
         }
         if message.role != Role::Assistant {
-            visible.extend(shown.iter().flat_map(|text| text.lines()).map(|line| bare(line).to_owned()));
+            visible.extend(shown.iter().flat_map(|text| text.lines()).map(|line| plain(bare(line))));
         }
     }
     (n_marks, n_references)
@@ -122,7 +135,10 @@ fn check_units(record: &str, engine: &Engine, scratch: &mut Scratch) -> u32 {
         assert!(notes.len() <= n as usize, "{notes:?} {counts:?}");
         for note in notes {
             let is_hidden = matches!(note.reason, UnitReason::Budget | UnitReason::SaidBefore | UnitReason::Unused);
-            assert_eq!(note.used_by.is_some(), note.reason == UnitReason::Pin, "{note:?}");
+            // Of what gave way to a budget it is told, too, who uses it.
+            let is_used = note.reason == UnitReason::Pin;
+            let may_be_used = is_used || engine.options().token_budget.is_some();
+            assert!(note.used_by.is_some() >= is_used && note.used_by.is_some() <= may_be_used, "{note:?}");
             assert!(note.used_by.as_ref().is_none_or(|&(message, _)| message > index), "{index} {note:?}");
             assert!(note.said_by.is_none_or(|message| message < index), "{index} {note:?}");
             let view = replaced.views.iter().find(|view| view.call.is_none() && view.part == note.part);
