@@ -28,6 +28,7 @@ fn message<'r>(index: &Index<'r>, at: usize) -> Message<'r> {
         content: Content::Absent,
         tool_calls: Vec::new(),
         tool_call_id: None,
+        results: Vec::new(),
         provenance: None,
     };
     let (mut call, mut blocks, mut is_result) = (None, None, false);
@@ -53,9 +54,11 @@ fn message<'r>(index: &Index<'r>, at: usize) -> Message<'r> {
     if let Some(blocks) = blocks {
         message.content = blocks.content;
         message.tool_calls.extend(blocks.calls);
-        message.tool_call_id = message.tool_call_id.take().or(blocks.answered);
+        let answered = blocks.results.iter().find_map(|result| result.call.clone());
+        message.tool_call_id = message.tool_call_id.take().or(answered);
         // The Messages API has no role for results: they come from the user.
-        is_result |= blocks.answers && message.role == Role::User;
+        is_result |= !blocks.results.is_empty() && message.role == Role::User;
+        message.results = blocks.results;
     }
     if is_result {
         message.role = Role::Tool;
