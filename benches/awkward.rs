@@ -114,6 +114,7 @@ fn message(text: &str) -> Message<'_> {
         tool_calls: Vec::new(),
         tool_call_id: None,
         results: Vec::new(),
+        reasoning: Vec::new(),
         provenance: None,
     }
 }

@@ -264,3 +264,28 @@ fn blocks_of_a_message_are_of_their_own_calls_and_what_is_said_beside_them_stays
         assert!(text.contains(&format!("since Read {name}")), "{text}");
     }
 }
+
+#[test]
+fn what_a_thinking_block_uses_stays() {
+    let read = format!("begin\n{}the key is needle_in_it\n{}end", listing(20), listing(20));
+    let record = |thought: &str| {
+        let call = json!({"type": "tool_use", "id": "a", "name": "Read", "input": {"path": "src/one.rs"}});
+        let messages = json!([
+            {"role": "user", "content": "Compare them."},
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": &read}]},
+            {"role": "assistant", "content": [
+                {"type": "thinking", "thinking": thought, "signature": "s"}, {"type": "text", "text": "They are alike."}]},
+            {"role": "user", "content": "Thanks."},
+            {"role": "assistant", "content": "Welcome."},
+            {"role": "user", "content": "Bye."},
+        ]);
+        json!({"messages": messages}).to_string()
+    };
+    let mut compressor = Compressor::new(EngineOptions::default()).expect("options");
+    let mut compress = |thought: &str| compressor.compress(&record(thought)).expect("it compresses");
+    let (with, without) = (compress("There is a needle_in_it."), compress("There is nothing."));
+    assert!(with.record.contains("key is needle_in_it") && !without.record.contains("key is needle_in_it"));
+    assert_eq!(with.metrics.grounding, without.metrics.grounding);
+    assert_eq!(restore(&with.record, &with.sidecar).expect("it restores"), record("There is a needle_in_it."));
+}

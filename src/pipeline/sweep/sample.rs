@@ -306,6 +306,7 @@ fn detached(conversation: &Conversation<'_>) -> Conversation<'static> {
         tool_calls: message.tool_calls.iter().map(call).collect(),
         tool_call_id: message.tool_call_id.as_deref().map(owned),
         results: message.results.iter().map(result).collect(),
+        reasoning: message.reasoning.iter().map(|thought| owned(thought)).collect(),
         provenance: message.provenance.clone(),
     });
     Conversation { id: owned(&conversation.id), messages: messages.collect() }

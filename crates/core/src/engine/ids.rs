@@ -98,6 +98,7 @@ mod tests {
             tool_calls: Vec::new(),
             tool_call_id: None,
             results: Vec::new(),
+            reasoning: Vec::new(),
             provenance: None,
         };
         let ids = [Some("x"), Some("y"), Some("x"), None, Some("m3"), Some(""), Some("__proto__")];

@@ -71,6 +71,8 @@ pub struct Message<'a> {
     /// The results among the parts of its content, in order; what stands beside them is a person's. Empty where the message
     /// as a whole is of its role.
     pub results: Vec<ResultParts<'a>>,
+    /// What the assistant thinks before it says something, where the record tells: texts beside the content, or blocks in it.
+    pub reasoning: Vec<Cow<'a, str>>,
     /// `metadata._cce_original` of an earlier round of compression.
     pub provenance: Option<super::Provenance>,
 }

@@ -8,6 +8,7 @@ use crate::model::{Content, Media, MediaKind, Part, ResultParts, ToolCall};
 use super::escape::{Style, encode};
 use super::json::{Kind, Raw, items, member, members};
 use super::member::take_arguments;
+use super::reasoning;
 
 /// Parts that hold plain text; the last two are names of the Responses API.
 const TEXT_PARTS: [&str; 3] = ["text", "input_text", "output_text"];
@@ -123,12 +124,14 @@ pub(super) struct Blocks<'r> {
     pub(super) calls: Vec<ToolCall<'r>>,
     /// Which parts of the content are results.
     pub(super) results: Vec<ResultParts<'r>>,
+    /// Parts that hold what the speaker thinks.
+    pub(super) thoughts: Vec<Raw<'r>>,
 }
 
 /// Reads a content list.
 pub(super) fn read(list: &str) -> Blocks<'_> {
     let mut parts = Vec::new();
-    let mut blocks = Blocks { content: Content::Null, calls: Vec::new(), results: Vec::new() };
+    let mut blocks = Blocks { content: Content::Null, calls: Vec::new(), results: Vec::new(), thoughts: Vec::new() };
     items(list, |item| {
         let block = (item.kind == Kind::Object).then(|| Block::read(item));
         let first = parts.len();
@@ -145,6 +148,8 @@ pub(super) fn read(list: &str) -> Blocks<'_> {
             } else if block.is(&[RESULT_PART]) {
                 let call = block.answered.and_then(Raw::id);
                 blocks.results.push(ResultParts { parts: first..parts.len(), call });
+            } else if block.is(&reasoning::PARTS) {
+                blocks.thoughts.push(item);
             }
         }
     });

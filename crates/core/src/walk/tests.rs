@@ -1,6 +1,7 @@
 //! What is hidden and what stays, told by small conversations; what holds for every view; time.
 
 mod parts;
+mod reasoning;
 
 use std::borrow::Cow;
 
@@ -30,6 +31,7 @@ pub(super) fn message((by, text, arguments): Said<'_>) -> Message<'_> {
         },
         tool_call_id: None,
         results: Vec::new(),
+        reasoning: Vec::new(),
         provenance: None,
     }
 }

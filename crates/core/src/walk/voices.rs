@@ -1,4 +1,4 @@
-//! Who says the parts of a message: what stands beside the results in it is a person's. Knows messages and their parts;
+//! Who says the parts of a message, and what it thinks: what stands beside the results in it is a person's. Knows messages and their parts;
 //! refuses to know roles.
 
 use super::calls::Asked;
@@ -24,6 +24,11 @@ pub(super) fn push(
     message: &Message<'_>,
     says: impl Fn(usize) -> Option<SaidBy>,
 ) {
+    if says(0) == Some(SaidBy::Assistant) {
+        for thought in &message.reasoning {
+            texts.push(index, 0, SaidBy::Thought, thought);
+        }
+    }
     for part in 0..message.n_parts() {
         if let (Some(text), Some(by)) = (message.text_at(part), says(part)) {
             texts.push(index, part, by, text);

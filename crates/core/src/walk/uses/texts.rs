@@ -15,8 +15,10 @@ pub enum SaidBy {
     Spoken,
     /// What a tool returns.
     Result,
-    /// What the assistant says or thinks.
+    /// What the assistant says.
     Assistant,
+    /// What it thinks.
+    Thought,
     /// A leaf of the arguments of a call.
     Argument,
     /// A leaf that a text must hold exactly: what an edit replaces.
