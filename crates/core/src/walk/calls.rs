@@ -16,6 +16,10 @@ const MAX_OBJECT: usize = 32;
 /// Bytes of an argument in which a file is looked for.
 const MAX_COMMAND: usize = 400;
 
+/// Messages before a result among which its call is looked for, and of these those that call something.
+const MAX_BACK: usize = 1_000;
+const MAX_AT_ONCE: usize = 32;
+
 /// What a call asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
@@ -56,9 +60,12 @@ fn place_of_answered(messages: &[Message<'_>], text: Place) -> Option<(usize, us
         return None;
     }
     let id = messages[index].call_answered_at(part);
-    let at = messages[..index].iter().rposition(|before| !before.tool_calls.is_empty())?;
-    let by_id = messages[at].tool_calls.iter().position(|call| id.is_some() && call.id.as_deref() == id);
-    Some((at, by_id.or_else(|| id.is_none().then_some(0))?))
+    let calling = (index.saturating_sub(MAX_BACK)..index).rev().filter(|&at| !messages[at].tool_calls.is_empty());
+    // In logs every call of several that are made at once is a message of its own.
+    calling.take(if id.is_some() { MAX_AT_ONCE } else { 1 }).find_map(|at| {
+        let by_id = messages[at].tool_calls.iter().position(|call| id.is_some() && call.id.as_deref() == id);
+        Some((at, by_id.or_else(|| id.is_none().then_some(0))?))
+    })
 }
 
 /// What calls ask for, and which is the last one about a file.

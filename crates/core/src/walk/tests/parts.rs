@@ -123,3 +123,18 @@ fn each_result_of_a_message_is_of_its_own_call() {
     assert_eq!(shown(&views, 4, 0), Some("⋯ 30 lines as in Read b.go #1"));
     assert_eq!(shown(&views, 4, 1), Some("⋯ 30 lines as in Read a.go #2"));
 }
+
+#[test]
+fn results_of_calls_that_are_made_at_once_find_theirs_whatever_message_it_is_in() {
+    let all: String = (0..30).map(|at| format!("line of the file with number_{at}\n")).collect();
+    let uses: String = (0..30).map(|at| format!("number_{at} ")).collect();
+    let messages = [
+        message((SaidBy::Human, TASK, "")),
+        calls(&[("a", "Read", r#"{"path": "/src/a.go"}"#)]),
+        calls(&[("b", "Read", r#"{"path": "/src/b.go"}"#)]),
+        results(&[(Some("a"), &all)]),
+        results(&[(Some("b"), &all)]),
+        message((SaidBy::Assistant, &uses, "")),
+    ];
+    assert_eq!(shown(&walk(&messages), 4, 0), Some("⋯ 30 lines as in Read a.go #1"));
+}
