@@ -113,6 +113,8 @@ fn message(text: &str) -> Message<'_> {
         content: Content::Text(text.into()),
         tool_calls: Vec::new(),
         tool_call_id: None,
+        results: Vec::new(),
+        reasoning: Vec::new(),
         provenance: None,
     }
 }

@@ -3,7 +3,7 @@
 
 use condenser::engine::{Engine, Scratch};
 use condenser::model::{
-    Condensed, Content, Metrics, NewBody, Output, Part, Provenance, ProvenancePlace, Replacement, ShapeName,
+    Condensed, Content, Message, Metrics, NewBody, Output, Part, Provenance, ProvenancePlace, Replacement, ShapeName,
 };
 use condenser::pipeline::Condense;
 use condenser::shape::{Decoded, decode, detect, restore_record, restore_row};
@@ -154,6 +154,26 @@ fn anthropic_blocks_are_read() {
 }
 
 #[test]
+fn results_of_a_message_know_their_parts_and_calls() {
+    let record = r#"{"messages": [{"role": "user", "content": [
+        {"type": "text", "text": "Mind this:"},
+        {"type": "tool_result", "tool_use_id": "a", "content": [{"type": "text", "text": "one"}, {"type": "image", "source": {}}]},
+        {"type": "tool_result", "tool_use_id": "b"}, {"type": "tool_result", "content": "two"}, {"type": "text", "text": "Why?"}
+        ]}, {"role": "user", "content": [{"type": "text", "text": "Because."}]}]}"#;
+    let decoded = decode(record, ShapeName::Anthropic, "fallback").expect("a conversation");
+    let [results, said] = &decoded.conversation.messages[..] else { panic!("two messages") };
+    let parts = |message: &Message<'_>| -> Vec<String> {
+        let part = |at| match (message.is_beside_results(at), message.call_answered_at(at)) {
+            (true, _) => "-".to_owned(),
+            (false, call) => call.unwrap_or("?").to_owned(),
+        };
+        (0..message.n_parts()).map(part).collect()
+    };
+    assert_eq!(parts(results), ["-", "a", "a", "b", "?", "-"]);
+    assert_eq!((said.results.len(), parts(said)), (0, vec!["?".to_owned()]));
+}
+
+#[test]
 fn records_of_plain_messages_are_not_taken_for_blocks() {
     let record =
         r#"{"messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url"}]}]}"#;
@@ -244,7 +264,7 @@ fn logs_of_inspect_and_tau_are_records_of_plain_messages() {
 fn of_several_lists_the_best_one_counts() {
     let check = |record: &str, texts: &[&str]| {
         let decoded = decode(record, ShapeName::Openai, "fallback").expect(record);
-        let found: Vec<_> = decoded.conversation.messages.iter().flat_map(condenser::model::Message::texts).collect();
+        let found: Vec<_> = decoded.conversation.messages.iter().flat_map(Message::texts).collect();
         assert_eq!(found, texts, "{record}");
         comes_back(&decoded);
     };

@@ -60,6 +60,48 @@ fn openai_messages_are_read() {
     );
 }
 
+/// What the messages of a record think.
+#[track_caller]
+fn check_thoughts(record: &str, expected: &[&[&str]]) {
+    let shape = detect(record).expect("a known shape");
+    let decoded = decode(record, shape, "fallback").expect("a conversation");
+    let thoughts: Vec<Vec<&str>> = decoded
+        .conversation
+        .messages
+        .iter()
+        .map(|message| message.reasoning.iter().map(|text| &**text).collect())
+        .collect();
+    assert_eq!(thoughts, expected, "{record}");
+}
+
+#[test]
+fn reasoning_is_read_under_all_its_names() {
+    check_thoughts(
+        r#"{"messages": [{"role": "user", "content": "Why?", "reasoning": "none of his"},
+            {"role": "assistant", "content": "a", "reasoning_content": "one\ntwo", "reasoning": "one\u000atwo"},
+            {"role": "assistant", "reasoning": "", "content": "a", "reasoning_details": [{"text": "once more"}]},
+            {"role": "assistant", "content": "a", "reasoning_content": null, "reasoning":
+                {"id": "rs_1", "encrypted_content": "c2VhbGVk", "summary": [{"type": "summary_text", "text": "short"}]}}]}"#,
+        &[&[], &["one\ntwo"], &[], &["short"]],
+    );
+    check_thoughts(
+        r#"{"messages": [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": [
+            {"type": "thinking", "thinking": "Hm.", "signature": "s"}, {"type": "redacted_thinking", "data": "c2VhbGVk"},
+            {"type": "text", "text": "Because."}, {"type": "reasoning", "text": "Well."}]}]}"#,
+        &[&[], &["Hm.", "Well."]],
+    );
+    check_thoughts(
+        r#"{"history": [{"role": "user", "content": "Why?"},
+            {"role": "assistant", "content": "Look: `ls`", "thought": "Look:", "action": "ls"}]}"#,
+        &[&[], &["Look:"]],
+    );
+    check_thoughts(
+        r#"{"sessionId": "s", "messages": [{"type": "user", "content": "Why?"}, {"type": "gemini", "content": "a",
+            "thoughts": [{"subject": "Reading", "description": "It says so.", "timestamp": "t"}]}]}"#,
+        &[&[], &["Reading", "It says so."]],
+    );
+}
+
 #[test]
 fn cce_messages_are_read_from_objects_and_bare_lists() {
     let list = r#"[{"id": "m0", "index": 0, "role": "user", "content": "a", "metadata": {}}, {"id": 1e2, "index": 1}]"#;

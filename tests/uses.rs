@@ -9,6 +9,7 @@ use condenser::shape;
 use condenser_core::{Compressed, Compressor, restore};
 use rayon::prelude::*;
 use regex::Regex;
+use serde_json::json;
 
 use crate::support::corpora;
 
@@ -233,4 +234,74 @@ fn messages_of(record: &str) -> usize {
     let record: serde_json::Value = serde_json::from_str(record).expect("JSON");
     let lists = ["messages", "conversations", "history"].into_iter().filter_map(|key| record.get(key)?.as_array());
     lists.map(Vec::len).max().unwrap_or(usize::MAX)
+}
+
+/// A result of a tool that nothing after it uses, in so many lines.
+fn listing(n: usize) -> String {
+    (0..n).map(|at| format!("drwxr-xr-x plain entry {}\n", "x".repeat(1 + at % 9))).collect()
+}
+
+/// Blocks of the Messages API: two calls at once, and what a person says beside their results.
+fn blocks(said: &str) -> String {
+    let call = |id: &str, path: &str| json!({"type": "tool_use", "id": id, "name": "Read", "input": {"path": path}});
+    let result = |id: &str, text: &str| json!({"type": "tool_result", "tool_use_id": id, "content": text});
+    let [one, other] = ["one", "other"].map(|name| format!("begin of {name}\n{}end of {name}", listing(40)));
+    let messages = json!([
+        {"role": "user", "content": "Compare them."},
+        {"role": "assistant", "content": [call("a", "src/one.rs"), call("b", "src/other.rs")]},
+        {"role": "user", "content": [result("a", &one), result("b", &other), {"type": "text", "text": said}]},
+        {"role": "assistant", "content": [call("c", "src/other.rs"), call("d", "src/one.rs")]},
+        {"role": "user", "content": [result("c", &other), result("d", &one)]},
+        {"role": "assistant", "content": "They are alike."},
+        {"role": "user", "content": "Thanks."},
+        {"role": "assistant", "content": "Welcome."},
+        {"role": "user", "content": "Bye."},
+    ]);
+    json!({"messages": messages}).to_string()
+}
+
+#[test]
+fn blocks_of_a_message_are_of_their_own_calls_and_what_is_said_beside_them_stays() {
+    let said = "But mind that both of them are generated, so look at the template first, please.\n".repeat(15);
+    let record = blocks(&said);
+    let mut compressor = Compressor::new(EngineOptions::default()).expect("options");
+    let compressed = compressor.compress(&record).expect("it compresses");
+    assert_eq!(restore(&compressed.record, &compressed.sidecar).expect("it restores"), record);
+    let shown: serde_json::Value = serde_json::from_str(&compressed.record).expect("JSON");
+    let parts = |message: usize, key: &str| -> Vec<String> {
+        let blocks = shown["messages"][message]["content"].as_array().expect("blocks");
+        blocks.iter().filter_map(|block| Some(block[key].as_str()?.to_owned())).collect()
+    };
+    let results = parts(2, "content");
+    assert!(results.iter().all(|text| text.contains(" lines") && text.len() < 600), "{results:?}");
+    assert_eq!(parts(2, "text"), [said]);
+    let again = parts(4, "content");
+    for (text, name) in again.iter().zip(["other.rs", "one.rs"]) {
+        assert!(text.contains(&format!("since Read {name}")), "{text}");
+    }
+}
+
+#[test]
+fn what_a_thinking_block_uses_stays() {
+    let read = format!("begin\n{}the key is needle_in_it\n{}end", listing(20), listing(20));
+    let record = |thought: &str| {
+        let call = json!({"type": "tool_use", "id": "a", "name": "Read", "input": {"path": "src/one.rs"}});
+        let messages = json!([
+            {"role": "user", "content": "Compare them."},
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": &read}]},
+            {"role": "assistant", "content": [
+                {"type": "thinking", "thinking": thought, "signature": "s"}, {"type": "text", "text": "They are alike."}]},
+            {"role": "user", "content": "Thanks."},
+            {"role": "assistant", "content": "Welcome."},
+            {"role": "user", "content": "Bye."},
+        ]);
+        json!({"messages": messages}).to_string()
+    };
+    let mut compressor = Compressor::new(EngineOptions::default()).expect("options");
+    let mut compress = |thought: &str| compressor.compress(&record(thought)).expect("it compresses");
+    let (with, without) = (compress("There is a needle_in_it."), compress("There is nothing."));
+    assert!(with.record.contains("key is needle_in_it") && !without.record.contains("key is needle_in_it"));
+    assert_eq!(with.metrics.grounding, without.metrics.grounding);
+    assert_eq!(restore(&with.record, &with.sidecar).expect("it restores"), record("There is a needle_in_it."));
 }

@@ -89,7 +89,7 @@ fn hidden_in(
         source_row: sides.source_row,
         index: at,
         role: message.role.as_str().to_owned(),
-        label: label_of_call(&original.conversation, at).filter(|_| view.call.is_none()),
+        label: label_of_call(&original.conversation, at, view.part).filter(|_| view.call.is_none()),
         before: stretch.before,
         text: stretch.text.to_owned(),
         behind: stretch.behind,

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::error::Result;
-use crate::model::{Content, Conversation, Media, Message, Part, Role, ShapeName, ToolCall};
+use crate::model::{Content, Conversation, Media, Message, Part, ResultParts, Role, ShapeName, ToolCall};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::look::Look;
 use crate::pipeline::make_up::class_of;
@@ -305,9 +305,15 @@ fn detached(conversation: &Conversation<'_>) -> Conversation<'static> {
         },
         tool_calls: message.tool_calls.iter().map(call).collect(),
         tool_call_id: message.tool_call_id.as_deref().map(owned),
+        results: message.results.iter().map(result).collect(),
+        reasoning: message.reasoning.iter().map(|thought| owned(thought)).collect(),
         provenance: message.provenance.clone(),
     });
     Conversation { id: owned(&conversation.id), messages: messages.collect() }
+}
+
+fn result(result: &ResultParts<'_>) -> ResultParts<'static> {
+    ResultParts { parts: result.parts.clone(), call: result.call.as_deref().map(owned) }
 }
 
 fn part(part: &Part<'_>) -> Part<'static> {

@@ -97,6 +97,8 @@ mod tests {
             content: Content::Absent,
             tool_calls: Vec::new(),
             tool_call_id: None,
+            results: Vec::new(),
+            reasoning: Vec::new(),
             provenance: None,
         };
         let ids = [Some("x"), Some("y"), Some("x"), None, Some("m3"), Some(""), Some("__proto__")];

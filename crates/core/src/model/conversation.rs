@@ -2,6 +2,7 @@
 //! every message and knows nothing about how a record holds it.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::named::{choices, named};
 
@@ -65,8 +66,13 @@ pub struct Message<'a> {
     pub content: Content<'a>,
     /// Calls that the message makes; of a message with calls nothing but long arguments ever changes.
     pub tool_calls: Vec<ToolCall<'a>>,
-    /// The call that this message answers.
+    /// The call that this message answers; of several results in its content the first one's.
     pub tool_call_id: Option<Cow<'a, str>>,
+    /// The results among the parts of its content, in order; what stands beside them is a person's. Empty where the message
+    /// as a whole is of its role.
+    pub results: Vec<ResultParts<'a>>,
+    /// What the assistant thinks before it says something, where the record tells: texts beside the content, or blocks in it.
+    pub reasoning: Vec<Cow<'a, str>>,
     /// `metadata._cce_original` of an earlier round of compression.
     pub provenance: Option<super::Provenance>,
 }
@@ -100,6 +106,16 @@ impl<'a> Message<'a> {
             .filter_map(|(at, part)| if let Part::Media(media) = part { Some((at, media)) } else { None })
     }
 
+    /// How many parts the content has; a content string is one.
+    #[must_use]
+    pub fn n_parts(&self) -> usize {
+        match &self.content {
+            Content::Text(_) => 1,
+            Content::Parts(parts) => parts.len(),
+            Content::Absent | Content::Null | Content::Other => 0,
+        }
+    }
+
     /// The text at `part` of the content; the content string is part 0.
     #[must_use]
     pub fn text_at(&self, part: usize) -> Option<&str> {
@@ -112,6 +128,32 @@ impl<'a> Message<'a> {
             Content::Text(_) | Content::Absent | Content::Null | Content::Other => None,
         }
     }
+
+    /// True for a part that stands beside the results of the content.
+    #[must_use]
+    pub fn is_beside_results(&self, part: usize) -> bool {
+        !self.results.is_empty() && self.result_at(part).is_none()
+    }
+
+    /// The call that `part` of the content answers.
+    #[must_use]
+    pub fn call_answered_at(&self, part: usize) -> Option<&str> {
+        if self.results.is_empty() { self.tool_call_id.as_deref() } else { self.result_at(part)?.call.as_deref() }
+    }
+
+    fn result_at(&self, part: usize) -> Option<&ResultParts<'a>> {
+        let first = self.results.partition_point(|result| result.parts.end <= part);
+        self.results.get(first).filter(|result| result.parts.contains(&part))
+    }
+}
+
+/// Neighbouring parts that are what one call gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultParts<'a> {
+    /// Which parts.
+    pub parts: Range<usize>,
+    /// The call.
+    pub call: Option<Cow<'a, str>>,
 }
 
 /// The content of a message.

@@ -26,7 +26,9 @@ pub use choices::{
     Tokenizer, Users,
 };
 pub use condensed::{Condensed, NewBody, Original, Output, Replacement, Spot};
-pub use conversation::{Content, Conversation, Media, MediaKind, Message, Part, Role, ShapeName, ToolCall};
+pub use conversation::{
+    Content, Conversation, Media, MediaKind, Message, Part, ResultParts, Role, ShapeName, ToolCall,
+};
 pub(crate) use decision::formats;
 pub use decision::{Action, AdapterName, Decision, FlowKind, Reason};
 pub use figures::{Figure, Getter, MetricColumn, metric_columns};

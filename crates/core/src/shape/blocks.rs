@@ -3,11 +3,12 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Content, Media, MediaKind, Part, ToolCall};
+use crate::model::{Content, Media, MediaKind, Part, ResultParts, ToolCall};
 
 use super::escape::{Style, encode};
 use super::json::{Kind, Raw, items, member, members};
 use super::member::take_arguments;
+use super::reasoning;
 
 /// Parts that hold plain text; the last two are names of the Responses API.
 const TEXT_PARTS: [&str; 3] = ["text", "input_text", "output_text"];
@@ -121,26 +122,19 @@ impl<'r> Block<'r> {
 pub(super) struct Blocks<'r> {
     pub(super) content: Content<'r>,
     pub(super) calls: Vec<ToolCall<'r>>,
-    /// True when there is a tool result.
-    pub(super) answers: bool,
-    /// The call that the first result answers.
-    pub(super) answered: Option<Cow<'r, str>>,
+    /// Which parts of the content are results.
+    pub(super) results: Vec<ResultParts<'r>>,
+    /// Parts that hold what the speaker thinks.
+    pub(super) thoughts: Vec<Raw<'r>>,
 }
 
 /// Reads a content list.
 pub(super) fn read(list: &str) -> Blocks<'_> {
     let mut parts = Vec::new();
-    let mut blocks = Blocks { content: Content::Null, calls: Vec::new(), answers: false, answered: None };
+    let mut blocks = Blocks { content: Content::Null, calls: Vec::new(), results: Vec::new(), thoughts: Vec::new() };
     items(list, |item| {
         let block = (item.kind == Kind::Object).then(|| Block::read(item));
-        if let Some(block) = &block {
-            if block.is(&CALL_PARTS) {
-                blocks.calls.push(block.call());
-            } else if block.is(&[RESULT_PART]) {
-                blocks.answers = true;
-                blocks.answered = blocks.answered.take().or_else(|| block.answered.and_then(Raw::id));
-            }
-        }
+        let first = parts.len();
         leaves_of(item, block.as_ref(), &mut |leaf| {
             parts.push(match leaf {
                 Leaf::Text(text) => text.string().map_or(Part::Opaque, Part::Text),
@@ -148,6 +142,16 @@ pub(super) fn read(list: &str) -> Blocks<'_> {
                 Leaf::Opaque => Part::Opaque,
             });
         });
+        if let Some(block) = &block {
+            if block.is(&CALL_PARTS) {
+                blocks.calls.push(block.call());
+            } else if block.is(&[RESULT_PART]) {
+                let call = block.answered.and_then(Raw::id);
+                blocks.results.push(ResultParts { parts: first..parts.len(), call });
+            } else if block.is(&reasoning::PARTS) {
+                blocks.thoughts.push(item);
+            }
+        }
     });
     blocks.content = Content::Parts(parts);
     blocks

@@ -14,6 +14,7 @@ mod layout;
 mod member;
 mod out;
 mod read;
+mod reasoning;
 mod restore;
 mod row;
 mod shapes;

@@ -8,6 +8,7 @@ use super::blocks;
 use super::index::Index;
 use super::json::{Kind, Raw, items, member, members};
 use super::member::{Field, take_arguments};
+use super::reasoning;
 use super::spec::Spec;
 
 /// The conversation of a record.
@@ -28,9 +29,11 @@ fn message<'r>(index: &Index<'r>, at: usize) -> Message<'r> {
         content: Content::Absent,
         tool_calls: Vec::new(),
         tool_call_id: None,
+        results: Vec::new(),
+        reasoning: Vec::new(),
         provenance: None,
     };
-    let (mut call, mut blocks, mut is_result) = (None, None, false);
+    let (mut call, mut blocks, mut is_result, mut thoughts) = (None, None, false, Vec::new());
     for member in index.members(at) {
         let value = member.value;
         match member.field {
@@ -46,6 +49,7 @@ fn message<'r>(index: &Index<'r>, at: usize) -> Message<'r> {
             Field::CallName => call.get_or_insert_with(ToolCall::default).name = value.string(),
             Field::CallArguments => take_arguments(call.get_or_insert_with(ToolCall::default), value),
             Field::Observation => is_result = true,
+            Field::Other if reasoning::is_key(member.key) => thoughts.push(value),
             Field::FunctionCall | Field::Other | Field::Shadowed => {}
         }
     }
@@ -53,9 +57,12 @@ fn message<'r>(index: &Index<'r>, at: usize) -> Message<'r> {
     if let Some(blocks) = blocks {
         message.content = blocks.content;
         message.tool_calls.extend(blocks.calls);
-        message.tool_call_id = message.tool_call_id.take().or(blocks.answered);
+        let answered = blocks.results.iter().find_map(|result| result.call.clone());
+        message.tool_call_id = message.tool_call_id.take().or(answered);
         // The Messages API has no role for results: they come from the user.
-        is_result |= blocks.answers && message.role == Role::User;
+        is_result |= !blocks.results.is_empty() && message.role == Role::User;
+        message.results = blocks.results;
+        thoughts.extend(blocks.thoughts);
     }
     if is_result {
         message.role = Role::Tool;
@@ -71,6 +78,11 @@ fn message<'r>(index: &Index<'r>, at: usize) -> Message<'r> {
         if let Content::Text(arguments) = std::mem::replace(&mut message.content, Content::Null) {
             let place = index.member(at, Field::Content).map(|member| member.value.text);
             message.tool_calls.push(ToolCall { id: None, name: None, arguments, place });
+        }
+    }
+    if message.role == Role::Assistant {
+        for thought in thoughts {
+            reasoning::read(thought, &mut message.reasoning);
         }
     }
     message

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use super::leaves::leaves;
+use super::uses::Place;
 use crate::model::{Message, ToolCall};
 use crate::text::words::{Table, word_table};
 
@@ -14,6 +15,10 @@ const MAX_OBJECT: usize = 32;
 
 /// Bytes of an argument in which a file is looked for.
 const MAX_COMMAND: usize = 400;
+
+/// Messages before a result among which its call is looked for, and of these those that call something.
+const MAX_BACK: usize = 1_000;
+const MAX_AT_ONCE: usize = 32;
 
 /// What a call asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,18 +47,25 @@ impl Call {
     }
 }
 
-/// What a reader calls the call that message `index` answers.
-pub(super) fn label_of_answered(messages: &[Message<'_>], index: usize) -> Option<String> {
-    let (at, call) = place_of_answered(messages, index)?;
+/// What a reader calls the call that a text answers.
+pub(super) fn label_of_answered(messages: &[Message<'_>], text: Place) -> Option<String> {
+    let (at, call) = place_of_answered(messages, text)?;
     Some(About::of(&messages[at].tool_calls[call], &mut |_, _| {}).label)
 }
 
-/// Index of the message with the call that message `index` answers, and of the call.
-fn place_of_answered(messages: &[Message<'_>], index: usize) -> Option<(usize, usize)> {
-    let id = messages[index].tool_call_id.as_deref();
-    let at = messages[..index].iter().rposition(|before| !before.tool_calls.is_empty())?;
-    let by_id = messages[at].tool_calls.iter().position(|call| id.is_some() && call.id.as_deref() == id);
-    Some((at, by_id.or_else(|| id.is_none().then_some(0))?))
+/// Index of the message with the call that a text answers, and of the call.
+fn place_of_answered(messages: &[Message<'_>], text: Place) -> Option<(usize, usize)> {
+    let (index, part) = (text.message as usize, text.part as usize);
+    if messages[index].is_beside_results(part) {
+        return None;
+    }
+    let id = messages[index].call_answered_at(part);
+    let calling = (index.saturating_sub(MAX_BACK)..index).rev().filter(|&at| !messages[at].tool_calls.is_empty());
+    // In logs every call of several that are made at once is a message of its own.
+    calling.take(if id.is_some() { MAX_AT_ONCE } else { 1 }).find_map(|at| {
+        let by_id = messages[at].tool_calls.iter().position(|call| id.is_some() && call.id.as_deref() == id);
+        Some((at, by_id.or_else(|| id.is_none().then_some(0))?))
+    })
 }
 
 /// What calls ask for, and which is the last one about a file.
@@ -91,23 +103,22 @@ impl Asked {
         self.calls.push(calls);
     }
 
-    /// What the call asks for that message `index` answers, and whether a later one is about the same file.
-    pub(super) fn answered(&self, messages: &[Message<'_>], index: usize) -> (Call, bool) {
-        let Some((at, call)) = place_of_answered(messages, index) else { return (Call::Other, false) };
+    /// What the call asks for that a text answers, and whether a later one is about the same file.
+    pub(super) fn answered(&self, messages: &[Message<'_>], text: Place) -> (Call, bool) {
+        let Some((at, call)) = place_of_answered(messages, text) else { return (Call::Other, false) };
         let about = &self.calls[at][call];
         let last = about.file.as_ref().and_then(|file| self.last.get(file));
-        (about.asks, last.is_some_and(|&last| last > index))
+        (about.asks, last.is_some_and(|&last| last > text.message as usize))
     }
 
-    /// What a reader calls a call of message `index`.
-    pub(super) fn label_of_call(&self, index: usize, call: usize) -> &str {
-        self.calls.get(index).and_then(|calls| calls.get(call)).map_or("an earlier call", |about| &about.label)
-    }
-
-    /// What a reader calls message `index`.
-    pub(super) fn label(&self, messages: &[Message<'_>], index: usize) -> String {
-        let of_call = place_of_answered(messages, index).map(|(at, call)| self.calls[at][call].label.clone());
-        of_call.or_else(|| command_before(messages, index)).unwrap_or_else(|| "an earlier text".to_owned())
+    /// What a reader calls a text, or the call that it is an argument of.
+    pub(super) fn label(&self, messages: &[Message<'_>], text: Place) -> String {
+        let answered = || place_of_answered(messages, text);
+        let of_call = if text.is_argument { Some((text.message as usize, text.part as usize)) } else { answered() };
+        let label = of_call.and_then(|(at, call)| Some(self.calls.get(at)?.get(call)?.label.clone()));
+        label
+            .or_else(|| command_before(messages, text.message as usize).filter(|_| !text.is_argument))
+            .unwrap_or_else(|| "an earlier text".to_owned())
     }
 }
 

@@ -85,7 +85,7 @@ impl<'t> Draw<'t> {
         let mut solid = (0..self.lines.len()).filter(|&line| self.lines[line].len > 0);
         let first = self.said[solid.next()?]?;
         let is_same = |line: usize| self.said[line].is_some_and(|said| said.is_visible && said.by == first.by);
-        (first.is_visible && solid.all(is_same)).then_some(Mark::Value { message: first.by })
+        (first.is_visible && solid.all(is_same)).then_some(Mark::Value { by: first.by })
     }
 
     /// What a record is known by stays with whatever of it stays; a short one stays whole.
@@ -168,7 +168,7 @@ impl<'t> Draw<'t> {
         let (n_said, n_bytes) = if is_visible { visible } else { known };
         let n_lines = self.n_lines(at, end);
         let n_said = if n_said == n_solid { n_lines } else { n_said };
-        (n_bytes >= MIN_SAID).then_some(Mark::Said { n_lines, n_said, message: by, is_visible })
+        (n_bytes >= MIN_SAID).then_some(Mark::Said { n_lines, n_said, by, is_visible })
     }
 
     /// Lines, without the empty one behind the last line break of a text.

@@ -4,6 +4,7 @@
 use super::calls::Asked;
 use super::marks::{Mark, Piece};
 use super::uses::{Found, Line, SaidBy, Text, Texts, Uses};
+use super::voices::{push, who_says};
 use crate::model::{Conversation, Grounding};
 
 /// Letters and digits of its own surroundings by which a value is known where its line is cut.
@@ -60,11 +61,10 @@ impl Judge {
         self.texts.clear();
         let mut asked = Asked::default();
         for (index, (message, &by)) in conversation.messages.iter().zip(said_by).enumerate() {
-            match by {
-                SaidBy::Human => super::push(&mut self.texts, &mut asked, index, message, SaidBy::Spoken),
-                SaidBy::Assistant => super::push(&mut self.texts, &mut asked, index, message, by),
-                _ => {}
-            }
+            push(&mut self.texts, &mut asked, index, message, |part| match who_says(message, part, by) {
+                SaidBy::Human => Some(SaidBy::Spoken),
+                by => Some(by).filter(|by| !by.is_source()),
+            });
             if by.is_source() {
                 let by = if by == SaidBy::Human { SaidBy::Result } else { by };
                 for text in written(index) {

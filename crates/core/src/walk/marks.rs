@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use super::formats::What;
+use super::uses::Place;
 use crate::model::MediaKind;
 
 /// The sign with which marks begin.
@@ -14,8 +15,8 @@ const SIGN: &str = "⋯";
 pub(super) enum Mark {
     /// Lines, and what they are.
     Lines { n: u32, what: What },
-    /// Lines of which a message has some, too; whether they are visible there.
-    Said { n_lines: u32, n_said: u32, message: u32, is_visible: bool },
+    /// Lines of which an earlier text has some, too; whether they are visible there.
+    Said { n_lines: u32, n_said: u32, by: Place, is_visible: bool },
     /// Characters inside a line, and whether they are data in letters.
     Chars { n: u32, is_data: bool },
     /// Codes of a terminal: the first one and all others of the text.
@@ -24,8 +25,8 @@ pub(super) enum Mark {
     Members { n: u32, goes_on: bool },
     /// Items of an array.
     Items { n: u32, goes_on: bool },
-    /// JSON that a message shows already.
-    Value { message: u32 },
+    /// JSON that an earlier text shows already.
+    Value { by: Place },
     /// Lines of a text inside a JSON string.
     InnerLines(u32),
     /// A part that is no text.
@@ -112,20 +113,20 @@ impl Writer {
     }
 
     /// Characters that a mark and the blanks around it take, or a few more.
-    pub(super) fn at_most(&self, bytes: &[u8], mark: Mark, label: impl FnOnce(u32) -> String) -> u32 {
+    pub(super) fn at_most(&self, bytes: &[u8], mark: Mark, label: impl FnOnce(Place) -> String) -> u32 {
         let mut out = String::new();
         Self { sign: self.sign.clone(), n_marks: self.n_marks + MANY }.write(&mut out, bytes, mark, label);
         out.chars().count() as u32 + 2
     }
 
-    /// Appends `mark` to `out` and gives its number; `label` names the message that shows what it stands for, of a part its
-    /// file; in `bytes` stands what it quotes.
+    /// Appends `mark` to `out` and gives its number; `label` names the text that shows what it stands for, of a part its file;
+    /// in `bytes` stands what it quotes.
     pub(super) fn write(
         &mut self,
         out: &mut String,
         bytes: &[u8],
         mark: Mark,
-        label: impl FnOnce(u32) -> String,
+        label: impl FnOnce(Place) -> String,
     ) -> u32 {
         self.n_marks += 1;
         let (sign, number) = (&self.sign, self.n_marks);
@@ -148,14 +149,14 @@ impl Writer {
                 };
                 writeln!(out, "{sign} {told} #{number}")
             }
-            Mark::Said { n_lines, n_said, message, is_visible } => {
+            Mark::Said { n_lines, n_said, by, is_visible } => {
                 let part = if n_said == n_lines { String::new() } else { format!(", {n_said}") };
                 let how = match (is_visible, n_said == n_lines) {
                     (true, _) => " as in",
                     (false, true) => ", unchanged since",
                     (false, false) => " unchanged since",
                 };
-                writeln!(out, "{sign} {}{part}{how} {} #{number}", lines(n_lines), label(message))
+                writeln!(out, "{sign} {}{part}{how} {} #{number}", lines(n_lines), label(by))
             }
             Mark::Chars { n, is_data } => {
                 let data = if is_data { " of base64" } else { "" };
@@ -168,12 +169,12 @@ impl Writer {
             Mark::Items { n, goes_on } => {
                 write!(out, "\"{sign} {} #{number}\"{}", of(n, "item", "items"), comma(goes_on))
             }
-            Mark::Value { message } => {
-                let label = serde_json::Value::String(format!("{sign} as in {} #{number}", label(message)));
+            Mark::Value { by } => {
+                let label = serde_json::Value::String(format!("{sign} as in {} #{number}", label(by)));
                 write!(out, "{label}")
             }
             Mark::Media(kind) => {
-                let name = label(0);
+                let name = label(Place::default());
                 let blank = if name.is_empty() { "" } else { " " };
                 write!(out, "{sign} {}{blank}{name} #{number}", kind.as_str())
             }

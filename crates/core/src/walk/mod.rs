@@ -22,6 +22,7 @@ mod skeleton;
 mod spoken;
 mod units;
 mod uses;
+mod voices;
 mod why;
 mod windows;
 
@@ -30,9 +31,7 @@ mod levels;
 #[cfg(test)]
 mod tests;
 
-use crate::model::{
-    Content, Conversation, Grounding, Media, Message, Part, PartView, Role, UnitCounts, UnitNote, UnitReason, ViewOp,
-};
+use crate::model::{Conversation, Grounding, Media, PartView, Role, UnitCounts, UnitNote, UnitReason, ViewOp};
 
 use arguments::Stretch;
 use calls::{Asked, Call};
@@ -44,14 +43,15 @@ use marks::{Mark, Piece, Writer};
 use order::Whose;
 pub use order::{Level, Yield};
 use pins::Pins;
-use said::{By, Known, Run, Said};
+use said::{Known, Run, Said};
 use segments::{Segment, segments};
 use shown::{Shown, Sight};
 use skeleton::Of;
 use spoken::Spoken;
 use units::Units;
 pub use uses::SaidBy;
-use uses::{Found, Line, Texts, Uses};
+use uses::{Found, Line, Place, Text, Texts, Uses};
+use voices::{has_human, push, who_says};
 use why::Why;
 
 /// What the walk may take.
@@ -123,10 +123,9 @@ struct Drawn {
     notes: Vec<UnitNote>,
 }
 
-/// What is known of a message before its text is read.
+/// What is known of a text before it is read.
 #[derive(Debug, Clone, Copy)]
 struct Answer {
-    by: SaidBy,
     asks: Call,
     /// A later call is about the same file.
     is_superseded: bool,
@@ -210,7 +209,8 @@ impl Walker {
         let mut writer = Writer::new(self.texts.bytes());
         let mut views = Vec::new();
         let n_messages = conversation.messages.len();
-        let first_user = said_by.iter().position(|&by| by == SaidBy::Human);
+        let mut messages = conversation.messages.iter().zip(said_by);
+        let first_user = messages.position(|(message, &by)| has_human(message, by));
         let last_answer = said_by.iter().rposition(|&by| by == SaidBy::Assistant);
         let found = self.uses.found().to_vec();
         let mut first = 0;
@@ -229,35 +229,50 @@ impl Walker {
                 }
                 continue;
             }
-            let is_task = said_by[message] == SaidBy::Human && Some(message) == first_user;
-            let may_change = is_old && !is_task && said_by[message] != SaidBy::System;
-            let n_bytes: usize = self.texts.all()[texts.clone()].iter().map(|text| text.to - text.from).sum();
-            let until = match standing(message) {
+            let is_first = Some(message) == first_user;
+            let until = |by: SaidBy| match standing(message) {
                 Standing::Free if !is_old => Some(Yield::Recent),
-                Standing::Free if is_task => Some(Yield::Pasted),
+                Standing::Free if is_first && by == SaidBy::Human => Some(Yield::Pasted),
                 Standing::Until(kind) => Some(kind),
                 _ => None,
             };
-            let may_hide = (standing(message) == Standing::Free || until.is_some())
-                && until.is_none_or(|kind| rules.level.takes(kind, message))
-                && message + rules.min_recency_window < n_messages
-                && match said_by[message] {
-                    SaidBy::Result => n_bytes >= MIN_RESULT,
-                    SaidBy::Human => n_bytes > MIN_PASTED,
-                    _ => false,
-                };
-            let may_mark = may_change
-                && rules.marks_media
+            let all = &self.texts.all()[texts.clone()];
+            let results = all.iter().filter(|text| text.by == SaidBy::Result);
+            let n_bytes: usize = results.map(|text| text.to - text.from).sum();
+            let is_long = |text: &Text| match text.by {
+                SaidBy::Result => n_bytes >= MIN_RESULT,
+                SaidBy::Human => text.to - text.from > MIN_PASTED,
+                _ => false,
+            };
+            let is_least = message + rules.min_recency_window < n_messages;
+            let may_hide = |text: &Text, until: Option<Yield>| {
+                (standing(message) == Standing::Free || until.is_some())
+                    && until.is_none_or(|kind| rules.level.takes(kind, message))
+                    && is_least
+                    && is_long(text)
+            };
+            let answer = |text: &Text| {
+                let until = until(text.by);
+                may_hide(text, until).then(|| self.answer(conversation, text, !is_old, until.is_some()))
+            };
+            let answers: Vec<Option<Answer>> = all.iter().map(answer).collect();
+            let may_change = |by: SaidBy| match by {
+                SaidBy::Result => is_old,
+                SaidBy::Human => is_old && !is_first,
+                _ => false,
+            };
+            let may_mark = rules.marks_media
                 && Some(message) < last_answer
                 && matches!(standing(message), Standing::Free | Standing::Open);
-            let mut media = said.media().filter(|_| may_mark).peekable();
-            let (asks, is_superseded) = self.asked.answered(&conversation.messages, message);
-            let is_spoken = matches!(conversation.messages[message].role, Role::User | Role::Missing);
-            let whose = Whose { message, is_pasted: said_by[message] == SaidBy::Human, is_recent: !is_old };
-            let (by, is_late) = (said_by[message], until.is_some());
-            let of = Answer { by, asks, is_superseded, is_spoken, whose, is_late };
+            let says = |part: usize| who_says(said, part, said_by[message]);
+            let mut media = said.media().filter(|&(part, _)| may_mark && may_change(says(part))).peekable();
+            let is_left = said_by[message] != SaidBy::Human || !rules.level.takes(Yield::Words, message);
             let tools = (conversation, &writer);
-            let drawn = if may_hide { self.message(tools, texts.clone(), &found, of, rules) } else { None };
+            let drawn = if answers.iter().any(Option::is_some) {
+                self.message(tools, texts.clone(), &found, (&answers, is_left), rules)
+            } else {
+                None
+            };
             if let Some(drawn) = drawn {
                 for (number, drawn) in texts.zip(drawn) {
                     let part = self.texts.all()[number].part as usize;
@@ -267,8 +282,7 @@ impl Walker {
                     views.extend(self.write(conversation, number, drawn, &mut writer));
                 }
             } else {
-                let is_taken = said_by[message] == SaidBy::Human && rules.level.takes(Yield::Words, message);
-                self.show(texts, &found, !is_taken);
+                self.show(texts, &found, is_left);
             }
             views.extend(media.map(|(part, media)| marked(message, part, media, rules, &mut writer)));
         }
@@ -298,7 +312,7 @@ impl Walker {
         self.asked.clear();
         for (index, (message, &by)) in conversation.messages.iter().zip(said_by).enumerate() {
             if is_there(index) {
-                push(&mut self.texts, &mut self.asked, index, message, by);
+                push(&mut self.texts, &mut self.asked, index, message, |part| Some(who_says(message, part, by)));
             } else {
                 self.asked.push(message, &mut |_, _, _| {});
             }
@@ -306,33 +320,50 @@ impl Walker {
         self.texts.seal();
     }
 
-    /// Decides what of a message is shown, and notes it as visible; `None` when too little would be hidden.
+    /// What is known of a text of which something may be hidden.
+    fn answer(&self, conversation: &Conversation<'_>, text: &Text, is_recent: bool, is_late: bool) -> Answer {
+        let (message, is_human) = (text.message as usize, text.by == SaidBy::Human);
+        let (asks, is_superseded) =
+            if is_human { (Call::Other, false) } else { self.asked.answered(&conversation.messages, text.place()) };
+        let is_spoken = is_human || matches!(conversation.messages[message].role, Role::User | Role::Missing);
+        let whose = Whose { message, is_pasted: is_human, is_recent };
+        Answer { asks, is_superseded, is_spoken, whose, is_late }
+    }
+
+    /// Decides what of a message is shown, and notes it as visible; `None` when too little would be hidden. Of `texts` those with
+    /// an answer may change; `is_left` tells whether what stays of them is left under a budget.
     fn message(
         &mut self,
         (conversation, writer): (&Conversation<'_>, &Writer),
         texts: std::ops::Range<usize>,
         found: &[Found],
-        of: Answer,
+        (answers, is_left): (&[Option<Answer>], bool),
         rules: Rules,
     ) -> Option<Vec<Drawn>> {
         let n_fillers = self.n_fillers;
         let mut drawn = Vec::new();
         // What is saved when nothing gives way, and what is.
         let mut saved = (0_i64, 0_i64);
-        for number in texts.clone() {
-            let text = self.text(number, &found[number], of, rules);
-            let label = |message: u32| self.asked.label(&conversation.messages, message as usize);
-            let (bytes, whole) = (self.texts.bytes(), &self.texts.all()[number]);
-            let saving = |pieces: &[Piece]| saving(bytes, whole, pieces, |mark| writer.at_most(bytes, mark, label));
+        for (number, answer) in texts.clone().zip(answers) {
+            let of = self.texts.all()[number];
+            let text = match answer {
+                Some(answer) => self.text(number, &found[number], *answer, rules),
+                None => whole(&of, &found[number]),
+            };
+            let label = |of: Place| self.asked.label(&conversation.messages, of);
+            let bytes = self.texts.bytes();
+            let saving = |pieces: &[Piece]| saving(bytes, &of, pieces, |mark| writer.at_most(bytes, mark, label));
             let now = saving(&text.pieces);
-            saved.0 += text.all.as_ref().map_or(now, |all| saving(all));
+            if answer.is_some_and(|answer| !answer.is_late) {
+                saved.0 += text.all.as_ref().map_or(now, |all| saving(all));
+            }
             saved.1 += now;
             drawn.push(text);
         }
         let is_worth = |saved: i64, at_least: usize| usize::try_from(saved).unwrap_or_default() >= at_least.max(1);
-        let is_hidden = !of.is_late && is_worth(saved.0, rules.min_saving);
-        let takes_words = of.by == SaidBy::Human && rules.level.takes(Yield::Words, of.whose.message);
-        let takes_little = rules.level.takes(Yield::Little, of.whose.message);
+        let is_hidden = is_worth(saved.0, rules.min_saving);
+        let message = self.texts.all()[texts.start].message as usize;
+        let takes_little = rules.level.takes(Yield::Little, message);
         let min_saving = if takes_little { rules.min_saving.min(LITTLE_SAVING) } else { rules.min_saving };
         if !is_hidden {
             self.n_fillers = n_fillers;
@@ -340,16 +371,17 @@ impl Walker {
                 return None;
             }
         }
-        for (number, drawn) in texts.zip(&drawn) {
+        for ((number, drawn), answer) in texts.zip(&drawn).zip(answers) {
             let (text, found) = (self.texts.all()[number], &found[number]);
+            let is_hidden = is_hidden && answer.is_some_and(|answer| !answer.is_late);
             let n_bytes = |pieces: &[Piece]| pieces.iter().map(|piece| piece.n_bytes()).sum::<usize>();
             self.n_visible +=
                 if is_hidden { n_bytes(drawn.all.as_ref().unwrap_or(&drawn.pieces)) } else { text.to - text.from };
             grounding::note(self.texts.bytes(), &text, found, &drawn.pieces, drawn.is_json, &mut self.uses);
-            self.known.begin(text.message);
+            self.known.begin(text.place());
             let lines = self.uses.lines(found).to_vec();
-            for (line, &(is_visible, is_left)) in lines.iter().zip(&drawn.is_shown) {
-                self.known.push(line, (is_visible || !is_hidden, is_left && !takes_words), &mut self.uses);
+            for (line, &(is_visible, stays)) in lines.iter().zip(&drawn.is_shown) {
+                self.known.push(line, (is_visible || !is_hidden, stays && is_left), &mut self.uses);
             }
         }
         Some(drawn)
@@ -361,7 +393,7 @@ impl Walker {
         let bytes = self.texts.bytes();
         let lines = self.uses.lines(found);
         let bounds = (text.from, text.to);
-        let is_result = answer.by == SaidBy::Result;
+        let is_result = text.by == SaidBy::Result;
         self.units.cut(bytes, bounds, lines);
         self.known.find(lines, &self.uses, is_result, &mut self.said);
         let (said, uses) = (&self.said, &self.uses);
@@ -428,7 +460,7 @@ impl Walker {
         for number in texts {
             let text = self.texts.all()[number];
             self.n_visible += text.to - text.from;
-            self.known.begin(text.message);
+            self.known.begin(text.place());
             let lines = self.uses.lines(&found[number]).to_vec();
             for line in &lines {
                 self.known.push(line, (true, is_left), &mut self.uses);
@@ -448,18 +480,14 @@ impl Walker {
         writer: &mut Writer,
         views: &mut Vec<UsedText>,
     ) {
-        let leaves: Vec<uses::Text> =
-            self.texts.all()[texts].iter().filter(|text| text.by.is_argument()).copied().collect();
+        let leaves: Vec<Text> = self.texts.all()[texts].iter().filter(|text| text.by.is_argument()).copied().collect();
         let Some(message) = leaves.first().map(|leaf| leaf.message as usize) else { return };
         let calls = &conversation.messages[message].tool_calls;
         let bytes = self.texts.bytes();
-        let label = |by: By| match by.call {
-            Some(call) => self.asked.label_of_call(by.message as usize, call as usize).to_owned(),
-            None => self.asked.label(&conversation.messages, by.message as usize),
-        };
+        let label = |of: Place| self.asked.label(&conversation.messages, of);
         let mark = |run: &Run, is_visible: bool| {
             let n_lines = (run.lines.1 - run.lines.0) as u32;
-            Mark::Said { n_lines, n_said: n_lines, message: run.by.message, is_visible }
+            Mark::Said { n_lines, n_said: n_lines, by: run.by, is_visible }
         };
         let mut read: Vec<(Vec<Line>, Vec<Run>)> = Vec::with_capacity(leaves.len());
         let mut saved = 0;
@@ -473,7 +501,7 @@ impl Walker {
             runs.retain(|run| {
                 let (from, to) = stretch_of(&lines, run.lines);
                 let n_hidden = n_chars(&bytes[from..to]);
-                let n_mark = writer.at_most(bytes, mark(run, true), |_| label(run.by));
+                let n_mark = writer.at_most(bytes, mark(run, true), label);
                 saved += n_hidden.saturating_sub(n_mark) as usize;
                 n_hidden > n_mark
             });
@@ -492,7 +520,7 @@ impl Walker {
             for (leaf, (lines, runs)) in read.iter().enumerate() {
                 for run in runs {
                     let mut text = String::new();
-                    let number = writer.write(&mut text, self.texts.bytes(), mark(run, run.is_left), |_| label(run.by));
+                    let number = writer.write(&mut text, self.texts.bytes(), mark(run, run.is_left), label);
                     let (from, to) = stretch_of(lines, run.lines);
                     let goes_on = run.lines.1 < lines.len();
                     let text = text.trim_end().to_owned();
@@ -523,8 +551,7 @@ impl Walker {
         }
         for (leaf, (lines, runs)) in leaves.iter().zip(&read) {
             let hidden: Vec<(usize, usize)> = runs.iter().map(|run| run.lines).collect();
-            let by = By { message: message as u32, call: Some(leaf.part) };
-            self.known.push_argument(by, lines, &hidden, yields);
+            self.known.push_argument(leaf.place(), lines, &hidden, yields);
         }
     }
 
@@ -554,9 +581,8 @@ impl Walker {
                     if is_inside && out.ends_with(|c: char| !c.is_whitespace()) {
                         out.push(' ');
                     }
-                    let number = writer.write(&mut out, self.texts.bytes(), mark, |message| {
-                        self.asked.label(&conversation.messages, message as usize)
-                    });
+                    let number = writer
+                        .write(&mut out, self.texts.bytes(), mark, |of| self.asked.label(&conversation.messages, of));
                     if is_inside && next_is_word(pieces.get(at + 1), self.texts.bytes()) {
                         out.push(' ');
                     }
@@ -612,27 +638,20 @@ fn seed_of(texts: &[u8]) -> u64 {
     u64::from_le_bytes(*blake3::hash(texts).as_bytes().first_chunk().expect("thirty-two bytes"))
 }
 
-/// Takes the texts and arguments of a message.
-fn push(texts: &mut Texts, asked: &mut Asked, index: usize, message: &Message<'_>, by: SaidBy) {
-    match &message.content {
-        Content::Text(text) => texts.push(index, 0, by, text),
-        Content::Parts(parts) => {
-            for (part, content) in parts.iter().enumerate() {
-                if let Part::Text(text) = content {
-                    texts.push(index, part, by, text);
-                }
-            }
-        }
-        Content::Absent | Content::Null | Content::Other => {}
+/// A text that stays as it is.
+fn whole(text: &Text, found: &Found) -> Drawn {
+    Drawn {
+        pieces: vec![Piece::Copy { from: text.from as u32, to: text.to as u32 }],
+        is_shown: vec![(true, true); found.lines.len()],
+        all: None,
+        is_json: false,
+        units: UnitCounts::default(),
+        notes: Vec::new(),
     }
-    asked.push(message, &mut |number, key, text| {
-        let by = if is_copied(key) { SaidBy::Copied } else { SaidBy::Argument };
-        texts.push(index, number, by, text);
-    });
 }
 
 /// Characters that pieces save at least, where `of_mark` are those that a mark takes.
-fn saving(bytes: &[u8], text: &uses::Text, pieces: &[Piece], of_mark: impl Fn(Mark) -> u32) -> i64 {
+fn saving(bytes: &[u8], text: &Text, pieces: &[Piece], of_mark: impl Fn(Mark) -> u32) -> i64 {
     let mut saved = i64::from(n_chars(&bytes[text.from..text.to]));
     for piece in pieces {
         saved -= match *piece {
@@ -644,14 +663,9 @@ fn saving(bytes: &[u8], text: &uses::Text, pieces: &[Piece], of_mark: impl Fn(Ma
     saved
 }
 
-/// True for arguments that must repeat a text exactly.
-fn is_copied(key: &str) -> bool {
-    let starts = |head: &str| key.get(..head.len()).is_some_and(|start| start.eq_ignore_ascii_case(head));
-    ["old", "search", "find"].into_iter().any(starts)
-}
-
-/// What a reader calls the call that message `index` answers.
+/// What a reader calls the call that `part` of message `index` answers.
 #[must_use]
-pub fn label_of_call(conversation: &Conversation<'_>, index: usize) -> Option<String> {
-    calls::label_of_answered(&conversation.messages, index)
+pub fn label_of_call(conversation: &Conversation<'_>, index: usize, part: usize) -> Option<String> {
+    let text = Place { message: index as u32, part: part as u32, is_argument: false };
+    calls::label_of_answered(&conversation.messages, text)
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use super::uses::{Line, Uses, says};
+use super::uses::{Line, Place, Uses, says};
 
 /// Earlier places of a line that are tried.
 const MAX_TRIES: usize = 8;
@@ -20,8 +20,8 @@ const GAP: u32 = u32::MAX;
 /// The run of earlier lines that a line is part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Said {
-    /// The message that has it.
-    pub(super) by: u32,
+    /// The text that has it.
+    pub(super) by: Place,
     /// The line is visible there.
     pub(super) is_visible: bool,
     /// The same of what is left of it under a budget.
@@ -35,22 +35,13 @@ impl Said {
     }
 }
 
-/// A text with lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct By {
-    /// Its message.
-    pub(super) message: u32,
-    /// Of arguments, the call.
-    pub(super) call: Option<u32>,
-}
-
 /// A run of lines of an argument that a text shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Run {
     /// The first line, and the one behind the last.
     pub(super) lines: (usize, usize),
     /// Who shows it.
-    pub(super) by: By,
+    pub(super) by: Place,
     /// That is left of it under a budget.
     pub(super) is_left: bool,
 }
@@ -67,7 +58,7 @@ pub(super) struct Known {
     /// Where it stands, without its line break.
     spans: Vec<(u32, u32)>,
     /// Where the lines of each text begin.
-    texts: Vec<(u32, By)>,
+    texts: Vec<(u32, Place)>,
     /// The last place of each line among arguments, by its slot.
     argued: HashMap<u32, u32, FixedState>,
     /// Lines of the text at hand that are not blank.
@@ -84,14 +75,10 @@ impl Known {
         self.argued.clear();
     }
 
-    /// A text of `message` comes next.
-    pub(super) fn begin(&mut self, message: u32) {
-        self.begin_with(By { message, call: None });
-    }
-
-    fn begin_with(&mut self, by: By) {
+    /// A text comes next.
+    pub(super) fn begin(&mut self, text: Place) {
         self.add(&Line { slot: GAP, ..Line::default() }, (false, false), None);
-        self.texts.push((self.lines.len() as u32, by));
+        self.texts.push((self.lines.len() as u32, text));
     }
 
     fn add(&mut self, line: &Line, is_visible: (bool, bool), before: Option<u32>) {
@@ -107,7 +94,7 @@ impl Known {
             let before = uses.set_place(line.slot, self.lines.len() as u32);
             self.add(line, is_visible, before);
             if is_visible.0 {
-                let message = self.texts.last().map_or(0, |(_, by)| by.message);
+                let message = self.texts.last().map_or(0, |(_, text)| text.message);
                 uses.set_visible(line.slot, message);
             }
         }
@@ -115,8 +102,8 @@ impl Known {
 
     /// Takes the lines of an argument, of which those of `hidden` are not shown; where they `yield` they give way to a budget. They
     /// make no value visible.
-    pub(super) fn push_argument(&mut self, by: By, lines: &[Line], hidden: &[(usize, usize)], yields: bool) {
-        self.begin_with(by);
+    pub(super) fn push_argument(&mut self, text: Place, lines: &[Line], hidden: &[(usize, usize)], yields: bool) {
+        self.begin(text);
         let mut hidden = hidden.iter().peekable();
         for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.len > 0) {
             while hidden.next_if(|(_, end)| *end <= at).is_some() {}
@@ -177,7 +164,7 @@ impl Known {
                 rest = &rest[1..];
                 continue;
             }
-            let by = self.text_at(place).message;
+            let by = self.text_at(place);
             let mut place = place as usize;
             let mut is_visible = (true, true);
             for at in first..=rest[n - 1] {
@@ -219,7 +206,7 @@ impl Known {
         best
     }
 
-    fn text_at(&self, place: u32) -> By {
+    fn text_at(&self, place: u32) -> Place {
         let behind = self.texts.partition_point(|&(first, _)| first <= place);
         self.texts[behind - 1].1
     }

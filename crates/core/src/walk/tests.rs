@@ -1,5 +1,8 @@
 //! What is hidden and what stays, told by small conversations; what holds for every view; time.
 
+mod parts;
+mod reasoning;
+
 use std::borrow::Cow;
 
 use crate::model::{Content, Conversation, Message, Role, ToolCall, ViewOp};
@@ -9,8 +12,8 @@ use super::{Rules, SaidBy, Standing, UsedText, Walker};
 /// A message: who says it, its text, and the arguments of a call.
 pub(super) type Said<'a> = (SaidBy, &'a str, &'a str);
 
-pub(super) fn conversation<'a>(said: &'a [Said<'a>]) -> Conversation<'a> {
-    let message = |&(by, text, arguments): &Said<'a>| Message {
+pub(super) fn message((by, text, arguments): Said<'_>) -> Message<'_> {
+    Message {
         raw: "",
         id: None,
         role: match by {
@@ -27,9 +30,14 @@ pub(super) fn conversation<'a>(said: &'a [Said<'a>]) -> Conversation<'a> {
             vec![ToolCall { id: None, name: Some("Read".into()), arguments: arguments.into(), place: Some("") }]
         },
         tool_call_id: None,
+        results: Vec::new(),
+        reasoning: Vec::new(),
         provenance: None,
-    };
-    Conversation { id: "test".into(), messages: said.iter().map(message).collect() }
+    }
+}
+
+pub(super) fn conversation<'a>(said: &[Said<'a>]) -> Conversation<'a> {
+    Conversation { id: "test".into(), messages: said.iter().map(|&said| message(said)).collect() }
 }
 
 /// What is shown of each message; nothing is in the window, and every saving is worth it.

@@ -68,7 +68,7 @@ impl Why<'_> {
     /// Calls `each` with number, unit and reason of all units that are not empty, and the message that has it already.
     fn each(self, mut each: impl FnMut(u32, &Unit, UnitReason, Option<usize>)) {
         let whole = match self.pieces {
-            [Piece::Mark(Mark::Value { message })] => Some(*message as usize),
+            [Piece::Mark(Mark::Value { by })] => Some(by.message as usize),
             _ => None,
         };
         for line in 0..self.units.forms.len() {
@@ -78,7 +78,7 @@ impl Why<'_> {
                 if unit.from == unit.to {
                     continue;
                 }
-                let said_by = whole.or(said.map(|said| said.by as usize).filter(|_| !unit.is_shown()));
+                let said_by = whole.or(said.map(|said| said.by.message as usize).filter(|_| !unit.is_shown()));
                 let reason = match unit.state {
                     _ if whole.is_some() => UnitReason::SaidBefore,
                     state if state & state::PIN != 0 => UnitReason::Pin,

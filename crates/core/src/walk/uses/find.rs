@@ -9,7 +9,7 @@ use super::needles::{Hit, Kind, Needles, hashed, pair, sign};
 use super::outcome::{Words, is_exception};
 use super::scan::{Line, Word, bare, exact, is_joiner, lines, words};
 use super::texts::{SaidBy, Text, Texts};
-use super::told::{Fact, Told};
+use super::told::{Fact, Teller, Told};
 use super::wide;
 use crate::model::Grounding;
 
@@ -251,8 +251,9 @@ impl Uses {
         } else {
             self.values(bytes, text.from, text.to, text);
         }
-        if text.by == SaidBy::Assistant {
-            self.told.add(bytes, text.from, text.to, text.message, &mut self.needles.filter);
+        if matches!(text.by, SaidBy::Assistant | SaidBy::Thought) {
+            let teller = Teller { message: text.message, is_counted: text.by == SaidBy::Assistant };
+            self.told.add(bytes, text.from, text.to, teller, &mut self.needles.filter);
         }
     }
 
@@ -314,9 +315,11 @@ impl Uses {
 
     /// Takes words with one joiner between each two: a name as a whole, and what of them is a name by itself.
     fn joined(&mut self, bytes: &[u8], run: &[Word], text: &Text) {
-        let (message, is_said) = (text.message, !text.by.is_argument() && text.by != SaidBy::Result);
+        // Who thinks aloud says most words that there are; of a thought names and facts tell what it needs.
+        let is_said = matches!(text.by, SaidBy::Human | SaidBy::Spoken | SaidBy::Assistant);
+        let message = text.message;
         let kind = |from: usize, to: usize| match text.by {
-            SaidBy::Human | SaidBy::Spoken | SaidBy::Result => Kind::Name,
+            SaidBy::Human | SaidBy::Spoken | SaidBy::Result | SaidBy::Thought => Kind::Name,
             _ if is_counted(&bytes[from..to]) => Kind::Counted,
             _ => Kind::Name,
         };

@@ -18,7 +18,7 @@ pub(in crate::walk) use find::{Found, Uses};
 pub(in crate::walk) use lines::says;
 pub(in crate::walk) use scan::Line;
 pub use texts::SaidBy;
-pub(in crate::walk) use texts::{Text, Texts};
+pub(in crate::walk) use texts::{Place, Text, Texts};
 
 /// The lines of a text, and it as a padded buffer.
 #[cfg(test)]

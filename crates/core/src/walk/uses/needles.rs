@@ -316,7 +316,7 @@ impl Needles {
         self.n_pairs > 0
     }
 
-    /// Notes that the arguments of `message` have an ordinary word, which is no value there.
+    /// Notes that an argument or a thought of `message` has an ordinary word, which is no value there.
     pub(super) fn count(&mut self, bytes: &[u8], word: Word, message: u32) {
         self.argued.count(folded(bytes, word.from, word.to), message);
     }

@@ -15,8 +15,10 @@ pub enum SaidBy {
     Spoken,
     /// What a tool returns.
     Result,
-    /// What the assistant says or thinks.
+    /// What the assistant says.
     Assistant,
+    /// What it thinks.
+    Thought,
     /// A leaf of the arguments of a call.
     Argument,
     /// A leaf that a text must hold exactly: what an edit replaces.
@@ -53,6 +55,24 @@ pub(in crate::walk) struct Text {
     pub(in crate::walk) part: u32,
     /// Who says it.
     pub(in crate::walk) by: SaidBy,
+}
+
+/// A text of a conversation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::walk) struct Place {
+    /// Index of the message.
+    pub(in crate::walk) message: u32,
+    /// Index of the part of its content; of an argument, of the call.
+    pub(in crate::walk) part: u32,
+    /// It is a leaf of the arguments of a call.
+    pub(in crate::walk) is_argument: bool,
+}
+
+impl Text {
+    /// Where it stands.
+    pub(in crate::walk) fn place(&self) -> Place {
+        Place { message: self.message, part: self.part, is_argument: self.by.is_argument() }
+    }
 }
 
 /// The texts of one conversation in its order; the memory is reused.

@@ -69,6 +69,15 @@ struct Pair {
     visible: u32,
 }
 
+/// Who tells a fact.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Teller {
+    /// Index of the message.
+    pub(super) message: u32,
+    /// Grounding is measured by what it tells.
+    pub(super) is_counted: bool,
+}
+
 impl Number {
     /// Its first byte.
     pub(super) fn at(self) -> u32 {
@@ -96,19 +105,19 @@ impl Told {
         self.facts[fact as usize].last_use
     }
 
-    /// Takes the facts of a text of the assistant; messages come in descending order.
-    pub(super) fn add(&mut self, bytes: &[u8], from: usize, to: usize, message: u32, filter: &mut Filter) {
+    /// Takes the facts of a text that the assistant says or thinks; messages come in descending order.
+    pub(super) fn add(&mut self, bytes: &[u8], from: usize, to: usize, teller: Teller, filter: &mut Filter) {
         let mut start = from;
         while start < to {
             let end = end_of_sentence(bytes, start, to);
             if end - start <= MAX_SENTENCE {
-                self.sentence(bytes, start, end, message, filter);
+                self.sentence(bytes, start, end, teller, filter);
             }
             start = end + 1;
         }
     }
 
-    fn sentence(&mut self, bytes: &[u8], from: usize, to: usize, message: u32, filter: &mut Filter) {
+    fn sentence(&mut self, bytes: &[u8], from: usize, to: usize, teller: Teller, filter: &mut Filter) {
         let mut all = std::mem::take(&mut self.words);
         let mut found = std::mem::take(&mut self.found);
         all.clear();
@@ -127,7 +136,7 @@ impl Told {
             }
         }
         if !found.is_empty() && found.len() <= MAX_NUMBERS {
-            self.pairs_of(bytes, (from, to), (&all, &found), message, filter);
+            self.pairs_of(bytes, (from, to), (&all, &found), teller, filter);
         }
         self.words = all;
         self.found = found;
@@ -138,7 +147,7 @@ impl Told {
         bytes: &[u8],
         (from, to): (usize, usize),
         (all, found): (&[Word], &[Telling]),
-        message: u32,
+        teller: Teller,
         filter: &mut Filter,
     ) {
         for told in found {
@@ -153,13 +162,13 @@ impl Told {
             for_joined(bytes, all, |identifier| {
                 let is_apart = identifier.to <= told.from || identifier.from >= told.to;
                 if is_apart && is_identifier(bytes, identifier) {
-                    self.pair(exact(bytes, identifier.from, identifier.to), number, message);
+                    self.pair(exact(bytes, identifier.from, identifier.to), number, teller);
                 }
             });
             let (low, high) = around(bytes, from, to, told);
             for word in all.iter().filter(|word| word.from >= low && word.to <= high) {
                 if word.to <= told.from || word.from >= told.to {
-                    letters(bytes, word, |part| self.pair(folded(bytes, part.from, part.to), number, message));
+                    letters(bytes, word, |part| self.pair(folded(bytes, part.from, part.to), number, teller));
                 }
             }
         }
@@ -174,7 +183,7 @@ impl Told {
         })
     }
 
-    fn pair(&mut self, subject: u64, number: u32, message: u32) {
+    fn pair(&mut self, subject: u64, number: u32, Teller { message, is_counted }: Teller) {
         let key = mix(subject, u64::from(number) << 1 | 1);
         let fact = self.pairs.get(key, |_| true).unwrap_or_else(|| {
             let fact = self.facts.len() as u32;
@@ -184,7 +193,7 @@ impl Told {
             self.n_open[number as usize] += 1;
             fact
         });
-        if std::mem::replace(&mut self.facts[fact as usize].counted, message) != message {
+        if is_counted && std::mem::replace(&mut self.facts[fact as usize].counted, message) != message {
             self.told.push((fact, message));
         }
     }
