@@ -134,6 +134,17 @@ fn both_strategies_are_one_order() {
 }
 
 #[test]
+fn old_answers_become_shorter_where_they_may_and_what_they_use_stays() {
+    let with = |assistant| done(&EngineOptions { assistant, ..EngineOptions::default() });
+    for assistant in [AssistantText::Auto, AssistantText::Keep] {
+        with(assistant).because(6, Reason::Answer).shows(&prose(2_000));
+    }
+    let old = with(AssistantText::Old);
+    old.because(6, Reason::CompressibleProse).hides(&prose(2_000)).shows("max_retries_of(config)");
+    old.is(4, Action::Preserved).is(8, Action::Preserved);
+}
+
+#[test]
 fn what_is_within_its_budget_stays_as_it_is() {
     let done = done(&budget(100_000));
     assert!(done.decisions.iter().all(|&decision| decision == (Action::Preserved, Reason::WithinBudget)));

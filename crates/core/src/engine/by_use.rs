@@ -66,7 +66,11 @@ impl Engine {
             return Vec::new();
         }
         let recent = self.recent(conversation, &scratch.profiles);
-        let views = self.walk_at(conversation, &mut scratch.walker, plan, (level, &recent), explains);
+        if plan.free().any(|index| self.is_old_answer(conversation, index)) {
+            scratch.profiles.lex(conversation);
+        }
+        let view = self.view(conversation, &scratch.profiles);
+        let views = self.walk_at(&view, &mut scratch.walker, plan, (level, &recent), explains);
         if self.reads_texts(conversation, plan) {
             scratch.profiles.lex(conversation);
         }
@@ -77,12 +81,13 @@ impl Engine {
     /// The same with a walker; `recent` are the messages that stay for no other reason than that they are recent.
     pub(super) fn walk_at(
         &self,
-        conversation: &Conversation<'_>,
+        view: &View<'_>,
         walker: &mut Walker,
         plan: &mut Plan,
         (level, recent): (Level, &[usize]),
         explains: bool,
     ) -> Vec<UsedText> {
+        let conversation = view.conversation;
         let fillers = match self.options.compression_depth {
             CompressionDepth::Gentle => MANY_FILLERS,
             CompressionDepth::Moderate | CompressionDepth::Auto => walk::FILLERS,
@@ -115,9 +120,22 @@ impl Engine {
             plan.group(vec![index], GroupKind::Used);
         }
         for index in plan.free().collect::<Vec<_>>() {
-            plan.keep(index, Reason::InUse);
+            // What an answer uses stays where it stood, also when the answer itself becomes shorter.
+            let kind = self.is_old_answer(conversation, index).then(|| budget::prose_kind(view, index)).flatten();
+            match kind {
+                Some(kind) => {
+                    plan.group(vec![index], kind);
+                }
+                None => plan.keep(index, Reason::InUse),
+            }
         }
         views
+    }
+
+    /// True for an answer that no stage keeps: a long one before the window, where answers may be shortened.
+    fn is_old_answer(&self, conversation: &Conversation<'_>, index: usize) -> bool {
+        let message = &conversation.messages[index];
+        self.options.assistant == AssistantText::Old && message.role == Role::Assistant && message.name.is_none()
     }
 
     /// Until when a message stays that is kept for this reason.

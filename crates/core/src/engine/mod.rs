@@ -240,8 +240,7 @@ impl Engine {
                 (units, Some(outcome))
             }
             (Some(max_tokens), Some(planned)) => {
-                let mut walk =
-                    |plan: &mut Plan, level| self.walk_at(conversation, walker, plan, (level, &recent), false);
+                let mut walk = |plan: &mut Plan, level| self.walk_at(&view, walker, plan, (level, &recent), false);
                 let limits = (max_tokens, self.window(conversation));
                 let (units, outcome, fitting) =
                     budget::meet_by_use(&mut filler, &mut plan, &planned, limits, &mut walk);

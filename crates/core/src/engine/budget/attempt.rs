@@ -5,7 +5,7 @@
 use crate::engine::fill::Filler;
 use crate::engine::unit::{State, Unit};
 use crate::model::{AssistantText, BudgetStrategy, CompressionDepth, Content, EngineOptions, HideBy, Reason, Role};
-use crate::stage::{Claim, Plan, View};
+use crate::stage::{Claim, GroupKind, Plan, View};
 
 /// Messages whose importance differs by less are equally important.
 const RANK_STEP: f64 = 0.05;
@@ -102,6 +102,14 @@ fn restore(filler: &Filler<'_>, unit: Unit, reason: Reason) -> impl Iterator<Ite
     let reason = move |state: &State| if let State::Kept(reason) = state { *reason } else { reason };
     let reason = reason(&unit.state);
     unit.members.into_iter().map(move |index| Unit::kept(index, reason, n_tokens[index]))
+}
+
+/// How message `index` becomes shorter as prose; `None` where it has a structure that prose does not keep.
+pub(in crate::engine) fn prose_kind(view: &View<'_>, index: usize) -> Option<GroupKind> {
+    if is_plain(view, index) && view.texts(index).any(|text| !text.fences.is_empty()) {
+        return Some(GroupKind::CodeSplit);
+    }
+    view.decided(index).all(|text| !text.is_hard).then_some(GroupKind::Summary)
 }
 
 /// True when the content is nothing but one text.

@@ -6,13 +6,13 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use super::attempt::{Attempt, is_plain, is_protected, protected_tokens};
+use super::attempt::{Attempt, is_protected, prose_kind, protected_tokens};
 use super::converge;
 use crate::engine::context;
 use crate::engine::fill::Filler;
 use crate::engine::unit::{State, Unit};
 use crate::model::{AssistantText, BudgetOutcome, CompressionDepth, Reason, Role};
-use crate::stage::{Group, GroupKind, Plan, calls_tools};
+use crate::stage::{Group, Plan, calls_tools};
 use crate::summary::Style;
 use crate::walk::{Level, UsedText, Yield};
 
@@ -152,12 +152,8 @@ impl Ladder<'_, '_, '_> {
         if let Some(known) = self.shorter.get(&index) {
             return known.clone();
         }
-        let view = self.filler.view;
-        let has_code = is_plain(&view, index) && view.texts(index).any(|text| !text.fences.is_empty());
-        let is_hard = !has_code && view.decided(index).any(|text| text.is_hard);
-        let kind = if has_code { GroupKind::CodeSplit } else { GroupKind::Summary };
-        let filled =
-            if is_hard { None } else { self.filler.group(&Group { members: vec![index], kind }, plan, style).ok() };
+        let group = prose_kind(&self.filler.view, index).map(|kind| Group { members: vec![index], kind });
+        let filled = group.and_then(|group| self.filler.group(&group, plan, style).ok());
         let unit = filled.map(|mut filled| {
             filled.reason = Reason::BudgetTightened;
             self.filler.unit(vec![index], State::Replaced(filled))

@@ -16,8 +16,8 @@ use crate::model::{BudgetOutcome, BudgetStrategy, CompressionDepth, Reason};
 use crate::stage::{Claim, Plan};
 use crate::summary::Style;
 
-pub(super) use attempt::window;
 use attempt::{Attempt, protected_tokens, widest};
+pub(super) use attempt::{prose_kind, window};
 pub(super) use by_use::meet_by_use;
 
 /// With `auto`, a depth whose quality is lower is not taken unless nothing else meets the budget.
