@@ -24,6 +24,8 @@ pub(super) struct Assembled {
 pub(super) fn assemble(view: &View<'_>, plan: &Plan, mut units: Vec<Unit>) -> Assembled {
     units.sort_by_key(Unit::first);
     let mut out = Assembled::default();
+    out.messages.reserve(units.len());
+    out.decisions.reserve(view.len());
     for Unit { members, state, n_tokens } in units {
         out.n_tokens += n_tokens;
         match state {

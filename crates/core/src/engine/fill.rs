@@ -480,6 +480,11 @@ pub(super) fn text_of<'m>(message: &'m Message<'_>, view: &PartView) -> Option<&
 /// What is shown of a text: what of it is the original's is quoted. No figure counts what a mark says as visible.
 fn draft_of(view: &PartView, original: &str) -> Draft {
     let mut draft = Draft::default();
+    let n_bytes = |op: &ViewOp| match op {
+        ViewOp::Copy(from, to) => to - from,
+        ViewOp::Mark(text, _) | ViewOp::Insert(text) => text.len(),
+    };
+    draft.text.reserve(view.ops.iter().map(n_bytes).sum());
     for op in &view.ops {
         match op {
             ViewOp::Copy(from, to) if from == to => {}

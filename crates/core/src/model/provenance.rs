@@ -56,14 +56,13 @@ pub fn summary_id<S: AsRef<str>>(ids: &[S]) -> String {
 }
 
 fn base36(mut n: u32) -> String {
-    let mut digits = Vec::new();
-    loop {
-        digits.push(char::from_digit(n % 36, 36).expect("a remainder of 36 is a base-36 digit"));
+    let (mut digits, mut first) = ([0; 7], 7);
+    while n > 0 || first == digits.len() {
+        first -= 1;
+        digits[first] = b"0123456789abcdefghijklmnopqrstuvwxyz"[(n % 36) as usize];
         n /= 36;
-        if n == 0 {
-            return digits.into_iter().rev().collect();
-        }
     }
+    String::from_utf8_lossy(&digits[first..]).into_owned()
 }
 
 #[cfg(test)]

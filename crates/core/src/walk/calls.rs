@@ -142,7 +142,7 @@ impl About {
             if text.len() > MAX_COMMAND {
                 return;
             }
-            for word in text.split(|c: char| c.is_ascii_whitespace() || "'\"`;|<>()".contains(c)) {
+            for word in dotted(text) {
                 let kind = FILES.iter().find(|(ending, _)| word.ends_with(ending));
                 of_file = kind.map_or(of_file, |&(_, kind)| kind);
                 if about.file.is_none() && names_file(word) {
@@ -186,6 +186,22 @@ fn kind(flags: u32) -> Call {
         _ if flags & PAGE != 0 => Call::Page,
         _ => Call::Other,
     }
+}
+
+/// The words of a command that have a dot in them.
+fn dotted(text: &str) -> impl Iterator<Item = &str> {
+    let is_sign = |byte: u8| matches!(byte, b'\'' | b'"' | b'`' | b';' | b'|' | b'<' | b'>' | b'(' | b')');
+    let is_apart = move |byte: &u8| byte.is_ascii_whitespace() || is_sign(*byte);
+    let mut end = 0;
+    memchr::memchr_iter(b'.', text.as_bytes()).filter_map(move |dot| {
+        if dot < end {
+            return None;
+        }
+        let (before, behind) = text.as_bytes().split_at(dot);
+        let from = before.iter().rposition(is_apart).map_or(0, |at| at + 1);
+        end = behind.iter().position(is_apart).map_or(text.len(), |at| dot + at);
+        text.get(from..end)
+    })
 }
 
 fn names_file(word: &str) -> bool {

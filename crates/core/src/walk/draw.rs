@@ -21,6 +21,8 @@ const MAX_HEAD: u32 = 100;
 const MIN_SAID: u32 = 200;
 /// Bytes from which data in letters is named.
 const MIN_DATA: usize = 256;
+/// Pieces of a text for which there is room from the start.
+const MANY_PIECES: usize = 32;
 /// Members that name a record.
 const NAMES: [&[u8]; 6] = [b"id", b"name", b"title", b"path", b"file", b"key"];
 
@@ -55,11 +57,14 @@ impl<'t> Draw<'t> {
             return vec![Piece::Mark(mark)];
         }
         self.heads();
-        let shown = self.units.units.iter().scan(0, |n, unit| {
-            *n += u32::from(unit.is_shown());
-            Some(*n)
-        });
-        self.shown = std::iter::once(0).chain(shown).collect();
+        self.shown.reserve(self.units.units.len() + 1);
+        let mut n_shown = 0;
+        self.shown.push(n_shown);
+        for unit in &self.units.units {
+            n_shown += u32::from(unit.is_shown());
+            self.shown.push(n_shown);
+        }
+        self.pieces.reserve(MANY_PIECES.min(self.units.units.len() + 1));
         if self.units.is_document {
             let (node, end) = self.root(0);
             self.copy(from as u32, node.value);

@@ -1,6 +1,7 @@
 //! The leaves of the arguments of a call: strings and numbers with the keys that they stand under. Knows JSON as a stream;
 //! arguments that are no JSON are one leaf.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -82,10 +83,37 @@ impl<'de> Visitor<'de> for Leaves<'_, '_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        while let Some(key) = members.next_key::<std::borrow::Cow<'_, str>>()? {
+        while let Some(key) = members.next_key_seed(Key)? {
             members.next_value_seed(Leaves { key: &key, each: self.each })?;
         }
         Ok(())
+    }
+}
+
+/// The key of a member, from the text where it stands there as it is.
+struct Key;
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(key))
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(key.to_owned()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The pieces of which a view of a text is made: stretches of the text in their order, and between them marks that say
 //! what is hidden. Knows how a mark reads; refuses to know why something is hidden.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use super::formats::What;
 use super::uses::Place;
@@ -114,9 +114,9 @@ impl Writer {
 
     /// Characters that a mark and the blanks around it take, or a few more.
     pub(super) fn at_most(&self, bytes: &[u8], mark: Mark, label: impl FnOnce(Place) -> String) -> u32 {
-        let mut out = String::new();
-        Self { sign: self.sign.clone(), n_marks: self.n_marks + MANY }.write(&mut out, bytes, mark, label);
-        out.chars().count() as u32 + 2
+        let mut n_chars = Chars(2);
+        put(&mut n_chars, (&self.sign, self.n_marks + MANY), bytes, mark, label);
+        n_chars.0
     }
 
     /// Appends `mark` to `out` and gives its number; `label` names the text that shows what it stands for, of a part its file;
@@ -129,60 +129,90 @@ impl Writer {
         label: impl FnOnce(Place) -> String,
     ) -> u32 {
         self.n_marks += 1;
-        let (sign, number) = (&self.sign, self.n_marks);
-        let of = |n: u32, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
-        let lines = |n: u32| of(n, "line", "lines");
-        let comma = |goes_on: bool| if goes_on { "," } else { "" };
-        let written = match mark {
-            Mark::Lines { n, what } => {
-                let told = match what {
-                    What::Lines => lines(n),
-                    What::OfFiles(n_files) => format!("{} of {n_files} files", lines(n)),
-                    What::Entries(0) => of(n, "entry", "entries"),
-                    What::Entries(n_noise) => format!("{}, {n_noise} of generated folders", of(n, "entry", "entries")),
-                    What::Rows => of(n, "row", "rows"),
-                    What::Passed(n_passed) => format!("{}, {n_passed} passed", lines(n)),
-                    What::Steps { n: n_alike, from, to } => {
-                        let word = String::from_utf8_lossy(&bytes[from as usize..to as usize]);
-                        format!("{}, {n_alike} × {word}", lines(n))
-                    }
-                };
-                writeln!(out, "{sign} {told} #{number}")
-            }
-            Mark::Said { n_lines, n_said, by, is_visible } => {
-                let part = if n_said == n_lines { String::new() } else { format!(", {n_said}") };
-                let how = match (is_visible, n_said == n_lines) {
-                    (true, _) => " as in",
-                    (false, true) => ", unchanged since",
-                    (false, false) => " unchanged since",
-                };
-                writeln!(out, "{sign} {}{part}{how} {} #{number}", lines(n_lines), label(by))
-            }
-            Mark::Chars { n, is_data } => {
-                let data = if is_data { " of base64" } else { "" };
-                write!(out, "{sign} {}{data} #{number} {sign}", of(n, "char", "chars"))
-            }
-            Mark::Codes(n) => write!(out, "{sign} {n} terminal codes #{number} {sign}"),
-            Mark::Members { n, goes_on } => {
-                write!(out, "\"{sign} #{number}\": \"{}\"{}", of(n, "member", "members"), comma(goes_on))
-            }
-            Mark::Items { n, goes_on } => {
-                write!(out, "\"{sign} {} #{number}\"{}", of(n, "item", "items"), comma(goes_on))
-            }
-            Mark::Value { by } => {
-                let label = serde_json::Value::String(format!("{sign} as in {} #{number}", label(by)));
-                write!(out, "{label}")
-            }
-            Mark::Media(kind) => {
-                let name = label(Place::default());
-                let blank = if name.is_empty() { "" } else { " " };
-                write!(out, "{sign} {}{blank}{name} #{number}", kind.as_str())
-            }
-            Mark::InnerLines(n) => write!(out, "{sign} {} #{number}\\n", lines(n)),
-        };
-        written.expect("a string takes everything");
-        number
+        put(out, (&self.sign, self.n_marks), bytes, mark, label);
+        self.n_marks
     }
+}
+
+/// Counts the characters that are written to it.
+struct Chars(u32);
+
+impl Write for Chars {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0 += text.chars().count() as u32;
+        Ok(())
+    }
+}
+
+/// So many of something.
+struct Counted(u32, &'static str, &'static str);
+
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(n, one, many) = self;
+        write!(f, "{n} {}", if *n == 1 { one } else { many })
+    }
+}
+
+/// Writes a mark with this sign and number.
+fn put(
+    out: &mut impl Write,
+    (sign, number): (&str, u32),
+    bytes: &[u8],
+    mark: Mark,
+    label: impl FnOnce(Place) -> String,
+) {
+    let lines = |n: u32| Counted(n, "line", "lines");
+    let comma = |goes_on: bool| if goes_on { "," } else { "" };
+    let written = match mark {
+        Mark::Lines { n, what } => {
+            let lines = lines(n);
+            let entries = Counted(n, "entry", "entries");
+            match what {
+                What::Lines => writeln!(out, "{sign} {lines} #{number}"),
+                What::OfFiles(n_files) => writeln!(out, "{sign} {lines} of {n_files} files #{number}"),
+                What::Entries(0) => writeln!(out, "{sign} {entries} #{number}"),
+                What::Entries(n_noise) => writeln!(out, "{sign} {entries}, {n_noise} of generated folders #{number}"),
+                What::Rows => writeln!(out, "{sign} {} #{number}", Counted(n, "row", "rows")),
+                What::Passed(n_passed) => writeln!(out, "{sign} {lines}, {n_passed} passed #{number}"),
+                What::Steps { n: n_alike, from, to } => {
+                    let word = String::from_utf8_lossy(&bytes[from as usize..to as usize]);
+                    writeln!(out, "{sign} {lines}, {n_alike} × {word} #{number}")
+                }
+            }
+        }
+        Mark::Said { n_lines, n_said, by, is_visible } => {
+            let (lines, by) = (lines(n_lines), label(by));
+            match (is_visible, n_said == n_lines) {
+                (true, true) => writeln!(out, "{sign} {lines} as in {by} #{number}"),
+                (true, false) => writeln!(out, "{sign} {lines}, {n_said} as in {by} #{number}"),
+                (false, true) => writeln!(out, "{sign} {lines}, unchanged since {by} #{number}"),
+                (false, false) => writeln!(out, "{sign} {lines}, {n_said} unchanged since {by} #{number}"),
+            }
+        }
+        Mark::Chars { n, is_data } => {
+            let data = if is_data { " of base64" } else { "" };
+            write!(out, "{sign} {}{data} #{number} {sign}", Counted(n, "char", "chars"))
+        }
+        Mark::Codes(n) => write!(out, "{sign} {n} terminal codes #{number} {sign}"),
+        Mark::Members { n, goes_on } => {
+            write!(out, "\"{sign} #{number}\": \"{}\"{}", Counted(n, "member", "members"), comma(goes_on))
+        }
+        Mark::Items { n, goes_on } => {
+            write!(out, "\"{sign} {} #{number}\"{}", Counted(n, "item", "items"), comma(goes_on))
+        }
+        Mark::Value { by } => {
+            let label = serde_json::Value::String(format!("{sign} as in {} #{number}", label(by)));
+            write!(out, "{label}")
+        }
+        Mark::Media(kind) => {
+            let name = label(Place::default());
+            let blank = if name.is_empty() { "" } else { " " };
+            write!(out, "{sign} {}{blank}{name} #{number}", kind.as_str())
+        }
+        Mark::InnerLines(n) => write!(out, "{sign} {} #{number}\\n", lines(n)),
+    };
+    written.expect("a text takes everything");
 }
 
 /// Characters of a mark, about.

@@ -106,6 +106,8 @@ pub const MIN_SAVING: usize = 200;
 const LITTLE_SAVING: usize = 40;
 /// Bytes of a message from which something of it may be hidden.
 const MIN_RESULT: usize = 250;
+/// Bytes by which a mark may be longer than such marks are.
+const LONG_MARK: usize = 16;
 /// Bytes of what a person pastes.
 const MIN_PASTED: usize = 1_500;
 
@@ -379,9 +381,9 @@ impl Walker {
                 if is_hidden { n_bytes(drawn.all.as_ref().unwrap_or(&drawn.pieces)) } else { text.to - text.from };
             grounding::note(self.texts.bytes(), &text, found, &drawn.pieces, drawn.is_json, &mut self.uses);
             self.known.begin(text.place());
-            let lines = self.uses.lines(found).to_vec();
-            for (line, &(is_visible, stays)) in lines.iter().zip(&drawn.is_shown) {
-                self.known.push(line, (is_visible || !is_hidden, stays && is_left), &mut self.uses);
+            for (at, &(is_visible, stays)) in found.lines.clone().zip(&drawn.is_shown) {
+                let line = self.uses.line(at);
+                self.known.push(&line, (is_visible || !is_hidden, stays && is_left), &mut self.uses);
             }
         }
         Some(drawn)
@@ -461,9 +463,9 @@ impl Walker {
             let text = self.texts.all()[number];
             self.n_visible += text.to - text.from;
             self.known.begin(text.place());
-            let lines = self.uses.lines(&found[number]).to_vec();
-            for line in &lines {
-                self.known.push(line, (true, is_left), &mut self.uses);
+            for at in found[number].lines.clone() {
+                let line = self.uses.line(at);
+                self.known.push(&line, (true, is_left), &mut self.uses);
             }
             self.uses.show_all(&found[number], text.message);
         }
@@ -566,8 +568,8 @@ impl Walker {
         if matches!(pieces.as_slice(), [Piece::Copy { .. }] | []) {
             return None;
         }
-        let (mut ops, mut lines) = (Vec::new(), Vec::new());
-        let mut out = String::new();
+        let (mut ops, mut lines) = (Vec::with_capacity(pieces.len()), Vec::new());
+        let mut out = String::with_capacity(pieces.iter().map(|piece| piece.n_bytes() + LONG_MARK).sum());
         for (at, piece) in pieces.iter().enumerate() {
             match *piece {
                 Piece::Copy { from, to } => {
@@ -652,15 +654,18 @@ fn whole(text: &Text, found: &Found) -> Drawn {
 
 /// Characters that pieces save at least, where `of_mark` are those that a mark takes.
 fn saving(bytes: &[u8], text: &Text, pieces: &[Piece], of_mark: impl Fn(Mark) -> u32) -> i64 {
-    let mut saved = i64::from(n_chars(&bytes[text.from..text.to]));
+    let (mut saved, mut at) = (0, text.from);
     for piece in pieces {
-        saved -= match *piece {
-            Piece::Copy { from, to } => i64::from(n_chars(&bytes[from as usize..to as usize])),
-            Piece::Mark(mark) => i64::from(of_mark(mark)),
-            Piece::Break(depth) => i64::from(depth) + 1,
-        };
+        match *piece {
+            Piece::Copy { from, to } => {
+                saved += i64::from(n_chars(&bytes[at..from as usize]));
+                at = to as usize;
+            }
+            Piece::Mark(mark) => saved -= i64::from(of_mark(mark)),
+            Piece::Break(depth) => saved -= i64::from(depth) + 1,
+        }
     }
-    saved
+    saved + i64::from(n_chars(&bytes[at..text.to]))
 }
 
 /// What a reader calls the call that `part` of message `index` answers.

@@ -2,6 +2,7 @@
 //! by their slots; refuses to know how a reference reads.
 
 use std::collections::HashMap;
+use std::num::NonZero;
 
 use foldhash::fast::FixedState;
 
@@ -46,17 +47,25 @@ pub(super) struct Run {
     pub(super) is_left: bool,
 }
 
+/// A line of an earlier text.
+#[derive(Debug, Clone, Copy)]
+struct Shown {
+    slot: u32,
+    /// Where it stands, without its line break.
+    from: u32,
+    to: u32,
+    /// The last place of the same line before it, among sources or among arguments.
+    before: Option<NonZero<u32>>,
+    is_visible: bool,
+    /// That is left of it under a budget.
+    is_left: bool,
+}
+
 /// The lines of all sources so far, and of arguments where these may be hidden; the memory is reused.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    /// Slots, with gaps between texts.
-    lines: Vec<u32>,
-    /// Whether each is visible, and whether that is left of it under a budget.
-    is_visible: Vec<(bool, bool)>,
-    /// For each the last place of the same line before it, among sources or among arguments.
-    before: Vec<Option<u32>>,
-    /// Where it stands, without its line break.
-    spans: Vec<(u32, u32)>,
+    /// With gaps between texts.
+    lines: Vec<Shown>,
     /// Where the lines of each text begin.
     texts: Vec<(u32, Place)>,
     /// The last place of each line among arguments, by its slot.
@@ -68,9 +77,6 @@ pub(super) struct Known {
 impl Known {
     pub(super) fn clear(&mut self) {
         self.lines.clear();
-        self.is_visible.clear();
-        self.before.clear();
-        self.spans.clear();
         self.texts.clear();
         self.argued.clear();
     }
@@ -81,11 +87,10 @@ impl Known {
         self.texts.push((self.lines.len() as u32, text));
     }
 
-    fn add(&mut self, line: &Line, is_visible: (bool, bool), before: Option<u32>) {
-        self.lines.push(line.slot);
-        self.is_visible.push(is_visible);
-        self.before.push(before);
-        self.spans.push((line.from, line.to));
+    fn add(&mut self, line: &Line, (is_visible, is_left): (bool, bool), before: Option<u32>) {
+        // At the first place of all there is a gap.
+        let before = before.and_then(NonZero::new);
+        self.lines.push(Shown { slot: line.slot, from: line.from, to: line.to, before, is_visible, is_left });
     }
 
     /// The next line of it: whether it is visible, and whether that is left of it under a budget.
@@ -121,7 +126,7 @@ impl Known {
         let (mut rest, mut runs): (&[u32], Vec<Run>) = (&solid, Vec::new());
         while let Some(&first) = rest.first() {
             let is_shown = |at: u32, place: usize| {
-                self.is_visible[place].0 && is_same(bytes, &lines[at as usize], self.spans[place])
+                self.lines[place].is_visible && is_same(bytes, &lines[at as usize], &self.lines[place])
             };
             let slot = lines[first as usize].slot;
             let in_sources = self.longest(lines, rest, uses.last_place(slot), &is_shown);
@@ -133,7 +138,7 @@ impl Known {
                 continue;
             }
             let (by, from, end) = (self.text_at(place), first as usize, rest[n - 1] as usize + 1);
-            let is_left = self.is_visible[place as usize..][..n].iter().all(|is_visible| is_visible.1);
+            let is_left = self.lines[place as usize..][..n].iter().all(|line| line.is_left);
             rest = &rest[n..];
             match runs.last_mut() {
                 Some(Run { lines: (_, last), by: before, is_left: was_left })
@@ -165,17 +170,17 @@ impl Known {
                 continue;
             }
             let by = self.text_at(place);
-            let mut place = place as usize;
-            let mut is_visible = (true, true);
+            let mut places = self.lines[place as usize..].iter();
+            let (mut is_visible, mut is_left) = (true, true);
             for at in first..=rest[n - 1] {
                 let line = &lines[at as usize];
                 if line.len > 0 {
-                    is_visible = self.is_visible[place];
-                    place += 1;
+                    let shown = places.next().expect("the run is as long");
+                    (is_visible, is_left) = (shown.is_visible, shown.is_left);
                 }
                 let is_outcome = line.to - line.from < MAX_OUTCOME && line.len > 0;
                 if !(is_result && is_outcome && uses.says(line.slot) & says::OUTCOME != 0) {
-                    said[at as usize] = Some(Said { by, is_visible: is_visible.0, is_left: is_visible.1 });
+                    said[at as usize] = Some(Said { by, is_visible, is_left });
                 }
             }
             rest = &rest[n..];
@@ -192,12 +197,13 @@ impl Known {
         last: Option<u32>,
         fits: &dyn Fn(u32, usize) -> bool,
     ) -> (usize, u32) {
-        let places = std::iter::successors(last, |&place| self.before[place as usize]);
+        let places = std::iter::successors(last, |&place| self.lines[place as usize].before.map(NonZero::get));
         let mut best = (0, 0);
         for place in places.take(MAX_TRIES) {
             let seen = self.lines[place as usize..].iter().zip(place as usize..);
-            let is_next =
-                |&(&at, (&slot, place)): &(&u32, (&u32, usize))| lines[at as usize].slot == slot && fits(at, place);
+            let is_next = |&(&at, (seen, place)): &(&u32, (&Shown, usize))| {
+                lines[at as usize].slot == seen.slot && fits(at, place)
+            };
             let n = rest.iter().zip(seen).take_while(is_next).count();
             if n > best.0 {
                 best = (n, place);
@@ -214,7 +220,7 @@ impl Known {
 
 /// True when two lines with the same bare text have the same indentation and sign. Behind the number that a viewer puts in front
 /// may stand one more blank.
-fn is_same(bytes: &[u8], line: &Line, (from, to): (u32, u32)) -> bool {
+fn is_same(bytes: &[u8], line: &Line, &Shown { from, to, .. }: &Shown) -> bool {
     let of = |line: &Line| {
         let before = &bytes[line.from as usize..line.bare(bytes).0];
         let sign = before.trim_ascii_end();

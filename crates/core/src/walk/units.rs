@@ -110,10 +110,9 @@ impl Units {
     fn line(&mut self, bytes: &[u8], line: &Line) {
         self.first.push(self.units.len() as u32);
         // A line with a number in front is one of a listing: laid out it would break the count.
-        let (start, _) = line.bare(bytes);
-        let is_numbered = bytes[line.from as usize..start].iter().any(u8::is_ascii_digit);
+        let is_numbered = || bytes[line.from as usize..line.bare(bytes).0].iter().any(u8::is_ascii_digit);
         if line.to - line.from > LONG
-            && !is_numbered
+            && !is_numbered()
             && let Some((root, end)) = self.inside(bytes, line.from as usize, line.to as usize)
         {
             self.forms.push(Form::Json { root, end: end as u32 });

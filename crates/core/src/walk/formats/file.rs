@@ -25,9 +25,12 @@ pub(super) fn role(line: &[u8]) -> LineRole {
     if is_section {
         return LineRole::head(1, SECTION);
     }
+    let ends = code.last().is_some_and(|byte| b"{:(,)".contains(byte));
+    if !ends && indent > 0 {
+        return LineRole::NOTHING;
+    }
     let word = code.split(|byte| b" (<!:".contains(byte)).next().unwrap_or_default();
     let flags = WORDS.of(word);
-    let ends = code.last().is_some_and(|byte| b"{:(,)".contains(byte));
     if ends && indent == 0 && flags & FIRST != 0 {
         return LineRole::head(1, SIGNATURE);
     }

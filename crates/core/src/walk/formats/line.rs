@@ -107,12 +107,26 @@ pub(super) fn n_blanks(line: &[u8]) -> usize {
     line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
+/// Bytes that paths are made of.
+const OF_PATH: [bool; 256] = {
+    let (mut of_path, mut byte) = ([false; 256], 0);
+    while byte < 256 {
+        of_path[byte] = (byte as u8).is_ascii_alphanumeric() || byte >= 0x80;
+        byte += 1;
+    }
+    let (signs, mut at) = (b"/._-@+~*[]()$#,=\\", 0);
+    while at < signs.len() {
+        of_path[signs[at] as usize] = true;
+        at += 1;
+    }
+    of_path
+};
+
 /// True for a path: no blank, and a folder or an extension.
 pub(super) fn is_path(text: &[u8]) -> bool {
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-@+~*[]()$#,=\\".contains(byte) || *byte >= 0x80;
     let is_word = |byte: &u8| byte.is_ascii_alphabetic() || *byte >= 0x80;
     text.len() > 1
-        && text.iter().all(is_part)
+        && text.iter().all(|byte| OF_PATH[usize::from(*byte)])
         && text.iter().any(is_word)
         && (text.contains(&b'/') || text.contains(&b'.') && text.last() != Some(&b'.'))
 }

@@ -2,8 +2,10 @@
 //! all went well.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use foldhash::fast::FixedState;
+use memchr::memmem;
 
 use super::line::{LineRole, Lines, What};
 use crate::text::names_noise_folder;
@@ -41,24 +43,26 @@ fn is_own_frame(line: &[u8]) -> bool {
 }
 
 pub(super) fn role(line: &[u8]) -> LineRole {
-    if begins_block(line) {
-        LineRole::needed(1, BLOCK)
-    } else if is_own_frame(line) {
-        LineRole::line(FRAME)
-    } else {
-        LineRole::NOTHING
+    match line.trim_ascii_start().first() {
+        Some(b'-' | b'_' | 0xE2) if begins_block(line) => LineRole::needed(1, BLOCK),
+        Some(b'F' | b'a') if is_own_frame(line) => LineRole::line(FRAME),
+        _ => LineRole::NOTHING,
     }
 }
 
 /// A line that says of one thing that it went well: `test a ... ok`, `ok 12 - a`, `✓ a`, `--- PASS: a`, `a PASSED`.
 fn is_passed(line: &[u8]) -> bool {
     let text = line.trim_ascii();
+    let (Some(first), Some(last)) = (text.first(), text.last()) else { return false };
     let starts = |heads: &[&str]| heads.iter().any(|head| text.starts_with(head.as_bytes()));
     let ends = |tails: &[&str]| tails.iter().any(|tail| text.ends_with(tail.as_bytes()));
-    starts(&["✓ ", "✔ ", "√ ", "ok ", "ok\t", "PASS ", "PASS:", "--- PASS", "PASSED ", "(pass) "])
-        || ends(&[" ok", " PASSED", " passed", "✓", " OK"])
-        || memchr::memmem::find(&text[..text.len().min(NEAR)], b" PASSED ").is_some()
+    b"oP-(\xE2".contains(first)
+        && starts(&["✓ ", "✔ ", "√ ", "ok ", "ok\t", "PASS ", "PASS:", "--- PASS", "PASSED ", "(pass) "])
+        || b"kKDd\x93".contains(last) && ends(&[" ok", " PASSED", " passed", "✓", " OK"])
+        || HAS_PASSED.find(&text[..text.len().min(NEAR)]).is_some()
 }
+
+static HAS_PASSED: LazyLock<memmem::Finder<'_>> = LazyLock::new(|| memmem::Finder::new(" PASSED "));
 
 /// What most of the lines are: what went well, or steps that begin alike.
 pub(super) fn what(lines: Lines<'_>, from: usize, to: usize) -> What {
@@ -80,7 +84,7 @@ pub(super) fn what(lines: Lines<'_>, from: usize, to: usize) -> What {
     match most {
         Some((word, (n_alike, at))) if n_alike >= MIN_ALIKE && n_alike * 100 >= n * MIN_SHARE => {
             let line = lines.lines[at];
-            let offset = memchr::memmem::find(lines.at(at), word).unwrap_or_default() as u32;
+            let offset = memmem::find(lines.at(at), word).unwrap_or_default() as u32;
             What::Steps { n: n_alike, from: line.from + offset, to: line.from + offset + word.len() as u32 }
         }
         _ => What::Lines,

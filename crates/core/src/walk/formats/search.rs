@@ -4,9 +4,9 @@ use super::line::{LineRole, Lines, What, is_path};
 
 /// The path of a match that is told in one line: `src/x.rs:12:…`, `src/x.rs-12-…`.
 fn path_of(line: &[u8]) -> Option<&[u8]> {
-    let at = line.iter().position(|&byte| byte == b':').or_else(|| {
-        line.windows(2)
-            .position(|two| two[0] == b'-' && two[1].is_ascii_digit())
+    let at = memchr::memchr(b':', line).or_else(|| {
+        memchr::memchr_iter(b'-', line)
+            .find(|&at| line.get(at + 1).is_some_and(u8::is_ascii_digit))
             .filter(|&at| line.get(..at).is_some_and(is_path))
     })?;
     let (path, behind) = line.split_at(at);

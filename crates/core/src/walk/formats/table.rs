@@ -7,14 +7,14 @@ const HEADER: u16 = 60;
 /// A row between bars.
 pub(super) fn is_row(line: &[u8]) -> bool {
     let line = line.trim_ascii();
-    let n_bars = memchr::memchr_iter(b'|', line).count();
-    n_bars > 2 && line.first() == Some(&b'|') && line.last() == Some(&b'|') || is_rule(line)
+    let is_barred = line.first() == Some(&b'|') && line.last() == Some(&b'|');
+    is_barred && memchr::memchr_iter(b'|', line).count() > 2 || is_rule(line)
 }
 
 /// `|----|:---|`, `+----+----+`.
 fn is_rule(line: &[u8]) -> bool {
     let line = line.trim_ascii();
-    line.len() > 3 && line.iter().all(|byte| b"|-+: ".contains(byte)) && line.contains(&b'-')
+    line.len() > 3 && line.iter().all(|byte| matches!(byte, b'|' | b'-' | b'+' | b':' | b' ')) && line.contains(&b'-')
 }
 
 /// The first row names the cells; so does one above a rule.

@@ -3,9 +3,10 @@
 
 use std::ops::Range;
 
-use super::form::{Form, form, is_counted};
+use super::form::{Form, form, is_counted, is_little};
 use super::lines::{Slots, says};
 use super::needles::{Hit, Kind, Needles, hashed, pair, sign};
+use super::number::may_tell;
 use super::outcome::{Words, is_exception};
 use super::scan::{Line, Word, bare, exact, is_joiner, lines, words};
 use super::texts::{SaidBy, Text, Texts};
@@ -43,9 +44,6 @@ struct Candidate {
     hash: u64,
     from: u32,
     to: u32,
-    /// The hash of the word before, for pairs.
-    before: u64,
-    before_at: u32,
 }
 
 /// What the texts of a conversation use of each other; the memory is reused.
@@ -63,6 +61,8 @@ pub(in crate::walk) struct Uses {
     facts: Vec<Fact>,
     found: Vec<Found>,
     words: Vec<Word>,
+    /// Where words of a text begin that may be numbers or states.
+    telling: Vec<u32>,
     candidates: Vec<Candidate>,
     numbers: Vec<super::told::Number>,
     endings_found: Vec<Candidate>,
@@ -113,6 +113,11 @@ impl Uses {
     /// Lines of a text.
     pub(in crate::walk) fn lines(&self, found: &Found) -> &[Line] {
         &self.lines[found.lines.clone()]
+    }
+
+    /// A line among those of all sources.
+    pub(in crate::walk) fn line(&self, number: usize) -> Line {
+        self.lines[number]
     }
 
     /// Values that a text is the first to show, by place.
@@ -246,6 +251,7 @@ impl Uses {
 
     /// Takes what a text uses.
     fn user(&mut self, bytes: &[u8], text: &Text) {
+        self.telling.clear();
         if text.by.is_argument() {
             self.argument(bytes, text);
         } else {
@@ -253,7 +259,7 @@ impl Uses {
         }
         if matches!(text.by, SaidBy::Assistant | SaidBy::Thought) {
             let teller = Teller { message: text.message, is_counted: text.by == SaidBy::Assistant };
-            self.told.add(bytes, text.from, text.to, teller, &mut self.needles.filter);
+            self.told.add(bytes, (text.from, text.to), &self.telling, teller, &mut self.needles.filter);
         }
     }
 
@@ -262,13 +268,12 @@ impl Uses {
         if LEAF.contains(&leaf.len()) {
             let from =
                 text.from + bytes[text.from..text.to].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-            self.needles.add(bytes, from, from + leaf.len(), text.message, Kind::Counted);
+            self.needles.add(bytes, (from, from + leaf.len()), &[], text.message, Kind::Counted);
         }
         let first_line = self.edit_lines.len();
         let is_patch = text.by == SaidBy::Argument && is_patch(&bytes[text.from..text.to]);
         let is_long = text.to - text.from > LONG_ARGUMENT;
         let mut unread: Option<(usize, usize)> = None;
-        let mut stretches = Vec::new();
         lines(bytes, text.from, text.to, |from, to| {
             let (start, end) = bare(bytes, from, to);
             if end - start >= MIN_COPIED {
@@ -282,18 +287,19 @@ impl Uses {
                     self.edit_lines.push(slot);
                 }
                 if !self.slots.argue(slot, text.message) && is_long {
-                    stretches.extend(unread.take());
+                    if let Some((from, to)) = unread.take() {
+                        self.values(bytes, from, to, text);
+                    }
                     return;
                 }
             }
             unread = Some((unread.map_or(from, |(from, _)| from), to));
         });
-        stretches.extend(unread);
+        if let Some((from, to)) = unread {
+            self.values(bytes, from, to, text);
+        }
         if text.by == SaidBy::Copied && self.edit_lines.len() > first_line {
             self.edits.push((text.message, first_line..self.edit_lines.len()));
-        }
-        for (from, to) in stretches {
-            self.values(bytes, from, to, text);
         }
     }
 
@@ -301,7 +307,12 @@ impl Uses {
     fn values(&mut self, bytes: &[u8], from: usize, to: usize, text: &Text) {
         let mut run = std::mem::take(&mut self.words);
         run.clear();
+        let tells = matches!(text.by, SaidBy::Assistant | SaidBy::Thought);
+        let mut telling = std::mem::take(&mut self.telling);
         words(bytes, from, to, |word| {
+            if tells && may_tell(bytes, word) {
+                telling.push(word.from as u32);
+            }
             let goes_on = run.last().is_some_and(|last: &Word| last.to + 1 == word.from && is_joiner(bytes[last.to]));
             if !goes_on || run.len() == MAX_JOINED {
                 self.joined(bytes, &run, text);
@@ -311,10 +322,18 @@ impl Uses {
         });
         self.joined(bytes, &run, text);
         self.words = run;
+        self.telling = telling;
     }
 
     /// Takes words with one joiner between each two: a name as a whole, and what of them is a name by itself.
+    #[inline]
     fn joined(&mut self, bytes: &[u8], run: &[Word], text: &Text) {
+        if run.len() > 1 || run.first().is_some_and(|word| !is_little(bytes, word)) {
+            self.run(bytes, run, text);
+        }
+    }
+
+    fn run(&mut self, bytes: &[u8], run: &[Word], text: &Text) {
         // Who thinks aloud says most words that there are; of a thought names and facts tell what it needs.
         let is_said = matches!(text.by, SaidBy::Human | SaidBy::Spoken | SaidBy::Assistant);
         let message = text.message;
@@ -327,21 +346,22 @@ impl Uses {
         if run.len() > 1 {
             let joined = &bytes[first.from..last.to];
             if joined.len() >= MIN_NAME || joined.iter().all(u8::is_ascii_digit) {
-                self.needles.add(bytes, first.from, last.to, message, kind(first.from, last.to));
+                self.needles.add(bytes, (first.from, last.to), run, message, kind(first.from, last.to));
             }
         }
         for &word in run {
             if word.is_wide {
                 if is_said {
                     wide::words(bytes, word, |part| {
-                        self.needles.add(bytes, part.from, part.to, message, Kind::Ordinary);
+                        self.needles.add(bytes, (part.from, part.to), &[part], message, Kind::Ordinary);
                     });
                 }
                 continue;
             }
+            let place = (word.from, word.to);
             match form(bytes, word, run.len() > 1) {
-                Form::Name => self.needles.add(bytes, word.from, word.to, message, kind(word.from, word.to)),
-                Form::Ordinary if is_said => self.needles.add(bytes, word.from, word.to, message, Kind::Ordinary),
+                Form::Name => self.needles.add(bytes, place, &[word], message, kind(word.from, word.to)),
+                Form::Ordinary if is_said => self.needles.add(bytes, place, &[word], message, Kind::Ordinary),
                 Form::Ordinary => self.needles.count(bytes, word, message),
                 Form::Nothing => {}
             }
@@ -401,23 +421,22 @@ impl Uses {
         batch.resize(BATCH, Candidate::default());
         let mut n = 0;
         let has_pairs = self.needles.has_pairs();
-        let (mut before, mut before_at) = (0, 0);
-        hashed(bytes, from, to, |word, hash| {
-            let signs = self.needles.filter.signs(hash);
-            batch[n] = Candidate { hash, from: word.from as u32, to: word.to as u32, before, before_at };
-            n += usize::from(signs != 0 || has_pairs);
+        let mut before = has_pairs.then(Candidate::default);
+        hashed(bytes, from, to, |from, to, hash| {
+            batch[n] = Candidate { hash, from: from as u32, to: to as u32 };
+            n += usize::from(has_pairs || self.needles.filter.signs(hash) != 0);
             if n == BATCH {
-                self.look_up(bytes, text, &batch);
+                self.look_up(bytes, text, &batch, &mut before);
                 n = 0;
             }
-            (before, before_at) = (hash, word.from as u32);
         });
-        self.look_up(bytes, text, &batch[..n]);
+        self.look_up(bytes, text, &batch[..n], &mut before);
         self.candidates = batch;
         self.tell(bytes, text, first_line);
     }
 
-    fn look_up(&mut self, bytes: &[u8], text: &Text, batch: &[Candidate]) {
+    /// Looks words up; where neighbours are anchors too, `before` is the one before them.
+    fn look_up(&mut self, bytes: &[u8], text: &Text, batch: &[Candidate], before: &mut Option<Candidate>) {
         let bounds = (text.from, text.to);
         for word in batch {
             let signs = self.needles.filter.signs(word.hash);
@@ -425,17 +444,18 @@ impl Uses {
                 self.needles.look(bytes, bounds, (word.from as usize, word.hash), text.message, &mut self.hits);
             }
             if signs & sign::TOLD != 0 {
-                let found = Word { from: word.from as usize, to: word.to as usize, is_compound: false, is_wide: false };
+                let found = Word { from: word.from as usize, to: word.to as usize, ..Word::default() };
                 self.numbers.extend(self.told.number_at(bytes, &found, text.to));
             }
             if signs & sign::OUTCOME != 0 {
                 self.endings_found.push(*word);
             }
-            if self.needles.has_pairs() {
-                let hash = pair(word.before, word.hash);
+            if let Some(before) = before {
+                let hash = pair(before.hash, word.hash);
                 if self.needles.filter.signs(hash) & sign::ANCHOR != 0 {
-                    self.needles.look(bytes, bounds, (word.before_at as usize, hash), text.message, &mut self.hits);
+                    self.needles.look(bytes, bounds, (before.from as usize, hash), text.message, &mut self.hits);
                 }
+                *before = *word;
             }
         }
     }

@@ -21,11 +21,22 @@ const MIN_DIGITS: usize = 3;
 const MIN_WORD: usize = 6;
 
 /// What a single word is; `is_inner` when it is part of a joined run, which is a name already.
+#[inline]
 pub(super) fn form(bytes: &[u8], word: Word, is_inner: bool) -> Form {
     let text = &bytes[word.from..word.to];
-    if !word.is_compound && text[0].is_ascii_lowercase() {
+    if !word.is_compound() && text[0].is_ascii_lowercase() {
         return if text.len() >= MIN_WORD { Form::Ordinary } else { Form::Nothing };
     }
+    form_of(text, is_inner)
+}
+
+/// True for a word that is nothing by itself, as far as a glance tells.
+#[inline]
+pub(super) fn is_little(bytes: &[u8], word: &Word) -> bool {
+    !word.is_compound() && word.to - word.from < MIN_WORD && bytes[word.from].is_ascii_lowercase()
+}
+
+fn form_of(text: &[u8], is_inner: bool) -> Form {
     let mut n = [0_usize; 4];
     for byte in text {
         n[match byte {
@@ -60,7 +71,7 @@ pub(super) fn form(bytes: &[u8], word: Word, is_inner: bool) -> Form {
 /// True for a joined run of words, or a single word that is a name.
 pub(super) fn is_identifier(text: &[u8]) -> bool {
     let is_joined = text.iter().any(|&byte| is_joiner(byte));
-    is_joined || form(text, Word { from: 0, to: text.len(), is_compound: true, is_wide: false }, false) == Form::Name
+    is_joined || form_of(text, false) == Form::Name
 }
 
 /// True for what grounding is measured by, which is less than what is looked for: joined runs, humps behind a small letter,

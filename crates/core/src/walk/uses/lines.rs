@@ -60,7 +60,7 @@ pub(super) struct Slots {
 impl Slots {
     pub(super) fn reset(&mut self, n_lines: usize) {
         self.slots.clear();
-        self.slots.resize((n_lines * 2).next_power_of_two().max(64), Slot::default());
+        self.slots.resize((n_lines + n_lines / 2).next_power_of_two().max(64), Slot::default());
         self.copied.clear();
     }
 

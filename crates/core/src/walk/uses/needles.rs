@@ -2,7 +2,7 @@
 //! compared where the anchor stands. Knows bytes and when a value is used last; refuses to know why.
 
 use super::index::Index;
-use super::scan::{Word, exact, folded, is_border, mix, pieces, words};
+use super::scan::{Word, exact, folded, is_border, mix, with_pieces, words};
 use super::wide;
 
 /// Kinds of words that a source is searched for, as bits.
@@ -207,8 +207,8 @@ impl Needles {
     }
 
     /// Takes `bytes[from..to]` as a value that `message` uses. Messages come in descending order: the first sight is the last
-    /// use. An ordinary word counts only where it is rare.
-    pub(super) fn add(&mut self, bytes: &[u8], from: usize, to: usize, message: u32, kind: Kind) {
+    /// use. An ordinary word counts only where it is rare. Its words are `words`, or what is found in it.
+    pub(super) fn add(&mut self, bytes: &[u8], (from, to): (usize, usize), words: &[Word], message: u32, kind: Kind) {
         let is_ordinary = kind == Kind::Ordinary;
         let key = exact(bytes, from, to);
         let needles = &self.needles;
@@ -228,7 +228,7 @@ impl Needles {
             known.shown = message;
             return;
         }
-        let Some((anchor, offset)) = self.anchor(bytes, from, to) else { return };
+        let Some((anchor, offset)) = self.anchor(bytes, (from, to), words) else { return };
         let number = self.needles.len() as u32;
         self.by_bytes.insert(key, number);
         if kind == Kind::Counted {
@@ -258,15 +258,20 @@ impl Needles {
     }
 
     /// The least crowded word of a value, long ones first, and where in the value it stands; `None` when all are full.
-    fn anchor(&mut self, bytes: &[u8], from: usize, to: usize) -> Option<(u32, u32)> {
+    fn anchor(&mut self, bytes: &[u8], (from, to): (usize, usize), of_value: &[Word]) -> Option<(u32, u32)> {
         let mut found = std::mem::take(&mut self.words);
         found.clear();
-        hashed(bytes, from, to, |word, hash| {
-            let is_piece = found.last().is_some_and(|&(last, _): &(Word, u64)| word.to <= last.to && !word.is_wide);
-            if found.len() < MAX_WORDS && !is_piece {
-                found.push((word, hash));
+        let mut take = |word: Word| {
+            if found.len() < MAX_WORDS {
+                found.push((word, folded(bytes, word.from, word.to)));
             }
-        });
+        };
+        let mut take_parts = |word: Word| if word.is_wide { wide::words(bytes, word, &mut take) } else { take(word) };
+        if of_value.is_empty() {
+            words(bytes, from, to, take_parts);
+        } else {
+            of_value.iter().copied().for_each(&mut take_parts);
+        }
         let crowd = |hash: u64| self.find_anchor(hash).map_or(0, |number| self.anchors[number as usize].n_needles);
         // At the ends of a value its words may be pieces of longer ones.
         let rank = |&(word, hash): &(Word, u64)| {
@@ -363,7 +368,8 @@ impl Needles {
             let (len, start) = (needle.len as usize, needle.from as usize);
             let Some(from) = at.checked_sub(needle.offset as usize) else { continue };
             let to = from + len;
-            if from < text.0 || to > text.1 || bytes[from..to] != bytes[start..start + len] {
+            let is_alike = || bytes[from] == bytes[start] && bytes[to - 1] == bytes[start + len - 1];
+            if from < text.0 || to > text.1 || !is_alike() || bytes[from..to] != bytes[start..start + len] {
                 continue;
             }
             // Part of a name is no ordinary word.
@@ -438,18 +444,15 @@ pub(super) fn pair(left: u64, right: u64) -> u64 {
     mix(left, right.rotate_left(32) | 1)
 }
 
-/// Calls `each` with the words of `bytes[from..to]` and their hashes, with the pieces of compound ones, and with what
+/// Calls `each` with begin, end and hash of the words of `bytes[from..to]`, of the pieces of compound ones, and of what
 /// [`wide::words`] makes of those that are not ASCII.
 #[inline]
-pub(super) fn hashed(bytes: &[u8], from: usize, to: usize, mut each: impl FnMut(Word, u64)) {
+pub(super) fn hashed(bytes: &[u8], from: usize, to: usize, mut each: impl FnMut(usize, usize, u64)) {
     words(bytes, from, to, |word| {
         if word.is_wide {
-            wide::words(bytes, word, |part| each(part, folded(bytes, part.from, part.to)));
-            return;
-        }
-        each(word, folded(bytes, word.from, word.to));
-        if word.is_compound {
-            pieces(bytes, word, |piece| each(piece, folded(bytes, piece.from, piece.to)));
+            wide::words(bytes, word, |part| each(part.from, part.to, folded(bytes, part.from, part.to)));
+        } else {
+            with_pieces(bytes, word, |from, to| each(from, to, folded(bytes, from, to)));
         }
     });
 }

@@ -7,6 +7,8 @@ use crate::text::words::{Table, word_table};
 
 word_table!(WORDS: Table<256>, "states": STATES);
 
+/// Bytes of a state with an ending.
+const MAX_STATE: usize = 24;
 const K: u64 = 0xA076_1D64_78BD_642F;
 
 /// A number or state of a sentence.
@@ -18,8 +20,13 @@ pub(super) struct Telling {
     pub(super) key: u64,
 }
 
+/// True for words that may be numbers or states.
+pub(super) fn may_tell(bytes: &[u8], word: Word) -> bool {
+    bytes[word.from].is_ascii_digit() || is_state(bytes, word)
+}
+
 /// True for words that say how something stands.
-pub(super) fn is_state(bytes: &[u8], word: Word) -> bool {
+fn is_state(bytes: &[u8], word: Word) -> bool {
     WORDS.of(&bytes[word.from..word.to]) & STATES != 0
 }
 
@@ -45,10 +52,11 @@ fn stem(word: &[u8]) -> &[u8] {
 /// Hashes of the words that have the stem of a state.
 pub(super) fn forms(state: &[u8]) -> [u64; 4] {
     let stem = stem(state);
+    let mut word = [0; MAX_STATE + PADDING];
+    word[..stem.len()].copy_from_slice(stem);
     ["", "e", "ed", "d"].map(|ending| {
-        let mut word = [stem, ending.as_bytes()].concat();
-        let len = word.len();
-        word.resize(len + PADDING, 0);
+        let len = stem.len() + ending.len();
+        word[stem.len()..len].copy_from_slice(ending.as_bytes());
         folded(&word, 0, len)
     })
 }

@@ -9,14 +9,22 @@ use super::texts::PADDING;
 const SIGNS: [u8; 2] = [0xC2, 0xE2];
 
 /// A stretch of letters, digits, `_` and characters beyond ASCII that are no signs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) from: usize,
     pub(super) to: usize,
-    /// It has a border inside: a hump, `_`, or a digit beside a letter.
-    pub(super) is_compound: bool,
     /// It has bytes beyond ASCII.
     pub(super) is_wide: bool,
+    /// Borders inside, as bits: humps, `_`, digits beside letters; the last one stands for all further ones.
+    pub(super) borders: u64,
+}
+
+impl Word {
+    /// True when it has borders inside.
+    #[inline]
+    pub(super) fn is_compound(&self) -> bool {
+        self.borders != 0
+    }
 }
 
 /// What each of sixty-four bytes is, as a bit.
@@ -52,8 +60,14 @@ impl Masks {
             masks.upper |= bits(within(bytes, b'A', 26));
             masks.digit |= bits(digit);
             masks.underscore |= bits(underscore);
-            masks.signs[0] |= bits(bytes.simd_eq(u8x16::splat(SIGNS[0])));
-            masks.signs[1] |= bits(bytes.simd_eq(u8x16::splat(SIGNS[1])));
+        }
+        if masks.wide != 0 {
+            for (at, quarter) in quarters.iter().enumerate() {
+                for (signs, sign) in masks.signs.iter_mut().zip(SIGNS) {
+                    let is_sign = u8x16::new(*quarter).simd_eq(u8x16::splat(sign));
+                    *signs |= u64::from(is_sign.to_bitmask()) << (16 * at);
+                }
+            }
         }
         masks
     }
@@ -88,75 +102,72 @@ pub(super) fn words(bytes: &[u8], from: usize, to: usize, mut each: impl FnMut(W
     // The word that goes on from the block before.
     let mut open: Option<Word> = None;
     let mut before = Masks::default();
-    while base < to {
-        let mut masks = Masks::at(bytes, base);
+    while base < to || open.is_some() {
+        // Behind the end stands no word.
+        let mut masks = if base < to { Masks::at(bytes, base) } else { Masks::default() };
         masks.word &= !masks.of_signs(before);
-        if to - base < 64 {
-            masks.word &= (1 << (to - base)) - 1;
+        if to - base.min(to) < 64 {
+            masks.word &= (1 << (to - base.min(to))) - 1;
         }
         let goes_on = masks.word << 1 | before.word >> 63;
         let inner = masks.word & goes_on & masks.borders(before);
-        let mut edges = masks.word ^ goes_on;
-        if let Some(last) = &mut open {
-            let end = if edges == 0 { 64 } else { edges.trailing_zeros() };
-            last.is_compound |= end > 0 && inner << (64 - end) != 0;
-            last.is_wide |= end > 0 && masks.wide << (64 - end) != 0;
-            if edges != 0 {
-                edges &= edges - 1;
-                each(Word { to: base + end as usize, ..*last });
-                open = None;
-            }
-        }
-        while edges != 0 {
-            let start = edges.trailing_zeros();
-            edges &= edges - 1;
-            let end = if edges == 0 { 64 } else { edges.trailing_zeros() };
-            let inside = |mask: u64| mask >> start << (64 - (end - start)) != 0;
-            let (from, to) = (base + start as usize, base + end as usize);
-            let found = Word { from, to, is_compound: inside(inner), is_wide: inside(masks.wide) };
-            if edges == 0 {
-                open = Some(found);
+        let (mut starts, mut ends) = (masks.word & !goes_on, goes_on & !masks.word);
+        loop {
+            let is_last = ends == 0;
+            let end = if is_last { 64 } else { ends.trailing_zeros() };
+            ends &= ends.wrapping_sub(1);
+            let start = if open.is_some() { 0 } else { starts.trailing_zeros() };
+            let word = if start < end {
+                let within = u64::MAX >> (64 - (end - start));
+                let (borders, is_wide) = (inner >> start & within, masks.wide >> start & within != 0);
+                let to = base + end as usize;
+                if let Some(word) = open.take() {
+                    let n = base - word.from;
+                    let borders = if n < 63 { borders << n } else { u64::from(borders != 0) << 63 };
+                    Word { to, borders: word.borders | borders, is_wide: word.is_wide | is_wide, ..word }
+                } else {
+                    starts &= starts - 1;
+                    Word { from: base + start as usize, to, is_wide, borders }
+                }
             } else {
-                edges &= edges - 1;
-                each(found);
+                // One ended with the block before, or no other one begins in this one.
+                let Some(word) = open.take() else { break };
+                word
+            };
+            if is_last {
+                open = Some(word);
+                break;
             }
+            each(word);
         }
         before = masks;
         base += 64;
-    }
-    if let Some(last) = open {
-        each(Word { to, ..last });
     }
 }
 
 /// Letters from which a piece of a compound word is a word of its own; digits are.
 const MIN_PIECE: usize = 3;
 
-/// Calls `each` for the pieces between the borders of a compound word.
-pub(super) fn pieces(bytes: &[u8], word: Word, mut each: impl FnMut(Word)) {
-    let mut give = |from: usize, to: usize| {
-        if to - from >= MIN_PIECE && bytes[from] != b'_' {
-            each(Word { from, to, is_compound: false, is_wide: false });
-        }
-    };
-    let (mut base, mut from) = (word.from, word.from);
-    let mut before = Masks::default();
-    while base < word.to {
-        let masks = Masks::at(bytes, base);
-        let mut borders = masks.borders(before);
-        while borders != 0 {
-            let at = base + borders.trailing_zeros() as usize;
-            borders &= borders - 1;
-            if at >= word.to {
+/// Calls `each` with a word and with the pieces between its borders: where they begin and end.
+#[inline]
+pub(super) fn with_pieces(bytes: &[u8], word: Word, mut each: impl FnMut(usize, usize)) {
+    let (mut from, mut to, mut borders) = (word.from, word.to, word.borders);
+    let mut at = if borders == 0 { word.to } else { word.from };
+    loop {
+        each(from, to);
+        loop {
+            if at == word.to {
+                return;
+            }
+            from = at;
+            at = if borders == 0 { word.to } else { word.from + borders.trailing_zeros() as usize };
+            borders &= borders.wrapping_sub(1);
+            if at - from >= MIN_PIECE && bytes[from] != b'_' {
                 break;
             }
-            give(from, at);
-            from = at;
         }
-        base += 64;
-        before = masks;
+        to = at;
     }
-    give(from, word.to);
 }
 
 fn is_inner_border(before: u8, byte: u8) -> bool {
@@ -203,27 +214,31 @@ fn eight(bytes: &[u8], at: usize) -> u64 {
 }
 
 /// Hash of the `len` bytes at `at`, with `fold` set in every byte. Reads up to eight bytes past the end.
-#[inline]
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "hashing words is most of what a scan does")]
 fn hash(bytes: &[u8], at: usize, len: usize, fold: u64) -> u64 {
     match len {
         0 => 0,
         1..=8 => mix((eight(bytes, at) | fold) << (64 - 8 * len) ^ K0, K1 ^ len as u64),
         9..=16 => mix((eight(bytes, at) | fold) ^ K0, (eight(bytes, at + len - 8) | fold) ^ K1 ^ len as u64),
-        _ => {
-            let (mut left, mut right) = (K0 ^ len as u64, K1);
-            let mut k = 0;
-            while k + 16 < len {
-                left = mix((eight(bytes, at + k) | fold) ^ left, K1);
-                right = mix((eight(bytes, at + k + 8) | fold) ^ right, K0);
-                k += 16;
-            }
-            mix((eight(bytes, at + len - 16) | fold) ^ left, (eight(bytes, at + len - 8) | fold) ^ right)
-        }
+        _ => long_hash(bytes, at, len, fold),
     }
 }
 
+fn long_hash(bytes: &[u8], at: usize, len: usize, fold: u64) -> u64 {
+    let (mut left, mut right) = (K0 ^ len as u64, K1);
+    let mut k = 0;
+    while k + 16 < len {
+        left = mix((eight(bytes, at + k) | fold) ^ left, K1);
+        right = mix((eight(bytes, at + k + 8) | fold) ^ right, K0);
+        k += 16;
+    }
+    mix((eight(bytes, at + len - 16) | fold) ^ left, (eight(bytes, at + len - 8) | fold) ^ right)
+}
+
 /// Hash of a word without case and without a plural `s`.
-#[inline]
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "hashing words is most of what a scan does")]
 pub(super) fn folded(bytes: &[u8], from: usize, to: usize) -> u64 {
     let len = to - from;
     let plural = len > 3 && bytes[to - 1] | 0x20 == b's';
@@ -344,7 +359,7 @@ mod tests {
         ] {
             let bytes = padded(text);
             let mut found = Vec::new();
-            words(&bytes, 0, text.len(), |word| found.push((word.from, word.to, word.is_compound)));
+            words(&bytes, 0, text.len(), |word| found.push((word.from, word.to, word.is_compound())));
             assert_eq!(found, naive(&bytes, text.len()), "{text}");
         }
     }
@@ -352,12 +367,11 @@ mod tests {
     #[test]
     fn pieces_of_a_compound_word_stand_between_its_borders() {
         let text = "fooBar9_baz12345ABC_x";
-        let bytes = padded(text);
         let mut found = Vec::new();
-        pieces(&bytes, Word { from: 0, to: text.len(), is_compound: true, is_wide: false }, |word| {
-            found.push(text.get(word.from..word.to).expect("ASCII"));
+        words(&padded(text), 0, text.len(), |word| {
+            with_pieces(text.as_bytes(), word, |from, to| found.push(text.get(from..to).expect("ASCII")));
         });
-        assert_eq!(found, ["foo", "Bar", "baz", "12345", "ABC"]);
+        assert_eq!(found, [text, "foo", "Bar", "baz", "12345", "ABC"]);
     }
 
     #[test]

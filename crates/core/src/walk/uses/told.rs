@@ -3,7 +3,7 @@
 
 use super::index::Index;
 use super::needles::{Filter, sign};
-use super::number::{Telling, forms, is_state, told_at};
+use super::number::{Telling, forms, told_at};
 use super::scan::{Word, exact, folded, is_joiner, mix, words};
 
 const NEVER: u32 = u32::MAX;
@@ -56,6 +56,8 @@ pub(super) struct Told {
     told: Vec<(u32, u32)>,
     words: Vec<Word>,
     found: Vec<Telling>,
+    /// Identifiers of a sentence with their hashes.
+    identifiers: Vec<(Word, u64)>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -106,12 +108,23 @@ impl Told {
     }
 
     /// Takes the facts of a text that the assistant says or thinks; messages come in descending order.
-    pub(super) fn add(&mut self, bytes: &[u8], from: usize, to: usize, teller: Teller, filter: &mut Filter) {
-        let mut start = from;
-        while start < to {
+    /// In `telling` is where its words begin that may be numbers or states.
+    pub(super) fn add(
+        &mut self,
+        bytes: &[u8],
+        (from, to): (usize, usize),
+        telling: &[u32],
+        teller: Teller,
+        filter: &mut Filter,
+    ) {
+        let (mut start, mut rest) = (from, telling);
+        while let Some(&first) = rest.first() {
             let end = end_of_sentence(bytes, start, to);
-            if end - start <= MAX_SENTENCE {
-                self.sentence(bytes, start, end, teller, filter);
+            if (first as usize) < end {
+                if end - start <= MAX_SENTENCE {
+                    self.sentence(bytes, start, end, teller, filter);
+                }
+                rest = &rest[rest.iter().take_while(|&&at| (at as usize) < end).count()..];
             }
             start = end + 1;
         }
@@ -122,16 +135,9 @@ impl Told {
         let mut found = std::mem::take(&mut self.found);
         all.clear();
         found.clear();
-        let mut may_tell = false;
-        words(bytes, from, to, |word| {
-            may_tell |= bytes[word.from].is_ascii_digit() || is_state(bytes, word);
-            all.push(word);
-        });
-        if may_tell {
-            for word in &all {
-                if found.last().is_some_and(|last| word.from < last.to) {
-                    continue;
-                }
+        words(bytes, from, to, |word| all.push(word));
+        for word in &all {
+            if found.last().is_none_or(|last: &Telling| word.from >= last.to) {
                 found.extend(told_at(bytes, word, to));
             }
         }
@@ -150,6 +156,13 @@ impl Told {
         teller: Teller,
         filter: &mut Filter,
     ) {
+        let mut identifiers = std::mem::take(&mut self.identifiers);
+        identifiers.clear();
+        for_joined(bytes, all, |word| {
+            if is_identifier(bytes, word) {
+                identifiers.push((word, exact(bytes, word.from, word.to)));
+            }
+        });
         for told in found {
             let number = self.number(told.key);
             let first = all.iter().find(|word| word.to > told.from).expect("a number is a word");
@@ -159,12 +172,11 @@ impl Told {
                     filter.mark(hash, sign::TOLD);
                 }
             }
-            for_joined(bytes, all, |identifier| {
-                let is_apart = identifier.to <= told.from || identifier.from >= told.to;
-                if is_apart && is_identifier(bytes, identifier) {
-                    self.pair(exact(bytes, identifier.from, identifier.to), number, teller);
+            for &(identifier, subject) in &identifiers {
+                if identifier.to <= told.from || identifier.from >= told.to {
+                    self.pair(subject, number, teller);
                 }
-            });
+            }
             let (low, high) = around(bytes, from, to, told);
             for word in all.iter().filter(|word| word.from >= low && word.to <= high) {
                 if word.to <= told.from || word.from >= told.to {
@@ -172,6 +184,7 @@ impl Told {
                 }
             }
         }
+        self.identifiers = identifiers;
     }
 
     fn number(&mut self, key: u64) -> u32 {
@@ -263,8 +276,10 @@ impl Told {
         for word in &all {
             letters(bytes, word, |part| ask(self, folded(bytes, part.from, part.to), part.from));
         }
-        for_joined(bytes, &all, |identifier| {
-            ask(self, exact(bytes, identifier.from, identifier.to), identifier.from);
+        for_joined(bytes, &all, |word| {
+            if word.is_compound() || !bytes[word.from].is_ascii_lowercase() {
+                ask(self, exact(bytes, word.from, word.to), word.from);
+            }
         });
         self.words = all;
     }
@@ -311,7 +326,7 @@ pub(super) fn for_joined(bytes: &[u8], words: &[Word], mut each: impl FnMut(Word
     while let Some(&first) = rest.first() {
         let goes_on = |two: &&[Word]| two[1].from == two[0].to + 1 && is_joiner(bytes[two[0].to]);
         let n = 1 + rest.windows(2).take(MAX_JOINED - 1).take_while(goes_on).count();
-        each(Word { from: first.from, to: rest[n - 1].to, is_compound: n > 1 || first.is_compound, is_wide: false });
+        each(Word { to: rest[n - 1].to, borders: first.borders | u64::from(n > 1) << 63, ..first });
         rest = &rest[n..];
     }
 }
@@ -324,7 +339,7 @@ fn is_identifier(bytes: &[u8], word: Word) -> bool {
 
 /// Calls `each` with the words of letters in `word`.
 fn letters(bytes: &[u8], word: &Word, mut each: impl FnMut(Word)) {
-    if !word.is_compound && !word.is_wide {
+    if !word.is_compound() && !word.is_wide {
         if word.to - word.from >= MIN_LETTERS && bytes[word.from].is_ascii_alphabetic() {
             each(*word);
         }
@@ -335,7 +350,7 @@ fn letters(bytes: &[u8], word: &Word, mut each: impl FnMut(Word)) {
     for at in word.from..=word.to {
         if !is_letter(at) {
             if at - from >= MIN_LETTERS {
-                each(Word { from, to: at, is_compound: false, is_wide: false });
+                each(Word { from, to: at, ..Word::default() });
             }
             from = at + 1;
         }

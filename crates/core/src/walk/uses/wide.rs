@@ -25,7 +25,7 @@ pub(super) fn words(bytes: &[u8], word: Word, mut each: impl FnMut(Word)) {
     }
     let text = std::str::from_utf8(&bytes[word.from..word.to]).unwrap_or_default();
     let kind = |c: char| if is_unspaced(c) { 2 } else { i32::from(is_letter(c)) };
-    let mut give = |from: usize, to: usize| each(Word { from, to, is_compound: false, is_wide: true });
+    let mut give = |from: usize, to: usize| each(Word { from, to, is_wide: true, ..Word::default() });
     // Where the last characters of the run at hand begin, the first of them all, and how many there are.
     let (mut starts, mut first, mut n, mut of) = ([0; N_RUN], 0, 0, 0);
     let end = std::iter::once((text.len(), None));
