@@ -130,7 +130,7 @@ impl About {
         leaves(&call.arguments, &mut |key, text| {
             each(key, text);
             // What a call is about is a path, whatever stands before it, else the first that it says.
-            let is_first_path = !is_path && (key.contains("path") || key.contains("file")) && names_file(text);
+            let is_first_path = !is_path && is_of_path(key) && names_file(text);
             if about.label.is_empty() || is_first_path {
                 about.label.clear();
                 about.label.push_str(object(text));
@@ -186,6 +186,11 @@ fn kind(flags: u32) -> Call {
         _ if flags & PAGE != 0 => Call::Page,
         _ => Call::Other,
     }
+}
+
+/// True for a key that says that its value is a path.
+fn is_of_path(key: &str) -> bool {
+    key.as_bytes().windows(4).any(|part| matches!(part, b"path" | b"file"))
 }
 
 /// The words of a command that have a dot in them.

@@ -21,8 +21,6 @@ const MAX_HEAD: u32 = 100;
 const MIN_SAID: u32 = 200;
 /// Bytes from which data in letters is named.
 const MIN_DATA: usize = 256;
-/// Pieces of a text for which there is room from the start.
-const MANY_PIECES: usize = 32;
 /// Members that name a record.
 const NAMES: [&[u8]; 6] = [b"id", b"name", b"title", b"path", b"file", b"key"];
 
@@ -48,7 +46,7 @@ impl<'t> Draw<'t> {
         units: &'t mut Units,
         spans: &'t [Span],
     ) -> Self {
-        Self { bytes, lines, format, said, units, spans, shown: Vec::new(), pieces: Vec::new() }
+        Self { bytes, lines, format, said, units, spans, shown: Vec::new(), pieces: Vec::with_capacity(16) }
     }
 
     /// The pieces of the text.
@@ -57,14 +55,12 @@ impl<'t> Draw<'t> {
             return vec![Piece::Mark(mark)];
         }
         self.heads();
-        self.shown.reserve(self.units.units.len() + 1);
         let mut n_shown = 0;
         self.shown.push(n_shown);
-        for unit in &self.units.units {
+        self.shown.extend(self.units.units.iter().map(|unit| {
             n_shown += u32::from(unit.is_shown());
-            self.shown.push(n_shown);
-        }
-        self.pieces.reserve(MANY_PIECES.min(self.units.units.len() + 1));
+            n_shown
+        }));
         if self.units.is_document {
             let (node, end) = self.root(0);
             self.copy(from as u32, node.value);

@@ -3,9 +3,10 @@
 
 use super::scan::{Word, folded, is_wide_at, is_wide_before, mix};
 use super::texts::PADDING;
-use crate::text::words::{Table, word_table};
+use crate::text::words::{Table, word_list, word_table};
 
 word_table!(WORDS: Table<256>, "states": STATES);
+const STATE_LIST: &[&str] = word_list!("states", STATES);
 
 /// Bytes of a state with an ending.
 const MAX_STATE: usize = 24;
@@ -25,9 +26,22 @@ pub(super) fn may_tell(bytes: &[u8], word: Word) -> bool {
     bytes[word.from].is_ascii_digit() || is_state(bytes, word)
 }
 
+/// Lengths of states, as bits, by their first byte without case: a glance at both tells most words apart.
+const LENGTHS: [u32; 256] = {
+    let (mut lengths, mut at) = ([0; 256], 0);
+    while at < STATE_LIST.len() {
+        let word = STATE_LIST[at].as_bytes();
+        lengths[(word[0] | 0x20) as usize] |= 1 << word.len();
+        at += 1;
+    }
+    lengths
+};
+
 /// True for words that say how something stands.
 fn is_state(bytes: &[u8], word: Word) -> bool {
-    WORDS.of(&bytes[word.from..word.to]) & STATES != 0
+    let (first, len) = (bytes[word.from] | 0x20, word.to - word.from);
+    let may_be = len < MAX_STATE && LENGTHS[usize::from(first)] & 1 << len != 0;
+    may_be && WORDS.of(&bytes[word.from..word.to]) & STATES != 0
 }
 
 /// The number or state that begins with `word`, in its normal form.
