@@ -11,7 +11,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 const PER_CORPUS: usize = 2 << 20;
 
 fn engine(criterion: &mut Criterion) {
-    let by_volume = std::env::var("CONDENSER_BY_VOLUME").ok();
+    let by_volume = std::env::var_os("CONDENSER_BY_VOLUME").map(|named| named.to_string_lossy().into_owned());
     let texts = corpora(by_volume.as_deref());
     let of_each = if by_volume.is_some() { usize::MAX } else { PER_CORPUS };
     let records: Vec<&str> = texts.iter().flat_map(|text| take(text, of_each)).collect();
