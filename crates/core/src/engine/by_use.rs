@@ -251,15 +251,15 @@ fn texts_of<'t>(message: &'t Message<'_>, body: &'t NewBody, bare: &'t [UsedText
     }
 }
 
-/// Who says each message. Where nobody calls tools by name, what the user says after his task is what programs return.
+/// Who says each message. Where nobody calls tools by name, what the user says after the first answer is what programs return.
 fn said_by(conversation: &Conversation<'_>) -> Vec<SaidBy> {
     let calls_tools = calls_tools(conversation);
-    let mut has_task = false;
-    let of = |message: &Message<'_>| match message.role {
+    let first_answer = conversation.messages.iter().position(|message| message.role == Role::Assistant);
+    let of = |(index, message): (usize, &Message<'_>)| match message.role {
         Role::System | Role::Developer => SaidBy::System,
         Role::Assistant => SaidBy::Assistant,
-        Role::User | Role::Missing if calls_tools || !std::mem::replace(&mut has_task, true) => SaidBy::Human,
+        Role::User | Role::Missing if calls_tools || first_answer.is_none_or(|first| index < first) => SaidBy::Human,
         _ => SaidBy::Result,
     };
-    conversation.messages.iter().map(of).collect()
+    conversation.messages.iter().enumerate().map(of).collect()
 }

@@ -1,11 +1,12 @@
 //! The call that a result answers: what kind of text it asked for, and what a reader calls it. Knows names of tools and
 //! commands; refuses to know results.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::leaves::leaves;
 use super::uses::Place;
-use crate::model::{Message, ToolCall};
+use crate::model::{Message, Role, ToolCall};
 use crate::text::words::{Table, word_table};
 
 word_table!(WORDS: Table<256>, "calls_by_kind": READ SEARCH NAMES EDIT PAGE RUN);
@@ -60,6 +61,10 @@ fn place_of_answered(messages: &[Message<'_>], text: Place) -> Option<(usize, us
         return None;
     }
     let id = messages[index].call_answered_at(part);
+    let is_said = matches!(messages[index].role, Role::User | Role::System | Role::Developer);
+    if is_said && id.is_none() && messages[index].results.is_empty() {
+        return None;
+    }
     let calling = (index.saturating_sub(MAX_BACK)..index).rev().filter(|&at| !messages[at].tool_calls.is_empty());
     // In logs every call of several that are made at once is a message of its own.
     calling.take(if id.is_some() { MAX_AT_ONCE } else { 1 }).find_map(|at| {
@@ -116,9 +121,14 @@ impl Asked {
         let answered = || place_of_answered(messages, text);
         let of_call = if text.is_argument { Some((text.message as usize, text.part as usize)) } else { answered() };
         let label = of_call.and_then(|(at, call)| Some(self.calls.get(at)?.get(call)?.label.clone()));
-        label
-            .or_else(|| command_before(messages, text.message as usize).filter(|_| !text.is_argument))
-            .unwrap_or_else(|| "an earlier text".to_owned())
+        let calls_tools = || self.calls.iter().any(|calls| !calls.is_empty());
+        label.unwrap_or_else(|| match messages[text.message as usize].role {
+            Role::System | Role::Developer => "the system prompt".to_owned(),
+            Role::User if !text.is_argument && calls_tools() => "a message of the user".to_owned(),
+            _ => command_before(messages, text.message as usize)
+                .filter(|_| !text.is_argument)
+                .unwrap_or_else(|| "an earlier text".to_owned()),
+        })
     }
 }
 
@@ -133,7 +143,7 @@ impl About {
             let is_first_path = !is_path && is_of_path(key) && names_file(text);
             if about.label.is_empty() || is_first_path {
                 about.label.clear();
-                about.label.push_str(object(text));
+                about.label.push_str(&object(text));
             }
             is_path |= is_first_path;
             if command.is_none() && (key.starts_with('c') || key.is_empty()) {
@@ -241,7 +251,7 @@ fn command(text: &str) -> &str {
 }
 
 /// The beginning of what a text asks for: of a path the last part, of others the first line.
-fn object(text: &str) -> &str {
+fn object(text: &str) -> Cow<'_, str> {
     let line = command(text);
     let line = line.strip_prefix("*** ").and_then(|rest| rest.split_once(": ")).map_or(line, |(_, file)| file);
     let last = line.rsplit('/').next().filter(|last| !line.contains(' ') && !last.is_empty());
@@ -249,10 +259,16 @@ fn object(text: &str) -> &str {
 }
 
 /// As much of a text as a label holds: no more than a line.
-pub(super) fn start(text: &str) -> &str {
-    let line = text.lines().next().unwrap_or_default();
-    let end = line.char_indices().nth(MAX_OBJECT).map_or(line.len(), |(end, _)| end);
-    line.split_at(end).0.trim_end()
+pub(super) fn start(text: &str) -> Cow<'_, str> {
+    let line = text.lines().next().unwrap_or_default().trim_end();
+    let Some((end, _)) = line.char_indices().nth(MAX_OBJECT) else { return line.into() };
+    let words = line.split_at(end).0;
+    // Half a word or a number is another one.
+    let end = words
+        .rfind(' ')
+        .filter(|at| *at > MAX_OBJECT / 2)
+        .unwrap_or(end - words.chars().next_back().map_or(0, char::len_utf8));
+    format!("{}…", line.split_at(end).0.trim_end()).into()
 }
 
 /// What a reader calls what a shell answered: the command in the fence at the end of the message before.
@@ -260,5 +276,5 @@ fn command_before(messages: &[Message<'_>], index: usize) -> Option<String> {
     let said = messages.get(index.checked_sub(1)?)?.texts().last()?;
     let (_, block) = said.trim_end().strip_suffix("```")?.rsplit_once("```")?;
     let line = block.split_once('\n')?.1.lines().find(|line| !line.trim().is_empty())?;
-    Some(start(command(line)).to_owned())
+    Some(start(command(line)).into_owned())
 }

@@ -19,8 +19,6 @@ const MAX_RECORD: u32 = 160;
 const MAX_HEAD: u32 = 100;
 /// Bytes of repeated lines for which the place is named that has them.
 const MIN_SAID: u32 = 200;
-/// Bytes from which data in letters is named.
-const MIN_DATA: usize = 256;
 /// Members that name a record.
 const NAMES: [&[u8]; 6] = [b"id", b"name", b"title", b"path", b"file", b"key"];
 
@@ -169,7 +167,9 @@ impl<'t> Draw<'t> {
         let (n_said, n_bytes) = if is_visible { visible } else { known };
         let n_lines = self.n_lines(at, end);
         let n_said = if n_said == n_solid { n_lines } else { n_said };
-        (n_bytes >= MIN_SAID).then_some(Mark::Said { n_lines, n_said, by, is_visible })
+        // Where most of the lines are new the place of the others says little.
+        let is_most = known.0 * 2 >= n_solid;
+        (n_bytes >= MIN_SAID && is_most).then_some(Mark::Said { n_lines, n_said, by, is_visible })
     }
 
     /// Lines, without the empty one behind the last line break of a text.
@@ -222,8 +222,19 @@ impl<'t> Draw<'t> {
                 self.windows(line.from, line.to);
                 self.copy(line.to, self.end_of_line(number));
             }
-            Form::Plain => self.copy_line(number),
+            Form::Plain => match self.units.verdict_of(self.bytes, &line, number) {
+                Some(end) => {
+                    self.copy(line.from, end);
+                    self.hidden_chars(end, line.to);
+                    self.copy(line.to, self.end_of_line(number));
+                }
+                None => self.copy_line(number),
+            },
         }
+    }
+
+    fn hidden_chars(&mut self, from: u32, to: u32) {
+        self.mark(from, Mark::chars(&self.bytes[from as usize..to as usize]));
     }
 
     /// The parts of a long stretch that stay.
@@ -235,8 +246,7 @@ impl<'t> Draw<'t> {
         let mut at = from as usize;
         for (start, end) in stay.into_iter().chain([(to as usize, to as usize)]) {
             if start > at {
-                let hidden = &self.bytes[at..start];
-                self.mark(at as u32, Mark::Chars { n: n_chars(hidden), is_data: is_data(hidden) });
+                self.hidden_chars(at as u32, start as u32);
             }
             self.copy(start as u32, end as u32);
             at = end;
@@ -367,17 +377,6 @@ impl<'t> Draw<'t> {
     }
 }
 
-/// True for data in letters and digits, of which a reader has nothing.
-fn is_data(text: &[u8]) -> bool {
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=-_".contains(byte);
-    let has = |is: fn(&u8) -> bool| text[..MIN_DATA.min(text.len())].iter().any(is);
-    text.len() >= MIN_DATA
-        && has(u8::is_ascii_uppercase)
-        && has(u8::is_ascii_lowercase)
-        && has(u8::is_ascii_digit)
-        && text.iter().all(is_part)
-}
-
 fn node_number(form: &Form) -> u32 {
     match form {
         Form::Json { root, .. } => *root,
@@ -390,11 +389,4 @@ fn names(key: &[u8]) -> bool {
     NAMES.iter().any(|name| {
         folded.strip_suffix(*name).is_some_and(|before| before.is_empty() || before.ends_with(b"_") || before.len() > 1)
     })
-}
-
-/// Characters of valid UTF-8.
-pub(super) fn n_chars(bytes: &[u8]) -> u32 {
-    // As many bytes at once as a sum of bytes can count.
-    let begins = |some: &[u8]| some.iter().map(|byte| u8::from(byte & 0xC0 != 0x80)).sum::<u8>();
-    bytes.chunks(usize::from(u8::MAX)).map(|some| u32::from(begins(some))).sum()
 }

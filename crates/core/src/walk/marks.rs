@@ -33,6 +33,31 @@ pub(super) enum Mark {
     Media(MediaKind),
 }
 
+impl Mark {
+    /// For bytes inside a line.
+    pub(super) fn chars(hidden: &[u8]) -> Self {
+        Self::Chars { n: n_chars(hidden), is_data: is_data(hidden) }
+    }
+}
+
+/// True for data in letters and digits, of which a reader has nothing.
+fn is_data(text: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=-_".contains(byte);
+    let has = |is: fn(&u8) -> bool| text[..MIN_DATA.min(text.len())].iter().any(is);
+    text.len() >= MIN_DATA
+        && has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_digit)
+        && text.iter().all(is_part)
+}
+
+/// Characters of valid UTF-8.
+pub(super) fn n_chars(bytes: &[u8]) -> u32 {
+    // As many bytes at once as a sum of bytes can count.
+    let begins = |some: &[u8]| some.iter().map(|byte| u8::from(byte & 0xC0 != 0x80)).sum::<u8>();
+    bytes.chunks(usize::from(u8::MAX)).map(|some| u32::from(begins(some))).sum()
+}
+
 /// One piece of a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Piece {
@@ -61,6 +86,8 @@ pub(super) const SAID_MARK: u32 = 34;
 pub(super) const CHARS_MARK: u32 = 30;
 pub(super) const MEMBERS_MARK: u32 = 42;
 
+/// Bytes from which data in letters is named.
+const MIN_DATA: usize = 256;
 /// Marks of a message, at most.
 const MANY: u32 = 1_000;
 
@@ -174,7 +201,10 @@ fn put(
                 What::Entries(0) => writeln!(out, "{sign} {entries} #{number}"),
                 What::Entries(n_noise) => writeln!(out, "{sign} {entries}, {n_noise} of generated folders #{number}"),
                 What::Rows => writeln!(out, "{sign} {} #{number}", Counted(n, "row", "rows")),
-                What::Passed(n_passed) => writeln!(out, "{sign} {lines}, {n_passed} passed #{number}"),
+                What::Passed(n_passed, 0) => writeln!(out, "{sign} {lines}, {n_passed} passed #{number}"),
+                What::Passed(n_passed, n_failed) => {
+                    writeln!(out, "{sign} {lines}, {n_passed} passed, {n_failed} failed #{number}")
+                }
                 What::Steps { n: n_alike, from, to } => {
                     let word = String::from_utf8_lossy(&bytes[from as usize..to as usize]);
                     writeln!(out, "{sign} {lines}, {n_alike} × {word} #{number}")
@@ -237,7 +267,8 @@ mod tests {
             writer.write(&mut out, b"", Mark::Lines { n, what }, |_| String::new());
             out
         };
-        let (one, many, noise) = (written(1, What::Lines), written(12, What::Passed(9)), written(34, What::Entries(5)));
+        let (one, many, noise) =
+            (written(1, What::Lines), written(12, What::Passed(9, 0)), written(34, What::Entries(5)));
         let saying = |mark, sentence| LinesMark::read(mark)?.saying(sentence);
         assert_eq!(saying(&one, "imports serde").as_deref(), Some("⋯⋯ 1 line: imports serde #1\n"));
         assert_eq!(

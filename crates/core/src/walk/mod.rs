@@ -12,6 +12,7 @@ mod grounding;
 mod heads;
 mod json;
 mod leaves;
+mod looks;
 mod marks;
 mod order;
 mod pins;
@@ -35,11 +36,10 @@ use crate::model::{Conversation, Grounding, Media, PartView, Role, UnitCounts, U
 
 use arguments::Stretch;
 use calls::{Asked, Call};
-use draw::n_chars;
 use formats::{Format, LineRole, Lines};
 use grounding::Judge;
 pub use marks::LinesMark;
-use marks::{Mark, Piece, Writer};
+use marks::{Mark, Piece, Writer, n_chars};
 use order::Whose;
 pub use order::{Level, Yield};
 use pins::Pins;
@@ -243,7 +243,10 @@ impl Walker {
             let n_bytes: usize = results.map(|text| text.to - text.from).sum();
             let is_long = |text: &Text| match text.by {
                 SaidBy::Result => n_bytes >= MIN_RESULT,
-                SaidBy::Human => text.to - text.from > MIN_PASTED,
+                SaidBy::Human => {
+                    let text = &self.texts.bytes()[text.from..text.to];
+                    text.len() > MIN_PASTED && !segments::is_own(text)
+                }
                 _ => false,
             };
             let is_least = message + rules.min_recency_window < n_messages;
@@ -397,7 +400,9 @@ impl Walker {
         let bounds = (text.from, text.to);
         let is_result = text.by == SaidBy::Result;
         self.units.cut(bytes, bounds, lines);
-        self.known.find(lines, &self.uses, is_result, &mut self.said);
+        // A file that has changed is numbered anew; where something was found is what a search was for.
+        let numbered = is_result && !answer.asks.is_file() && answer.asks != Call::Edit;
+        self.known.find(bytes, lines, &self.uses, (is_result, numbered), &mut self.said);
         let (said, uses) = (&self.said, &self.uses);
         let text_lines = Lines { bytes, lines };
         let of = Of {
@@ -423,11 +428,15 @@ impl Walker {
         self.spoken.pin(&mut self.units, &self.texts, text.message, |unit, answer| because.push((unit, n + answer)));
         of.mark_one(&mut self.units);
         of.join_frames(&mut self.units);
+        of.join_fences(&mut self.units);
         let format = if self.units.is_document { Format::Log } else { Format::of(text_lines, answer.asks) };
         if !self.units.is_document {
             format.roles(text_lines, &mut self.roles);
             for head in heads::mark(&mut self.units, &self.roles) {
                 self.roles[head].want();
+            }
+            if format == Format::Log && 2 * said.iter().flatten().count() > said.len() {
+                of.want_news(&mut self.roles);
             }
             let of_visible = if answer.is_superseded { 0 } else { rules.fillers };
             let room = (self.n_visible * of_visible / 100).saturating_sub(self.n_fillers);
@@ -625,7 +634,7 @@ fn stretch_of(lines: &[Line], (first, end): (usize, usize)) -> (usize, usize) {
 fn marked(message: usize, part: usize, media: &Media<'_>, rules: Rules, writer: &mut Writer) -> UsedText {
     let mut text = String::new();
     let name = media.name.as_deref().map(calls::start).unwrap_or_default();
-    let number = writer.write(&mut text, &[], Mark::Media(media.kind), |_| name.to_owned());
+    let number = writer.write(&mut text, &[], Mark::Media(media.kind), |_| name.into_owned());
     let (ops, lines) = (vec![ViewOp::Mark(text.clone(), number)], (1, 1));
     let (reason, bytes) = (UnitReason::Unused, (0, media.raw.len()));
     let note = UnitNote { part, lines, bytes, reason, used_by: None, said_by: None };

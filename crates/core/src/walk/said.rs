@@ -129,8 +129,8 @@ impl Known {
                 self.lines[place].is_visible && is_same(bytes, &lines[at as usize], &self.lines[place])
             };
             let slot = lines[first as usize].slot;
-            let in_sources = self.longest(lines, rest, uses.last_place(slot), &is_shown);
-            let in_arguments = self.longest(lines, rest, self.argued.get(&slot).copied(), &is_shown);
+            let in_sources = self.longest(lines, rest, uses.last_place(slot), is_shown);
+            let in_arguments = self.longest(lines, rest, self.argued.get(&slot).copied(), is_shown);
             let (n, place) = if in_arguments.0 > in_sources.0 { in_arguments } else { in_sources };
             let n_bytes: u32 = rest[..n].iter().map(|&at| lines[at as usize].len).sum();
             if n_bytes < LONG_RUN {
@@ -153,8 +153,15 @@ impl Known {
         runs
     }
 
-    /// What each of `lines` repeats, where it is part of a run.
-    pub(super) fn find(&mut self, lines: &[Line], uses: &Uses, is_result: bool, said: &mut Vec<Option<Said>>) {
+    /// What each of `lines` repeats, where it is part of a run; with `numbered` a number in front belongs to what a line says.
+    pub(super) fn find(
+        &mut self,
+        bytes: &[u8],
+        lines: &[Line],
+        uses: &Uses,
+        (is_result, numbered): (bool, bool),
+        said: &mut Vec<Option<Said>>,
+    ) {
         said.clear();
         said.resize(lines.len(), None);
         let mut solid = std::mem::take(&mut self.solid);
@@ -163,7 +170,14 @@ impl Known {
         let mut rest = &solid[..];
         while let Some(&first) = rest.first() {
             let last = uses.last_place(lines[first as usize].slot);
-            let (n, place) = self.longest(lines, rest, last, &|_, _| true);
+            let fits = |at: u32, place: usize| {
+                let (line, shown) = (&lines[at as usize], &self.lines[place]);
+                let has_lead = |from: u32, to: u32| to - from > line.len;
+                !numbered
+                    || !has_lead(line.from, line.to) && !has_lead(shown.from, shown.to)
+                    || number(bytes, line.from, line.to) == number(bytes, shown.from, shown.to)
+            };
+            let (n, place) = self.longest(lines, rest, last, fits);
             let n_bytes = rest[..n].iter().map(|&at| lines[at as usize].len).sum::<u32>();
             if n == 0 || n_bytes < LONG_RUN && (n < RUN.0 || n_bytes < RUN.1) {
                 rest = &rest[1..];
@@ -195,7 +209,7 @@ impl Known {
         lines: &[Line],
         rest: &[u32],
         last: Option<u32>,
-        fits: &dyn Fn(u32, usize) -> bool,
+        fits: impl Fn(u32, usize) -> bool,
     ) -> (usize, u32) {
         let places = std::iter::successors(last, |&place| self.lines[place as usize].before.map(NonZero::get));
         let mut best = (0, 0);
@@ -216,6 +230,12 @@ impl Known {
         let behind = self.texts.partition_point(|&(first, _)| first <= place);
         self.texts[behind - 1].1
     }
+}
+
+/// The number in front of a line; of two with the same bare text it says whether they have the same.
+fn number(bytes: &[u8], from: u32, to: u32) -> &[u8] {
+    let text = bytes[from as usize..to as usize].trim_ascii_start();
+    &text[..text.iter().take_while(|byte| byte.is_ascii_digit()).count()]
 }
 
 /// True when two lines with the same bare text have the same indentation and sign. Behind the number that a viewer puts in front

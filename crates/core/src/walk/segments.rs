@@ -2,6 +2,7 @@
 //! around them. Knows lines; refuses to know what is used of them.
 
 use super::formats::Lines;
+use super::looks::is_sentence;
 
 /// Bytes of words around what is quoted that stay as a whole.
 const MAX_WORDS: u32 = 1_500;
@@ -9,6 +10,10 @@ const MAX_WORDS: u32 = 1_500;
 const MAX_TAG: usize = 200;
 /// Bytes of a stretch that is quoted; a shorter one is part of the words around it.
 const MIN_QUOTED: u32 = 200;
+
+/// Bytes of a message that somebody wrote, and per cent of its lines that are sentences.
+const MAX_OWN: usize = 4_000;
+const MIN_SENTENCES: usize = 60;
 
 /// Some lines of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +65,17 @@ pub(super) fn segments(lines: Lines<'_>, is_spoken: bool, found: &mut Vec<Segmen
         found.clear();
         push(found, 0, n, false);
     }
+}
+
+/// True for a message that somebody wrote, however long: sentences, and nothing that is laid out like a document or a dump.
+pub(super) fn is_own(text: &[u8]) -> bool {
+    if text.len() > MAX_OWN {
+        return false;
+    }
+    let lines = || text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end).filter(|line| !line.is_empty());
+    let is_laid_out = |line: &[u8]| line.starts_with(b"```") || b"#<|{[".contains(&line[0]);
+    let n_sentences = lines().filter(|line| is_sentence(line)).count();
+    n_sentences * 100 >= lines().count() * MIN_SENTENCES && !lines().any(is_laid_out)
 }
 
 fn push(found: &mut Vec<Segment>, from: usize, to: usize, is_words: bool) {

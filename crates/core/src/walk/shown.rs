@@ -85,7 +85,7 @@ impl Sight<'_> {
         let is_whole = |at: usize| {
             let unit = &units.units[units.first[at] as usize];
             let is_uncut = lines[at].to - lines[at].from <= LONG || unit.state & state::WHOLE != 0;
-            is_uncut && unit.is_shown()
+            is_uncut && unit.is_shown() && units.verdict_of(bytes, &lines[at], at).is_none()
         };
         let is_shown = (0..lines.len()).map(is_whole).collect();
         (pieces, is_shown)

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
+use super::formats::LineRole;
+use super::looks::{first_word, has_place, has_word, is_envelope, is_sentence, template};
 use super::said::Said;
 use super::units::{Unit, Units, state};
 use super::uses::{Line, Uses, says};
@@ -37,10 +39,16 @@ const FEW: usize = 3;
 const PASTED: (usize, usize) = (6, 2);
 /// Bytes of such a line that stays as a whole.
 const MAX_OWN: u32 = 1_500;
-/// Of a line that a person wrote: blanks at least, blanks in front, and per cent of letters and blanks.
-const MIN_BLANKS: usize = 3;
-const MAX_INDENT: usize = 4;
-const MIN_LETTERS: usize = 88;
+
+/// The lines of a text that stay for what they say.
+#[derive(Debug, Default)]
+struct Kept {
+    lines: Vec<usize>,
+    /// Those that say how something ended.
+    ended: Vec<usize>,
+    /// Those that say what went wrong.
+    errors: Vec<usize>,
+}
 
 /// What is known of the text.
 #[derive(Debug, Clone, Copy)]
@@ -111,11 +119,11 @@ impl Of<'_> {
         begin.filter(|&at| at > 0).unwrap_or(n)
     }
 
-    /// The lines that stay, and those of them that say how something ended.
-    fn keep(&self, verdict: Option<usize>) -> (Vec<usize>, Vec<usize>) {
+    /// The lines that stay.
+    fn keep(&self, verdict: Option<usize>) -> Kept {
         let n = self.n_own();
         let mut telling = (0..n).filter(|&at| self.tells(at));
-        let Some(first) = telling.next() else { return (Vec::new(), Vec::new()) };
+        let Some(first) = telling.next() else { return Kept::default() };
         let second = telling.next().filter(|_| self.says(first, says::EXIT));
         let last = (first..n).rev().find(|&at| self.tells(at));
         let mut keep: Vec<usize> = [Some(first), second, last].into_iter().flatten().collect();
@@ -126,11 +134,21 @@ impl Of<'_> {
             let len = self.len(at);
             self.says(at, says::EXIT) && len < MAX_STATUS || self.says(at, says::TOTAL) && len < MAX_TOTAL
         };
-        let mut ended: Vec<usize> = (0..n).rev().filter(is_total).take(MAX_TOTALS).collect();
+        let mut templates = Vec::new();
+        let is_other = |&at: &usize| {
+            let template = template(self.text(at));
+            let is_new = !templates.contains(&template);
+            if is_new {
+                templates.push(template);
+            }
+            is_new
+        };
+        let mut errors = Vec::new();
+        let mut ended: Vec<usize> = (0..n).rev().filter(is_total).filter(is_other).take(MAX_TOTALS).collect();
         keep.extend(&ended);
         ended.extend(verdict);
         if self.has_failed() {
-            let errors = self.errors();
+            errors = self.errors();
             ended.extend(errors.iter().max());
             let steps = self.steps();
             let is_own = |&at: &usize| errors.contains(&at) || !steps.contains(&first_word(self.text(at)));
@@ -141,7 +159,7 @@ impl Of<'_> {
         keep.extend(self.own());
         keep.sort_unstable();
         keep.dedup();
-        (keep, ended)
+        Kept { lines: keep, ended, errors }
     }
 
     /// First and last lines of what a person pastes.
@@ -174,10 +192,8 @@ impl Of<'_> {
                 let is_error = self.says(at, says::ERROR);
                 let has_place = || has_place(self.text(at)) || self.says(at, says::OUTCOME) && is_error;
                 let tells = if with_place { has_place() } else { is_error };
-                let template =
-                    || self.text(at).iter().copied().filter(|byte| !byte.is_ascii_digit()).collect::<Vec<u8>>();
                 if tells && !found.contains(&at) {
-                    let template = template();
+                    let template = template(self.text(at));
                     if !templates.contains(&template) {
                         templates.push(template);
                         found.push(at);
@@ -206,8 +222,11 @@ impl Of<'_> {
             return;
         }
         let is_new = |&at: &usize| self.said[at].is_none() && self.is_new(at);
-        let first_new = || (0..self.lines.len()).find(is_new).map(|at| units.first[at] as usize);
-        let unit = if units.is_document { Some(0) } else { first_new() };
+        // Lines that were all seen before, but never like this: the last one says what came of it.
+        let is_apart = |&at: &usize| self.said[at].is_none() && self.tells(at);
+        let lines = || 0..self.lines.len();
+        let telling = || lines().find(is_new).or_else(|| lines().rev().find(is_apart));
+        let unit = if units.is_document { Some(0) } else { telling().map(|at| units.first[at] as usize) };
         if let Some(unit) = unit.and_then(|unit| units.units.get_mut(unit)) {
             unit.state |= state::SKELETON;
         }
@@ -230,6 +249,41 @@ impl Of<'_> {
         }
     }
 
+    /// Shows both fences of a block where one of them is shown.
+    pub(super) fn join_fences(&self, units: &mut Units) {
+        if units.is_document {
+            return;
+        }
+        let mut open: Option<usize> = None;
+        for at in 0..self.lines.len() {
+            let line = &self.lines[at];
+            if line.len < 3 || !self.text(at).trim_ascii_start().starts_with(b"```") {
+                continue;
+            }
+            let Some(from) = open.take() else {
+                open = Some(at);
+                continue;
+            };
+            let is_shown = |line: usize| units.units[units.first[line] as usize].is_shown();
+            // One line between shown ones is shown, too.
+            let will_be = |line: usize| {
+                is_shown(line) || line > 0 && line + 1 < self.lines.len() && is_shown(line - 1) && is_shown(line + 1)
+            };
+            if will_be(from) != will_be(at) {
+                for line in [from, at] {
+                    units.units[units.first[line] as usize].state |= state::SKELETON;
+                }
+            }
+        }
+    }
+
+    /// Of what was run again, what is not as it was is worth a filler.
+    pub(super) fn want_news(&self, roles: &mut [LineRole]) {
+        for at in (0..self.lines.len()).filter(|&at| self.said[at].is_none() && self.tells(at)) {
+            roles[at].want();
+        }
+    }
+
     /// Shows words that stand around what is quoted.
     pub(super) fn mark_words(&self, units: &mut Units) {
         let is_new = |&at: &usize| self.lines[at].len > 0 && self.said[at].is_none_or(|said| !said.is_visible);
@@ -245,9 +299,10 @@ impl Of<'_> {
             return self.mark_members(units);
         }
         let verdict = self.verdict();
-        let (mut keep, ended) = self.keep(verdict);
-        keep.retain(|&at| self.said[at].is_none_or(|said| !said.is_visible) || verdict == Some(at));
-        for at in keep {
+        let Kept { mut lines, ended, errors } = self.keep(verdict);
+        let is_new = |at: usize| self.said[at].is_none_or(|said| !said.is_visible);
+        lines.retain(|at| is_new(*at) || ended.contains(at) || errors.contains(at));
+        for at in lines {
             // Of a line of JSON its first member.
             let unit = units.first[self.first + at] as usize;
             units.units[unit].state |= state::SKELETON | if ended.contains(&at) { state::OUTCOME } else { 0 };
@@ -285,64 +340,4 @@ impl Of<'_> {
             }
         }
     }
-}
-
-/// True for a line of words, as people write them.
-fn is_sentence(line: &[u8]) -> bool {
-    let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || *byte >= 0x80;
-    let n_letters = line.iter().filter(|byte| is_letter(byte)).count();
-    let n_blanks = memchr::memchr_iter(b' ', line.trim_ascii()).count();
-    let n_wide = line.iter().filter(|byte| **byte >= 0x80).count();
-    let text = line.trim_ascii_start();
-    let begins = text.first().is_some_and(|byte| is_letter(byte) || b"-*1234567890\"'(".contains(byte));
-    let has_words = n_blanks >= MIN_BLANKS || n_wide > n_letters / 2;
-    let is_indented = line.len() - text.len() >= MAX_INDENT;
-    begins && !is_indented && has_words && (n_letters + n_blanks) * 100 >= line.len() * MIN_LETTERS
-}
-
-/// The first word of letters, behind a time or a number; two letters at least.
-fn first_word(text: &[u8]) -> &[u8] {
-    let near = &text[..text.len().min(MAX_ERROR as usize)];
-    let mut words = near.split(|byte| !byte.is_ascii_alphabetic());
-    words.find(|word| word.len() > 1).unwrap_or_default()
-}
-
-fn has_word(text: &[u8]) -> bool {
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
-    text[..text.len().min(MAX_ERROR as usize)].windows(2).any(|two| two.iter().all(is_word))
-}
-
-/// Lines with which a harness wraps what a program prints.
-fn is_envelope(text: &[u8]) -> bool {
-    let text = text.trim_ascii();
-    let is_tag =
-        |name: &[u8]| [&b"returncode"[..], b"output", b"stdout", b"stderr", b"system-reminder"].contains(&name);
-    let tag = text.strip_prefix(b"<").and_then(|rest| rest.strip_suffix(b">"));
-    let starts = |heads: &[&[u8]]| heads.iter().any(|head| text.starts_with(head));
-    text == b"Output:"
-        || tag.is_some_and(|name| is_tag(name.strip_prefix(b"/").unwrap_or(name)))
-        || starts(&[
-            b"Command: ",
-            b"Chunk ID: ",
-            b"Wall time: ",
-            b"Original token count: ",
-            b"Debugger attached",
-            b"Waiting for the debugger",
-        ])
-        || text.starts_with(b"```") && text.len() < 20
-}
-
-/// True for a diagnostic with its place in front: `src/x.rs:12:5: …`, `--> src/x.rs:12`, `E   assert …`.
-fn has_place(text: &[u8]) -> bool {
-    let text = text.trim_ascii_start();
-    let text = text.strip_prefix(b"--> ").unwrap_or(text);
-    if text.starts_with(b"E   ") {
-        return true;
-    }
-    let path = text.iter().take_while(|&&byte| byte.is_ascii_alphanumeric() || b"._/@-\\".contains(&byte)).count();
-    let (path, behind) = text.split_at(path);
-    let extension = path.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
-    let has_extension =
-        (1..=5).contains(&extension) && path.len() > extension + 1 && path[path.len() - extension - 1] == b'.';
-    has_extension && matches!(behind, [b':' | b'(', digit, ..] if digit.is_ascii_digit())
 }

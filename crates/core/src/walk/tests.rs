@@ -1,6 +1,7 @@
 //! What is hidden and what stays, told by small conversations; what holds for every view; time.
 
 mod parts;
+mod readers;
 mod reasoning;
 
 use std::borrow::Cow;

@@ -2,10 +2,13 @@
 //! units stand; refuses to know which of them stay.
 
 use super::json::{Json, Kind, Node};
+use super::marks::CHARS_MARK;
 use super::uses::Line;
 
 /// Bytes from which a line or a value is cut inside.
 pub(super) const LONG: u32 = 240;
+/// Bytes of a line of which the first sentence says how something ended.
+const VERDICT: std::ops::RangeInclusive<u32> = 120..=LONG;
 /// Bytes in front of JSON on its line, and behind it.
 const MAX_BESIDE: usize = 80;
 /// Line breaks from which the text in a string is cut by its lines.
@@ -152,6 +155,17 @@ impl Units {
             }
             self.units.push(Unit { from, to: node.to, state: 0 });
         }
+    }
+
+    /// Where a line ends for a reader who is to see how something ended, and nothing else: behind its first sentence.
+    pub(super) fn verdict_of(&self, bytes: &[u8], line: &Line, number: usize) -> Option<u32> {
+        let unit = self.units.get(self.first[number] as usize)?;
+        let is_verdict = unit.state == state::SKELETON | state::OUTCOME;
+        if !is_verdict || !VERDICT.contains(&(line.to - line.from)) {
+            return None;
+        }
+        let end = memchr::memmem::find(&bytes[line.from as usize..line.to as usize], b". ")?;
+        Some(line.from + end as u32 + 1).filter(|end| line.to - end > CHARS_MARK)
     }
 
     /// The unit at a byte, or the one before it.

@@ -52,8 +52,8 @@ pub(in crate::walk) enum What {
     /// Names of files and folders, and how many of them are in folders where nobody looks.
     Entries(u32),
     Rows,
-    /// Lines of which so many say that something went well.
-    Passed(u32),
+    /// Lines of which so many say that something went well, and so many that it did not.
+    Passed(u32, u32),
     /// Lines of which so many begin with one word: where it stands.
     Steps {
         n: u32,

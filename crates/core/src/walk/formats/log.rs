@@ -62,6 +62,16 @@ fn is_passed(line: &[u8]) -> bool {
         || HAS_PASSED.find(&text[..text.len().min(NEAR)]).is_some()
 }
 
+/// The same of what did not go well.
+fn is_failed(line: &[u8]) -> bool {
+    let text = line.trim_ascii();
+    let starts = |heads: &[&str]| heads.iter().any(|head| text.starts_with(head.as_bytes()));
+    let ends = |tails: &[&str]| tails.iter().any(|tail| text.ends_with(tail.as_bytes()));
+    starts(&["✗ ", "✘ ", "× ", "not ok ", "FAIL ", "FAIL:", "FAIL\t", "--- FAIL", "FAILED ", "(fail) "])
+        || ends(&[" FAILED", " failed", " FAIL"])
+        || memmem::find(&text[..text.len().min(NEAR)], b" FAILED ").is_some()
+}
+
 static HAS_PASSED: LazyLock<memmem::Finder<'_>> = LazyLock::new(|| memmem::Finder::new(" PASSED "));
 
 /// What most of the lines are: what went well, or steps that begin alike.
@@ -72,7 +82,7 @@ pub(super) fn what(lines: Lines<'_>, from: usize, to: usize) -> What {
     }
     let n_passed = (from..to).filter(|&at| is_passed(lines.at(at))).count() as u32;
     if n_passed >= MIN_ALIKE.min(n * MIN_SHARE / 100) {
-        return What::Passed(n_passed);
+        return What::Passed(n_passed, (from..to).filter(|&at| is_failed(lines.at(at))).count() as u32);
     }
     let mut steps: HashMap<&[u8], (u32, usize), FixedState> = HashMap::default();
     for at in from..to {
@@ -122,7 +132,7 @@ mod tests {
     #[test]
     fn what_went_well_is_counted_and_steps_are_named() {
         let passed: String = (0..12).map(|at| format!("test case_{at} ... ok\n")).collect();
-        assert_eq!(check(&passed, Call::Other).2, What::Passed(12));
+        assert_eq!(check(&passed, Call::Other).2, What::Passed(12, 0));
         let steps: String = (0..12).map(|at| format!("   Compiling part{at} v0.1.0\n")).collect();
         assert_eq!(check(&steps, Call::Other).2, What::Steps { n: 12, from: 3, to: 12 });
         let imports: String = (0..12).map(|at| format!("import part{at}\n")).collect();

@@ -20,6 +20,10 @@ const LEAF: Range<usize> = 4..201;
 const MIN_COPIED: usize = 8;
 /// From here on an argument is read line by line, and lines that a later one has are not read again.
 const LONG_ARGUMENT: usize = 200;
+/// Digits of the numbers of a range.
+const MIN_LINE: usize = 3;
+/// Bytes of a number in hexadecimal digits that is one value with and without its sign.
+const MIN_HEX: usize = 10;
 /// Letters or digits of a value that is one word.
 const MIN_NAME: usize = 4;
 /// Words that are looked up together.
@@ -349,6 +353,10 @@ impl Uses {
                 self.needles.add(bytes, (first.from, last.to), run, message, kind(first.from, last.to));
             }
         }
+        let is_number =
+            |word: &Word| word.to - word.from >= MIN_LINE && bytes[word.from..word.to].iter().all(u8::is_ascii_digit);
+        // From one line to another.
+        let is_range = run.len() == 2 && bytes[first.to] == b'-' && run.iter().all(is_number);
         for &word in run {
             if word.is_wide {
                 if is_said {
@@ -359,7 +367,12 @@ impl Uses {
                 continue;
             }
             let place = (word.from, word.to);
-            match form(bytes, word, run.len() > 1) {
+            if bytes[word.from..word.to].starts_with(b"0x") && word.to - word.from >= MIN_HEX {
+                // Programs print it without the sign that it is hexadecimal.
+                let digits = Word { from: word.from + 2, ..word };
+                self.needles.add(bytes, (digits.from, digits.to), &[digits], message, Kind::Name);
+            }
+            match form(bytes, word, run.len() > 1 && !is_range) {
                 Form::Name => self.needles.add(bytes, place, &[word], message, kind(word.from, word.to)),
                 Form::Ordinary if is_said => self.needles.add(bytes, place, &[word], message, Kind::Ordinary),
                 Form::Ordinary => self.needles.count(bytes, word, message),
@@ -420,11 +433,13 @@ impl Uses {
         let mut batch = std::mem::take(&mut self.candidates);
         batch.resize(BATCH, Candidate::default());
         let mut n = 0;
-        let has_pairs = self.needles.has_pairs();
-        let mut before = has_pairs.then(Candidate::default);
+        let mut signs = 0;
+        let mut before = Candidate::default();
         hashed(bytes, from, to, |from, to, hash| {
+            let is_second = signs & sign::PAIR != 0;
+            signs = self.needles.filter.signs(hash);
             batch[n] = Candidate { hash, from: from as u32, to: to as u32 };
-            n += usize::from(has_pairs || self.needles.filter.signs(hash) != 0);
+            n += usize::from(is_second || signs != 0);
             if n == BATCH {
                 self.look_up(bytes, text, &batch, &mut before);
                 n = 0;
@@ -435,9 +450,10 @@ impl Uses {
         self.tell(bytes, text, first_line);
     }
 
-    /// Looks words up; where neighbours are anchors too, `before` is the one before them.
-    fn look_up(&mut self, bytes: &[u8], text: &Text, batch: &[Candidate], before: &mut Option<Candidate>) {
+    /// Looks words up; `before` is the last one of the batch before.
+    fn look_up(&mut self, bytes: &[u8], text: &Text, batch: &[Candidate], before: &mut Candidate) {
         let bounds = (text.from, text.to);
+        let mut is_second = self.needles.filter.signs(before.hash) & sign::PAIR != 0;
         for word in batch {
             let signs = self.needles.filter.signs(word.hash);
             if signs & sign::ANCHOR != 0 {
@@ -450,13 +466,14 @@ impl Uses {
             if signs & sign::OUTCOME != 0 {
                 self.endings_found.push(*word);
             }
-            if let Some(before) = before {
+            if is_second {
                 let hash = pair(before.hash, word.hash);
                 if self.needles.filter.signs(hash) & sign::ANCHOR != 0 {
                     self.needles.look(bytes, bounds, (before.from as usize, hash), text.message, &mut self.hits);
                 }
-                *before = *word;
             }
+            is_second = signs & sign::PAIR != 0;
+            *before = *word;
         }
     }
 

@@ -13,6 +13,8 @@ pub(super) mod sign {
     pub(in crate::walk::uses) const TOLD: u8 = 2;
     /// Says how something ended.
     pub(in crate::walk::uses) const OUTCOME: u8 = 4;
+    /// The first of two words that are an anchor together.
+    pub(in crate::walk::uses) const PAIR: u8 = 8;
 }
 
 const N_CELLS: usize = 1 << 16;
@@ -175,7 +177,6 @@ pub(super) struct Needles {
     by_bytes: Index,
     anchors: Vec<Anchor>,
     by_hash: Index,
-    n_pairs: usize,
     words: Vec<(Word, u64)>,
     /// Needles that the message at hand shows for the first time.
     at_home: Vec<u32>,
@@ -189,7 +190,6 @@ impl Needles {
         self.argued.clear();
         self.needles.clear();
         self.anchors.clear();
-        self.n_pairs = 0;
         self.at_home.clear();
         self.used.clear();
         self.by_bytes.reset(n_bytes / 128);
@@ -282,10 +282,13 @@ impl Needles {
             Some((word, hash)) if crowd(hash) < CROWDED || found.len() < 2 => Some((word, hash)),
             Some(_) => found
                 .windows(2)
-                .map(|two| (two[0].0, pair(two[0].1, two[1].1)))
-                .min_by_key(|&(word, hash)| (crowd(hash), word.from))
-                .filter(|&(_, hash)| crowd(hash) < FULL)
-                .inspect(|_| self.n_pairs += 1),
+                .map(|two| (two[0].0, pair(two[0].1, two[1].1), two[0].1))
+                .min_by_key(|&(word, hash, _)| (crowd(hash), word.from))
+                .filter(|&(_, hash, _)| crowd(hash) < FULL)
+                .map(|(word, hash, first)| {
+                    self.filter.mark(first, sign::PAIR);
+                    (word, hash)
+                }),
             None => None,
         };
         self.words = found;
@@ -314,11 +317,6 @@ impl Needles {
         let used = || self.used.iter().filter(|&&(value, message)| self.needles[value as usize].home < message);
         let is_shown = |&&(value, message): &&(u32, u32)| written.needles[value as usize].visible < message;
         (used().count(), used().filter(is_shown).count())
-    }
-
-    /// True when pairs of neighbours are anchors too.
-    pub(super) fn has_pairs(&self) -> bool {
-        self.n_pairs > 0
     }
 
     /// Notes that an argument or a thought of `message` has an ordinary word, which is no value there.

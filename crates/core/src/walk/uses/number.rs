@@ -1,6 +1,8 @@
 //! Numbers and states as an assistant tells them. Knows their normal form, so that `1,541` is `1541` and `completed` is
 //! `complete`; refuses to know what they belong to.
 
+use std::ops::Range;
+
 use super::scan::{Word, folded, is_wide_at, is_wide_before, mix};
 use super::texts::PADDING;
 use crate::text::words::{Table, word_list, word_table};
@@ -55,6 +57,56 @@ pub(super) fn told_at(bytes: &[u8], word: &Word, end: usize) -> Option<Telling> 
         let stem = stem(&bytes[word.from..word.to]);
         Telling { from: word.from, to: word.to, key: folded(bytes, word.from, word.from + stem.len()) | 1 }
     })
+}
+
+/// The time of day that begins with `word`: `7:05 PM` is `19:05:00`.
+pub(super) fn time_at(bytes: &[u8], word: &Word, end: usize) -> Option<Telling> {
+    let number = |from: usize, n: Range<usize>| {
+        let digits = bytes[from..end.max(from)].iter().take(n.end).take_while(|byte| byte.is_ascii_digit());
+        let value = digits.clone().fold(0, |value, digit| 10 * value + u64::from(digit - b'0'));
+        n.contains(&digits.count()).then_some(value)
+    };
+    let hours_end = word.to;
+    if bytes[hours_end] != b':' || word.from > 0 && is_of_time(bytes[word.from - 1]) {
+        return None;
+    }
+    let (hour, minute) = (number(word.from, 1..3)?, number(hours_end + 1, 2..3)?);
+    let mut to = hours_end + 3;
+    if bytes[to] == b':' && number(to + 1, 2..3) == Some(0) {
+        to += 3;
+    }
+    let n_blanks = usize::from(bytes[to] == b' ');
+    let half = match [bytes[to + n_blanks] | 0x20, bytes[to + n_blanks + 1] | 0x20] {
+        [half @ (b'a' | b'p'), b'm'] if to + n_blanks + 2 <= end => Some(half),
+        _ => None,
+    };
+    let to = if half.is_some() { to + n_blanks + 2 } else { to };
+    let hour = match half {
+        Some(b'p') => hour % 12 + 12,
+        Some(_) => hour % 12,
+        None => hour,
+    };
+    let is_time = to <= end && !is_of_time(bytes[to]) && hour < 24 && minute < 60;
+    is_time.then(|| Telling { from: word.from, to, key: mix(60 * hour + minute, K) | 1 })
+}
+
+fn is_of_time(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b':'
+}
+
+/// Hashes of what a time in normal form may begin with.
+pub(super) fn hours(bytes: &[u8], told: &Telling) -> Vec<u64> {
+    let digits = bytes[told.from..told.to].iter().take_while(|byte| byte.is_ascii_digit());
+    let hour = digits.fold(0_usize, |value, digit| 10 * value + usize::from(digit - b'0'));
+    let forms =
+        [hour, hour % 12, hour % 12 + 12].into_iter().flat_map(|hour| [format!("{hour}"), format!("{hour:02}")]);
+    let hash = |form: String| {
+        let mut word = form.into_bytes();
+        let len = word.len();
+        word.resize(len + PADDING, 0);
+        folded(&word, 0, len)
+    };
+    forms.map(hash).collect()
 }
 
 /// The stem of a state: that of `completed` and `complete`, of `passed` and `pass`.

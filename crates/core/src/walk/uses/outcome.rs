@@ -2,11 +2,13 @@
 //! values; here their surroundings decide. Knows one line; refuses to know what it is kept for.
 
 use super::lines::says;
-use super::scan::folded;
+use super::scan::{bare, folded};
 use crate::text::words::{Entries, words_file};
 
 /// Bytes between `exit` and its status.
 const MAX_TO_STATUS: usize = 24;
+/// Bytes before the word that says what became of a change.
+const MAX_CHANGE: usize = 160;
 /// Signs in front of what begins a line.
 const MAX_LEAD: usize = 6;
 
@@ -30,9 +32,13 @@ mod kind {
     pub(super) const FINE: u32 = 1 << 7;
     /// At the start of a line, with a colon behind: this failed.
     pub(super) const HEAD: u32 = 1 << 8;
+    /// In brackets: this is not all.
+    pub(super) const PARTIAL: u32 = 1 << 9;
+    /// Behind words of a change, in a line of its own: it was made, or not.
+    pub(super) const DONE: u32 = 1 << 10;
 }
 
-const LISTS: [(&str, u32); 9] = [
+const LISTS: [(&str, u32); 11] = [
     ("ERROR", kind::ERROR),
     ("EXIT", kind::EXIT),
     ("COUNTED", kind::COUNTED),
@@ -42,6 +48,8 @@ const LISTS: [(&str, u32); 9] = [
     ("LAST", kind::LAST),
     ("FINE", kind::FINE),
     ("HEAD", kind::HEAD),
+    ("PARTIAL", kind::PARTIAL),
+    ("DONE", kind::DONE),
 ];
 const N_CELLS: usize = 4096;
 
@@ -85,7 +93,7 @@ impl Words {
         let word = &bytes[at..end];
         let has = |kinds: u32| kind & kinds != 0;
         let mut found = 0;
-        if has(kind::ERROR) {
+        if has(kind::ERROR) && !is_in_name(&bytes[from..to], (at - from, end - from)) {
             found |= says::ERROR;
         }
         if has(kind::LAST) && (has(kind::VERDICT) || word.iter().all(u8::is_ascii_uppercase)) {
@@ -95,12 +103,20 @@ impl Words {
             found |= status_behind(&bytes[end..to]);
         }
         if has(kind::COUNTED | kind::VERDICT)
-            && let Some(is_none) = count_before(&bytes[from..at])
+            // The number that a viewer puts in front of a line counts nothing.
+            && let Some(is_none) = count_before(&bytes[bare(bytes, from, to).0.min(at)..at])
         {
             found |= says::TOTAL;
             if has(kind::VERDICT) {
                 found |= says::OUTCOME | if has(kind::LAST) && !is_none { says::FAILURE } else { 0 };
             }
+        }
+        let first = bytes[from..to].trim_ascii_start().first();
+        if has(kind::PARTIAL) && first.is_some_and(|first| b"[<(.*".contains(first)) {
+            found |= says::TOTAL;
+        }
+        if has(kind::DONE) && is_change(&bytes[from..at]) {
+            found |= says::TOTAL | says::OUTCOME;
         }
         let lead = &bytes[from..at];
         if lead.len() < MAX_LEAD && lead.iter().all(|byte| b" -*#>=\t".contains(byte)) {
@@ -116,6 +132,24 @@ impl Words {
         }
         found
     }
+}
+
+/// True for what stands before `updated` or `applied` where a program says what became of a change: `[File`, `Your changes have NOT been`.
+fn is_change(before: &[u8]) -> bool {
+    let before = before.trim_ascii_start();
+    let before = before.strip_prefix(b"[").unwrap_or(before);
+    let starts = |heads: &[&[u8]]| heads.iter().any(|head| before.starts_with(head));
+    before.len() < MAX_CHANGE
+        && starts(&[b"File ", b"Your changes ", b"Your proposed edit ", b"The file ", b"Changes "])
+}
+
+/// True for a word that is part of the name of a file, a test or a style: `error_page.html`, `.error`, `ErrorHandler`.
+fn is_in_name(line: &[u8], (at, end): (usize, usize)) -> bool {
+    let is_joined = |byte: u8| b"_-/.#".contains(&byte);
+    let goes_on = |at: usize| line.get(at).is_some_and(u8::is_ascii_alphanumeric);
+    let behind = line.get(end).is_some_and(|&byte| is_joined(byte)) && goes_on(end + 1);
+    let before = at > 0 && is_joined(line[at - 1]);
+    behind || before || goes_on(end)
 }
 
 /// `exit code: 1`, `exited with 2`: that there is a status, and whether it is none of success.

@@ -3,7 +3,7 @@
 
 use super::index::Index;
 use super::needles::{Filter, sign};
-use super::number::{Telling, forms, told_at};
+use super::number::{Telling, forms, hours, time_at, told_at};
 use super::scan::{Word, exact, folded, is_joiner, mix, words};
 
 const NEVER: u32 = u32::MAX;
@@ -137,9 +137,16 @@ impl Told {
         found.clear();
         words(bytes, from, to, |word| all.push(word));
         for word in &all {
-            if found.last().is_none_or(|last: &Telling| word.from >= last.to) {
-                found.extend(told_at(bytes, word, to));
+            if found.last().is_some_and(|last: &Telling| word.from < last.to) {
+                continue;
             }
+            let time = time_at(bytes, word, to);
+            if let Some(time) = &time {
+                for hash in hours(bytes, time) {
+                    filter.mark(hash, sign::TOLD);
+                }
+            }
+            found.extend(time.or_else(|| told_at(bytes, word, to)));
         }
         if !found.is_empty() && found.len() <= MAX_NUMBERS {
             self.pairs_of(bytes, (from, to), (&all, &found), teller, filter);
@@ -213,10 +220,12 @@ impl Told {
 
     /// The number or state that begins with `word` of a source, when the assistant tells something of it that no source has
     /// shown yet.
-    pub(super) fn number_at(&self, bytes: &[u8], word: &Word, end: usize) -> Option<Number> {
-        let told = told_at(bytes, word, end)?;
-        let id = self.numbers.get(told.key, |id| self.n_open[id as usize] > 0)?;
-        Some(Number { from: told.from as u32, id })
+    pub(super) fn number_at(&self, bytes: &[u8], word: &Word, end: usize) -> impl Iterator<Item = Number> {
+        let told = told_at(bytes, word, end).into_iter().chain(time_at(bytes, word, end));
+        told.filter_map(|told| {
+            let id = self.numbers.get(told.key, |id| self.n_open[id as usize] > 0)?;
+            Some(Number { from: told.from as u32, id })
+        })
     }
 
     /// Adds the facts of the line `bytes[from..to]` that no source has shown to `facts`; `numbers` stand in it.
@@ -367,12 +376,12 @@ fn around(bytes: &[u8], from: usize, to: usize, number: &Telling) -> (usize, usi
     (low.unwrap_or(from), behind.unwrap_or(to))
 }
 
-/// The flat record around `at`.
+/// The members around `at` of its record, between those that are records themselves.
 fn record_around(bytes: &[u8], from: usize, to: usize, at: usize) -> Option<(usize, usize)> {
     let (low, high) = (at.saturating_sub(MAX_RECORD).max(from), (at + MAX_RECORD).min(to));
     let start = low + memchr::memrchr2(b'{', b'}', &bytes[low..at])?;
     let end = at + memchr::memchr2(b'{', b'}', &bytes[at..high])?;
-    (bytes[start] == b'{' && bytes[end] == b'}').then_some((start, end + 1))
+    Some((start, end + 1))
 }
 
 /// The sentence around `at`, when it is short enough.

@@ -1,0 +1,74 @@
+//! What one line looks like: whether it has a word, is a sentence, names a place, is put there by a harness. Knows bytes;
+//! refuses to know what stands around it.
+
+/// Bytes of a line that are looked at.
+const NEAR: usize = 400;
+/// Of a line that a person wrote: blanks at least, blanks in front, and per cent of letters and blanks.
+const MIN_BLANKS: usize = 3;
+const MAX_INDENT: usize = 4;
+const MIN_LETTERS: usize = 88;
+
+/// True for a line of words, as people write them.
+pub(super) fn is_sentence(line: &[u8]) -> bool {
+    let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || *byte >= 0x80;
+    let n_letters = line.iter().filter(|byte| is_letter(byte)).count();
+    let n_blanks = memchr::memchr_iter(b' ', line.trim_ascii()).count();
+    let n_wide = line.iter().filter(|byte| **byte >= 0x80).count();
+    let text = line.trim_ascii_start();
+    let begins = text.first().is_some_and(|byte| is_letter(byte) || b"-*1234567890\"'(".contains(byte));
+    let has_words = n_blanks >= MIN_BLANKS || n_wide > n_letters / 2;
+    let is_indented = line.len() - text.len() >= MAX_INDENT;
+    begins && !is_indented && has_words && (n_letters + n_blanks) * 100 >= line.len() * MIN_LETTERS
+}
+
+/// A line without its numbers.
+pub(super) fn template(text: &[u8]) -> Vec<u8> {
+    text.iter().copied().filter(|byte| !byte.is_ascii_digit()).collect()
+}
+
+/// The first word of letters, behind a time or a number; two letters at least.
+pub(super) fn first_word(text: &[u8]) -> &[u8] {
+    let near = &text[..text.len().min(NEAR)];
+    let mut words = near.split(|byte| !byte.is_ascii_alphabetic());
+    words.find(|word| word.len() > 1).unwrap_or_default()
+}
+
+pub(super) fn has_word(text: &[u8]) -> bool {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
+    text[..text.len().min(NEAR)].windows(2).any(|two| two.iter().all(is_word))
+}
+
+/// Lines with which a harness wraps what a program prints.
+pub(super) fn is_envelope(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    let is_tag =
+        |name: &[u8]| [&b"returncode"[..], b"output", b"stdout", b"stderr", b"system-reminder"].contains(&name);
+    let tag = text.strip_prefix(b"<").and_then(|rest| rest.strip_suffix(b">"));
+    let starts = |heads: &[&[u8]]| heads.iter().any(|head| text.starts_with(head));
+    text == b"Output:"
+        || tag.is_some_and(|name| is_tag(name.strip_prefix(b"/").unwrap_or(name)))
+        || starts(&[
+            b"Command: ",
+            b"Chunk ID: ",
+            b"Wall time: ",
+            b"Original token count: ",
+            b"Debugger attached",
+            b"Waiting for the debugger",
+        ])
+        || text.starts_with(b"```") && text.len() < 20
+}
+
+/// True for a diagnostic with its place in front: `src/x.rs:12:5: …`, `--> src/x.rs:12`, `E   assert …`.
+pub(super) fn has_place(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let text = text.strip_prefix(b"--> ").unwrap_or(text);
+    if text.starts_with(b"E   ") {
+        return true;
+    }
+    let path = text.iter().take_while(|&&byte| byte.is_ascii_alphanumeric() || b"._/@-\\".contains(&byte)).count();
+    let (path, behind) = text.split_at(path);
+    let extension = path.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let has_extension =
+        (1..=5).contains(&extension) && path.len() > extension + 1 && path[path.len() - extension - 1] == b'.';
+    has_extension && matches!(behind, [b':' | b'(', digit, ..] if digit.is_ascii_digit())
+}

@@ -1,0 +1,209 @@
+//! What readers of compacted sessions stumbled over.
+
+use super::super::{Rules, SaidBy, Standing, Walker};
+use super::{Said, TASK, conversation, file, filling};
+
+/// What is shown of the message at `index`, where calls run commands.
+fn shown(said: &[Said<'_>], index: usize) -> String {
+    let by: Vec<SaidBy> = said.iter().map(|said| said.0).collect();
+    let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0, ..Rules::default() };
+    let mut all = conversation(said);
+    for call in all.messages.iter_mut().flat_map(|message| &mut message.tool_calls) {
+        call.name = Some("Bash".into());
+    }
+    let views = Walker::default().walk(&all, &by, rules, &|_| Standing::Free);
+    views.iter().find(|view| view.message == index).map_or_else(|| said[index].1.to_owned(), |view| view.text.clone())
+}
+
+fn reads(text: &str) -> [Said<'_>; 4] {
+    [
+        TASK,
+        (SaidBy::Assistant, "", r#"{"command": "make check"}"#),
+        (SaidBy::Result, text, ""),
+        (SaidBy::Assistant, "Done.", ""),
+    ]
+}
+
+#[test]
+fn a_mark_of_what_passed_tells_what_failed() {
+    let both = |at: usize| format!("--- PASS: TestOf{at}x (0.00s)\n--- FAIL: TestOf{at}y (0.00s)\n");
+    let text = format!("=== go\n{}ok all 3 files\nend of it\n", (0..14).map(both).collect::<String>());
+    let shown = shown(&reads(&text), 2);
+    assert!(shown.contains("passed, ") && shown.contains(" failed #"), "{shown}");
+}
+
+#[test]
+fn totals_of_one_template_are_one_and_leave_room_for_others() {
+    let checked = |at: usize| format!("Checked {at} files in {at}ms.\n");
+    let text = format!(
+        "check\nFound 1 warning.\n{}0 issues.\n{}{}",
+        filling(20),
+        checked(7),
+        (8..14).map(checked).collect::<String>()
+    );
+    let shown = shown(&reads(&text), 2);
+    assert!(shown.contains("Found 1 warning.") && shown.contains("0 issues."), "{shown}");
+    assert_eq!(shown.matches("Checked").count(), 1, "{shown}");
+}
+
+#[test]
+fn the_number_of_a_viewer_counts_nothing() {
+    let numbered: String = (1..40).map(|at| format!("   {at}\tresult = of_{}(x)\n", "a".repeat(at % 9))).collect();
+    let shown = shown(&reads(&format!("begin of it\n{numbered}end of it\n")), 2);
+    assert!(!shown.contains("result"), "{shown}");
+}
+
+#[test]
+fn a_word_inside_a_name_is_no_error() {
+    let text = format!("start\n{}error_page.html  ErrorHandler  .error {{\nexit code: 1\n", filling(20));
+    let all = filling(12);
+    let shown = shown(&reads(&format!("{text}{all}FAILED\n")), 2);
+    assert!(!shown.contains("error_page"), "{shown}");
+}
+
+#[test]
+fn where_a_search_found_something_is_what_it_says() {
+    let found =
+        |by: usize| (0..8).map(|at| format!("{}:    def get_formset_of_{at}(self)\n", 100 + by + at * 9)).collect();
+    let (before, after): (String, String) = (found(0), found(5));
+    let said = [
+        TASK,
+        (SaidBy::Assistant, "", r#"{"command": "grep -n formset a.py"}"#),
+        (SaidBy::Result, &before, ""),
+        (SaidBy::Assistant, "", r#"{"command": "grep -n formset a.py"}"#),
+        (SaidBy::Result, &after, ""),
+        (SaidBy::Assistant, "See get_formset_of_3.", ""),
+    ];
+    assert!(!shown(&said, 4).contains("unchanged"), "{}", shown(&said, 4));
+}
+
+#[test]
+fn a_reference_is_for_what_most_of_the_lines_are() {
+    let known = file("a line of it");
+    let new: String = (0..60).map(|at| format!("    {} other words\n", "y".repeat(2 + at % 11))).collect();
+    let said = [
+        TASK,
+        (SaidBy::Assistant, "", r#"{"path": "a.rs"}"#),
+        (SaidBy::Result, &known, ""),
+        (SaidBy::Assistant, "", r#"{"path": "b.rs"}"#),
+        (SaidBy::Result, &format!("begin of b\n{new}{}end of b\n", filling(12)), ""),
+        (SaidBy::Assistant, "Done.", ""),
+    ];
+    let shown = shown(&said, 4);
+    assert!(!shown.contains("since") && !shown.contains("as in"), "{shown}");
+}
+
+#[test]
+fn an_edit_says_in_one_sentence_that_it_was_made() {
+    let path = "/workspace/project/src/components/forms/input.py";
+    let result = format!(
+        "The file {path} has been edited. Here's the result of running `cat -n` on a snippet of {path}:\n{}",
+        filling(20)
+    );
+    let said = [
+        TASK,
+        (SaidBy::Assistant, "", r#"{"command": "make check"}"#),
+        (SaidBy::Result, &result, ""),
+        (SaidBy::Assistant, "Done.", ""),
+    ];
+    let shown = shown(&said, 2);
+    assert!(shown.starts_with(&format!("The file {path} has been edited. ⋯ ")), "{shown}");
+    assert!(!shown.contains("snippet"), "{shown}");
+}
+
+#[test]
+fn what_is_left_out_by_the_source_itself_is_told() {
+    let text = format!("begin\n{}[... Observation truncated due to length ...]\n{}end\n", filling(20), filling(20));
+    assert!(shown(&reads(&text), 2).contains("truncated due to length"));
+}
+
+#[test]
+fn a_time_is_the_same_on_a_clock_of_twelve_hours() {
+    let flights: String = (5..20)
+        .map(|at| {
+            format!(r#"{{"number": "HAT1{at:02}", "departure_time": "{at:02}:00:00", "seats": {{"free": {at}}}}},"#)
+        })
+        .collect();
+    let result = format!("[{}]", flights.trim_end_matches(','));
+    let said = [
+        TASK,
+        (SaidBy::Assistant, "", r#"{"from": "JFK"}"#),
+        (SaidBy::Result, &result, ""),
+        (SaidBy::Assistant, "HAT119 it is:\n- Departure: 07:00 PM", ""),
+    ];
+    let shown = shown(&said, 2);
+    assert!(shown.contains("19:00:00") && !shown.contains("07:00:00"), "{shown}");
+}
+
+#[test]
+fn digits_are_the_same_with_the_sign_of_hexadecimal() {
+    let text = format!("server says\n{}n = 8951076FA3C4\n{}", filling(12), filling(12));
+    let said = [
+        TASK,
+        (SaidBy::Assistant, "", r#"{"command": "nc host"}"#),
+        (SaidBy::Result, &text, ""),
+        (SaidBy::Assistant, "", r#"{"command": "decrypt -n 0x8951076FA3C4"}"#),
+    ];
+    assert!(shown(&said, 2).contains("n = 8951076FA3C4"));
+}
+
+#[test]
+fn both_ends_of_a_range_are_lines_that_are_looked_at() {
+    let text: String = (40..80).map(|at| format!("{}:fn of_{}()\n", at * 20, "a".repeat(at % 13))).collect();
+    let said = [
+        TASK,
+        (SaidBy::Assistant, "", r#"{"command": "grep -n fn a.rs"}"#),
+        (SaidBy::Result, &text, ""),
+        (SaidBy::Assistant, "I look at 860-1240.", ""),
+    ];
+    let shown = shown(&said, 2);
+    assert!(shown.contains("\n860:") && shown.contains("\n1240:"), "{shown}");
+}
+
+#[test]
+fn a_block_has_both_of_its_fences_or_none() {
+    let words = "These are some words of a page about it.\n".repeat(3);
+    let text = format!("# Page\n{words}```python\n{}```\nsee parse_of_it here\n{words}", filling(9));
+    let said = [
+        TASK,
+        (SaidBy::Assistant, "", r#"{"path": "a.md"}"#),
+        (SaidBy::Result, &text, ""),
+        (SaidBy::Assistant, "", r#"{"pattern": "parse_of_it"}"#),
+    ];
+    let shown = shown(&said, 2);
+    assert_eq!(shown.matches("```").count() % 2, 0, "{shown}");
+}
+
+#[test]
+fn a_long_message_of_sentences_is_a_persons_own() {
+    let wish = "- I would like to keep the same dates and the same airport for all of us.\n".repeat(30);
+    let said =
+        [TASK, (SaidBy::Assistant, "Which dates?", ""), (SaidBy::Human, &wish, ""), (SaidBy::Assistant, "Done.", "")];
+    assert_eq!(shown(&said, 2), wish);
+    let dump = format!("# Log\n{wish}");
+    let said =
+        [TASK, (SaidBy::Assistant, "Which dates?", ""), (SaidBy::Human, &dump, ""), (SaidBy::Assistant, "Done.", "")];
+    assert_ne!(shown(&said, 2), dump);
+}
+
+#[test]
+fn what_changed_when_something_ran_again_is_worth_a_filler() {
+    let run = |verdict: &str| format!("running it\n{}{verdict}\n{}finished\n", filling(20), filling(10));
+    let (first, second) = (run("row 3 is False here"), run("row 3 is True now"));
+    let long = filling(400);
+    let said = [
+        (SaidBy::Human, long.as_str(), ""),
+        (SaidBy::Assistant, "", r#"{"command": "python a.py"}"#),
+        (SaidBy::Result, first.as_str(), ""),
+        (SaidBy::Assistant, "", r#"{"command": "python a.py"}"#),
+        (SaidBy::Result, second.as_str(), ""),
+        (SaidBy::Assistant, "It works.", ""),
+    ];
+    let by: Vec<SaidBy> = said.iter().map(|said| said.0).collect();
+    let rules = Rules { recency_window: 0, min_saving: 1, fillers: 8, ..Rules::default() };
+    let views = Walker::default().walk(&conversation(&said), &by, rules, &|index| {
+        if index == 0 { Standing::Kept } else { Standing::Free }
+    });
+    let view = views.iter().find(|view| view.message == 4).expect("something of it is hidden");
+    assert!(view.text.contains("row 3 is True now"), "{}", view.text);
+}
