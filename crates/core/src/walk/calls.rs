@@ -9,7 +9,7 @@ use super::uses::Place;
 use crate::model::{Message, Role, ToolCall};
 use crate::text::words::{Table, word_table};
 
-word_table!(WORDS: Table<256>, "calls_by_kind": READ SEARCH NAMES EDIT PAGE RUN);
+word_table!(WORDS: Table<256>, "calls_by_kind": READ SEARCH NAMES EDIT PAGE RUN ASK);
 
 /// Characters of what a call was about.
 const MAX_OBJECT: usize = 32;
@@ -37,6 +37,8 @@ pub(super) enum Call {
     Edit,
     /// A page of the web.
     Page,
+    /// What a person says or consents to.
+    Answer,
     /// What a program prints, or nothing that is known.
     Other,
 }
@@ -189,6 +191,7 @@ fn flags(name: &str) -> u32 {
 
 fn kind(flags: u32) -> Call {
     match flags {
+        _ if flags & ASK != 0 => Call::Answer,
         _ if flags & EDIT != 0 => Call::Edit,
         _ if flags & READ != 0 => Call::File,
         _ if flags & SEARCH != 0 => Call::Matches,

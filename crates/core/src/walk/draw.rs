@@ -2,8 +2,9 @@
 //! units, lines and JSON; refuses to know why a unit stays.
 
 use super::codes;
-use super::formats::{Format, Lines};
+use super::formats::{Format, Lines, What};
 use super::json::{Kind, Node};
+use super::looks;
 use super::marks::{CHARS_MARK, LINE_MARK, MEMBERS_MARK, Mark, Piece, SAID_MARK};
 use super::pins::Span;
 use super::said::Said;
@@ -138,7 +139,10 @@ impl<'t> Draw<'t> {
         let (from, to) = (self.lines[at].from, self.lines[end - 1].to);
         let n_lines = self.n_lines(at, end);
         let is_between = n_lines == 1 && at > 0 && end < self.lines.len();
-        let said = self.said_by(at, end);
+        let text = Lines { bytes: self.bytes, lines: self.lines };
+        let is_reminder =
+            looks::reminder(text) == (at..end).find(|&line| self.lines[line].len > 0) && end == text.len();
+        let said = if is_reminder { None } else { self.said_by(at, end) };
         let mark = if said.is_some() { SAID_MARK } else { LINE_MARK };
         let limit = if is_between { mark.max(MAX_BRIDGE) } else { mark };
         if to - from <= limit {
@@ -148,8 +152,8 @@ impl<'t> Draw<'t> {
             }
             return;
         }
-        let lines = Lines { bytes: self.bytes, lines: self.lines };
-        let mark = said.unwrap_or_else(|| Mark::Lines { n: n_lines, what: self.format.what(lines, (at, end)) });
+        let what = || if is_reminder { What::Reminder } else { self.format.what(text, (at, end)) };
+        let mark = said.unwrap_or_else(|| Mark::Lines { n: n_lines, what: what() });
         self.mark(from, mark);
     }
 

@@ -1,12 +1,43 @@
 //! What one line looks like: whether it has a word, is a sentence, names a place, is put there by a harness. Knows bytes;
 //! refuses to know what stands around it.
 
+use super::formats::Lines;
+
 /// Bytes of a line that are looked at.
 const NEAR: usize = 400;
 /// Of a line that a person wrote: blanks at least, blanks in front, and per cent of letters and blanks.
 const MIN_BLANKS: usize = 3;
 const MAX_INDENT: usize = 4;
 const MIN_LETTERS: usize = 88;
+
+/// The line with which a reminder of the harness at the end of a text begins.
+pub(super) fn reminder(text: Lines<'_>) -> Option<usize> {
+    let last = (0..text.len()).rev().find(|&at| text.lines[at].len > 0)?;
+    let begins = |&at: &usize| text.at(at).trim_ascii_start().starts_with(b"<system-reminder>");
+    let is_reminder = text.at(last).trim_ascii_end().ends_with(b"</system-reminder>");
+    if is_reminder { (0..=last).rev().find(begins) } else { None }
+}
+
+/// A heading, numbered or with signs.
+pub(super) fn is_heading(line: &[u8]) -> bool {
+    let n_digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    line.starts_with(b"#") || line.starts_with(b"**") || n_digits > 0 && line[n_digits..].starts_with(b". ")
+}
+
+/// True for a heading over what is still to be done.
+pub(super) fn speaks_of_open(heading: &[u8]) -> bool {
+    let folded = heading.to_ascii_lowercase();
+    ["pending task", "current work", "next step"]
+        .iter()
+        .any(|words| memchr::memmem::find(&folded, words.as_bytes()).is_some())
+}
+
+/// A row that a search prints beside a match: `12-let a`.
+pub(super) fn is_beside_match(row: &[u8]) -> bool {
+    let row = row.trim_ascii_start();
+    let n_digits = row.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    n_digits > 0 && row.get(n_digits) == Some(&b'-')
+}
 
 /// True for a line of words, as people write them.
 pub(super) fn is_sentence(line: &[u8]) -> bool {

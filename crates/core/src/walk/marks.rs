@@ -197,6 +197,7 @@ fn put(
             let entries = Counted(n, "entry", "entries");
             match what {
                 What::Lines => writeln!(out, "{sign} {lines} #{number}"),
+                What::Reminder => writeln!(out, "{sign} reminder #{number}"),
                 What::OfFiles(n_files) => writeln!(out, "{sign} {lines} of {n_files} files #{number}"),
                 What::Entries(0) => writeln!(out, "{sign} {entries} #{number}"),
                 What::Entries(n_noise) => writeln!(out, "{sign} {entries}, {n_noise} of generated folders #{number}"),

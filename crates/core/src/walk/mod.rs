@@ -258,7 +258,8 @@ impl Walker {
             };
             let answer = |text: &Text| {
                 let until = until(text.by);
-                may_hide(text, until).then(|| self.answer(conversation, text, !is_old, until.is_some()))
+                let answer = may_hide(text, until).then(|| self.answer(conversation, text, !is_old, until.is_some()));
+                answer.filter(|answer| answer.asks != Call::Answer)
             };
             let answers: Vec<Option<Answer>> = all.iter().map(answer).collect();
             let may_change = |by: SaidBy| match by {
@@ -413,6 +414,7 @@ impl Walker {
             uses,
             is_file: answer.asks.is_file(),
             is_edit: answer.asks == Call::Edit,
+            is_search: answer.asks == Call::Matches,
             is_result,
         };
         segments(text_lines, answer.is_spoken && !self.units.is_document, &mut self.segments);
@@ -428,6 +430,7 @@ impl Walker {
         self.spoken.pin(&mut self.units, &self.texts, text.message, |unit, answer| because.push((unit, n + answer)));
         of.mark_one(&mut self.units);
         of.join_frames(&mut self.units);
+        of.join_reminder(&mut self.units);
         of.join_fences(&mut self.units);
         let format = if self.units.is_document { Format::Log } else { Format::of(text_lines, answer.asks) };
         if !self.units.is_document {

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use super::formats::LineRole;
-use super::looks::{first_word, has_place, has_word, is_envelope, is_sentence, template};
+use super::formats::{LineRole, Lines};
+use super::looks::{self, first_word, has_place, has_word, is_beside_match, is_envelope, is_sentence, template};
 use super::said::Said;
 use super::units::{Unit, Units, state};
 use super::uses::{Line, Uses, says};
@@ -18,6 +18,10 @@ word_table!(WORDS: Table<128>, "status_keys": ENDS_WITH);
 const MAX_TOTALS: usize = 4;
 const MAX_STATUS: u32 = 120;
 const MAX_TOTAL: u32 = 300;
+/// Bytes of what is still to be done.
+const MAX_OPEN: u32 = 800;
+/// Bytes of a reminder that is shown whole or not at all.
+const MAX_REMINDER: u32 = 1_000;
 /// Of a failure: error lines, lines around each, last lines.
 const MAX_ERRORS: usize = 10;
 const MAX_ERROR: u32 = 400;
@@ -63,6 +67,8 @@ pub(super) struct Of<'t> {
     pub(super) is_file: bool,
     /// What a change of a file came to.
     pub(super) is_edit: bool,
+    /// Rows of matches, perhaps with those around them.
+    pub(super) is_search: bool,
     /// What a tool returns, not what a person says.
     pub(super) is_result: bool,
 }
@@ -83,7 +89,9 @@ impl Of<'_> {
     /// Lines that say something: with a word, not put there by the harness, and no echo of what was asked for.
     fn tells(&self, at: usize) -> bool {
         let line = &self.lines[at];
-        line.len > 1 && has_word(self.text(at)) && !is_envelope(self.text(at)) && !self.uses.is_asked(line.slot)
+        let text = self.text(at);
+        let says = line.len > 1 && has_word(text) && !is_envelope(text) && !self.uses.is_asked(line.slot);
+        says && !(self.is_search && is_beside_match(text))
     }
 
     /// The same, and nothing visible says it.
@@ -111,12 +119,21 @@ impl Of<'_> {
 
     /// Lines before a reminder of the harness at the end, of which there is always one.
     fn n_own(&self) -> usize {
-        let n = self.lines.len();
-        let last = (0..n).rev().find(|&at| self.lines[at].len > 0);
-        let is_reminder = last.is_some_and(|at| self.text(at).trim_ascii_end().ends_with(b"</system-reminder>"));
-        let begins = |&at: &usize| self.text(at).trim_ascii_start().starts_with(b"<system-reminder>");
-        let begin = if is_reminder { (0..n).rev().find(begins) } else { None };
-        begin.filter(|&at| at > 0).unwrap_or(n)
+        let text = Lines { bytes: self.bytes, lines: self.lines };
+        looks::reminder(text).filter(|&at| at > 0).unwrap_or(self.lines.len())
+    }
+
+    /// Shows all of a reminder of the harness where something of it is shown: a part of a rule is another rule.
+    pub(super) fn join_reminder(&self, units: &mut Units) {
+        let text = Lines { bytes: self.bytes, lines: self.lines };
+        let Some(begin) = looks::reminder(text).filter(|_| !units.is_document) else { return };
+        let (first, size) = (units.first[begin] as usize, text.lines[text.len() - 1].to - text.lines[begin].from);
+        let within = &mut units.units[first..];
+        if size <= MAX_REMINDER && within.iter().any(Unit::is_shown) {
+            for unit in within {
+                unit.state |= state::SKELETON | state::WHOLE;
+            }
+        }
     }
 
     /// The lines that stay.
@@ -157,6 +174,7 @@ impl Of<'_> {
             keep.extend((0..n).rev().filter(|&at| self.tells(at)).take(LAST).filter(is_own));
         }
         keep.extend(self.own());
+        keep.extend(self.open());
         keep.sort_unstable();
         keep.dedup();
         Kept { lines: keep, ended, errors }
@@ -168,6 +186,22 @@ impl Of<'_> {
         let solid = |&at: &usize| self.lines[at].len > 0;
         let n = self.lines.len();
         (0..n).filter(solid).take(first).chain((0..n).rev().filter(solid).take(last))
+    }
+
+    /// What is still to be done, in the summary of what went before with which a person goes on.
+    fn open(&self) -> Vec<usize> {
+        let (mut found, mut n_bytes) = (Vec::new(), MAX_OPEN);
+        for at in (0..self.lines.len()).filter(|_| !self.is_result) {
+            let text = self.text(at);
+            if looks::is_heading(text) {
+                n_bytes = if looks::speaks_of_open(text) { 0 } else { MAX_OPEN };
+            }
+            if n_bytes < MAX_OPEN && self.lines[at].len > 0 {
+                n_bytes += self.len(at);
+                found.push(at);
+            }
+        }
+        found
     }
 
     /// Words with which so many lines begin that one more tells nothing: `Compiling`, `ok`.

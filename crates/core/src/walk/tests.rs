@@ -286,7 +286,7 @@ fn a_reminder_of_the_harness_is_not_the_end_of_a_text() {
     let reminder = "<system-reminder>\nWhenever you read a file, consider what it is.\n</system-reminder>\n";
     let read = format!("begin of it\n{}the end of it\n\n{reminder}", filling(30));
     let text = shown(&[TASK, (SaidBy::Result, &read, "")], 1);
-    assert_eq!(text, "begin of it\n⋯ 30 lines #1\nthe end of it\n⋯ 4 lines #2");
+    assert_eq!(text, "begin of it\n⋯ 30 lines #1\nthe end of it\n⋯ reminder #2");
 }
 
 #[test]

@@ -47,6 +47,8 @@ impl LineRole {
 pub(in crate::walk) enum What {
     /// Lines of any kind.
     Lines,
+    /// What a harness says beside a result.
+    Reminder,
     /// Lines of so many files.
     OfFiles(u32),
     /// Names of files and folders, and how many of them are in folders where nobody looks.

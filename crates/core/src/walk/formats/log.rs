@@ -15,6 +15,8 @@ const BLOCK: u16 = 8;
 /// Hidden lines that are told apart, and the share of them that must be alike, in per cent.
 const MIN_ALIKE: u32 = 8;
 const MIN_SHARE: u32 = 60;
+/// Bytes of a border.
+const NEAR_BORDER: usize = 80;
 /// Bytes of a word that steps begin with.
 const STEP: std::ops::RangeInclusive<usize> = 3..=16;
 /// Bytes of a line that are looked at.
@@ -27,7 +29,18 @@ fn begins_block(line: &[u8]) -> bool {
         let is_framed = (4..line.len()).contains(&n) && line[n] == b' ' && line.ends_with(&[sign; 4]);
         is_framed && line.iter().any(u8::is_ascii_alphabetic)
     };
-    framed(b'-') || framed(b'_') || line.starts_with("  ● ".as_bytes()) || line.starts_with("● ".as_bytes())
+    framed(b'-')
+        || framed(b'_')
+        || is_border(line)
+        || line.starts_with("  ● ".as_bytes())
+        || line.starts_with("● ".as_bytes())
+}
+
+/// A border that somebody prints between the results of several commands: `--- tests ---`, `=== a.rs ===`.
+fn is_border(line: &[u8]) -> bool {
+    let signs = [&b"---"[..], b"==="];
+    let has_signs = |signs: &&[u8]| line.starts_with(signs) && line.ends_with(signs);
+    (8..NEAR_BORDER).contains(&line.len()) && line[3] == b' ' && signs.iter().any(has_signs)
 }
 
 /// A frame of a traceback in a file of one's own.
@@ -44,7 +57,7 @@ fn is_own_frame(line: &[u8]) -> bool {
 
 pub(super) fn role(line: &[u8]) -> LineRole {
     match line.trim_ascii_start().first() {
-        Some(b'-' | b'_' | 0xE2) if begins_block(line) => LineRole::needed(1, BLOCK),
+        Some(b'-' | b'_' | b'=' | 0xE2) if begins_block(line) => LineRole::needed(1, BLOCK),
         Some(b'F' | b'a') if is_own_frame(line) => LineRole::line(FRAME),
         _ => LineRole::NOTHING,
     }

@@ -1,7 +1,7 @@
 //! What readers of compacted sessions stumbled over.
 
-use super::super::{Rules, SaidBy, Standing, Walker};
 use super::{Said, TASK, conversation, file, filling};
+use crate::walk::{Rules, SaidBy, Standing, Walker};
 
 /// What is shown of the message at `index`, where calls run commands.
 fn shown(said: &[Said<'_>], index: usize) -> String {
@@ -206,4 +206,36 @@ fn what_changed_when_something_ran_again_is_worth_a_filler() {
     });
     let view = views.iter().find(|view| view.message == 4).expect("something of it is hidden");
     assert!(view.text.contains("row 3 is True now"), "{}", view.text);
+}
+
+#[test]
+fn what_is_still_to_be_done_outlasts_a_summary_of_what_went_before() {
+    let done = "- something that was done before, and of which nobody speaks any more\n".repeat(40);
+    let text = format!(
+        "The session goes on.\n# 1. Done\n{done}# 2. Pending Tasks\n- write the page about it\n# 3. Files\n{done}"
+    );
+    let said = [TASK, (SaidBy::Assistant, "Yes.", ""), (SaidBy::Human, &text, ""), (SaidBy::Assistant, "I go on.", "")];
+    let shown = shown(&said, 2);
+    assert!(shown.contains("# 2. Pending Tasks\n- write the page about it\n"), "{shown}");
+    assert!(shown.len() < text.len() / 2, "{shown}");
+}
+
+#[test]
+fn what_a_person_answers_is_no_output_and_a_reminder_is_named() {
+    let answer =
+        format!("User has answered your questions: {}", "\"Which one?\"=\"The second\" and more of it, ".repeat(20));
+    let said = [
+        TASK,
+        (SaidBy::Assistant, "", r#"{"question": "Which one?"}"#),
+        (SaidBy::Result, &answer, ""),
+        (SaidBy::Assistant, "Well.", ""),
+    ];
+    let mut all = conversation(&said);
+    all.messages[1].tool_calls[0].name = Some("AskUserQuestion".into());
+    let by: Vec<SaidBy> = said.iter().map(|said| said.0).collect();
+    let rules = Rules { recency_window: 0, min_saving: 1, ..Rules::default() };
+    assert!(Walker::default().walk(&all, &by, rules, &|_| Standing::Free).is_empty());
+    let reminder = "<system-reminder>\nWhenever you read something, think of what it is for.\n</system-reminder>\n";
+    let text = format!("{}{reminder}", file("    a line"));
+    assert!(shown(&reads(&text), 2).ends_with("⋯ reminder #2"), "{}", shown(&reads(&text), 2));
 }

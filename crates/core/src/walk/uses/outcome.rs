@@ -112,7 +112,8 @@ impl Words {
             }
         }
         let first = bytes[from..to].trim_ascii_start().first();
-        if has(kind::PARTIAL) && first.is_some_and(|first| b"[<(.*".contains(first)) {
+        let is_note = || first.is_some_and(|first| b"[<(.*".contains(first)) || bytes[from..at].ends_with(b"tokens ");
+        if has(kind::PARTIAL) && is_note() {
             found |= says::TOTAL;
         }
         if has(kind::DONE) && is_change(&bytes[from..at]) {
@@ -140,7 +141,15 @@ fn is_change(before: &[u8]) -> bool {
     let before = before.strip_prefix(b"[").unwrap_or(before);
     let starts = |heads: &[&[u8]]| heads.iter().any(|head| before.starts_with(head));
     before.len() < MAX_CHANGE
-        && starts(&[b"File ", b"Your changes ", b"Your proposed edit ", b"The file ", b"Changes "])
+        && starts(&[
+            b"File ",
+            b"Your changes ",
+            b"Your proposed edit ",
+            b"The file ",
+            b"Changes ",
+            b"User has ",
+            b"The user ",
+        ])
 }
 
 /// True for a word that is part of the name of a file, a test or a style: `error_page.html`, `.error`, `ErrorHandler`.
