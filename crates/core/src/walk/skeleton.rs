@@ -18,6 +18,8 @@ word_table!(WORDS: Table<128>, "status_keys": ENDS_WITH);
 const MAX_TOTALS: usize = 4;
 const MAX_STATUS: u32 = 120;
 const MAX_TOTAL: u32 = 300;
+/// Bytes of a line that is worth a filler because it is new.
+const MAX_NEWS: u32 = 100;
 /// Bytes of what is still to be done.
 const MAX_OPEN: u32 = 800;
 /// Bytes of a reminder that is shown whole or not at all.
@@ -153,7 +155,10 @@ impl Of<'_> {
         };
         let mut templates = Vec::new();
         let is_other = |&at: &usize| {
-            let template = template(self.text(at));
+            let (text, first) = (self.text(at), first_word(self.text(at)));
+            // Of things that went well one after the other the last one is enough.
+            let is_fine = [&b"ok"[..], b"OK", b"PASS", b"pass"].contains(&first);
+            let template = if is_fine { first.to_vec() } else { template(text) };
             let is_new = !templates.contains(&template);
             if is_new {
                 templates.push(template);
@@ -313,7 +318,8 @@ impl Of<'_> {
 
     /// Of what was run again, what is not as it was is worth a filler.
     pub(super) fn want_news(&self, roles: &mut [LineRole]) {
-        for at in (0..self.lines.len()).filter(|&at| self.said[at].is_none() && self.tells(at)) {
+        let is_news = |&at: &usize| self.said[at].is_none() && self.len(at) <= MAX_NEWS && self.tells(at);
+        for at in (0..self.lines.len()).filter(is_news) {
             roles[at].want();
         }
     }
