@@ -71,6 +71,18 @@ const PLAIN: [(&str, &[&str]); 14] = [
     ("bracket", &["(", "{", "](", "[a](", "![a](b)", "{[(<"]),
     ("quote", &["\"", "`", "\"word ", "“word ", "> > words\n", "**a ", "`a` "]),
     (
+        "outcome",
+        &[
+            "--- PASS: TestOf{n}a (0.00s)\n--- FAIL: TestOf{n}b (0.00s)\n",
+            "error truncated updated 3 issues ",
+            "   [File {n} updated. Found {n} warnings.]\n",
+            "--- part {n} ---\nrow {x}\n",
+            "<system-reminder>\nthink {n}\n</system-reminder>\n",
+            "{n}-let a\n{n}:let b\n",
+        ],
+    ),
+    ("time", &["at 07:00 PM ", "{n}:30:00 is 0x{x}, ", "lines {n}-{n}, "]),
+    (
         "fence",
         &[
             "```\n",

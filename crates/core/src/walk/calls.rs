@@ -80,6 +80,7 @@ fn place_of_answered(messages: &[Message<'_>], text: Place) -> Option<(usize, us
 pub(super) struct Asked {
     /// Of each call of each message.
     calls: Vec<Vec<About>>,
+    has_calls: bool,
     last: HashMap<String, usize>,
 }
 
@@ -96,6 +97,7 @@ impl Asked {
     /// Forgets all calls.
     pub(super) fn clear(&mut self) {
         self.calls.clear();
+        self.has_calls = false;
         self.last.clear();
     }
 
@@ -107,6 +109,7 @@ impl Asked {
         for file in calls.iter().filter_map(|about| about.file.as_ref()) {
             self.last.insert(file.clone(), self.calls.len());
         }
+        self.has_calls |= !calls.is_empty();
         self.calls.push(calls);
     }
 
@@ -123,10 +126,9 @@ impl Asked {
         let answered = || place_of_answered(messages, text);
         let of_call = if text.is_argument { Some((text.message as usize, text.part as usize)) } else { answered() };
         let label = of_call.and_then(|(at, call)| Some(self.calls.get(at)?.get(call)?.label.clone()));
-        let calls_tools = || self.calls.iter().any(|calls| !calls.is_empty());
         label.unwrap_or_else(|| match messages[text.message as usize].role {
             Role::System | Role::Developer => "the system prompt".to_owned(),
-            Role::User if !text.is_argument && calls_tools() => "a message of the user".to_owned(),
+            Role::User if !text.is_argument && self.has_calls => "a message of the user".to_owned(),
             _ => command_before(messages, text.message as usize)
                 .filter(|_| !text.is_argument)
                 .unwrap_or_else(|| "an earlier text".to_owned()),

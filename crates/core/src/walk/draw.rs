@@ -140,8 +140,8 @@ impl<'t> Draw<'t> {
         let n_lines = self.n_lines(at, end);
         let is_between = n_lines == 1 && at > 0 && end < self.lines.len();
         let text = Lines { bytes: self.bytes, lines: self.lines };
-        let is_reminder =
-            looks::reminder(text) == (at..end).find(|&line| self.lines[line].len > 0) && end == text.len();
+        let first = (at..end).find(|&line| self.lines[line].len > 0);
+        let is_reminder = end == text.len() && first.is_some() && looks::reminder(text) == first;
         let said = if is_reminder { None } else { self.said_by(at, end) };
         let mark = if said.is_some() { SAID_MARK } else { LINE_MARK };
         let limit = if is_between { mark.max(MAX_BRIDGE) } else { mark };

@@ -7,8 +7,8 @@ use crate::text::words::{Entries, words_file};
 
 /// Bytes between `exit` and its status.
 const MAX_TO_STATUS: usize = 24;
-/// Bytes before the word that says what became of a change.
-const MAX_CHANGE: usize = 160;
+/// Bytes before a word that tell what it says.
+const NEAR: usize = 160;
 /// Signs in front of what begins a line.
 const MAX_LEAD: usize = 6;
 
@@ -91,6 +91,8 @@ impl Words {
             return 0;
         }
         let word = &bytes[at..end];
+        // What stands in front of a word is looked at where it is short: a line may have many words.
+        let is_near = at - from < NEAR;
         let has = |kinds: u32| kind & kinds != 0;
         let mut found = 0;
         if has(kind::ERROR) && !is_in_name(&bytes[from..to], (at - from, end - from)) {
@@ -104,19 +106,19 @@ impl Words {
         }
         if has(kind::COUNTED | kind::VERDICT)
             // The number that a viewer puts in front of a line counts nothing.
-            && let Some(is_none) = count_before(&bytes[bare(bytes, from, to).0.min(at)..at])
+            && let Some(is_none) = count_before(&bytes[if is_near { bare(bytes, from, at).0 } else { from }..at])
         {
             found |= says::TOTAL;
             if has(kind::VERDICT) {
                 found |= says::OUTCOME | if has(kind::LAST) && !is_none { says::FAILURE } else { 0 };
             }
         }
-        let first = bytes[from..to].trim_ascii_start().first();
-        let is_note = || first.is_some_and(|first| b"[<(.*".contains(first)) || bytes[from..at].ends_with(b"tokens ");
+        let begins = || bytes[from..at].trim_ascii_start().first().is_some_and(|first| b"[<(.*".contains(first));
+        let is_note = || is_near && begins() || bytes[from..at].ends_with(b"tokens ");
         if has(kind::PARTIAL) && is_note() {
             found |= says::TOTAL;
         }
-        if has(kind::DONE) && is_change(&bytes[from..at]) {
+        if has(kind::DONE) && is_near && is_change(&bytes[from..at]) {
             found |= says::TOTAL | says::OUTCOME;
         }
         let lead = &bytes[from..at];
@@ -140,16 +142,7 @@ fn is_change(before: &[u8]) -> bool {
     let before = before.trim_ascii_start();
     let before = before.strip_prefix(b"[").unwrap_or(before);
     let starts = |heads: &[&[u8]]| heads.iter().any(|head| before.starts_with(head));
-    before.len() < MAX_CHANGE
-        && starts(&[
-            b"File ",
-            b"Your changes ",
-            b"Your proposed edit ",
-            b"The file ",
-            b"Changes ",
-            b"User has ",
-            b"The user ",
-        ])
+    starts(&[b"File ", b"Your changes ", b"Your proposed edit ", b"The file ", b"Changes ", b"User has ", b"The user "])
 }
 
 /// True for a word that is part of the name of a file, a test or a style: `error_page.html`, `.error`, `ErrorHandler`.
