@@ -51,7 +51,7 @@ pub fn all() -> Vec<Pattern> {
 }
 
 /// Kinds with their units.
-const PLAIN: [(&str, &[&str]); 14] = [
+const PLAIN: [(&str, &[&str]); 16] = [
     (
         "blank",
         &[
