@@ -18,7 +18,7 @@ use crate::summary::{
     Adapter, Draft, Hints, Keys, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, digest, is_general, keys,
     outline, pays, prepass, shorten, split_code, summarize, superseded, topic,
 };
-use crate::text::{Correction, Lexer, TextView};
+use crate::text::{Correction, Lexer, TextView, n_chars};
 use crate::walk;
 
 /// So much of how a message begins tells it from others.
@@ -425,7 +425,7 @@ impl Filler<'_> {
         let metadata = self.metadata(&provenance);
         let replaced = |part: usize| parts.binary_search_by_key(&part, |(place, _)| *place).is_ok();
         let texts = self.view.conversation.messages[index].text_parts();
-        let kept: usize = texts.filter(|(part, _)| !replaced(*part)).map(|(_, text)| text.chars().count()).sum();
+        let kept: usize = texts.filter(|(part, _)| !replaced(*part)).map(|(_, text)| n_chars(text)).sum();
         let new: usize = parts.iter().map(|(_, draft)| draft.n_chars()).sum();
         let chars_out = kept + new + metadata_chars(metadata.as_deref());
         let body = NewBody::Parts(parts.iter().map(|(part, draft)| (*part, draft.text.clone())).collect());

@@ -3,6 +3,7 @@
 
 use crate::model::{Action, Message, NewBody, PartView, Provenance, Reason, Spot};
 use crate::summary::Draft;
+use crate::text::n_chars;
 
 /// One output message.
 #[derive(Debug, Clone)]
@@ -54,7 +55,7 @@ pub(super) struct Marked {
 impl Marked {
     /// For a message with these views, where `spots` stand in it.
     pub(super) fn new(message: &Message<'_>, views: Vec<PartView>, spots: Vec<(Spot, String)>) -> Self {
-        let arguments_out = arguments(message, &spots).map(|text| text.chars().count()).sum();
+        let arguments_out = arguments(message, &spots).map(n_chars).sum();
         Self { views, spots, arguments_out }
     }
 }

@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use crate::model::{Consult, Content, Conversation, EngineOptions, FlowKind, Part, Reason, Role};
-use crate::text::{Correction, Cut, Lexed, Lexer, Speaker, TextView, tokens};
+use crate::text::{Correction, Cut, Lexed, Lexer, Speaker, TextView, n_chars, tokens};
 
 use super::classify::{Depth, Verdict, judge};
 
@@ -128,7 +128,7 @@ impl<'a> View<'a> {
     /// Characters of the arguments of the tool calls of message `index`.
     #[must_use]
     pub fn argument_chars(&self, index: usize) -> usize {
-        self.conversation.messages[index].tool_calls.iter().map(|call| call.arguments.chars().count()).sum()
+        self.profiles.argument_chars[index]
     }
 }
 
@@ -150,7 +150,10 @@ pub struct Profiles {
     decided: Vec<OnceCell<Decided>>,
     /// `bounds[i]..bounds[i + 1]` are the texts of message `i`; empty before `lex`.
     bounds: Vec<usize>,
+    /// Of the texts of each message.
     chars: Vec<usize>,
+    /// Of the arguments of its calls.
+    argument_chars: Vec<usize>,
 }
 
 impl Profiles {
@@ -161,9 +164,11 @@ impl Profiles {
         self.decided.clear();
         self.bounds.clear();
         self.chars.clear();
-        self.chars.extend(
-            conversation.messages.iter().map(|message| message.texts().map(|text| text.chars().count()).sum::<usize>()),
-        );
+        self.argument_chars.clear();
+        for message in &conversation.messages {
+            self.chars.push(message.texts().map(n_chars).sum());
+            self.argument_chars.push(message.tool_calls.iter().map(|call| n_chars(&call.arguments)).sum());
+        }
     }
 
     /// Lexes every text of the conversation that was measured last, once.

@@ -8,6 +8,14 @@ const BLOCK: usize = 240;
 /// The end of a text is filled up to a multiple of this with bytes that count as nothing.
 const LANES: usize = 16;
 
+/// Characters of `text`.
+#[must_use]
+pub fn n_chars(text: &str) -> usize {
+    let (blocks, rest) = text.as_bytes().as_chunks::<BLOCK>();
+    let n_begins = |bytes: &[u8]| usize::from(bytes.iter().map(|byte| u8::from(byte & 0xc0 != 0x80)).sum::<u8>());
+    blocks.iter().map(|block| n_begins(block)).sum::<usize>() + n_begins(rest)
+}
+
 /// Adds what can be counted over all bytes at once: characters, and digits and signs of ASCII.
 pub(super) fn count_ascii(text: &str, counts: &mut CharCounts) {
     let mut blocks = text.as_bytes().chunks_exact(BLOCK);
@@ -52,4 +60,19 @@ pub(super) fn count_chars(bytes: &[u8]) -> usize {
         .sum();
     let n_rest = rest.iter().filter(|&&byte| byte & 0xc0 != 0x80).count();
     words.len() * 8 - n_inner as usize + n_rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::n_chars;
+
+    #[test]
+    fn characters_of_any_length_are_counted() {
+        for unit in ["a", "é", "→", "𝄞", "aé→𝄞"] {
+            for n in [0, 1, 7, 60, 80, 120, 239, 240, 241, 1_000] {
+                let text = unit.repeat(n);
+                assert_eq!(n_chars(&text), text.chars().count(), "{n} × {unit}");
+            }
+        }
+    }
 }

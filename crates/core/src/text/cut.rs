@@ -1,6 +1,8 @@
 //! Shortening texts without harm: never inside a character or a grapheme, at a word's end when one is near,
 //! and with white space collapsed. Knows no meaning.
 
+use super::counts::n_chars;
+
 /// A prefix of `text` with at most `max_chars` characters that ends at the end of a word or clause when there is one
 /// beyond its first quarter, so that no number, path or URL is cut in two, and between graphemes otherwise.
 #[must_use]
@@ -47,7 +49,7 @@ pub fn push_collapsed(out: &mut String, text: &str) -> usize {
     let text = text.trim();
     if !has_odd_space(text.as_bytes()) {
         out.push_str(text);
-        return text.chars().count();
+        return n_chars(text);
     }
     let mut n_chars = 0;
     for (i, piece) in text.split_whitespace().enumerate() {

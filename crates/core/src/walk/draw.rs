@@ -167,13 +167,13 @@ impl<'t> Draw<'t> {
             own.fold((0, 0), |(n, n_bytes), (_, len)| (n + 1, n_bytes + len))
         };
         let (known, visible, n_solid) = (of(false), of(true), solid().count() as u32);
-        let is_visible = visible.0 == known.0 || known.0 < n_solid && visible.1 >= MIN_SAID;
+        // Where most of the lines are new the place of the others says little.
+        let is_most = |n: u32| n * 2 >= n_solid;
+        let is_visible = visible.0 == known.0 || known.0 < n_solid && visible.1 >= MIN_SAID && is_most(visible.0);
         let (n_said, n_bytes) = if is_visible { visible } else { known };
         let n_lines = self.n_lines(at, end);
         let n_said = if n_said == n_solid { n_lines } else { n_said };
-        // Where most of the lines are new the place of the others says little.
-        let is_most = known.0 * 2 >= n_solid;
-        (n_bytes >= MIN_SAID && is_most).then_some(Mark::Said { n_lines, n_said, by, is_visible })
+        (n_bytes >= MIN_SAID && is_most(n_said)).then_some(Mark::Said { n_lines, n_said, by, is_visible })
     }
 
     /// Lines, without the empty one behind the last line break of a text.

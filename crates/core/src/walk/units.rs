@@ -3,11 +3,11 @@
 
 use super::json::{Json, Kind, Node};
 use super::marks::CHARS_MARK;
-use super::uses::Line;
+use super::uses::{Line, tells_change};
 
 /// Bytes from which a line or a value is cut inside.
 pub(super) const LONG: u32 = 240;
-/// Bytes of a line of which the first sentence says how something ended.
+/// Bytes of a line of which the first sentence says that a change was made.
 const VERDICT: std::ops::RangeInclusive<u32> = 120..=LONG;
 /// Bytes in front of JSON on its line, and behind it.
 const MAX_BESIDE: usize = 80;
@@ -157,14 +157,15 @@ impl Units {
         }
     }
 
-    /// Where a line ends for a reader who is to see how something ended, and nothing else: behind its first sentence.
+    /// Where a line ends for a reader who is to see that a change was made, and nothing else: behind its first sentence.
     pub(super) fn verdict_of(&self, bytes: &[u8], line: &Line, number: usize) -> Option<u32> {
         let unit = self.units.get(self.first[number] as usize)?;
-        let is_verdict = unit.state == state::SKELETON | state::OUTCOME;
+        let text = &bytes[line.from as usize..line.to as usize];
+        let is_verdict = unit.state == state::SKELETON | state::OUTCOME && tells_change(text);
         if !is_verdict || !VERDICT.contains(&(line.to - line.from)) {
             return None;
         }
-        let end = memchr::memmem::find(&bytes[line.from as usize..line.to as usize], b". ")?;
+        let end = memchr::memmem::find(text, b". ")?;
         Some(line.from + end as u32 + 1).filter(|end| line.to - end > CHARS_MARK)
     }
 

@@ -1,5 +1,7 @@
 //! What a counter of tokens is, and the one that only estimates. Knows no tokenizer.
 
+use crate::text::n_chars;
+
 /// Counts the tokens of texts. Counting cannot fail and takes time in proportion to the text, whatever stands in it.
 pub trait TokenCounter: Send + Sync + std::fmt::Debug {
     /// Tokens of `text`; what looks like a special token is ordinary text.
@@ -18,6 +20,6 @@ pub struct Chars;
 
 impl TokenCounter for Chars {
     fn count(&self, text: &str) -> usize {
-        estimate(text.chars().count())
+        estimate(n_chars(text))
     }
 }

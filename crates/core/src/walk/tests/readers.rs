@@ -94,6 +94,33 @@ fn a_reference_is_for_what_most_of_the_lines_are() {
 }
 
 #[test]
+fn a_reference_counts_all_lines_that_were_there_before() {
+    let line = |at: usize| format!("    row {} of number_{at} and more\n", "x".repeat(at % 5));
+    let known: String = (0..60).map(line).collect();
+    let uses: String = (0..60).step_by(4).map(|at| format!("number_{at} ")).collect();
+    let new: String = (0..9).map(|at| format!("    {} other words\n", "y".repeat(2 + at))).collect();
+    let again = format!("{}{new}{}", (0..30).map(line).collect::<String>(), (30..60).map(line).collect::<String>());
+    let said = [
+        TASK,
+        (SaidBy::Assistant, "", r#"{"command": "make show"}"#),
+        (SaidBy::Result, &known, ""),
+        (SaidBy::Assistant, "", r#"{"command": "make all"}"#),
+        (SaidBy::Result, &again, ""),
+        (SaidBy::Assistant, &uses, ""),
+    ];
+    let shown = shown(&said, 4);
+    assert!(shown.contains("⋯ 38 lines, 30 unchanged since"), "{shown}");
+}
+
+#[test]
+fn an_error_is_told_in_all_its_sentences() {
+    let error = "FieldError: Cannot resolve keyword 'books' into field. Choices are: author, id, isbn, name, pages, price, \
+                 publisher, rating, title, year and many more of them";
+    let shown = shown(&reads(&format!("begin\n{}{error}\n{}Exit code 1\n", filling(20), filling(20))), 2);
+    assert!(shown.contains(error), "{shown}");
+}
+
+#[test]
 fn an_edit_says_in_one_sentence_that_it_was_made() {
     let path = "/workspace/project/src/components/forms/input.py";
     let result = format!(

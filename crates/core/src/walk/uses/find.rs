@@ -8,7 +8,7 @@ use super::lines::{Slots, says};
 use super::needles::{Hit, Kind, Needles, hashed, pair, sign};
 use super::number::may_tell;
 use super::outcome::{Words, is_exception};
-use super::scan::{Line, Word, bare, exact, is_joiner, lines, words};
+use super::scan::{Line, Word, bare, exact, folded, is_joiner, lines, words};
 use super::texts::{SaidBy, Text, Texts};
 use super::told::{Fact, Teller, Told};
 use super::wide;
@@ -410,7 +410,7 @@ impl Uses {
                     self.scan(bytes, text, stretch, first_line);
                 }
             }
-            if !is_new && start > from && bytes[from..start].iter().any(u8::is_ascii_digit) {
+            if !is_new && start > from && self.is_sought(bytes, (from, start)) {
                 // The line was shown, but not with this number.
                 self.scan(bytes, text, (from, start), first_line);
             }
@@ -426,6 +426,13 @@ impl Uses {
             hits: first_hit..self.hits.len(),
             facts: first_fact..self.facts.len(),
         }
+    }
+
+    /// True where the number in front of a line may be one of a value.
+    fn is_sought(&self, bytes: &[u8], (from, to): (usize, usize)) -> bool {
+        let digits = |at: usize| bytes[at..to].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let first = (from..to).find(|&at| bytes[at].is_ascii_digit());
+        first.is_some_and(|at| self.needles.filter.signs(folded(bytes, at, at + digits(at))) != 0)
     }
 
     /// Looks for values, numbers and endings in lines that no source had before.

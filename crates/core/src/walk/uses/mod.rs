@@ -16,6 +16,7 @@ mod wide;
 
 pub(in crate::walk) use find::{Found, Uses};
 pub(in crate::walk) use lines::says;
+pub(in crate::walk) use outcome::tells_change;
 pub(in crate::walk) use scan::Line;
 pub use texts::SaidBy;
 pub(in crate::walk) use texts::{Place, Text, Texts};

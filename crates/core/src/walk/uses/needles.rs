@@ -116,6 +116,8 @@ struct Needle {
     /// Messages that have it, for an ordinary word.
     n_messages: u8,
     is_ordinary: bool,
+    /// Its first byte and its last one: most of what hangs on one word differs in them.
+    ends: [u8; 2],
 }
 
 /// Messages up to which an ordinary word is rare.
@@ -247,6 +249,7 @@ impl Needles {
             counted: if kind == Kind::Counted { message } else { NONE },
             n_messages: 1,
             is_ordinary,
+            ends: [bytes[from], bytes[to - 1]],
         });
         let anchor = &mut self.anchors[anchor as usize];
         anchor.first = number;
@@ -352,22 +355,28 @@ impl Needles {
     ) {
         let Some(number) = self.find_anchor(hash) else { return };
         let mut next = self.anchors[number as usize].first;
+        let mut before = NONE;
         while next != NONE {
             let value = next;
-            let needle = self.needles[value as usize];
-            next = needle.next;
-            if needle.anchor == NONE {
-                continue;
-            }
-            if needle.last_use <= message {
+            next = self.needles[value as usize].next;
+            if self.needles[value as usize].last_use <= message {
                 self.forget(value);
+            }
+            let needle = self.needles[value as usize];
+            if needle.anchor == NONE {
+                match self.needles.get_mut(before as usize) {
+                    Some(before) => before.next = next,
+                    None => self.anchors[number as usize].first = next,
+                }
                 continue;
             }
+            before = value;
             let (len, start) = (needle.len as usize, needle.from as usize);
             let Some(from) = at.checked_sub(needle.offset as usize) else { continue };
             let to = from + len;
-            let is_alike = || bytes[from] == bytes[start] && bytes[to - 1] == bytes[start + len - 1];
-            if from < text.0 || to > text.1 || !is_alike() || bytes[from..to] != bytes[start..start + len] {
+            let is_inside = from >= text.0 && to <= text.1;
+            if !is_inside || needle.ends != [bytes[from], bytes[to - 1]] || bytes[from..to] != bytes[start..start + len]
+            {
                 continue;
             }
             // Part of a name is no ordinary word.

@@ -118,7 +118,7 @@ impl Words {
         if has(kind::PARTIAL) && is_note() {
             found |= says::TOTAL;
         }
-        if has(kind::DONE) && is_near && is_change(&bytes[from..at]) {
+        if has(kind::DONE) && is_near && tells_change(&bytes[from..at]) {
             found |= says::TOTAL | says::OUTCOME;
         }
         let lead = &bytes[from..at];
@@ -138,7 +138,7 @@ impl Words {
 }
 
 /// True for what stands before `updated` or `applied` where a program says what became of a change: `[File`, `Your changes have NOT been`.
-fn is_change(before: &[u8]) -> bool {
+pub(in crate::walk) fn tells_change(before: &[u8]) -> bool {
     let before = before.trim_ascii_start();
     let before = before.strip_prefix(b"[").unwrap_or(before);
     let starts = |heads: &[&[u8]]| heads.iter().any(|head| before.starts_with(head));
