@@ -141,13 +141,22 @@ impl About {
         let name = call.name.as_deref();
         let mut about = Self { asks: Call::Other, file: None, label: String::new() };
         let (mut command, mut of_file, mut is_path) = (None, Call::File, false);
+        let mut key_of_label = String::new();
         leaves(&call.arguments, &mut |key, text| {
             each(key, text);
+            if is_shell(text) {
+                return;
+            }
             // What a call is about is a path, whatever stands before it, else the first that it says.
             let is_first_path = !is_path && is_of_path(key) && names_file(text);
             if about.label.is_empty() || is_first_path {
                 about.label.clear();
                 about.label.push_str(&object(text));
+                key_of_label.clear();
+                key_of_label.push_str(key);
+            } else if key == key_of_label && !is_path && text.len() + about.label.len() < MAX_OBJECT {
+                // A command as the list of its words.
+                about.label.extend([" ", text.lines().next().unwrap_or_default()]);
             }
             is_path |= is_first_path;
             if command.is_none() && (key.starts_with('c') || key.is_empty()) {
@@ -174,6 +183,12 @@ impl About {
         }
         about
     }
+}
+
+/// The name of a shell or what it is told to do with what follows.
+fn is_shell(text: &str) -> bool {
+    let name = text.rsplit('/').next().unwrap_or(text);
+    matches!(name, "bash" | "sh" | "zsh" | "-c" | "-lc")
 }
 
 /// The first command that is no change of folder; a pipe is what its last part makes of it only where that counts or cuts.

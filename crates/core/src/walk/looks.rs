@@ -42,13 +42,15 @@ pub(super) fn is_beside_match(row: &[u8]) -> bool {
 /// True for a line of words, as people write them.
 pub(super) fn is_sentence(line: &[u8]) -> bool {
     let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || *byte >= 0x80;
+    let is_indented = line.len() - line.trim_ascii_start().len() >= MAX_INDENT;
+    let line = line.trim_ascii_start();
+    let line = line.strip_prefix(b"- ").or_else(|| line.strip_prefix(b"* ")).unwrap_or(line);
     let n_letters = line.iter().filter(|byte| is_letter(byte)).count();
     let n_blanks = memchr::memchr_iter(b' ', line.trim_ascii()).count();
     let n_wide = line.iter().filter(|byte| **byte >= 0x80).count();
     let text = line.trim_ascii_start();
     let begins = text.first().is_some_and(|byte| is_letter(byte) || b"-*1234567890\"'(".contains(byte));
     let has_words = n_blanks >= MIN_BLANKS || n_wide > n_letters / 2;
-    let is_indented = line.len() - text.len() >= MAX_INDENT;
     begins && !is_indented && has_words && (n_letters + n_blanks) * 100 >= line.len() * MIN_LETTERS
 }
 
@@ -93,13 +95,23 @@ pub(super) fn is_envelope(text: &[u8]) -> bool {
 pub(super) fn has_place(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();
     let text = text.strip_prefix(b"--> ").unwrap_or(text);
-    if text.starts_with(b"E   ") {
-        return true;
-    }
+    text.starts_with(b"E   ") || behind_place(text).is_some()
+}
+
+/// True for what a linter or a compiler says of a place; a search prints the line as it stands there: `src/x.rs:12:    let a`.
+pub(super) fn reports(text: &[u8]) -> bool {
+    let Some(behind) = behind_place(text) else { return false };
+    let n_digits = behind.iter().take_while(|byte| byte.is_ascii_digit() || b":,)".contains(byte)).count();
+    behind[..n_digits].ends_with(b":") && matches!(&behind[n_digits..], [b' ', next, ..] if !next.is_ascii_whitespace())
+}
+
+/// What stands behind the path and the sign with which a line begins: `12:5: …`.
+fn behind_place(text: &[u8]) -> Option<&[u8]> {
     let path = text.iter().take_while(|&&byte| byte.is_ascii_alphanumeric() || b"._/@-\\".contains(&byte)).count();
     let (path, behind) = text.split_at(path);
     let extension = path.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
     let has_extension =
         (1..=5).contains(&extension) && path.len() > extension + 1 && path[path.len() - extension - 1] == b'.';
-    has_extension && matches!(behind, [b':' | b'(', digit, ..] if digit.is_ascii_digit())
+    let [b':' | b'(', behind @ ..] = behind else { return None };
+    (has_extension && behind.first().is_some_and(u8::is_ascii_digit)).then_some(behind)
 }

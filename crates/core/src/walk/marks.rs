@@ -120,6 +120,9 @@ impl<'m> LinesMark<'m> {
     }
 }
 
+/// Signs of a mark up to which there are any.
+const MAX_SIGNS: usize = 8;
+
 /// Writes marks with their numbers, which run from 1 through a conversation.
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -137,6 +140,11 @@ impl Writer {
             end = at + SIGN.len();
         }
         Self { sign: SIGN.repeat(longest + 1), n_marks: 0 }
+    }
+
+    /// True where marks are as short as they should be: a text full of their sign makes them long.
+    pub(super) fn is_short(&self) -> bool {
+        self.sign.len() <= MAX_SIGNS * SIGN.len()
     }
 
     /// Characters that a mark and the blanks around it take, or a few more.

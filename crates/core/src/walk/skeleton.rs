@@ -1,15 +1,11 @@
 //! The skeleton of a text: what tells a reader what it was. Its first and last line, exit status and totals; of a failure
 //! the lines that say why. Knows lines and what they say; refuses to know formats.
 
-use std::collections::HashMap;
-
-use foldhash::fast::FixedState;
-
 use super::formats::{LineRole, Lines};
-use super::looks::{self, first_word, has_place, has_word, is_beside_match, is_envelope, is_sentence, template};
+use super::looks::{self, first_word, has_word, is_beside_match, is_envelope, is_sentence, template};
 use super::said::Said;
 use super::units::{Unit, Units, state};
-use super::uses::{Line, Uses, says};
+use super::uses::{Line, Uses, says, tells_change};
 use crate::text::words::{Table, word_table};
 
 word_table!(WORDS: Table<128>, "status_keys": ENDS_WITH);
@@ -24,25 +20,12 @@ const MAX_NEWS: u32 = 100;
 const MAX_OPEN: u32 = 800;
 /// Bytes of a reminder that is shown whole or not at all.
 const MAX_REMINDER: u32 = 1_000;
-/// Of a failure: error lines, lines around each, last lines.
-const MAX_ERRORS: usize = 10;
-const MAX_ERROR: u32 = 400;
-const AROUND: usize = 2;
-const LAST: usize = 8;
-/// Lines that begin with one word, from which they are steps.
-const MIN_STEPS: usize = 10;
-/// Words with which frames of a traceback begin.
-const FRAMES: [&[u8]; 4] = [b"File", b"at", b"in", b""];
-/// Lines at the end in which a word of failing counts.
-const TAIL: usize = 12;
-const TAIL_SOLID: usize = 3;
-const MAX_TAIL: u32 = 200;
-/// Bytes at both ends of a text in which an exit status counts.
-const ENDS: u32 = 400;
 /// Lines of a text whose first and last one stay also where they are visible elsewhere.
 const FEW: usize = 3;
 /// First and last lines of what a person pastes: more often than not they are his own words.
 const PASTED: (usize, usize) = (6, 2);
+/// Sentences in it, and lines for each of them, up to which and from which they are his own.
+const MAX_SENTENCES: usize = 8;
 /// Bytes of such a line that stays as a whole.
 const MAX_OWN: u32 = 1_500;
 
@@ -76,20 +59,20 @@ pub(super) struct Of<'t> {
 }
 
 impl Of<'_> {
-    fn text(&self, at: usize) -> &[u8] {
+    pub(super) fn text(&self, at: usize) -> &[u8] {
         &self.bytes[self.lines[at].from as usize..self.lines[at].to as usize]
     }
 
-    fn len(&self, at: usize) -> u32 {
+    pub(super) fn len(&self, at: usize) -> u32 {
         self.lines[at].to - self.lines[at].from
     }
 
-    fn says(&self, at: usize, what: u32) -> bool {
+    pub(super) fn says(&self, at: usize, what: u32) -> bool {
         self.lines[at].len > 0 && self.uses.says(self.lines[at].slot) & what != 0
     }
 
     /// Lines that say something: with a word, not put there by the harness, and no echo of what was asked for.
-    fn tells(&self, at: usize) -> bool {
+    pub(super) fn tells(&self, at: usize) -> bool {
         let line = &self.lines[at];
         let text = self.text(at);
         let says = line.len > 1 && has_word(text) && !is_envelope(text) && !self.uses.is_asked(line.slot);
@@ -99,18 +82,6 @@ impl Of<'_> {
     /// The same, and nothing visible says it.
     fn is_new(&self, at: usize) -> bool {
         self.tells(at) && (self.says(at, says::OUTCOME) || !self.uses.is_visible(self.lines[at].slot))
-    }
-
-    /// A command has failed by its status, or when its last lines say so.
-    fn has_failed(&self) -> bool {
-        let (Some(first), Some(last)) = (self.lines.first(), self.lines.last()) else { return false };
-        let at_end = |line: &Line| line.from < first.from + ENDS || line.from + ENDS > last.to;
-        let mut all = 0..self.lines.len();
-        let by_line =
-            |at: usize| self.says(at, says::FAILURE) || self.says(at, says::BAD_EXIT) && at_end(&self.lines[at]);
-        let tail = (0..self.lines.len()).rev().take(TAIL).filter(|&at| self.lines[at].len > 0).take(TAIL_SOLID);
-        let mut tail = tail.filter(|&at| self.len(at) < MAX_TAIL);
-        !self.is_file && (all.any(by_line) || tail.any(|at| self.says(at, says::FAILED)))
     }
 
     /// The line in which an edit says that it was made, or why not. A long one may be a reference.
@@ -125,13 +96,15 @@ impl Of<'_> {
         looks::reminder(text).filter(|&at| at > 0).unwrap_or(self.lines.len())
     }
 
-    /// Shows all of a reminder of the harness where something of it is shown: a part of a rule is another rule.
+    /// Shows all of a reminder of the harness the first time, and where something of it is shown: a part of a rule is another
+    /// rule.
     pub(super) fn join_reminder(&self, units: &mut Units) {
         let text = Lines { bytes: self.bytes, lines: self.lines };
         let Some(begin) = looks::reminder(text).filter(|_| !units.is_document) else { return };
         let (first, size) = (units.first[begin] as usize, text.lines[text.len() - 1].to - text.lines[begin].from);
+        let is_first = self.said[begin..].iter().all(Option::is_none);
         let within = &mut units.units[first..];
-        if size <= MAX_REMINDER && within.iter().any(Unit::is_shown) {
+        if size <= MAX_REMINDER && (is_first || within.iter().any(Unit::is_shown)) {
             for unit in within {
                 unit.state |= state::SKELETON | state::WHOLE;
             }
@@ -157,7 +130,7 @@ impl Of<'_> {
         let is_other = |&at: &usize| {
             let (text, first) = (self.text(at), first_word(self.text(at)));
             // Of things that went well one after the other the last one is enough.
-            let is_fine = [&b"ok"[..], b"OK", b"PASS", b"pass"].contains(&first);
+            let is_fine = [&b"ok"[..], b"OK", b"PASS", b"pass", b"Successfully"].contains(&first);
             let template = if is_fine { first.to_vec() } else { template(text) };
             let is_new = !templates.contains(&template);
             if is_new {
@@ -169,14 +142,10 @@ impl Of<'_> {
         let mut ended: Vec<usize> = (0..n).rev().filter(is_total).filter(is_other).take(MAX_TOTALS).collect();
         keep.extend(&ended);
         ended.extend(verdict);
-        if self.has_failed() {
-            errors = self.errors();
-            ended.extend(errors.iter().max());
-            let steps = self.steps();
-            let is_own = |&at: &usize| errors.contains(&at) || !steps.contains(&first_word(self.text(at)));
-            let around = |&at: &usize| at.saturating_sub(AROUND)..(at + AROUND + 1).min(n);
-            keep.extend(errors.iter().flat_map(around).filter(is_own));
-            keep.extend((0..n).rev().filter(|&at| self.tells(at)).take(LAST).filter(is_own));
+        if let Some(failure) = self.failure(n) {
+            ended.extend(failure.errors.iter().max());
+            keep.extend(failure.lines);
+            errors = failure.errors;
         }
         keep.extend(self.own());
         keep.extend(self.open());
@@ -185,12 +154,23 @@ impl Of<'_> {
         Kept { lines: keep, ended, errors }
     }
 
-    /// First and last lines of what a person pastes.
-    fn own(&self) -> impl Iterator<Item = usize> {
-        let (first, last) = if self.is_result { (0, 0) } else { PASTED };
-        let solid = |&at: &usize| self.lines[at].len > 0;
-        let n = self.lines.len();
-        (0..n).filter(solid).take(first).chain((0..n).rev().filter(solid).take(last))
+    /// First and last lines of what a person pastes, and sentences between them where there are few: his own words, too.
+    fn own(&self) -> Vec<usize> {
+        if self.is_result {
+            return Vec::new();
+        }
+        let mut found: Vec<usize> = (0..self.lines.len()).filter(|&at| self.lines[at].len > 0).collect();
+        let (n, (first, last)) = (found.len(), PASTED);
+        // A line of a listing or of a diff has something in front.
+        let is_bare = |at: usize| self.lines[at].len as usize == self.text(at).trim_ascii().len();
+        let is_said = |at: usize| is_bare(at) && is_sentence(self.text(at));
+        let has_few = found.iter().filter(|&&at| is_said(at)).count() <= MAX_SENTENCES.min(n / MAX_SENTENCES);
+        let mut number = 0..n;
+        found.retain(|&at| {
+            let number = number.next().unwrap_or_default();
+            number < first || number + last >= n || has_few && is_said(at)
+        });
+        found
     }
 
     /// What is still to be done, in the summary of what went before with which a person goes on.
@@ -204,40 +184,6 @@ impl Of<'_> {
             if n_bytes < MAX_OPEN && self.lines[at].len > 0 {
                 n_bytes += self.len(at);
                 found.push(at);
-            }
-        }
-        found
-    }
-
-    /// Words with which so many lines begin that one more tells nothing: `Compiling`, `ok`.
-    fn steps(&self) -> Vec<&[u8]> {
-        let mut counts: HashMap<&[u8], usize, FixedState> = HashMap::default();
-        for at in (0..self.lines.len()).filter(|&at| self.lines[at].len > 0) {
-            *counts.entry(first_word(self.text(at))).or_default() += 1;
-        }
-        counts.retain(|word, n| *n >= MIN_STEPS && !FRAMES.contains(word));
-        counts.into_keys().collect()
-    }
-
-    /// Lines that say what went wrong, those with a place first, one of each template.
-    fn errors(&self) -> Vec<usize> {
-        let (mut found, mut templates) = (Vec::new(), Vec::new());
-        let may_tell = |at: &usize| self.len(*at) < MAX_ERROR && self.lines[*at].len > 0;
-        for with_place in [true, false] {
-            for at in (0..self.lines.len()).filter(may_tell) {
-                if found.len() == MAX_ERRORS {
-                    return found;
-                }
-                let is_error = self.says(at, says::ERROR);
-                let has_place = || has_place(self.text(at)) || self.says(at, says::OUTCOME) && is_error;
-                let tells = if with_place { has_place() } else { is_error };
-                if tells && !found.contains(&at) {
-                    let template = template(self.text(at));
-                    if !templates.contains(&template) {
-                        templates.push(template);
-                        found.push(at);
-                    }
-                }
             }
         }
         found
@@ -345,10 +291,13 @@ impl Of<'_> {
         for at in lines {
             // Of a line of JSON its first member.
             let unit = units.first[self.first + at] as usize;
-            units.units[unit].state |= state::SKELETON | if ended.contains(&at) { state::OUTCOME } else { 0 };
+            let ends = if ended.contains(&at) { state::OUTCOME } else { 0 };
+            // What went wrong often stands at the end of a line.
+            let tells = if errors.contains(&at) && !tells_change(self.text(at)) { state::WHOLE } else { 0 };
+            units.units[unit].state |= state::SKELETON | ends | tells;
         }
-        for at in self.own().filter(|&at| self.len(at) <= MAX_OWN && self.said[at].is_none_or(|said| !said.is_visible))
-        {
+        let is_own = |at: &usize| self.len(*at) <= MAX_OWN && is_new(*at) && !tells_change(self.text(*at));
+        for at in self.own().into_iter().filter(is_own) {
             let unit = units.first[self.first + at] as usize;
             units.units[unit].state |= state::WHOLE;
         }

@@ -23,6 +23,10 @@ const LONG_WORD: usize = 4;
 const WORD: usize = 3;
 /// Bits in which the words of an answer are noted: a few of a hundred may seem to be there that are not.
 const N_BITS: usize = 1 << 14;
+/// Records that show the same value under the same key although nothing else of them is used, and members of one that are
+/// looked at.
+const MAX_ALIKE: u32 = 2;
+const MAX_MEMBERS: usize = 64;
 /// Letters of a value that says by itself what it is: `basic_economy`.
 const TELLING: usize = 8;
 
@@ -32,6 +36,10 @@ pub(super) struct Spoken {
     /// By the index of the message: hashes of its words, and of the stems of those.
     words: HashMap<u32, Words, FixedState>,
     key: Vec<u64>,
+    /// How many records show a value under a key.
+    n_shown: HashMap<u64, u32, FixedState>,
+    /// The records around a value.
+    around: Vec<u32>,
 }
 
 impl Spoken {
@@ -65,8 +73,16 @@ impl Spoken {
         if answers.is_empty() {
             return;
         }
+        self.n_shown.clear();
+        self.around.clear();
         let Units { json, units, of_node, .. } = units;
         for (number, node) in json.nodes.iter().enumerate() {
+            while self.around.last().is_some_and(|&record| json.node(record).to <= node.from) {
+                self.around.pop();
+            }
+            if !node.kind.is_scalar() {
+                self.around.push(number as u32);
+            }
             let key = &bytes[node.key.0 as usize..node.key.1 as usize];
             if !node.kind.is_scalar() || !KEY.contains(&key.len()) {
                 continue;
@@ -80,6 +96,17 @@ impl Spoken {
             stems(key, &mut self.key);
             let speaks = |&&answer: &&u32| speaks_of(&self.words[&answer], &self.key, value);
             if let Some(&answer) = answers.iter().find(speaks) {
+                // What many records have tells something of those that are used otherwise, too; of others one is enough.
+                let n_shown = self.n_shown.entry(hash(key).rotate_left(7) ^ hash(value)).or_default();
+                *n_shown += 1;
+                let is_used = |record: &u32| {
+                    let (first, to) = (of_node[*record as usize] as usize, json.node(*record).to);
+                    let within = units[first..].iter().take_while(|unit| unit.from < to);
+                    within.take(MAX_MEMBERS).any(|unit| unit.state & state::PIN != 0)
+                };
+                if *n_shown > MAX_ALIKE && !self.around.last().is_some_and(is_used) {
+                    continue;
+                }
                 units[unit as usize].state |= state::PIN;
                 because(unit, answer);
             }

@@ -285,8 +285,11 @@ fn an_edit_says_that_it_was_made_each_time() {
 fn a_reminder_of_the_harness_is_not_the_end_of_a_text() {
     let reminder = "<system-reminder>\nWhenever you read a file, consider what it is.\n</system-reminder>\n";
     let read = format!("begin of it\n{}the end of it\n\n{reminder}", filling(30));
-    let text = shown(&[TASK, (SaidBy::Result, &read, "")], 1);
-    assert_eq!(text, "begin of it\n⋯ 30 lines #1\nthe end of it\n⋯ reminder #2");
+    let other: String = (0..30).map(|at| format!("    row {at} of another file\n")).collect();
+    let other = format!("begin of another\n{other}the end of another\n\n{reminder}");
+    let said = [TASK, (SaidBy::Result, &read, ""), (SaidBy::Result, &other, "")];
+    assert_eq!(shown(&said, 1), format!("begin of it\n⋯ 30 lines #1\nthe end of it\n\n{reminder}"));
+    assert_eq!(shown(&said, 2), "begin of another\n⋯ 30 lines #2\nthe end of another\n⋯ reminder #3");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! all went well.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use foldhash::fast::FixedState;
@@ -87,15 +88,27 @@ fn is_failed(line: &[u8]) -> bool {
 
 static HAS_PASSED: LazyLock<memmem::Finder<'_>> = LazyLock::new(|| memmem::Finder::new(" PASSED "));
 
+/// Lines that are what `is` tells; where there are tests those of whole files and packages do not count.
+fn n_tests(lines: Lines<'_>, range: Range<usize>, is: fn(&[u8]) -> bool) -> u32 {
+    let of_all =
+        |line: &[u8]| [&b"PASS "[..], b"FAIL ", b"FAIL\t", b"ok  \t"].iter().any(|head| line.starts_with(head));
+    let (mut n, mut n_all) = (0, 0);
+    for line in range.map(|at| lines.at(at)).filter(|line| is(line)) {
+        n += 1;
+        n_all += u32::from(of_all(line));
+    }
+    if n_all < n { n - n_all } else { n }
+}
+
 /// What most of the lines are: what went well, or steps that begin alike.
 pub(super) fn what(lines: Lines<'_>, from: usize, to: usize) -> What {
     let n = (to - from) as u32;
     if n < MIN_ALIKE {
         return What::Lines;
     }
-    let n_passed = (from..to).filter(|&at| is_passed(lines.at(at))).count() as u32;
+    let n_passed = n_tests(lines, from..to, is_passed);
     if n_passed >= MIN_ALIKE.min(n * MIN_SHARE / 100) {
-        return What::Passed(n_passed, (from..to).filter(|&at| is_failed(lines.at(at))).count() as u32);
+        return What::Passed(n_passed, n_tests(lines, from..to, is_failed));
     }
     let mut steps: HashMap<&[u8], (u32, usize), FixedState> = HashMap::default();
     for at in from..to {

@@ -248,7 +248,7 @@ fn what_is_still_to_be_done_outlasts_a_summary_of_what_went_before() {
 }
 
 #[test]
-fn what_a_person_answers_is_no_output_and_a_reminder_is_named() {
+fn what_a_person_answers_is_no_output() {
     let answer =
         format!("User has answered your questions: {}", "\"Which one?\"=\"The second\" and more of it, ".repeat(20));
     let said = [
@@ -262,7 +262,168 @@ fn what_a_person_answers_is_no_output_and_a_reminder_is_named() {
     let by: Vec<SaidBy> = said.iter().map(|said| said.0).collect();
     let rules = Rules { recency_window: 0, min_saving: 1, ..Rules::default() };
     assert!(Walker::default().walk(&all, &by, rules, &|_| Standing::Free).is_empty());
-    let reminder = "<system-reminder>\nWhenever you read something, think of what it is for.\n</system-reminder>\n";
-    let text = format!("{}{reminder}", file("    a line"));
-    assert!(shown(&reads(&text), 2).ends_with("⋯ reminder #2"), "{}", shown(&reads(&text), 2));
+}
+
+#[test]
+fn what_a_person_says_between_what_he_pastes_stays() {
+    let wish = "Please only change the retry code, do NOT touch the scheduler, and use branch hotfix/retry.";
+    let dump: String = (0..60).map(|at| format!("2025-11-10 03:00:{at:02} INFO worker {at} took {at} ms\n")).collect();
+    let code = "    value = ctx.lookup('0', user)\n    return render(value, 0)\n".repeat(40);
+    for pasted in [dump, code] {
+        let said = [
+            TASK,
+            (SaidBy::Assistant, "Which part?", ""),
+            (SaidBy::Human, &format!("{pasted}{wish}\n{pasted}"), ""),
+            (SaidBy::Assistant, "Done.", ""),
+        ];
+        let shown = shown(&said, 2);
+        assert!(shown.contains(wish) && shown.contains('⋯'), "{shown}");
+    }
+}
+
+#[test]
+fn a_reminder_is_shown_the_first_time() {
+    let reminder = "<system-reminder>\nNever write to the table of the orders, use port 8123\n</system-reminder>";
+    let (first, second) = (filling(20), (0..40).map(|at| format!("    row {at} of it\n")).collect::<String>());
+    let (first, second) = (format!("begin\n{first}\n{reminder}"), format!("begin\n{second}\n{reminder}"));
+    let said = [
+        TASK,
+        (SaidBy::Assistant, "", r#"{"command": "make a"}"#),
+        (SaidBy::Result, &first, ""),
+        (SaidBy::Assistant, "", r#"{"command": "make b"}"#),
+        (SaidBy::Result, &second, ""),
+        (SaidBy::Assistant, "Done.", ""),
+    ];
+    assert!(shown(&said, 2).contains("use port 8123"), "{}", shown(&said, 2));
+    assert!(!shown(&said, 4).contains("8123"), "{}", shown(&said, 4));
+}
+
+#[test]
+fn programs_say_in_many_ways_how_they_ended() {
+    let step = |at: usize| format!("compiling unit {at} of module m{at} into out/o{at}.bin\n");
+    let (before, behind): (String, String) = ((0..60).map(step).collect(), (60..120).map(step).collect());
+    for line in [
+        "src/net.c:77:12: error: 'AF_INET6' undeclared (first use in this function)",
+        "src/a.ts(8,49): error TS2307: Cannot find module '../shell.js'.",
+        "make: *** [Makefile:31: obj/net.o] Error 1",
+        "[INFO] Tests run: 12, Failures: 1, Errors: 0, Skipped: 0",
+        "[INFO] BUILD FAILURE",
+        "Tests: 34, Assertions: 120, Failures: 2.",
+        "# fail 2",
+        "not ok 7 - handles utf8",
+        "E: Unable to locate package foo",
+        "psql: error: connection to server failed",
+        "curl: (7) Failed to connect to localhost port 80",
+        "bash: foo: command not found",
+        "rm: cannot remove 'x': No such file or directory",
+        "main.go:12:3: undefined: foo",
+        "undefined reference to `foo'",
+        "permission denied: ./run.sh",
+        "assertion failed: x == y",
+        "CONFLICT (content): Merge conflict in src/a.rs",
+        " ! [rejected]        main -> main (non-fast-forward)",
+        "ERROR 1064 (42000): You have an error in your SQL syntax",
+        "npm ERR! code ERESOLVE",
+        "Segmentation fault (core dumped)",
+        "Killed",
+        "Command timed out after 120s",
+        "return code: 2",
+        "rc=5",
+        "TOTAL                 1203    240    80%",
+        "Successfully installed foo-1.2.3 bar-2.0",
+        "added 389 packages, and audited 399 packages in 44s",
+        "3 vulnerabilities (1 moderate, 2 high)",
+        "BUILD SUCCESSFUL in 3s",
+        "Build succeeded.",
+    ] {
+        let shown = shown(&reads(&format!("{before}{line}\n{behind}")), 2);
+        assert!(shown.contains(line) && shown.contains('⋯'), "{line}:\n{shown}");
+    }
+}
+
+#[test]
+fn code_and_data_that_speak_of_errors_are_no_failure() {
+    let step = |at: usize| format!("compiling unit {at} of module m{at} into out/o{at}.bin\n");
+    let (before, behind): (String, String) = ((0..60).map(step).collect(), (60..120).map(step).collect());
+    for line in [
+        "   104\t  raise Wrong(f'ERROR: table {name} not found')",
+        "  437\t            # an exception!",
+        "auth_test.go:29:\t\tname: \"token with error\"",
+        "-rw-rw-r-- 1 root root   347 Dec  4 20:35 package.json",
+        "0% [10 Packages store 0 B] [14 Packages 53.2 kB]",
+        "Success: '1:23:45' -> 1:23:45",
+        "#traceback { background: #eee; }",
+    ] {
+        let shown = shown(&reads(&format!("{before}{line}\n{behind}")), 2);
+        assert!(!shown.contains(line), "{line}:\n{shown}");
+    }
+}
+
+#[test]
+fn a_failure_says_first_what_is_sure() {
+    let log = |at: usize| format!("    scenario_{at}_test.go:19: Step of {}\n", "x".repeat(at));
+    let failed = |at: usize| format!("--- FAIL: Test{}Of (0.00s)\n    Error: value is wrong\n", "x".repeat(at));
+    let text = format!(
+        "=== RUN\n{}{}{}FAIL\nExit code 1\n",
+        (0..20).map(log).collect::<String>(),
+        (1..7).map(failed).collect::<String>(),
+        filling(20)
+    );
+    let shown = shown(&reads(&text), 2);
+    assert_eq!(shown.matches("--- FAIL").count(), 6, "{shown}");
+    assert!(shown.contains("Error: value is wrong"), "{shown}");
+}
+
+#[test]
+fn an_error_is_told_up_to_its_end() {
+    let error = format!("error: push target refs: {}: use of closed network connection", "target of it ".repeat(24));
+    let shown = shown(&reads(&format!("begin\n{}{error}\n{}Exit code 1\n", filling(20), filling(20))), 2);
+    assert!(shown.contains(&error), "{shown}");
+}
+
+#[test]
+fn tests_are_counted_and_not_their_files() {
+    let file = |at: usize| format!("PASS src/{at}.test.ts\n{}", format!("  ✓ holds {at} (1 ms)\n").repeat(3));
+    let text = format!("begin\n{}end of all\n", (0..20).map(file).collect::<String>());
+    assert!(shown(&reads(&text), 2).contains(" 57 passed #"), "{}", shown(&reads(&text), 2));
+}
+
+#[test]
+fn a_command_as_a_list_of_words_is_named_by_what_it_does() {
+    let text = file("a line of it");
+    let ask = r#"{"command": ["bash", "-lc", "cat src/a.rs"]}"#;
+    let said = [
+        TASK,
+        (SaidBy::Assistant, "", ask),
+        (SaidBy::Result, &text, ""),
+        (SaidBy::Assistant, "", r#"{"command": ["kubectl", "get", "pods"]}"#),
+        (SaidBy::Result, &text, ""),
+        (SaidBy::Assistant, "", ask),
+        (SaidBy::Result, &text, ""),
+        (SaidBy::Assistant, "Done.", ""),
+    ];
+    assert!(shown(&said, 4).contains("since Bash cat src/a.rs"), "{}", shown(&said, 4));
+    assert!(shown(&said, 6).contains("since Bash kubectl get pods"), "{}", shown(&said, 6));
+}
+
+#[test]
+fn a_value_that_many_records_have_stays_with_few_of_them() {
+    let record =
+        |at: usize| format!(r#"{{"id": "invoice_{at}", "auto": true, "note": "{}"}}"#, "a long note ".repeat(16));
+    let result = format!("[{}]", (0..30).map(record).collect::<Vec<_>>().join(","));
+    let said = [
+        TASK,
+        (SaidBy::Assistant, "", r#"{"of": "all"}"#),
+        (SaidBy::Result, &result, ""),
+        (SaidBy::Assistant, "For invoice_17 auto is true.", ""),
+    ];
+    let shown = shown(&said, 2);
+    let (_, wanted) = shown.split_once("invoice_17").expect("it is used");
+    assert!(wanted.contains("\"auto\": true") && shown.matches("auto").count() <= 3, "{shown}");
+}
+
+#[test]
+fn where_marks_would_be_long_nothing_is_hidden() {
+    let text = format!("begin\n{}{}\n{}end\n", filling(40), "⋯".repeat(50), filling(40));
+    assert_eq!(shown(&reads(&text), 2), text);
 }

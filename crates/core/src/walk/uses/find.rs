@@ -487,17 +487,14 @@ impl Uses {
     /// What lines with told numbers and words of endings hold and say.
     fn tell(&mut self, bytes: &[u8], text: &Text, first_line: usize) {
         let all = &self.lines[first_line..];
-        let line_of = |at: u32| {
-            let behind = all.partition_point(|line| line.from <= at);
-            all[behind - 1]
-        };
+        let mut line_of = lines_around(all);
         for word in self.endings_found.drain(..) {
             let line = line_of(word.from);
             let (bounds, place) = ((line.from as usize, line.to as usize), (word.from as usize, word.to as usize));
             let says = self.endings.says(bytes, bounds, place, word.hash);
             self.slots.say(line.slot, says);
         }
-        let mut rest = &self.numbers[..];
+        let (mut rest, mut line_of) = (&self.numbers[..], lines_around(all));
         while let Some(first) = rest.first() {
             let line = line_of(first.at());
             let (inside, behind) = rest.split_at(rest.iter().take_while(|number| number.at() < line.to).count().max(1));
@@ -511,6 +508,18 @@ impl Uses {
             rest = behind;
         }
         self.numbers.clear();
+    }
+}
+
+/// The lines around places that ascend.
+fn lines_around(all: &[Line]) -> impl FnMut(u32) -> Line {
+    let mut behind = 0;
+    move |at| {
+        if behind == 0 {
+            behind = all.partition_point(|line| line.from <= at);
+        }
+        behind += all[behind..].iter().take_while(|line| line.from <= at).count();
+        all[behind - 1]
     }
 }
 

@@ -9,6 +9,11 @@ use crate::text::words::{Entries, words_file};
 const MAX_TO_STATUS: usize = 24;
 /// Bytes before a word that tell what it says.
 const NEAR: usize = 160;
+/// Bytes of a short line, or before a word that says how all ended.
+const SHORT: usize = 60;
+/// With what lines begin that say what failed.
+const PHRASES: [(&[u8], &[u8]); 3] =
+    [(b"permission", b" denied"), (b"assertion", b" failed"), (b"undefined", b" reference")];
 /// Signs in front of what begins a line.
 const MAX_LEAD: usize = 6;
 
@@ -36,9 +41,29 @@ mod kind {
     pub(super) const PARTIAL: u32 = 1 << 9;
     /// Behind words of a change, in a line of its own: it was made, or not.
     pub(super) const DONE: u32 = 1 << 10;
+    /// A status stands behind it where `return` stands before it, or where it is set.
+    pub(super) const CODE: u32 = 1 << 11;
+    /// A program or a place speaks it: this failed.
+    pub(super) const SPOKEN: u32 = 1 << 12;
+    /// At the start of a line: a program was ended.
+    pub(super) const ENDED: u32 = 1 << 13;
+    /// In front of a count.
+    pub(super) const TALLY: u32 = 1 << 14;
+    /// In capitals: all failed.
+    pub(super) const LOUD: u32 = 1 << 15;
+    /// In capitals, or at the end of a short line: all went well.
+    pub(super) const WELL: u32 = 1 << 16;
+    /// In capitals at the start of a line: what all comes to.
+    pub(super) const SUM: u32 = 1 << 17;
+    /// In brackets: this failed.
+    pub(super) const BOXED: u32 = 1 << 18;
+    /// Behind a word that takes it back: this failed.
+    pub(super) const BEHIND: u32 = 1 << 19;
+    /// Of counted things those that count where it is said what became of them.
+    pub(super) const INSTALLED: u32 = 1 << 20;
 }
 
-const LISTS: [(&str, u32); 11] = [
+const LISTS: [(&str, u32); 21] = [
     ("ERROR", kind::ERROR),
     ("EXIT", kind::EXIT),
     ("COUNTED", kind::COUNTED),
@@ -50,6 +75,16 @@ const LISTS: [(&str, u32); 11] = [
     ("HEAD", kind::HEAD),
     ("PARTIAL", kind::PARTIAL),
     ("DONE", kind::DONE),
+    ("CODE", kind::CODE),
+    ("SPOKEN", kind::SPOKEN),
+    ("ENDED", kind::ENDED),
+    ("TALLY", kind::TALLY),
+    ("LOUD", kind::LOUD),
+    ("WELL", kind::WELL),
+    ("SUM", kind::SUM),
+    ("BOXED", kind::BOXED),
+    ("BEHIND", kind::BEHIND),
+    ("INSTALLED", kind::INSTALLED),
 ];
 const N_CELLS: usize = 4096;
 
@@ -69,46 +104,58 @@ impl Default for Words {
             let mut bytes = word.as_bytes().to_vec();
             bytes.resize(word.len() + super::texts::PADDING, 0);
             let hash = folded(&bytes, 0, word.len());
-            let cell = &mut words.cells[Self::cell(hash)];
-            if cell.1 == 0 {
+            let cell = words.place(hash);
+            if words.cells[cell].1 == 0 {
                 words.hashes.push(hash);
             }
-            *cell = (hash, cell.1 | kind);
+            words.cells[cell] = (hash, words.cells[cell].1 | kind);
         }
         words
     }
 }
 
 impl Words {
-    fn cell(hash: u64) -> usize {
-        (hash >> 36) as usize % N_CELLS
+    /// The cell of a word, or the free one that it would take.
+    fn place(&self, hash: u64) -> usize {
+        let mut at = (hash >> 36) as usize % N_CELLS;
+        while self.cells[at].0 != hash && self.cells[at].1 != 0 {
+            at = (at + 1) % N_CELLS;
+        }
+        at
     }
 
     /// What the word with this hash at `at..end` of the line `bytes[from..to]` says of it: bits of [`says`].
     pub(super) fn says(&self, bytes: &[u8], (from, to): (usize, usize), (at, end): (usize, usize), hash: u64) -> u32 {
-        let (known, kind) = self.cells[Self::cell(hash)];
-        if known != hash {
+        let (_, kind) = self.cells[self.place(hash)];
+        if kind == 0 {
             return 0;
         }
         let word = &bytes[at..end];
         // What stands in front of a word is looked at where it is short: a line may have many words.
         let is_near = at - from < NEAR;
         let has = |kinds: u32| kind & kinds != 0;
+        let is_name = || is_in_name(&bytes[from..to], (at - from, end - from));
         let mut found = 0;
-        if has(kind::ERROR) && !is_in_name(&bytes[from..to], (at - from, end - from)) {
+        if has(kind::ERROR) && !is_name() {
             found |= says::ERROR;
         }
         if has(kind::LAST) && (has(kind::VERDICT) || word.iter().all(u8::is_ascii_uppercase)) {
             found |= says::FAILED;
         }
-        if has(kind::EXIT) {
-            found |= status_behind(&bytes[end..to]);
+        let (before, behind) = (&bytes[from..at], &bytes[end..to]);
+        if has(kind::EXIT) || has(kind::CODE) && (before.ends_with(b"return ") || behind.starts_with(b"=")) {
+            found |= status_behind(behind);
         }
         if has(kind::COUNTED | kind::VERDICT)
             // The number that a viewer puts in front of a line counts nothing.
             && let Some(is_none) = count_before(&bytes[if is_near { bare(bytes, from, at).0 } else { from }..at])
+            && !is_name()
         {
-            found |= says::TOTAL;
+            let installs =
+                || [&b"added"[..], b"removed", b"changed", b"audited"].iter().any(|word| before.starts_with(word));
+            if !has(kind::INSTALLED) || installs() {
+                found |= says::TOTAL;
+            }
             if has(kind::VERDICT) {
                 found |= says::OUTCOME | if has(kind::LAST) && !is_none { says::FAILURE } else { 0 };
             }
@@ -121,20 +168,97 @@ impl Words {
         if has(kind::DONE) && is_near && tells_change(&bytes[from..at]) {
             found |= says::TOTAL | says::OUTCOME;
         }
-        let lead = &bytes[from..at];
-        if lead.len() < MAX_LEAD && lead.iter().all(|byte| b" -*#>=\t".contains(byte)) {
-            if has(kind::FINE) {
-                found |= says::TOTAL;
-            }
-            if has(kind::FAIL) && word[0].is_ascii_uppercase() {
-                found |= says::TOTAL | says::OUTCOME | says::FAILURE;
-            }
-            if has(kind::TRACE) || has(kind::HEAD) && bytes[end..to].first().is_some_and(|sign| b":[".contains(sign)) {
-                found |= says::FAILURE;
-            }
+        if is_near && has(!(kind::COUNTED | kind::EXIT | kind::DONE | kind::PARTIAL)) {
+            found |= of_ending(kind, word, before, behind);
         }
         found
     }
+}
+
+/// What a word near the start of a line says by what stands around it.
+fn of_ending(kind: u32, word: &[u8], before: &[u8], behind: &[u8]) -> u32 {
+    const FAILED: u32 = says::TOTAL | says::OUTCOME | says::FAILURE;
+    let has = |kinds: u32| kind & kinds != 0;
+    let lead = before.trim_ascii_start();
+    let (is_lead, is_loud) = (lead.iter().all(|byte| b"-*#>=".contains(byte) || *byte == b' '), || is_loud(word));
+    let mut found = 0;
+    if is_lead && before.len() < MAX_LEAD {
+        if has(kind::FINE) || has(kind::SUM) && is_loud() {
+            found |= says::TOTAL;
+        }
+        if has(kind::FAIL | kind::ENDED) && word[0].is_ascii_uppercase() {
+            found |= FAILED;
+        }
+        let begins = |(first, then): &(&[u8], &[u8])| word.eq_ignore_ascii_case(first) && behind.starts_with(then);
+        if PHRASES.iter().any(begins) {
+            found |= says::FAILURE;
+        }
+        let is_head = || behind.first().is_some_and(|sign| b":[".contains(sign)) || is_numbered(behind);
+        if has(kind::TRACE) && word[0].is_ascii_uppercase() || has(kind::HEAD) && is_head() {
+            found |= says::FAILURE;
+        }
+    }
+    if has(kind::ERROR | kind::SPOKEN) && speaks(lead)
+        || has(kind::BOXED) && lead.ends_with(b"[") && behind.starts_with(b"]")
+    {
+        found |= says::FAILURE;
+    }
+    if has(kind::ERROR) && lead.ends_with(b"] ") && is_numbered(behind) {
+        found |= says::FAILURE;
+    }
+    if has(kind::TALLY)
+        && let Some(is_none) = tally(lead, behind)
+    {
+        let is_bad = has(kind::LAST | kind::FAIL) || has(kind::ERROR);
+        found |= says::TOTAL | if is_bad && !is_none { FAILED } else { 0 };
+    }
+    if has(kind::LOUD) && is_loud() {
+        found |= FAILED;
+    }
+    if has(kind::WELL) && (is_loud() || behind.len() < 2) && before.len() < SHORT {
+        found |= says::TOTAL;
+    }
+    if has(kind::BEHIND) {
+        let program = lead.iter().position(|&byte| byte == b' ').map_or(lead, |at| &lead[..at + 1]);
+        let is_missing = speaks(program) && [&b" not "[..], b" No ", b" no "].iter().any(|no| lead.ends_with(no));
+        let is_late = lead.ends_with(b"timed ") && before.len() < SHORT;
+        found |= match word {
+            b"ok" if lead == b"not " => FAILED,
+            b"found" | b"such" if is_missing => says::FAILURE,
+            b"ERR" if behind.starts_with(b"!") => says::FAILURE,
+            b"out" if is_late => says::EXIT | says::OUTCOME | says::BAD_EXIT,
+            _ => 0,
+        };
+    }
+    found
+}
+
+fn is_loud(word: &[u8]) -> bool {
+    word.iter().all(u8::is_ascii_uppercase)
+}
+
+/// A number of an error: `1064`, `TS2345`.
+fn is_numbered(behind: &[u8]) -> bool {
+    let code = behind.strip_prefix(b" ").unwrap_or_default();
+    code.strip_prefix(b"TS").unwrap_or(code).first().is_some_and(u8::is_ascii_digit)
+}
+
+/// True for the name of a program or a place that speaks: `psql: `, `curl: (7) `, `src/a.c:12:3: `.
+fn speaks(lead: &[u8]) -> bool {
+    let name = lead.iter().take_while(|&&byte| byte.is_ascii_alphanumeric() || b"._/+-:(),".contains(&byte)).count();
+    let (name, behind) = lead.split_at(name);
+    let number = behind.strip_prefix(b" (").and_then(|rest| rest.strip_suffix(b") "));
+    let is_apart = behind == b" " || number.is_some_and(|number| number.iter().all(u8::is_ascii_digit));
+    // A number alone is that of a line.
+    is_apart && name.ends_with(b":") && name.iter().any(u8::is_ascii_alphabetic)
+}
+
+/// Whether there is a count behind a word, and whether it is 0.
+fn tally(lead: &[u8], behind: &[u8]) -> Option<bool> {
+    let count = if lead == b"# " { behind.strip_prefix(b" ") } else { behind.strip_prefix(b": ") }?;
+    let n_digits = count.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let is_whole = count.get(n_digits).is_none_or(|byte| b" ,.".contains(byte));
+    (n_digits > 0 && is_whole).then(|| count[..n_digits].iter().all(|&digit| digit == b'0'))
 }
 
 /// True for what stands before `updated` or `applied` where a program says what became of a change: `[File`, `Your changes have NOT been`.
@@ -172,7 +296,9 @@ fn count_before(before: &[u8]) -> Option<bool> {
     let trimmed = before.trim_ascii_end();
     let n_digits = trimmed.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let digits = &trimmed[trimmed.len() - n_digits..];
-    (n_digits > 0 && trimmed.len() < before.len()).then(|| digits == b"0")
+    // A time is no count.
+    let is_apart = trimmed.len() < before.len() && !trimmed[..trimmed.len() - n_digits].ends_with(b":");
+    (n_digits > 0 && is_apart).then(|| digits == b"0")
 }
 
 /// True for `SomeError: …` at the start of a line.
