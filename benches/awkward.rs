@@ -94,7 +94,11 @@ fn text(name: &str, piece: &str, size: usize) -> String {
 
 /// Seconds of the fastest of three runs.
 fn time(engine: &Engine, texts: &[&str]) -> f64 {
-    let conversation = Conversation { id: "c".into(), messages: texts.iter().map(|text| message(text)).collect() };
+    let conversation = Conversation {
+        id: "c".into(),
+        messages: texts.iter().map(|text| message(text)).collect(),
+        ..Conversation::default()
+    };
     let mut scratch = Scratch::default();
     let run = |scratch: &mut Scratch| {
         let start = Instant::now();

@@ -278,7 +278,14 @@ fn a_run_as_an_input_stands_for_its_originals() {
     condenser(dir.root(), &["verify", "again", "--against", "gone"]).ok();
     condenser(dir.root(), &["verify", "again", "--against", "first"]).ok();
     // What it shows is a folder like others: marks are opaque there.
-    condenser(dir.root(), &["compress", "first/conversations", "-o", "shown", "--format", "jsonl"]).ok();
+    condenser(dir.root(), &["compress", "direct/conversations", "-o", "shown", "--format", "jsonl"]).ok();
+    for part in ["part-00000", "part-00001"] {
+        let [shown, direct] = ["shown", "direct"].map(|run| dir.read(&format!("{run}/conversations/{part}.jsonl.zst")));
+        assert!(zstd::decode_all(&*shown).expect("whole") == zstd::decode_all(&*direct).expect("whole"), "{part}");
+    }
+    let report = condenser(dir.root(), &["report", "shown", "--json"]).ok().stdout;
+    let report: Value = serde_json::from_slice(&report).expect("it is JSON");
+    assert!(report["totals"]["grounding"].is_null(), "{report}");
     let told = condenser(dir.root(), &["explain", "first", "--conversation", "blocks-kettle-stock"]).ok();
     let told = String::from_utf8(told.stdout).expect("it is text");
     assert!(told.starts_with("blocks-kettle-stock: 44 messages → 44, 67,402 characters → "), "{told}");

@@ -127,9 +127,9 @@ impl RunOutcome {
         let n_rows = self.outcome.tally.table("dataset/eval").rows;
         let is_told = n_rows > 0 && self.options.looks_ahead().is_some();
         is_told.then(|| {
-            let rows = counted(n_rows, "row");
+            let (rows, were) = (counted(n_rows, "row"), if n_rows == 1 { "was" } else { "were" });
             format!(
-                "{rows} to evaluate on were compressed by what comes after each message, which tells what the answers need: \
+                "{rows} to evaluate on {were} compressed by what comes after each message, which tells what the answers need: \
                  take --hide-by look for them"
             )
         })

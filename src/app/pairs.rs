@@ -5,8 +5,8 @@ use crate::engine::{Engine, Scratch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::{FoundConversation, Run, Shown, ShownMessage};
 use crate::model::{Condensed, Conversation, NewBody, Output, ShapeName, Tokenizer};
-use crate::pipeline::Commit;
 use crate::pipeline::bridge::Bridge;
+use crate::pipeline::{Commit, note_round};
 use crate::report::explained::{ExplainedConversation, why};
 use crate::report::pair::{self, MessageVerdict, Pair, Utterance, VerdictsFrom};
 use crate::shape::{self, Decoded};
@@ -49,7 +49,8 @@ pub fn reasons(run: &Run, id: &str, check: &dyn Fn() -> Result<()>) -> Result<Ve
         for sides in run.find_sides(commit, id, &bridge)? {
             check()?;
             let shape = commit.table.as_ref().and_then(|table| table.shape).or(run.manifest.options.shape);
-            let original = decode(&sides.original, shape, id)?;
+            let mut original = decode(&sides.original, shape, id)?;
+            note_round(&mut original.conversation, &commit.source);
             let explained = engine.explain(&original.conversation, &mut scratch);
             let (condensed, place) = (&explained.condensed, (commit.source.as_str(), sides.source_row));
             let shown = spoken(&sides.shown, original.shape, id)?;
@@ -91,7 +92,8 @@ fn pair_of(
     scratch: &mut Scratch,
 ) -> Result<Pair> {
     let shape = commit.table.as_ref().and_then(|table| table.shape).or(run.manifest.options.shape);
-    let original = decode(&sides.original, shape, id)?;
+    let mut original = decode(&sides.original, shape, id)?;
+    note_round(&mut original.conversation, &commit.source);
     let conversation = &original.conversation;
     let shown = spoken(&sides.shown, original.shape, id)?;
     let n_messages = conversation.messages.len();
@@ -137,7 +139,11 @@ fn pair_of(
 
 /// The conversation under the name that the run gives it: the messages of a table do not say theirs.
 fn named<'r>(conversation: &Conversation<'r>, id: &str) -> Conversation<'r> {
-    Conversation { id: id.to_owned().into(), messages: conversation.messages.clone() }
+    Conversation {
+        id: id.to_owned().into(),
+        messages: conversation.messages.clone(),
+        is_compacted: conversation.is_compacted,
+    }
 }
 
 /// A record, or the messages of a row.

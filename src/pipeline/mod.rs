@@ -71,7 +71,7 @@ pub use merge::Merge;
 pub use plan::{PlannedInput, PlannedPart, RunPlan, Shard, Slice};
 pub use policy::{BestAboveFloor, Policy, PolicyOptions, UNCHANGED, default_tries};
 pub use ports::{Corpus, EncodedBatch, Model, News, Observer, PartSink, Progress, Silent, Sink, Source, TableReader};
-pub use record::decode_record;
+pub use record::{decode_record, note_round};
 pub use reject::{RejectRow, raw_of_reject};
 pub(crate) use restore::VerbatimCursor;
 pub use restore::{PartReaders, Restored, RestoredSlice, Restorer};

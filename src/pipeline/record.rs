@@ -5,7 +5,7 @@ use super::bridge::guard;
 use super::tables::{OriginalRow, label};
 use super::{Condense, ConversationFormat, MAX_RECORD_BYTES};
 use crate::engine::Scratch;
-use crate::model::{Condensed, Original, Output, Reject, RejectReason, ShapeName};
+use crate::model::{Condensed, Conversation, Message, Original, Output, Reject, RejectReason, ShapeName};
 use crate::shape::{self, Decoded, Row};
 
 /// What a worker needed for a longer record it gives back at once.
@@ -167,10 +167,25 @@ pub fn decode_record<'r>(
     let Some(shape) = shape.or_else(|| shape::detect(record)) else {
         return Err(unknown(record));
     };
-    shape::decode(record, shape, fallback_id).or_else(|reject| {
+    let decoded = shape::decode(record, shape, fallback_id).or_else(|reject| {
         let other = if forced { None } else { shape::detect(record).filter(|&other| other != shape) };
         other.map_or(Err(reject), |other| shape::decode(record, other, fallback_id))
+    });
+    decoded.map(|mut decoded| {
+        note_round(&mut decoded.conversation, fallback_id);
+        decoded
     })
+}
+
+/// Notes that a conversation from `source` is what a run shows, with marks in it: its texts are not read again to hide more.
+pub fn note_round(conversation: &mut Conversation<'_>, source: &str) {
+    let mut names = source.rsplit('/');
+    let part = names.next().and_then(|name| name.strip_prefix("part-")).unwrap_or_default();
+    let is_part =
+        part.len() > 5 && part.bytes().take(5).all(|byte| byte.is_ascii_digit()) && part.as_bytes()[5] == b'.';
+    conversation.is_compacted = is_part
+        && names.next() == Some("conversations")
+        && conversation.messages.iter().flat_map(Message::texts).any(|text| text.contains('⋯'));
 }
 
 /// Says why no shape was found: broken JSON is told apart from JSON that is no conversation.

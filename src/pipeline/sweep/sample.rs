@@ -309,7 +309,7 @@ fn detached(conversation: &Conversation<'_>) -> Conversation<'static> {
         reasoning: message.reasoning.iter().map(|thought| owned(thought)).collect(),
         provenance: message.provenance.clone(),
     });
-    Conversation { id: owned(&conversation.id), messages: messages.collect() }
+    Conversation { id: owned(&conversation.id), messages: messages.collect(), is_compacted: conversation.is_compacted }
 }
 
 fn result(result: &ResultParts<'_>) -> ResultParts<'static> {

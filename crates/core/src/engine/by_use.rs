@@ -231,6 +231,9 @@ impl Engine {
 
 /// Messages from the start that an earlier round has decided, and whose hidden text is not at hand.
 fn settled(conversation: &Conversation<'_>) -> usize {
+    if conversation.is_compacted {
+        return conversation.messages.len();
+    }
     conversation.messages.iter().rposition(|message| message.provenance.is_some()).map_or(0, |last| last + 1)
 }
 

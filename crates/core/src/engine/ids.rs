@@ -102,7 +102,11 @@ mod tests {
             provenance: None,
         };
         let ids = [Some("x"), Some("y"), Some("x"), None, Some("m3"), Some(""), Some("__proto__")];
-        let conversation = Conversation { id: "c".into(), messages: ids.into_iter().map(message).collect() };
+        let conversation = Conversation {
+            id: "c".into(),
+            messages: ids.into_iter().map(message).collect(),
+            ..Conversation::default()
+        };
         let names = Names::new(&conversation);
         let shown: Vec<String> = (0..ids.len()).map(|index| names.shown(index)).collect();
         assert_eq!(shown, ["m0", "y", "m2", "m3_", "m3", "m5", "__proto__"]);

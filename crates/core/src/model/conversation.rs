@@ -49,6 +49,8 @@ pub struct Conversation<'a> {
     pub id: Cow<'a, str>,
     /// The messages in the order of the record.
     pub messages: Vec<Message<'a>>,
+    /// It is what an earlier run shows, with marks for texts that are not at hand: they stay as they are.
+    pub is_compacted: bool,
 }
 
 /// One message. `raw` is the authority; the other fields are what was read from it.

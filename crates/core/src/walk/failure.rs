@@ -43,9 +43,19 @@ impl Of<'_> {
         let (errors, steps) = (self.errors(), self.steps());
         let is_own = |at: &usize| errors.contains(at) || !steps.contains(&first_word(self.text(*at)));
         let around = |&at: &usize| at.saturating_sub(AROUND)..(at + AROUND + 1).min(n);
+        let files = errors.iter().filter_map(|&at| self.file_over(at));
         let last = (0..n).rev().filter(|&at| self.tells(at)).take(LAST);
-        let lines = errors.iter().flat_map(around).chain(last).filter(is_own).collect();
+        let lines = errors.iter().flat_map(around).chain(last).filter(is_own).chain(files).collect();
         Some(Failure { errors, lines })
+    }
+
+    /// The line over an error that names its file, where lines of errors stand indented beneath: `  14:3  error  …`.
+    fn file_over(&self, at: usize) -> Option<usize> {
+        let is_beneath = |at: usize| self.text(at).first().is_some_and(u8::is_ascii_whitespace);
+        if !is_beneath(at) || !self.text(at).trim_ascii_start().first().is_some_and(u8::is_ascii_digit) {
+            return None;
+        }
+        (0..at).rev().find(|&over| self.lines[over].len > 0 && !is_beneath(over))
     }
 
     /// A command has failed by its status, or when its last lines say so.

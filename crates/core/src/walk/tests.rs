@@ -1,5 +1,6 @@
 //! What is hidden and what stays, told by small conversations; what holds for every view; time.
 
+mod failures;
 mod parts;
 mod readers;
 mod reasoning;
@@ -38,7 +39,11 @@ pub(super) fn message((by, text, arguments): Said<'_>) -> Message<'_> {
 }
 
 pub(super) fn conversation<'a>(said: &[Said<'a>]) -> Conversation<'a> {
-    Conversation { id: "test".into(), messages: said.iter().map(|&said| message(said)).collect() }
+    Conversation {
+        id: "test".into(),
+        messages: said.iter().map(|&said| message(said)).collect(),
+        ..Conversation::default()
+    }
 }
 
 /// What is shown of each message; nothing is in the window, and every saving is worth it.

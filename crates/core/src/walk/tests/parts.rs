@@ -37,7 +37,7 @@ fn walk(messages: &[Message<'_>]) -> Vec<UsedText> {
         _ => SaidBy::Result,
     };
     let by: Vec<SaidBy> = messages.iter().map(by).collect();
-    let conversation = Conversation { id: "test".into(), messages: messages.to_vec() };
+    let conversation = Conversation { id: "test".into(), messages: messages.to_vec(), ..Conversation::default() };
     let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0, explains: true, ..Rules::default() };
     Walker::default().walk(&conversation, &by, rules, &|_| Standing::Free)
 }

@@ -18,7 +18,10 @@ fn shown(read: &str, thought: &str, says: &str) -> (String, Grounding) {
     let by = [SaidBy::Human, SaidBy::Result, SaidBy::Assistant, SaidBy::Assistant];
     let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0, explains: true, ..Rules::default() };
     let mut walker = Walker::default();
-    let views = walker.walk(&Conversation { id: "test".into(), messages }, &by, rules, &|_| Standing::Free);
+    let views =
+        walker.walk(&Conversation { id: "test".into(), messages, ..Conversation::default() }, &by, rules, &|_| {
+            Standing::Free
+        });
     (views.first().map_or_else(|| read.to_owned(), |view| view.text.clone()), walker.grounding())
 }
 
@@ -56,7 +59,7 @@ fn a_thought_shows_nothing() {
     ];
     let by = [SaidBy::Human, SaidBy::Assistant, SaidBy::Result, SaidBy::Result, SaidBy::Assistant];
     let rules = Rules { recency_window: 0, min_saving: 1, fillers: 0, ..Rules::default() };
-    let conversation = Conversation { id: "test".into(), messages: messages.to_vec() };
+    let conversation = Conversation { id: "test".into(), messages: messages.to_vec(), ..Conversation::default() };
     let views = Walker::default().walk(&conversation, &by, rules, &|_| Standing::Free);
     assert!(views[0].text.contains("max_retries_of"), "{views:?}");
     assert_eq!(views.iter().map(|view| view.message).collect::<Vec<_>>(), [2, 3]);
