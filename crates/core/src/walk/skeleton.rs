@@ -164,7 +164,8 @@ impl Of<'_> {
         // A line of a listing or of a diff has something in front.
         let is_bare = |at: usize| self.lines[at].len as usize == self.text(at).trim_ascii().len();
         let is_said = |at: usize| is_bare(at) && is_sentence(self.text(at));
-        let has_few = found.iter().filter(|&&at| is_said(at)).count() <= MAX_SENTENCES.min(n / MAX_SENTENCES);
+        let limit = MAX_SENTENCES.min(n / MAX_SENTENCES);
+        let has_few = found.iter().filter(|&&at| is_said(at)).take(limit + 1).count() <= limit;
         let mut number = 0..n;
         found.retain(|&at| {
             let number = number.next().unwrap_or_default();

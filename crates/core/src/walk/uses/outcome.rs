@@ -245,6 +245,7 @@ fn is_numbered(behind: &[u8]) -> bool {
 
 /// True for the name of a program or a place that speaks: `psql: `, `curl: (7) `, `src/a.c:12:3: `.
 fn speaks(lead: &[u8]) -> bool {
+    let [.., b':' | b')', b' '] = lead else { return false };
     let name = lead.iter().take_while(|&&byte| byte.is_ascii_alphanumeric() || b"._/+-:(),".contains(&byte)).count();
     let (name, behind) = lead.split_at(name);
     let number = behind.strip_prefix(b" (").and_then(|rest| rest.strip_suffix(b") "));
