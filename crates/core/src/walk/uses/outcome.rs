@@ -219,7 +219,7 @@ fn of_ending(kind: u32, word: &[u8], before: &[u8], behind: &[u8]) -> u32 {
         found |= says::TOTAL;
     }
     if has(kind::BEHIND) {
-        let program = lead.iter().position(|&byte| byte == b' ').map_or(lead, |at| &lead[..at + 1]);
+        let program = lead.iter().position(|&byte| byte == b' ').map_or(lead, |at| &lead[..=at]);
         let is_missing = speaks(program) && [&b" not "[..], b" No ", b" no "].iter().any(|no| lead.ends_with(no));
         let is_late = lead.ends_with(b"timed ") && before.len() < SHORT;
         found |= match word {
