@@ -13,7 +13,7 @@ use super::uses::{Line, says};
 const MAX_ERRORS: usize = 10;
 const MAX_ERROR: u32 = 600;
 const AROUND: usize = 2;
-const LAST: usize = 6;
+const LAST: usize = 7;
 /// Lines that begin with one word, from which they are steps.
 const MIN_STEPS: usize = 10;
 /// Words with which frames of a traceback begin.
@@ -43,10 +43,22 @@ impl Of<'_> {
         let (errors, steps) = (self.errors(), self.steps());
         let is_own = |at: &usize| errors.contains(at) || !steps.contains(&first_word(self.text(*at)));
         let around = |&at: &usize| at.saturating_sub(AROUND)..(at + AROUND + 1).min(n);
+        let reasons = errors.iter().filter_map(|&at| self.reason_under(at));
         let files = errors.iter().filter_map(|&at| self.file_over(at));
         let last = (0..n).rev().filter(|&at| self.tells(at)).take(LAST);
-        let lines = errors.iter().flat_map(around).chain(last).filter(is_own).chain(files).collect();
+        let lines = errors.iter().flat_map(around).chain(last).filter(is_own).chain(files).chain(reasons).collect();
         Some(Failure { errors, lines })
+    }
+
+    /// The last place that a test names beneath the line that says that it failed: `    a_test.go:12: want 3`.
+    fn reason_under(&self, at: usize) -> Option<usize> {
+        if !self.text(at).trim_ascii_start().starts_with(b"--- FAIL") {
+            return None;
+        }
+        let is_beneath = |&at: &usize| self.text(at).first().is_none_or(u8::is_ascii_whitespace);
+        let is_other = |&at: &usize| self.text(at).trim_ascii_start().starts_with(b"--- ");
+        let block = (at + 1..self.lines.len()).take_while(|at| is_beneath(at) && !is_other(at));
+        block.filter(|&at| self.len(at) < MAX_ERROR && has_place(self.text(at))).last()
     }
 
     /// The line over an error that names its file, where lines of errors stand indented beneath: `  14:3  error  …`.

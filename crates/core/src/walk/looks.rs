@@ -9,6 +9,9 @@ const NEAR: usize = 400;
 const MIN_BLANKS: usize = 3;
 const MAX_INDENT: usize = 4;
 const MIN_LETTERS: usize = 88;
+/// The same between lines that he pastes.
+const MIN_SAID: usize = 2;
+const MIN_SAID_LETTERS: usize = 75;
 
 /// The line with which a reminder of the harness at the end of a text begins.
 pub(super) fn reminder(text: Lines<'_>) -> Option<usize> {
@@ -52,6 +55,16 @@ pub(super) fn is_sentence(line: &[u8]) -> bool {
     let begins = text.first().is_some_and(|byte| is_letter(byte) || b"-*1234567890\"'(".contains(byte));
     let has_words = n_blanks >= MIN_BLANKS || n_wide > n_letters / 2;
     begins && !is_indented && has_words && (n_letters + n_blanks) * 100 >= line.len() * MIN_LETTERS
+}
+
+/// True for a line of words that is neither laid out nor ends like code.
+pub(super) fn is_said(line: &[u8]) -> bool {
+    let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || *byte >= 0x80;
+    let n_blanks = memchr::memchr_iter(b' ', line).count();
+    let n_letters = line.iter().filter(|byte| is_letter(byte)).count();
+    let is_bare = !line.first().is_none_or(u8::is_ascii_whitespace)
+        && !line.last().is_some_and(|byte| b";{}()[],:=".contains(byte));
+    is_bare && n_blanks >= MIN_SAID && (n_letters + n_blanks) * 100 >= line.len() * MIN_SAID_LETTERS
 }
 
 /// A line without its numbers.

@@ -163,7 +163,7 @@ impl Of<'_> {
         let (n, (first, last)) = (found.len(), PASTED);
         // A line of a listing or of a diff has something in front.
         let is_bare = |at: usize| self.lines[at].len as usize == self.text(at).trim_ascii().len();
-        let is_said = |at: usize| is_bare(at) && is_sentence(self.text(at));
+        let is_said = |at: usize| is_bare(at) && (looks::is_said(self.text(at)) || is_sentence(self.text(at)));
         let limit = MAX_SENTENCES.min(n / MAX_SENTENCES);
         let has_few = found.iter().filter(|&&at| is_said(at)).take(limit + 1).count() <= limit;
         let mut number = 0..n;

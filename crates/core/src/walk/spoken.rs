@@ -25,7 +25,7 @@ const WORD: usize = 3;
 const N_BITS: usize = 1 << 14;
 /// Records that show the same value under the same key although nothing else of them is used, and members of one that are
 /// looked at.
-const MAX_ALIKE: u32 = 2;
+const MAX_ALIKE: u32 = 8;
 const MAX_MEMBERS: usize = 64;
 /// Letters of a value that says by itself what it is: `basic_economy`.
 const TELLING: usize = 8;

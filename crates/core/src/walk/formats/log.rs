@@ -56,8 +56,17 @@ fn is_own_frame(line: &[u8]) -> bool {
     is_frame && text.len() < NEAR && !is_foreign()
 }
 
+/// A path by itself, over what a linter says of the file.
+fn is_path(line: &[u8]) -> bool {
+    let name = line.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    let is_name =
+        name.len() < line.len() && name.iter().all(|&byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
+    is_name && line.len() < NEAR && name.contains(&b'.') && memchr::memchr2(b' ', b':', line).is_none()
+}
+
 pub(super) fn role(line: &[u8]) -> LineRole {
     match line.trim_ascii_start().first() {
+        Some(b'/') if is_path(line) => LineRole::needed(1, BLOCK),
         Some(b'-' | b'_' | b'=' | 0xE2) if begins_block(line) => LineRole::needed(1, BLOCK),
         Some(b'F' | b'a') if is_own_frame(line) => LineRole::line(FRAME),
         _ => LineRole::NOTHING,

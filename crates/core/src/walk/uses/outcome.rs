@@ -203,7 +203,10 @@ fn of_ending(kind: u32, word: &[u8], before: &[u8], behind: &[u8]) -> u32 {
     {
         found |= says::FAILURE;
     }
-    if has(kind::ERROR) && lead.ends_with(b"] ") && is_numbered(behind) {
+    let is_marked = || [&b"] "[..], b" - "].iter().any(|mark| lead.ends_with(mark)) && is_numbered(behind);
+    let is_told = || lead == b"npm " || lead == b"Automatic merge " || is_one_word(lead) && behind.starts_with(b":");
+    let has_panicked = || lead.starts_with(b"thread '") && behind.starts_with(b" at ");
+    if has(kind::ERROR) && (is_marked() || is_told() || has_panicked()) || has(kind::LOUD) && lead == b"Merge " {
         found |= says::FAILURE;
     }
     if has(kind::TALLY)
@@ -231,6 +234,12 @@ fn of_ending(kind: u32, word: &[u8], before: &[u8], behind: &[u8]) -> u32 {
         };
     }
     found
+}
+
+/// `fatal `, `rsync `: one word of small letters.
+fn is_one_word(lead: &[u8]) -> bool {
+    lead.len() > 2
+        && lead.split_last().is_some_and(|(last, word)| *last == b' ' && word.iter().all(u8::is_ascii_lowercase))
 }
 
 fn is_loud(word: &[u8]) -> bool {
