@@ -58,10 +58,9 @@ fn is_own_frame(line: &[u8]) -> bool {
 
 /// A path by itself, over what a linter says of the file.
 fn is_path(line: &[u8]) -> bool {
-    let name = line.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-    let is_name =
-        name.len() < line.len() && name.iter().all(|&byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
-    is_name && line.len() < NEAR && name.contains(&b'.') && memchr::memchr2(b' ', b':', line).is_none()
+    let extension = line.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let is_name = (1..=5).contains(&extension) && line[..line.len() - extension].ends_with(b".");
+    is_name && line.len() < NEAR && memchr::memchr2(b' ', b':', line).is_none()
 }
 
 pub(super) fn role(line: &[u8]) -> LineRole {
