@@ -8,14 +8,6 @@ const BLOCK: usize = 240;
 /// The end of a text is filled up to a multiple of this with bytes that count as nothing.
 const LANES: usize = 16;
 
-/// Characters of `text`.
-#[must_use]
-pub fn n_chars(text: &str) -> usize {
-    let (blocks, rest) = text.as_bytes().as_chunks::<BLOCK>();
-    let n_begins = |bytes: &[u8]| usize::from(bytes.iter().map(|byte| u8::from(byte & 0xc0 != 0x80)).sum::<u8>());
-    blocks.iter().map(|block| n_begins(block)).sum::<usize>() + n_begins(rest)
-}
-
 /// Adds what can be counted over all bytes at once: characters, and digits and signs of ASCII.
 pub(super) fn count_ascii(text: &str, counts: &mut CharCounts) {
     let mut blocks = text.as_bytes().chunks_exact(BLOCK);
@@ -49,17 +41,25 @@ fn count_block(block: &[u8], counts: &mut CharCounts) {
     counts.special += special - letters - digits;
 }
 
+/// Characters of `text`.
+#[must_use]
+pub fn n_chars(text: &str) -> usize {
+    count_chars(text.as_bytes())
+}
+
 /// Characters of a piece of valid UTF-8.
-pub(super) fn count_chars(bytes: &[u8]) -> usize {
+pub(crate) fn count_chars(bytes: &[u8]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
-    let (words, rest) = bytes.as_chunks::<8>();
-    let n_inner: u32 = words
-        .iter()
-        .map(|word| u64::from_le_bytes(*word))
-        .map(|word| (word >> 7 & !(word >> 6) & ONES).count_ones())
-        .sum();
-    let n_rest = rest.iter().filter(|&&byte| byte & 0xc0 != 0x80).count();
-    words.len() * 8 - n_inner as usize + n_rest
+    let begins = |byte: &u8| byte & 0xc0 != 0x80;
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    let of_block = |block: &[u8; BLOCK]| usize::from(block.iter().map(|byte| u8::from(begins(byte))).sum::<u8>());
+    let (words, rest) = rest.as_chunks::<8>();
+    let inner = |word: &[u8; 8]| {
+        let word = u64::from_le_bytes(*word);
+        (word >> 7 & !(word >> 6) & ONES).count_ones() as usize
+    };
+    let n_in_words = words.len() * 8 - words.iter().map(inner).sum::<usize>();
+    blocks.iter().map(of_block).sum::<usize>() + n_in_words + rest.iter().filter(|byte| begins(byte)).count()
 }
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ pub(crate) mod words;
 pub use bearing::{Bearing, Pointer};
 pub use constraints::names_constraint;
 pub use corrections::{Correction, FoundCorrection, Speaker, correction};
+pub(crate) use counts::count_chars;
 pub use counts::n_chars;
 pub use keys::fold_key;
 pub use language::language;

@@ -44,9 +44,8 @@ impl Of<'_> {
         let is_own = |at: &usize| errors.contains(at) || !steps.contains(&first_word(self.text(*at)));
         let around = |&at: &usize| at.saturating_sub(AROUND)..(at + AROUND + 1).min(n);
         let reasons = errors.iter().filter_map(|&at| self.reason_under(at));
-        let files = errors.iter().filter_map(|&at| self.file_over(at));
         let last = (0..n).rev().filter(|&at| self.tells(at)).take(LAST);
-        let lines = errors.iter().flat_map(around).chain(last).filter(is_own).chain(files).chain(reasons).collect();
+        let lines = errors.iter().flat_map(around).chain(last).filter(is_own).chain(reasons).collect();
         Some(Failure { errors, lines })
     }
 
@@ -59,15 +58,6 @@ impl Of<'_> {
         let is_other = |&at: &usize| self.text(at).trim_ascii_start().starts_with(b"--- ");
         let block = (at + 1..self.lines.len()).take_while(|at| is_beneath(at) && !is_other(at));
         block.filter(|&at| self.len(at) < MAX_ERROR && has_place(self.text(at))).last()
-    }
-
-    /// The line over an error that names its file, where lines of errors stand indented beneath: `  14:3  error  …`.
-    fn file_over(&self, at: usize) -> Option<usize> {
-        let is_beneath = |at: usize| self.text(at).first().is_some_and(u8::is_ascii_whitespace);
-        if !is_beneath(at) || !self.text(at).trim_ascii_start().first().is_some_and(u8::is_ascii_digit) {
-            return None;
-        }
-        (0..at).rev().find(|&over| self.lines[over].len > 0 && !is_beneath(over))
     }
 
     /// A command has failed by its status, or when its last lines say so.

@@ -6,6 +6,7 @@ use std::fmt::{self, Write};
 use super::formats::What;
 use super::uses::Place;
 use crate::model::MediaKind;
+use crate::text::count_chars;
 
 /// The sign with which marks begin.
 const SIGN: &str = "⋯";
@@ -53,9 +54,7 @@ fn is_data(text: &[u8]) -> bool {
 
 /// Characters of valid UTF-8.
 pub(super) fn n_chars(bytes: &[u8]) -> u32 {
-    // As many bytes at once as a sum of bytes can count.
-    let begins = |some: &[u8]| some.iter().map(|byte| u8::from(byte & 0xC0 != 0x80)).sum::<u8>();
-    bytes.chunks(usize::from(u8::MAX)).map(|some| u32::from(begins(some))).sum()
+    count_chars(bytes) as u32
 }
 
 /// One piece of a view.
