@@ -485,6 +485,7 @@ fn draft_of(view: &PartView, original: &str) -> Draft {
         ViewOp::Mark(text, _) | ViewOp::Insert(text) => text.len(),
     };
     draft.text.reserve(view.ops.iter().map(n_bytes).sum());
+    draft.quotes.reserve(view.ops.len());
     for op in &view.ops {
         match op {
             ViewOp::Copy(from, to) if from == to => {}

@@ -306,6 +306,35 @@ impl<'r> Scanner<'r> {
     }
 }
 
+/// Levels of objects and lists that are read one by one.
+const MAX_DEPTH: usize = 128;
+
+/// The strings and numbers of a text, in its order, each with the key that it stands under; `None` for what is no JSON.
+pub(crate) fn leaves(text: &str) -> Option<Vec<(Cow<'_, str>, Cow<'_, str>)>> {
+    let (mut scanner, mut found) = (Scanner::new(text), Vec::new());
+    leaves_of(&mut scanner, Cow::Borrowed(""), MAX_DEPTH, &mut found).and_then(|()| scanner.end()).ok()?;
+    Some(found)
+}
+
+fn leaves_of<'r>(
+    scanner: &mut Scanner<'r>,
+    key: Cow<'r, str>,
+    depth: usize,
+    found: &mut Vec<(Cow<'r, str>, Cow<'r, str>)>,
+) -> Result<(), Bad> {
+    let kind = scanner.peek()?;
+    let is_nested = matches!(kind, Kind::Object | Kind::List);
+    match kind {
+        _ if is_nested && depth == 0 => scanner.bad("fewer levels"),
+        Kind::Object => scanner.object(|scanner, key| leaves_of(scanner, key.name, depth - 1, found)).map(|_| ()),
+        Kind::List => scanner.list(|scanner| leaves_of(scanner, key.clone(), depth - 1, found)).map(|_| ()),
+        _ => {
+            found.extend(scanner.value()?.id().map(|text| (key, text)));
+            Ok(())
+        }
+    }
+}
+
 /// The members of an object; nothing for other kinds. Ends where the text is damaged, as in a table that was changed.
 pub(super) fn members<'r>(raw: &'r str, mut each: impl FnMut(Key<'r>, Raw<'r>)) {
     let mut scanner = Scanner::new(raw);
@@ -360,4 +389,28 @@ pub(super) fn between<'r>(whole: &'r str, left: &str, right: &str) -> &'r str {
 
 fn unquoted(text: &str) -> &str {
     text.get(1..text.len() - 1).expect("a string token has two quotes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaves_come_with_their_keys_in_order() {
+        let of = |text: &str| {
+            let found = leaves(text)?;
+            Some(found.iter().map(|(key, text)| format!("{key}={text}")).collect::<Vec<_>>())
+        };
+        assert_eq!(
+            of(r#"{"a": "x\ny", "b": [1, -2, {"c": 1.50}], "d": true, "e": null}"#).expect("JSON"),
+            ["a=x\ny", "b=1", "b=-2", "c=1.50"]
+        );
+        assert_eq!(of(r#"" \ud83d ""#).expect("half a character is none"), ["= \u{fffd} "]);
+        for text in ["", "ls -l {", r#"{"a": "x"} and more"#, r#"{"a": "x""#] {
+            assert_eq!(of(text), None, "{text}");
+        }
+        let nested = |n: usize| format!("{}1{}", "[".repeat(n), "]".repeat(n));
+        assert_eq!(of(&nested(MAX_DEPTH)).expect("as deep as can be"), ["=1"]);
+        assert_eq!(of(&nested(100_000)), None);
+    }
 }

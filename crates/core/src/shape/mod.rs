@@ -30,6 +30,7 @@ pub use binding::{Summary, summaries, value_hash};
 pub use detect::detect;
 pub use document::{RECORD_LISTS, is_document, is_list_key};
 pub use events::{SessionOf, detect_events, session_id};
+pub(crate) use json::leaves;
 pub use layout::RestoreError;
 pub use restore::{restore_record, restore_row, restores_record, restores_row};
 pub use row::{MessageRow, Row};

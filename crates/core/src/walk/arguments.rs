@@ -118,7 +118,7 @@ mod tests {
         let texts: Vec<Text> = leaves
             .iter()
             .map(|leaf| {
-                let text = Text { from, to: from + leaf.len(), message: 0, part: 0, by: SaidBy::Argument };
+                let text = Text { from, to: from + leaf.len(), message: 0, part: 0, by: SaidBy::Argument, n_lines: 1 };
                 from = text.to + 1;
                 text
             })

@@ -4,15 +4,18 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::leaves::leaves;
 use super::uses::Place;
 use crate::model::{Message, Role, ToolCall};
+use crate::shape::leaves;
 use crate::text::words::{Table, word_table};
 
 word_table!(WORDS: Table<256>, "calls_by_kind": READ SEARCH NAMES EDIT PAGE RUN ASK);
 
 /// Characters of what a call was about.
 const MAX_OBJECT: usize = 32;
+
+/// Bytes that a label has room for from the start.
+const MAX_LABEL: usize = 2 * MAX_OBJECT;
 
 /// Bytes of an argument in which a file is looked for.
 const MAX_COMMAND: usize = 400;
@@ -139,10 +142,10 @@ impl Asked {
 impl About {
     fn of(call: &ToolCall<'_>, each: &mut dyn FnMut(&str, &str)) -> Self {
         let name = call.name.as_deref();
-        let mut about = Self { asks: Call::Other, file: None, label: String::new() };
+        let mut about = Self { asks: Call::Other, file: None, label: String::with_capacity(MAX_LABEL) };
         let (mut command, mut of_file, mut is_path) = (None, Call::File, false);
         let mut key_of_label = String::new();
-        leaves(&call.arguments, &mut |key, text| {
+        let mut take = |key: &str, text: &str| {
             each(key, text);
             if is_shell(text) {
                 return;
@@ -172,7 +175,12 @@ impl About {
                     about.file = Some(word.to_owned());
                 }
             }
-        });
+        };
+        match leaves(&call.arguments) {
+            Some(found) => found.iter().for_each(|(key, text)| take(key, text)),
+            // What is no JSON is one leaf.
+            None => take("", &call.arguments),
+        }
         let blank = if about.label.is_empty() { "" } else { " " };
         about.label.insert_str(0, blank);
         about.label.insert_str(0, name.unwrap_or("a call"));
@@ -187,8 +195,8 @@ impl About {
 
 /// The name of a shell or what it is told to do with what follows.
 fn is_shell(text: &str) -> bool {
-    let name = text.rsplit('/').next().unwrap_or(text);
-    matches!(name, "bash" | "sh" | "zsh" | "-c" | "-lc")
+    let is_named = || matches!(text.rsplit('/').next().unwrap_or(text), "bash" | "sh" | "zsh" | "-c" | "-lc");
+    text.len() <= MAX_COMMAND && is_named()
 }
 
 /// The first command that is no change of folder; a pipe is what its last part makes of it only where that counts or cuts.

@@ -69,7 +69,9 @@ pub(super) fn is_said(line: &[u8]) -> bool {
 
 /// A line without its numbers.
 pub(super) fn template(text: &[u8]) -> Vec<u8> {
-    text.iter().copied().filter(|byte| !byte.is_ascii_digit()).collect()
+    let mut without = Vec::with_capacity(text.len());
+    without.extend(text.iter().filter(|byte| !byte.is_ascii_digit()));
+    without
 }
 
 /// The first word of letters, behind a time or a number; two letters at least.

@@ -1,7 +1,9 @@
 //! The pieces of which a view of a text is made: stretches of the text in their order, and between them marks that say
 //! what is hidden. Knows how a mark reads; refuses to know why something is hidden.
 
-use std::fmt::{self, Write};
+use std::sync::LazyLock;
+
+use memchr::memmem;
 
 use super::formats::What;
 use super::uses::Place;
@@ -119,6 +121,19 @@ impl<'m> LinesMark<'m> {
     }
 }
 
+static FINDER: LazyLock<memmem::Finder<'_>> = LazyLock::new(|| memmem::Finder::new(SIGN));
+
+/// The longest run of the sign of marks in a text.
+pub(super) fn longest_run(text: &[u8]) -> usize {
+    let (mut longest, mut run, mut end) = (0, 0, usize::MAX);
+    for at in FINDER.find_iter(text) {
+        run = if at == end { run + 1 } else { 1 };
+        longest = longest.max(run);
+        end = at + SIGN.len();
+    }
+    longest
+}
+
 /// Signs of a mark up to which there are any.
 const MAX_SIGNS: usize = 8;
 
@@ -130,15 +145,9 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// A writer whose sign `texts` do not have: one more than their longest run of it.
-    pub(super) fn new(texts: &[u8]) -> Self {
-        let (mut longest, mut run, mut end) = (0, 0, usize::MAX);
-        for at in memchr::memmem::find_iter(texts, SIGN) {
-            run = if at == end { run + 1 } else { 1 };
-            longest = longest.max(run);
-            end = at + SIGN.len();
-        }
-        Self { sign: SIGN.repeat(longest + 1), n_marks: 0 }
+    /// A writer whose sign no text has: one more than their longest run of it.
+    pub(super) fn new(longest_run: usize) -> Self {
+        Self { sign: SIGN.repeat(longest_run + 1), n_marks: 0 }
     }
 
     /// True where marks are as short as they should be: a text full of their sign makes them long.
@@ -168,89 +177,149 @@ impl Writer {
     }
 }
 
-/// Counts the characters that are written to it.
-struct Chars(u32);
+/// What a mark is written to.
+trait Out {
+    fn text(&mut self, text: &str);
 
-impl Write for Chars {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0 += text.chars().count() as u32;
-        Ok(())
+    fn number(&mut self, number: u32) {
+        let (mut digits, mut first, mut rest) = ([0; 10], 10, number);
+        while first == 10 || rest > 0 {
+            first -= 1;
+            digits[first] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        self.text(std::str::from_utf8(&digits[first..]).unwrap_or_default());
+    }
+
+    /// So many of something.
+    fn counted(&mut self, n: u32, one: &str, many: &str) {
+        self.number(n);
+        self.text(" ");
+        self.text(if n == 1 { one } else { many });
+    }
+
+    fn lines(&mut self, n: u32) {
+        self.counted(n, "line", "lines");
+    }
+
+    /// A number behind and before other words.
+    fn between(&mut self, before: &str, n: u32, behind: &str) {
+        self.text(before);
+        self.number(n);
+        self.text(behind);
     }
 }
 
-/// So many of something.
-struct Counted(u32, &'static str, &'static str);
+impl Out for String {
+    fn text(&mut self, text: &str) {
+        self.push_str(text);
+    }
+}
 
-impl fmt::Display for Counted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(n, one, many) = self;
-        write!(f, "{n} {}", if *n == 1 { one } else { many })
+/// Counts the characters that are written to it.
+struct Chars(u32);
+
+impl Out for Chars {
+    fn text(&mut self, text: &str) {
+        self.0 += n_chars(text.as_bytes());
     }
 }
 
 /// Writes a mark with this sign and number.
-fn put(
-    out: &mut impl Write,
-    (sign, number): (&str, u32),
-    bytes: &[u8],
-    mark: Mark,
-    label: impl FnOnce(Place) -> String,
-) {
-    let lines = |n: u32| Counted(n, "line", "lines");
-    let comma = |goes_on: bool| if goes_on { "," } else { "" };
-    let written = match mark {
+fn put(out: &mut impl Out, (sign, number): (&str, u32), bytes: &[u8], mark: Mark, label: impl FnOnce(Place) -> String) {
+    match mark {
+        // A member has a key of its own.
+        Mark::Members { n, goes_on } => {
+            out.text("\"");
+            out.text(sign);
+            out.between(" #", number, "\": \"");
+            out.counted(n, "member", "members");
+            return out.text(if goes_on { "\"," } else { "\"" });
+        }
+        Mark::Items { .. } | Mark::Value { .. } => out.text("\""),
+        _ => {}
+    }
+    out.text(sign);
+    out.text(" ");
+    let end = match mark {
         Mark::Lines { n, what } => {
-            let lines = lines(n);
-            let entries = Counted(n, "entry", "entries");
-            match what {
-                What::Lines => writeln!(out, "{sign} {lines} #{number}"),
-                What::Reminder => writeln!(out, "{sign} reminder #{number}"),
-                What::OfFiles(n_files) => writeln!(out, "{sign} {lines} of {n_files} files #{number}"),
-                What::Entries(0) => writeln!(out, "{sign} {entries} #{number}"),
-                What::Entries(n_noise) => writeln!(out, "{sign} {entries}, {n_noise} of generated folders #{number}"),
-                What::Rows => writeln!(out, "{sign} {} #{number}", Counted(n, "row", "rows")),
-                What::Passed(n_passed, 0) => writeln!(out, "{sign} {lines}, {n_passed} passed #{number}"),
-                What::Passed(n_passed, n_failed) => {
-                    writeln!(out, "{sign} {lines}, {n_passed} passed, {n_failed} failed #{number}")
-                }
-                What::Steps { n: n_alike, from, to } => {
-                    let word = String::from_utf8_lossy(&bytes[from as usize..to as usize]);
-                    writeln!(out, "{sign} {lines}, {n_alike} × {word} #{number}")
-                }
-            }
+            tell(out, bytes, n, what);
+            "\n"
         }
         Mark::Said { n_lines, n_said, by, is_visible } => {
-            let (lines, by) = (lines(n_lines), label(by));
-            match (is_visible, n_said == n_lines) {
-                (true, true) => writeln!(out, "{sign} {lines} as in {by} #{number}"),
-                (true, false) => writeln!(out, "{sign} {lines}, {n_said} as in {by} #{number}"),
-                (false, true) => writeln!(out, "{sign} {lines}, unchanged since {by} #{number}"),
-                (false, false) => writeln!(out, "{sign} {lines}, {n_said} unchanged since {by} #{number}"),
+            out.lines(n_lines);
+            if n_said < n_lines {
+                out.between(", ", n_said, "");
+            } else if !is_visible {
+                out.text(",");
             }
+            out.text(if is_visible { " as in " } else { " unchanged since " });
+            out.text(&label(by));
+            "\n"
         }
         Mark::Chars { n, is_data } => {
-            let data = if is_data { " of base64" } else { "" };
-            write!(out, "{sign} {}{data} #{number} {sign}", Counted(n, "char", "chars"))
+            out.counted(n, "char", "chars");
+            out.text(if is_data { " of base64" } else { "" });
+            " "
         }
-        Mark::Codes(n) => write!(out, "{sign} {n} terminal codes #{number} {sign}"),
-        Mark::Members { n, goes_on } => {
-            write!(out, "\"{sign} #{number}\": \"{}\"{}", Counted(n, "member", "members"), comma(goes_on))
+        Mark::Codes(n) => {
+            out.between("", n, " terminal codes");
+            " "
         }
         Mark::Items { n, goes_on } => {
-            write!(out, "\"{sign} {} #{number}\"{}", Counted(n, "item", "items"), comma(goes_on))
+            out.counted(n, "item", "items");
+            if goes_on { "\"," } else { "\"" }
         }
         Mark::Value { by } => {
-            let label = serde_json::Value::String(format!("{sign} as in {} #{number}", label(by)));
-            write!(out, "{label}")
+            out.text("as in ");
+            let label = serde_json::Value::String(label(by)).to_string();
+            let inner = label.strip_prefix('"').and_then(|label| label.strip_suffix('"'));
+            out.text(inner.unwrap_or_default());
+            "\""
         }
         Mark::Media(kind) => {
+            out.text(kind.as_str());
             let name = label(Place::default());
-            let blank = if name.is_empty() { "" } else { " " };
-            write!(out, "{sign} {}{blank}{name} #{number}", kind.as_str())
+            out.text(if name.is_empty() { "" } else { " " });
+            out.text(&name);
+            ""
         }
-        Mark::InnerLines(n) => write!(out, "{sign} {} #{number}\\n", lines(n)),
+        Mark::InnerLines(n) => {
+            out.lines(n);
+            "\\n"
+        }
+        Mark::Members { .. } => "",
     };
-    written.expect("a text takes everything");
+    out.between(" #", number, end);
+    if end == " " {
+        // Inside a line the sign tells where the mark ends, too.
+        out.text(sign);
+    }
+}
+
+/// How many lines a mark stands for, and of what.
+fn tell(out: &mut impl Out, bytes: &[u8], n: u32, what: What) {
+    match what {
+        What::Reminder => return out.text("reminder"),
+        What::Entries(_) => out.counted(n, "entry", "entries"),
+        What::Rows => out.counted(n, "row", "rows"),
+        _ => out.lines(n),
+    }
+    match what {
+        What::OfFiles(n_files) => out.between(" of ", n_files, " files"),
+        What::Entries(n_noise) if n_noise > 0 => out.between(", ", n_noise, " of generated folders"),
+        What::Passed(n_passed, n_failed) => {
+            out.between(", ", n_passed, " passed");
+            if n_failed > 0 {
+                out.between(", ", n_failed, " failed");
+            }
+        }
+        What::Steps { n: n_alike, from, to } => {
+            out.between(", ", n_alike, " × ");
+            out.text(&String::from_utf8_lossy(&bytes[from as usize..to as usize]));
+        }
+        What::Lines | What::Reminder | What::Entries(_) | What::Rows => {}
+    }
 }
 
 /// Characters of a mark, about.
@@ -265,11 +334,11 @@ pub(super) fn length(mark: Mark) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{LinesMark, Mark, What, Writer};
+    use super::{LinesMark, Mark, What, Writer, longest_run};
 
     #[test]
     fn a_mark_of_lines_stays_one_with_a_sentence_in_it() {
-        let mut writer = Writer::new("a source ⋯ with the sign".as_bytes());
+        let mut writer = Writer::new(longest_run("a source ⋯ with the sign".as_bytes()));
         let mut written = |n, what| {
             let mut out = String::new();
             writer.write(&mut out, b"", Mark::Lines { n, what }, |_| String::new());

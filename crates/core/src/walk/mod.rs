@@ -12,7 +12,6 @@ mod formats;
 mod grounding;
 mod heads;
 mod json;
-mod leaves;
 mod looks;
 mod marks;
 mod order;
@@ -40,7 +39,7 @@ use calls::{Asked, Call};
 use formats::{Format, LineRole, Lines};
 use grounding::Judge;
 pub use marks::LinesMark;
-use marks::{Mark, Piece, Writer, n_chars};
+use marks::{Mark, Piece, Writer, longest_run, n_chars};
 use order::Whose;
 pub use order::{Level, Yield};
 use pins::Pins;
@@ -191,6 +190,8 @@ pub struct Walker {
     n_fillers: usize,
     /// By which distractors are chosen.
     seed: u64,
+    /// The longest run of the sign of marks in the texts.
+    longest_run: usize,
 }
 
 impl Walker {
@@ -209,7 +210,7 @@ impl Walker {
         self.spoken.clear();
         (self.n_visible, self.n_fillers) = (0, 0);
         self.pins.clear(self.uses.n_values() + self.uses.n_facts());
-        let mut writer = Writer::new(self.texts.bytes());
+        let mut writer = Writer::new(self.longest_run);
         let n_messages = conversation.messages.len();
         let nothing = Rules { recency_window: n_messages, marks_media: false, hides_arguments: false, ..rules };
         let rules = if writer.is_short() { rules } else { Rules { level: Level::NOTHING, ..nothing } };
@@ -319,9 +320,12 @@ impl Walker {
     fn fill(&mut self, conversation: &Conversation<'_>, said_by: &[SaidBy], is_there: &dyn Fn(usize) -> bool) {
         self.texts.clear();
         self.asked.clear();
+        self.longest_run = 0;
         for (index, (message, &by)) in conversation.messages.iter().zip(said_by).enumerate() {
             if is_there(index) {
+                let first = self.texts.n_bytes();
                 push(&mut self.texts, &mut self.asked, index, message, |part| Some(who_says(message, part, by)));
+                self.longest_run = self.longest_run.max(longest_run(&self.texts.bytes()[first..]));
             } else {
                 self.asked.push(message, &mut |_, _, _| {});
             }
@@ -350,7 +354,7 @@ impl Walker {
         rules: Rules,
     ) -> Option<Vec<Drawn>> {
         let n_fillers = self.n_fillers;
-        let mut drawn = Vec::new();
+        let mut drawn = Vec::with_capacity(texts.len());
         // What is saved when nothing gives way, and what is.
         let mut saved = (0_i64, 0_i64);
         for (number, answer) in texts.clone().zip(answers) {
@@ -583,7 +587,7 @@ impl Walker {
         if matches!(pieces.as_slice(), [Piece::Copy { .. }] | []) {
             return None;
         }
-        let (mut ops, mut lines) = (Vec::with_capacity(pieces.len()), Vec::new());
+        let (mut ops, mut lines) = (Vec::with_capacity(pieces.len()), Vec::with_capacity(pieces.len() / 2));
         let mut out = String::with_capacity(pieces.iter().map(|piece| piece.n_bytes() + LONG_MARK).sum());
         for (at, piece) in pieces.iter().enumerate() {
             match *piece {

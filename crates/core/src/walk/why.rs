@@ -73,21 +73,23 @@ impl Why<'_> {
         };
         for line in 0..self.units.forms.len() {
             let (first, end) = (self.units.first[line] as usize, self.units.first[line + 1] as usize);
-            let said = self.said.get(line).copied().flatten().filter(|_| !self.units.is_document);
+            let said = self.said.get(line).and_then(|said| said.as_ref()).filter(|_| !self.units.is_document);
+            let said = said.map(|said| said.by.message as usize);
             for (at, unit) in self.units.units[first..end].iter().enumerate() {
                 if unit.from == unit.to {
                     continue;
                 }
-                let said_by = whole.or(said.map(|said| said.by.message as usize).filter(|_| !unit.is_shown()));
+                let said_by = whole.or(if unit.is_shown() { None } else { said });
                 let reason = match unit.state {
                     _ if whole.is_some() => UnitReason::SaidBefore,
+                    0 if self.stood.get(first + at).is_some_and(|&stood| stood != 0) => UnitReason::Budget,
+                    0 if said_by.is_some() => UnitReason::SaidBefore,
+                    0 => UnitReason::Unused,
                     state if state & state::PIN != 0 => UnitReason::Pin,
                     state if state & (state::SKELETON | state::WHOLE | state::OWN) != 0 => UnitReason::Skeleton,
                     state if state & state::FILLER != 0 => UnitReason::Filler,
                     state if state & state::DISTRACTOR != 0 => UnitReason::Distractor,
                     state if state & state::BRIDGE != 0 => UnitReason::Bridge,
-                    0 if self.stood.get(first + at).is_some_and(|&stood| stood != 0) => UnitReason::Budget,
-                    _ if said_by.is_some() => UnitReason::SaidBefore,
                     _ => UnitReason::Unused,
                 };
                 each((first + at) as u32, unit, reason, said_by);

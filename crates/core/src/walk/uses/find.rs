@@ -80,7 +80,7 @@ impl Uses {
     pub(in crate::walk) fn read(&mut self, texts: &Texts, results_use: bool) {
         let bytes = texts.bytes();
         let is_read = |text: &&Text| text.by.is_source() || text.by.is_argument();
-        let n_lines = texts.all().iter().filter(is_read).map(|text| n_lines(&bytes[text.from..text.to])).sum();
+        let n_lines = texts.all().iter().filter(is_read).map(|text| text.n_lines as usize).sum();
         self.needles.clear(texts.n_bytes());
         self.told.clear();
         self.slots.reset(n_lines);
@@ -521,10 +521,6 @@ fn lines_around(all: &[Line]) -> impl FnMut(u32) -> Line {
         behind += all[behind..].iter().take_while(|line| line.from <= at).count();
         all[behind - 1]
     }
-}
-
-fn n_lines(bytes: &[u8]) -> usize {
-    memchr::memchr_iter(b'\n', bytes).count() + 1
 }
 
 /// True for the text of a patch: its lines with a blank or a minus in front stand in the file.

@@ -6,10 +6,10 @@ const ROOM: usize = 2;
 const FEWEST: usize = 64;
 const FREE: u32 = u32::MAX;
 
-/// Keys with numbers; several entries may have one key.
+/// Keys with numbers; several entries may have one key. Of a key its upper half is kept.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    places: Vec<(u64, u32)>,
+    places: Vec<(u32, u32)>,
     n_entries: usize,
 }
 
@@ -21,19 +21,15 @@ impl Index {
         self.n_entries = 0;
     }
 
-    fn first(&self, key: u64) -> usize {
-        (key >> 20) as usize & (self.places.len() - 1)
-    }
-
-    /// The number under `key` for which `is` holds.
+    /// The number under `key` for which `is` holds; it may be asked about a number under another key.
     #[inline]
     pub(super) fn get(&self, key: u64, mut is: impl FnMut(u32) -> bool) -> Option<u32> {
-        let mask = self.places.len() - 1;
-        let mut at = self.first(key);
+        let (mask, half) = (self.places.len() - 1, (key >> 32) as u32);
+        let mut at = half as usize & mask;
         loop {
             match self.places[at] {
                 (_, FREE) => return None,
-                (known, number) if known == key && is(number) => return Some(number),
+                (known, number) if known == half && is(number) => return Some(number),
                 _ => at = (at + 1) & mask,
             }
         }
@@ -44,19 +40,19 @@ impl Index {
         if (self.n_entries + 1) * ROOM > self.places.len() {
             let old = std::mem::take(&mut self.places);
             self.places.resize(old.len() * 2, (0, FREE));
-            old.into_iter().filter(|&(_, number)| number != FREE).for_each(|(key, number)| self.put(key, number));
+            old.into_iter().filter(|&(_, number)| number != FREE).for_each(|(half, number)| self.put(half, number));
         }
-        self.put(key, number);
+        self.put((key >> 32) as u32, number);
         self.n_entries += 1;
     }
 
-    fn put(&mut self, key: u64, number: u32) {
+    fn put(&mut self, half: u32, number: u32) {
         let mask = self.places.len() - 1;
-        let mut at = self.first(key);
+        let mut at = half as usize & mask;
         while self.places[at].1 != FREE {
             at = (at + 1) & mask;
         }
-        self.places[at] = (key, number);
+        self.places[at] = (half, number);
     }
 }
 
@@ -70,11 +66,13 @@ mod tests {
         index.reset(0);
         // Keys that begin their search at one place.
         for number in 0..1_000 {
-            index.insert(u64::from(number % 500), number);
+            index.insert(u64::from(number % 500) << 32, number);
         }
-        assert!((0..1_000).all(|number| index.get(u64::from(number % 500), |found| found == number) == Some(number)));
-        assert_eq!(index.get(7, |_| false), None);
+        assert!(
+            (0..1_000).all(|number| index.get(u64::from(number % 500) << 32, |found| found == number) == Some(number))
+        );
+        assert_eq!(index.get(7 << 32, |_| false), None);
         index.reset(0);
-        assert_eq!(index.get(7, |_| true), None, "nothing is left");
+        assert_eq!(index.get(7 << 32, |_| true), None, "nothing is left");
     }
 }

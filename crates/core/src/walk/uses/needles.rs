@@ -30,8 +30,8 @@ const MAX_WORDS: usize = 12;
 #[derive(Debug)]
 pub(super) struct Filter {
     cells: Box<[u8]>,
-    /// How many anchors hash to a cell.
-    anchors: Box<[u32]>,
+    /// How many anchors hash to a cell, as far as that can be counted.
+    anchors: Box<[u8]>,
     touched: Vec<u16>,
 }
 
@@ -57,21 +57,21 @@ impl Filter {
 
     /// Gives words with this hash a sign.
     pub(super) fn mark(&mut self, hash: u64, sign: u8) {
-        let cell = (hash >> 48) as u16;
-        let signs = &mut self.cells[usize::from(cell)];
-        if *signs == 0 {
-            self.touched.push(cell);
+        let cell = (hash >> 48) as usize;
+        if self.cells[cell] == 0 {
+            self.touched.push(cell as u16);
         }
-        *signs |= sign;
-        self.anchors[usize::from(cell)] += u32::from(sign == sign::ANCHOR);
+        self.cells[cell] |= sign;
+        self.anchors[cell] = self.anchors[cell].saturating_add(u8::from(sign == sign::ANCHOR));
     }
 
     fn unmark_anchor(&mut self, hash: u64) {
         let cell = (hash >> 48) as usize;
-        self.anchors[cell] -= 1;
-        if self.anchors[cell] == 0 {
+        if self.anchors[cell] == 1 {
             self.cells[cell] &= !sign::ANCHOR;
         }
+        // What could not be counted stays.
+        self.anchors[cell] -= u8::from(self.anchors[cell] < u8::MAX);
     }
 }
 

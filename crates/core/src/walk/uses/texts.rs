@@ -55,6 +55,8 @@ pub(in crate::walk) struct Text {
     pub(in crate::walk) part: u32,
     /// Who says it.
     pub(in crate::walk) by: SaidBy,
+    /// How many lines it has.
+    pub(in crate::walk) n_lines: u32,
 }
 
 /// A text of a conversation.
@@ -93,7 +95,10 @@ impl Texts {
     pub(in crate::walk) fn push(&mut self, message: usize, part: usize, by: SaidBy, text: &str) {
         let from = self.bytes.len();
         self.bytes.extend_from_slice(text.as_bytes());
-        self.texts.push(Text { from, to: self.bytes.len(), message: message as u32, part: part as u32, by });
+        // Counted now, while the processor has them at hand.
+        let n_lines = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u32 + 1;
+        let (message, part) = (message as u32, part as u32);
+        self.texts.push(Text { from, to: self.bytes.len(), message, part, by, n_lines });
         self.bytes.push(b'\n');
     }
 

@@ -48,8 +48,8 @@ pub(super) struct Told {
     /// Signs of words that numbers belong to; separate, since they are asked only beside a number that was told.
     subjects: Filter,
     numbers: Index,
-    /// Facts of each number that no source has shown yet.
-    n_open: Vec<u32>,
+    /// Of each number its key, and how many of its facts no source has shown yet.
+    open: Vec<(u64, u32)>,
     pairs: Index,
     facts: Vec<Pair>,
     /// Which message tells which fact.
@@ -62,6 +62,7 @@ pub(super) struct Told {
 
 #[derive(Debug, Clone, Copy)]
 struct Pair {
+    key: u64,
     last_use: u32,
     number: u32,
     /// The last message for which its telling was counted.
@@ -92,7 +93,7 @@ impl Told {
         self.subjects.clear();
         self.numbers.reset(0);
         self.pairs.reset(0);
-        self.n_open.clear();
+        self.open.clear();
         self.facts.clear();
         self.told.clear();
     }
@@ -195,22 +196,22 @@ impl Told {
     }
 
     fn number(&mut self, key: u64) -> u32 {
-        self.numbers.get(key, |_| true).unwrap_or_else(|| {
-            let id = self.n_open.len() as u32;
+        self.numbers.get(key, |id| self.open[id as usize].0 == key).unwrap_or_else(|| {
+            let id = self.open.len() as u32;
             self.numbers.insert(key, id);
-            self.n_open.push(0);
+            self.open.push((key, 0));
             id
         })
     }
 
     fn pair(&mut self, subject: u64, number: u32, Teller { message, is_counted }: Teller) {
         let key = mix(subject, u64::from(number) << 1 | 1);
-        let fact = self.pairs.get(key, |_| true).unwrap_or_else(|| {
+        let fact = self.find_pair(key).unwrap_or_else(|| {
             let fact = self.facts.len() as u32;
             self.subjects.mark(subject, sign::TOLD);
             self.pairs.insert(key, fact);
-            self.facts.push(Pair { last_use: message, number, counted: NEVER, home: NEVER, visible: NEVER });
-            self.n_open[number as usize] += 1;
+            self.facts.push(Pair { key, last_use: message, number, counted: NEVER, home: NEVER, visible: NEVER });
+            self.open[number as usize].1 += 1;
             fact
         });
         if is_counted && std::mem::replace(&mut self.facts[fact as usize].counted, message) != message {
@@ -218,12 +219,17 @@ impl Told {
         }
     }
 
+    fn find_pair(&self, key: u64) -> Option<u32> {
+        self.pairs.get(key, |fact| self.facts[fact as usize].key == key)
+    }
+
     /// The number or state that begins with `word` of a source, when the assistant tells something of it that no source has
     /// shown yet.
     pub(super) fn number_at(&self, bytes: &[u8], word: &Word, end: usize) -> impl Iterator<Item = Number> {
         let told = told_at(bytes, word, end).into_iter().chain(time_at(bytes, word, end));
         told.filter_map(|told| {
-            let id = self.numbers.get(told.key, |id| self.n_open[id as usize] > 0)?;
+            let is_open = |id: u32| self.open[id as usize].0 == told.key && self.open[id as usize].1 > 0;
+            let id = self.numbers.get(told.key, is_open)?;
             Some(Number { from: told.from as u32, id })
         })
     }
@@ -275,7 +281,7 @@ impl Told {
             }
             for number in numbers {
                 let key = mix(subject, u64::from(number.id) << 1 | 1);
-                let Some(fact) = told.pairs.get(key, |_| true) else { continue };
+                let Some(fact) = told.find_pair(key) else { continue };
                 let pair = &mut told.facts[fact as usize];
                 if pair.last_use > message && pair.home == NEVER {
                     facts.push(Fact { number: number.from, subject: at as u32, fact });
@@ -298,7 +304,7 @@ impl Told {
         for fact in facts {
             let pair = &mut self.facts[fact.fact as usize];
             if std::mem::replace(&mut pair.home, message) == NEVER {
-                self.n_open[pair.number as usize] -= 1;
+                self.open[pair.number as usize].1 -= 1;
             }
         }
     }
