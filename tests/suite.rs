@@ -69,6 +69,7 @@ mod native;
 mod pipeline;
 mod policy;
 mod prepass;
+mod prompts;
 #[cfg(feature = "remote")]
 mod remote_runs;
 mod report;

@@ -4,12 +4,13 @@
 use crate::engine::{Engine, Scratch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::{FoundConversation, Run, Shown, ShownMessage};
-use crate::model::{Condensed, Conversation, NewBody, Output, ShapeName, Tokenizer};
+use crate::model::{Condensed, Conversation, NewBody, Output, PartView, ShapeName, Tokenizer};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{Commit, note_round};
 use crate::report::explained::{ExplainedConversation, why};
 use crate::report::pair::{self, MessageVerdict, Pair, Utterance, VerdictsFrom};
 use crate::shape::{self, Decoded};
+use crate::walk::held_of;
 use serde_json::Value;
 
 /// The conversations of `run` with this id, before and after, in the order of the run; with `at`, only the one that came
@@ -51,6 +52,7 @@ pub fn reasons(run: &Run, id: &str, check: &dyn Fn() -> Result<()>) -> Result<Ve
             let shape = commit.table.as_ref().and_then(|table| table.shape).or(run.manifest.options.shape);
             let mut original = decode(&sides.original, shape, id)?;
             note_round(&mut original.conversation, &commit.source);
+            note_held(&mut original.conversation, &sides.behind.views);
             let explained = engine.explain(&original.conversation, &mut scratch);
             let (condensed, place) = (&explained.condensed, (commit.source.as_str(), sides.source_row));
             let shown = spoken(&sides.shown, original.shape, id)?;
@@ -64,6 +66,16 @@ pub fn reasons(run: &Run, id: &str, check: &dyn Fn() -> Result<()>) -> Result<Ve
         }
     }
     Ok(found)
+}
+
+/// Notes what of its system prompts another conversation of the run shows.
+fn note_held(conversation: &mut Conversation<'_>, views: &[(u64, Vec<PartView>)]) {
+    let messages = &conversation.messages;
+    let of = |(index, views): &(u64, Vec<PartView>)| {
+        let index = usize::try_from(*index).ok().filter(|&index| index < messages.len())?;
+        Some(held_of(index, views, |part| messages[index].text_at(part).map_or(0, str::len)))
+    };
+    conversation.held = views.iter().filter_map(of).flatten().collect();
 }
 
 /// The engine that made the run, when it can be had: of this version, with one set of options, and asking
@@ -94,6 +106,7 @@ fn pair_of(
     let shape = commit.table.as_ref().and_then(|table| table.shape).or(run.manifest.options.shape);
     let mut original = decode(&sides.original, shape, id)?;
     note_round(&mut original.conversation, &commit.source);
+    note_held(&mut original.conversation, &sides.behind.views);
     let conversation = &original.conversation;
     let shown = spoken(&sides.shown, original.shape, id)?;
     let n_messages = conversation.messages.len();
@@ -143,6 +156,7 @@ fn named<'r>(conversation: &Conversation<'r>, id: &str) -> Conversation<'r> {
         id: id.to_owned().into(),
         messages: conversation.messages.clone(),
         is_compacted: conversation.is_compacted,
+        held: conversation.held.clone(),
     }
 }
 

@@ -26,6 +26,7 @@ mod compress;
 mod condense;
 mod consulted;
 mod context;
+mod earlier;
 mod job;
 mod look;
 mod make_up;

@@ -12,6 +12,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use super::admission::{Admission, stopped};
 use super::bridge::{Bridge, guard};
 use super::consulted::Consulted;
+use super::earlier::{Earlier, PromptLines};
 use super::record::Recipe;
 use super::sketch::Sketch;
 use super::task::{Task, watched};
@@ -146,6 +147,7 @@ async fn work_all(
     // Twice the workers, so that nobody waits for the slowest batch; memory bounds it from above.
     let n_in_flight = context.bridge.threads() * 2 + 1;
     let forced = context.options.shape;
+    let earlier = Earlier::asked(context.engine.options()).map(Arc::new);
     stream::try_unfold((batches, forced), |(mut batches, shape)| async move {
         let Some(admitted) = batches.recv().await else { return Ok(None) };
         let (admitted, shape) = match shape {
@@ -154,12 +156,23 @@ async fn work_all(
         };
         Ok(Some(((admitted, shape), (batches, shape))))
     })
-    .map_ok(|(admitted, shape)| {
-        let work = Work { context, source: source.clone(), shape, forced: forced.is_some() };
+    .map_ok(|(Admitted { batch, stored_bytes, permit }, shape)| {
+        let (batch, looks, source) = (Arc::new(batch), earlier.is_some(), source.clone());
         async move {
-            let Admitted { batch, stored_bytes, permit } = admitted;
+            let prompts = if looks { prompts(context, source, shape, batch.clone()).await? } else { Vec::new() };
+            Ok((batch, stored_bytes, permit, shape, prompts))
+        }
+    })
+    .try_buffered(n_in_flight)
+    .map_ok(|(batch, stored_bytes, permit, shape, prompts)| {
+        // Batches come here in their order.
+        if let Some(earlier) = &earlier {
+            earlier.take(prompts);
+        }
+        let work = Work { context, source: source.clone(), shape, forced: forced.is_some(), earlier: earlier.clone() };
+        async move {
             let bytes = batch.n_bytes() as u64;
-            let encoded = work.batch(Arc::new(batch)).await?;
+            let encoded = work.batch(batch).await?;
             Ok(Worked { encoded, bytes, stored_bytes, permit })
         }
     })
@@ -174,6 +187,17 @@ struct Work<'c> {
     source: Arc<str>,
     shape: Option<ShapeName>,
     forced: bool,
+    earlier: Option<Arc<Earlier>>,
+}
+
+/// The system prompts of a batch.
+async fn prompts(
+    context: &Context,
+    source: Arc<str>,
+    shape: Option<ShapeName>,
+    batch: Arc<Batch>,
+) -> Result<Vec<PromptLines>> {
+    context.bridge.run(source.to_string(), move || Earlier::read(&source, shape, &batch)).await
 }
 
 impl Work<'_> {
@@ -197,7 +221,7 @@ impl Work<'_> {
         let (engine, source) = (self.context.engine.clone(), self.source.clone());
         let options = &self.context.options;
         let (form, trace, verbatim_map) = (options.format.into(), options.trace, options.verbatim_map);
-        let (dataset, shape, forced) = (options.dataset, self.shape, self.forced);
+        let (dataset, shape, forced, earlier) = (options.dataset, self.shape, self.forced, self.earlier.clone());
         let place = match &*batch {
             Batch::Lines(lines) => format!("{source}: byte {}", lines.offset),
             Batch::Rows(rows) => format!("{source}: row {}", rows.first_row),
@@ -205,7 +229,7 @@ impl Work<'_> {
         let laps = self.context.timer.as_ref().map(Timer::watch);
         let encode = move || {
             let consulted = Consulted::new(&*engine, &answers);
-            let recipe = Recipe { engine: &consulted, form, shape, forced };
+            let recipe = Recipe { engine: &consulted, form, shape, forced, earlier: earlier.as_deref() };
             let task = Task { recipe, source: &source, trace, verbatim_map, dataset };
             let encoded = watched(laps, || encode_batch(&task, &batch))?;
             let open = consulted.open();

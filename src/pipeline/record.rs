@@ -2,6 +2,7 @@
 //! back. Knows nothing of batches, tables and threads.
 
 use super::bridge::guard;
+use super::earlier::Earlier;
 use super::tables::{OriginalRow, label};
 use super::{Condense, ConversationFormat, MAX_RECORD_BYTES};
 use crate::engine::Scratch;
@@ -38,6 +39,8 @@ pub(crate) struct Recipe<'a> {
     pub(crate) form: Form,
     pub(crate) shape: Option<ShapeName>,
     pub(crate) forced: bool,
+    /// What earlier conversations show, where that counts.
+    pub(crate) earlier: Option<&'a Earlier>,
 }
 
 /// A record after the engine.
@@ -76,6 +79,9 @@ pub(crate) fn process<'r>(
     let work = || {
         let mut decoded = decode_record(record, recipe.shape, recipe.forced, fallback_id)?;
         prepare(&mut decoded);
+        if let Some(earlier) = recipe.earlier {
+            earlier.note(&mut decoded.conversation);
+        }
         scratch.ended("decode");
         let condensed = recipe.engine.condense(&decoded.conversation, scratch);
         if record.len() > GIANT_BYTES {

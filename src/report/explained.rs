@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::numbers::counted;
 use super::plain;
 use crate::engine::{Explanation, StageSays, Tier, What};
-use crate::model::{Conversation, Message, Metrics, UnitNote};
+use crate::model::{Conversation, Message, Metrics, UnitNote, UnitReason};
 
 /// How much of a message is shown.
 const PREVIEW_CHARS: usize = 60;
@@ -215,6 +215,7 @@ fn reason(note: &UnitNote) -> String {
     match (&note.used_by, note.said_by) {
         (Some((message, value)), _) => format!("{reason}: used by m{message} as \"{}\"", plain::line(value)),
         (None, Some(message)) => format!("{reason}: m{message}"),
+        (None, None) if note.reason == UnitReason::SaidBefore => format!("{reason}: another conversation"),
         (None, None) => reason.to_owned(),
     }
 }

@@ -309,7 +309,8 @@ fn detached(conversation: &Conversation<'_>) -> Conversation<'static> {
         reasoning: message.reasoning.iter().map(|thought| owned(thought)).collect(),
         provenance: message.provenance.clone(),
     });
-    Conversation { id: owned(&conversation.id), messages: messages.collect(), is_compacted: conversation.is_compacted }
+    let (is_compacted, held) = (conversation.is_compacted, conversation.held.clone());
+    Conversation { id: owned(&conversation.id), messages: messages.collect(), is_compacted, held }
 }
 
 fn result(result: &ResultParts<'_>) -> ResultParts<'static> {

@@ -6,7 +6,7 @@ use super::fill::used_of;
 use super::{Engine, Scratch, budget};
 use crate::model::{
     AssistantText, CompressionDepth, Consult, Content, Conversation, Grounding, HideBy, Images, Message, NewBody,
-    Output, Part, Reason, Role, Users,
+    Output, Part, Prompts, Reason, Role, Users,
 };
 use crate::stage::{Claim, GroupKind, Plan, Profiles, Stage, View, calls_tools, has_tools};
 use crate::walk::{self, Level, SaidBy, Standing, UsedText, Walker, Yield};
@@ -63,7 +63,7 @@ impl Engine {
         explains: bool,
     ) -> Vec<UsedText> {
         if !self.goes_by_use(conversation) {
-            return Vec::new();
+            return self.walk_prompts(conversation, scratch, plan, explains);
         }
         let recent = self.recent(conversation, &scratch.profiles);
         if plan.free().any(|index| self.is_old_answer(conversation, index)) {
@@ -76,6 +76,36 @@ impl Engine {
         }
         scratch.ended(NAME);
         views
+    }
+
+    /// The same where looks decide: only what another conversation shows gives way.
+    fn walk_prompts(
+        &self,
+        conversation: &Conversation<'_>,
+        scratch: &mut Scratch,
+        plan: &mut Plan,
+        explains: bool,
+    ) -> Vec<UsedText> {
+        let is_held = |index: usize| plan.claim_of(index).is_some_and(|claim| self.is_held(conversation, index, claim));
+        if self.options.token_budget.is_some() || !(0..conversation.messages.len()).any(is_held) {
+            return Vec::new();
+        }
+        let state = |index: usize| if is_held(index) { Standing::Held } else { Standing::Kept };
+        let said_by = said_by(conversation).into_iter().map(|by| if by == SaidBy::Result { SaidBy::Human } else { by });
+        let rules = walk::Rules { min_saving: self.options.min_saving, explains, ..walk::Rules::default() };
+        let views = scratch.walker.walk(conversation, &said_by.collect::<Vec<_>>(), rules, &state);
+        group(plan, &views);
+        scratch.ended(NAME);
+        views
+    }
+
+    /// True for a system prompt that stays, of which another conversation shows something, where that gives way.
+    fn is_held(&self, conversation: &Conversation<'_>, index: usize, claim: &Claim) -> bool {
+        self.options.prompts == Prompts::Once
+            && self.options.hide_by == HideBy::Use
+            && matches!(claim, Claim::Keep(Reason::PreservedRole))
+            && index >= settled(conversation)
+            && conversation.held.binary_search_by_key(&index, |held| held.message).is_ok()
     }
 
     /// The same with a walker; `recent` are the messages that stay for no other reason than that they are recent.
@@ -108,17 +138,14 @@ impl Engine {
         let settled = settled(conversation);
         let state = |index: usize| match plan.claim_of(index) {
             None if index >= settled => Standing::Free,
+            Some(claim) if self.is_held(conversation, index, claim) => Standing::Held,
             Some(Claim::Keep(reason)) if index >= settled && self.is_open(*reason) => Standing::Open,
             Some(Claim::Keep(reason)) if index >= settled => self.yields(*reason, index, recent),
             None | Some(Claim::Keep(_)) => Standing::Kept,
             Some(_) => Standing::Gone,
         };
         let views = walker.walk(conversation, &said_by(conversation), rules, &state);
-        for of_message in views.chunk_by(|a, b| a.message == b.message) {
-            let index = of_message[0].message;
-            plan.release(&[index]);
-            plan.group(vec![index], GroupKind::Used);
-        }
+        group(plan, &views);
         for index in plan.free().collect::<Vec<_>>() {
             // What an answer uses stays where it stood, also when the answer itself becomes shorter.
             let kind = self.is_old_answer(conversation, index).then(|| budget::prose_kind(view, index)).flatten();
@@ -226,6 +253,15 @@ impl Engine {
             }
         }
         Some(walker.judge(conversation, &said_by(conversation), &|index| written[index].clone()))
+    }
+}
+
+/// Notes in the plan what the walk has taken.
+fn group(plan: &mut Plan, views: &[UsedText]) {
+    for of_message in views.chunk_by(|a, b| a.message == b.message) {
+        let index = of_message[0].message;
+        plan.release(&[index]);
+        plan.group(vec![index], GroupKind::Used);
     }
 }
 

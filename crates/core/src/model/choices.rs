@@ -65,6 +65,14 @@ choices! {
         Mark = "mark",
     }
 
+    /// What becomes of system prompts that conversations have in common.
+    pub enum Prompts {
+        /// They stay.
+        Keep = "keep",
+        /// What an earlier conversation of the same part shows gives way to a reference to it.
+        Once = "once",
+    }
+
     /// Whose texts use what stands before them.
     pub enum Users {
         /// Those of the assistant, its calls, and what a person says.

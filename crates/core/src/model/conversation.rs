@@ -51,6 +51,21 @@ pub struct Conversation<'a> {
     pub messages: Vec<Message<'a>>,
     /// It is what an earlier run shows, with marks for texts that are not at hand: they stay as they are.
     pub is_compacted: bool,
+    /// Paragraphs of its system prompts that an earlier conversation shows, in the order of messages and places; known to who sees both.
+    pub held: Vec<Held>,
+}
+
+/// A stretch of a text that another conversation shows, in the same words and whole lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// Index of the message.
+    pub message: usize,
+    /// Index of the part of its content; the content string is part 0.
+    pub part: usize,
+    /// Its bytes in the text.
+    pub bytes: Range<usize>,
+    /// The id of the conversation that shows it, in its system prompt.
+    pub by: String,
 }
 
 /// One message. `raw` is the authority; the other fields are what was read from it.

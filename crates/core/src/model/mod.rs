@@ -22,12 +22,12 @@ pub use ask::{Answer, Answers, Ask, AskId, CompactionAsk, Consult, NoAnswer, Sum
 pub use changes::{changes, label as changes_label};
 pub use choices::{
     AssistantText, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode,
-    HideBy, Images, KeepCopy, LookAhead, PreservePattern, ProvenancePlace, Strategy, Summarizer, SummaryMode,
+    HideBy, Images, KeepCopy, LookAhead, PreservePattern, Prompts, ProvenancePlace, Strategy, Summarizer, SummaryMode,
     Tokenizer, Users,
 };
 pub use condensed::{Condensed, NewBody, Original, Output, Replacement, Spot};
 pub use conversation::{
-    Content, Conversation, Media, MediaKind, Message, Part, ResultParts, Role, ShapeName, ToolCall,
+    Content, Conversation, Held, Media, MediaKind, Message, Part, ResultParts, Role, ShapeName, ToolCall,
 };
 pub(crate) use decision::formats;
 pub use decision::{Action, AdapterName, Decision, FlowKind, Reason};

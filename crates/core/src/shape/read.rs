@@ -18,6 +18,7 @@ pub(super) fn conversation<'r>(index: &Index<'r>, fallback_id: &str) -> Conversa
         id: id.unwrap_or_else(|| Cow::Owned(fallback_id.to_owned())),
         messages: (0..index.messages.len()).map(|at| message(index, at)).collect(),
         is_compacted: false,
+        held: Vec::new(),
     }
 }
 

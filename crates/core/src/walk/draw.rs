@@ -129,7 +129,10 @@ impl<'t> Draw<'t> {
                 at += 1;
                 continue;
             }
-            let end = (at + 1..n).find(|&next| self.is_shown(next)).unwrap_or(n);
+            // Each conversation that shows some of the lines has a mark of its own.
+            let elsewhere = |line: usize| self.said[line].map(|said| said.by).filter(|by| by.message().is_err());
+            let by = elsewhere(at);
+            let end = (at + 1..n).find(|&next| self.is_shown(next) || elsewhere(next) != by).unwrap_or(n);
             self.hidden(at, end);
             at = end;
         }

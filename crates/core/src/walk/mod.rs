@@ -11,6 +11,7 @@ mod fillers;
 mod formats;
 mod grounding;
 mod heads;
+mod held;
 mod json;
 mod looks;
 mod marks;
@@ -38,6 +39,7 @@ use arguments::Stretch;
 use calls::{Asked, Call};
 use formats::{Format, LineRole, Lines};
 use grounding::Judge;
+pub use held::held_of;
 pub use marks::LinesMark;
 use marks::{Mark, Piece, Writer, longest_run, n_chars};
 use order::Whose;
@@ -137,6 +139,8 @@ struct Answer {
     whose: Whose,
     /// It stays as it is until something else gives way.
     is_late: bool,
+    /// It stays but for what another conversation shows.
+    is_held: bool,
 }
 
 /// What the stages before left of a message.
@@ -144,6 +148,8 @@ struct Answer {
 pub enum Standing {
     /// Nobody has claimed it.
     Free,
+    /// It stays but for what another conversation shows.
+    Held,
     /// Its texts stay as they are.
     Open,
     /// It stays as it is.
@@ -262,7 +268,9 @@ impl Walker {
             };
             let answer = |text: &Text| {
                 let until = until(text.by);
-                let answer = may_hide(text, until).then(|| self.answer(conversation, text, !is_old, until.is_some()));
+                let is_held = standing(message) == Standing::Held && writer.is_short();
+                let answer = (is_held || may_hide(text, until))
+                    .then(|| Answer { is_held, ..self.answer(conversation, text, !is_old, until.is_some()) });
                 answer.filter(|answer| answer.asks != Call::Answer)
             };
             let answers: Vec<Option<Answer>> = all.iter().map(answer).collect();
@@ -340,7 +348,7 @@ impl Walker {
             if is_human { (Call::Other, false) } else { self.asked.answered(&conversation.messages, text.place()) };
         let is_spoken = is_human || matches!(conversation.messages[message].role, Role::User | Role::Missing);
         let whose = Whose { message, is_pasted: is_human, is_recent };
-        Answer { asks, is_superseded, is_spoken, whose, is_late }
+        Answer { asks, is_superseded, is_spoken, whose, is_late, is_held: false }
     }
 
     /// Decides what of a message is shown, and notes it as visible; `None` when too little would be hidden. Of `texts` those with
@@ -360,10 +368,10 @@ impl Walker {
         for (number, answer) in texts.clone().zip(answers) {
             let of = self.texts.all()[number];
             let text = match answer {
-                Some(answer) => self.text(number, &found[number], *answer, rules),
+                Some(answer) => self.text(conversation, number, &found[number], *answer, rules),
                 None => whole(&of, &found[number]),
             };
-            let label = |of: Place| self.asked.label(&conversation.messages, of);
+            let label = |of: Place| held::label(&self.asked, conversation, of);
             let bytes = self.texts.bytes();
             let saving = |pieces: &[Piece]| saving(bytes, &of, pieces, |mark| writer.at_most(bytes, mark, label));
             let now = saving(&text.pieces);
@@ -401,29 +409,57 @@ impl Walker {
     }
 
     /// What is shown of a text.
-    fn text(&mut self, number: usize, found: &Found, answer: Answer, rules: Rules) -> Drawn {
+    fn text(
+        &mut self,
+        conversation: &Conversation<'_>,
+        number: usize,
+        found: &Found,
+        answer: Answer,
+        rules: Rules,
+    ) -> Drawn {
         let text = self.texts.all()[number];
+        let bounds = (text.from, text.to);
+        self.units.cut(self.texts.bytes(), bounds, self.uses.lines(found));
+        let format = if answer.is_held {
+            self.mark_held(conversation, &text, found);
+            Format::Log
+        } else {
+            self.mark(&text, found, answer, rules)
+        };
+        let (bytes, said, uses) = (self.texts.bytes(), &self.said, &self.uses);
+        let of = Of::new((bytes, uses.lines(found)), said, uses, (answer.asks, text.by == SaidBy::Result));
+        let roles = if self.units.is_document || answer.is_held { &[] } else { self.roles.as_slice() };
+        let sight = Sight { of, spans: &self.pins.spans, format, roles };
+        let n_values = uses.n_values() as u32;
+        let last_use = |value: u32| match value.checked_sub(n_values) {
+            None => uses.last_use(value),
+            Some(fact) if (fact as usize) < uses.n_facts() => uses.last_telling(fact),
+            Some(answer) => answer - uses.n_facts() as u32,
+        };
+        let because = self.pins.because.iter().map(|&(unit, value)| (unit, last_use(value)));
+        let Shown { pieces, lines: is_shown, all, stood } = if rules.level == Level::NOTHING || answer.is_held {
+            sight.whole(&mut self.units, bounds)
+        } else {
+            let is_task = answer.is_late && !answer.whose.is_recent;
+            sight.left(&mut self.units, bounds, (answer.whose, is_task, rules.level), because)
+        };
+        let why = Why { bytes, units: &self.units, stood: &stood, said, pieces: &pieces };
+        let notes = if rules.explains { why.notes(&text, &self.pins, uses, found) } else { Vec::new() };
+        let units = why.counts();
+        Drawn { pieces, is_shown, all, is_json: self.units.is_document, units, notes }
+    }
+
+    /// Marks what of a text stays, in its units.
+    fn mark(&mut self, text: &Text, found: &Found, answer: Answer, rules: Rules) -> Format {
         let bytes = self.texts.bytes();
         let lines = self.uses.lines(found);
-        let bounds = (text.from, text.to);
         let is_result = text.by == SaidBy::Result;
-        self.units.cut(bytes, bounds, lines);
         // A file that has changed is numbered anew; where something was found is what a search was for.
         let numbered = is_result && !answer.asks.is_file() && answer.asks != Call::Edit;
         self.known.find(bytes, lines, &self.uses, (is_result, numbered), &mut self.said);
         let (said, uses) = (&self.said, &self.uses);
         let text_lines = Lines { bytes, lines };
-        let of = Of {
-            bytes,
-            lines,
-            first: 0,
-            said,
-            uses,
-            is_file: answer.asks.is_file(),
-            is_edit: answer.asks == Call::Edit,
-            is_search: answer.asks == Call::Matches,
-            is_result,
-        };
+        let of = Of::new((bytes, lines), said, uses, (answer.asks, is_result));
         segments(text_lines, answer.is_spoken && !self.units.is_document, &mut self.segments);
         for segment in &self.segments {
             let (lines, said) = (&lines[segment.from..segment.to], &said[segment.from..segment.to]);
@@ -455,25 +491,7 @@ impl Walker {
         if rules.distractors > 0.0 {
             fillers::distract(&mut self.units, lines, said, rules.distractors, self.seed);
         }
-        let roles = if self.units.is_document { &[] } else { self.roles.as_slice() };
-        let sight = Sight { of, spans: &self.pins.spans, format, roles };
-        let n_values = uses.n_values() as u32;
-        let last_use = |value: u32| match value.checked_sub(n_values) {
-            None => uses.last_use(value),
-            Some(fact) if (fact as usize) < uses.n_facts() => uses.last_telling(fact),
-            Some(answer) => answer - uses.n_facts() as u32,
-        };
-        let because = self.pins.because.iter().map(|&(unit, value)| (unit, last_use(value)));
-        let Shown { pieces, lines: is_shown, all, stood } = if rules.level == Level::NOTHING {
-            sight.whole(&mut self.units, bounds)
-        } else {
-            let is_task = answer.is_late && !answer.whose.is_recent;
-            sight.left(&mut self.units, bounds, (answer.whose, is_task, rules.level), because)
-        };
-        let why = Why { bytes, units: &self.units, stood: &stood, said, pieces: &pieces };
-        let notes = if rules.explains { why.notes(&text, &self.pins, uses, found) } else { Vec::new() };
-        let units = why.counts();
-        Drawn { pieces, is_shown, all, is_json: self.units.is_document, units, notes }
+        format
     }
 
     /// A message stays as it is; whether that is left of it under a budget.
@@ -505,7 +523,7 @@ impl Walker {
         let Some(message) = leaves.first().map(|leaf| leaf.message as usize) else { return };
         let calls = &conversation.messages[message].tool_calls;
         let bytes = self.texts.bytes();
-        let label = |of: Place| self.asked.label(&conversation.messages, of);
+        let label = |of: Place| held::label(&self.asked, conversation, of);
         let mark = |run: &Run, is_visible: bool| {
             let n_lines = (run.lines.1 - run.lines.0) as u32;
             Mark::Said { n_lines, n_said: n_lines, by: run.by, is_visible }
@@ -603,7 +621,7 @@ impl Walker {
                         out.push(' ');
                     }
                     let number = writer
-                        .write(&mut out, self.texts.bytes(), mark, |of| self.asked.label(&conversation.messages, of));
+                        .write(&mut out, self.texts.bytes(), mark, |of| held::label(&self.asked, conversation, of));
                     if is_inside && next_is_word(pieces.get(at + 1), self.texts.bytes()) {
                         out.push(' ');
                     }

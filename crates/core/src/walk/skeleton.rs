@@ -1,6 +1,7 @@
 //! The skeleton of a text: what tells a reader what it was. Its first and last line, exit status and totals; of a failure
 //! the lines that say why. Knows lines and what they say; refuses to know formats.
 
+use super::calls::Call;
 use super::formats::{LineRole, Lines};
 use super::looks::{self, first_word, has_word, is_beside_match, is_envelope, is_sentence, template};
 use super::said::Said;
@@ -58,7 +59,18 @@ pub(super) struct Of<'t> {
     pub(super) is_result: bool,
 }
 
-impl Of<'_> {
+impl<'t> Of<'t> {
+    /// Of a whole text; what was asked for, and whether a tool returns it.
+    pub(super) fn new(
+        (bytes, lines): (&'t [u8], &'t [Line]),
+        said: &'t [Option<Said>],
+        uses: &'t Uses,
+        (asks, is_result): (Call, bool),
+    ) -> Self {
+        let (is_edit, is_search) = (asks == Call::Edit, asks == Call::Matches);
+        Self { bytes, lines, first: 0, said, uses, is_file: asks.is_file(), is_edit, is_search, is_result }
+    }
+
     pub(super) fn text(&self, at: usize) -> &[u8] {
         &self.bytes[self.lines[at].from as usize..self.lines[at].to as usize]
     }

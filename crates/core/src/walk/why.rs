@@ -68,13 +68,13 @@ impl Why<'_> {
     /// Calls `each` with number, unit and reason of all units that are not empty, and the message that has it already.
     fn each(self, mut each: impl FnMut(u32, &Unit, UnitReason, Option<usize>)) {
         let whole = match self.pieces {
-            [Piece::Mark(Mark::Value { by })] => Some(by.message as usize),
+            [Piece::Mark(Mark::Value { by })] => Some(*by),
             _ => None,
         };
         for line in 0..self.units.forms.len() {
             let (first, end) = (self.units.first[line] as usize, self.units.first[line + 1] as usize);
             let said = self.said.get(line).and_then(|said| said.as_ref()).filter(|_| !self.units.is_document);
-            let said = said.map(|said| said.by.message as usize);
+            let said = said.map(|said| said.by);
             for (at, unit) in self.units.units[first..end].iter().enumerate() {
                 if unit.from == unit.to {
                     continue;
@@ -92,7 +92,7 @@ impl Why<'_> {
                     state if state & state::BRIDGE != 0 => UnitReason::Bridge,
                     _ => UnitReason::Unused,
                 };
-                each((first + at) as u32, unit, reason, said_by);
+                each((first + at) as u32, unit, reason, said_by.and_then(|by| by.message().ok()));
             }
         }
     }

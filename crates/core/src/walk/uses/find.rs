@@ -147,6 +147,11 @@ impl Uses {
         }
     }
 
+    /// True for a value that is an ordinary word.
+    pub(in crate::walk) fn is_word(&self, value: u32) -> bool {
+        (value as usize) < self.needles.len() && self.needles.is_ordinary(value)
+    }
+
     /// How many facts there are.
     pub(in crate::walk) fn n_facts(&self) -> usize {
         self.told.len()

@@ -208,6 +208,11 @@ impl Needles {
         self.needles[value as usize].last_use
     }
 
+    /// True for an ordinary word.
+    pub(super) fn is_ordinary(&self, value: u32) -> bool {
+        self.needles[value as usize].is_ordinary
+    }
+
     /// Takes `bytes[from..to]` as a value that `message` uses. Messages come in descending order: the first sight is the last
     /// use. An ordinary word counts only where it is rare. Its words are `words`, or what is found in it.
     pub(super) fn add(&mut self, bytes: &[u8], (from, to): (usize, usize), words: &[Word], message: u32, kind: Kind) {

@@ -70,6 +70,21 @@ pub(in crate::walk) struct Place {
     pub(in crate::walk) is_argument: bool,
 }
 
+/// In the place of a message: it is one of another conversation.
+const ELSEWHERE: u32 = u32::MAX;
+
+impl Place {
+    /// What another conversation shows, by its number among all that is known of.
+    pub(in crate::walk) fn elsewhere(number: usize) -> Self {
+        Self { message: ELSEWHERE, part: number as u32, is_argument: false }
+    }
+
+    /// Index of the message; of what another conversation shows, the number of that.
+    pub(in crate::walk) fn message(self) -> Result<usize, usize> {
+        if self.message == ELSEWHERE { Err(self.part as usize) } else { Ok(self.message as usize) }
+    }
+}
+
 impl Text {
     /// Where it stands.
     pub(in crate::walk) fn place(&self) -> Place {

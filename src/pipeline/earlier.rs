@@ -1,0 +1,210 @@
+//! Which lines of system prompts an earlier conversation of a part shows: every line is known by the first that has it, in the order of
+//! the part, so that the threads that read it make no difference. Knows texts; refuses to know what becomes of them.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError, RwLock};
+
+use foldhash::fast::FixedState;
+
+use super::Batch;
+use super::look::Look;
+use super::work::encode_batch;
+use crate::error::Result;
+use crate::model::{Conversation, EngineOptions, Held, HideBy, Message, Prompts, Role, ShapeName};
+
+/// A run is at least so many lines and bytes, or so many bytes.
+const RUN: (usize, usize) = (3, 40);
+const LONG_RUN: usize = 200;
+/// Between runs of lines that are new.
+const GAP: u64 = 0;
+
+/// The system prompts of a conversation, line by line.
+#[derive(Debug)]
+pub(super) struct PromptLines {
+    id: String,
+    hashes: Vec<Vec<u64>>,
+}
+
+/// Lines by the first conversation that has them.
+#[derive(Debug, Default)]
+pub(crate) struct Earlier {
+    known: RwLock<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// Where each line stands in `lines`.
+    places: HashMap<u64, usize, FixedState>,
+    /// Lines that are new in their conversation, in its order, with gaps where others stand between them.
+    lines: Vec<u64>,
+    /// Where the lines of each conversation begin that has new ones.
+    holders: Vec<(usize, String)>,
+}
+
+impl Earlier {
+    /// What is known of earlier conversations, where these options ask for it.
+    pub(super) fn asked(options: &EngineOptions) -> Option<Self> {
+        (options.prompts == Prompts::Once && options.hide_by == HideBy::Use).then(Self::default)
+    }
+
+    /// The system prompts of a batch.
+    ///
+    /// # Errors
+    /// Where the batch is not what it should be.
+    pub(super) fn read(source: &str, shape: Option<ShapeName>, batch: &Batch) -> Result<Vec<PromptLines>> {
+        let found = Mutex::new(Vec::new());
+        let look = Look::new(|conversation: &Conversation<'_>| {
+            let hashes: Vec<Vec<u64>> = prompts(conversation)
+                .map(|(_, _, text)| lines(text).map(|line| hash(text.get(line).unwrap_or_default())).collect())
+                .collect();
+            if !hashes.is_empty() {
+                let of_one = PromptLines { id: conversation.id.to_string(), hashes };
+                found.lock().unwrap_or_else(PoisonError::into_inner).push(of_one);
+            }
+        });
+        encode_batch(&look.task(source, shape), batch)?;
+        Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes the system prompts of the next batch of the part.
+    pub(super) fn take(&self, batch: Vec<PromptLines>) {
+        let known = &mut *self.known.write().unwrap_or_else(PoisonError::into_inner);
+        for PromptLines { id, hashes } in batch {
+            let first = known.lines.len();
+            for hash in hashes.iter().flat_map(|text| text.iter().copied().chain([GAP])) {
+                if hash != GAP && !known.places.contains_key(&hash) {
+                    known.places.insert(hash, known.lines.len());
+                    known.lines.push(hash);
+                } else if known.lines.len() > first && known.lines.last() != Some(&GAP) {
+                    known.lines.push(GAP);
+                }
+            }
+            if known.lines.len() > first {
+                known.holders.push((first, id));
+            }
+        }
+    }
+
+    /// Notes what of the system prompts of a conversation, whose batch was taken, an earlier one shows.
+    pub(super) fn note(&self, conversation: &mut Conversation<'_>) {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<Held> = Vec::new();
+        for (message, part, text) in prompts(conversation) {
+            let lines: Vec<Range<usize>> = lines(text).collect();
+            let hashes: Vec<u64> = lines.iter().map(|line| hash(text.get(line.clone()).unwrap_or_default())).collect();
+            let first = all.len();
+            let mut at = 0;
+            while at < lines.len() {
+                let Some((by, n)) = known.run(&hashes[at..]).filter(|&(by, _)| *by != conversation.id) else {
+                    at += 1;
+                    continue;
+                };
+                let bytes = lines[at].start..lines[at + n - 1].end;
+                match all[first..].last_mut() {
+                    // A line may stand in several places of the same prompt.
+                    Some(last) if last.by == *by && text.get(last.bytes.end..bytes.start).is_some_and(is_blank) => {
+                        last.bytes.end = bytes.end;
+                    }
+                    _ => all.push(Held { message, part, bytes, by: by.clone() }),
+                }
+                at += n;
+            }
+            let is_run = |held: &Held| {
+                let n_lines = self::lines(text.get(held.bytes.clone()).unwrap_or_default()).count();
+                held.bytes.len() >= LONG_RUN || n_lines >= RUN.0 && held.bytes.len() >= RUN.1
+            };
+            let own = all.split_off(first);
+            all.extend(own.into_iter().filter(is_run));
+        }
+        conversation.held = all;
+    }
+}
+
+impl Known {
+    /// The conversation that was the first to have the first of some lines, and how many of them follow each other there.
+    fn run(&self, hashes: &[u64]) -> Option<(&String, usize)> {
+        let place = *self.places.get(hashes.first()?)?;
+        let behind = self.holders.partition_point(|&(first, _)| first <= place);
+        let (_, id) = self.holders.get(behind.checked_sub(1)?)?;
+        let n = self.lines[place..].iter().zip(hashes).take_while(|(known, hash)| known == hash).count();
+        Some((id, n))
+    }
+}
+
+/// The texts that are system prompts, with their places; a conversation that a run shows already has none.
+fn prompts<'c>(conversation: &'c Conversation<'_>) -> impl Iterator<Item = (usize, usize, &'c str)> {
+    let is_prompt =
+        |message: &Message<'_>| matches!(message.role, Role::System | Role::Developer) && message.provenance.is_none();
+    let n = if conversation.is_compacted { 0 } else { usize::MAX };
+    let messages = conversation.messages.iter().enumerate().filter(move |(_, message)| is_prompt(message)).take(n);
+    messages.flat_map(|(at, message)| message.text_parts().map(move |(part, text)| (at, part, text)))
+}
+
+/// Where the lines of a text stand that are not blank.
+fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut end = 0;
+    text.split('\n').filter_map(move |line| {
+        let start = end;
+        end += line.len() + 1;
+        (!is_blank(line)).then_some(start..start + line.len())
+    })
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim_ascii().is_empty()
+}
+
+/// Never [`GAP`].
+fn hash(line: &str) -> u64 {
+    let hash = blake3::hash(line.as_bytes());
+    u64::from_le_bytes(*hash.as_bytes().first_chunk().expect("thirty-two bytes")) | 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Content;
+
+    fn conversation(id: &'static str, prompt: &'static str) -> Conversation<'static> {
+        let record = format!(r#"{{"messages": [{{"role": "system", "content": {}}}]}}"#, serde_json::json!(prompt));
+        let decoded = crate::shape::decode(record.leak(), ShapeName::Openai, id).expect("a conversation");
+        assert!(matches!(decoded.conversation.messages[0].content, Content::Text(_)));
+        decoded.conversation
+    }
+
+    fn prompt_lines(conversation: &Conversation<'_>) -> PromptLines {
+        let of = |text: &str| lines(text).map(|line| hash(&text[line])).collect();
+        PromptLines {
+            id: conversation.id.to_string(),
+            hashes: prompts(conversation).map(|(_, _, text)| of(text)).collect(),
+        }
+    }
+
+    #[test]
+    fn runs_of_lines_are_held_by_the_first_conversation_that_has_them() {
+        let rules = "You mend the tills of the shop in Elm Street.\n\n# Rules\n- Never open the drawer.\n- Ask before you pay.\n";
+        let mut all = [
+            conversation("a", rules),
+            conversation(
+                "b",
+                "Today is Monday.\nYou mend the tills of the shop in Elm Street.\n\n# Rules\n- Never open the drawer.\n- Ask before you pay.",
+            ),
+            conversation("c", "# Rules\n- Be kind.\n- Never open the drawer.\n- Today is Monday."),
+            conversation("d", "# Rules\n- Be kind.\n- Never open the drawer.\n- Today is Monday.\nToday is Monday."),
+        ];
+        let earlier = Earlier::default();
+        earlier.take(all.iter().map(prompt_lines).collect());
+        let held: Vec<Vec<(Range<usize>, String)>> = all
+            .iter_mut()
+            .map(|conversation| {
+                earlier.note(conversation);
+                conversation.held.iter().map(|held| (held.bytes.clone(), held.by.clone())).collect()
+            })
+            .collect();
+        assert_eq!(held[0], [], "it is the first");
+        assert_eq!(held[1], [(17..17 + rules.len() - 1, "a".to_owned())]);
+        assert_eq!(held[2], [], "single lines are no run");
+        assert_eq!(held[3], [], "those of `c` do not follow each other");
+    }
+}

@@ -1,0 +1,138 @@
+//! System prompts that conversations of a part have in common: shown once, referred to by all others, whatever threads and
+//! batches they are read in, and brought back.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::support::command::condenser;
+use crate::support::dir::TestDir;
+
+/// Rules that take so many lines.
+fn rules(n: usize) -> String {
+    let mut text = "You mend the tills of the shops in Elm Street.\n\n# Rules\n".to_owned();
+    for at in 0..n {
+        write!(text, "- Of drawer number {at} nobody takes more than what {} has written down.\n", "x".repeat(at % 9))
+            .expect("a text");
+    }
+    text
+}
+
+/// A session in which a till is opened; what is said of it uses one line of the prompt.
+fn session(id: &str, prompt: &str) -> Value {
+    let calls = json!([{ "id": "c", "type": "function", "function": { "name": "open_till", "arguments": "{\"till\": \"T-4417\"}" } }]);
+    json!({ "id": id, "messages": [
+        { "role": "system", "content": prompt },
+        { "role": "user", "content": format!("Open a till for {id}.") },
+        { "role": "assistant", "content": null, "tool_calls": calls },
+        { "role": "tool", "tool_call_id": "c", "content": "opened" },
+        { "role": "assistant", "content": "Till T-4417 is open." },
+    ]})
+}
+
+fn chat(id: &str, prompt: &str) -> Value {
+    json!({ "id": id, "messages": [
+        { "role": "system", "content": prompt },
+        { "role": "user", "content": "When do you open?" },
+        { "role": "assistant", "content": "We open in the morning." },
+    ]})
+}
+
+/// Compresses `records` in this format with these flags, and proves that all comes back; gives the prompts as they are shown.
+fn compress(dir: &TestDir, records: &[Value], run: &str, flags: &[&str]) -> Vec<String> {
+    let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
+    dir.write("in.jsonl", &lines);
+    condenser(dir.root(), &[&["compress", "in.jsonl", "-o", run][..], flags].concat()).ok();
+    condenser(dir.root(), &["verify", run]).ok();
+    let back = format!("{run}-back");
+    condenser(dir.root(), &["restore", run, "-o", &back]).ok();
+    assert!(dir.read(&format!("{back}/in.jsonl")) == lines.as_bytes(), "{run}");
+    records.iter().map(|record| shown(dir, run, record["id"].as_str().expect("an id"))).collect()
+}
+
+/// The first message of a conversation of a run.
+fn shown(dir: &TestDir, run: &str, id: &str) -> String {
+    let told = condenser(dir.root(), &["get", run, id, "--compressed"]).ok().stdout;
+    let record: Value = serde_json::from_slice(&told).expect("JSON");
+    record["messages"][0]["content"].as_str().expect("a text").to_owned()
+}
+
+const ONCE: [&str; 2] = ["--prompts", "once"];
+
+#[test]
+fn a_prompt_is_shown_by_the_first_conversation_that_has_it() {
+    let dir = TestDir::new();
+    let rules = rules(20);
+    let monday = format!("Today is Monday, and the till is T-4417.\n{rules}");
+    let (more, little) = (format!("{rules}- And be kind to whoever asks.\n"), "# Rules\n- Be kind.\n");
+    let records = [
+        session("first", &rules),
+        session("second", &rules),
+        session("monday", &monday),
+        chat("a-chat", &more),
+        chat("little", little),
+        chat("little-too", little),
+        chat("json", &json!({ "rules": rules }).to_string()),
+        chat("json-too", &json!({ "rules": rules }).to_string()),
+    ];
+    for format in ["jsonl", "parquet", "arrow"] {
+        let prompts = compress(&dir, &records, format, &[&["--format", format], &ONCE[..]].concat());
+        let mark = |n: usize| format!("⋯ {n} lines as in the system prompt of conversation first #1");
+        assert_eq!(prompts[0], rules, "{format}");
+        assert_eq!(prompts[1], mark(23), "{format}");
+        assert_eq!(prompts[2], format!("Today is Monday, and the till is T-4417.\n{}", mark(23)), "{format}");
+        assert_eq!(prompts[3], format!("{}\n- And be kind to whoever asks.\n", mark(23)), "{format}");
+        for at in 4..8 {
+            assert_eq!(prompts[at], records[at]["messages"][0]["content"].as_str().expect("a text"), "{format} {at}");
+        }
+        let hidden = condenser(dir.root(), &["get", format, "monday", "--mark", "1"]).ok().stdout;
+        assert_eq!(String::from_utf8(hidden).expect("text").trim_end(), rules.trim_end(), "{format}");
+        let told = condenser(dir.root(), &["show", format, "monday", "--why"]).ok().stdout;
+        let told = String::from_utf8(told).expect("text");
+        assert!(told.contains("said_before: another conversation") && !told.contains("otherwise today"), "{told}");
+    }
+}
+
+#[test]
+fn what_is_used_of_a_prompt_stays() {
+    let dir = TestDir::new();
+    let prompt = format!("{}- The till of the shop in front is T-4417.\n{}", rules(8), rules(30));
+    let records = [session("first", &prompt), session("second", &prompt)];
+    let prompts = compress(&dir, &records, "run", &[&["--format", "jsonl"], &ONCE[..]].concat());
+    assert_eq!(prompts[0], prompt);
+    let lines: Vec<&str> = prompts[1].lines().collect();
+    assert!(lines.len() == 3 && lines[1] == "- The till of the shop in front is T-4417.", "{}", prompts[1]);
+    // Which conversation has it is no matter of looks, of data to learn from, or of who did not ask.
+    for flags in [&["--hide-by", "look", "--prompts", "once"][..], &["--preserve", "tool", "--prompts", "once"], &[]] {
+        let told = condenser(dir.root(), &[&["compress", "in.jsonl", "-o", "-"][..], flags].concat()).ok();
+        assert!(!String::from_utf8_lossy(&told.stdout).contains("of conversation"), "{flags:?}");
+    }
+    dir.write(
+        "job.toml",
+        "kind = \"dataset\"\ninputs = [\"in.jsonl\"]\noutput = \"data\"\n[engine]\nprompts = \"once\"\n",
+    );
+    condenser(dir.root(), &["run", "job.toml"]).ok();
+    let manifest: Value = serde_json::from_slice(&dir.read("data/manifest.json")).expect("JSON");
+    assert_eq!(manifest["options"]["engine"]["prompts"], json!("keep"));
+}
+
+#[test]
+fn threads_and_batches_make_no_difference() {
+    let dir = TestDir::new();
+    // More than two batches; every third conversation brings a prompt that some later ones have.
+    let prompt = |at: usize| format!("{}{}", rules(250), rules(20 + at / 3).replace("drawer", "shelf"));
+    let records: Vec<Value> = (0..200).map(|at| session(&format!("s{at}"), &prompt(at))).collect();
+    let one = compress(&dir, &records[..], "one", &[&["--format", "jsonl", "--threads", "1"], &ONCE[..]].concat());
+    condenser(
+        dir.root(),
+        &[&["compress", "in.jsonl", "-o", "many", "--format", "jsonl", "--threads", "5"], &ONCE[..]].concat(),
+    )
+    .ok();
+    let part = |run: &str| dir.read(&format!("{run}/conversations/part-00000.jsonl.zst"));
+    assert!(part("one") == part("many"), "the output depends on the number of threads");
+    let n_marked = one.iter().filter(|prompt| prompt.contains("system prompt of conversation s0 #1")).count();
+    assert_eq!(n_marked, 199);
+    // Each reference names a conversation that shows the lines.
+    let holder = one[3].lines().last().expect("a line");
+    assert!(holder.contains("shelf number"), "{holder}");
+}
