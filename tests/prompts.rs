@@ -12,7 +12,7 @@ use crate::support::dir::TestDir;
 fn rules(n: usize) -> String {
     let mut text = "You mend the tills of the shops in Elm Street.\n\n# Rules\n".to_owned();
     for at in 0..n {
-        write!(text, "- Of drawer number {at} nobody takes more than what {} has written down.\n", "x".repeat(at % 9))
+        writeln!(text, "- Of drawer number {at} nobody takes more than what {} has written down.", "x".repeat(at % 9))
             .expect("a text");
     }
     text

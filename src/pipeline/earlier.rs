@@ -1,17 +1,13 @@
-//! Which lines of system prompts an earlier conversation of a part shows: every line is known by the first that has it, in the order of
-//! the part, so that the threads that read it make no difference. Knows texts; refuses to know what becomes of them.
+//! Which lines of system prompts an earlier conversation of a part shows: a line is known by the first that has it, in the order
+//! of the part, so that threads make no difference. Knows texts; refuses to know what becomes of them.
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock};
 
 use foldhash::fast::FixedState;
 
-use super::Batch;
-use super::look::Look;
-use super::work::encode_batch;
-use crate::error::Result;
-use crate::model::{Conversation, EngineOptions, Held, HideBy, Message, Prompts, Role, ShapeName};
+use crate::model::{Conversation, EngineOptions, Held, HideBy, Message, Role, SystemPrompts};
 
 /// A run is at least so many lines and bytes, or so many bytes.
 const RUN: (usize, usize) = (3, 40);
@@ -24,6 +20,15 @@ const GAP: u64 = 0;
 pub(super) struct PromptLines {
     id: String,
     hashes: Vec<Vec<u64>>,
+}
+
+impl PromptLines {
+    /// Those of a conversation, if it has any.
+    pub(super) fn of(conversation: &Conversation<'_>) -> Option<Self> {
+        let of = |text: &str| lines(text).map(|line| hash(text.get(line).unwrap_or_default())).collect();
+        let hashes: Vec<Vec<u64>> = prompts(conversation).map(|(_, _, text)| of(text)).collect();
+        (!hashes.is_empty()).then(|| Self { id: conversation.id.to_string(), hashes })
+    }
 }
 
 /// Lines by the first conversation that has them.
@@ -45,26 +50,7 @@ struct Known {
 impl Earlier {
     /// What is known of earlier conversations, where these options ask for it.
     pub(super) fn asked(options: &EngineOptions) -> Option<Self> {
-        (options.prompts == Prompts::Once && options.hide_by == HideBy::Use).then(Self::default)
-    }
-
-    /// The system prompts of a batch.
-    ///
-    /// # Errors
-    /// Where the batch is not what it should be.
-    pub(super) fn read(source: &str, shape: Option<ShapeName>, batch: &Batch) -> Result<Vec<PromptLines>> {
-        let found = Mutex::new(Vec::new());
-        let look = Look::new(|conversation: &Conversation<'_>| {
-            let hashes: Vec<Vec<u64>> = prompts(conversation)
-                .map(|(_, _, text)| lines(text).map(|line| hash(text.get(line).unwrap_or_default())).collect())
-                .collect();
-            if !hashes.is_empty() {
-                let of_one = PromptLines { id: conversation.id.to_string(), hashes };
-                found.lock().unwrap_or_else(PoisonError::into_inner).push(of_one);
-            }
-        });
-        encode_batch(&look.task(source, shape), batch)?;
-        Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
+        (options.prompts == SystemPrompts::Once && options.hide_by == HideBy::Use).then(Self::default)
     }
 
     /// Takes the system prompts of the next batch of the part.
@@ -164,21 +150,13 @@ fn hash(line: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Content;
+    use crate::model::{Content, ShapeName};
 
     fn conversation(id: &'static str, prompt: &'static str) -> Conversation<'static> {
         let record = format!(r#"{{"messages": [{{"role": "system", "content": {}}}]}}"#, serde_json::json!(prompt));
         let decoded = crate::shape::decode(record.leak(), ShapeName::Openai, id).expect("a conversation");
         assert!(matches!(decoded.conversation.messages[0].content, Content::Text(_)));
         decoded.conversation
-    }
-
-    fn prompt_lines(conversation: &Conversation<'_>) -> PromptLines {
-        let of = |text: &str| lines(text).map(|line| hash(&text[line])).collect();
-        PromptLines {
-            id: conversation.id.to_string(),
-            hashes: prompts(conversation).map(|(_, _, text)| of(text)).collect(),
-        }
     }
 
     #[test]
@@ -194,7 +172,7 @@ mod tests {
             conversation("d", "# Rules\n- Be kind.\n- Never open the drawer.\n- Today is Monday.\nToday is Monday."),
         ];
         let earlier = Earlier::default();
-        earlier.take(all.iter().map(prompt_lines).collect());
+        earlier.take(all.iter().filter_map(PromptLines::of).collect());
         let held: Vec<Vec<(Range<usize>, String)>> = all
             .iter_mut()
             .map(|conversation| {

@@ -13,6 +13,7 @@ use super::admission::{Admission, stopped};
 use super::bridge::{Bridge, guard};
 use super::consulted::Consulted;
 use super::earlier::{Earlier, PromptLines};
+use super::look::Look;
 use super::record::Recipe;
 use super::sketch::Sketch;
 use super::task::{Task, watched};
@@ -20,7 +21,7 @@ use super::timings::Timer;
 use super::work::encode_batch;
 use super::{Batch, Context, EncodedBatch, MaxRejects, Merge, PartSink, Progress, Proof, Source, SourceDigest, Totals};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Answers, Ask, AskId, ShapeName};
+use crate::model::{Answers, Ask, AskId, Conversation, ShapeName};
 use crate::shape;
 
 /// Why a part was not done.
@@ -197,7 +198,16 @@ async fn prompts(
     shape: Option<ShapeName>,
     batch: Arc<Batch>,
 ) -> Result<Vec<PromptLines>> {
-    context.bridge.run(source.to_string(), move || Earlier::read(&source, shape, &batch)).await
+    let name = source.to_string();
+    let read = move || {
+        let found = Mutex::new(Vec::new());
+        let look = Look::new(|conversation: &Conversation<'_>| {
+            found.lock().unwrap_or_else(PoisonError::into_inner).extend(PromptLines::of(conversation));
+        });
+        encode_batch(&look.task(&source, shape), &batch)?;
+        Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
+    };
+    context.bridge.run(name, read).await
 }
 
 impl Work<'_> {

@@ -2,8 +2,8 @@
 
 use condenser::model::{
     AdapterName, AssistantText, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth,
-    EngineOptions, EntropyMode, HideBy, Images, KeepCopy, LookAhead, PreservePattern, Prompts, ProvenancePlace,
-    Strategy, Summarizer, Tokenizer, Users,
+    EngineOptions, EntropyMode, HideBy, Images, KeepCopy, LookAhead, PreservePattern, ProvenancePlace, Strategy,
+    Summarizer, SystemPrompts, Tokenizer, Users,
 };
 
 /// A generator of numbers that is the same everywhere (splitmix64).
@@ -46,7 +46,7 @@ pub fn random_options(seed: u64) -> EngineOptions {
         look_ahead: LookAhead::Turns,
         assistant: dice.pick(&[AssistantText::Auto, AssistantText::Keep, AssistantText::Old]),
         images: dice.pick(&[Images::Keep, Images::Mark]),
-        prompts: dice.pick(&[Prompts::Keep, Prompts::Once]),
+        prompts: dice.pick(&[SystemPrompts::Keep, SystemPrompts::Once]),
         arguments: dice.coin(),
         users: dice.pick(&[Users::Speakers, Users::Speakers, Users::All]),
         distractors: dice.pick(&[0.0, 0.0, 0.1]),

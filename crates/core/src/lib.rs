@@ -52,8 +52,8 @@ pub use error::{Error, ErrorKind, Result};
 pub use model::{
     Action, ActionCounts, AdapterName, AssistantText, BudgetOutcome, BudgetStrategy, ChunkPolicy, ClassifierMode,
     ClassifierSource, CompactionOutcome, CompressionDepth, Decision, EngineOptions as Options, EntropyMode, Grounding,
-    HideBy, Images, KeepCopy, LookAhead, Metrics, PreservePattern, Preset, Prompts, ProvenancePlace, Reason, Reject,
-    RejectReason, ShapeName, Summarizer, Tokenizer, UnitCounts, Users,
+    HideBy, Images, KeepCopy, LookAhead, Metrics, PreservePattern, Preset, ProvenancePlace, Reason, Reject,
+    RejectReason, ShapeName, Summarizer, SystemPrompts, Tokenizer, UnitCounts, Users,
 };
 #[doc(inline)]
 pub use summary::{Adapter, Draft, Spoken, Wanted};

@@ -14,7 +14,7 @@ use super::{
     Seconds, Size, StoreArgs,
 };
 use crate::error::{Error, Result};
-use crate::model::{AssistantText, EngineOptions, LookAhead, Prompts, ProvenancePlace, ShapeName, changes};
+use crate::model::{AssistantText, EngineOptions, LookAhead, ProvenancePlace, ShapeName, SystemPrompts, changes};
 use crate::pipeline::{
     Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_BYTES, MaxRejects,
     PolicyOptions, TableName,
@@ -207,7 +207,7 @@ impl JobArgs {
         let mut engine = std::mem::take(&mut self.engine).over(base);
         // What an assistant says and calls is what a model is trained on.
         if kind == JobKind::Dataset {
-            (engine.assistant, engine.arguments, engine.prompts) = (AssistantText::Keep, false, Prompts::Keep);
+            (engine.assistant, engine.arguments, engine.prompts) = (AssistantText::Keep, false, SystemPrompts::Keep);
         }
         // A floor under a figure that nobody measured would hold nothing.
         engine.all_figures |= self.policy.is_some();

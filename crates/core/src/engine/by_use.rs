@@ -6,7 +6,7 @@ use super::fill::used_of;
 use super::{Engine, Scratch, budget};
 use crate::model::{
     AssistantText, CompressionDepth, Consult, Content, Conversation, Grounding, HideBy, Images, Message, NewBody,
-    Output, Part, Prompts, Reason, Role, Users,
+    Output, Part, Reason, Role, SystemPrompts, Users,
 };
 use crate::stage::{Claim, GroupKind, Plan, Profiles, Stage, View, calls_tools, has_tools};
 use crate::walk::{self, Level, SaidBy, Standing, UsedText, Walker, Yield};
@@ -101,7 +101,7 @@ impl Engine {
 
     /// True for a system prompt that stays, of which another conversation shows something, where that gives way.
     fn is_held(&self, conversation: &Conversation<'_>, index: usize, claim: &Claim) -> bool {
-        self.options.prompts == Prompts::Once
+        self.options.prompts == SystemPrompts::Once
             && self.options.hide_by == HideBy::Use
             && matches!(claim, Claim::Keep(Reason::PreservedRole))
             && index >= settled(conversation)

@@ -66,7 +66,7 @@ choices! {
     }
 
     /// What becomes of system prompts that conversations have in common.
-    pub enum Prompts {
+    pub enum SystemPrompts {
         /// They stay.
         Keep = "keep",
         /// What an earlier conversation of the same part shows gives way to a reference to it.

@@ -22,8 +22,8 @@ pub use ask::{Answer, Answers, Ask, AskId, CompactionAsk, Consult, NoAnswer, Sum
 pub use changes::{changes, label as changes_label};
 pub use choices::{
     AssistantText, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode,
-    HideBy, Images, KeepCopy, LookAhead, PreservePattern, Prompts, ProvenancePlace, Strategy, Summarizer, SummaryMode,
-    Tokenizer, Users,
+    HideBy, Images, KeepCopy, LookAhead, PreservePattern, ProvenancePlace, Strategy, Summarizer, SummaryMode,
+    SystemPrompts, Tokenizer, Users,
 };
 pub use condensed::{Condensed, NewBody, Original, Output, Replacement, Spot};
 pub use conversation::{

@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::choices::{
     AssistantText, BudgetStrategy, ChunkPolicy, ClassifierMode, ClassifierSource, CompressionDepth, EntropyMode,
-    HideBy, Images, KeepCopy, LookAhead, PreservePattern, Prompts, ProvenancePlace, Strategy, Summarizer, Tokenizer,
-    Users,
+    HideBy, Images, KeepCopy, LookAhead, PreservePattern, ProvenancePlace, Strategy, Summarizer, SystemPrompts,
+    Tokenizer, Users,
 };
 use super::decision::AdapterName;
 use super::named::choices;
@@ -104,7 +104,7 @@ options! {
         images: Images = Images::Keep, arg(value_enum, value_name = "WHAT");
         /// What becomes of paragraphs of system prompts that an earlier conversation of the same part of a run shows, with
         /// `hide_by = "use"`; never in data sets.
-        prompts: Prompts = Prompts::Keep, arg(value_enum, value_name = "WHAT");
+        prompts: SystemPrompts = SystemPrompts::Keep, arg(value_enum, value_name = "WHAT");
         /// Where use decides, references stand for lines of long arguments of calls that earlier texts show; never in data sets.
         arguments: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
         /// Whose texts use what stands before them, where use decides.

@@ -72,7 +72,7 @@ impl Walker {
             let end = (at + 1..lines.len()).find(is_other).unwrap_or(lines.len());
             if lines[at..end].iter().map(|line| line.len).sum::<u32>() < MIN_HELD {
                 let range = of_lines(&self.units, at, end);
-                show(&mut self.units.units[range], state::BRIDGE);
+                show(&mut self.units.units[range], state::BRIDGE | state::WHOLE);
             }
             at = end;
         }
