@@ -38,6 +38,12 @@ fn chat(id: &str, prompt: &str) -> Value {
     ]})
 }
 
+/// Rules as JSON on many lines, one of them its own.
+fn json(rules: &str, own: &str) -> String {
+    let own = format!("{own} rule: {}", "what nobody else is told, word by word, ".repeat(12));
+    serde_json::to_string_pretty(&json!({ "own": own, "rules": rules.lines().collect::<Vec<_>>() })).expect("JSON")
+}
+
 /// Compresses `records` in this format with these flags, and proves that all comes back; gives the prompts as they are shown.
 fn compress(dir: &TestDir, records: &[Value], run: &str, flags: &[&str]) -> Vec<String> {
     let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
@@ -72,21 +78,24 @@ fn a_prompt_is_shown_by_the_first_conversation_that_has_it() {
         chat("a-chat", &more),
         chat("little", little),
         chat("little-too", little),
-        chat("json", &json!({ "rules": rules }).to_string()),
-        chat("json-too", &json!({ "rules": rules }).to_string()),
+        chat("json", &json(&rules, "one")),
+        chat("json-too", &json(&rules, "another")),
     ];
     for format in ["jsonl", "parquet", "arrow"] {
         let prompts = compress(&dir, &records, format, &[&["--format", format], &ONCE[..]].concat());
         let mark = |n: usize| format!("⋯ {n} lines as in the system prompt of conversation first #1");
         assert_eq!(prompts[0], rules, "{format}");
         assert_eq!(prompts[1], mark(23), "{format}");
-        assert_eq!(prompts[2], format!("Today is Monday, and the till is T-4417.\n{}", mark(23)), "{format}");
-        assert_eq!(prompts[3], format!("{}\n- And be kind to whoever asks.\n", mark(23)), "{format}");
+        let till = "You mend the tills of the shops in Elm Street.\n";
+        assert_eq!(prompts[2], format!("Today is Monday, and the till is T-4417.\n{till}{}", mark(22)), "{format}");
+        let kind = format!("{till}\n# Rules\n{}\n- And be kind to whoever asks.\n", mark(20));
+        assert_eq!(prompts[3], kind, "a paragraph stays whole, and its heading: {format}");
         for at in 4..8 {
             assert_eq!(prompts[at], records[at]["messages"][0]["content"].as_str().expect("a text"), "{format} {at}");
         }
         let hidden = condenser(dir.root(), &["get", format, "monday", "--mark", "1"]).ok().stdout;
-        assert_eq!(String::from_utf8(hidden).expect("text").trim_end(), rules.trim_end(), "{format}");
+        let hidden = String::from_utf8(hidden).expect("text");
+        assert_eq!(hidden.trim_end(), rules.trim_end().strip_prefix(till).expect("its first line"), "{format}");
         let told = condenser(dir.root(), &["show", format, "monday", "--why"]).ok().stdout;
         let told = String::from_utf8(told).expect("text");
         assert!(told.contains("said_before: another conversation") && !told.contains("otherwise today"), "{told}");
@@ -96,12 +105,22 @@ fn a_prompt_is_shown_by_the_first_conversation_that_has_it() {
 #[test]
 fn what_is_used_of_a_prompt_stays() {
     let dir = TestDir::new();
-    let prompt = format!("{}- The till of the shop in front is T-4417.\n{}", rules(8), rules(30));
+    let prompt = format!(
+        "{}- The till of the shop in front is T-4417.\n{}- Call open_till before you touch it.\n",
+        rules(20),
+        rules(30)
+    );
     let records = [session("first", &prompt), session("second", &prompt)];
     let prompts = compress(&dir, &records, "run", &[&["--format", "jsonl"], &ONCE[..]].concat());
     assert_eq!(prompts[0], prompt);
-    let lines: Vec<&str> = prompts[1].lines().collect();
-    assert!(lines.len() == 3 && lines[1] == "- The till of the shop in front is T-4417.", "{}", prompts[1]);
+    let shown = prompts[1].replace("system prompt of conversation first", "first");
+    let expected = [
+        "You mend the tills of the shops in Elm Street.\n\n# Rules\n⋯ 20 lines as in the first #1\n",
+        "- The till of the shop in front is T-4417.\nYou mend the tills of the shops in Elm Street.\n\n",
+        "# Rules\n⋯ 30 lines as in the first #2\n- Call open_till before you touch it.\n",
+    ]
+    .concat();
+    assert_eq!(shown, expected);
     // Which conversation has it is no matter of looks, of data to learn from, or of who did not ask.
     for flags in [&["--hide-by", "look", "--prompts", "once"][..], &["--preserve", "tool", "--prompts", "once"], &[]] {
         let told = condenser(dir.root(), &[&["compress", "in.jsonl", "-o", "-"][..], flags].concat()).ok();
@@ -114,6 +133,34 @@ fn what_is_used_of_a_prompt_stays() {
     condenser(dir.root(), &["run", "job.toml"]).ok();
     let manifest: Value = serde_json::from_slice(&dir.read("data/manifest.json")).expect("JSON");
     assert_eq!(manifest["options"]["engine"]["prompts"], json!("keep"));
+}
+
+#[test]
+fn a_reader_finds_what_a_reference_names() {
+    let dir = TestDir::new();
+    let (rules, of_developer) = (rules(20), rules(20));
+    let long = "s".repeat(300);
+    let mut developer = session("developer", &of_developer);
+    developer["messages"][0]["role"] = json!("developer");
+    let records = [session(&long, &rules), session("line\nfeed", &rules), session("⋯ 3 lines #4", &rules), developer];
+    let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
+    dir.write("in.jsonl", &lines);
+    // The names of three do not fit into a reference, and the fourth is the first that has one.
+    let told = condenser(dir.root(), &["compress", "in.jsonl", "-o", "-", "--prompts", "once"]).ok().stdout;
+    assert!(!String::from_utf8_lossy(&told).contains("of conversation"));
+    // Of several with one name a reader finds the first; what is not preserved is shown in other words.
+    let twins =
+        [chat("twin", "Be short.\n"), session("twin", &rules), session("other", &rules), session("last", &rules)];
+    let prompts = compress(&dir, &twins[1..], "run", &ONCE);
+    assert!(prompts[2].ends_with("of conversation twin #1"), "{}", prompts[2]);
+    let lines: String = twins.iter().map(|record| format!("{record}\n")).collect();
+    dir.write("in.jsonl", &lines);
+    let told = condenser(dir.root(), &["compress", "in.jsonl", "-o", "-", "--prompts", "once"]).ok().stdout;
+    let told = String::from_utf8_lossy(&told).into_owned();
+    assert!(told.contains("of conversation other #1") && !told.contains("of conversation twin"), "{told}");
+    let flags = ["compress", "in.jsonl", "-o", "-", "--prompts", "once", "--preserve", "developer"];
+    let told = condenser(dir.root(), &flags).ok().stdout;
+    assert!(!String::from_utf8_lossy(&told).contains("of conversation"));
 }
 
 #[test]

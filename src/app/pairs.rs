@@ -56,7 +56,7 @@ pub fn reasons(run: &Run, id: &str, check: &dyn Fn() -> Result<()>) -> Result<Ve
             let explained = engine.explain(&original.conversation, &mut scratch);
             let (condensed, place) = (&explained.condensed, (commit.source.as_str(), sides.source_row));
             let shown = spoken(&sides.shown, original.shape, id)?;
-            let is_same = is_what_is_shown(condensed, &shown, &sides.behind.messages);
+            let is_same = is_what_is_shown(condensed, &shown, &sides);
             let (n_out, metrics) = (condensed.messages.len(), &condensed.metrics);
             let told = why(&ExplainedConversation::new(place, id, n_out, metrics, explained.messages));
             let head =
@@ -129,7 +129,7 @@ fn pair_of(
         && let Some(engine) = engine
     {
         let condensed = engine.condense(conversation, scratch);
-        if is_what_is_shown(&condensed, &shown, &sides.behind.messages) {
+        if is_what_is_shown(&condensed, &shown, &sides) {
             verdicts_from = VerdictsFrom::Engine;
             for decision in &condensed.decisions {
                 if let Some(slot) = verdicts.get_mut(decision.index) {
@@ -219,15 +219,21 @@ fn push_texts<'v>(part: &'v Value, texts: &mut Vec<&'v str>) {
 }
 
 /// True when the engine comes to the same messages with the same originals behind them.
-fn is_what_is_shown(condensed: &Condensed, shown: &[Utterance], behind: &[(u64, u64)]) -> bool {
+fn is_what_is_shown(condensed: &Condensed, shown: &[Utterance], sides: &FoundConversation) -> bool {
     if condensed.messages.len() != shown.len() {
         return false;
     }
+    // A text that is a list in JSON looks like a list of parts where it stands in a column.
+    let in_column = |position: usize, text: &str| match &sides.shown {
+        Shown::Columns(messages) => messages[position].content.contains(text),
+        Shown::Record(_) => false,
+    };
+    let behind = &sides.behind.messages;
     let mut found = Vec::with_capacity(behind.len());
     for (position, (output, shown)) in condensed.messages.iter().zip(shown).enumerate() {
         let Output::Replaced(replacement) = output else { continue };
         let says = match &replacement.body {
-            NewBody::Text(text) => shown.text.contains(text.as_str()),
+            NewBody::Text(text) => shown.text.contains(text.as_str()) || in_column(position, text),
             NewBody::Parts(parts) => parts.iter().all(|(_, text)| shown.text.contains(text.as_str())),
         };
         if !says {
@@ -236,5 +242,5 @@ fn is_what_is_shown(condensed: &Condensed, shown: &[Utterance], behind: &[(u64, 
         found.extend(replacement.sources.iter().map(|&index| (index as u64, position as u64)));
     }
     found.sort_unstable();
-    found == behind
+    found == *behind
 }

@@ -1,7 +1,7 @@
 //! Which lines of system prompts an earlier conversation of a part shows: a line is known by the first that has it, in the order
 //! of the part, so that threads make no difference. Knows texts; refuses to know what becomes of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock};
 
@@ -15,25 +15,21 @@ const LONG_RUN: usize = 200;
 /// Between runs of lines that are new.
 const GAP: u64 = 0;
 
-/// The system prompts of a conversation, line by line.
+/// Characters of the id of a conversation that others refer to.
+const MAX_ID: usize = 256;
+
+/// A conversation with its system prompts, line by line.
 #[derive(Debug)]
 pub(super) struct PromptLines {
     id: String,
     hashes: Vec<Vec<u64>>,
 }
 
-impl PromptLines {
-    /// Those of a conversation, if it has any.
-    pub(super) fn of(conversation: &Conversation<'_>) -> Option<Self> {
-        let of = |text: &str| lines(text).map(|line| hash(text.get(line).unwrap_or_default())).collect();
-        let hashes: Vec<Vec<u64>> = prompts(conversation).map(|(_, _, text)| of(text)).collect();
-        (!hashes.is_empty()).then(|| Self { id: conversation.id.to_string(), hashes })
-    }
-}
-
 /// Lines by the first conversation that has them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Earlier {
+    /// Roles that stay: what others say may be shown in other words.
+    roles: Vec<String>,
     known: RwLock<Known>,
 }
 
@@ -45,18 +41,31 @@ struct Known {
     lines: Vec<u64>,
     /// Where the lines of each conversation begin that has new ones.
     holders: Vec<(usize, String)>,
+    /// Ids so far: of several conversations with one id a reader finds the first.
+    ids: HashSet<u64, FixedState>,
 }
 
 impl Earlier {
     /// What is known of earlier conversations, where these options ask for it.
     pub(super) fn asked(options: &EngineOptions) -> Option<Self> {
-        (options.prompts == SystemPrompts::Once && options.hide_by == HideBy::Use).then(Self::default)
+        (options.prompts == SystemPrompts::Once && options.hide_by == HideBy::Use)
+            .then(|| Self { roles: options.preserve.clone(), known: RwLock::default() })
+    }
+
+    /// What the part learns from a conversation.
+    pub(super) fn read(&self, conversation: &Conversation<'_>) -> PromptLines {
+        let of = |text: &str| lines(text).map(|line| hash(text.get(line).unwrap_or_default())).collect();
+        let hashes = self.prompts(conversation).map(|(_, _, text)| of(text)).collect();
+        PromptLines { id: conversation.id.to_string(), hashes }
     }
 
     /// Takes the system prompts of the next batch of the part.
     pub(super) fn take(&self, batch: Vec<PromptLines>) {
         let known = &mut *self.known.write().unwrap_or_else(PoisonError::into_inner);
         for PromptLines { id, hashes } in batch {
+            if !known.ids.insert(hash(&id)) || !is_name(&id) {
+                continue;
+            }
             let first = known.lines.len();
             for hash in hashes.iter().flat_map(|text| text.iter().copied().chain([GAP])) {
                 if hash != GAP && !known.places.contains_key(&hash) {
@@ -76,16 +85,18 @@ impl Earlier {
     pub(super) fn note(&self, conversation: &mut Conversation<'_>) {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<Held> = Vec::new();
-        for (message, part, text) in prompts(conversation) {
+        for (message, part, text) in self.prompts(conversation) {
             let lines: Vec<Range<usize>> = lines(text).collect();
             let hashes: Vec<u64> = lines.iter().map(|line| hash(text.get(line.clone()).unwrap_or_default())).collect();
             let first = all.len();
             let mut at = 0;
             while at < lines.len() {
-                let Some((by, n)) = known.run(&hashes[at..]).filter(|&(by, _)| *by != conversation.id) else {
+                let Some((place, by)) = known.holder(hashes[at]).filter(|&(_, by)| *by != conversation.id) else {
                     at += 1;
                     continue;
                 };
+                let n =
+                    known.lines[place..].iter().zip(&hashes[at..]).take_while(|(known, hash)| known == hash).count();
                 let bytes = lines[at].start..lines[at + n - 1].end;
                 match all[first..].last_mut() {
                     // A line may stand in several places of the same prompt.
@@ -105,26 +116,28 @@ impl Earlier {
         }
         conversation.held = all;
     }
-}
 
-impl Known {
-    /// The conversation that was the first to have the first of some lines, and how many of them follow each other there.
-    fn run(&self, hashes: &[u64]) -> Option<(&String, usize)> {
-        let place = *self.places.get(hashes.first()?)?;
-        let behind = self.holders.partition_point(|&(first, _)| first <= place);
-        let (_, id) = self.holders.get(behind.checked_sub(1)?)?;
-        let n = self.lines[place..].iter().zip(hashes).take_while(|(known, hash)| known == hash).count();
-        Some((id, n))
+    /// The texts that are system prompts, with their places; a conversation that a run shows already has none.
+    fn prompts<'c>(&self, conversation: &'c Conversation<'_>) -> impl Iterator<Item = (usize, usize, &'c str)> {
+        let is_prompt = |message: &Message<'_>| {
+            matches!(message.role, Role::System | Role::Developer)
+                && message.provenance.is_none()
+                && self.roles.iter().any(|role| role == message.role.as_str())
+        };
+        let n = if conversation.is_compacted { 0 } else { usize::MAX };
+        let messages = conversation.messages.iter().enumerate().filter(move |(_, message)| is_prompt(message)).take(n);
+        messages.flat_map(|(at, message)| message.text_parts().map(move |(part, text)| (at, part, text)))
     }
 }
 
-/// The texts that are system prompts, with their places; a conversation that a run shows already has none.
-fn prompts<'c>(conversation: &'c Conversation<'_>) -> impl Iterator<Item = (usize, usize, &'c str)> {
-    let is_prompt =
-        |message: &Message<'_>| matches!(message.role, Role::System | Role::Developer) && message.provenance.is_none();
-    let n = if conversation.is_compacted { 0 } else { usize::MAX };
-    let messages = conversation.messages.iter().enumerate().filter(move |(_, message)| is_prompt(message)).take(n);
-    messages.flat_map(|(at, message)| message.text_parts().map(move |(part, text)| (at, part, text)))
+impl Known {
+    /// Where a line stands in the conversation that was the first to have it, and the name of that.
+    fn holder(&self, hash: u64) -> Option<(usize, &String)> {
+        let place = *self.places.get(&hash)?;
+        let behind = self.holders.partition_point(|&(first, _)| first <= place);
+        let (_, id) = self.holders.get(behind.checked_sub(1)?)?;
+        Some((place, id))
+    }
 }
 
 /// Where the lines of a text stand that are not blank.
@@ -141,14 +154,29 @@ fn is_blank(text: &str) -> bool {
     text.trim_ascii().is_empty()
 }
 
-/// Never [`GAP`].
+/// True for an id that a reader can find again: short, and of characters that show.
+fn is_name(id: &str) -> bool {
+    let shows = |c: char| {
+        !c.is_control()
+            && c != '⋯'
+            && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
+    !id.is_empty() && id.len() <= MAX_ID && id.trim() == id && id.chars().all(shows)
+}
+
+/// Never [`GAP`], but for a line of which half a character was lost: others look the same.
 fn hash(line: &str) -> u64 {
+    if line.contains('\u{fffd}') {
+        return GAP;
+    }
     let hash = blake3::hash(line.as_bytes());
     u64::from_le_bytes(*hash.as_bytes().first_chunk().expect("thirty-two bytes")) | 1
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
     use crate::model::{Content, ShapeName};
 
@@ -157,6 +185,11 @@ mod tests {
         let decoded = crate::shape::decode(record.leak(), ShapeName::Openai, id).expect("a conversation");
         assert!(matches!(decoded.conversation.messages[0].content, Content::Text(_)));
         decoded.conversation
+    }
+
+    fn earlier() -> Earlier {
+        let options = EngineOptions { prompts: SystemPrompts::Once, ..EngineOptions::default() };
+        Earlier::asked(&options).expect("it is asked for")
     }
 
     #[test]
@@ -171,8 +204,8 @@ mod tests {
             conversation("c", "# Rules\n- Be kind.\n- Never open the drawer.\n- Today is Monday."),
             conversation("d", "# Rules\n- Be kind.\n- Never open the drawer.\n- Today is Monday.\nToday is Monday."),
         ];
-        let earlier = Earlier::default();
-        earlier.take(all.iter().filter_map(PromptLines::of).collect());
+        let earlier = earlier();
+        earlier.take(all.iter().map(|conversation| earlier.read(conversation)).collect());
         let held: Vec<Vec<(Range<usize>, String)>> = all
             .iter_mut()
             .map(|conversation| {
@@ -184,5 +217,21 @@ mod tests {
         assert_eq!(held[1], [(17..17 + rules.len() - 1, "a".to_owned())]);
         assert_eq!(held[2], [], "single lines are no run");
         assert_eq!(held[3], [], "those of `c` do not follow each other");
+    }
+
+    #[test]
+    fn a_prompt_is_read_in_one_pass_however_long_it_is() {
+        let took = |n: usize| {
+            let prompt: String = (0..n).map(|at| format!("rule {at} keep it\n")).collect();
+            let mut all = [conversation("a", prompt.clone().leak()), conversation("b", prompt.leak())];
+            let began = Instant::now();
+            let earlier = earlier();
+            earlier.take(all.iter().map(|conversation| earlier.read(conversation)).collect());
+            all.iter_mut().for_each(|conversation| earlier.note(conversation));
+            assert_eq!((all[0].held.len(), all[1].held.len()), (0, 1));
+            began.elapsed()
+        };
+        let (few, many) = ((0..3).map(|_| took(5_000)).min().expect("three"), took(80_000));
+        assert!(many <= 64 * few, "{many:?} for sixteen times as many lines as in {few:?}");
     }
 }

@@ -158,9 +158,12 @@ async fn work_all(
         Ok(Some(((admitted, shape), (batches, shape))))
     })
     .map_ok(|(Admitted { batch, stored_bytes, permit }, shape)| {
-        let (batch, looks, source) = (Arc::new(batch), earlier.is_some(), source.clone());
+        let (batch, earlier, source) = (Arc::new(batch), earlier.clone(), source.clone());
         async move {
-            let prompts = if looks { prompts(context, source, shape, batch.clone()).await? } else { Vec::new() };
+            let prompts = match earlier {
+                Some(earlier) => prompts(context, source, shape, batch.clone(), earlier).await?,
+                None => Vec::new(),
+            };
             Ok((batch, stored_bytes, permit, shape, prompts))
         }
     })
@@ -197,12 +200,13 @@ async fn prompts(
     source: Arc<str>,
     shape: Option<ShapeName>,
     batch: Arc<Batch>,
+    earlier: Arc<Earlier>,
 ) -> Result<Vec<PromptLines>> {
     let name = source.to_string();
     let read = move || {
         let found = Mutex::new(Vec::new());
         let look = Look::new(|conversation: &Conversation<'_>| {
-            found.lock().unwrap_or_else(PoisonError::into_inner).extend(PromptLines::of(conversation));
+            found.lock().unwrap_or_else(PoisonError::into_inner).push(earlier.read(conversation));
         });
         encode_batch(&look.task(&source, shape), &batch)?;
         Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))

@@ -1,23 +1,30 @@
 //! What of a system prompt another conversation shows: paragraphs of it give way to a reference to that conversation, but for
-//! what is used. Knows units and what is held; refuses to know how that was found out.
+//! those of which something is used. Knows units and what is held; refuses to know how that was found out.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::ops::Range;
 
 use super::Walker;
 use super::calls::Asked;
-use super::marks::SIGN;
 use super::said::Said;
 use super::units::{Unit, Units, state};
-use super::uses::{Found, Place, Text};
+use super::uses::{Found, Line, Place, Text};
 use crate::model::{Conversation, Held, PartView, ViewOp};
+use crate::shape::leaves;
 
-/// Bytes of neighbouring lines that a reference stands for at least: it names a conversation and is long.
-const MIN_HELD: u32 = 300;
-/// Characters of the id of a conversation.
-const MAX_NAME: usize = 100;
+/// Bytes of neighbouring lines that a reference stands for at least, beside the name of the conversation.
+const MIN_HELD: usize = 200;
+/// Lines of a paragraph that is one; a longer one is as many as it has lines that are not indented.
+const MAX_PARAGRAPH: usize = 12;
+/// How often paragraphs are joined.
+const MAX_STEPS: usize = 8;
 
 impl Walker {
-    /// Marks what of a text stays: what nobody else shows, and what is used.
+    /// Marks what of a text stays: paragraphs of which nobody else shows some line, and those of which a name or fact is used, or
+    /// the name of a tool that is called.
     pub(super) fn mark_held(&mut self, conversation: &Conversation<'_>, text: &Text, found: &Found) {
-        let lines = self.uses.lines(found);
+        let (bytes, lines) = (self.texts.bytes(), self.uses.lines(found));
         self.said.clear();
         self.said.resize(lines.len(), None);
         let place = (text.message as usize, text.part as usize);
@@ -26,57 +33,100 @@ impl Walker {
         for (number, held) in (first..).zip(of_text) {
             let (from, to) = ((text.from + held.bytes.start) as u32, (text.from + held.bytes.end) as u32);
             let first = lines.partition_point(|line| line.from < from);
-            let end = lines.partition_point(|line| line.to <= to);
+            let end = lines.partition_point(|line| line.from < to);
             let said = Said { by: Place::elsewhere(number), is_visible: true, is_left: true };
-            for known in &mut self.said[first..end.max(first)] {
-                *known = Some(said);
-            }
-        }
-        let of_lines = |units: &Units, from: usize, to: usize| units.first[from] as usize..units.first[to] as usize;
-        let show = |units: &mut [Unit], state: u8| units.iter_mut().for_each(|unit| unit.state |= state);
-        // A reference among the members of JSON would be none of them.
-        if self.units.is_document {
-            self.said.fill(None);
-            show(&mut self.units.units, state::SKELETON);
-            return self.pins.pin(&mut self.units, &self.uses, found, text.message);
+            self.said[first..end.max(first)].fill(Some(said));
         }
         for at in (0..lines.len()).filter(|&at| self.said[at].is_none()) {
-            let range = of_lines(&self.units, at, at + 1);
-            show(&mut self.units.units[range], state::SKELETON | state::WHOLE);
+            show(&mut self.units, at..at + 1);
         }
-        self.pins.pin(&mut self.units, &self.uses, found, text.message);
         // Rules have most words that there are; names and facts tell which of them are needed, and these are shown whole.
-        let uses = &self.uses;
-        self.pins.because.retain(|&(_, value)| !uses.is_word(value));
+        self.pins.pin(&mut self.units, &self.uses, found, (text.message, false));
         self.pins.spans.clear();
-        self.units.units.iter_mut().for_each(|unit| unit.state &= !state::PIN);
-        for &(unit, _) in &self.pins.because {
-            self.units.units[unit as usize].state |= state::PIN;
+        let names = names_of_calls(conversation);
+        let is_named = |line: &Line| {
+            let text = std::str::from_utf8(&bytes[line.from as usize..line.to as usize]).unwrap_or_default();
+            text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').any(|word| names.contains(word))
+        };
+        for at in (0..lines.len()).filter(|&at| is_named(&lines[at])) {
+            show(&mut self.units, at..at + 1);
         }
-        for at in 0..lines.len() {
-            let range = of_lines(&self.units, at, at + 1);
-            let line = &mut self.units.units[range];
-            if line.iter().any(Unit::is_shown) {
-                show(line, state::WHOLE);
+        // Each step may leave something for the other one; what is hidden in the end would be hidden if nothing else were known of.
+        for _ in 0..MAX_STEPS {
+            let shown = |units: &Units| (0..lines.len()).filter(|&at| is_shown(units, at)).count();
+            let before = shown(&self.units);
+            join_paragraphs(bytes, lines, &self.said, &mut self.units);
+            show_little(conversation, lines, &self.said, &mut self.units);
+            if shown(&self.units) == before {
+                return;
             }
         }
-        // What is used may leave little between it.
-        let is_shown = |units: &Units, at: usize| units.units[of_lines(units, at, at + 1)].iter().any(Unit::is_shown);
-        let mut at = 0;
-        while at < lines.len() {
-            if is_shown(&self.units, at) {
-                at += 1;
-                continue;
-            }
-            let is_other = |&next: &usize| is_shown(&self.units, next) || self.said[next] != self.said[at];
-            let end = (at + 1..lines.len()).find(is_other).unwrap_or(lines.len());
-            if lines[at..end].iter().map(|line| line.len).sum::<u32>() < MIN_HELD {
-                let range = of_lines(&self.units, at, end);
-                show(&mut self.units.units[range], state::BRIDGE | state::WHOLE);
-            }
-            at = end;
-        }
+        show(&mut self.units, 0..lines.len());
     }
+}
+
+/// Shows what is less than a reference to it.
+fn show_little(conversation: &Conversation<'_>, lines: &[Line], said: &[Option<Said>], units: &mut Units) {
+    let mut at = 0;
+    while at < lines.len() {
+        let end =
+            (at..lines.len()).find(|&next| is_shown(units, next) || said[next] != said[at]).unwrap_or(lines.len());
+        let n_bytes: usize = lines[at..end].iter().map(|line| line.len as usize).sum();
+        let held = said[at].and_then(|said| conversation.held.get(said.by.message().err()?));
+        if n_bytes < MIN_HELD + held.map_or(0, |held| held.by.len()) {
+            show(units, at..end);
+        }
+        at = end.max(at + 1);
+    }
+}
+
+/// The tools that are called, and the keys of their arguments that are names, not words.
+fn names_of_calls<'c>(conversation: &'c Conversation<'_>) -> HashSet<Cow<'c, str>> {
+    let calls = || conversation.messages.iter().flat_map(|message| &message.tool_calls);
+    let keys = calls().filter_map(|call| leaves(&call.arguments)).flatten().map(|(key, _)| key);
+    let names = calls().filter_map(|call| call.name.as_deref()).map(Cow::Borrowed);
+    names.chain(keys.filter(|key| key.contains(['_', '-']))).collect()
+}
+
+/// A paragraph is shown as a whole, with the heading that it stands under; one conversation has it or none.
+fn join_paragraphs(bytes: &[u8], lines: &[Line], said: &[Option<Said>], units: &mut Units) {
+    let text = |at: usize| &bytes[lines[at].from as usize..lines[at].to as usize];
+    let indent = |at: usize| text(at).len() - text(at).trim_ascii_start().len();
+    let mut heading = None;
+    let mut at = 0;
+    while at < lines.len() {
+        let end = (at..lines.len()).find(|&at| lines[at].len == 0).unwrap_or(lines.len());
+        let is_long = end - at > MAX_PARAGRAPH;
+        let mut first = at;
+        while first < end {
+            let begins = |&next: &usize| is_long && indent(next) <= indent(at);
+            let next = (first + 1..end).find(begins).unwrap_or(end);
+            let is_heading = text(first).starts_with(b"#");
+            if (first..next).any(|at| is_shown(units, at) || said[at] != said[first]) {
+                show(units, first..next);
+                if let Some(heading) = heading.take().filter(|_| !is_heading) {
+                    show(units, heading..heading + 1);
+                }
+            }
+            heading = if is_heading { Some(first) } else { heading };
+            first = next;
+        }
+        at = end + 1;
+    }
+}
+
+fn of_lines(units: &Units, lines: Range<usize>) -> Range<usize> {
+    units.first[lines.start] as usize..units.first[lines.end] as usize
+}
+
+fn is_shown(units: &Units, line: usize) -> bool {
+    units.units[of_lines(units, line..line + 1)].iter().any(Unit::is_shown)
+}
+
+/// Lines stay whole.
+fn show(units: &mut Units, lines: Range<usize>) {
+    let range = of_lines(units, lines);
+    units.units[range].iter_mut().for_each(|unit| unit.state |= state::SKELETON | state::WHOLE);
 }
 
 /// What a reader calls a text.
@@ -91,8 +141,7 @@ pub(super) fn label(asked: &Asked, conversation: &Conversation<'_>, of: Place) -
 const OF_CONVERSATION: &str = "the system prompt of conversation ";
 
 fn label_of(held: &Held) -> String {
-    let name = held.by.chars().filter(|c| !c.is_control() && !SIGN.contains(*c)).take(MAX_NAME);
-    OF_CONVERSATION.chars().chain(name).collect()
+    format!("{OF_CONVERSATION}{}", held.by)
 }
 
 /// What is held of a message whose texts a run shows as `views`: the stretches for which references to other conversations stand.

@@ -11,7 +11,7 @@ use crate::model::MediaKind;
 use crate::text::count_chars;
 
 /// The sign with which marks begin.
-pub(super) const SIGN: &str = "⋯";
+const SIGN: &str = "⋯";
 
 /// What a mark stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -420,6 +420,10 @@ impl Walker {
         let text = self.texts.all()[number];
         let bounds = (text.from, text.to);
         self.units.cut(self.texts.bytes(), bounds, self.uses.lines(found));
+        // A reference among the members of JSON would be none of them.
+        if answer.is_held && self.units.is_document {
+            return whole(&text, found);
+        }
         let format = if answer.is_held {
             self.mark_held(conversation, &text, found);
             Format::Log
@@ -468,7 +472,7 @@ impl Walker {
             let of = Of { lines, first: segment.from, said, is_result, ..of };
             if segment.is_words { of.mark_words(&mut self.units) } else { of.mark(&mut self.units) }
         }
-        self.pins.pin(&mut self.units, uses, found, text.message);
+        self.pins.pin(&mut self.units, uses, found, (text.message, true));
         let (because, n) = (&mut self.pins.because, (uses.n_values() + uses.n_facts()) as u32);
         self.spoken.pin(&mut self.units, &self.texts, text.message, |unit, answer| because.push((unit, n + answer)));
         of.mark_one(&mut self.units);
