@@ -145,9 +145,10 @@ fn a_reader_finds_what_a_reference_names() {
     let records = [session(&long, &rules), session("line\nfeed", &rules), session("⋯ 3 lines #4", &rules), developer];
     let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
     dir.write("in.jsonl", &lines);
-    // The names of three do not fit into a reference, and the fourth is the first that has one.
+    // The name of the first does not fit into a reference, and none points forward.
     let told = condenser(dir.root(), &["compress", "in.jsonl", "-o", "-", "--prompts", "once"]).ok().stdout;
-    assert!(!String::from_utf8_lossy(&told).contains("of conversation"));
+    let told = String::from_utf8_lossy(&told).into_owned();
+    assert!(!told.contains("of conversation"), "{told}");
     // Of several with one name a reader finds the first; what is not preserved is shown in other words.
     let twins =
         [chat("twin", "Be short.\n"), session("twin", &rules), session("other", &rules), session("last", &rules)];
@@ -157,7 +158,7 @@ fn a_reader_finds_what_a_reference_names() {
     dir.write("in.jsonl", &lines);
     let told = condenser(dir.root(), &["compress", "in.jsonl", "-o", "-", "--prompts", "once"]).ok().stdout;
     let told = String::from_utf8_lossy(&told).into_owned();
-    assert!(told.contains("of conversation other #1") && !told.contains("of conversation twin"), "{told}");
+    assert!(!told.contains("of conversation"), "{told}");
     let flags = ["compress", "in.jsonl", "-o", "-", "--prompts", "once", "--preserve", "developer"];
     let told = condenser(dir.root(), &flags).ok().stdout;
     assert!(!String::from_utf8_lossy(&told).contains("of conversation"));

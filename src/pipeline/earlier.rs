@@ -39,7 +39,7 @@ struct Known {
     places: HashMap<u64, usize, FixedState>,
     /// Lines that are new in their conversation, in its order, with gaps where others stand between them.
     lines: Vec<u64>,
-    /// Where the lines of each conversation begin that has new ones.
+    /// Where the lines of each conversation begin that has new ones, and its id where others may refer to it.
     holders: Vec<(usize, String)>,
     /// Ids so far: of several conversations with one id a reader finds the first.
     ids: HashSet<u64, FixedState>,
@@ -63,9 +63,8 @@ impl Earlier {
     pub(super) fn take(&self, batch: Vec<PromptLines>) {
         let known = &mut *self.known.write().unwrap_or_else(PoisonError::into_inner);
         for PromptLines { id, hashes } in batch {
-            if !known.ids.insert(hash(&id)) || !is_name(&id) {
-                continue;
-            }
+            // Nobody refers to lines that such a conversation was the first to have.
+            let name = if known.ids.insert(hash(&id)) && is_name(&id) { id } else { String::new() };
             let first = known.lines.len();
             for hash in hashes.iter().flat_map(|text| text.iter().copied().chain([GAP])) {
                 if hash != GAP && !known.places.contains_key(&hash) {
@@ -76,7 +75,7 @@ impl Earlier {
                 }
             }
             if known.lines.len() > first {
-                known.holders.push((first, id));
+                known.holders.push((first, name));
             }
         }
     }
@@ -136,7 +135,7 @@ impl Known {
         let place = *self.places.get(&hash)?;
         let behind = self.holders.partition_point(|&(first, _)| first <= place);
         let (_, id) = self.holders.get(behind.checked_sub(1)?)?;
-        Some((place, id))
+        (!id.is_empty()).then_some((place, id))
     }
 }
 
@@ -227,7 +226,9 @@ mod tests {
             let began = Instant::now();
             let earlier = earlier();
             earlier.take(all.iter().map(|conversation| earlier.read(conversation)).collect());
-            all.iter_mut().for_each(|conversation| earlier.note(conversation));
+            for conversation in &mut all {
+                earlier.note(conversation);
+            }
             assert_eq!((all[0].held.len(), all[1].held.len()), (0, 1));
             began.elapsed()
         };
