@@ -94,8 +94,8 @@ impl Earlier {
                     at += 1;
                     continue;
                 };
-                let n =
-                    known.lines[place..].iter().zip(&hashes[at..]).take_while(|(known, hash)| known == hash).count();
+                let both = known.lines[place..].iter().zip(&hashes[at..]);
+                let n = both.take_while(|(known, hash)| known == hash && **hash != GAP).count();
                 let bytes = lines[at].start..lines[at + n - 1].end;
                 match all[first..].last_mut() {
                     // A line may stand in several places of the same prompt.
@@ -216,6 +216,12 @@ mod tests {
         assert_eq!(held[1], [(17..17 + rules.len() - 1, "a".to_owned())]);
         assert_eq!(held[2], [], "single lines are no run");
         assert_eq!(held[3], [], "those of `c` do not follow each other");
+        // Half a character is lost where a line is read: others look the same.
+        let lost = "Mend what is broken in the first till of the shop.\nhalf a \u{fffd}\nMend what is broken in the second till.";
+        let mut all = [conversation("e", lost), conversation("f", lost)];
+        earlier.take(all.iter().map(|conversation| earlier.read(conversation)).collect());
+        earlier.note(&mut all[1]);
+        assert_eq!(all[1].held, []);
     }
 
     #[test]

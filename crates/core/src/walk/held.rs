@@ -43,7 +43,7 @@ impl Walker {
         // Rules have most words that there are; names and facts tell which of them are needed, and these are shown whole.
         self.pins.pin(&mut self.units, &self.uses, found, (text.message, false));
         self.pins.spans.clear();
-        let names = names_of_calls(conversation);
+        let names = self.called.get_or_insert_with(|| names_of_calls(conversation));
         let is_named = |line: &Line| {
             let text = std::str::from_utf8(&bytes[line.from as usize..line.to as usize]).unwrap_or_default();
             text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').any(|word| names.contains(word))
@@ -81,11 +81,14 @@ fn show_little(conversation: &Conversation<'_>, lines: &[Line], said: &[Option<S
 }
 
 /// The tools that are called, and the keys of their arguments that are names, not words.
-fn names_of_calls<'c>(conversation: &'c Conversation<'_>) -> HashSet<Cow<'c, str>> {
-    let calls = || conversation.messages.iter().flat_map(|message| &message.tool_calls);
-    let keys = calls().filter_map(|call| leaves(&call.arguments)).flatten().map(|(key, _)| key);
-    let names = calls().filter_map(|call| call.name.as_deref()).map(Cow::Borrowed);
-    names.chain(keys.filter(|key| key.contains(['_', '-']))).collect()
+fn names_of_calls(conversation: &Conversation<'_>) -> HashSet<String> {
+    let mut names = HashSet::new();
+    for call in conversation.messages.iter().flat_map(|message| &message.tool_calls) {
+        names.extend(call.name.as_deref().map(str::to_owned));
+        let keys = leaves(&call.arguments).into_iter().flatten().map(|(key, _)| key);
+        names.extend(keys.filter(|key| key.contains(['_', '-'])).map(Cow::into_owned));
+    }
+    names
 }
 
 /// A paragraph is shown as a whole, with the heading that it stands under; one conversation has it or none.

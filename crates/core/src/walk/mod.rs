@@ -33,6 +33,8 @@ mod levels;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
+
 use crate::model::{Conversation, Grounding, Media, PartView, Role, UnitCounts, UnitNote, UnitReason, ViewOp};
 
 use arguments::Stretch;
@@ -198,6 +200,8 @@ pub struct Walker {
     seed: u64,
     /// The longest run of the sign of marks in the texts.
     longest_run: usize,
+    /// The tools that are called and names among their arguments, once somebody asks.
+    called: Option<HashSet<String>>,
 }
 
 impl Walker {
@@ -328,7 +332,7 @@ impl Walker {
     fn fill(&mut self, conversation: &Conversation<'_>, said_by: &[SaidBy], is_there: &dyn Fn(usize) -> bool) {
         self.texts.clear();
         self.asked.clear();
-        self.longest_run = 0;
+        (self.longest_run, self.called) = (0, None);
         for (index, (message, &by)) in conversation.messages.iter().zip(said_by).enumerate() {
             if is_there(index) {
                 let first = self.texts.n_bytes();
