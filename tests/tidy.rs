@@ -19,6 +19,7 @@ const LONG: &[(&str, &str)] = &[
     ("engine/fill.rs", "one type, `Filler`, writes every text and holds it against its sources"),
     ("text/line/code.rs", "words that begin statements in twenty languages, and what must follow them"),
     ("text/line/output.rs", "one test for each kind of line that programs print"),
+    ("walk/mod.rs", "one message after the other: what is known of it, what is shown of it, what is written"),
     ("walk/tests.rs", "a small conversation for each rule of the walk"),
     ("uses/find.rs", "two passes over one set of needles, and what is asked of them afterwards"),
     ("uses/needles.rs", "what is looked for, what it hangs on, and what is noted of it"),
@@ -84,7 +85,7 @@ fn sources() -> Vec<Source> {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = fs::read_to_string(&path).expect("UTF-8");
-                let code = text.split("\n#[cfg(test)]\nmod tests").next().unwrap_or_default().to_owned();
+                let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned();
                 found.push(Source { path, code });
             }
         }

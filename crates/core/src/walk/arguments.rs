@@ -1,9 +1,13 @@
-//! Arguments of calls that repeat what is shown already: the places of their leaves in the JSON text, and that text with
-//! marks inside its strings. Knows leaves and lines; refuses to know where a line is shown, and who may be changed.
+//! Arguments of calls that repeat what is shown already: which of their lines give way, the places of their leaves in the JSON
+//! text, and that text with marks inside its strings. Knows leaves and lines; refuses to know who may be changed.
 
+use super::held;
 use super::json::{Json, Kind};
-use super::uses::Text;
-use crate::model::ViewOp;
+use super::marks::{Mark, Writer, n_chars};
+use super::said::Run;
+use super::uses::{Line, Place, Text};
+use super::{Rules, UsedText, Walker};
+use crate::model::{Conversation, PartView, UnitCounts, UnitNote, UnitReason, ViewOp};
 
 /// Characters of a value of which something may be hidden.
 pub(super) const MIN_VALUE: usize = 400;
@@ -105,6 +109,100 @@ fn behind(json: &[u8], mut at: usize, n: usize) -> Option<usize> {
         left = left.checked_sub(taken)?;
     }
     Some(at)
+}
+
+impl Walker {
+    /// Hides what of the long arguments of a message earlier texts show, where that saves enough, and notes what of them is shown;
+    /// where they `yield` that is taken by a budget.
+    pub(super) fn arguments(
+        &mut self,
+        conversation: &Conversation<'_>,
+        texts: std::ops::Range<usize>,
+        (may_hide, yields): (bool, bool),
+        rules: Rules,
+        writer: &mut Writer,
+        views: &mut Vec<UsedText>,
+    ) {
+        let leaves: Vec<Text> = self.texts.all()[texts].iter().filter(|text| text.by.is_argument()).copied().collect();
+        let Some(message) = leaves.first().map(|leaf| leaf.message as usize) else { return };
+        let calls = &conversation.messages[message].tool_calls;
+        let bytes = self.texts.bytes();
+        let label = |of: Place| held::label(&self.asked, conversation, of);
+        let mark = |run: &Run, is_visible: bool| {
+            let n_lines = (run.lines.1 - run.lines.0) as u32;
+            Mark::Said { n_lines, n_said: n_lines, by: run.by, is_visible }
+        };
+        let mut read: Vec<(Vec<Line>, Vec<Run>)> = Vec::with_capacity(leaves.len());
+        let mut saved = 0;
+        for leaf in &leaves {
+            let is_short = leaf.to - leaf.from < MIN_SHOWN;
+            let lines = if is_short { Vec::new() } else { self.uses.lines_of(bytes, leaf) };
+            let is_open = may_hide
+                && calls[leaf.part as usize].place.is_some()
+                && n_chars(&bytes[leaf.from..leaf.to]) as usize > MIN_VALUE;
+            let mut runs = if is_open { self.known.runs(bytes, &lines, &self.uses) } else { Vec::new() };
+            runs.retain(|run| {
+                let (from, to) = stretch_of(&lines, run.lines);
+                let n_hidden = n_chars(&bytes[from..to]);
+                let n_mark = writer.at_most(bytes, mark(run, true), label);
+                saved += n_hidden.saturating_sub(n_mark) as usize;
+                n_hidden > n_mark
+            });
+            read.push((lines, runs));
+        }
+        if saved < rules.min_saving.max(1) {
+            for (_, runs) in &mut read {
+                runs.clear();
+            }
+        }
+        let mut first = 0;
+        for of_call in leaves.chunk_by(|a, b| a.part == b.part) {
+            let read = &read[first..first + of_call.len()];
+            first += of_call.len();
+            let (mut stretches, mut units, mut notes) = (Vec::new(), UnitCounts::default(), Vec::new());
+            for (leaf, (lines, runs)) in read.iter().enumerate() {
+                for run in runs {
+                    let mut text = String::new();
+                    let number = writer.write(&mut text, self.texts.bytes(), mark(run, run.is_left), label);
+                    let (from, to) = stretch_of(lines, run.lines);
+                    let goes_on = run.lines.1 < lines.len();
+                    let text = text.trim_end().to_owned();
+                    stretches.push(Stretch { leaf, bytes: (from, to), mark: text, number, goes_on });
+                    units.add(UnitReason::SaidBefore, (run.lines.1 - run.lines.0) as u32);
+                    let part = of_call[leaf].part as usize;
+                    let bytes = (from - of_call[leaf].from, to - of_call[leaf].from);
+                    let (reason, said_by) = (UnitReason::SaidBefore, Some(run.by.message as usize));
+                    let lines = (run.lines.0 + 1, run.lines.1);
+                    notes.extend(rules.explains.then_some(UnitNote {
+                        part,
+                        lines,
+                        bytes,
+                        reason,
+                        used_by: None,
+                        said_by,
+                    }));
+                }
+            }
+            let call = of_call[0].part as usize;
+            let written = &calls[call].arguments;
+            let ops = if stretches.is_empty() { None } else { view(written, of_call, &stretches) };
+            if let Some(ops) = ops {
+                let view = PartView { part: 0, call: Some(call), ops };
+                let text = view.apply(written).unwrap_or_default();
+                views.push(UsedText { message, view, text, lines: Vec::new(), units, notes });
+            }
+        }
+        for (leaf, (lines, runs)) in leaves.iter().zip(&read) {
+            let hidden: Vec<(usize, usize)> = runs.iter().map(|run| run.lines).collect();
+            self.known.push_argument(leaf.place(), lines, &hidden, yields);
+        }
+    }
+}
+
+/// The bytes of some lines, and of the line break behind them where there is one.
+fn stretch_of(lines: &[Line], (first, end): (usize, usize)) -> (usize, usize) {
+    let to = lines.get(end).map_or(lines[end - 1].to, |next| next.from);
+    (lines[first].from as usize, to as usize)
 }
 
 #[cfg(test)]

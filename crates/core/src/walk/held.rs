@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::Walker;
 use super::calls::Asked;
+use super::pins::Pins;
 use super::said::Said;
 use super::units::{Unit, Units, state};
-use super::uses::{Found, Line, Place, Text};
+use super::uses::{Found, Line, Place, Text, Uses};
 use crate::model::{Conversation, Held, PartView, ViewOp};
 use crate::shape::leaves;
 
@@ -20,49 +20,51 @@ const MAX_PARAGRAPH: usize = 12;
 /// How often paragraphs are joined.
 const MAX_STEPS: usize = 8;
 
-impl Walker {
-    /// Marks what of a text stays: paragraphs of which nobody else shows some line, and those of which a name or fact is used, or
-    /// the name of a tool that is called.
-    pub(super) fn mark_held(&mut self, conversation: &Conversation<'_>, text: &Text, found: &Found) {
-        let (bytes, lines) = (self.texts.bytes(), self.uses.lines(found));
-        self.said.clear();
-        self.said.resize(lines.len(), None);
-        let place = (text.message as usize, text.part as usize);
-        let first = conversation.held.partition_point(|held| (held.message, held.part) < place);
-        let of_text = conversation.held[first..].iter().take_while(|held| (held.message, held.part) == place);
-        for (number, held) in (first..).zip(of_text) {
-            let (from, to) = ((text.from + held.bytes.start) as u32, (text.from + held.bytes.end) as u32);
-            let first = lines.partition_point(|line| line.from < from);
-            let end = lines.partition_point(|line| line.from < to);
-            let said = Said { by: Place::elsewhere(number), is_visible: true, is_left: true };
-            self.said[first..end.max(first)].fill(Some(said));
-        }
-        for at in (0..lines.len()).filter(|&at| self.said[at].is_none()) {
-            show(&mut self.units, at..at + 1);
-        }
-        // Rules have most words that there are; names and facts tell which of them are needed, and these are shown whole.
-        self.pins.pin(&mut self.units, &self.uses, found, (text.message, false));
-        self.pins.spans.clear();
-        let names = self.called.get_or_insert_with(|| names_of_calls(conversation));
-        let is_named = |line: &Line| {
-            let text = std::str::from_utf8(&bytes[line.from as usize..line.to as usize]).unwrap_or_default();
-            text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').any(|word| names.contains(word))
-        };
-        for at in (0..lines.len()).filter(|&at| is_named(&lines[at])) {
-            show(&mut self.units, at..at + 1);
-        }
-        // Each step may leave something for the other one; what is hidden in the end would be hidden if nothing else were known of.
-        for _ in 0..MAX_STEPS {
-            let shown = |units: &Units| (0..lines.len()).filter(|&at| is_shown(units, at)).count();
-            let before = shown(&self.units);
-            join_paragraphs(bytes, lines, &self.said, &mut self.units);
-            show_little(conversation, lines, &self.said, &mut self.units);
-            if shown(&self.units) == before {
-                return;
-            }
-        }
-        show(&mut self.units, 0..lines.len());
+/// Marks what of a text stays: paragraphs of which nobody else shows some line, and those of which a name or fact is used, or
+/// one of `names`.
+pub(super) fn mark(
+    (bytes, text): (&[u8], &Text),
+    (uses, found): (&Uses, &Found),
+    (conversation, names): (&Conversation<'_>, &HashSet<String>),
+    (said, units, pins): (&mut Vec<Option<Said>>, &mut Units, &mut Pins),
+) {
+    let lines = uses.lines(found);
+    said.clear();
+    said.resize(lines.len(), None);
+    let place = (text.message as usize, text.part as usize);
+    let first = conversation.held.partition_point(|held| (held.message, held.part) < place);
+    let of_text = conversation.held[first..].iter().take_while(|held| (held.message, held.part) == place);
+    for (number, held) in (first..).zip(of_text) {
+        let (from, to) = ((text.from + held.bytes.start) as u32, (text.from + held.bytes.end) as u32);
+        let first = lines.partition_point(|line| line.from < from);
+        let end = lines.partition_point(|line| line.from < to);
+        let by = Said { by: Place::elsewhere(number), is_visible: true, is_left: true };
+        said[first..end.max(first)].fill(Some(by));
     }
+    for at in (0..lines.len()).filter(|&at| said[at].is_none()) {
+        show(units, at..at + 1);
+    }
+    // Rules have most words that there are; names and facts tell which of them are needed, and these are shown whole.
+    pins.pin(units, uses, found, (text.message, false));
+    pins.spans.clear();
+    let is_named = |line: &Line| {
+        let text = std::str::from_utf8(&bytes[line.from as usize..line.to as usize]).unwrap_or_default();
+        text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').any(|word| names.contains(word))
+    };
+    for at in (0..lines.len()).filter(|&at| is_named(&lines[at])) {
+        show(units, at..at + 1);
+    }
+    // Each step may leave something for the other one; what is hidden in the end would be hidden if nothing else were known of.
+    for _ in 0..MAX_STEPS {
+        let shown = |units: &Units| (0..lines.len()).filter(|&at| is_shown(units, at)).count();
+        let before = shown(units);
+        join_paragraphs(bytes, lines, said, units);
+        show_little(conversation, lines, said, units);
+        if shown(units) == before {
+            return;
+        }
+    }
+    show(units, 0..lines.len());
 }
 
 /// Shows what is less than a reference to it.
@@ -81,7 +83,7 @@ fn show_little(conversation: &Conversation<'_>, lines: &[Line], said: &[Option<S
 }
 
 /// The tools that are called, and the keys of their arguments that are names, not words.
-fn names_of_calls(conversation: &Conversation<'_>) -> HashSet<String> {
+pub(super) fn names_of_calls(conversation: &Conversation<'_>) -> HashSet<String> {
     let mut names = HashSet::new();
     for call in conversation.messages.iter().flat_map(|message| &message.tool_calls) {
         names.extend(call.name.as_deref().map(str::to_owned));
