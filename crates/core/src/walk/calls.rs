@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use foldhash::fast::FixedState;
+
 use super::uses::Place;
 use crate::model::{Message, Role, ToolCall};
 use crate::shape::leaves;
@@ -84,7 +86,7 @@ pub(super) struct Asked {
     /// Of each call of each message.
     calls: Vec<Vec<About>>,
     has_calls: bool,
-    last: HashMap<String, usize>,
+    last: HashMap<String, usize, FixedState>,
 }
 
 /// What a call is about.

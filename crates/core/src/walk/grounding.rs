@@ -85,7 +85,7 @@ impl Judge {
         }
         homes.sort_by_key(|home| home.value);
         for (text, found) in self.texts.all().iter().zip(self.uses.found().to_vec()) {
-            for line in self.uses.lines(&found).to_vec() {
+            for line in self.uses.lines(&found).to_vec().into_iter().filter(|line| line.len > 0) {
                 self.uses.set_visible(line.slot, text.message);
             }
             for number in found.hits {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::form::{Form, form, is_counted, is_little};
 use super::lines::{Slots, says};
-use super::needles::{Hit, Kind, Needles, hashed, pair, sign};
+use super::needles::{Hit, Kind, Needles, pair, parts, sign};
 use super::number::may_tell;
 use super::outcome::{Words, is_exception};
 use super::scan::{Line, Word, bare, exact, folded, is_joiner, lines, words};
@@ -318,16 +318,21 @@ impl Uses {
         run.clear();
         let tells = matches!(text.by, SaidBy::Assistant | SaidBy::Thought);
         let mut telling = std::mem::take(&mut self.telling);
+        // Where a word begins that goes on with the run.
+        let mut next = usize::MAX;
         words(bytes, from, to, |word| {
             if tells && may_tell(bytes, word) {
                 telling.push(word.from as u32);
             }
-            let goes_on = run.last().is_some_and(|last: &Word| last.to + 1 == word.from && is_joiner(bytes[last.to]));
-            if !goes_on || run.len() == MAX_JOINED {
+            let (goes_on, is_joined) = (word.from == next, is_joiner(bytes[word.to]));
+            next = if is_joined { word.to + 1 } else { usize::MAX };
+            if !run.is_empty() && (!goes_on || run.len() == MAX_JOINED) {
                 self.joined(bytes, &run, text);
                 run.clear();
             }
-            run.push(word);
+            if !run.is_empty() || is_joined || !is_little(bytes, &word) {
+                run.push(word);
+            }
         });
         self.joined(bytes, &run, text);
         self.words = run;
@@ -445,28 +450,34 @@ impl Uses {
         let mut batch = std::mem::take(&mut self.candidates);
         batch.resize(BATCH, Candidate::default());
         let mut n = 0;
-        let mut signs = 0;
         let mut before = Candidate::default();
-        hashed(bytes, from, to, |from, to, hash| {
-            let is_second = signs & sign::PAIR != 0;
-            signs = self.needles.filter.signs(hash);
-            batch[n] = Candidate { hash, from: from as u32, to: to as u32 };
-            n += usize::from(is_second || signs != 0);
+        parts(bytes, from, to, |from, to| {
+            batch[n] = Candidate { hash: 0, from: from as u32, to: to as u32 };
+            n += 1;
             if n == BATCH {
-                self.look_up(bytes, text, &batch, &mut before);
+                self.look_up(bytes, text, &mut batch, &mut before);
                 n = 0;
             }
         });
-        self.look_up(bytes, text, &batch[..n], &mut before);
+        self.look_up(bytes, text, &mut batch[..n], &mut before);
         self.candidates = batch;
         self.tell(bytes, text, first_line);
     }
 
     /// Looks words up; `before` is the last one of the batch before.
-    fn look_up(&mut self, bytes: &[u8], text: &Text, batch: &[Candidate], before: &mut Candidate) {
+    fn look_up(&mut self, bytes: &[u8], text: &Text, batch: &mut [Candidate], before: &mut Candidate) {
+        let (mut n, mut signs) = (0, self.needles.filter.signs(before.hash));
+        for at in 0..batch.len() {
+            let word = batch[at];
+            let hash = folded(bytes, word.from as usize, word.to as usize);
+            let is_second = signs & sign::PAIR != 0;
+            signs = self.needles.filter.signs(hash);
+            batch[n] = Candidate { hash, ..word };
+            n += usize::from(is_second || signs != 0);
+        }
         let bounds = (text.from, text.to);
         let mut is_second = self.needles.filter.signs(before.hash) & sign::PAIR != 0;
-        for word in batch {
+        for word in &batch[..n] {
             let signs = self.needles.filter.signs(word.hash);
             if signs & sign::ANCHOR != 0 {
                 self.needles.look(bytes, bounds, (word.from as usize, word.hash), text.message, &mut self.hits);

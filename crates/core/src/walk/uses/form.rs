@@ -36,18 +36,31 @@ pub(super) fn is_little(bytes: &[u8], word: &Word) -> bool {
     !word.is_compound() && word.to - word.from < MIN_WORD && bytes[word.from].is_ascii_lowercase()
 }
 
-fn form_of(text: &[u8], is_inner: bool) -> Form {
-    let mut n = [0_usize; 4];
-    for byte in text {
-        n[match byte {
+/// Of each byte whether it is a capital, a small letter, a digit, `_` or something else.
+const CLASSES: [u8; 256] = {
+    let (mut classes, mut at) = ([4; 256], 0);
+    while at < classes.len() {
+        classes[at] = match at as u8 {
             b'A'..=b'Z' => 0,
             b'a'..=b'z' => 1,
             b'0'..=b'9' => 2,
             b'_' => 3,
-            _ => return if text.len() >= MIN_WORD { Form::Ordinary } else { Form::Nothing },
-        }] += 1;
+            _ => 4,
+        };
+        at += 1;
     }
-    let [upper, lower, digits, underscores] = n;
+    classes
+};
+
+fn form_of(text: &[u8], is_inner: bool) -> Form {
+    let mut n = [0_usize; 5];
+    for &byte in text {
+        n[usize::from(CLASSES[usize::from(byte)])] += 1;
+    }
+    let [upper, lower, digits, underscores, others] = n;
+    if others > 0 {
+        return if text.len() >= MIN_WORD { Form::Ordinary } else { Form::Nothing };
+    }
     let is_name = if upper + lower + underscores == 0 {
         text.len() >= MIN_DIGITS && !is_inner
     } else if text.len() < MIN_NAME {

@@ -35,6 +35,15 @@ impl Index {
         }
     }
 
+    /// The same; where there is none, `number` stands under `key` from now on.
+    #[inline]
+    pub(super) fn get_or_insert(&mut self, key: u64, number: u32, is: impl FnMut(u32) -> bool) -> u32 {
+        self.get(key, is).unwrap_or_else(|| {
+            self.insert(key, number);
+            number
+        })
+    }
+
     /// Puts `number` under `key`, beside what stands there.
     pub(super) fn insert(&mut self, key: u64, number: u32) {
         if (self.n_entries + 1) * ROOM > self.places.len() {

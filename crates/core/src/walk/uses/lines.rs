@@ -1,5 +1,7 @@
-//! What is known of each distinct bare line of a conversation: one slot for all lines with the same text. Knows hashes;
-//! the table has room for every line from the start, so that it never grows.
+//! What is known of each distinct bare line of a conversation: one slot for all lines with the same text, in the order in which
+//! they are met, so that neighbours stand beside each other. Knows hashes.
+
+use super::index::Index;
 
 /// What a line says, as bits of its slot.
 pub(in crate::walk) mod says {
@@ -53,32 +55,32 @@ struct Copied {
 /// The slots of all lines.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
-    slots: Vec<Slot>,
+    by_hash: Index,
+    known: Vec<Slot>,
     copied: Vec<Copied>,
 }
 
 impl Slots {
     pub(super) fn reset(&mut self, n_lines: usize) {
-        self.slots.clear();
-        self.slots.resize((n_lines + n_lines / 2).next_power_of_two().max(64), Slot::default());
+        self.by_hash.reset(n_lines / 2);
+        self.known.clear();
         self.copied.clear();
     }
 
     /// The slot for lines with this hash.
     #[inline]
     pub(super) fn of(&mut self, hash: u64) -> u32 {
-        let mask = self.slots.len() - 1;
-        let mut at = (hash >> 16) as usize & mask;
-        while self.slots[at].hash != hash && self.slots[at].hash != 0 {
-            at = (at + 1) & mask;
+        let n = self.known.len() as u32;
+        let slot = self.by_hash.get_or_insert(hash, n, |slot| self.known[slot as usize].hash == hash);
+        if slot == n {
+            self.known.push(Slot { hash, ..Slot::default() });
         }
-        self.slots[at].hash = hash;
-        at as u32
+        slot
     }
 
     /// Notes that a source shows the line; true for the first time.
     pub(super) fn show(&mut self, slot: u32) -> bool {
-        let marks = &mut self.slots[slot as usize].marks;
+        let marks = &mut self.known[slot as usize].marks;
         let is_new = *marks & SHOWN == 0;
         *marks |= SHOWN;
         is_new
@@ -87,7 +89,7 @@ impl Slots {
     /// Notes that the arguments of a call of `message` have the line; true when no later one had. Messages come in
     /// descending order.
     pub(super) fn argue(&mut self, slot: u32, message: u32) -> bool {
-        let marks = &mut self.slots[slot as usize].marks;
+        let marks = &mut self.known[slot as usize].marks;
         let is_new = *marks & ARGUED == 0;
         *marks |= ARGUED;
         if let Some(copied) = (*marks >> COPIED).checked_sub(1) {
@@ -98,7 +100,7 @@ impl Slots {
 
     /// Notes that an edit of `message` must repeat the line. Messages come in descending order.
     pub(super) fn copy(&mut self, slot: u32, message: u32) {
-        let marks = &mut self.slots[slot as usize].marks;
+        let marks = &mut self.known[slot as usize].marks;
         if *marks >> COPIED == 0 && self.copied.len() + 1 < 1 << (u32::BITS - COPIED) {
             self.copied.push(Copied { last_use: message, argued: message, home: u32::MAX, visible: u32::MAX });
             *marks |= (self.copied.len() as u32) << COPIED;
@@ -107,7 +109,7 @@ impl Slots {
 
     /// The copied line that `message` is the first to show, in sources and arguments.
     pub(super) fn first_copy(&mut self, slot: u32, message: u32) -> Option<u32> {
-        let number = (self.slots[slot as usize].marks >> COPIED).checked_sub(1)?;
+        let number = (self.known[slot as usize].marks >> COPIED).checked_sub(1)?;
         let copied = &mut self.copied[number as usize];
         let is_first = copied.home == u32::MAX;
         copied.home = copied.home.min(message);
@@ -123,17 +125,17 @@ impl Slots {
     }
 
     pub(super) fn say(&mut self, slot: u32, what: u32) {
-        self.slots[slot as usize].marks |= what & SAYS;
+        self.known[slot as usize].marks |= what & SAYS;
     }
 
     /// What the line says: bits of [`says`].
     pub(super) fn says(&self, slot: u32) -> u32 {
-        self.slots[slot as usize].marks & SAYS
+        self.known[slot as usize].marks & SAYS
     }
 
     /// Notes that `message` shows the line as it is written.
     pub(super) fn set_visible(&mut self, slot: u32, message: u32) {
-        let marks = &mut self.slots[slot as usize].marks;
+        let marks = &mut self.known[slot as usize].marks;
         *marks |= VISIBLE;
         if let Some(copied) = (*marks >> COPIED).checked_sub(1) {
             self.show_copied(copied as usize, message);
@@ -148,30 +150,30 @@ impl Slots {
 
     /// Whether a source or an argument before `message` has a copied line, and whether one shows it as it is written.
     pub(super) fn has_before(&self, slot: u32, message: u32) -> Option<(bool, bool)> {
-        let copied = self.copied[((self.slots[slot as usize].marks >> COPIED).checked_sub(1)?) as usize];
+        let copied = self.copied[((self.known[slot as usize].marks >> COPIED).checked_sub(1)?) as usize];
         let is_argued = copied.argued < message;
         Some((is_argued || copied.home < message, is_argued || copied.visible < message))
     }
 
     /// Notes that an argument is this line and nothing else.
     pub(super) fn ask(&mut self, slot: u32) {
-        self.slots[slot as usize].marks |= ASKED;
+        self.known[slot as usize].marks |= ASKED;
     }
 
     pub(super) fn is_asked(&self, slot: u32) -> bool {
-        self.slots[slot as usize].marks & ASKED != 0
+        self.known[slot as usize].marks & ASKED != 0
     }
 
     pub(super) fn is_visible(&self, slot: u32) -> bool {
-        self.slots[slot as usize].marks & VISIBLE != 0
+        self.known[slot as usize].marks & VISIBLE != 0
     }
 
     /// The last place of the line among those of all sources.
     pub(super) fn last(&self, slot: u32) -> Option<u32> {
-        self.slots[slot as usize].last.checked_sub(1)
+        self.known[slot as usize].last.checked_sub(1)
     }
 
     pub(super) fn set_last(&mut self, slot: u32, place: u32) -> Option<u32> {
-        std::mem::replace(&mut self.slots[slot as usize].last, place + 1).checked_sub(1)
+        std::mem::replace(&mut self.known[slot as usize].last, place + 1).checked_sub(1)
     }
 }

@@ -29,15 +29,16 @@ const MAX_WORDS: usize = 12;
 /// Which words a source is worth a look-up for: a set of hashes that may say yes too often, but never no too often.
 #[derive(Debug)]
 pub(super) struct Filter {
-    cells: Box<[u8]>,
+    cells: Box<[u8; N_CELLS]>,
     /// How many anchors hash to a cell, as far as that can be counted.
-    anchors: Box<[u8]>,
+    anchors: Box<[u8; N_CELLS]>,
     touched: Vec<u16>,
 }
 
 impl Default for Filter {
     fn default() -> Self {
-        Self { cells: vec![0; N_CELLS].into(), anchors: vec![0; N_CELLS].into(), touched: Vec::new() }
+        let cells = || vec![0; N_CELLS].into_boxed_slice().try_into().expect("there are as many");
+        Self { cells: cells(), anchors: cells(), touched: Vec::new() }
     }
 }
 
@@ -301,12 +302,11 @@ impl Needles {
         };
         self.words = found;
         let (word, hash) = place?;
-        let number = self.find_anchor(hash).unwrap_or_else(|| {
-            let number = self.anchors.len() as u32;
+        let n = self.anchors.len() as u32;
+        let number = self.by_hash.get_or_insert(hash, n, |number| self.anchors[number as usize].hash == hash);
+        if number == n {
             self.anchors.push(Anchor { hash, first: NONE, n_live: 0, n_needles: 0 });
-            self.by_hash.insert(hash, number);
-            number
-        });
+        }
         Some((number, (word.from - from) as u32))
     }
 
@@ -456,15 +456,25 @@ pub(super) fn pair(left: u64, right: u64) -> u64 {
     mix(left, right.rotate_left(32) | 1)
 }
 
-/// Calls `each` with begin, end and hash of the words of `bytes[from..to]`, of the pieces of compound ones, and of what
+/// Calls `each` with begin and end of the words of `bytes[from..to]`, of the pieces of compound ones, and of what
 /// [`wide::words`] makes of those that are not ASCII.
 #[inline]
-pub(super) fn hashed(bytes: &[u8], from: usize, to: usize, mut each: impl FnMut(usize, usize, u64)) {
+pub(super) fn parts(bytes: &[u8], from: usize, to: usize, mut each: impl FnMut(usize, usize)) {
     words(bytes, from, to, |word| {
-        if word.is_wide {
-            wide::words(bytes, word, |part| each(part.from, part.to, folded(bytes, part.from, part.to)));
+        if word.is_wide || word.is_compound() {
+            parts_of(bytes, word, &mut each);
         } else {
-            with_pieces(bytes, word, |from, to| each(from, to, folded(bytes, from, to)));
+            each(word.from, word.to);
         }
     });
+}
+
+/// The same of one word that is not plain.
+#[inline(never)]
+fn parts_of(bytes: &[u8], word: Word, each: &mut impl FnMut(usize, usize)) {
+    if word.is_wide {
+        wide::words(bytes, word, |part| each(part.from, part.to));
+    } else {
+        with_pieces(bytes, word, each);
+    }
 }

@@ -25,6 +25,18 @@ impl Word {
     pub(super) fn is_compound(&self) -> bool {
         self.borders != 0
     }
+
+    /// The same with what follows it at once.
+    fn with(self, next: Self) -> Self {
+        let n = next.from - self.from;
+        let borders = if n < 63 { next.borders << n } else { u64::from(next.borders != 0) << 63 };
+        Self { to: next.to, borders: self.borders | borders, is_wide: self.is_wide | next.is_wide, ..self }
+    }
+}
+
+/// The sixty-four bytes at `at`; the buffer is padded.
+fn block(bytes: &[u8], at: usize) -> &[u8; 64] {
+    bytes.get(at..).and_then(<[u8]>::first_chunk).expect("the buffer is padded")
 }
 
 /// What each of sixty-four bytes is, as a bit.
@@ -40,11 +52,9 @@ struct Masks {
 }
 
 impl Masks {
-    /// Of the sixty-four bytes at `at`; the buffer is padded.
     fn at(bytes: &[u8], at: usize) -> Self {
-        let block: &[u8; 64] = bytes.get(at..).and_then(<[u8]>::first_chunk).expect("the buffer is padded");
         let mut masks = Self::default();
-        let (quarters, _) = block.as_chunks::<16>();
+        let (quarters, _) = block(bytes, at).as_chunks::<16>();
         for (at, quarter) in quarters.iter().enumerate() {
             let bytes = u8x16::new(*quarter);
             let within = |bytes: u8x16, first: u8, n: u8| {
@@ -112,33 +122,28 @@ pub(super) fn words(bytes: &[u8], from: usize, to: usize, mut each: impl FnMut(W
         let goes_on = masks.word << 1 | before.word >> 63;
         let inner = masks.word & goes_on & masks.borders(before);
         let (mut starts, mut ends) = (masks.word & !goes_on, goes_on & !masks.word);
-        loop {
-            let is_last = ends == 0;
-            let end = if is_last { 64 } else { ends.trailing_zeros() };
-            ends &= ends.wrapping_sub(1);
-            let start = if open.is_some() { 0 } else { starts.trailing_zeros() };
-            let word = if start < end {
-                let within = u64::MAX >> (64 - (end - start));
-                let (borders, is_wide) = (inner >> start & within, masks.wide >> start & within != 0);
-                let to = base + end as usize;
-                if let Some(word) = open.take() {
-                    let n = base - word.from;
-                    let borders = if n < 63 { borders << n } else { u64::from(borders != 0) << 63 };
-                    Word { to, borders: word.borders | borders, is_wide: word.is_wide | is_wide, ..word }
-                } else {
-                    starts &= starts - 1;
-                    Word { from: base + start as usize, to, is_wide, borders }
-                }
-            } else {
-                // One ended with the block before, or no other one begins in this one.
-                let Some(word) = open.take() else { break };
-                word
-            };
-            if is_last {
+        let stretch = |start: u32, end: u32| {
+            let within = u64::MAX >> (64 - (end - start));
+            let (borders, is_wide) = (inner >> start & within, masks.wide >> start & within != 0);
+            Word { from: base + start as usize, to: base + end as usize, is_wide, borders }
+        };
+        if let Some(word) = open.take() {
+            let end = ends.trailing_zeros();
+            let word = if end > 0 { word.with(stretch(0, end)) } else { word };
+            if ends == 0 {
                 open = Some(word);
-                break;
+            } else {
+                ends &= ends - 1;
+                each(word);
             }
-            each(word);
+        }
+        while ends != 0 {
+            each(stretch(starts.trailing_zeros(), ends.trailing_zeros()));
+            starts &= starts - 1;
+            ends &= ends - 1;
+        }
+        if starts != 0 {
+            open = Some(stretch(starts.trailing_zeros(), 64));
         }
         before = masks;
         base += 64;
@@ -210,7 +215,7 @@ pub(super) fn mix(a: u64, b: u64) -> u64 {
 }
 
 fn eight(bytes: &[u8], at: usize) -> u64 {
-    bytes.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |chunk| u64::from_le_bytes(*chunk))
+    bytes.get(at..at + 8).and_then(<[u8]>::first_chunk).map_or(0, |chunk| u64::from_le_bytes(*chunk))
 }
 
 /// Hash of the `len` bytes at `at`, with `fold` set in every byte. Reads up to eight bytes past the end.
@@ -273,11 +278,11 @@ impl Line {
 
 /// The bare text of a line: without the number that a viewer puts in front, the sign of a diff and blanks at both ends.
 pub(super) fn bare(bytes: &[u8], from: usize, to: usize) -> (usize, usize) {
-    let mut text = bytes[from..to].trim_ascii_start();
+    let mut text = trim_start(&bytes[from..to]);
     if let [b'0'..=b'9', ..] = text {
         let n_digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
         text = match &text[n_digits..] {
-            [b':' | b'\t' | b'|', behind @ ..] | [0xE2, 0x86, 0x92, behind @ ..] => behind.trim_ascii_start(),
+            [b':' | b'\t' | b'|', behind @ ..] | [0xE2, 0x86, 0x92, behind @ ..] => trim_start(behind),
             _ => text,
         };
     }
@@ -291,12 +296,35 @@ pub(super) fn bare(bytes: &[u8], from: usize, to: usize) -> (usize, usize) {
     (end - text.len(), end)
 }
 
+/// Without blanks in front, of which there may be many.
+fn trim_start(mut text: &[u8]) -> &[u8] {
+    while let Some(chunk) = text.first_chunk() {
+        let n_blanks = (u64::from_le_bytes(*chunk) ^ u64::from_le_bytes([b' '; 8])).trailing_zeros() as usize / 8;
+        text = &text[n_blanks..];
+        if n_blanks < 8 {
+            break;
+        }
+    }
+    text.trim_ascii_start()
+}
+
 /// Calls `each` with begin and end of the lines of `bytes[from..to]`.
 pub(super) fn lines(bytes: &[u8], from: usize, to: usize, mut each: impl FnMut(usize, usize)) {
-    let mut start = from;
-    for at in memchr::memchr_iter(b'\n', &bytes[from..to]) {
-        each(start, from + at);
-        start = from + at + 1;
+    let (mut start, mut base) = (from, from);
+    while base < to {
+        let (quarters, _) = block(bytes, base).as_chunks::<16>();
+        let is_break = |quarter: &[u8; 16]| u8x16::new(*quarter).simd_eq(u8x16::splat(b'\n')).to_bitmask();
+        let mut breaks = quarters.iter().rev().fold(0, |breaks, quarter| breaks << 16 | u64::from(is_break(quarter)));
+        if to - base < 64 {
+            breaks &= (1 << (to - base)) - 1;
+        }
+        while breaks != 0 {
+            let at = base + breaks.trailing_zeros() as usize;
+            breaks &= breaks - 1;
+            each(start, at);
+            start = at + 1;
+        }
+        base += 64;
     }
     each(start, to);
 }

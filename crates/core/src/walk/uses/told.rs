@@ -196,24 +196,23 @@ impl Told {
     }
 
     fn number(&mut self, key: u64) -> u32 {
-        self.numbers.get(key, |id| self.open[id as usize].0 == key).unwrap_or_else(|| {
-            let id = self.open.len() as u32;
-            self.numbers.insert(key, id);
+        let n = self.open.len() as u32;
+        let id = self.numbers.get_or_insert(key, n, |id| self.open[id as usize].0 == key);
+        if id == n {
             self.open.push((key, 0));
-            id
-        })
+        }
+        id
     }
 
     fn pair(&mut self, subject: u64, number: u32, Teller { message, is_counted }: Teller) {
         let key = mix(subject, u64::from(number) << 1 | 1);
-        let fact = self.find_pair(key).unwrap_or_else(|| {
-            let fact = self.facts.len() as u32;
+        let n = self.facts.len() as u32;
+        let fact = self.pairs.get_or_insert(key, n, |fact| self.facts[fact as usize].key == key);
+        if fact == n {
             self.subjects.mark(subject, sign::TOLD);
-            self.pairs.insert(key, fact);
             self.facts.push(Pair { key, last_use: message, number, counted: NEVER, home: NEVER, visible: NEVER });
             self.open[number as usize].1 += 1;
-            fact
-        });
+        }
         if is_counted && std::mem::replace(&mut self.facts[fact as usize].counted, message) != message {
             self.told.push((fact, message));
         }
