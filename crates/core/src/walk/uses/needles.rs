@@ -99,6 +99,8 @@ pub(super) enum Kind {
 
 #[derive(Debug, Clone, Copy)]
 struct Needle {
+    /// Hash of its bytes.
+    key: u64,
     from: u32,
     len: u32,
     /// Bytes from its begin to its anchor.
@@ -219,13 +221,7 @@ impl Needles {
     pub(super) fn add(&mut self, bytes: &[u8], (from, to): (usize, usize), words: &[Word], message: u32, kind: Kind) {
         let is_ordinary = kind == Kind::Ordinary;
         let key = exact(bytes, from, to);
-        let needles = &self.needles;
-        let is_same = |number: u32| {
-            let known = needles[number as usize];
-            let (start, len) = (known.from as usize, known.len as usize);
-            bytes[start..start + len] == bytes[from..to]
-        };
-        if let Some(number) = self.by_bytes.get(key, is_same) {
+        if let Some(number) = self.by_bytes.get(key, |number| self.needles[number as usize].key == key) {
             let known = &mut self.needles[number as usize];
             known.is_ordinary &= is_ordinary;
             known.n_messages = known.n_messages.saturating_add(u8::from(known.shown != message));
@@ -243,6 +239,7 @@ impl Needles {
             self.used.push((number, message));
         }
         self.needles.push(Needle {
+            key,
             from: from as u32,
             len: (to - from) as u32,
             offset,
