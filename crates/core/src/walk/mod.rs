@@ -552,7 +552,9 @@ impl Walker {
                     lines.extend(matches!(mark, Mark::Lines { .. }).then_some(number));
                 }
                 Piece::Break(depth) => {
-                    let inserted = format!("\n{}", " ".repeat(depth as usize));
+                    let mut inserted = String::with_capacity(depth as usize + 1);
+                    inserted.push('\n');
+                    inserted.extend(std::iter::repeat_n(' ', depth as usize));
                     out.push_str(&inserted);
                     ops.push(ViewOp::Insert(inserted));
                 }

@@ -3,7 +3,7 @@
 
 use super::lines::says;
 use super::scan::{bare, folded};
-use crate::text::words::{Entries, words_file};
+use crate::text::words::{Entries, word_list, words_file};
 
 /// Bytes between `exit` and its status.
 const MAX_TO_STATUS: usize = 24;
@@ -11,9 +11,8 @@ const MAX_TO_STATUS: usize = 24;
 const NEAR: usize = 160;
 /// Bytes of a short line, or before a word that says how all ended.
 const SHORT: usize = 60;
-/// With what lines begin that say what failed.
-const PHRASES: [(&[u8], &[u8]); 3] =
-    [(b"permission", b" denied"), (b"assertion", b" failed"), (b"undefined", b" reference")];
+const FAILURES: &[&str] = word_list!("endings", BEGINS);
+const FAILED_TESTS: &[&str] = word_list!("endings", BEGINS_TEST);
 /// Signs in front of what begins a line.
 const MAX_LEAD: usize = 6;
 
@@ -59,11 +58,13 @@ mod kind {
     pub(super) const BOXED: u32 = 1 << 18;
     /// Behind a word that takes it back: this failed.
     pub(super) const BEHIND: u32 = 1 << 19;
+    /// Ends what a line of failing begins with.
+    pub(super) const BEGINS: u32 = 1 << 21;
     /// Of counted things those that count where it is said what became of them.
     pub(super) const INSTALLED: u32 = 1 << 20;
 }
 
-const LISTS: [(&str, u32); 21] = [
+const LISTS: [(&str, u32); 23] = [
     ("ERROR", kind::ERROR),
     ("EXIT", kind::EXIT),
     ("COUNTED", kind::COUNTED),
@@ -85,6 +86,8 @@ const LISTS: [(&str, u32); 21] = [
     ("BOXED", kind::BOXED),
     ("BEHIND", kind::BEHIND),
     ("INSTALLED", kind::INSTALLED),
+    ("BEGINS", kind::BEGINS),
+    ("BEGINS_TEST", kind::BEGINS),
 ];
 const N_CELLS: usize = 4096;
 
@@ -99,7 +102,8 @@ pub(super) struct Words {
 impl Default for Words {
     fn default() -> Self {
         let mut words = Self { cells: vec![(0, 0); N_CELLS], hashes: Vec::new() };
-        for (list, word) in Entries::of(words_file!("endings")) {
+        for (list, entry) in Entries::of(words_file!("endings")) {
+            let word = entry.rsplit(' ').next().unwrap_or(entry);
             let kind = LISTS.iter().find(|(name, _)| *name == list).map_or(0, |&(_, kind)| kind);
             let mut bytes = word.as_bytes().to_vec();
             bytes.resize(word.len() + super::texts::PADDING, 0);
@@ -169,16 +173,17 @@ impl Words {
             found |= says::TOTAL | says::OUTCOME;
         }
         if is_near && has(!(kind::COUNTED | kind::EXIT | kind::DONE | kind::PARTIAL)) {
-            found |= of_ending(kind, word, before, behind);
+            found |= of_ending(kind, &bytes[from..end], word, behind);
         }
         found
     }
 }
 
-/// What a word near the start of a line says by what stands around it.
-fn of_ending(kind: u32, word: &[u8], before: &[u8], behind: &[u8]) -> u32 {
+/// What a word near the start of a line, with which `begin` ends, says by what stands around it.
+fn of_ending(kind: u32, begin: &[u8], word: &[u8], behind: &[u8]) -> u32 {
     const FAILED: u32 = says::TOTAL | says::OUTCOME | says::FAILURE;
     let has = |kinds: u32| kind & kinds != 0;
+    let before = &begin[..begin.len() - word.len()];
     let lead = before.trim_ascii_start();
     let (is_lead, is_loud) = (lead.iter().all(|byte| b"-*#>=".contains(byte) || *byte == b' '), || is_loud(word));
     let mut found = 0;
@@ -188,10 +193,6 @@ fn of_ending(kind: u32, word: &[u8], before: &[u8], behind: &[u8]) -> u32 {
         }
         if has(kind::FAIL | kind::ENDED) && word[0].is_ascii_uppercase() {
             found |= FAILED;
-        }
-        let begins = |(first, then): &(&[u8], &[u8])| word.eq_ignore_ascii_case(first) && behind.starts_with(then);
-        if PHRASES.iter().any(begins) {
-            found |= says::FAILURE;
         }
         let is_head = || behind.first().is_some_and(|sign| b":[".contains(sign)) || is_numbered(behind);
         if has(kind::TRACE) && word[0].is_ascii_uppercase() || has(kind::HEAD) && is_head() {
@@ -204,10 +205,22 @@ fn of_ending(kind: u32, word: &[u8], before: &[u8], behind: &[u8]) -> u32 {
         found |= says::FAILURE;
     }
     let is_marked = || [&b"] "[..], b" - "].iter().any(|mark| lead.ends_with(mark)) && is_numbered(behind);
-    let is_told = || lead == b"npm " || lead == b"Automatic merge " || is_one_word(lead) && behind.starts_with(b":");
+    let is_told = || is_one_word(lead) && behind.starts_with(b":");
     let has_panicked = || lead.starts_with(b"thread '") && behind.starts_with(b" at ");
-    if has(kind::ERROR) && (is_marked() || is_told() || has_panicked()) || has(kind::LOUD) && lead == b"Merge " {
+    if has(kind::ERROR) && (is_marked() || is_told() || has_panicked()) {
         found |= says::FAILURE;
+    }
+    if has(kind::BEGINS) {
+        let n_signs = lead.iter().take(MAX_LEAD).take_while(|byte| b"-*#>= ".contains(byte)).count();
+        let text = &begin[before.len() - lead.len() + n_signs..];
+        let is_one_of = |phrases: &[&str]| phrases.iter().any(|phrase| text.eq_ignore_ascii_case(phrase.as_bytes()));
+        found |= if is_one_of(FAILED_TESTS) {
+            FAILED
+        } else if is_one_of(FAILURES) {
+            says::FAILURE
+        } else {
+            0
+        };
     }
     if has(kind::TALLY)
         && let Some(is_none) = tally(lead, behind)
@@ -226,9 +239,7 @@ fn of_ending(kind: u32, word: &[u8], before: &[u8], behind: &[u8]) -> u32 {
         let is_missing = speaks(program) && [&b" not "[..], b" No ", b" no "].iter().any(|no| lead.ends_with(no));
         let is_late = lead.ends_with(b"timed ") && before.len() < SHORT;
         found |= match word {
-            b"ok" if lead == b"not " => FAILED,
             b"found" | b"such" if is_missing => says::FAILURE,
-            b"ERR" if behind.starts_with(b"!") => says::FAILURE,
             b"out" if is_late => says::EXIT | says::OUTCOME | says::BAD_EXIT,
             _ => 0,
         };
