@@ -52,14 +52,14 @@ impl Pins {
         self.round = 0;
     }
 
-    /// Pins units of a text of `message`, whose long lines are cut; of one that is not cut names and facts alone count.
-    pub(super) fn pin(&mut self, units: &mut Units, uses: &Uses, found: &Found, (message, cuts): (u32, bool)) {
+    /// Pins units of a text of `message`, for names and facts that are used, with `words` for ordinary words, too.
+    pub(super) fn pin(&mut self, units: &mut Units, uses: &Uses, found: &Found, (message, words): (u32, bool)) {
         self.round += 1;
         self.needs.clear();
         self.spans.clear();
         self.because.clear();
         let n_values = uses.n_values() as u32;
-        let is_used = |value: u32| uses.last_use(value) > message && (cuts || !uses.is_word(value));
+        let is_used = |value: u32| uses.last_use(value) > message && (words || !uses.is_word(value));
         for hit in uses.hits(found).iter().filter(|hit| is_used(hit.value)) {
             let unit = units.at(hit.from);
             if hit.to <= units.units[unit].to {
@@ -89,18 +89,18 @@ impl Pins {
         self.needs.sort_unstable();
         self.needs.dedup();
         self.spans.sort_unstable();
-        self.choose(units, cuts);
+        self.choose(units);
     }
 
     /// The greedy cover: most new values per byte first, ties to the earlier unit.
-    fn choose(&mut self, units: &mut Units, cuts: bool) {
+    fn choose(&mut self, units: &mut Units) {
         let needs = std::mem::take(&mut self.needs);
         self.heap.clear();
         let mut from = 0;
         for of_unit in needs.chunk_by(|a, b| a.unit == b.unit) {
             let to = from + of_unit.len();
             let unit = &units.units[of_unit[0].unit as usize];
-            let is_whole = unit.len() <= LONG || !cuts && unit.state & state::WHOLE != 0;
+            let is_whole = unit.len() <= LONG || unit.state & state::WHOLE != 0;
             if unit.is_shown() && is_whole || unit.state & state::PIN != 0 {
                 self.cover(of_unit, units);
             }
