@@ -83,7 +83,7 @@ fn a_prompt_is_shown_by_the_first_conversation_that_has_it() {
     ];
     for format in ["jsonl", "parquet", "arrow"] {
         let prompts = compress(&dir, &records, format, &[&["--format", format], &ONCE[..]].concat());
-        let mark = |n: usize| format!("⋯ {n} lines as in the system prompt of conversation first #1");
+        let mark = |n: usize| format!("⋯ {n} lines as in the prompts of conversation first #1");
         assert_eq!(prompts[0], rules, "{format}");
         assert_eq!(prompts[1], mark(23), "{format}");
         let till = "You mend the tills of the shops in Elm Street.\n";
@@ -113,7 +113,7 @@ fn what_is_used_of_a_prompt_stays() {
     let records = [session("first", &prompt), session("second", &prompt)];
     let prompts = compress(&dir, &records, "run", &[&["--format", "jsonl"], &ONCE[..]].concat());
     assert_eq!(prompts[0], prompt);
-    let shown = prompts[1].replace("system prompt of conversation first", "first");
+    let shown = prompts[1].replace("prompts of conversation first", "first");
     let expected = [
         "You mend the tills of the shops in Elm Street.\n\n# Rules\n⋯ 20 lines as in the first #1\n",
         "- The till of the shop in front is T-4417.\nYou mend the tills of the shops in Elm Street.\n\n",
@@ -178,9 +178,94 @@ fn threads_and_batches_make_no_difference() {
     .ok();
     let part = |run: &str| dir.read(&format!("{run}/conversations/part-00000.jsonl.zst"));
     assert!(part("one") == part("many"), "the output depends on the number of threads");
-    let n_marked = one.iter().filter(|prompt| prompt.contains("system prompt of conversation s0 #1")).count();
+    let n_marked = one.iter().filter(|prompt| prompt.contains("prompts of conversation s0 #1")).count();
     assert_eq!(n_marked, 199);
     // Each reference names a conversation that shows the lines.
     let holder = one[3].lines().last().expect("a line");
     assert!(holder.contains("shelf number"), "{holder}");
+}
+
+/// What the second one of two conversations shows of its prompt.
+fn second(dir: &TestDir, run: &str, first: &str, then: &str, edit: impl Fn(&mut Value)) -> String {
+    let mut record = session("b", then);
+    edit(&mut record);
+    compress(dir, &[session("a", first), record], run, &ONCE).pop().expect("two prompts")
+}
+
+/// A rule of so many sentences.
+fn rule(name: &str, n: usize) -> String {
+    (0..n)
+        .map(|at| format!("- Of {name} number {at} ask who pays for it before you say that we take it back.\n"))
+        .collect()
+}
+
+#[test]
+fn rules_in_another_order_are_not_those_of_the_other_conversation() {
+    let dir = TestDir::new();
+    let (broken, whole) = (rule("broken tills", 6), rule("whole tills", 6));
+    let heads = ["# What is always taken back\n", "# What is never taken back\n"];
+    let [always, never] = heads;
+    let first = format!("{always}{broken}\n{never}{whole}");
+    let swapped = second(&dir, "swapped", &first, &format!("{always}{whole}\n{never}{broken}"), |_| {});
+    for head in heads {
+        assert!(swapped.contains(head.trim_end()), "it tells what the rules behind it belong to: {swapped}");
+    }
+    assert!(swapped.contains("whole tills number 0"), "the rules under it are others: {swapped}");
+    let middle = rule("half a till", 1);
+    let first = format!("{broken}\n{middle}\n{whole}");
+    let left_out = second(&dir, "left-out", &first, &format!("{broken}\n{whole}"), |_| {});
+    assert!(left_out.contains("- Of whole tills number 0"), "a line tells where it goes on: {left_out}");
+}
+
+#[test]
+fn what_belongs_together_stays_together() {
+    let dir = TestDir::new();
+    let many = rule("tills", 12);
+    let called = |name: &'static str| {
+        move |record: &mut Value| record["messages"][2]["tool_calls"][0]["function"]["name"] = name.into()
+    };
+    for (run, name) in [("dotted", "shop.lend"), ("spaced", "shop:lend"), ("pathed", "shop/lend")] {
+        let prompt = format!("{many}\n{name}: takes the name of a till.\n\n{}", rule("drawers", 9));
+        let shown = second(&dir, run, &prompt, &prompt, called(name));
+        assert!(shown.contains(&format!("{name}: takes")), "{shown}");
+        assert!(shown.contains('⋯'), "{shown}");
+    }
+    // Prose that is broken into lines.
+    let prose = |word: &str| {
+        let lines: String = (0..8)
+            .map(|at| format!("and then look at drawer {at}, which is often where the money of the {word}\n"))
+            .collect();
+        format!(
+            "When somebody comes in, say hello,\n{lines}evening was put. Then say goodbye.\n{lines}night was put.\n"
+        )
+    };
+    let shown = second(&dir, "prose", &prose("last"), &prose("last").replace("say goodbye", "wave"), |_| {});
+    assert!(shown.contains("When somebody comes in"), "the sentence that is another one begins there: {shown}");
+    let rows: String =
+        (0..30).map(|at| format!("| till-{at} | {} | in the drawer under the stairs |\n", at * 7)).collect();
+    let table = format!("{many}\n| till | euro | where it is |\n| --- | --- | --- |\n{rows}");
+    let shown = second(&dir, "table", &table, &table.replace("| till-9 | 63 |", "| till-9 | 64 |"), |_| {});
+    assert!(shown.contains("| till | euro |") && shown.contains("| till-9 | 64 |") && shown.contains('⋯'), "{shown}");
+    let tagged = |last: &str| format!("{many}\n<style>\n\n{}\n{last}\n\n</style>\n", rule("drawers", 9));
+    let shown = second(&dir, "tags", &tagged("Be brief."), &tagged("Be long."), |_| {});
+    assert_eq!(shown.contains("<style>"), shown.contains("</style>"), "{shown}");
+}
+
+#[test]
+fn the_last_messages_stay_and_marks_are_not_hidden() {
+    let dir = TestDir::new();
+    let prompt = rules(20);
+    let late = |id: &str| {
+        let mut record = session(id, "Mend tills.");
+        record["messages"].as_array_mut().expect("messages").push(json!({ "role": "developer", "content": prompt }));
+        record
+    };
+    compress(&dir, &[late("a"), late("b")], "late", &ONCE);
+    let told = condenser(dir.root(), &["get", "late", "b", "--compressed"]).ok().stdout;
+    let record: Value = serde_json::from_slice(&told).expect("JSON");
+    assert_eq!(record["messages"][5]["content"], prompt.as_str());
+    let marked = prompt
+        .replace("- Of drawer number 9 ", "⋯ 7 lines as in the prompts of conversation z #3\n- Of drawer number 9 ");
+    let shown = second(&dir, "marked", &marked, &marked, |_| {});
+    assert!(shown.contains("as in the prompts of conversation z #3"), "{shown}");
 }

@@ -30,6 +30,7 @@ pub(super) struct PromptLines {
 pub(crate) struct Earlier {
     /// Roles that stay: what others say may be shown in other words.
     roles: Vec<String>,
+    recency_window: usize,
     known: RwLock<Known>,
 }
 
@@ -48,8 +49,11 @@ struct Known {
 impl Earlier {
     /// What is known of earlier conversations, where these options ask for it.
     pub(super) fn asked(options: &EngineOptions) -> Option<Self> {
-        (options.prompts == SystemPrompts::Once && options.hide_by == HideBy::Use)
-            .then(|| Self { roles: options.preserve.clone(), known: RwLock::default() })
+        (options.prompts == SystemPrompts::Once && options.hide_by == HideBy::Use).then(|| Self {
+            roles: options.preserve.clone(),
+            recency_window: options.recency_window,
+            known: RwLock::default(),
+        })
     }
 
     /// What the part learns from a conversation.
@@ -67,8 +71,9 @@ impl Earlier {
             let name = if known.ids.insert(hash(&id)) && is_name(&id) { id } else { String::new() };
             let first = known.lines.len();
             for hash in hashes.iter().flat_map(|text| text.iter().copied().chain([GAP])) {
-                if hash != GAP && !known.places.contains_key(&hash) {
-                    known.places.insert(hash, known.lines.len());
+                let place = *known.places.entry(hash).or_insert(known.lines.len());
+                // What this conversation says several times stands in each of the places.
+                if hash != GAP && place >= first {
                     known.lines.push(hash);
                 } else if known.lines.len() > first && known.lines.last() != Some(&GAP) {
                     known.lines.push(GAP);
@@ -84,58 +89,57 @@ impl Earlier {
     pub(super) fn note(&self, conversation: &mut Conversation<'_>) {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<Held> = Vec::new();
-        for (message, part, text) in self.prompts(conversation) {
+        // A prompt that comes late is one of the last messages like any other.
+        let messages = &conversation.messages;
+        let n_lead = messages.iter().take_while(|message| is_prompt(&message.role)).count();
+        let may_change = |at: usize| at < n_lead || at + self.recency_window < messages.len();
+        for (message, part, text) in self.prompts(conversation).filter(|&(at, _, _)| may_change(at)) {
             let lines: Vec<Range<usize>> = lines(text).collect();
             let hashes: Vec<u64> = lines.iter().map(|line| hash(text.get(line.clone()).unwrap_or_default())).collect();
-            let first = all.len();
             let mut at = 0;
             while at < lines.len() {
-                let Some((place, by)) = known.holder(hashes[at]).filter(|&(_, by)| *by != conversation.id) else {
+                let Some((n, by)) = known.run(&hashes[at..]) else {
                     at += 1;
                     continue;
                 };
-                let both = known.lines[place..].iter().zip(&hashes[at..]);
-                let n = both.take_while(|(known, hash)| known == hash && **hash != GAP).count();
                 let bytes = lines[at].start..lines[at + n - 1].end;
-                match all[first..].last_mut() {
-                    // A line may stand in several places of the same prompt.
-                    Some(last) if last.by == *by && text.get(last.bytes.end..bytes.start).is_some_and(is_blank) => {
-                        last.bytes.end = bytes.end;
-                    }
-                    _ => all.push(Held { message, part, bytes, by: by.clone() }),
+                let is_held = !by.is_empty() && *by != conversation.id;
+                if is_held && (bytes.len() >= LONG_RUN || n >= RUN.0 && bytes.len() >= RUN.1) {
+                    all.push(Held { message, part, bytes, by: by.clone() });
                 }
                 at += n;
             }
-            let is_run = |held: &Held| {
-                let n_lines = self::lines(text.get(held.bytes.clone()).unwrap_or_default()).count();
-                held.bytes.len() >= LONG_RUN || n_lines >= RUN.0 && held.bytes.len() >= RUN.1
-            };
-            let own = all.split_off(first);
-            all.extend(own.into_iter().filter(is_run));
         }
         conversation.held = all;
     }
 
     /// The texts that are system prompts, with their places; a conversation that a run shows already has none.
     fn prompts<'c>(&self, conversation: &'c Conversation<'_>) -> impl Iterator<Item = (usize, usize, &'c str)> {
-        let is_prompt = |message: &Message<'_>| {
-            matches!(message.role, Role::System | Role::Developer)
+        let is_common = |message: &Message<'_>| {
+            is_prompt(&message.role)
                 && message.provenance.is_none()
                 && self.roles.iter().any(|role| role == message.role.as_str())
         };
         let n = if conversation.is_compacted { 0 } else { usize::MAX };
-        let messages = conversation.messages.iter().enumerate().filter(move |(_, message)| is_prompt(message)).take(n);
+        let messages = conversation.messages.iter().enumerate().filter(move |(_, message)| is_common(message)).take(n);
         messages.flat_map(|(at, message)| message.text_parts().map(move |(part, text)| (at, part, text)))
     }
 }
 
+fn is_prompt(role: &Role<'_>) -> bool {
+    matches!(role, Role::System | Role::Developer)
+}
+
 impl Known {
-    /// Where a line stands in the conversation that was the first to have it, and the name of that.
-    fn holder(&self, hash: u64) -> Option<(usize, &String)> {
-        let place = *self.places.get(&hash)?;
+    /// How many lines of these stand one after the other in the conversation that was the first to have the first of them, and
+    /// the name of that, if others may refer to it.
+    fn run(&self, hashes: &[u64]) -> Option<(usize, &String)> {
+        let place = *self.places.get(hashes.first().filter(|&&hash| hash != GAP)?)?;
         let behind = self.holders.partition_point(|&(first, _)| first <= place);
         let (_, id) = self.holders.get(behind.checked_sub(1)?)?;
-        (!id.is_empty()).then_some((place, id))
+        let both = self.lines[place..].iter().zip(hashes);
+        let n = both.take_while(|(known, hash)| known == hash && **hash != GAP).count();
+        Some((n, id))
     }
 }
 
@@ -163,9 +167,10 @@ fn is_name(id: &str) -> bool {
     !id.is_empty() && id.len() <= MAX_ID && id.trim() == id && id.chars().all(shows)
 }
 
-/// Never [`GAP`], but for a line of which half a character was lost: others look the same.
+/// Never [`GAP`], but for a line with a mark, which refers to something itself, and for one of which half a character was lost:
+/// others look the same.
 fn hash(line: &str) -> u64 {
-    if line.contains('\u{fffd}') {
+    if line.contains(['\u{fffd}', '⋯']) {
         return GAP;
     }
     let hash = blake3::hash(line.as_bytes());
@@ -202,6 +207,11 @@ mod tests {
             ),
             conversation("c", "# Rules\n- Be kind.\n- Never open the drawer.\n- Today is Monday."),
             conversation("d", "# Rules\n- Be kind.\n- Never open the drawer.\n- Today is Monday.\nToday is Monday."),
+            conversation(
+                "e",
+                "# Rules\n- Ask before you pay.\n- Never open the drawer.\nYou mend the tills of the shop in Elm Street.",
+            ),
+            conversation("f", "# Rules\n- Ask before you pay.\nYou mend the tills of the shop in Elm Street."),
         ];
         let earlier = earlier();
         earlier.take(all.iter().map(|conversation| earlier.read(conversation)).collect());
@@ -216,9 +226,11 @@ mod tests {
         assert_eq!(held[1], [(17..17 + rules.len() - 1, "a".to_owned())]);
         assert_eq!(held[2], [], "single lines are no run");
         assert_eq!(held[3], [], "those of `c` do not follow each other");
+        assert_eq!(held[4], [], "in another order they are other rules");
+        assert_eq!(held[5], [], "and so they are where some are left out");
         // Half a character is lost where a line is read: others look the same.
         let lost = "Mend what is broken in the first till of the shop.\nhalf a \u{fffd}\nMend what is broken in the second till.";
-        let mut all = [conversation("e", lost), conversation("f", lost)];
+        let mut all = [conversation("g", lost), conversation("h", lost)];
         earlier.take(all.iter().map(|conversation| earlier.read(conversation)).collect());
         earlier.note(&mut all[1]);
         assert_eq!(all[1].held, []);

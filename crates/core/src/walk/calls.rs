@@ -302,7 +302,7 @@ pub(super) fn start(text: &str) -> Cow<'_, str> {
 }
 
 /// What a reader calls what a shell answered: the command in the fence at the end of the message before.
-fn command_before(messages: &[Message<'_>], index: usize) -> Option<String> {
+pub(super) fn command_before(messages: &[Message<'_>], index: usize) -> Option<String> {
     let said = messages.get(index.checked_sub(1)?)?.texts().last()?;
     let (_, block) = said.trim_end().strip_suffix("```")?.rsplit_once("```")?;
     let line = block.split_once('\n')?.1.lines().find(|line| !line.trim().is_empty())?;

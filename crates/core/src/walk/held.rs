@@ -5,18 +5,22 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::calls::Asked;
+use super::calls::{Asked, command_before};
 use super::pins::Pins;
 use super::said::Said;
 use super::units::{Unit, Units, state};
 use super::uses::{Found, Line, Place, Text, Uses};
-use crate::model::{Conversation, Held, PartView, ViewOp};
+use crate::model::{Conversation, Held, PartView, Role, ViewOp};
 use crate::shape::leaves;
 
 /// Bytes of neighbouring lines that a reference stands for at least, beside the name of the conversation.
 const MIN_HELD: usize = 200;
 /// Lines of a paragraph that is one; a longer one is as many as it has lines that are not indented.
 const MAX_PARAGRAPH: usize = 12;
+/// Tags that may be open around one.
+const MAX_OPEN: usize = 16;
+/// Signs in names of tools; the first two stand in words, too, and the others also between them.
+const NAME_SIGNS: [char; 5] = ['_', '-', '.', ':', '/'];
 /// How often paragraphs are joined.
 const MAX_STEPS: usize = 8;
 
@@ -41,15 +45,23 @@ pub(super) fn mark(
         let by = Said { by: Place::elsewhere(number), is_visible: true, is_left: true };
         said[first..end.max(first)].fill(Some(by));
     }
-    for at in (0..lines.len()).filter(|&at| said[at].is_none()) {
-        show(units, at..at + 1);
+    // Behind what stands somewhere else there, a line tells where that is.
+    let mut before = None;
+    for at in (0..lines.len()).filter(|&at| lines[at].len > 0) {
+        if said[at].is_none() || before.is_some_and(|before| before != said[at]) {
+            show(units, at..at + 1);
+        }
+        before = said[at].map(Some);
     }
     // Rules have most words that there are; names and facts tell which of them are needed, and these are shown whole.
     pins.pin(units, uses, found, (text.message, false));
     pins.spans.clear();
     let is_named = |line: &Line| {
         let text = std::str::from_utf8(&bytes[line.from as usize..line.to as usize]).unwrap_or_default();
-        text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').any(|word| names.contains(word))
+        let words = text.split(|c: char| !c.is_alphanumeric() && !NAME_SIGNS.contains(&c));
+        let joins = |c: char| NAME_SIGNS[2..].contains(&c);
+        let mut names_of = words.flat_map(|word| word.split(joins).chain([word.trim_matches(joins)]));
+        names_of.any(|name| names.contains(name))
     };
     for at in (0..lines.len()).filter(|&at| is_named(&lines[at])) {
         show(units, at..at + 1);
@@ -58,6 +70,7 @@ pub(super) fn mark(
     for _ in 0..MAX_STEPS {
         let shown = |units: &Units| (0..lines.len()).filter(|&at| is_shown(units, at)).count();
         let before = shown(units);
+        join_tags(bytes, lines, units);
         join_paragraphs(bytes, lines, said, units);
         show_little(conversation, lines, said, units);
         if shown(units) == before {
@@ -82,7 +95,7 @@ fn show_little(conversation: &Conversation<'_>, lines: &[Line], said: &[Option<S
     }
 }
 
-/// The tools that are called, and the keys of their arguments that are names, not words.
+/// The tools and commands that are called, and the keys of arguments that are names, not words.
 pub(super) fn names_of_calls(conversation: &Conversation<'_>) -> HashSet<String> {
     let mut names = HashSet::new();
     for call in conversation.messages.iter().flat_map(|message| &message.tool_calls) {
@@ -90,6 +103,10 @@ pub(super) fn names_of_calls(conversation: &Conversation<'_>) -> HashSet<String>
         let keys = leaves(&call.arguments).into_iter().flatten().map(|(key, _)| key);
         names.extend(keys.filter(|key| key.contains(['_', '-'])).map(Cow::into_owned));
     }
+    let is_said = |at: &usize| conversation.messages[at - 1].role == Role::Assistant;
+    let commands = (1..=conversation.messages.len()).filter(is_said);
+    let commands = commands.filter_map(|at| command_before(&conversation.messages, at));
+    names.extend(commands.filter_map(|command| Some(command.split_whitespace().next()?.to_owned())));
     names
 }
 
@@ -102,13 +119,19 @@ fn join_paragraphs(bytes: &[u8], lines: &[Line], said: &[Option<Said>], units: &
     while at < lines.len() {
         let end = (at..lines.len()).find(|&at| lines[at].len == 0).unwrap_or(lines.len());
         let is_long = end - at > MAX_PARAGRAPH;
+        let is_table = text(at).starts_with(b"|");
         let mut first = at;
         while first < end {
-            let begins = |&next: &usize| is_long && indent(next) <= indent(at);
+            // In a long one a line that is not indented begins another one, but for what goes on with a sentence.
+            let goes_on = |next: usize| text(next)[0].is_ascii_alphabetic() && !ends_sentence(text(next - 1));
+            let begins = |&next: &usize| is_long && indent(next) <= indent(at) && !goes_on(next);
             let next = (first + 1..end).find(begins).unwrap_or(end);
             let is_heading = text(first).starts_with(b"#");
             if (first..next).any(|at| is_shown(units, at) || said[at] != said[first]) {
                 show(units, first..next);
+                if is_table {
+                    show(units, at..at + 1);
+                }
                 if let Some(heading) = heading.take().filter(|_| !is_heading) {
                     show(units, heading..heading + 1);
                 }
@@ -117,6 +140,32 @@ fn join_paragraphs(bytes: &[u8], lines: &[Line], said: &[Option<Said>], units: &
             first = next;
         }
         at = end + 1;
+    }
+}
+
+/// True for a line that is complete: what follows is none of its sentence.
+fn ends_sentence(line: &[u8]) -> bool {
+    line.trim_ascii_end().last().is_none_or(|&last| !last.is_ascii_alphanumeric() && last != b',')
+}
+
+/// Shows both tags around a stretch, each on a line of its own, where one of them is shown.
+fn join_tags(bytes: &[u8], lines: &[Line], units: &mut Units) {
+    let mut open: Vec<(&[u8], usize)> = Vec::new();
+    for at in 0..lines.len() {
+        let text = bytes[lines[at].from as usize..lines[at].to as usize].trim_ascii();
+        let Some(tag) = text.strip_prefix(b"<").and_then(|text| text.strip_suffix(b">")) else { continue };
+        let Some(name) = tag.strip_prefix(b"/") else {
+            open.push((tag.split(|&byte| byte == b' ').next().unwrap_or(tag), at));
+            continue;
+        };
+        let outer = open.len().saturating_sub(MAX_OPEN);
+        let Some(number) = open[outer..].iter().rposition(|&(opened, _)| opened == name) else { continue };
+        let (_, from) = open[outer + number];
+        open.truncate(outer + number);
+        if is_shown(units, from) != is_shown(units, at) {
+            show(units, from..from + 1);
+            show(units, at..at + 1);
+        }
     }
 }
 
@@ -143,7 +192,7 @@ pub(super) fn label(asked: &Asked, conversation: &Conversation<'_>, of: Place) -
 }
 
 /// What stands in a reference before the id of the conversation.
-const OF_CONVERSATION: &str = "the system prompt of conversation ";
+const OF_CONVERSATION: &str = "the prompts of conversation ";
 
 fn label_of(held: &Held) -> String {
     format!("{OF_CONVERSATION}{}", held.by)
