@@ -249,6 +249,14 @@ fn what_belongs_together_stays_together() {
     let tagged = |last: &str| format!("{many}\n<style>\n\n{}\n{last}\n\n</style>\n", rule("drawers", 9));
     let shown = second(&dir, "tags", &tagged("Be brief."), &tagged("Be long."), |_| {});
     assert_eq!(shown.contains("<style>"), shown.contains("</style>"), "{shown}");
+    let members: String = (0..20).map(|at| format!("  \"member number {at}\": \"a text of its own\",\n")).collect();
+    let fenced =
+        |last: &str| format!("{many}\n```json\n{{\n{members}  \"last\": \"{last}\"\n}}\n```\n\n{}", rule("drawers", 9));
+    let shown = second(&dir, "fence", &fenced("one"), &fenced("two"), |_| {});
+    assert!(
+        shown.contains(&format!("```json\n{{\n{members}  \"last\": \"two\"\n}}\n```")) && shown.contains('⋯'),
+        "{shown}"
+    );
 }
 
 #[test]

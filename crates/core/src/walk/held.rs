@@ -70,7 +70,7 @@ pub(super) fn mark(
     for _ in 0..MAX_STEPS {
         let shown = |units: &Units| (0..lines.len()).filter(|&at| is_shown(units, at)).count();
         let before = shown(units);
-        join_tags(bytes, lines, units);
+        join_blocks(bytes, lines, units);
         join_paragraphs(bytes, lines, said, units);
         show_little(conversation, lines, said, units);
         if shown(units) == before {
@@ -148,11 +148,19 @@ fn ends_sentence(line: &[u8]) -> bool {
     line.trim_ascii_end().last().is_none_or(|&last| !last.is_ascii_alphanumeric() && last != b',')
 }
 
-/// Shows both tags around a stretch, each on a line of its own, where one of them is shown.
-fn join_tags(bytes: &[u8], lines: &[Line], units: &mut Units) {
-    let mut open: Vec<(&[u8], usize)> = Vec::new();
+/// Shows both tags around a stretch, each on a line of its own, where one of them is shown, and of a block between fences all where
+/// something is shown: half of a schema is another one.
+fn join_blocks(bytes: &[u8], lines: &[Line], units: &mut Units) {
+    let (mut fence, mut open): (Option<usize>, Vec<(&[u8], usize)>) = (None, Vec::new());
     for at in 0..lines.len() {
         let text = bytes[lines[at].from as usize..lines[at].to as usize].trim_ascii();
+        if text.starts_with(b"```") {
+            match fence.take() {
+                None => fence = Some(at),
+                Some(from) if (from..=at).any(|at| is_shown(units, at)) => show(units, from..at + 1),
+                Some(_) => {}
+            }
+        }
         let Some(tag) = text.strip_prefix(b"<").and_then(|text| text.strip_suffix(b">")) else { continue };
         let Some(name) = tag.strip_prefix(b"/") else {
             open.push((tag.split(|&byte| byte == b' ').next().unwrap_or(tag), at));
