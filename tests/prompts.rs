@@ -70,11 +70,13 @@ fn a_prompt_is_shown_by_the_first_conversation_that_has_it() {
     let dir = TestDir::new();
     let rules = rules(20);
     let monday = format!("Today is Monday, and the till is T-4417.\n{rules}");
-    let (more, little) = (format!("{rules}- And be kind to whoever asks.\n"), "# Rules\n- Be kind.\n");
+    let more = format!("{rules}- And be kind to whoever asks.\n\n# Hours\n{}", rule("hours", 9));
+    let (with_hours, little) = (format!("{rules}\n# Hours\n{}", rule("hours", 9)), "# Rules\n- Be kind.\n");
     let records = [
         session("first", &rules),
         session("second", &rules),
         session("monday", &monday),
+        chat("with-hours", &with_hours),
         chat("a-chat", &more),
         chat("little", little),
         chat("little-too", little),
@@ -87,15 +89,19 @@ fn a_prompt_is_shown_by_the_first_conversation_that_has_it() {
         assert_eq!(prompts[0], rules, "{format}");
         assert_eq!(prompts[1], mark(23), "{format}");
         let till = "You mend the tills of the shops in Elm Street.\n";
-        assert_eq!(prompts[2], format!("Today is Monday, and the till is T-4417.\n{till}{}", mark(22)), "{format}");
-        let kind = format!("{till}\n# Rules\n{}\n- And be kind to whoever asks.\n", mark(20));
-        assert_eq!(prompts[3], kind, "a paragraph stays whole, and its heading: {format}");
-        for at in 4..8 {
+        assert_eq!(prompts[2], format!("Today is Monday, and the till is T-4417.\n{till}\n{}", mark(21)), "{format}");
+        let hours = "⋯ 10 lines as in the prompts of conversation with-hours #1";
+        assert_eq!(
+            prompts[4],
+            more.replace(&format!("# Hours\n{}", rule("hours", 9)), hours),
+            "a section is whole: {format}"
+        );
+        for at in 5..9 {
             assert_eq!(prompts[at], records[at]["messages"][0]["content"].as_str().expect("a text"), "{format} {at}");
         }
         let hidden = condenser(dir.root(), &["get", format, "monday", "--mark", "1"]).ok().stdout;
         let hidden = String::from_utf8(hidden).expect("text");
-        assert_eq!(hidden.trim_end(), rules.trim_end().strip_prefix(till).expect("its first line"), "{format}");
+        assert_eq!(hidden.trim(), rules.trim_end().strip_prefix(till).expect("its first line").trim(), "{format}");
         let told = condenser(dir.root(), &["show", format, "monday", "--why"]).ok().stdout;
         let told = String::from_utf8(told).expect("text");
         assert!(told.contains("said_before: another conversation") && !told.contains("otherwise today"), "{told}");
@@ -105,22 +111,17 @@ fn a_prompt_is_shown_by_the_first_conversation_that_has_it() {
 #[test]
 fn what_is_used_of_a_prompt_stays() {
     let dir = TestDir::new();
-    let prompt = format!(
-        "{}- The till of the shop in front is T-4417.\n{}- Call open_till before you touch it.\n",
-        rules(20),
-        rules(30)
-    );
+    let section = |of: &str| format!("# {of}\n{}", rule(of, 9));
+    let told = "# What you never do\nNobody may ask for it.\n\n## In front\n\nNever:\n\n- Open the till T-4417.\n";
+    let called = "# In the back\n- Call open_till before you touch it.\n";
+    let prompt = ["Mend tills.\n", &section("drawers"), told, &section("lamps"), called, &section("doors")].join("\n");
     let records = [session("first", &prompt), session("second", &prompt)];
     let prompts = compress(&dir, &records, "run", &[&["--format", "jsonl"], &ONCE[..]].concat());
     assert_eq!(prompts[0], prompt);
-    let shown = prompts[1].replace("prompts of conversation first", "first");
-    let expected = [
-        "You mend the tills of the shops in Elm Street.\n\n# Rules\n⋯ 20 lines as in the first #1\n",
-        "- The till of the shop in front is T-4417.\nYou mend the tills of the shops in Elm Street.\n\n",
-        "# Rules\n⋯ 30 lines as in the first #2\n- Call open_till before you touch it.\n",
-    ]
-    .concat();
-    assert_eq!(shown, expected);
+    let mark = |n: usize, lines: usize| format!("⋯ {lines} lines as in the prompts of conversation first #{n}\n");
+    let expected = ["Mend tills.\n", &mark(1, 11), told, &mark(2, 11), called, mark(3, 10).trim_end()].join("\n");
+    let solid = |text: &str| text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(solid(&prompts[1]), solid(&expected));
     // Which conversation has it is no matter of looks, of data to learn from, or of who did not ask.
     for flags in [&["--hide-by", "look", "--prompts", "once"][..], &["--preserve", "tool", "--prompts", "once"], &[]] {
         let told = condenser(dir.root(), &[&["compress", "in.jsonl", "-o", "-"][..], flags].concat()).ok();
@@ -220,43 +221,35 @@ fn rules_in_another_order_are_not_those_of_the_other_conversation() {
 #[test]
 fn what_belongs_together_stays_together() {
     let dir = TestDir::new();
-    let many = rule("tills", 12);
+    let many = format!("Mend tills.\n\n# Shops\n{}\n# Rules\n", rule("tills", 12));
     let called = |name: &'static str| {
         move |record: &mut Value| record["messages"][2]["tool_calls"][0]["function"]["name"] = name.into()
     };
     for (run, name) in [("dotted", "shop.lend"), ("spaced", "shop:lend"), ("pathed", "shop/lend")] {
-        let prompt = format!("{many}\n{name}: takes the name of a till.\n\n{}", rule("drawers", 9));
+        let prompt = format!("{many}{name}: takes the name of a till.\n");
         let shown = second(&dir, run, &prompt, &prompt, called(name));
-        assert!(shown.contains(&format!("{name}: takes")), "{shown}");
-        assert!(shown.contains('⋯'), "{shown}");
+        assert!(shown.contains(&format!("{name}: takes")) && shown.contains('⋯'), "{shown}");
     }
-    // Prose that is broken into lines.
-    let prose = |word: &str| {
-        let lines: String = (0..8)
-            .map(|at| format!("and then look at drawer {at}, which is often where the money of the {word}\n"))
-            .collect();
-        format!(
-            "When somebody comes in, say hello,\n{lines}evening was put. Then say goodbye.\n{lines}night was put.\n"
-        )
-    };
-    let shown = second(&dir, "prose", &prose("last"), &prose("last").replace("say goodbye", "wave"), |_| {});
-    assert!(shown.contains("When somebody comes in"), "the sentence that is another one begins there: {shown}");
-    let rows: String =
-        (0..30).map(|at| format!("| till-{at} | {} | in the drawer under the stairs |\n", at * 7)).collect();
-    let table = format!("{many}\n| till | euro | where it is |\n| --- | --- | --- |\n{rows}");
-    let shown = second(&dir, "table", &table, &table.replace("| till-9 | 63 |", "| till-9 | 64 |"), |_| {});
-    assert!(shown.contains("| till | euro |") && shown.contains("| till-9 | 64 |") && shown.contains('⋯'), "{shown}");
-    let tagged = |last: &str| format!("{many}\n<style>\n\n{}\n{last}\n\n</style>\n", rule("drawers", 9));
-    let shown = second(&dir, "tags", &tagged("Be brief."), &tagged("Be long."), |_| {});
-    assert_eq!(shown.contains("<style>"), shown.contains("</style>"), "{shown}");
-    let members: String = (0..20).map(|at| format!("  \"member number {at}\": \"a text of its own\",\n")).collect();
-    let fenced =
-        |last: &str| format!("{many}\n```json\n{{\n{members}  \"last\": \"{last}\"\n}}\n```\n\n{}", rule("drawers", 9));
-    let shown = second(&dir, "fence", &fenced("one"), &fenced("two"), |_| {});
-    assert!(
-        shown.contains(&format!("```json\n{{\n{members}  \"last\": \"two\"\n}}\n```")) && shown.contains('⋯'),
-        "{shown}"
-    );
+    // Of what stands behind a line that is another one, or around it, nothing is hidden, however it is written.
+    let lines = rule("drawers", 16);
+    let rows: String = (0..30).map(|at| format!("| till-{at} | {} | under the stairs |\n", at * 7)).collect();
+    for (run, rules) in [
+        ("list", format!("Never do any of these:\n{lines}- ONE\n{lines}")),
+        ("apart", format!("Never do any of these:\n\n{lines}\n- ONE\n")),
+        ("bold", format!("**Never**\n\n{lines}\n- ONE\n")),
+        ("table", format!("What must wait:\n| till | days | where |\n| --- | --- | --- |\n{rows}| ONE | 3 | here |\n")),
+        ("fence", format!("Wrong:\n\n```sh\n# never\n{lines}# ONE\n```\n")),
+        ("tildes", format!("~~~~\n~~~\n# never\n\n{lines}# ONE\n~~~\n~~~~\n")),
+        ("open", format!("```\n# never\n\n{lines}# ONE\n")),
+        ("nested", format!("Never:\n\n## Drawers\n{lines}\n### In front\n- ONE\n")),
+        ("tags", format!("<rules kind=\"never\">\n\n{lines}\n<front>\n- ONE\n</front>\n</rules>\n")),
+    ] {
+        let (first, then) = (format!("{many}{rules}"), format!("{many}{rules}").replace("ONE", "ANOTHER"));
+        let shown = second(&dir, run, &first, &then, |_| {});
+        let (hidden, rest) = shown.split_once("# Rules\n").expect("the heading stays");
+        assert_eq!(rest.trim_end(), rules.replace("ONE", "ANOTHER").trim_end(), "{run}: {shown}");
+        assert!(hidden.contains('⋯'), "{run}: {shown}");
+    }
 }
 
 #[test]

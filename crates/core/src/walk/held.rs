@@ -1,5 +1,6 @@
-//! What of a system prompt another conversation shows: paragraphs of it give way to a reference to that conversation, but for
-//! those of which something is used. Knows units and what is held; refuses to know how that was found out.
+//! What of a system prompt another conversation shows: sections of it give way to a reference to that conversation, but for
+//! those of which something is used and all that they stand under: a rule without what introduces it may be its opposite.
+//! Knows units and what is held; refuses to know how that was found out.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -15,16 +16,14 @@ use crate::shape::leaves;
 
 /// Bytes of neighbouring lines that a reference stands for at least, beside the name of the conversation.
 const MIN_HELD: usize = 200;
-/// Lines of a paragraph that is one; a longer one is as many as it has lines that are not indented.
-const MAX_PARAGRAPH: usize = 12;
-/// Tags that may be open around one.
+/// Levels of headings and of tags that a section may stand under.
 const MAX_OPEN: usize = 16;
 /// Signs in names of tools; the first two stand in words, too, and the others also between them.
 const NAME_SIGNS: [char; 5] = ['_', '-', '.', ':', '/'];
-/// How often paragraphs are joined.
+/// How often sections are shown for what is less than a reference to it.
 const MAX_STEPS: usize = 8;
 
-/// Marks what of a text stays: paragraphs of which nobody else shows some line, and those of which a name or fact is used, or
+/// Marks what of a text stays: sections of which nobody else shows some line, and those of which a name or fact is used, or
 /// one of `names`.
 pub(super) fn mark(
     (bytes, text): (&[u8], &Text),
@@ -67,11 +66,11 @@ pub(super) fn mark(
         show(units, at..at + 1);
     }
     // Each step may leave something for the other one; what is hidden in the end would be hidden if nothing else were known of.
+    let sections = sections(bytes, lines);
     for _ in 0..MAX_STEPS {
         let shown = |units: &Units| (0..lines.len()).filter(|&at| is_shown(units, at)).count();
         let before = shown(units);
-        join_blocks(bytes, lines, units);
-        join_paragraphs(bytes, lines, said, units);
+        show_sections(&sections, lines, said, units);
         show_little(conversation, lines, said, units);
         if shown(units) == before {
             return;
@@ -110,69 +109,71 @@ pub(super) fn names_of_calls(conversation: &Conversation<'_>) -> HashSet<String>
     names
 }
 
-/// A paragraph is shown as a whole, with the heading that it stands under; one conversation has it or none.
-fn join_paragraphs(bytes: &[u8], lines: &[Line], said: &[Option<Said>], units: &mut Units) {
-    let text = |at: usize| &bytes[lines[at].from as usize..lines[at].to as usize];
-    let indent = |at: usize| text(at).len() - text(at).trim_ascii_start().len();
-    let mut heading = None;
-    let mut at = 0;
-    while at < lines.len() {
-        let end = (at..lines.len()).find(|&at| lines[at].len == 0).unwrap_or(lines.len());
-        let is_long = end - at > MAX_PARAGRAPH;
-        let is_table = text(at).starts_with(b"|");
-        let mut first = at;
-        while first < end {
-            // In a long one a line that is not indented begins another one, but for what goes on with a sentence.
-            let goes_on = |next: usize| text(next)[0].is_ascii_alphabetic() && !ends_sentence(text(next - 1));
-            let begins = |&next: &usize| is_long && indent(next) <= indent(at) && !goes_on(next);
-            let next = (first + 1..end).find(begins).unwrap_or(end);
-            let is_heading = text(first).starts_with(b"#");
-            if (first..next).any(|at| is_shown(units, at) || said[at] != said[first]) {
-                show(units, first..next);
-                if is_table {
-                    show(units, at..at + 1);
-                }
-                if let Some(heading) = heading.take().filter(|_| !is_heading) {
-                    show(units, heading..heading + 1);
-                }
-            }
-            heading = if is_heading { Some(first) } else { heading };
-            first = next;
-        }
-        at = end + 1;
-    }
+/// Lines that are shown together, and the number of the section that they stand under.
+#[derive(Debug)]
+struct Section {
+    lines: Range<usize>,
+    parent: usize,
 }
 
-/// True for a line that is complete: what follows is none of its sentence.
-fn ends_sentence(line: &[u8]) -> bool {
-    line.trim_ascii_end().last().is_none_or(|&last| !last.is_ascii_alphanumeric() && last != b',')
-}
-
-/// Shows both tags around a stretch, each on a line of its own, where one of them is shown, and of a block between fences all where
-/// something is shown: half of a schema is another one.
-fn join_blocks(bytes: &[u8], lines: &[Line], units: &mut Units) {
-    let (mut fence, mut open): (Option<usize>, Vec<(&[u8], usize)>) = (None, Vec::new());
-    for at in 0..lines.len() {
-        let text = bytes[lines[at].from as usize..lines[at].to as usize].trim_ascii();
-        if text.starts_with(b"```") {
-            match fence.take() {
-                None => fence = Some(at),
-                Some(from) if (from..=at).any(|at| is_shown(units, at)) => show(units, from..at + 1),
-                Some(_) => {}
-            }
+/// The sections of a text: what stands before its first heading, of which all others are part, and what begins with a heading or
+/// with a tag on a line of its own. Between fences none begins.
+fn sections(bytes: &[u8], lines: &[Line]) -> Vec<Section> {
+    let mut all = vec![Section { lines: 0..lines.len(), parent: 0 }];
+    // What is open: its level if it is a heading, its name if it is a tag, and its number.
+    let mut open: Vec<(usize, &[u8], usize)> = Vec::new();
+    let mut fence: Option<&[u8]> = None;
+    for (at, line) in lines.iter().enumerate() {
+        let whole = &bytes[line.from as usize..line.to as usize];
+        let text = whole.trim_ascii();
+        if let Some(sign) = text.first().filter(|sign| b"`~".contains(sign)) {
+            let signs = &text[..text.iter().take_while(|byte| *byte == sign).count()];
+            fence = match fence {
+                None if signs.len() >= 3 => Some(signs),
+                Some(opened) if signs.starts_with(opened) && signs == text => None,
+                fence => fence,
+            };
         }
-        let Some(tag) = text.strip_prefix(b"<").and_then(|text| text.strip_suffix(b">")) else { continue };
-        let Some(name) = tag.strip_prefix(b"/") else {
-            open.push((tag.split(|&byte| byte == b' ').next().unwrap_or(tag), at));
+        if fence.is_some() {
             continue;
-        };
-        let outer = open.len().saturating_sub(MAX_OPEN);
-        let Some(number) = open[outer..].iter().rposition(|&(opened, _)| opened == name) else { continue };
-        let (_, from) = open[outer + number];
-        open.truncate(outer + number);
-        if is_shown(units, from) != is_shown(units, at) {
-            show(units, from..from + 1);
-            show(units, at..at + 1);
+        }
+        let n_signs = whole.iter().take_while(|&&byte| byte == b'#').count();
+        let tag = text.strip_prefix(b"<").and_then(|text| text.strip_suffix(b">"));
+        let tag = tag.and_then(|tag| tag.split(u8::is_ascii_whitespace).next()).filter(|name| !name.is_empty());
+        if let Some(name) = tag.and_then(|name| name.strip_prefix(b"/")) {
+            let opened = open.iter().rposition(|&(_, opened, _)| opened == name);
+            open.truncate(opened.unwrap_or(open.len()));
+            continue;
+        }
+        let level = if whole.get(n_signs) == Some(&b' ') { n_signs } else { 0 };
+        if level == 0 && tag.is_none() {
+            continue;
+        }
+        if level > 0 {
+            while open.pop_if(|&mut (known, _, _)| known >= level).is_some() {}
+        }
+        if open.len() < MAX_OPEN {
+            let (parent, number) = (open.last().map_or(0, |&(_, _, number)| number), all.len());
+            all[number - 1].lines.end = at;
+            all.push(Section { lines: at..lines.len(), parent });
+            open.push((level, tag.unwrap_or_default(), number));
+        }
+    }
+    all
+}
+
+/// A section is shown as a whole, with all that it stands under; one conversation has it or none.
+fn show_sections(sections: &[Section], lines: &[Line], said: &[Option<Said>], units: &mut Units) {
+    let solid = |section: &Section| section.lines.clone().filter(|&at| lines[at].len > 0);
+    let stays = |section: &Section| {
+        let first = solid(section).next().and_then(|at| said[at]);
+        solid(section).any(|at| is_shown(units, at) || said[at] != first)
+    };
+    let mut stay: Vec<bool> = sections.iter().map(stays).collect();
+    for (number, section) in sections.iter().enumerate().rev().filter(|(_, section)| !section.lines.is_empty()) {
+        if stay[number] {
+            stay[section.parent] = true;
+            show(units, section.lines.clone());
         }
     }
 }
