@@ -137,7 +137,7 @@ fn presets_expand_to_options_and_what_is_written_goes_before_them() {
         EngineOptions {
             compression_depth: CompressionDepth::Aggressive,
             assistant: AssistantText::Old,
-            arguments: true,
+            arguments: Some(true),
             ..base.clone()
         }
     );

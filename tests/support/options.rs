@@ -43,11 +43,12 @@ pub fn random_options(seed: u64) -> EngineOptions {
     let dice = &mut Dice::new(seed);
     EngineOptions {
         hide_by: dice.pick(&[HideBy::Use, HideBy::Look]),
-        look_ahead: LookAhead::Turns,
+        look_ahead: dice.pick(&[LookAhead::Turns, LookAhead::Turns, LookAhead::Off]),
+        worth_threshold: dice.coin().then(|| dice.below(24_000) as u32),
         assistant: dice.pick(&[AssistantText::Auto, AssistantText::Keep, AssistantText::Old]),
         images: dice.pick(&[Images::Keep, Images::Mark]),
         prompts: dice.pick(&[SystemPrompts::Keep, SystemPrompts::Once]),
-        arguments: dice.coin(),
+        arguments: dice.coin().then(|| dice.coin()),
         users: dice.pick(&[Users::Speakers, Users::Speakers, Users::All]),
         distractors: dice.pick(&[0.0, 0.0, 0.1]),
         all_figures: dice.rarely(3),

@@ -11,6 +11,7 @@ use crate::model::{Decision, EngineOptions, Metrics, Original, Reject, RejectRea
 use crate::shape::{self, decode, restore_record, restores_record};
 use crate::summary::Adapter;
 use crate::text::tokens::TokenCounter;
+use crate::walk::UseModel;
 
 /// Compresses records, one after the other. Equal records with equal options have equal results.
 #[derive(Debug)]
@@ -75,6 +76,12 @@ impl Compressor {
     #[must_use]
     pub fn with_shape(self, shape: ShapeName) -> Self {
         Self { shape: Some(shape), ..self }
+    }
+
+    /// Guesses with `model` what is used later, where [`EngineOptions::look_ahead`] is off.
+    #[must_use]
+    pub fn with_use_model(self, model: Arc<UseModel>) -> Self {
+        Self { engine: self.engine.with_use_model(model), ..self }
     }
 
     /// Adds `adapters` for formats of the caller, which are asked before those of the options.

@@ -59,3 +59,5 @@ pub use model::{
 pub use summary::{Adapter, Draft, Spoken, Wanted};
 #[doc(inline)]
 pub use text::{TextView, tokens::TokenCounter};
+#[doc(inline)]
+pub use walk::UseModel;

@@ -207,7 +207,7 @@ impl JobArgs {
         let mut engine = std::mem::take(&mut self.engine).over(base);
         // What an assistant says and calls is what a model is trained on.
         if kind == JobKind::Dataset {
-            (engine.assistant, engine.arguments, engine.prompts) = (AssistantText::Keep, false, SystemPrompts::Keep);
+            (engine.assistant, engine.arguments, engine.prompts) = (AssistantText::Keep, Some(false), SystemPrompts::Keep);
         }
         // A floor under a figure that nobody measured would hold nothing.
         engine.all_figures |= self.policy.is_some();

@@ -197,6 +197,7 @@ table! {
         chars_in: count, false;
         chars_out: count, false;
         units_pin: count, true;
+        units_likely: count, true;
         units_skeleton: count, true;
         units_filler: count, true;
         units_distractor: count, true;
@@ -329,6 +330,7 @@ impl DecisionsBuilder {
         self.chars_out.append_value(decision.chars_out as u64);
         let count = |of: fn(&UnitCounts) -> u32| decision.units.as_ref().map(|units| u64::from(of(units)));
         self.units_pin.append_option(count(|units| units.pin));
+        self.units_likely.append_option(count(|units| units.likely));
         self.units_skeleton.append_option(count(|units| units.skeleton));
         self.units_filler.append_option(count(|units| units.filler));
         self.units_distractor.append_option(count(|units| units.distractor));

@@ -129,10 +129,11 @@ impl Engine {
             min_saving: self.options.min_saving,
             fillers,
             results_use: self.options.users == Users::All,
-            hides_arguments: self.options.arguments,
+            hides_arguments: self.options.takes_arguments(),
             marks_media: self.options.images == Images::Mark,
             distractors: self.options.distractors,
             level,
+            predicts: self.prediction(),
             explains,
         };
         let settled = settled(conversation);
@@ -159,10 +160,22 @@ impl Engine {
         views
     }
 
+    /// How what comes next is guessed, where nobody may look ahead.
+    fn prediction(&self) -> Option<walk::Prediction<'_>> {
+        let model = self.uses.as_deref().filter(|_| self.options.guesses())?;
+        let threshold = self.options.worth_threshold.unwrap_or_else(|| model.threshold());
+        Some(walk::Prediction { model, threshold, takes_answers: self.predicts_answers() })
+    }
+
+    /// True where answers give way to what is likely to be used.
+    fn predicts_answers(&self) -> bool {
+        self.options.guesses() && self.options.assistant != AssistantText::Keep
+    }
+
     /// True for an answer that no stage keeps: a long one before the window, where answers may be shortened.
     fn is_old_answer(&self, conversation: &Conversation<'_>, index: usize) -> bool {
         let message = &conversation.messages[index];
-        self.options.assistant == AssistantText::Old && message.role == Role::Assistant && message.name.is_none()
+        self.options.assistant == AssistantText::Old && !self.options.guesses() && message.role == Role::Assistant && message.name.is_none()
     }
 
     /// Until when a message stays that is kept for this reason.
@@ -193,7 +206,7 @@ impl Engine {
     /// others, whatever stands beside them.
     fn is_open(&self, reason: Reason) -> bool {
         match reason {
-            Reason::ToolCalls => self.options.arguments,
+            Reason::ToolCalls => self.options.takes_arguments() || self.predicts_answers(),
             Reason::NoText | Reason::ShortContent | Reason::UserWords => {
                 self.options.images == Images::Mark && self.options.token_budget.is_none()
             }
@@ -228,7 +241,7 @@ impl Engine {
         assembled: &Assembled,
     ) -> Option<Grounding> {
         let is_asked = self.goes_by_use(conversation) || self.options.all_figures;
-        if !is_asked || settled(conversation) > 0 {
+        if !is_asked || settled(conversation) > 0 || self.options.guesses() && !self.options.all_figures {
             return None;
         }
         let is_walked = |claim: &Claim| match claim {
@@ -236,7 +249,7 @@ impl Engine {
             Claim::Group(group) => plan.groups[*group].kind == GroupKind::Used,
             _ => false,
         };
-        let is_written = assembled.filled.len() == plan.groups.len() && self.options.token_budget.is_none();
+        let is_written = !self.options.guesses() && assembled.filled.len() == plan.groups.len() && self.options.token_budget.is_none();
         if self.goes_by_use(conversation) && is_written && plan.claims().all(is_walked) {
             return Some(walker.grounding());
         }
@@ -291,7 +304,7 @@ fn texts_of<'t>(message: &'t Message<'_>, body: &'t NewBody, bare: &'t [UsedText
 }
 
 /// Who says each message. Where nobody calls tools by name, what the user says after the first answer is what programs return.
-fn said_by(conversation: &Conversation<'_>) -> Vec<SaidBy> {
+pub(super) fn said_by(conversation: &Conversation<'_>) -> Vec<SaidBy> {
     let calls_tools = calls_tools(conversation);
     let first_answer = conversation.messages.iter().position(|message| message.role == Role::Assistant);
     let of = |(index, message): (usize, &Message<'_>)| match message.role {

@@ -31,7 +31,7 @@ use crate::stage::{Plan, Profiles, Stage, View, may_merge_referring, task_of};
 use crate::summary::{Adapter, EntropyScorer, Keys, TokenClassifier, adapters};
 use crate::text::Lexer;
 use crate::text::tokens::{self, TokenCounter};
-use crate::walk::{Level, Walker};
+use crate::walk::{Lessons, Level, UseModel, Walker};
 
 use advice::{Advice, Plugins};
 use assemble::{Assembled, assemble};
@@ -51,6 +51,8 @@ pub struct Engine {
     depth: Depth,
     count: Count,
     plugins: Plugins,
+    /// What is likely to be used, where that is guessed.
+    uses: Option<Arc<UseModel>>,
 }
 
 /// The memory that one worker reuses from conversation to conversation.
@@ -107,7 +109,8 @@ impl Engine {
         let stages = plan::stages(&options, &adapters)?;
         let count = Count::new(&options, counter);
         let plugins = Plugins { adapters, ..Plugins::default() };
-        Ok(Self { options, stages, depth: Depth::Decide, count, plugins })
+        let uses = options.guesses().then(UseModel::built_in);
+        Ok(Self { options, stages, depth: Depth::Decide, count, plugins, uses })
     }
 
     /// An engine with stages of your own. A message that no stage claims is kept: use hides nothing.
@@ -115,7 +118,7 @@ impl Engine {
     pub fn with_stages(options: EngineOptions, stages: Vec<Box<dyn Stage>>) -> Self {
         let options = EngineOptions { hide_by: HideBy::Look, ..options };
         let count = Count::new(&options, None);
-        Self { options, stages, depth: Depth::Decide, count, plugins: Plugins::default() }
+        Self { options, stages, depth: Depth::Decide, count, plugins: Plugins::default(), uses: None }
     }
 
     /// Names all reasons of the classifier in the decisions instead of the first hard one; costs time and changes
@@ -144,6 +147,13 @@ impl Engine {
         Ok(self)
     }
 
+    /// Guesses with `model` what is used later, where nobody may look ahead.
+    #[must_use]
+    pub fn with_use_model(mut self, model: Arc<UseModel>) -> Self {
+        self.uses = Some(model);
+        self
+    }
+
     /// Asks `scorer` which sentences tell most; how its scores are used says the option `entropy_scorer_mode`.
     #[must_use]
     pub fn with_entropy(mut self, scorer: Arc<dyn EntropyScorer>) -> Self {
@@ -162,6 +172,13 @@ impl Engine {
     #[must_use]
     pub fn options(&self) -> &EngineOptions {
         &self.options
+    }
+
+    /// Lets `lessons` take a finished conversation, if there are tools in it.
+    pub fn teach(&self, conversation: &Conversation<'_>, lessons: &mut Lessons) {
+        if self.goes_by_use(conversation) {
+            lessons.take(conversation, &by_use::said_by(conversation));
+        }
     }
 
     /// Compresses one conversation. Cannot fail: what cannot be compressed stays. No model is asked.

@@ -45,6 +45,8 @@ choices! {
     pub enum LookAhead {
         /// Everything in its conversation.
         Turns = "turns",
+        /// Nothing: the conversation may go on, and what its next turns use is guessed.
+        Off = "off",
     }
 
     /// Which answers of an assistant may be shortened.

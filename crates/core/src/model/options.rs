@@ -105,8 +105,6 @@ options! {
         /// What becomes of paragraphs of system prompts that an earlier conversation of the same part of a run shows, with
         /// `hide_by = "use"`; never in data sets.
         prompts: SystemPrompts = SystemPrompts::Keep, arg(value_enum, value_name = "WHAT");
-        /// Where use decides, references stand for lines of long arguments of calls that earlier texts show; never in data sets.
-        arguments: bool = false, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
         /// Whose texts use what stands before them, where use decides.
         users: Users = Users::Speakers, arg(value_enum, value_name = "WHOSE");
         /// Where use decides, the share of unused stretches that stay all the same, so that what is visible is not always what is
@@ -209,6 +207,12 @@ options! {
         compaction_chunks: ChunkPolicy = ChunkPolicy::Idle, arg(value_enum, value_name = "POLICY");
     }
     optional {
+        /// Where use decides, lines of long arguments of calls give way that earlier texts show, and without look-ahead those that
+        /// are not worth their place; on without look-ahead, never in data sets.
+        arguments: bool, arg(num_args = 0..=1, default_missing_value = "true", value_name = "BOOL");
+        /// Without look-ahead: the worth from which a line is shown, 0 for all; higher hides more. The model's own unless told
+        /// otherwise.
+        worth_threshold: u32, arg(value_name = "N");
         /// Tokens that a conversation may have; 0 means any number.
         token_budget: usize, arg(value_name = "TOKENS");
         /// Sentence score under which a message is general discussion; 3 to 5 catch most of it.
@@ -254,6 +258,18 @@ impl EngineOptions {
     #[must_use]
     pub fn looks_ahead(&self) -> Option<LookAhead> {
         (self.hide_by == HideBy::Use).then_some(self.look_ahead)
+    }
+
+    /// True where what comes after a conversation is guessed, and nothing that is in it counts as used for good.
+    #[must_use]
+    pub fn guesses(&self) -> bool {
+        self.looks_ahead() == Some(LookAhead::Off)
+    }
+
+    /// True where long arguments of calls give way.
+    #[must_use]
+    pub fn takes_arguments(&self) -> bool {
+        self.arguments.unwrap_or_else(|| self.guesses())
     }
 
     /// Refuses values that no engine can work with. Options that merely do nothing without another one are let pass, so

@@ -12,6 +12,8 @@ named! {
     pub enum UnitReason {
         /// Shown: something after it uses what it says, and nothing before it shows that.
         Pin = "pin",
+        /// Shown: the next turns may use what it says, and nothing else shows that.
+        Likely = "likely",
         /// Shown: it tells what the whole was.
         Skeleton = "skeleton",
         /// Shown: it tells what is in the text, and there was room.
@@ -35,6 +37,8 @@ named! {
 pub struct UnitCounts {
     /// [`UnitReason::Pin`].
     pub pin: u32,
+    /// [`UnitReason::Likely`].
+    pub likely: u32,
     /// [`UnitReason::Skeleton`].
     pub skeleton: u32,
     /// [`UnitReason::Filler`].
@@ -74,6 +78,7 @@ impl UnitCounts {
     pub fn add(&mut self, reason: UnitReason, n: u32) {
         *match reason {
             UnitReason::Pin => &mut self.pin,
+            UnitReason::Likely => &mut self.likely,
             UnitReason::Skeleton => &mut self.skeleton,
             UnitReason::Filler => &mut self.filler,
             UnitReason::Distractor => &mut self.distractor,
@@ -88,6 +93,7 @@ impl UnitCounts {
 impl AddAssign for UnitCounts {
     fn add_assign(&mut self, other: Self) {
         self.pin += other.pin;
+        self.likely += other.likely;
         self.skeleton += other.skeleton;
         self.filler += other.filler;
         self.distractor += other.distractor;

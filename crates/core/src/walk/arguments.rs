@@ -1,11 +1,13 @@
 //! Arguments of calls that repeat what is shown already: which of their lines give way, the places of their leaves in the JSON
 //! text, and that text with marks inside its strings. Knows leaves and lines; refuses to know who may be changed.
 
+use super::formats::What;
 use super::held;
 use super::json::{Json, Kind};
 use super::marks::{Mark, Writer, n_chars};
 use super::said::Run;
 use super::uses::{Line, Place, Text};
+use super::worth as chosen;
 use super::{Rules, UsedText, Walker};
 use crate::model::{Conversation, PartView, UnitCounts, UnitNote, UnitReason, ViewOp};
 
@@ -111,7 +113,103 @@ fn behind(json: &[u8], mut at: usize, n: usize) -> Option<usize> {
     Some(at)
 }
 
+/// True for an argument of which something may be hidden.
+pub(super) fn is_long(bytes: &[u8], text: &Text) -> bool {
+    n_chars(&bytes[text.from..text.to]) as usize > MIN_VALUE
+}
+
+/// What of a text does not stay, as stretches of whole lines and of parts of one; `true` for whole lines.
+fn gaps(bytes: &[u8], text: &Text, pieces: impl Iterator<Item = chosen::Stretch>) -> Vec<(usize, usize, bool)> {
+    let begins_line = |at: usize| at == text.from || bytes[at - 1] == b'\n';
+    let ends_line = |at: usize| at == text.to || bytes[at] == b'\n';
+    let mut gaps: Vec<(usize, usize, bool)> = Vec::new();
+    for piece in pieces.filter(|piece| !piece.stays) {
+        let (from, to) = (piece.from as usize, piece.to as usize);
+        match gaps.last_mut() {
+            // The next piece of a line, or the next line.
+            Some(last) if last.1 == from && !begins_line(from) => last.1 = to,
+            Some(last) if last.1 + 1 == from && begins_line(last.0) && ends_line(to) && last.2 => last.1 = to,
+            _ => gaps.push((from, to, false)),
+        }
+        if let Some(last) = gaps.last_mut() {
+            last.2 = begins_line(last.0) && ends_line(last.1);
+        }
+    }
+    gaps
+}
+
 impl Walker {
+    /// Hides of the long arguments of a message what is not likely to be used, where that saves enough.
+    pub(super) fn guess_arguments(
+        &mut self,
+        conversation: &Conversation<'_>,
+        texts: std::ops::Range<usize>,
+        rules: Rules<'_>,
+        writer: &mut Writer,
+        views: &mut Vec<UsedText>,
+    ) {
+        let bytes = self.texts.bytes();
+        let leaves: Vec<(usize, Text)> =
+            texts.map(|number| (number, self.texts.all()[number])).filter(|(_, text)| text.by.is_argument()).collect();
+        let label = |of: Place| held::label(&self.asked, conversation, of);
+        let mark = |from: usize, to: usize, is_lines: bool| match is_lines {
+            true => Mark::Lines { n: 1 + memchr::memchr_iter(b'\n', &bytes[from..to]).count() as u32, what: What::Lines },
+            false => Mark::chars(&bytes[from..to]),
+        };
+        let saves = |from: usize, to: usize, is_lines: bool| {
+            let n_mark = writer.at_most(bytes, mark(from, to, is_lines), label);
+            n_chars(&bytes[from..to]).saturating_sub(n_mark) as usize
+        };
+        let hidden: Vec<Vec<(usize, usize, bool)>> = leaves
+            .iter()
+            .map(|(number, leaf)| {
+                let mut gaps = gaps(bytes, leaf, self.worth.stretches(*number));
+                gaps.retain(|&(from, to, is_lines)| saves(from, to, is_lines) > 0);
+                gaps
+            })
+            .collect();
+        let saved: usize = hidden.iter().flatten().map(|&(from, to, is_lines)| saves(from, to, is_lines)).sum();
+        if saved < rules.min_saving.max(1) {
+            return;
+        }
+        let mut first = 0;
+        for of_call in leaves.chunk_by(|a, b| a.1.part == b.1.part) {
+            let gaps = &hidden[first..first + of_call.len()];
+            first += of_call.len();
+            let (mut stretches, mut units, mut notes) = (Vec::new(), UnitCounts::default(), Vec::new());
+            for (leaf, gaps) in gaps.iter().enumerate() {
+                let text = of_call[leaf].1;
+                for &(from, to, is_lines) in gaps {
+                    let mark = mark(from, to, is_lines);
+                    let mut written = String::new();
+                    let number = writer.write(&mut written, bytes, mark, label);
+                    let written = written.trim_end().to_owned();
+                    stretches.push(Stretch { leaf, bytes: (from, to), mark: written, number, goes_on: false });
+                    let n = 1 + memchr::memchr_iter(b'\n', &bytes[from..to]).count();
+                    units.add(UnitReason::Unused, n as u32);
+                    let line = 1 + memchr::memchr_iter(b'\n', &bytes[text.from..from]).count();
+                    notes.extend(rules.explains.then_some(UnitNote {
+                        part: text.part as usize,
+                        lines: (line, line + n - 1),
+                        bytes: (from - text.from, to - text.from),
+                        reason: UnitReason::Unused,
+                        used_by: None,
+                        said_by: None,
+                    }));
+                }
+            }
+            let (message, call) = (of_call[0].1.message as usize, of_call[0].1.part as usize);
+            let written = &conversation.messages[message].tool_calls[call].arguments;
+            let texts: Vec<Text> = of_call.iter().map(|leaf| leaf.1).collect();
+            let ops = if stretches.is_empty() { None } else { view(written, &texts, &stretches) };
+            if let Some(ops) = ops {
+                let view = PartView { part: 0, call: Some(call), ops };
+                let text = view.apply(written).unwrap_or_default();
+                views.push(UsedText { message, view, text, lines: Vec::new(), units, notes });
+            }
+        }
+    }
+
     /// Hides what of the long arguments of a message earlier texts show, where that saves enough, and notes what of them is shown;
     /// where they `yield` that is taken by a budget.
     pub(super) fn arguments(

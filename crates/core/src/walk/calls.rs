@@ -91,9 +91,13 @@ pub(super) struct Asked {
 
 /// What a call is about.
 #[derive(Debug, Clone)]
-struct About {
-    asks: Call,
-    file: Option<String>,
+pub(super) struct About {
+    pub(super) asks: Call,
+    pub(super) file: Option<String>,
+    /// The tool; of one that runs commands, with the first two words of the command.
+    pub(super) tool: u64,
+    /// It asks what versions of files there are.
+    pub(super) is_git: bool,
     /// What a reader calls the call, or its result: its name and what it was about.
     label: String,
 }
@@ -116,6 +120,17 @@ impl Asked {
         }
         self.has_calls |= !calls.is_empty();
         self.calls.push(calls);
+    }
+
+    /// Of each message, what its calls are about.
+    pub(super) fn calls(&self) -> &[Vec<About>] {
+        &self.calls
+    }
+
+    /// Index of the message with the call that a text is of, as an argument or as the answer, and of the call.
+    pub(super) fn call_of(&self, messages: &[Message<'_>], text: Place) -> Option<(usize, usize)> {
+        let place = (text.message as usize, text.part as usize);
+        if text.is_argument { Some(place) } else { place_of_answered(messages, text) }
     }
 
     /// What the call asks for that a text answers, and whether a later one is about the same file.
@@ -144,8 +159,10 @@ impl Asked {
 impl About {
     fn of(call: &ToolCall<'_>, each: &mut dyn FnMut(&str, &str)) -> Self {
         let name = call.name.as_deref();
-        let mut about = Self { asks: Call::Other, file: None, label: String::with_capacity(MAX_LABEL) };
+        let label = String::with_capacity(MAX_LABEL);
+        let mut about = Self { asks: Call::Other, file: None, tool: 0, is_git: false, label };
         let (mut command, mut of_file, mut is_path) = (None, Call::File, false);
+        let mut words = [0; 2];
         let mut key_of_label = String::new();
         let mut take = |key: &str, text: &str| {
             each(key, text);
@@ -166,6 +183,9 @@ impl About {
             is_path |= is_first_path;
             if command.is_none() && (key.starts_with('c') || key.is_empty()) {
                 command = Some(of_command(text));
+                for (word, hash) in step_of(text).split_whitespace().zip(&mut words) {
+                    *hash = hash_of(word);
+                }
             }
             if text.len() > MAX_COMMAND {
                 return;
@@ -187,7 +207,19 @@ impl About {
         about.label.insert_str(0, blank);
         about.label.insert_str(0, name.unwrap_or("a call"));
         let of_name = flags(name.unwrap_or_default());
-        about.asks = if of_name & RUN == 0 { kind(of_name) } else { command.unwrap_or(Call::Other) };
+        let runs = of_name & RUN != 0;
+        about.asks = match command {
+            Some(command) if runs => command,
+            // An editor that is told to show something.
+            Some(Call::File) if of_name & EDIT != 0 => Call::File,
+            _ if runs => Call::Other,
+            _ => kind(of_name),
+        };
+        about.is_git = runs && words[0] == hash_of("git");
+        about.tool = hash_of(name.unwrap_or_default());
+        if runs {
+            about.tool = about.tool.rotate_left(7) ^ words[0].rotate_left(13) ^ words[1];
+        }
         if about.asks == Call::File {
             about.asks = of_file;
         }
@@ -203,11 +235,20 @@ fn is_shell(text: &str) -> bool {
 
 /// The first command that is no change of folder; a pipe is what its last part makes of it only where that counts or cuts.
 fn of_command(command: &str) -> Call {
-    let is_step = |part: &&str| !part.is_empty() && !part.starts_with("cd ");
-    let part = command.split(['\n', ';']).flat_map(|line| line.split("&&")).map(str::trim).find(is_step);
-    let word = part.unwrap_or_default().split_whitespace().next().unwrap_or_default();
+    let word = step_of(command).split_whitespace().next().unwrap_or_default();
     let word = word.rsplit('/').next().unwrap_or(word);
     kind(WORDS.of(word.to_ascii_lowercase().as_bytes()) & (READ | SEARCH | NAMES))
+}
+
+fn step_of(command: &str) -> &str {
+    let is_step = |part: &&str| !part.is_empty() && !part.starts_with("cd ");
+    let mut parts = command.split(['\n', ';']).flat_map(|line| line.split("&&")).map(str::trim);
+    parts.find(is_step).unwrap_or_default()
+}
+
+/// The same on every machine, of short names.
+fn hash_of(name: &str) -> u64 {
+    name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
 }
 
 fn flags(name: &str) -> u32 {

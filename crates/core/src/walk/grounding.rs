@@ -3,7 +3,7 @@
 
 use super::calls::Asked;
 use super::marks::{Mark, Piece};
-use super::uses::{Found, Line, SaidBy, Text, Texts, Uses};
+use super::uses::{Found, Line, SaidBy, Text, Texts, Users, Uses};
 use super::voices::{push, who_says};
 use crate::model::{Conversation, Grounding};
 
@@ -73,7 +73,7 @@ impl Judge {
             }
         }
         self.texts.seal();
-        self.uses.read(&self.texts, false);
+        self.uses.read(&self.texts, Users::Speakers);
         let mut homes: Vec<Home> = Vec::new();
         for found in before.1.found() {
             homes.extend(before.1.hits(found).iter().map(|hit| Home {

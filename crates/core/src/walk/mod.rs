@@ -27,6 +27,7 @@ mod uses;
 mod voices;
 mod why;
 mod windows;
+mod worth;
 
 #[cfg(test)]
 mod levels;
@@ -53,13 +54,26 @@ use skeleton::Of;
 use spoken::Spoken;
 use units::Units;
 pub use uses::SaidBy;
-use uses::{Found, Place, Text, Texts, Uses};
+use uses::{Found, Place, Text, Texts, Users, Uses};
 use voices::{has_human, push, who_says};
 use why::Why;
+pub use worth::{Lessons, UseModel};
+use worth::Worth;
+
+/// What goes on behind the last message is guessed, and nothing of a conversation decides about what stands before it.
+#[derive(Debug, Clone, Copy)]
+pub struct Prediction<'m> {
+    /// By what.
+    pub model: &'m UseModel,
+    /// What is worth less is hidden.
+    pub threshold: u32,
+    /// Long answers may be shortened.
+    pub takes_answers: bool,
+}
 
 /// What the walk may take.
 #[derive(Debug, Clone, Copy)]
-pub struct Rules {
+pub struct Rules<'m> {
     /// Last messages that stay as they are.
     pub recency_window: usize,
     /// The same when everything gives way that may.
@@ -78,11 +92,13 @@ pub struct Rules {
     pub distractors: f64,
     /// What gives way to a budget.
     pub level: Level,
+    /// What is used is not looked up but guessed.
+    pub predicts: Option<Prediction<'m>>,
     /// Every unit is told why it stays or goes.
     pub explains: bool,
 }
 
-impl Default for Rules {
+impl Default for Rules<'_> {
     fn default() -> Self {
         Self {
             recency_window: 4,
@@ -94,6 +110,7 @@ impl Default for Rules {
             marks_media: false,
             distractors: 0.0,
             level: Level::NOTHING,
+            predicts: None,
             explains: false,
         }
     }
@@ -113,6 +130,8 @@ const MIN_RESULT: usize = 250;
 const LONG_MARK: usize = 16;
 /// Bytes of what a person pastes.
 const MIN_PASTED: usize = 1_500;
+/// Characters of an answer of which something may be hidden.
+const MIN_ANSWER: usize = 800;
 
 /// A text as it is drawn.
 #[derive(Debug)]
@@ -161,6 +180,16 @@ pub enum Standing {
     Gone,
 }
 
+/// What decides of which texts something may be hidden.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    standing: &'a dyn Fn(usize) -> Standing,
+    /// The first message in which a person says something.
+    first_user: Option<usize>,
+    n_messages: usize,
+    has_short_marks: bool,
+}
+
 /// What stands for a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsedText {
@@ -183,6 +212,7 @@ pub struct UsedText {
 pub struct Walker {
     texts: Texts,
     uses: Uses,
+    worth: Worth,
     units: Units,
     roles: Vec<LineRole>,
     segments: Vec<Segment>,
@@ -209,11 +239,16 @@ impl Walker {
         &mut self,
         conversation: &Conversation<'_>,
         said_by: &[SaidBy],
-        rules: Rules,
+        rules: Rules<'_>,
         standing: &dyn Fn(usize) -> Standing,
     ) -> Vec<UsedText> {
         self.fill(conversation, said_by, &|index| standing(index) != Standing::Gone);
-        self.uses.read(&self.texts, rules.results_use);
+        let users = match rules {
+            Rules { predicts: Some(_), .. } => Users::Nobody,
+            Rules { results_use: true, .. } => Users::All,
+            _ => Users::Speakers,
+        };
+        self.uses.read(&self.texts, users);
         self.seed = if rules.distractors > 0.0 { seed_of(self.texts.bytes()) } else { 0 };
         self.known.clear();
         self.spoken.clear();
@@ -228,55 +263,45 @@ impl Walker {
         let first_user = messages.position(|(message, &by)| has_human(message, by));
         let last_answer = said_by.iter().rposition(|&by| by == SaidBy::Assistant);
         let found = self.uses.found().to_vec();
+        let around = Around { standing, first_user, n_messages, has_short_marks: writer.is_short() };
+        if let Some(prediction) = rules.predicts {
+            self.predict(conversation, &around, prediction, rules);
+        }
         let mut first = 0;
         for (message, said) in conversation.messages.iter().enumerate() {
             let n = self.texts.all()[first..].iter().take_while(|text| text.message as usize == message).count();
             let texts = first..first + n;
             first += n;
             let is_old = message + rules.recency_window < n_messages;
+            let is_first = Some(message) == first_user;
             if !said_by[message].is_source() {
+                if let Some(answers) = self.answers(conversation, texts.clone(), (&around, message), rules) {
+                    let of_content = |text: &Text| text.by == SaidBy::Assistant;
+                    let n_before = self.texts.all()[texts.clone()].iter().take_while(|text| !of_content(text)).count();
+                    let n = self.texts.all()[texts.clone()].iter().filter(|text| of_content(text)).count();
+                    let said = texts.start + n_before..texts.start + n_before + n;
+                    let answers = &answers[n_before..n_before + n];
+                    let tools = (conversation, &writer);
+                    if let Some(drawn) = self.message(tools, said.clone(), &found, (answers, true), rules) {
+                        for (number, drawn) in said.zip(drawn) {
+                            views.extend(self.write(conversation, number, drawn, &mut writer));
+                        }
+                    }
+                }
                 if rules.hides_arguments || rules.level.takes(Yield::Arguments, 0) {
                     let yields = standing(message) == Standing::Until(Yield::Arguments);
                     let may_hide = standing(message) == Standing::Open && rules.hides_arguments
                         || yields && rules.level.takes(Yield::Arguments, message);
                     let how = (is_old && may_hide, yields);
-                    self.arguments(conversation, texts, how, rules, &mut writer, &mut views);
+                    match rules.predicts {
+                        Some(_) if how.0 => self.guess_arguments(conversation, texts, rules, &mut writer, &mut views),
+                        Some(_) => {}
+                        None => self.arguments(conversation, texts, how, rules, &mut writer, &mut views),
+                    }
                 }
                 continue;
             }
-            let is_first = Some(message) == first_user;
-            let until = |by: SaidBy| match standing(message) {
-                Standing::Free if !is_old => Some(Yield::Recent),
-                Standing::Free if is_first && by == SaidBy::Human => Some(Yield::Pasted),
-                Standing::Until(kind) => Some(kind),
-                _ => None,
-            };
-            let all = &self.texts.all()[texts.clone()];
-            let results = all.iter().filter(|text| text.by == SaidBy::Result);
-            let n_bytes: usize = results.map(|text| text.to - text.from).sum();
-            let is_long = |text: &Text| match text.by {
-                SaidBy::Result => n_bytes >= MIN_RESULT,
-                SaidBy::Human => {
-                    let text = &self.texts.bytes()[text.from..text.to];
-                    text.len() > MIN_PASTED && !segments::is_own(text)
-                }
-                _ => false,
-            };
-            let is_least = message + rules.min_recency_window < n_messages;
-            let may_hide = |text: &Text, until: Option<Yield>| {
-                (standing(message) == Standing::Free || until.is_some())
-                    && until.is_none_or(|kind| rules.level.takes(kind, message))
-                    && is_least
-                    && is_long(text)
-            };
-            let answer = |text: &Text| {
-                let until = until(text.by);
-                let is_held = standing(message) == Standing::Held && writer.is_short();
-                let answer = (is_held || may_hide(text, until))
-                    .then(|| Answer { is_held, ..self.answer(conversation, text, !is_old, until.is_some()) });
-                answer.filter(|answer| answer.asks != Call::Answer)
-            };
-            let answers: Vec<Option<Answer>> = all.iter().map(answer).collect();
+            let answers = self.answers(conversation, texts.clone(), (&around, message), rules).unwrap_or_default();
             let may_change = |by: SaidBy| match by {
                 SaidBy::Result => is_old,
                 SaidBy::Human => is_old && !is_first,
@@ -323,7 +348,7 @@ impl Walker {
         written: &dyn Fn(usize) -> Vec<&'w str>,
     ) -> Grounding {
         self.fill(conversation, said_by, &|_| true);
-        self.uses.read(&self.texts, false);
+        self.uses.read(&self.texts, Users::Speakers);
         self.judge.judge((&self.texts, &self.uses), (conversation, said_by), written)
     }
 
@@ -344,6 +369,79 @@ impl Walker {
         self.texts.seal();
     }
 
+    /// Of each text of a message what is known of it, where something of it may be hidden; `None` when nothing may of any.
+    fn answers(
+        &self,
+        conversation: &Conversation<'_>,
+        texts: std::ops::Range<usize>,
+        (around, message): (&Around<'_>, usize),
+        rules: Rules<'_>,
+    ) -> Option<Vec<Option<Answer>>> {
+        let standing = (around.standing)(message);
+        let all = &self.texts.all()[texts];
+        let is_old = message + rules.recency_window < around.n_messages;
+        let is_first = Some(message) == around.first_user;
+        let until = |by: SaidBy| match standing {
+            Standing::Free if !is_old => Some(Yield::Recent),
+            Standing::Free if is_first && by == SaidBy::Human => Some(Yield::Pasted),
+            Standing::Until(kind) => Some(kind),
+            _ => None,
+        };
+        let results = all.iter().filter(|text| text.by == SaidBy::Result);
+        let n_bytes: usize = results.map(|text| text.to - text.from).sum();
+        let is_long = |text: &Text| match text.by {
+            SaidBy::Result => n_bytes >= MIN_RESULT,
+            SaidBy::Human => {
+                let text = &self.texts.bytes()[text.from..text.to];
+                text.len() > MIN_PASTED && !segments::is_own(text)
+            }
+            _ => false,
+        };
+        let is_least = message + rules.min_recency_window < around.n_messages;
+        let may_hide = |text: &Text, until: Option<Yield>| {
+            (standing == Standing::Free || until.is_some())
+                && until.is_none_or(|kind| rules.level.takes(kind, message))
+                && is_least
+                && is_long(text)
+        };
+        let takes_answers = rules.predicts.is_some_and(|prediction| prediction.takes_answers) && is_old;
+        let answer = |text: &Text| {
+            if text.by == SaidBy::Assistant {
+                let may_hide = takes_answers
+                    && matches!(standing, Standing::Free | Standing::Open)
+                    && text.to - text.from > MIN_ANSWER;
+                return may_hide.then(|| self.answer(conversation, text, false, false));
+            }
+            let until = until(text.by);
+            let is_held = standing == Standing::Held && around.has_short_marks;
+            let answer = (is_held || may_hide(text, until))
+                .then(|| Answer { is_held, ..self.answer(conversation, text, !is_old, until.is_some()) });
+            answer.filter(|answer| answer.asks != Call::Answer)
+        };
+        let answers: Vec<Option<Answer>> = all.iter().map(answer).collect();
+        answers.iter().any(Option::is_some).then_some(answers)
+    }
+
+    /// Chooses what stays of all texts of which something may be hidden.
+    fn predict(&mut self, conversation: &Conversation<'_>, around: &Around<'_>, prediction: Prediction<'_>, rules: Rules<'_>) {
+        let mut is_open = Vec::with_capacity(self.texts.all().len());
+        let mut first = 0;
+        for texts in self.texts.all().chunk_by(|a, b| a.message == b.message) {
+            let message = texts[0].message as usize;
+            let answers = self.answers(conversation, first..first + texts.len(), (around, message), rules);
+            first += texts.len();
+            let is_old = message + rules.recency_window < around.n_messages;
+            let may_argue = is_old && rules.hides_arguments && (around.standing)(message) == Standing::Open;
+            let calls = &conversation.messages[message].tool_calls;
+            is_open.extend(texts.iter().enumerate().map(|(at, text)| match text.by.is_argument() {
+                true => may_argue && arguments::is_long(self.texts.bytes(), text) && calls[text.part as usize].place.is_some(),
+                false => answers.as_ref().is_some_and(|answers| answers[at].is_some_and(|answer| !answer.is_held)),
+            }));
+        }
+        let read = (&self.texts, &self.asked, conversation.messages.as_slice());
+        self.worth.choose(read, &is_open, rules.recency_window, (prediction.model, prediction.threshold));
+    }
+
     /// What is known of a text of which something may be hidden.
     fn answer(&self, conversation: &Conversation<'_>, text: &Text, is_recent: bool, is_late: bool) -> Answer {
         let (message, is_human) = (text.message as usize, text.by == SaidBy::Human);
@@ -362,7 +460,7 @@ impl Walker {
         texts: std::ops::Range<usize>,
         found: &[Found],
         (answers, is_left): (&[Option<Answer>], bool),
-        rules: Rules,
+        rules: Rules<'_>,
     ) -> Option<Vec<Drawn>> {
         let n_fillers = self.n_fillers;
         let mut drawn = Vec::with_capacity(texts.len());
@@ -405,7 +503,7 @@ impl Walker {
             self.known.begin(text.place());
             for (at, &(is_visible, stays)) in found.lines.clone().zip(&drawn.is_shown) {
                 let line = self.uses.line(at);
-                self.known.push(&line, (is_visible || !is_hidden, stays && is_left), &mut self.uses);
+                self.known.push(&line, (is_visible || !is_hidden, (stays || !is_hidden && rules.predicts.is_some()) && is_left), &mut self.uses);
             }
         }
         Some(drawn)
@@ -418,7 +516,7 @@ impl Walker {
         number: usize,
         found: &Found,
         answer: Answer,
-        rules: Rules,
+        rules: Rules<'_>,
     ) -> Drawn {
         let text = self.texts.all()[number];
         let bounds = (text.from, text.to);
@@ -433,7 +531,7 @@ impl Walker {
             held::mark((self.texts.bytes(), &text), (&self.uses, found), (conversation, names), marked);
             Format::Log
         } else {
-            self.mark(&text, found, answer, rules)
+            self.mark(number, found, answer, rules)
         };
         let (bytes, said, uses) = (self.texts.bytes(), &self.said, &self.uses);
         let of = Of::new((bytes, uses.lines(found)), said, uses, (answer.asks, text.by == SaidBy::Result));
@@ -446,21 +544,25 @@ impl Walker {
             Some(answer) => answer - uses.n_facts() as u32,
         };
         let because = self.pins.because.iter().map(|&(unit, value)| (unit, last_use(value)));
-        let Shown { pieces, lines: is_shown, all, stood } = if rules.level == Level::NOTHING || answer.is_held {
+        let Shown { pieces, lines: is_shown, all, stood } = if rules.predicts.is_some() && !answer.is_held {
+            sight.guessed(&mut self.units, bounds)
+        } else if rules.level == Level::NOTHING || answer.is_held {
             sight.whole(&mut self.units, bounds)
         } else {
             let is_task = answer.is_late && !answer.whose.is_recent;
             sight.left(&mut self.units, bounds, (answer.whose, is_task, rules.level), because)
         };
-        let why = Why { bytes, units: &self.units, stood: &stood, said, pieces: &pieces };
+        let is_guessed = rules.predicts.is_some();
+        let why = Why { bytes, units: &self.units, stood: &stood, said, pieces: &pieces, is_guessed };
         let notes = if rules.explains { why.notes(&text, &self.pins, uses, found) } else { Vec::new() };
         let units = why.counts();
         Drawn { pieces, is_shown, all, is_json: self.units.is_document, units, notes }
     }
 
     /// Marks what of a text stays, in its units.
-    fn mark(&mut self, text: &Text, found: &Found, answer: Answer, rules: Rules) -> Format {
+    fn mark(&mut self, number: usize, found: &Found, answer: Answer, rules: Rules<'_>) -> Format {
         let bytes = self.texts.bytes();
+        let text = &self.texts.all()[number];
         let lines = self.uses.lines(found);
         let is_result = text.by == SaidBy::Result;
         // A file that has changed is numbered anew; where something was found is what a search was for.
@@ -479,8 +581,13 @@ impl Walker {
         }
         self.pins.pin(&mut self.units, uses, found, (text.message, true));
         let (because, n) = (&mut self.pins.because, (uses.n_values() + uses.n_facts()) as u32);
-        self.spoken.pin(&mut self.units, &self.texts, text.message, |unit, answer| because.push((unit, n + answer)));
+        if rules.predicts.is_none() {
+            self.spoken.pin(&mut self.units, &self.texts, text.message, |unit, answer| because.push((unit, n + answer)));
+        }
         of.mark_one(&mut self.units);
+        if rules.predicts.is_some() {
+            self.pins.choose_stretches(&mut self.units, self.worth.stretches(number));
+        }
         of.join_frames(&mut self.units);
         of.join_reminder(&mut self.units);
         of.join_fences(&mut self.units);
@@ -493,7 +600,8 @@ impl Walker {
             if format == Format::Log && 2 * said.iter().flatten().count() > said.len() {
                 of.want_news(&mut self.roles);
             }
-            let of_visible = if answer.is_superseded { 0 } else { rules.fillers };
+            let has_fillers = !answer.is_superseded && rules.predicts.is_none();
+            let of_visible = if has_fillers { rules.fillers } else { 0 };
             let room = (self.n_visible * of_visible / 100).saturating_sub(self.n_fillers);
             self.n_fillers += fillers::fill(lines, &mut self.units, &self.roles, room, of_visible.div_ceil(PER_LINE));
         }
@@ -578,7 +686,7 @@ fn next_is_word(next: Option<&Piece>, bytes: &[u8]) -> bool {
 }
 
 /// The mark for a part that is no text.
-fn marked(message: usize, part: usize, media: &Media<'_>, rules: Rules, writer: &mut Writer) -> UsedText {
+fn marked(message: usize, part: usize, media: &Media<'_>, rules: Rules<'_>, writer: &mut Writer) -> UsedText {
     let mut text = String::new();
     let name = media.name.as_deref().map(calls::start).unwrap_or_default();
     let number = writer.write(&mut text, &[], Mark::Media(media.kind), |_| name.into_owned());

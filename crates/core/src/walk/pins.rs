@@ -6,6 +6,8 @@ use std::collections::BinaryHeap;
 
 use super::units::{LONG, Unit, Units, state};
 use super::uses::{Found, Uses};
+use super::windows;
+use super::worth::Stretch;
 
 /// Bytes that a unit costs beside its own: a mark is split in two.
 const OVERHEAD: u64 = 40;
@@ -90,6 +92,27 @@ impl Pins {
         self.needs.dedup();
         self.spans.sort_unstable();
         self.choose(units);
+    }
+
+    /// Pins the units in which stretches stay that were chosen for what is likely to be used.
+    pub(super) fn choose_stretches(&mut self, units: &mut Units, stretches: impl Iterator<Item = Stretch>) {
+        // Of a long unit that stays in any case the beginning does, whatever else is chosen of it.
+        let beginning = |unit: &Unit| Span { from: unit.from, to: unit.from + 1 };
+        let kept = units.units.iter().filter(|unit| unit.is_shown() && unit.len() > LONG);
+        self.spans.extend(kept.map(beginning));
+        for Stretch { from, to, .. } in stretches.filter(|stretch| stretch.stays && stretch.from < stretch.to) {
+            let first = units.at(from);
+            for unit in units.units[first..].iter_mut().take_while(|unit| unit.from < to) {
+                unit.state |= state::PIN;
+                if unit.len() > LONG {
+                    // A window grows around its place to what was chosen.
+                    let (from, to) = (from.max(unit.from), to.min(unit.to));
+                    let beside = (windows::BESIDE as u32).min((to - from - 1) / 2);
+                    self.spans.push(Span { from: from + beside, to: to - beside });
+                }
+            }
+        }
+        self.spans.sort_unstable();
     }
 
     /// The greedy cover: most new values per byte first, ties to the earlier unit.

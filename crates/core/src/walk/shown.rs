@@ -43,6 +43,16 @@ impl Sight<'_> {
         Shown { pieces, lines: is_shown, all: None, stood: Vec::new() }
     }
 
+    /// What is shown of what was guessed: everything that stood before counts as said, and what is left of it can be referred to.
+    pub(super) fn guessed(&self, units: &mut Units, bounds: (usize, usize)) -> Shown {
+        // JSON is never replaced as a whole: its head may be all that is shown of it where what it repeats is not.
+        let is_said = !units.is_document;
+        let left = |said: &Option<Said>| said.filter(|_| is_said).map(Said::left);
+        let (pieces, is_shown) = self.draw(units, &self.of.said.iter().map(left).collect::<Vec<_>>(), bounds);
+        let is_shown = is_shown.into_iter().map(|is_shown| (true, is_shown)).collect();
+        Shown { pieces, lines: is_shown, all: None, stood: Vec::new() }
+    }
+
     /// What is left at a level; whose text it is, and whether it is the task; `because` are units and the last message that
     /// uses something of them.
     pub(super) fn left(

@@ -19,6 +19,8 @@ pub(super) struct Why<'t> {
     pub(super) stood: &'t [u8],
     pub(super) said: &'t [Option<Said>],
     pub(super) pieces: &'t [Piece],
+    /// What stays was guessed.
+    pub(super) is_guessed: bool,
 }
 
 impl Why<'_> {
@@ -85,6 +87,7 @@ impl Why<'_> {
                     0 if self.stood.get(first + at).is_some_and(|&stood| stood != 0) => UnitReason::Budget,
                     0 if said_by.is_some() => UnitReason::SaidBefore,
                     0 => UnitReason::Unused,
+                    state if state & state::PIN != 0 && self.is_guessed => UnitReason::Likely,
                     state if state & state::PIN != 0 => UnitReason::Pin,
                     state if state & (state::SKELETON | state::WHOLE | state::OWN) != 0 => UnitReason::Skeleton,
                     state if state & state::FILLER != 0 => UnitReason::Filler,

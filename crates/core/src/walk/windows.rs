@@ -4,7 +4,7 @@
 use super::pins::Span;
 
 /// Bytes on either side of a place.
-const BESIDE: usize = 60;
+pub(super) const BESIDE: usize = 60;
 /// Bytes by which a window grows to end between words.
 const MAX_GROWTH: usize = 30;
 /// Bytes of a sentence that is shown whole.

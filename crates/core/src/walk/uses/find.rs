@@ -31,6 +31,17 @@ const BATCH: usize = 256;
 /// Words of an identifier.
 const MAX_JOINED: usize = 24;
 
+/// Whose texts use what stands before them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::walk) enum Users {
+    /// Nobody's: what will be used is guessed.
+    Nobody,
+    /// Whoever speaks or calls.
+    Speakers,
+    /// Programs, too.
+    All,
+}
+
 /// What of a text is used, as ranges into the lists of [`Uses`].
 #[derive(Debug, Clone, Default)]
 pub(in crate::walk) struct Found {
@@ -76,10 +87,11 @@ pub(in crate::walk) struct Uses {
 }
 
 impl Uses {
-    /// Reads a conversation; with `results_use` results of tools use what stands before them, too.
-    pub(in crate::walk) fn read(&mut self, texts: &Texts, results_use: bool) {
+    /// Reads a conversation. Where nobody's uses count, answers are sources, too: something of them may be hidden.
+    pub(in crate::walk) fn read(&mut self, texts: &Texts, users: Users) {
         let bytes = texts.bytes();
-        let is_read = |text: &&Text| text.by.is_source() || text.by.is_argument();
+        let is_source = |text: &Text| text.by.is_source() || users == Users::Nobody && text.by == SaidBy::Assistant;
+        let is_read = |text: &&Text| is_source(text) || text.by.is_argument();
         let n_lines = texts.all().iter().filter(is_read).map(|text| text.n_lines as usize).sum();
         self.needles.clear(texts.n_bytes());
         self.told.clear();
@@ -94,7 +106,11 @@ impl Uses {
         for &hash in &self.endings.hashes {
             self.needles.filter.mark(hash, sign::OUTCOME);
         }
-        let uses = |text: &&Text| text.by.is_user() || results_use && text.by == SaidBy::Result;
+        let uses = |text: &&Text| match users {
+            Users::Nobody => false,
+            Users::Speakers => text.by.is_user(),
+            Users::All => text.by.is_user() || text.by == SaidBy::Result,
+        };
         for text in texts.all().iter().rev().filter(uses) {
             self.user(bytes, text);
         }
@@ -104,7 +120,7 @@ impl Uses {
             if std::mem::replace(&mut message, text.message) != text.message {
                 self.needles.settle();
             }
-            let found = if text.by.is_source() { self.source(bytes, text) } else { Found::default() };
+            let found = if is_source(text) { self.source(bytes, text) } else { Found::default() };
             self.found.push(found);
         }
     }

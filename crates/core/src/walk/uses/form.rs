@@ -82,7 +82,7 @@ fn form_of(text: &[u8], is_inner: bool) -> Form {
 }
 
 /// True for a joined run of words, or a single word that is a name.
-pub(super) fn is_identifier(text: &[u8]) -> bool {
+pub(in crate::walk) fn is_identifier(text: &[u8]) -> bool {
     let is_joined = text.iter().any(|&byte| is_joiner(byte));
     is_joined || form_of(text, false) == Form::Name
 }

@@ -8,14 +8,14 @@ const FREE: u32 = u32::MAX;
 
 /// Keys with numbers; several entries may have one key. Of a key its upper half is kept.
 #[derive(Debug, Default)]
-pub(super) struct Index {
+pub(in crate::walk) struct Index {
     places: Vec<(u32, u32)>,
     n_entries: usize,
 }
 
 impl Index {
     /// Forgets everything and makes room for `n_entries`.
-    pub(super) fn reset(&mut self, n_entries: usize) {
+    pub(in crate::walk) fn reset(&mut self, n_entries: usize) {
         self.places.clear();
         self.places.resize((n_entries * ROOM).next_power_of_two().max(FEWEST), (0, FREE));
         self.n_entries = 0;
@@ -23,7 +23,7 @@ impl Index {
 
     /// The number under `key` for which `is` holds; it may be asked about a number under another key.
     #[inline]
-    pub(super) fn get(&self, key: u64, mut is: impl FnMut(u32) -> bool) -> Option<u32> {
+    pub(in crate::walk) fn get(&self, key: u64, mut is: impl FnMut(u32) -> bool) -> Option<u32> {
         let (mask, half) = (self.places.len() - 1, (key >> 32) as u32);
         let mut at = half as usize & mask;
         loop {
@@ -37,7 +37,7 @@ impl Index {
 
     /// The same; where there is none, `number` stands under `key` from now on.
     #[inline]
-    pub(super) fn get_or_insert(&mut self, key: u64, number: u32, is: impl FnMut(u32) -> bool) -> u32 {
+    pub(in crate::walk) fn get_or_insert(&mut self, key: u64, number: u32, is: impl FnMut(u32) -> bool) -> u32 {
         self.get(key, is).unwrap_or_else(|| {
             self.insert(key, number);
             number
@@ -45,7 +45,7 @@ impl Index {
     }
 
     /// Puts `number` under `key`, beside what stands there.
-    pub(super) fn insert(&mut self, key: u64, number: u32) {
+    pub(in crate::walk) fn insert(&mut self, key: u64, number: u32) {
         if (self.n_entries + 1) * ROOM > self.places.len() {
             let old = std::mem::take(&mut self.places);
             self.places.resize(old.len() * 2, (0, FREE));

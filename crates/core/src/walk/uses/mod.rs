@@ -14,10 +14,12 @@ mod texts;
 mod told;
 mod wide;
 
-pub(in crate::walk) use find::{Found, Uses};
+pub(in crate::walk) use find::{Found, Users, Uses};
+pub(in crate::walk) use form::is_identifier;
+pub(in crate::walk) use index::Index;
 pub(in crate::walk) use lines::says;
 pub(in crate::walk) use outcome::tells_change;
-pub(in crate::walk) use scan::Line;
+pub(in crate::walk) use scan::{Line, Word, bare, exact, folded, is_joiner, lines, with_pieces, words};
 pub use texts::SaidBy;
 pub(in crate::walk) use texts::{Place, Text, Texts};
 
@@ -28,7 +30,7 @@ pub(in crate::walk) fn lines_of(text: &str) -> (Vec<u8>, Vec<Line>) {
     texts.push(0, 0, SaidBy::Result, text);
     texts.seal();
     let mut uses = Uses::default();
-    uses.read(&texts, false);
+    uses.read(&texts, Users::Speakers);
     let lines = uses.lines(&uses.found()[0]).to_vec();
     (texts.bytes().to_vec(), lines)
 }

@@ -10,9 +10,9 @@ const SIGNS: [u8; 2] = [0xC2, 0xE2];
 
 /// A stretch of letters, digits, `_` and characters beyond ASCII that are no signs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Word {
-    pub(super) from: usize,
-    pub(super) to: usize,
+pub(in crate::walk) struct Word {
+    pub(in crate::walk) from: usize,
+    pub(in crate::walk) to: usize,
     /// It has bytes beyond ASCII.
     pub(super) is_wide: bool,
     /// Borders inside, as bits: humps, `_`, digits beside letters; the last one stands for all further ones.
@@ -22,7 +22,7 @@ pub(super) struct Word {
 impl Word {
     /// True when it has borders inside.
     #[inline]
-    pub(super) fn is_compound(&self) -> bool {
+    pub(in crate::walk) fn is_compound(&self) -> bool {
         self.borders != 0
     }
 
@@ -107,7 +107,7 @@ impl Masks {
 
 /// Calls `each` for the words of `bytes[from..to]`, which are padded.
 #[inline]
-pub(super) fn words(bytes: &[u8], from: usize, to: usize, mut each: impl FnMut(Word)) {
+pub(in crate::walk) fn words(bytes: &[u8], from: usize, to: usize, mut each: impl FnMut(Word)) {
     let mut base = from;
     // The word that goes on from the block before.
     let mut open: Option<Word> = None;
@@ -155,7 +155,7 @@ const MIN_PIECE: usize = 3;
 
 /// Calls `each` with a word and with the pieces between its borders: where they begin and end.
 #[inline]
-pub(super) fn with_pieces(bytes: &[u8], word: Word, mut each: impl FnMut(usize, usize)) {
+pub(in crate::walk) fn with_pieces(bytes: &[u8], word: Word, mut each: impl FnMut(usize, usize)) {
     let (mut from, mut to, mut borders) = (word.from, word.to, word.borders);
     let mut at = if borders == 0 { word.to } else { word.from };
     loop {
@@ -199,7 +199,7 @@ pub(super) fn is_wide_before(bytes: &[u8], at: usize) -> bool {
 }
 
 /// True for what joins the words of an identifier.
-pub(super) fn is_joiner(byte: u8) -> bool {
+pub(in crate::walk) fn is_joiner(byte: u8) -> bool {
     matches!(byte, b'.' | b'/' | b'#' | b'-')
 }
 
@@ -244,7 +244,7 @@ fn long_hash(bytes: &[u8], at: usize, len: usize, fold: u64) -> u64 {
 /// Hash of a word without case and without a plural `s`.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "hashing words is most of what a scan does")]
-pub(super) fn folded(bytes: &[u8], from: usize, to: usize) -> u64 {
+pub(in crate::walk) fn folded(bytes: &[u8], from: usize, to: usize) -> u64 {
     let len = to - from;
     let plural = len > 3 && bytes[to - 1] | 0x20 == b's';
     hash(bytes, from, len - usize::from(plural), FOLD)
@@ -252,7 +252,7 @@ pub(super) fn folded(bytes: &[u8], from: usize, to: usize) -> u64 {
 
 /// Hash of the very bytes; never 0.
 #[inline]
-pub(super) fn exact(bytes: &[u8], from: usize, to: usize) -> u64 {
+pub(in crate::walk) fn exact(bytes: &[u8], from: usize, to: usize) -> u64 {
     hash(bytes, from, to - from, 0) | 1
 }
 
@@ -277,7 +277,7 @@ impl Line {
 }
 
 /// The bare text of a line: without the number that a viewer puts in front, the sign of a diff and blanks at both ends.
-pub(super) fn bare(bytes: &[u8], from: usize, to: usize) -> (usize, usize) {
+pub(in crate::walk) fn bare(bytes: &[u8], from: usize, to: usize) -> (usize, usize) {
     let mut text = trim_start(&bytes[from..to]);
     if let [b'0'..=b'9', ..] = text {
         let n_digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -309,7 +309,7 @@ fn trim_start(mut text: &[u8]) -> &[u8] {
 }
 
 /// Calls `each` with begin and end of the lines of `bytes[from..to]`.
-pub(super) fn lines(bytes: &[u8], from: usize, to: usize, mut each: impl FnMut(usize, usize)) {
+pub(in crate::walk) fn lines(bytes: &[u8], from: usize, to: usize, mut each: impl FnMut(usize, usize)) {
     let (mut start, mut base) = (from, from);
     while base < to {
         let (quarters, _) = block(bytes, base).as_chunks::<16>();

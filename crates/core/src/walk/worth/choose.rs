@@ -1,0 +1,117 @@
+//! Which pieces stay: most of what is likely to be used again for the fewest bytes, as one order. Knows pieces, likelihoods and
+//! what a mark costs; refuses to know features.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::scale::log2;
+use super::values::{NONE, Values};
+
+/// Bytes of a mark and of what is around it.
+const MARK: i64 = 13;
+/// Added to the bytes of a piece, so that the shortest ones are not for nothing.
+const BESIDE: i64 = 2;
+/// Bytes count to the power of four fifths.
+const POWER: (i32, i32) = (4, 5);
+/// Added to a worth, so that it is never negative.
+const LEAST: i32 = 1 << 13;
+/// How much more a line counts that may be quoted than a value that may be used, in halves.
+const QUOTED: u64 = 6;
+/// What a byte of the last message counts for by itself.
+const RECENT: u64 = 52;
+
+/// The worth of what always stays.
+pub(super) const STAYS: u32 = u32::MAX;
+
+/// The order in which pieces are chosen; the memory is reused.
+#[derive(Debug, Default)]
+pub(super) struct Choice {
+    /// Worth of each piece when it was chosen; 0 when it is not, [`STAYS`] when it was never asked about.
+    pub(super) worth: Vec<u32>,
+    /// How likely each name is used and each line quoted, as long as nothing that stays shows it.
+    pub(super) names: Vec<u32>,
+    pub(super) lines: Vec<u32>,
+    /// Changed when a neighbour is chosen: what is known of a piece before is out of date.
+    round: Vec<u8>,
+    heap: BinaryHeap<(u32, Reverse<u32>, u8)>,
+}
+
+impl Choice {
+    /// Forgets everything and makes room for `values`; every piece stays.
+    pub(super) fn begin(&mut self, values: &Values) {
+        fn reset<T: Copy>(list: &mut Vec<T>, n: usize, with: T) {
+            list.clear();
+            list.resize(n, with);
+        }
+        reset(&mut self.worth, values.pieces.len(), STAYS);
+        reset(&mut self.names, values.names.len(), 0);
+        reset(&mut self.lines, values.lines.len(), 0);
+        reset(&mut self.round, values.pieces.len(), 0);
+    }
+
+    /// Pieces of texts that are not asked about stay, and what they show is visible.
+    pub(super) fn show(&mut self, values: &Values, piece: usize) {
+        for &name in values.names_in(piece) {
+            self.names[name as usize] = 0;
+        }
+        if let Some(line) = self.lines.get_mut(values.pieces[piece].line as usize) {
+            *line = 0;
+        }
+    }
+
+    /// Chooses among the pieces of worth 0 all that are worth `threshold` or more; `age` tells of a text how many messages
+    /// it is behind.
+    pub(super) fn choose(&mut self, values: &Values, threshold: u32, age: impl Fn(u32) -> u64) {
+        self.heap.clear();
+        for piece in 0..values.pieces.len() {
+            if self.worth[piece] == 0 {
+                let worth = self.worth_of(values, piece, &age);
+                self.heap.push((worth, Reverse(piece as u32), self.round[piece]));
+            }
+        }
+        let mut last = STAYS - 1;
+        while let Some((worth, Reverse(number), round)) = self.heap.pop() {
+            let piece = number as usize;
+            if worth < threshold {
+                break;
+            }
+            if self.worth[piece] != 0 || self.round[piece] != round {
+                continue;
+            }
+            let now = self.worth_of(values, piece, &age);
+            if now < worth {
+                self.heap.push((now, Reverse(number), round));
+                continue;
+            }
+            last = last.min(now);
+            self.worth[piece] = last;
+            self.show(values, piece);
+            let of_text = &values.of_text[values.pieces[piece].text as usize];
+            // Beside a piece that stays another one costs less.
+            for beside in [number.wrapping_sub(1), number + 1] {
+                if of_text.contains(&beside) && self.worth[beside as usize] == 0 {
+                    let beside = beside as usize;
+                    self.round[beside] = self.round[beside].wrapping_add(1);
+                    let worth = self.worth_of(values, beside, &age);
+                    self.heap.push((worth, Reverse(beside as u32), self.round[beside]));
+                }
+            }
+        }
+    }
+
+    /// What a piece gains for what it costs, as a logarithm.
+    fn worth_of(&self, values: &Values, number: usize, age: &impl Fn(u32) -> u64) -> u32 {
+        let piece = &values.pieces[number];
+        let n_bytes = i64::from(piece.to - piece.from);
+        let names: u64 = values.names_in(number).iter().map(|&name| u64::from(self.names[name as usize])).sum();
+        let quoted = if piece.line == NONE { 0 } else { u64::from(self.lines[piece.line as usize]) };
+        let gain = names + quoted * QUOTED / 2 + RECENT * n_bytes as u64 / (1 + age(piece.text));
+        let of_text = &values.of_text[piece.text as usize];
+        let number = number as u32;
+        let stays = |at: u32| i64::from(!of_text.contains(&at) || self.worth[at as usize] != 0);
+        let marks = 1 - stays(number.wrapping_sub(1)) - stays(number + 1);
+        let cost = (n_bytes + 1 + MARK * marks).max(0) + BESIDE - 1;
+        let worth = LEAST + log2(gain) - log2(cost as u64) * POWER.0 / POWER.1;
+        worth.max(1) as u32
+    }
+}

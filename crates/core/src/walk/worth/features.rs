@@ -1,0 +1,275 @@
+//! What of a value, of the piece that shows it and of the text around that tells how likely it is to be used again: numbers, in
+//! thousand-and-twenty-fourths. Knows what was shown where; refuses to know weights.
+
+use super::activity::Activity;
+use super::scale::{ONE, log};
+use super::values::{Name, Piece, QuotedLine, Values};
+use crate::walk::calls::Call;
+use crate::walk::uses::{SaidBy, Texts};
+
+/// Features of the text in which a value stands.
+pub(super) const TEXT: [&str; 23] = [
+    "is_result",
+    "is_argument",
+    "is_said_by_user",
+    "is_file",
+    "is_search",
+    "is_listing",
+    "is_git",
+    "is_edit",
+    "log_bytes",
+    "has_file",
+    "log_since_file_touched",
+    "file_was_edited",
+    "log_since_file_edited",
+    "log_file_touches",
+    "file_touched_in_window",
+    "log_since_same_tool",
+    "share_of_names_in_window",
+    "share_of_names_written",
+    "log_age",
+    "log_age_squared",
+    "log_results_since",
+    "log_pieces",
+    "is_one_line",
+];
+/// Features of the line in which it stands.
+pub(super) const PIECE: [&str; 6] = [
+    "log_names",
+    "log_bytes",
+    "share_written",
+    "share_in_window",
+    "neighbours_in_window",
+    "log_names_in_window",
+];
+/// Features of a name.
+pub(super) const NAME: [&str; 29] = [
+    "bias",
+    "has_slash",
+    "has_underscore",
+    "has_dash",
+    "has_dot",
+    "has_hump",
+    "is_number",
+    "length",
+    "share_of_digits",
+    "has_extension",
+    "log_since_shown",
+    "log_since_shown_squared",
+    "log_results_since_shown",
+    "log_since_first_shown",
+    "share_since_shown",
+    "log_messages",
+    "log_messages_showing",
+    "log_results_showing",
+    "log_answers_showing",
+    "log_arguments_showing",
+    "log_others_showing",
+    "log_times_shown",
+    "is_written",
+    "is_taken_up",
+    "log_since_written",
+    "log_since_written_squared",
+    "share_of_words_in_window",
+    "is_home_result",
+    "is_shown_once",
+];
+/// Features of a line that an edit may quote.
+pub(super) const LINE: [&str; 9] = [
+    "bias",
+    "log_since_shown",
+    "log_since_shown_squared",
+    "log_since_first_shown",
+    "log_times_shown",
+    "log_arguments",
+    "is_argued",
+    "log_messages",
+    "log_bytes",
+];
+
+pub(super) type OfText = [i32; TEXT.len()];
+pub(super) type OfPiece = [i32; PIECE.len()];
+pub(super) type OfName = [i32; NAME.len()];
+pub(super) type OfLine = [i32; LINE.len()];
+
+/// Pieces on either side that are neighbours.
+const BESIDE: u32 = 4;
+/// Added to what is unknown, which is longer ago than everything.
+const NEVER: i32 = ONE;
+
+fn flag(is: bool) -> i32 {
+    if is { ONE } else { 0 }
+}
+
+fn share(of: usize, all: usize) -> i32 {
+    if all == 0 { 0 } else { (of * ONE as usize / all) as i32 }
+}
+
+fn squared(x: i32) -> i32 {
+    (i64::from(x) * i64::from(x) / i64::from(ONE)) as i32
+}
+
+/// What is known at a point of a conversation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Now<'n> {
+    pub(super) texts: &'n Texts,
+    pub(super) values: &'n Values,
+    /// How many messages there are, and how many of the last ones are recent.
+    pub(super) n_messages: usize,
+    pub(super) window: usize,
+}
+
+impl Now<'_> {
+    /// Messages since the one with this number, counted from 1.
+    fn since(self, message: u32) -> usize {
+        self.n_messages - message as usize
+    }
+
+    fn log_since(self, message: u32) -> i32 {
+        if message == 0 { log(self.n_messages) + NEVER } else { log(self.since(message)) }
+    }
+
+    /// Of the text with this number.
+    pub(super) fn of_text(self, number: usize, activity: &Activity) -> OfText {
+        let text = &self.texts.all()[number];
+        let pieces = self.values.of_text[number].clone();
+        let (mut n, mut n_recent, mut n_written) = (0, 0, 0);
+        for piece in pieces.clone() {
+            for &name in self.values.names_in(piece as usize) {
+                let name = &self.values.names[name as usize];
+                n += 1;
+                n_recent += usize::from(name.shown.is_recent);
+                n_written += usize::from(name.written > 0);
+            }
+        }
+        let done = activity.of_text(number);
+        let is_call = |of: &[Call]| done.is_some_and(|done| of.contains(&done.asks));
+        let file = done.and_then(|done| activity.file(done));
+        let age = self.log_since(text.message + 1);
+        let n_results = self.values.n_results.last().copied().unwrap_or(0);
+        let results_since = n_results - self.values.n_results[text.message as usize];
+        let start = self.n_messages.saturating_sub(self.window) as u32;
+        [
+            flag(text.by == SaidBy::Result),
+            flag(text.by.is_argument()),
+            flag(text.by == SaidBy::Human),
+            flag(is_call(&[Call::File, Call::Text, Call::Rows])),
+            flag(is_call(&[Call::Matches])),
+            flag(is_call(&[Call::Names])),
+            flag(done.is_some_and(|done| done.is_git)),
+            flag(is_call(&[Call::Edit])),
+            log(text.to - text.from),
+            flag(file.is_some()),
+            file.map_or(log(self.n_messages) + NEVER, |file| self.log_since(file.touched)),
+            flag(file.is_some_and(|file| file.edited > 0)),
+            file.map_or(log(self.n_messages) + NEVER, |file| self.log_since(file.edited)),
+            file.map_or(0, |file| log(file.n_touches)),
+            flag(file.is_some_and(|file| file.touched > start)),
+            self.log_since(done.map_or(0, |done| activity.last_use(done))),
+            share(n_recent, n),
+            share(n_written, n),
+            age,
+            squared(age),
+            log(results_since as usize),
+            log(pieces.len()),
+            flag(pieces.len() == 1),
+        ]
+    }
+
+    /// Of the piece with this number.
+    pub(super) fn of_piece(self, number: usize) -> OfPiece {
+        let values = self.values;
+        let Piece { from, to, text, .. } = values.pieces[number];
+        let names = values.names_in(number);
+        let n_of = |is: &dyn Fn(&Name) -> bool| names.iter().filter(|&&name| is(&values.names[name as usize])).count();
+        let n_recent = n_of(&|name| name.shown.is_recent);
+        let of_text = values.of_text[text as usize].clone();
+        let number = number as u32;
+        let beside = number.saturating_sub(BESIDE).max(of_text.start)..(number + BESIDE + 1).min(of_text.end);
+        let is_recent = |&at: &u32| {
+            let line = values.lines.get(values.pieces[at as usize].line as usize);
+            at != number && line.is_some_and(|line| line.shown.is_recent)
+        };
+        [
+            log(names.len()),
+            log((to - from) as usize),
+            share(n_of(&|name| name.written > 0), names.len()),
+            share(n_recent, names.len()),
+            log(beside.filter(is_recent).count()),
+            log(n_recent),
+        ]
+    }
+
+    /// Of a name itself.
+    pub(super) fn of_name(self, name: &Name) -> OfName {
+        let bytes = &self.texts.bytes()[name.from as usize..name.to as usize];
+        let has = |sign: u8| flag(bytes.contains(&sign));
+        let is_hump = |two: &[u8]| two[0].is_ascii_lowercase() && two[1].is_ascii_uppercase();
+        let n_digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
+        let shown = &name.shown;
+        let since = self.log_since(shown.last);
+        let n_results = self.values.n_results.last().copied().unwrap_or(0);
+        let since_result = match name.last_result {
+            0 => log(n_results as usize) + NEVER,
+            last => log((n_results - last) as usize),
+        };
+        let since_written = if name.written == 0 { 0 } else { self.log_since(name.written) };
+        let (n_words, n_recent) = self.values.recent_words(self.texts.bytes(), name);
+        [
+            ONE,
+            has(b'/'),
+            has(b'_'),
+            has(b'-'),
+            has(b'.'),
+            flag(bytes.windows(2).any(is_hump)),
+            flag(n_digits == bytes.len()),
+            share(bytes.len(), 20),
+            share(n_digits, bytes.len()),
+            flag(has_extension(bytes)),
+            since,
+            squared(since),
+            since_result,
+            self.log_since(shown.first),
+            share(self.since(shown.last), self.n_messages),
+            log(self.n_messages),
+            log(shown.n_messages as usize),
+            log(name.n_results as usize),
+            log(name.n_answers as usize),
+            log(name.n_arguments as usize),
+            log(name.n_others as usize),
+            log(shown.n_times as usize),
+            flag(name.written > 0),
+            flag(name.is_taken_up),
+            since_written,
+            squared(since_written),
+            share(n_recent as usize, n_words as usize),
+            flag(shown.is_home_result),
+            flag(shown.n_times == 1),
+        ]
+    }
+
+    /// Of a line itself.
+    pub(super) fn of_line(self, line: &QuotedLine) -> OfLine {
+        let shown = &line.shown;
+        let since = self.log_since(shown.last);
+        [
+            ONE,
+            since,
+            squared(since),
+            self.log_since(shown.first),
+            log(shown.n_times as usize),
+            log(line.n_arguments as usize),
+            flag(line.n_arguments > 0),
+            log(self.n_messages),
+            log(line.n_bytes as usize),
+        ]
+    }
+}
+
+fn has_extension(bytes: &[u8]) -> bool {
+    let dot = bytes.iter().rposition(|&byte| byte == b'.');
+    dot.is_some_and(|dot| {
+        let extension = &bytes[dot + 1..];
+        (1..=4).contains(&extension.len()) && extension.iter().all(u8::is_ascii_alphabetic)
+    })
+}

@@ -1,0 +1,145 @@
+//! Learns from finished conversations what is used again: each is cut at several places, and what its next turns use says which
+//! guesses would have been right. Knows features and answers; refuses to know files.
+
+use super::activity::Activity;
+use super::features::{LINE, NAME, Now, PIECE, TEXT};
+use super::fit::{Example, fit};
+use super::model::{UseModel, Weights};
+use super::values::Values;
+use crate::model::Conversation;
+use crate::walk::calls::Asked;
+use crate::walk::uses::{SaidBy, Texts};
+use crate::walk::voices::{push, who_says};
+
+/// Last messages before a cut that stay, and messages behind it that tell what was needed.
+pub(super) const WINDOW: usize = 4;
+/// Messages from which a conversation has something to hide behind the window.
+const MIN_BEFORE: usize = 2 * WINDOW + 2;
+/// Cuts of a conversation, at most, and messages for each of them.
+const MAX_CUTS: usize = 8;
+const PER_CUT: usize = 6;
+/// Of what is not used, one in so many is looked at.
+const SPARSE: u32 = 30;
+
+/// What was seen so far.
+#[derive(Debug, Default)]
+pub struct Lessons {
+    names: Vec<Example<{ NAME.len() + PIECE.len() + TEXT.len() }>>,
+    lines: Vec<Example<{ LINE.len() + PIECE.len() + TEXT.len() }>>,
+    texts: Texts,
+    asked: Asked,
+    values: Values,
+    activity: Activity,
+    next: (Texts, Values),
+}
+
+/// Places at which a conversation of so many messages is cut; `seed` is the same for the same conversation.
+pub(super) fn cuts(n_messages: usize, most: usize, mut seed: u64) -> Vec<usize> {
+    let (low, high) = (MIN_BEFORE, n_messages.saturating_sub(WINDOW));
+    let n = (n_messages / PER_CUT + 1).min(most);
+    let mut cuts: Vec<usize> = Vec::new();
+    while high >= low && cuts.len() < n.min(high - low + 1) {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let cut = low + (seed >> 33) as usize % (high - low + 1);
+        if !cuts.contains(&cut) {
+            cuts.push(cut);
+        }
+    }
+    cuts.sort_unstable();
+    cuts
+}
+
+impl Lessons {
+    /// Takes a finished conversation, of which `said_by` say who says each message.
+    pub fn take(&mut self, conversation: &Conversation<'_>, said_by: &[SaidBy]) {
+        let n_messages = conversation.messages.len();
+        let seed = conversation.id.bytes().fold(n_messages as u64 + 1, |seed, byte| {
+            (seed ^ u64::from(byte)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
+        });
+        for cut in cuts(n_messages, MAX_CUTS, seed) {
+            self.cut(conversation, said_by, cut, seed);
+        }
+    }
+
+    /// How much was seen: examples of values and of lines.
+    #[must_use]
+    pub fn len(&self) -> (usize, usize) {
+        (self.names.len(), self.lines.len())
+    }
+
+    fn cut(&mut self, conversation: &Conversation<'_>, said_by: &[SaidBy], cut: usize, mut seed: u64) {
+        let (before, behind) = (&conversation.messages[..cut], &conversation.messages[cut..]);
+        self.texts.clear();
+        self.asked.clear();
+        for (index, (message, &by)) in before.iter().zip(said_by).enumerate() {
+            push(&mut self.texts, &mut self.asked, index, message, |part| Some(who_says(message, part, by)));
+        }
+        self.texts.seal();
+        self.values.read(&self.texts, cut, WINDOW);
+        self.activity.read(&self.asked, before, &self.texts);
+        let (texts, values) = &mut self.next;
+        texts.clear();
+        let mut asked = Asked::default();
+        for (index, (message, &by)) in behind.iter().zip(&said_by[cut..]).take(WINDOW).enumerate() {
+            let says = |part| Some(who_says(message, part, by)).filter(|by| *by == SaidBy::Assistant);
+            push(texts, &mut asked, index, message, says);
+        }
+        texts.seal();
+        values.read(texts, WINDOW, 0);
+        let now = Now { texts: &self.texts, values: &self.values, n_messages: cut, window: WINDOW };
+        let mut is_used = vec![false; self.values.names.len()];
+        let mut is_quoted = vec![false; self.values.lines.len()];
+        let said = |piece: u32| texts.all()[values.pieces[piece as usize].text as usize].by;
+        for name in values.names.iter().filter(|name| said(name.shown.home) != SaidBy::Thought) {
+            if let Some(number) = self.values.name_like(name) {
+                is_used[number as usize] = true;
+            }
+        }
+        for line in values.lines.iter().filter(|line| line.n_arguments > 0) {
+            if let Some(number) = self.values.line_like(line) {
+                is_quoted[number as usize] = true;
+            }
+        }
+        let mut is_taken = |is_right: bool| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            is_right || (seed >> 33) as u32 % SPARSE == 0
+        };
+        let is_system = |home: u32| {
+            let text = self.values.pieces[home as usize].text;
+            self.texts.all()[text as usize].by == SaidBy::System
+        };
+        let around = |home: u32| {
+            let text = now.of_text(self.values.pieces[home as usize].text as usize, &self.activity);
+            now.of_piece(home as usize).into_iter().chain(text)
+        };
+        for (name, &is_used) in self.values.names.iter().zip(&is_used) {
+            if !name.shown.is_recent && !is_system(name.shown.home) && is_taken(is_used) {
+                let features = now.of_name(name).into_iter().chain(around(name.shown.home));
+                self.names.push(Example::new(features, is_used, if is_used { 1 } else { SPARSE }));
+            }
+        }
+        for (line, &is_quoted) in self.values.lines.iter().zip(&is_quoted) {
+            if !line.shown.is_recent && !is_system(line.shown.home) && is_taken(is_quoted) {
+                let features = now.of_line(line).into_iter().chain(around(line.shown.home));
+                self.lines.push(Example::new(features, is_quoted, if is_quoted { 1 } else { SPARSE }));
+            }
+        }
+    }
+
+    /// The model that fits best to all of it.
+    #[must_use]
+    pub fn learn(&self) -> UseModel {
+        UseModel { name: weights(&fit(&self.names)), line: weights(&fit(&self.lines)), threshold: 0 }
+    }
+}
+
+fn weights<const N: usize>(all: &[i32]) -> Weights<N> {
+    let (own, around) = all.split_at(N);
+    let (piece, text) = around.split_at(PIECE.len());
+    let sized = "there is a weight for each feature";
+    Weights {
+        own: own.try_into().expect(sized),
+        piece: piece.try_into().expect(sized),
+        text: text.try_into().expect(sized),
+    }
+}

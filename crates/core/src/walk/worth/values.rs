@@ -1,0 +1,359 @@
+//! What a conversation shows that may be used again: names, and whole lines. One pass notes where each was shown, by whom and
+//! how often. Knows texts and who says them; refuses to know what is likely.
+
+use std::ops::Range;
+
+use crate::walk::uses::{Index, SaidBy, Text, Texts, Word, bare, exact, folded, is_identifier, is_joiner, lines};
+use crate::walk::uses::{with_pieces, words};
+
+/// Bytes of a name.
+const NAME: Range<usize> = 4..300;
+/// Bytes of a line that an edit may quote.
+pub(super) const QUOTED: Range<usize> = 8..201;
+/// Bytes from which a line is cut, and of the pieces into which it is.
+const LONG: usize = 240;
+const PIECE: usize = 120;
+const MAX_PIECE: usize = 200;
+/// Words of a name, and names of a piece.
+const MAX_JOINED: usize = 24;
+const MAX_NAMES: usize = 200;
+/// Bits in which the words of recent names are noted: a few of a hundred may seem to be there that are not.
+const N_BITS: usize = 1 << 14;
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A line, or a part of a long one.
+#[derive(Debug, Clone)]
+pub(super) struct Piece {
+    pub(super) from: u32,
+    pub(super) to: u32,
+    /// Its names, as places among those of all pieces.
+    pub(super) names: Range<u32>,
+    /// Number of its text.
+    pub(super) text: u32,
+    /// Number of the line, when it is one that may be quoted.
+    pub(super) line: u32,
+}
+
+/// Where something was shown. Messages are counted from 1; 0 is none.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Shown {
+    pub(super) first: u32,
+    pub(super) last: u32,
+    /// How many messages show it, and how often it is shown.
+    pub(super) n_messages: u32,
+    pub(super) n_times: u32,
+    /// The last piece before the window that shows it, one of a result where there is any.
+    pub(super) home: u32,
+    pub(super) is_home_result: bool,
+    /// One of the last messages shows it.
+    pub(super) is_recent: bool,
+}
+
+/// A name.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Name {
+    pub(super) hash: u64,
+    pub(super) from: u32,
+    pub(super) to: u32,
+    pub(super) shown: Shown,
+    /// How many results there were when one showed it last.
+    pub(super) last_result: u32,
+    /// Of the messages that show it, those in which a result, an answer, an argument or somebody else is the first to.
+    pub(super) n_results: u32,
+    pub(super) n_answers: u32,
+    pub(super) n_arguments: u32,
+    pub(super) n_others: u32,
+    /// The last message in which the assistant wrote it, and whether a result had shown it before.
+    pub(super) written: u32,
+    pub(super) is_taken_up: bool,
+}
+
+/// A whole line.
+#[derive(Debug, Clone, Default)]
+pub(super) struct QuotedLine {
+    hash: u64,
+    pub(super) n_bytes: u32,
+    pub(super) n_arguments: u32,
+    pub(super) shown: Shown,
+}
+
+/// Everything that a conversation shows; the memory is reused.
+#[derive(Debug, Default)]
+pub(super) struct Values {
+    pub(super) pieces: Vec<Piece>,
+    /// Pieces of each text.
+    pub(super) of_text: Vec<Range<u32>>,
+    /// Numbers of names, piece by piece.
+    pub(super) names_of: Vec<u32>,
+    pub(super) names: Vec<Name>,
+    pub(super) lines: Vec<QuotedLine>,
+    /// How many results there are up to each message.
+    pub(super) n_results: Vec<u32>,
+    by_name: Index,
+    by_line: Index,
+    run: Vec<Word>,
+    recent_words: RecentWords,
+}
+
+impl Values {
+    /// Reads the texts of `n_messages` messages, the last `window` of which are recent.
+    pub(super) fn read(&mut self, texts: &Texts, n_messages: usize, window: usize) {
+        self.pieces.clear();
+        self.of_text.clear();
+        self.names_of.clear();
+        self.names.clear();
+        self.lines.clear();
+        self.n_results.clear();
+        self.recent_words.clear();
+        self.by_name.reset(texts.n_bytes() / 64);
+        self.by_line.reset(texts.n_bytes() / 64);
+        self.count_results(texts, n_messages);
+        let start = n_messages.saturating_sub(window);
+        for (number, text) in texts.all().iter().enumerate() {
+            let first = self.pieces.len() as u32;
+            let is_recent = text.message as usize >= start;
+            lines(texts.bytes(), text.from, text.to, |from, to| {
+                self.line(texts.bytes(), (from, to), number as u32, text, is_recent);
+            });
+            self.of_text.push(first..self.pieces.len() as u32);
+        }
+    }
+
+    /// Numbers of the names of a piece.
+    pub(super) fn names_in(&self, piece: usize) -> &[u32] {
+        let names = &self.pieces[piece].names;
+        &self.names_of[names.start as usize..names.end as usize]
+    }
+
+    /// How many words a name has, and how many of them names of recent messages have, too.
+    pub(super) fn recent_words(&self, bytes: &[u8], name: &Name) -> (u32, u32) {
+        let mut n = (0, 0);
+        each_word(bytes, name.from as usize, name.to as usize, |hash| {
+            n.0 += 1;
+            n.1 += u32::from(self.recent_words.contains(hash));
+        });
+        n
+    }
+
+    fn count_results(&mut self, texts: &Texts, n_messages: usize) {
+        let mut results = texts.all().iter().filter(|text| text.by == SaidBy::Result).peekable();
+        let mut n = 0;
+        for message in 0..n_messages as u32 {
+            let mut is_result = false;
+            while results.next_if(|text| text.message == message).is_some() {
+                is_result = true;
+            }
+            n += u32::from(is_result);
+            self.n_results.push(n);
+        }
+    }
+
+    fn line(&mut self, bytes: &[u8], (from, to): (usize, usize), number: u32, text: &Text, is_recent: bool) {
+        if to - from <= LONG {
+            return self.piece(bytes, (from, to), number, text, is_recent);
+        }
+        let mut at = from;
+        while at < to {
+            let end = end_of_piece(bytes, at, to);
+            self.piece(bytes, (at, end), number, text, is_recent);
+            at = end;
+        }
+    }
+
+    fn piece(&mut self, bytes: &[u8], (from, to): (usize, usize), number: u32, text: &Text, is_recent: bool) {
+        let piece = self.pieces.len() as u32;
+        let first = self.names_of.len();
+        let mut run = std::mem::take(&mut self.run);
+        run.clear();
+        let mut next = usize::MAX;
+        words(bytes, from, to, |word| {
+            let (goes_on, is_joined) = (word.from == next, word.to < to && is_joiner(bytes[word.to]));
+            next = if is_joined { word.to + 1 } else { usize::MAX };
+            if !run.is_empty() && (!goes_on || run.len() == MAX_JOINED) {
+                self.take_run(bytes, &run, first);
+                run.clear();
+            }
+            run.push(word);
+        });
+        self.take_run(bytes, &run, first);
+        self.run = run;
+        let (start, end) = bare(bytes, from, to);
+        let line = if QUOTED.contains(&(end - start)) { self.quoted(bytes, (start, end)) } else { NONE };
+        let at = Sight { message: text.message + 1, by: text.by, piece, is_recent };
+        for place in first..self.names_of.len() {
+            let name = self.names_of[place] as usize;
+            let n_results = self.n_results[text.message as usize];
+            at.show_name(&mut self.names[name], n_results);
+            if is_recent {
+                let (from, to) = (self.names[name].from as usize, self.names[name].to as usize);
+                each_word(bytes, from, to, |hash| self.recent_words.insert(hash));
+            }
+        }
+        if let Some(line) = self.lines.get_mut(line as usize) {
+            line.n_arguments += u32::from(text.by.is_argument());
+            at.show(&mut line.shown);
+        }
+        let names = first as u32..self.names_of.len() as u32;
+        self.pieces.push(Piece { from: from as u32, to: to as u32, names, text: number, line });
+    }
+
+    /// Takes words with one joiner between each two: the whole, what begins behind a slash, and the parts that are names.
+    fn take_run(&mut self, bytes: &[u8], run: &[Word], first: usize) {
+        let (Some(begin), Some(end)) = (run.first(), run.last()) else { return };
+        let end = end.to;
+        self.name(bytes, (begin.from, end), first);
+        if run.len() == 1 {
+            return;
+        }
+        let mut element = begin.from;
+        for (at, word) in run.iter().enumerate() {
+            let is_last = at + 1 == run.len();
+            let is_slash = !is_last && bytes[word.to] == b'/';
+            if is_slash || is_last {
+                if (element, word.to) != (begin.from, end) {
+                    self.name(bytes, (element, word.to), first);
+                }
+                element = word.to + 1;
+            }
+            if is_slash && at + 2 < run.len() {
+                self.name(bytes, (element, end), first);
+            }
+            self.name(bytes, (word.from, word.to), first);
+        }
+    }
+
+    fn name(&mut self, bytes: &[u8], (from, to): (usize, usize), first: usize) {
+        if !NAME.contains(&(to - from)) || !is_identifier(&bytes[from..to]) {
+            return;
+        }
+        let hash = exact(bytes, from, to);
+        let n = self.names.len() as u32;
+        let number = self.by_name.get_or_insert(hash, n, |number| self.names[number as usize].hash == hash);
+        if number == n {
+            self.names.push(Name { hash, from: from as u32, to: to as u32, ..Name::default() });
+        }
+        let of_piece = &self.names_of[first..];
+        if of_piece.len() < MAX_NAMES && !of_piece.contains(&number) {
+            self.names_of.push(number);
+        }
+    }
+
+    fn quoted(&mut self, bytes: &[u8], (from, to): (usize, usize)) -> u32 {
+        let hash = exact(bytes, from, to);
+        let n = self.lines.len() as u32;
+        let number = self.by_line.get_or_insert(hash, n, |number| self.lines[number as usize].hash == hash);
+        if number == n {
+            self.lines.push(QuotedLine { hash, n_bytes: (to - from) as u32, ..QuotedLine::default() });
+        }
+        number
+    }
+
+    /// The number of a name with these bytes in another buffer.
+    pub(super) fn name_like(&self, name: &Name) -> Option<u32> {
+        self.by_name.get(name.hash, |number| self.names[number as usize].hash == name.hash)
+    }
+
+    /// The same of a line.
+    pub(super) fn line_like(&self, line: &QuotedLine) -> Option<u32> {
+        self.by_line.get(line.hash, |number| self.lines[number as usize].hash == line.hash)
+    }
+}
+
+/// Where something is shown.
+struct Sight {
+    message: u32,
+    by: SaidBy,
+    piece: u32,
+    is_recent: bool,
+}
+
+impl Sight {
+    /// Notes it; true when the message shows it for the first time.
+    fn show(&self, shown: &mut Shown) -> bool {
+        let is_new = shown.last != self.message;
+        if shown.first == 0 {
+            shown.first = self.message;
+        }
+        shown.last = self.message;
+        shown.n_messages += u32::from(is_new);
+        shown.n_times += 1;
+        let is_result = self.by == SaidBy::Result;
+        if self.is_recent {
+            shown.is_recent = true;
+        } else if is_result || !shown.is_home_result {
+            (shown.home, shown.is_home_result) = (self.piece, is_result);
+        }
+        is_new
+    }
+
+    fn show_name(&self, name: &mut Name, n_results: u32) {
+        let is_new = u32::from(self.show(&mut name.shown));
+        match self.by {
+            SaidBy::Result => {
+                name.n_results += is_new;
+                name.last_result = n_results;
+            }
+            SaidBy::Assistant | SaidBy::Thought => name.n_answers += is_new,
+            SaidBy::Argument | SaidBy::Copied => name.n_arguments += is_new,
+            SaidBy::System | SaidBy::Human | SaidBy::Spoken => name.n_others += is_new,
+        }
+        if !self.by.is_source() && self.by != SaidBy::Spoken {
+            name.written = self.message;
+            name.is_taken_up |= name.last_result > 0;
+        }
+    }
+}
+
+/// Where a piece of a long line ends: behind a sentence, a member or a word.
+fn end_of_piece(bytes: &[u8], from: usize, to: usize) -> usize {
+    if to - from < PIECE + PIECE / 2 {
+        return to;
+    }
+    let (least, most) = (from + PIECE, (from + MAX_PIECE).min(to));
+    let ends = |at: &usize| matches!(bytes[at - 1], b' ' | b',' | b'}' | b';');
+    let mut end = (least..most).find(ends).unwrap_or(most);
+    while end < to && bytes[end] & 0xC0 == 0x80 {
+        end += 1;
+    }
+    end
+}
+
+/// Calls `each` with hashes of the words of a name, humps and all.
+fn each_word(bytes: &[u8], from: usize, to: usize, mut each: impl FnMut(u64)) {
+    words(bytes, from, to, |word| {
+        let mut first = true;
+        with_pieces(bytes, word, |from, to| {
+            // The whole word comes before its pieces.
+            let is_whole = std::mem::take(&mut first) && word.is_compound();
+            if !is_whole && to - from >= 3 {
+                each(folded(bytes, from, to));
+            }
+        });
+    });
+}
+
+/// A set of hashes that may have some that were not put into it.
+#[derive(Debug)]
+struct RecentWords(Box<[u64; N_BITS / 64]>);
+
+impl Default for RecentWords {
+    fn default() -> Self {
+        Self(Box::new([0; N_BITS / 64]))
+    }
+}
+
+impl RecentWords {
+    fn clear(&mut self) {
+        self.0.fill(0);
+    }
+
+    fn insert(&mut self, hash: u64) {
+        let bit = (hash >> 32) as usize % N_BITS;
+        self.0[bit / 64] |= 1 << (bit % 64);
+    }
+
+    fn contains(&self, hash: u64) -> bool {
+        let bit = (hash >> 32) as usize % N_BITS;
+        self.0[bit / 64] & 1 << (bit % 64) != 0
+    }
+}
