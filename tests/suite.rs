@@ -62,6 +62,7 @@ mod llm_protocol;
 mod llm_run;
 mod locks;
 mod logs;
+mod look_ahead;
 mod marks;
 mod media;
 mod metrics;

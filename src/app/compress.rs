@@ -9,7 +9,7 @@ use super::inputs::refuse_inside;
 use super::oracle::LateOracle;
 use super::outcome::RunOutcome;
 use super::{App, inputs_of, local, place, stores_of};
-use crate::engine::{Engine, Scratch};
+use crate::engine::Scratch;
 use crate::error::{Error, Result};
 use crate::io::store::{Place, Stores};
 use crate::io::{FilterSink, Input, Inputs, Rejects, Run, RunWriter};
@@ -138,21 +138,17 @@ pub fn engine_of(settings: &JobSettings) -> Result<Arc<dyn Condense>> {
     }
     let gentlest = engines.remove(0);
     let Some(policy) = &settings.options.policy else { return Ok(gentlest) };
-    Ok(Arc::new(BestAboveFloor::new(gentlest, engines, policy.floor.clone(), settings.counter.as_ref())))
+    Ok(Arc::new(BestAboveFloor::new(gentlest, engines, policy.floor.clone(), settings.files.counter.as_ref())))
 }
 
 /// One engine of a job.
 fn engine_with(settings: &JobSettings, options: &EngineOptions) -> Result<Arc<dyn Condense>> {
-    let options = options.clone();
-    let engine = match &settings.counter {
-        Some(counter) => Engine::counting(options, counter.clone())?,
-        None => Engine::new(options)?,
-    };
+    let engine = settings.files.engine(options.clone())?;
     let engine: Arc<dyn Condense> = Arc::new(engine.explaining(settings.options.trace));
     if settings.options.dataset.is_none() {
         return Ok(engine);
     }
-    Ok(Arc::new(ChatGuard::new(engine, settings.counter.as_ref())))
+    Ok(Arc::new(ChatGuard::new(engine, settings.files.counter.as_ref())))
 }
 
 /// Compresses `inputs` into the run directory `run`.

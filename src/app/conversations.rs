@@ -1,15 +1,15 @@
 //! The conversations of inputs, one after the other, and an engine for them, for commands that look at them without
 //! writing a run. Refuses to know what is done with them.
 
-use super::{App, tokenizer_file};
+use super::{App, file_of_option};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::io::store::Stores;
 use crate::io::{Input, Inputs, open_input};
 use crate::model::{EngineArgs, EngineOptions, Reject, RejectReason, ShapeName};
 use crate::pipeline::{
-    Batch, BatchOptions, LineBatch, News, Observer, PlannedInput, PlannedPart, RowBatch, Slice, TableOptions,
-    decode_record, invalid_utf8, load_tokenizer,
+    Batch, BatchOptions, EngineFiles, LineBatch, News, Observer, PlannedInput, PlannedPart, RowBatch, Slice,
+    TableOptions, decode_record, invalid_utf8,
 };
 use crate::shape::Decoded;
 
@@ -19,11 +19,7 @@ pub type Each<'e> = dyn FnMut((&str, u64), &Decoded<'_>) -> Result<bool> + 'e;
 /// The engine that a job with these options would have, measuring all that there is to measure.
 pub fn engine_for(args: EngineArgs, stores: &Stores) -> Result<Engine> {
     let options = EngineOptions { all_figures: true, ..args.over(EngineOptions::default()) };
-    let counter = load_tokenizer(&options.tokenizer, |path| tokenizer_file(path, stores))?;
-    match counter {
-        Some((counter, _)) => Engine::counting(options, counter),
-        None => Engine::new(options),
-    }
+    EngineFiles::load(&options, |path, kind| file_of_option(path, kind, stores))?.engine(options)
 }
 
 /// The inputs as they are now, each of them one part.

@@ -10,6 +10,7 @@ mod expire;
 mod gather;
 mod get;
 mod inputs;
+mod learn;
 mod marks;
 #[cfg(feature = "llm")]
 mod oracle;
@@ -38,7 +39,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use crate::error::{Error, Result};
 use crate::io::store::{Location, Place, StoreConfig, Stores};
 use crate::pipeline::bridge::guard;
-use crate::pipeline::{JobArgs, JobSettings, Seconds};
+use crate::pipeline::{FileKind, HOW_TO_LEARN, JobArgs, JobSettings, Seconds};
 
 pub use compaction::{Night, compact};
 pub use compress::{Call, compress, engine_of, filter, finish, plan_of, retry_rejects, tables_of};
@@ -47,6 +48,7 @@ pub use dry_run::dry_run;
 pub use expire::{Expired, ExpiryOutcome, expire};
 pub use get::{Which, get};
 pub use inputs::inputs_of;
+pub use learn::{LearnOutcome, LearnSettings, learn};
 pub use marks::{hidden, message_at};
 #[cfg(feature = "llm")]
 pub use oracle::{read_key, replies_dir};
@@ -139,25 +141,28 @@ pub fn stores_of(job: &JobSettings) -> Stores {
     stores(job.store_timeout, job.store_retries, job.store.settings())
 }
 
-/// A job with everything that holds, and with what counts its tokens; `environment` knows variables.
+/// A job with everything that holds, and with what the files hold that it names; `environment` knows variables.
 pub fn settle(args: JobArgs, environment: &dyn Fn(&str) -> Option<String>) -> Result<JobSettings> {
     let settings = args.settle(environment)?;
     let stores = stores_of(&settings);
-    settings.with_counter(|path| tokenizer_file(path, &stores))
+    settings.with_files(|path, kind| file_of_option(path, kind, &stores))
 }
 
-/// The bytes of the file that the option `tokenizer` names.
-pub fn tokenizer_file(path: &str, stores: &Stores) -> Result<Vec<u8>> {
+/// The bytes of a file that an option names.
+pub fn file_of_option(path: &str, kind: FileKind, stores: &Stores) -> Result<Vec<u8>> {
     let place = place(Path::new(path), stores)?;
-    let missing = |message: &str| {
-        Error::usage(path, message)
-            .hinting("`tokenizer` takes chars, o200k_base, cl100k_base or the path of a tokenizer.json")
+    let (name, hint) = match kind {
+        FileKind::Tokenizer => {
+            ("tokenizer file", "`tokenizer` takes chars, o200k_base, cl100k_base or the path of a tokenizer.json")
+        }
+        FileKind::UseModel => ("model of uses", HOW_TO_LEARN),
     };
+    let missing = |message: String| Error::usage(path, message).hinting(hint);
     let bytes = place.read_all().map_err(|error| match place.as_local() {
-        Some(_) => missing("the tokenizer file cannot be read").because(error),
+        Some(_) => missing(format!("the {name} cannot be read")).because(error),
         None => error,
     })?;
-    bytes.ok_or_else(|| missing("there is no such tokenizer file"))
+    bytes.ok_or_else(|| missing(format!("there is no such {name}")))
 }
 
 /// The place that a path or an address names.

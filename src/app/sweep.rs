@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::conversations::whole;
 use super::pages::{check_page, page_for};
-use super::{App, inputs_of, place, tokenizer_file};
+use super::{App, file_of_option, inputs_of, place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::store::{Place, Stores};
 use crate::model::{EngineArgs, EngineOptions, Floor};
@@ -12,7 +12,7 @@ use crate::pipeline::bridge::Bridge;
 use crate::pipeline::sweep::{
     self, CorpusParts, JobFrame, Recommended, SampleOptions, SweepDocument, SweepOptions, Watch, job_file,
 };
-use crate::pipeline::{News, Observer, TableOptions, load_tokenizer};
+use crate::pipeline::{EngineFiles, News, Observer, TableOptions};
 use crate::report::html::sweep_page;
 
 /// What is tried, on what.
@@ -95,13 +95,12 @@ fn check_job(job: &Place, overwrites: bool) -> Result<()> {
 
 fn measure(app: &App, settings: &SweepSettings, observer: &dyn Observer) -> Result<(SweepDocument, Recommended)> {
     let base = settings.engine.clone().over(EngineOptions::default());
-    let load = |path: &str| tokenizer_file(path, &settings.stores);
-    let counter = load_tokenizer(&base.tokenizer, load)?.map(|(counter, _)| counter);
+    let files = EngineFiles::load(&base, |path, kind| file_of_option(path, kind, &settings.stores))?;
     let inputs = inputs_of(app, &settings.inputs, &settings.stores, observer)?;
     let (corpus, inputs, parts) = whole(inputs, &settings.tables)?;
     let options = SweepOptions {
         base,
-        counter,
+        files,
         floor: settings.floor.clone(),
         sample: settings.sample,
         full_grid: settings.full_grid,

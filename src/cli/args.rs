@@ -63,6 +63,8 @@ pub(crate) enum Command {
     Explain(Box<ExplainArgs>),
     /// Try option sets on a sample of the inputs: what each saves and loses, and which to take.
     Sweep(Box<SweepArgs>),
+    /// Learn from finished conversations what their next turns use, for `--look-ahead off`.
+    Learn(Box<LearnUsesArgs>),
     /// Damage what comes out of an input in known ways, and count how often each metric notices.
     Calibrate(Box<CalibrateArgs>),
     /// Ask a model through a batch API, at half the price: plan, submit, poll, fetch, then run the job.
@@ -380,6 +382,33 @@ pub(crate) struct CalibrateArgs {
     pub(crate) stores: StoreFlags,
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LearnUsesArgs {
+    /// Files, folders or patterns with finished sessions of agents, also in object stores, as `compress` takes them.
+    #[arg(required = true, value_name = "CORPUS")]
+    pub(crate) inputs: Vec<String>,
+    /// The model that is written, for `--use-model`.
+    #[arg(long, short, value_name = "FILE", default_value = "use.toml")]
+    pub(crate) output: String,
+    /// Overwrite the model.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Shape of all records; found out per record when left out.
+    #[arg(long, value_enum)]
+    pub(crate) shape: Option<ShapeName>,
+    /// The column of tables that holds the conversations; found out when left out.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) messages_column: Option<String>,
+    /// Print what was learned as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No word on stderr but errors and warnings.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) stores: StoreFlags,
 }
 
 #[derive(Debug, Args)]

@@ -8,6 +8,7 @@ mod end;
 mod expire;
 mod explain;
 mod get;
+mod learn;
 #[cfg(feature = "llm")]
 mod llm;
 mod log;
@@ -83,6 +84,7 @@ fn run(app: &App, command: Command) -> Result<Ending> {
         Command::Verify(args) => verify::run(app, &args),
         Command::Calibrate(args) => calibrate::run(app, *args),
         Command::Explain(args) => explain::run(app, *args),
+        Command::Learn(args) => learn::run(app, *args),
         Command::Sweep(args) => sweep::run(app, *args),
         #[cfg(feature = "llm")]
         Command::Llm(args) => llm::run(app, args.command),

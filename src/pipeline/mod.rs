@@ -63,9 +63,9 @@ pub use condense::Condense;
 pub use context::{Context, ResourceLimits};
 pub use job::{
     CompactionArgs, DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, DEFAULT_MEMORY,
-    DEFAULT_SPLIT_BYTES, DatasetArgs, DatasetOptions, FORMAT_VERSION, JobArgs, JobOptions, JobSettings, LlmArgs,
-    LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider, LlmSettings, Parameters, ProgressMode, ReportArgs, Seconds,
-    Secret, Size, StoreArgs, Target, Temperature, load_tokenizer, parse_size, read_job,
+    DEFAULT_SPLIT_BYTES, DatasetArgs, DatasetOptions, EngineFiles, FORMAT_VERSION, FileKind, HOW_TO_LEARN, JobArgs,
+    JobOptions, JobSettings, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider, LlmSettings, Parameters,
+    ProgressMode, ReportArgs, Seconds, Secret, Size, StoreArgs, Target, Temperature, parse_size, read_job,
 };
 pub use map::MapLine;
 pub use merge::Merge;

@@ -291,11 +291,11 @@ fn option_differences(name: &str, before: &Value, after: &Value, found: &mut Vec
             }
         }
         _ if before == after => {}
-        (Value::String(_), Value::String(_)) if name == "tokenizer_blake3" => {
-            found.push("the file that the option engine.tokenizer names has changed".to_owned());
+        (Value::String(_), Value::String(_)) if let Some(option) = name.strip_suffix("_blake3") => {
+            found.push(format!("the file that the option engine.{option} names has changed"));
         }
         // Then the option itself is another one, which is told already.
-        _ if name == "tokenizer_blake3" => {}
+        _ if name.ends_with("_blake3") => {}
         _ => {
             let said = |value: &Value| if value.is_null() { "unset".to_owned() } else { value.to_string() };
             found.push(format!("option {name}: {} → {}", said(before), said(after)));

@@ -98,6 +98,7 @@ pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, bat
         compression: condenser::pipeline::Compression::default(),
         engine: engine.options().clone(),
         tokenizer_blake3: None,
+        use_model_blake3: None,
         llm: None,
         policy: None,
         format,

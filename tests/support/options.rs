@@ -44,6 +44,7 @@ pub fn random_options(seed: u64) -> EngineOptions {
     EngineOptions {
         hide_by: dice.pick(&[HideBy::Use, HideBy::Look]),
         look_ahead: dice.pick(&[LookAhead::Turns, LookAhead::Turns, LookAhead::Off]),
+        use_model: None,
         worth_threshold: dice.coin().then(|| dice.below(24_000) as u32),
         assistant: dice.pick(&[AssistantText::Auto, AssistantText::Keep, AssistantText::Old]),
         images: dice.pick(&[Images::Keep, Images::Mark]),

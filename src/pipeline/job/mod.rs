@@ -1,13 +1,14 @@
 //! A job as it was written: the keys of job files and the flags of the command line, declared once. Everything may
 //! be left out here; what holds in the end is `JobSettings`. Knows no file: text comes in, settings go out.
 
+mod files;
 mod llm;
 mod policy;
 mod read;
 mod report;
 mod settle;
 mod store;
-mod tokenizer;
+
 mod values;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{Compression, ConversationFormat, DatasetShape, JobKind, MaxRejects, Policy};
 use crate::model::{EngineArgs, Floor, ShapeName, one_or_many_floors};
 
+pub use files::{EngineFiles, FileKind, HOW_TO_LEARN};
 pub(crate) use llm::asks_a_model;
 pub use llm::{
     DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices,
@@ -26,7 +28,6 @@ pub use settle::{
     DEFAULT_MEMORY, DEFAULT_SPLIT_BYTES, DatasetOptions, FORMAT_VERSION, JobOptions, JobSettings, Target,
 };
 pub use store::{Secret, StoreArgs};
-pub use tokenizer::load_tokenizer;
 pub use values::{ProgressMode, Seconds, Size, Temperature, parse_size};
 
 /// The keys of a job file, which are the flags of `condenser compress` too.

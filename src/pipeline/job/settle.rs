@@ -1,14 +1,12 @@
 //! From what was written to what holds: defaults are filled in, and what does not go together is refused. Knows no
 //! file and no environment.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
+use super::files::{EngineFiles, FileKind};
 use super::llm::asks_a_model;
 use super::policy;
-use super::tokenizer::load_tokenizer;
 use super::{
     CompactionArgs, DatasetArgs, DatasetShape, JobArgs, JobKind, LlmOptions, LlmSettings, ProgressMode, ReportArgs,
     Seconds, Size, StoreArgs,
@@ -19,7 +17,6 @@ use crate::pipeline::{
     Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_BYTES, MaxRejects,
     PolicyOptions, TableName,
 };
-use crate::text::tokens::TokenCounter;
 
 /// A part has at most about this much of a file that can be cut: enough that the files of a part are large, little
 /// enough that what a killed job does again is done in seconds.
@@ -45,6 +42,9 @@ pub struct JobOptions {
     /// BLAKE3 of the file that `tokenizer` names, in hex.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokenizer_blake3: Option<String>,
+    /// The same of the file that `use_model` names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub use_model_blake3: Option<String>,
     /// The model that the engine asks; nothing when it asks none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm: Option<LlmOptions>,
@@ -128,8 +128,8 @@ pub struct JobSettings {
     pub target: Target,
     /// What decides about the bytes of the output.
     pub options: JobOptions,
-    /// What counts tokens; `None` for the estimate by characters. See [`JobSettings::with_counter`].
-    pub counter: Option<Arc<dyn TokenCounter>>,
+    /// What the files hold that options name. See [`JobSettings::with_files`].
+    pub files: EngineFiles,
     /// Bytes of memory for what is in flight.
     pub memory: usize,
     /// Number of workers; 0 means one per core.
@@ -207,7 +207,8 @@ impl JobArgs {
         let mut engine = std::mem::take(&mut self.engine).over(base);
         // What an assistant says and calls is what a model is trained on.
         if kind == JobKind::Dataset {
-            (engine.assistant, engine.arguments, engine.prompts) = (AssistantText::Keep, Some(false), SystemPrompts::Keep);
+            (engine.assistant, engine.arguments, engine.prompts) =
+                (AssistantText::Keep, Some(false), SystemPrompts::Keep);
         }
         // A floor under a figure that nobody measured would hold nothing.
         engine.all_figures |= self.policy.is_some();
@@ -227,6 +228,7 @@ impl JobArgs {
         let llm = self.llm.settle(&engine, environment)?;
         let options = JobOptions {
             tokenizer_blake3: None,
+            use_model_blake3: None,
             llm: llm.as_ref().filter(|_| asks_a_model(&engine)).map(|llm| llm.options.clone()),
             policy,
             format,
@@ -250,7 +252,7 @@ impl JobArgs {
             target,
             inputs: self.inputs.clone(),
             options,
-            counter: None,
+            files: EngineFiles::default(),
             memory: self.memory.get_or_insert(Size(DEFAULT_MEMORY)).0,
             threads: *self.threads.get_or_insert_default(),
             max_rejects: self.max_rejects,
@@ -364,12 +366,11 @@ impl CompactionArgs {
 }
 
 impl JobSettings {
-    /// The same job with the counter that its option `tokenizer` asks for. `read` gives the bytes of a file by its path;
-    /// their hash becomes part of what decides about the output.
-    pub fn with_counter(mut self, read: impl FnOnce(&str) -> Result<Vec<u8>>) -> Result<Self> {
-        let found = load_tokenizer(&self.options.engine.tokenizer, read)?;
-        (self.counter, self.options.tokenizer_blake3) =
-            found.map_or((None, None), |(counter, hash)| (Some(counter), hash));
+    /// The same job with what the files hold that its options name. `read` gives the bytes of a file by its path; their hashes
+    /// become part of what decides about the output.
+    pub fn with_files(mut self, read: impl Fn(&str, FileKind) -> Result<Vec<u8>>) -> Result<Self> {
+        self.files = EngineFiles::load(&self.options.engine, read)?;
+        (self.options.tokenizer_blake3, self.options.use_model_blake3) = self.files.hashes.clone();
         Ok(self)
     }
 

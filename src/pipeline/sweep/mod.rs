@@ -12,8 +12,6 @@ mod sample;
 mod sums;
 mod trial;
 
-use std::sync::Arc;
-
 pub use bootstrap::{CONFIDENCE, Interval, RESAMPLES};
 pub use document::{
     SweepChoice, SweepChoiceKind, SweepClass, SweepDocument, SweepFigures, SweepHeldBack, SweepRound, SweepSample,
@@ -34,11 +32,10 @@ use trial::Trial;
 
 use super::bridge::Bridge;
 use super::job::asks_a_model;
-use super::{Policy, PolicyOptions};
+use super::{EngineFiles, Policy, PolicyOptions};
 use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EngineOptions, Figure, Floor, Strategy, changes};
-use crate::text::tokens::TokenCounter;
 
 /// Figures whose front against the ratio is shown.
 pub const FRONTS: [Figure; 2] = [Figure::QualityScore, Figure::ForwardRecall];
@@ -48,8 +45,8 @@ pub const FRONTS: [Figure; 2] = [Figure::QualityScore, Figure::ForwardRecall];
 pub struct SweepOptions {
     /// The options as given: what every set is held against.
     pub base: EngineOptions,
-    /// What counts tokens; `None` for the estimate by characters.
-    pub counter: Option<Arc<dyn TokenCounter>>,
+    /// What the files hold that options name.
+    pub files: EngineFiles,
     /// What no figure may be below; empty: nothing gets worse than with the options as given.
     pub floor: Vec<Floor>,
     /// How much is drawn.
@@ -86,7 +83,7 @@ pub fn sweep(
     }
     watch.tell(&format!("drawn: {} of {} conversations", drawn.sample.len(), drawn.n_conversations));
     let sets = option_sets(&options.base, options.keep_window);
-    let engines = sets.iter().map(|set| trial::engine(&set.options, options.counter.as_ref()));
+    let engines = sets.iter().map(|set| trial::engine(&set.options, &options.files));
     let engines = engines.collect::<Result<Vec<Engine>>>()?;
     let trial = Trial::new(&drawn.sample, bridge, watch);
     let floor = if options.floor.is_empty() { default_floor() } else { options.floor.clone() };

@@ -1,8 +1,6 @@
 //! Runs option sets over the conversations of a sample, on all workers. Knows engines and conversations, not which sets
 //! there are and what becomes of them.
 
-use std::sync::Arc;
-
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::bootstrap::Block;
@@ -11,9 +9,9 @@ use super::sums::{Mask, Measured, Statistics, Sums, mask_of};
 use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Conversation, EngineOptions};
+use crate::pipeline::EngineFiles;
 use crate::pipeline::bridge::{Bridge, guard};
 use crate::pipeline::task::SCRATCH;
-use crate::text::tokens::TokenCounter;
 
 /// So many conversations are one piece of work.
 const CHUNK: usize = 8;
@@ -122,10 +120,6 @@ fn measure(engine: &Engine, conversation: &Conversation<'_>) -> Result<Measured>
 }
 
 /// An engine with these options, which measures all that a search may ask for.
-pub(crate) fn engine(options: &EngineOptions, counter: Option<&Arc<dyn TokenCounter>>) -> Result<Engine> {
-    let options = EngineOptions { all_figures: true, ..options.clone() };
-    match counter {
-        Some(counter) => Engine::counting(options, counter.clone()),
-        None => Engine::new(options),
-    }
+pub(crate) fn engine(options: &EngineOptions, files: &EngineFiles) -> Result<Engine> {
+    files.engine(EngineOptions { all_figures: true, ..options.clone() })
 }

@@ -9,7 +9,7 @@ use crate::model::{
     Output, Part, Reason, Role, SystemPrompts, Users,
 };
 use crate::stage::{Claim, GroupKind, Plan, Profiles, Stage, View, calls_tools, has_tools};
-use crate::walk::{self, Level, SaidBy, Standing, UsedText, Walker, Yield};
+use crate::walk::{self, Lessons, Level, SaidBy, Standing, UsedText, Walker, Yield};
 
 /// What the walk is called among the stages, behind which it comes.
 pub(super) const NAME: &str = "walk";
@@ -160,6 +160,17 @@ impl Engine {
         views
     }
 
+    /// Lets `lessons` take a finished conversation, if there are tools in it and turns; whether it did.
+    pub fn teach(&self, conversation: &Conversation<'_>, lessons: &mut Lessons) -> bool {
+        self.is_taught_by(conversation) && lessons.take(conversation, &said_by(conversation))
+    }
+
+    /// True for a conversation that shows how tools are used.
+    #[must_use]
+    pub fn is_taught_by(&self, conversation: &Conversation<'_>) -> bool {
+        self.goes_by_use(conversation)
+    }
+
     /// How what comes next is guessed, where nobody may look ahead.
     fn prediction(&self) -> Option<walk::Prediction<'_>> {
         let model = self.uses.as_deref().filter(|_| self.options.guesses())?;
@@ -175,7 +186,10 @@ impl Engine {
     /// True for an answer that no stage keeps: a long one before the window, where answers may be shortened.
     fn is_old_answer(&self, conversation: &Conversation<'_>, index: usize) -> bool {
         let message = &conversation.messages[index];
-        self.options.assistant == AssistantText::Old && !self.options.guesses() && message.role == Role::Assistant && message.name.is_none()
+        self.options.assistant == AssistantText::Old
+            && !self.options.guesses()
+            && message.role == Role::Assistant
+            && message.name.is_none()
     }
 
     /// Until when a message stays that is kept for this reason.
@@ -249,7 +263,9 @@ impl Engine {
             Claim::Group(group) => plan.groups[*group].kind == GroupKind::Used,
             _ => false,
         };
-        let is_written = !self.options.guesses() && assembled.filled.len() == plan.groups.len() && self.options.token_budget.is_none();
+        let is_written = !self.options.guesses()
+            && assembled.filled.len() == plan.groups.len()
+            && self.options.token_budget.is_none();
         if self.goes_by_use(conversation) && is_written && plan.claims().all(is_walked) {
             return Some(walker.grounding());
         }
@@ -304,7 +320,7 @@ fn texts_of<'t>(message: &'t Message<'_>, body: &'t NewBody, bare: &'t [UsedText
 }
 
 /// Who says each message. Where nobody calls tools by name, what the user says after the first answer is what programs return.
-pub(super) fn said_by(conversation: &Conversation<'_>) -> Vec<SaidBy> {
+fn said_by(conversation: &Conversation<'_>) -> Vec<SaidBy> {
     let calls_tools = calls_tools(conversation);
     let first_answer = conversation.messages.iter().position(|message| message.role == Role::Assistant);
     let of = |(index, message): (usize, &Message<'_>)| match message.role {

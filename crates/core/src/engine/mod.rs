@@ -14,6 +14,7 @@ mod fill;
 mod ids;
 mod laps;
 mod metrics;
+mod next_turn;
 mod plan;
 mod reading;
 mod summaries;
@@ -31,7 +32,7 @@ use crate::stage::{Plan, Profiles, Stage, View, may_merge_referring, task_of};
 use crate::summary::{Adapter, EntropyScorer, Keys, TokenClassifier, adapters};
 use crate::text::Lexer;
 use crate::text::tokens::{self, TokenCounter};
-use crate::walk::{Lessons, Level, UseModel, Walker};
+use crate::walk::{Level, UseModel, Walker};
 
 use advice::{Advice, Plugins};
 use assemble::{Assembled, assemble};
@@ -41,6 +42,7 @@ pub use explain::{Explained, Explanation, StageSays, TextFigures, Tier, What};
 use fill::Filler;
 use ids::Names;
 pub use laps::Laps;
+pub use next_turn::{NextTurn, TurnCut};
 pub use reading::{Excerpt, ExcerptKind, ReadMessage, ReadReplacement, Reading};
 
 /// The engine with its options; shared by all workers.
@@ -172,13 +174,6 @@ impl Engine {
     #[must_use]
     pub fn options(&self) -> &EngineOptions {
         &self.options
-    }
-
-    /// Lets `lessons` take a finished conversation, if there are tools in it.
-    pub fn teach(&self, conversation: &Conversation<'_>, lessons: &mut Lessons) {
-        if self.goes_by_use(conversation) {
-            lessons.take(conversation, &by_use::said_by(conversation));
-        }
     }
 
     /// Compresses one conversation. Cannot fail: what cannot be compressed stays. No model is asked.

@@ -213,6 +213,8 @@ options! {
         /// Without look-ahead: the worth from which a line is shown, 0 for all; higher hides more. The model's own unless told
         /// otherwise.
         worth_threshold: u32, arg(value_name = "N");
+        /// Without look-ahead: the model of uses that `condenser learn` wrote, instead of the built-in one.
+        use_model: String, arg(value_name = "FILE");
         /// Tokens that a conversation may have; 0 means any number.
         token_budget: usize, arg(value_name = "TOKENS");
         /// Sentence score under which a message is general discussion; 3 to 5 catch most of it.

@@ -113,11 +113,6 @@ fn behind(json: &[u8], mut at: usize, n: usize) -> Option<usize> {
     Some(at)
 }
 
-/// True for an argument of which something may be hidden.
-pub(super) fn is_long(bytes: &[u8], text: &Text) -> bool {
-    n_chars(&bytes[text.from..text.to]) as usize > MIN_VALUE
-}
-
 /// What of a text does not stay, as stretches of whole lines and of parts of one; `true` for whole lines.
 fn gaps(bytes: &[u8], text: &Text, pieces: impl Iterator<Item = chosen::Stretch>) -> Vec<(usize, usize, bool)> {
     let begins_line = |at: usize| at == text.from || bytes[at - 1] == b'\n';
@@ -139,6 +134,11 @@ fn gaps(bytes: &[u8], text: &Text, pieces: impl Iterator<Item = chosen::Stretch>
 }
 
 impl Walker {
+    /// True for an argument of which something may be hidden.
+    pub(super) fn is_long_argument(&self, text: &Text) -> bool {
+        n_chars(&self.texts.bytes()[text.from..text.to]) as usize > MIN_VALUE
+    }
+
     /// Hides of the long arguments of a message what is not likely to be used, where that saves enough.
     pub(super) fn guess_arguments(
         &mut self,
@@ -153,7 +153,9 @@ impl Walker {
             texts.map(|number| (number, self.texts.all()[number])).filter(|(_, text)| text.by.is_argument()).collect();
         let label = |of: Place| held::label(&self.asked, conversation, of);
         let mark = |from: usize, to: usize, is_lines: bool| match is_lines {
-            true => Mark::Lines { n: 1 + memchr::memchr_iter(b'\n', &bytes[from..to]).count() as u32, what: What::Lines },
+            true => {
+                Mark::Lines { n: 1 + memchr::memchr_iter(b'\n', &bytes[from..to]).count() as u32, what: What::Lines }
+            }
             false => Mark::chars(&bytes[from..to]),
         };
         let saves = |from: usize, to: usize, is_lines: bool| {

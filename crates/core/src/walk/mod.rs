@@ -15,6 +15,7 @@ mod held;
 mod json;
 mod looks;
 mod marks;
+mod open;
 mod order;
 mod pins;
 mod said;
@@ -36,7 +37,7 @@ mod tests;
 
 use std::collections::HashSet;
 
-use crate::model::{Conversation, Grounding, Media, PartView, Role, UnitCounts, UnitNote, UnitReason, ViewOp};
+use crate::model::{Conversation, Grounding, Media, PartView, UnitCounts, UnitNote, UnitReason, ViewOp};
 
 use calls::{Asked, Call};
 use formats::{Format, LineRole, Lines};
@@ -44,7 +45,7 @@ use grounding::Judge;
 pub use held::held_of;
 pub use marks::LinesMark;
 use marks::{Mark, Piece, Writer, longest_run, n_chars};
-use order::Whose;
+use open::{Answer, Around};
 pub use order::{Level, Yield};
 use pins::Pins;
 use said::{Known, Said};
@@ -54,11 +55,12 @@ use skeleton::Of;
 use spoken::Spoken;
 use units::Units;
 pub use uses::SaidBy;
+pub(crate) use uses::is_counted;
 use uses::{Found, Place, Text, Texts, Users, Uses};
 use voices::{has_human, push, who_says};
 use why::Why;
-pub use worth::{Lessons, UseModel};
 use worth::Worth;
+pub use worth::{Lessons, UseModel, cuts_of};
 
 /// What goes on behind the last message is guessed, and nothing of a conversation decides about what stands before it.
 #[derive(Debug, Clone, Copy)]
@@ -124,14 +126,8 @@ const PER_LINE: usize = 4;
 pub const MIN_SAVING: usize = 200;
 /// The same when a budget is not met otherwise.
 const LITTLE_SAVING: usize = 40;
-/// Bytes of a message from which something of it may be hidden.
-const MIN_RESULT: usize = 250;
 /// Bytes by which a mark may be longer than such marks are.
 const LONG_MARK: usize = 16;
-/// Bytes of what a person pastes.
-const MIN_PASTED: usize = 1_500;
-/// Characters of an answer of which something may be hidden.
-const MIN_ANSWER: usize = 800;
 
 /// A text as it is drawn.
 #[derive(Debug)]
@@ -145,22 +141,6 @@ struct Drawn {
     is_json: bool,
     units: UnitCounts,
     notes: Vec<UnitNote>,
-}
-
-/// What is known of a text before it is read.
-#[derive(Debug, Clone, Copy)]
-struct Answer {
-    asks: Call,
-    /// A later call is about the same file.
-    is_superseded: bool,
-    /// It has the user's role, whoever says it.
-    is_spoken: bool,
-    /// Whose text it is, for what gives way.
-    whose: Whose,
-    /// It stays as it is until something else gives way.
-    is_late: bool,
-    /// It stays but for what another conversation shows.
-    is_held: bool,
 }
 
 /// What the stages before left of a message.
@@ -178,16 +158,6 @@ pub enum Standing {
     Until(Yield),
     /// Something else stands for it.
     Gone,
-}
-
-/// What decides of which texts something may be hidden.
-#[derive(Clone, Copy)]
-struct Around<'a> {
-    standing: &'a dyn Fn(usize) -> Standing,
-    /// The first message in which a person says something.
-    first_user: Option<usize>,
-    n_messages: usize,
-    has_short_marks: bool,
 }
 
 /// What stands for a text.
@@ -369,89 +339,6 @@ impl Walker {
         self.texts.seal();
     }
 
-    /// Of each text of a message what is known of it, where something of it may be hidden; `None` when nothing may of any.
-    fn answers(
-        &self,
-        conversation: &Conversation<'_>,
-        texts: std::ops::Range<usize>,
-        (around, message): (&Around<'_>, usize),
-        rules: Rules<'_>,
-    ) -> Option<Vec<Option<Answer>>> {
-        let standing = (around.standing)(message);
-        let all = &self.texts.all()[texts];
-        let is_old = message + rules.recency_window < around.n_messages;
-        let is_first = Some(message) == around.first_user;
-        let until = |by: SaidBy| match standing {
-            Standing::Free if !is_old => Some(Yield::Recent),
-            Standing::Free if is_first && by == SaidBy::Human => Some(Yield::Pasted),
-            Standing::Until(kind) => Some(kind),
-            _ => None,
-        };
-        let results = all.iter().filter(|text| text.by == SaidBy::Result);
-        let n_bytes: usize = results.map(|text| text.to - text.from).sum();
-        let is_long = |text: &Text| match text.by {
-            SaidBy::Result => n_bytes >= MIN_RESULT,
-            SaidBy::Human => {
-                let text = &self.texts.bytes()[text.from..text.to];
-                text.len() > MIN_PASTED && !segments::is_own(text)
-            }
-            _ => false,
-        };
-        let is_least = message + rules.min_recency_window < around.n_messages;
-        let may_hide = |text: &Text, until: Option<Yield>| {
-            (standing == Standing::Free || until.is_some())
-                && until.is_none_or(|kind| rules.level.takes(kind, message))
-                && is_least
-                && is_long(text)
-        };
-        let takes_answers = rules.predicts.is_some_and(|prediction| prediction.takes_answers) && is_old;
-        let answer = |text: &Text| {
-            if text.by == SaidBy::Assistant {
-                let may_hide = takes_answers
-                    && matches!(standing, Standing::Free | Standing::Open)
-                    && text.to - text.from > MIN_ANSWER;
-                return may_hide.then(|| self.answer(conversation, text, false, false));
-            }
-            let until = until(text.by);
-            let is_held = standing == Standing::Held && around.has_short_marks;
-            let answer = (is_held || may_hide(text, until))
-                .then(|| Answer { is_held, ..self.answer(conversation, text, !is_old, until.is_some()) });
-            answer.filter(|answer| answer.asks != Call::Answer)
-        };
-        let answers: Vec<Option<Answer>> = all.iter().map(answer).collect();
-        answers.iter().any(Option::is_some).then_some(answers)
-    }
-
-    /// Chooses what stays of all texts of which something may be hidden.
-    fn predict(&mut self, conversation: &Conversation<'_>, around: &Around<'_>, prediction: Prediction<'_>, rules: Rules<'_>) {
-        let mut is_open = Vec::with_capacity(self.texts.all().len());
-        let mut first = 0;
-        for texts in self.texts.all().chunk_by(|a, b| a.message == b.message) {
-            let message = texts[0].message as usize;
-            let answers = self.answers(conversation, first..first + texts.len(), (around, message), rules);
-            first += texts.len();
-            let is_old = message + rules.recency_window < around.n_messages;
-            let may_argue = is_old && rules.hides_arguments && (around.standing)(message) == Standing::Open;
-            let calls = &conversation.messages[message].tool_calls;
-            is_open.extend(texts.iter().enumerate().map(|(at, text)| match text.by.is_argument() {
-                true => may_argue && arguments::is_long(self.texts.bytes(), text) && calls[text.part as usize].place.is_some(),
-                false => answers.as_ref().is_some_and(|answers| answers[at].is_some_and(|answer| !answer.is_held)),
-            }));
-        }
-        let read = (&self.texts, &self.asked, conversation.messages.as_slice());
-        self.worth.choose(read, &is_open, rules.recency_window, (prediction.model, prediction.threshold));
-    }
-
-    /// What is known of a text of which something may be hidden.
-    fn answer(&self, conversation: &Conversation<'_>, text: &Text, is_recent: bool, is_late: bool) -> Answer {
-        let (message, is_human) = (text.message as usize, text.by == SaidBy::Human);
-        let (asks, is_superseded) =
-            if is_human { (Call::Other, false) } else { self.asked.answered(&conversation.messages, text.place()) };
-        let is_spoken = is_human || matches!(conversation.messages[message].role, Role::User | Role::Missing);
-        let whose = Whose { message, is_pasted: is_human, is_recent };
-        Answer { asks, is_superseded, is_spoken, whose, is_late, is_held: false }
-    }
-
     /// Decides what of a message is shown, and notes it as visible; `None` when too little would be hidden. Of `texts` those with
     /// an answer may change; `is_left` tells whether what stays of them is left under a budget.
     fn message(
@@ -503,7 +390,11 @@ impl Walker {
             self.known.begin(text.place());
             for (at, &(is_visible, stays)) in found.lines.clone().zip(&drawn.is_shown) {
                 let line = self.uses.line(at);
-                self.known.push(&line, (is_visible || !is_hidden, (stays || !is_hidden && rules.predicts.is_some()) && is_left), &mut self.uses);
+                self.known.push(
+                    &line,
+                    (is_visible || !is_hidden, (stays || !is_hidden && rules.predicts.is_some()) && is_left),
+                    &mut self.uses,
+                );
             }
         }
         Some(drawn)
@@ -582,7 +473,8 @@ impl Walker {
         self.pins.pin(&mut self.units, uses, found, (text.message, true));
         let (because, n) = (&mut self.pins.because, (uses.n_values() + uses.n_facts()) as u32);
         if rules.predicts.is_none() {
-            self.spoken.pin(&mut self.units, &self.texts, text.message, |unit, answer| because.push((unit, n + answer)));
+            self.spoken
+                .pin(&mut self.units, &self.texts, text.message, |unit, answer| because.push((unit, n + answer)));
         }
         of.mark_one(&mut self.units);
         if rules.predicts.is_some() {

@@ -6,7 +6,6 @@ use std::collections::BinaryHeap;
 
 use super::units::{LONG, Unit, Units, state};
 use super::uses::{Found, Uses};
-use super::windows;
 use super::worth::Stretch;
 
 /// Bytes that a unit costs beside its own: a mark is split in two.
@@ -16,6 +15,9 @@ const BESIDE: u64 = 20;
 /// Bytes of a window around a value in a long unit.
 const WINDOW: u64 = 90;
 const FIRST_WINDOW: u64 = 60;
+
+/// Bytes on either side of a place in a long unit that stay with it.
+pub(super) const AROUND: usize = 60;
 
 /// A value in a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,12 +104,13 @@ impl Pins {
         self.spans.extend(kept.map(beginning));
         for Stretch { from, to, .. } in stretches.filter(|stretch| stretch.stays && stretch.from < stretch.to) {
             let first = units.at(from);
-            for unit in units.units[first..].iter_mut().take_while(|unit| unit.from < to) {
+            let within = units.units[first..].iter_mut().take_while(|unit| unit.from < to);
+            for unit in within.filter(|unit| unit.to > from) {
                 unit.state |= state::PIN;
                 if unit.len() > LONG {
                     // A window grows around its place to what was chosen.
                     let (from, to) = (from.max(unit.from), to.min(unit.to));
-                    let beside = (windows::BESIDE as u32).min((to - from - 1) / 2);
+                    let beside = (AROUND as u32).min((to - from - 1) / 2);
                     self.spans.push(Span { from: from + beside, to: to - beside });
                 }
             }

@@ -1,10 +1,8 @@
 //! A long line or value: what must stay of it, cut at the borders of words and sentences. Knows bytes and places;
 //! refuses to know what a line is.
 
-use super::pins::Span;
+use super::pins::{AROUND, Span};
 
-/// Bytes on either side of a place.
-pub(super) const BESIDE: usize = 60;
 /// Bytes by which a window grows to end between words.
 const MAX_GROWTH: usize = 30;
 /// Bytes of a sentence that is shown whole.
@@ -50,12 +48,12 @@ fn is_word(byte: u8) -> bool {
 }
 
 fn around(bytes: &[u8], (from, to): (usize, usize), (start, end): (usize, usize)) -> (usize, usize) {
-    let mut left = start.saturating_sub(BESIDE).max(from);
-    let mut right = (end + BESIDE).min(to);
-    while left > from && is_word(bytes[left - 1]) && start - left < BESIDE + MAX_GROWTH {
+    let mut left = start.saturating_sub(AROUND).max(from);
+    let mut right = (end + AROUND).min(to);
+    while left > from && is_word(bytes[left - 1]) && start - left < AROUND + MAX_GROWTH {
         left -= 1;
     }
-    while right < to && is_word(bytes[right]) && right - end < BESIDE + MAX_GROWTH {
+    while right < to && is_word(bytes[right]) && right - end < AROUND + MAX_GROWTH {
         right += 1;
     }
     (whole_before(bytes, left, from), whole_behind(bytes, right, to))

@@ -89,7 +89,7 @@ pub(in crate::walk) fn is_identifier(text: &[u8]) -> bool {
 
 /// True for what grounding is measured by, which is less than what is looked for: joined runs, humps behind a small letter,
 /// a letter behind a digit, four digits.
-pub(super) fn is_counted(text: &[u8]) -> bool {
+pub(crate) fn is_counted(text: &[u8]) -> bool {
     let behind_digit = text.iter().skip_while(|byte| !byte.is_ascii_digit());
     text.len() >= MIN_NAME
         && (text.iter().skip(1).any(|&byte| byte == b'_' || is_joiner(byte))

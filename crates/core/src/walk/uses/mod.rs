@@ -15,6 +15,7 @@ mod told;
 mod wide;
 
 pub(in crate::walk) use find::{Found, Users, Uses};
+pub(crate) use form::is_counted;
 pub(in crate::walk) use form::is_identifier;
 pub(in crate::walk) use index::Index;
 pub(in crate::walk) use lines::says;

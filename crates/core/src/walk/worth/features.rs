@@ -34,14 +34,8 @@ pub(super) const TEXT: [&str; 23] = [
     "is_one_line",
 ];
 /// Features of the line in which it stands.
-pub(super) const PIECE: [&str; 6] = [
-    "log_names",
-    "log_bytes",
-    "share_written",
-    "share_in_window",
-    "neighbours_in_window",
-    "log_names_in_window",
-];
+pub(super) const PIECE: [&str; 6] =
+    ["log_names", "log_bytes", "share_written", "share_in_window", "neighbours_in_window", "log_names_in_window"];
 /// Features of a name.
 pub(super) const NAME: [&str; 29] = [
     "bias",

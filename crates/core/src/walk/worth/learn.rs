@@ -33,14 +33,15 @@ pub struct Lessons {
     next: (Texts, Values),
 }
 
-/// Places at which a conversation of so many messages is cut; `seed` is the same for the same conversation.
-pub(super) fn cuts(n_messages: usize, most: usize, mut seed: u64) -> Vec<usize> {
+/// Places at which a conversation is cut, at most so many: the same for the same id and length.
+#[must_use]
+pub fn cuts_of(conversation: &Conversation<'_>, most: usize) -> Vec<usize> {
+    let n_messages = conversation.messages.len();
     let (low, high) = (MIN_BEFORE, n_messages.saturating_sub(WINDOW));
     let n = (n_messages / PER_CUT + 1).min(most);
-    let mut cuts: Vec<usize> = Vec::new();
+    let (mut cuts, mut seed): (Vec<usize>, u64) = (Vec::new(), seed_of(conversation));
     while high >= low && cuts.len() < n.min(high - low + 1) {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let cut = low + (seed >> 33) as usize % (high - low + 1);
+        let cut = low + chance(&mut seed) as usize % (high - low + 1);
         if !cuts.contains(&cut) {
             cuts.push(cut);
         }
@@ -49,16 +50,26 @@ pub(super) fn cuts(n_messages: usize, most: usize, mut seed: u64) -> Vec<usize> 
     cuts
 }
 
+fn seed_of(conversation: &Conversation<'_>) -> u64 {
+    let n_messages = conversation.messages.len() as u64;
+    conversation
+        .id
+        .bytes()
+        .fold(n_messages + 1, |seed, byte| (seed ^ u64::from(byte)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29))
+}
+
+/// The next number of a sequence that looks like chance.
+fn chance(seed: &mut u64) -> u32 {
+    *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*seed >> 33) as u32
+}
+
 impl Lessons {
-    /// Takes a finished conversation, of which `said_by` say who says each message.
-    pub fn take(&mut self, conversation: &Conversation<'_>, said_by: &[SaidBy]) {
-        let n_messages = conversation.messages.len();
-        let seed = conversation.id.bytes().fold(n_messages as u64 + 1, |seed, byte| {
-            (seed ^ u64::from(byte)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
-        });
-        for cut in cuts(n_messages, MAX_CUTS, seed) {
-            self.cut(conversation, said_by, cut, seed);
-        }
+    /// Takes a finished conversation, of which `said_by` say who says each message; false when it is too short.
+    pub fn take(&mut self, conversation: &Conversation<'_>, said_by: &[SaidBy]) -> bool {
+        let cuts = cuts_of(conversation, MAX_CUTS);
+        cuts.iter().for_each(|&cut| self.cut(conversation, said_by, cut));
+        !cuts.is_empty()
     }
 
     /// How much was seen: examples of values and of lines.
@@ -67,7 +78,8 @@ impl Lessons {
         (self.names.len(), self.lines.len())
     }
 
-    fn cut(&mut self, conversation: &Conversation<'_>, said_by: &[SaidBy], cut: usize, mut seed: u64) {
+    fn cut(&mut self, conversation: &Conversation<'_>, said_by: &[SaidBy], cut: usize) {
+        let mut seed = seed_of(conversation) ^ cut as u64;
         let (before, behind) = (&conversation.messages[..cut], &conversation.messages[cut..]);
         self.texts.clear();
         self.asked.clear();
@@ -100,10 +112,7 @@ impl Lessons {
                 is_quoted[number as usize] = true;
             }
         }
-        let mut is_taken = |is_right: bool| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            is_right || (seed >> 33) as u32 % SPARSE == 0
-        };
+        let mut is_taken = |is_right: bool| is_right | chance(&mut seed).is_multiple_of(SPARSE);
         let is_system = |home: u32| {
             let text = self.values.pieces[home as usize].text;
             self.texts.all()[text as usize].by == SaidBy::System

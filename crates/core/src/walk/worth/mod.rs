@@ -21,7 +21,7 @@ use crate::walk::uses::Texts;
 use activity::Activity;
 use choose::{Choice, STAYS};
 use features::Now;
-pub use learn::Lessons;
+pub use learn::{Lessons, cuts_of};
 pub use model::UseModel;
 use model::likely;
 use values::{Piece, Values};

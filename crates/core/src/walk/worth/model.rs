@@ -79,6 +79,12 @@ impl UseModel {
         self.threshold
     }
 
+    /// The same with another threshold.
+    #[must_use]
+    pub fn with_threshold(self, threshold: u32) -> Self {
+        Self { threshold, ..self }
+    }
+
     fn tables(&mut self) -> [Table<'_>; 6] {
         [
             ("value.own", &NAME, &mut self.name.own),

@@ -119,10 +119,7 @@ fn habit(session: usize) -> Vec<(SaidBy, String)> {
     let turn = |at: usize| {
         let rest: String = (0..20).map(|row| format!("other_{session}_{at}_{row}\n")).collect();
         let used = at.checked_sub(3).map(|used| format!("first_{session}_{used}.")).unwrap_or_default();
-        [
-            (SaidBy::Assistant, format!("I take {used}")),
-            (SaidBy::Result, format!("{rest}first_{session}_{at}.\n")),
-        ]
+        [(SaidBy::Assistant, format!("I take {used}")), (SaidBy::Result, format!("{rest}first_{session}_{at}.\n"))]
     };
     (0..30).flat_map(turn).collect()
 }

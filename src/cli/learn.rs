@@ -1,0 +1,50 @@
+//! `condenser learn`: what was typed becomes settings, and what was learned is said.
+
+use condenser::app::{self, App, LearnOutcome, LearnSettings};
+use condenser::error::Result;
+use condenser::pipeline::TableOptions;
+
+use super::args::LearnUsesArgs;
+use super::end::Ending;
+use super::message;
+use super::progress::Notes;
+
+/// Runs the command.
+pub(crate) fn run(app: &App, args: LearnUsesArgs) -> Result<Ending> {
+    let settings = LearnSettings {
+        stores: args.stores.stores(),
+        inputs: args.inputs,
+        tables: TableOptions { messages_column: args.messages_column, shape: args.shape },
+        output: args.output,
+        overwrites: args.force,
+    };
+    let outcome = app::learn(app, &settings, &Notes { quiet: args.quiet })?;
+    if args.json {
+        message::json(&outcome)?;
+    } else {
+        message::result(&told(&outcome))?;
+    }
+    message::note(&format!(
+        "written: {}; use it with: --look-ahead off --use-model {}",
+        settings.output, settings.output
+    ));
+    Ok(if outcome.has_rejects { Ending::Rejects } else { Ending::Clean })
+}
+
+fn told(outcome: &LearnOutcome) -> String {
+    let percent = |share: Option<f64>| share.map_or("–".to_owned(), |share| format!("{:.1} %", share * 100.0));
+    format!(
+        "learned from {} conversations, judged on {} others, whose next turns needed {} values of what stood before\n\
+         method                       in place  ratio\n\
+         this model                   {:>8}  {:>5.2}\n\
+         last {:>2} results, no others  {:>8}  {:>5.2}\n",
+        outcome.n_trained,
+        outcome.n_judged,
+        outcome.n_needed,
+        percent(outcome.recall),
+        outcome.ratio,
+        outcome.n_results_shown,
+        percent(outcome.masked_recall),
+        outcome.masked_ratio,
+    )
+}
