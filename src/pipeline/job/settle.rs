@@ -366,8 +366,7 @@ impl CompactionArgs {
 }
 
 impl JobSettings {
-    /// The same job with what the files hold that its options name. `read` gives the bytes of a file by its path; their hashes
-    /// become part of what decides about the output.
+    /// The same job with what the files hold that its options name, whose bytes `read` gives; their hashes decide about the output.
     pub fn with_files(mut self, read: impl Fn(&str, FileKind) -> Result<Vec<u8>>) -> Result<Self> {
         self.files = EngineFiles::load(&self.options.engine, read)?;
         (self.options.tokenizer_blake3, self.options.use_model_blake3) = self.files.hashes.clone();

@@ -45,7 +45,7 @@ use grounding::Judge;
 pub use held::held_of;
 pub use marks::LinesMark;
 use marks::{Mark, Piece, Writer, longest_run, n_chars};
-use open::{Answer, Around};
+use order::Whose;
 pub use order::{Level, Yield};
 use pins::Pins;
 use said::{Known, Said};
@@ -141,6 +141,32 @@ struct Drawn {
     is_json: bool,
     units: UnitCounts,
     notes: Vec<UnitNote>,
+}
+
+/// What is known of a text before it is read.
+#[derive(Debug, Clone, Copy)]
+struct Answer {
+    asks: Call,
+    /// A later call is about the same file.
+    is_superseded: bool,
+    /// It has the user's role, whoever says it.
+    is_spoken: bool,
+    /// Whose text it is, for what gives way.
+    whose: Whose,
+    /// It stays as it is until something else gives way.
+    is_late: bool,
+    /// It stays but for what another conversation shows.
+    is_held: bool,
+}
+
+/// What decides of which texts something may be hidden.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    standing: &'a dyn Fn(usize) -> Standing,
+    /// The first message in which a person says something.
+    first_user: Option<usize>,
+    n_messages: usize,
+    has_short_marks: bool,
 }
 
 /// What the stages before left of a message.

@@ -5,7 +5,7 @@ use super::calls::Call;
 use super::order::{Whose, Yield};
 use super::segments;
 use super::uses::{SaidBy, Text};
-use super::{Prediction, Rules, Standing, Walker};
+use super::{Answer, Around, Prediction, Rules, Standing, Walker};
 use crate::model::{Conversation, Role};
 
 /// Bytes of a message from which something of it may be hidden.
@@ -14,32 +14,6 @@ const MIN_RESULT: usize = 250;
 const MIN_PASTED: usize = 1_500;
 /// Characters of an answer of which something may be hidden.
 const MIN_ANSWER: usize = 800;
-
-/// What is known of a text before it is read.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Answer {
-    pub(super) asks: Call,
-    /// A later call is about the same file.
-    pub(super) is_superseded: bool,
-    /// It has the user's role, whoever says it.
-    pub(super) is_spoken: bool,
-    /// Whose text it is, for what gives way.
-    pub(super) whose: Whose,
-    /// It stays as it is until something else gives way.
-    pub(super) is_late: bool,
-    /// It stays but for what another conversation shows.
-    pub(super) is_held: bool,
-}
-
-/// What decides of which texts something may be hidden.
-#[derive(Clone, Copy)]
-pub(super) struct Around<'a> {
-    pub(super) standing: &'a dyn Fn(usize) -> Standing,
-    /// The first message in which a person says something.
-    pub(super) first_user: Option<usize>,
-    pub(super) n_messages: usize,
-    pub(super) has_short_marks: bool,
-}
 
 impl Walker {
     /// Of each text of a message what is known of it, where something of it may be hidden; `None` when nothing may of any.
