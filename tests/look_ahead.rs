@@ -27,7 +27,7 @@ fn sessions(n: usize) -> String {
 }
 
 #[track_caller]
-fn says(told: Told, all: &[&str]) {
+fn says(told: &Told, all: &[&str]) {
     for said in all {
         assert!(told.stderr.contains(said), "{said:?} is not in {}", told.stderr);
     }
@@ -70,7 +70,7 @@ fn a_model_is_learned_and_used() {
     assert!(recall > Some(0.9) && recall >= masked, "{outcome}");
     assert!(outcome["ratio"].as_f64() > Some(1.5), "{outcome}");
     let first = dir.read("use.toml");
-    says(condenser(dir.root(), &["learn", "logs.jsonl", "-o", "use.toml"]).exits(2), &["exists already"]);
+    says(&condenser(dir.root(), &["learn", "logs.jsonl", "-o", "use.toml"]).exits(2), &["exists already"]);
     condenser(dir.root(), &["learn", "logs.jsonl", "-o", "use.toml", "--force"]).ok();
     assert_eq!(first, dir.read("use.toml"), "the same twice");
     let own = n_chars(&dir, &["--use-model", "use.toml"]);
@@ -87,10 +87,10 @@ fn what_is_no_model_and_what_cannot_be_learned_is_said() {
         let args = ["compress", "logs.jsonl", "--output", "run", "--look-ahead", "off"];
         condenser(dir.root(), &[&args[..], more].concat())
     };
-    says(compress(&["--use-model", "bad.toml"]).exits(2), &["line 3: `much` is no whole number", "condenser learn"]);
-    says(compress(&["--use-model", "none.toml"]).exits(2), &["there is no such model of uses"]);
-    says(condenser(dir.root(), &["learn", "chat.jsonl"]).exits(3), &["no conversation in these inputs has tools"]);
-    says(condenser(dir.root(), &["learn", "-"]).exits(2), &["read twice"]);
+    says(&compress(&["--use-model", "bad.toml"]).exits(2), &["line 3: `much` is no whole number", "condenser learn"]);
+    says(&compress(&["--use-model", "none.toml"]).exits(2), &["there is no such model of uses"]);
+    says(&condenser(dir.root(), &["learn", "chat.jsonl"]).exits(3), &["no conversation in these inputs has tools"]);
+    says(&condenser(dir.root(), &["learn", "-"]).exits(2), &["read twice"]);
 }
 
 #[test]
@@ -103,5 +103,5 @@ fn a_run_goes_on_with_the_model_with_which_it_began() {
     condenser(dir.root(), &args).ok();
     let model = String::from_utf8(dir.read("use.toml")).expect("text");
     dir.write("use.toml", format!("# another one\n{model}"));
-    says(condenser(dir.root(), &args).exits(2), &["the file that the option engine.use_model names has changed"]);
+    says(&condenser(dir.root(), &args).exits(2), &["the file that the option engine.use_model names has changed"]);
 }

@@ -145,7 +145,7 @@ fn stands<'t>(mut texts: impl Iterator<Item = &'t String>, value: &str) -> bool 
 /// Everything of a message that a model would see.
 fn texts_of(message: &Message<'_>) -> Vec<String> {
     let mut texts: Vec<String> = message.texts().map(str::to_owned).collect();
-    texts.extend(message.reasoning.iter().map(|thought| thought.to_string()));
+    texts.extend(message.reasoning.iter().map(ToString::to_string));
     message.tool_calls.iter().for_each(|call| texts.extend(leaves_of(&call.arguments)));
     texts
 }
@@ -168,7 +168,7 @@ fn written(before: &Conversation<'_>, condensed: &Condensed, n: usize) -> Vec<Ve
             Output::Kept { .. } => texts_of(message),
             Output::Replaced(replaced) => {
                 let mut texts = contents(message, &replaced.body);
-                texts.extend(message.reasoning.iter().map(|thought| thought.to_string()));
+                texts.extend(message.reasoning.iter().map(ToString::to_string));
                 for (number, call) in message.tool_calls.iter().enumerate() {
                     let spot = replaced.spots.iter().find(|(spot, _)| *spot == Spot::Call(number));
                     texts.extend(leaves_of(spot.map_or(&*call.arguments, |(_, written)| written)));

@@ -152,11 +152,10 @@ impl Walker {
         let leaves: Vec<(usize, Text)> =
             texts.map(|number| (number, self.texts.all()[number])).filter(|(_, text)| text.by.is_argument()).collect();
         let label = |of: Place| held::label(&self.asked, conversation, of);
-        let mark = |from: usize, to: usize, is_lines: bool| match is_lines {
-            true => {
-                Mark::Lines { n: 1 + memchr::memchr_iter(b'\n', &bytes[from..to]).count() as u32, what: What::Lines }
-            }
-            false => Mark::chars(&bytes[from..to]),
+        let mark = |from: usize, to: usize, is_lines: bool| {
+            let hidden = &bytes[from..to];
+            let n = 1 + memchr::memchr_iter(b'\n', hidden).count() as u32;
+            if is_lines { Mark::Lines { n, what: What::Lines } } else { Mark::chars(hidden) }
         };
         let saves = |from: usize, to: usize, is_lines: bool| {
             let n_mark = writer.at_most(bytes, mark(from, to, is_lines), label);

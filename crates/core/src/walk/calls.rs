@@ -128,7 +128,7 @@ impl Asked {
     }
 
     /// Index of the message with the call that a text is of, as an argument or as the answer, and of the call.
-    pub(super) fn call_of(&self, messages: &[Message<'_>], text: Place) -> Option<(usize, usize)> {
+    pub(super) fn call_of(messages: &[Message<'_>], text: Place) -> Option<(usize, usize)> {
         let place = (text.message as usize, text.part as usize);
         if text.is_argument { Some(place) } else { place_of_answered(messages, text) }
     }

@@ -86,9 +86,12 @@ impl Walker {
             let is_old = message + rules.recency_window < around.n_messages;
             let may_argue = is_old && rules.hides_arguments && (around.standing)(message) == Standing::Open;
             let calls = &conversation.messages[message].tool_calls;
-            is_open.extend(texts.iter().enumerate().map(|(at, text)| match text.by.is_argument() {
-                true => may_argue && self.is_long_argument(text) && calls[text.part as usize].place.is_some(),
-                false => answers.as_ref().is_some_and(|answers| answers[at].is_some_and(|answer| !answer.is_held)),
+            is_open.extend(texts.iter().enumerate().map(|(at, text)| {
+                if text.by.is_argument() {
+                    may_argue && self.is_long_argument(text) && calls[text.part as usize].place.is_some()
+                } else {
+                    answers.as_ref().is_some_and(|answers| answers[at].is_some_and(|answer| !answer.is_held))
+                }
             }));
         }
         let read = (&self.texts, &self.asked, conversation.messages.as_slice());

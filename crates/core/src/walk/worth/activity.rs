@@ -67,7 +67,7 @@ impl Activity {
             }
         }
         for text in texts.all() {
-            let call = asked.call_of(messages, text.place());
+            let call = Asked::call_of(messages, text.place());
             self.of_text.push(call.map_or(NONE, |(message, call)| self.first[message] + call as u32));
         }
     }

@@ -96,7 +96,8 @@ fn flag(is: bool) -> i32 {
 }
 
 fn share(of: usize, all: usize) -> i32 {
-    if all == 0 { 0 } else { (of * ONE as usize / all) as i32 }
+    let share = (of * ONE as usize).checked_div(all).unwrap_or_default();
+    i32::try_from(share).unwrap_or(i32::MAX)
 }
 
 fn squared(x: i32) -> i32 {

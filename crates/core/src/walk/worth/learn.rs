@@ -68,7 +68,9 @@ impl Lessons {
     /// Takes a finished conversation, of which `said_by` say who says each message; false when it is too short.
     pub fn take(&mut self, conversation: &Conversation<'_>, said_by: &[SaidBy]) -> bool {
         let cuts = cuts_of(conversation, MAX_CUTS);
-        cuts.iter().for_each(|&cut| self.cut(conversation, said_by, cut));
+        for &cut in &cuts {
+            self.cut(conversation, said_by, cut);
+        }
         !cuts.is_empty()
     }
 

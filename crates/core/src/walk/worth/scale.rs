@@ -26,7 +26,7 @@ fn log2_fine(x: u64) -> u64 {
     let mut rest = if whole > 32 { x >> (whole - 32) } else { x << (32 - whole) };
     let mut bits = u64::from(whole);
     for _ in 0..FINE {
-        rest = (u128::from(rest) * u128::from(rest) >> 32) as u64;
+        rest = ((u128::from(rest) * u128::from(rest)) >> 32) as u64;
         bits <<= 1;
         if rest >> 33 != 0 {
             bits |= 1;
@@ -38,7 +38,7 @@ fn log2_fine(x: u64) -> u64 {
 
 /// Natural logarithms of 1 and more.
 static LOGS: LazyLock<Box<[i32]>> = LazyLock::new(|| {
-    let ln = |x: usize| (log2_fine(x as u64) * LN_2 >> (2 * FINE - 10)) as i32;
+    let ln = |x: usize| ((log2_fine(x as u64) * LN_2) >> (2 * FINE - 10)) as i32;
     (0..N_LOGS).map(|x| if x == 0 { 0 } else { ln(x) }).collect()
 });
 
@@ -50,7 +50,7 @@ pub(super) fn log(x: usize) -> i32 {
     }
     let shift = x.ilog2() - (N_LOGS.ilog2() - 1);
     // What is shifted out is less than a thousandth.
-    LOGS[x >> shift] + (u64::from(shift) * LN_2 >> (FINE - 10)) as i32
+    LOGS[x >> shift] + ((u64::from(shift) * LN_2) >> (FINE - 10)) as i32
 }
 
 /// The binary logarithm of `x` and one, with ten bits behind the point.
@@ -66,7 +66,7 @@ static CHANCES: LazyLock<Box<[u32]>> = LazyLock::new(|| {
     (0..=MAX_SUM * STEPS)
         .map(|_| {
             let chance = (u128::from(CERTAIN) << 32) / (u128::from(power) + (1 << 32));
-            power = power * step >> 32;
+            power = (power * step) >> 32;
             chance as u32
         })
         .collect()

@@ -1,7 +1,5 @@
 //! What stays when nobody looks ahead, told by small sessions; that more is shown for less worth; what a model says.
 
-use std::fmt::Write;
-
 use super::values::Name;
 use crate::model::ViewOp;
 use crate::walk::tests::{Said, check, conversation};
@@ -21,11 +19,9 @@ fn walk(said: &[Said<'_>], model: &UseModel, threshold: u32) -> Vec<UsedText> {
 
 /// A file full of names.
 fn file(name: &str) -> String {
-    let mut text = String::new();
-    for at in 0..40 {
-        let _ = writeln!(text, "fn {name}_{at}(input_{at}: &str) {{\n    let {name}_of_{at} = input_{at}.len();\n}}");
-    }
-    text
+    let of =
+        |at: usize| format!("fn {name}_{at}(input_{at}: &str) {{\n    let {name}_of_{at} = input_{at}.len();\n}}\n");
+    (0..40).map(of).collect()
 }
 
 #[test]
