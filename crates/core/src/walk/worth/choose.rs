@@ -65,8 +65,11 @@ impl Choice {
         self.heap.clear();
         for piece in 0..values.pieces.len() {
             if self.worth[piece] == 0 {
+                // One that is worth less is asked again when its neighbour is chosen.
                 let worth = self.worth_of(values, piece, &age);
-                self.heap.push((worth, Reverse(piece as u32), self.round[piece]));
+                if worth >= threshold {
+                    self.heap.push((worth, Reverse(piece as u32), self.round[piece]));
+                }
             }
         }
         let mut last = STAYS - 1;

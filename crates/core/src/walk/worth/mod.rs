@@ -74,27 +74,28 @@ impl Worth {
     fn score(&mut self, texts: &Texts, n_messages: usize, window: usize, model: &UseModel) {
         let values = &self.values;
         let now = Now { texts, values, n_messages, window };
-        // What the text around adds, worked out where something has its home there.
+        // What the text around adds and the piece does, worked out where something has its home there.
         let mut of_text: Vec<Option<(i64, i64)>> = vec![None; values.of_text.len()];
+        let mut of_pieces: Vec<Option<(i64, i64)>> = vec![None; values.pieces.len()];
         let mut of_home = |home: u32| {
             let number = values.pieces[home as usize].text as usize;
-            *of_text[number].get_or_insert_with(|| {
+            let of_text = *of_text[number].get_or_insert_with(|| {
                 let text = now.of_text(number, &self.activity);
                 (model.name.of_text(&text), model.line.of_text(&text))
+            });
+            *of_pieces[home as usize].get_or_insert_with(|| {
+                let piece = now.of_piece(home as usize);
+                (of_text.0 + model.name.of_piece(&piece), of_text.1 + model.line.of_piece(&piece))
             })
         };
         for (name, likelihood) in values.names.iter().zip(&mut self.choice.names) {
             if !name.shown.is_recent {
-                let piece = now.of_piece(name.shown.home as usize);
-                let sum = of_home(name.shown.home).0 + model.name.of_piece(&piece);
-                *likelihood = likely(sum + model.name.of_own(&now.of_name(name)));
+                *likelihood = likely(of_home(name.shown.home).0 + model.name.of_own(&now.of_name(name)));
             }
         }
         for (line, likelihood) in values.lines.iter().zip(&mut self.choice.lines) {
             if !line.shown.is_recent {
-                let piece = now.of_piece(line.shown.home as usize);
-                let sum = of_home(line.shown.home).1 + model.line.of_piece(&piece);
-                *likelihood = likely(sum + model.line.of_own(&now.of_line(line)));
+                *likelihood = likely(of_home(line.shown.home).1 + model.line.of_own(&now.of_line(line)));
             }
         }
     }

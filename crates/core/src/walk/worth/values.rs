@@ -72,6 +72,8 @@ pub(super) struct Name {
 #[derive(Debug, Clone, Default)]
 pub(super) struct QuotedLine {
     hash: u64,
+    /// Its names, as places among those of all pieces.
+    names: Range<u32>,
     pub(super) n_bytes: u32,
     pub(super) n_arguments: u32,
     pub(super) shown: Shown,
@@ -163,22 +165,18 @@ impl Values {
     fn piece(&mut self, bytes: &[u8], (from, to): (usize, usize), number: u32, text: &Text, is_recent: bool) {
         let piece = self.pieces.len() as u32;
         let first = self.names_of.len();
-        let mut run = std::mem::take(&mut self.run);
-        run.clear();
-        let mut next = usize::MAX;
-        words(bytes, from, to, |word| {
-            let (goes_on, is_joined) = (word.from == next, word.to < to && is_joiner(bytes[word.to]));
-            next = if is_joined { word.to + 1 } else { usize::MAX };
-            if !run.is_empty() && (!goes_on || run.len() == MAX_JOINED) {
-                self.take_run(bytes, &run, first);
-                run.clear();
-            }
-            run.push(word);
-        });
-        self.take_run(bytes, &run, first);
-        self.run = run;
         let (start, end) = bare(bytes, from, to);
-        let line = if QUOTED.contains(&(end - start)) { self.quoted(bytes, (start, end)) } else { NONE };
+        let (line, is_new) =
+            if QUOTED.contains(&(end - start)) { self.quoted(bytes, (start, end)) } else { (NONE, true) };
+        let known = self.lines.get(line as usize).filter(|_| !is_new && !has_number(&bytes[from..start]));
+        match known.map(|line| line.names.start as usize..line.names.end as usize) {
+            // The same line has the same names.
+            Some(names) => self.names_of.extend_from_within(names),
+            None => self.read_names(bytes, (from, to), first),
+        }
+        if is_new && let Some(line) = self.lines.get_mut(line as usize) {
+            line.names = first as u32..self.names_of.len() as u32;
+        }
         let at = Sight { message: text.message + 1, by: text.by, piece, is_recent };
         for place in first..self.names_of.len() {
             let name = self.names_of[place] as usize;
@@ -197,14 +195,36 @@ impl Values {
         self.pieces.push(Piece { from: from as u32, to: to as u32, names, text: number, line });
     }
 
+    fn read_names(&mut self, bytes: &[u8], (from, to): (usize, usize), first: usize) {
+        let mut run = std::mem::take(&mut self.run);
+        run.clear();
+        let mut next = usize::MAX;
+        words(bytes, from, to, |word| {
+            let (goes_on, is_joined) = (word.from == next, word.to < to && is_joiner(bytes[word.to]));
+            next = if is_joined { word.to + 1 } else { usize::MAX };
+            if !run.is_empty() && (!goes_on || run.len() == MAX_JOINED) {
+                self.take_run(bytes, &run, first);
+                run.clear();
+            }
+            if is_joined || !run.is_empty() || !is_plain(bytes, &word) {
+                run.push(word);
+            }
+        });
+        self.take_run(bytes, &run, first);
+        self.run = run;
+    }
+
     /// Takes words with one joiner between each two: the whole, what begins behind a slash, and the parts that are names.
     fn take_run(&mut self, bytes: &[u8], run: &[Word], first: usize) {
         let (Some(begin), Some(end)) = (run.first(), run.last()) else { return };
         let end = end.to;
-        self.name(bytes, (begin.from, end), first);
         if run.len() == 1 {
+            if !is_plain(bytes, begin) {
+                self.name(bytes, (begin.from, end), first);
+            }
             return;
         }
+        self.name(bytes, (begin.from, end), first);
         let mut element = begin.from;
         for (at, word) in run.iter().enumerate() {
             let is_last = at + 1 == run.len();
@@ -218,7 +238,9 @@ impl Values {
             if is_slash && at + 2 < run.len() {
                 self.name(bytes, (element, end), first);
             }
-            self.name(bytes, (word.from, word.to), first);
+            if !is_plain(bytes, word) {
+                self.name(bytes, (word.from, word.to), first);
+            }
         }
     }
 
@@ -238,14 +260,15 @@ impl Values {
         }
     }
 
-    fn quoted(&mut self, bytes: &[u8], (from, to): (usize, usize)) -> u32 {
+    /// The number of a line, and whether it is met for the first time.
+    fn quoted(&mut self, bytes: &[u8], (from, to): (usize, usize)) -> (u32, bool) {
         let hash = exact(bytes, from, to);
         let n = self.lines.len() as u32;
         let number = self.by_line.get_or_insert(hash, n, |number| self.lines[number as usize].hash == hash);
         if number == n {
             self.lines.push(QuotedLine { hash, n_bytes: (to - from) as u32, ..QuotedLine::default() });
         }
-        number
+        (number, number == n)
     }
 
     /// The number of a name with these bytes in another buffer.
@@ -302,6 +325,16 @@ impl Sight {
             name.is_taken_up |= name.last_result > 0;
         }
     }
+}
+
+/// True for a word without a form of its own.
+fn is_plain(bytes: &[u8], word: &Word) -> bool {
+    !word.is_compound() && bytes[word.from].is_ascii_lowercase()
+}
+
+/// True for what stands before a line when it may be a name itself: the number of a line.
+fn has_number(before: &[u8]) -> bool {
+    before.len() >= NAME.start && before.iter().filter(|byte| byte.is_ascii_digit()).count() >= NAME.start
 }
 
 /// Where a piece of a long line ends: behind a sentence, a member or a word.
