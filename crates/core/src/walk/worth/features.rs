@@ -8,7 +8,7 @@ use crate::walk::calls::Call;
 use crate::walk::uses::{SaidBy, Texts};
 
 /// Features of the text in which a value stands.
-pub(super) const TEXT: [&str; 23] = [
+pub(super) const TEXT: [&str; 27] = [
     "is_result",
     "is_argument",
     "is_said_by_user",
@@ -32,10 +32,21 @@ pub(super) const TEXT: [&str; 23] = [
     "log_results_since",
     "log_pieces",
     "is_one_line",
+    "log_names",
+    "names_per_20_bytes",
+    "share_of_names_shown_once",
+    "log_names_written",
 ];
 /// Features of the line in which it stands.
-pub(super) const PIECE: [&str; 6] =
-    ["log_names", "log_bytes", "share_written", "share_in_window", "neighbours_in_window", "log_names_in_window"];
+pub(super) const PIECE: [&str; 7] = [
+    "log_names",
+    "log_bytes",
+    "share_written",
+    "share_in_window",
+    "neighbours_in_window",
+    "log_names_in_window",
+    "names_per_20_bytes",
+];
 /// Features of a name.
 pub(super) const NAME: [&str; 29] = [
     "bias",
@@ -128,13 +139,14 @@ impl Now<'_> {
     pub(super) fn of_text(self, number: usize, activity: &Activity) -> OfText {
         let text = &self.texts.all()[number];
         let pieces = self.values.of_text[number].clone();
-        let (mut n, mut n_recent, mut n_written) = (0, 0, 0);
+        let (mut n, mut n_recent, mut n_written, mut n_once) = (0, 0, 0, 0);
         for piece in pieces.clone() {
             for &name in self.values.names_in(piece as usize) {
                 let name = &self.values.names[name as usize];
                 n += 1;
                 n_recent += usize::from(name.shown.is_recent);
                 n_written += usize::from(name.written > 0);
+                n_once += usize::from(name.shown.n_times == 1);
             }
         }
         let done = activity.of_text(number);
@@ -168,6 +180,10 @@ impl Now<'_> {
             log(results_since as usize),
             log(pieces.len()),
             flag(pieces.len() == 1),
+            log(n),
+            share(20 * n, text.to - text.from + 1),
+            share(n_once, n),
+            log(n_written),
         ]
     }
 
@@ -192,6 +208,7 @@ impl Now<'_> {
             share(n_recent, names.len()),
             log(beside.filter(is_recent).count()),
             log(n_recent),
+            share(20 * names.len(), (to - from) as usize + 1),
         ]
     }
 

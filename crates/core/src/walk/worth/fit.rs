@@ -19,13 +19,13 @@ pub(super) struct Example<const N: usize> {
 }
 
 impl<const N: usize> Example<N> {
-    /// One that stands for `n` like it; there are as many features as there should be.
-    pub(super) fn new(features: impl Iterator<Item = i32>, is_right: bool, n: u32) -> Self {
+    /// One that counts so much; there are as many features as there should be.
+    pub(super) fn new(features: impl Iterator<Item = i32>, is_right: bool, weight: f32) -> Self {
         let mut all = [0.0; N];
         for (place, feature) in all.iter_mut().zip(features) {
             *place = feature as f32 / ONE as f32;
         }
-        Self { features: all, is_right, weight: n as f32 }
+        Self { features: all, is_right, weight }
     }
 }
 
@@ -121,7 +121,7 @@ mod tests {
                 let features = [1.0, next() * 4.0 - 2.0, next() * 4.0 - 2.0];
                 let sum = -1.0 + 2.0 * features[1] - 0.5 * features[2];
                 let features = features.map(|feature| (feature * f64::from(ONE)) as i32);
-                Example::new(features.into_iter(), next() < logistic(sum), 1)
+                Example::new(features.into_iter(), next() < logistic(sum), 1.0)
             })
             .collect();
         let found = fit(&examples);

@@ -15,11 +15,11 @@ use crate::walk::voices::{push, who_says};
 pub(super) const WINDOW: usize = 4;
 /// Messages from which a conversation has something to hide behind the window.
 const MIN_BEFORE: usize = 2 * WINDOW + 2;
-/// Cuts of a conversation, at most, and messages for each of them.
-const MAX_CUTS: usize = 8;
+/// Cuts of a conversation from which is learned, at most, and messages for each of them.
+const MAX_CUTS: usize = 12;
 const PER_CUT: usize = 6;
 /// Of what is not used, one in so many is looked at.
-const SPARSE: u32 = 30;
+const SPARSE: u32 = 10;
 
 /// What was seen so far.
 #[derive(Debug, Default)]
@@ -68,8 +68,10 @@ impl Lessons {
     /// Takes a finished conversation, of which `said_by` say who says each message; false when it is too short.
     pub fn take(&mut self, conversation: &Conversation<'_>, said_by: &[SaidBy]) -> bool {
         let cuts = cuts_of(conversation, MAX_CUTS);
+        // A session with four times as many cuts counts twice as much.
+        let weight = 1.0 / (cuts.len().max(1) as f32).sqrt();
         for &cut in &cuts {
-            self.cut(conversation, said_by, cut);
+            self.cut(conversation, said_by, cut, weight);
         }
         !cuts.is_empty()
     }
@@ -80,7 +82,7 @@ impl Lessons {
         (self.names.len(), self.lines.len())
     }
 
-    fn cut(&mut self, conversation: &Conversation<'_>, said_by: &[SaidBy], cut: usize) {
+    fn cut(&mut self, conversation: &Conversation<'_>, said_by: &[SaidBy], cut: usize, weight: f32) {
         let mut seed = seed_of(conversation) ^ cut as u64;
         let (before, behind) = (&conversation.messages[..cut], &conversation.messages[cut..]);
         self.texts.clear();
@@ -115,6 +117,7 @@ impl Lessons {
             }
         }
         let mut is_taken = |is_right: bool| is_right | chance(&mut seed).is_multiple_of(SPARSE);
+        let n_like = |is_right: bool| if is_right { 1.0 } else { SPARSE as f32 };
         let is_system = |home: u32| {
             let text = self.values.pieces[home as usize].text;
             self.texts.all()[text as usize].by == SaidBy::System
@@ -126,13 +129,13 @@ impl Lessons {
         for (name, &is_used) in self.values.names.iter().zip(&is_used) {
             if !name.shown.is_recent && !is_system(name.shown.home) && is_taken(is_used) {
                 let features = now.of_name(name).into_iter().chain(around(name.shown.home));
-                self.names.push(Example::new(features, is_used, if is_used { 1 } else { SPARSE }));
+                self.names.push(Example::new(features, is_used, weight * n_like(is_used)));
             }
         }
         for (line, &is_quoted) in self.values.lines.iter().zip(&is_quoted) {
             if !line.shown.is_recent && !is_system(line.shown.home) && is_taken(is_quoted) {
                 let features = now.of_line(line).into_iter().chain(around(line.shown.home));
-                self.lines.push(Example::new(features, is_quoted, if is_quoted { 1 } else { SPARSE }));
+                self.lines.push(Example::new(features, is_quoted, weight * n_like(is_quoted)));
             }
         }
     }
