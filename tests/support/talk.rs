@@ -237,15 +237,23 @@ fn check_structure(decoded: &shape::Decoded<'_>, condensed: &Condensed) {
         }
         if let Output::Replaced(replaced) = output {
             let has_calls = of.iter().any(|&index| !messages[index].tool_calls.is_empty());
-            assert!(!has_calls || changes_arguments_only(replaced), "calls are never replaced");
+            assert!(!has_calls || keeps_calls(replaced), "calls are never replaced: {replaced:?}");
         }
     }
 }
 
-/// True where everything but arguments of calls stays.
-fn changes_arguments_only(replaced: &Replacement) -> bool {
+/// True where nothing changes but that marks stand in arguments of calls and in the texts beside them.
+fn keeps_calls(replaced: &Replacement) -> bool {
     let is_call = |(spot, _): &(Spot, String)| matches!(spot, Spot::Call(_));
-    replaced.body == NewBody::Parts(Vec::new()) && !replaced.spots.is_empty() && replaced.spots.iter().all(is_call)
+    let n_texts = match &replaced.body {
+        NewBody::Text(_) => 1,
+        NewBody::Parts(parts) => parts.len(),
+    };
+    let n_changed = n_texts + replaced.spots.len();
+    n_changed > 0
+        && replaced.sources.len() == 1
+        && replaced.spots.iter().all(is_call)
+        && replaced.views.len() == n_changed
 }
 
 /// What stands for the archive of a compacted conversation: one user message behind the head, followed by whole pairs.

@@ -81,7 +81,8 @@ pub struct Message<'a> {
     pub name: Option<Cow<'a, str>>,
     /// What is said.
     pub content: Content<'a>,
-    /// Calls that the message makes; of a message with calls nothing but long arguments ever changes.
+    /// Calls that the message makes; of a message with calls nothing ever changes but that marks stand in long arguments, and
+    /// without look-ahead in long texts beside them.
     pub tool_calls: Vec<ToolCall<'a>>,
     /// The call that this message answers; of several results in its content the first one's.
     pub tool_call_id: Option<Cow<'a, str>>,

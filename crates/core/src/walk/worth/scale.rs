@@ -56,7 +56,7 @@ pub(super) fn log(x: usize) -> i32 {
 /// Binary logarithms of 1 to 2 in as many steps, with ten bits.
 static LOGS_2: LazyLock<Box<[i32]>> = LazyLock::new(|| {
     let log = |step: usize| (log2_fine((N_LOGS + step) as u64) >> (FINE - 10)) as i32;
-    (0..N_LOGS).map(|step| log(step) - ((N_LOGS.ilog2() as i32) << 10)).collect()
+    (0..N_LOGS).map(|step| log(step) - (N_LOGS.ilog2().cast_signed() << 10)).collect()
 });
 
 /// The binary logarithm of `x` and one, with ten bits behind the point.
@@ -64,7 +64,7 @@ pub(super) fn log2(x: u64) -> i32 {
     let (x, bits) = (x + 1, N_LOGS.ilog2());
     let whole = x.ilog2();
     let step = if whole > bits { x >> (whole - bits) } else { x << (bits - whole) };
-    ((whole as i32) << 10) + LOGS_2[step as usize & (N_LOGS - 1)]
+    (whole.cast_signed() << 10) + LOGS_2[step as usize & (N_LOGS - 1)]
 }
 
 /// The logistic function of sums from 0 on.
