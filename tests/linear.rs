@@ -11,7 +11,7 @@ use std::time::Duration;
 use condenser::engine::{Engine, Scratch};
 use condenser::model::{
     AdapterName, Answer, Answers, Ask, BudgetStrategy, ClassifierMode, ClassifierSource, CompressionDepth, Consult,
-    EngineOptions, HideBy, PreservePattern, ProvenancePlace, ShapeName, Strategy, Summarizer, SummaryMode,
+    EngineOptions, HideBy, LookAhead, PreservePattern, ProvenancePlace, ShapeName, Strategy, Summarizer, SummaryMode,
 };
 use condenser::shape;
 use serde_json::Value;
@@ -34,7 +34,7 @@ struct Setting {
 }
 
 /// Every pattern meets the defaults, every option at once, and one of the two budgets.
-const SETTINGS: [Setting; 7] = [
+const SETTINGS: [Setting; 8] = [
     Setting { name: "defaults", every: 1, from: 0, options: |_| EngineOptions::default() },
     Setting { name: "by use", every: 1, from: 0, options: |_| EngineOptions { hide_by: HideBy::Use, ..all() } },
     Setting { name: "every option", every: 1, from: 0, options: |_| everything() },
@@ -86,6 +86,12 @@ const SETTINGS: [Setting; 7] = [
             ..all()
         },
     },
+    Setting {
+        name: "without look-ahead",
+        every: 2,
+        from: 1,
+        options: |_| EngineOptions { look_ahead: LookAhead::Off, ..EngineOptions::default() },
+    },
 ];
 /// With which everything is done that can be.
 const FULLEST: usize = 4;
@@ -134,6 +140,11 @@ fn time_grows_with_the_text_within_a_budget() {
 #[test]
 fn time_grows_with_the_text_that_a_model_summarises() {
     check_texts(&[5, 6]);
+}
+
+#[test]
+fn time_grows_with_the_text_without_look_ahead() {
+    check_texts(&[7]);
 }
 
 #[test]

@@ -123,7 +123,7 @@ impl Learner<'_> {
         let mut scratch = Scratch::default();
         let (mut guessed, mut masked) = (NextTurn::default(), [NextTurn::default(); MASKS.len()]);
         self.each(&mut |conversation| {
-            if is_held_back(conversation) && teacher.is_taught_by(conversation) {
+            if is_held_back(conversation) && teacher.goes_by_use(conversation) {
                 n_judged += 1;
                 for cut in cuts_of(conversation, CUTS) {
                     let cut = TurnCut::new(conversation, cut);
@@ -166,7 +166,7 @@ impl Learner<'_> {
             let engine = guessing(model.clone().with_threshold(threshold))?;
             let mut sum = NextTurn::default();
             self.each(&mut |conversation| {
-                if is_taken(conversation) && engine.is_taught_by(conversation) {
+                if is_taken(conversation) && engine.goes_by_use(conversation) {
                     for cut in cuts_of(conversation, 1) {
                         sum += TurnCut::new(conversation, cut).size(&engine, scratch);
                     }

@@ -33,18 +33,20 @@ pub(crate) fn run(app: &App, args: LearnUsesArgs) -> Result<Ending> {
 
 fn told(outcome: &LearnOutcome) -> String {
     let percent = |share: Option<f64>| share.map_or("–".to_owned(), |share| format!("{:.1} %", share * 100.0));
-    format!(
-        "learned from {} conversations, judged on {} others, whose next turns needed {} values of what stood before\n\
-         method                       in place  ratio\n\
-         this model                   {:>8}  {:>5.2}\n\
-         last {:>2} results, no others  {:>8}  {:>5.2}\n",
-        outcome.n_trained,
-        outcome.n_judged,
-        outcome.n_needed,
-        percent(outcome.recall),
-        outcome.ratio,
-        outcome.n_results_shown,
-        percent(outcome.masked_recall),
-        outcome.masked_ratio,
-    )
+    let row = |method: &str, recall: &str, ratio: &str| format!("{method:<35}{recall:>8}  {ratio:>5}\n");
+    let figures = |method: &str, recall, ratio: f64| row(method, &percent(recall), &format!("{ratio:.2}"));
+    [
+        format!(
+            "learned from {} conversations, judged on {} others, whose next turns needed {} values of what stood before\n",
+            outcome.n_trained, outcome.n_judged, outcome.n_needed
+        ),
+        row("method", "in place", "ratio"),
+        figures("this model", outcome.recall, outcome.ratio),
+        figures(
+            &format!("all results hidden but the last {}", outcome.n_results_shown),
+            outcome.masked_recall,
+            outcome.masked_ratio,
+        ),
+    ]
+    .concat()
 }

@@ -36,8 +36,9 @@ impl Engine {
         plan.release(&aside);
     }
 
-    /// True when the use of a text decides whether it is hidden.
-    pub(super) fn goes_by_use(&self, conversation: &Conversation<'_>) -> bool {
+    /// True when the use of a text decides whether it is hidden: in sessions with tools, unless looks were asked for.
+    #[must_use]
+    pub fn goes_by_use(&self, conversation: &Conversation<'_>) -> bool {
         self.options.hide_by == HideBy::Use && has_tools(conversation)
     }
 
@@ -162,13 +163,7 @@ impl Engine {
 
     /// Lets `lessons` take a finished conversation, if there are tools in it and turns; whether it did.
     pub fn teach(&self, conversation: &Conversation<'_>, lessons: &mut Lessons) -> bool {
-        self.is_taught_by(conversation) && lessons.take(conversation, &said_by(conversation))
-    }
-
-    /// True for a conversation that shows how tools are used.
-    #[must_use]
-    pub fn is_taught_by(&self, conversation: &Conversation<'_>) -> bool {
-        self.goes_by_use(conversation)
+        self.goes_by_use(conversation) && lessons.take(conversation, &said_by(conversation))
     }
 
     /// How what comes next is guessed, where nobody may look ahead.
@@ -303,7 +298,7 @@ fn settled(conversation: &Conversation<'_>) -> usize {
 }
 
 /// The texts of a message as it is written, those in `bare` as they stand there.
-fn texts_of<'t>(message: &'t Message<'_>, body: &'t NewBody, bare: &'t [UsedText]) -> Vec<&'t str> {
+pub(super) fn texts_of<'t>(message: &'t Message<'_>, body: &'t NewBody, bare: &'t [UsedText]) -> Vec<&'t str> {
     let is_at = |text: &&UsedText, part: usize| text.view.call.is_none() && text.view.part == part;
     let bare = |part: usize| bare.iter().find(|text| is_at(text, part)).map(|text| text.text.as_str());
     match (body, &message.content) {

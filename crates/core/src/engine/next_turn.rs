@@ -6,8 +6,8 @@ use std::collections::HashSet;
 
 use foldhash::fast::FixedState;
 
-use super::{Engine, Scratch};
-use crate::model::{Condensed, Content, Conversation, Message, NewBody, Output, Part, Role, Spot};
+use super::{Engine, Scratch, by_use};
+use crate::model::{Condensed, Conversation, Message, Output, Role, Spot};
 use crate::shape::leaves;
 use crate::text::count_chars;
 use crate::walk::is_counted;
@@ -84,12 +84,6 @@ impl<'a> TurnCut<'a> {
         Self { before, old, late, needs: OnceCell::new(), used }
     }
 
-    /// The part before the cut.
-    #[must_use]
-    pub fn conversation(&self) -> &Conversation<'a> {
-        &self.before
-    }
-
     /// What is there when the engine compresses it.
     #[must_use]
     pub fn compressed(&self, engine: &Engine, scratch: &mut Scratch) -> NextTurn {
@@ -107,7 +101,9 @@ impl<'a> TurnCut<'a> {
     #[must_use]
     pub fn masked(&self, n: usize) -> NextTurn {
         let messages = &self.before.messages;
-        let results = messages.iter().enumerate().filter(|(_, message)| message.role == Role::Tool);
+        let is_result =
+            |message: &Message<'_>| matches!(message.role, Role::Tool | Role::Function) || !message.results.is_empty();
+        let results = messages.iter().enumerate().filter(|(_, message)| is_result(message));
         let hidden: HashSet<usize> = results.rev().skip(n).map(|(index, _)| index).collect();
         let show = |(index, texts): (usize, &Vec<String>)| match texts.first() {
             Some(text) if hidden.contains(&index) => vec![format!("⋯ {} lines", text.lines().count())],
@@ -167,7 +163,8 @@ fn written(before: &Conversation<'_>, condensed: &Condensed, n: usize) -> Vec<Ve
         all.push(match output {
             Output::Kept { .. } => texts_of(message),
             Output::Replaced(replaced) => {
-                let mut texts = contents(message, &replaced.body);
+                let texts = by_use::texts_of(message, &replaced.body, &[]);
+                let mut texts: Vec<String> = texts.into_iter().map(str::to_owned).collect();
                 texts.extend(message.reasoning.iter().map(ToString::to_string));
                 for (number, call) in message.tool_calls.iter().enumerate() {
                     let spot = replaced.spots.iter().find(|(spot, _)| *spot == Spot::Call(number));
@@ -178,18 +175,6 @@ fn written(before: &Conversation<'_>, condensed: &Condensed, n: usize) -> Vec<Ve
         });
     }
     all
-}
-
-fn contents(message: &Message<'_>, body: &NewBody) -> Vec<String> {
-    match (body, &message.content) {
-        (NewBody::Text(text), _) => vec![text.clone()],
-        (NewBody::Parts(replaced), Content::Parts(parts)) => {
-            let new = |at: usize| replaced.iter().find(|(part, _)| *part == at).map(|(_, text)| text.clone());
-            let old = |part: &Part<'_>| if let Part::Text(text) = part { Some(text.to_string()) } else { None };
-            parts.iter().enumerate().filter_map(|(at, part)| new(at).or_else(|| old(part))).collect()
-        }
-        (NewBody::Parts(_), _) => message.texts().map(str::to_owned).collect(),
-    }
 }
 
 /// The values that assistants use, each once.

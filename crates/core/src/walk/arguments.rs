@@ -1,5 +1,5 @@
-//! Arguments of calls that repeat what is shown already: which of their lines give way, the places of their leaves in the JSON
-//! text, and that text with marks inside its strings. Knows leaves and lines; refuses to know who may be changed.
+//! Arguments of calls that repeat what is shown already, or that are not likely to be used: what of them gives way, the places of
+//! their leaves in the JSON text, and that text with marks inside its strings. Knows leaves and lines; refuses to know who may be changed.
 
 use super::formats::What;
 use super::held;
@@ -7,9 +7,9 @@ use super::json::{Json, Kind};
 use super::marks::{Mark, Writer, n_chars};
 use super::said::Run;
 use super::uses::{Line, Place, Text};
-use super::worth as chosen;
+use super::worth;
 use super::{Rules, UsedText, Walker};
-use crate::model::{Conversation, PartView, UnitCounts, UnitNote, UnitReason, ViewOp};
+use crate::model::{Conversation, Message, PartView, UnitCounts, UnitNote, UnitReason, ViewOp};
 
 /// Characters of a value of which something may be hidden.
 pub(super) const MIN_VALUE: usize = 400;
@@ -113,145 +113,113 @@ fn behind(json: &[u8], mut at: usize, n: usize) -> Option<usize> {
     Some(at)
 }
 
-/// What of a text does not stay, as stretches of whole lines and of parts of one; `true` for whole lines.
-fn gaps(bytes: &[u8], text: &Text, pieces: impl Iterator<Item = chosen::Stretch>) -> Vec<(usize, usize, bool)> {
-    let begins_line = |at: usize| at == text.from || bytes[at - 1] == b'\n';
-    let ends_line = |at: usize| at == text.to || bytes[at] == b'\n';
-    let mut gaps: Vec<(usize, usize, bool)> = Vec::new();
-    for piece in pieces.filter(|piece| !piece.stays) {
-        let (from, to) = (piece.from as usize, piece.to as usize);
-        match gaps.last_mut() {
-            // The next piece of a line, or the next line.
-            Some(last) if last.1 == from && !begins_line(from) => last.1 = to,
-            Some(last) if last.1 + 1 == from && begins_line(last.0) && ends_line(to) && last.2 => last.1 = to,
-            _ => gaps.push((from, to, false)),
-        }
-        if let Some(last) = gaps.last_mut() {
-            last.2 = begins_line(last.0) && ends_line(last.1);
+/// A stretch of a leaf that may be hidden.
+#[derive(Debug, Clone, Copy)]
+struct Gap {
+    /// Its first byte in the buffer, and the one behind the last.
+    bytes: (usize, usize),
+    /// Its first line in the leaf, and the one behind the last.
+    lines: (usize, usize),
+    /// What stands for it.
+    mark: Mark,
+    /// It ends with a line break.
+    goes_on: bool,
+}
+
+impl Gap {
+    /// Lines that an earlier text shows.
+    fn said(lines: &[Line], run: &Run) -> Self {
+        let n_lines = (run.lines.1 - run.lines.0) as u32;
+        let mark = Mark::Said { n_lines, n_said: n_lines, by: run.by, is_visible: run.is_left };
+        Self { bytes: stretch_of(lines, run.lines), lines: run.lines, mark, goes_on: run.lines.1 < lines.len() }
+    }
+
+    fn reason(&self) -> (UnitReason, Option<usize>) {
+        match self.mark {
+            Mark::Said { by, .. } => (UnitReason::SaidBefore, Some(by.message as usize)),
+            _ => (UnitReason::Unused, None),
         }
     }
-    gaps
+}
+
+/// What of a text does not stay: whole lines, and parts of one.
+fn gaps(bytes: &[u8], text: &Text, pieces: impl Iterator<Item = worth::Stretch>) -> Vec<Gap> {
+    let begins_line = |at: usize| at == text.from || bytes[at - 1] == b'\n';
+    let ends_line = |at: usize| at == text.to || bytes[at] == b'\n';
+    let is_lines = |(from, to): (usize, usize)| begins_line(from) && ends_line(to);
+    let mut stretches: Vec<(usize, usize)> = Vec::new();
+    for piece in pieces.filter(|piece| !piece.stays) {
+        let (from, to) = (piece.from as usize, piece.to as usize);
+        match stretches.last_mut() {
+            // The next piece of a line, or the next line.
+            Some(last) if last.1 == from && !begins_line(from) => last.1 = to,
+            Some(last) if last.1 + 1 == from && is_lines(*last) && ends_line(to) => last.1 = to,
+            _ => stretches.push((from, to)),
+        }
+    }
+    let n_breaks = |from: usize, to: usize| memchr::memchr_iter(b'\n', &bytes[from..to]).count();
+    // The line of the byte up to which lines were counted.
+    let (mut line, mut counted) = (0, text.from);
+    let gap = |(from, to): (usize, usize)| {
+        line += n_breaks(counted, from);
+        counted = from;
+        let n = 1 + n_breaks(from, to);
+        let lines = Mark::Lines { n: n as u32, what: What::Lines };
+        let mark = if is_lines((from, to)) { lines } else { Mark::chars(&bytes[from..to]) };
+        Gap { bytes: (from, to), lines: (line, line + n), mark, goes_on: false }
+    };
+    stretches.into_iter().map(gap).collect()
 }
 
 impl Walker {
     /// True for an argument of which something may be hidden.
-    pub(super) fn is_long_argument(&self, text: &Text) -> bool {
-        n_chars(&self.texts.bytes()[text.from..text.to]) as usize > MIN_VALUE
+    pub(super) fn is_long_argument(&self, message: &Message<'_>, text: &Text) -> bool {
+        let is_long = || n_chars(&self.texts.bytes()[text.from..text.to]) as usize > MIN_VALUE;
+        message.tool_calls[text.part as usize].place.is_some() && is_long()
     }
 
-    /// Hides of the long arguments of a message what is not likely to be used, where that saves enough.
-    pub(super) fn guess_arguments(
-        &mut self,
-        conversation: &Conversation<'_>,
-        texts: std::ops::Range<usize>,
-        rules: Rules<'_>,
-        writer: &mut Writer,
-        views: &mut Vec<UsedText>,
-    ) {
-        let bytes = self.texts.bytes();
-        let leaves: Vec<(usize, Text)> =
-            texts.map(|number| (number, self.texts.all()[number])).filter(|(_, text)| text.by.is_argument()).collect();
-        let label = |of: Place| held::label(&self.asked, conversation, of);
-        let mark = |from: usize, to: usize, is_lines: bool| {
-            let hidden = &bytes[from..to];
-            let n = 1 + memchr::memchr_iter(b'\n', hidden).count() as u32;
-            if is_lines { Mark::Lines { n, what: What::Lines } } else { Mark::chars(hidden) }
-        };
-        let saves = |from: usize, to: usize, is_lines: bool| {
-            let n_mark = writer.at_most(bytes, mark(from, to, is_lines), label);
-            n_chars(&bytes[from..to]).saturating_sub(n_mark) as usize
-        };
-        let hidden: Vec<Vec<(usize, usize, bool)>> = leaves
-            .iter()
-            .map(|(number, leaf)| {
-                let mut gaps = gaps(bytes, leaf, self.worth.stretches(*number));
-                gaps.retain(|&(from, to, is_lines)| saves(from, to, is_lines) > 0);
-                gaps
-            })
-            .collect();
-        let saved: usize = hidden.iter().flatten().map(|&(from, to, is_lines)| saves(from, to, is_lines)).sum();
-        if saved < rules.min_saving.max(1) {
-            return;
-        }
-        let mut first = 0;
-        for of_call in leaves.chunk_by(|a, b| a.1.part == b.1.part) {
-            let gaps = &hidden[first..first + of_call.len()];
-            first += of_call.len();
-            let (mut stretches, mut units, mut notes) = (Vec::new(), UnitCounts::default(), Vec::new());
-            for (leaf, gaps) in gaps.iter().enumerate() {
-                let text = of_call[leaf].1;
-                for &(from, to, is_lines) in gaps {
-                    let mark = mark(from, to, is_lines);
-                    let mut written = String::new();
-                    let number = writer.write(&mut written, bytes, mark, label);
-                    let written = written.trim_end().to_owned();
-                    stretches.push(Stretch { leaf, bytes: (from, to), mark: written, number, goes_on: false });
-                    let n = 1 + memchr::memchr_iter(b'\n', &bytes[from..to]).count();
-                    units.add(UnitReason::Unused, n as u32);
-                    let line = 1 + memchr::memchr_iter(b'\n', &bytes[text.from..from]).count();
-                    notes.extend(rules.explains.then_some(UnitNote {
-                        part: text.part as usize,
-                        lines: (line, line + n - 1),
-                        bytes: (from - text.from, to - text.from),
-                        reason: UnitReason::Unused,
-                        used_by: None,
-                        said_by: None,
-                    }));
-                }
-            }
-            let (message, call) = (of_call[0].1.message as usize, of_call[0].1.part as usize);
-            let written = &conversation.messages[message].tool_calls[call].arguments;
-            let texts: Vec<Text> = of_call.iter().map(|leaf| leaf.1).collect();
-            let ops = if stretches.is_empty() { None } else { view(written, &texts, &stretches) };
-            if let Some(ops) = ops {
-                let view = PartView { part: 0, call: Some(call), ops };
-                let text = view.apply(written).unwrap_or_default();
-                views.push(UsedText { message, view, text, lines: Vec::new(), units, notes });
-            }
-        }
-    }
-
-    /// Hides what of the long arguments of a message earlier texts show, where that saves enough, and notes what of them is shown;
-    /// where they `yield` that is taken by a budget.
+    /// Hides what of the long arguments of a message earlier texts show, or what is not likely to be used, where that saves enough,
+    /// and notes what of them is shown; where they `yield` that is taken by a budget.
     pub(super) fn arguments(
         &mut self,
         conversation: &Conversation<'_>,
         texts: std::ops::Range<usize>,
         (may_hide, yields): (bool, bool),
-        rules: Rules,
+        rules: Rules<'_>,
         writer: &mut Writer,
         views: &mut Vec<UsedText>,
     ) {
-        let leaves: Vec<Text> = self.texts.all()[texts].iter().filter(|text| text.by.is_argument()).copied().collect();
+        let numbers = texts.filter(|&number| self.texts.all()[number].by.is_argument()).collect::<Vec<_>>();
+        let leaves: Vec<Text> = numbers.iter().map(|&number| self.texts.all()[number]).collect();
         let Some(message) = leaves.first().map(|leaf| leaf.message as usize) else { return };
         let calls = &conversation.messages[message].tool_calls;
         let bytes = self.texts.bytes();
         let label = |of: Place| held::label(&self.asked, conversation, of);
-        let mark = |run: &Run, is_visible: bool| {
-            let n_lines = (run.lines.1 - run.lines.0) as u32;
-            Mark::Said { n_lines, n_said: n_lines, by: run.by, is_visible }
-        };
-        let mut read: Vec<(Vec<Line>, Vec<Run>)> = Vec::with_capacity(leaves.len());
+        let mut read: Vec<(Vec<Line>, Vec<Gap>)> = Vec::with_capacity(leaves.len());
         let mut saved = 0;
-        for leaf in &leaves {
-            let is_short = leaf.to - leaf.from < MIN_SHOWN;
-            let lines = if is_short { Vec::new() } else { self.uses.lines_of(bytes, leaf) };
-            let is_open = may_hide
-                && calls[leaf.part as usize].place.is_some()
-                && n_chars(&bytes[leaf.from..leaf.to]) as usize > MIN_VALUE;
-            let mut runs = if is_open { self.known.runs(bytes, &lines, &self.uses) } else { Vec::new() };
-            runs.retain(|run| {
-                let (from, to) = stretch_of(&lines, run.lines);
-                let n_hidden = n_chars(&bytes[from..to]);
-                let n_mark = writer.at_most(bytes, mark(run, true), label);
+        for (&number, leaf) in numbers.iter().zip(&leaves) {
+            let is_guessed = rules.predicts.is_some();
+            let is_read = !is_guessed && leaf.to - leaf.from >= MIN_SHOWN;
+            let lines = if is_read { self.uses.lines_of(bytes, leaf) } else { Vec::new() };
+            let mut hidden: Vec<Gap> = match may_hide && self.is_long_argument(&conversation.messages[message], leaf) {
+                false => Vec::new(),
+                true if is_guessed => gaps(bytes, leaf, self.worth.stretches(number)),
+                true => {
+                    let runs = self.known.runs(bytes, &lines, &self.uses);
+                    runs.iter().map(|run| Gap::said(&lines, run)).collect()
+                }
+            };
+            hidden.retain(|gap| {
+                let n_hidden = n_chars(&bytes[gap.bytes.0..gap.bytes.1]);
+                let n_mark = writer.at_most(bytes, gap.mark.when_visible(), label);
                 saved += n_hidden.saturating_sub(n_mark) as usize;
                 n_hidden > n_mark
             });
-            read.push((lines, runs));
+            read.push((lines, hidden));
         }
         if saved < rules.min_saving.max(1) {
-            for (_, runs) in &mut read {
-                runs.clear();
+            for (_, hidden) in &mut read {
+                hidden.clear();
             }
         }
         let mut first = 0;
@@ -259,23 +227,19 @@ impl Walker {
             let read = &read[first..first + of_call.len()];
             first += of_call.len();
             let (mut stretches, mut units, mut notes) = (Vec::new(), UnitCounts::default(), Vec::new());
-            for (leaf, (lines, runs)) in read.iter().enumerate() {
-                for run in runs {
-                    let mut text = String::new();
-                    let number = writer.write(&mut text, self.texts.bytes(), mark(run, run.is_left), label);
-                    let (from, to) = stretch_of(lines, run.lines);
-                    let goes_on = run.lines.1 < lines.len();
-                    let text = text.trim_end().to_owned();
-                    stretches.push(Stretch { leaf, bytes: (from, to), mark: text, number, goes_on });
-                    units.add(UnitReason::SaidBefore, (run.lines.1 - run.lines.0) as u32);
-                    let part = of_call[leaf].part as usize;
-                    let bytes = (from - of_call[leaf].from, to - of_call[leaf].from);
-                    let (reason, said_by) = (UnitReason::SaidBefore, Some(run.by.message as usize));
-                    let lines = (run.lines.0 + 1, run.lines.1);
+            for (leaf, (_, hidden)) in read.iter().enumerate() {
+                for gap in hidden {
+                    let mut mark = String::new();
+                    let number = writer.write(&mut mark, bytes, gap.mark, label);
+                    let mark = mark.trim_end().to_owned();
+                    stretches.push(Stretch { leaf, bytes: gap.bytes, mark, number, goes_on: gap.goes_on });
+                    let (reason, said_by) = gap.reason();
+                    units.add(reason, (gap.lines.1 - gap.lines.0) as u32);
+                    let from = of_call[leaf].from;
                     notes.extend(rules.explains.then_some(UnitNote {
-                        part,
-                        lines,
-                        bytes,
+                        part: of_call[leaf].part as usize,
+                        lines: (gap.lines.0 + 1, gap.lines.1),
+                        bytes: (gap.bytes.0 - from, gap.bytes.1 - from),
                         reason,
                         used_by: None,
                         said_by,
@@ -291,8 +255,8 @@ impl Walker {
                 views.push(UsedText { message, view, text, lines: Vec::new(), units, notes });
             }
         }
-        for (leaf, (lines, runs)) in leaves.iter().zip(&read) {
-            let hidden: Vec<(usize, usize)> = runs.iter().map(|run| run.lines).collect();
+        for (leaf, (lines, hidden)) in leaves.iter().zip(&read) {
+            let hidden: Vec<(usize, usize)> = hidden.iter().map(|gap| gap.lines).collect();
             self.known.push_argument(leaf.place(), lines, &hidden, yields);
         }
     }

@@ -149,6 +149,7 @@ impl Asked {
         label.unwrap_or_else(|| match messages[text.message as usize].role {
             Role::System | Role::Developer => "the system prompt".to_owned(),
             Role::User if !text.is_argument && self.has_calls => "a message of the user".to_owned(),
+            Role::Assistant if !text.is_argument => "an earlier answer".to_owned(),
             _ => command_before(messages, text.message as usize)
                 .filter(|_| !text.is_argument)
                 .unwrap_or_else(|| "an earlier text".to_owned()),

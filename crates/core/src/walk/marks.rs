@@ -37,6 +37,14 @@ pub(super) enum Mark {
 }
 
 impl Mark {
+    /// The same where what an earlier text has is visible there.
+    pub(super) fn when_visible(self) -> Self {
+        match self {
+            Self::Said { n_lines, n_said, by, .. } => Self::Said { n_lines, n_said, by, is_visible: true },
+            mark => mark,
+        }
+    }
+
     /// For bytes inside a line.
     pub(super) fn chars(hidden: &[u8]) -> Self {
         Self::Chars { n: n_chars(hidden), is_data: is_data(hidden) }

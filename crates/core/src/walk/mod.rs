@@ -28,6 +28,7 @@ mod uses;
 mod voices;
 mod why;
 mod windows;
+mod word_set;
 mod worth;
 
 #[cfg(test)]
@@ -260,8 +261,9 @@ impl Walker {
         let last_answer = said_by.iter().rposition(|&by| by == SaidBy::Assistant);
         let found = self.uses.found().to_vec();
         let around = Around { standing, first_user, n_messages, has_short_marks: writer.is_short() };
+        let answers = self.answers(conversation, around, rules);
         if let Some(prediction) = rules.predicts {
-            self.predict(conversation, &around, prediction, rules);
+            self.predict(conversation, &answers, around, (prediction, rules));
         }
         let mut first = 0;
         for (message, said) in conversation.messages.iter().enumerate() {
@@ -271,17 +273,14 @@ impl Walker {
             let is_old = message + rules.recency_window < n_messages;
             let is_first = Some(message) == first_user;
             if !said_by[message].is_source() {
-                if let Some(answers) = self.answers(conversation, texts.clone(), (&around, message), rules) {
-                    let of_content = |text: &Text| text.by == SaidBy::Assistant;
-                    let n_before = self.texts.all()[texts.clone()].iter().take_while(|text| !of_content(text)).count();
-                    let n = self.texts.all()[texts.clone()].iter().filter(|text| of_content(text)).count();
-                    let said = texts.start + n_before..texts.start + n_before + n;
-                    let answers = &answers[n_before..n_before + n];
+                let is_said = |&number: &usize| self.texts.all()[number].by == SaidBy::Assistant;
+                let begin = texts.clone().find(is_said).unwrap_or(texts.end);
+                let said = begin..begin + (begin..texts.end).take_while(is_said).count();
+                if answers[said.clone()].iter().any(Option::is_some) {
                     let tools = (conversation, &writer);
-                    if let Some(drawn) = self.message(tools, said.clone(), &found, (answers, true), rules) {
-                        for (number, drawn) in said.zip(drawn) {
-                            views.extend(self.write(conversation, number, drawn, &mut writer));
-                        }
+                    let drawn = self.message(tools, said.clone(), &found, (&answers[said.clone()], true), rules);
+                    for (number, drawn) in said.zip(drawn.into_iter().flatten()) {
+                        views.extend(self.write(conversation, number, drawn, &mut writer));
                     }
                 }
                 if rules.hides_arguments || rules.level.takes(Yield::Arguments, 0) {
@@ -289,15 +288,11 @@ impl Walker {
                     let may_hide = standing(message) == Standing::Open && rules.hides_arguments
                         || yields && rules.level.takes(Yield::Arguments, message);
                     let how = (is_old && may_hide, yields);
-                    match rules.predicts {
-                        Some(_) if how.0 => self.guess_arguments(conversation, texts, rules, &mut writer, &mut views),
-                        Some(_) => {}
-                        None => self.arguments(conversation, texts, how, rules, &mut writer, &mut views),
-                    }
+                    self.arguments(conversation, texts, how, rules, &mut writer, &mut views);
                 }
                 continue;
             }
-            let answers = self.answers(conversation, texts.clone(), (&around, message), rules).unwrap_or_default();
+            let answers = &answers[texts.clone()];
             let may_change = |by: SaidBy| match by {
                 SaidBy::Result => is_old,
                 SaidBy::Human => is_old && !is_first,
@@ -311,7 +306,7 @@ impl Walker {
             let is_left = said_by[message] != SaidBy::Human || !rules.level.takes(Yield::Words, message);
             let tools = (conversation, &writer);
             let drawn = if answers.iter().any(Option::is_some) {
-                self.message(tools, texts.clone(), &found, (&answers, is_left), rules)
+                self.message(tools, texts.clone(), &found, (answers, is_left), rules)
             } else {
                 None
             };
@@ -416,11 +411,7 @@ impl Walker {
             self.known.begin(text.place());
             for (at, &(is_visible, stays)) in found.lines.clone().zip(&drawn.is_shown) {
                 let line = self.uses.line(at);
-                self.known.push(
-                    &line,
-                    (is_visible || !is_hidden, (stays || !is_hidden && rules.predicts.is_some()) && is_left),
-                    &mut self.uses,
-                );
+                self.known.push(&line, (is_visible || !is_hidden, stays && is_left), &mut self.uses);
             }
         }
         Some(drawn)

@@ -16,16 +16,31 @@ const MIN_PASTED: usize = 1_500;
 const MIN_ANSWER: usize = 800;
 
 impl Walker {
-    /// Of each text of a message what is known of it, where something of it may be hidden; `None` when nothing may of any.
+    /// Of each text what is known of it, where something of it may be hidden.
     pub(super) fn answers(
         &self,
         conversation: &Conversation<'_>,
-        texts: std::ops::Range<usize>,
-        (around, message): (&Around<'_>, usize),
+        around: Around<'_>,
         rules: Rules<'_>,
-    ) -> Option<Vec<Option<Answer>>> {
+    ) -> Vec<Option<Answer>> {
+        let mut answers = Vec::with_capacity(self.texts.all().len());
+        for texts in self.texts.all().chunk_by(|a, b| a.message == b.message) {
+            self.answers_of(conversation, texts, around, rules, &mut answers);
+        }
+        answers
+    }
+
+    /// The same of the texts of one message.
+    fn answers_of(
+        &self,
+        conversation: &Conversation<'_>,
+        all: &[Text],
+        around: Around<'_>,
+        rules: Rules<'_>,
+        answers: &mut Vec<Option<Answer>>,
+    ) {
+        let message = all[0].message as usize;
         let standing = (around.standing)(message);
-        let all = &self.texts.all()[texts];
         let is_old = message + rules.recency_window < around.n_messages;
         let is_first = Some(message) == around.first_user;
         let until = |by: SaidBy| match standing {
@@ -65,35 +80,29 @@ impl Walker {
                 .then(|| Answer { is_held, ..self.answer(conversation, text, !is_old, until.is_some()) });
             answer.filter(|answer| answer.asks != Call::Answer)
         };
-        let answers: Vec<Option<Answer>> = all.iter().map(answer).collect();
-        answers.iter().any(Option::is_some).then_some(answers)
+        answers.extend(all.iter().map(answer));
     }
 
     /// Chooses what stays of all texts of which something may be hidden.
     pub(super) fn predict(
         &mut self,
         conversation: &Conversation<'_>,
-        around: &Around<'_>,
-        prediction: Prediction<'_>,
-        rules: Rules<'_>,
+        answers: &[Option<Answer>],
+        around: Around<'_>,
+        (prediction, rules): (Prediction<'_>, Rules<'_>),
     ) {
-        let mut is_open = Vec::with_capacity(self.texts.all().len());
-        let mut first = 0;
-        for texts in self.texts.all().chunk_by(|a, b| a.message == b.message) {
-            let message = texts[0].message as usize;
-            let answers = self.answers(conversation, first..first + texts.len(), (around, message), rules);
-            first += texts.len();
+        let is_open = |(text, answer): (&Text, &Option<Answer>)| {
+            if !text.by.is_argument() {
+                return answer.is_some_and(|answer| !answer.is_held);
+            }
+            let message = text.message as usize;
             let is_old = message + rules.recency_window < around.n_messages;
-            let may_argue = is_old && rules.hides_arguments && (around.standing)(message) == Standing::Open;
-            let calls = &conversation.messages[message].tool_calls;
-            is_open.extend(texts.iter().enumerate().map(|(at, text)| {
-                if text.by.is_argument() {
-                    may_argue && self.is_long_argument(text) && calls[text.part as usize].place.is_some()
-                } else {
-                    answers.as_ref().is_some_and(|answers| answers[at].is_some_and(|answer| !answer.is_held))
-                }
-            }));
-        }
+            is_old
+                && rules.hides_arguments
+                && (around.standing)(message) == Standing::Open
+                && self.is_long_argument(&conversation.messages[message], text)
+        };
+        let is_open: Vec<bool> = self.texts.all().iter().zip(answers).map(is_open).collect();
         let read = (&self.texts, &self.asked, conversation.messages.as_slice());
         self.worth.choose(read, &is_open, rules.recency_window, (prediction.model, prediction.threshold));
     }

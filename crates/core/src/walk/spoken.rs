@@ -7,6 +7,7 @@ use foldhash::fast::FixedState;
 
 use super::units::{Units, state};
 use super::uses::{SaidBy, Texts};
+use super::word_set::WordSet;
 
 /// Messages behind a result in which it is spoken of, and answers among them.
 const NEAR: u32 = 12;
@@ -21,8 +22,6 @@ const STEM: usize = 5;
 /// Letters of a word of a key that has a stem, and of any other.
 const LONG_WORD: usize = 4;
 const WORD: usize = 3;
-/// Bits in which the words of an answer are noted: a few of a hundred may seem to be there that are not.
-const N_BITS: usize = 1 << 14;
 /// Records that show the same value under the same key although nothing else of them is used, and members of one that are
 /// looked at.
 const MAX_ALIKE: u32 = 8;
@@ -34,7 +33,7 @@ const TELLING: usize = 8;
 #[derive(Debug, Default)]
 pub(super) struct Spoken {
     /// By the index of the message: hashes of its words, and of the stems of those.
-    words: HashMap<u32, Words, FixedState>,
+    words: HashMap<u32, WordSet, FixedState>,
     key: Vec<u64>,
     /// How many records show a value under a key.
     n_shown: HashMap<u64, u32, FixedState>,
@@ -115,7 +114,7 @@ impl Spoken {
 }
 
 /// True when an answer with these words speaks of a value under a key with these stems.
-fn speaks_of(words: &Words, key: &[u64], value: &[u8]) -> bool {
+fn speaks_of(words: &WordSet, key: &[u64], value: &[u8]) -> bool {
     if [&b"true"[..], b"false", b"null"].contains(&value) {
         return !key.is_empty() && key.iter().all(|stem| words.contains(*stem));
     }
@@ -164,8 +163,8 @@ fn stems(key: &[u8], found: &mut Vec<u64>) {
 }
 
 /// The words of an answer, the numbers, and the stems of the words.
-fn words_of(text: &[u8]) -> Words {
-    let mut found = Words::default();
+fn words_of(text: &[u8]) -> WordSet {
+    let mut found = WordSet::default();
     let (mut word, mut len) = (SEED, 0);
     for (at, &byte) in text.iter().enumerate() {
         let is_digit = |at: usize| text.get(at).is_some_and(u8::is_ascii_digit);
@@ -193,28 +192,6 @@ fn step(hash: u64, byte: u8) -> u64 {
 /// Without case.
 fn hash(word: &[u8]) -> u64 {
     word.iter().fold(SEED, |hash, &byte| step(hash, byte))
-}
-
-/// A set of hashes that may have some that were not put into it.
-#[derive(Debug)]
-struct Words(Box<[u64; N_BITS / 64]>);
-
-impl Default for Words {
-    fn default() -> Self {
-        Self(Box::new([0; N_BITS / 64]))
-    }
-}
-
-impl Words {
-    fn insert(&mut self, hash: u64) {
-        let bit = hash as usize % N_BITS;
-        self.0[bit / 64] |= 1 << (bit % 64);
-    }
-
-    fn contains(&self, hash: u64) -> bool {
-        let bit = hash as usize % N_BITS;
-        self.0[bit / 64] & 1 << (bit % 64) != 0
-    }
 }
 
 #[cfg(test)]

@@ -30,10 +30,10 @@ pub(super) fn is_entry(line: &[u8]) -> bool {
 
 pub(super) fn role(line: &[u8]) -> LineRole {
     if let Some(depth) = depth(line) {
-        return LineRole::head(depth, 0);
+        return LineRole::needed(depth, 0);
     }
     let is_folder = line.len() > 1 && line.ends_with(b":") && is_path(&line[..line.len() - 1]);
-    if is_folder { LineRole::head(1, 0) } else { LineRole::NOTHING }
+    if is_folder { LineRole::needed(1, 0) } else { LineRole::NOTHING }
 }
 
 /// How many of the names are in folders where nobody looks, where each line is a name.
@@ -60,11 +60,11 @@ mod tests {
         let tree = ".\n├── src\n│   ├── lib.rs\n│   └── bin\n│       └── main.rs\n└── Cargo.toml";
         assert_eq!(
             check(tree, Call::Names).1,
-            ["1 ├── src", "2 │   ├── lib.rs", "2 │   └── bin", "3 │       └── main.rs", "1 └── Cargo.toml"]
+            ["1! ├── src", "2! │   ├── lib.rs", "2! │   └── bin", "3! │       └── main.rs", "1! └── Cargo.toml"]
         );
         assert_eq!(check("a.rs  b.rs  c.rs\nd.rs  e.rs\nf.rs  g.rs", Call::Names).2, What::Lines);
         let found = "./src/a.rs\n./node_modules/x/a.js\n./node_modules/x/b.js\n./node_modules/y/c.js";
         assert_eq!(check(found, Call::Names).2, What::Entries(3));
-        assert_eq!(check("src/:\na.rs\n\ndocs/:\nb.md", Call::Names).1, ["1 src/:", "1 docs/:"]);
+        assert_eq!(check("src/:\na.rs\n\ndocs/:\nb.md", Call::Names).1, ["1! src/:", "1! docs/:"]);
     }
 }

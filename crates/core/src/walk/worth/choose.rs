@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 use super::scale::log2;
 use super::values::{NONE, Values};
 
-/// Bytes of a mark and of what is around it.
+/// Bytes of a mark, with its line break.
 const MARK: i64 = 13;
 /// Added to the bytes of a piece, so that the shortest ones are not for nothing.
 const BESIDE: i64 = 2;
@@ -21,7 +21,7 @@ const QUOTED: u64 = 6;
 const RECENT: u64 = 52;
 
 /// The worth of what always stays.
-pub(super) const STAYS: u32 = u32::MAX;
+const STAYS: u32 = u32::MAX;
 
 /// The order in which pieces are chosen; the memory is reused.
 #[derive(Debug, Default)]
@@ -75,15 +75,14 @@ impl Choice {
         let mut last = STAYS - 1;
         while let Some((worth, Reverse(number), round)) = self.heap.pop() {
             let piece = number as usize;
-            if worth < threshold {
-                break;
-            }
             if self.worth[piece] != 0 || self.round[piece] != round {
                 continue;
             }
             let now = self.worth_of(values, piece, &age);
             if now < worth {
-                self.heap.push((now, Reverse(number), round));
+                if now >= threshold {
+                    self.heap.push((now, Reverse(number), round));
+                }
                 continue;
             }
             last = last.min(now);
@@ -96,7 +95,9 @@ impl Choice {
                     let beside = beside as usize;
                     self.round[beside] = self.round[beside].wrapping_add(1);
                     let worth = self.worth_of(values, beside, &age);
-                    self.heap.push((worth, Reverse(beside as u32), self.round[beside]));
+                    if worth >= threshold {
+                        self.heap.push((worth, Reverse(beside as u32), self.round[beside]));
+                    }
                 }
             }
         }

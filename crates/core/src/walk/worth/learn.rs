@@ -2,10 +2,10 @@
 //! guesses would have been right. Knows features and answers; refuses to know files.
 
 use super::activity::Activity;
-use super::features::{LINE, NAME, Now, PIECE, TEXT};
+use super::features::{LINE, NAME, Now, OfText, PIECE, TEXT};
 use super::fit::{Example, fit};
 use super::model::{UseModel, Weights};
-use super::values::Values;
+use super::values::{Piece, Values};
 use crate::model::Conversation;
 use crate::walk::calls::Asked;
 use crate::walk::uses::{SaidBy, Texts};
@@ -105,9 +105,11 @@ impl Lessons {
         let now = Now { texts: &self.texts, values: &self.values, n_messages: cut, window: WINDOW };
         let mut is_used = vec![false; self.values.names.len()];
         let mut is_quoted = vec![false; self.values.lines.len()];
-        let said = |piece: u32| texts.all()[values.pieces[piece as usize].text as usize].by;
-        for name in values.names.iter().filter(|name| said(name.shown.home) != SaidBy::Thought) {
-            if let Some(number) = self.values.name_like(name) {
+        // What is thought aloud needs nothing that is not said or done.
+        let is_thought = |piece: &Piece| texts.all()[piece.text as usize].by == SaidBy::Thought;
+        let said = values.pieces.iter().enumerate().filter(|(_, piece)| !is_thought(piece));
+        for &name in said.flat_map(|(at, _)| values.names_in(at)) {
+            if let Some(number) = self.values.name_like(&values.names[name as usize]) {
                 is_used[number as usize] = true;
             }
         }
@@ -122,8 +124,10 @@ impl Lessons {
             let text = self.values.pieces[home as usize].text;
             self.texts.all()[text as usize].by == SaidBy::System
         };
-        let around = |home: u32| {
-            let text = now.of_text(self.values.pieces[home as usize].text as usize, &self.activity);
+        let mut of_text: Vec<Option<OfText>> = vec![None; self.values.of_text.len()];
+        let mut around = |home: u32| {
+            let number = self.values.pieces[home as usize].text as usize;
+            let text = *of_text[number].get_or_insert_with(|| now.of_text(number, &self.activity));
             now.of_piece(home as usize).into_iter().chain(text)
         };
         for (name, &is_used) in self.values.names.iter().zip(&is_used) {

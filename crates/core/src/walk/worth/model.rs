@@ -117,7 +117,7 @@ impl fmt::Display for UseModel {
 impl FromStr for UseModel {
     type Err = String;
 
-    /// Reads what [`UseModel::fmt`] writes; tells the line in which it is something else.
+    /// Reads what [`Display`](std::fmt::Display) writes; tells the line in which it is something else.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut model = Self::blank();
         let mut table = String::new();

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::walk::uses::{Index, SaidBy, Text, Texts, Word, bare, exact, folded, is_identifier, is_joiner, lines};
 use crate::walk::uses::{with_pieces, words};
+use crate::walk::word_set::WordSet;
 
 /// Bytes of a name.
 const NAME: Range<usize> = 4..300;
@@ -17,8 +18,6 @@ const MAX_PIECE: usize = 200;
 /// Words of a name, and names of a piece.
 const MAX_JOINED: usize = 24;
 const MAX_NAMES: usize = 200;
-/// Bits in which the words of recent names are noted: a few of a hundred may seem to be there that are not.
-const N_BITS: usize = 1 << 14;
 pub(super) const NONE: u32 = u32::MAX;
 
 /// A line, or a part of a long one.
@@ -94,7 +93,7 @@ pub(super) struct Values {
     by_name: Index,
     by_line: Index,
     run: Vec<Word>,
-    recent_words: RecentWords,
+    recent_words: WordSet,
 }
 
 impl Values {
@@ -363,30 +362,4 @@ fn each_word(bytes: &[u8], from: usize, to: usize, mut each: impl FnMut(u64)) {
             }
         });
     });
-}
-
-/// A set of hashes that may have some that were not put into it.
-#[derive(Debug)]
-struct RecentWords(Box<[u64; N_BITS / 64]>);
-
-impl Default for RecentWords {
-    fn default() -> Self {
-        Self(Box::new([0; N_BITS / 64]))
-    }
-}
-
-impl RecentWords {
-    fn clear(&mut self) {
-        self.0.fill(0);
-    }
-
-    fn insert(&mut self, hash: u64) {
-        let bit = (hash >> 32) as usize % N_BITS;
-        self.0[bit / 64] |= 1 << (bit % 64);
-    }
-
-    fn contains(&self, hash: u64) -> bool {
-        let bit = (hash >> 32) as usize % N_BITS;
-        self.0[bit / 64] & 1 << (bit % 64) != 0
-    }
 }
