@@ -9,7 +9,7 @@ use crate::model::{
     Output, Part, Reason, Role, SystemPrompts, Users,
 };
 use crate::stage::{Claim, GroupKind, Plan, Profiles, Stage, View, calls_tools, has_tools};
-use crate::walk::{self, Lessons, Level, SaidBy, Standing, UsedText, Walker, Yield};
+use crate::walk::{self, Lessons, Level, MOST_WORTH, SaidBy, Standing, UseModel, UsedText, Walker, Yield};
 
 /// What the walk is called among the stages, behind which it comes.
 pub(super) const NAME: &str = "walk";
@@ -45,12 +45,10 @@ impl Engine {
     /// Number of last messages that no stage may touch: where use decides the order in which things give way takes them
     /// later, if a budget asks for it.
     pub(super) fn window(&self, conversation: &Conversation<'_>) -> usize {
-        match self.options.token_budget {
-            Some(_) if self.goes_by_use(conversation) => {
-                self.options.recency_window.max(self.options.min_recency_window)
-            }
-            _ => budget::window(&self.options),
+        if self.gives_way() && self.goes_by_use(conversation) {
+            return self.options.recency_window.max(self.options.min_recency_window);
         }
+        budget::window(&self.options)
     }
 
     /// What later messages use of those that no stage has claimed, and what stands for them, when so much has given way as
@@ -120,6 +118,7 @@ impl Engine {
     ) -> Vec<UsedText> {
         let conversation = view.conversation;
         let fillers = match self.options.compression_depth {
+            _ if self.threshold().is_some() => 0,
             CompressionDepth::Gentle => MANY_FILLERS,
             CompressionDepth::Moderate | CompressionDepth::Auto => walk::FILLERS,
             CompressionDepth::Aggressive => 0,
@@ -166,11 +165,27 @@ impl Engine {
         self.goes_by_use(conversation) && lessons.take(conversation, &said_by(conversation))
     }
 
-    /// How what comes next is guessed, where nobody may look ahead.
+    /// How what comes next is guessed, where nobody may look ahead or a threshold says how much of it is shown.
     fn prediction(&self) -> Option<walk::Prediction<'_>> {
-        let model = self.uses.as_deref().filter(|_| self.options.guesses())?;
-        let threshold = self.options.worth_threshold.unwrap_or_else(|| model.threshold());
-        Some(walk::Prediction { model, threshold, takes_answers: self.predicts_answers() })
+        let looks_ahead = !self.options.guesses();
+        let model = self.uses.as_deref().filter(|_| !looks_ahead || self.options.worth_threshold.is_some())?;
+        Some(walk::Prediction { model, looks_ahead, takes_answers: self.predicts_answers() })
+    }
+
+    /// The threshold of worth that holds; `None` where what is used decides alone.
+    pub(super) fn threshold(&self) -> Option<u32> {
+        let of_model = || self.uses.as_deref().filter(|_| self.options.guesses()).map(UseModel::threshold);
+        self.options.worth_threshold.or_else(of_model)
+    }
+
+    /// How far the order in which things give way is followed, whatever a budget asks for beside it.
+    pub(super) fn level(&self, n_messages: usize) -> Level {
+        self.threshold().map_or(Level::NOTHING, |threshold| Level::at(threshold, n_messages))
+    }
+
+    /// True when what is used may give way: to a budget, or beyond a threshold.
+    pub(super) fn gives_way(&self) -> bool {
+        self.options.token_budget.is_some() || self.threshold().is_some_and(|threshold| threshold > MOST_WORTH)
     }
 
     /// True where answers give way to what is likely to be used.
@@ -200,7 +215,7 @@ impl Engine {
     /// The messages that stay for no other reason than that they are recent, and that a budget may take.
     pub(super) fn recent(&self, conversation: &Conversation<'_>, profiles: &Profiles) -> Vec<usize> {
         let view = self.view(conversation, profiles);
-        if self.options.token_budget.is_none() {
+        if !self.gives_way() {
             return Vec::new();
         }
         let mut plan = Plan::new(view.len());
@@ -217,7 +232,7 @@ impl Engine {
         match reason {
             Reason::ToolCalls => self.options.takes_arguments() || self.predicts_answers(),
             Reason::NoText | Reason::ShortContent | Reason::UserWords => {
-                self.options.images == Images::Mark && self.options.token_budget.is_none()
+                self.options.images == Images::Mark && !self.gives_way()
             }
             _ => false,
         }
@@ -231,7 +246,7 @@ impl Engine {
             Claim::Group(group) => plan.groups[*group].kind != GroupKind::Used,
             _ => true,
         };
-        self.measures_texts(conversation) || self.options.token_budget.is_some() || plan.claims().any(is_read)
+        self.measures_texts(conversation) || self.gives_way() || plan.claims().any(is_read)
     }
 
     /// True when the texts of a conversation are measured: where looks decide, or when all figures are asked for.
@@ -258,9 +273,7 @@ impl Engine {
             Claim::Group(group) => plan.groups[*group].kind == GroupKind::Used,
             _ => false,
         };
-        let is_written = !self.options.guesses()
-            && assembled.filled.len() == plan.groups.len()
-            && self.options.token_budget.is_none();
+        let is_written = !self.options.guesses() && assembled.filled.len() == plan.groups.len() && !self.gives_way();
         if self.goes_by_use(conversation) && is_written && plan.claims().all(is_walked) {
             return Some(walker.grounding());
         }

@@ -32,7 +32,7 @@ use crate::stage::{Plan, Profiles, Stage, View, may_merge_referring, task_of};
 use crate::summary::{Adapter, EntropyScorer, Keys, TokenClassifier, adapters};
 use crate::text::Lexer;
 use crate::text::tokens::{self, TokenCounter};
-use crate::walk::{Level, UseModel, Walker};
+use crate::walk::{UseModel, Walker};
 
 use advice::{Advice, Plugins};
 use assemble::{Assembled, assemble};
@@ -111,7 +111,7 @@ impl Engine {
         let stages = plan::stages(&options, &adapters)?;
         let count = Count::new(&options, counter);
         let plugins = Plugins { adapters, ..Plugins::default() };
-        let uses = options.guesses().then(UseModel::built_in);
+        let uses = (options.guesses() || options.worth_threshold.is_some()).then(UseModel::built_in);
         Ok(Self { options, stages, depth: Depth::Decide, count, plugins, uses })
     }
 
@@ -218,10 +218,10 @@ impl Engine {
         }
         let total: usize = n_tokens.iter().sum();
         let mut plan = self.plan(conversation, scratch, total, &self.stages, consult);
-        let is_walked_to_fit =
-            self.options.token_budget.is_some() && self.goes_by_use(conversation) && !budget::is_left_alone(&plan);
+        let is_walked_to_fit = self.gives_way() && self.goes_by_use(conversation) && !budget::is_left_alone(&plan);
         let planned = is_walked_to_fit.then(|| plan.clone());
-        let used = self.walk(conversation, scratch, &mut plan, Level::NOTHING, false);
+        let mut level = self.level(conversation.messages.len());
+        let used = self.walk(conversation, scratch, &mut plan, level, false);
         let recent = self.recent(conversation, &scratch.profiles);
         let plain = self.without_references(conversation, scratch, total, &plan);
         let view = self.view(conversation, &scratch.profiles);
@@ -244,19 +244,15 @@ impl Engine {
             used,
             earlier: Keys::default(),
         };
-        let mut level = Level::NOTHING;
         let (mut units, mut budget) = match (self.options.token_budget, planned) {
-            (None, _) => (budget::unlimited(&mut filler, &mut plan, plain), None),
-            (Some(max_tokens), None) => {
-                let (units, outcome) = budget::meet(&mut filler, &mut plan, max_tokens, &mut scratch.meter);
-                (units, Some(outcome))
-            }
-            (Some(max_tokens), Some(planned)) => {
+            (max_tokens, Some(planned)) => {
                 let mut walk = |plan: &mut Plan, level| self.walk_at(&view, walker, plan, (level, &recent), false);
                 let limits = (max_tokens, self.window(conversation));
-                let (units, outcome, fitting) =
-                    budget::meet_by_use(&mut filler, &mut plan, &planned, limits, &mut walk);
-                level = fitting;
+                budget::meet_by_use(&mut filler, (&mut plan, &mut level), &planned, limits, &mut walk)
+            }
+            (None, None) => (budget::unlimited(&mut filler, &mut plan, plain), None),
+            (Some(max_tokens), None) => {
+                let (units, outcome) = budget::meet(&mut filler, &mut plan, max_tokens, &mut scratch.meter);
                 (units, Some(outcome))
             }
         };

@@ -198,7 +198,7 @@ impl Walker {
         let mut read: Vec<(Vec<Line>, Vec<Gap>)> = Vec::with_capacity(leaves.len());
         let mut saved = 0;
         for (&number, leaf) in numbers.iter().zip(&leaves) {
-            let is_guessed = rules.predicts.is_some();
+            let is_guessed = rules.guesses();
             let is_read = !is_guessed && leaf.to - leaf.from >= MIN_SHOWN;
             let lines = if is_read { self.uses.lines_of(bytes, leaf) } else { Vec::new() };
             let mut hidden: Vec<Gap> = match may_hide && self.is_long_argument(&conversation.messages[message], leaf) {

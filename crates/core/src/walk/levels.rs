@@ -4,7 +4,7 @@
 use crate::model::ViewOp;
 
 use super::tests::{Said, check, conversation, file, filling};
-use super::{Level, Rules, SaidBy, Standing, Walker};
+use super::{FILLERS, LAST_THRESHOLD, Level, Prediction, Rules, SaidBy, Standing, UseModel, Walker};
 
 /// A number of a sequence that looks like chance.
 fn next(seed: &mut u64) -> usize {
@@ -61,6 +61,31 @@ fn session(seed: &mut u64) -> Vec<(SaidBy, String, String)> {
 
 #[test]
 fn every_level_shows_a_part_of_what_the_one_before_shows() {
+    check_levels(None, &|n| (0..=Level::count(n)).map(|number| Level::nth(number, n)).collect());
+}
+
+/// Thresholds, closer to each other where worths are.
+fn thresholds(n_messages: usize) -> Vec<Level> {
+    let worths = (0..30_000).step_by(500).chain((30_000..=LAST_THRESHOLD).step_by(3_000));
+    worths.map(|threshold| Level::at(threshold, n_messages)).collect()
+}
+
+#[test]
+fn a_higher_threshold_shows_a_part_of_what_a_lower_one_shows() {
+    let model = UseModel::built_in();
+    let predicts = Prediction { model: &model, looks_ahead: true, takes_answers: false };
+    check_levels(Some(predicts), &thresholds);
+}
+
+#[test]
+fn a_higher_threshold_shows_a_part_of_what_a_lower_one_shows_without_look_ahead() {
+    let model = UseModel::built_in();
+    let predicts = Prediction { model: &model, looks_ahead: false, takes_answers: false };
+    check_levels(Some(predicts), &thresholds);
+}
+
+/// Walks over sessions at levels, each of which shows a part of what the one before shows.
+fn check_levels(predicts: Option<Prediction<'_>>, levels: &dyn Fn(usize) -> Vec<Level>) {
     let mut seed = 7;
     let mut n_taken = 0;
     for _ in 0..20 {
@@ -70,12 +95,14 @@ fn every_level_shows_a_part_of_what_the_one_before_shows() {
         let (conversation, n) = (conversation(&said), said.len());
         let whole = said.iter().map(|said| vec![true; said.1.len()]).collect::<Vec<_>>();
         let mut before = (whole.clone(), 0);
-        for number in 0..=Level::count(n) {
+        for (number, level) in levels(n).into_iter().enumerate() {
             let rules = Rules {
                 recency_window: 3,
                 min_recency_window: 1,
-                level: Level::nth(number, n),
+                level,
+                predicts,
                 explains: true,
+                fillers: if predicts.is_some() { 0 } else { FILLERS },
                 ..Rules::default()
             };
             let shown = Walker::default().walk(&conversation, &by, rules, &|_| Standing::Free);
@@ -91,7 +118,11 @@ fn every_level_shows_a_part_of_what_the_one_before_shows() {
             }
             for (message, (now, before)) in now.iter().zip(&before.0).enumerate() {
                 let new = now.iter().zip(before).position(|(&now, &before)| now && !before);
-                assert_eq!(new, None, "level {number} of {n} messages, message {message}:\n{}", said[message].1);
+                assert_eq!(
+                    new, None,
+                    "{level:?}, number {number} of {n} messages, message {message}:\n{}",
+                    said[message].1
+                );
             }
             let n_shown = now.iter().flatten().filter(|&&is_shown| is_shown).count();
             n_taken += usize::from(number > 0 && n_shown < before.1);

@@ -47,14 +47,14 @@ pub use held::held_of;
 pub use marks::LinesMark;
 use marks::{Mark, Piece, Writer, longest_run, n_chars};
 use order::Whose;
-pub use order::{Level, Yield};
-use pins::Pins;
+pub use order::{LAST_THRESHOLD, Level, MOST_WORTH, Yield};
+use pins::{Pins, choose};
 use said::{Known, Said};
 use segments::{Segment, segments};
 use shown::{Shown, Sight};
 use skeleton::Of;
 use spoken::Spoken;
-use units::Units;
+use units::{Units, state};
 pub use uses::SaidBy;
 pub(crate) use uses::is_counted;
 use uses::{Found, Place, Text, Texts, Users, Uses};
@@ -63,13 +63,13 @@ use why::Why;
 use worth::Worth;
 pub use worth::{Lessons, UseModel, cuts_of};
 
-/// What goes on behind the last message is guessed, and nothing of a conversation decides about what stands before it.
+/// What goes on behind the last message is guessed; what is worth less than the level says is hidden.
 #[derive(Debug, Clone, Copy)]
 pub struct Prediction<'m> {
     /// By what.
     pub model: &'m UseModel,
-    /// What is worth less is hidden.
-    pub threshold: u32,
+    /// What messages use stays, too; otherwise nothing of a conversation decides about what stands before it.
+    pub looks_ahead: bool,
     /// Long answers may be shortened.
     pub takes_answers: bool,
 }
@@ -95,7 +95,7 @@ pub struct Rules<'m> {
     pub distractors: f64,
     /// What gives way to a budget.
     pub level: Level,
-    /// What is used is not looked up but guessed.
+    /// What is likely to be used is guessed.
     pub predicts: Option<Prediction<'m>>,
     /// Every unit is told why it stays or goes.
     pub explains: bool,
@@ -116,6 +116,13 @@ impl Default for Rules<'_> {
             predicts: None,
             explains: false,
         }
+    }
+}
+
+impl Rules<'_> {
+    /// True where nobody may look ahead.
+    fn guesses(&self) -> bool {
+        self.predicts.is_some_and(|prediction| !prediction.looks_ahead)
     }
 }
 
@@ -241,7 +248,7 @@ impl Walker {
     ) -> Vec<UsedText> {
         self.fill(conversation, said_by, &|index| standing(index) != Standing::Gone);
         let users = match rules {
-            Rules { predicts: Some(_), .. } => Users::Nobody,
+            _ if rules.guesses() => Users::Nobody,
             Rules { results_use: true, .. } => Users::All,
             _ => Users::Speakers,
         };
@@ -262,7 +269,8 @@ impl Walker {
         let found = self.uses.found().to_vec();
         let around = Around { standing, first_user, n_messages, has_short_marks: writer.is_short() };
         let answers = self.answers(conversation, around, rules);
-        if let Some(prediction) = rules.predicts {
+        if let Some(prediction) = rules.predicts.filter(|prediction| !prediction.looks_ahead || rules.level.is_first())
+        {
             self.predict(conversation, &answers, around, (prediction, rules));
         }
         let mut first = 0;
@@ -452,15 +460,24 @@ impl Walker {
             Some(answer) => answer - uses.n_facts() as u32,
         };
         let because = self.pins.because.iter().map(|&(unit, value)| (unit, last_use(value)));
-        let Shown { pieces, lines: is_shown, all, stood } = if rules.predicts.is_some() && !answer.is_held {
-            sight.guessed(&mut self.units, bounds)
-        } else if rules.level == Level::NOTHING || answer.is_held {
+        let is_guessed = rules.guesses();
+        let Shown { pieces, lines: is_shown, all, stood } = if answer.is_held {
             sight.whole(&mut self.units, bounds)
-        } else {
+        } else if !rules.level.is_first() {
             let is_task = answer.is_late && !answer.whose.is_recent;
-            sight.left(&mut self.units, bounds, (answer.whose, is_task, rules.level), because)
+            let said_all = |shown: Shown| Shown {
+                lines: shown.lines.iter().map(|&(is_visible, is_left)| (is_visible || is_guessed, is_left)).collect(),
+                ..shown
+            };
+            said_all(sight.left(&mut self.units, bounds, (answer.whose, is_task, rules.level), because))
+        } else if is_guessed {
+            sight.guessed(&mut self.units, bounds)
+        } else if rules.predicts.is_some() {
+            let likely = |units: &mut Units| choose(units, self.worth.stretches(number), state::FILLER);
+            sight.filled(&mut self.units, bounds, likely)
+        } else {
+            sight.whole(&mut self.units, bounds)
         };
-        let is_guessed = rules.predicts.is_some();
         let why = Why { bytes, units: &self.units, stood: &stood, said, pieces: &pieces, is_guessed };
         let notes = if rules.explains { why.notes(&text, &self.pins, uses, found) } else { Vec::new() };
         let units = why.counts();
@@ -489,13 +506,13 @@ impl Walker {
         }
         self.pins.pin(&mut self.units, uses, found, (text.message, true));
         let (because, n) = (&mut self.pins.because, (uses.n_values() + uses.n_facts()) as u32);
-        if rules.predicts.is_none() {
+        if !rules.guesses() {
             self.spoken
                 .pin(&mut self.units, &self.texts, text.message, |unit, answer| because.push((unit, n + answer)));
         }
         of.mark_one(&mut self.units);
-        if rules.predicts.is_some() {
-            self.pins.choose_stretches(&mut self.units, self.worth.stretches(number));
+        if rules.guesses() {
+            self.pins.spans = choose(&mut self.units, self.worth.stretches(number), state::PIN);
         }
         of.join_frames(&mut self.units);
         of.join_reminder(&mut self.units);

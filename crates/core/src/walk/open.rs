@@ -98,13 +98,14 @@ impl Walker {
             let message = text.message as usize;
             let is_old = message + rules.recency_window < around.n_messages;
             is_old
+                && !prediction.looks_ahead
                 && rules.hides_arguments
                 && (around.standing)(message) == Standing::Open
                 && self.is_long_argument(&conversation.messages[message], text)
         };
         let is_open: Vec<bool> = self.texts.all().iter().zip(answers).map(is_open).collect();
         let read = (&self.texts, &self.asked, conversation.messages.as_slice());
-        self.worth.choose(read, &is_open, rules.recency_window, (prediction.model, prediction.threshold));
+        self.worth.choose(read, &is_open, rules.recency_window, (prediction.model, rules.level.worth()));
     }
 
     /// What is known of a text of which something may be hidden.

@@ -43,9 +43,16 @@ const YIELDS: [Yield; 10] = [
     Yield::Rest,
 ];
 
+/// Worths are below this. A threshold beyond it says how far the order of kinds was followed, too.
+pub const MOST_WORTH: u32 = 1 << 16;
+/// The threshold at which all has given way that may.
+pub const LAST_THRESHOLD: u32 = 2 * MOST_WORTH;
+
 /// How far the order was followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Level {
+    /// What is likely to be used stays from this worth on.
+    worth: u32,
     kind: Yield,
     before: usize,
 }
@@ -58,7 +65,34 @@ impl Default for Level {
 
 impl Level {
     /// Nothing has given way.
-    pub const NOTHING: Self = Self { kind: Yield::Little, before: 0 };
+    pub const NOTHING: Self = Self { worth: 0, kind: Yield::Little, before: 0 };
+
+    /// The level of a conversation of so many messages at a threshold that holds for several: up to [`MOST_WORTH`] what is worth
+    /// less has given way, and from there to [`LAST_THRESHOLD`] the same share of each conversation's levels.
+    #[must_use]
+    pub fn at(threshold: u32, n_messages: usize) -> Self {
+        let beyond = threshold.saturating_sub(MOST_WORTH).min(MOST_WORTH) as usize;
+        let number = (Self::count(n_messages) * beyond).div_ceil(MOST_WORTH as usize);
+        Self { worth: threshold.clamp(1, MOST_WORTH), ..Self::nth(number, n_messages) }
+    }
+
+    /// The same level, from this worth on.
+    #[must_use]
+    pub fn from_worth(self, worth: u32) -> Self {
+        Self { worth, ..self }
+    }
+
+    /// The worth from which what is likely to be used stays.
+    #[must_use]
+    pub fn worth(self) -> u32 {
+        self.worth
+    }
+
+    /// True when of no kind anything has given way, whatever is likely to be used.
+    #[must_use]
+    pub fn is_first(self) -> bool {
+        self.kind == Yield::Little && self.before == 0
+    }
 
     /// How many levels there are behind the one at which nothing has given way.
     #[must_use]
@@ -71,7 +105,28 @@ impl Level {
     #[must_use]
     pub fn nth(number: usize, n_messages: usize) -> Self {
         let Some(at) = number.checked_sub(1).filter(|_| n_messages > 0) else { return Self::NOTHING };
-        Self { kind: YIELDS[(at / n_messages).min(YIELDS.len() - 1)], before: at % n_messages + 1 }
+        let kind = YIELDS[(at / n_messages).min(YIELDS.len() - 1)];
+        Self { worth: MOST_WORTH, kind, before: at % n_messages + 1 }
+    }
+
+    /// How many levels there are behind this one.
+    #[must_use]
+    pub fn count_behind(self, n_messages: usize) -> usize {
+        self.worths_behind() + Self::count(n_messages)
+    }
+
+    /// Level `number` behind this one: at first less and less stays that is likely to be used, then kind after kind gives way.
+    #[must_use]
+    pub fn nth_behind(self, number: usize, n_messages: usize) -> Self {
+        match number.checked_sub(self.worths_behind()) {
+            None => self.from_worth(self.worth + number as u32),
+            Some(number) => self.max(Self::nth(number, n_messages).from_worth(self.worth.max(MOST_WORTH))),
+        }
+    }
+
+    /// Where nothing but what is used decides, there are no worths.
+    fn worths_behind(self) -> usize {
+        if self == Self::NOTHING { 0 } else { MOST_WORTH.saturating_sub(self.worth) as usize }
     }
 
     /// True when a kind has given way in a message; of [`Yield::Pins`] when what that message was the last to use has.

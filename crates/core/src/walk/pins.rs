@@ -96,28 +96,6 @@ impl Pins {
         self.choose(units);
     }
 
-    /// Pins the units in which stretches stay that were chosen for what is likely to be used.
-    pub(super) fn choose_stretches(&mut self, units: &mut Units, stretches: impl Iterator<Item = Stretch>) {
-        // Of a long unit that stays in any case the beginning does, whatever else is chosen of it.
-        let beginning = |unit: &Unit| Span { from: unit.from, to: unit.from + 1 };
-        let kept = units.units.iter().filter(|unit| unit.is_shown() && unit.len() > LONG);
-        self.spans.extend(kept.map(beginning));
-        for Stretch { from, to, .. } in stretches.filter(|stretch| stretch.stays && stretch.from < stretch.to) {
-            let first = units.at(from);
-            let within = units.units[first..].iter_mut().take_while(|unit| unit.from < to);
-            for unit in within.filter(|unit| unit.to > from) {
-                unit.state |= state::PIN;
-                if unit.len() > LONG {
-                    // A window grows around its place to what was chosen.
-                    let (from, to) = (from.max(unit.from), to.min(unit.to));
-                    let beside = (AROUND as u32).min((to - from - 1) / 2);
-                    self.spans.push(Span { from: from + beside, to: to - beside });
-                }
-            }
-        }
-        self.spans.sort_unstable();
-    }
-
     /// The greedy cover: most new values per byte first, ties to the earlier unit.
     fn choose(&mut self, units: &mut Units) {
         let needs = std::mem::take(&mut self.needs);
@@ -185,6 +163,30 @@ impl Pins {
             }
         }
     }
+}
+
+/// Marks with `state` the units in which stretches stay that were chosen for what is likely to be used; gives their places in
+/// long units.
+pub(super) fn choose(units: &mut Units, stretches: impl Iterator<Item = Stretch>, state: u8) -> Vec<Span> {
+    // Of a long unit that stays in any case the beginning does, whatever else is chosen of it.
+    let beginning = |unit: &Unit| Span { from: unit.from, to: unit.from + 1 };
+    let kept = units.units.iter().filter(|unit| unit.is_shown() && unit.len() > LONG);
+    let mut spans: Vec<Span> = kept.map(beginning).collect();
+    for Stretch { from, to, .. } in stretches.filter(|stretch| stretch.stays && stretch.from < stretch.to) {
+        let first = units.at(from);
+        let within = units.units[first..].iter_mut().take_while(|unit| unit.from < to);
+        for unit in within.filter(|unit| unit.to > from) {
+            unit.state |= state;
+            if unit.len() > LONG {
+                // A window grows around its place to what was chosen.
+                let (from, to) = (from.max(unit.from), to.min(unit.to));
+                let beside = (AROUND as u32).min((to - from - 1) / 2);
+                spans.push(Span { from: from + beside, to: to - beside });
+            }
+        }
+    }
+    spans.sort_unstable();
+    spans
 }
 
 /// New values per byte.

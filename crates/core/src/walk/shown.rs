@@ -53,6 +53,30 @@ impl Sight<'_> {
         Shown { pieces, lines: is_shown, all: None, stood: Vec::new() }
     }
 
+    /// What is shown with what is likely to be used beside it, which `choose` marks, with its places in long units: what becomes of
+    /// later texts does not depend on that.
+    pub(super) fn filled(
+        &self,
+        units: &mut Units,
+        bounds: (usize, usize),
+        choose: impl FnOnce(&mut Units) -> Vec<Span>,
+    ) -> Shown {
+        let before: Vec<u8> = states(units).collect();
+        let (all, is_visible) = self.draw(units, self.of.said, bounds);
+        for (unit, state) in units.units.iter_mut().zip(before) {
+            unit.state = state;
+        }
+        let mut spans = choose(units);
+        spans.extend_from_slice(self.spans);
+        spans.sort_unstable();
+        self.of.join_frames(units);
+        drop(heads::mark(units, self.roles));
+        let said: Vec<Option<Said>> = self.of.said.iter().map(|said| said.map(Said::left)).collect();
+        let sight = Sight { spans: &spans, ..*self };
+        let (pieces, is_left) = sight.draw(units, &said, bounds);
+        Shown { pieces, lines: is_visible.into_iter().zip(is_left).collect(), all: Some(all), stood: Vec::new() }
+    }
+
     /// What is left at a level; whose text it is, and whether it is the task; `because` are units and the last message that
     /// uses something of them.
     pub(super) fn left(

@@ -33,26 +33,27 @@ struct Tried {
 }
 
 /// The units of a conversation at the first level with at most `max_tokens` tokens; at the last level when none has, then
-/// truncated where that was asked for. `plan` was walked with nothing given way, which the filler uses, and becomes the plan of
-/// the level; `planned` is what the stages made. The last `window` messages stay until all else has given way.
+/// truncated where that was asked for. `plan` was walked at `first`, which the filler uses, and becomes the plan of the level that
+/// stands there then; `planned` is what the stages made. The last `window` messages stay until all else has given way.
 pub(in crate::engine) fn meet_by_use(
     filler: &mut Filler<'_>,
-    plan: &mut Plan,
+    (plan, first): (&mut Plan, &mut Level),
     planned: &Plan,
-    (max_tokens, window): (usize, usize),
+    (max_tokens, window): (Option<usize>, usize),
     walk: &mut Walk<'_>,
-) -> (Vec<Unit>, BudgetOutcome, Level) {
+) -> (Vec<Unit>, Option<BudgetOutcome>) {
     let n_messages = filler.view.len();
     let mut ladder = Ladder { filler, planned, window, walk, shorter: HashMap::default() };
-    let mut tried = ladder.written(std::mem::take(plan), Level::NOTHING);
-    if tried.n_tokens > max_tokens {
+    let mut tried = ladder.written(std::mem::take(plan), *first);
+    if let Some(max_tokens) = max_tokens.filter(|&max_tokens| tried.n_tokens > max_tokens) {
         // The first level does not fit. Two budgets ask the same levels until the larger one fits where the smaller does
         // not, so that the larger never ends at a later one.
-        let (mut low, mut high) = (0, Level::count(n_messages));
-        tried = ladder.at(Level::nth(high, n_messages));
+        let (mut low, mut high) = (0, first.count_behind(n_messages));
+        let nth = |number: usize| first.nth_behind(number, n_messages);
+        tried = ladder.at(nth(high));
         while tried.n_tokens <= max_tokens && high - low > 1 {
             let middle = low + (high - low) / 2;
-            let next = ladder.at(Level::nth(middle, n_messages));
+            let next = ladder.at(nth(middle));
             if next.n_tokens <= max_tokens {
                 (high, tried) = (middle, next);
             } else {
@@ -61,8 +62,9 @@ pub(in crate::engine) fn meet_by_use(
         }
     }
     let Tried { level, plan: its_plan, used, units, .. } = tried;
-    *plan = its_plan;
+    (*plan, *first) = (its_plan, level);
     filler.used = used;
+    let Some(max_tokens) = max_tokens else { return (units, None) };
     let options = filler.view.options;
     let is_kept = |index: &usize| !level.takes(Yield::Recent, *index);
     let n_recent = (n_messages.saturating_sub(window)..n_messages).filter(is_kept).count();
@@ -85,7 +87,7 @@ pub(in crate::engine) fn meet_by_use(
         protected_tokens: protected_tokens(filler, plan, recency_window),
         depth,
     };
-    (attempt.units, outcome, level)
+    (attempt.units, Some(outcome))
 }
 
 /// The levels of a conversation.
@@ -108,7 +110,7 @@ impl Ladder<'_, '_, '_> {
     fn written(&mut self, mut plan: Plan, level: Level) -> Tried {
         // What saves little gives way first, and the level says how little.
         let min_saving = self.filler.view.options.min_saving;
-        self.filler.min_saving = if level == Level::NOTHING { min_saving } else { min_saving.min(1) };
+        self.filler.min_saving = if level.is_first() { min_saving } else { min_saving.min(1) };
         let style = Style::new(self.filler.view.options.compression_depth);
         let mut units = self.filler.units(&mut plan, style);
         context::define(self.filler, &mut units);
