@@ -5,10 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use condenser::engine::Engine;
 use condenser::error::{Error, ErrorKind, Result};
-use condenser::io::store::Stores;
-use condenser::io::{Inputs, expand};
-use condenser::model::{Action, Conversation, EngineOptions, EntropyMode, Message};
-use condenser::pipeline::{BatchOptions, Manifest, PlannedPart, Slice, TableOptions, sample};
+use condenser::model::{Action, EngineOptions, EntropyMode};
+use condenser::pipeline::Manifest;
 use condenser::summary::{EntropyScorer, Hints, Spoken, Style, TokenClassifier, TokenDecision, Voice, Wrap, summarize};
 use condenser::text::{Lexer, Span};
 
@@ -299,42 +297,4 @@ fn a_job_that_names_the_scorer_that_is_no_more_is_told_to_leave_it_out() {
     let was = "\"entropy_scorer\": \"corpus\", \"preserve\":";
     let read = |text: &str| serde_json::from_str::<Manifest>(text).expect("it is read");
     assert_eq!(read(&manifest.replacen("\"preserve\":", was, 1)), read(&manifest));
-}
-
-#[test]
-fn a_sample_is_the_beginning_of_evenly_spread_parts() {
-    let dir = TestDir::new();
-    let line = |at: usize| record(&[("user", &format!("{at} {}", "x".repeat(1_000)))]) + "\n";
-    dir.write("in.jsonl", (0..1_000).map(line).collect::<String>());
-    dir.write("other.jsonl", "no conversation\n");
-    let sampled = |name: &str, split: u64, batch_bytes: usize, max_bytes: usize| {
-        let inputs = expand(&[name.to_owned()], &Stores::default(), &mut |_| Ok(Vec::new()))?.inputs;
-        let batches = BatchOptions { batch_bytes, ..BatchOptions::default() };
-        let (corpus, planned) = Inputs::plan(inputs, batches, TableOptions::default(), split)?;
-        let slices = |(input, of): (usize, &Vec<Slice>)| -> Vec<PlannedPart> {
-            of.iter().map(|slice| PlannedPart { input, slice: *slice }).collect()
-        };
-        let parts: Vec<_> = planned.iter().map(|(_, of)| of).enumerate().flat_map(slices).collect();
-        let inputs: Vec<_> = planned.into_iter().map(|(input, _)| input).collect();
-        let mut seen = Vec::new();
-        let mut each = |talk: &Conversation<'_>| {
-            let text = talk.messages.iter().flat_map(Message::texts).next().expect("a text");
-            seen.push(text.split(' ').next().expect("a number").parse::<usize>().expect("a number"));
-        };
-        sample(&corpus, &inputs, &parts, None, max_bytes, &mut each)?;
-        Ok::<_, Error>((parts.len(), seen))
-    };
-    let file = dir.path("in.jsonl").to_string_lossy().into_owned();
-    let few = |split, batch| sampled(&file, split, batch, 10_000).expect("a sample");
-    assert_eq!(few(1 << 30, 1 << 20), (1, (0..10).collect()));
-    let (n_parts, seen) = few(250 << 10, 1 << 20);
-    assert_eq!((n_parts, seen.len()), (5, 10));
-    assert!(seen.windows(2).all(|pair| pair[0] < pair[1]) && seen[8] > 700, "{seen:?}");
-    // How it is read does not matter, nor what else is there.
-    assert_eq!(few(250 << 10, 4 << 10).1, seen);
-    assert_eq!(sampled(&file, 1 << 30, 1 << 20, usize::MAX).expect("a sample").1.len(), 1_000);
-    let folder = dir.root().to_string_lossy().into_owned();
-    assert_eq!(sampled(&folder, 1 << 30, 1 << 20, 20_000).expect("a sample"), (2, (0..10).collect()));
-    let error = sampled("-", 1 << 30, 1 << 20, 1).expect_err("it is read once");
-    assert_eq!(error.kind, ErrorKind::Usage);
 }

@@ -22,7 +22,7 @@ fn session(id: usize) -> Value {
     json!({"id": format!("session-{id}"), "messages": messages})
 }
 
-fn sessions(n: usize) -> String {
+pub(crate) fn sessions(n: usize) -> String {
     (0..n).map(|id| format!("{}\n", session(id))).collect()
 }
 

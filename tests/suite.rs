@@ -88,6 +88,7 @@ mod spoken;
 mod store;
 mod support;
 mod sweep;
+mod target;
 mod text;
 mod tidy;
 mod timings;

@@ -3,14 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::compress::{Call, into_run, plan_of};
+use super::compress::{Call, into_run, prepared};
 use super::inputs::refuse_inside;
 use super::outcome::RunOutcome;
 use super::report::{ReportOutcome, check_report_of_job, report_of_job};
 use super::{App, inputs_of, stores_of};
 use crate::error::{Error, Result};
 use crate::io::store::Place;
-use crate::io::{Begun, Input, Selection, Store, sweep_locks};
+use crate::io::{Begun, Input, Selection, Store, runs_of_store, sweep_locks};
 use crate::pipeline::{JobSettings, News};
 use crate::report::numbers::counted;
 
@@ -101,7 +101,8 @@ impl Nights<'_, '_> {
         let planned = begun.plan.inputs.iter();
         let inputs: Vec<Input> =
             planned.filter_map(|planned| inputs.iter().find(|input| input.name == planned.source).cloned()).collect();
-        let (_, plan) = plan_of(self.call.settings, inputs.clone())?;
+        let run = Place::from(self.store.run_path(&begun.name));
+        let (_, _, plan) = prepared(self.call.settings, inputs.clone(), &[run], &*self.call.observer)?;
         let differences = begun.plan.differences(&plan);
         if differences.is_empty() {
             return self.run(&begun.name, inputs);
@@ -117,7 +118,10 @@ impl Nights<'_, '_> {
 
     fn run(&mut self, name: &str, inputs: Vec<Input>) -> Result<()> {
         let run = Place::from(self.store.run_path(name));
-        let outcome = into_run(self.app, &self.call, inputs, &run)?;
+        // A store settles once.
+        let mut earlier = runs_of_store(&self.call.place()?)?.unwrap_or_default();
+        earlier.reverse();
+        let outcome = into_run(self.app, &self.call, inputs, (&run, &earlier))?;
         (self.told)(Night::Ran(&outcome))?;
         self.enter(name)
     }

@@ -8,6 +8,7 @@ use tokio::io::AsyncWrite;
 use super::inputs::refuse_inside;
 use super::oracle::LateOracle;
 use super::outcome::RunOutcome;
+use super::settle::settled;
 use super::{App, inputs_of, local, place, stores_of};
 use crate::engine::Scratch;
 use crate::error::{Error, Result};
@@ -68,7 +69,7 @@ impl<'c> Call<'c> {
 /// When the job cannot be begun or finished; what was committed stays, and the same call goes on from there.
 pub fn compress(app: &App, call: &Call<'_>, run: &Place) -> Result<RunOutcome> {
     let inputs = inputs_of(app, &call.settings.inputs, &stores_of(call.settings), &*call.observer)?;
-    into_run(app, call, inputs, run)
+    into_run(app, call, inputs, (run, &[]))
 }
 
 /// Compresses the only input of a job into `out`; with `sidecar`, what restores it goes there.
@@ -87,12 +88,13 @@ pub fn filter(
     if sidecar.is_none() {
         call.observer.news(News::Note("note: without --sidecar FILE the originals cannot be restored"));
     }
-    let (corpus, plan) = plan_of(settings, inputs)?;
-    let context = context(settings, call.engine()?, call.observer.clone())?;
+    let (settings, corpus, plan) = prepared(settings, inputs, &[], &*call.observer)?;
+    let call = &Call { settings: &settings, ..call.clone() };
+    let context = context(&settings, call.engine()?, call.observer.clone())?;
     let oracle = LateOracle::default();
     let work = async {
         let sink = FilterSink::create(out, sidecar.as_deref())?;
-        let context = Context { model: oracle.open(settings, None)?, ..context };
+        let context = Context { model: oracle.open(&settings, None)?, ..context };
         crate::pipeline::compress(&context, &plan, Vec::new(), corpus, &sink).await
     };
     let outcome = app.wait(work);
@@ -100,7 +102,7 @@ pub fn filter(
     let closed = app.close(oracle.close(&*call.observer));
     let outcome = outcome?;
     closed?;
-    Ok(RunOutcome { options: settings.options.clone(), outcome, run: None, goes_on: false })
+    Ok(RunOutcome { options: settings.options, outcome, run: None, goes_on: false })
 }
 
 /// Reads what the run that is the only input of a job rejected again, with the options of the job, into a run of its own.
@@ -151,13 +153,19 @@ fn engine_with(settings: &JobSettings, options: &EngineOptions) -> Result<Arc<dy
     Ok(Arc::new(ChatGuard::new(engine, settings.files.counter.as_ref())))
 }
 
-/// Compresses `inputs` into the run directory `run`.
-pub(super) fn into_run(app: &App, call: &Call<'_>, inputs: Vec<Input>, run: &Place) -> Result<RunOutcome> {
+/// Compresses `inputs` into the run directory `run`; a threshold that was settled there, or for `earlier` runs, holds.
+pub(super) fn into_run(
+    app: &App,
+    call: &Call<'_>,
+    inputs: Vec<Input>,
+    (run, earlier): (&Place, &[Place]),
+) -> Result<RunOutcome> {
     // What is wrong with the options is told before anything is read.
     call.engine()?;
     refuse_inside(&call.settings.inputs, &inputs, run)?;
-    let (corpus, plan) = plan_of(call.settings, inputs)?;
-    run_plan(app, call, corpus, &plan, run)
+    let runs: Vec<Place> = std::iter::once(run).chain(earlier).cloned().collect();
+    let (settings, corpus, plan) = prepared(call.settings, inputs, &runs, &*call.observer)?;
+    run_plan(app, &Call { settings: &settings, ..call.clone() }, corpus, &plan, run)
 }
 
 /// Does what `plan` says with what `corpus` gives, into the run directory `run`.
@@ -183,11 +191,19 @@ fn run_plan(app: &App, call: &Call<'_>, corpus: Arc<dyn Corpus>, plan: &RunPlan,
     Ok(RunOutcome { options: settings.options.clone(), outcome, run: Some(run.clone()), goes_on })
 }
 
-/// The inputs as they are now, and what a job would do with them.
-pub fn plan_of(settings: &JobSettings, inputs: Vec<Input>) -> Result<(Arc<dyn Corpus>, RunPlan)> {
-    let options = &settings.options;
-    let (corpus, inputs) = Inputs::plan(inputs, batches_of(settings), tables_of(settings), options.split_bytes)?;
-    Ok((Arc::new(corpus), RunPlan::new(options.clone(), inputs)?))
+/// The job with the threshold that it needs, the inputs as they are now, and what it would do with them. The first of `runs` that
+/// was begun with the same target decides about the threshold.
+pub(super) fn prepared(
+    settings: &JobSettings,
+    inputs: Vec<Input>,
+    runs: &[Place],
+    observer: &dyn Observer,
+) -> Result<(JobSettings, Arc<dyn Corpus>, RunPlan)> {
+    let split_bytes = settings.options.split_bytes;
+    let (mut corpus, inputs) = Inputs::plan(inputs, batches_of(settings), tables_of(settings), split_bytes)?;
+    let settings = settled(settings, (&mut corpus, &inputs), runs, observer)?;
+    let plan = RunPlan::new(settings.options.clone(), inputs)?;
+    Ok((settings, Arc::new(corpus), plan))
 }
 
 fn batches_of(settings: &JobSettings) -> BatchOptions {

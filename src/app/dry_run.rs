@@ -19,6 +19,7 @@ use crate::report::numbers::counted;
 use crate::report::plain;
 use arrow::datatypes::SchemaRef;
 
+use super::compress::prepared;
 use super::inputs::{originals, told};
 use super::oracle::Foresight;
 use super::{App, compress, place, stores_of};
@@ -100,6 +101,12 @@ fn list(inputs: &[Input], lines: &mut Vec<String>) -> Result<Vec<u64>> {
 fn estimate(app: &App, settings: &JobSettings, files: &[(Input, u64)], lines: &mut Vec<String>) -> Result<()> {
     let taken: Vec<&(Input, u64)> = spread(files);
     let share = (SAMPLE_BYTES / taken.len() as u64).max(1);
+    let (settings, ..) = prepared(settings, files.iter().map(|(input, _)| input.clone()).collect(), &[], &Silent)?;
+    let settings = &settings;
+    if let (Some(ratio), Some(settled)) = (settings.options.target_ratio, settings.options.settled) {
+        let threshold = settings.options.engine.worth_threshold.unwrap_or_default();
+        lines.push(format!("target: ratio {ratio:.2}; threshold {threshold} gives {:.2}", settled.ratio));
+    }
     let sample = measure(app, settings, &taken, share)?;
     // Each input of the sample stands for all of its file, and all of them for the files that were left out.
     let (mut all_text, mut disk, mut taken_stored) = (0.0, BTreeMap::<&str, f64>::new(), 0);

@@ -25,6 +25,7 @@ mod pairs;
 mod questions;
 mod report;
 mod restore;
+mod settle;
 mod stop;
 mod sweep;
 mod verify;
@@ -42,7 +43,7 @@ use crate::pipeline::bridge::guard;
 use crate::pipeline::{FileKind, HOW_TO_LEARN, JobArgs, JobSettings, Seconds};
 
 pub use compaction::{Night, compact};
-pub use compress::{Call, compress, engine_of, filter, finish, plan_of, retry_rejects, tables_of};
+pub use compress::{Call, compress, engine_of, filter, finish, retry_rejects, tables_of};
 pub use conversations::{Each, each_conversation, engine_for};
 pub use dry_run::dry_run;
 pub use expire::{Expired, ExpiryOutcome, expire};

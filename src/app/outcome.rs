@@ -122,6 +122,17 @@ impl RunOutcome {
         Some(format!("{} of {of} {is} over {budget} (`fits` in the metrics): {advice}", count(totals.over_budget)))
     }
 
+    /// That the ratio is not reached that was asked for; `None` when it is, or none was.
+    pub fn misses_target(&self) -> Option<String> {
+        let (asked, settled) = (self.options.target_ratio?, self.options.settled?);
+        settled.misses(asked).then(|| {
+            format!(
+                "a ratio of {asked:.2} is not to be had: with all given way that may it is {:.2}, the last messages left out",
+                settled.ratio
+            )
+        })
+    }
+
     /// That rows to evaluate on show what their answers need; `None` where there are none, or nobody looked ahead.
     fn looked_ahead(&self) -> Option<String> {
         let n_rows = self.outcome.tally.table("dataset/eval").rows;
@@ -183,7 +194,7 @@ impl RunOutcome {
 
     /// All of it for machines; `must_hold` says whether a run without a conversation is worth a warning.
     pub fn event(&self, must_hold: bool) -> Value {
-        let told = [self.nothing().filter(|_| must_hold), self.over_budget()];
+        let told = [self.nothing().filter(|_| must_hold), self.over_budget(), self.misses_target()];
         let tally = &self.outcome.tally;
         let of_table = |sum: &Written| json!({ "rows": sum.rows, "bytes": sum.bytes });
         let written: Map<String, Value> =

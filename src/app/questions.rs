@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 
-use super::compress::{context, engine_of, plan_of};
+use super::compress::{context, engine_of, prepared};
 use super::{App, compaction, inputs_of, place, stores_of};
 use crate::error::Result;
 use crate::pipeline::bridge::Bridge;
@@ -26,8 +26,8 @@ pub fn ask_through(
     if let (JobKind::Compaction, Target::Run(store)) = (settings.kind, &settings.target) {
         inputs = compaction::tonight(&place(Path::new(store), &stores)?, inputs, &mut Vec::new())?;
     }
-    let (corpus, plan) = plan_of(settings, inputs)?;
-    let context = context(settings, engine_of(settings)?, observer.clone())?;
+    let (settings, corpus, plan) = prepared(settings, inputs, &[], &**observer)?;
+    let context = context(&settings, engine_of(&settings)?, observer.clone())?;
     let context = Context { model: Some(model), ..context };
     let done = app.wait(crate::pipeline::compress(&context, &plan, Vec::new(), corpus, &Nowhere));
     observer.ends();

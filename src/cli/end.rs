@@ -63,20 +63,21 @@ impl Told {
     /// Tells what a job came to.
     pub(super) fn end(self, run: &RunOutcome) -> Ending {
         let must_hold = self.must_hold && run.outcome.n_missing == 0;
-        let (empty, unfit) = (run.nothing().filter(|_| must_hold), run.over_budget());
+        let empty = run.nothing().filter(|_| must_hold);
+        let unfit: Vec<String> = run.over_budget().into_iter().chain(run.misses_target()).collect();
         if self.is_json && !self.quiet {
             message::event(&run.event(must_hold));
         } else {
             let notes = if self.quiet { Vec::new() } else { run.notes() };
             // What the exit code speaks of is told in any case.
             let unfit_is_told = !self.quiet || self.require_fit;
-            let notes = notes.into_iter().chain(empty.clone()).chain(unfit.clone().filter(|_| unfit_is_told));
+            let notes = notes.into_iter().chain(empty.clone()).chain(unfit.iter().filter(|_| unfit_is_told).cloned());
             let next = run.next().filter(|_| !self.quiet);
             let next = next.map(|(when, command)| format!("next{when}: {command}"));
             notes.chain(next).for_each(|note| message::note(&note));
         }
         match () {
-            () if self.require_fit && unfit.is_some() => Ending::Threshold,
+            () if self.require_fit && !unfit.is_empty() => Ending::Threshold,
             () if run.outcome.tally.totals.rejects > 0 || empty.is_some() => Ending::Rejects,
             () => Ending::Clean,
         }

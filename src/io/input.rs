@@ -23,6 +23,15 @@ pub struct Input {
     pub file: Option<Place>,
 }
 
+impl Input {
+    /// True for what has a name and is read once, to its end.
+    #[must_use]
+    pub fn is_named_pipe(&self) -> bool {
+        let path = self.file.as_ref().and_then(Place::as_local);
+        path.is_some_and(|path| path.exists() && !path.is_file() && !path.is_dir())
+    }
+}
+
 /// What arguments stand for.
 #[derive(Debug, Default)]
 pub struct Listing {

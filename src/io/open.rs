@@ -27,6 +27,22 @@ pub struct Inputs {
     list: Vec<Input>,
     options: BatchOptions,
     tables: TableOptions,
+    piped: Piped,
+}
+
+/// What was read already of stdin.
+#[derive(Debug, Clone, Default)]
+struct Piped {
+    head: Arc<[u8]>,
+    /// There is no more, or nobody wants it.
+    ends: bool,
+}
+
+impl Piped {
+    fn open(&self) -> Box<dyn Read + Send> {
+        let head = io::Cursor::new(self.head.clone());
+        if self.ends { Box::new(head) } else { Box::new(head.chain(io::stdin())) }
+    }
 }
 
 impl Inputs {
@@ -42,7 +58,36 @@ impl Inputs {
         for input in &inputs {
             planned.push(look_at(input, split_bytes, tables.shape)?);
         }
-        Ok((Self { list: inputs, options, tables }, planned))
+        Ok((Self { list: inputs, options, tables, piped: Piped::default() }, planned))
+    }
+
+    /// The inputs in order.
+    #[must_use]
+    pub fn list(&self) -> &[Input] {
+        &self.list
+    }
+
+    /// How streams are cut.
+    #[must_use]
+    pub fn batches(&self) -> BatchOptions {
+        self.options
+    }
+
+    /// The same inputs, but of stdin at most its first `n_bytes`, which are still there for whoever opens these; and whether that
+    /// is all of it.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn peek(&mut self, n_bytes: u64) -> Result<(Self, bool)> {
+        let mut head = Vec::new();
+        if self.list.iter().any(|input| input.file.is_none()) {
+            let cannot_read = |error| failed("-", "cannot be read", error);
+            self.piped.open().take(n_bytes).read_to_end(&mut head).map_err(cannot_read)?;
+        }
+        let is_all = (head.len() as u64) < n_bytes;
+        self.piped = Piped { head: head.into(), ends: is_all };
+        let piped = Piped { ends: true, ..self.piped.clone() };
+        Ok((Self { list: self.list.clone(), tables: self.tables.clone(), piped, ..*self }, is_all))
     }
 }
 
@@ -55,7 +100,7 @@ impl Corpus for Inputs {
             .list
             .get(index)
             .ok_or_else(|| Error::internal(&planned.source, "the plan names an input that is not there"))?;
-        open_slice(input, Some(planned), slice, self.options, &self.tables)
+        open_slice(input, (Some(planned), &self.piped), slice, self.options, &self.tables)
     }
 }
 
@@ -128,7 +173,7 @@ pub fn open_input(
     options: BatchOptions,
     tables: &TableOptions,
 ) -> Result<Box<dyn Source>> {
-    open_slice(input, None, slice, options, tables)
+    open_slice(input, (None, &Piped::default()), slice, options, tables)
 }
 
 /// The file of an input, in the version that was planned; `None` for stdin and pipes.
@@ -163,11 +208,11 @@ fn is_pipe(file: &Place) -> bool {
 fn open_bytes(
     input: &Input,
     blob: Option<&Blob>,
-    planned: Option<&PlannedInput>,
+    (planned, piped): (Option<&PlannedInput>, &Piped),
     first: u64,
 ) -> Result<Box<dyn Read + Send>> {
     let Some(blob) = blob else {
-        let Some(path) = input.file.as_ref().and_then(Place::as_local) else { return Ok(Box::new(io::stdin())) };
+        let Some(path) = input.file.as_ref().and_then(Place::as_local) else { return Ok(piped.open()) };
         let pipe = std::fs::File::open(path).map_err(|error| failed(&input.name, "cannot be opened", error))?;
         return Ok(Box::new(pipe));
     };
@@ -201,7 +246,7 @@ fn open_if_table(
 
 fn open_slice(
     input: &Input,
-    planned: Option<&PlannedInput>,
+    (planned, piped): (Option<&PlannedInput>, &Piped),
     slice: &Slice,
     options: BatchOptions,
     tables: &TableOptions,
@@ -210,7 +255,7 @@ fn open_slice(
     let table = blob.as_ref().map(|blob| open_if_table(input, blob, slice, options, tables)).transpose()?.flatten();
     let source = match table {
         Some(table) => Metered::of(table),
-        None => open_stream(input, blob.as_ref(), planned, slice, options, tables)?,
+        None => open_stream(input, blob.as_ref(), (planned, piped), slice, options, tables)?,
     };
     // Of what is in a store each read asks for the version that was opened.
     let is_local = input.file.as_ref().and_then(Place::as_local).is_some();
@@ -224,7 +269,7 @@ fn open_slice(
 fn open_stream(
     input: &Input,
     blob: Option<&Blob>,
-    planned: Option<&PlannedInput>,
+    how: (Option<&PlannedInput>, &Piped),
     slice: &Slice,
     options: BatchOptions,
     tables: &TableOptions,
@@ -235,14 +280,14 @@ fn open_stream(
     };
     if let (Some(_), &Slice::Bytes { start, end }) = (&input.file, slice) {
         let first = RangeReader::<io::Empty>::first_byte(start);
-        let file = BufReader::with_capacity(READ_BYTES, open_bytes(input, blob, planned, first)?);
+        let file = BufReader::with_capacity(READ_BYTES, open_bytes(input, blob, how, first)?);
         let raw = Raw::new(&input.name, Box::new(file), None);
         let range = RangeReader::new(RawReader(raw.clone()), start, end).map_err(|error| cannot_read(&raw, error))?;
         let first = range.first_line();
         let lines = LineSource::new(&input.name, Box::new(range), options).starting_at(first, slice.first_row());
         return Ok(Metered::over(raw, Box::new(lines), None, options.max_record_bytes));
     }
-    let raw = Raw::new(&input.name, open_bytes(input, blob, planned, 0)?, Some(blake3::Hasher::new()));
+    let raw = Raw::new(&input.name, open_bytes(input, blob, how, 0)?, Some(blake3::Hasher::new()));
     let mut reader = BufReader::with_capacity(READ_BYTES, RawReader(raw.clone()));
     let first = io::BufRead::fill_buf(&mut reader).map_err(|error| cannot_read(&raw, error))?;
     if let Some(container) = sniff_table(first) {

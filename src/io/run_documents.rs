@@ -29,6 +29,14 @@ pub(crate) fn read_plan(root: &Place) -> Result<RunPlan> {
     open_sealed(&read(&place)?, &place.to_string())
 }
 
+/// The plan of the run at `root`; `None` when none was begun there.
+///
+/// # Errors
+/// When it cannot be read, or is damaged.
+pub fn plan_at(root: &Place) -> Result<Option<RunPlan>> {
+    if root.join(PLAN).exists()? { read_plan(root).map(Some) } else { Ok(None) }
+}
+
 /// The commits of `plan` that are there, in order.
 ///
 /// # Errors

@@ -42,6 +42,7 @@ mod restore;
 mod rows;
 mod sample;
 mod sealed;
+mod settle;
 pub mod sketch;
 pub mod sweep;
 pub(crate) mod tables;
@@ -81,8 +82,9 @@ pub use rows::{
     CellKind, Container, LostRows, RowDigest, RowMark, TableInput, TableOptions, conform_rows, marks, row_of_reject,
     value_bytes, view_schema,
 };
-pub use sample::{SAMPLE_BYTES, sample};
+pub use sample::{PLACE_BYTES, SAMPLE_BYTES, Sampled, places, sample};
 pub use sealed::{open_sealed, seal};
+pub use settle::{Settled, threshold_for};
 pub use tables::{
     Kind, TableName, conversations_schema, decisions_schema, label, metrics_schema, records_schema, verbatim_schema,
 };

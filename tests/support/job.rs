@@ -99,6 +99,8 @@ pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, bat
         engine: engine.options().clone(),
         tokenizer_blake3: None,
         use_model_blake3: None,
+        target_ratio: None,
+        settled: None,
         llm: None,
         policy: None,
         format,

@@ -67,7 +67,16 @@ pub struct JobArgs {
     /// Fail when more records are rejected: a number, or a share of a source such as 0.01 or 1%.
     #[arg(long, value_name = "N|SHARE")]
     pub max_rejects: Option<MaxRejects>,
-    /// With a token budget: end with exit code 5 when a conversation is over it. Everything is written all the same.
+    /// How many times shorter the run should be, the last messages of each conversation left out: one threshold for all, settled on
+    /// a sample.
+    #[arg(long, value_name = "RATIO")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_ratio: Option<f64>,
+    /// The same as the share that stays: 0.5 for half.
+    #[arg(long, value_name = "SHARE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep: Option<f64>,
+    /// With a token budget or a target ratio: end with exit code 5 where it is not met. Everything is written all the same.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub require_fit: Option<bool>,
     /// Reject longer lines [default: 256MiB].

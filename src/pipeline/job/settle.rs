@@ -12,10 +12,12 @@ use super::{
     Seconds, Size, StoreArgs,
 };
 use crate::error::{Error, Result};
-use crate::model::{AssistantText, EngineOptions, LookAhead, ProvenancePlace, ShapeName, SystemPrompts, changes};
+use crate::model::{
+    AssistantText, EngineOptions, HideBy, LookAhead, ProvenancePlace, ShapeName, SystemPrompts, changes,
+};
 use crate::pipeline::{
     Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_BYTES, MaxRejects,
-    PolicyOptions, TableName,
+    PolicyOptions, Settled, TableName,
 };
 
 /// A part has at most about this much of a file that can be cut: enough that the files of a part are large, little
@@ -45,6 +47,12 @@ pub struct JobOptions {
     /// The same of the file that `use_model` names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub use_model_blake3: Option<String>,
+    /// How many times shorter the run should be, the last messages of each conversation left out; nothing when that is not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_ratio: Option<f64>,
+    /// What the threshold comes to that was settled for it; nothing before that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<Settled>,
     /// The model that the engine asks; nothing when it asks none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm: Option<LlmOptions>,
@@ -220,8 +228,10 @@ impl JobArgs {
         let require_fit = self.require_fit.unwrap_or_default();
         self.require_fit = require_fit.then_some(true);
         let engines = std::iter::once(&engine).chain(policy.iter().flat_map(|policy| &policy.tries));
-        if require_fit && engines.clone().all(|engine| engine.token_budget.is_none()) {
-            return usage("require_fit", "no token budget is set that could be met; name one with token_budget");
+        let target_ratio = self.target_ratio(&engine, policy.is_some())?;
+        if require_fit && target_ratio.is_none() && engines.clone().all(|engine| engine.token_budget.is_none()) {
+            let message = "nothing is asked for that could be met; name a token_budget or a target_ratio";
+            return usage("require_fit", message);
         }
         let timings = self.timings.unwrap_or_default();
         self.timings = timings.then_some(true);
@@ -229,6 +239,8 @@ impl JobArgs {
         let options = JobOptions {
             tokenizer_blake3: None,
             use_model_blake3: None,
+            target_ratio,
+            settled: None,
             llm: llm.as_ref().filter(|_| asks_a_model(&engine)).map(|llm| llm.options.clone()),
             policy,
             format,
@@ -268,6 +280,34 @@ impl JobArgs {
             store: self.store.clone(),
             written: self,
         })
+    }
+
+    /// The ratio that is asked for, however it is said.
+    fn target_ratio(&mut self, engine: &EngineOptions, has_policy: bool) -> Result<Option<f64>> {
+        let ratio = match (self.target_ratio, self.keep.take()) {
+            (Some(_), Some(_)) => return usage("keep", "`keep` says the same as `target_ratio`: a share of 1 / ratio"),
+            (None, Some(keep)) if keep > 0.0 && keep <= 1.0 => Some(1.0 / keep),
+            (None, Some(keep)) => {
+                return usage("keep", format!("{keep} is no share; write a number from 0 to 1, not 0"));
+            }
+            (ratio, None) => ratio,
+        };
+        self.target_ratio = ratio;
+        match ratio {
+            Some(ratio) if !ratio.is_finite() || ratio < 1.0 => {
+                usage("target_ratio", format!("{ratio} is no ratio; write a number from 1 on, 2 for half as long"))
+            }
+            Some(_) if engine.hide_by != HideBy::Use => {
+                usage("target_ratio", "it needs hide_by = \"use\": looks have no order in which things give way")
+            }
+            Some(_) if engine.worth_threshold.is_some() => {
+                usage("worth_threshold", "a target_ratio settles it; leave one of them out")
+            }
+            Some(_) if has_policy => {
+                usage("target_ratio", "a policy chooses an option set for each conversation; leave one of them out")
+            }
+            ratio => Ok(ratio),
+        }
     }
 
     fn target(&mut self, kind: JobKind) -> Result<Target> {

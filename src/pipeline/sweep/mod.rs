@@ -19,6 +19,7 @@ pub use document::{
 };
 pub use grid::{OptionSet, option_sets};
 pub use job_file::{JobFrame, job_file, says};
+pub(super) use sample::detached;
 pub use sample::{
     CorpusParts, DEFAULT_SAMPLE, DEFAULT_SAMPLE_BYTES, Drawn, Sample, SampleOptions, Stratum, Watch, draw,
 };

@@ -281,7 +281,7 @@ fn half(hasher: &blake3::Hasher) -> [u8; 16] {
 }
 
 /// The conversation without the record that it was read from. The engine reads no raw JSON, so none is kept.
-fn detached(conversation: &Conversation<'_>) -> Conversation<'static> {
+pub(in crate::pipeline) fn detached(conversation: &Conversation<'_>) -> Conversation<'static> {
     let messages = conversation.messages.iter().map(|message| Message {
         raw: "",
         id: message.id.as_deref().map(owned),

@@ -42,7 +42,7 @@ pub use explain::{Explained, Explanation, StageSays, TextFigures, Tier, What};
 use fill::Filler;
 use ids::Names;
 pub use laps::Laps;
-pub use next_turn::{NextTurn, TurnCut};
+pub use next_turn::{NextTurn, TurnCut, extent};
 pub use reading::{Excerpt, ExcerptKind, ReadMessage, ReadReplacement, Reading};
 
 /// The engine with its options; shared by all workers.

@@ -129,6 +129,15 @@ impl<'a> TurnCut<'a> {
     }
 }
 
+/// Characters of contents, reasoning and arguments before the last `window` messages, and how many of them what came out shows.
+#[must_use]
+pub fn extent(conversation: &Conversation<'_>, condensed: &Condensed, window: usize) -> NextTurn {
+    let n_old = conversation.messages.len().saturating_sub(window);
+    let before = conversation.messages[..n_old].iter().map(texts_of).collect::<Vec<_>>();
+    let after = written(conversation, condensed, n_old);
+    NextTurn { before: n_chars(&before), after: n_chars(&after), ..NextTurn::default() }
+}
+
 /// Characters of texts, and one between each two.
 fn n_chars(texts: &[Vec<String>]) -> usize {
     texts.iter().flatten().map(|text| count_chars(text.as_bytes()) + 1).sum()
