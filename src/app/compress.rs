@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use tokio::io::AsyncWrite;
 
-use super::inputs::refuse_inside;
+use super::engines::engine_of;
+use super::inputs::{batches_of, refuse_inside, tables_of};
 use super::oracle::LateOracle;
 use super::outcome::RunOutcome;
 use super::settle::settled;
@@ -17,8 +18,7 @@ use crate::io::{FilterSink, Input, Inputs, Rejects, Run, RunWriter};
 use crate::model::{Condensed, Consult, Conversation, EngineOptions};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
-    BatchOptions, BestAboveFloor, ChatGuard, Condense, Context, Corpus, JobKind, JobSettings, News, Observer,
-    ResourceLimits, RunPlan, Shard, TableOptions, Target, Timer,
+    Condense, Context, Corpus, JobKind, JobSettings, News, Observer, ResourceLimits, RunPlan, Shard, Target, Timer,
 };
 
 /// A call of a job.
@@ -132,27 +132,6 @@ pub fn finish(app: &App, run: &Place, is_partial: bool, observer: &dyn Observer)
     outcome
 }
 
-/// The engine that `settings` ask for.
-pub fn engine_of(settings: &JobSettings) -> Result<Arc<dyn Condense>> {
-    let mut engines = Vec::new();
-    for options in settings.options.engines() {
-        engines.push(engine_with(settings, options)?);
-    }
-    let gentlest = engines.remove(0);
-    let Some(policy) = &settings.options.policy else { return Ok(gentlest) };
-    Ok(Arc::new(BestAboveFloor::new(gentlest, engines, policy.floor.clone(), settings.files.counter.as_ref())))
-}
-
-/// One engine of a job.
-fn engine_with(settings: &JobSettings, options: &EngineOptions) -> Result<Arc<dyn Condense>> {
-    let engine = settings.files.engine(options.clone())?;
-    let engine: Arc<dyn Condense> = Arc::new(engine.explaining(settings.options.trace));
-    if settings.options.dataset.is_none() {
-        return Ok(engine);
-    }
-    Ok(Arc::new(ChatGuard::new(engine, settings.files.counter.as_ref())))
-}
-
 /// Compresses `inputs` into the run directory `run`; a threshold that was settled there, or for `earlier` runs, holds.
 pub(super) fn into_run(
     app: &App,
@@ -204,15 +183,6 @@ pub(super) fn prepared(
     let settings = settled(settings, (&mut corpus, &inputs), runs, observer)?;
     let plan = RunPlan::new(settings.options.clone(), inputs)?;
     Ok((settings, Arc::new(corpus), plan))
-}
-
-fn batches_of(settings: &JobSettings) -> BatchOptions {
-    BatchOptions { batch_bytes: settings.options.batch_bytes, max_record_bytes: settings.options.max_record_bytes }
-}
-
-/// How tables among the inputs of a job are read.
-pub fn tables_of(settings: &JobSettings) -> TableOptions {
-    TableOptions { messages_column: settings.options.messages_column.clone(), shape: settings.options.shape }
 }
 
 /// Everything that holds for the pipeline of a job.

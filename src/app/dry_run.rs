@@ -20,7 +20,8 @@ use crate::report::plain;
 use arrow::datatypes::SchemaRef;
 
 use super::compress::prepared;
-use super::inputs::{originals, told};
+use super::engines::engine_of;
+use super::inputs::{originals, tables_of, told};
 use super::oracle::Foresight;
 use super::{App, compress, place, stores_of};
 
@@ -220,9 +221,9 @@ fn measure(app: &App, settings: &JobSettings, taken: &[&(Input, u64)], share: u6
     let path = dir.path().join("run");
     let batches = BatchOptions { batch_bytes: SAMPLE_BATCH, max_record_bytes: settings.options.max_record_bytes };
     let inputs = taken.iter().map(|(input, _)| input.clone()).collect();
-    let (inputs, slices) = Inputs::plan(inputs, batches, compress::tables_of(settings), u64::MAX)?;
+    let (inputs, slices) = Inputs::plan(inputs, batches, tables_of(settings), u64::MAX)?;
     let plan = RunPlan::new(settings.options.clone(), slices)?;
-    let engine = compress::engine_of(settings)?;
+    let engine = engine_of(settings)?;
     let mut context = compress::context(settings, engine, Arc::new(Silent))?;
     context.max_rejects = None;
     let foresight = Foresight::of(settings);

@@ -10,7 +10,7 @@ use super::restore::{RestoreSettings, RestoredFile, Restoring, restore};
 use crate::error::{Error, Result};
 use crate::io::store::{Location, Place, Stores};
 use crate::io::{Input, Listing, PassedOver, expand};
-use crate::pipeline::{News, Observer};
+use crate::pipeline::{BatchOptions, JobSettings, News, Observer, TableOptions};
 
 /// So many of the files and folders that are passed over are named.
 const MAX_PASSED_OVER: usize = 20;
@@ -72,4 +72,14 @@ pub(super) fn refuse_inside(arguments: &[String], inputs: &[Input], run: &Place)
         Some((name, _)) => Err(Error::usage(name, "the input lies in the output directory")),
         None => Ok(()),
     }
+}
+
+/// How streams among the inputs of a job are cut.
+pub(super) fn batches_of(settings: &JobSettings) -> BatchOptions {
+    BatchOptions { batch_bytes: settings.options.batch_bytes, max_record_bytes: settings.options.max_record_bytes }
+}
+
+/// How tables among the inputs of a job are read.
+pub fn tables_of(settings: &JobSettings) -> TableOptions {
+    TableOptions { messages_column: settings.options.messages_column.clone(), shape: settings.options.shape }
 }

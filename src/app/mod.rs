@@ -6,6 +6,7 @@ mod compaction;
 mod compress;
 mod conversations;
 mod dry_run;
+mod engines;
 mod expire;
 mod gather;
 mod get;
@@ -43,12 +44,13 @@ use crate::pipeline::bridge::guard;
 use crate::pipeline::{FileKind, HOW_TO_LEARN, JobArgs, JobSettings, Seconds};
 
 pub use compaction::{Night, compact};
-pub use compress::{Call, compress, engine_of, filter, finish, retry_rejects, tables_of};
+pub use compress::{Call, compress, filter, finish, retry_rejects};
 pub use conversations::{Each, each_conversation, engine_for};
 pub use dry_run::dry_run;
+pub use engines::engine_of;
 pub use expire::{Expired, ExpiryOutcome, expire};
 pub use get::{Which, get};
-pub use inputs::inputs_of;
+pub use inputs::{inputs_of, tables_of};
 pub use learn::{LearnOutcome, LearnSettings, learn};
 pub use marks::{hidden, message_at};
 #[cfg(feature = "llm")]

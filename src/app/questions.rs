@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 
-use super::compress::{context, engine_of, prepared};
+use super::compress::{context, prepared};
+use super::engines::engine_of;
 use super::{App, compaction, inputs_of, place, stores_of};
 use crate::error::Result;
 use crate::pipeline::bridge::Bridge;

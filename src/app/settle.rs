@@ -1,7 +1,8 @@
 //! The threshold with which a job reaches the ratio that it asks for: as the plan of a run says that was begun, else settled on a
 //! sample of the inputs. Knows jobs and places; refuses to know what a threshold takes.
 
-use super::compress::{engine_of, tables_of};
+use super::engines::engine_of;
+use super::inputs::tables_of;
 use crate::error::{Error, Result};
 use crate::io::store::Place;
 use crate::io::{Inputs, plan_at};

@@ -66,7 +66,7 @@ pub use job::{
     CompactionArgs, DEFAULT_LLM_CONCURRENCY, DEFAULT_LLM_RETRIES, DEFAULT_LLM_TIMEOUT, DEFAULT_MEMORY,
     DEFAULT_SPLIT_BYTES, DatasetArgs, DatasetOptions, EngineFiles, FORMAT_VERSION, FileKind, HOW_TO_LEARN, JobArgs,
     JobOptions, JobSettings, LlmArgs, LlmKey, LlmMode, LlmOptions, LlmPrices, LlmProvider, LlmSettings, Parameters,
-    ProgressMode, ReportArgs, Seconds, Secret, Size, StoreArgs, Target, Temperature, parse_size, read_job,
+    ProgressMode, ReportArgs, Seconds, Secret, Settled, Size, StoreArgs, Target, Temperature, parse_size, read_job,
 };
 pub use map::MapLine;
 pub use merge::Merge;
@@ -84,7 +84,7 @@ pub use rows::{
 };
 pub use sample::{PLACE_BYTES, SAMPLE_BYTES, Sampled, places, sample};
 pub use sealed::{open_sealed, seal};
-pub use settle::{Settled, threshold_for};
+pub use settle::threshold_for;
 pub use tables::{
     Kind, TableName, conversations_schema, decisions_schema, label, metrics_schema, records_schema, verbatim_schema,
 };

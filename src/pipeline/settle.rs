@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-use serde::{Deserialize, Serialize};
 
 use super::Condense;
 use super::bridge::Bridge;
@@ -16,27 +15,6 @@ use crate::walk::LAST_THRESHOLD;
 
 /// A ratio is reached by this share more at most.
 const CLOSE: f64 = 0.005;
-/// A ratio is missed by less than this share of it.
-const MISSED: f64 = 0.98;
-
-/// What a threshold comes to.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Settled {
-    /// The ratio of the sample, the last messages of each conversation left out.
-    pub ratio: f64,
-    /// Whether the sample was all that there is.
-    pub of_all: bool,
-}
-
-impl Settled {
-    /// True when nothing reaches the ratio that was asked for.
-    #[must_use]
-    pub fn misses(&self, asked: f64) -> bool {
-        self.ratio < MISSED * asked
-    }
-}
-
 /// The threshold with which `sample` becomes so many times shorter, and how many times it then does; the last one when none
 /// reaches that. `engine` makes engines with a threshold.
 ///

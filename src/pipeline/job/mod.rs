@@ -1,6 +1,7 @@
 //! A job as it was written: the keys of job files and the flags of the command line, declared once. Everything may
 //! be left out here; what holds in the end is `JobSettings`. Knows no file: text comes in, settings go out.
 
+mod dataset;
 mod files;
 mod llm;
 mod policy;
@@ -8,6 +9,7 @@ mod read;
 mod report;
 mod settle;
 mod store;
+mod target;
 
 mod values;
 
@@ -16,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::{Compression, ConversationFormat, DatasetShape, JobKind, MaxRejects, Policy};
 use crate::model::{EngineArgs, Floor, ShapeName, one_or_many_floors};
 
+pub use dataset::DatasetOptions;
 pub use files::{EngineFiles, FileKind, HOW_TO_LEARN};
 pub(crate) use llm::asks_a_model;
 pub use llm::{
@@ -24,10 +27,9 @@ pub use llm::{
 };
 pub use read::read_job;
 pub use report::ReportArgs;
-pub use settle::{
-    DEFAULT_MEMORY, DEFAULT_SPLIT_BYTES, DatasetOptions, FORMAT_VERSION, JobOptions, JobSettings, Target,
-};
+pub use settle::{DEFAULT_MEMORY, DEFAULT_SPLIT_BYTES, FORMAT_VERSION, JobOptions, JobSettings, Target};
 pub use store::{Secret, StoreArgs};
+pub use target::Settled;
 pub use values::{ProgressMode, Seconds, Size, Temperature, parse_size};
 
 /// The keys of a job file, which are the flags of `condenser compress` too.

@@ -4,20 +4,20 @@
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
+use super::dataset::DatasetOptions;
 use super::files::{EngineFiles, FileKind};
 use super::llm::asks_a_model;
 use super::policy;
+use super::target::Settled;
 use super::{
-    CompactionArgs, DatasetArgs, DatasetShape, JobArgs, JobKind, LlmOptions, LlmSettings, ProgressMode, ReportArgs,
-    Seconds, Size, StoreArgs,
+    CompactionArgs, DatasetArgs, JobArgs, JobKind, LlmOptions, LlmSettings, ProgressMode, ReportArgs, Seconds, Size,
+    StoreArgs,
 };
 use crate::error::{Error, Result};
-use crate::model::{
-    AssistantText, EngineOptions, HideBy, LookAhead, ProvenancePlace, ShapeName, SystemPrompts, changes,
-};
+use crate::model::{AssistantText, EngineOptions, LookAhead, ProvenancePlace, ShapeName, SystemPrompts, changes};
 use crate::pipeline::{
     Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_BYTES, MaxRejects,
-    PolicyOptions, Settled, TableName,
+    PolicyOptions, TableName,
 };
 
 /// A part has at most about this much of a file that can be cut: enough that the files of a part are large, little
@@ -28,8 +28,6 @@ pub const FORMAT_VERSION: u32 = 1;
 
 /// What is in flight stays below this; with everything else the process stays below 400 MB.
 pub const DEFAULT_MEMORY: usize = 256 << 20;
-/// One in twenty is enough to see whether training goes well.
-const DEFAULT_EVAL_SHARE: f64 = 0.05;
 /// Share of what nothing uses that stays in training data.
 const DISTRACTORS: f64 = 0.05;
 /// Text columns of training data have offsets of 32 bits.
@@ -107,18 +105,6 @@ impl JobOptions {
             TableName::Conversations | TableName::Verbatim => !self.measure_only,
         }
     }
-}
-
-/// What decides about training-ready data.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct DatasetOptions {
-    /// How a conversation is written.
-    pub shape: DatasetShape,
-    /// Share of the conversations that go to `eval`, 0 to 1.
-    pub eval_share: f64,
-    /// Conversations with more tokens are left out of the data.
-    pub drop_over: Option<u64>,
 }
 
 fn default_split_bytes() -> u64 {
@@ -230,7 +216,7 @@ impl JobArgs {
         let engines = std::iter::once(&engine).chain(policy.iter().flat_map(|policy| &policy.tries));
         let target_ratio = self.target_ratio(&engine, policy.is_some())?;
         if require_fit && target_ratio.is_none() && engines.clone().all(|engine| engine.token_budget.is_none()) {
-            let message = "nothing is asked for that could be met; name a token_budget or a target_ratio";
+            let message = "no token budget is set that could be met, and no target ratio; name one with token_budget or target_ratio";
             return usage("require_fit", message);
         }
         let timings = self.timings.unwrap_or_default();
@@ -280,34 +266,6 @@ impl JobArgs {
             store: self.store.clone(),
             written: self,
         })
-    }
-
-    /// The ratio that is asked for, however it is said.
-    fn target_ratio(&mut self, engine: &EngineOptions, has_policy: bool) -> Result<Option<f64>> {
-        let ratio = match (self.target_ratio, self.keep.take()) {
-            (Some(_), Some(_)) => return usage("keep", "`keep` says the same as `target_ratio`: a share of 1 / ratio"),
-            (None, Some(keep)) if keep > 0.0 && keep <= 1.0 => Some(1.0 / keep),
-            (None, Some(keep)) => {
-                return usage("keep", format!("{keep} is no share; write a number from 0 to 1, not 0"));
-            }
-            (ratio, None) => ratio,
-        };
-        self.target_ratio = ratio;
-        match ratio {
-            Some(ratio) if !ratio.is_finite() || ratio < 1.0 => {
-                usage("target_ratio", format!("{ratio} is no ratio; write a number from 1 on, 2 for half as long"))
-            }
-            Some(_) if engine.hide_by != HideBy::Use => {
-                usage("target_ratio", "it needs hide_by = \"use\": looks have no order in which things give way")
-            }
-            Some(_) if engine.worth_threshold.is_some() => {
-                usage("worth_threshold", "a target_ratio settles it; leave one of them out")
-            }
-            Some(_) if has_policy => {
-                usage("target_ratio", "a policy chooses an option set for each conversation; leave one of them out")
-            }
-            ratio => Ok(ratio),
-        }
     }
 
     fn target(&mut self, kind: JobKind) -> Result<Target> {
@@ -376,20 +334,6 @@ impl JobArgs {
                 usage(table, format!("the table [{table}] goes with kind = \"{table}\"; this job is of another kind"))
             }
             None => Ok(()),
-        }
-    }
-}
-
-impl DatasetArgs {
-    fn settle(&mut self) -> Result<DatasetOptions> {
-        let eval_share = *self.eval_share.get_or_insert(DEFAULT_EVAL_SHARE);
-        if !(0.0..=1.0).contains(&eval_share) {
-            return usage("dataset.eval_share", "expected a share from 0 to 1");
-        }
-        match (self.max_tokens, *self.drop_unfit.get_or_insert_default()) {
-            (Some(_), false) => usage("dataset.max_tokens", "max_tokens does nothing without drop_unfit = true"),
-            (None, true) => usage("dataset.drop_unfit", "drop_unfit needs max_tokens: what is too much?"),
-            (drop_over, _) => Ok(DatasetOptions { shape: *self.shape.get_or_insert_default(), eval_share, drop_over }),
         }
     }
 }
