@@ -15,8 +15,8 @@ const BESIDE: i64 = 2;
 const POWER: (i32, i32) = (4, 5);
 /// Added to a worth, so that it is never negative.
 const LEAST: i32 = 1 << 13;
-/// How much more a line counts that may be quoted than a value that may be used, in halves.
-const QUOTED: u64 = 6;
+/// What a line counts for that will be quoted, where a name that will be used counts for one.
+const QUOTED: u64 = 12;
 /// What a byte of the last message counts for by itself.
 const RECENT: u64 = 52;
 
@@ -28,7 +28,7 @@ const STAYS: u32 = u32::MAX;
 pub(super) struct Choice {
     /// Worth of each piece when it was chosen; 0 when it is not, [`STAYS`] when it was never asked about.
     pub(super) worth: Vec<u32>,
-    /// How likely each name is used and each line quoted, as long as nothing that stays shows it.
+    /// What each name is worth and how likely each line is quoted, as long as nothing that stays shows it.
     pub(super) names: Vec<u32>,
     pub(super) lines: Vec<u32>,
     /// Changed when a neighbour is chosen: what is known of a piece before is out of date.
@@ -109,7 +109,7 @@ impl Choice {
         let n_bytes = i64::from(piece.to - piece.from);
         let names: u64 = values.names_in(number).iter().map(|&name| u64::from(self.names[name as usize])).sum();
         let quoted = if piece.line == NONE { 0 } else { u64::from(self.lines[piece.line as usize]) };
-        let gain = names + quoted * QUOTED / 2 + RECENT * n_bytes as u64 / (1 + age(piece.text));
+        let gain = names + quoted * QUOTED + RECENT * n_bytes as u64 / (1 + age(piece.text));
         let of_text = &values.of_text[piece.text as usize];
         let number = number as u32;
         let stays = |at: u32| i64::from(!of_text.contains(&at) || self.worth[at as usize] != 0);

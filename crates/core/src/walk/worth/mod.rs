@@ -24,7 +24,11 @@ use features::Now;
 pub use learn::{Lessons, cuts_of};
 pub use model::UseModel;
 use model::likely;
-use values::{Piece, Values};
+use scale::CERTAIN;
+use values::{Name, Piece, Values};
+
+/// What the names are worth together that have their home in one text, at most.
+const MOST_HELD: u64 = 10 * CERTAIN as u64;
 
 /// What one conversation is worth; the memory is reused.
 #[derive(Debug, Default)]
@@ -70,7 +74,7 @@ impl Worth {
         self.choice.choose(values, threshold, age);
     }
 
-    /// How likely each value is used and each line quoted.
+    /// What each value is worth, and how likely each line is quoted.
     fn score(&mut self, texts: &Texts, n_messages: usize, window: usize, model: &UseModel) {
         let values = &self.values;
         let now = Now { texts, values, n_messages, window };
@@ -88,10 +92,17 @@ impl Worth {
                 (of_text.0 + model.name.of_piece(&piece), of_text.1 + model.line.of_piece(&piece))
             })
         };
-        for (name, likelihood) in values.names.iter().zip(&mut self.choice.names) {
+        let text_of = |name: &Name| values.pieces[name.shown.home as usize].text as usize;
+        let mut held = vec![0; values.of_text.len()];
+        for (name, worth) in values.names.iter().zip(&mut self.choice.names) {
             if !name.shown.is_recent {
-                *likelihood = likely(of_home(name.shown.home).0 + model.name.of_own(&now.of_name(name)));
+                *worth = rooted(likely(of_home(name.shown.home).0 + model.name.of_own(&now.of_name(name))));
+                held[text_of(name)] += u64::from(*worth);
             }
+        }
+        // A text that holds a thousand names is not used more often for it than one that holds fifty.
+        for (name, worth) in values.names.iter().zip(&mut self.choice.names) {
+            *worth = at_most(*worth, held[text_of(name)]);
         }
         for (line, likelihood) in values.lines.iter().zip(&mut self.choice.lines) {
             if !line.shown.is_recent {
@@ -107,4 +118,15 @@ impl Worth {
         let stretch = |(&Piece { from, to, .. }, &worth): (&Piece, &u32)| Stretch { from, to, stays: worth > 0 };
         self.values.pieces[all.clone()].iter().zip(&self.choice.worth[all]).map(stretch)
     }
+}
+
+/// What a name is worth that is so likely used: the square root, since a model from other conversations is too sure of what it
+/// tells apart.
+fn rooted(likelihood: u32) -> u32 {
+    (u64::from(likelihood) * u64::from(CERTAIN)).isqrt() as u32
+}
+
+/// The part of a worth that counts where a text holds as much as `held`.
+fn at_most(worth: u32, held: u64) -> u32 {
+    (u64::from(worth) * MOST_HELD / held.max(MOST_HELD)) as u32
 }

@@ -49,7 +49,7 @@ fn what_was_read_last_stays_longer() {
         let shown = walk(&said, &model, threshold);
         (n_shown(&shown, 2, &old), n_shown(&shown, said.len() - 2, &new))
     };
-    let half = (0..40).map(|step| at(step * 500)).find(|(old, new)| old + new < 3_500).expect("it becomes short");
+    let half = (0..60).map(|step| at(step * 500)).find(|(old, new)| old + new < 3_500).expect("it becomes short");
     assert!(half.0 * 2 < half.1, "{half:?}");
     assert_eq!(walk(&said, &model, 0), [], "nothing is worth less than nothing");
 }
