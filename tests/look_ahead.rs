@@ -1,5 +1,7 @@
 //! Without look-ahead: what stays is guessed, and every original comes back; models are learned, named and held against the plan.
 
+use condenser::model::{EngineOptions, Images, LookAhead, ShapeName};
+use condenser_core::{Compressor, restore};
 use serde_json::{Value, json};
 
 use crate::support::command::{Told, condenser};
@@ -54,9 +56,9 @@ fn what_is_worth_less_is_hidden_and_comes_back() {
     let dir = TestDir::new();
     dir.write("logs.jsonl", sessions(3));
     let all = n_chars(&dir, &["--worth-threshold", "0"]);
-    let some = n_chars(&dir, &["--worth-threshold", "15000"]);
-    let few = n_chars(&dir, &["--worth-threshold", "19000"]);
-    let results = n_chars(&dir, &["--worth-threshold", "19000", "--arguments", "false", "--assistant", "keep"]);
+    let some = n_chars(&dir, &["--worth-threshold", "19000"]);
+    let few = n_chars(&dir, &["--worth-threshold", "24000"]);
+    let results = n_chars(&dir, &["--worth-threshold", "24000", "--arguments", "false", "--assistant", "keep"]);
     assert!(few < some && some < all && few < results && results < all, "{few} {some} {all} {results}");
 }
 
@@ -104,4 +106,85 @@ fn a_run_goes_on_with_the_model_with_which_it_began() {
     let model = String::from_utf8(dir.read("use.toml")).expect("text");
     dir.write("use.toml", format!("# another one\n{model}"));
     says(&condenser(dir.root(), &args).exits(2), &["the file that the option engine.use_model names has changed"]);
+}
+
+/// A message that looks like chance, of a session of an agent that calls tools by name or writes commands.
+fn message(seed: &mut u64, at: usize, calls_by_name: bool) -> Value {
+    let mut next = |n: usize| {
+        *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*seed >> 33) as usize % n
+    };
+    let name = |n: usize| format!("value_of_{}", n % 30);
+    let lines: String = (0..10 + next(60))
+        .map(|row| match next(12) {
+            0 => format!("error: {} is \u{22ef} in src/a_{row}.rs\n", name(next(30))),
+            1 => format!("{row}\tlet {} = {};\n", name(next(30)), next(900)),
+            _ => format!("{row}\tcall_{}({}, {});\n", next(20), name(next(30)), next(5)),
+        })
+        .collect();
+    let said = format!("I look at {} and at src/a_{}.rs. Shall I go on?", name(next(30)), next(60));
+    match next(8) {
+        0 => json!({"role": "user", "content": format!("Look at this, please.\n{lines}{lines}{lines}")}),
+        1 if next(4) == 0 => json!({"role": "user", "content": "\u{22ef}".repeat(1 + next(12))}),
+        1 => json!({"role": "user", "content": (["Yes, go on.", "No.", "And then?"][next(3)])}),
+        2 => json!({"role": "assistant", "content": said}),
+        3 | 4 if calls_by_name => {
+            let arguments = json!({"path": format!("src/a_{}.rs", next(60)), "old": lines}).to_string();
+            let call = json!({"id": format!("c{at}"), "type": "function", "function": {"name": "Edit", "arguments": arguments}});
+            json!({"role": "assistant", "content": said.repeat(1 + next(12)), "tool_calls": [call]})
+        }
+        3 | 4 => json!({"role": "assistant", "content": format!("{said}\n```\ncat src/a_{}.rs\n```", next(60))}),
+        _ if calls_by_name => {
+            json!({"role": "tool", "tool_call_id": format!("c{}", at.saturating_sub(1)), "content": lines})
+        }
+        _ => json!({"role": "user", "content": format!("{lines}$")}),
+    }
+}
+
+#[test]
+fn what_comes_behind_now_changes_nothing_before_it() {
+    let options = EngineOptions { look_ahead: LookAhead::Strict, distractors: 0.05, ..EngineOptions::default() };
+    let options = EngineOptions { images: Images::Mark, worth_threshold: Some(21_000), ..options };
+    let mut seed = 11;
+    let mut n_hidden = 0;
+    for case in 0..150 {
+        let window = case % 5;
+        let options = EngineOptions { recency_window: window, ..options.clone() };
+        let mut compressor = Compressor::new(options).expect("options").with_shape(ShapeName::Openai);
+        let calls_by_name = case % 3 > 0;
+        let n = 4 + case % 25;
+        let before: Vec<Value> = (0..n).map(|at| message(&mut seed, at, calls_by_name)).collect();
+        let mut shown = Vec::new();
+        for tail in 0..3 {
+            // Nothing, a few messages, and many of another kind.
+            let more = (n..n + [0, 3, 40][tail]).map(|at| message(&mut seed, at, calls_by_name == (tail == 1)));
+            let messages: Vec<Value> = before.iter().cloned().chain(more.collect::<Vec<_>>()).collect();
+            let record = json!({"id": "a", "messages": messages}).to_string();
+            let out = compressor.compress(&record).expect("a record");
+            assert_eq!(restore(&out.record, &out.sidecar).expect("it comes back"), record);
+            let out: Value = serde_json::from_str(&out.record).expect("JSON");
+            let decided = n.saturating_sub(window);
+            shown.push(out["messages"].as_array().expect("messages")[..decided].to_vec());
+        }
+        n_hidden += shown[0].iter().zip(&before).filter(|(shown, said)| shown != said).count();
+        assert_eq!(shown[0], shown[1], "case {case}");
+        assert_eq!(shown[0], shown[2], "case {case}");
+    }
+    assert!(n_hidden > 100, "{n_hidden}");
+}
+
+#[test]
+fn strict_refuses_what_looks_at_the_whole() {
+    let dir = TestDir::new();
+    dir.write("logs.jsonl", sessions(2));
+    let compress = |more: &[&str]| {
+        let args = ["compress", "logs.jsonl", "--output", "run", "--look-ahead", "strict"];
+        condenser(dir.root(), &[&args[..], more].concat())
+    };
+    for (name, value) in [("token-budget", "500"), ("compression-threshold", "9"), ("observation-threshold", "9")] {
+        let told = compress(&[&format!("--{name}"), value]).exits(2);
+        says(&told, &[&name.replace('-', "_"), "it takes a look at the whole conversation"]);
+    }
+    compress(&[]).ok();
+    condenser(dir.root(), &["verify", "run"]).ok();
 }

@@ -41,9 +41,9 @@ impl Dice {
 /// All options from one seed.
 pub fn random_options(seed: u64) -> EngineOptions {
     let dice = &mut Dice::new(seed);
-    EngineOptions {
+    let options = EngineOptions {
         hide_by: dice.pick(&[HideBy::Use, HideBy::Look]),
-        look_ahead: dice.pick(&[LookAhead::Turns, LookAhead::Turns, LookAhead::Off]),
+        look_ahead: dice.pick(&[LookAhead::Turns, LookAhead::Turns, LookAhead::Off, LookAhead::Strict]),
         use_model: None,
         worth_threshold: dice.coin().then(|| dice.below(24_000) as u32),
         assistant: dice.pick(&[AssistantText::Auto, AssistantText::Keep, AssistantText::Old]),
@@ -107,5 +107,16 @@ pub fn random_options(seed: u64) -> EngineOptions {
         compaction_forced: dice.rarely(4),
         compaction_chunks: dice.pick(&[ChunkPolicy::Idle, ChunkPolicy::New, ChunkPolicy::Model]),
         ..EngineOptions::default()
+    };
+    if !options.decides_once() {
+        return options;
+    }
+    EngineOptions {
+        token_budget: None,
+        compression_threshold: 0,
+        observation_threshold: 0,
+        prompts: SystemPrompts::Keep,
+        strategy: Strategy::Messages,
+        ..options
     }
 }

@@ -5,10 +5,10 @@ use super::assemble::Assembled;
 use super::fill::used_of;
 use super::{Engine, Scratch, budget};
 use crate::model::{
-    AssistantText, CompressionDepth, Consult, Content, Conversation, Grounding, HideBy, Images, Message, NewBody,
-    Output, Part, Reason, Role, SystemPrompts, Users,
+    AssistantText, CompressionDepth, Consult, Content, Conversation, Grounding, HideBy, Images, LookAhead, Message,
+    NewBody, Output, Part, Reason, Role, SystemPrompts, Users,
 };
-use crate::stage::{Claim, GroupKind, Plan, Profiles, Stage, View, calls_tools, has_tools};
+use crate::stage::{Claim, GroupKind, Plan, Profiles, Stage, View, first_call, first_with_tools, has_tools};
 use crate::walk::{self, Lessons, Level, MOST_WORTH, SaidBy, Standing, UseModel, UsedText, Walker, Yield};
 
 /// What the walk is called among the stages, behind which it comes.
@@ -20,6 +20,9 @@ const MANY_FILLERS: usize = 30;
 impl Engine {
     /// True when a stage is on and may claim messages of `conversation`.
     pub(super) fn is_asked(&self, stage: &dyn Stage, conversation: &Conversation<'_>) -> bool {
+        if self.options.decides_once() {
+            return !stage.needs_text() && stage.is_on(&self.options);
+        }
         let may_claim = !stage.goes_by_looks() || self.options.observation_threshold > 0;
         stage.is_on(&self.options) && (may_claim || !self.goes_by_use(conversation))
     }
@@ -39,7 +42,21 @@ impl Engine {
     /// True when the use of a text decides whether it is hidden: in sessions with tools, unless looks were asked for.
     #[must_use]
     pub fn goes_by_use(&self, conversation: &Conversation<'_>) -> bool {
-        self.options.hide_by == HideBy::Use && has_tools(conversation)
+        match self.options.looks_ahead() {
+            None => false,
+            Some(LookAhead::Strict) => first_with_tools(conversation).is_some(),
+            Some(LookAhead::Turns | LookAhead::Off) => has_tools(conversation),
+        }
+    }
+
+    /// Where a message is decided once, those stay that left the window before there were tools.
+    pub(super) fn keep_without_tools(&self, conversation: &Conversation<'_>, plan: &mut Plan) {
+        if self.options.decides_once() {
+            let first = first_with_tools(conversation).unwrap_or(usize::MAX);
+            for index in plan.free().filter(|index| index + self.options.recency_window < first).collect::<Vec<_>>() {
+                plan.keep(index, Reason::NoToolsYet);
+            }
+        }
     }
 
     /// Number of last messages that no stage may touch: where use decides the order in which things give way takes them
@@ -90,7 +107,8 @@ impl Engine {
             return Vec::new();
         }
         let state = |index: usize| if is_held(index) { Standing::Held } else { Standing::Kept };
-        let said_by = said_by(conversation).into_iter().map(|by| if by == SaidBy::Result { SaidBy::Human } else { by });
+        let said_by =
+            self.said_by(conversation).into_iter().map(|by| if by == SaidBy::Result { SaidBy::Human } else { by });
         let rules = walk::Rules { min_saving: self.options.min_saving, explains, ..walk::Rules::default() };
         let views = scratch.walker.walk(conversation, &said_by.collect::<Vec<_>>(), rules, &state);
         group(plan, &views);
@@ -145,7 +163,7 @@ impl Engine {
             None | Some(Claim::Keep(_)) => Standing::Kept,
             Some(_) => Standing::Gone,
         };
-        let views = walker.walk(conversation, &said_by(conversation), rules, &state);
+        let views = walker.walk(conversation, &self.said_by(conversation), rules, &state);
         group(plan, &views);
         for index in plan.free().collect::<Vec<_>>() {
             // What an answer uses stays where it stood, also when the answer itself becomes shorter.
@@ -162,20 +180,23 @@ impl Engine {
 
     /// Lets `lessons` take a finished conversation, if there are tools in it and turns; whether it did.
     pub fn teach(&self, conversation: &Conversation<'_>, lessons: &mut Lessons) -> bool {
-        self.goes_by_use(conversation) && lessons.take(conversation, &said_by(conversation))
+        self.goes_by_use(conversation) && lessons.take(conversation, &self.said_by(conversation))
     }
 
     /// How what comes next is guessed, where nobody may look ahead or a threshold says how much of it is shown.
     fn prediction(&self) -> Option<walk::Prediction<'_>> {
-        let looks_ahead = !self.options.guesses();
-        let model = self.uses.as_deref().filter(|_| !looks_ahead || self.options.worth_threshold.is_some())?;
-        Some(walk::Prediction { model, looks_ahead, takes_answers: self.predicts_answers() })
+        let is_asked = self.options.guesses() || self.options.worth_threshold.is_some();
+        let model = self.uses.as_deref().filter(|_| is_asked)?;
+        Some(walk::Prediction { model, how_far: self.options.look_ahead, takes_answers: self.predicts_answers() })
     }
 
     /// The threshold of worth that holds; `None` where what is used decides alone.
     pub(super) fn threshold(&self) -> Option<u32> {
         let of_model = || self.uses.as_deref().filter(|_| self.options.guesses()).map(UseModel::threshold);
-        self.options.worth_threshold.or_else(of_model)
+        let threshold = self.options.worth_threshold.or_else(of_model);
+        // Beyond that a conversation gives way the more the longer it is.
+        let most = if self.options.decides_once() { MOST_WORTH } else { u32::MAX };
+        threshold.map(|threshold| threshold.min(most))
     }
 
     /// How far the order in which things give way is followed, whatever a budget asks for beside it.
@@ -289,7 +310,28 @@ impl Engine {
                 }
             }
         }
-        Some(walker.judge(conversation, &said_by(conversation), &|index| written[index].clone()))
+        Some(walker.judge(conversation, &self.said_by(conversation), &|index| written[index].clone()))
+    }
+
+    /// Who says each message. Where nobody calls tools by name, what the user says after the first answer is what programs return; where
+    /// a message is decided once, from when on commands are written.
+    fn said_by(&self, conversation: &Conversation<'_>) -> Vec<SaidBy> {
+        let called = first_call(conversation).unwrap_or(usize::MAX);
+        let first_answer = conversation.messages.iter().position(|message| message.role == Role::Assistant);
+        let results = if self.options.decides_once() {
+            first_with_tools(conversation).unwrap_or(usize::MAX)..called
+        } else if called == usize::MAX {
+            first_answer.unwrap_or(usize::MAX)..usize::MAX
+        } else {
+            0..0
+        };
+        let of = |(index, message): (usize, &Message<'_>)| match message.role {
+            Role::System | Role::Developer => SaidBy::System,
+            Role::Assistant => SaidBy::Assistant,
+            Role::User | Role::Missing if !results.contains(&index) => SaidBy::Human,
+            _ => SaidBy::Result,
+        };
+        conversation.messages.iter().enumerate().map(of).collect()
     }
 }
 
@@ -325,17 +367,4 @@ pub(super) fn texts_of<'t>(message: &'t Message<'_>, body: &'t NewBody, bare: &'
         (NewBody::Parts(replaced), _) if replaced.is_empty() => message.texts().collect(),
         (NewBody::Parts(replaced), _) => replaced.iter().map(|(_, text)| text.as_str()).collect(),
     }
-}
-
-/// Who says each message. Where nobody calls tools by name, what the user says after the first answer is what programs return.
-fn said_by(conversation: &Conversation<'_>) -> Vec<SaidBy> {
-    let calls_tools = calls_tools(conversation);
-    let first_answer = conversation.messages.iter().position(|message| message.role == Role::Assistant);
-    let of = |(index, message): (usize, &Message<'_>)| match message.role {
-        Role::System | Role::Developer => SaidBy::System,
-        Role::Assistant => SaidBy::Assistant,
-        Role::User | Role::Missing if calls_tools || first_answer.is_none_or(|first| index < first) => SaidBy::Human,
-        _ => SaidBy::Result,
-    };
-    conversation.messages.iter().enumerate().map(of).collect()
 }

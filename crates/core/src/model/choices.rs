@@ -47,6 +47,9 @@ choices! {
         Turns = "turns",
         /// Nothing: the conversation may go on, and what its next turns use is guessed.
         Off = "off",
+        /// As much as stays at the end: a message is decided once, by what stands before it and the last messages that never change,
+        /// and what comes behind those changes nothing of it.
+        Strict = "strict",
     }
 
     /// Which answers of an assistant may be shortened.

@@ -123,6 +123,8 @@ named! {
         Unused = "unused",
         /// What comes after it uses too much of it, or it is too short to hide anything.
         InUse = "in_use",
+        /// With `look_ahead = "strict"`: no tool was in sight yet when it was decided.
+        NoToolsYet = "no_tools_yet",
         /// A question and its answer.
         FlowQa = "flow:qa",
         /// A request and what was done.

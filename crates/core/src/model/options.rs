@@ -265,7 +265,13 @@ impl EngineOptions {
     /// True where what comes after a conversation is guessed, and nothing that is in it counts as used for good.
     #[must_use]
     pub fn guesses(&self) -> bool {
-        self.looks_ahead() == Some(LookAhead::Off)
+        self.looks_ahead().is_some_and(|how_far| how_far != LookAhead::Turns)
+    }
+
+    /// True where a message is decided once, whatever comes behind its window.
+    #[must_use]
+    pub fn decides_once(&self) -> bool {
+        self.looks_ahead() == Some(LookAhead::Strict)
     }
 
     /// True where long arguments of calls give way.
@@ -290,6 +296,18 @@ impl EngineOptions {
         ];
         if let Some((name, share)) = shares.into_iter().find(|(_, share)| !(0.0..=1.0).contains(share)) {
             return wrong(name, format!("{share} is no share; write a number from 0 to 1"));
+        }
+        let asks_for_all = [
+            ("token_budget", self.token_budget.is_some()),
+            ("compression_threshold", self.compression_threshold > 0),
+            ("observation_threshold", self.observation_threshold > 0),
+            ("prompts", self.prompts == SystemPrompts::Once),
+            ("strategy", self.strategy != Strategy::Messages),
+        ];
+        if let Some((name, _)) = asks_for_all.into_iter().find(|(_, is_asked)| self.decides_once() && *is_asked) {
+            let message =
+                "it takes a look at the whole conversation, and with look_ahead = \"strict\" nobody does".to_owned();
+            return wrong(name, message);
         }
         match self.relevance_threshold {
             Some(score) if !score.is_finite() || score < 0.0 => {

@@ -42,7 +42,7 @@ pub use recompact::Recompact;
 pub use referenced::KeepReferenced;
 pub use ruling::Rule;
 pub use split_code::SplitCode;
-pub use who::{calls_tools, has_tools, is_consent, task_of};
+pub use who::{calls_tools, first_call, first_with_tools, has_tools, is_consent, task_of};
 
 /// What is known of each stage before it runs: its name, what else differs from the usual, and when it is on.
 macro_rules! steps {

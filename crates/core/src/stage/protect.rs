@@ -15,12 +15,15 @@ pub struct Protect;
 
 impl Stage for Protect {
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        let keeps_words = view.options.keep_first_user && has_own_user(view.conversation);
+        // What comes later tells nothing then, not even whether somebody answers.
+        let is_strict = view.options.decides_once();
+        let keeps_words = view.options.keep_first_user && (is_strict || has_own_user(view.conversation));
         let task = if keeps_words { task_of(view.conversation) } else { None };
         for index in 0..view.len() {
             let words = || {
                 let (messages, n_chars) = (&view.conversation.messages, view.chars(index));
-                let is_said = is_own_words(&messages[index], n_chars) || is_agreed_to(messages, index, n_chars);
+                let is_said =
+                    is_own_words(&messages[index], n_chars) || is_agreed_to(messages, index, n_chars, is_strict);
                 (keeps_words && is_said).then_some(Reason::UserWords)
             };
             let first = (task == Some(index)).then_some(Reason::FirstUser);
@@ -58,7 +61,7 @@ impl Stage for KeepAnswers {
         let messages = &view.conversation.messages;
         let keeps_all = match view.options.assistant {
             AssistantText::Keep => true,
-            AssistantText::Auto => has_tools(view.conversation),
+            AssistantText::Auto => view.options.decides_once() || has_tools(view.conversation),
             AssistantText::Old => false,
         };
         for index in plan.free().collect::<Vec<_>>() {

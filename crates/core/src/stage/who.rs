@@ -53,27 +53,55 @@ pub(super) fn has_own_user(conversation: &Conversation<'_>) -> bool {
 /// True when somebody calls tools, or an agent gets what they return as words of the user.
 #[must_use]
 pub fn has_tools(conversation: &Conversation<'_>) -> bool {
-    calls_tools(conversation) || writes_commands(conversation)
+    let mut commands = Commands::default();
+    let mut writes_commands = || conversation.messages.iter().map(|message| commands.see(message)).last() == Some(true);
+    calls_tools(conversation) || writes_commands()
+}
+
+/// The first message at which it is known that there are tools, without a look at what comes behind it.
+#[must_use]
+pub fn first_with_tools(conversation: &Conversation<'_>) -> Option<usize> {
+    let mut commands = Commands::default();
+    let called = first_call(conversation);
+    let written = conversation.messages.iter().position(|message| commands.see(message));
+    [called, written].into_iter().flatten().min()
+}
+
+/// Which answers of a conversation that calls nothing by name end with a command, in a fence or between tags, or have one and a shell
+/// answers; as far as it was seen.
+#[derive(Debug, Default)]
+struct Commands<'c> {
+    before: Option<&'c Message<'c>>,
+    n_answers: usize,
+    n: usize,
+}
+
+impl<'c> Commands<'c> {
+    /// Sees the next message; whether by now most answers are commands.
+    fn see(&mut self, message: &'c Message<'c>) -> bool {
+        let before = self.before.replace(message);
+        if let Some(before) = before.filter(|before| before.role == Role::Assistant && message.role == Role::User) {
+            let (said, answer) =
+                (before.texts().last().unwrap_or_default(), message.texts().last().unwrap_or_default());
+            let has_prompt = answer.trim_end().ends_with('$');
+            self.n_answers += 1;
+            self.n += usize::from(ends_with_command(said) || has_prompt && said.contains("```"));
+        }
+        self.n_answers >= MIN_COMMANDS && self.n * 3 >= self.n_answers * 2
+    }
 }
 
 /// True when tools are called by name, or answer.
 #[must_use]
 pub fn calls_tools(conversation: &Conversation<'_>) -> bool {
-    let is_tool = |message: &Message<'_>| matches!(message.role, Role::Tool | Role::Function);
-    conversation.messages.iter().any(|message| !message.tool_calls.is_empty() || is_tool(message))
+    first_call(conversation).is_some()
 }
 
-/// True when most messages of the assistant end with a command, in a fence or between tags, or have one and a shell answers.
-fn writes_commands(conversation: &Conversation<'_>) -> bool {
-    let is_answered = |two: &&[Message<'_>]| two[0].role == Role::Assistant && two[1].role == Role::User;
-    let (mut n, mut n_commands) = (0, 0);
-    for two in conversation.messages.windows(2).filter(is_answered) {
-        n += 1;
-        let (said, answer) = (two[0].texts().last().unwrap_or_default(), two[1].texts().last().unwrap_or_default());
-        let has_prompt = answer.trim_end().ends_with('$');
-        n_commands += usize::from(ends_with_command(said) || has_prompt && said.contains("```"));
-    }
-    n >= MIN_COMMANDS && n_commands * 3 >= n * 2
+/// The first message that calls a tool by name, or with which one answers.
+#[must_use]
+pub fn first_call(conversation: &Conversation<'_>) -> Option<usize> {
+    let is_tool = |message: &Message<'_>| matches!(message.role, Role::Tool | Role::Function);
+    conversation.messages.iter().position(|message| !message.tool_calls.is_empty() || is_tool(message))
 }
 
 fn ends_with_command(text: &str) -> bool {
@@ -90,12 +118,13 @@ pub fn is_consent(message: &Message<'_>) -> bool {
     is_by_user(message) && message.texts().next().is_some_and(begins_with_consent) && n_chars() <= MAX_WORDS
 }
 
-/// True for what a consent answers: the question of the assistant right before it, which says what is agreed to.
-pub(super) fn is_agreed_to(messages: &[Message<'_>], index: usize, n_chars: usize) -> bool {
+/// True for what a consent answers: the question of the assistant right before it, which says what is agreed to. Where the answer
+/// `is_open`, for every question that may be agreed to.
+pub(super) fn is_agreed_to(messages: &[Message<'_>], index: usize, n_chars: usize, is_open: bool) -> bool {
     let asks = |text: &str| ASKING.iter().any(|sign| text.contains(sign));
     messages[index].role == Role::Assistant
         && n_chars <= MAX_WORDS
-        && messages.get(index + 1).is_some_and(is_consent)
+        && (is_open || messages.get(index + 1).is_some_and(is_consent))
         && messages[index].texts().any(asks)
 }
 

@@ -85,7 +85,9 @@ fn place_of_answered(messages: &[Message<'_>], text: Place) -> Option<(usize, us
 pub(super) struct Asked {
     /// Of each call of each message.
     calls: Vec<Vec<About>>,
-    has_calls: bool,
+    /// The first message that calls something, and so many of the first messages are known.
+    first: Option<usize>,
+    n_known: usize,
     last: HashMap<String, usize, FixedState>,
 }
 
@@ -106,7 +108,8 @@ impl Asked {
     /// Forgets all calls.
     pub(super) fn clear(&mut self) {
         self.calls.clear();
-        self.has_calls = false;
+        self.first = None;
+        self.n_known = usize::MAX;
         self.last.clear();
     }
 
@@ -118,8 +121,17 @@ impl Asked {
         for file in calls.iter().filter_map(|about| about.file.as_ref()) {
             self.last.insert(file.clone(), self.calls.len());
         }
-        self.has_calls |= !calls.is_empty();
+        self.first = self.first.or_else(|| (!calls.is_empty()).then_some(self.calls.len()));
         self.calls.push(calls);
+    }
+
+    /// From now on what comes behind the first `n` messages is unknown.
+    pub(super) fn know(&mut self, n: usize) {
+        self.n_known = n;
+    }
+
+    fn has_calls(&self) -> bool {
+        self.first.is_some_and(|first| first < self.n_known)
     }
 
     /// Of each message, what its calls are about.
@@ -148,7 +160,7 @@ impl Asked {
         let label = of_call.and_then(|(at, call)| Some(self.calls.get(at)?.get(call)?.label.clone()));
         label.unwrap_or_else(|| match messages[text.message as usize].role {
             Role::System | Role::Developer => "the system prompt".to_owned(),
-            Role::User if !text.is_argument && self.has_calls => "a message of the user".to_owned(),
+            Role::User if !text.is_argument && self.has_calls() => "a message of the user".to_owned(),
             Role::Assistant if !text.is_argument => "an earlier answer".to_owned(),
             _ => command_before(messages, text.message as usize)
                 .filter(|_| !text.is_argument)

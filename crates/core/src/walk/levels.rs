@@ -1,7 +1,7 @@
 //! That every level of the order in which things give way shows a part of what the one before shows, told by sessions that look
 //! like chance.
 
-use crate::model::ViewOp;
+use crate::model::{LookAhead, ViewOp};
 
 use super::tests::{Said, check, conversation, file, filling};
 use super::{FILLERS, LAST_THRESHOLD, Level, Prediction, Rules, SaidBy, Standing, UseModel, Walker};
@@ -66,21 +66,21 @@ fn every_level_shows_a_part_of_what_the_one_before_shows() {
 
 /// Thresholds, closer to each other where worths are.
 fn thresholds(n_messages: usize) -> Vec<Level> {
-    let worths = (0..30_000).step_by(500).chain((30_000..=LAST_THRESHOLD).step_by(3_000));
+    let worths = (0..40_000).step_by(500).chain((40_000..=LAST_THRESHOLD).step_by(3_000));
     worths.map(|threshold| Level::at(threshold, n_messages)).collect()
 }
 
 #[test]
 fn a_higher_threshold_shows_a_part_of_what_a_lower_one_shows() {
     let model = UseModel::built_in();
-    let predicts = Prediction { model: &model, looks_ahead: true, takes_answers: false };
+    let predicts = Prediction { model: &model, how_far: LookAhead::Turns, takes_answers: false };
     check_levels(Some(predicts), &thresholds);
 }
 
 #[test]
 fn a_higher_threshold_shows_a_part_of_what_a_lower_one_shows_without_look_ahead() {
     let model = UseModel::built_in();
-    let predicts = Prediction { model: &model, looks_ahead: false, takes_answers: false };
+    let predicts = Prediction { model: &model, how_far: LookAhead::Off, takes_answers: false };
     check_levels(Some(predicts), &thresholds);
 }
 

@@ -158,9 +158,16 @@ impl Writer {
         Self { sign: SIGN.repeat(longest_run + 1), n_marks: 0 }
     }
 
+    /// From now on the texts have such a run of the sign.
+    pub(super) fn meet(&mut self, longest_run: usize) {
+        while self.sign.len() <= longest_run * SIGN.len() {
+            self.sign.push_str(SIGN);
+        }
+    }
+
     /// True where marks are as short as they should be: a text full of their sign makes them long.
-    pub(super) fn is_short(&self) -> bool {
-        self.sign.len() <= MAX_SIGNS * SIGN.len()
+    pub(super) fn is_short(longest_run: usize) -> bool {
+        longest_run < MAX_SIGNS
     }
 
     /// Characters that a mark and the blanks around it take, or a few more.

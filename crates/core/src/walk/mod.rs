@@ -38,7 +38,7 @@ mod tests;
 
 use std::collections::HashSet;
 
-use crate::model::{Conversation, Grounding, Media, PartView, UnitCounts, UnitNote, UnitReason, ViewOp};
+use crate::model::{Conversation, Grounding, LookAhead, Media, PartView, UnitCounts, UnitNote, UnitReason, ViewOp};
 
 use calls::{Asked, Call};
 use formats::{Format, LineRole, Lines};
@@ -68,8 +68,9 @@ pub use worth::{Lessons, UseModel, cuts_of};
 pub struct Prediction<'m> {
     /// By what.
     pub model: &'m UseModel,
-    /// What messages use stays, too; otherwise nothing of a conversation decides about what stands before it.
-    pub looks_ahead: bool,
+    /// With [`LookAhead::Turns`] what messages use stays, too; otherwise nothing of a conversation decides about what stands before
+    /// it, and with [`LookAhead::Strict`] not even how long it is.
+    pub how_far: LookAhead,
     /// Long answers may be shortened.
     pub takes_answers: bool,
 }
@@ -122,7 +123,17 @@ impl Default for Rules<'_> {
 impl Rules<'_> {
     /// True where nobody may look ahead.
     fn guesses(&self) -> bool {
-        self.predicts.is_some_and(|prediction| !prediction.looks_ahead)
+        self.predicts.is_some_and(|prediction| prediction.how_far != LookAhead::Turns)
+    }
+
+    /// True where not even how long a conversation is decides about what stands before.
+    fn decides_once(&self) -> bool {
+        self.predicts.is_some_and(|prediction| prediction.how_far == LookAhead::Strict)
+    }
+
+    /// How many messages may decide about the one at `message`.
+    fn horizon(&self, message: usize, n_messages: usize) -> usize {
+        if self.decides_once() { n_messages.min(message + self.recency_window + 1) } else { n_messages }
     }
 }
 
@@ -174,7 +185,16 @@ struct Around<'a> {
     /// The first message in which a person says something.
     first_user: Option<usize>,
     n_messages: usize,
-    has_short_marks: bool,
+    /// In so many messages marks are short enough for something to be hidden.
+    n_short: usize,
+}
+
+impl Around<'_> {
+    /// What may be taken of a message.
+    fn rules<'m>(&self, message: usize, rules: Rules<'m>) -> Rules<'m> {
+        let nothing = Rules { recency_window: self.n_messages, marks_media: false, hides_arguments: false, ..rules };
+        if message < self.n_short { rules } else { Rules { level: Level::NOTHING, ..nothing } }
+    }
 }
 
 /// What the stages before left of a message.
@@ -231,8 +251,8 @@ pub struct Walker {
     n_fillers: usize,
     /// By which distractors are chosen.
     seed: u64,
-    /// The longest run of the sign of marks in the texts.
-    longest_run: usize,
+    /// The longest run of the sign of marks in the texts up to each message.
+    longest_runs: Vec<usize>,
     /// The tools that are called and names among their arguments, once somebody asks.
     called: Option<HashSet<String>>,
 }
@@ -258,19 +278,19 @@ impl Walker {
         self.spoken.clear();
         (self.n_visible, self.n_fillers) = (0, 0);
         self.pins.clear(self.uses.n_values() + self.uses.n_facts());
-        let mut writer = Writer::new(self.longest_run);
+        let mut writer = Writer::new(0);
         let n_messages = conversation.messages.len();
-        let nothing = Rules { recency_window: n_messages, marks_media: false, hides_arguments: false, ..rules };
-        let rules = if writer.is_short() { rules } else { Rules { level: Level::NOTHING, ..nothing } };
+        let longest_run = |message: usize| self.longest_runs[rules.horizon(message, n_messages) - 1];
+        let longest_runs: Vec<usize> = (0..n_messages).map(longest_run).collect();
+        let n_short = longest_runs.iter().take_while(|&&run| Writer::is_short(run)).count();
         let mut views = Vec::new();
         let mut messages = conversation.messages.iter().zip(said_by);
         let first_user = messages.position(|(message, &by)| has_human(message, by));
         let last_answer = said_by.iter().rposition(|&by| by == SaidBy::Assistant);
         let found = self.uses.found().to_vec();
-        let around = Around { standing, first_user, n_messages, has_short_marks: writer.is_short() };
+        let around = Around { standing, first_user, n_messages, n_short };
         let answers = self.answers(conversation, around, rules);
-        if let Some(prediction) = rules.predicts.filter(|prediction| !prediction.looks_ahead || rules.level.is_first())
-        {
+        if let Some(prediction) = rules.predicts.filter(|_| rules.guesses() || rules.level.is_first()) {
             self.predict(conversation, &answers, around, (prediction, rules));
         }
         let mut first = 0;
@@ -278,6 +298,9 @@ impl Walker {
             let n = self.texts.all()[first..].iter().take_while(|text| text.message as usize == message).count();
             let texts = first..first + n;
             first += n;
+            let rules = around.rules(message, rules);
+            self.asked.know(rules.horizon(message, n_messages));
+            writer.meet(longest_runs[message]);
             let is_old = message + rules.recency_window < n_messages;
             let is_first = Some(message) == first_user;
             if !said_by[message].is_source() {
@@ -306,8 +329,11 @@ impl Walker {
                 SaidBy::Human => is_old && !is_first,
                 _ => false,
             };
+            let horizon = rules.horizon(message, n_messages);
+            let is_answered = || horizon == n_messages || said_by[message..horizon].contains(&SaidBy::Assistant);
             let may_mark = rules.marks_media
                 && Some(message) < last_answer
+                && is_answered()
                 && matches!(standing(message), Standing::Free | Standing::Open);
             let says = |part: usize| who_says(said, part, said_by[message]);
             let mut media = said.media().filter(|&(part, _)| may_mark && may_change(says(part))).peekable();
@@ -355,15 +381,18 @@ impl Walker {
     fn fill(&mut self, conversation: &Conversation<'_>, said_by: &[SaidBy], is_there: &dyn Fn(usize) -> bool) {
         self.texts.clear();
         self.asked.clear();
-        (self.longest_run, self.called) = (0, None);
+        self.called = None;
+        self.longest_runs.clear();
+        let mut run = 0;
         for (index, (message, &by)) in conversation.messages.iter().zip(said_by).enumerate() {
             if is_there(index) {
                 let first = self.texts.n_bytes();
                 push(&mut self.texts, &mut self.asked, index, message, |part| Some(who_says(message, part, by)));
-                self.longest_run = self.longest_run.max(longest_run(&self.texts.bytes()[first..]));
+                run = run.max(longest_run(&self.texts.bytes()[first..]));
             } else {
                 self.asked.push(message, &mut |_, _, _| {});
             }
+            self.longest_runs.push(run);
         }
         self.texts.seal();
     }
@@ -532,7 +561,8 @@ impl Walker {
             self.n_fillers += fillers::fill(lines, &mut self.units, &self.roles, room, of_visible.div_ceil(PER_LINE));
         }
         if rules.distractors > 0.0 {
-            fillers::distract(&mut self.units, lines, said, rules.distractors, self.seed);
+            let seed = if rules.decides_once() { seed_of(&bytes[text.from..text.to]) } else { self.seed };
+            fillers::distract(&mut self.units, lines, said, rules.distractors, seed);
         }
         format
     }

@@ -5,8 +5,9 @@ use super::calls::Call;
 use super::order::{Whose, Yield};
 use super::segments;
 use super::uses::{SaidBy, Text};
+use super::worth::Choosing;
 use super::{Answer, Around, Prediction, Rules, Standing, Walker};
-use crate::model::{Conversation, Role};
+use crate::model::{Conversation, LookAhead, Role};
 
 /// Bytes of a message from which something of it may be hidden.
 const MIN_RESULT: usize = 250;
@@ -40,6 +41,7 @@ impl Walker {
         answers: &mut Vec<Option<Answer>>,
     ) {
         let message = all[0].message as usize;
+        let rules = around.rules(message, rules);
         let standing = (around.standing)(message);
         let is_old = message + rules.recency_window < around.n_messages;
         let is_first = Some(message) == around.first_user;
@@ -75,7 +77,7 @@ impl Walker {
                 return may_hide.then(|| self.answer(conversation, text, false, false));
             }
             let until = until(text.by);
-            let is_held = standing == Standing::Held && around.has_short_marks;
+            let is_held = standing == Standing::Held && message < around.n_short;
             let answer = (is_held || may_hide(text, until))
                 .then(|| Answer { is_held, ..self.answer(conversation, text, !is_old, until.is_some()) });
             answer.filter(|answer| answer.asks != Call::Answer)
@@ -96,16 +98,27 @@ impl Walker {
                 return answer.is_some_and(|answer| !answer.is_held);
             }
             let message = text.message as usize;
-            let is_old = message + rules.recency_window < around.n_messages;
-            is_old
-                && !prediction.looks_ahead
+            let rules = around.rules(message, rules);
+            message + rules.recency_window < around.n_messages
+                && rules.guesses()
                 && rules.hides_arguments
                 && (around.standing)(message) == Standing::Open
                 && self.is_long_argument(&conversation.messages[message], text)
         };
         let is_open: Vec<bool> = self.texts.all().iter().zip(answers).map(is_open).collect();
-        let read = (&self.texts, &self.asked, conversation.messages.as_slice());
-        self.worth.choose(read, &is_open, rules.recency_window, (prediction.model, rules.level.worth()));
+        let choosing = Choosing {
+            texts: &self.texts,
+            asked: &self.asked,
+            messages: &conversation.messages,
+            is_open: &is_open,
+            window: rules.recency_window,
+            model: prediction.model,
+            threshold: rules.level.worth(),
+        };
+        match prediction.how_far {
+            LookAhead::Strict => self.worth.choose_once(choosing),
+            LookAhead::Turns | LookAhead::Off => self.worth.choose(choosing),
+        }
     }
 
     /// What is known of a text of which something may be hidden.

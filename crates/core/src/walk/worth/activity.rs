@@ -43,8 +43,8 @@ pub(super) struct Activity {
 }
 
 impl Activity {
-    /// Reads what the calls of `messages` are about.
-    pub(super) fn read(&mut self, asked: &Asked, messages: &[Message<'_>], texts: &Texts) {
+    /// Forgets all calls.
+    pub(super) fn clear(&mut self) {
         self.calls.clear();
         self.of_text.clear();
         self.first.clear();
@@ -52,7 +52,18 @@ impl Activity {
         self.by_name.clear();
         self.tools.clear();
         self.by_tool.clear();
-        for (message, calls) in asked.calls().iter().enumerate() {
+    }
+
+    /// Reads what the calls of all `messages` are about.
+    pub(super) fn read_all(&mut self, asked: &Asked, messages: &[Message<'_>], texts: &Texts) {
+        self.clear();
+        self.read((asked, texts), messages, messages.len());
+    }
+
+    /// Goes on reading, up to `n_messages` of `messages`.
+    pub(super) fn read(&mut self, (asked, texts): (&Asked, &Texts), messages: &[Message<'_>], n_messages: usize) {
+        let first = self.first.len();
+        for (message, calls) in (first..n_messages).zip(&asked.calls()[first..]) {
             self.first.push(self.calls.len() as u32);
             for about in calls {
                 let name = about.file.as_deref().map(|file| file.rsplit('/').next().unwrap_or(file));
@@ -66,7 +77,8 @@ impl Activity {
                 self.calls.push(Done { asks: about.asks, is_git: about.is_git, file, tool });
             }
         }
-        for text in texts.all() {
+        let new = &texts.all()[self.of_text.len()..];
+        for text in new.iter().take_while(|text| (text.message as usize) < n_messages) {
             let call = Asked::call_of(messages, text.place());
             self.of_text.push(call.map_or(NONE, |(message, call)| self.first[message] + call as u32));
         }

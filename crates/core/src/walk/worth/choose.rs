@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use super::scale::log2;
 use super::values::{NONE, Values};
@@ -31,39 +32,63 @@ pub(super) struct Choice {
     /// What each name is worth and how likely each line is quoted, as long as nothing that stays shows it.
     pub(super) names: Vec<u32>,
     pub(super) lines: Vec<u32>,
+    /// What stays shows them.
+    is_name_shown: Vec<bool>,
+    is_line_shown: Vec<bool>,
     /// Changed when a neighbour is chosen: what is known of a piece before is out of date.
     round: Vec<u8>,
     heap: BinaryHeap<(u32, Reverse<u32>, u8)>,
 }
 
 impl Choice {
-    /// Forgets everything and makes room for `values`; every piece stays.
-    pub(super) fn begin(&mut self, values: &Values) {
-        fn reset<T: Copy>(list: &mut Vec<T>, n: usize, with: T) {
-            list.clear();
-            list.resize(n, with);
-        }
-        reset(&mut self.worth, values.pieces.len(), STAYS);
-        reset(&mut self.names, values.names.len(), 0);
-        reset(&mut self.lines, values.lines.len(), 0);
-        reset(&mut self.round, values.pieces.len(), 0);
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.worth.clear();
+        self.names.clear();
+        self.lines.clear();
+        self.is_name_shown.clear();
+        self.is_line_shown.clear();
+        self.round.clear();
+    }
+
+    /// Makes room for what `values` have read since; every piece stays.
+    pub(super) fn grow(&mut self, values: &Values) {
+        self.worth.resize(values.pieces.len(), STAYS);
+        self.names.resize(values.names.len(), 0);
+        self.lines.resize(values.lines.len(), 0);
+        self.is_name_shown.resize(values.names.len(), false);
+        self.is_line_shown.resize(values.lines.len(), false);
+        self.round.resize(values.pieces.len(), 0);
+    }
+
+    /// Sets what a name is worth, unless something that stays shows it.
+    pub(super) fn value_name(&mut self, name: u32, worth: u32) {
+        self.names[name as usize] = if self.is_name_shown[name as usize] { 0 } else { worth };
+    }
+
+    /// The same of how likely a line is quoted.
+    pub(super) fn value_line(&mut self, line: u32, likelihood: u32) {
+        self.lines[line as usize] = if self.is_line_shown[line as usize] { 0 } else { likelihood };
     }
 
     /// Pieces of texts that are not asked about stay, and what they show is visible.
     pub(super) fn show(&mut self, values: &Values, piece: usize) {
         for &name in values.names_in(piece) {
             self.names[name as usize] = 0;
+            self.is_name_shown[name as usize] = true;
         }
-        if let Some(line) = self.lines.get_mut(values.pieces[piece].line as usize) {
-            *line = 0;
+        let line = values.pieces[piece].line as usize;
+        if line < self.lines.len() {
+            self.lines[line] = 0;
+            self.is_line_shown[line] = true;
         }
     }
 
-    /// Chooses among the pieces of worth 0 all that are worth `threshold` or more; `age` tells of a text how many messages
+    /// Chooses among the pieces `of` worth 0 all that are worth `threshold` or more; `age` tells of a text how many messages
     /// it is behind.
-    pub(super) fn choose(&mut self, values: &Values, threshold: u32, age: impl Fn(u32) -> u64) {
+    pub(super) fn choose(&mut self, values: &Values, of: Range<usize>, threshold: u32, age: impl Fn(u32) -> u64) {
         self.heap.clear();
-        for piece in 0..values.pieces.len() {
+        for piece in of {
             if self.worth[piece] == 0 {
                 // One that is worth less is asked again when its neighbour is chosen.
                 let worth = self.worth_of(values, piece, &age);

@@ -126,6 +126,11 @@ pub(super) struct Now<'n> {
 }
 
 impl Now<'_> {
+    /// The recent messages are those behind the first so many.
+    pub(super) fn start(self) -> usize {
+        self.n_messages.saturating_sub(self.window)
+    }
+
     /// Messages since the one with this number, counted from 1.
     fn since(self, message: u32) -> usize {
         self.n_messages - message as usize
@@ -139,12 +144,13 @@ impl Now<'_> {
     pub(super) fn of_text(self, number: usize, activity: &Activity) -> OfText {
         let text = &self.texts.all()[number];
         let pieces = self.values.of_text[number].clone();
+        let start = self.start();
         let (mut n, mut n_recent, mut n_written, mut n_once) = (0, 0, 0, 0);
         for piece in pieces.clone() {
             for &name in self.values.names_in(piece as usize) {
                 let name = &self.values.names[name as usize];
                 n += 1;
-                n_recent += usize::from(name.shown.is_recent);
+                n_recent += usize::from(name.shown.is_since(start));
                 n_written += usize::from(name.written > 0);
                 n_once += usize::from(name.shown.n_times == 1);
             }
@@ -155,7 +161,6 @@ impl Now<'_> {
         let age = self.log_since(text.message + 1);
         let n_results = self.values.n_results.last().copied().unwrap_or(0);
         let results_since = n_results - self.values.n_results[text.message as usize];
-        let start = self.n_messages.saturating_sub(self.window) as u32;
         [
             flag(text.by == SaidBy::Result),
             flag(text.by.is_argument()),
@@ -171,7 +176,7 @@ impl Now<'_> {
             flag(file.is_some_and(|file| file.edited > 0)),
             file.map_or(log(self.n_messages) + NEVER, |file| self.log_since(file.edited)),
             file.map_or(0, |file| log(file.n_touches)),
-            flag(file.is_some_and(|file| file.touched > start)),
+            flag(file.is_some_and(|file| file.touched as usize > start)),
             self.log_since(done.map_or(0, |done| activity.last_use(done))),
             share(n_recent, n),
             share(n_written, n),
@@ -193,13 +198,13 @@ impl Now<'_> {
         let Piece { from, to, text, .. } = values.pieces[number];
         let names = values.names_in(number);
         let n_of = |is: &dyn Fn(&Name) -> bool| names.iter().filter(|&&name| is(&values.names[name as usize])).count();
-        let n_recent = n_of(&|name| name.shown.is_recent);
+        let n_recent = n_of(&|name| name.shown.is_since(self.start()));
         let of_text = values.of_text[text as usize].clone();
         let number = number as u32;
         let beside = number.saturating_sub(BESIDE).max(of_text.start)..(number + BESIDE + 1).min(of_text.end);
         let is_recent = |&at: &u32| {
             let line = values.lines.get(values.pieces[at as usize].line as usize);
-            at != number && line.is_some_and(|line| line.shown.is_recent)
+            at != number && line.is_some_and(|line| line.shown.is_since(self.start()))
         };
         [
             log(names.len()),

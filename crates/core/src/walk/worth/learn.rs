@@ -91,8 +91,8 @@ impl Lessons {
             push(&mut self.texts, &mut self.asked, index, message, |part| Some(who_says(message, part, by)));
         }
         self.texts.seal();
-        self.values.read(&self.texts, cut, WINDOW);
-        self.activity.read(&self.asked, before, &self.texts);
+        self.values.read_all(&self.texts, cut, WINDOW);
+        self.activity.read_all(&self.asked, before, &self.texts);
         let (texts, values) = &mut self.next;
         texts.clear();
         let mut asked = Asked::default();
@@ -101,7 +101,7 @@ impl Lessons {
             push(texts, &mut asked, index, message, says);
         }
         texts.seal();
-        values.read(texts, WINDOW, 0);
+        values.read_all(texts, WINDOW, 0);
         let now = Now { texts: &self.texts, values: &self.values, n_messages: cut, window: WINDOW };
         let mut is_used = vec![false; self.values.names.len()];
         let mut is_quoted = vec![false; self.values.lines.len()];
@@ -131,13 +131,13 @@ impl Lessons {
             now.of_piece(home as usize).into_iter().chain(text)
         };
         for (name, &is_used) in self.values.names.iter().zip(&is_used) {
-            if !name.shown.is_recent && !is_system(name.shown.home) && is_taken(is_used) {
+            if !name.shown.is_since(now.start()) && !is_system(name.shown.home) && is_taken(is_used) {
                 let features = now.of_name(name).into_iter().chain(around(name.shown.home));
                 self.names.push(Example::new(features, is_used, weight * n_like(is_used)));
             }
         }
         for (line, &is_quoted) in self.values.lines.iter().zip(&is_quoted) {
-            if !line.shown.is_recent && !is_system(line.shown.home) && is_taken(is_quoted) {
+            if !line.shown.is_since(now.start()) && !is_system(line.shown.home) && is_taken(is_quoted) {
                 let features = now.of_line(line).into_iter().chain(around(line.shown.home));
                 self.lines.push(Example::new(features, is_quoted, weight * n_like(is_quoted)));
             }

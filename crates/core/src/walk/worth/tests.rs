@@ -1,14 +1,14 @@
 //! What stays when nobody looks ahead, told by small sessions; that more is shown for less worth; what a model says.
 
 use super::values::Name;
-use crate::model::ViewOp;
+use crate::model::{LookAhead, ViewOp};
 use crate::walk::tests::{Said, check, conversation};
 use crate::walk::{Lessons, Level, MOST_WORTH, Prediction, Rules, SaidBy, Standing, UseModel, UsedText, Walker};
 
 /// What is shown of a session of which nothing is recent but the last message.
 fn walk(said: &[Said<'_>], model: &UseModel, threshold: u32) -> Vec<UsedText> {
     let by: Vec<SaidBy> = said.iter().map(|said| said.0).collect();
-    let predicts = Some(Prediction { model, looks_ahead: false, takes_answers: true });
+    let predicts = Some(Prediction { model, how_far: LookAhead::Off, takes_answers: true });
     let level = Level::NOTHING.from_worth(threshold);
     let rules = Rules { recency_window: 1, min_saving: 1, level, predicts, ..Rules::default() };
     let shown = Walker::default().walk(&conversation(said), &by, rules, &|_| Standing::Free);
@@ -138,7 +138,7 @@ fn what_is_used_again_and_again_is_learned() {
     let said = said(&texts);
     assert_eq!(lessons.learn(), model, "the same twice");
     let by: Vec<SaidBy> = said.iter().map(|said| said.0).collect();
-    let predicts = Some(Prediction { model: &model, looks_ahead: false, takes_answers: true });
+    let predicts = Some(Prediction { model: &model, how_far: LookAhead::Off, takes_answers: true });
     let level = Level::NOTHING.from_worth(MOST_WORTH);
     let rules = Rules { recency_window: 1, level, predicts, ..Rules::default() };
     let mut walker = Walker::default();

@@ -44,8 +44,13 @@ pub(super) struct Shown {
     /// The last piece before the window that shows it, one of a result where there is any.
     pub(super) home: u32,
     pub(super) is_home_result: bool,
-    /// One of the last messages shows it.
-    pub(super) is_recent: bool,
+}
+
+impl Shown {
+    /// True when a message behind the first `start` shows it.
+    pub(super) fn is_since(&self, start: usize) -> bool {
+        self.last as usize > start
+    }
 }
 
 /// A name.
@@ -96,9 +101,17 @@ pub(super) struct Values {
     recent_words: WordSet,
 }
 
+/// Which piece is the home of what several show, of those in the messages before `before`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Homes {
+    pub(super) before: usize,
+    /// One of a result, where there is any.
+    pub(super) prefers_results: bool,
+}
+
 impl Values {
-    /// Reads the texts of `n_messages` messages, the last `window` of which are recent.
-    pub(super) fn read(&mut self, texts: &Texts, n_messages: usize, window: usize) {
+    /// Forgets everything.
+    pub(super) fn clear(&mut self, texts: &Texts) {
         self.pieces.clear();
         self.of_text.clear();
         self.names_of.clear();
@@ -108,15 +121,40 @@ impl Values {
         self.recent_words.clear();
         self.by_name.reset(texts.n_bytes() / 64);
         self.by_line.reset(texts.n_bytes() / 64);
-        self.count_results(texts, n_messages);
+    }
+
+    /// Reads the texts of all messages, the last `window` of which are recent.
+    pub(super) fn read_all(&mut self, texts: &Texts, n_messages: usize, window: usize) {
+        self.clear(texts);
         let start = n_messages.saturating_sub(window);
-        for (number, text) in texts.all().iter().enumerate() {
+        self.read(texts, n_messages, Homes { before: start, prefers_results: true });
+        self.see(texts, start);
+    }
+
+    /// Goes on reading, up to `n_messages` messages.
+    pub(super) fn read(&mut self, texts: &Texts, n_messages: usize, homes: Homes) {
+        self.count_results(texts, n_messages);
+        let first = self.of_text.len();
+        let new = texts.all()[first..].iter().take_while(|text| (text.message as usize) < n_messages);
+        for (number, text) in (first..).zip(new) {
             let first = self.pieces.len() as u32;
-            let is_recent = text.message as usize >= start;
             lines(texts.bytes(), text.from, text.to, |from, to| {
-                self.line(texts.bytes(), (from, to), number as u32, text, is_recent);
+                self.line(texts.bytes(), (from, to), number as u32, text, homes);
             });
             self.of_text.push(first..self.pieces.len() as u32);
+        }
+    }
+
+    /// From now on the messages behind the first `start` are the recent ones.
+    pub(super) fn see(&mut self, texts: &Texts, start: usize) {
+        self.recent_words.clear();
+        let first = texts.all().partition_point(|text| (text.message as usize) < start);
+        let Some(first) = self.of_text.get(first) else { return };
+        for piece in &self.pieces[first.start as usize..] {
+            for &name in &self.names_of[piece.names.start as usize..piece.names.end as usize] {
+                let Name { from, to, .. } = self.names[name as usize];
+                each_word(texts.bytes(), from as usize, to as usize, |hash| self.recent_words.insert(hash));
+            }
         }
     }
 
@@ -137,9 +175,10 @@ impl Values {
     }
 
     fn count_results(&mut self, texts: &Texts, n_messages: usize) {
-        let mut results = texts.all().iter().filter(|text| text.by == SaidBy::Result).peekable();
-        let mut n = 0;
-        for message in 0..n_messages as u32 {
+        let new = &texts.all()[self.of_text.len()..];
+        let mut results = new.iter().filter(|text| text.by == SaidBy::Result).peekable();
+        let mut n = self.n_results.last().copied().unwrap_or_default();
+        for message in self.n_results.len() as u32..n_messages as u32 {
             let mut is_result = false;
             while results.next_if(|text| text.message == message).is_some() {
                 is_result = true;
@@ -149,19 +188,19 @@ impl Values {
         }
     }
 
-    fn line(&mut self, bytes: &[u8], (from, to): (usize, usize), number: u32, text: &Text, is_recent: bool) {
+    fn line(&mut self, bytes: &[u8], (from, to): (usize, usize), number: u32, text: &Text, homes: Homes) {
         if to - from <= LONG {
-            return self.piece(bytes, (from, to), number, text, is_recent);
+            return self.piece(bytes, (from, to), number, text, homes);
         }
         let mut at = from;
         while at < to {
             let end = end_of_piece(bytes, at, to);
-            self.piece(bytes, (at, end), number, text, is_recent);
+            self.piece(bytes, (at, end), number, text, homes);
             at = end;
         }
     }
 
-    fn piece(&mut self, bytes: &[u8], (from, to): (usize, usize), number: u32, text: &Text, is_recent: bool) {
+    fn piece(&mut self, bytes: &[u8], (from, to): (usize, usize), number: u32, text: &Text, homes: Homes) {
         let piece = self.pieces.len() as u32;
         let first = self.names_of.len();
         let (start, end) = bare(bytes, from, to);
@@ -176,15 +215,11 @@ impl Values {
         if is_new && let Some(line) = self.lines.get_mut(line as usize) {
             line.names = first as u32..self.names_of.len() as u32;
         }
-        let at = Sight { message: text.message + 1, by: text.by, piece, is_recent };
+        let at = Sight { message: text.message + 1, by: text.by, piece, homes };
         for place in first..self.names_of.len() {
             let name = self.names_of[place] as usize;
             let n_results = self.n_results[text.message as usize];
             at.show_name(&mut self.names[name], n_results);
-            if is_recent {
-                let (from, to) = (self.names[name].from as usize, self.names[name].to as usize);
-                each_word(bytes, from, to, |hash| self.recent_words.insert(hash));
-            }
         }
         if let Some(line) = self.lines.get_mut(line as usize) {
             line.n_arguments += u32::from(text.by.is_argument());
@@ -286,7 +321,7 @@ struct Sight {
     message: u32,
     by: SaidBy,
     piece: u32,
-    is_recent: bool,
+    homes: Homes,
 }
 
 impl Sight {
@@ -300,9 +335,8 @@ impl Sight {
         shown.n_messages += u32::from(is_new);
         shown.n_times += 1;
         let is_result = self.by == SaidBy::Result;
-        if self.is_recent {
-            shown.is_recent = true;
-        } else if is_result || !shown.is_home_result {
+        let is_before = self.message as usize <= self.homes.before;
+        if is_before && (is_result || !shown.is_home_result || !self.homes.prefers_results) {
             (shown.home, shown.is_home_result) = (self.piece, is_result);
         }
         is_new
