@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use condenser::engine::{Engine, Scratch};
-use condenser::model::{Conversation, EngineOptions, Output, PartView, Role, UnitCounts, UnitReason, ViewOp};
+use condenser::model::{
+    Conversation, EngineOptions, LookAhead, Output, PartView, Role, UnitCounts, UnitReason, ViewOp,
+};
 use condenser::shape;
 use condenser_core::{Compressed, Compressor, restore};
 use rayon::prelude::*;
@@ -249,6 +251,37 @@ fn compact_in_rounds(record: &str) -> bool {
     let last = stored.expect("three rounds");
     assert_eq!((last.record, last.metrics.grounding), (once.record, once.metrics.grounding));
     has_hidden
+}
+
+#[test]
+fn what_is_decided_once_in_corpora_stays_whatever_follows() {
+    let mut n_hidden = 0;
+    for (_, lines) in corpora::lines() {
+        let some: Vec<&String> = lines.iter().step_by(if lines.len() > 100 { 20 } else { 2 }).collect();
+        n_hidden += some.par_iter().map(|record| decide_once(record)).sum::<usize>();
+    }
+    assert!(n_hidden > 5, "{n_hidden}");
+}
+
+/// Compresses the beginning of a conversation and the whole with `strict`, which show the same of what left the window of the
+/// beginning; gives how many messages of it were shortened.
+fn decide_once(record: &str) -> usize {
+    let options = EngineOptions { look_ahead: LookAhead::Strict, ..EngineOptions::default() };
+    let window = options.recency_window;
+    let mut compressor = Compressor::new(options).expect("options");
+    let n = messages_of(record).saturating_mul(3) / 5;
+    let begun = beginning(record, n);
+    let (Ok(begun), Ok(whole)) = (compressor.compress(&begun), compressor.compress(record)) else { return 0 };
+    let shown = |record: &str| -> Option<Vec<serde_json::Value>> {
+        let record: serde_json::Value = serde_json::from_str(record).expect("JSON");
+        ["messages", "conversations", "history"].into_iter().find_map(|key| record.get(key)?.as_array().cloned())
+    };
+    let (Some(begun), Some(whole), Some(said)) = (shown(&begun.record), shown(&whole.record), shown(record)) else {
+        return 0;
+    };
+    let decided = begun.len().saturating_sub(window);
+    assert_eq!(begun[..decided], whole[..decided]);
+    begun[..decided].iter().zip(&said).filter(|(shown, said)| shown != said).count()
 }
 
 fn messages_of(record: &str) -> usize {
