@@ -252,6 +252,7 @@ impl Engine {
     fn is_open(&self, reason: Reason) -> bool {
         match reason {
             Reason::ToolCalls => self.options.takes_arguments() || self.predicts_answers(),
+            Reason::Answer => self.predicts_answers(),
             Reason::NoText | Reason::ShortContent | Reason::UserWords => {
                 self.options.images == Images::Mark && !self.gives_way()
             }
