@@ -127,7 +127,7 @@ fn message(seed: &mut u64, at: usize, calls_by_name: bool) -> Value {
         0 => json!({"role": "user", "content": format!("Look at this, please.\n{lines}{lines}{lines}")}),
         1 if next(4) == 0 => json!({"role": "user", "content": "\u{22ef}".repeat(1 + next(12))}),
         1 => json!({"role": "user", "content": (["Yes, go on.", "No.", "And then?"][next(3)])}),
-        2 => json!({"role": "assistant", "content": said}),
+        2 => json!({"role": "assistant", "content": said.repeat(1 + next(30))}),
         3 | 4 if calls_by_name => {
             let arguments = json!({"path": format!("src/a_{}.rs", next(60)), "old": lines}).to_string();
             let call = json!({"id": format!("c{at}"), "type": "function", "function": {"name": "Edit", "arguments": arguments}});

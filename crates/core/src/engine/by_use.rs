@@ -49,13 +49,18 @@ impl Engine {
         }
     }
 
-    /// Where a message is decided once, those stay that left the window before there were tools.
-    pub(super) fn keep_without_tools(&self, conversation: &Conversation<'_>, plan: &mut Plan) {
-        if self.options.decides_once() {
-            let first = first_with_tools(conversation).unwrap_or(usize::MAX);
-            for index in plan.free().filter(|index| index + self.options.recency_window < first).collect::<Vec<_>>() {
-                plan.keep(index, Reason::NoToolsYet);
-            }
+    /// The first message of which use decides: where one is decided once, those stay that left the window before there were tools.
+    fn first_decided(&self, conversation: &Conversation<'_>) -> usize {
+        let at_once =
+            || first_with_tools(conversation).map_or(usize::MAX, |at| at.saturating_sub(self.options.recency_window));
+        if self.options.decides_once() { at_once() } else { 0 }
+    }
+
+    /// Keeps the messages before the first of which use decides.
+    pub(super) fn keep_undecided(&self, conversation: &Conversation<'_>, plan: &mut Plan) {
+        let first = self.first_decided(conversation);
+        for index in plan.free().take_while(|&index| index < first).collect::<Vec<_>>() {
+            plan.keep(index, Reason::NoToolsYet);
         }
     }
 
@@ -155,7 +160,9 @@ impl Engine {
             explains,
         };
         let settled = settled(conversation);
+        let first = self.first_decided(conversation);
         let state = |index: usize| match plan.claim_of(index) {
+            _ if index < first => Standing::Kept,
             None if index >= settled => Standing::Free,
             Some(claim) if self.is_held(conversation, index, claim) => Standing::Held,
             Some(Claim::Keep(reason)) if index >= settled && self.is_open(*reason) => Standing::Open,

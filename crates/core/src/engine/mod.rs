@@ -347,7 +347,7 @@ impl Engine {
             self.ask(&**stage, &self.view(conversation, &scratch.profiles), &mut plan, consult);
             scratch.ended(stage.name());
         }
-        self.keep_without_tools(conversation, &mut plan);
+        self.keep_undecided(conversation, &mut plan);
         plan
     }
 
