@@ -1,7 +1,11 @@
 //! Without look-ahead: what stays is guessed, and every original comes back; models are learned, named and held against the plan.
 
+use arrow::array::Array;
+use condenser::engine::{Engine, Scratch, TurnCut};
 use condenser::model::{EngineOptions, Images, LookAhead, ShapeName};
+use condenser::shape;
 use condenser_core::{Compressor, restore};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Value, json};
 
 use crate::support::command::{Told, condenser};
@@ -49,6 +53,110 @@ fn n_chars(dir: &TestDir, more: &[&str]) -> usize {
     assert_eq!(report["runs"][0]["look_ahead"], "off", "{report}");
     let written = condenser(dir.root(), &["get", &run, "session-0", "--compressed"]).ok();
     written.stdout.len()
+}
+
+/// Figures of the report, and of each conversation whether its next turns were looked at.
+#[track_caller]
+fn looked_at(dir: &TestDir, run: &str) -> (Value, Vec<bool>) {
+    let report = condenser(dir.root(), &["report", run, "--json"]).ok();
+    let file = std::fs::File::open(dir.path(&format!("{run}/metrics/part-00000.parquet"))).expect("metrics");
+    let rows = ParquetRecordBatchReaderBuilder::try_new(file).and_then(ParquetRecordBatchReaderBuilder::build);
+    let mut is_there = Vec::new();
+    for batch in rows.expect("Parquet") {
+        let batch = batch.expect("rows");
+        let column = batch.column_by_name("next_turn_needed").expect("the column");
+        is_there.extend((0..column.len()).map(|row| column.is_valid(row)));
+    }
+    (serde_json::from_slice(&report.stdout).expect("JSON"), is_there)
+}
+
+#[test]
+fn of_some_conversations_is_told_what_their_next_turns_needed() {
+    let dir = TestDir::new();
+    let short = |id: usize| {
+        let mut session = session(id);
+        let messages = session["messages"].as_array_mut().expect("messages");
+        messages.truncate(17);
+        for message in messages.iter_mut().filter(|message| message["role"] == "tool") {
+            let lines: Vec<&str> = message["content"].as_str().expect("text").lines().skip(15).take(4).collect();
+            message["content"] = json!(lines.join("\n"));
+        }
+        format!("{session}\n")
+    };
+    dir.write("logs.jsonl", (0..200).map(short).collect::<String>());
+    let compress = |run: &str, more: &[&str]| {
+        condenser(dir.root(), &[&["compress", "logs.jsonl", "--output", run][..], more].concat()).ok()
+    };
+    compress("off", &["--look-ahead", "off"]);
+    let (report, is_there) = looked_at(&dir, "off");
+    let n = is_there.iter().filter(|is_there| **is_there).count();
+    assert!(is_there.len() == 200 && (1..20).contains(&n), "{n} of {}", is_there.len());
+    let needed = report["totals"]["next_turn_needed"].as_u64().expect("a count");
+    let in_place = report["totals"]["next_turn_in_place"].as_u64().expect("a count");
+    assert!(needed > 0, "{report}");
+    assert_eq!(report["totals"]["next_turn_recall"].as_f64(), Some(in_place as f64 / needed as f64));
+    let shown = String::from_utf8(condenser(dir.root(), &["report", "off"]).ok().stdout).expect("text");
+    let (recall, ratio) = (shown.find("Next-turn recall"), shown.find("Ratio of characters"));
+    assert!(recall.is_some() && recall < ratio, "{shown}");
+    compress("all", &["--look-ahead", "off", "--all-figures"]);
+    assert!(looked_at(&dir, "all").1.into_iter().all(|is_there| is_there));
+    compress("turns", &[]);
+    let (report, is_there) = looked_at(&dir, "turns");
+    assert!(!is_there.contains(&true) && report["totals"]["next_turn_recall"].is_null(), "{report}");
+}
+
+#[test]
+fn what_next_turns_needed_is_what_a_reader_counts() {
+    let of = |at: usize| {
+        json!({"id": format!("c{at}"), "type": "function",
+        "function": {"name": "Read", "arguments": json!({"path": format!("src/part_{at}.rs")}).to_string()}})
+    };
+    let mut messages = vec![json!({"role": "user", "content": "Please mend what is broken in the parser."})];
+    for at in 0..8 {
+        let line = |row: usize| format!("    let value_{at}_{row} = read_part_{row}(input, {});\n", row * 7 + at);
+        messages.push(json!({"role": "assistant", "content": "I read it.", "tool_calls": [of(at)]}));
+        messages.push(json!({"role": "tool", "tool_call_id": format!("c{at}"),
+            "content": (0..60).map(line).collect::<String>()}));
+    }
+    let cut = messages.len();
+    // Two lines that stood, one that did not; a name that stood, one that the last messages show, one that is new.
+    let old =
+        "let value_2_17 = read_part_17(input, 121);\n  let value_2_18 = read_part_18(input, 128);\nand more of it";
+    let edit = json!({"id": "e", "type": "function",
+        "function": {"name": "Edit", "arguments": json!({"old_string": old}).to_string()}});
+    messages.push(json!({"role": "assistant", "content": "value_3_30, value_7_9, value_9_9", "tool_calls": [edit]}));
+    messages.push(json!({"role": "tool", "tool_call_id": "e", "content": "done"}));
+    let record = json!({"id": "a", "messages": messages}).to_string();
+    let decoded = shape::decode(&record, ShapeName::Openai, "a").expect("a conversation");
+    let judged = |threshold: u32| {
+        let options =
+            EngineOptions { look_ahead: LookAhead::Off, worth_threshold: Some(threshold), ..EngineOptions::default() };
+        let engine = Engine::new(options).expect("options");
+        TurnCut::new(&decoded.conversation, cut).compressed(&engine, &mut Scratch::default())
+    };
+    // value_2_17 and value_2_18 of the edit, and value_3_30; what is read stands in the last messages, too.
+    let (all, few) = (judged(0), judged(60_000));
+    assert_eq!((all.needed, all.in_place, all.lines, all.lines_shown), (3, 3, 2, 2), "{all:?}");
+    assert_eq!((few.needed, few.lines), (3, 2), "{few:?}");
+    assert!(few.in_place < 3 && few.lines_shown < 2 && few.ratio() > all.ratio(), "{few:?}");
+}
+
+#[test]
+fn who_evaluates_on_what_was_looked_ahead_for_is_warned() {
+    let dir = TestDir::new();
+    dir.write("logs.jsonl", sessions(1));
+    let job = "inputs = [\"logs.jsonl\"]\noutput = \"RUN\"\nkind = \"dataset\"\n[dataset]\neval_share = 1.0\n";
+    let told = |run: &str, engine: &str| {
+        dir.write("job.toml", format!("{}{engine}", job.replace("RUN", run)));
+        let told = condenser(dir.root(), &["run", "job.toml"]).ok().stderr;
+        let report = String::from_utf8(condenser(dir.root(), &["report", run]).ok().stdout).expect("text");
+        (told, report)
+    };
+    let (ahead, report) = told("ahead", "");
+    assert_eq!(ahead.matches("take --look-ahead off for them").count(), 1, "{ahead}");
+    assert!(report.contains("1 row to evaluate on"), "{report}");
+    let (off, report) = told("off", "[engine]\nlook_ahead = \"off\"\n");
+    assert!(!off.contains("to evaluate on") && !report.contains("to evaluate on"), "{off}{report}");
 }
 
 #[test]

@@ -129,6 +129,7 @@ fn facts_of(run: &Run) -> RunFacts {
     }
     for file in run.commits.iter().flat_map(|commit| &commit.files).chain(&manifest.files) {
         *facts.bytes_written.entry(file.table.clone()).or_default() += file.bytes;
+        facts.eval_rows += if file.table == "dataset/eval" { file.rows } else { 0 };
     }
     facts
 }

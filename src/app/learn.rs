@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::conversations::each_conversation;
 use super::{App, inputs_of, place};
-use crate::engine::{Engine, NextTurn, Scratch, TurnCut};
+use crate::engine::{Engine, Scratch, TurnCut};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::Input;
 use crate::io::store::Stores;
-use crate::model::{AssistantText, Conversation, EngineOptions, LookAhead};
+use crate::model::{AssistantText, Conversation, EngineOptions, LookAhead, NextTurn};
 use crate::pipeline::{Observer, TableOptions, is_eval};
 use crate::walk::{Lessons, UseModel, cuts_of};
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::io::store::Place;
-use crate::model::Strategy;
+use crate::model::{LookAhead, Strategy};
 use crate::pipeline::sketch::RejectShare;
 use crate::pipeline::{BOMB_RATIO, JobOptions, JobOutcome, Manifest, Totals, Written};
 use crate::report::numbers::{bytes, count, counted};
@@ -136,12 +136,12 @@ impl RunOutcome {
     /// That rows to evaluate on show what their answers need; `None` where there are none, or nobody looked ahead.
     fn looked_ahead(&self) -> Option<String> {
         let n_rows = self.outcome.tally.table("dataset/eval").rows;
-        let is_told = n_rows > 0 && self.options.looks_ahead().is_some();
+        let is_told = n_rows > 0 && self.options.looks_ahead() == Some(LookAhead::Turns);
         is_told.then(|| {
             let (rows, were) = (counted(n_rows, "row"), if n_rows == 1 { "was" } else { "were" });
             format!(
                 "{rows} to evaluate on {were} compressed by what comes after each message, which tells what the answers need: \
-                 take --hide-by look for them"
+                 take --look-ahead off for them"
             )
         })
     }
@@ -152,7 +152,7 @@ impl RunOutcome {
         let is_told = self.goes_on
             && totals.chars_out < totals.chars_in
             && options.engine.strategy == Strategy::Messages
-            && options.looks_ahead().is_some();
+            && options.looks_ahead() == Some(LookAhead::Turns);
         is_told.then(|| {
             "to go on with a conversation take its original (condenser get RUN ID): what its next turn needs may be hidden here"
                 .to_owned()

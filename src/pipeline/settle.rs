@@ -8,9 +8,9 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use super::Condense;
 use super::bridge::Bridge;
 use super::task::SCRATCH;
-use crate::engine::{NextTurn, extent};
+use crate::engine::extent;
 use crate::error::Result;
-use crate::model::Conversation;
+use crate::model::{Conversation, NextTurn};
 use crate::walk::LAST_THRESHOLD;
 
 /// A ratio is reached by this share more at most.

@@ -68,6 +68,10 @@ pub(super) fn totals_of(runs: &[RunFacts], all: &Sketch, total: &ClassFigures) -
         ["chars_in", "chars_out", "tokens_in", "tokens_out"].map(|name| total.sum(name));
     let [used, used_in_place, edits, edits_whole, facts, facts_held] =
         ["used", "used_in_place", "edits", "edits_whole", "facts", "facts_held"].map(|name| total.sum(name));
+    let [next_turn_needed, next_turn_in_place, next_turn_lines, next_turn_lines_shown] =
+        ["next_turn_needed", "next_turn_in_place", "next_turn_lines", "next_turn_lines_shown"]
+            .map(|name| total.sum(name));
+    let share = |kept: u64, of: u64| (of > 0).then(|| kept as f64 / of as f64);
     TotalFacts {
         conversations: total.conversations,
         distinct_conversations: all.figures.distinct.estimate().min(total.conversations),
@@ -87,7 +91,13 @@ pub(super) fn totals_of(runs: &[RunFacts], all: &Sketch, total: &ClassFigures) -
         edits_whole,
         facts,
         facts_held,
-        grounding: (used > 0).then(|| used_in_place as f64 / used as f64),
+        grounding: share(used_in_place, used),
+        next_turn_needed,
+        next_turn_in_place,
+        next_turn_lines,
+        next_turn_lines_shown,
+        next_turn_recall: share(next_turn_in_place, next_turn_needed),
+        next_turn_lines_recall: share(next_turn_lines_shown, next_turn_lines),
         bytes_stored: sources().map(|source| source.bytes_stored).sum(),
         bytes_stream: sources().map(|source| source.bytes_stream).sum(),
         bytes_written: runs.iter().flat_map(|run| run.bytes_written.values()).sum(),

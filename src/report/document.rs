@@ -60,6 +60,8 @@ pub struct RunFacts {
     pub config_blake3: String,
     /// How much of what comes after a message decided what was hidden of it; `null` where looks decided.
     pub look_ahead: Option<LookAhead>,
+    /// Rows to evaluate on that were written beside the tables.
+    pub eval_rows: u64,
     /// The options that differ from the defaults, as `name = value`.
     pub options: Vec<String>,
     /// Whether its figures come from sketches in the commits, or were read from its tables.
@@ -149,6 +151,18 @@ pub struct TotalFacts {
     pub facts_held: u64,
     /// `used_in_place / used`; `null` where nothing was used.
     pub grounding: Option<f64>,
+    /// What the next turns of the conversations that were looked at needed, where nobody looks ahead; see docs/metrics.md.
+    pub next_turn_needed: u64,
+    /// See docs/metrics.md.
+    pub next_turn_in_place: u64,
+    /// See docs/metrics.md.
+    pub next_turn_lines: u64,
+    /// See docs/metrics.md.
+    pub next_turn_lines_shown: u64,
+    /// `next_turn_in_place / next_turn_needed`; `null` where nothing was needed.
+    pub next_turn_recall: Option<f64>,
+    /// `next_turn_lines_shown / next_turn_lines`; `null` where no line was repeated.
+    pub next_turn_lines_recall: Option<f64>,
     /// Bytes of the inputs as stored.
     pub bytes_stored: u64,
     /// Bytes of the inputs uncompressed.

@@ -35,6 +35,12 @@ pub struct Extreme {
     #[serde(default)]
     pub fact_grounding: Option<f64>,
     /// See docs/metrics.md.
+    #[serde(default)]
+    pub next_turn_recall: Option<f64>,
+    /// See docs/metrics.md.
+    #[serde(default)]
+    pub next_turn_lines_recall: Option<f64>,
+    /// See docs/metrics.md.
     pub fact_retention: Option<f64>,
     /// See docs/metrics.md.
     pub forward_recall: Option<f64>,
@@ -50,11 +56,12 @@ impl Extreme {
         self.chars_in.saturating_sub(self.chars_out)
     }
 
-    /// The share of what matters that left the view, 0 to 1: one minus the mean of the three groundings, where they were
-    /// measured, and otherwise of fact retention, forward recall, negation retention and error retention, over those that
+    /// The share of what matters that left the view, 0 to 1: one minus the mean of the three groundings and of what the
+    /// next turns needed, where they were measured, and otherwise of fact retention, forward recall, negation retention and error retention, over those that
     /// were; `None` when none was.
     pub fn loss(&self) -> Option<f64> {
-        let used = [self.grounding, self.edit_grounding, self.fact_grounding];
+        let ahead = [self.next_turn_recall, self.next_turn_lines_recall];
+        let used = [self.grounding, self.edit_grounding, self.fact_grounding, ahead[0], ahead[1]];
         let seen = [self.fact_retention, self.forward_recall, self.negation_retention, self.error_retention];
         let of = |figures: &[Option<f64>]| figures.iter().flatten().copied().collect::<Vec<f64>>();
         let measured = Some(of(&used)).filter(|used| !used.is_empty()).unwrap_or_else(|| of(&seen));

@@ -142,6 +142,8 @@ impl Figures {
             grounding: figure(Figure::Grounding),
             edit_grounding: figure(Figure::EditGrounding),
             fact_grounding: figure(Figure::FactGrounding),
+            next_turn_recall: figure(Figure::NextTurnRecall),
+            next_turn_lines_recall: figure(Figure::NextTurnLinesRecall),
             fact_retention: figure(Figure::FactRetention),
             forward_recall: figure(Figure::ForwardRecall),
             negation_retention: figure(Figure::NegationRetention),

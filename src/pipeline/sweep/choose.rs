@@ -4,7 +4,7 @@
 use super::bootstrap::{Interval, Resampled};
 use super::document::{SweepChoice, SweepChoiceKind, SweepFigures};
 use super::sums::{Measured, N_STATISTICS, RATIO, TOKEN_RATIO};
-use crate::model::{Figure, Floor, Least};
+use crate::model::{EngineOptions, Figure, Floor, Least};
 
 /// Sets that a policy tries beside the options as given; each costs a pass over every conversation.
 const MAX_TRIES: usize = 4;
@@ -15,9 +15,11 @@ const MIN_GAIN: f64 = 1.005;
 /// What rounding does to a difference of zero.
 const ROUNDING: f64 = 1e-9;
 
-/// What no figure may be below when nothing was said: nothing that is looked at gets worse.
-pub(crate) fn default_floor() -> Vec<Floor> {
-    Figure::FIRST.into_iter().map(|figure| Floor { figure, least: Least::Gentlest(0.0) }).collect()
+/// What no figure may be below when nothing was said: nothing that is looked at gets worse. Where nobody looks ahead
+/// nothing counts as used, and what the next turns needed stands for it.
+pub(crate) fn default_floor(base: &EngineOptions) -> Vec<Floor> {
+    let counts = |figure: &Figure| !(base.guesses() && figure.is_of_uses());
+    Figure::FIRST.into_iter().filter(counts).map(|figure| Floor { figure, least: Least::Gentlest(0.0) }).collect()
 }
 
 /// True when the means of `set` are above the floor in `group`: the lower ends of their intervals, so that chance does not

@@ -87,7 +87,7 @@ pub fn sweep(
     let engines = sets.iter().map(|set| trial::engine(&set.options, &options.files));
     let engines = engines.collect::<Result<Vec<Engine>>>()?;
     let trial = Trial::new(&drawn.sample, bridge, watch);
-    let floor = if options.floor.is_empty() { default_floor() } else { options.floor.clone() };
+    let floor = if options.floor.is_empty() { default_floor(&options.base) } else { options.floor.clone() };
     let search = search(&trial, &engines, drawn.sample.len(), options.full_grid, &floor, watch)?;
     let found = Found::new(&trial, &search, &floor, bridge);
     let recommendation = found.recommendation(&floor);

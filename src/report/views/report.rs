@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::calibration::calibration;
 use super::runs::runs;
-use crate::model::Figure;
+use crate::model::{Figure, LookAhead};
 use crate::pipeline::Timings;
 use crate::pipeline::sketch::RELATIVE_ERROR;
 use crate::report::held::{Held, WITHOUT_CONTENTS, lack_contents};
@@ -39,7 +39,7 @@ pub(in crate::report) fn report<'d>(document: &'d ReportDocument, texts: &Texts)
         heading: "Compression report",
         about: document.runs.iter().map(|run| run.run.clone()).collect(),
         between: ", ",
-        warnings: unfinished(document),
+        warnings: warnings(document),
         cards: cards(document, json),
         sums: vec![(Seen::Page, Block::Table(sums))],
         sections: vec![
@@ -63,12 +63,22 @@ pub(in crate::report) fn report<'d>(document: &'d ReportDocument, texts: &Texts)
     }
 }
 
-fn unfinished<'d>(document: &ReportDocument) -> Blocks<'d> {
+fn warnings<'d>(document: &ReportDocument) -> Blocks<'d> {
     let n = document.runs.iter().filter(|run| run.status != "complete").count();
     let of = numbers::counted(document.runs.len() as u64, "run");
     let is = if n == 1 { "is" } else { "are" };
     let warning = (n > 0).then(|| said(format!("{n} of {of} {is} not complete: see runs and options."), Tone::Bad));
-    warning.into_iter().map(|warning| (Seen::Always, warning)).collect()
+    let eval_rows =
+        document.runs.iter().filter(|run| run.look_ahead == Some(LookAhead::Turns)).map(|run| run.eval_rows);
+    let eval_rows: u64 = eval_rows.sum();
+    let ahead = (eval_rows > 0).then(|| {
+        let rows = numbers::counted(eval_rows, "row");
+        let text = format!(
+            "{rows} to evaluate on: compressed with look_ahead = \"turns\", what stays tells what answers need."
+        );
+        said(text, Tone::Bad)
+    });
+    warning.into_iter().chain(ahead).map(|warning| (Seen::Always, warning)).collect()
 }
 
 fn cards(document: &ReportDocument, json: &Value) -> Vec<Card> {
@@ -104,6 +114,13 @@ fn cards(document: &ReportDocument, json: &Value) -> Vec<Card> {
         let edits = format!("{} of {} edits whole", count(totals.edits_whole), count(totals.edits));
         let beside = format!("of {values} that assistants used stand in place; {edits}");
         cards.insert(0, Card::of(json, "Grounding", "/totals/grounding", Show::Share, beside));
+        cards[0].number.tone = Tone::Strong;
+    }
+    if totals.next_turn_recall.is_some() {
+        let values = numbers::counted(totals.next_turn_needed, "value");
+        let lines = format!("{} of {} lines shown", count(totals.next_turn_lines_shown), count(totals.next_turn_lines));
+        let beside = format!("of {values} that next turns needed stand in place; {lines}");
+        cards.insert(0, Card::of(json, "Next-turn recall", "/totals/next_turn_recall", Show::Share, beside));
         cards[0].number.tone = Tone::Strong;
     }
     if let Some(money) = &document.money {
@@ -463,6 +480,11 @@ fn reading<'d>(document: &ReportDocument) -> Blocks<'d> {
         }
     };
     let further = [
+        "**look_ahead** says what decided what stays. With `turns` everything that came after did, so that a conversation is \
+         finished: to go on with one take its original (`condenser get RUN ID`), for what its next turn needs may be hidden.",
+        "**Grounding** is what of all that assistants used still stands where it was. Where nobody looks ahead **next-turn \
+         recall** takes its place: one conversation in 64 is cut in two, the part before is compressed by itself, and what the \
+         turns behind the cut use of it is looked for.",
         "**Ratio** is size before over size after: 1 is unchanged, 2 is half. The ratio of all conversations together \
          differs from the mean of their ratios, since long ones weigh more.",
         "**Quality score** and its three parts look at identifiers and structure. They are blind to most loss: a summary \

@@ -353,7 +353,7 @@ fn group(plan: &mut Plan, views: &[UsedText]) {
 }
 
 /// Messages from the start that an earlier round has decided, and whose hidden text is not at hand.
-fn settled(conversation: &Conversation<'_>) -> usize {
+pub(super) fn settled(conversation: &Conversation<'_>) -> usize {
     if conversation.is_compacted {
         return conversation.messages.len();
     }

@@ -155,8 +155,9 @@ impl Engine {
     /// as long. No model is asked.
     #[must_use]
     pub fn explain(&self, conversation: &Conversation<'_>, scratch: &mut Scratch) -> Explained {
-        let (assembled, metrics) =
+        let (assembled, mut metrics) =
             self.consult_assembled(conversation, scratch, &mut Consult::new(&Answers::default(), &mut Vec::new()));
+        self.look_at_next_turn(conversation, scratch, &mut metrics);
         let level = assembled.level;
         let condensed = Condensed { messages: assembled.messages, decisions: assembled.decisions, metrics };
         scratch.profiles.measure(conversation);

@@ -42,7 +42,7 @@ pub use explain::{Explained, Explanation, StageSays, TextFigures, Tier, What};
 use fill::Filler;
 use ids::Names;
 pub use laps::Laps;
-pub use next_turn::{NextTurn, TurnCut, extent};
+pub use next_turn::{TurnCut, extent};
 pub use reading::{Excerpt, ExcerptKind, ReadMessage, ReadReplacement, Reading};
 
 /// The engine with its options; shared by all workers.
@@ -192,7 +192,8 @@ impl Engine {
         scratch: &mut Scratch,
         consult: &mut Consult<'_>,
     ) -> Condensed {
-        let (assembled, metrics) = self.consult_assembled(conversation, scratch, consult);
+        let (assembled, mut metrics) = self.consult_assembled(conversation, scratch, consult);
+        self.look_at_next_turn(conversation, scratch, &mut metrics);
         Condensed { messages: assembled.messages, decisions: assembled.decisions, metrics }
     }
 

@@ -1,16 +1,19 @@
 //! What the next turns of a finished conversation needed of what stood before a cut, and what of that is still shown when the part
 //! before the cut is compressed by itself. Knows messages and texts; refuses to know why something is shown.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use foldhash::fast::FixedState;
 
 use super::{Engine, Scratch, by_use};
-use crate::model::{Condensed, Conversation, Message, Output, Role, Spot};
+use crate::model::{
+    Answers, Condensed, Consult, Conversation, Message, Metrics, NextTurn, Output, Role, Spot, Strategy,
+};
 use crate::shape::leaves;
 use crate::text::count_chars;
-use crate::walk::is_counted;
+use crate::walk::{cuts_of, is_counted, is_one_in};
 
 /// Messages behind a cut that tell what was needed, and before it that stay.
 const TAIL: usize = 4;
@@ -22,42 +25,10 @@ const MAX_SIDE: usize = 20;
 const MAX_SAME: usize = 200;
 /// Places of a value that are tried.
 const MAX_TRIES: usize = 40;
-
-/// What was needed, and what of it is there: sums over cuts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct NextTurn {
-    /// Values that the messages behind the cut use, that stood before it and not in the last messages.
-    pub needed: usize,
-    /// Those that still stand in their own surroundings.
-    pub in_place: usize,
-    /// Characters before the last messages: contents, reasoning and leaves of arguments.
-    pub before: usize,
-    /// Those of them that are shown.
-    pub after: usize,
-}
-
-impl std::ops::AddAssign for NextTurn {
-    fn add_assign(&mut self, other: Self) {
-        self.needed += other.needed;
-        self.in_place += other.in_place;
-        self.before += other.before;
-        self.after += other.after;
-    }
-}
-
-impl NextTurn {
-    /// Share of what was needed that stands in its place; `None` when nothing was needed.
-    #[must_use]
-    pub fn recall(&self) -> Option<f64> {
-        (self.needed > 0).then(|| self.in_place as f64 / self.needed as f64)
-    }
-
-    /// Characters before over after.
-    #[must_use]
-    pub fn ratio(&self) -> f64 {
-        self.before as f64 / self.after.max(1) as f64
-    }
-}
+/// Characters of a line that is repeated as a line.
+const MIN_LINE: usize = 8;
+/// One conversation in so many is looked at, unless all figures are asked for.
+const ONE_IN: u64 = 64;
 
 /// A finished conversation cut in two, the first part as it would have been seen then.
 #[derive(Debug)]
@@ -67,8 +38,9 @@ pub struct TurnCut<'a> {
     old: Vec<Vec<String>>,
     /// The texts of the last ones, and what was needed of the others, once somebody asks.
     late: Vec<String>,
-    needs: OnceCell<Vec<String>>,
+    needs: OnceCell<(Vec<String>, Vec<String>)>,
     used: Vec<String>,
+    repeated: HashSet<String, FixedState>,
 }
 
 impl<'a> TurnCut<'a> {
@@ -80,20 +52,23 @@ impl<'a> TurnCut<'a> {
         let old = before[..start].iter().map(texts_of).collect();
         let late = before[start..].iter().flat_map(texts_of).collect();
         let used = used_by(behind.iter().take(TAIL));
+        let said = behind.iter().take(TAIL).filter(|message| message.role == Role::Assistant);
+        let arguments = said.flat_map(|message| &message.tool_calls).flat_map(|call| leaves_of(&call.arguments));
+        let repeated = arguments.flat_map(|leaf| lines_of(&leaf).map(str::to_owned).collect::<Vec<_>>()).collect();
         let before = Conversation { id: conversation.id.clone(), messages: before.to_vec(), ..Conversation::default() };
-        Self { before, old, late, needs: OnceCell::new(), used }
+        Self { before, old, late, needs: OnceCell::new(), used, repeated }
     }
 
     /// What is there when the engine compresses it.
     #[must_use]
     pub fn compressed(&self, engine: &Engine, scratch: &mut Scratch) -> NextTurn {
-        self.judge(&written(&self.before, &engine.condense(&self.before, scratch), self.old.len()))
+        self.judge(&self.written(engine, scratch))
     }
 
     /// The same of the characters alone, which is faster.
     #[must_use]
     pub fn size(&self, engine: &Engine, scratch: &mut Scratch) -> NextTurn {
-        let now = written(&self.before, &engine.condense(&self.before, scratch), self.old.len());
+        let now = self.written(engine, scratch);
         NextTurn { before: n_chars(&self.old), after: n_chars(&now), ..NextTurn::default() }
     }
 
@@ -112,19 +87,60 @@ impl<'a> TurnCut<'a> {
         self.judge(&self.old.iter().enumerate().map(show).collect::<Vec<_>>())
     }
 
+    /// The texts as the engine writes them; what comes of the cut itself is not measured once more.
+    fn written(&self, engine: &Engine, scratch: &mut Scratch) -> Vec<Vec<String>> {
+        let (answers, mut asks) = (Answers::default(), Vec::new());
+        let (assembled, metrics) =
+            engine.consult_assembled(&self.before, scratch, &mut Consult::new(&answers, &mut asks));
+        let condensed = Condensed { messages: assembled.messages, decisions: assembled.decisions, metrics };
+        written(&self.before, &condensed, self.old.len())
+    }
+
+    /// The lines that are repeated that stand in some texts.
+    fn among<'s>(&'s self, texts: impl Iterator<Item = &'s (impl AsRef<str> + 's)>) -> HashSet<&'s str, FixedState> {
+        texts.flat_map(|text| lines_of(text.as_ref())).filter(|line| self.repeated.contains(*line)).collect()
+    }
+
     fn judge(&self, now: &[Vec<String>]) -> NextTurn {
-        let needs = self.needs.get_or_init(|| {
+        let (values, lines) = self.needs.get_or_init(|| {
             let is_needed =
                 |value: &&String| stands(self.old.iter().flatten(), value) && !stands(self.late.iter(), value);
-            self.used.iter().filter(is_needed).cloned().collect()
+            let (old, late) = (self.among(self.old.iter().flatten()), self.among(self.late.iter()));
+            let lines = self.repeated.iter().filter(|line| old.contains(&***line) && !late.contains(&***line));
+            (self.used.iter().filter(is_needed).cloned().collect(), lines.cloned().collect())
         });
-        let source = Source::of(&self.old);
-        let is_there = |value: &&String| now.iter().flatten().any(|text| source.has_in_place(value, text));
+        let shown: Vec<Cow<'_, str>> = now.iter().flatten().map(|text| laid_out(text)).collect();
+        let source = (!values.is_empty()).then(|| Source::of(&self.old)).unwrap_or_default();
+        let is_there = |value: &&String| shown.iter().any(|text| source.has_in_place(value, text));
+        let shown_lines = self.among(shown.iter());
         NextTurn {
-            needed: needs.len(),
-            in_place: needs.iter().filter(is_there).count(),
+            needed: values.len(),
+            in_place: values.iter().filter(is_there).count(),
+            lines: lines.len(),
+            lines_shown: lines.iter().filter(|line| shown_lines.contains(&***line)).count(),
             before: n_chars(&self.old),
             after: n_chars(now),
+        }
+    }
+}
+
+impl Engine {
+    /// Notes what the next turns of one cut needed and what of that is there, where nobody looks ahead: of one conversation in
+    /// [`ONE_IN`], of all where all figures are asked for.
+    pub(super) fn look_at_next_turn(
+        &self,
+        conversation: &Conversation<'_>,
+        scratch: &mut Scratch,
+        metrics: &mut Metrics,
+    ) {
+        let is_asked = self.options.guesses()
+            && self.options.strategy == Strategy::Messages
+            && (self.options.all_figures || is_one_in(ONE_IN, conversation))
+            && self.goes_by_use(conversation)
+            && by_use::settled(conversation) == 0;
+        if let Some(&at) = is_asked.then(|| cuts_of(conversation, 1)).unwrap_or_default().first() {
+            metrics.set_next_turn(TurnCut::new(conversation, at).compressed(self, scratch));
+            scratch.ended("metrics");
         }
     }
 }
@@ -243,7 +259,27 @@ fn is_border(a: char, b: char) -> bool {
         || a.is_numeric() != b.is_numeric()
 }
 
+/// JSON with a member a line, so that it is compared member by member however it was laid out; other text as it is.
+fn laid_out(text: &str) -> Cow<'_, str> {
+    let is_json = text.starts_with(['{', '[']) && text.trim_end().ends_with(['}', ']']);
+    let json = is_json.then(|| serde_json::from_str::<serde_json::Value>(text).ok()).flatten();
+    json.and_then(|json| serde_json::to_string_pretty(&json).ok()).map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+/// The lines of a text without number, sign of a diff and indentation, those that say something.
+fn lines_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split('\n').map(bare).filter(|line| line.chars().nth(MIN_LINE - 1).is_some())
+}
+
+fn bare(line: &str) -> &str {
+    let line = line.trim();
+    let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = (number.len() < line.len()).then(|| number.strip_prefix([':', '\t', '|', '→'])).flatten();
+    numbered.unwrap_or(line).trim().trim_start_matches(['+', '-']).trim()
+}
+
 /// What stood before, to find surroundings in.
+#[derive(Default)]
 struct Source {
     lines: HashSet<Vec<u8>, FixedState>,
     whole: Vec<u8>,
@@ -251,20 +287,14 @@ struct Source {
 
 /// Letters and digits alone.
 fn squeezed(text: &str) -> Vec<u8> {
-    text.bytes().filter(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80).collect()
+    text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().into_bytes()
 }
 
 impl Source {
     fn of(texts: &[Vec<String>]) -> Self {
-        let all = || texts.iter().flatten();
-        let mut lines: HashSet<Vec<u8>, FixedState> = all().flat_map(|text| text.split('\n')).map(squeezed).collect();
-        // JSON is compared member by member, however it is laid out.
-        for text in all().filter(|text| text.starts_with(['{', '['])) {
-            let laid_out =
-                serde_json::from_str(text).and_then(|json: serde_json::Value| serde_json::to_string_pretty(&json));
-            lines.extend(laid_out.unwrap_or_default().lines().map(squeezed));
-        }
-        Self { lines, whole: all().flat_map(|text| squeezed(text)).collect() }
+        let texts: Vec<Cow<'_, str>> = texts.iter().flatten().map(|text| laid_out(text)).collect();
+        let lines = texts.iter().flat_map(|text| text.split('\n')).map(squeezed).collect();
+        Self { lines, whole: texts.iter().flat_map(|text| squeezed(text)).collect() }
     }
 
     /// True when a place of the value in a text has the surroundings of a place where it stood.

@@ -50,6 +50,8 @@ figures! {
     Grounding grounding "grounding" "values that the assistant used that still stand where they came from"
     EditGrounding edit_grounding "edits" "edits whose whole old text is still shown before them"
     FactGrounding fact_grounding "told facts" "numbers and states that answers tell that still stand beside what they belong to"
+    NextTurnRecall next_turn_recall "next turns" "values that the turns behind a cut used that still stood in place, the part before compressed by itself"
+    NextTurnLinesRecall next_turn_lines_recall "next lines" "lines that the calls behind a cut repeated that were still shown"
     QualityScore quality_score "quality" "identifiers, structure and references, weighted"
     EntityRetention entity_retention "entities" "identifiers, paths and versions that are left"
     StructuralIntegrity structural_integrity "structure" "fences, JSON blocks and tables that are left"
@@ -68,9 +70,11 @@ impl Figure {
         shares
     };
     /// Shares that one looks at first: the score, and what is still visible of what a reader needs.
-    pub const FIRST: [Self; 7] = [
+    pub const FIRST: [Self; 9] = [
         Self::Grounding,
         Self::EditGrounding,
+        Self::NextTurnRecall,
+        Self::NextTurnLinesRecall,
         Self::QualityScore,
         Self::FactRetention,
         Self::ForwardRecall,
@@ -78,8 +82,14 @@ impl Figure {
         Self::ErrorRetention,
     ];
     /// Shares that are held against the ratio.
-    pub const AGAINST_RATIO: [Self; 5] =
-        [Self::Grounding, Self::QualityScore, Self::FactRetention, Self::ForwardRecall, Self::NegationRetention];
+    pub const AGAINST_RATIO: [Self; 6] = [
+        Self::Grounding,
+        Self::NextTurnRecall,
+        Self::QualityScore,
+        Self::FactRetention,
+        Self::ForwardRecall,
+        Self::NegationRetention,
+    ];
 
     /// The figure with this column; `None` when there is none.
     #[must_use]
@@ -142,8 +152,19 @@ pub struct MetricColumn {
     pub getter: Getter,
 }
 
-/// The columns that count what was used.
-const USES: [&str; 6] = ["used", "used_in_place", "edits", "edits_whole", "facts", "facts_held"];
+/// The columns that count what was used, and what the next turns needed.
+const USES: [&str; 10] = [
+    "used",
+    "used_in_place",
+    "edits",
+    "edits_whole",
+    "facts",
+    "facts_held",
+    "next_turn_needed",
+    "next_turn_in_place",
+    "next_turn_lines",
+    "next_turn_lines_shown",
+];
 
 impl MetricColumn {
     /// True for what counts what was used, which adds up over conversations.
@@ -167,6 +188,12 @@ pub fn metric_columns() -> impl Iterator<Item = MetricColumn> {
         pattern_preserved contradicted truncated importance_preserved relevance_dropped tool_prepass_trimmed
         scorer_fallbacks llm_classified llm_summaries llm_fallbacks);
     let uses = counts!(metrics, metrics.uses?; used used_in_place edits edits_whole facts facts_held);
+    let next_turn: [(&str, fn(&Metrics) -> Option<usize>); 4] = [
+        ("next_turn_needed", |metrics| Some(metrics.next_turn?.needed)),
+        ("next_turn_in_place", |metrics| Some(metrics.next_turn?.in_place)),
+        ("next_turn_lines", |metrics| Some(metrics.next_turn?.lines)),
+        ("next_turn_lines_shown", |metrics| Some(metrics.next_turn?.lines_shown)),
+    ];
     let budget = counts!(metrics, metrics.budget?; token_count recency_window protected_tokens);
     let mut figures = Figure::ALL;
     // In the table the score stands behind its three parts.
@@ -190,6 +217,7 @@ pub fn metric_columns() -> impl Iterator<Item = MetricColumn> {
     ];
     (sizes.into_iter().chain(actions).map(always))
         .chain(uses.map(maybe))
+        .chain(next_turn.map(maybe))
         .chain(figures.map(figure))
         .chain([column(true, "fits", Getter::Flag(|metrics| Some(metrics.budget?.fits)))])
         .chain(budget.map(maybe))

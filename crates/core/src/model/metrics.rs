@@ -40,6 +40,12 @@ pub struct Metrics {
     pub edit_grounding: Option<f64>,
     /// `facts_held / facts`.
     pub fact_grounding: Option<f64>,
+    /// What the next turns of a cut needed, and what of that is there; `None` where nobody looked, see docs/metrics.md.
+    pub next_turn: Option<NextTurn>,
+    /// `in_place / needed`.
+    pub next_turn_recall: Option<f64>,
+    /// `lines_shown / lines`.
+    pub next_turn_lines_recall: Option<f64>,
     /// Share of distinct technical identifiers of the input that occur in the output, entity suffixes included.
     pub entity_retention: Option<f64>,
     /// Share of fences, JSON blocks and tables still there.
@@ -79,10 +85,69 @@ pub struct Grounding {
     pub facts_held: usize,
 }
 
+/// What the next turns of a finished conversation needed of what stood before a cut, and what of it is there when the part
+/// before is compressed by itself: sums over cuts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct NextTurn {
+    /// Values that the messages behind the cut use, that stood before it and not in the last messages.
+    pub needed: usize,
+    /// Those that still stand in their own surroundings.
+    pub in_place: usize,
+    /// Lines that the calls behind the cut repeat, that stood before it and not in the last messages.
+    pub lines: usize,
+    /// Those that are still shown as lines.
+    pub lines_shown: usize,
+    /// Characters before the last messages: contents, reasoning and leaves of arguments.
+    pub before: usize,
+    /// Those of them that are shown.
+    pub after: usize,
+}
+
+impl std::ops::AddAssign for NextTurn {
+    fn add_assign(&mut self, other: Self) {
+        self.needed += other.needed;
+        self.in_place += other.in_place;
+        self.lines += other.lines;
+        self.lines_shown += other.lines_shown;
+        self.before += other.before;
+        self.after += other.after;
+    }
+}
+
+impl NextTurn {
+    /// Share of what was needed that stands in its place; `None` when nothing was needed.
+    #[must_use]
+    pub fn recall(&self) -> Option<f64> {
+        share(self.in_place, self.needed)
+    }
+
+    /// Share of the lines that are still shown; `None` when none was repeated.
+    #[must_use]
+    pub fn lines_recall(&self) -> Option<f64> {
+        share(self.lines_shown, self.lines)
+    }
+
+    /// Characters before over after.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        self.before as f64 / self.after.max(1) as f64
+    }
+}
+
+fn share(kept: usize, of: usize) -> Option<f64> {
+    (of > 0).then(|| kept as f64 / of as f64)
+}
+
 impl Metrics {
+    /// Takes counts of what the next turns needed, and their shares.
+    pub fn set_next_turn(&mut self, next_turn: NextTurn) {
+        self.next_turn = Some(next_turn);
+        self.next_turn_recall = next_turn.recall();
+        self.next_turn_lines_recall = next_turn.lines_recall();
+    }
+
     /// Takes counts of what was used, and their shares.
     pub fn set_uses(&mut self, uses: Grounding) {
-        let share = |kept: usize, of: usize| (of > 0).then(|| kept as f64 / of as f64);
         self.uses = Some(uses);
         self.grounding = share(uses.used_in_place, uses.used);
         self.edit_grounding = share(uses.edits_whole, uses.edits);

@@ -33,7 +33,7 @@ pub(crate) use decision::formats;
 pub use decision::{Action, AdapterName, Decision, FlowKind, Reason};
 pub use figures::{Figure, Getter, MetricColumn, metric_columns};
 pub use floor::{Floor, Least, one_or_many as one_or_many_floors};
-pub use metrics::{ActionCounts, BudgetOutcome, CompactionOutcome, CompactionTrigger, Grounding, Metrics};
+pub use metrics::{ActionCounts, BudgetOutcome, CompactionOutcome, CompactionTrigger, Grounding, Metrics, NextTurn};
 #[doc(hidden)]
 pub use named::named;
 pub use options::{

@@ -61,7 +61,7 @@ use uses::{Found, Place, Text, Texts, Users, Uses};
 use voices::{has_human, push, who_says};
 use why::Why;
 use worth::Worth;
-pub use worth::{Lessons, UseModel, cuts_of};
+pub use worth::{Lessons, UseModel, cuts_of, is_one_in};
 
 /// What goes on behind the last message is guessed; what is worth less than the level says is hidden.
 #[derive(Debug, Clone, Copy)]

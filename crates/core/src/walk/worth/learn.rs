@@ -50,6 +50,12 @@ pub fn cuts_of(conversation: &Conversation<'_>, most: usize) -> Vec<usize> {
     cuts
 }
 
+/// True for one conversation in so many, always the same ones.
+#[must_use]
+pub fn is_one_in(many: u64, conversation: &Conversation<'_>) -> bool {
+    seed_of(conversation).is_multiple_of(many)
+}
+
 fn seed_of(conversation: &Conversation<'_>) -> u64 {
     let n_messages = conversation.messages.len() as u64;
     conversation

@@ -21,7 +21,7 @@ use crate::walk::uses::Texts;
 use activity::Activity;
 use choose::Choice;
 use features::Now;
-pub use learn::{Lessons, cuts_of};
+pub use learn::{Lessons, cuts_of, is_one_in};
 pub use model::UseModel;
 use model::likely;
 use scale::CERTAIN;
