@@ -149,7 +149,7 @@ impl Engine {
         let rules = walk::Rules {
             recency_window: self.window(conversation),
             min_recency_window: self.options.min_recency_window,
-            min_saving: self.options.min_saving,
+            min_saving: self.min_saving(),
             fillers,
             results_use: self.options.users == Users::All,
             hides_arguments: self.options.takes_arguments(),
@@ -204,6 +204,12 @@ impl Engine {
         // Beyond that a conversation gives way the more the longer it is.
         let most = if self.options.decides_once() { MOST_WORTH } else { u32::MAX };
         threshold.map(|threshold| threshold.min(most))
+    }
+
+    /// Characters that hiding something saves at least.
+    pub(super) fn min_saving(&self) -> usize {
+        let threshold = self.threshold().filter(|_| self.options.guesses());
+        threshold.map_or(self.options.min_saving, |threshold| walk::min_saving(self.options.min_saving, threshold))
     }
 
     /// How far the order in which things give way is followed, whatever a budget asks for beside it.

@@ -241,7 +241,7 @@ impl Engine {
             advice: &advice,
             adapters: &self.plugins.adapters,
             n_tokens: &n_tokens,
-            min_saving: self.options.min_saving,
+            min_saving: self.min_saving(),
             used,
             earlier: Keys::default(),
         };

@@ -137,14 +137,22 @@ impl Rules<'_> {
     }
 }
 
+/// Characters that hiding something of a message saves at least where so many are asked for, and nobody may look ahead and what
+/// is worth less than `threshold` has given way.
+#[must_use]
+pub fn min_saving(asked: usize, threshold: u32) -> usize {
+    if threshold < LITTLE_WORTH { asked } else { asked.min(LITTLE_SAVING) }
+}
+
 /// Per cent of fillers unless something else is asked for.
 pub const FILLERS: usize = 8;
 /// Per cent of fillers that allow a text one line of them.
 const PER_LINE: usize = 4;
 /// Characters that hiding something of a message saves at least.
 pub const MIN_SAVING: usize = 200;
-/// The same when a budget is not met otherwise.
+/// The same when a budget is not met otherwise, and where what is worth as much as this has given way.
 const LITTLE_SAVING: usize = 40;
+const LITTLE_WORTH: u32 = 20_000;
 /// Bytes by which a mark may be longer than such marks are.
 const LONG_MARK: usize = 16;
 
@@ -541,6 +549,10 @@ impl Walker {
         }
         of.mark_one(&mut self.units);
         if rules.guesses() {
+            if is_result {
+                let threshold = rules.level.worth();
+                self.units.thin(|unit| worth::tells(unit.len()) >= threshold);
+            }
             self.pins.spans = choose(&mut self.units, self.worth.stretches(number), state::PIN);
         }
         of.join_frames(&mut self.units);

@@ -11,6 +11,8 @@ use crate::model::{Conversation, LookAhead, Role};
 
 /// Bytes of a message from which something of it may be hidden.
 const MIN_RESULT: usize = 250;
+/// Bytes of what stands for something hidden.
+const MARK: usize = 20;
 /// Bytes of what a person pastes.
 const MIN_PASTED: usize = 1_500;
 /// Characters of an answer of which something may be hidden.
@@ -53,8 +55,9 @@ impl Walker {
         };
         let results = all.iter().filter(|text| text.by == SaidBy::Result);
         let n_bytes: usize = results.map(|text| text.to - text.from).sum();
+        let min_result = if rules.guesses() { MIN_RESULT.min(rules.min_saving + MARK) } else { MIN_RESULT };
         let is_long = |text: &Text| match text.by {
-            SaidBy::Result => n_bytes >= MIN_RESULT,
+            SaidBy::Result => n_bytes >= min_result,
             SaidBy::Human => {
                 let text = &self.texts.bytes()[text.from..text.to];
                 text.len() > MIN_PASTED && !segments::is_own(text)

@@ -101,6 +101,13 @@ impl Units {
         self.first.push(self.units.len() as u32);
     }
 
+    /// Hides units that only tell what the whole was, but for how it ended and what is shown whole, unless they `stay`.
+    pub(super) fn thin(&mut self, stay: impl Fn(&Unit) -> bool) {
+        for unit in self.units.iter_mut().filter(|unit| unit.state == state::SKELETON && !stay(unit)) {
+            unit.state = 0;
+        }
+    }
+
     /// The root of a text that is JSON as a whole.
     fn document(&mut self, bytes: &[u8], from: usize, to: usize) -> Option<(u32, usize)> {
         let text = bytes[from..to].trim_ascii();

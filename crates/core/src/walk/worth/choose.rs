@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::scale::log2;
-use super::values::{NONE, Values};
+use super::scale::{CERTAIN, log2};
+use super::values::{LONG, NONE, Values};
 
 /// Bytes of a mark, with its line break.
 const MARK: i64 = 13;
@@ -20,6 +20,9 @@ const LEAST: i32 = 1 << 13;
 const QUOTED: u64 = 12;
 /// What a byte of the last message counts for by itself.
 const RECENT: u64 = 52;
+
+/// What a line gains that tells what a text was: a sixteenth of a name that will be used.
+const TELLS: u64 = CERTAIN as u64 / 16;
 
 /// The worth of what always stays.
 const STAYS: u32 = u32::MAX;
@@ -139,8 +142,18 @@ impl Choice {
         let number = number as u32;
         let stays = |at: u32| i64::from(!of_text.contains(&at) || self.worth[at as usize] != 0);
         let marks = 1 - stays(number.wrapping_sub(1)) - stays(number + 1);
-        let cost = (n_bytes + 1 + MARK * marks).max(0) + BESIDE - 1;
-        let worth = LEAST + log2(gain) - log2(cost as u64) * POWER.0 / POWER.1;
-        worth.max(1) as u32
+        per_cost(gain, n_bytes + 1 + MARK * marks)
     }
+}
+
+/// What a line of so many bytes is worth that tells what a text was.
+pub(in crate::walk) fn tells(n_bytes: u32) -> u32 {
+    per_cost(TELLS, i64::from(n_bytes.min(LONG as u32)) + 1 + MARK)
+}
+
+/// A gain for so many bytes, as a logarithm.
+fn per_cost(gain: u64, n_bytes: i64) -> u32 {
+    let cost = n_bytes.max(0) + BESIDE - 1;
+    let worth = LEAST + log2(gain) - log2(cost as u64) * POWER.0 / POWER.1;
+    worth.max(1) as u32
 }

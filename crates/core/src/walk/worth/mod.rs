@@ -20,6 +20,7 @@ use crate::walk::uses::Texts;
 
 use activity::Activity;
 use choose::Choice;
+pub(super) use choose::tells;
 use features::Now;
 pub use learn::{Lessons, cuts_of, is_one_in};
 pub use model::UseModel;

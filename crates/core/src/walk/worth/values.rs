@@ -12,7 +12,7 @@ const NAME: Range<usize> = 4..300;
 /// Bytes of a line that an edit may quote.
 pub(super) const QUOTED: Range<usize> = 8..201;
 /// Bytes from which a line is cut, and of the pieces into which it is.
-const LONG: usize = 240;
+pub(super) const LONG: usize = 240;
 const PIECE: usize = 120;
 const MAX_PIECE: usize = 200;
 /// Words of a name, and names of a piece.
