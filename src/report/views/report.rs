@@ -364,7 +364,11 @@ fn conversations<'d>(document: &ReportDocument, texts: &Texts, json: &Value) -> 
         } else {
             (Seen::All, "characters that are gone from view")
         };
-        let mut table = Table::list(name, columns(document.runs.len() > 1, is_loss), parts(json, place));
+        // A column in which nothing stands tells nothing.
+        let rows = json.pointer(place).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let is_measured = |figure: &Figure| rows.iter().any(|row| !row[figure.as_str()].is_null());
+        let columns = columns(document.runs.len() > 1, is_loss, is_measured);
+        let mut table = Table::list(name, columns, parts(json, place));
         for (row, facts) in table.rows.iter_mut().zip(list) {
             let name = &*facts.figures.conversation_id;
             row.cells[0].shown = if name.is_empty() { "(no id)".to_owned() } else { plain::cut(name, MAX_ID) };
@@ -395,7 +399,7 @@ fn conversations<'d>(document: &ReportDocument, texts: &Texts, json: &Value) -> 
     blocks
 }
 
-fn columns(many_runs: bool, is_loss: bool) -> Vec<Column> {
+fn columns(many_runs: bool, is_loss: bool, is_measured: impl Fn(&Figure) -> bool) -> Vec<Column> {
     let (of_losses, of_savings) = if is_loss { (Seen::Always, Seen::Wide) } else { (Seen::Wide, Seen::Always) };
     let mut columns = vec![column("conversation", "conversation_id", Show::Long)];
     columns.extend(many_runs.then(|| column("run", "", Show::Text).on(Seen::Page)));
@@ -404,7 +408,7 @@ fn columns(many_runs: bool, is_loss: bool) -> Vec<Column> {
         column("saved", "chars_saved", Show::Count).on(of_savings).toned(Tone::Good),
         column("ratio", "ratio", Show::Ratio).on(of_savings),
     ]);
-    columns.extend(Figure::FIRST.map(|figure| {
+    columns.extend(Figure::FIRST.into_iter().filter(is_measured).map(|figure| {
         let seen = if figure == Figure::QualityScore { of_savings } else { of_losses };
         column(figure.label(), figure.as_str(), Show::Share).on(seen)
     }));

@@ -110,7 +110,7 @@ impl<'a> TurnCut<'a> {
             (self.used.iter().filter(is_needed).cloned().collect(), lines.cloned().collect())
         });
         let shown: Vec<Cow<'_, str>> = now.iter().flatten().map(|text| laid_out(text)).collect();
-        let source = (!values.is_empty()).then(|| Source::of(&self.old)).unwrap_or_default();
+        let source = if values.is_empty() { Source::default() } else { Source::of(&self.old) };
         let is_there = |value: &&String| shown.iter().any(|text| source.has_in_place(value, text));
         let shown_lines = self.among(shown.iter());
         NextTurn {
@@ -138,7 +138,8 @@ impl Engine {
             && (self.options.all_figures || is_one_in(ONE_IN, conversation))
             && self.goes_by_use(conversation)
             && by_use::settled(conversation) == 0;
-        if let Some(&at) = is_asked.then(|| cuts_of(conversation, 1)).unwrap_or_default().first() {
+        let cuts = if is_asked { cuts_of(conversation, 1) } else { Vec::new() };
+        if let Some(&at) = cuts.first() {
             metrics.set_next_turn(TurnCut::new(conversation, at).compressed(self, scratch));
             scratch.ended("metrics");
         }

@@ -181,6 +181,9 @@ macro_rules! counts {
     };
 }
 
+/// How a count is got.
+type Count = fn(&Metrics) -> Option<usize>;
+
 /// The columns that say what was made of a conversation, in the order of the table.
 pub fn metric_columns() -> impl Iterator<Item = MetricColumn> {
     let sizes = counts!(metrics, metrics; messages_in messages_out chars_in chars_out tokens_in tokens_out);
@@ -188,7 +191,7 @@ pub fn metric_columns() -> impl Iterator<Item = MetricColumn> {
         pattern_preserved contradicted truncated importance_preserved relevance_dropped tool_prepass_trimmed
         scorer_fallbacks llm_classified llm_summaries llm_fallbacks);
     let uses = counts!(metrics, metrics.uses?; used used_in_place edits edits_whole facts facts_held);
-    let next_turn: [(&str, fn(&Metrics) -> Option<usize>); 4] = [
+    let next_turn: [(&str, Count); 4] = [
         ("next_turn_needed", |metrics| Some(metrics.next_turn?.needed)),
         ("next_turn_in_place", |metrics| Some(metrics.next_turn?.in_place)),
         ("next_turn_lines", |metrics| Some(metrics.next_turn?.lines)),

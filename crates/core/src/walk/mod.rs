@@ -18,6 +18,7 @@ mod marks;
 mod open;
 mod order;
 mod pins;
+mod rules;
 mod said;
 mod segments;
 mod shown;
@@ -38,7 +39,7 @@ mod tests;
 
 use std::collections::HashSet;
 
-use crate::model::{Conversation, Grounding, LookAhead, Media, PartView, UnitCounts, UnitNote, UnitReason, ViewOp};
+use crate::model::{Conversation, Grounding, Media, PartView, UnitCounts, UnitNote, UnitReason, ViewOp};
 
 use calls::{Asked, Call};
 use formats::{Format, LineRole, Lines};
@@ -49,6 +50,8 @@ use marks::{Mark, Piece, Writer, longest_run, n_chars};
 use order::Whose;
 pub use order::{LAST_THRESHOLD, Level, MOST_WORTH, Yield};
 use pins::{Pins, choose};
+use rules::LITTLE_SAVING;
+pub use rules::{FILLERS, MIN_SAVING, Prediction, Rules, min_saving};
 use said::{Known, Said};
 use segments::{Segment, segments};
 use shown::{Shown, Sight};
@@ -63,96 +66,8 @@ use why::Why;
 use worth::Worth;
 pub use worth::{Lessons, UseModel, cuts_of, is_one_in};
 
-/// What goes on behind the last message is guessed; what is worth less than the level says is hidden.
-#[derive(Debug, Clone, Copy)]
-pub struct Prediction<'m> {
-    /// By what.
-    pub model: &'m UseModel,
-    /// With [`LookAhead::Turns`] what messages use stays, too; otherwise nothing of a conversation decides about what stands before
-    /// it, and with [`LookAhead::Strict`] not even how long it is.
-    pub how_far: LookAhead,
-    /// Long answers may be shortened.
-    pub takes_answers: bool,
-}
-
-/// What the walk may take.
-#[derive(Debug, Clone, Copy)]
-pub struct Rules<'m> {
-    /// Last messages that stay as they are.
-    pub recency_window: usize,
-    /// The same when everything gives way that may.
-    pub min_recency_window: usize,
-    /// Characters that a message must save.
-    pub min_saving: usize,
-    /// Per cent of what is visible that may be there for the reader alone.
-    pub fillers: usize,
-    /// Results of tools use what stands before them, too.
-    pub results_use: bool,
-    /// Lines of long arguments of calls that earlier texts show give way to references.
-    pub hides_arguments: bool,
-    /// Images, audio and files that an answer follows give way to marks.
-    pub marks_media: bool,
-    /// Share of the stretches that nothing uses and that stay all the same.
-    pub distractors: f64,
-    /// What gives way to a budget.
-    pub level: Level,
-    /// What is likely to be used is guessed.
-    pub predicts: Option<Prediction<'m>>,
-    /// Every unit is told why it stays or goes.
-    pub explains: bool,
-}
-
-impl Default for Rules<'_> {
-    fn default() -> Self {
-        Self {
-            recency_window: 4,
-            min_recency_window: 0,
-            min_saving: MIN_SAVING,
-            fillers: FILLERS,
-            results_use: false,
-            hides_arguments: false,
-            marks_media: false,
-            distractors: 0.0,
-            level: Level::NOTHING,
-            predicts: None,
-            explains: false,
-        }
-    }
-}
-
-impl Rules<'_> {
-    /// True where nobody may look ahead.
-    fn guesses(&self) -> bool {
-        self.predicts.is_some_and(|prediction| prediction.how_far != LookAhead::Turns)
-    }
-
-    /// True where not even how long a conversation is decides about what stands before.
-    fn decides_once(&self) -> bool {
-        self.predicts.is_some_and(|prediction| prediction.how_far == LookAhead::Strict)
-    }
-
-    /// How many messages may decide about the one at `message`.
-    fn horizon(&self, message: usize, n_messages: usize) -> usize {
-        if self.decides_once() { n_messages.min(message + self.recency_window + 1) } else { n_messages }
-    }
-}
-
-/// Characters that hiding something of a message saves at least where so many are asked for, and nobody may look ahead and what
-/// is worth less than `threshold` has given way.
-#[must_use]
-pub fn min_saving(asked: usize, threshold: u32) -> usize {
-    if threshold < LITTLE_WORTH { asked } else { asked.min(LITTLE_SAVING) }
-}
-
-/// Per cent of fillers unless something else is asked for.
-pub const FILLERS: usize = 8;
 /// Per cent of fillers that allow a text one line of them.
 const PER_LINE: usize = 4;
-/// Characters that hiding something of a message saves at least.
-pub const MIN_SAVING: usize = 200;
-/// The same when a budget is not met otherwise, and where what is worth as much as this has given way.
-const LITTLE_SAVING: usize = 40;
-const LITTLE_WORTH: u32 = 20_000;
 /// Bytes by which a mark may be longer than such marks are.
 const LONG_MARK: usize = 16;
 
