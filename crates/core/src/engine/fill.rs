@@ -2,21 +2,24 @@
 //! replaces, in characters and tokens, with the metadata that is written beside it, and drops what is not shorter. Knows no
 //! order of messages; what it cannot fill stays as it was.
 
+use std::collections::HashMap;
 use std::sync::Arc;
+
+use foldhash::fast::FixedState;
 
 use super::advice::Advice;
 use super::count::Count;
 use super::ids::Names;
 use super::unit::{Filled, Marked, State, Unit, metadata_chars};
 use crate::model::{
-    Action, CompressionDepth, Content, EngineOptions, KeepCopy, Message, NewBody, PartView, Provenance,
+    Action, CompressionDepth, Content, EngineOptions, HideBy, KeepCopy, Message, NewBody, PartView, Provenance,
     ProvenancePlace, Reason, Role, Spot, ViewOp, marker, summary_id,
 };
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{About, Claim, FlowKind, Group, GroupKind, Plan, Recompact, Stage, View, is_json, line_changes};
 use crate::summary::{
-    Adapter, Draft, Hints, Keys, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, digest, is_general, keys,
-    outline, pays, prepass, shorten, split_code, summarize, superseded, topic,
+    Adapter, Draft, Hints, Keys, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, choose, digest, is_general, keys,
+    outline, pays, prepass, shorten, split_code, summarize, superseded, topic, total_budget,
 };
 use crate::text::{Correction, Lexer, TextView, n_chars};
 use crate::walk;
@@ -30,6 +33,9 @@ const RECOMPACT_SHARE: f64 = 0.40;
 const MAX_RECOMPACT_CHARS: usize = 900;
 /// Shorter parts of a content list are kept.
 const MIN_PART_CHARS: usize = 120;
+
+/// By message and place in it where the units begin that were chosen.
+pub(super) type Chosen = HashMap<(usize, usize), Vec<u32>, FixedState>;
 
 /// Writes texts.
 pub(super) struct Filler<'a> {
@@ -52,6 +58,8 @@ pub(super) struct Filler<'a> {
     pub(super) used: Vec<walk::UsedText>,
     /// What is shown before the text that is being written, while all are written in their order.
     pub(super) earlier: Keys,
+    /// Of texts that give way in prose where the units begin that were chosen, while all are written.
+    pub(super) chosen: Chosen,
 }
 
 impl Filler<'_> {
@@ -59,6 +67,7 @@ impl Filler<'_> {
     /// may follow.
     pub(super) fn units(&mut self, plan: &mut Plan, style: Style) -> Vec<Unit> {
         let mut units: Vec<Unit> = Vec::with_capacity(self.view.len());
+        self.chosen = self.choose(plan, style);
         let mut order: Vec<usize> = (0..plan.groups.len()).collect();
         order.sort_by_key(|&group| plan.groups[group].members.first());
         let mut next = 0;
@@ -80,6 +89,7 @@ impl Filler<'_> {
             }
         }
         self.earlier.clear();
+        self.chosen.clear();
         if Recompact.is_on(self.view.options) && units.iter().any(|unit| unit.filled().is_some()) {
             let n_groups = plan.groups.len();
             Recompact.claim(&self.view, plan);
@@ -98,6 +108,47 @@ impl Filler<'_> {
             units.push(self.unit(vec![index], state));
         }
         units
+    }
+
+    /// Which sentences stay of all prose that gives way, as one choice; nothing where every text chooses for itself.
+    fn choose(&self, plan: &Plan, style: Style) -> Chosen {
+        let options = self.options();
+        if options.hide_by != HideBy::Use || style.depth == CompressionDepth::Aggressive {
+            return Chosen::default();
+        }
+        let mut visible = Keys::default();
+        let (mut places, mut texts) = (Vec::new(), Vec::new());
+        for index in 0..self.view.len() {
+            let claim = plan.settled(index);
+            let gives_way = self.is_prose(plan, index, claim);
+            for (part, view) in self.view.text_parts(index) {
+                let hints = self.hints_at(index, part);
+                let by_others = hints.tokens.is_some() || hints.by_clauses || hints.entropy.is_some();
+                let shown = if matches!(claim, Claim::Keep(_)) { view.facts } else { &[] };
+                visible.extend(shown.iter().map(|fact| fact.key));
+                if gives_way && !by_others {
+                    // Blocks between fences stay.
+                    for fence in view.fences {
+                        let first = view.facts.partition_point(|fact| fact.span.start < fence.span.start);
+                        let of_fence = view.facts[first..].iter().take_while(|fact| fact.span.start < fence.span.end);
+                        visible.extend(of_fence.map(|fact| fact.key));
+                    }
+                    places.push((index, part));
+                    texts.push(Spoken { view, voice: self.voice(index), hints });
+                }
+            }
+        }
+        let budget = total_budget(&texts, style, options.compression_depth);
+        places.into_iter().zip(choose(&texts, visible, budget)).collect()
+    }
+
+    /// True for a message that is told by some of its sentences.
+    fn is_prose(&self, plan: &Plan, index: usize, claim: &Claim) -> bool {
+        let Claim::Group(group) = claim else { return false };
+        let kind = plan.groups[*group].kind;
+        matches!(kind, GroupKind::Summary | GroupKind::Flow(_) | GroupKind::Cluster | GroupKind::CodeSplit)
+            && !self.view.is_large(index)
+            && !plan.verdicts[index].is_output
     }
 
     /// Notes that message `index` is shown as it is. What programs put out is no reason to hide what is said of it.
@@ -280,7 +331,8 @@ impl Filler<'_> {
 
     /// What is known of the text at `part` of message `index`.
     fn hints_at(&self, index: usize, part: usize) -> Hints<'_> {
-        Hints { earlier: Some(&self.earlier), ..self.advice.hints(index, part) }
+        let chosen = self.chosen.get(&(index, part)).map(Vec::as_slice);
+        Hints { earlier: Some(&self.earlier), chosen, ..self.advice.hints(index, part) }
     }
 
     fn voice(&self, index: usize) -> Voice {

@@ -97,6 +97,18 @@ pub fn budget_of(spoken: &Spoken<'_>, style: Style) -> usize {
     if spoken.voice == Voice::Task { budget.max((budget as f64 * TASK_BONUS).min(most) as usize) } else { budget }
 }
 
+/// Who asks for a gentle summary of a conversation gets so much of the usual budget.
+const GENTLE: f64 = 1.75;
+
+/// Characters that the sentences of a conversation may take which are chosen together, where `asked` is the depth that was
+/// asked for.
+#[must_use]
+pub fn total_budget(texts: &[Spoken<'_>], style: Style, asked: CompressionDepth) -> usize {
+    let total: usize = texts.iter().map(|spoken| budget_of(spoken, style)).sum();
+    let is_gentle = asked == CompressionDepth::Gentle && style.is_usual();
+    if is_gentle { (total as f64 * GENTLE) as usize } else { total }
+}
+
 #[cfg(test)]
 mod tests {
     use super::budget;

@@ -4,13 +4,14 @@
 use std::ops::Range;
 
 use super::discourse::Discourse;
+use super::selection::numbered;
 use super::spoken::Keys;
 use crate::text::{Span, TextView, Unit, UnitKind, fold_key, plain};
 
 /// Between units that do not follow each other in the source.
 pub(super) const GAP: &str = " ... ";
 /// A longer question has to earn its place.
-const MAX_ADDED: usize = 100;
+pub(super) const MAX_ADDED: usize = 100;
 /// Fewer points are for its length, or a word or two.
 const MIN_TELLING: i32 = 3;
 /// What a joiner may get shorter by when a unit comes between two others.
@@ -133,6 +134,15 @@ impl<'p> Packing<'p> {
             shown.extend(view.facts_of(&view.units[index]).iter().map(|fact| fact.key));
         }
         true
+    }
+
+    /// What is shown of `view` when just the units `taken` are, which are sorted.
+    pub(super) fn laid_out(view: &TextView<'_>, taken: &[usize]) -> Vec<Piece> {
+        let mut pieces = Packing::new(0, 0, &[], None).layout(view, taken);
+        for piece in &mut pieces {
+            piece.span = numbered(view, piece.unit);
+        }
+        pieces
     }
 
     fn has(&self, index: usize) -> bool {

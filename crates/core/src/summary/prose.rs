@@ -24,6 +24,8 @@ const MAX_ASKED: usize = 60;
 pub(super) const MAX_UNCUT: usize = 240;
 /// A shorter run without a blank is a word, a path or a URL.
 const MIN_RUN: usize = 240;
+/// So much of the best sentence stands for a text of which nothing was chosen.
+const MAX_UNCHOSEN: usize = 80;
 /// Facts in the summary that consists of nothing else.
 const MAX_STUB_ENTITIES: usize = 10;
 
@@ -51,6 +53,10 @@ pub fn summarize(texts: &[Spoken<'_>], wrap: &Wrap, style: Style, max_chars: Opt
             extract(spoken, max_chars.unwrap_or_else(|| budget_of(spoken, style)), &mut shown, &mut body);
             listed.push(*spoken);
         }
+    }
+    // What was left was left for what was chosen.
+    if texts.iter().all(|spoken| spoken.hints.chosen.is_some()) {
+        return Proposal::unlisted(body, wrap);
     }
     let entities = entities(&listed, &body.text);
     Proposal::summary(body, wrap, entities)
@@ -101,7 +107,7 @@ pub(super) fn tell(spoken: &Spoken<'_>, shown: &mut Keys, out: &mut Draft) {
 
 /// True for a short text of which an extract would show a fragment, or not the best.
 pub(super) fn is_uncut(spoken: &Spoken<'_>, style: Style) -> bool {
-    (spoken.view.counts.chars as usize) < MAX_UNCUT && !shows_best_unit(spoken, style)
+    spoken.hints.chosen.is_none() && (spoken.view.counts.chars as usize) < MAX_UNCUT && !shows_best_unit(spoken, style)
 }
 
 /// Appends the extract of one text to `out`.
@@ -123,6 +129,7 @@ pub(super) fn extract(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys, out:
         out.shows(view, &view.units[piece.unit]);
     }
     if picked.is_empty() && ended.is_empty() {
+        let budget = if spoken.hints.chosen.is_some() { budget.min(MAX_UNCHOSEN) } else { budget };
         let best = best_unit(spoken).map_or(view.covered(), |index| whole_span(view, index).of(view.text));
         shorten(&plain(best), budget, out);
     }
@@ -137,6 +144,13 @@ pub(super) fn extract(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys, out:
 /// already does not count again, and a whole unit that the conversation shows before comes last.
 fn select(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys) -> Vec<Piece> {
     let view = &spoken.view;
+    if let Some(chosen) = spoken.hints.chosen {
+        let is_chosen = |index: &usize| chosen.binary_search(&view.units[*index].span.start).is_ok();
+        let taken: Vec<usize> = (0..view.units.len()).filter(is_chosen).collect();
+        let facts = taken.iter().flat_map(|&index| view.facts_of(&view.units[index]));
+        shown.extend(facts.map(|fact| fact.key));
+        return Packing::laid_out(view, &taken);
+    }
     let scorer = Scorer::new(spoken);
     let scores = points(spoken, &scorer);
     let ranks = ranks(view, &scores, &spoken.hints);

@@ -57,6 +57,8 @@ pub struct Hints<'a> {
     pub entropy: Option<(&'a UnitScores, EntropyMode)>,
     /// What the conversation shows before it.
     pub earlier: Option<&'a Keys>,
+    /// Where the units begin that were chosen among those of all texts; `None` when the text chooses for itself.
+    pub chosen: Option<&'a [u32]>,
 }
 
 /// Scores of the units of one text, found by where a unit stands, so that passages of the text have them too.

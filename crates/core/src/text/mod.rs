@@ -12,6 +12,7 @@ mod cues;
 pub mod cut;
 mod facts;
 mod fences;
+pub mod greedy;
 mod keys;
 mod language;
 mod lexed;

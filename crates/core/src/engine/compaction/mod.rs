@@ -16,7 +16,7 @@ use super::advice::{Advice, Plugins};
 use super::assemble::{Assembled, assemble};
 use super::checks::{clean, objection};
 use super::count::Count;
-use super::fill::Filler;
+use super::fill::{Chosen, Filler};
 use super::ids::Names;
 use super::metrics::Meter;
 use super::plan;
@@ -97,6 +97,7 @@ impl<'c> Due<'c> {
             min_saving: view.options.min_saving,
             used: Vec::new(),
             earlier: Keys::default(),
+            chosen: Chosen::default(),
         };
         let earlier = earlier(conversation, &archived);
         let compacted = trigger.and_then(|trigger| {
