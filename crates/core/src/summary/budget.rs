@@ -98,7 +98,7 @@ pub fn budget_of(spoken: &Spoken<'_>, style: Style) -> usize {
 }
 
 /// Sentences that are chosen together say as much in less.
-const TOGETHER: f64 = 0.85;
+const TOGETHER: f64 = 0.92;
 /// Who asks for a gentle summary of a conversation gets so much of the usual budget.
 const GENTLE: f64 = 1.75;
 

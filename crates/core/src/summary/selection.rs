@@ -8,12 +8,16 @@ use super::packing::{GAP, MAX_ADDED, whole};
 use super::score::{Scorer, Weight};
 use super::spoken::{Keys, Spoken};
 use crate::text::greedy::{Candidates, greedy};
-use crate::text::{Fact, FactKind, Span, TextView, UnitKind, fold_key};
+use crate::text::{CueKind, Fact, FactKind, Span, TextView, UnitKind, fold_key};
 
 /// Points per character are compared in so many parts of a point.
 const PARTS: u64 = 1 << 16;
 /// What a fact that is visible nowhere counts for beyond its points: three times a decision, so that facts come before words.
 const NEW_FACT: u64 = 12;
+/// What a denial or a duty counts for beyond its points.
+const NEW_STATEMENT: u64 = 4;
+/// Characters added to each sentence when they are compared, so that scraps are not the cheapest.
+const BESIDE: usize = 40;
 /// A sentence comes with those that a quotation goes on in, up to so many.
 const MAX_QUOTED: usize = 4;
 
@@ -132,8 +136,13 @@ impl Candidates for Choice<'_, '_> {
         fresh.retain(|key| !self.visible.contains(key));
         fresh.sort_unstable();
         fresh.dedup();
-        let gain = u64::try_from(points).unwrap_or_default() + fresh.len() as u64 * NEW_FACT;
-        gain * PARTS / self.cost(text, units) as u64
+        let says = |unit: &usize| {
+            let mut cues = view.cues_of(&view.units[*unit]).iter();
+            cues.any(|cue| matches!(cue.kind, CueKind::Negation | CueKind::Obligation))
+        };
+        let n_said = units.clone().filter(says).count() as u64;
+        let gain = u64::try_from(points).unwrap_or_default() + fresh.len() as u64 * NEW_FACT + n_said * NEW_STATEMENT;
+        gain * PARTS / (self.cost(text, units) + BESIDE) as u64
     }
 
     fn take(&mut self, number: usize) -> bool {
