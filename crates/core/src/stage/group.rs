@@ -1,7 +1,7 @@
 //! Rule 16: everything that is left is prose. Neighbours of the same speaker are summarised together.
 
 use super::{Claim, GroupKind, Plan, Stage, View};
-use crate::model::{Content, Message, Reason, Role};
+use crate::model::{Content, HideBy, Message, Reason, Role};
 
 /// A longer run is cut: one summary of forty tickets names none of them.
 const MAX_MEMBERS: usize = 12;
@@ -41,7 +41,8 @@ fn is_prose(view: &View<'_>, plan: &Plan, index: usize) -> bool {
     !view.is_large(index) && !plan.verdicts[index].is_output
 }
 
-/// True when a message that refers to another, or that others refer to, could be merged with its neighbours instead.
+/// True when a message that refers to another, or that others refer to, could be merged with its neighbours instead, or told by
+/// sentences that are chosen together with those of others.
 #[must_use]
 pub fn may_merge_referring(view: &View<'_>, plan: &Plan) -> bool {
     let refers = |claim: &Claim| matches!(claim, Claim::DuplicateOf(_) | Claim::SimilarTo { .. });
@@ -51,7 +52,8 @@ pub fn may_merge_referring(view: &View<'_>, plan: &Plan) -> bool {
     let concerns = |claim: &Claim| refers(claim) || *claim == Claim::Keep(Reason::DuplicateTarget);
     let is_concerned = |index: usize| plan.claim_of(index).is_some_and(concerns);
     let messages = &view.conversation.messages;
-    view.options.conversation_flow
+    view.options.hide_by == HideBy::Use
+        || view.options.conversation_flow
         || view.options.semantic_clustering
         || (1..view.len()).any(|index| {
             (is_concerned(index - 1) || is_concerned(index)) && can_merge(&messages[index - 1], &messages[index])

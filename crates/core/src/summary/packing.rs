@@ -4,7 +4,6 @@
 use std::ops::Range;
 
 use super::discourse::Discourse;
-use super::selection::numbered;
 use super::spoken::Keys;
 use crate::text::{Span, TextView, Unit, UnitKind, fold_key, plain};
 
@@ -283,4 +282,17 @@ fn written(view: &TextView<'_>, pieces: &[Piece]) -> usize {
 fn without_comma(text: &str, span: Span) -> Span {
     let kept = span.of(text).trim_end_matches([',', ';', '，', '；', ' ']);
     Span { start: span.start, end: span.start + kept.len() as u32 }
+}
+
+/// A unit as it is shown when it was chosen: an item of a list with its number.
+pub(super) fn numbered(view: &TextView<'_>, index: usize) -> Span {
+    let unit = &view.units[index];
+    if unit.kind != UnitKind::ListItem {
+        return unit.span;
+    }
+    let line = view.text.get(view.scope.start as usize..unit.span.start as usize).unwrap_or_default();
+    let head = line.rsplit('\n').next().unwrap_or_default().trim_start();
+    let number = head.trim_end().strip_suffix(['.', ')', ':']).unwrap_or_default();
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    Span { start: unit.span.start - if is_number { head.len() as u32 } else { 0 }, end: unit.span.end }
 }

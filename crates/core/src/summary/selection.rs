@@ -4,11 +4,11 @@
 
 use std::ops::Range;
 
-use super::packing::{GAP, MAX_ADDED, whole};
+use super::packing::{GAP, MAX_ADDED, numbered, whole};
 use super::score::{Scorer, Weight};
 use super::spoken::{Keys, Spoken};
 use crate::text::greedy::{Candidates, greedy};
-use crate::text::{CueKind, Fact, FactKind, Span, TextView, UnitKind, fold_key};
+use crate::text::{CueKind, Fact, FactKind, Span, TextView, fold_key};
 
 /// Points per character are compared in so many parts of a point.
 const PARTS: u64 = 1 << 16;
@@ -33,19 +33,6 @@ pub fn choose(texts: &[Spoken<'_>], visible: Keys, budget: usize) -> Vec<Vec<u32
         units.filter(|(_, is_taken)| **is_taken).map(|(unit, _)| unit.span.start).collect()
     };
     texts.iter().zip(&choice.taken).map(begins).collect()
-}
-
-/// A unit as it is shown when it was chosen: an item of a list with its number.
-pub(super) fn numbered(view: &TextView<'_>, index: usize) -> Span {
-    let unit = &view.units[index];
-    if unit.kind != UnitKind::ListItem {
-        return unit.span;
-    }
-    let line = view.text.get(view.scope.start as usize..unit.span.start as usize).unwrap_or_default();
-    let head = line.rsplit('\n').next().unwrap_or_default().trim_start();
-    let number = head.trim_end().strip_suffix(['.', ')', ':']).unwrap_or_default();
-    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    Span { start: unit.span.start - if is_number { head.len() as u32 } else { 0 }, end: unit.span.end }
 }
 
 /// The facts that begin in `span`.
