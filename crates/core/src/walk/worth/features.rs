@@ -220,9 +220,21 @@ impl Now<'_> {
     /// Of a name itself.
     pub(super) fn of_name(self, name: &Name) -> OfName {
         let bytes = &self.texts.bytes()[name.from as usize..name.to as usize];
-        let has = |sign: u8| flag(bytes.contains(&sign));
-        let is_hump = |two: &[u8]| two[0].is_ascii_lowercase() && two[1].is_ascii_uppercase();
-        let n_digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
+        let (mut has, mut before) = ([false; 5], 0);
+        let mut n_digits = 0;
+        for &byte in bytes {
+            match byte {
+                b'0'..=b'9' => n_digits += 1,
+                b'/' => has[0] = true,
+                b'_' => has[1] = true,
+                b'-' => has[2] = true,
+                b'.' => has[3] = true,
+                b'A'..=b'Z' => has[4] |= u8::is_ascii_lowercase(&before),
+                _ => {}
+            }
+            before = byte;
+        }
+        let [slash, underscore, dash, dot, hump] = has.map(flag);
         let shown = &name.shown;
         let since = self.log_since(shown.last);
         let n_results = self.values.n_results.last().copied().unwrap_or(0);
@@ -234,15 +246,15 @@ impl Now<'_> {
         let (n_words, n_recent) = self.values.recent_words(self.texts.bytes(), name);
         [
             ONE,
-            has(b'/'),
-            has(b'_'),
-            has(b'-'),
-            has(b'.'),
-            flag(bytes.windows(2).any(is_hump)),
+            slash,
+            underscore,
+            dash,
+            dot,
+            hump,
             flag(n_digits == bytes.len()),
             share(bytes.len(), 20),
             share(n_digits, bytes.len()),
-            flag(has_extension(bytes)),
+            flag(has[3] && has_extension(bytes)),
             since,
             squared(since),
             since_result,
