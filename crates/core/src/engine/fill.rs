@@ -113,7 +113,8 @@ impl Filler<'_> {
     /// Which sentences stay of all prose that gives way, as one choice; nothing where every text chooses for itself.
     fn choose(&self, plan: &Plan, style: Style) -> Chosen {
         let options = self.options();
-        if options.hide_by != HideBy::Use || style.depth == CompressionDepth::Aggressive {
+        let may_choose = options.hide_by == HideBy::Use && style.depth != CompressionDepth::Aggressive;
+        if !may_choose || !(0..self.view.len()).any(|index| self.is_prose(plan, index, plan.settled(index))) {
             return Chosen::default();
         }
         let mut visible = Keys::default();

@@ -55,6 +55,25 @@ fn what_was_read_last_stays_longer() {
 }
 
 #[test]
+fn what_tells_what_a_text_was_gives_way_before_how_it_ended() {
+    let lines: String = (0..30).map(|at| format!("it goes on as it did {}\n", "and on ".repeat(at))).collect();
+    let result = format!("We begin with what there is to do\n{lines}1 failed, 29 passed\n[exit code 1]\n");
+    let said = [
+        (SaidBy::Human, "Mend it.", ""),
+        (SaidBy::Assistant, "I run it.", r#"{"command": "make"}"#),
+        (SaidBy::Result, result.as_str(), ""),
+        (SaidBy::Human, "Then go on.", ""),
+    ];
+    let model = UseModel::built_in();
+    let shown = |threshold: u32| walk(&said, &model, threshold).remove(0).text;
+    let (some, few) = (shown(17_000), shown(26_000));
+    assert!(some.starts_with("We begin") && !few.contains("We begin"), "{some}\n{few}");
+    for ending in ["1 failed, 29 passed", "[exit code 1]"] {
+        assert!(some.contains(ending) && few.contains(ending), "{few}");
+    }
+}
+
+#[test]
 fn less_worth_shows_all_that_more_worth_shows() {
     let file = file("step_number");
     let answer = format!("I went through it.\n{}", "I saw made_of_3 and what is around it. ".repeat(40));
