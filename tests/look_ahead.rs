@@ -296,3 +296,28 @@ fn strict_refuses_what_looks_at_the_whole() {
     compress(&[]).ok();
     condenser(dir.root(), &["verify", "run"]).ok();
 }
+
+#[test]
+fn a_long_command_keeps_its_first_line() {
+    let body: String = (0..60).map(|at| format!("and so on for row {at} of what was done to it\n")).collect();
+    let command = json!({"command": format!("git commit -m \"of note\" <<'EOF'\n{body}EOF")}).to_string();
+    let call = json!({"id": "c", "type": "function", "function": {"name": "Bash", "arguments": command}});
+    let mut messages = vec![
+        json!({"role": "user", "content": "Please commit it."}),
+        json!({"role": "assistant", "content": "I do.", "tool_calls": [call]}),
+        json!({"role": "tool", "tool_call_id": "c", "content": "done"}),
+    ];
+    for _ in 0..40 {
+        let call = json!({"id": "d", "type": "function", "function": {"name": "Bash", "arguments": "{}"}});
+        messages.push(json!({"role": "assistant", "content": "I look.", "tool_calls": [call]}));
+        messages.push(json!({"role": "tool", "tool_call_id": "d", "content": "done"}));
+    }
+    let options =
+        EngineOptions { look_ahead: LookAhead::Off, worth_threshold: Some(20_000), ..EngineOptions::default() };
+    let record = json!({"id": "a", "messages": messages}).to_string();
+    let out = Compressor::new(options).expect("options").compress(&record).expect("a record");
+    assert_eq!(restore(&out.record, &out.sidecar).expect("it comes back"), record);
+    let shown: Value = serde_json::from_str(&out.record).expect("JSON");
+    let shown = shown["messages"][1]["tool_calls"][0]["function"]["arguments"].as_str().expect("arguments");
+    assert!(shown.contains("git commit -m") && shown.contains(" lines #"), "{shown}");
+}

@@ -203,7 +203,14 @@ impl Walker {
             let lines = if is_read { self.uses.lines_of(bytes, leaf) } else { Vec::new() };
             let mut hidden: Vec<Gap> = match may_hide && self.is_long_argument(&conversation.messages[message], leaf) {
                 false => Vec::new(),
-                true if is_guessed => gaps(bytes, leaf, self.worth.stretches(number)),
+                true if is_guessed => {
+                    // The first line tells what it was, as that of a result does.
+                    let tells = |piece: &worth::Stretch| {
+                        let is_first = piece.from as usize == leaf.from;
+                        is_first && worth::tells(piece.to - piece.from) >= rules.level.worth()
+                    };
+                    gaps(bytes, leaf, self.worth.stretches(number).filter(|piece| !tells(piece)))
+                }
                 true => {
                     let runs = self.known.runs(bytes, &lines, &self.uses);
                     runs.iter().map(|run| Gap::said(&lines, run)).collect()
