@@ -12,14 +12,14 @@ use super::count::Count;
 use super::ids::Names;
 use super::unit::{Filled, Marked, State, Unit, metadata_chars};
 use crate::model::{
-    Action, CompressionDepth, Content, EngineOptions, HideBy, KeepCopy, Message, NewBody, PartView, Provenance,
+    Action, CompressionDepth, Content, EngineOptions, KeepCopy, Message, NewBody, PartView, Provenance,
     ProvenancePlace, Reason, Role, Spot, ViewOp, marker, summary_id,
 };
 use crate::stage::classify::{Depth, judge};
 use crate::stage::{About, Claim, FlowKind, Group, GroupKind, Plan, Recompact, Stage, View, is_json, line_changes};
 use crate::summary::{
-    Adapter, Draft, Hints, Keys, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, choose, digest, is_general, keys,
-    outline, pays, prepass, shorten, split_code, summarize, superseded, topic, total_budget,
+    Adapter, Draft, Hints, Keys, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, digest, is_general, keys,
+    outline, pays, prepass, shorten, split_code, summarize, superseded, topic,
 };
 use crate::text::{Correction, Lexer, TextView, n_chars};
 use crate::walk;
@@ -67,9 +67,10 @@ impl Filler<'_> {
     /// may follow.
     pub(super) fn units(&mut self, plan: &mut Plan, style: Style) -> Vec<Unit> {
         let mut units: Vec<Unit> = Vec::with_capacity(self.view.len());
-        self.chosen = self.choose(plan, style);
         let mut order: Vec<usize> = (0..plan.groups.len()).collect();
         order.sort_by_key(|&group| plan.groups[group].members.first());
+        let mut alone = self.alone(plan, &order, style);
+        self.chosen = self.choose(plan, &alone, style);
         let mut next = 0;
         for group in order {
             let first = plan.groups[group].members.first().copied().unwrap_or_default();
@@ -80,7 +81,10 @@ impl Filler<'_> {
             }
             next = first.max(next);
             let n_before = units.len();
-            self.push_group(plan, group, style, &mut units);
+            match alone.remove(&group) {
+                Some(alone) => units.extend(self.together(plan, group, alone, style)),
+                None => self.push_group(plan, group, style, &mut units),
+            }
             for unit in &units[n_before..] {
                 match unit.filled() {
                     Some(filled) => self.earlier.extend(filled.drafts.iter().flat_map(|draft| &draft.shown)),
@@ -110,48 +114,6 @@ impl Filler<'_> {
         units
     }
 
-    /// Which sentences stay of all prose that gives way, as one choice; nothing where every text chooses for itself.
-    fn choose(&self, plan: &Plan, style: Style) -> Chosen {
-        let options = self.options();
-        let may_choose = options.hide_by == HideBy::Use && style.depth != CompressionDepth::Aggressive;
-        if !may_choose || !(0..self.view.len()).any(|index| self.is_prose(plan, index, plan.settled(index))) {
-            return Chosen::default();
-        }
-        let mut visible = Keys::default();
-        let (mut places, mut texts) = (Vec::new(), Vec::new());
-        for index in 0..self.view.len() {
-            let claim = plan.settled(index);
-            let gives_way = self.is_prose(plan, index, claim);
-            for (part, view) in self.view.text_parts(index) {
-                let hints = self.hints_at(index, part);
-                let by_others = hints.tokens.is_some() || hints.by_clauses || hints.entropy.is_some();
-                let shown = if matches!(claim, Claim::Keep(_)) { view.facts } else { &[] };
-                visible.extend(shown.iter().map(|fact| fact.key));
-                if gives_way && !by_others {
-                    // Blocks between fences stay.
-                    for fence in view.fences {
-                        let first = view.facts.partition_point(|fact| fact.span.start < fence.span.start);
-                        let of_fence = view.facts[first..].iter().take_while(|fact| fact.span.start < fence.span.end);
-                        visible.extend(of_fence.map(|fact| fact.key));
-                    }
-                    places.push((index, part));
-                    texts.push(Spoken { view, voice: self.voice(index), hints });
-                }
-            }
-        }
-        let budget = total_budget(&texts, style, options.compression_depth);
-        places.into_iter().zip(choose(&texts, visible, budget)).collect()
-    }
-
-    /// True for a message that is told by some of its sentences.
-    fn is_prose(&self, plan: &Plan, index: usize, claim: &Claim) -> bool {
-        let Claim::Group(group) = claim else { return false };
-        let kind = plan.groups[*group].kind;
-        matches!(kind, GroupKind::Summary | GroupKind::Flow(_) | GroupKind::Cluster | GroupKind::CodeSplit)
-            && !self.view.is_large(index)
-            && !plan.verdicts[index].is_output
-    }
-
     /// Notes that message `index` is shown as it is. What programs put out is no reason to hide what is said of it.
     fn see(&mut self, index: usize) {
         if self.voice(index) == Voice::Program {
@@ -162,7 +124,7 @@ impl Filler<'_> {
         }
     }
 
-    fn push_group(&mut self, plan: &Plan, group: usize, style: Style, units: &mut Vec<Unit>) {
+    pub(super) fn push_group(&mut self, plan: &Plan, group: usize, style: Style, units: &mut Vec<Unit>) {
         let group = &plan.groups[group];
         match self.group(group, plan, style) {
             Ok(filled) => units.push(self.unit(group.members.clone(), State::Replaced(filled))),
@@ -331,12 +293,12 @@ impl Filler<'_> {
     }
 
     /// What is known of the text at `part` of message `index`.
-    fn hints_at(&self, index: usize, part: usize) -> Hints<'_> {
+    pub(super) fn hints_at(&self, index: usize, part: usize) -> Hints<'_> {
         let chosen = self.chosen.get(&(index, part)).map(Vec::as_slice);
         Hints { earlier: Some(&self.earlier), chosen, ..self.advice.hints(index, part) }
     }
 
-    fn voice(&self, index: usize) -> Voice {
+    pub(super) fn voice(&self, index: usize) -> Voice {
         voice(&self.view, self.task, index)
     }
 

@@ -18,6 +18,7 @@ mod next_turn;
 mod plan;
 mod reading;
 mod summaries;
+mod together;
 mod told;
 mod unit;
 

@@ -97,8 +97,6 @@ pub fn budget_of(spoken: &Spoken<'_>, style: Style) -> usize {
     if spoken.voice == Voice::Task { budget.max((budget as f64 * TASK_BONUS).min(most) as usize) } else { budget }
 }
 
-/// Sentences that are chosen together say as much in less.
-const TOGETHER: f64 = 0.92;
 /// Who asks for a gentle summary of a conversation gets so much of the usual budget.
 const GENTLE: f64 = 1.75;
 
@@ -108,7 +106,7 @@ const GENTLE: f64 = 1.75;
 pub fn total_budget(texts: &[Spoken<'_>], style: Style, asked: CompressionDepth) -> usize {
     let total: usize = texts.iter().map(|spoken| budget_of(spoken, style)).sum();
     let is_gentle = asked == CompressionDepth::Gentle && style.is_usual();
-    (total as f64 * if is_gentle { GENTLE } else { TOGETHER }) as usize
+    if is_gentle { (total as f64 * GENTLE) as usize } else { total }
 }
 
 #[cfg(test)]
