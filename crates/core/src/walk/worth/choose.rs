@@ -1,7 +1,6 @@
 //! Which pieces stay: most of what is likely to be used again for the fewest bytes, as one order. Knows pieces, likelihoods and
 //! what a mark costs; refuses to know features.
 
-use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
@@ -38,9 +37,9 @@ pub(super) struct Choice {
     /// What stays shows them.
     is_name_shown: Vec<bool>,
     is_line_shown: Vec<bool>,
-    /// Changed when a neighbour is chosen: what is known of a piece before is out of date.
-    round: Vec<u8>,
-    heap: BinaryHeap<(u32, Reverse<u32>, u8)>,
+    /// Entries of pieces as they were at first, ascending, and of those that are worth something else since.
+    first: Vec<u64>,
+    changed: BinaryHeap<u64>,
 }
 
 impl Choice {
@@ -51,7 +50,6 @@ impl Choice {
         self.lines.clear();
         self.is_name_shown.clear();
         self.is_line_shown.clear();
-        self.round.clear();
     }
 
     /// Makes room for what `values` have read since; every piece stays.
@@ -61,7 +59,6 @@ impl Choice {
         self.lines.resize(values.lines.len(), 0);
         self.is_name_shown.resize(values.names.len(), false);
         self.is_line_shown.resize(values.lines.len(), false);
-        self.round.resize(values.pieces.len(), 0);
     }
 
     /// Sets what a name is worth, unless something that stays shows it.
@@ -90,26 +87,27 @@ impl Choice {
     /// Chooses among the pieces `of` worth 0 all that are worth `threshold` or more; `age` tells of a text how many messages
     /// it is behind.
     pub(super) fn choose(&mut self, values: &Values, of: Range<usize>, threshold: u32, age: impl Fn(u32) -> u64) {
-        self.heap.clear();
+        self.first.clear();
         for piece in of {
             if self.worth[piece] == 0 {
                 // One that is worth less is asked again when its neighbour is chosen.
                 let worth = self.worth_of(values, piece, &age);
                 if worth >= threshold {
-                    self.heap.push((worth, Reverse(piece as u32), self.round[piece]));
+                    self.first.push(entry(worth, piece as u32));
                 }
             }
         }
+        self.first.sort_unstable();
         let mut last = STAYS - 1;
-        while let Some((worth, Reverse(number), round)) = self.heap.pop() {
+        while let Some((worth, number)) = self.next() {
             let piece = number as usize;
-            if self.worth[piece] != 0 || self.round[piece] != round {
+            if self.worth[piece] != 0 {
                 continue;
             }
             let now = self.worth_of(values, piece, &age);
             if now < worth {
                 if now >= threshold {
-                    self.heap.push((now, Reverse(number), round));
+                    self.changed.push(entry(now, number));
                 }
                 continue;
             }
@@ -120,15 +118,22 @@ impl Choice {
             // Beside a piece that stays another one costs less.
             for beside in [number.wrapping_sub(1), number + 1] {
                 if of_text.contains(&beside) && self.worth[beside as usize] == 0 {
-                    let beside = beside as usize;
-                    self.round[beside] = self.round[beside].wrapping_add(1);
-                    let worth = self.worth_of(values, beside, &age);
+                    let worth = self.worth_of(values, beside as usize, &age);
                     if worth >= threshold {
-                        self.heap.push((worth, Reverse(beside as u32), self.round[beside]));
+                        self.changed.push(entry(worth, beside));
                     }
                 }
             }
         }
+    }
+
+    /// The best entry that is left. An entry may be out of date: then the piece is worth less, or stays by now.
+    fn next(&mut self) -> Option<(u32, u32)> {
+        let entry = match (self.first.last(), self.changed.peek()) {
+            (first, changed) if first >= changed => self.first.pop(),
+            _ => self.changed.pop(),
+        }?;
+        Some(((entry >> u32::BITS) as u32, !(entry as u32)))
     }
 
     /// What a piece gains for what it costs, as a logarithm.
@@ -149,6 +154,11 @@ impl Choice {
 /// What a line of so many bytes is worth that tells what a text was.
 pub(in crate::walk) fn tells(n_bytes: u32) -> u32 {
     per_cost(TELLS, i64::from(n_bytes.min(LONG as u32)) + 1 + MARK)
+}
+
+/// What is worth more comes first, of the same worth what stands first.
+fn entry(worth: u32, piece: u32) -> u64 {
+    u64::from(worth) << u32::BITS | u64::from(!piece)
 }
 
 /// A gain for so many bytes, as a logarithm.

@@ -47,7 +47,7 @@ pub(super) const PIECE: [&str; 7] = [
     "log_names_in_window",
     "names_per_20_bytes",
 ];
-/// Features of a name.
+/// Features of a name: those of its form first.
 pub(super) const NAME: [&str; 29] = [
     "bias",
     "has_slash",
@@ -59,6 +59,7 @@ pub(super) const NAME: [&str; 29] = [
     "length",
     "share_of_digits",
     "has_extension",
+    "share_of_words_in_window",
     "log_since_shown",
     "log_since_shown_squared",
     "log_results_since_shown",
@@ -75,10 +76,11 @@ pub(super) const NAME: [&str; 29] = [
     "is_taken_up",
     "log_since_written",
     "log_since_written_squared",
-    "share_of_words_in_window",
     "is_home_result",
     "is_shown_once",
 ];
+/// So many are of its form.
+pub(super) const N_FORM: usize = 11;
 /// Features of a line that an edit may quote.
 pub(super) const LINE: [&str; 9] = [
     "bias",
@@ -95,6 +97,8 @@ pub(super) const LINE: [&str; 9] = [
 pub(super) type OfText = [i32; TEXT.len()];
 pub(super) type OfPiece = [i32; PIECE.len()];
 pub(super) type OfName = [i32; NAME.len()];
+pub(super) type OfForm = [i32; N_FORM];
+pub(super) type OfPast = [i32; NAME.len() - N_FORM];
 pub(super) type OfLine = [i32; LINE.len()];
 
 /// Pieces on either side that are neighbours.
@@ -219,7 +223,16 @@ impl Now<'_> {
 
     /// Of a name itself.
     pub(super) fn of_name(self, name: &Name) -> OfName {
-        let bytes = &self.texts.bytes()[name.from as usize..name.to as usize];
+        let (form, past) = (self.of_form(name), self.of_past(name));
+        let mut all = [0; NAME.len()];
+        all[..N_FORM].copy_from_slice(&form);
+        all[N_FORM..].copy_from_slice(&past);
+        all
+    }
+
+    /// Of how it is written.
+    pub(super) fn of_form(self, name: &Name) -> OfForm {
+        let bytes = &self.texts.bytes()[name.span()];
         let (mut has, mut before) = ([false; 5], 0);
         let mut n_digits = 0;
         for &byte in bytes {
@@ -235,14 +248,6 @@ impl Now<'_> {
             before = byte;
         }
         let [slash, underscore, dash, dot, hump] = has.map(flag);
-        let shown = &name.shown;
-        let since = self.log_since(shown.last);
-        let n_results = self.values.n_results.last().copied().unwrap_or(0);
-        let since_result = match name.last_result {
-            0 => log(n_results as usize) + NEVER,
-            last => log((n_results - last) as usize),
-        };
-        let since_written = if name.written == 0 { 0 } else { self.log_since(name.written) };
         let (n_words, n_recent) = self.values.recent_words(self.texts.bytes(), name);
         [
             ONE,
@@ -255,6 +260,21 @@ impl Now<'_> {
             share(bytes.len(), 20),
             share(n_digits, bytes.len()),
             flag(has[3] && has_extension(bytes)),
+            share(n_recent as usize, n_words as usize),
+        ]
+    }
+
+    /// Of who showed it when.
+    pub(super) fn of_past(self, name: &Name) -> OfPast {
+        let shown = &name.shown;
+        let since = self.log_since(shown.last);
+        let n_results = self.values.n_results.last().copied().unwrap_or(0);
+        let since_result = match name.last_result {
+            0 => log(n_results as usize) + NEVER,
+            last => log((n_results - last) as usize),
+        };
+        let since_written = if name.written == 0 { 0 } else { self.log_since(name.written) };
+        [
             since,
             squared(since),
             since_result,
@@ -271,7 +291,6 @@ impl Now<'_> {
             flag(name.is_taken_up),
             since_written,
             squared(since_written),
-            share(n_recent as usize, n_words as usize),
             flag(shown.is_home_result),
             flag(shown.n_times == 1),
         ]

@@ -51,6 +51,8 @@ struct Home {
     n_messages: usize,
     name: i64,
     line: i64,
+    /// What the past of its names adds that are shown nowhere else.
+    once: Option<i64>,
     /// What the names are worth together that have their home in the text.
     held: u64,
 }
@@ -169,11 +171,12 @@ impl Worth {
                 if text.n_messages != n_messages {
                     let features = now.of_text(number, &self.activity);
                     let (name, line) = (model.name.of_text(&features), model.line.of_text(&features));
-                    *text = Home { n_messages, name, line, held: 0 };
+                    *text = Home { n_messages, name, line, ..Home::default() };
                 }
                 let features = now.of_piece(home as usize);
                 let (name, line) = (model.name.of_piece(&features), model.line.of_piece(&features));
-                *piece = Home { n_messages, name: text.name + name, line: text.line + line, held: 0 };
+                let (name, line) = (text.name + name, text.line + line);
+                *piece = Home { n_messages, name, line, ..Home::default() };
             }
             *piece
         };
@@ -185,7 +188,12 @@ impl Worth {
                 0
             } else {
                 let of_home = of_home(&mut self.texts, name.shown.home).name;
-                rooted(likely(of_home + model.name.of_own(&now.of_name(name))))
+                let past = || model.name.of_past(&now.of_past(name));
+                let of_past = match name.shown.n_times {
+                    1 => *self.texts[text_of(name)].once.get_or_insert_with(past),
+                    _ => past(),
+                };
+                rooted(likely(of_home + model.name.of_form(&now.of_form(name)) + of_past))
             };
             self.choice.value_name(number, worth);
             self.texts[text_of(name)].held += u64::from(worth);

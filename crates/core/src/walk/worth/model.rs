@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
 
-use super::features::{LINE, NAME, OfPiece, OfText, PIECE, TEXT};
+use super::features::{LINE, N_FORM, NAME, OfForm, OfPast, OfPiece, OfText, PIECE, TEXT};
 use super::scale::{ONE, WEIGHT, chance};
 
 /// Weights of the features of a value itself, of the piece that shows it and of the text around.
@@ -16,7 +16,7 @@ pub(super) struct Weights<const N: usize> {
     pub(super) text: OfText,
 }
 
-fn dot<const N: usize>(weights: &[i32; N], features: &[i32; N]) -> i64 {
+fn dot(weights: &[i32], features: &[i32]) -> i64 {
     weights.iter().zip(features).map(|(&weight, &feature)| i64::from(weight) * i64::from(feature)).sum()
 }
 
@@ -32,6 +32,17 @@ impl<const N: usize> Weights<N> {
 
     pub(super) fn of_own(&self, own: &[i32; N]) -> i64 {
         dot(&self.own, own)
+    }
+}
+
+impl Weights<{ NAME.len() }> {
+    /// What the form of a name adds, and what its past does.
+    pub(super) fn of_form(&self, form: &OfForm) -> i64 {
+        dot(&self.own[..N_FORM], form)
+    }
+
+    pub(super) fn of_past(&self, past: &OfPast) -> i64 {
+        dot(&self.own[N_FORM..], past)
     }
 }
 

@@ -53,12 +53,14 @@ impl Shown {
     }
 }
 
-/// A name.
+/// A name; as long as a line of the cache of most machines.
 #[derive(Debug, Clone, Default)]
+#[repr(align(64))]
 pub(super) struct Name {
-    pub(super) hash: u64,
-    pub(super) from: u32,
-    pub(super) to: u32,
+    hash: u64,
+    from: u32,
+    n_bytes: u16,
+    pub(super) is_taken_up: bool,
     pub(super) shown: Shown,
     /// How many results there were when one showed it last.
     pub(super) last_result: u32,
@@ -67,9 +69,16 @@ pub(super) struct Name {
     pub(super) n_answers: u32,
     pub(super) n_arguments: u32,
     pub(super) n_others: u32,
-    /// The last message in which the assistant wrote it, and whether a result had shown it before.
+    /// The last message in which the assistant wrote it; whether a result had shown it before is `is_taken_up`.
     pub(super) written: u32,
-    pub(super) is_taken_up: bool,
+}
+
+impl Name {
+    /// Where it stands for the first time.
+    pub(super) fn span(&self) -> Range<usize> {
+        let from = self.from as usize;
+        from..from + usize::from(self.n_bytes)
+    }
 }
 
 /// A whole line.
@@ -152,8 +161,7 @@ impl Values {
         let Some(first) = self.of_text.get(first) else { return };
         for piece in &self.pieces[first.start as usize..] {
             for &name in &self.names_of[piece.names.start as usize..piece.names.end as usize] {
-                let Name { from, to, .. } = self.names[name as usize];
-                each_word(texts.bytes(), from as usize, to as usize, |hash| self.recent_words.insert(hash));
+                each_word(texts.bytes(), self.names[name as usize].span(), |hash| self.recent_words.insert(hash));
             }
         }
     }
@@ -167,7 +175,7 @@ impl Values {
     /// How many words a name has, and how many of them names of recent messages have, too.
     pub(super) fn recent_words(&self, bytes: &[u8], name: &Name) -> (u32, u32) {
         let mut n = (0, 0);
-        each_word(bytes, name.from as usize, name.to as usize, |hash| {
+        each_word(bytes, name.span(), |hash| {
             n.0 += 1;
             n.1 += u32::from(self.recent_words.contains(hash));
         });
@@ -251,42 +259,39 @@ impl Values {
     /// Takes words with one joiner between each two: the whole, what begins behind a slash, and the parts that are names.
     fn take_run(&mut self, bytes: &[u8], run: &[Word], first: usize) {
         let (Some(begin), Some(end)) = (run.first(), run.last()) else { return };
-        let end = end.to;
-        if run.len() == 1 {
-            if !is_plain(bytes, begin) {
-                self.name(bytes, (begin.from, end), first);
-            }
-            return;
+        let all = begin.from..end.to;
+        if run.len() > 1 {
+            self.name(bytes, all.clone(), first);
         }
-        self.name(bytes, (begin.from, end), first);
-        let mut element = begin.from;
+        let mut element = 0;
         for (at, word) in run.iter().enumerate() {
             let is_last = at + 1 == run.len();
             let is_slash = !is_last && bytes[word.to] == b'/';
             if is_slash || is_last {
-                if (element, word.to) != (begin.from, end) {
-                    self.name(bytes, (element, word.to), first);
+                if element < at && (element > 0 || !is_last) {
+                    self.name(bytes, run[element].from..word.to, first);
                 }
-                element = word.to + 1;
+                element = at + 1;
+                if is_slash && element + 1 < run.len() {
+                    self.name(bytes, run[element].from..all.end, first);
+                }
             }
-            if is_slash && at + 2 < run.len() {
-                self.name(bytes, (element, end), first);
-            }
-            if !is_plain(bytes, word) {
-                self.name(bytes, (word.from, word.to), first);
+            if !is_plain(bytes, word) && is_identifier(&bytes[word.from..word.to]) {
+                self.name(bytes, word.from..word.to, first);
             }
         }
     }
 
-    fn name(&mut self, bytes: &[u8], (from, to): (usize, usize), first: usize) {
-        if !NAME.contains(&(to - from)) || !is_identifier(&bytes[from..to]) {
+    /// Takes what is joined, or a name by itself.
+    fn name(&mut self, bytes: &[u8], span: Range<usize>, first: usize) {
+        if !NAME.contains(&span.len()) {
             return;
         }
-        let hash = exact(bytes, from, to);
+        let hash = exact(bytes, span.start, span.end);
         let n = self.names.len() as u32;
         let number = self.by_name.get_or_insert(hash, n, |number| self.names[number as usize].hash == hash);
         if number == n {
-            self.names.push(Name { hash, from: from as u32, to: to as u32, ..Name::default() });
+            self.names.push(Name { hash, from: span.start as u32, n_bytes: span.len() as u16, ..Name::default() });
         }
         let of_piece = &self.names_of[first..];
         if of_piece.len() < MAX_NAMES && !of_piece.contains(&number) {
@@ -385,8 +390,8 @@ fn end_of_piece(bytes: &[u8], from: usize, to: usize) -> usize {
 }
 
 /// Calls `each` with hashes of the words of a name, humps and all.
-fn each_word(bytes: &[u8], from: usize, to: usize, mut each: impl FnMut(u64)) {
-    words(bytes, from, to, |word| {
+fn each_word(bytes: &[u8], name: Range<usize>, mut each: impl FnMut(u64)) {
+    words(bytes, name.start, name.end, |word| {
         let mut first = true;
         with_pieces(bytes, word, |from, to| {
             // The whole word comes before its pieces.
