@@ -61,14 +61,14 @@ impl Choice {
         self.is_line_shown.resize(values.lines.len(), false);
     }
 
-    /// Sets what a name is worth, unless something that stays shows it.
-    pub(super) fn value_name(&mut self, name: u32, worth: u32) {
-        self.names[name as usize] = if self.is_name_shown[name as usize] { 0 } else { worth };
+    /// True when something that stays shows the name, so that it is worth nothing.
+    pub(super) fn shows_name(&self, name: u32) -> bool {
+        self.is_name_shown[name as usize]
     }
 
-    /// The same of how likely a line is quoted.
-    pub(super) fn value_line(&mut self, line: u32, likelihood: u32) {
-        self.lines[line as usize] = if self.is_line_shown[line as usize] { 0 } else { likelihood };
+    /// The same of a line.
+    pub(super) fn shows_line(&self, line: u32) -> bool {
+        self.is_line_shown[line as usize]
     }
 
     /// Pieces of texts that are not asked about stay, and what they show is visible.

@@ -90,8 +90,10 @@ impl Worth {
         self.choice.grow(&self.values);
         self.valued.0.extend(0..self.values.names.len() as u32);
         self.valued.1.extend(0..self.values.lines.len() as u32);
+        let texts = 0..of.is_open.len();
+        self.open(of, texts.clone());
         self.score(of, n_messages);
-        self.decide(of, n_messages, 0..of.is_open.len());
+        self.decide(of, n_messages, texts);
     }
 
     /// The same message by message, each as soon as it leaves the window: what comes behind that decides nothing of it.
@@ -107,11 +109,12 @@ impl Worth {
             let n = of.texts.all()[first..].iter().take_while(|text| text.message as usize == message).count();
             let texts = first..first + n;
             first += n;
+            self.open(of, texts.clone());
             if of.is_open[texts.clone()].contains(&true) {
                 self.value(texts.clone());
                 self.score(of, n_messages);
+                self.decide(of, n_messages, texts);
             }
-            self.decide(of, n_messages, texts);
         }
     }
 
@@ -140,10 +143,10 @@ impl Worth {
         }
     }
 
-    /// Decides which pieces of these texts stay.
-    fn decide(&mut self, of: Choosing<'_>, n_messages: usize, texts: Range<usize>) {
+    /// Pieces of these texts that are open may go, the others stay.
+    fn open(&mut self, of: Choosing<'_>, texts: Range<usize>) {
         let values = &self.values;
-        for number in texts.clone() {
+        for number in texts {
             let pieces = pieces_of(values, number..number + 1);
             if of.is_open[number] {
                 self.choice.worth[pieces].fill(0);
@@ -151,6 +154,11 @@ impl Worth {
                 pieces.for_each(|piece| self.choice.show(values, piece));
             }
         }
+    }
+
+    /// Decides which pieces of these texts stay.
+    fn decide(&mut self, of: Choosing<'_>, n_messages: usize, texts: Range<usize>) {
+        let values = &self.values;
         let age = |text: u32| (n_messages - of.texts.all()[text as usize].message as usize) as u64;
         self.choice.choose(values, pieces_of(values, texts), of.threshold, age);
     }
@@ -184,7 +192,7 @@ impl Worth {
         let (names, lines) = &self.valued;
         for &number in names {
             let name = &values.names[number as usize];
-            let worth = if name.shown.is_since(now.start()) {
+            let worth = if name.shown.is_since(now.start()) || self.choice.shows_name(number) {
                 0
             } else {
                 let of_home = of_home(&mut self.texts, name.shown.home).name;
@@ -195,24 +203,24 @@ impl Worth {
                 };
                 rooted(likely(of_home + model.name.of_form(&now.of_form(name)) + of_past))
             };
-            self.choice.value_name(number, worth);
+            self.choice.names[number as usize] = worth;
             self.texts[text_of(name)].held += u64::from(worth);
         }
         // A text that holds a thousand names is not used more often for it than one that holds fifty.
         for &number in names {
             let held = self.texts[text_of(&values.names[number as usize])].held;
             let worth = at_most(self.choice.names[number as usize], held);
-            self.choice.value_name(number, worth);
+            self.choice.names[number as usize] = worth;
         }
         for &number in lines {
             let line = &values.lines[number as usize];
-            let likelihood = if line.shown.is_since(now.start()) {
+            let likelihood = if line.shown.is_since(now.start()) || self.choice.shows_line(number) {
                 0
             } else {
                 let of_home = of_home(&mut self.texts, line.shown.home).line;
                 likely(of_home + model.line.of_own(&now.of_line(line)))
             };
-            self.choice.value_line(number, likelihood);
+            self.choice.lines[number as usize] = likelihood;
         }
     }
 
