@@ -14,6 +14,11 @@ impl Default for WordSet {
 }
 
 impl WordSet {
+    /// What stands for a hash in the set, and may be put in and looked up in its place.
+    pub(super) fn place_of(hash: u64) -> u16 {
+        (hash % N_BITS as u64) as u16
+    }
+
     pub(super) fn clear(&mut self) {
         self.0.fill(0);
     }

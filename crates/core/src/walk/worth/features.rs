@@ -106,6 +106,34 @@ const BESIDE: u32 = 4;
 /// Added to what is unknown, which is longer ago than everything.
 const NEVER: i32 = ONE;
 
+/// What a byte of a name is, as a bit.
+const SLASH: u8 = 1;
+const UNDERSCORE: u8 = 1 << 1;
+const DASH: u8 = 1 << 2;
+const DOT: u8 = 1 << 3;
+const DIGIT: u8 = 1 << 4;
+const CAPITAL: u8 = 1 << 5;
+const SMALL: u8 = 1 << 6;
+/// What two are: a small letter and a capital.
+const HUMP: u8 = 1 << 7;
+const IS: [u8; 256] = {
+    let (mut is, mut at) = ([0; 256], 0);
+    while at < is.len() {
+        is[at] = match at as u8 {
+            b'/' => SLASH,
+            b'_' => UNDERSCORE,
+            b'-' => DASH,
+            b'.' => DOT,
+            b'0'..=b'9' => DIGIT,
+            b'A'..=b'Z' => CAPITAL,
+            b'a'..=b'z' => SMALL,
+            _ => 0,
+        };
+        at += 1;
+    }
+    is
+};
+
 fn flag(is: bool) -> i32 {
     if is { ONE } else { 0 }
 }
@@ -201,8 +229,12 @@ impl Now<'_> {
         let values = self.values;
         let Piece { from, to, text, .. } = values.pieces[number];
         let names = values.names_in(number);
-        let n_of = |is: &dyn Fn(&Name) -> bool| names.iter().filter(|&&name| is(&values.names[name as usize])).count();
-        let n_recent = n_of(&|name| name.shown.is_since(self.start()));
+        let (mut n_written, mut n_recent) = (0, 0);
+        for &name in names {
+            let name = &values.names[name as usize];
+            n_written += usize::from(name.written > 0);
+            n_recent += usize::from(name.shown.is_since(self.start()));
+        }
         let of_text = values.of_text[text as usize].clone();
         let number = number as u32;
         let beside = number.saturating_sub(BESIDE).max(of_text.start)..(number + BESIDE + 1).min(of_text.end);
@@ -213,7 +245,7 @@ impl Now<'_> {
         [
             log(names.len()),
             log((to - from) as usize),
-            share(n_of(&|name| name.written > 0), names.len()),
+            share(n_written, names.len()),
             share(n_recent, names.len()),
             log(beside.filter(is_recent).count()),
             log(n_recent),
@@ -233,34 +265,28 @@ impl Now<'_> {
     /// Of how it is written.
     pub(super) fn of_form(self, name: &Name) -> OfForm {
         let bytes = &self.texts.bytes()[name.span()];
-        let (mut has, mut before) = ([false; 5], 0);
-        let mut n_digits = 0;
+        let (mut has, mut before, mut n_digits) = (0, 0, 0);
         for &byte in bytes {
-            match byte {
-                b'0'..=b'9' => n_digits += 1,
-                b'/' => has[0] = true,
-                b'_' => has[1] = true,
-                b'-' => has[2] = true,
-                b'.' => has[3] = true,
-                b'A'..=b'Z' => has[4] |= u8::is_ascii_lowercase(&before),
-                _ => {}
-            }
-            before = byte;
+            let is = IS[usize::from(byte)];
+            // A capital behind a small letter.
+            has |= is | (is & before) << (HUMP.ilog2() - CAPITAL.ilog2());
+            before = (is & SMALL) >> (SMALL.ilog2() - CAPITAL.ilog2());
+            n_digits += usize::from(is == DIGIT);
         }
-        let [slash, underscore, dash, dot, hump] = has.map(flag);
-        let (n_words, n_recent) = self.values.recent_words(self.texts.bytes(), name);
+        let is = |sign: u8| flag(has & sign != 0);
+        let (n_words, n_recent) = self.values.recent_words(name);
         [
             ONE,
-            slash,
-            underscore,
-            dash,
-            dot,
-            hump,
+            is(SLASH),
+            is(UNDERSCORE),
+            is(DASH),
+            is(DOT),
+            is(HUMP),
             flag(n_digits == bytes.len()),
             share(bytes.len(), 20),
             share(n_digits, bytes.len()),
-            flag(has[3] && has_extension(bytes)),
-            share(n_recent as usize, n_words as usize),
+            flag(has & DOT != 0 && has_extension(bytes)),
+            share(n_recent, n_words),
         ]
     }
 
@@ -285,7 +311,7 @@ impl Now<'_> {
             log(name.n_results as usize),
             log(name.n_answers as usize),
             log(name.n_arguments as usize),
-            log(name.n_others as usize),
+            log(name.n_others() as usize),
             log(shown.n_times as usize),
             flag(name.written > 0),
             flag(name.is_taken_up),

@@ -15,6 +15,8 @@ pub(super) const QUOTED: Range<usize> = 8..201;
 pub(super) const LONG: usize = 240;
 const PIECE: usize = 120;
 const MAX_PIECE: usize = 200;
+/// Bytes of a word of a name.
+const MIN_WORD: usize = 3;
 /// Words of a name, and names of a piece.
 const MAX_JOINED: usize = 24;
 const MAX_NAMES: usize = 200;
@@ -60,15 +62,17 @@ pub(super) struct Name {
     hash: u64,
     from: u32,
     n_bytes: u16,
+    /// Its words, as places among those of all names.
+    n_words: u8,
+    words: u32,
     pub(super) is_taken_up: bool,
     pub(super) shown: Shown,
     /// How many results there were when one showed it last.
     pub(super) last_result: u32,
-    /// Of the messages that show it, those in which a result, an answer, an argument or somebody else is the first to.
+    /// Of the messages that show it, those in which a result, an answer or an argument is the first to.
     pub(super) n_results: u32,
     pub(super) n_answers: u32,
     pub(super) n_arguments: u32,
-    pub(super) n_others: u32,
     /// The last message in which the assistant wrote it; whether a result had shown it before is `is_taken_up`.
     pub(super) written: u32,
 }
@@ -78,6 +82,11 @@ impl Name {
     pub(super) fn span(&self) -> Range<usize> {
         let from = self.from as usize;
         from..from + usize::from(self.n_bytes)
+    }
+
+    /// Of the messages that show it, those in which somebody else is the first to.
+    pub(super) fn n_others(&self) -> u32 {
+        self.shown.n_messages - self.n_results - self.n_answers - self.n_arguments
     }
 }
 
@@ -104,9 +113,13 @@ pub(super) struct Values {
     pub(super) lines: Vec<QuotedLine>,
     /// How many results there are up to each message.
     pub(super) n_results: Vec<u32>,
+    /// Words of names without their humps and with them, by their places in a [`WordSet`].
+    words: Vec<u16>,
     by_name: Index,
     by_line: Index,
     run: Vec<Word>,
+    /// Where the words of each of the run begin in `words`, and where the last one ends; nothing before one is asked about.
+    run_words: Vec<u32>,
     recent_words: WordSet,
 }
 
@@ -125,6 +138,7 @@ impl Values {
         self.of_text.clear();
         self.names_of.clear();
         self.names.clear();
+        self.words.clear();
         self.lines.clear();
         self.n_results.clear();
         self.recent_words.clear();
@@ -161,7 +175,9 @@ impl Values {
         let Some(first) = self.of_text.get(first) else { return };
         for piece in &self.pieces[first.start as usize..] {
             for &name in &self.names_of[piece.names.start as usize..piece.names.end as usize] {
-                each_word(texts.bytes(), self.names[name as usize].span(), |hash| self.recent_words.insert(hash));
+                for &word in words_of(&self.words, &self.names[name as usize]) {
+                    self.recent_words.insert(u64::from(word));
+                }
             }
         }
     }
@@ -173,13 +189,9 @@ impl Values {
     }
 
     /// How many words a name has, and how many of them names of recent messages have, too.
-    pub(super) fn recent_words(&self, bytes: &[u8], name: &Name) -> (u32, u32) {
-        let mut n = (0, 0);
-        each_word(bytes, name.span(), |hash| {
-            n.0 += 1;
-            n.1 += u32::from(self.recent_words.contains(hash));
-        });
-        n
+    pub(super) fn recent_words(&self, name: &Name) -> (usize, usize) {
+        let words = words_of(&self.words, name);
+        (words.len(), words.iter().filter(|&&word| self.recent_words.contains(u64::from(word))).count())
     }
 
     fn count_results(&mut self, texts: &Texts, n_messages: usize) {
@@ -258,10 +270,9 @@ impl Values {
 
     /// Takes words with one joiner between each two: the whole, what begins behind a slash, and the parts that are names.
     fn take_run(&mut self, bytes: &[u8], run: &[Word], first: usize) {
-        let (Some(begin), Some(end)) = (run.first(), run.last()) else { return };
-        let all = begin.from..end.to;
+        self.run_words.clear();
         if run.len() > 1 {
-            self.name(bytes, all.clone(), first);
+            self.name(bytes, run, 0..run.len(), first);
         }
         let mut element = 0;
         for (at, word) in run.iter().enumerate() {
@@ -269,34 +280,56 @@ impl Values {
             let is_slash = !is_last && bytes[word.to] == b'/';
             if is_slash || is_last {
                 if element < at && (element > 0 || !is_last) {
-                    self.name(bytes, run[element].from..word.to, first);
+                    self.name(bytes, run, element..at + 1, first);
                 }
                 element = at + 1;
                 if is_slash && element + 1 < run.len() {
-                    self.name(bytes, run[element].from..all.end, first);
+                    self.name(bytes, run, element..run.len(), first);
                 }
             }
             if !is_plain(bytes, word) && is_identifier(&bytes[word.from..word.to]) {
-                self.name(bytes, word.from..word.to, first);
+                self.name(bytes, run, at..at + 1, first);
             }
         }
     }
 
-    /// Takes what is joined, or a name by itself.
-    fn name(&mut self, bytes: &[u8], span: Range<usize>, first: usize) {
-        if !NAME.contains(&span.len()) {
+    /// Takes words of a run that are joined, or one that is a name by itself.
+    fn name(&mut self, bytes: &[u8], run: &[Word], of: Range<usize>, first: usize) {
+        let (from, to) = (run[of.start].from, run[of.end - 1].to);
+        if !NAME.contains(&(to - from)) {
             return;
         }
-        let hash = exact(bytes, span.start, span.end);
+        let hash = exact(bytes, from, to);
         let n = self.names.len() as u32;
         let number = self.by_name.get_or_insert(hash, n, |number| self.names[number as usize].hash == hash);
         if number == n {
-            self.names.push(Name { hash, from: span.start as u32, n_bytes: span.len() as u16, ..Name::default() });
+            if self.run_words.is_empty() {
+                self.read_words(bytes, run);
+            }
+            let (words, end) = (self.run_words[of.start], self.run_words[of.end]);
+            let (n_bytes, n_words) = ((to - from) as u16, u8::try_from(end - words).unwrap_or(u8::MAX));
+            self.names.push(Name { hash, from: from as u32, n_bytes, n_words, words, ..Name::default() });
         }
         let of_piece = &self.names_of[first..];
         if of_piece.len() < MAX_NAMES && !of_piece.contains(&number) {
             self.names_of.push(number);
         }
+    }
+
+    /// Notes the words of a run, humps and all.
+    fn read_words(&mut self, bytes: &[u8], run: &[Word]) {
+        for &word in run {
+            self.run_words.push(self.words.len() as u32);
+            let mut first = true;
+            with_pieces(bytes, word, |from, to| {
+                // The whole word comes before its pieces.
+                let is_whole = std::mem::take(&mut first) && word.is_compound();
+                if !is_whole && to - from >= MIN_WORD {
+                    self.words.push(WordSet::place_of(folded(bytes, from, to)));
+                }
+            });
+        }
+        self.run_words.push(self.words.len() as u32);
     }
 
     /// The number of a line, and whether it is met for the first time.
@@ -356,7 +389,7 @@ impl Sight {
             }
             SaidBy::Assistant | SaidBy::Thought => name.n_answers += is_new,
             SaidBy::Argument | SaidBy::Copied => name.n_arguments += is_new,
-            SaidBy::System | SaidBy::Human | SaidBy::Spoken => name.n_others += is_new,
+            SaidBy::System | SaidBy::Human | SaidBy::Spoken => {}
         }
         if !self.by.is_source() && self.by != SaidBy::Spoken {
             name.written = self.message;
@@ -365,9 +398,10 @@ impl Sight {
     }
 }
 
-/// True for a word without a form of its own.
+/// True for a word without a form of its own: small letters, with perhaps a capital in front.
 fn is_plain(bytes: &[u8], word: &Word) -> bool {
-    !word.is_compound() && bytes[word.from].is_ascii_lowercase()
+    let is_small = |at: usize| at < word.to && bytes[at].is_ascii_lowercase();
+    !word.is_compound() && (is_small(word.from) || is_small(word.from + 1))
 }
 
 /// True for what stands before a line when it may be a name itself: the number of a line.
@@ -389,16 +423,6 @@ fn end_of_piece(bytes: &[u8], from: usize, to: usize) -> usize {
     end
 }
 
-/// Calls `each` with hashes of the words of a name, humps and all.
-fn each_word(bytes: &[u8], name: Range<usize>, mut each: impl FnMut(u64)) {
-    words(bytes, name.start, name.end, |word| {
-        let mut first = true;
-        with_pieces(bytes, word, |from, to| {
-            // The whole word comes before its pieces.
-            let is_whole = std::mem::take(&mut first) && word.is_compound();
-            if !is_whole && to - from >= 3 {
-                each(folded(bytes, from, to));
-            }
-        });
-    });
+fn words_of<'w>(words: &'w [u16], name: &Name) -> &'w [u16] {
+    &words[name.words as usize..][..usize::from(name.n_words)]
 }
