@@ -164,7 +164,7 @@ fn what_is_used_again_and_again_is_learned() {
     walker.walk(&conversation(&said), &by, rules, &|_| Standing::Free);
     let likely = |start: &[u8]| {
         let names = walker.worth.values.names.iter().zip(&walker.worth.choice.names);
-        let is = |name: &Name| walker.texts.bytes()[name.from as usize..].starts_with(start);
+        let is = |name: &Name| walker.texts.bytes()[name.span()].starts_with(start);
         // What an answer shows is visible.
         let all = names.filter(|(name, likely)| is(name) && **likely > 0).map(|(_, &likely)| u64::from(likely));
         let all: Vec<u64> = all.collect();
