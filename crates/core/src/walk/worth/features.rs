@@ -3,7 +3,8 @@
 
 use super::activity::Activity;
 use super::scale::{ONE, log};
-use super::values::{Name, Piece, QuotedLine, Values};
+use super::sight::{Name, QuotedLine};
+use super::values::{Piece, Values};
 use crate::walk::calls::Call;
 use crate::walk::uses::{SaidBy, Texts};
 

@@ -8,6 +8,7 @@ mod fit;
 mod learn;
 mod model;
 mod scale;
+mod sight;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -26,7 +27,8 @@ pub use learn::{Lessons, cuts_of, is_one_in};
 pub use model::UseModel;
 use model::likely;
 use scale::CERTAIN;
-use values::{Homes, NONE, Name, Piece, Values};
+use sight::{Homes, Name};
+use values::{NONE, Piece, Values};
 
 /// What the names are worth together that have their home in one text, at most.
 const MOST_HELD: u64 = 10 * CERTAIN as u64;

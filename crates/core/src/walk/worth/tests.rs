@@ -1,6 +1,6 @@
 //! What stays when nobody looks ahead, told by small sessions; that more is shown for less worth; what a model says.
 
-use super::values::Name;
+use super::sight::Name;
 use crate::model::{LookAhead, ViewOp};
 use crate::walk::tests::{Said, check, conversation};
 use crate::walk::{Lessons, Level, MOST_WORTH, Prediction, Rules, SaidBy, Standing, UseModel, UsedText, Walker};
