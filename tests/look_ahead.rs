@@ -235,11 +235,18 @@ fn message(seed: &mut u64, at: usize, calls_by_name: bool) -> Value {
         0 => json!({"role": "user", "content": format!("Look at this, please.\n{lines}{lines}{lines}")}),
         1 if next(4) == 0 => json!({"role": "user", "content": "\u{22ef}".repeat(1 + next(12))}),
         1 => json!({"role": "user", "content": (["Yes, go on.", "No.", "And then?"][next(3)])}),
-        2 => json!({"role": "assistant", "content": said.repeat(1 + next(30))}),
+        2 => json!({"role": "assistant", "content": said.repeat(next(30)), "reasoning": [lines.repeat(next(2)), said]}),
         3 | 4 if calls_by_name => {
             let arguments = json!({"path": format!("src/a_{}.rs", next(60)), "old": lines}).to_string();
             let call = json!({"id": format!("c{at}"), "type": "function", "function": {"name": "Edit", "arguments": arguments}});
-            json!({"role": "assistant", "content": said.repeat(1 + next(12)), "tool_calls": [call]})
+            let content = said.repeat(1 + next(12));
+            match next(3) {
+                0 => json!({"role": "assistant", "content": content, "reasoning_content": lines, "tool_calls": [call]}),
+                1 => json!({"role": "assistant", "content": [
+                    {"type": "thinking", "thinking": lines, "signature": (["", "c2VhbGVk"][next(2)])},
+                    {"type": "text", "text": content}], "tool_calls": [call]}),
+                _ => json!({"role": "assistant", "content": content, "tool_calls": [call]}),
+            }
         }
         3 | 4 => json!({"role": "assistant", "content": format!("{said}\n```\ncat src/a_{}.rs\n```", next(60))}),
         _ if calls_by_name => {

@@ -5,12 +5,14 @@ use std::collections::HashSet;
 
 use condenser::model::{
     Condensed, Content, Metrics, NewBody, Original, Output, Part, Provenance, ProvenancePlace, Replacement, ShapeName,
+    Spot,
 };
 use condenser::shape::{
     Decoded, Row, VerbatimMap, decode, detect, restore_record, restore_row, uncompress, uncompress_record, verbatim_map,
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
+use serde_json::json;
 
 use crate::support::corpora;
 
@@ -189,7 +191,10 @@ fn value() -> impl Strategy<Value = String> {
 /// What a message may say.
 fn content(style: u8) -> impl Strategy<Value = String> {
     let text = styled(style).prop_map(|text| format!(r#"{{"type": "text", "text": {text}, "x": 1}}"#));
-    let part = prop_oneof![text, styled(style), Just(r#"{"type":"image"}"#.to_owned()), value()];
+    let thought = styled(style).prop_map(|text| format!(r#"{{"type": "thinking", "thinking": {text}}}"#));
+    let call = styled(style).prop_map(|text| format!(r#"{{"type": "tool_use", "input": {{"a": {text}}}}}"#));
+    let image = Just(r#"{"type":"image"}"#.to_owned());
+    let part = prop_oneof![text, styled(style), thought, call, image, value()];
     prop_oneof![
         6 => styled(style),
         2 => proptest::collection::vec(part, 0..4).prop_map(|parts| format!("[{}]", parts.join(", "))),
@@ -217,6 +222,7 @@ fn message(style: u8) -> impl Strategy<Value = Vec<(String, String)>> {
         1 => pair(&["id"], id.boxed()),
         1 => pair(&["name", "tool_call_id"], prop_oneof![styled(style), value()].boxed()),
         1 => pair(&["tool_calls", "function_call"], value().boxed()),
+        1 => pair(&["reasoning", "reasoning_content"], prop_oneof![styled(style), value()].boxed()),
         1 => pair(&["metadata"], metadata.boxed()),
         1 => (string(), value()),
     ];
@@ -300,7 +306,20 @@ fn replaced(decoded: &Decoded<'_>, grouping: &[(u8, String)]) -> Condensed {
         };
         groups.push((sources, body));
     }
-    condensed(messages.len(), &groups)
+    let mut condensed = condensed(messages.len(), &groups);
+    for output in &mut condensed.messages {
+        let Output::Replaced(replacement) = output else { continue };
+        let (first, text) = (&messages[replacement.sources[0]], &grouping[replacement.sources[0]].1);
+        // Of some turns the content is the arguments.
+        let is_said = matches!(first.content, Content::Text(_) | Content::Parts(_));
+        let may_change = |is_open: bool| is_said && is_open && text.len() % 3 > 0;
+        let thoughts = first.reasoning.iter().enumerate().filter(|(_, thought)| may_change(!thought.places.is_empty()));
+        let calls = first.tool_calls.iter().enumerate().filter(|(_, call)| may_change(call.place.is_some()));
+        let spots = thoughts.map(|(at, _)| Spot::Thought(at)).chain(calls.map(|(at, _)| Spot::Call(at)));
+        // What is not written as a string is JSON.
+        replacement.spots = spots.map(|spot| (spot, json!(text).to_string())).collect();
+    }
+    condensed
 }
 
 proptest! {

@@ -69,7 +69,7 @@ fn check_thoughts(record: &str, expected: &[&[&str]]) {
         .conversation
         .messages
         .iter()
-        .map(|message| message.reasoning.iter().map(|text| &**text).collect())
+        .map(|message| message.reasoning.iter().map(|thought| &*thought.text).collect())
         .collect();
     assert_eq!(thoughts, expected, "{record}");
 }

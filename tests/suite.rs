@@ -72,6 +72,7 @@ mod policy;
 mod prepass;
 mod prompts;
 #[cfg(feature = "remote")]
+mod reasoning;
 mod remote_runs;
 mod report;
 mod restore;

@@ -66,18 +66,22 @@ fn hidden_in(
     let (at, message) = message_at(&original.conversation, index).ok_or_else(differs)?;
     let media = || message.media().find(|(at, _)| *at == view.part).map(|(_, media)| media.raw);
     let call = |call: usize| message.tool_calls.get(call).map(|call| &*call.arguments);
-    let text = match view.call {
-        Some(number) => call(number),
-        None => message.text_at(view.part).or_else(media),
+    let thought = |number: usize| message.reasoning.get(number).map(|thought| &*thought.text);
+    let text = match (view.call, view.thought) {
+        (Some(number), _) => call(number),
+        (None, Some(number)) => thought(number),
+        (None, None) => message.text_at(view.part).or_else(media),
     };
     let text = text.ok_or_else(differs)?;
     let written = view.apply(text).ok_or_else(differs)?;
     let position = position_of(sides, index).ok_or_else(differs)?;
     let shown = spoken(&sides.shown, original.shape, id)?;
-    // A text that is a list of JSON looks like a list of parts in its column, and what is shown of columns has no calls.
+    // A text that is a list of JSON looks like a list of parts in its column, and what is shown of columns has neither calls nor
+    // reasoning.
+    let is_beside = !view.is_of_content();
     let is_column = matches!(&sides.shown, Shown::Columns(messages)
-        if messages.get(position).is_some_and(|message| message.content == written || view.call.is_some()));
-    let is_shown = |shown: &Utterance| holds(shown, &written) || view.call.is_some() && shown.text.contains(&written);
+        if messages.get(position).is_some_and(|message| message.content == written || is_beside));
+    let is_shown = |shown: &Utterance| holds(shown, &written) || is_beside && shown.text.contains(&written);
     if !is_column && !shown.get(position).is_some_and(is_shown) {
         return Err(differs());
     }
@@ -89,7 +93,7 @@ fn hidden_in(
         source_row: sides.source_row,
         index: at,
         role: message.role.as_str().to_owned(),
-        label: label_of_call(&original.conversation, at, view.part).filter(|_| view.call.is_none()),
+        label: label_of_call(&original.conversation, at, view.part).filter(|_| view.is_of_content()),
         before: stretch.before,
         text: stretch.text.to_owned(),
         behind: stretch.behind,

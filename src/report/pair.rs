@@ -177,6 +177,9 @@ impl Utterance {
                 text.push_str(piece);
             }
         };
+        for thought in &message.reasoning {
+            push(&format!("(thinks {})", thought.text));
+        }
         message.texts().for_each(&mut push);
         for call in &message.tool_calls {
             push(&format!("(calls {} {})", call.name.as_deref().unwrap_or("tool"), call.arguments));

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::error::Result;
-use crate::model::{Content, Conversation, Media, Message, Part, ResultParts, Role, ShapeName, ToolCall};
+use crate::model::{Content, Conversation, Media, Message, Part, ResultParts, Role, ShapeName, Thought, ToolCall};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::look::Look;
 use crate::pipeline::make_up::class_of;
@@ -306,11 +306,16 @@ pub(in crate::pipeline) fn detached(conversation: &Conversation<'_>) -> Conversa
         tool_calls: message.tool_calls.iter().map(call).collect(),
         tool_call_id: message.tool_call_id.as_deref().map(owned),
         results: message.results.iter().map(result).collect(),
-        reasoning: message.reasoning.iter().map(|thought| owned(thought)).collect(),
+        reasoning: message.reasoning.iter().map(thought).collect(),
         provenance: message.provenance.clone(),
     });
     let (is_compacted, held) = (conversation.is_compacted, conversation.held.clone());
     Conversation { id: owned(&conversation.id), messages: messages.collect(), is_compacted, held }
+}
+
+/// Nothing of it may be changed: there is no record.
+fn thought(thought: &Thought<'_>) -> Thought<'static> {
+    Thought { text: owned(&thought.text), places: Vec::new() }
 }
 
 fn result(result: &ResultParts<'_>) -> ResultParts<'static> {

@@ -165,7 +165,9 @@ impl Engine {
             _ if index < first => Standing::Kept,
             None if index >= settled => Standing::Free,
             Some(claim) if self.is_held(conversation, index, claim) => Standing::Held,
-            Some(Claim::Keep(reason)) if index >= settled && self.is_open(*reason) => Standing::Open,
+            Some(Claim::Keep(reason)) if index >= settled && self.is_open(*reason, &conversation.messages[index]) => {
+                Standing::Open
+            }
             Some(Claim::Keep(reason)) if index >= settled => self.yields(*reason, index, recent),
             None | Some(Claim::Keep(_)) => Standing::Kept,
             Some(_) => Standing::Gone,
@@ -194,7 +196,7 @@ impl Engine {
     fn prediction(&self) -> Option<walk::Prediction<'_>> {
         let is_asked = self.options.guesses() || self.options.worth_threshold.is_some();
         let model = self.uses.as_deref().filter(|_| is_asked)?;
-        Some(walk::Prediction { model, how_far: self.options.look_ahead, takes_answers: self.predicts_answers() })
+        Some(walk::Prediction { model, how_far: self.options.look_ahead, takes_answers: self.options.takes_answers() })
     }
 
     /// The threshold of worth that holds; `None` where what is used decides alone.
@@ -220,11 +222,6 @@ impl Engine {
     /// True when what is used may give way: to a budget, or beyond a threshold.
     pub(super) fn gives_way(&self) -> bool {
         self.options.token_budget.is_some() || self.threshold().is_some_and(|threshold| threshold > MOST_WORTH)
-    }
-
-    /// True where answers give way to what is likely to be used.
-    fn predicts_answers(&self) -> bool {
-        self.options.guesses() && self.options.assistant != AssistantText::Keep
     }
 
     /// True for an answer that no stage keeps: a long one before the window, where answers may be shortened.
@@ -262,10 +259,13 @@ impl Engine {
 
     /// True when a message that is kept for this reason keeps its texts alone. A budget does not take the words of a user before
     /// others, whatever stands beside them.
-    fn is_open(&self, reason: Reason) -> bool {
+    fn is_open(&self, reason: Reason, message: &Message<'_>) -> bool {
         match reason {
-            Reason::ToolCalls => self.options.takes_arguments() || self.predicts_answers(),
-            Reason::Answer => self.predicts_answers(),
+            Reason::NoText | Reason::ShortContent if self.options.takes_answers() && !message.reasoning.is_empty() => {
+                true
+            }
+            Reason::ToolCalls => self.options.takes_arguments() || self.options.takes_answers(),
+            Reason::Answer => self.options.takes_answers(),
             Reason::NoText | Reason::ShortContent | Reason::UserWords => {
                 self.options.images == Images::Mark && !self.gives_way()
             }
@@ -368,7 +368,7 @@ pub(super) fn settled(conversation: &Conversation<'_>) -> usize {
 
 /// The texts of a message as it is written, those in `bare` as they stand there.
 pub(super) fn texts_of<'t>(message: &'t Message<'_>, body: &'t NewBody, bare: &'t [UsedText]) -> Vec<&'t str> {
-    let is_at = |text: &&UsedText, part: usize| text.view.call.is_none() && text.view.part == part;
+    let is_at = |text: &&UsedText, part: usize| text.view.is_of_content() && text.view.part == part;
     let bare = |part: usize| bare.iter().find(|text| is_at(text, part)).map(|text| text.text.as_str());
     match (body, &message.content) {
         (NewBody::Text(text), _) => vec![bare(0).unwrap_or(text)],

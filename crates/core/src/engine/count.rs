@@ -40,10 +40,11 @@ impl Count {
         let message = &view.conversation.messages[index];
         self.overhead
             + match &self.counter {
-                None => tokens::estimate(view.chars(index) + view.argument_chars(index)),
+                None => tokens::estimate(view.chars(index) + view.chars_beside(index)),
                 Some(counter) => {
                     let calls = message.tool_calls.iter().map(|call| call.arguments.as_ref());
-                    message.texts().chain(calls).map(|text| counter.count(text)).sum()
+                    let thoughts = view.thoughts(index).map(|thought| thought.text.as_ref());
+                    message.texts().chain(thoughts).chain(calls).map(|text| counter.count(text)).sum()
                 }
             }
     }
@@ -51,7 +52,7 @@ impl Count {
     /// Tokens of the message that stands with `filled` in the place of message `first`.
     pub(super) fn filled(&self, view: &View<'_>, first: usize, filled: &Filled) -> usize {
         let Some(counter) = &self.counter else {
-            return self.overhead + tokens::estimate(filled.chars_out + filled.arguments_out());
+            return self.overhead + tokens::estimate(filled.chars_out + filled.chars_beside(view, first));
         };
         let metadata = filled.metadata.as_deref().map_or(0, |json| counter.count(json));
         let texts: usize = match &filled.body {
@@ -64,12 +65,7 @@ impl Count {
                 })
                 .sum(),
         };
-        let message = &view.conversation.messages[first];
-        let arguments = if filled.arguments_out() == 0 {
-            0
-        } else {
-            filled.arguments(message).map(|text| counter.count(text)).sum()
-        };
-        self.overhead + metadata + texts + arguments
+        let beside: usize = filled.beside(view, first).map(|text| counter.count(text)).sum();
+        self.overhead + metadata + texts + beside
     }
 }

@@ -335,7 +335,11 @@ impl Filler<'_> {
     fn used(&self, index: usize, provenance: &Provenance) -> Option<Filled> {
         let message = &self.view.conversation.messages[index];
         let used = used_of(&self.used, index);
-        let spot = |view: &PartView| view.call.map_or(Spot::Part(view.part), Spot::Call);
+        let spot = |view: &PartView| match (view.call, view.thought) {
+            (Some(call), _) => Spot::Call(call),
+            (None, Some(thought)) => Spot::Thought(thought),
+            (None, None) => Spot::Part(view.part),
+        };
         let others = used.iter().filter(|used| text_of(message, &used.view).is_none());
         let spots: Vec<(Spot, String)> = others.map(|used| (spot(&used.view), used.text.clone())).collect();
         let filled = |with_texts: bool| {
@@ -365,14 +369,15 @@ impl Filler<'_> {
             Content::Text(_) if !drafts.is_empty() => self.filled(drafts.pop()?.1, action, reason, provenance),
             _ => self.filled_parts(index, drafts, action, reason, provenance),
         };
-        filled.marked = Some(Box::new(Marked::new(message, views, spots)));
+        filled.marked = Some(Box::new(Marked::new(&self.view, index, views, spots)));
         Some(filled)
     }
 
-    /// True when what the walk shows of message `index` saves enough, its arguments included.
+    /// True when what the walk shows of message `index` saves enough, its arguments and its reasoning included.
     pub(super) fn saves_by_use(&self, index: usize, filled: &Filled) -> bool {
-        let before = self.view.chars(index) + self.view.argument_chars(index);
-        saves(filled.chars_out + filled.arguments_out(), before, self.min_saving) && self.saves_tokens(filled, &[index])
+        let before = self.view.chars(index) + self.view.chars_beside(index);
+        let after = filled.chars_out + filled.chars_beside(&self.view, index);
+        saves(after, before, self.min_saving) && self.saves_tokens(filled, &[index])
     }
 
     /// A summary of summaries: each one is a paragraph, with its speaker in front when there are several.
@@ -487,9 +492,9 @@ pub(super) fn used_of(used: &[walk::UsedText], index: usize) -> &[walk::UsedText
     &used[first..first + n]
 }
 
-/// The text that a view shows something of; `None` for arguments and for what is no text.
+/// The text that a view shows something of; `None` for arguments, reasoning and what is no text.
 pub(super) fn text_of<'m>(message: &'m Message<'_>, view: &PartView) -> Option<&'m str> {
-    if view.call.is_some() { None } else { message.text_at(view.part) }
+    if view.is_of_content() { message.text_at(view.part) } else { None }
 }
 
 /// What is shown of a text: what of it is the original's is quoted. No figure counts what a mark says as visible.

@@ -346,14 +346,16 @@ fn structure(text: &TextView<'_>) -> usize {
 pub(super) fn sizes(view: &View<'_>, assembled: &Assembled, tokens_in: usize) -> Metrics {
     let mut metrics = Metrics { messages_in: view.len(), messages_out: assembled.messages.len(), ..Metrics::default() };
     for index in 0..view.len() {
-        let n_chars = view.chars(index) + view.argument_chars(index);
+        let n_chars = view.chars(index) + view.chars_beside(index);
         metrics.chars_in += n_chars;
     }
     let mut filled = assembled.filled.iter();
     for output in &assembled.messages {
         let n_chars = match output {
-            Output::Kept { index } => view.chars(*index) + view.argument_chars(*index),
-            Output::Replaced(_) => filled.next().map_or(0, |filled| filled.chars_out + filled.arguments_out()),
+            Output::Kept { index } => view.chars(*index) + view.chars_beside(*index),
+            Output::Replaced(_) => {
+                filled.next().map_or(0, |filled| filled.chars_out + filled.chars_beside(view, output.first_source()))
+            }
         };
         metrics.chars_out += n_chars;
     }

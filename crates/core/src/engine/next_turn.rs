@@ -167,7 +167,7 @@ fn stands<'t>(mut texts: impl Iterator<Item = &'t String>, value: &str) -> bool 
 /// Everything of a message that a model would see.
 fn texts_of(message: &Message<'_>) -> Vec<String> {
     let mut texts: Vec<String> = message.texts().map(str::to_owned).collect();
-    texts.extend(message.reasoning.iter().map(ToString::to_string));
+    texts.extend(message.reasoning.iter().map(|thought| thought.text.to_string()));
     message.tool_calls.iter().for_each(|call| texts.extend(leaves_of(&call.arguments)));
     texts
 }
@@ -191,10 +191,11 @@ fn written(before: &Conversation<'_>, condensed: &Condensed, n: usize) -> Vec<Ve
             Output::Replaced(replaced) => {
                 let texts = by_use::texts_of(message, &replaced.body, &[]);
                 let mut texts: Vec<String> = texts.into_iter().map(str::to_owned).collect();
-                texts.extend(message.reasoning.iter().map(ToString::to_string));
+                for (number, thought) in message.reasoning.iter().enumerate() {
+                    texts.push(replaced.at(Spot::Thought(number)).unwrap_or(&thought.text).to_owned());
+                }
                 for (number, call) in message.tool_calls.iter().enumerate() {
-                    let spot = replaced.spots.iter().find(|(spot, _)| *spot == Spot::Call(number));
-                    texts.extend(leaves_of(spot.map_or(&*call.arguments, |(_, written)| written)));
+                    texts.extend(leaves_of(replaced.at(Spot::Call(number)).unwrap_or(&call.arguments)));
                 }
                 texts
             }

@@ -1,7 +1,8 @@
 //! A unit is one or more messages that become one output message. Knows what stands for it; does not know how that
 //! came to be written, nor what a budget wants.
 
-use crate::model::{Action, Message, NewBody, PartView, Provenance, Reason, Spot};
+use crate::model::{Action, NewBody, PartView, Provenance, Reason, Spot};
+use crate::stage::View;
 use crate::summary::Draft;
 use crate::text::n_chars;
 
@@ -48,24 +49,31 @@ pub(super) struct Marked {
     pub(super) views: Vec<PartView>,
     /// What stands in the place of what is no text.
     pub(super) spots: Vec<(Spot, String)>,
-    /// Characters of the arguments of its calls after the replacement.
-    pub(super) arguments_out: usize,
+    /// Characters of what is written beside its content.
+    chars_beside: usize,
 }
 
 impl Marked {
-    /// For a message with these views, where `spots` stand in it.
-    pub(super) fn new(message: &Message<'_>, views: Vec<PartView>, spots: Vec<(Spot, String)>) -> Self {
-        let arguments_out = arguments(message, &spots).map(n_chars).sum();
-        Self { views, spots, arguments_out }
+    /// For message `index` with these views, where `spots` stand in it.
+    pub(super) fn new(view: &View<'_>, index: usize, views: Vec<PartView>, spots: Vec<(Spot, String)>) -> Self {
+        let chars_beside = beside(view, index, &spots, usize::MAX).map(n_chars).sum();
+        Self { views, spots, chars_beside }
     }
 }
 
-/// The arguments of the calls of a message with `spots` in their places.
-fn arguments<'f>(message: &'f Message<'_>, spots: &'f [(Spot, String)]) -> impl Iterator<Item = &'f str> {
-    message.tool_calls.iter().enumerate().map(move |(call, old)| {
-        let new = spots.iter().find(|(spot, _)| *spot == Spot::Call(call));
-        new.map_or(&*old.arguments, |(_, new)| new)
-    })
+/// What stands beside the content of message `index` with `spots` in their places: its reasoning where that gives way, and the
+/// arguments of its first so many calls.
+fn beside<'f>(
+    view: &'f View<'_>,
+    index: usize,
+    spots: &'f [(Spot, String)],
+    n_calls: usize,
+) -> impl Iterator<Item = &'f str> {
+    let at = move |spot: Spot| spots.iter().find(|(at, _)| *at == spot).map(|(_, new)| new.as_str());
+    let thoughts = view.thoughts(index).enumerate();
+    let calls = view.conversation.messages[index].tool_calls.iter().take(n_calls).enumerate();
+    let thoughts = thoughts.map(move |(number, old)| at(Spot::Thought(number)).unwrap_or(&old.text));
+    thoughts.chain(calls.map(move |(call, old)| at(Spot::Call(call)).unwrap_or(&old.arguments)))
 }
 
 impl Unit {
@@ -94,14 +102,16 @@ impl Unit {
 }
 
 impl Filled {
-    /// Characters of the arguments of its calls after the replacement.
-    pub(super) fn arguments_out(&self) -> usize {
-        self.marked.as_ref().map_or(0, |marked| marked.arguments_out)
+    /// Characters of what is written beside the content of message `index`, for which it stands.
+    pub(super) fn chars_beside(&self, view: &View<'_>, index: usize) -> usize {
+        let of_thoughts = || view.thoughts(index).map(|thought| n_chars(&thought.text)).sum();
+        self.marked.as_ref().map_or_else(of_thoughts, |marked| marked.chars_beside)
     }
 
-    /// The arguments of the calls of `message`, for which it stands, as they are written.
-    pub(super) fn arguments<'f>(&'f self, message: &'f Message<'_>) -> impl Iterator<Item = &'f str> {
-        arguments(message, self.marked.as_ref().map_or(&[], |marked| &marked.spots))
+    /// What is written there. A message with calls stays but for marks.
+    pub(super) fn beside<'f>(&'f self, view: &'f View<'_>, index: usize) -> impl Iterator<Item = &'f str> {
+        let n_calls = if self.marked.is_some() { usize::MAX } else { 0 };
+        beside(view, index, self.marked.as_ref().map_or(&[], |marked| &marked.spots), n_calls)
     }
 
     /// Characters of the provenance that is written into the message.

@@ -60,6 +60,14 @@ pub struct Replacement {
     pub views: Vec<PartView>,
 }
 
+impl Replacement {
+    /// What stands in a place beside its texts, where it is something else.
+    #[must_use]
+    pub fn at(&self, spot: Spot) -> Option<&str> {
+        self.spots.iter().find(|(at, _)| *at == spot).map(|(_, text)| text.as_str())
+    }
+}
+
 /// The new content of a replaced message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NewBody {
@@ -77,6 +85,8 @@ pub enum Spot {
     Part(usize),
     /// The arguments of the call with this number: others stand there instead.
     Call(usize),
+    /// The text with this number of its reasoning: another one stands there instead.
+    Thought(usize),
 }
 
 /// An original message as the sidecar holds it.

@@ -90,7 +90,7 @@ pub struct Message<'a> {
     /// as a whole is of its role.
     pub results: Vec<ResultParts<'a>>,
     /// What the assistant thinks before it says something, where the record tells: texts beside the content, or blocks in it.
-    pub reasoning: Vec<Cow<'a, str>>,
+    pub reasoning: Vec<Thought<'a>>,
     /// `metadata._cce_original` of an earlier round of compression.
     pub provenance: Option<super::Provenance>,
 }
@@ -235,6 +235,16 @@ pub struct ToolCall<'a> {
     pub arguments: Cow<'a, str>,
     /// The exact JSON text of the arguments in the record; `None` where nothing else may stand there.
     pub place: Option<&'a str>,
+}
+
+/// A text in which an assistant thinks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Thought<'a> {
+    /// The text, decoded.
+    pub text: Cow<'a, str>,
+    /// The exact JSON texts of the strings of the record that say it: programs like to write the same under two names. None where
+    /// nothing else may stand there.
+    pub places: Vec<&'a str>,
 }
 
 /// Who speaks. `Missing` and roles that we do not know are roles of their own: equal only to themselves.

@@ -274,6 +274,12 @@ impl EngineOptions {
         self.looks_ahead() == Some(LookAhead::Strict)
     }
 
+    /// True where what an assistant says and thinks at length gives way to what is likely to be used.
+    #[must_use]
+    pub fn takes_answers(&self) -> bool {
+        self.guesses() && self.assistant != AssistantText::Keep
+    }
+
     /// True where long arguments of calls give way.
     #[must_use]
     pub fn takes_arguments(&self) -> bool {

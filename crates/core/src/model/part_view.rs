@@ -11,6 +11,9 @@ pub struct PartView {
     /// Number of the call whose arguments are the text, where they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<usize>,
+    /// Number of the text among those of the reasoning of its message, where it is one of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thought: Option<usize>,
     /// What is shown, in its order. Copies ascend, and between two marks there is one, which may be empty.
     pub ops: Vec<ViewOp>,
 }
@@ -39,6 +42,12 @@ pub struct HiddenText<'o> {
 }
 
 impl PartView {
+    /// True for the view of a part of the content: neither of arguments nor of reasoning.
+    #[must_use]
+    pub fn is_of_content(&self) -> bool {
+        self.call.is_none() && self.thought.is_none()
+    }
+
     /// What is shown of `original`; `None` when the view is not of this text.
     #[must_use]
     pub fn apply(&self, original: &str) -> Option<String> {
@@ -123,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_view_of_another_text_says_nothing() {
-        let view = |ops: &[ViewOp]| PartView { part: 0, call: None, ops: ops.to_vec() };
+        let view = |ops: &[ViewOp]| PartView { part: 0, call: None, thought: None, ops: ops.to_vec() };
         assert_eq!(view(&[ViewOp::Copy(0, 4)]).apply("abc"), None);
         assert_eq!(view(&[ViewOp::Copy(0, 1)]).apply("ü"), None);
         assert_eq!(view(&[ViewOp::Copy(1, 2), ViewOp::Copy(0, 1)]).apply("abc"), None);

@@ -126,12 +126,15 @@ pub(super) struct Blocks<'r> {
     pub(super) results: Vec<ResultParts<'r>>,
     /// Parts that hold what the speaker thinks.
     pub(super) thoughts: Vec<Raw<'r>>,
+    /// One of them is sealed, or another part is all that it is.
+    pub(super) is_sealed: bool,
 }
 
 /// Reads a content list.
 pub(super) fn read(list: &str) -> Blocks<'_> {
     let mut parts = Vec::new();
-    let mut blocks = Blocks { content: Content::Null, calls: Vec::new(), results: Vec::new(), thoughts: Vec::new() };
+    let (calls, results, thoughts) = (Vec::new(), Vec::new(), Vec::new());
+    let mut blocks = Blocks { content: Content::Null, calls, results, thoughts, is_sealed: false };
     items(list, |item| {
         let block = (item.kind == Kind::Object).then(|| Block::read(item));
         let first = parts.len();
@@ -150,6 +153,9 @@ pub(super) fn read(list: &str) -> Blocks<'_> {
                 blocks.results.push(ResultParts { parts: first..parts.len(), call });
             } else if block.is(&reasoning::PARTS) {
                 blocks.thoughts.push(item);
+                blocks.is_sealed |= reasoning::holds_seal(item);
+            } else {
+                blocks.is_sealed |= block.is(&[reasoning::SEALED_PART]);
             }
         }
     });

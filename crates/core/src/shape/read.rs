@@ -35,7 +35,8 @@ fn message<'r>(index: &Index<'r>, at: usize) -> Message<'r> {
         reasoning: Vec::new(),
         provenance: None,
     };
-    let (mut call, mut blocks, mut is_result, mut thoughts) = (None, None, false, Vec::new());
+    let (mut call, mut blocks, mut is_result) = (None, None, false);
+    let (mut thoughts, mut is_sealed) = (Vec::new(), false);
     for member in index.members(at) {
         let value = member.value;
         match member.field {
@@ -65,6 +66,7 @@ fn message<'r>(index: &Index<'r>, at: usize) -> Message<'r> {
         is_result |= !blocks.results.is_empty() && message.role == Role::User;
         message.results = blocks.results;
         thoughts.extend(blocks.thoughts);
+        is_sealed = blocks.is_sealed;
     }
     if is_result {
         message.role = Role::Tool;
@@ -85,6 +87,10 @@ fn message<'r>(index: &Index<'r>, at: usize) -> Message<'r> {
     if message.role == Role::Assistant {
         for thought in thoughts {
             reasoning::read(thought, &mut message.reasoning);
+        }
+        let others = || index.members(at).iter().filter(|member| member.field == Field::Other);
+        if !message.reasoning.is_empty() && (is_sealed || others().any(reasoning::is_sealed_by)) {
+            message.reasoning.iter_mut().for_each(|thought| thought.places.clear());
         }
     }
     message

@@ -1,9 +1,9 @@
 //! What an assistant thinks: blocks and keys of a message that hold it, under the names of several APIs. Knows where it
-//! stands; refuses to know what it says, and what programs hide of it.
-
-use std::borrow::Cow;
+//! stands, and where nothing else may stand; refuses to know what it says, and what programs hide of it.
 
 use super::json::{Kind, Raw, items, members};
+use super::member::Member;
+use crate::model::Thought;
 
 /// Keys of a message beside its content, as written.
 const KEYS: [&str; 5] = ["\"reasoning_content\"", "\"reasoning\"", "\"thinking\"", "\"thought\"", "\"thoughts\""];
@@ -11,6 +11,10 @@ const KEYS: [&str; 5] = ["\"reasoning_content\"", "\"reasoning\"", "\"thinking\"
 pub(super) const PARTS: [&str; 2] = ["thinking", "reasoning"];
 /// What of an object is text; all else is a kind, a signature, or sealed.
 const TEXTS: [&str; 6] = ["thinking", "reasoning", "text", "summary", "subject", "description"];
+/// What a key says of a value that proves what was thought, or that only its program can read: an API refuses it beside any other text.
+const SEALS: [&str; 2] = ["signature", "encrypted"];
+/// A part that holds nothing but what only its program can read.
+pub(super) const SEALED_PART: &str = "redacted_thinking";
 /// Objects and lists in each other that are looked into.
 const MAX_DEPTH: usize = 4;
 
@@ -19,15 +23,50 @@ pub(super) fn is_key(key: &str) -> bool {
     KEYS.contains(&key)
 }
 
-/// Adds the texts of `value`: a string, a list of them, or an object that has some. What is there already is not added:
-/// programs like to write the same under two names.
-pub(super) fn read<'r>(value: Raw<'r>, texts: &mut Vec<Cow<'r, str>>) {
+/// Adds the texts of `value`: a string, a list of them, or an object that has some. What is there already gets another place.
+pub(super) fn read<'r>(value: Raw<'r>, texts: &mut Vec<Thought<'r>>) {
     read_at(value, texts, MAX_DEPTH);
 }
 
-fn read_at<'r>(value: Raw<'r>, texts: &mut Vec<Cow<'r, str>>, depth: usize) {
+/// True where a member seals what its message thinks: then all of that stays.
+pub(super) fn is_sealed_by(member: &Member<'_>) -> bool {
+    says_sealed(member.key, member.value) || holds_seal(member.value)
+}
+
+/// The same of a value: a block of a content list, or what a member holds.
+pub(super) fn holds_seal(value: Raw<'_>) -> bool {
+    holds_seal_at(value, MAX_DEPTH)
+}
+
+/// True for a key that seals what stands beside it, unless nothing stands there.
+fn says_sealed(key: &str, value: Raw<'_>) -> bool {
+    let is_there = value.kind != Kind::Null && value.text != "\"\"";
+    let begins =
+        |at: usize, seal: &str| key.get(at..at + seal.len()).is_some_and(|word| word.eq_ignore_ascii_case(seal));
+    is_there && SEALS.iter().any(|seal| (0..key.len()).any(|at| begins(at, seal)))
+}
+
+fn holds_seal_at(value: Raw<'_>, depth: usize) -> bool {
+    let mut is_sealed = false;
     match value.kind {
-        Kind::Text => texts.extend(value.string().filter(|text| !text.is_empty() && !texts.contains(text))),
+        Kind::List if depth > 0 => items(value.text, |item| is_sealed = is_sealed || holds_seal_at(item, depth - 1)),
+        Kind::Object if depth > 0 => members(value.text, |key, value| {
+            is_sealed = is_sealed || says_sealed(&key.name, value) || holds_seal_at(value, depth - 1);
+        }),
+        _ => {}
+    }
+    is_sealed
+}
+
+fn read_at<'r>(value: Raw<'r>, texts: &mut Vec<Thought<'r>>, depth: usize) {
+    match value.kind {
+        Kind::Text => {
+            let Some(text) = value.string().filter(|text| !text.is_empty()) else { return };
+            match texts.iter_mut().find(|thought| thought.text == text) {
+                Some(thought) => thought.places.push(value.text),
+                None => texts.push(Thought { text, places: vec![value.text] }),
+            }
+        }
         Kind::List if depth > 0 => items(value.text, |item| read_at(item, texts, depth - 1)),
         Kind::Object if depth > 0 => members(value.text, |key, value| {
             if TEXTS.contains(&key.name.as_ref()) {

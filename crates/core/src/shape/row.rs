@@ -9,7 +9,7 @@ use super::index::Index;
 use super::json::{Kind, around, offset_in};
 use super::layout::{Column, Table, push_hole, push_literal, write_items, write_order};
 use super::member::{Field, Member};
-use super::splice::{NewContent, brackets, edited, new_arguments, new_content, new_metadata};
+use super::splice::{NewContent, brackets, edited, new_content, new_metadata, new_values};
 
 /// One row of the `conversations` table: text columns only, nothing inferred.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -149,17 +149,16 @@ fn replaced_row<'a>(
     place: ProvenancePlace,
 ) -> MessageRow<'a> {
     let at = replacement.sources.first().copied().unwrap_or_default();
-    let arguments = new_arguments(conversation, replacement, index.style);
-    let mut row = message_row(index, conversation, at, &arguments);
+    let inner = new_values(conversation, replacement, index.style);
+    let mut row = message_row(index, conversation, at, &inner);
     let content = index.member(at, Field::Content).map(|member| member.value);
     // A turn may be nothing but the arguments of a call.
     let is_content = |old: &str| content.is_some_and(|content| std::ptr::eq(content.text, old));
-    if let (Some(_), [(Spot::Call(_), text)]) =
-        (arguments.iter().find(|(old, _)| is_content(old)), &replacement.spots[..])
-    {
+    let of_call = replacement.spots.iter().find(|(spot, _)| matches!(spot, Spot::Call(_)));
+    if let (Some(_), Some((_, text))) = (inner.iter().find(|(old, _)| is_content(old)), of_call) {
         row.content = Some(Cow::Borrowed(text));
     }
-    match new_content(content, replacement, index.style) {
+    match new_content(content, replacement, &inner, index.style) {
         NewContent::Text(text) => row.content = Some(Cow::Borrowed(text)),
         NewContent::Json(json) => row.content = Some(Cow::Owned(json)),
         NewContent::Same => {}

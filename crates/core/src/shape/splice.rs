@@ -28,8 +28,8 @@ pub(super) fn condensed_record(
     let message = |output: &Output, out: &mut String| match output {
         Output::Kept { index: at } => out.push_str(index.messages.get(*at).copied().unwrap_or_default()),
         Output::Replaced(replacement) => {
-            let arguments = new_arguments(conversation, replacement, index.style);
-            replaced_message(index, replacement, &arguments, place, out);
+            let inner = new_values(conversation, replacement, index.style);
+            replaced_message(index, replacement, &inner, place, out);
         }
     };
     if let Some(log) = &index.log {
@@ -89,7 +89,7 @@ pub(super) fn brackets<'r>(index: &Index<'r>) -> (&'r str, &'r str) {
 fn replaced_message(
     index: &Index<'_>,
     replacement: &Replacement,
-    arguments: &[(&str, String)],
+    inner: &[(&str, String)],
     place: ProvenancePlace,
     out: &mut String,
 ) {
@@ -98,7 +98,7 @@ fn replaced_message(
     let mut edits = Edits::new(raw, index.members(at));
     let content = index.member(at, Field::Content).map(|member| member.value);
     let mut body = String::new();
-    match new_content(content, replacement, index.style) {
+    match new_content(content, replacement, inner, index.style) {
         NewContent::Text(text) => encode(text, index.style, &mut body),
         NewContent::Json(json) => body = json,
         NewContent::Same => {}
@@ -106,7 +106,8 @@ fn replaced_message(
     if !body.is_empty() {
         edits.set(content, index.spec.key_of(Field::Content), &body);
     }
-    for (old, json) in arguments {
+    let is_in_list = |old: &str| content.is_some_and(|list| list.kind == Kind::List && is_in(list.text, old));
+    for (old, json) in inner.iter().filter(|(old, _)| !is_in_list(old)) {
         edits.replace(old, json);
     }
     if place == ProvenancePlace::Metadata {
@@ -117,31 +118,42 @@ fn replaced_message(
     edits.write(out);
 }
 
-/// The arguments of calls that others stand for, as they are in the record, and the JSON that stands there.
-pub(super) fn new_arguments<'r>(
+/// The arguments of calls and the strings of reasoning that others stand for, as they are in the record, and the JSON that stands
+/// there.
+pub(super) fn new_values<'r>(
     conversation: &Conversation<'r>,
     new: &Replacement,
     style: Style,
 ) -> Vec<(&'r str, String)> {
-    let message = new.sources.first().and_then(|&at| conversation.messages.get(at));
-    let changes = new.spots.iter().filter_map(|(spot, text)| {
-        let Spot::Call(call) = spot else { return None };
-        let place = message?.tool_calls.get(*call)?.place?;
-        let mut json = String::new();
-        if place.starts_with('"') {
-            encode(text, style, &mut json);
-        } else {
-            json.push_str(&restyle(text, style));
-        }
-        Some((place, json))
-    });
-    changes.collect()
+    let Some(message) = new.sources.first().and_then(|&at| conversation.messages.get(at)) else { return Vec::new() };
+    let mut values = Vec::new();
+    for (spot, text) in &new.spots {
+        let places = match *spot {
+            Spot::Part(_) => &[],
+            Spot::Call(call) => message.tool_calls.get(call).map_or(&[][..], |call| call.place.as_slice()),
+            Spot::Thought(thought) => message.reasoning.get(thought).map_or(&[][..], |thought| &thought.places),
+        };
+        values.extend(places.iter().map(|&place| {
+            let mut json = String::new();
+            if place.starts_with('"') {
+                encode(text, style, &mut json);
+            } else {
+                json.push_str(&restyle(text, style));
+            }
+            (place, json)
+        }));
+    }
+    values
+}
+
+/// True for a slice of `text` that is not empty.
+fn is_in(text: &str, slice: &str) -> bool {
+    text.as_bytes().as_ptr_range().contains(&slice.as_ptr())
 }
 
 /// `text`, a slice of a record, with those of `changes` that lie in it.
 pub(super) fn edited<'t>(text: &'t str, changes: &[(&str, String)]) -> Cow<'t, str> {
-    let bounds = text.as_bytes().as_ptr_range();
-    let mut within: Vec<_> = changes.iter().filter(|(old, _)| bounds.contains(&old.as_ptr())).collect();
+    let mut within: Vec<_> = changes.iter().filter(|(old, _)| is_in(text, old)).collect();
     if within.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -167,8 +179,14 @@ pub(super) enum NewContent<'c> {
     Same,
 }
 
-/// Puts the body in the place of the old content's text, and what it names in the place of other parts.
-pub(super) fn new_content<'c>(content: Option<Raw<'_>>, new: &'c Replacement, style: Style) -> NewContent<'c> {
+/// Puts the body in the place of the old content's text, what it names in the place of other parts, and those of `inner` that lie
+/// in a content list in theirs.
+pub(super) fn new_content<'c>(
+    content: Option<Raw<'_>>,
+    new: &'c Replacement,
+    inner: &[(&str, String)],
+    style: Style,
+) -> NewContent<'c> {
     let Some(list) = content.filter(|content| content.kind == Kind::List) else {
         return match &new.body {
             NewBody::Text(text) => NewContent::Text(text),
@@ -181,11 +199,11 @@ pub(super) fn new_content<'c>(content: Option<Raw<'_>>, new: &'c Replacement, st
     };
     let marks = new.spots.iter().filter_map(|(spot, text)| match spot {
         Spot::Part(at) => Some((*at, text.as_str())),
-        Spot::Call(_) => None,
+        Spot::Call(_) | Spot::Thought(_) => None,
     });
     let marks: HashMap<usize, &str> = marks.collect();
-    let mut json = String::with_capacity(list.text.len());
-    let (mut rest, mut at, mut has_text) = (list.text, 0, false);
+    let mut changes: Vec<(&str, String)> = inner.iter().filter(|(old, _)| is_in(list.text, old)).cloned().collect();
+    let (mut at, mut has_text) = (0, false);
     leaves(list.text, |leaf| {
         let new = match (&leaf, texts) {
             (Leaf::Text(text), Some(new)) => {
@@ -200,21 +218,17 @@ pub(super) fn new_content<'c>(content: Option<Raw<'_>>, new: &'c Replacement, st
         };
         at += 1;
         let Some((old, new)) = new else { return };
-        let (before, after) = around(rest, old);
-        json.push_str(before);
+        let mut json = String::new();
         match leaf {
             Leaf::Media(media) => text_part(media.raw, new, style, &mut json),
             Leaf::Text(_) | Leaf::Opaque => encode(new, style, &mut json),
         }
-        rest = after;
+        changes.push((old, json));
     });
     match &new.body {
         NewBody::Text(text) if !has_text => NewContent::Text(text),
-        _ if json.is_empty() => NewContent::Same,
-        _ => {
-            json.push_str(rest);
-            NewContent::Json(json)
-        }
+        _ if changes.is_empty() => NewContent::Same,
+        _ => NewContent::Json(edited(list.text, &changes).into_owned()),
     }
 }
 

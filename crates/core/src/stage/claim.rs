@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use crate::model::{Consult, Content, Conversation, EngineOptions, FlowKind, Part, Reason, Role};
+use crate::model::{Consult, Content, Conversation, EngineOptions, FlowKind, Part, Reason, Role, Thought};
 use crate::text::{Correction, Cut, Lexed, Lexer, Speaker, TextView, n_chars, tokens};
 
 use super::classify::{Depth, Verdict, judge};
@@ -125,10 +125,17 @@ impl<'a> View<'a> {
             _ => Speaker::User,
         }
     }
-    /// Characters of the arguments of the tool calls of message `index`.
+    /// Characters of what stands beside the content of message `index`: the arguments of its calls, and its reasoning where that
+    /// gives way.
     #[must_use]
-    pub fn argument_chars(&self, index: usize) -> usize {
-        self.profiles.argument_chars[index]
+    pub fn chars_beside(&self, index: usize) -> usize {
+        self.profiles.argument_chars[index] + self.thoughts(index).map(|thought| n_chars(&thought.text)).sum::<usize>()
+    }
+
+    /// What message `index` thinks, where that gives way.
+    pub fn thoughts(&self, index: usize) -> impl Iterator<Item = &Thought<'_>> {
+        let thoughts = &self.conversation.messages[index].reasoning;
+        thoughts.iter().filter(|_| self.options.takes_answers())
     }
 }
 

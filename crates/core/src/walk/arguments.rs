@@ -257,7 +257,7 @@ impl Walker {
             let written = &calls[call].arguments;
             let ops = if stretches.is_empty() { None } else { view(written, of_call, &stretches) };
             if let Some(ops) = ops {
-                let view = PartView { part: 0, call: Some(call), ops };
+                let view = PartView { part: 0, call: Some(call), thought: None, ops };
                 let text = view.apply(written).unwrap_or_default();
                 views.push(UsedText { message, view, text, lines: Vec::new(), units, notes });
             }
@@ -295,7 +295,7 @@ mod tests {
         let bytes = (at, at + hidden.1.len());
         let goes_on = hidden.1.ends_with('\n');
         let stretch = Stretch { leaf: hidden.0, bytes, mark: "⋯ \"a\" #1".to_owned(), number: 1, goes_on };
-        PartView { part: 0, call: Some(0), ops: view(written, &texts, &[stretch])? }.apply(written)
+        PartView { part: 0, call: Some(0), thought: None, ops: view(written, &texts, &[stretch])? }.apply(written)
     }
 
     #[test]

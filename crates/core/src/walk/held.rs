@@ -211,7 +211,7 @@ fn label_of(held: &Held) -> String {
 #[must_use]
 pub fn held_of(message: usize, texts: &[PartView], n_bytes: impl Fn(usize) -> usize) -> Vec<Held> {
     let mut all = Vec::new();
-    for view in texts.iter().filter(|view| view.call.is_none()) {
+    for view in texts.iter().filter(|view| view.is_of_content()) {
         let (mut at, mut by) = (0, None);
         let end = ViewOp::Copy(n_bytes(view.part), 0);
         for op in view.ops.iter().chain([&end]) {

@@ -1,7 +1,7 @@
 //! That every level of the order in which things give way shows a part of what the one before shows, told by sessions that look
 //! like chance.
 
-use crate::model::{LookAhead, ViewOp};
+use crate::model::{LookAhead, Message, Role, Thought, ViewOp};
 
 use super::tests::{Said, check, conversation, file, filling};
 use super::{FILLERS, LAST_THRESHOLD, Level, Prediction, Rules, SaidBy, Standing, UseModel, Walker};
@@ -80,7 +80,7 @@ fn a_higher_threshold_shows_a_part_of_what_a_lower_one_shows() {
 #[test]
 fn a_higher_threshold_shows_a_part_of_what_a_lower_one_shows_without_look_ahead() {
     let model = UseModel::built_in();
-    let predicts = Prediction { model: &model, how_far: LookAhead::Off, takes_answers: false };
+    let predicts = Prediction { model: &model, how_far: LookAhead::Off, takes_answers: true };
     check_levels(Some(predicts), &thresholds);
 }
 
@@ -92,8 +92,21 @@ fn check_levels(predicts: Option<Prediction<'_>>, levels: &dyn Fn(usize) -> Vec<
         let said = session(&mut seed);
         let said: Vec<Said<'_>> = said.iter().map(|(by, text, call)| (*by, text.as_str(), call.as_str())).collect();
         let by: Vec<SaidBy> = said.iter().map(|said| said.0).collect();
-        let (conversation, n) = (conversation(&said), said.len());
-        let whole = said.iter().map(|said| vec![true; said.1.len()]).collect::<Vec<_>>();
+        let (mut conversation, n) = (conversation(&said), said.len());
+        // Where it gives way, what is thought is as long as what was read.
+        let is_result = |&&(by, ..): &&Said<'_>| by == SaidBy::Result;
+        let mut thoughts = said.iter().filter(is_result).map(|said| Thought { text: said.1.into(), places: vec![""] });
+        let takes_answers = predicts.is_some_and(|predicts| predicts.takes_answers);
+        let may_think = |message: &&mut Message<'_>| takes_answers && message.role == Role::Assistant;
+        for message in conversation.messages.iter_mut().filter(may_think) {
+            message.reasoning.extend(thoughts.next());
+        }
+        let conversation = conversation;
+        // Of each message what it says, and what it thinks.
+        let thought =
+            |message: usize| conversation.messages[message].reasoning.first().map_or("", |thought| &*thought.text);
+        let texts: Vec<&str> = (0..n).flat_map(|message| [said[message].1, thought(message)]).collect();
+        let whole = texts.iter().map(|text| vec![true; text.len()]).collect::<Vec<_>>();
         let mut before = (whole.clone(), 0);
         for (number, level) in levels(n).into_iter().enumerate() {
             let rules = Rules {
@@ -108,29 +121,26 @@ fn check_levels(predicts: Option<Prediction<'_>>, levels: &dyn Fn(usize) -> Vec<
             let shown = Walker::default().walk(&conversation, &by, rules, &|_| Standing::Free);
             let mut now = whole.clone();
             for view in &shown {
-                check(said[view.message].1, view);
-                now[view.message].fill(false);
+                let number = 2 * view.message + usize::from(view.view.thought.is_some());
+                check(texts[number], view);
+                now[number].fill(false);
                 for op in &view.view.ops {
                     if let ViewOp::Copy(from, to) = *op {
-                        now[view.message][from..to].fill(true);
+                        now[number][from..to].fill(true);
                     }
                 }
             }
-            for (message, (now, before)) in now.iter().zip(&before.0).enumerate() {
+            for (text, (now, before)) in now.iter().zip(&before.0).enumerate() {
                 let new = now.iter().zip(before).position(|(&now, &before)| now && !before);
-                assert_eq!(
-                    new, None,
-                    "{level:?}, number {number} of {n} messages, message {message}:\n{}",
-                    said[message].1
-                );
+                assert_eq!(new, None, "{level:?}, number {number} of {n} messages, text {text}:\n{}", texts[text]);
             }
             let n_shown = now.iter().flatten().filter(|&&is_shown| is_shown).count();
             n_taken += usize::from(number > 0 && n_shown < before.1);
             before = (now, n_shown);
         }
         // The message that no budget takes, and how programs ended.
-        assert!(before.0[n - 1].iter().all(|&is_shown| is_shown));
-        for (shown, said) in before.0.iter().zip(&said).filter(|(_, said)| said.0 == SaidBy::Result) {
+        assert!(before.0[2 * (n - 1)].iter().all(|&is_shown| is_shown));
+        for (shown, said) in before.0.iter().step_by(2).zip(&said).filter(|(_, said)| said.0 == SaidBy::Result) {
             for ending in ["1 failed, 29 passed", "[exit code 1]"] {
                 let stands = said.1.rfind(ending).is_none_or(|at| shown[at]);
                 assert!(stands, "{ending} of\n{}", said.1);

@@ -227,7 +227,7 @@ impl Walker {
             let is_old = message + rules.recency_window < n_messages;
             let is_first = Some(message) == first_user;
             if !said_by[message].is_source() {
-                let is_said = |&number: &usize| self.texts.all()[number].by == SaidBy::Assistant;
+                let is_said = |&number: &usize| self.texts.all()[number].by.is_answer();
                 let begin = texts.clone().find(is_said).unwrap_or(texts.end);
                 let said = begin..begin + (begin..texts.end).take_while(is_said).count();
                 if answers[said.clone()].iter().any(Option::is_some) {
@@ -368,6 +368,10 @@ impl Walker {
             self.n_visible +=
                 if is_hidden { n_bytes(drawn.all.as_ref().unwrap_or(&drawn.pieces)) } else { text.to - text.from };
             grounding::note(self.texts.bytes(), &text, found, &drawn.pieces, drawn.is_json, &mut self.uses);
+            // No reference leads to what is thought: it has no name.
+            if text.by == SaidBy::Thought {
+                continue;
+            }
             self.known.begin(text.place());
             for (at, &(is_visible, stays)) in found.lines.clone().zip(&drawn.is_shown) {
                 let line = self.uses.line(at);
@@ -557,7 +561,9 @@ impl Walker {
             last.pop();
             out.pop();
         }
-        let view = PartView { part: text.part as usize, call: None, ops };
+        let part = text.part as usize;
+        let (part, thought) = if text.by == SaidBy::Thought { (0, Some(part)) } else { (part, None) };
+        let view = PartView { part, call: None, thought, ops };
         Some(UsedText { message: text.message as usize, view, text: out, lines, units, notes })
     }
 }
@@ -579,7 +585,7 @@ fn marked(message: usize, part: usize, media: &Media<'_>, rules: Rules<'_>, writ
     let notes = if rules.explains { vec![note] } else { Vec::new() };
     let mut units = UnitCounts::default();
     units.add(reason, 1);
-    UsedText { message, view: PartView { part, call: None, ops }, text, lines: Vec::new(), units, notes }
+    UsedText { message, view: PartView { part, call: None, thought: None, ops }, text, lines: Vec::new(), units, notes }
 }
 
 /// The same for the same texts, on every machine.

@@ -73,8 +73,11 @@ impl Walker {
         };
         let takes_answers = rules.predicts.is_some_and(|prediction| prediction.takes_answers) && is_old;
         let answer = |text: &Text| {
-            if text.by == SaidBy::Assistant {
+            if text.by.is_answer() {
+                let thoughts = &conversation.messages[message].reasoning;
+                let may_change = text.by == SaidBy::Assistant || !thoughts[text.part as usize].places.is_empty();
                 let may_hide = takes_answers
+                    && may_change
                     && matches!(standing, Standing::Free | Standing::Open)
                     && text.to - text.from > MIN_ANSWER;
                 return may_hide.then(|| self.answer(conversation, text, false, false));

@@ -25,8 +25,8 @@ pub(super) fn push(
     says: impl Fn(usize) -> Option<SaidBy>,
 ) {
     if says(0) == Some(SaidBy::Assistant) {
-        for thought in &message.reasoning {
-            texts.push(index, 0, SaidBy::Thought, thought);
+        for (number, thought) in message.reasoning.iter().enumerate() {
+            texts.push(index, number, SaidBy::Thought, &thought.text);
         }
     }
     for part in 0..message.n_parts() {

@@ -109,5 +109,5 @@ impl Frame<'_> {
 
 /// Characters of what would go: texts and arguments of calls.
 fn n_chars(filler: &Filler<'_>, archived: &Range<usize>) -> usize {
-    archived.clone().map(|index| filler.view.chars(index) + filler.view.argument_chars(index)).sum()
+    archived.clone().map(|index| filler.view.chars(index) + filler.view.chars_beside(index)).sum()
 }

@@ -1,13 +1,16 @@
 //! What an assistant thinks uses values as what it says does, told by small conversations.
 
-use crate::model::{Conversation, Grounding, Message};
+use crate::model::{Conversation, Grounding, Message, Thought};
 use crate::walk::{Rules, SaidBy, Standing, Walker};
 
 use super::{TASK, file, message};
 
 /// A message in which an assistant thinks.
 fn thinks(thought: &str) -> Message<'_> {
-    Message { reasoning: vec![thought.into()], ..message((SaidBy::Assistant, "", "")) }
+    Message {
+        reasoning: vec![Thought { text: thought.into(), places: Vec::new() }],
+        ..message((SaidBy::Assistant, "", ""))
+    }
 }
 
 /// What is shown of a text that an assistant reads before it thinks and says something, and what is measured.

@@ -87,10 +87,10 @@ pub(in crate::walk) struct Uses {
 }
 
 impl Uses {
-    /// Reads a conversation. Where nobody's uses count, answers are sources, too: something of them may be hidden.
+    /// Reads a conversation. Where nobody's uses count, what the assistant says and thinks is a source, too: something of it may be hidden.
     pub(in crate::walk) fn read(&mut self, texts: &Texts, users: Users) {
         let bytes = texts.bytes();
-        let is_source = |text: &Text| text.by.is_source() || users == Users::Nobody && text.by == SaidBy::Assistant;
+        let is_source = |text: &Text| text.by.is_source() || users == Users::Nobody && text.by.is_answer();
         let is_read = |text: &&Text| is_source(text) || text.by.is_argument();
         let n_lines = texts.all().iter().filter(is_read).map(|text| text.n_lines as usize).sum();
         self.needles.clear(texts.n_bytes());
@@ -282,7 +282,7 @@ impl Uses {
         } else {
             self.values(bytes, text.from, text.to, text);
         }
-        if matches!(text.by, SaidBy::Assistant | SaidBy::Thought) {
+        if text.by.is_answer() {
             let teller = Teller { message: text.message, is_counted: text.by == SaidBy::Assistant };
             self.told.add(bytes, (text.from, text.to), &self.telling, teller, &mut self.needles.filter);
         }
@@ -332,7 +332,7 @@ impl Uses {
     fn values(&mut self, bytes: &[u8], from: usize, to: usize, text: &Text) {
         let mut run = std::mem::take(&mut self.words);
         run.clear();
-        let tells = matches!(text.by, SaidBy::Assistant | SaidBy::Thought);
+        let tells = text.by.is_answer();
         let mut telling = std::mem::take(&mut self.telling);
         // Where a word begins that goes on with the run.
         let mut next = usize::MAX;

@@ -36,6 +36,11 @@ impl SaidBy {
         !matches!(self, Self::System | Self::Result)
     }
 
+    /// True for what the assistant says or thinks, beside what it calls.
+    pub(in crate::walk) fn is_answer(self) -> bool {
+        matches!(self, Self::Assistant | Self::Thought)
+    }
+
     /// True for a leaf of the arguments of a call.
     pub(in crate::walk) fn is_argument(self) -> bool {
         matches!(self, Self::Argument | Self::Copied)
@@ -51,7 +56,7 @@ pub(in crate::walk) struct Text {
     pub(in crate::walk) to: usize,
     /// Index of the message.
     pub(in crate::walk) message: u32,
-    /// Index of the text among the parts of the message; of arguments, of the call.
+    /// Index of the text among the parts of the message; of arguments, of the call; of a thought, among the thoughts.
     pub(in crate::walk) part: u32,
     /// Who says it.
     pub(in crate::walk) by: SaidBy,

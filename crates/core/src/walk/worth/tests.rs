@@ -12,7 +12,7 @@ fn walk(said: &[Said<'_>], model: &UseModel, threshold: u32) -> Vec<UsedText> {
     let level = Level::NOTHING.from_worth(threshold);
     let rules = Rules { recency_window: 1, min_saving: 1, level, predicts, ..Rules::default() };
     let shown = Walker::default().walk(&conversation(said), &by, rules, &|_| Standing::Free);
-    for view in shown.iter().filter(|view| view.view.call.is_none()) {
+    for view in shown.iter().filter(|view| view.view.is_of_content()) {
         check(said[view.message].1, view);
     }
     shown
