@@ -16,9 +16,9 @@ const POWER: (i32, i32) = (4, 5);
 /// Added to a worth, so that it is never negative.
 const LEAST: i32 = 1 << 13;
 /// What a line counts for that will be quoted, where a name that will be used counts for one.
-const QUOTED: u64 = 12;
-/// What a byte of the last message counts for by itself.
-const RECENT: u64 = 52;
+const QUOTED: u64 = 8;
+/// What a byte of the last message counts for by itself: of what is worth nothing the oldest gives way first.
+const RECENT: u64 = 1;
 
 /// What a line gains that tells what a text was: a sixteenth of a name that will be used.
 const TELLS: u64 = CERTAIN as u64 / 16;
