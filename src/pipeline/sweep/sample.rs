@@ -313,9 +313,9 @@ pub(in crate::pipeline) fn detached(conversation: &Conversation<'_>) -> Conversa
     Conversation { id: owned(&conversation.id), messages: messages.collect(), is_compacted, held }
 }
 
-/// Nothing of it may be changed: there is no record.
+/// There is no record any more, but what may be changed of it still may.
 fn thought(thought: &Thought<'_>) -> Thought<'static> {
-    Thought { text: owned(&thought.text), places: Vec::new() }
+    Thought { text: owned(&thought.text), places: vec![""; thought.places.len()] }
 }
 
 fn result(result: &ResultParts<'_>) -> ResultParts<'static> {
