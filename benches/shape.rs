@@ -58,6 +58,7 @@ fn condensed(decoded: &Decoded<'_>) -> Condensed {
         }
         Output::Replaced(Replacement {
             sources: vec![index],
+            is_by_several: false,
             body: NewBody::Text("[summary: the retry header is missing]".to_owned()),
             provenance: Provenance { ids: vec![format!("m{index}")], ..Provenance::default() },
             spots: Vec::new(),

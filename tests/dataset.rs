@@ -162,6 +162,7 @@ fn conversations_that_would_become_invalid_are_kept_as_they_were() {
             let mut condensed = self.0.condense(conversation, scratch);
             let replaced = Output::Replaced(condenser::model::Replacement {
                 sources: vec![0, 1],
+                is_by_several: true,
                 body: condenser::model::NewBody::Text("both".to_owned()),
                 spots: Vec::new(),
                 provenance: condenser::model::Provenance::default(),

@@ -24,6 +24,7 @@ fn condensed(n: usize, groups: &[(Vec<usize>, NewBody)]) -> Condensed {
         let provenance = Provenance { ids, summary_id: "cce_sum_é".to_owned(), version: 7, ..Provenance::default() };
         let replacement = Replacement {
             sources: sources.clone(),
+            is_by_several: sources.len() > 1,
             body: body.clone(),
             spots: Vec::new(),
             provenance,

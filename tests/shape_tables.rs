@@ -406,7 +406,7 @@ proptest! {
             let texts = parts.iter().enumerate().filter(|(_, part)| matches!(part, Part::Text(_)));
             let chosen: Vec<_> = texts.filter(|_| picks.next() == Some(true)).map(|(at, _)| (at, format!("[summary: “{at}”]"))).collect();
             let provenance = Provenance { ids: vec![format!("m{index}")], summary_id: "s".to_owned(), version: 1, ..Provenance::default() };
-            Output::Replaced(Replacement { sources: vec![index], body: NewBody::Parts(chosen), spots: Vec::new(), provenance, views: Vec::new() })
+            Output::Replaced(Replacement { sources: vec![index], is_by_several: false, body: NewBody::Parts(chosen), spots: Vec::new(), provenance, views: Vec::new() })
         });
         let chosen = Condensed { messages: outputs.collect(), decisions: Vec::new(), metrics: Metrics::default() };
         restores(&decoded, &chosen);

@@ -196,6 +196,7 @@ fn condensed(record: &str, shape: ShapeName, body: NewBody, place: ProvenancePla
         Provenance { ids: vec!["m0".to_owned()], summary_id: "cce_sum_é".to_owned(), ..Provenance::default() };
     let mut messages = vec![Output::Replaced(Replacement {
         sources: vec![0],
+        is_by_several: false,
         body,
         spots: Vec::new(),
         provenance,

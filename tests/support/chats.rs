@@ -145,7 +145,14 @@ impl Condense for Blunt {
                     let ids: Vec<String> = sources.iter().map(|index| format!("m{index}")).collect();
                     let summary_id = summary_id(&ids);
                     let provenance = Provenance { ids, summary_id, ..Provenance::default() };
-                    Output::Replaced(Replacement { sources, body, spots: Vec::new(), provenance, views: Vec::new() })
+                    Output::Replaced(Replacement {
+                        is_by_several: sources.len() > 1,
+                        sources,
+                        body,
+                        spots: Vec::new(),
+                        provenance,
+                        views: Vec::new(),
+                    })
                 }
                 None => Output::Kept { index },
             });

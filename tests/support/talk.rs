@@ -229,16 +229,42 @@ fn check_structure(decoded: &shape::Decoded<'_>, condensed: &Condensed) {
         }
         if of.len() > 1 {
             assert!(of.iter().all(|&index| messages[index].tool_call_id.is_none()), "tool results are never merged");
-            assert!(
-                is_left_out(output) || of.iter().all(|&index| messages[index].name == messages[of[0]].name),
-                "names are never merged: {:?}",
-                condensed.decisions.iter().find(|d| d.index == of[0])
-            );
+            if !is_left_out(output) && of.iter().any(|&index| messages[index].name != messages[of[0]].name) {
+                check_speakers(messages, condensed, output);
+            }
         }
         if let Output::Replaced(replaced) = output {
             let has_calls = of.iter().any(|&index| !messages[index].tool_calls.is_empty());
             assert!(!has_calls || keeps_calls(replaced), "calls are never replaced: {replaced:?}");
         }
+    }
+}
+
+/// What several say together names each of them before his words, and nobody beside them.
+fn check_speakers(messages: &[Message<'_>], condensed: &Condensed, output: &Output) {
+    let Output::Replaced(Replacement { sources, is_by_several, body: NewBody::Text(text), .. }) = output else {
+        panic!("several become one text: {output:?}");
+    };
+    assert!(is_by_several, "the first speaker says it all: {text}");
+    let is_by_model = sources.iter().any(|&index| condensed.decisions[index].details.contains(&Reason::LlmSummary));
+    let inner = marker::inner_summary(text)
+        .or_else(|| text.strip_prefix("[truncated")?.split_once(" chars: ").map(|(_, said)| said));
+    let Some(inner) = inner.filter(|_| !is_by_model) else { return };
+    let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+    let spaced = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for line in inner.lines() {
+        let says = |&&index: &&usize| {
+            let words = line
+                .strip_prefix(&spaced(messages[index].name.as_deref().unwrap_or_default()))
+                .and_then(|line| line.strip_prefix(": "));
+            words.is_some_and(|words| {
+                let is_same = |other: &&usize| messages[**other].name == messages[index].name;
+                let said: String =
+                    sources.iter().filter(is_same).flat_map(|&other| messages[other].texts().map(letters)).collect();
+                words.trim_end_matches(']').split(" ... ").all(|words| said.contains(&letters(words)))
+            })
+        };
+        assert!(sources.iter().any(|index| says(&index)), "nobody says {line:?} in {text}");
     }
 }
 

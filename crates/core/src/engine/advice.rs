@@ -101,6 +101,7 @@ impl Advice {
             by_clauses: self.by_clauses,
             entropy: self.scores.get(&place).map(|scores| (scores, self.mode)),
             earlier: None,
+            speaker: None,
             chosen: None,
         }
     }

@@ -1,7 +1,7 @@
 //! Puts the output together in the order of the input: kept messages by reference, replacements where their
 //! first source stood, and a decision for every message. Every input message is in exactly one output message.
 
-use crate::model::{Action, Decision, NewBody, Output, Reason, Replacement};
+use crate::model::{Action, Decision, HideBy, NewBody, Output, Reason, Replacement, Role};
 use crate::stage::{Plan, View};
 
 use super::unit::{Filled, State, Unit};
@@ -39,12 +39,21 @@ pub(super) fn assemble(view: &View<'_>, plan: &Plan, mut units: Vec<Unit>) -> As
                 for &index in &members {
                     out.decide(view, plan, index, filled.action, filled.reason, share);
                 }
-                out.replace(members, filled);
+                let is_by_several = view.options.hide_by == HideBy::Use && is_by_several(view, &members);
+                out.replace(members, is_by_several, filled);
             }
         }
     }
     out.decisions.sort_by_key(|decision| decision.index);
     out
+}
+
+/// True for what speakers of several names say.
+fn is_by_several(view: &View<'_>, members: &[usize]) -> bool {
+    let message = |index: usize| &view.conversation.messages[index];
+    let first = message(members[0]);
+    let is_named_by_calls = matches!(first.role, Role::Tool | Role::Function);
+    !is_named_by_calls && first.name.is_some() && members.iter().any(|&index| message(index).name != first.name)
 }
 
 impl Assembled {
@@ -61,7 +70,7 @@ impl Assembled {
         });
     }
 
-    fn replace(&mut self, sources: Vec<usize>, mut filled: Filled) {
+    fn replace(&mut self, sources: Vec<usize>, is_by_several: bool, mut filled: Filled) {
         // The metrics read the drafts, and of parts where they stand.
         let body = match &mut filled.body {
             NewBody::Text(text) => NewBody::Text(std::mem::take(text)),
@@ -72,7 +81,7 @@ impl Assembled {
             Some(marked) => (std::mem::take(&mut marked.views), std::mem::take(&mut marked.spots)),
             None => (Vec::new(), Vec::new()),
         };
-        self.messages.push(Output::Replaced(Replacement { sources, body, spots, provenance, views }));
+        self.messages.push(Output::Replaced(Replacement { sources, is_by_several, body, spots, provenance, views }));
         self.filled.push(filled);
     }
 }

@@ -379,6 +379,7 @@ fn how(kind: GroupKind) -> &'static str {
         GroupKind::Adapter(_) => "adapter",
         GroupKind::Flow(kind) => kind.as_str(),
         GroupKind::Cluster => "cluster",
+        GroupKind::Talk => "talk",
         GroupKind::Used => "used",
     }
 }

@@ -19,7 +19,7 @@ use crate::stage::classify::{Depth, judge};
 use crate::stage::{About, Claim, FlowKind, Group, GroupKind, Plan, Recompact, Stage, View, is_json, line_changes};
 use crate::summary::{
     Adapter, Draft, Hints, Keys, Proposal, Spoken, Style, Voice, Wanted, Wrap, chain, digest, is_general, keys,
-    outline, pays, prepass, shorten, split_code, summarize, superseded, topic,
+    outline, pays, prepass, shorten, split_code, summarize, superseded, talk, topic,
 };
 use crate::text::{Correction, Lexer, TextView, n_chars};
 use crate::walk;
@@ -129,7 +129,7 @@ impl Filler<'_> {
         match self.group(group, plan, style) {
             Ok(filled) => units.push(self.unit(group.members.clone(), State::Replaced(filled))),
             // What is not told together is told one by one.
-            Err(reason) if matches!(group.kind, GroupKind::Flow(_) | GroupKind::Cluster) => {
+            Err(reason) if self.falls_apart(group) => {
                 for &index in &group.members {
                     let single = Group { members: vec![index], kind: GroupKind::Summary };
                     let filled = if self.view.chars(index) < MIN_PART_CHARS {
@@ -143,6 +143,16 @@ impl Filler<'_> {
             Err(reason) => {
                 units.extend(group.members.iter().map(|&index| Unit::kept(index, reason, self.n_tokens[index])));
             }
+        }
+    }
+
+    /// True for a group whose members are told one by one where they are not told together. Turns of talk stay as they are then,
+    /// so that a second pass finds the same ones side by side, unless somebody else decides what is shown of each.
+    fn falls_apart(&self, group: &Group) -> bool {
+        match group.kind {
+            GroupKind::Flow(_) | GroupKind::Cluster => true,
+            GroupKind::Talk => group.members.iter().any(|&index| self.hints(index).is_by_others()),
+            _ => false,
         }
     }
 
@@ -180,6 +190,7 @@ impl Filler<'_> {
                 self.adapters[adapter].compress(&spoken, &wanted).map(Proposal::complete)
             }
             (GroupKind::Flow(kind), _) => chain(kind, &self.spoken(members), &wrap, style),
+            (GroupKind::Talk, _) => talk(&self.turns(members), &wrap, style),
             (GroupKind::Cluster, _) => Some(topic(&self.spoken(members), &wrap, style)),
             (_, Some(view)) if members.len() == 1 => {
                 let spoken = Spoken { view, voice: self.voice(first), hints: self.hints(first) };
@@ -205,6 +216,15 @@ impl Filler<'_> {
             Some(Spoken { view: self.view.text(index)?, voice: self.voice(index), hints: self.hints(index) })
         };
         members.iter().filter_map(spoken).collect()
+    }
+
+    /// The same with the names of those who say them.
+    fn turns(&self, members: &[usize]) -> Vec<Spoken<'_>> {
+        let mut turns = self.spoken(members);
+        for (turn, &index) in turns.iter_mut().zip(members) {
+            turn.hints.speaker = self.view.conversation.messages[index].name.as_deref();
+        }
+        turns
     }
 
     /// The texts of a content list by their places, with their speaker.
@@ -544,6 +564,7 @@ fn reverted(group: &Group) -> Reason {
         GroupKind::Flow(_) => Reason::FlowReverted,
         GroupKind::Cluster => Reason::ClusterReverted,
         GroupKind::Used => Reason::InUse,
+        GroupKind::Talk => Reason::MergeReverted,
         GroupKind::Summary if group.members.len() > 1 => Reason::MergeReverted,
         GroupKind::Summary => Reason::SingleReverted,
     }
@@ -562,6 +583,7 @@ fn reason_of(group: &Group) -> Reason {
         GroupKind::Flow(FlowKind::Acknowledgment) => Reason::FlowAcknowledgment,
         GroupKind::Cluster => Reason::Cluster,
         GroupKind::Used => Reason::Unused,
+        GroupKind::Talk => Reason::MergedCompressed,
         GroupKind::Summary if group.members.len() > 1 => Reason::MergedCompressed,
         GroupKind::Summary => Reason::CompressibleProse,
     }

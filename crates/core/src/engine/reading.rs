@@ -107,6 +107,7 @@ impl Engine {
                     let (sources, provenance) = (replaced.sources.clone(), Provenance::default());
                     assembled.messages.push(Output::Replaced(Replacement {
                         sources,
+                        is_by_several: false,
                         body,
                         spots: Vec::new(),
                         provenance,

@@ -66,11 +66,15 @@ impl Filler<'_> {
                 _ => false,
             };
             for (part, view) in self.view.text_parts(index) {
-                let hints = self.hints_at(index, part);
-                let by_others = hints.tokens.is_some() || hints.by_clauses || hints.entropy.is_some();
+                let mut hints = self.hints_at(index, part);
+                if let Claim::Group(group) = plan.settled(index)
+                    && plan.groups[*group].kind == GroupKind::Talk
+                {
+                    hints.speaker = self.view.conversation.messages[index].name.as_deref();
+                }
                 let shown = if stays { view.facts } else { &[] };
                 visible.extend(shown.iter().map(|fact| fact.key));
-                if gives_way && !by_others {
+                if gives_way && !hints.is_by_others() {
                     // Blocks between fences stay.
                     for fence in view.fences {
                         let first = view.facts.partition_point(|fact| fact.span.start < fence.span.start);
@@ -89,7 +93,9 @@ impl Filler<'_> {
     /// True for messages that are told by some of their sentences.
     fn is_prose(&self, plan: &Plan, group: usize) -> bool {
         let Group { members, kind } = &plan.groups[group];
-        matches!(kind, GroupKind::Summary | GroupKind::Flow(_) | GroupKind::Cluster | GroupKind::CodeSplit)
-            && members.iter().all(|&index| !self.view.is_large(index) && !plan.verdicts[index].is_output)
+        matches!(
+            kind,
+            GroupKind::Summary | GroupKind::Flow(_) | GroupKind::Cluster | GroupKind::Talk | GroupKind::CodeSplit
+        ) && members.iter().all(|&index| !self.view.is_large(index) && !plan.verdicts[index].is_output)
     }
 }

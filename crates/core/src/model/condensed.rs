@@ -50,6 +50,8 @@ impl Output {
 pub struct Replacement {
     /// Indices of the input messages that it stands for, ascending, never empty; the first one is copied.
     pub sources: Vec<usize>,
+    /// Several speakers say it: the name of the first one does not stand beside it.
+    pub is_by_several: bool,
     /// The new content.
     pub body: NewBody,
     /// What else of the first source gives way, in its order.

@@ -100,6 +100,21 @@ pub fn topic_suffix(n_messages: usize) -> String {
     format!(" ({n_messages} messages)")
 }
 
+/// What turns of several speakers are among the kinds.
+const TALK: &str = "talk";
+
+/// ` (<n> messages, talk)`.
+#[must_use]
+pub fn talk_suffix(n_messages: usize) -> String {
+    format!(" ({n_messages} messages, {TALK})")
+}
+
+/// True for a summary of turns of several speakers: without the names before them its sentences are anybody's.
+#[must_use]
+pub fn tells_talk(text: &str) -> bool {
+    text.trim_end().ends_with(&format!(" messages, {TALK})]")) && inner_summary(text).is_some()
+}
+
 /// What separates the entities from the summary.
 pub const ENTITIES: &str = " | entities: ";
 /// Between two entities.
@@ -144,11 +159,11 @@ pub fn inner_summary(text: &str) -> Option<&str> {
     })
 }
 
-/// `3 messages merged`, `3 messages`, `3 messages, qa`.
+/// `3 messages merged`, `3 messages`, `3 messages, qa`, `3 messages, talk`.
 fn is_count(text: &str) -> bool {
     let Some((count, kind)) = text.split_once(" messages") else { return false };
-    let is_kind =
-        || kind.strip_prefix(", ").is_some_and(|kind| FlowKind::ALL.iter().any(|known| known.as_str() == kind));
+    let is_known = |kind: &str| kind == TALK || FlowKind::ALL.iter().any(|known| known.as_str() == kind);
+    let is_kind = || kind.strip_prefix(", ").is_some_and(is_known);
     counted(count, "") && (matches!(kind, "" | " merged") || is_kind())
 }
 
@@ -263,6 +278,7 @@ mod tests {
             "[1 message of general discussion omitted]",
             "[summary: Q: how? → A: so (confirmed) (3 messages, qa) | entities: Redis]",
             "[summary: [Redis, KMS-7781] one → two (4 messages)]",
+            "[summary: Ana: how?\nBo: so (9 messages, talk)]",
             "[context: fetchData calls the API.] [summary: handles retries]",
         ] {
             assert!(stands_for_others(marker), "{marker}");
@@ -297,6 +313,7 @@ mod tests {
             Some("Q: a → A: b (confirmed)")
         );
         assert_eq!(inner_summary("[summary: [x] a → b (12 messages) | entities: c]"), Some("[x] a → b"));
+        assert_eq!(inner_summary("[summary: Ana: a\nBo: b (9 messages, talk)]"), Some("Ana: a\nBo: b"));
         assert_eq!(inner_summary("[summary: a (two messages)]"), Some("a (two messages)"));
         assert_eq!(inner_summary("summary: a"), None);
     }

@@ -151,6 +151,9 @@ fn replaced_row<'a>(
     let at = replacement.sources.first().copied().unwrap_or_default();
     let inner = new_values(conversation, replacement, index.style);
     let mut row = message_row(index, conversation, at, &inner);
+    if replacement.is_by_several {
+        row.name = None;
+    }
     let content = index.member(at, Field::Content).map(|member| member.value);
     // A turn may be nothing but the arguments of a call.
     let is_content = |old: &str| content.is_some_and(|content| std::ptr::eq(content.text, old));

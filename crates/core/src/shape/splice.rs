@@ -110,6 +110,9 @@ fn replaced_message(
     for (old, json) in inner.iter().filter(|(old, _)| !is_in_list(old)) {
         edits.replace(old, json);
     }
+    if replacement.is_by_several {
+        edits.remove(index.members(at), Field::Name);
+    }
     if place == ProvenancePlace::Metadata {
         let metadata = index.member(at, Field::Metadata).map(|member| member.value);
         let json = new_metadata(metadata, &replacement.provenance, index.style, edits.colon, edits.comma);
@@ -297,6 +300,29 @@ impl<'m> Edits<'m> {
     fn replace(&mut self, old: &str, json: &str) {
         let start = offset_in(self.raw, old);
         self.changes.push((start, start + old.len(), json.to_owned()));
+    }
+
+    /// Takes out the members that hold `field`, and those of the same key that they shadow.
+    fn remove(&mut self, members: &[Member<'m>], field: Field) {
+        let Some(key) = members.iter().find(|member| member.field == field).map(|member| member.key) else { return };
+        let start = |member: &Member<'m>| offset_in(self.raw, member.key);
+        let end = |member: &Member<'m>| offset_in(self.raw, member.value.text) + member.value.text.len();
+        let mut before = None;
+        for run in members.chunk_by(|left, right| (left.key == key) == (right.key == key)) {
+            if let [first, .., last] | [first @ last] = run
+                && first.key == key
+            {
+                let next = members.iter().map(start).find(|&next| next > start(last));
+                // What is nothing but a name stays.
+                let range = match (next, before) {
+                    (Some(next), _) => start(first)..next,
+                    (None, Some(before)) => before..end(last),
+                    (None, None) => continue,
+                };
+                self.changes.push((range.start, range.end, String::new()));
+            }
+            before = run.last().map(end);
+        }
     }
 
     fn write(mut self, out: &mut String) {

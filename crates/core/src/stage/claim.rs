@@ -269,6 +269,8 @@ pub enum GroupKind {
     Flow(FlowKind),
     /// Messages about one topic.
     Cluster,
+    /// Neighbouring turns of several speakers.
+    Talk,
     /// What later messages use of a single message.
     Used,
 }
@@ -365,7 +367,7 @@ impl Plan {
             (Some(Some(Claim::Keep(reason))), GroupKind::Recompact) => {
                 matches!(reason, Reason::AlreadyCompressed | Reason::ShortContent)
             }
-            (Some(Some(claim)), GroupKind::Flow(_) | GroupKind::Cluster) => claim.is_soft(),
+            (Some(Some(claim)), GroupKind::Flow(_) | GroupKind::Cluster | GroupKind::Talk) => claim.is_soft(),
             (Some(None), kind) => kind != GroupKind::Recompact,
             _ => false,
         };

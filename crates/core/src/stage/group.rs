@@ -1,6 +1,7 @@
-//! Rule 16: everything that is left is prose. Neighbours of the same speaker are summarised together.
+//! Rule 16: everything that is left is prose. Neighbours of the same speaker are summarised together, and short
+//! turns of several.
 
-use super::{Claim, GroupKind, Plan, Stage, View};
+use super::{Claim, GroupKind, Plan, Stage, View, turns};
 use crate::model::{Content, HideBy, Message, Reason, Role};
 
 /// A longer run is cut: one summary of forty tickets names none of them.
@@ -14,6 +15,7 @@ pub struct GroupProse;
 
 impl Stage for GroupProse {
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
+        turns::claim(view, plan);
         let mut members: Vec<usize> = Vec::new();
         let mut n_chars = 0;
         for index in plan.free().collect::<Vec<_>>() {

@@ -19,6 +19,7 @@ mod referenced;
 mod ruling;
 mod split_code;
 mod talk;
+mod turns;
 mod who;
 
 use crate::error::Result;

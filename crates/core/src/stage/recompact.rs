@@ -44,5 +44,10 @@ fn is_summary(view: &View<'_>, plan: &Plan, index: usize) -> bool {
     matches!(plan.claim_of(index), Some(Claim::Keep(Reason::AlreadyCompressed | Reason::ShortContent)))
         && message.tool_call_id.is_none()
         && !matches!(message.role, Role::Tool | Role::Function)
-        && matches!(&message.content, Content::Text(text) if marker::inner_summary(text).is_some() && !text.contains("```"))
+        && matches!(&message.content, Content::Text(text) if may_be_told_again(text))
+}
+
+/// True for a summary that is prose of one speaker.
+fn may_be_told_again(text: &str) -> bool {
+    marker::inner_summary(text).is_some() && !text.contains("```") && !marker::tells_talk(text)
 }

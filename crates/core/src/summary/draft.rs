@@ -73,6 +73,14 @@ impl Draft {
         n_chars
     }
 
+    /// Appends words of the source that follow the last ones there: what begins in one sentence and ends in another is visible.
+    pub(super) fn quote_on(&mut self, words: &str) {
+        let start = self.quotes.pop().map_or(self.text.len(), |last| last.start);
+        self.text.push(' ');
+        cut::push_collapsed(&mut self.text, words);
+        self.quotes.push(start..self.text.len());
+    }
+
     /// Appends words of the source as they are.
     pub fn quote_exact(&mut self, words: &str) {
         let start = self.text.len();

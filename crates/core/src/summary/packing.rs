@@ -9,6 +9,10 @@ use crate::text::{Span, TextView, Unit, UnitKind, fold_key, plain};
 
 /// Between units that do not follow each other in the source.
 pub(super) const GAP: &str = " ... ";
+/// Between those that do.
+pub(super) const BLANK: &str = " ";
+/// Between the name of a speaker and the words.
+pub(super) const LABEL_END: &str = ": ";
 /// A longer question has to earn its place.
 pub(super) const MAX_ADDED: usize = 100;
 /// Fewer points are for its length, or a word or two.
@@ -57,9 +61,9 @@ pub(super) fn joiner(view: &TextView<'_>, before: &Piece, piece: &Piece) -> &'st
     let ended =
         text.chars().next_back().is_none_or(|c| c.is_ascii_punctuation() || "。！？…；：，、」』”’）".contains(c));
     match view.units[before.unit].kind {
-        _ if ended => " ",
+        _ if ended => BLANK,
         UnitKind::Heading => ": ",
-        UnitKind::Sentence => " ",
+        UnitKind::Sentence => BLANK,
         UnitKind::Fragment | UnitKind::ListItem | UnitKind::Line => "; ",
     }
 }

@@ -5,7 +5,7 @@ use super::discourse::Discourse;
 use super::draft::{Draft, Proposal, Wrap, shorten};
 use super::ending::{self, ending};
 use super::entities::{entities, most_telling};
-use super::packing::{GAP, Packing, Piece, joiner, whole};
+use super::packing::{BLANK, GAP, Packing, Piece, joiner, whole};
 use super::plugins::deciding_scores;
 use super::score::{FILLER, Scorer, Weight};
 use super::spoken::{Hints, Keys, Spoken};
@@ -121,13 +121,7 @@ pub(super) fn extract(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys, out:
     if !ended.is_empty() && !picked.is_empty() {
         out.say(ending::SEPARATOR);
     }
-    for (at, piece) in picked.iter().enumerate() {
-        if let Some(before) = at.checked_sub(1).map(|at| &picked[at]) {
-            out.say(joiner(view, before, piece));
-        }
-        out.quote(&plain(piece.span.of(view.text)));
-        out.shows(view, &view.units[piece.unit]);
-    }
+    write(view, &picked, spoken.hints.chosen.is_some(), out);
     if picked.is_empty() && ended.is_empty() {
         let budget = if spoken.hints.chosen.is_some() { budget.min(MAX_UNCHOSEN) } else { budget };
         let best = best_unit(spoken).map_or(view.covered(), |index| whole_span(view, index).of(view.text));
@@ -137,6 +131,24 @@ pub(super) fn extract(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys, out:
         && !out.text.get(start..).unwrap_or_default().contains(blob)
     {
         out.say(&format!("{GAP}({} characters of {kind})", blob.len()));
+    }
+}
+
+/// Appends `pieces` of one text. Those that `goes_on` are quoted in one with those before them.
+pub(super) fn write(view: &TextView<'_>, pieces: &[Piece], goes_on: bool, out: &mut Draft) {
+    for (at, piece) in pieces.iter().enumerate() {
+        let words = plain(piece.span.of(view.text));
+        match at.checked_sub(1).map(|at| joiner(view, &pieces[at], piece)) {
+            Some(BLANK) if goes_on => out.quote_on(&words),
+            Some(joiner) => {
+                out.say(joiner);
+                out.quote(&words);
+            }
+            None => {
+                out.quote(&words);
+            }
+        }
+        out.shows(view, &view.units[piece.unit]);
     }
 }
 

@@ -4,11 +4,11 @@
 
 use std::ops::Range;
 
-use super::packing::{GAP, MAX_ADDED, numbered, whole};
+use super::packing::{GAP, LABEL_END, MAX_ADDED, numbered, whole};
 use super::score::{Scorer, Weight};
 use super::spoken::{Keys, Spoken};
 use crate::text::greedy::{Candidates, greedy};
-use crate::text::{CueKind, Fact, FactKind, Span, TextView, fold_key};
+use crate::text::{CueKind, Fact, FactKind, Span, TextView, fold_key, is_question};
 
 /// Points per character are compared in so many parts of a point.
 const PARTS: u64 = 1 << 16;
@@ -18,6 +18,11 @@ const NEW_FACT: u64 = 12;
 const NEW_STATEMENT: u64 = 4;
 /// Characters added to each sentence when they are compared, so that scraps are not the cheapest.
 const BESIDE: usize = 40;
+/// What belongs to a sentence in another turn is brought along up to so many characters, and over so many turns of others.
+const MAX_PAIRED: u32 = 120;
+const MAX_BETWEEN: usize = 2;
+/// A scrap of talk with fewer characters says nothing without what it answers.
+const MAX_SCRAP: u32 = 22;
 /// A sentence comes with those that a quotation goes on in, up to so many.
 const MAX_QUOTED: usize = 4;
 
@@ -28,11 +33,18 @@ pub fn choose(texts: &[Spoken<'_>], visible: Keys, budget: usize) -> Vec<Vec<u32
     let mut choice = Choice::new(texts, visible, budget);
     choice.take_asks();
     greedy(&mut choice);
-    let begins = |(spoken, taken): (&Spoken<'_>, &Vec<bool>)| {
-        let units = spoken.view.units.iter().zip(taken);
-        units.filter(|(_, is_taken)| **is_taken).map(|(unit, _)| unit.span.start).collect()
-    };
-    texts.iter().zip(&choice.taken).map(begins).collect()
+    choice.begins()
+}
+
+/// The same for the one sentence that is worth most for its length, if any is worth something.
+#[must_use]
+pub(super) fn best(texts: &[Spoken<'_>]) -> Vec<Vec<u32>> {
+    let mut choice = Choice::new(texts, Keys::default(), usize::MAX);
+    let best = (0..choice.len()).rev().max_by_key(|&number| choice.key(number));
+    if let Some(number) = best.filter(|&number| choice.key(number) > 0) {
+        choice.take(number);
+    }
+    choice.begins()
 }
 
 /// The facts that begin in `span`.
@@ -42,12 +54,40 @@ fn facts_in<'a>(view: &TextView<'a>, span: Span) -> &'a [Fact] {
     view.facts.get(first..first + n).unwrap_or_default()
 }
 
+/// Which turns belong together: a question and what the next speaker says to it; what stops at a comma and how the same one
+/// goes on.
+struct Links {
+    /// Of each text.
+    next: Vec<Option<usize>>,
+    before: Vec<Option<usize>>,
+}
+
+fn links(texts: &[Spoken<'_>]) -> Links {
+    let mut links = Links { next: vec![None; texts.len()], before: vec![None; texts.len()] };
+    for (at, spoken) in texts.iter().enumerate() {
+        let Some(last) = spoken.view.units.last().filter(|_| spoken.hints.speaker.is_some()) else { continue };
+        let words = last.span.of(spoken.view.text).trim_end();
+        let speaks_on = words.ends_with([',', '，']);
+        let behind = || (at + 1..texts.len()).take(if speaks_on { MAX_BETWEEN + 1 } else { 1 });
+        let next = behind().find(|&next| {
+            let speaker = texts[next].hints.speaker;
+            speaker.is_some() && (speaker == spoken.hints.speaker) == speaks_on && !texts[next].view.units.is_empty()
+        });
+        if let Some(next) = next.filter(|_| speaks_on || is_question(words)) {
+            links.next[at] = Some(next);
+            links.before[next] = Some(at);
+        }
+    }
+    links
+}
+
 /// The choice as it stands.
 struct Choice<'t, 'a> {
     texts: &'t [Spoken<'a>],
     scorers: Vec<Scorer<'t, 'a>>,
     /// Text, and the units that are shown together.
     items: Vec<(usize, Range<usize>)>,
+    links: Links,
     visible: Keys,
     taken: Vec<Vec<bool>>,
     /// Characters that are left.
@@ -63,7 +103,17 @@ impl<'t, 'a> Choice<'t, 'a> {
             (0..view.units.len()).map(move |unit| (text, extent(&view, unit)))
         };
         let items = texts.iter().enumerate().flat_map(items_of).collect();
-        Self { texts, scorers, items, visible, taken, left }
+        let links = links(texts);
+        Self { texts, scorers, items, links, visible, taken, left }
+    }
+
+    /// Of each text where the units begin that are taken.
+    fn begins(&self) -> Vec<Vec<u32>> {
+        let begins = |(spoken, taken): (&Spoken<'_>, &Vec<bool>)| {
+            let units = spoken.view.units.iter().zip(taken);
+            units.filter(|(_, is_taken)| **is_taken).map(|(unit, _)| unit.span.start).collect()
+        };
+        self.texts.iter().zip(&self.taken).map(begins).collect()
     }
 
     /// Takes short units that wait for the other side.
@@ -79,17 +129,68 @@ impl<'t, 'a> Choice<'t, 'a> {
     /// Shows a unit, whatever is left.
     fn show(&mut self, text: usize, unit: usize) {
         let view = &self.texts[text].view;
+        let n_beside = GAP.len() + self.label(text);
         if !std::mem::replace(&mut self.taken[text][unit], true) {
-            self.left = self.left.saturating_sub(view.units[unit].n_chars as usize + GAP.len());
+            self.left = self.left.saturating_sub(view.units[unit].n_chars as usize + n_beside);
             self.visible.insert(fold_key(view.units[unit].span.of(view.text)));
             self.visible.extend(facts_in(view, numbered(view, unit)).iter().map(|fact| fact.key));
         }
     }
 
+    /// What units tell that is visible nowhere.
+    fn gain(&self, text: usize, units: &Range<usize>) -> u64 {
+        let view = &self.texts[text].view;
+        let weight = |fact: &Fact| if self.visible.contains(&fact.key) { Weight::None } else { Weight::Full };
+        let points = self.scorers[text].score(units.start, weight);
+        let says = |unit: &usize| {
+            let mut cues = view.cues_of(&view.units[*unit]).iter();
+            cues.any(|cue| matches!(cue.kind, CueKind::Negation | CueKind::Obligation))
+        };
+        let n_said = units.clone().filter(says).count() as u64;
+        u64::try_from(points).unwrap_or_default() + self.n_fresh(text, units) * NEW_FACT + n_said * NEW_STATEMENT
+    }
+
+    /// How many facts of units are visible nowhere.
+    fn n_fresh(&self, text: usize, units: &Range<usize>) -> u64 {
+        let view = &self.texts[text].view;
+        let span = Span { start: numbered(view, units.start).start, end: view.units[units.end - 1].span.end };
+        let tells = |fact: &&Fact| fact.kind.is_precise() || fact.kind == FactKind::Name;
+        let mut fresh: Vec<u64> = facts_in(view, span).iter().filter(tells).map(|fact| fact.key).collect();
+        fresh.retain(|key| !self.visible.contains(key));
+        fresh.sort_unstable();
+        fresh.dedup();
+        fresh.len() as u64
+    }
+
+    /// True for a word or two of a turn.
+    fn is_scrap(&self, text: usize, units: &Range<usize>) -> bool {
+        let Spoken { view, hints, .. } = &self.texts[text];
+        hints.speaker.is_some() && view.units[units.start].n_chars < MAX_SCRAP && self.n_fresh(text, units) == 0
+    }
+
+    /// What is shown with these units of another turn.
+    fn partner(&self, text: usize, units: &Range<usize>) -> Option<(usize, Range<usize>)> {
+        let n_units = |text: usize| self.texts[text].view.units.len();
+        let next = || self.links.next[text].filter(|_| units.end == n_units(text)).map(|next| (next, 0));
+        let before = || {
+            let before = self.links.before[text].filter(|_| units.start == 0)?;
+            Some((before, n_units(before) - 1))
+        };
+        let (other, unit) = next().or_else(before)?;
+        let is_short = self.texts[other].view.units.get(unit)?.n_chars <= MAX_PAIRED;
+        (is_short && !self.taken[other][unit]).then_some((other, unit..unit + 1))
+    }
+
     fn cost(&self, text: usize, units: &Range<usize>) -> usize {
         let view = &self.texts[text].view;
         let open = units.clone().filter(|&unit| !self.taken[text][unit]);
-        open.map(|unit| view.units[unit].n_chars as usize).sum::<usize>() + GAP.len()
+        open.map(|unit| view.units[unit].n_chars as usize).sum::<usize>() + GAP.len() + self.label(text)
+    }
+
+    /// Characters of the name of who says a text of which nothing is shown yet.
+    fn label(&self, text: usize) -> usize {
+        let speaker = self.texts[text].hints.speaker.filter(|_| !self.taken[text].contains(&true));
+        speaker.map_or(0, |name| name.chars().count() + LABEL_END.len())
     }
 }
 
@@ -115,31 +216,29 @@ impl Candidates for Choice<'_, '_> {
         if self.taken[text][first] || self.visible.contains(&fold_key(view.units[first].span.of(view.text))) {
             return 0;
         }
-        let weight = |fact: &Fact| if self.visible.contains(&fact.key) { Weight::None } else { Weight::Full };
-        let points = self.scorers[text].score(first, weight);
-        let span = Span { start: numbered(view, first).start, end: view.units[units.end - 1].span.end };
-        let tells = |fact: &&Fact| fact.kind.is_precise() || fact.kind == FactKind::Name;
-        let mut fresh: Vec<u64> = facts_in(view, span).iter().filter(tells).map(|fact| fact.key).collect();
-        fresh.retain(|key| !self.visible.contains(key));
-        fresh.sort_unstable();
-        fresh.dedup();
-        let says = |unit: &usize| {
-            let mut cues = view.cues_of(&view.units[*unit]).iter();
-            cues.any(|cue| matches!(cue.kind, CueKind::Negation | CueKind::Obligation))
-        };
-        let n_said = units.clone().filter(says).count() as u64;
-        let gain = u64::try_from(points).unwrap_or_default() + fresh.len() as u64 * NEW_FACT + n_said * NEW_STATEMENT;
-        gain * PARTS / (self.cost(text, units) + BESIDE) as u64
+        let (mut gain, mut cost) = (self.gain(text, units), self.cost(text, units));
+        if let Some((other, unit)) = self.partner(text, units) {
+            gain += self.gain(other, &unit);
+            cost += self.cost(other, &unit);
+        } else if self.is_scrap(text, units) {
+            return 0;
+        }
+        gain * PARTS / (cost + BESIDE) as u64
     }
 
     fn take(&mut self, number: usize) -> bool {
         let (text, units) = self.items[number].clone();
-        if self.cost(text, &units) > self.left {
+        let partner = self.partner(text, &units);
+        let beside = partner.as_ref().map_or(0, |(other, unit)| self.cost(*other, unit));
+        if self.cost(text, &units) + beside > self.left {
             return false;
         }
         // A decision comes with what it decides on.
         let chosen = self.scorers[text].chosen_by(units.start);
         units.chain(chosen).for_each(|unit| self.show(text, unit));
+        if let Some((other, unit)) = partner {
+            self.show(other, unit.start);
+        }
         true
     }
 }

@@ -57,8 +57,18 @@ pub struct Hints<'a> {
     pub entropy: Option<(&'a UnitScores, EntropyMode)>,
     /// What the conversation shows before it.
     pub earlier: Option<&'a Keys>,
+    /// Who says it, where several speakers are told together.
+    pub speaker: Option<&'a str>,
     /// Where the units begin that were chosen among those of all texts; `None` when the text chooses for itself.
     pub chosen: Option<&'a [u32]>,
+}
+
+impl Hints<'_> {
+    /// True where somebody else than the scorer of facts decides what is shown.
+    #[must_use]
+    pub fn is_by_others(&self) -> bool {
+        self.tokens.is_some() || self.by_clauses || self.entropy.is_some()
+    }
 }
 
 /// Scores of the units of one text, found by where a unit stands, so that passages of the text have them too.

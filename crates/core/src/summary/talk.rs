@@ -1,0 +1,73 @@
+//! Turns of several speakers told as one text: what was chosen of each, behind the name of who says it. Knows texts and names;
+//! refuses to know which turns come together.
+
+use super::budget::{Style, talk_budget};
+use super::draft::{Draft, Proposal, Wrap};
+use super::packing::{GAP, LABEL_END, Packing};
+use super::prose::write;
+use super::selection::{best, choose};
+use super::spoken::{Keys, Spoken};
+use crate::model::marker;
+
+/// Turns of which more would be told stay as they are: names and times are worth more than the rest.
+const MAX_SHARE: f64 = 0.8;
+
+/// The turns as one summary; `None` where a caller decides what is shown of each. Where they were not chosen among those of a
+/// whole conversation they choose among themselves.
+#[must_use]
+pub fn talk(texts: &[Spoken<'_>], wrap: &Wrap, style: Style) -> Option<Proposal> {
+    if texts.iter().any(|spoken| spoken.hints.is_by_others()) {
+        return None;
+    }
+    let chosen: Option<Vec<Vec<u32>>> = texts.iter().map(|spoken| spoken.hints.chosen.map(<[u32]>::to_vec)).collect();
+    let n_chars: usize = texts.iter().map(|spoken| spoken.view.counts.chars as usize).sum();
+    let budget = talk_budget(texts, style);
+    if chosen.is_none() && budget as f64 > n_chars as f64 * MAX_SHARE {
+        return None;
+    }
+    let mut chosen = chosen.unwrap_or_else(|| choose(texts, Keys::default(), budget));
+    if chosen.iter().all(Vec::is_empty) {
+        chosen = best(texts);
+    }
+    if chosen.iter().all(Vec::is_empty) {
+        let mut draft = Draft::default();
+        draft.say(&marker::omitted(texts.len()));
+        return Some(Proposal::complete(draft));
+    }
+    let mut telling = Telling::default();
+    for (spoken, chosen) in texts.iter().zip(&chosen) {
+        telling.tell(spoken, chosen);
+    }
+    Some(Proposal::unlisted(telling.body, wrap).counted(marker::talk_suffix(texts.len())))
+}
+
+/// A text that tells several turns.
+#[derive(Default)]
+struct Telling<'a> {
+    body: Draft,
+    speaker: Option<&'a str>,
+    /// The turn before was told to its end.
+    is_ended: bool,
+}
+
+impl<'a> Telling<'a> {
+    /// Appends the units that begin at `chosen`, if any.
+    fn tell(&mut self, spoken: &Spoken<'a>, chosen: &[u32]) {
+        let view = &spoken.view;
+        let is_chosen = |at: &usize| chosen.binary_search(&view.units[*at].span.start).is_ok();
+        let taken: Vec<usize> = (0..view.units.len()).filter(is_chosen).collect();
+        let was_ended =
+            std::mem::replace(&mut self.is_ended, taken.last().is_some_and(|last| last + 1 == view.units.len()));
+        let Some(first) = taken.first() else { return };
+        let speaker = spoken.hints.speaker;
+        if self.body.text.is_empty() || self.speaker != speaker {
+            self.body.say(if self.body.text.is_empty() { "" } else { "\n" });
+            self.body.say(&speaker.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" "));
+            self.body.say(LABEL_END);
+            self.speaker = speaker;
+        } else {
+            self.body.say(if was_ended && *first == 0 { " " } else { GAP });
+        }
+        write(view, &Packing::laid_out(view, &taken), true, &mut self.body);
+    }
+}
