@@ -191,12 +191,17 @@ fn records_that_are_no_conversation_are_refused_with_the_place() {
 
 /// Message 0 is replaced by `body`, with provenance for `m0`.
 fn condensed(record: &str, shape: ShapeName, body: NewBody, place: ProvenancePlace) -> String {
+    replaced(record, shape, (body, false), place)
+}
+
+/// The same where it may be said by several.
+fn replaced(record: &str, shape: ShapeName, (body, is_by_several): (NewBody, bool), place: ProvenancePlace) -> String {
     let decoded = decode(record, shape, "fallback").expect("the record is valid");
     let provenance =
         Provenance { ids: vec!["m0".to_owned()], summary_id: "cce_sum_é".to_owned(), ..Provenance::default() };
     let mut messages = vec![Output::Replaced(Replacement {
         sources: vec![0],
-        is_by_several: false,
+        is_by_several,
         body,
         spots: Vec::new(),
         provenance,
@@ -204,6 +209,31 @@ fn condensed(record: &str, shape: ShapeName, body: NewBody, place: ProvenancePla
     })];
     messages.extend((1..decoded.conversation.messages.len()).map(|index| Output::Kept { index }));
     decoded.condensed_record(&Condensed { messages, decisions: Vec::new(), metrics: Metrics::default() }, place)
+}
+
+#[test]
+fn what_several_say_has_no_name() {
+    let check = |message: &str, expected: &str| {
+        for place in [ProvenancePlace::Sidecar, ProvenancePlace::Metadata] {
+            let record = format!(r#"{{"messages": [{message}, {{"name": "Bo"}}]}}"#);
+            let text = || NewBody::Text("s".to_owned());
+            let written = replaced(&record, ShapeName::Openai, (text(), true), place);
+            let without = format!(r#"{{"messages": [{expected}, {{"name": "Bo"}}]}}"#);
+            // The rest is what it is without a name.
+            assert_eq!(written, replaced(&without, ShapeName::Openai, (text(), false), place), "{message}");
+        }
+    };
+    check(r#"{"name": "Ada", "content": "a"}"#, r#"{"content": "a"}"#);
+    check(r#"{ "role": "user", "name" : "Ada", "content": "a" }"#, r#"{ "role": "user", "content": "a" }"#);
+    check(r#"{"role":"user","content":"a","name":"Ada"}"#, r#"{"role":"user","content":"a"}"#);
+    check(r#"{"name": "A", "role": "user", "name": "B", "content": "a"}"#, r#"{"role": "user", "content": "a"}"#);
+    check(r#"{"content": "a", "name": "A", "name": "B"}"#, r#"{"content": "a"}"#);
+    check(r#"{"content": "a", "names": ["Ada"]}"#, r#"{"content": "a", "names": ["Ada"]}"#);
+    let sharegpt = r#"{"conversations": [{"from": "human", "name": "Ada", "value": "a"}]}"#;
+    assert_eq!(
+        replaced(sharegpt, ShapeName::Sharegpt, (NewBody::Text("s".to_owned()), true), ProvenancePlace::Sidecar),
+        r#"{"conversations": [{"from": "human", "value": "s"}]}"#
+    );
 }
 
 #[test]

@@ -96,6 +96,7 @@ mod timings;
 #[cfg(feature = "tokenizers")]
 mod tokens;
 mod told;
+mod turns;
 mod uses;
 mod verbatim_maps;
 mod written;

@@ -17,7 +17,7 @@ const fn thing(name: &'static str, n_many: usize, messages: fn(usize) -> Vec<Val
 }
 
 /// What is short comes a hundred thousand times; what stands at an even place meets everything that can be done.
-pub const THINGS: [Thing; 16] = [
+pub const THINGS: [Thing; 17] = [
     thing("short messages of two", 100_000, |n| talk(n, |at| format!("Message {at} is short."))),
     thing("short messages of one", 40_000, |n| (0..n).map(|at| said("user", &format!("Message {at}."))).collect()),
     thing("texts of one message", 100_000, |n| {
@@ -45,6 +45,15 @@ pub const THINGS: [Thing; 16] = [
         (0..n)
             .map(|at| json!({"role": "user", "name": format!("Ada {at}"), "content": format!("Yes, {at}.")}))
             .collect()
+    }),
+    thing("turns of several", 40_000, |n| {
+        let said = |at: usize| match at % 4 {
+            0 => format!("Who was it that left gate {} of the garden open at night?", at / 40),
+            1 => "Nobody, as far as I know, since it was raining and we all were in the house,".to_owned(),
+            2 => "Mm-hmm.".to_owned(),
+            _ => "so it must have been the wind or a neighbour of ours, which would not be the first time.".to_owned(),
+        };
+        (0..n).map(|at| json!({"role": "user", "name": format!("Ada {}", at % 2), "content": said(at)})).collect()
     }),
     thing("results without a call", 30_000, |n| {
         let answers = (0..n).map(|at| result(&format!("c{}", at % 7), &format!("Line {at} of it.")));

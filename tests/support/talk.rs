@@ -247,9 +247,12 @@ fn check_speakers(messages: &[Message<'_>], condensed: &Condensed, output: &Outp
     };
     assert!(is_by_several, "the first speaker says it all: {text}");
     let is_by_model = sources.iter().any(|&index| condensed.decisions[index].details.contains(&Reason::LlmSummary));
-    let inner = marker::inner_summary(text)
-        .or_else(|| text.strip_prefix("[truncated")?.split_once(" chars: ").map(|(_, said)| said));
-    let Some(inner) = inner.filter(|_| !is_by_model) else { return };
+    let cut = || text.strip_prefix("[truncated")?.split_once(" chars: ").map(|(_, said)| said);
+    let Some(inner) = marker::inner_summary(text).or_else(cut).filter(|_| !is_by_model) else { return };
+    let inner = inner
+        .strip_suffix(" messages merged)]")
+        .and_then(|inner| inner.rsplit_once(" ("))
+        .map_or(inner, |(said, _)| said);
     let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
     let spaced = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for line in inner.lines() {

@@ -228,8 +228,8 @@ impl Engine {
         let (answers, mut asks) = (Answers::default(), Vec::new());
         let mut consult = Consult::new(&answers, &mut asks);
         for stage in self.stages.iter().filter(|stage| self.is_asked(&***stage, conversation)) {
-            if plan.free().next().is_none() {
-                break;
+            if !self.has_work(&**stage, conversation, scratch, &plan) {
+                continue;
             }
             let before = claims(&plan, n_messages);
             self.ask(&**stage, &self.explaining_view(conversation, scratch), &mut plan, &mut consult);

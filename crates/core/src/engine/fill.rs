@@ -220,11 +220,12 @@ impl Filler<'_> {
 
     /// The same with the names of those who say them.
     fn turns(&self, members: &[usize]) -> Vec<Spoken<'_>> {
-        let mut turns = self.spoken(members);
-        for (turn, &index) in turns.iter_mut().zip(members) {
-            turn.hints.speaker = self.view.conversation.messages[index].name.as_deref();
-        }
-        turns
+        let turn = |&index: &usize| {
+            let speaker = self.view.conversation.messages[index].name.as_deref();
+            let hints = Hints { speaker, ..self.hints(index) };
+            Some(Spoken { view: self.view.text(index)?, voice: self.voice(index), hints })
+        };
+        members.iter().filter_map(turn).collect()
     }
 
     /// The texts of a content list by their places, with their speaker.

@@ -339,8 +339,7 @@ impl Engine {
             scratch.ended("lex");
         }
         for stage in stages.into_iter().filter(|stage| self.is_asked(&***stage, conversation)) {
-            // What was kept for its shortness a pattern may still claim, without a look at its words.
-            if plan.free().next().is_none() && stage.needs_text() {
+            if !self.has_work(&**stage, conversation, scratch, &plan) {
                 continue;
             }
             if stage.needs_text() {
@@ -352,6 +351,14 @@ impl Engine {
         }
         self.keep_undecided(conversation, &mut plan);
         plan
+    }
+
+    /// True while there is something that `stage` may claim. What was kept for its shortness a pattern may, without a look at its words,
+    /// and whoever takes it.
+    fn has_work(&self, stage: &dyn Stage, conversation: &Conversation<'_>, scratch: &Scratch, plan: &Plan) -> bool {
+        plan.free().next().is_some()
+            || !stage.needs_text()
+            || stage.takes_short(&self.view(conversation, &scratch.profiles))
     }
 
     fn view<'a>(&'a self, conversation: &'a Conversation<'a>, profiles: &'a Profiles) -> View<'a> {

@@ -7,7 +7,7 @@ use super::told;
 use super::unit::{Filled, State, Unit};
 use crate::model::{Action, Answer, Ask, Consult, NewBody, NoAnswer, Reason, SummaryAsk};
 use crate::stage::Plan;
-use crate::summary::{Draft, Proposal, Spoken, Style, budget_of, entities};
+use crate::summary::{Draft, Proposal, Spoken, Style, budget_of, entities, talk_budget};
 
 /// No model says anything in less.
 const MIN_ANSWER_CHARS: usize = 60;
@@ -208,13 +208,16 @@ fn kept(filler: &Filler<'_>, unit: &Unit, consult: &mut Consult<'_>) -> (Option<
 /// The question for the slot of `draft`; `None` when it has none, or less room than an answer takes.
 fn question<'q>(filler: &Filler<'_>, unit: &Unit, sources: &'q [Spoken<'q>], draft: &'q Draft) -> Option<Question<'q>> {
     let own = draft.text.get(draft.slot.as_ref()?.body.clone())?.chars().count();
+    let messages = &filler.view.conversation.messages;
+    let is_talk = unit.members.iter().any(|&index| messages[index].name != messages[unit.first()].name);
+    let style = Style::new(filler.options().compression_depth);
     let max_chars = if filler.options().token_budget.is_some() {
         own
+    } else if is_talk {
+        own.max(talk_budget(sources, style))
     } else {
-        let style = Style::new(filler.options().compression_depth);
         own.max(sources.iter().map(|source| budget_of(source, style)).sum())
     };
-    let messages = &filler.view.conversation.messages;
     let speaker = |index: usize| (messages[index].role.as_str(), messages[index].name.as_deref());
     let several = unit.members.windows(2).any(|pair| speaker(pair[0]) != speaker(pair[1]));
     let mut text = String::new();

@@ -37,6 +37,11 @@ pub trait About: std::fmt::Debug + Send + Sync {
 
 /// A step of the plan.
 pub trait Stage: About {
+    /// True when it may claim what is kept as short: then it is asked although every message is claimed.
+    fn takes_short(&self, view: &View<'_>) -> bool {
+        let _ = view;
+        false
+    }
     /// Claims messages. Never fails, does no IO, writes no text.
     fn claim(&self, view: &View<'_>, plan: &mut Plan);
     /// The same with what a model says; for as long as a question is open the stage claims nothing for it.

@@ -14,8 +14,14 @@ const MAX_CHARS: usize = 8_000;
 pub struct GroupProse;
 
 impl Stage for GroupProse {
+    fn takes_short(&self, view: &View<'_>) -> bool {
+        turns::are_in(view)
+    }
+
     fn claim(&self, view: &View<'_>, plan: &mut Plan) {
-        turns::claim(view, plan);
+        if turns::are_in(view) {
+            turns::claim(view, plan);
+        }
         let mut members: Vec<usize> = Vec::new();
         let mut n_chars = 0;
         for index in plan.free().collect::<Vec<_>>() {

@@ -10,11 +10,18 @@ const MAX_TURN_CHARS: usize = 800;
 /// A longer run is cut, in bytes of its texts and names: what stands for it is known again by its form up to twice of it.
 const MAX_BYTES: usize = 4_000;
 
-/// Claims runs of turns of several speakers, in conversations in which nobody is the user of another and no tool is called.
+/// True for a conversation in which several speak one after the other, nobody is the user of another and no tool is called.
+pub(super) fn are_in(view: &View<'_>) -> bool {
+    let follow =
+        |[a, b]: &[Message<'_>; 2]| a.role == b.role && a.name.is_some() && b.name.is_some() && a.name != b.name;
+    view.options.hide_by == HideBy::Use
+        && view.conversation.messages.array_windows().any(follow)
+        && !has_own_user(view.conversation)
+        && !has_tools(view.conversation)
+}
+
+/// Claims runs of turns of several speakers.
 pub(super) fn claim(view: &View<'_>, plan: &mut Plan) {
-    if view.options.hide_by != HideBy::Use || has_own_user(view.conversation) || has_tools(view.conversation) {
-        return;
-    }
     let mut run = Run::default();
     for index in 0..view.recency_start {
         let turn = &view.conversation.messages[index];

@@ -73,7 +73,7 @@ impl Draft {
         n_chars
     }
 
-    /// Appends words of the source that follow the last ones there: what begins in one sentence and ends in another is visible.
+    /// Appends words of the source that follow the last ones there, quoted as one with them.
     pub(super) fn quote_on(&mut self, words: &str) {
         let start = self.quotes.pop().map_or(self.text.len(), |last| last.start);
         self.text.push(' ');

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::discourse::Discourse;
 use super::spoken::Keys;
-use crate::text::{Span, TextView, Unit, UnitKind, fold_key, plain};
+use crate::text::{Fact, Span, TextView, Unit, UnitKind, fold_key, plain};
 
 /// Between units that do not follow each other in the source.
 pub(super) const GAP: &str = " ... ";
@@ -66,6 +66,13 @@ pub(super) fn joiner(view: &TextView<'_>, before: &Piece, piece: &Piece) -> &'st
         UnitKind::Sentence => BLANK,
         UnitKind::Fragment | UnitKind::ListItem | UnitKind::Line => "; ",
     }
+}
+
+/// The facts that begin in `span`.
+pub(super) fn facts_in<'a>(view: &TextView<'a>, span: Span) -> &'a [Fact] {
+    let first = view.facts.partition_point(|fact| fact.span.start < span.start);
+    let n = view.facts.get(first..).unwrap_or_default().partition_point(|fact| fact.span.start < span.end);
+    view.facts.get(first..first + n).unwrap_or_default()
 }
 
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use super::discourse::Discourse;
 use super::draft::{Draft, Proposal, Wrap, shorten};
 use super::ending::{self, ending};
 use super::entities::{entities, most_telling};
-use super::packing::{BLANK, GAP, Packing, Piece, joiner, whole};
+use super::packing::{BLANK, GAP, Packing, Piece, facts_in, joiner, whole};
 use super::plugins::deciding_scores;
 use super::score::{FILLER, Scorer, Weight};
 use super::spoken::{Hints, Keys, Spoken};
@@ -134,20 +134,19 @@ pub(super) fn extract(spoken: &Spoken<'_>, budget: usize, shown: &mut Keys, out:
     }
 }
 
-/// Appends `pieces` of one text. Those that `goes_on` are quoted in one with those before them.
-pub(super) fn write(view: &TextView<'_>, pieces: &[Piece], goes_on: bool, out: &mut Draft) {
+/// Appends `pieces` of one text. With `is_exact` a fact that goes on in the next piece is quoted as one.
+pub(super) fn write(view: &TextView<'_>, pieces: &[Piece], is_exact: bool, out: &mut Draft) {
+    let mut told_until = 0;
     for (at, piece) in pieces.iter().enumerate() {
         let words = plain(piece.span.of(view.text));
-        match at.checked_sub(1).map(|at| joiner(view, &pieces[at], piece)) {
-            Some(BLANK) if goes_on => out.quote_on(&words),
-            Some(joiner) => {
-                out.say(joiner);
-                out.quote(&words);
-            }
-            None => {
-                out.quote(&words);
-            }
+        let joiner = at.checked_sub(1).map(|at| joiner(view, &pieces[at], piece));
+        if is_exact && joiner == Some(BLANK) && piece.span.start < told_until {
+            out.quote_on(&words);
+        } else {
+            out.say(joiner.unwrap_or_default());
+            out.quote(&words);
         }
+        told_until = facts_in(view, piece.span).iter().map(|fact| fact.span.end).fold(told_until, u32::max);
         out.shows(view, &view.units[piece.unit]);
     }
 }

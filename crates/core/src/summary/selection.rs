@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::packing::{GAP, LABEL_END, MAX_ADDED, numbered, whole};
+use super::packing::{GAP, LABEL_END, MAX_ADDED, facts_in, numbered, whole};
 use super::score::{Scorer, Weight};
 use super::spoken::{Keys, Spoken};
 use crate::text::greedy::{Candidates, greedy};
@@ -45,13 +45,6 @@ pub(super) fn best(texts: &[Spoken<'_>]) -> Vec<Vec<u32>> {
         choice.take(number);
     }
     choice.begins()
-}
-
-/// The facts that begin in `span`.
-fn facts_in<'a>(view: &TextView<'a>, span: Span) -> &'a [Fact] {
-    let first = view.facts.partition_point(|fact| fact.span.start < span.start);
-    let n = view.facts.get(first..).unwrap_or_default().partition_point(|fact| fact.span.start < span.end);
-    view.facts.get(first..first + n).unwrap_or_default()
 }
 
 /// Which turns belong together: a question and what the next speaker says to it; what stops at a comma and how the same one
@@ -253,11 +246,19 @@ mod tests {
 
     /// What is chosen of `texts` with `budget`, text by text.
     fn chosen(texts: &[String], budget: usize) -> Vec<Vec<String>> {
+        chosen_of(texts, &[None], budget)
+    }
+
+    /// The same where those `speakers` say them in turn.
+    fn chosen_of(texts: &[String], speakers: &[Option<&str>], budget: usize) -> Vec<Vec<String>> {
         let mut lexer = Lexer::default();
         let lexed: Vec<Lexed> = texts.iter().map(|text| lexer.lex(text)).collect();
-        let spoken =
-            |(text, lexed)| Spoken { view: lexer.view(text, lexed), voice: Voice::Other, hints: Hints::default() };
-        let spoken: Vec<Spoken<'_>> = texts.iter().map(String::as_str).zip(&lexed).map(spoken).collect();
+        let spoken = |((text, lexed), &speaker)| {
+            let hints = Hints { speaker, ..Hints::default() };
+            Spoken { view: lexer.view(text, lexed), voice: Voice::Other, hints }
+        };
+        let speakers = speakers.iter().cycle();
+        let spoken: Vec<Spoken<'_>> = texts.iter().map(String::as_str).zip(&lexed).zip(speakers).map(spoken).collect();
         let begins = choose(&spoken, Keys::default(), budget);
         let shown = |(spoken, begins): (&Spoken<'_>, Vec<u32>)| {
             let units = (0..spoken.view.units.len()).filter(|&at| begins.contains(&spoken.view.units[at].span.start));
@@ -274,6 +275,7 @@ mod tests {
             2 => "The rain was loud and the garden was quiet for the whole of the day.".to_owned(),
             3 => format!("Anna paid ${} for it, because the others would not:", at % 90),
             4 => format!("\n{}. The shed has {} beams of oak.\n", at % 5, at % 13),
+            6 if at % 2 == 0 => format!("Is gate {} open?", at % 11),
             5 => format!("He said \"it was {} o'clock. We all left.\" on the way.", at % 12),
             _ => "Thanks!".to_owned(),
         };
@@ -295,12 +297,14 @@ mod tests {
 
     #[test]
     fn a_larger_budget_chooses_the_same_and_more() {
-        for seed in 0..40 {
+        let speakers = [None, Some("Ada"), Some("Bo Berg"), Some("Ada")];
+        for seed in 0..80 {
             let texts = talk(seed);
-            let mut before = chosen(&texts, 0);
+            let speakers = &speakers[..1 + seed % speakers.len()];
+            let mut before = chosen_of(&texts, speakers, 0);
             let n_first = before.iter().map(Vec::len).sum::<usize>();
             for budget in (0..2_000).step_by(37) {
-                let now = chosen(&texts, budget);
+                let now = chosen_of(&texts, speakers, budget);
                 for (before, now) in before.iter().zip(&now) {
                     assert!(before.iter().all(|shown| now.contains(shown)), "{budget}: {before:?} in {now:?}");
                 }
@@ -308,6 +312,22 @@ mod tests {
             }
             assert!(before.iter().map(Vec::len).sum::<usize>() > n_first);
         }
+    }
+
+    #[test]
+    fn turns_that_belong_together_are_chosen_together() {
+        let speakers = [Some("Ada"), Some("Bo")];
+        let rest = "The rain was loud and the garden was quiet for the whole of the day.";
+        let texts = |pairs: [&str; 4]| pairs.map(str::to_owned);
+        let asked = texts([rest, rest, "Is the valve KMS-7781 shut?", "No."]);
+        assert_eq!(chosen_of(&asked, &speakers, 70)[2..], [["Is the valve KMS-7781 shut?"], ["No."]]);
+        // There is no room for the answer.
+        assert_eq!(chosen_of(&asked, &speakers, 35), [[""; 0]; 4]);
+        let open = texts(["We decided to shut the 14 valves,", "Hm.", "when nobody looks.", rest]);
+        let of_ada = [vec!["We decided to shut the 14 valves,"], vec![], vec!["when nobody looks."], vec![]];
+        assert_eq!(chosen_of(&open, &speakers, 80), of_ada);
+        // Without a speaker each text is by itself.
+        assert_eq!(chosen(&open, 45)[..3], [vec!["We decided to shut the 14 valves,"], vec![], vec![]]);
     }
 
     #[test]

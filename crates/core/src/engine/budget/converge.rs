@@ -300,13 +300,19 @@ impl Convergence<'_, '_> {
         (unit.n_tokens < n_before && self.filler.chars_of(&unit) < c_before).then_some(unit)
     }
 
-    /// The first `n_chars` characters of what `members` say, as one message.
+    /// The first `n_chars` characters of what `members` say, as one message; where they are several, behind their names.
     fn told(&self, members: Vec<usize>, n_chars: usize) -> Unit {
         let view = &self.filler.view;
         let mut said = String::new();
         let mut left = n_chars;
+        let name = |index: usize| view.conversation.messages[index].name.as_deref();
+        let are_several = members.iter().any(|&index| name(index) != name(members[0]));
         for &index in &members {
             let text = view.text(index).map_or("", |text| text.text);
+            if let Some(name) = name(index).filter(|_| are_several) {
+                said.push_str(name);
+                said.push_str(": ");
+            }
             said.push_str(marker::inner_summary(text).unwrap_or(text).trim());
             said.push('\n');
             left = left.saturating_sub(view.chars(index));
