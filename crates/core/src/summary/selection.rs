@@ -275,7 +275,7 @@ mod tests {
             2 => "The rain was loud and the garden was quiet for the whole of the day.".to_owned(),
             3 => format!("Anna paid ${} for it, because the others would not:", at % 90),
             4 => format!("\n{}. The shed has {} beams of oak.\n", at % 5, at % 13),
-            6 if at % 2 == 0 => format!("Is gate {} open?", at % 11),
+            6 if at.is_multiple_of(2) => format!("Is gate {} open?", at % 11),
             5 => format!("He said \"it was {} o'clock. We all left.\" on the way.", at % 12),
             _ => "Thanks!".to_owned(),
         };
@@ -300,7 +300,7 @@ mod tests {
         let speakers = [None, Some("Ada"), Some("Bo Berg"), Some("Ada")];
         for seed in 0..80 {
             let texts = talk(seed);
-            let speakers = &speakers[..1 + seed % speakers.len()];
+            let speakers = &speakers[..=seed % speakers.len()];
             let mut before = chosen_of(&texts, speakers, 0);
             let n_first = before.iter().map(Vec::len).sum::<usize>();
             for budget in (0..2_000).step_by(37) {
