@@ -188,7 +188,12 @@ fn messages_that_are_left_out_become_one_where_the_budget_asks_for_it() {
         .map(|at| (["Ada", "Ben", "Cem"][at % 3], format!("Line {at}.")))
         .map(|(name, text)| json!({"role": "user", "name": name, "content": text}))
         .collect();
-    let options = EngineOptions { token_budget: Some(200), force_converge: true, ..EngineOptions::default() };
+    let options = EngineOptions {
+        hide_by: HideBy::Look,
+        token_budget: Some(200),
+        force_converge: true,
+        ..EngineOptions::default()
+    };
     let done = compress_record(&record_of(&messages), &options);
     let budget = done.metrics.budget.expect("there is one");
     assert!(budget.fits, "{budget:?}");
