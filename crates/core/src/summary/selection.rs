@@ -209,12 +209,14 @@ impl Candidates for Choice<'_, '_> {
         if self.taken[text][first] || self.visible.contains(&fold_key(view.units[first].span.of(view.text))) {
             return 0;
         }
+        let partner = self.partner(text, units);
+        if self.is_scrap(text, units) && partner.as_ref().is_none_or(|(other, unit)| self.is_scrap(*other, unit)) {
+            return 0;
+        }
         let (mut gain, mut cost) = (self.gain(text, units), self.cost(text, units));
-        if let Some((other, unit)) = self.partner(text, units) {
+        if let Some((other, unit)) = partner {
             gain += self.gain(other, &unit);
             cost += self.cost(other, &unit);
-        } else if self.is_scrap(text, units) {
-            return 0;
         }
         gain * PARTS / (cost + BESIDE) as u64
     }
@@ -326,6 +328,8 @@ mod tests {
         let open = texts(["We decided to shut the 14 valves,", "Hm.", "when nobody looks.", rest]);
         let of_ada = [vec!["We decided to shut the 14 valves,"], vec![], vec!["when nobody looks."], vec![]];
         assert_eq!(chosen_of(&open, &speakers, 80), of_ada);
+        let scraps = texts(["Aren't you?", "Not me.", rest, "We won't."]);
+        assert_eq!(chosen_of(&scraps, &speakers, 900), [vec![], vec![], vec![rest], vec![]]);
         // Without a speaker each text is by itself.
         assert_eq!(chosen(&open, 45)[..3], [vec!["We decided to shut the 14 valves,"], vec![], vec![]]);
     }
