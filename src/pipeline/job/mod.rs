@@ -51,8 +51,8 @@ pub struct JobArgs {
     /// How tables are written [default: parquet].
     #[arg(long, value_enum)]
     pub format: Option<ConversationFormat>,
-    /// How what is written is compressed: lines and the pages of tables; Arrow has no gzip [default: zstd].
-    #[arg(long, value_enum)]
+    /// How what is written is compressed: none, gzip, zstd or zstd:1 to zstd:19; Arrow has no gzip [default: zstd, which is zstd:3].
+    #[arg(long, value_name = "CODEC[:LEVEL]")]
     pub compression: Option<Compression>,
     /// Shape of all records; found out per file when left out.
     #[arg(long, value_enum)]

@@ -303,6 +303,14 @@ impl JobArgs {
         if format == ConversationFormat::Arrow && compression == Compression::Gzip {
             return usage("compression", "Arrow IPC knows no gzip: take zstd or none, or another format");
         }
+        if format == ConversationFormat::Arrow
+            && !matches!(compression, Compression::None | Compression::Zstd(Compression::ZSTD))
+        {
+            return usage(
+                "compression",
+                "Arrow IPC has one level of zstd: leave the level out, or take another format",
+            );
+        }
         if verbatim_map && format != ConversationFormat::Jsonl {
             return usage("", "--verbatim-map goes with --format jsonl");
         }

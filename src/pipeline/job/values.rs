@@ -8,12 +8,14 @@ use std::time::Duration;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::pipeline::MaxRejects;
+use crate::pipeline::{Compression, MaxRejects};
 
 const SIZE: &str = "a size such as \"512MiB\" or a number of bytes";
 const SECONDS: &str = "a number of seconds such as 30";
 const TEMPERATURE: &str = "a number from 0 to 2, or \"none\" to leave it to the model";
 const LIMIT: &str = "a number of records or a share such as 0.01 or \"1%\"";
+
+const COMPRESSION: &str = "\"none\", \"gzip\", \"zstd\" or \"zstd:LEVEL\" with a level from 1 to 19";
 
 /// How progress is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -256,9 +258,43 @@ impl Serialize for MaxRejects {
 
 text_or_number!(MaxRejects, LIMIT, MaxRejects::of, { "description": LIMIT, "type": ["string", "number"], "minimum": 0 });
 
+impl fmt::Display for Compression {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => out.write_str("none"),
+            Self::Gzip => out.write_str("gzip"),
+            Self::Zstd(Self::ZSTD) => out.write_str("zstd"),
+            Self::Zstd(level) => write!(out, "zstd:{level}"),
+        }
+    }
+}
+
+impl FromStr for Compression {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let level = |level: &str| level.parse().ok().filter(|level| (1..=19).contains(level)).map(Self::Zstd);
+        let read = match text {
+            "none" => Some(Self::None),
+            "gzip" => Some(Self::Gzip),
+            "zstd" => Some(Self::default()),
+            _ => text.strip_prefix("zstd:").and_then(level),
+        };
+        read.ok_or_else(|| format!("expected {COMPRESSION}"))
+    }
+}
+
+impl Serialize for Compression {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+text_or_number!(Compression, COMPRESSION, |_| None, { "description": COMPRESSION, "type": "string", "pattern": "^(none|gzip|zstd(:([1-9]|1[0-9]))?)$" });
+
 #[cfg(test)]
 mod tests {
-    use super::{MaxRejects, Size, parse_size};
+    use super::{Compression, MaxRejects, Size, parse_size};
 
     #[test]
     fn sizes_have_units() {
@@ -270,6 +306,17 @@ mod tests {
         }
         for (bytes, text) in [(1 << 30, "1GiB"), (3000, "3000"), (1_572_864, "1536KiB"), (1, "1")] {
             assert_eq!((Size(bytes).to_string(), parse_size(text)), (text.to_owned(), Ok(bytes)));
+        }
+    }
+
+    #[test]
+    fn compression_has_levels() {
+        for text in ["none", "gzip", "zstd", "zstd:1", "zstd:19"] {
+            assert_eq!(text.parse::<Compression>().map(|read| read.to_string()), Ok(text.to_owned()));
+        }
+        assert_eq!("zstd:3".parse(), Ok(Compression::default()));
+        for text in ["", "zstd:", "zstd:0", "zstd:20", "gzip:9", "lz4"] {
+            assert!(text.parse::<Compression>().is_err(), "{text}");
         }
     }
 
