@@ -38,6 +38,35 @@ fn told(done: &Done) -> &str {
 }
 
 #[test]
+fn whoever_has_a_number_for_a_name_is_somebody() {
+    let mut turns = small_talk(20);
+    for (at, turn) in turns.iter_mut().enumerate() {
+        turn["name"] = [json!(1), json!({"id": 2}), json!("Cem")][at % 3].clone();
+    }
+    turns[10]["content"] = json!("I refuse to sign the contract.");
+    turns[12]["content"] = json!("We close gate KMS-7781 before May 3, 2026, for $900.");
+    let done = compress_record(&record_of(&turns), &options());
+    let text = told(&done);
+    assert!(text.contains("1: ") && text.contains("We close gate KMS-7781") && !text.contains("merged"), "{text}");
+    let record: Value = serde_json::from_str(&done.record).expect("JSON");
+    assert_eq!(record["messages"][0].get("name"), None);
+}
+
+#[test]
+fn agents_that_talk_are_no_assistants_of_a_user_in_a_second_pass() {
+    let turns: Vec<Value> = small_talk(40)
+        .into_iter()
+        .map(|mut turn| {
+            turn["role"] = json!("assistant");
+            turn
+        })
+        .collect();
+    let first = compress_record(&record_of(&turns), &options());
+    let second = compress_record(&first.record, &options());
+    assert_eq!(second.record, first.record);
+}
+
+#[test]
 fn turns_of_several_become_one_message_that_names_them() {
     let mut turns = small_talk(20);
     turns[7] = turn("Bo Berg", "We decided to buy the lock KMS-7781 for $45 by Friday.");

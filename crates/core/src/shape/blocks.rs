@@ -146,6 +146,7 @@ pub(super) fn read(list: &str) -> Blocks<'_> {
             });
         });
         if let Some(block) = &block {
+            blocks.is_sealed |= block.is(&[reasoning::SEALED_PART]) || reasoning::holds_seal(item);
             if block.is(&CALL_PARTS) {
                 blocks.calls.push(block.call());
             } else if block.is(&[RESULT_PART]) {
@@ -153,9 +154,6 @@ pub(super) fn read(list: &str) -> Blocks<'_> {
                 blocks.results.push(ResultParts { parts: first..parts.len(), call });
             } else if block.is(&reasoning::PARTS) {
                 blocks.thoughts.push(item);
-                blocks.is_sealed |= reasoning::holds_seal(item);
-            } else {
-                blocks.is_sealed |= block.is(&[reasoning::SEALED_PART]);
             }
         }
     });

@@ -7,7 +7,7 @@ use crate::model::{Content, Conversation, Message, PROVENANCE_KEY, Provenance, R
 use super::blocks;
 use super::index::Index;
 use super::json::{Kind, Raw, items, member, members};
-use super::member::{Field, take_arguments};
+use super::member::{Field, Member, take_arguments};
 use super::reasoning;
 use super::spec::Spec;
 
@@ -44,7 +44,7 @@ fn message<'r>(index: &Index<'r>, at: usize) -> Message<'r> {
             Field::Role => message.role = value.string().map_or(Role::Missing, |name| role(index.spec, name)),
             Field::Content if value.kind == Kind::List => blocks = Some(blocks::read(value.text)),
             Field::Content => message.content = content(value),
-            Field::Name => message.name = value.string(),
+            Field::Name => message.name = name(value),
             Field::ToolCalls => tool_calls(value, &mut message.tool_calls),
             Field::FunctionCall if value.kind == Kind::Object => message.tool_calls.push(function(value, None)),
             Field::ToolCallId => message.tool_call_id = first_id(value),
@@ -88,12 +88,18 @@ fn message<'r>(index: &Index<'r>, at: usize) -> Message<'r> {
         for thought in thoughts {
             reasoning::read(thought, &mut message.reasoning);
         }
-        let others = || index.members(at).iter().filter(|member| member.field == Field::Other);
+        let may_seal = |member: &&Member<'_>| matches!(member.field, Field::Other | Field::ToolCalls);
+        let others = || index.members(at).iter().filter(may_seal);
         if !message.reasoning.is_empty() && (is_sealed || others().any(reasoning::is_sealed_by)) {
             message.reasoning.iter_mut().for_each(|thought| thought.places.clear());
         }
     }
     message
+}
+
+/// Who speaks: what is no text names somebody, too.
+fn name(value: Raw<'_>) -> Option<Cow<'_, str>> {
+    value.string().or_else(|| (value.kind != Kind::Null).then_some(Cow::Borrowed(value.text)))
 }
 
 fn role<'r>(spec: &Spec, name: Cow<'r, str>) -> Role<'r> {

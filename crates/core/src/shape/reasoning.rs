@@ -41,9 +41,11 @@ pub(super) fn holds_seal(value: Raw<'_>) -> bool {
 /// True for a key that seals what stands beside it, unless nothing stands there.
 fn says_sealed(key: &str, value: Raw<'_>) -> bool {
     let is_there = value.kind != Kind::Null && value.text != "\"\"";
-    let begins =
-        |at: usize, seal: &str| key.get(at..at + seal.len()).is_some_and(|word| word.eq_ignore_ascii_case(seal));
-    is_there && SEALS.iter().any(|seal| (0..key.len()).any(|at| begins(at, seal)))
+    let begins = |text: &str, at: usize, seal: &str| {
+        text.get(at..at + seal.len()).is_some_and(|word| word.eq_ignore_ascii_case(seal))
+    };
+    let names_seal = |text: &str| SEALS.iter().any(|seal| (0..text.len()).any(|at| begins(text, at, seal)));
+    is_there && (names_seal(key) || key == "type" && (names_seal(value.text) || value.text.contains(SEALED_PART)))
 }
 
 fn holds_seal_at(value: Raw<'_>, depth: usize) -> bool {

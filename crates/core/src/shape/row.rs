@@ -146,13 +146,16 @@ fn replaced_row<'a>(
     index: &'a Index<'_>,
     conversation: &'a Conversation<'_>,
     replacement: &'a Replacement,
-    place: ProvenancePlace,
+    provenance: ProvenancePlace,
 ) -> MessageRow<'a> {
     let at = replacement.sources.first().copied().unwrap_or_default();
     let inner = new_values(conversation, replacement, index.style);
     let mut row = message_row(index, conversation, at, &inner);
     if replacement.is_by_several {
         row.name = None;
+        let others =
+            index.members(at).iter().filter(|member| place(member) == Place::Extra && member.field != Field::Name);
+        row.extra = extra(others, &inner).map(Cow::Owned);
     }
     let content = index.member(at, Field::Content).map(|member| member.value);
     // A turn may be nothing but the arguments of a call.
@@ -166,7 +169,7 @@ fn replaced_row<'a>(
         NewContent::Json(json) => row.content = Some(Cow::Owned(json)),
         NewContent::Same => {}
     }
-    if place == ProvenancePlace::Metadata {
+    if provenance == ProvenancePlace::Metadata {
         let metadata = index.member(at, Field::Metadata).map(|member| member.value);
         row.metadata = Some(Cow::Owned(new_metadata(metadata, &replacement.provenance, index.style, ":", ",")));
     }

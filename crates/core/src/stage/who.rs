@@ -47,7 +47,8 @@ fn behind_blocks(text: &str) -> &str {
 /// another.
 pub(super) fn has_own_user(conversation: &Conversation<'_>) -> bool {
     let mut messages = conversation.messages.iter();
-    messages.any(|message| message.role == Role::Assistant && message.name.is_none())
+    let by_several = |message: &Message<'_>| message.texts().any(marker::tells_talk);
+    messages.any(|message| message.role == Role::Assistant && message.name.is_none() && !by_several(message))
 }
 
 /// True when somebody calls tools, or an agent gets what they return as words of the user.
