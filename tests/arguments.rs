@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::command::condenser;
+use crate::support::command::{condenser, in_every_format};
 use crate::support::dir::TestDir;
 
 /// A file in which every line is used by what comes later.
@@ -14,15 +14,7 @@ fn file() -> String {
 fn compress(shape: &str, record: &Value) -> (TestDir, Value) {
     let dir = TestDir::new();
     dir.write("in.jsonl", format!("{record}\n"));
-    for format in ["jsonl", "parquet", "arrow"] {
-        let flags = ["--format", format, "--shape", shape, "--recency-window", "1", "--arguments"];
-        condenser(dir.root(), &[&["compress", "in.jsonl", "-o", format][..], &flags].concat()).ok();
-        condenser(dir.root(), &["verify", format]).ok();
-        let back = format!("{format}-back");
-        condenser(dir.root(), &["restore", format, "-o", &back]).ok();
-        assert_eq!(dir.read(&format!("{back}/in.jsonl")), dir.read("in.jsonl"), "{shape} {format}");
-        let hidden = condenser(dir.root(), &["get", format, "s", "--mark", "1"]).ok();
-        let hidden = String::from_utf8(hidden.stdout).expect("text");
+    for (format, hidden) in in_every_format(&dir, &["--shape", shape, "--recency-window", "1", "--arguments"]) {
         assert!(hidden.contains("value_3 = compute_3") && hidden.contains("value_23"), "{shape} {format}: {hidden}");
     }
     let lines = condenser(dir.root(), &["get", "jsonl", "s", "--compressed"]).ok().stdout;

@@ -4,7 +4,7 @@ use condenser::model::{AssistantText, EngineOptions, LookAhead};
 use condenser_core::{Compressor, restore};
 use serde_json::{Value, json};
 
-use crate::support::command::condenser;
+use crate::support::command::{condenser, in_every_format};
 use crate::support::dir::TestDir;
 
 /// What is thought at length, and nobody goes by.
@@ -16,16 +16,8 @@ fn thought() -> String {
 fn compress(shape: &str, records: &str) -> String {
     let dir = TestDir::new();
     dir.write("in.jsonl", records);
-    for format in ["jsonl", "parquet", "arrow"] {
-        let flags = ["--recency-window", "1", "--look-ahead", "off", "--worth-threshold", "60000"];
-        let flags = [&["--format", format, "--shape", shape][..], &flags].concat();
-        condenser(dir.root(), &[&["compress", "in.jsonl", "-o", format][..], &flags].concat()).ok();
-        condenser(dir.root(), &["verify", format]).ok();
-        let back = format!("{format}-back");
-        condenser(dir.root(), &["restore", format, "-o", &back]).ok();
-        assert_eq!(dir.read(&format!("{back}/in.jsonl")), dir.read("in.jsonl"), "{shape} {format}");
-        let hidden = condenser(dir.root(), &["get", format, "s", "--mark", "1"]).ok();
-        let hidden = String::from_utf8(hidden.stdout).expect("text");
+    let flags = ["--shape", shape, "--recency-window", "1", "--look-ahead", "off", "--worth-threshold", "60000"];
+    for (format, hidden) in in_every_format(&dir, &flags) {
         assert!(hidden.contains("Perhaps part 20 is \"ä\""), "{shape} {format}: {hidden}");
         condenser(dir.root(), &["show", format, "s", "--mark", "1"]).ok();
         condenser(dir.root(), &["show", format, "s"]).ok();

@@ -53,6 +53,19 @@ fn whoever_has_a_number_for_a_name_is_somebody() {
 }
 
 #[test]
+fn a_question_whose_answer_is_left_out_says_so() {
+    let mut turns = small_talk(30);
+    turns[12] = turn("Ada", "Is the valve KMS-7781 shut?");
+    let long = "What I can say of that is what everybody here can say as well, which is that it is as it was the last time \
+        that anybody went to look at it, and that is a while ago by now.";
+    turns[13] = turn("Bo Berg", long);
+    turns[14] = turn("Cem", "No, we pay $900 for it before May 3, 2026.");
+    let done = compress_record(&record_of(&turns), &options());
+    let text = told(&done);
+    assert!(text.contains("KMS-7781 shut? ...\nCem: ") && !text.contains("everybody here"), "{text}");
+}
+
+#[test]
 fn agents_that_talk_are_no_assistants_of_a_user_in_a_second_pass() {
     let turns: Vec<Value> = small_talk(40)
         .into_iter()

@@ -4,6 +4,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use super::dir::TestDir;
+
 /// One call of the program.
 pub(crate) struct TestCommand {
     command: Command,
@@ -15,6 +17,20 @@ pub(crate) fn condenser(root: &Path, args: &[&str]) -> TestCommand {
     let mut command = Command::new(env!("CARGO_BIN_EXE_condenser"));
     command.args(args).current_dir(root).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     TestCommand { command, input: Vec::new() }
+}
+
+/// Compresses `in.jsonl` with these flags in every format, and restores it from each; gives with the format what the first mark of
+/// the conversation `s` hides.
+pub(crate) fn in_every_format(dir: &TestDir, flags: &[&str]) -> [(&'static str, String); 3] {
+    ["jsonl", "parquet", "arrow"].map(|format| {
+        condenser(dir.root(), &[&["compress", "in.jsonl", "-o", format, "--format", format][..], flags].concat()).ok();
+        condenser(dir.root(), &["verify", format]).ok();
+        let back = format!("{format}-back");
+        condenser(dir.root(), &["restore", format, "-o", &back]).ok();
+        assert_eq!(dir.read(&format!("{back}/in.jsonl")), dir.read("in.jsonl"), "{flags:?} {format}");
+        let hidden = condenser(dir.root(), &["get", format, "s", "--mark", "1"]).ok();
+        (format, String::from_utf8(hidden.stdout).expect("text"))
+    })
 }
 
 /// What a call gave.

@@ -126,7 +126,7 @@ pub(super) struct Blocks<'r> {
     pub(super) results: Vec<ResultParts<'r>>,
     /// Parts that hold what the speaker thinks.
     pub(super) thoughts: Vec<Raw<'r>>,
-    /// One of them is sealed, or another part is all that it is.
+    /// Some part seals them.
     pub(super) is_sealed: bool,
 }
 
@@ -146,7 +146,6 @@ pub(super) fn read(list: &str) -> Blocks<'_> {
             });
         });
         if let Some(block) = &block {
-            blocks.is_sealed |= block.is(&[reasoning::SEALED_PART]) || reasoning::holds_seal(item);
             if block.is(&CALL_PARTS) {
                 blocks.calls.push(block.call());
             } else if block.is(&[RESULT_PART]) {
@@ -157,6 +156,9 @@ pub(super) fn read(list: &str) -> Blocks<'_> {
             }
         }
     });
+    if !blocks.thoughts.is_empty() {
+        items(list, |item| blocks.is_sealed = blocks.is_sealed || reasoning::holds_seal(item));
+    }
     blocks.content = Content::Parts(parts);
     blocks
 }

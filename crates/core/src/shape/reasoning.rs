@@ -14,7 +14,7 @@ const TEXTS: [&str; 6] = ["thinking", "reasoning", "text", "summary", "subject",
 /// What a key says of a value that proves what was thought, or that only its program can read: an API refuses it beside any other text.
 const SEALS: [&str; 2] = ["signature", "encrypted"];
 /// A part that holds nothing but what only its program can read.
-pub(super) const SEALED_PART: &str = "redacted_thinking";
+const SEALED_PART: &str = "redacted_thinking";
 /// Objects and lists in each other that are looked into.
 const MAX_DEPTH: usize = 4;
 

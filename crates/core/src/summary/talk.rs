@@ -8,9 +8,13 @@ use super::prose::write;
 use super::selection::{best, choose};
 use super::spoken::{Keys, Spoken};
 use crate::model::marker;
+use crate::text::is_question;
 
 /// Turns of which more would be told stay as they are: names and times are worth more than the rest.
 const MAX_SHARE: f64 = 0.8;
+
+/// Behind a question of which the answer is not told.
+const UNANSWERED: &str = " ...\n";
 
 /// The turns as one summary; `None` where a caller decides what is shown of each. Where they were not chosen among those of a
 /// whole conversation they choose among themselves.
@@ -61,7 +65,13 @@ impl<'a> Telling<'a> {
         let Some(first) = taken.first() else { return };
         let speaker = spoken.hints.speaker;
         if self.body.text.is_empty() || self.speaker != speaker {
-            self.body.say(if self.body.text.is_empty() { "" } else { "\n" });
+            // What is said next is no answer where turns are left out before it.
+            let is_open = !(was_ended && *first == 0) && is_question(&self.body.text);
+            self.body.say(match (self.body.text.is_empty(), is_open) {
+                (true, _) => "",
+                (false, true) => UNANSWERED,
+                (false, false) => "\n",
+            });
             self.body.say(&speaker.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" "));
             self.body.say(LABEL_END);
             self.speaker = speaker;
