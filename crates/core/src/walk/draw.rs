@@ -85,7 +85,7 @@ impl<'t> Draw<'t> {
         let mut solid = (0..self.lines.len()).filter(|&line| self.lines[line].len > 0);
         let first = self.said[solid.next()?]?;
         let is_same = |line: usize| self.said[line].is_some_and(|said| said.is_visible && said.by == first.by);
-        (first.is_visible && solid.all(is_same)).then_some(Mark::Value { by: first.by })
+        (first.is_visible && solid.all(is_same)).then_some(Mark::Value { by: first.by, is_visible: true })
     }
 
     /// What a record is known by stays with whatever of it stays; a short one stays whole.

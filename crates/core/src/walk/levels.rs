@@ -96,8 +96,7 @@ fn check_levels(predicts: Option<Prediction<'_>>, levels: &dyn Fn(usize) -> Vec<
         // Where it gives way, what is thought is as long as what was read.
         let is_result = |&&(by, ..): &&Said<'_>| by == SaidBy::Result;
         let mut thoughts = said.iter().filter(is_result).map(|said| Thought { text: said.1.into(), places: vec![""] });
-        let takes_answers = predicts.is_some_and(|predicts| predicts.takes_answers);
-        let may_think = |message: &&mut Message<'_>| takes_answers && message.role == Role::Assistant;
+        let may_think = |message: &&mut Message<'_>| message.role == Role::Assistant;
         for message in conversation.messages.iter_mut().filter(may_think) {
             message.reasoning.extend(thoughts.next());
         }

@@ -28,8 +28,8 @@ pub(super) enum Mark {
     Members { n: u32, goes_on: bool },
     /// Items of an array.
     Items { n: u32, goes_on: bool },
-    /// JSON that an earlier text shows already.
-    Value { by: Place },
+    /// JSON that an earlier text has; whether it is visible there.
+    Value { by: Place, is_visible: bool },
     /// Lines of a text inside a JSON string.
     InnerLines(u32),
     /// A part that is no text.
@@ -285,8 +285,8 @@ fn put(out: &mut impl Out, (sign, number): (&str, u32), bytes: &[u8], mark: Mark
             out.counted(n, "item", "items");
             if goes_on { "\"," } else { "\"" }
         }
-        Mark::Value { by } => {
-            out.text("as in ");
+        Mark::Value { by, is_visible } => {
+            out.text(if is_visible { "as in " } else { "unchanged since " });
             let label = serde_json::Value::String(label(by)).to_string();
             let inner = label.strip_prefix('"').and_then(|label| label.strip_suffix('"'));
             out.text(inner.unwrap_or_default());

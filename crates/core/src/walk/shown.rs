@@ -92,19 +92,24 @@ impl Sight<'_> {
         let before: Vec<u8> = states(units).collect();
         let (all, is_visible) = self.draw(units, self.of.said, bounds);
         let stood: Vec<u8> = states(units).collect();
+        let said: Vec<Option<Said>> = self.of.said.iter().map(|said| said.map(Said::left)).collect();
         // What was said before as a whole is not told in parts where that has given way.
-        let is_value = matches!(all.as_slice(), [Piece::Mark(Mark::Value { .. })]);
-        for (unit, state) in units.units.iter_mut().zip(before) {
-            unit.state = if is_value { 0 } else { state };
+        if let [Piece::Mark(Mark::Value { by, .. })] = all[..] {
+            let is_visible = said.iter().flatten().all(|said| said.is_visible);
+            let pieces = vec![Piece::Mark(Mark::Value { by, is_visible })];
+            let lines = vec![(false, false); said.len()];
+            return Shown { pieces, lines, all: Some(all), stood };
         }
-        give_way(units, whose, because.filter(|_| !is_value), level);
+        for (unit, state) in units.units.iter_mut().zip(before) {
+            unit.state = state;
+        }
+        give_way(units, whose, because, level);
         self.of.join_frames(units);
         drop(heads::mark(units, self.roles));
         for (unit, &stood) in units.units.iter_mut().zip(&stood) {
             // What was the head of nothing is none now.
             unit.state &= if stood == 0 { 0 } else { u8::MAX };
         }
-        let said: Vec<Option<Said>> = self.of.said.iter().map(|said| said.map(Said::left)).collect();
         let (pieces, is_left) = self.draw(units, &said, bounds);
         Shown { pieces, lines: is_visible.into_iter().zip(is_left).collect(), all: Some(all), stood }
     }

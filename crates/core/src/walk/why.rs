@@ -70,7 +70,7 @@ impl Why<'_> {
     /// Calls `each` with number, unit and reason of all units that are not empty, and the message that has it already.
     fn each(self, mut each: impl FnMut(u32, &Unit, UnitReason, Option<usize>)) {
         let whole = match self.pieces {
-            [Piece::Mark(Mark::Value { by })] => Some(*by),
+            [Piece::Mark(Mark::Value { by, .. })] => Some(*by),
             _ => None,
         };
         for line in 0..self.units.forms.len() {
