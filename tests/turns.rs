@@ -66,6 +66,16 @@ fn a_question_whose_answer_is_left_out_says_so() {
 }
 
 #[test]
+fn a_word_of_assent_cuts_no_talk() {
+    let mut turns = small_talk(30);
+    for (at, word) in [(9, "OK ."), (14, "OK"), (21, "Ok.")] {
+        turns[at] = turn(SPEAKERS[at % 3], word);
+    }
+    turns[12] = turn("Ada", "We close gate KMS-7781 before May 3, 2026, for $900.");
+    told(&compress_record(&record_of(&turns), &options()));
+}
+
+#[test]
 fn agents_that_talk_are_no_assistants_of_a_user_in_a_second_pass() {
     let turns: Vec<Value> = small_talk(40)
         .into_iter()

@@ -24,6 +24,8 @@ use survey::{Survey, Tally};
 
 /// What programs print is kept when it has fewer lines; longer output is summarised with its failures first.
 const MIN_OUTPUT_LINES: usize = 12;
+/// Bytes of output: "OK" alone says anybody.
+const MIN_OUTPUT_BYTES: usize = 8;
 /// A structure with at most so many lines and less than `ISLAND_SHARE` of the text does not make it hard.
 const ISLAND_LINES: usize = 3;
 /// See `ISLAND_LINES`.
@@ -158,8 +160,8 @@ fn structure(view: &TextView<'_>, survey: &Survey, is_output: bool, reasons: &mu
         Reason::JsonStructure,
         (n_json > 0 && is_island(json)) || is_island(survey.json) && survey.json.lines >= 3,
     );
-    let n_lines = survey.all.lines;
-    reasons.add_if(Reason::LogLines, n_lines < MIN_OUTPUT_LINES && is_short_output(survey));
+    let is_short = survey.all.lines < MIN_OUTPUT_LINES && survey.all.bytes >= MIN_OUTPUT_BYTES;
+    reasons.add_if(Reason::LogLines, is_short && is_short_output(survey));
 }
 
 /// At least half of the lines come from a program, its keys and values included.
