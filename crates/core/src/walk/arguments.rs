@@ -8,7 +8,7 @@ use super::marks::{Mark, Writer, n_chars};
 use super::said::Run;
 use super::uses::{Line, Place, Text};
 use super::worth;
-use super::{Rules, UsedText, Walker};
+use super::{LITTLE_SAVING, Rules, UsedText, Walker};
 use crate::model::{Conversation, Message, PartView, UnitCounts, UnitNote, UnitReason, ViewOp};
 
 /// Characters of a value of which something may be hidden.
@@ -219,8 +219,10 @@ impl Walker {
             hidden.retain(|gap| {
                 let n_hidden = n_chars(&bytes[gap.bytes.0..gap.bytes.1]);
                 let n_mark = writer.at_most(bytes, gap.mark.when_visible(), label);
-                saved += n_hidden.saturating_sub(n_mark) as usize;
-                n_hidden > n_mark
+                let saves = n_hidden.saturating_sub(n_mark) as usize;
+                let is_worth_it = saves > if is_guessed { LITTLE_SAVING } else { 0 };
+                saved += if is_worth_it { saves } else { 0 };
+                is_worth_it
             });
             read.push((lines, hidden));
         }
@@ -278,8 +280,10 @@ fn stretch_of(lines: &[Line], (first, end): (usize, usize)) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::{Stretch, view};
-    use crate::model::PartView;
+    use crate::model::{LookAhead, PartView, ViewOp};
+    use crate::walk::tests::{Said, conversation};
     use crate::walk::uses::{SaidBy, Text};
+    use crate::walk::{LITTLE_SAVING, Level, MOST_WORTH, Prediction, Rules, Standing, UseModel, Walker};
 
     fn shown(written: &str, leaves: &[&str], hidden: (usize, &str)) -> Option<String> {
         let mut from = 100;
@@ -306,5 +310,38 @@ mod tests {
         assert_eq!(shown(written, &leaves, (1, "ä😀\tx\n")).as_deref(), Some(expected));
         assert_eq!(shown("a\nb\nc", &["a\nb\nc"], (0, "b\n")).as_deref(), Some("a\n⋯ \"a\" #1\nc"));
         assert_eq!(shown(r#"{"a": "x"}"#, &["x", "y"], (0, "x")), None, "other leaves");
+    }
+
+    #[test]
+    fn a_line_of_an_edit_stays_where_its_mark_would_be_nearly_as_long() {
+        let edit = |at: usize| {
+            let lines = |row: usize| {
+                let name = format!("value_of_{}", (at * 7 + row) % 23);
+                format!("    let {name} = read(input);\n    // {} as it was\n", "so ".repeat(row % 5 + at))
+            };
+            serde_json::json!({"path": "a.rs", "new_str": (0..40).map(lines).collect::<String>()}).to_string()
+        };
+        let edits: Vec<String> = (0..12).map(edit).collect();
+        let mut said: Vec<Said<'_>> = vec![(SaidBy::Human, "Please mend the parser.", "")];
+        for edit in &edits {
+            said.extend([(SaidBy::Assistant, "", edit.as_str()), (SaidBy::Result, "The file is written.", "")]);
+        }
+        let by: Vec<SaidBy> = said.iter().map(|said| said.0).collect();
+        let model = UseModel::built_in();
+        let mut n_marks = 0;
+        for worth in (0..MOST_WORTH).step_by(1_000) {
+            let predicts = Some(Prediction { model: &model, how_far: LookAhead::Off, takes_answers: false });
+            let level = Level::NOTHING.from_worth(worth);
+            let rules = Rules { hides_arguments: true, recency_window: 2, level, predicts, ..Rules::default() };
+            for shown in Walker::default().walk(&conversation(&said), &by, rules, &|_| Standing::Open) {
+                for window in shown.view.ops.windows(3) {
+                    let [ViewOp::Copy(_, from), ViewOp::Mark(mark, _), ViewOp::Copy(to, _)] = window else { continue };
+                    n_marks += 1;
+                    let hidden = said[shown.message].2.get(*from..*to).expect("a stretch");
+                    assert!(hidden.len() > mark.len() + LITTLE_SAVING, "{mark} for {hidden}");
+                }
+            }
+        }
+        assert!(n_marks > 100, "{n_marks}");
     }
 }
