@@ -221,7 +221,7 @@ fn a_view_that_was_changed_is_damage() {
     condenser(dir.root(), &["compress", "in.jsonl", "-o", "run", "--format", "jsonl", "--compression", "none"]).ok();
     let file = "run/verbatim/part-00000.jsonl";
     let whole = String::from_utf8(dir.read(file)).expect("it is text");
-    for (from, to) in [("\\\"ops\\\":[[0,", "\\\"ops\\\":[[1,"), ("\\\"ops\\\":[[", "\\\"ops\\\":{[")] {
+    for (from, to) in [("\\\"ops\\\":[0,", "\\\"ops\\\":[1,"), ("\\\"ops\\\":[", "\\\"ops\\\":{")] {
         assert!(whole.contains(from));
         dir.write(file, whole.replace(from, to));
         condenser(dir.root(), &["get", "run", "session", "--mark", "1"]).exits(4);

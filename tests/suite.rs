@@ -67,6 +67,7 @@ mod marks;
 mod media;
 mod metrics;
 mod native;
+mod originals;
 mod pipeline;
 mod policy;
 mod prepass;

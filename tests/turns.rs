@@ -16,7 +16,7 @@ fn turn(name: &str, text: &str) -> Value {
 }
 
 /// Talk about a shed, most of which says little.
-fn small_talk(n: usize) -> Vec<Value> {
+pub(crate) fn small_talk(n: usize) -> Vec<Value> {
     let said = |at: usize| match at % 5 {
         0 => format!(
             "Well, I walked past the shed on the way, and the door of it was open all the {} long.",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, UInt64Array};
 use arrow::compute::{filter, is_not_null};
-use arrow::datatypes::{DataType, Field, Fields, Float64Type, SchemaRef, UInt64Type};
+use arrow::datatypes::{DataType, Field, Fields, Float64Type, SchemaRef, UInt32Type, UInt64Type};
 use arrow::record_batch::RecordBatch;
 
 use crate::error::{Error, Result};
@@ -60,7 +60,10 @@ fn write_value(column: &ArrayRef, row: usize, out: &mut Vec<u8>) -> Result<()> {
         DataType::Float64 => json(&column.as_primitive::<Float64Type>().value(row))?,
         DataType::List(_) => {
             let values = column.as_list::<i32>().value(row);
-            json(&values.as_string::<i32>().iter().collect::<Vec<_>>())?
+            match values.as_primitive_opt::<UInt32Type>() {
+                Some(numbers) => json(&numbers.values().to_vec())?,
+                None => json(&values.as_string::<i32>().iter().collect::<Vec<_>>())?,
+            }
         }
         other => return Err(unknown(other)),
     };

@@ -51,8 +51,10 @@ impl Run {
                 let entries = verbatim.take(row)?;
                 let found = entries.read().map_err(|message| Error::verification(place_of(commit), message))?;
                 let mut originals: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-                for original in found.originals {
-                    let text = Some(text_of(original.message)).filter(|text| !text.is_empty());
+                let wholes =
+                    found.wholes(&batch, at).map_err(|message| Error::verification(place_of(commit), message))?;
+                for (original, message) in found.originals.iter().zip(wholes) {
+                    let text = Some(text_of(&message)).filter(|text| !text.is_empty());
                     originals.entry(original.position).or_default().extend(text);
                 }
                 for (position, originals) in originals {

@@ -59,6 +59,30 @@ impl Compression {
     }
 }
 
+/// What the table of originals holds of a message that something else stands for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Originals {
+    /// What is not shown, and how to put it together with what is; all of it where that is not longer.
+    #[default]
+    Hidden,
+    /// All of it.
+    Whole,
+}
+
+impl Originals {
+    /// What is taken where nothing is said: who asks for the map from ids to originals reads whole ones.
+    pub(crate) fn with_map(verbatim_map: bool) -> Self {
+        if verbatim_map { Self::Whole } else { Self::Hidden }
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// How a conversation is written for training.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]

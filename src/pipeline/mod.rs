@@ -32,6 +32,7 @@ mod look;
 mod make_up;
 mod map;
 mod merge;
+mod originals;
 mod part;
 mod plan;
 mod policy;
@@ -57,7 +58,7 @@ pub use batch::{
     BOMB_RATIO, Batch, BatchOptions, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, LineBatch, LineRole,
     MAX_RECORD_BYTES, MAX_ROW_BYTES, RecordLine, RowBatch,
 };
-pub use choices::{Compression, ConversationFormat, DatasetShape, JobKind, MaxRejects};
+pub use choices::{Compression, ConversationFormat, DatasetShape, JobKind, MaxRejects, Originals};
 pub use commit::{Commit, InputEntry, Manifest, Piece, Proof, SourceDigest, TableFile, Totals};
 pub use compress::{JobOutcome, batch_bytes, commit_path, compress, finish};
 pub use condense::Condense;

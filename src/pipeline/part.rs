@@ -11,6 +11,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::admission::{Admission, stopped};
 use super::bridge::{Bridge, guard};
+use super::choices::Originals;
 use super::consulted::Consulted;
 use super::earlier::{Earlier, PromptLines};
 use super::look::Look;
@@ -235,6 +236,7 @@ impl Work<'_> {
         let (engine, source) = (self.context.engine.clone(), self.source.clone());
         let options = &self.context.options;
         let (form, trace, verbatim_map) = (options.format.into(), options.trace, options.verbatim_map);
+        let whole = options.originals == Originals::Whole;
         let (dataset, shape, forced, earlier) = (options.dataset, self.shape, self.forced, self.earlier.clone());
         let place = match &*batch {
             Batch::Lines(lines) => format!("{source}: byte {}", lines.offset),
@@ -243,7 +245,7 @@ impl Work<'_> {
         let laps = self.context.timer.as_ref().map(Timer::watch);
         let encode = move || {
             let consulted = Consulted::new(&*engine, &answers);
-            let recipe = Recipe { engine: &consulted, form, shape, forced, earlier: earlier.as_deref() };
+            let recipe = Recipe { engine: &consulted, form, shape, forced, earlier: earlier.as_deref(), whole };
             let task = Task { recipe, source: &source, trace, verbatim_map, dataset };
             let encoded = watched(laps, || encode_batch(&task, &batch))?;
             let open = consulted.open();

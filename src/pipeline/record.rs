@@ -3,6 +3,7 @@
 
 use super::bridge::guard;
 use super::earlier::Earlier;
+use super::originals::{ByWritten, WrittenMessages, by_written};
 use super::tables::{OriginalRow, label};
 use super::{Condense, ConversationFormat, MAX_RECORD_BYTES};
 use crate::engine::Scratch;
@@ -41,6 +42,8 @@ pub(crate) struct Recipe<'a> {
     pub(crate) forced: bool,
     /// What earlier conversations show, where that counts.
     pub(crate) earlier: Option<&'a Earlier>,
+    /// Originals are stored whole, also what of them is shown.
+    pub(crate) whole: bool,
 }
 
 /// A record after the engine.
@@ -56,6 +59,8 @@ pub(crate) struct Encoded<'p> {
     pub(crate) written: OutputRow<'p>,
     pub(crate) layout: Option<String>,
     pub(crate) originals: Vec<Original<'p>>,
+    /// Those that are stored by what was written.
+    pub(crate) by_written: Vec<Option<ByWritten>>,
     /// The row or record does not bring the original back: its raw text goes to the sidecar.
     pub(crate) needs_raw: bool,
 }
@@ -101,7 +106,15 @@ impl Product<'_> {
         &'e self,
         encoded: &'e Encoded<'e>,
     ) -> impl Iterator<Item = (OriginalRow<'e>, &'e str)> {
-        encoded.originals.iter().map(|original| (self.original_row(original), original.message))
+        encoded.originals.iter().enumerate().map(|(at, original)| {
+            let row = self.original_row(original);
+            match encoded.by_written.get(at).and_then(Option::as_ref) {
+                Some(ByWritten { style, delta }) => {
+                    (OriginalRow { style: *style, pieces: Some(&delta.pieces), ..row }, delta.rest.as_str())
+                }
+                None => (row, original.message),
+            }
+        })
     }
 
     /// What the sidecar says of an original of this conversation.
@@ -118,6 +131,8 @@ impl Product<'_> {
             role: Some(message.role.as_str()),
             summary_id,
             views,
+            style: None,
+            pieces: None,
         }
     }
 
@@ -148,7 +163,16 @@ impl Product<'_> {
         // A layout doubles signs of its own; one that no page holds is replaced by the record.
         let exact = exact && layout.as_ref().is_none_or(|layout| layout.len() <= MAX_RECORD_BYTES);
         let layout = layout.filter(|layout| exact && !layout.is_empty());
-        Encoded { written, layout, originals, needs_raw: !exact }
+        let stored = if recipe.whole || !exact { &[][..] } else { &originals };
+        let messages = || match &written {
+            OutputRow::Row(row) => Ok(WrittenMessages::Row(row)),
+            OutputRow::Record(record) => WrittenMessages::of_record(record, layout.as_deref()),
+        };
+        let by_written = match stored {
+            [] => Vec::new(),
+            _ => messages().map(|written| by_written(decoded, &written, stored)).unwrap_or_default(),
+        };
+        Encoded { written, layout, originals, by_written, needs_raw: !exact }
     }
 }
 

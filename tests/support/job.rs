@@ -108,6 +108,7 @@ pub(crate) fn context(engine: Arc<dyn Condense>, format: ConversationFormat, bat
         messages_column: None,
         trace: false,
         verbatim_map: false,
+        originals: condenser::pipeline::Originals::default(),
         batch_bytes: batches.batch_bytes,
         max_record_bytes: batches.max_record_bytes,
         split_bytes: 1 << 30,

@@ -15,7 +15,7 @@ mod values;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Compression, ConversationFormat, DatasetShape, JobKind, MaxRejects, Policy};
+use super::{Compression, ConversationFormat, DatasetShape, JobKind, MaxRejects, Originals, Policy};
 use crate::model::{EngineArgs, Floor, ShapeName, one_or_many_floors};
 
 pub use dataset::DatasetOptions;
@@ -63,6 +63,9 @@ pub struct JobArgs {
     /// Also write the decisions table: one row per message.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub trace: Option<bool>,
+    /// What is stored of originals: what is not shown, or all; with `--verbatim-map` all [default: hidden].
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub originals: Option<Originals>,
     /// With `--format jsonl`: also write the map from message id to original, as other tools read it.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub verbatim_map: Option<bool>,

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::model::{AssistantText, EngineOptions, LookAhead, ProvenancePlace, ShapeName, SystemPrompts, changes};
 use crate::pipeline::{
     Compression, ConversationFormat, DEFAULT_BATCH_BYTES, DEFAULT_MAX_RECORD_BYTES, MAX_RECORD_BYTES, MaxRejects,
-    PolicyOptions, TableName,
+    Originals, PolicyOptions, TableName,
 };
 
 /// A part has at most about this much of a file that can be cut: enough that the files of a part are large, little
@@ -71,6 +71,9 @@ pub struct JobOptions {
     pub trace: bool,
     /// Whether the map from message id to original is written.
     pub verbatim_map: bool,
+    /// What is stored of originals.
+    #[serde(default, skip_serializing_if = "Originals::is_default")]
+    pub originals: Originals,
     /// How streams and tables are cut into batches, in bytes.
     pub batch_bytes: usize,
     /// Longest record, in bytes.
@@ -179,6 +182,10 @@ impl JobArgs {
         let is_filter = target == Target::Filter;
         let (format, compression) = self.formats(kind, is_filter)?;
         let (trace, verbatim_map) = (*self.trace.get_or_insert_default(), *self.verbatim_map.get_or_insert_default());
+        let originals = *self.originals.get_or_insert(Originals::with_map(verbatim_map));
+        if originals != Originals::Whole && verbatim_map {
+            return usage("originals", "--verbatim-map writes whole originals: leave the option out, or take whole");
+        }
         let split_bytes = match self.split_size {
             _ if is_filter => u64::MAX,
             size => size.map_or(DEFAULT_SPLIT_BYTES, |size| size.0 as u64),
@@ -235,6 +242,7 @@ impl JobArgs {
             messages_column: self.messages_column.clone(),
             trace,
             verbatim_map,
+            originals,
             batch_bytes: DEFAULT_BATCH_BYTES,
             max_record_bytes,
             split_bytes,

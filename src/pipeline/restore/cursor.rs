@@ -1,17 +1,21 @@
 //! Walks the verbatim and metrics tables along the conversations: which originals, frames and checksums belong to
 //! a record. Knows nothing of how a record is put together.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use arrow::array::{Array, LargeStringArray, UInt64Array};
+use arrow::array::{Array, AsArray, LargeStringArray, ListArray, UInt64Array};
+use arrow::datatypes::UInt32Type;
 use arrow::record_batch::RecordBatch;
 
 use crate::error::{Error, Result};
 use crate::model::Original;
 use crate::pipeline::TableReader;
-use crate::pipeline::tables::{Kind, count_column, short_hash, text_at, text_column};
+use crate::pipeline::originals::{StoredOriginal, WrittenMessages, originals_of, whole_originals};
+use crate::pipeline::tables::{ConversationsView, Kind, count_column, list_column, text_at, text_column};
 use crate::pipeline::work::Frame;
+use crate::shape::{self, DeltaPiece, Row};
 
 /// So many bytes before a record are given out by themselves.
 const MANY_BYTES: usize = 1 << 20;
@@ -25,9 +29,11 @@ pub(crate) struct VerbatimRows {
 struct VerbatimView<'b> {
     kind: &'b LargeStringArray,
     message: &'b LargeStringArray,
-    hash: &'b LargeStringArray,
     position: &'b UInt64Array,
     message_index: &'b UInt64Array,
+    /// Runs of the first version have neither: their originals are whole.
+    style: Option<&'b LargeStringArray>,
+    pieces: Option<&'b ListArray>,
 }
 
 impl<'b> VerbatimView<'b> {
@@ -35,9 +41,28 @@ impl<'b> VerbatimView<'b> {
         Ok(Self {
             kind: text_column(batch, "kind")?,
             message: text_column(batch, "message")?,
-            hash: text_column(batch, "hash")?,
             position: count_column(batch, "position")?,
             message_index: count_column(batch, "message_index")?,
+            style: text_column(batch, "style").ok(),
+            pieces: list_column(batch, "pieces").ok(),
+        })
+    }
+
+    /// What the row at `at` says of an original.
+    fn original(&self, at: usize, text: &'b str) -> std::result::Result<StoredOriginal<'b>, &'static str> {
+        let pieces = self.pieces.filter(|pieces| pieces.is_valid(at)).map(|pieces| pieces.value(at));
+        let pieces = pieces.map(|numbers| {
+            let numbers = numbers.as_primitive_opt::<UInt32Type>().ok_or("the pieces of an original are no numbers")?;
+            let (pieces, torn) = numbers.values().as_chunks::<3>();
+            let piece = |&[rest, skipped, copied]: &[u32; 3]| DeltaPiece { rest, skipped, copied };
+            if torn.is_empty() { Ok(pieces.iter().map(piece).collect()) } else { Err("a piece of an original is torn") }
+        });
+        Ok(StoredOriginal {
+            position: self.position.value(at) as usize,
+            message_index: self.message_index.value(at) as usize,
+            text,
+            style: self.style.and_then(|styles| text_at(styles, at)?.chars().next()),
+            pieces: pieces.transpose()?,
         })
     }
 }
@@ -48,9 +73,55 @@ pub(crate) struct SidecarEntry<'e> {
     /// The record or row itself.
     pub(super) record: Option<&'e str>,
     pub(super) layout: Option<&'e str>,
-    pub(crate) originals: Vec<Original<'e>>,
+    pub(crate) originals: Vec<StoredOriginal<'e>>,
     /// The bytes around it; blank lines of the batch before it come first.
     pub(super) frame: Frame,
+}
+
+impl SidecarEntry<'_> {
+    /// The exact originals, with the help of the conversation at `index` of `batch`.
+    pub(crate) fn wholes(&self, batch: &RecordBatch, index: usize) -> std::result::Result<Vec<Cow<'_, str>>, String> {
+        let told = |error: Error| error.to_string();
+        if batch.column_by_name("messages").is_none() {
+            let record = text_column(batch, "record").map_err(told)?.value(index);
+            return whole_originals(&self.originals, &WrittenMessages::of_record(record, self.layout)?);
+        }
+        let row = ConversationsView::new(batch).map_err(told)?.row(index);
+        whole_originals(&self.originals, &WrittenMessages::Row(&row))
+    }
+}
+
+impl SidecarEntry<'_> {
+    /// The record that was written as a row.
+    pub(super) fn of_row(&self, id: &str, row: &Row<'_>) -> std::result::Result<String, String> {
+        let restore = |originals: &[Original<'_>]| {
+            shape::restore_row(id, row, self.layout.unwrap_or_default(), originals).map_err(|error| error.to_string())
+        };
+        self.restored(|| Ok(WrittenMessages::Row(row)), restore)
+    }
+
+    /// The record that was written as `text`.
+    pub(super) fn of_record(&self, text: &str) -> std::result::Result<String, String> {
+        let restore = |originals: &[Original<'_>]| {
+            shape::restore_record(text, self.layout, originals).map_err(|error| error.to_string())
+        };
+        self.restored(|| WrittenMessages::of_record(text, self.layout), restore)
+    }
+
+    fn restored<'w>(
+        &self,
+        written: impl FnOnce() -> std::result::Result<WrittenMessages<'w>, String>,
+        restore: impl FnOnce(&[Original<'_>]) -> std::result::Result<String, String>,
+    ) -> std::result::Result<String, String> {
+        if let Some(record) = self.record {
+            return Ok(record.to_owned());
+        }
+        if self.originals.is_empty() {
+            return restore(&[]);
+        }
+        let texts = whole_originals(&self.originals, &written()?)?;
+        restore(&originals_of(&self.originals, &texts))
+    }
 }
 
 impl VerbatimRows {
@@ -63,11 +134,7 @@ impl VerbatimRows {
                 match Kind::parse(text_at(view.kind, at).unwrap_or_default()) {
                     Some(Kind::Record) => found.record = Some(text),
                     Some(Kind::Layout) => found.layout = Some(text),
-                    Some(Kind::Message) => found.originals.push(Original {
-                        position: view.position.value(at) as usize,
-                        message_index: view.message_index.value(at) as usize,
-                        message: text,
-                    }),
+                    Some(Kind::Message) => found.originals.push(view.original(at, text)?),
                     Some(Kind::Frame) => {
                         let frame: Frame =
                             serde_json::from_str(text).map_err(|error| format!("a frame cannot be read: {error}"))?;
@@ -80,23 +147,6 @@ impl VerbatimRows {
             }
         }
         Ok(found)
-    }
-
-    /// Compares what is hashed with its hash.
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
-        for (batch, range) in &self.rows {
-            let view = VerbatimView::new(batch).map_err(|error| error.to_string())?;
-            for at in range.clone() {
-                if let (Some(hash), Some(text)) = (text_at(view.hash, at), text_at(view.message, at))
-                    && short_hash(text) != hash
-                {
-                    return Err(
-                        "an original in the verbatim table is not what was stored: its hash is another".to_owned()
-                    );
-                }
-            }
-        }
-        Ok(())
     }
 }
 

@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::pipeline::rows::{
     CellEntries, CellKind, TableInput, TextColumn, marks, restore_lists, texts_like, unpack, with_column,
 };
-use crate::shape;
 
 /// A table, and the schema in which its rows are written and restored.
 pub(super) struct Rows {
@@ -50,12 +49,11 @@ impl Rows {
         let rows = self.originals(&batch.slice(0, entries.len()), &entries).map_err(broken)?;
         let restored = restored(entries.len() as u64, rows);
         if let (Some(checksums), RestoredSlice::Rows { marks, .. }) = (checksums, &restored.slice) {
-            for ((mark, checksum), (&row, entries)) in marks.iter().zip(checksums).zip(numbers.iter().zip(&entries)) {
+            for ((mark, checksum), &row) in marks.iter().zip(checksums).zip(&numbers) {
                 if *blake3::Hash::from_bytes(mark.hash).to_hex() != *checksum {
                     let message = "the restored row differs from the original: its checksum is another";
                     return Err(walk.broken(row, message));
                 }
-                entries.check().map_err(|message| walk.broken(row, &message))?;
             }
         }
         Ok(restored)
@@ -69,7 +67,7 @@ impl Rows {
         let column = match self.table.kind {
             CellKind::Structs => {
                 let entries = found.iter().map(|row| CellEntries {
-                    messages: row.originals.iter().map(|one| (one.position, one.message_index, one.message)).collect(),
+                    messages: row.originals.iter().map(|one| (one.position, one.message_index, one.text)).collect(),
                     record: row.record,
                 });
                 restore_lists(column, &entries.collect::<Vec<_>>())?
@@ -80,10 +78,8 @@ impl Rows {
             CellKind::Text => {
                 let texts = TextColumn::of(column).ok_or("the conversations are no texts")?;
                 let restore = |(at, row): (usize, &SidecarEntry<'_>)| match (row.record, texts.get(at)) {
-                    (Some(record), _) => Ok(record.to_owned()),
-                    (None, Some(text)) => {
-                        shape::restore_record(text, row.layout, &row.originals).map_err(|error| error.to_string())
-                    }
+                    (Some(record), None) => Ok(record.to_owned()),
+                    (_, Some(text)) => row.of_record(text),
                     (None, None) => Err("a conversation is null".to_owned()),
                 };
                 let texts: Vec<String> =

@@ -62,6 +62,8 @@ impl Original {
             role: Some(&self.role),
             summary_id: self.summary_id.as_deref(),
             views: &self.views,
+            style: None,
+            pieces: None,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{
     ArrayBuilder, ArrayRef, BooleanBuilder, Float64Builder, LargeStringBuilder, ListArray, ListBuilder, StringBuilder,
-    StructArray, UInt64Builder,
+    StructArray, UInt32Builder, UInt64Builder,
 };
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Schema, SchemaRef};
@@ -15,7 +15,7 @@ use super::{Kind, label};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Conversation, Decision, Figure, Getter, Metrics, PartView, UnitCounts, metric_columns};
 use crate::pipeline::make_up::MakeUp;
-use crate::shape::Row;
+use crate::shape::{DeltaPiece, Row};
 
 /// Where a row belongs.
 #[derive(Debug, Clone, Copy)]
@@ -121,6 +121,9 @@ pub(crate) struct OriginalRow<'a> {
     pub(crate) summary_id: Option<&'a str>,
     /// What of its texts is shown.
     pub(crate) views: &'a [PartView],
+    /// Where only what is not shown is stored: how the content of a row is escaped, and the pieces.
+    pub(crate) style: Option<char>,
+    pub(crate) pieces: Option<&'a [DeltaPiece]>,
 }
 
 /// What builds the values of a kind.
@@ -128,6 +131,7 @@ macro_rules! builder_of {
     (count) => { UInt64Builder };
     (text) => { LargeStringBuilder };
     (texts) => { ListBuilder<StringBuilder> };
+    (counts) => { ListBuilder<UInt32Builder> };
 }
 
 /// What values of a kind are in a table.
@@ -140,6 +144,9 @@ macro_rules! type_of {
     };
     (texts) => {
         DataType::List(Arc::new(field("item", DataType::Utf8, true)))
+    };
+    (counts) => {
+        DataType::List(Arc::new(field("item", DataType::UInt32, true)))
     };
 }
 
@@ -179,8 +186,9 @@ table! {
         kind: text, false;
         summary_id: text, true;
         message: text, false;
-        hash: text, true;
         views: text, true;
+        style: text, true;
+        pieces: counts, true;
     }
 }
 
@@ -218,19 +226,12 @@ impl VerbatimBuilder {
         self.kind.append_value(kind.as_str());
         self.summary_id.append_option(original.summary_id.filter(|id| !id.is_empty()).map(label).as_deref());
         self.message.append_value(text);
-        // Layouts and frames are covered by the checksum of their record; a hash of each would only cost space.
-        match kind {
-            Kind::Message | Kind::Record => self.hash.append_value(short_hash(text)),
-            Kind::Layout | Kind::Frame => self.hash.append_null(),
-        }
         let views = || serde_json::to_string(original.views).expect("numbers and texts always serialize");
         self.views.append_option((!original.views.is_empty()).then(views));
+        self.style.append_option(original.style.map(String::from));
+        let numbers = |piece: &DeltaPiece| [piece.rest, piece.skipped, piece.copied];
+        self.pieces.append_option(original.pieces.map(|pieces| pieces.iter().flat_map(numbers).map(Some)));
     }
-}
-
-/// The first 128 bits of BLAKE3 in hex: enough to name a difference, half the space of the whole.
-pub(crate) fn short_hash(text: &str) -> String {
-    blake3::hash(text.as_bytes()).to_hex().as_str().chars().take(32).collect()
 }
 
 /// The values of a column of the metrics table, and how they are read.

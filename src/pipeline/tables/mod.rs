@@ -11,11 +11,10 @@ use crate::model::named;
 
 pub(crate) use build::{
     ConversationsBuilder, DecisionsBuilder, MetricsBuilder, OriginalRow, RecordsBuilder, RowPlace, VerbatimBuilder,
-    short_hash,
 };
 pub use build::{decisions_schema, verbatim_schema};
 pub use schema::{conversations_schema, metrics_schema, records_schema};
-pub(crate) use view::{ConversationsView, count_column, figure_at, figure_column, text_at, text_column};
+pub(crate) use view::{ConversationsView, count_column, figure_at, figure_column, list_column, text_at, text_column};
 
 /// Longer labels (ids, roles) are cut in the tables: a label stands in every row of its conversation.
 const MAX_LABEL_BYTES: usize = 1024;

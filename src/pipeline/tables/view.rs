@@ -24,6 +24,11 @@ pub(crate) fn count_column<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b
         .ok_or_else(|| missing_column(name))
 }
 
+/// A column of lists of a table that was read.
+pub(crate) fn list_column<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b ListArray> {
+    batch.column_by_name(name).and_then(|column| column.as_list_opt::<i32>()).ok_or_else(|| missing_column(name))
+}
+
 /// A column of figures of a table that was read.
 pub(crate) fn figure_column<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b Float64Array> {
     batch

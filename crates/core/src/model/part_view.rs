@@ -1,7 +1,7 @@
 //! What is shown of a text of a message: stretches of it and what is inserted between them, so that what is hidden is their
 //! complement. Knows the form in which the sidecar holds that; refuses to know why something is hidden.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The view of one text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,13 +14,15 @@ pub struct PartView {
     /// Number of the text among those of the reasoning of its message, where it is one of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thought: Option<usize>,
-    /// What is shown, in its order. Copies ascend, and between two marks there is one, which may be empty.
+    /// What is shown, in its order. Copies ascend, and between two marks there is one, which may be empty. As JSON two numbers are a
+    /// copy, of bytes that are passed over and bytes that are copied; a text is a mark, whose number stands behind its last `#`; a text
+    /// in brackets is what else was inserted: `[0,120,"⋯ 3 lines #4\n",290,9,["\n"]]`.
+    #[serde(serialize_with = "as_list", deserialize_with = "of_list")]
     pub ops: Vec<ViewOp>,
 }
 
-/// What a view shows in one place; as JSON `[0,120]`, `["⋯ 3 lines #4\n",4]` or `"\n  "`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+/// What a view shows in one place.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ViewOp {
     /// Bytes of the original: the first, and the one behind the last.
     Copy(usize, usize),
@@ -28,6 +30,64 @@ pub enum ViewOp {
     Mark(String, u32),
     /// What else the original does not have, such as a line break that lays out JSON.
     Insert(String),
+}
+
+/// An operation, or a half of one, in the list of a view.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Listed {
+    Bytes(usize),
+    Mark(String),
+    Inserted((String,)),
+    /// A mark whose text does not say its number.
+    Numbered(String, u32),
+}
+
+/// The number behind the last `#` of a mark.
+fn number_in(mark: &str) -> Option<u32> {
+    let (_, behind) = mark.rsplit_once('#')?;
+    let n = behind.bytes().take_while(u8::is_ascii_digit).count();
+    behind.get(..n)?.parse().ok()
+}
+
+fn as_list<S: Serializer>(ops: &[ViewOp], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut list = Vec::with_capacity(2 * ops.len());
+    let mut end = 0;
+    for op in ops {
+        match op {
+            ViewOp::Copy(from, to) => {
+                list.extend([from.saturating_sub(end), to.saturating_sub(*from)].map(Listed::Bytes));
+                end = *to;
+            }
+            ViewOp::Mark(text, number) if number_in(text) == Some(*number) => list.push(Listed::Mark(text.clone())),
+            ViewOp::Mark(text, number) => list.push(Listed::Numbered(text.clone(), *number)),
+            ViewOp::Insert(text) => list.push(Listed::Inserted((text.clone(),))),
+        }
+    }
+    list.serialize(serializer)
+}
+
+fn of_list<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Vec<ViewOp>, D::Error> {
+    let wrong = || serde::de::Error::custom("the operations of a view are torn");
+    let (mut ops, mut end) = (Vec::new(), 0_usize);
+    let mut list = Vec::<Listed>::deserialize(deserializer)?.into_iter();
+    while let Some(listed) = list.next() {
+        ops.push(match listed {
+            Listed::Bytes(skipped) => {
+                let Some(Listed::Bytes(n)) = list.next() else { return Err(wrong()) };
+                let from = end.checked_add(skipped).ok_or_else(wrong)?;
+                end = from.checked_add(n).ok_or_else(wrong)?;
+                ViewOp::Copy(from, end)
+            }
+            Listed::Mark(text) => {
+                let number = number_in(&text).ok_or_else(wrong)?;
+                ViewOp::Mark(text, number)
+            }
+            Listed::Numbered(text, number) => ViewOp::Mark(text, number),
+            Listed::Inserted((text,)) => ViewOp::Insert(text),
+        });
+    }
+    Ok(ops)
 }
 
 /// A place of a text where something is hidden.
@@ -116,18 +176,20 @@ mod tests {
     #[test]
     fn a_mark_hides_what_stands_between_the_copies_around_it() {
         let original = "{\"a\": 1, \"b\": 2}behind";
-        let json =
-            "{\"part\":0,\"ops\":[[0,1],\"\\n \",[\"⋯ #1\",1],\"\\n\",[15,16],[\"⋯ #2\",2],[19,19],[\"⋯ #3\",3]]}";
+        let json = "{\"part\":0,\"ops\":[0,1,[\"\\n \"],\"⋯ #1\",[\"\\n\"],14,1,\"⋯ #2\",3,0,[\"⋯ 5#4\",3]]}";
         let view: PartView = serde_json::from_str(json).expect("a view");
         assert_eq!(serde_json::to_string(&view).expect("a view"), json);
-        assert_eq!(view.apply(original).as_deref(), Some("{\n ⋯ #1\n}⋯ #2⋯ #3"));
+        assert_eq!(view.apply(original).as_deref(), Some("{\n ⋯ #1\n}⋯ #2⋯ 5#4"));
         assert_eq!(view.marks().collect::<Vec<_>>(), [1, 2, 3]);
         let hidden = |number| view.hidden(number, original).map(|hidden| hidden.text);
         assert_eq!([1, 2, 3, 4].map(hidden), [Some("\"a\": 1, \"b\": 2"), Some("beh"), Some("ind"), None]);
         assert_eq!(view.gaps(original), [(2, "\"a\": 1, \"b\": 2"), (5, "beh"), (7, "ind")]);
         let first =
-            HiddenText { before: "{\n ".to_owned(), text: "\"a\": 1, \"b\": 2", behind: "\n}⋯ #2⋯ #3".to_owned() };
+            HiddenText { before: "{\n ".to_owned(), text: "\"a\": 1, \"b\": 2", behind: "\n}⋯ #2⋯ 5#4".to_owned() };
         assert_eq!(view.hidden(1, original), Some(first));
+        for torn in ["[1]", "[1,\"⋯ #1\",2]", "[\"⋯\"]", "[18446744073709551615,1]"] {
+            assert!(serde_json::from_str::<PartView>(&format!("{{\"part\":0,\"ops\":{torn}}}")).is_err(), "{torn}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod binding;
 mod blocks;
+mod delta;
 mod detect;
 mod document;
 mod escape;
@@ -27,12 +28,13 @@ use crate::model::{Condensed, Conversation, Original, Output, ProvenancePlace, R
 use index::Index;
 
 pub use binding::{Summary, summaries, value_hash};
+pub use delta::{Delta, DeltaPiece, Wholes, row_text};
 pub use detect::detect;
 pub use document::{RECORD_LISTS, is_document, is_list_key};
 pub use events::{SessionOf, detect_events, session_id};
 pub(crate) use json::leaves;
 pub use layout::RestoreError;
-pub use restore::{restore_record, restore_row, restores_record, restores_row};
+pub use restore::{messages_of, restore_record, restore_row, restores_record, restores_row};
 pub use row::{MessageRow, Row};
 pub use uncompress::{Found, Lookup, Uncompressed, VerbatimMap, uncompress, uncompress_record, verbatim_map};
 
@@ -95,6 +97,14 @@ impl<'r> Decoded<'r> {
         let fits = restores_record(&record, None, &self.originals(condensed), self.record);
         let layout = (!fits).then(|| row::record_layout(&self.index, condensed));
         (record, layout)
+    }
+
+    /// The code of the style in which [`row_text`] writes a content as the record does that of the messages at `indices`.
+    #[must_use]
+    pub fn content_style(&self, mut indices: impl Iterator<Item = usize>) -> char {
+        let content = |index| self.index.member(index, member::Field::Content);
+        let is_text = |index| content(index).is_some_and(|content| content.value.kind == json::Kind::Text);
+        if indices.any(is_text) { self.index.style.code() } else { delta::COPIED }
     }
 
     /// The messages that were replaced, as the sidecar holds them, by output position and input index.

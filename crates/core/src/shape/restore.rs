@@ -195,6 +195,15 @@ pub fn restore_record(record: &str, layout: Option<&str>, originals: &[Original<
     Ok(out)
 }
 
+/// The messages of a compressed record or of a list of events, as they stand in it.
+///
+/// # Errors
+/// Says why there are none.
+pub fn messages_of<'r>(record: &'r str, layout: Option<&str>) -> Result<Vec<&'r str>, RestoreError> {
+    let read = Layout::read(layout.unwrap_or_default())?;
+    if read.items.is_some() { Ok(listed(record, &read)?.0) } else { Ok(outline(record, read.key)?.messages) }
+}
+
 /// True when [`restore_record`] gives `original`; finds out without making it.
 #[must_use]
 pub fn restores_record(record: &str, layout: Option<&str>, originals: &[Original<'_>], original: &str) -> bool {
@@ -343,13 +352,8 @@ fn estimate(row: &Row<'_>, originals: &[Original<'_>]) -> usize {
     n_texts + originals.iter().map(|original| original.message.len() + 2).sum::<usize>() + 256
 }
 
-/// The exact record from the list that was written for it.
-fn restore_list(
-    record: &str,
-    layout: &Layout<'_>,
-    originals: &[Original<'_>],
-    out: &mut impl Out,
-) -> Result<(), RestoreError> {
+/// The messages of a list of events, and the events that pass through.
+fn listed<'r>(record: &'r str, layout: &Layout<'_>) -> Result<(Vec<&'r str>, Values<'r>), RestoreError> {
     let mut scanner = Scanner::new(record);
     let mut kinds = sequence(layout.items.as_ref());
     let (mut kept, mut passed) = (Vec::new(), Values::default());
@@ -368,6 +372,17 @@ fn restore_list(
     if !is_list || kinds.next().is_some() {
         return Err(RestoreError("the record is not the list of events that was written".to_owned()));
     }
+    Ok((kept, passed))
+}
+
+/// The exact record from the list that was written for it.
+fn restore_list(
+    record: &str,
+    layout: &Layout<'_>,
+    originals: &[Original<'_>],
+    out: &mut impl Out,
+) -> Result<(), RestoreError> {
+    let (kept, mut passed) = listed(record, layout)?;
     let slots = arrange(kept.len(), originals, layout.order.as_deref())?;
     let gaps = cut(&layout.separators)?;
     for piece in pieces(layout.record.unwrap_or_default())? {

@@ -1,0 +1,133 @@
+//! What is stored of originals: what is not shown, once, or all of it; every original comes back from either.
+
+use serde_json::{Value, json};
+
+use crate::support::command::{condenser, in_every_format};
+use crate::support::dir::TestDir;
+use crate::turns::small_talk;
+
+/// A session of an agent that reads a file and uses one line of it.
+fn session() -> Value {
+    let line = |at: usize| format!("    let valve_{at} = open(\"gate {}\", {});  // «ä{at}»\n", at * 7 % 13, at * at);
+    let file: String = (0..80).map(line).collect();
+    let call =
+        json!({"id": "c1", "type": "function", "function": {"name": "Read", "arguments": "{\"path\": \"a.rs\"}"}});
+    let mut messages = vec![
+        json!({"role": "user", "content": "Please find out which gate is open."}),
+        json!({"role": "assistant", "content": null, "tool_calls": [call]}),
+        json!({"role": "tool", "tool_call_id": "c1", "content": file}),
+    ];
+    for at in 0..6 {
+        messages
+            .push(json!({"role": "assistant", "content": format!("It is valve_41, which I looked at {at} times.")}));
+        messages.push(json!({"role": "user", "content": "Go on."}));
+    }
+    json!({"id": "s", "messages": messages})
+}
+
+/// Talk of which little stays.
+fn talk() -> Value {
+    let mut turns = small_talk(60);
+    for at in [12, 26, 45] {
+        turns[at]["content"] = json!(format!("We close gate KMS-77{at} before May 3, 2026, for ${at}00."));
+    }
+    json!({"id": "t", "messages": turns})
+}
+
+/// The texts of the table of originals of a run with plain lines.
+fn stored(dir: &TestDir, run: &str) -> Vec<Value> {
+    let lines = dir.read(&format!("{run}/verbatim/part-00000.jsonl"));
+    let rows = String::from_utf8(lines).expect("text");
+    let rows = rows.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    rows.filter(|row| row["kind"] == "message").collect()
+}
+
+const PLAIN: [&str; 6] = ["--format", "jsonl", "--compression", "none", "--recency-window", "2"];
+
+#[test]
+fn what_is_shown_is_not_stored_a_second_time() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", format!("{}\n{}\n", session(), talk()));
+    let compress = |run: &str, more: &[&str]| {
+        condenser(dir.root(), &[&["compress", "in.jsonl", "-o", run][..], &PLAIN, more].concat()).ok();
+        condenser(dir.root(), &["verify", run]).ok();
+        let back = condenser(dir.root(), &["restore", run, "-o", "-"]).ok();
+        assert!(back.stdout == dir.read("in.jsonl"), "{run}");
+        stored(&dir, run)
+    };
+    let (hidden, whole) = (compress("hidden", &[]), compress("whole", &["--originals", "whole"]));
+    let holds =
+        |rows: &[Value], text: &str| rows.iter().any(|row| row["message"].as_str().is_some_and(|at| at.contains(text)));
+    for shown in ["let valve_41 = open", "We close gate KMS-7726 before"] {
+        assert!(holds(&whole, shown) && !holds(&hidden, shown), "{shown}");
+    }
+    for not_shown in ["let valve_30 = open", "for as long as anybody can think back"] {
+        assert!(holds(&whole, not_shown) && holds(&hidden, not_shown), "{not_shown}");
+    }
+    assert!(whole.iter().all(|row| row["pieces"].is_null()) && hidden.iter().any(|row| row["pieces"].is_array()));
+    let n_bytes = |rows: &[Value]| rows.iter().map(|row| row["message"].to_string().len()).sum::<usize>();
+    assert!(n_bytes(&hidden) < n_bytes(&whole));
+}
+
+#[test]
+fn originals_come_back_from_every_format() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", format!("{}\n{}\n", session(), talk()));
+    for flags in [&["--recency-window", "2"][..], &["--recency-window", "2", "--originals", "whole"]] {
+        for (format, hidden) in in_every_format(&dir, flags) {
+            assert!(hidden.contains("valve_1 = open"), "{format}: {hidden}");
+            std::fs::remove_dir_all(dir.path(format)).expect("the run");
+            std::fs::remove_dir_all(dir.path(&format!("{format}-back"))).expect("what came back");
+        }
+    }
+}
+
+/// What the documentation says of `pieces`.
+fn put_together(written: &str, rows: &[&Value]) -> Vec<String> {
+    let written: Vec<char> = written.chars().collect();
+    let mut at = 0;
+    let mut whole = |row: &&Value| {
+        let rest: Vec<char> = row["message"].as_str().expect("text").chars().collect();
+        let (mut text, mut taken) = (String::new(), 0);
+        let numbers: Vec<usize> = serde_json::from_value(row["pieces"].clone()).unwrap_or_default();
+        for piece in numbers.chunks(3) {
+            text.extend(&rest[taken..taken + piece[0]]);
+            text.extend(&written[at + piece[1]..at + piece[1] + piece[2]]);
+            (taken, at) = (taken + piece[0], at + piece[1] + piece[2]);
+        }
+        text.extend(&rest[taken..]);
+        text
+    };
+    rows.iter().map(&mut whole).collect()
+}
+
+#[test]
+fn pieces_are_what_the_documentation_says() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", format!("{}\n", talk()));
+    condenser(dir.root(), &[&["compress", "in.jsonl", "-o", "run"][..], &PLAIN].concat()).ok();
+    let rows = stored(&dir, "run");
+    let told = rows.iter().filter(|row| row["position"] == rows[0]["position"]).collect::<Vec<_>>();
+    assert!(told.len() > 20 && told.iter().any(|row| row["pieces"].is_array()));
+    let record = String::from_utf8(dir.read("run/conversations/part-00000.jsonl")).expect("text");
+    let messages: Value = serde_json::from_str(&record).expect("JSON");
+    let at = rows[0]["position"].as_u64().expect("a number") as usize;
+    let written = messages["messages"][at].to_string();
+    assert!(record.contains(&written), "the members stand in their order: {written}");
+    for (row, original) in told.iter().zip(put_together(&written, &told)) {
+        let index = row["message_index"].as_u64().expect("a number") as usize;
+        let original: Value = serde_json::from_str(&original).expect("JSON");
+        assert_eq!(original, talk()["messages"][index]);
+    }
+}
+
+#[test]
+fn a_map_of_originals_goes_with_whole_ones() {
+    let dir = TestDir::new();
+    dir.write("in.jsonl", format!("{}\n", session()));
+    let args = [&["compress", "in.jsonl", "-o", "run", "--verbatim-map"][..], &PLAIN].concat();
+    condenser(dir.root(), &args).ok();
+    assert!(stored(&dir, "run").iter().all(|row| row["pieces"].is_null()));
+    let told = condenser(dir.root(), &[&args[..], &["--originals", "hidden", "--fresh"]].concat()).exits(2);
+    assert!(told.stderr.contains("--verbatim-map"), "{}", told.stderr);
+}
