@@ -31,7 +31,7 @@ while IFS= read -r file; do
     *) [ "$same" != identical ] || cmp -s "$file" "$back" || same='DIFFERS' ;;
     esac
     case $same in identical | 'equal table') ;; *) failed=1 ;; esac
-    raw=$(cat "$work"/run/commits/*.json | sed -n 's/^ *"raw_records": *\([0-9]*\).*/\1/p' | awk '{ n += $1 } END { print n + 0 }')
+    raw=$(zstdcat "$work"/run/commits/*.json.zst | sed -n 's/^ *"raw_records": *\([0-9]*\).*/\1/p' | awk '{ n += $1 } END { print n + 0 }')
     awk -v file="$file" -v conversations="$(number conversations)" -v rejects="$(number rejects)" \
         -v before="$(number chars_in)" -v after="$(number chars_out)" -v raw="$raw" -v same="$same" 'BEGIN {
         ratio = (after + 0 > 0) ? sprintf("%.2f", before / after) : "–"

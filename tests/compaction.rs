@@ -48,7 +48,7 @@ fn a_report_writes_figures_only_and_says_so() {
     }
     let names: Vec<String> = files(&dir.path("run")).into_keys().collect();
     let expected = [
-        "commits/part-00000.json",
+        "commits/part-00000.json.zst",
         "manifest.json",
         "metrics/part-00000.parquet",
         "plan.json",
@@ -145,7 +145,7 @@ fn a_night_that_was_stopped_is_continued_or_left_behind() {
     let stop = |dir: &TestDir| {
         std::fs::remove_file(dir.path("store/ledger.jsonl")).expect("it was there");
         std::fs::remove_file(dir.path("store/runs/00001/manifest.json")).expect("it was there");
-        std::fs::remove_file(dir.path("store/runs/00001/commits/part-00001.json")).expect("it was there");
+        std::fs::remove_file(dir.path("store/runs/00001/commits/part-00001.json.zst")).expect("it was there");
     };
     // Stopped in the middle: the same bytes as without the stop.
     stop(&complete);
@@ -230,7 +230,7 @@ fn a_file_that_the_store_does_not_restore_stays() {
     for table in ["verbatim", "conversations", "metrics", "commits"] {
         let dir = store();
         let name =
-            format!("store/runs/00001/{table}/part-00001.{}", if table == "commits" { "json" } else { "parquet" });
+            format!("store/runs/00001/{table}/part-00001.{}", if table == "commits" { "json.zst" } else { "parquet" });
         let mut bytes = dir.read(&name);
         let at = bytes.len() / 2;
         bytes[at] ^= 1;

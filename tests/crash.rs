@@ -85,7 +85,7 @@ impl Stage {
     /// What a kill leaves at its worst: files of parts that were never committed, with anything in them.
     fn litter(&self, run: &str, n_parts: usize) {
         let commits = self.commits(run);
-        let is_open = |part: &usize| !commits.contains(&format!("commits/part-{part:05}.json"));
+        let is_open = |part: &usize| !commits.contains(&format!("commits/part-{part:05}.json.zst"));
         let Some(part) = (0..n_parts).find(is_open) else { return };
         for name in [
             format!("conversations/part-{part:05}.parquet"),

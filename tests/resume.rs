@@ -140,7 +140,7 @@ fn an_input_that_cannot_be_read_does_not_stop_the_others() {
     assert!(told.stderr.contains("b.jsonl") && told.stderr.contains("everything else is committed"), "{}", told.stderr);
     let commits: Vec<String> =
         names(&dir.path("run")).into_iter().filter(|name| name.starts_with("commits/")).collect();
-    assert_eq!(commits, ["commits/part-00000.json", "commits/part-00002.json"]);
+    assert_eq!(commits, ["commits/part-00000.json.zst", "commits/part-00002.json.zst"]);
     // It will never be readable: the run is closed without it, and says so.
     condenser(dir.root(), &["finish", "run"]).exits(6);
     condenser(dir.root(), &["restore", "run", "-o", "none"]).exits(6);

@@ -20,7 +20,7 @@ use condenser::model::{EngineOptions, ProvenancePlace};
 use condenser::pipeline::bridge::Bridge;
 use condenser::pipeline::{
     BatchOptions, Commit, Container, Context, ConversationFormat, ResourceLimits, RestoredSlice, Slice, Source,
-    TableOptions, marks, verify_part,
+    TableOptions, marks, open_sealed, verify_part,
 };
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -567,7 +567,7 @@ fn a_damaged_row_group_costs_its_rows_only() {
         (&json!("damaged_rows"), &json!(30), &json!(30))
     );
     assert!(reject["detail"].as_str().unwrap().contains("row group 1, rows 30 to 59"), "{reject}");
-    let commit: Value = serde_json::from_slice(&folder.read("run/commits/part-00000.json")).unwrap();
+    let commit: Value = open_sealed(&folder.read("run/commits/part-00000.json.zst"), "").unwrap();
     assert_eq!(commit["input"]["lost_rows"], json!(30));
     condenser(folder.root(), &["verify", "run", "--against", "in.parquet"]).ok();
     let told = condenser(folder.root(), &["restore", "run", "-o", "back"]).ok();

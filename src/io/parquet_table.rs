@@ -23,7 +23,7 @@ use super::raw_chunk::{Encoder, RawChunk};
 use super::store::Blob;
 use crate::error::{Error, Result};
 use crate::pipeline::bridge::guard;
-use crate::pipeline::{Compression, TableReader, batch_bytes, value_bytes, view_schema};
+use crate::pipeline::{Compression, TableReader, batch_bytes, large_schema, value_bytes, view_schema};
 
 /// A row group ends when its rows have this many bytes: 32 MiB of text become some 8 MiB, which a reader holds
 /// easily and which still compress well.
@@ -44,6 +44,8 @@ const TEXTS: [&str; 6] = [
 ];
 /// Columns of numbers that ascend.
 const ASCENDING: [&str; 3] = ["source_row", "message_index", "position"];
+/// An index of pages tells of every column: with more columns than this they are short, and of one page each.
+const MAX_INDEXED: usize = 20;
 /// Columns whose values repeat.
 const DICTIONARY: [&str; 11] = [
     "source",
@@ -75,9 +77,12 @@ pub(crate) struct ParquetEncoder {
 }
 
 impl ParquetEncoder {
-    /// For a table of our own.
+    /// For a table of our own. Its footer says no more than readers need to find rows: it may be larger than a few of them.
     pub(crate) fn new(schema: SchemaRef, compression: Compression) -> Result<Self> {
-        let mut properties = properties(compression)?.set_dictionary_enabled(false);
+        let mut properties = properties(compression)?
+            .set_dictionary_enabled(false)
+            .set_statistics_enabled(EnabledStatistics::None)
+            .set_offset_index_disabled(true);
         for name in DICTIONARY {
             properties = properties.set_column_dictionary_enabled(column_path(name), true);
         }
@@ -88,13 +93,16 @@ impl ParquetEncoder {
             properties = properties.set_column_encoding(column_path(name), Encoding::DELTA_BINARY_PACKED);
         }
         if schema.column_with_name("conversation_id").is_some() {
-            properties = findable(properties, "conversation_id", true);
-            properties = findable(properties, "source_row", false);
+            let level =
+                if schema.fields().len() > MAX_INDEXED { EnabledStatistics::Chunk } else { EnabledStatistics::Page };
+            properties = findable(properties, "conversation_id", level)
+                .set_column_statistics_enabled(column_path("source_row"), level);
         }
         // The metadata also for readers that know Parquet only.
         let entries = entries(&schema);
         properties = properties.set_key_value_metadata((!entries.is_empty()).then_some(entries));
-        let writer = ArrowWriter::try_new(Vec::new(), schema, Some(properties.build())).map_err(internal)?;
+        let options = ArrowWriterOptions::new().with_properties(properties.build()).with_skip_arrow_metadata(true);
+        let writer = ArrowWriter::try_new_with_options(Vec::new(), schema, options).map_err(internal)?;
         Ok(Self { writer: Some(writer), foreign: None, compression, bytes: 0, rows: 0 })
     }
 
@@ -169,10 +177,9 @@ fn properties(compression: Compression) -> Result<WriterPropertiesBuilder> {
 }
 
 /// A column that rows are looked up by.
-fn findable(properties: WriterPropertiesBuilder, name: &str, bloom: bool) -> WriterPropertiesBuilder {
-    let column = ColumnPath::new(vec![name.to_owned()]);
-    let properties = properties.set_column_statistics_enabled(column.clone(), EnabledStatistics::Page);
-    if bloom { properties.set_column_bloom_filter_enabled(column, true) } else { properties }
+fn findable(properties: WriterPropertiesBuilder, name: &str, level: EnabledStatistics) -> WriterPropertiesBuilder {
+    let column = column_path(name);
+    properties.set_column_statistics_enabled(column.clone(), level).set_column_bloom_filter_enabled(column, true)
 }
 
 fn refused(error: ParquetError) -> Error {
@@ -190,7 +197,7 @@ fn foreign_writer(schema: &SchemaRef, held: SchemaRef, compression: Compression)
     }
     for name in ["id", "conversation_id", "session_id", "uuid"] {
         if columns.columns().iter().any(|column| column.path().parts() == [name]) {
-            properties = findable(properties, name, true);
+            properties = findable(properties, name, EnabledStatistics::Page);
             break;
         }
     }
@@ -254,8 +261,10 @@ impl ParquetTable {
             WantedRows::All | WantedRows::Columns(_) => PageIndexPolicy::Skip,
             WantedRows::Text(..) => PageIndexPolicy::Optional,
         });
-        let mut builder =
-            ParquetRecordBatchReaderBuilder::try_new_with_options(file.clone(), options).map_err(damaged)?;
+        let stored = ArrowReaderMetadata::load(&file, options.clone()).map_err(damaged)?;
+        let options = options.with_schema(large_schema(stored.schema()));
+        let metadata = ArrowReaderMetadata::try_new(stored.metadata().clone(), options).map_err(damaged)?;
+        let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), metadata);
         let metadata = builder.metadata().clone();
         let (rows, bytes) = metadata
             .row_groups()

@@ -19,7 +19,7 @@ use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
     Commit, Compression, Container, ConversationFormat, EncodedBatch, Manifest, PartSink, RunPlan, Shard, Sink,
     TableFile, TableName, Timings, commit_path, conversations_schema, decisions_schema, metrics_schema, records_schema,
-    seal, training_schema, verbatim_schema,
+    seal, seal_packed, training_schema, verbatim_schema,
 };
 
 /// The folder of the rejects.
@@ -272,7 +272,7 @@ impl PartSink for PartWriter {
             commit.files.push(table.finish(bridge).await?);
         }
         self.lock.check()?;
-        self.root.join(&commit_path(commit.part)).write_atomic(seal(&commit)?.as_bytes()).await?;
+        self.root.join(&commit_path(commit.part)).write_atomic(&seal_packed(&commit)?).await?;
         Ok(commit)
     }
 }

@@ -132,7 +132,7 @@ pub async fn finish<S: Sink>(plan: &RunPlan, commits: Vec<Commit>, sink: &S) -> 
             digest: commit.input.clone(),
             part: commit.part,
             commit: commit_path(commit.part),
-            commit_blake3: blake3::hash(super::seal(commit)?.as_bytes()).to_hex().to_string(),
+            commit_blake3: blake3::hash(&super::seal_packed(commit)?).to_hex().to_string(),
         });
     }
     check_sizes(plan, &n_read, &missing)?;
@@ -171,7 +171,7 @@ fn check_sizes(plan: &RunPlan, n_read: &[u64], missing: &[bool]) -> Result<()> {
 
 /// The path of a commit in the run directory.
 pub fn commit_path(part: usize) -> String {
-    format!("commits/part-{part:05}.json")
+    format!("commits/part-{part:05}.json.zst")
 }
 
 async fn one_part<S: Sink>(

@@ -80,11 +80,11 @@ pub(crate) use restore::VerbatimCursor;
 pub use restore::{PartReaders, Restored, RestoredSlice, Restorer};
 pub(crate) use rows::json_structs;
 pub use rows::{
-    CellKind, Container, LostRows, RowDigest, RowMark, TableInput, TableOptions, conform_rows, marks, row_of_reject,
-    value_bytes, view_schema,
+    CellKind, Container, LostRows, RowDigest, RowMark, TableInput, TableOptions, conform_rows, large_schema, marks,
+    row_of_reject, value_bytes, view_schema,
 };
 pub use sample::{PLACE_BYTES, SAMPLE_BYTES, Sampled, places, sample};
-pub use sealed::{open_sealed, seal};
+pub use sealed::{open_sealed, seal, seal_packed};
 pub use settle::threshold_for;
 pub use tables::{
     Kind, TableName, conversations_schema, decisions_schema, label, metrics_schema, records_schema, verbatim_schema,

@@ -1,7 +1,7 @@
 //! Runs whose documents were written again by somebody who knows how: everything fits together, but is not what a job
 //! wrote.
 
-use condenser::pipeline::seal;
+use condenser::pipeline::{open_sealed, seal, seal_packed};
 use serde_json::{Value, json};
 
 use crate::support::chats::Seeded;
@@ -9,21 +9,23 @@ use crate::support::dir::TestDir;
 
 /// A sealed document without its seal.
 pub(super) fn read(dir: &TestDir, name: &str) -> Value {
-    let mut value: Value = serde_json::from_slice(&dir.read(name)).expect("a document is JSON");
+    let mut value: Value = open_sealed(&dir.read(name), name).expect("a document is sealed JSON");
     value.as_object_mut().expect("a document is an object").remove("seal");
     value
 }
 
 /// Writes a document with a seal that fits; gives the hash of its bytes.
 pub(super) fn write(dir: &TestDir, name: &str, value: &Value) -> String {
-    let text = seal(value).expect("it can be sealed");
-    dir.write(name, &text);
-    blake3::hash(text.as_bytes()).to_hex().to_string()
+    let packed = name.contains("commits/");
+    let bytes =
+        if packed { seal_packed(value) } else { seal(value).map(String::into_bytes) }.expect("it can be sealed");
+    dir.write(name, &bytes);
+    blake3::hash(&bytes).to_hex().to_string()
 }
 
 /// Changes the commit of a part, and whatever holds its hash.
 pub(super) fn change_commit(dir: &TestDir, run: &str, part: usize, change: impl FnOnce(&mut Value)) {
-    let name = format!("{run}/commits/part-{part:05}.json");
+    let name = format!("{run}/commits/part-{part:05}.json.zst");
     let mut commit = read(dir, &name);
     change(&mut commit);
     let hash = write(dir, &name, &commit);

@@ -211,14 +211,14 @@ fn names_in_a_crafted_run_lead_nowhere() {
             move_table(&world, "conversations", name, "outside/run/conversations/part-00000.parquet");
         });
     }
-    let is_commit = |text: &str| text == "commits/part-00000.json";
+    let is_commit = |text: &str| text == "commits/part-00000.json.zst";
     for name in [
-        world.outside("run/commits/part-00000.json"),
-        "../../outside/run/commits/part-00000.json".to_owned(),
+        world.outside("run/commits/part-00000.json.zst"),
+        "../../outside/run/commits/part-00000.json.zst".to_owned(),
         "a\0b".to_owned(),
     ] {
         craft(&format!("the commit by {name:?}"), false, &|| {
-            let hash = blake3::hash(&world.dir.read("outside/run/commits/part-00000.json")).to_hex().to_string();
+            let hash = blake3::hash(&world.dir.read("outside/run/commits/part-00000.json.zst")).to_hex().to_string();
             change_manifest(&world.dir, "box/run", |manifest| {
                 rename(manifest, "commit", &is_commit, &name);
                 manifest["inputs"][0]["commit_blake3"] = json!(hash);
@@ -271,7 +271,7 @@ fn sources_ledgers_and_links_of_a_crafted_run_lead_nowhere() {
     for (name, target) in [
         ("run/conversations/part-00000.parquet", "run/conversations/part-00000.parquet"),
         ("run/verbatim/part-00000.parquet", "run/verbatim/part-00000.parquet"),
-        ("run/commits/part-00000.json", "run/commits/part-00000.json"),
+        ("run/commits/part-00000.json.zst", "run/commits/part-00000.json.zst"),
         ("run/commits", "run/commits"),
         ("run/manifest.json", "run/manifest.json"),
         ("run/plan.json", "run/plan.json"),

@@ -117,7 +117,7 @@ fn commits(dir: &TestDir, run: &str) -> Vec<String> {
     files(&dir.path(run)).into_keys().filter(|name| name.starts_with("commits/")).collect()
 }
 
-const FIRST_AND_LAST: [&str; 2] = ["commits/part-00000.json", "commits/part-00002.json"];
+const FIRST_AND_LAST: [&str; 2] = ["commits/part-00000.json.zst", "commits/part-00002.json.zst"];
 
 /// Three inputs, the second of which will be bad.
 fn three() -> TestDir {
@@ -470,7 +470,7 @@ fn damaged_plan(code: i32) {
 }
 
 fn damaged_commit(code: i32) {
-    goes_on_after_damage(code, "run/commits/part-00000.json");
+    goes_on_after_damage(code, "run/commits/part-00000.json.zst");
 }
 
 fn missing_file(code: i32) {

@@ -172,7 +172,7 @@ fn is_refused(code: i32, name: &str, bytes: &[u8], says: &[&str]) {
     assert!(told.stderr.contains(name) && told.stderr.contains("everything else is committed"), "{}", told.stderr);
     assert!(told.stderr.contains("hint: "), "{}", told.stderr);
     for (part, is_there) in [(0, true), (1, false), (2, true)] {
-        assert_eq!(dir.path(&format!("run/commits/part-0000{part}.json")).exists(), is_there, "part {part}");
+        assert_eq!(dir.path(&format!("run/commits/part-0000{part}.json.zst")).exists(), is_there, "part {part}");
     }
     // Without it, in a run of its own, all is well.
     call(&dir, &["compress", "good.jsonl", "good.parquet", "-o", "run", "--fresh"], 0, &[]);

@@ -17,7 +17,7 @@ pub(crate) use cells::{TextColumn, texts_like, with_column};
 pub(crate) use encode::encode_rows;
 pub use mark::{RowDigest, RowMark, marks};
 pub(crate) use packed::unpack;
-pub use packed::{conform_rows, row_of_reject, view_schema};
+pub use packed::{conform_rows, large_schema, row_of_reject, view_schema};
 pub(crate) use parse::structs as json_structs;
 pub use plan::{CellKind, Container, TableInput, TableOptions};
 pub(crate) use structs::{CellEntries, restore_lists};

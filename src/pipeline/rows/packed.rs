@@ -17,7 +17,7 @@ use crate::pipeline::RejectRow;
 /// `rows` as text.
 pub(super) fn pack(rows: &RecordBatch) -> Result<String, String> {
     // Views would carry whole pages with them.
-    let compact = retype(rows, large).unwrap_or_else(|_| rows.clone());
+    let compact = conform(rows, &retype(&rows.schema(), large)).unwrap_or_else(|_| rows.clone());
     let write = || {
         let mut writer = StreamWriter::try_new(Vec::new(), &compact.schema())?;
         writer.write(&compact)?;
@@ -64,20 +64,25 @@ pub fn conform_rows(rows: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatc
 
 /// `schema` with texts and bytes as views: nothing is copied when they are read, and no batch is too long for them.
 pub fn view_schema(schema: &Schema) -> SchemaRef {
-    let view = |data_type: &DataType| match data_type {
+    retype(schema, |data_type| match data_type {
         DataType::Utf8 => DataType::Utf8View,
         DataType::Binary => DataType::BinaryView,
         other => other.clone(),
-    };
-    let fields = schema.fields().iter().map(|field| retyped(field, view));
-    Arc::new(Schema::new_with_metadata(fields.collect::<Fields>(), schema.metadata().clone()))
+    })
 }
 
-fn retype(rows: &RecordBatch, change: fn(&DataType) -> DataType) -> Result<RecordBatch, String> {
-    let schema = rows.schema();
+/// `schema` with texts as our own tables hold them, whose files do not tell how long a column may be.
+pub fn large_schema(schema: &Schema) -> SchemaRef {
+    retype(schema, |data_type| match data_type {
+        DataType::Utf8 => DataType::LargeUtf8,
+        other => other.clone(),
+    })
+}
+
+/// `schema` with its types changed at all depths.
+fn retype(schema: &Schema, change: fn(&DataType) -> DataType) -> SchemaRef {
     let fields = schema.fields().iter().map(|field| retyped(field, change));
-    let schema = Schema::new_with_metadata(fields.collect::<Fields>(), schema.metadata().clone());
-    conform(rows, &Arc::new(schema))
+    Arc::new(Schema::new_with_metadata(fields.collect::<Fields>(), schema.metadata().clone()))
 }
 
 /// The field with its types changed at all depths.
