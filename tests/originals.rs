@@ -1,5 +1,7 @@
 //! What is stored of originals: what is not shown, once, or all of it; every original comes back from either.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use crate::support::command::{condenser, in_every_format};
@@ -130,4 +132,33 @@ fn a_map_of_originals_goes_with_whole_ones() {
     assert!(stored(&dir, "run").iter().all(|row| row["pieces"].is_null()));
     let told = condenser(dir.root(), &[&args[..], &["--originals", "hidden", "--fresh"]].concat()).exits(2);
     assert!(told.stderr.contains("--verbatim-map"), "{}", told.stderr);
+}
+
+/// Bytes of all files in a folder.
+fn n_bytes_in(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
+    let of = |entry: std::fs::DirEntry| {
+        let about = entry.metadata().expect("what it is");
+        if about.is_dir() { n_bytes_in(&entry.path()) } else { about.len() }
+    };
+    entries.map(of).sum()
+}
+
+#[test]
+fn every_file_of_a_run_counts_and_an_archive_that_is_larger_than_its_input_says_so() {
+    let dir = TestDir::new();
+    let many = (0..60).map(|n| session().to_string().replace("valve_", &format!("valve_{n}_")) + "\n");
+    dir.write("many.jsonl", many.collect::<String>());
+    dir.write("few.jsonl", r#"{"id": "s", "messages": [{"role": "user", "content": "Which gate is open?"}]}"#);
+    for (input, is_larger) in [("many.jsonl", false), ("few.jsonl", true)] {
+        let run = input.trim_end_matches(".jsonl");
+        let told = condenser(dir.root(), &["compress", input, "-o", run]).ok();
+        let report = condenser(dir.root(), &["report", run, "--json"]).ok();
+        let report: Value = serde_json::from_slice(&report.stdout).expect("JSON");
+        assert_eq!(report["totals"]["bytes_written"], json!(n_bytes_in(&dir.path(run))), "{report}");
+        let says = "the archive is larger than its input";
+        assert_eq!(told.stderr.contains(says), is_larger, "{}", told.stderr);
+        let shown = condenser(dir.root(), &["report", run]).ok();
+        assert_eq!(String::from_utf8_lossy(&shown.stdout).contains(says), is_larger);
+    }
 }

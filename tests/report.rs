@@ -495,7 +495,7 @@ fn a_report_claims_only_what_its_runs_hold() {
         assert!(page("run").contains(claim) && !page("measured").contains(claim), "{claim}");
     }
     let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat(shown(dir.root(), &["run"])).contains("all tables, originals included"));
+    assert!(flat(shown(dir.root(), &["run"])).contains("all files, originals included"));
     assert!(flat(shown(dir.root(), &["measured"])).contains("the run only measured and holds no texts"));
     let lacks = "tools and repeated texts stand in none";
     assert!(flat(shown(dir.root(), &["run", "--exact"])).contains(lacks));

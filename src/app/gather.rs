@@ -57,7 +57,7 @@ pub(super) fn gather_run(place: &Place, from: From, check: &dyn Fn() -> Result<(
         check()?;
         sketch.absorb(&sketch_of_tables(&run, commit, check)?);
     }
-    let facts = RunFacts { from_sketches: without.is_empty(), ..facts_of(&run) };
+    let facts = RunFacts { from_sketches: without.is_empty(), ..facts_of(&run)? };
     Ok(Gathered { run, facts, sketch })
 }
 
@@ -111,7 +111,7 @@ fn each_row(run: &Run, check: &dyn Fn() -> Result<()>, see: &mut dyn FnMut(&Reco
     Ok(())
 }
 
-fn facts_of(run: &Run) -> RunFacts {
+fn facts_of(run: &Run) -> Result<RunFacts> {
     let manifest = &run.manifest;
     let mut facts = RunFacts {
         run: run.place().to_string(),
@@ -131,7 +131,8 @@ fn facts_of(run: &Run) -> RunFacts {
         *facts.bytes_written.entry(file.table.clone()).or_default() += file.bytes;
         facts.eval_rows += if file.table == "dataset/eval" { file.rows } else { 0 };
     }
-    facts
+    facts.bytes_written.extend(run.documents()?.map(|(kind, n_bytes)| (kind.to_owned(), n_bytes)));
+    Ok(facts)
 }
 
 /// The options that differ from the defaults, as `name = value`.

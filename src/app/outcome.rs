@@ -7,6 +7,7 @@ use crate::io::store::Place;
 use crate::model::{LookAhead, Strategy};
 use crate::pipeline::sketch::RejectShare;
 use crate::pipeline::{BOMB_RATIO, JobOptions, JobOutcome, Manifest, Totals, Written};
+use crate::report::held::larger;
 use crate::report::numbers::{bytes, count, counted};
 use crate::report::shell;
 use serde_json::{Map, Value, json};
@@ -49,6 +50,8 @@ impl RunOutcome {
                 bytes(tally.bytes_stored),
                 bytes(tally.bytes_written())
             ));
+            let holds = tally.table("verbatim").bytes > 0 && self.outcome.n_missing == 0;
+            notes.extend(larger(tally.bytes_stored, tally.bytes_written()).filter(|_| holds));
             if self.options.dataset.is_some() {
                 let rows = ["train", "eval", "dropped"].map(|name| tally.table(&format!("dataset/{name}")).rows);
                 let [train, eval, dropped] = rows;

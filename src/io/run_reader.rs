@@ -33,6 +33,8 @@ pub struct Run {
     pub manifest: Manifest,
     /// The parts in order.
     pub commits: Vec<Commit>,
+    /// Bytes of its manifest and its commits.
+    documents: [u64; 2],
 }
 
 impl Run {
@@ -65,18 +67,30 @@ impl Run {
                     .hinting("name the directory that `condenser compress --output` wrote")
             });
         };
+        let mut documents = [manifest.len() as u64, 0];
         let manifest = open_manifest(&manifest, &path.to_string())?;
         let mut commits = Vec::new();
         for inputs in manifest.inputs.chunks(COMMITS_AT_ONCE) {
             let paths: Vec<String> = inputs.iter().map(|input| input.commit.clone()).collect();
             for (input, bytes) in inputs.iter().zip(root.read_each(&paths)?) {
                 let path = root.join(&input.commit).to_string();
-                let mut commit = commit_of(input, &bytes.ok_or_else(|| missing(&path))?, &path)?;
+                let bytes = bytes.ok_or_else(|| missing(&path))?;
+                documents[1] += bytes.len() as u64;
+                let mut commit = commit_of(input, &bytes, &path)?;
                 see(&mut commit)?;
                 commits.push(commit);
             }
         }
-        Ok(Self { root, manifest, commits })
+        Ok(Self { root, manifest, commits, documents })
+    }
+
+    /// Bytes of its files that belong to no table, by kind.
+    ///
+    /// # Errors
+    /// When the plan cannot be read; a run without one has none.
+    pub fn documents(&self) -> Result<[(&'static str, u64); 3]> {
+        let plan = self.root.join(PLAN).read_all()?.map_or(0, |plan| plan.len() as u64);
+        Ok([("manifest", self.documents[0]), ("commits", self.documents[1]), ("plan", plan)])
     }
 
     /// True when a run was finished at `root`; nothing but that is looked at.

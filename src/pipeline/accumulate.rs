@@ -6,7 +6,7 @@ use arrow::record_batch::RecordBatch;
 use super::make_up::MakeUp;
 use super::record::Product;
 use super::sketch::{Contents, Sketch};
-use super::tables::{DecisionsBuilder, Kind, MetricsBuilder, OriginalRow, RowPlace, VerbatimBuilder};
+use super::tables::{Checksum, DecisionsBuilder, Kind, MetricsBuilder, OriginalRow, RowPlace, VerbatimBuilder};
 use super::task::Task;
 use super::training::TrainingBuilder;
 use super::{EncodedBatch, Merge, RejectRow, Totals};
@@ -40,7 +40,7 @@ impl<'t> Accumulator<'t> {
     pub(crate) fn conversation(&mut self, place: RowPlace<'_>, product: &Product<'_>, hash: blake3::Hash) {
         let Product { decoded, condensed } = product;
         let conversation = &decoded.conversation;
-        self.metrics.push(place, &MakeUp::of(conversation), &condensed.metrics, &hash.to_hex());
+        self.metrics.push(place, &MakeUp::of(conversation), &condensed.metrics, &Checksum(hash).to_string());
         if let Some(training) = &mut self.training {
             training.push(place, conversation, condensed);
         }

@@ -123,7 +123,9 @@ pub async fn finish<S: Sink>(plan: &RunPlan, commits: Vec<Commit>, sink: &S) -> 
         if missing[index] {
             continue;
         }
+        let packed = super::seal_packed(commit)?;
         tally.add(commit);
+        tally.add_document("commits", packed.len());
         n_read[index] += commit.input.bytes;
         inputs.push(InputEntry {
             source: commit.source.clone(),
@@ -132,10 +134,12 @@ pub async fn finish<S: Sink>(plan: &RunPlan, commits: Vec<Commit>, sink: &S) -> 
             digest: commit.input.clone(),
             part: commit.part,
             commit: commit_path(commit.part),
-            commit_blake3: blake3::hash(&super::seal_packed(commit)?).to_hex().to_string(),
+            commit_blake3: blake3::hash(&packed).to_hex().to_string(),
         });
     }
     check_sizes(plan, &n_read, &missing)?;
+    let sealed_plan = super::seal(plan)?;
+    tally.add_document("plan", sealed_plan.len());
     let tables = TableName::ALL.iter().filter(|&&table| plan.options.writes(table));
     let left_out = plan.inputs.iter().zip(&missing).filter(|(_, missing)| **missing);
     let missing: Vec<String> = left_out.map(|(input, _)| input.source.clone()).collect();
@@ -145,15 +149,17 @@ pub async fn finish<S: Sink>(plan: &RunPlan, commits: Vec<Commit>, sink: &S) -> 
         status: if missing.is_empty() { "complete" } else { "partial" }.to_owned(),
         options: plan.options.clone(),
         config_blake3: plan.config_blake3.clone(),
-        plan_blake3: Some(blake3::hash(super::seal(plan)?.as_bytes()).to_hex().to_string()),
+        plan_blake3: Some(blake3::hash(sealed_plan.as_bytes()).to_hex().to_string()),
         inputs,
         missing,
         tables: tables.map(|table| table.as_str().to_owned()).collect(),
         totals: tally.totals,
         files: Vec::new(),
     };
-    let manifest = Some(sink.finish(manifest).await?);
-    Ok(JobOutcome { manifest, tally, n_resumed: 0, n_missing: 0 })
+    let manifest = sink.finish(manifest).await?;
+    tally.add_document("manifest", super::seal(&manifest)?.len());
+    manifest.files.iter().for_each(|file| tally.add_document(&file.table, file.bytes as usize));
+    Ok(JobOutcome { manifest: Some(manifest), tally, n_resumed: 0, n_missing: 0 })
 }
 
 /// Every byte that was planned was read, and no other; row groups are counted in rows.

@@ -45,6 +45,13 @@ impl Tally {
         }
     }
 
+    /// Adds a file that belongs to no table, such as a commit, under the name of its kind.
+    pub fn add_document(&mut self, kind: &str, n_bytes: usize) {
+        let documents = self.written.entry(kind.to_owned()).or_default();
+        documents.rows += 1;
+        documents.bytes += n_bytes as u64;
+    }
+
     /// Bytes of everything that was written.
     pub fn bytes_written(&self) -> u64 {
         self.written.values().map(|table| table.bytes).sum()

@@ -1,5 +1,6 @@
 //! What the runs of a report hold beside their figures: terminal and page say only what is so. Knows the facts of runs.
 
+use super::numbers::bytes;
 use super::{ReportDocument, RunFacts};
 
 /// Whether runs hold the texts that they measured.
@@ -23,6 +24,19 @@ impl Held {
             _ => Self::InPart,
         }
     }
+}
+
+/// That a run which holds originals is larger than its input, and what helps; `None` where it is not.
+#[must_use]
+pub fn larger(before: u64, after: u64) -> Option<String> {
+    (after > before && before > 0).then(|| {
+        format!(
+            "the archive is larger than its input, {} for {}: --compression zstd:9 makes it smaller, --originals whole and \
+             --trace larger, and each part takes some 10 kB beside its conversations",
+            bytes(after),
+            bytes(before)
+        )
+    })
 }
 
 /// Why a report that was read from tables has no tools and no repeated texts.

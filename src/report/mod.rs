@@ -8,7 +8,7 @@ mod damage;
 mod document;
 mod drift;
 pub mod explained;
-mod held;
+pub mod held;
 mod hidden;
 pub mod html;
 pub mod markdown;

@@ -11,7 +11,7 @@ use super::weave::Weave;
 use crate::error::Result;
 use crate::pipeline::bridge::{Bridge, guard};
 use crate::pipeline::reject::{RejectRow, raw_of_reject};
-use crate::pipeline::tables::{ConversationsView, count_column, text_column};
+use crate::pipeline::tables::{Checksum, ConversationsView, count_column, text_column};
 
 /// A stream as it grows.
 pub(super) struct Lines {
@@ -150,7 +150,7 @@ impl<'b> View<'b> {
 }
 
 fn check(record: &str, checksum: &str) -> std::result::Result<(), String> {
-    if blake3::hash(record.as_bytes()).to_hex().as_str() != checksum {
+    if !Checksum(blake3::hash(record.as_bytes())).is(checksum) {
         return Err("the restored record differs from the original: its checksum is another".to_owned());
     }
     Ok(())

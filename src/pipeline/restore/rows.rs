@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::pipeline::rows::{
     CellEntries, CellKind, TableInput, TextColumn, marks, restore_lists, texts_like, unpack, with_column,
 };
+use crate::pipeline::tables::Checksum;
 
 /// A table, and the schema in which its rows are written and restored.
 pub(super) struct Rows {
@@ -50,7 +51,7 @@ impl Rows {
         let restored = restored(entries.len() as u64, rows);
         if let (Some(checksums), RestoredSlice::Rows { marks, .. }) = (checksums, &restored.slice) {
             for ((mark, checksum), &row) in marks.iter().zip(checksums).zip(&numbers) {
-                if *blake3::Hash::from_bytes(mark.hash).to_hex() != *checksum {
+                if !Checksum(blake3::Hash::from_bytes(mark.hash)).is(&checksum) {
                     let message = "the restored row differs from the original: its checksum is another";
                     return Err(walk.broken(row, message));
                 }

@@ -6,6 +6,7 @@ mod schema;
 mod view;
 
 use std::borrow::Cow;
+use std::fmt;
 
 use crate::model::named;
 
@@ -15,6 +16,26 @@ pub(crate) use build::{
 pub use build::{decisions_schema, verbatim_schema};
 pub use schema::{conversations_schema, metrics_schema, records_schema};
 pub(crate) use view::{ConversationsView, count_column, figure_at, figure_column, list_column, text_at, text_column};
+
+/// The checksum of a record or row: the first 128 bits of its BLAKE3 in hex, or all of them, as runs of the first version have it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Checksum(pub(crate) blake3::Hash);
+
+/// Digits of a checksum.
+pub(crate) const CHECKSUM_DIGITS: usize = 32;
+
+impl Checksum {
+    /// True when this is what was stored.
+    pub(crate) fn is(self, stored: &str) -> bool {
+        stored.len() >= CHECKSUM_DIGITS && self.0.to_hex().starts_with(stored)
+    }
+}
+
+impl fmt::Display for Checksum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.to_hex().get(..CHECKSUM_DIGITS).unwrap_or_default())
+    }
+}
 
 /// Longer labels (ids, roles) are cut in the tables: a label stands in every row of its conversation.
 const MAX_LABEL_BYTES: usize = 1024;

@@ -8,7 +8,7 @@ use twox_hash::XxHash3_64;
 use super::{Change, Changes};
 use crate::error::{Error, Result};
 use crate::model::Figure;
-use crate::pipeline::tables::{count_column, figure_at, figure_column, text_column};
+use crate::pipeline::tables::{CHECKSUM_DIGITS, count_column, figure_at, figure_column, text_column};
 
 /// So many conversations of the side before are held at once: 64 MB.
 pub const MAX_HELD: u64 = 1 << 21;
@@ -166,8 +166,9 @@ fn insert(listed: &mut Vec<Change>, size: f64, measure: impl Fn(&Change) -> f64,
     listed.truncate(MAX_LISTED);
 }
 
-fn hash(text: &str) -> u64 {
-    XxHash3_64::oneshot(text.as_bytes())
+/// Of a checksum the digits that those of every version have.
+fn hash(checksum: &str) -> u64 {
+    XxHash3_64::oneshot(checksum.get(..CHECKSUM_DIGITS).unwrap_or(checksum).as_bytes())
 }
 
 struct Columns<'a> {

@@ -7,7 +7,7 @@ use super::runs::runs;
 use crate::model::{Figure, LookAhead};
 use crate::pipeline::Timings;
 use crate::pipeline::sketch::RELATIVE_ERROR;
-use crate::report::held::{Held, WITHOUT_CONTENTS, lack_contents};
+use crate::report::held::{Held, WITHOUT_CONTENTS, lack_contents, larger};
 use crate::report::pair::Texts;
 use crate::report::view::{
     Block, Blocks, Card, Cell, Chart, Column, Drawing, KEY, NamedBar, Part, Section, Seen, Show, Table, Tone, View,
@@ -78,7 +78,10 @@ fn warnings<'d>(document: &ReportDocument) -> Blocks<'d> {
         );
         said(text, Tone::Bad)
     });
-    warning.into_iter().chain(ahead).map(|warning| (Seen::Always, warning)).collect()
+    let holds = Held::of(&document.runs) == Held::Everything;
+    let larger = larger(document.totals.bytes_stored, document.totals.bytes_written).filter(|_| holds);
+    let larger = larger.map(|text| said(format!("{text}."), Tone::Plain));
+    warning.into_iter().chain(ahead).chain(larger).map(|warning| (Seen::Always, warning)).collect()
 }
 
 fn cards(document: &ReportDocument, json: &Value) -> Vec<Card> {
@@ -89,7 +92,7 @@ fn cards(document: &ReportDocument, json: &Value) -> Vec<Card> {
         format!("{} → {}, {} less", numbers::short(before), numbers::short(after), numbers::percent(share))
     };
     let held = match Held::of(&document.runs) {
-        Held::Everything => "all tables, originals included",
+        Held::Everything => "all files, originals included",
         Held::InPart => "some of the runs only measured and hold no texts",
         Held::Nothing => "the run only measured and holds no texts",
     };
