@@ -32,7 +32,7 @@ pub fn larger(before: u64, after: u64) -> Option<String> {
     (after > before && before > 0).then(|| {
         format!(
             "the archive is larger than its input, {} for {}: --compression zstd:9 makes it smaller, --originals whole and \
-             --trace larger, and each part takes some 10 kB beside its conversations",
+             --trace larger, and each part takes some 15 kB beside its conversations",
             bytes(after),
             bytes(before)
         )
