@@ -93,7 +93,7 @@ fn the_end_of_a_run_says_where_it_is_what_it_took_and_what_comes_next() {
     assert_eq!(restored, "1 file restored to back\n");
     let told = condenser(dir.root(), &["compress", "one.jsonl", "-o", "json", "--progress", "json"]).ok().stderr;
     let end = end_of(&told);
-    let bytes: u64 = files(&dir.path("json")).iter().map(|(_, bytes)| bytes.len() as u64).sum();
+    let bytes: u64 = files(&dir.path("json")).values().map(|bytes| bytes.len() as u64).sum();
     assert_eq!((end["run"].as_str(), end["bytes_written"].as_u64()), (Some("json"), Some(bytes)));
     assert_eq!(end["stored_bytes"].as_u64(), Some(dir.read("one.jsonl").len() as u64));
     assert_eq!((&end["next"], &end["totals"]["conversations"]), (&"condenser report json".into(), &1.into()));

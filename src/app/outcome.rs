@@ -7,7 +7,7 @@ use crate::io::store::Place;
 use crate::model::{LookAhead, Strategy};
 use crate::pipeline::sketch::RejectShare;
 use crate::pipeline::{BOMB_RATIO, JobOptions, JobOutcome, Manifest, Totals, Written};
-use crate::report::held::larger;
+use crate::report::larger;
 use crate::report::numbers::{bytes, count, counted};
 use crate::report::shell;
 use serde_json::{Map, Value, json};

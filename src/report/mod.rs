@@ -8,7 +8,7 @@ mod damage;
 mod document;
 mod drift;
 pub mod explained;
-pub mod held;
+mod held;
 mod hidden;
 pub mod html;
 pub mod markdown;
@@ -31,6 +31,7 @@ pub use drift::{
     BarPair, Breach, BreakdownDrift, Change, ChangeFinder, Changes, DRIFT_VERSION, DriftDocument, FigureDrift, Ks,
     MAX_HELD, Novelty, Psi, ShareDrift, SideFacts, breaches,
 };
+pub use held::larger;
 pub use hidden::{Hidden, hidden_text};
 #[cfg(feature = "schemas")]
 pub use schemas::generated;

@@ -89,9 +89,7 @@ impl SidecarEntry<'_> {
         let row = ConversationsView::new(batch).map_err(told)?.row(index);
         whole_originals(&self.originals, &WrittenMessages::Row(&row))
     }
-}
 
-impl SidecarEntry<'_> {
     /// The record that was written as a row.
     pub(super) fn of_row(&self, id: &str, row: &Row<'_>) -> std::result::Result<String, String> {
         let restore = |originals: &[Original<'_>]| {
