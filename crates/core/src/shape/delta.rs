@@ -136,17 +136,19 @@ fn end_of(text: &str, n: u32) -> Option<usize> {
     text.char_indices().map(|(at, _)| at).chain([text.len()]).nth(n)
 }
 
-/// The message of a row as one text, of which originals are deltas: its content, as it is or as a JSON string in the style with
-/// this code, then its calls and its other members. `None` for an unknown style.
+/// The message of a row as one text, of which originals are deltas: the id of the call that it answers, its content, as it is or as a
+/// JSON string in the style with this code, its calls, its other members, and the id again, since it may stand on either side in an original.
+/// `None` for an unknown style.
 #[must_use]
 pub fn row_text(message: &MessageRow<'_>, style: char) -> Option<String> {
-    let mut text = String::new();
+    let id = message.tool_call_id.as_deref().unwrap_or_default();
+    let mut text = id.to_owned();
     let content = message.content.as_deref().unwrap_or_default();
     match style {
         COPIED => text.push_str(content),
         _ => encode(content, Style::from_code(style)?, &mut text),
     }
-    text.extend([&message.tool_calls, &message.extra].into_iter().flatten().map(|text| &**text));
+    text.extend([&message.tool_calls, &message.extra].into_iter().flatten().map(|text| &**text).chain([id]));
     Some(text)
 }
 
