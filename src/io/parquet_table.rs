@@ -44,6 +44,8 @@ const TEXTS: [&str; 6] = [
 ];
 /// Columns of numbers that ascend.
 const ASCENDING: [&str; 3] = ["source_row", "message_index", "position"];
+/// Columns of small numbers: the bytes of a kind stand together.
+const SMALL: [&str; 1] = ["pieces.list.item"];
 /// An index of pages tells of every column: with more columns than this they are short, and of one page each.
 const MAX_INDEXED: usize = 20;
 /// Columns whose values repeat.
@@ -88,9 +90,15 @@ impl ParquetEncoder {
         }
         for name in TEXTS {
             properties = properties.set_column_encoding(column_path(name), Encoding::DELTA_LENGTH_BYTE_ARRAY);
+            if let Compression::Zstd(level) = compression {
+                properties = properties.set_column_compression(column_path(name), zstd(of_texts(level))?);
+            }
         }
         for name in ASCENDING {
             properties = properties.set_column_encoding(column_path(name), Encoding::DELTA_BINARY_PACKED);
+        }
+        for name in SMALL {
+            properties = properties.set_column_encoding(column_path(name), Encoding::BYTE_STREAM_SPLIT);
         }
         if schema.column_with_name("conversation_id").is_some() {
             let level =
@@ -162,11 +170,20 @@ impl Encoder for ParquetEncoder {
     }
 }
 
+fn zstd(level: u8) -> Result<Codec> {
+    Ok(Codec::ZSTD(ZstdLevel::try_new(level.into()).map_err(internal)?))
+}
+
+/// Long texts are most of a table, and worth two levels more as long as these are quick.
+fn of_texts(level: u8) -> u8 {
+    level.max((level + 2).min(9))
+}
+
 fn properties(compression: Compression) -> Result<WriterPropertiesBuilder> {
     let codec = match compression {
         Compression::None => Codec::UNCOMPRESSED,
         Compression::Gzip => Codec::GZIP(GzipLevel::default()),
-        Compression::Zstd(level) => Codec::ZSTD(ZstdLevel::try_new(level.into()).map_err(internal)?),
+        Compression::Zstd(level) => zstd(level)?,
     };
     Ok(WriterProperties::builder()
         .set_created_by(concat!("condenser ", env!("CARGO_PKG_VERSION")).to_owned())

@@ -4,12 +4,12 @@
 use std::borrow::Cow;
 
 use crate::model::Original;
-use crate::shape::{self, Decoded, Delta, DeltaPiece, Row, Wholes};
+use crate::shape::{self, Decoded, Delta, DeltaPiece, Deltas, Row, Wholes, Written};
 
-/// An original by what was written for it.
+/// An original by what was written.
 #[derive(Debug)]
 pub(crate) struct ByWritten {
-    /// How [`shape::row_text`] escapes the content; nothing where a record was written.
+    /// How [`Written::of_rows`] escapes contents; nothing where a record was written.
     pub(crate) style: Option<char>,
     pub(crate) delta: Delta,
 }
@@ -26,45 +26,35 @@ impl<'w> WrittenMessages<'w> {
         shape::messages_of(record, layout).map(Self::Messages).map_err(|error| error.to_string())
     }
 
-    /// The message at `position` as one text.
-    fn text(&self, position: usize, style: Option<char>) -> Result<Cow<'w, str>, String> {
-        let text = match (self, style) {
-            (Self::Row(row), Some(style)) => {
-                row.messages.get(position).and_then(|message| shape::row_text(message, style)).map(Cow::Owned)
-            }
-            (Self::Messages(messages), None) => messages.get(position).copied().map(Cow::Borrowed),
+    /// All of them, contents in this style.
+    fn texts(&self, style: Option<char>) -> Option<Written> {
+        match (self, style) {
+            (Self::Row(row), Some(style)) => Written::of_rows(&row.messages, style),
+            (Self::Messages(messages), None) => Some(Written::of_messages(messages)),
             _ => None,
-        };
-        text.ok_or_else(|| "an original is not of what was written".to_owned())
+        }
     }
 }
 
 /// What is stored of each of `originals`: nothing but what is not shown, where that is less and was seen to bring it back.
 pub(crate) fn by_written(
     decoded: &Decoded<'_>,
-    written: &WrittenMessages<'_>,
+    messages: &WrittenMessages<'_>,
     originals: &[Original<'_>],
 ) -> Vec<Option<ByWritten>> {
-    let of_position = |originals: &[Original<'_>]| -> Vec<Option<ByWritten>> {
-        let style = match written {
-            WrittenMessages::Row(_) => {
-                Some(decoded.content_style(originals.iter().map(|original| original.message_index)))
-            }
-            WrittenMessages::Messages(_) => None,
-        };
-        let texts: Vec<&str> = originals.iter().map(|original| original.message).collect();
-        let Ok(text) = written.text(originals[0].position, style) else { return texts.iter().map(|_| None).collect() };
-        let deltas = Delta::of(&texts, &text);
-        let mut wholes = Wholes::by(&text);
-        let mut comes_back = |(delta, original): (&Option<Delta>, &&str)| {
-            let whole = delta.as_ref().map(|delta| wholes.next(&delta.pieces, &delta.rest));
-            whole.is_none_or(|whole| whole.is_ok_and(|whole| whole == *original))
-        };
-        let all_come_back = deltas.iter().zip(&texts).all(&mut comes_back);
-        let stored = |delta: Option<Delta>| Some(ByWritten { style, delta: delta.filter(|_| all_come_back)? });
-        deltas.into_iter().map(stored).collect()
+    let style = matches!(messages, WrittenMessages::Row(_)).then(|| decoded.content_style());
+    let written = messages.texts(style).unwrap_or_default();
+    let Some(deltas) = Deltas::by(&written) else { return Vec::new() };
+    let (mut ends, mut wholes) = (Wholes::by(&written), Wholes::by(&written));
+    let mut all_come_back = true;
+    let mut stored = |original: &Original<'_>| {
+        let delta = deltas.of(original.message, ends.begin(original.position))?;
+        let whole = wholes.next(original.position, &delta.pieces, &delta.rest);
+        all_come_back &= whole.is_ok_and(|whole| whole == original.message);
+        Some(ByWritten { style, delta })
     };
-    originals.chunk_by(|a, b| a.position == b.position).flat_map(of_position).collect()
+    let all = originals.iter().map(&mut stored).collect();
+    if all_come_back { all } else { Vec::new() }
 }
 
 /// An original as it was stored.
@@ -83,19 +73,17 @@ pub(crate) fn whole_originals<'e>(
     stored: &'e [StoredOriginal<'e>],
     written: &WrittenMessages<'_>,
 ) -> Result<Vec<Cow<'e, str>>, String> {
-    let mut texts = Vec::with_capacity(stored.len());
-    for of_position in stored.chunk_by(|a, b| a.position == b.position) {
-        let first = of_position.iter().find(|stored| stored.pieces.is_some());
-        let text = first.map(|first| written.text(first.position, first.style)).transpose()?.unwrap_or_default();
-        let mut wholes = Wholes::by(&text);
-        for stored in of_position {
-            texts.push(match &stored.pieces {
-                Some(pieces) => Cow::Owned(wholes.next(pieces, stored.text).map_err(|error| error.to_string())?),
-                None => Cow::Borrowed(stored.text),
-            });
-        }
-    }
-    Ok(texts)
+    let by_written = stored.iter().find(|stored| stored.pieces.is_some());
+    let of_style = |stored: &StoredOriginal<'_>| {
+        written.texts(stored.style).ok_or_else(|| "an original is not of what was written".to_owned())
+    };
+    let written = by_written.map(of_style).transpose()?.unwrap_or_default();
+    let mut wholes = Wholes::by(&written);
+    let mut whole = |stored: &StoredOriginal<'e>| match &stored.pieces {
+        Some(pieces) => wholes.next(stored.position, pieces, stored.text).map(Cow::Owned),
+        None => Ok(Cow::Borrowed(stored.text)),
+    };
+    stored.iter().map(|stored| whole(stored).map_err(|error| error.to_string())).collect()
 }
 
 /// The same with their places, from their texts.

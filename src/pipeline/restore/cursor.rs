@@ -54,7 +54,7 @@ impl<'b> VerbatimView<'b> {
         let pieces = pieces.map(|numbers| {
             let numbers = numbers.as_primitive_opt::<UInt32Type>().ok_or("the pieces of an original are no numbers")?;
             let (pieces, torn) = numbers.values().as_chunks::<3>();
-            let piece = |&[rest, skipped, copied]: &[u32; 3]| DeltaPiece { rest, skipped, copied };
+            let piece = |&[rest, moved, copied]: &[u32; 3]| DeltaPiece { rest, moved, copied };
             if torn.is_empty() { Ok(pieces.iter().map(piece).collect()) } else { Err("a piece of an original is torn") }
         });
         Ok(StoredOriginal {

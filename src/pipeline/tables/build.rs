@@ -229,7 +229,7 @@ impl VerbatimBuilder {
         let views = || serde_json::to_string(original.views).expect("numbers and texts always serialize");
         self.views.append_option((!original.views.is_empty()).then(views));
         self.style.append_option(original.style.map(String::from));
-        let numbers = |piece: &DeltaPiece| [piece.rest, piece.skipped, piece.copied];
+        let numbers = |piece: &DeltaPiece| [piece.rest, piece.moved, piece.copied];
         self.pieces.append_option(original.pieces.map(|pieces| pieces.iter().flat_map(numbers).map(Some)));
     }
 }

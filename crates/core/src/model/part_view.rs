@@ -1,6 +1,8 @@
 //! What is shown of a text of a message: stretches of it and what is inserted between them, so that what is hidden is their
 //! complement. Knows the form in which the sidecar holds that; refuses to know why something is hidden.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The view of one text.
@@ -15,8 +17,9 @@ pub struct PartView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thought: Option<usize>,
     /// What is shown, in its order. Copies ascend, and between two marks there is one, which may be empty. As JSON two numbers are a
-    /// copy, of bytes that are passed over and bytes that are copied; a text is a mark, whose number stands behind its last `#`; a text
-    /// in brackets is what else was inserted: `[0,120,"⋯ 3 lines #4\n",290,9,["\n"]]`.
+    /// copy, of bytes that are passed over and bytes that are copied; a text with a `#` is a mark, whose number stands behind the last
+    /// one, where it does not follow that of the mark before it; any other is what else was inserted:
+    /// `[0,120,"⋯ 3 lines #4\n",290,9,"\n"]`.
     #[serde(serialize_with = "as_list", deserialize_with = "of_list")]
     pub ops: Vec<ViewOp>,
 }
@@ -37,31 +40,66 @@ pub enum ViewOp {
 #[serde(untagged)]
 enum Listed {
     Bytes(usize),
-    Mark(String),
+    /// A mark with a `#`, or what else was inserted without one.
+    Text(String),
+    /// What was inserted with one.
     Inserted((String,)),
     /// A mark whose text does not say its number.
     Numbered(String, u32),
 }
 
-/// The number behind the last `#` of a mark.
-fn number_in(mark: &str) -> Option<u32> {
-    let (_, behind) = mark.rsplit_once('#')?;
-    let n = behind.bytes().take_while(u8::is_ascii_digit).count();
-    behind.get(..n)?.parse().ok()
+/// The number of marks, whose digits stand behind their last `#`; one that follows that of the mark before it is not listed.
+#[derive(Default)]
+struct Numbers(Option<u32>);
+
+impl Numbers {
+    fn is_next(&mut self, number: u32) -> bool {
+        self.0.replace(number).and_then(|last| last.checked_add(1)) == Some(number)
+    }
+
+    /// A mark as it is listed.
+    fn listed(&mut self, mark: &str, number: u32) -> Listed {
+        let is_next = self.is_next(number);
+        match digits(mark) {
+            Some(digits) if mark.get(digits.clone()) == Some(&*number.to_string()) => {
+                let begin = if is_next { digits.start } else { digits.end };
+                Listed::Text([mark.split_at(begin).0, mark.split_at(digits.end).1].concat())
+            }
+            _ => Listed::Numbered(mark.to_owned(), number),
+        }
+    }
+
+    /// The mark that is listed so; `None` where nothing says its number.
+    fn mark(&mut self, listed: &str, digits: Range<usize>) -> Option<ViewOp> {
+        let (before, behind) = (listed.get(..digits.start)?, listed.get(digits.end..)?);
+        let number = match listed.get(digits)? {
+            "" => self.0?.checked_add(1)?,
+            told => told.parse().ok()?,
+        };
+        self.0 = Some(number);
+        Some(ViewOp::Mark(format!("{before}{number}{behind}"), number))
+    }
+}
+
+/// Where the digits behind the last `#` of a mark stand.
+fn digits(mark: &str) -> Option<Range<usize>> {
+    let from = mark.rfind('#')? + 1;
+    let n = mark.bytes().skip(from).take_while(u8::is_ascii_digit).count();
+    Some(from..from + n)
 }
 
 fn as_list<S: Serializer>(ops: &[ViewOp], serializer: S) -> Result<S::Ok, S::Error> {
     let mut list = Vec::with_capacity(2 * ops.len());
-    let mut end = 0;
+    let (mut end, mut numbers) = (0, Numbers::default());
     for op in ops {
         match op {
             ViewOp::Copy(from, to) => {
                 list.extend([from.saturating_sub(end), to.saturating_sub(*from)].map(Listed::Bytes));
                 end = *to;
             }
-            ViewOp::Mark(text, number) if number_in(text) == Some(*number) => list.push(Listed::Mark(text.clone())),
-            ViewOp::Mark(text, number) => list.push(Listed::Numbered(text.clone(), *number)),
-            ViewOp::Insert(text) => list.push(Listed::Inserted((text.clone(),))),
+            ViewOp::Mark(text, number) => list.push(numbers.listed(text, *number)),
+            ViewOp::Insert(text) if text.contains('#') => list.push(Listed::Inserted((text.clone(),))),
+            ViewOp::Insert(text) => list.push(Listed::Text(text.clone())),
         }
     }
     list.serialize(serializer)
@@ -69,7 +107,7 @@ fn as_list<S: Serializer>(ops: &[ViewOp], serializer: S) -> Result<S::Ok, S::Err
 
 fn of_list<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Vec<ViewOp>, D::Error> {
     let wrong = || serde::de::Error::custom("the operations of a view are torn");
-    let (mut ops, mut end) = (Vec::new(), 0_usize);
+    let (mut ops, mut end, mut numbers) = (Vec::new(), 0_usize, Numbers::default());
     let mut list = Vec::<Listed>::deserialize(deserializer)?.into_iter();
     while let Some(listed) = list.next() {
         ops.push(match listed {
@@ -79,11 +117,14 @@ fn of_list<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Vec<ViewOp>, D::E
                 end = from.checked_add(n).ok_or_else(wrong)?;
                 ViewOp::Copy(from, end)
             }
-            Listed::Mark(text) => {
-                let number = number_in(&text).ok_or_else(wrong)?;
+            Listed::Text(text) => match digits(&text) {
+                Some(digits) => numbers.mark(&text, digits).ok_or_else(wrong)?,
+                None => ViewOp::Insert(text),
+            },
+            Listed::Numbered(text, number) => {
+                numbers.is_next(number);
                 ViewOp::Mark(text, number)
             }
-            Listed::Numbered(text, number) => ViewOp::Mark(text, number),
             Listed::Inserted((text,)) => ViewOp::Insert(text),
         });
     }
@@ -176,7 +217,7 @@ mod tests {
     #[test]
     fn a_mark_hides_what_stands_between_the_copies_around_it() {
         let original = "{\"a\": 1, \"b\": 2}behind";
-        let json = "{\"part\":0,\"ops\":[0,1,[\"\\n \"],\"⋯ #1\",[\"\\n\"],14,1,\"⋯ #2\",3,0,[\"⋯ 5#4\",3]]}";
+        let json = "{\"part\":0,\"ops\":[0,1,\"\\n \",\"⋯ #1\",\"\\n\",14,1,\"⋯ #\",3,0,[\"⋯ 5#4\",3]]}";
         let view: PartView = serde_json::from_str(json).expect("a view");
         assert_eq!(serde_json::to_string(&view).expect("a view"), json);
         assert_eq!(view.apply(original).as_deref(), Some("{\n ⋯ #1\n}⋯ #2⋯ 5#4"));
@@ -187,8 +228,21 @@ mod tests {
         let first =
             HiddenText { before: "{\n ".to_owned(), text: "\"a\": 1, \"b\": 2", behind: "\n}⋯ #2⋯ 5#4".to_owned() };
         assert_eq!(view.hidden(1, original), Some(first));
-        for torn in ["[1]", "[1,\"⋯ #1\",2]", "[\"⋯\"]", "[18446744073709551615,1]"] {
+        for torn in ["[1]", "[1,\"⋯ #1\",2]", "[\"⋯ #\"]", "[18446744073709551615,1]"] {
             assert!(serde_json::from_str::<PartView>(&format!("{{\"part\":0,\"ops\":{torn}}}")).is_err(), "{torn}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_follows_the_last_one_is_not_listed() {
+        for (ops, marks) in [
+            ("[[\"#\"],\"⋯ #7 a\",\"⋯ # b\",\"⋯ #10\",\"⋯ #\"]", vec![7, 8, 10, 11]),
+            ("[[\"⋯\",3],\"⋯ #\",\"⋯ #4294967295\",[\"⋯ #01\",1]]", vec![3, 4, u32::MAX, 1]),
+        ] {
+            let json = format!("{{\"part\":0,\"ops\":{ops}}}");
+            let view: PartView = serde_json::from_str(&json).expect("a view");
+            assert_eq!(serde_json::to_string(&view).expect("a view"), json);
+            assert_eq!(view.marks().collect::<Vec<_>>(), marks);
         }
     }
 

@@ -28,7 +28,7 @@ use crate::model::{Condensed, Conversation, Original, Output, ProvenancePlace, R
 use index::Index;
 
 pub use binding::{Summary, summaries, value_hash};
-pub use delta::{Delta, DeltaPiece, Wholes, row_text};
+pub use delta::{Delta, DeltaPiece, Deltas, Wholes, Written};
 pub use detect::detect;
 pub use document::{RECORD_LISTS, is_document, is_list_key};
 pub use events::{SessionOf, detect_events, session_id};
@@ -99,12 +99,10 @@ impl<'r> Decoded<'r> {
         (record, layout)
     }
 
-    /// The code of the style in which [`row_text`] writes a content as the record does that of the messages at `indices`.
+    /// The code of the style in which [`Written::of_rows`] writes contents as the record does.
     #[must_use]
-    pub fn content_style(&self, mut indices: impl Iterator<Item = usize>) -> char {
-        let content = |index| self.index.member(index, member::Field::Content);
-        let is_text = |index| content(index).is_some_and(|content| content.value.kind == json::Kind::Text);
-        if indices.any(is_text) { self.index.style.code() } else { delta::COPIED }
+    pub fn content_style(&self) -> char {
+        self.index.style.code()
     }
 
     /// The messages that were replaced, as the sidecar holds them, by output position and input index.
