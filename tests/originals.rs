@@ -89,17 +89,17 @@ fn put_together(written: &[String], rows: &[Value]) -> Vec<String> {
     let text = written.concat();
     let (mut position, mut at) = (None, 0);
     let mut whole = |row: &Value| {
-        if position.replace(row["position"].as_u64()) != Some(row["position"].as_u64()) {
-            let before = row["position"].as_u64().expect("a number") as usize;
-            at = written[..before].iter().map(String::len).sum::<usize>() as i64;
+        let number = |value: &Value| value.as_u64().expect("a number") as usize;
+        if position.replace(number(&row["position"])) != Some(number(&row["position"])) {
+            at = written[..number(&row["position"])].iter().map(String::len).sum();
         }
         let mut rest = row["message"].as_str().expect("text");
         let mut original = String::new();
-        let numbers: Vec<i64> = serde_json::from_value(row["pieces"].clone()).unwrap_or_default();
+        let numbers: Vec<usize> = serde_json::from_value(row["pieces"].clone()).unwrap_or_default();
         for piece in numbers.chunks(3) {
-            let (told, left) = rest.split_at(piece[0] as usize);
-            at += (piece[1] >> 1) ^ -(piece[1] & 1);
-            let copied = &text[at as usize..(at + piece[2]) as usize];
+            let (told, left) = rest.split_at(piece[0]);
+            at = if piece[1] % 2 == 0 { at + piece[1] / 2 } else { at - piece[1].div_ceil(2) };
+            let copied = text.get(at..at + piece[2]).expect("what is copied");
             original.extend([told, copied]);
             (rest, at) = (left, at + piece[2]);
         }
