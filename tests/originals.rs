@@ -63,9 +63,8 @@ fn what_is_shown_is_not_stored_a_second_time() {
     for shown in ["let valve_41 = open", "We close gate KMS-7726 before"] {
         assert!(holds(&whole, shown) && !holds(&hidden, shown), "{shown}");
     }
-    for not_shown in ["let valve_30 = open", "for as long as anybody can think back"] {
-        assert!(holds(&whole, not_shown) && holds(&hidden, not_shown), "{not_shown}");
-    }
+    let not_shown = "let valve_30 = open";
+    assert!(holds(&whole, not_shown) && holds(&hidden, not_shown), "{not_shown}");
     assert!(whole.iter().all(|row| row["pieces"].is_null()) && hidden.iter().any(|row| row["pieces"].is_array()));
     let n_bytes = |rows: &[Value]| rows.iter().map(|row| row["message"].to_string().len()).sum::<usize>();
     assert!(n_bytes(&hidden) < n_bytes(&whole));

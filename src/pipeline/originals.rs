@@ -4,12 +4,12 @@
 use std::borrow::Cow;
 
 use crate::model::Original;
-use crate::shape::{self, Decoded, Delta, DeltaPiece, Deltas, Row, Wholes, Written};
+use crate::shape::{self, Decoded, Delta, DeltaPiece, Deltas, Row, Wholes, WrittenText};
 
 /// An original by what was written.
 #[derive(Debug)]
 pub(crate) struct ByWritten {
-    /// How [`Written::of_rows`] escapes contents; nothing where a record was written.
+    /// How [`WrittenText::of_rows`] escapes contents; nothing where a record was written.
     pub(crate) style: Option<char>,
     pub(crate) delta: Delta,
 }
@@ -27,10 +27,10 @@ impl<'w> WrittenMessages<'w> {
     }
 
     /// All of them, contents in this style.
-    fn texts(&self, style: Option<char>) -> Option<Written> {
+    fn texts(&self, style: Option<char>) -> Option<WrittenText> {
         match (self, style) {
-            (Self::Row(row), Some(style)) => Written::of_rows(&row.messages, style),
-            (Self::Messages(messages), None) => Some(Written::of_messages(messages)),
+            (Self::Row(row), Some(style)) => WrittenText::of_rows(&row.messages, style),
+            (Self::Messages(messages), None) => Some(WrittenText::of_messages(messages)),
             _ => None,
         }
     }

@@ -43,13 +43,13 @@ pub struct DeltaPiece {
 
 /// The messages of a conversation as they were written, one text behind the other.
 #[derive(Debug, Default)]
-pub struct Written {
+pub struct WrittenText {
     text: String,
     /// Where each message begins.
     begins: Vec<usize>,
 }
 
-impl Written {
+impl WrittenText {
     /// The messages of rows, their contents escaped in the style with this code; `None` for an unknown style.
     #[must_use]
     pub fn of_rows(messages: &[MessageRow<'_>], style: char) -> Option<Self> {
@@ -94,14 +94,14 @@ fn push_row(message: &MessageRow<'_>, style: Style, text: &mut String) {
 /// Finds what of originals was written.
 #[derive(Debug)]
 pub struct Deltas<'w> {
-    written: &'w Written,
+    written: &'w WrittenText,
     places: Places,
 }
 
 impl<'w> Deltas<'w> {
     /// Those by `written`; `None` where that is longer than pieces can say. Takes time in proportion to it.
     #[must_use]
-    pub fn by(written: &'w Written) -> Option<Self> {
+    pub fn by(written: &'w WrittenText) -> Option<Self> {
         // A number of a piece holds a distance twice.
         i32::try_from(written.text.len()).ok()?;
         Some(Self { written, places: Places::of(written.text.as_bytes()) })
@@ -137,7 +137,7 @@ impl<'w> Deltas<'w> {
 /// Puts originals together in the order of their rows.
 #[derive(Debug)]
 pub struct Wholes<'w> {
-    written: &'w Written,
+    written: &'w WrittenText,
     position: Option<usize>,
     end: usize,
 }
@@ -145,7 +145,7 @@ pub struct Wholes<'w> {
 impl<'w> Wholes<'w> {
     /// Those by `written`.
     #[must_use]
-    pub fn by(written: &'w Written) -> Self {
+    pub fn by(written: &'w WrittenText) -> Self {
         Self { written, position: None, end: 0 }
     }
 
@@ -326,7 +326,7 @@ impl Places {
 
 #[cfg(test)]
 mod tests {
-    use super::{Delta, DeltaPiece, Deltas, KEY, Wholes, Written, next_key};
+    use super::{Delta, DeltaPiece, Deltas, KEY, Wholes, WrittenText, next_key};
 
     /// What is left of `original` beside `written`, after a look at whether it comes back.
     fn rest(original: &str, written: &str) -> Option<String> {
@@ -339,7 +339,7 @@ mod tests {
     }
 
     fn deltas(originals: &[&str], written: &[&str], position: usize) -> Vec<Option<Delta>> {
-        let written = Written::of_messages(written);
+        let written = WrittenText::of_messages(written);
         let deltas = Deltas::by(&written).expect("short");
         let (mut ends, mut wholes) = (Wholes::by(&written), Wholes::by(&written));
         let delta = |original: &&str| {
@@ -448,8 +448,9 @@ mod tests {
     #[test]
     fn what_does_not_belong_together_is_told() {
         let piece = |rest, moved, copied| DeltaPiece { rest, moved, copied };
-        let whole =
-            |pieces: &[DeltaPiece], rest, written| Wholes::by(&Written::of_messages(&[written])).next(0, pieces, rest);
+        let whole = |pieces: &[DeltaPiece], rest, written| {
+            Wholes::by(&WrittenText::of_messages(&[written])).next(0, pieces, rest)
+        };
         for pieces in [[piece(9, 0, 1)], [piece(0, 0, 99)], [piece(1, 6, u32::MAX)], [piece(1, 1, 1)]] {
             assert!(whole(&pieces, "rest", "written").is_err(), "{pieces:?}");
         }

@@ -28,7 +28,7 @@ use crate::model::{Condensed, Conversation, Original, Output, ProvenancePlace, R
 use index::Index;
 
 pub use binding::{Summary, summaries, value_hash};
-pub use delta::{Delta, DeltaPiece, Deltas, Wholes, Written};
+pub use delta::{Delta, DeltaPiece, Deltas, Wholes, WrittenText};
 pub use detect::detect;
 pub use document::{RECORD_LISTS, is_document, is_list_key};
 pub use events::{SessionOf, detect_events, session_id};
@@ -99,7 +99,7 @@ impl<'r> Decoded<'r> {
         (record, layout)
     }
 
-    /// The code of the style in which [`Written::of_rows`] writes contents as the record does.
+    /// The code of the style in which [`WrittenText::of_rows`] writes contents as the record does.
     #[must_use]
     pub fn content_style(&self) -> char {
         self.index.style.code()
