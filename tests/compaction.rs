@@ -9,6 +9,8 @@ use crate::support::command::{Told, condenser};
 use crate::support::dir::{TestDir, files};
 
 const JOB: &str = "kind = \"compaction\"\ninputs = [\"logs\"]\noutput = \"store\"\n";
+/// A part for each file.
+const APART: &str = "split_size = \"8KiB\"\n";
 
 fn night(dir: &TestDir) -> Told {
     condenser(dir.root(), &["run", "job.toml"]).ok()
@@ -17,7 +19,7 @@ fn night(dir: &TestDir) -> Told {
 /// A store with three logs, all of which were written long ago.
 fn store() -> TestDir {
     let dir = TestDir::new();
-    dir.write("job.toml", JOB);
+    dir.write("job.toml", JOB.to_owned() + APART);
     for (name, seed) in [("a", 51), ("b", 52), ("c", 53)] {
         age(&dir.write(&format!("logs/{name}.jsonl"), jsonl(8, seed)));
     }

@@ -64,7 +64,10 @@ fn a_run_that_is_not_finished_has_an_exit_code_of_its_own() {
     let dir = TestDir::new();
     dir.write("a.jsonl", jsonl(2, 82));
     dir.write("b.jsonl", jsonl(2, 83));
-    let told = condenser(dir.root(), &["compress", "a.jsonl", "b.jsonl", "-o", "run", "--shard", "0/2"]).ok().stderr;
+    let told =
+        condenser(dir.root(), &["compress", "a.jsonl", "b.jsonl", "-o", "run", "--split-size", "2k", "--shard", "0/2"])
+            .ok()
+            .stderr;
     assert!(told.contains("1 part is left to other shards\n"), "{told}");
     assert!(told.contains("next, when the other shards are done: condenser finish run\n"), "{told}");
     for call in [&["verify", "run"][..], &["restore", "run"], &["report", "run"], &["get", "run", "x"]] {
@@ -72,7 +75,8 @@ fn a_run_that_is_not_finished_has_an_exit_code_of_its_own() {
         assert!(told.contains("the run is not complete") && !told.contains("do not delete"), "{told}");
     }
     condenser(dir.root(), &["finish", "run"]).exits(6);
-    condenser(dir.root(), &["compress", "a.jsonl", "b.jsonl", "-o", "run", "--shard", "1/2"]).ok();
+    condenser(dir.root(), &["compress", "a.jsonl", "b.jsonl", "-o", "run", "--split-size", "2k", "--shard", "1/2"])
+        .ok();
     condenser(dir.root(), &["verify", "run"]).ok();
 }
 

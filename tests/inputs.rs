@@ -26,9 +26,8 @@ fn ends(dir: &TestDir, args: &[&str]) -> Told {
 
 /// The sources of a run, in order.
 fn sources(dir: &TestDir, run: &str) -> Vec<String> {
-    let manifest: serde_json::Value =
-        serde_json::from_slice(&dir.read(&format!("{run}/manifest.json"))).expect("a manifest");
-    let inputs = manifest["inputs"].as_array().expect("inputs");
+    let plan: serde_json::Value = serde_json::from_slice(&dir.read(&format!("{run}/plan.json"))).expect("a plan");
+    let inputs = plan["inputs"].as_array().expect("inputs");
     inputs.iter().map(|input| input["source"].as_str().expect("a source").to_owned()).collect()
 }
 

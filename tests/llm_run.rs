@@ -590,12 +590,15 @@ fn kept_replies_in_a_run_are_in_nobodys_way() {
     let dir = TestDir::new();
     dir.write("in.jsonl", input());
     dir.write("logs/a.jsonl", input());
-    dir.write("logs/b.jsonl", input().replace("Anna", "Carl").replace("one", "three").replace("two", "four"));
+    let other = input().replace("Anna", "Carl").replace("one", "three").replace("two", "four");
+    dir.write("logs/b.jsonl", &other);
+    // A part for each.
+    let split = other.len().to_string();
     let server = LlmServer::playing(vec![Play::text(GOOD)]);
     let url = server.base_url();
     // Two machines that write into one run, and the end that is made of their parts.
     for shard in ["0/2", "1/2"] {
-        let mut args = args(&url, "openai", &["--shard", shard]);
+        let mut args = args(&url, "openai", &["--shard", shard, "--split-size", &split]);
         args[1] = "logs";
         condenser(dir.root(), &args).ok();
     }

@@ -263,12 +263,14 @@ fn a_run_as_an_input_stands_for_its_originals() {
         std::fs::create_dir_all(dir.path("logs")).expect("a folder");
         std::fs::copy(Path::new(sessions).join(file), dir.path(&format!("logs/{file}"))).expect("a copy");
     }
-    let wide = ["--recency-window", "40", "--format", "jsonl"];
-    condenser(dir.root(), &[&["compress", "logs", "-o", "first"], &wide[..]].concat()).ok();
-    condenser(dir.root(), &["compress", "logs", "-o", "direct", "--format", "jsonl"]).ok();
+    // A part for each.
+    let alone = ["--format", "jsonl", "--split-size", "700k"];
+    let wide = [&["compress", "logs", "-o", "first", "--recency-window", "40"], &alone[..]].concat();
+    condenser(dir.root(), &wide).ok();
+    condenser(dir.root(), &[&["compress", "logs", "-o", "direct"], &alone[..]].concat()).ok();
     std::fs::rename(dir.path("logs"), dir.path("gone")).expect("renamed");
     for how in ["as it is", "again, when it is done"] {
-        let told = condenser(dir.root(), &["compress", "first", "-o", "again", "--format", "jsonl"]).ok();
+        let told = condenser(dir.root(), &[&["compress", "first", "-o", "again"], &alone[..]].concat()).ok();
         assert!(told.stderr.contains("first is a run: its originals are read"), "{how}: {}", told.stderr);
     }
     for part in ["part-00000", "part-00001"] {

@@ -68,6 +68,7 @@ mod media;
 mod metrics;
 mod native;
 mod originals;
+mod packed;
 mod pipeline;
 mod policy;
 mod prepass;

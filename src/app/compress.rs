@@ -14,7 +14,7 @@ use super::{App, inputs_of, local, place, stores_of};
 use crate::engine::Scratch;
 use crate::error::{Error, Result};
 use crate::io::store::{Place, Stores};
-use crate::io::{FilterSink, Input, Inputs, Rejects, Run, RunWriter};
+use crate::io::{FilterSink, Input, Inputs, Rejects, Run, RunWriter, plan_at};
 use crate::model::{Condensed, Consult, Conversation, EngineOptions};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
@@ -144,6 +144,7 @@ pub(super) fn into_run(
     refuse_inside(&call.settings.inputs, &inputs, run)?;
     let runs: Vec<Place> = std::iter::once(run).chain(earlier).cloned().collect();
     let (settings, corpus, plan) = prepared(call.settings, inputs, &runs, &*call.observer)?;
+    let plan = plan.as_begun(plan_at(run).ok().flatten());
     run_plan(app, &Call { settings: &settings, ..call.clone() }, corpus, &plan, run)
 }
 
@@ -181,7 +182,7 @@ pub(super) fn prepared(
     let split_bytes = settings.options.split_bytes;
     let (mut corpus, inputs) = Inputs::plan(inputs, batches_of(settings), tables_of(settings), split_bytes)?;
     let settings = settled(settings, (&mut corpus, &inputs), runs, observer)?;
-    let plan = RunPlan::new(settings.options.clone(), inputs)?;
+    let plan = RunPlan::new(settings.options.clone(), inputs)?.sharing(|index| corpus.may_share(index));
     Ok((settings, Arc::new(corpus), plan))
 }
 

@@ -28,7 +28,7 @@ pub(super) fn whole(
     options: &TableOptions,
 ) -> Result<(Inputs, Vec<PlannedInput>, Vec<PlannedPart>)> {
     let (corpus, planned) = Inputs::plan(inputs, BatchOptions::default(), options.clone(), u64::MAX)?;
-    let parts = (0..planned.len()).map(|input| PlannedPart { input, slice: Slice::Whole }).collect();
+    let parts = (0..planned.len()).map(|input| PlannedPart::of(input, Slice::Whole)).collect();
     Ok((corpus, planned.into_iter().map(|(input, _)| input).collect(), parts))
 }
 

@@ -2,6 +2,7 @@
 //! before: the run is hashed, the file is restored from it, and every byte is compared. Whatever cannot be proven
 //! stays.
 
+use std::collections::BTreeSet;
 use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
@@ -71,8 +72,8 @@ struct Expiry<'s> {
     store: &'s Store,
     before: SystemTime,
     bridge: Bridge,
-    /// The run that was looked at last.
-    open: Option<(String, Run)>,
+    /// The run that was looked at last, and of its parts that several inputs share those that were proven.
+    open: Option<(String, Run, BTreeSet<usize>)>,
     is_sure: bool,
 }
 
@@ -173,19 +174,35 @@ impl Expiry<'_> {
                 "its compressed stream is damaged, and what is behind the damage is nowhere else",
             ));
         }
-        if self.open.as_ref().is_none_or(|(name, _)| *name != entry.run) {
+        if self.open.as_ref().is_none_or(|(name, ..)| *name != entry.run) {
             let run = Run::open(self.store.run_path(&entry.run))?;
-            self.open = Some((entry.run.clone(), run));
+            self.open = Some((entry.run.clone(), run, BTreeSet::new()));
         }
         let differs = |message: &str| Error::verification(&*entry.path, message);
-        let (_, run) = self.open.as_ref().ok_or_else(|| differs("the run is not open"))?;
+        let (_, run, proven) = self.open.as_mut().ok_or_else(|| differs("the run is not open"))?;
         let (_, mut original) = stream(file).map_err(failed)?;
         let mut last = None;
         for &part in &entry.parts {
-            let commit = run.commits.get(part).filter(|commit| commit.source == entry.source);
-            let commit = commit.ok_or_else(|| differs("the run does not hold this file where the ledger says"))?;
+            let commit = run.commits.get(part);
+            let read =
+                commit.and_then(|commit| Some((commit, commit.inputs().find(|read| read.source == entry.source)?)));
+            let (commit, read) =
+                read.ok_or_else(|| differs("the run does not hold this file where the ledger says"))?;
             if last.is_none() != commit.split.is_first() {
                 return Err(differs("the ledger does not name all parts of this file").into());
+            }
+            if !commit.packed.is_empty() {
+                // All files of the part are restored and compared with what was read of them; then this is their bytes too.
+                if !proven.contains(&part) {
+                    run.check_files(commit)?;
+                    let mut restorer = run.restorer(commit, &self.bridge, true)?;
+                    verify_part(&mut restorer, commit, None, &mut |_| self.app.stop.check())?;
+                    proven.insert(part);
+                }
+                if hash_of(original).map_err(failed)? != read.input.stream_blake3 {
+                    return Err(differs("the run restores other bytes than the file has").into());
+                }
+                return Ok(());
             }
             run.check_files(commit)?;
             let mut restorer = run.restorer(commit, &self.bridge, true)?;

@@ -124,8 +124,8 @@ fn facts_of(run: &Run) -> Result<RunFacts> {
         parts: run.commits.len() as u64,
         ..RunFacts::default()
     };
-    for commit in &run.commits {
-        facts.sources.entry(commit.source.clone()).or_default().add(&commit.input, &commit.totals);
+    for read in run.commits.iter().flat_map(Commit::inputs) {
+        facts.sources.entry(read.source.to_owned()).or_default().add(read.input, read.totals);
     }
     for file in run.commits.iter().flat_map(|commit| &commit.files).chain(&manifest.files) {
         *facts.bytes_written.entry(file.table.clone()).or_default() += file.bytes;

@@ -59,7 +59,7 @@ fn hidden_in(
 ) -> Result<Hidden> {
     let differs = || {
         let message = format!("the view of message {index} is not of what the run shows");
-        Error::verification(format!("{}: row {}", commit.source, sides.source_row), message)
+        Error::verification(format!("{}: row {}", sides.source, sides.source_row), message)
     };
     let shape = commit.table.as_ref().and_then(|table| table.shape).or(run.manifest.options.shape);
     let original = decode(&sides.original, shape, id)?;
@@ -89,7 +89,7 @@ fn hidden_in(
     Ok(Hidden {
         number,
         id: id.to_owned(),
-        source: commit.source.clone(),
+        source: sides.source.clone(),
         source_row: sides.source_row,
         index: at,
         role: message.role.as_str().to_owned(),

@@ -20,11 +20,11 @@ pub fn pairs(run: &Run, id: &str, at: Option<(&str, u64)>, check: &dyn Fn() -> R
     let engine = same_engine(run)?;
     let mut scratch = Scratch::default();
     let mut pairs = Vec::new();
-    for commit in run.commits.iter().filter(|commit| at.is_none_or(|(source, _)| commit.source == source)) {
+    for commit in run.commits.iter().filter(|commit| at.is_none_or(|(source, _)| commit.holds(source))) {
         check()?;
         for sides in run.find_sides(commit, id, &bridge)? {
             check()?;
-            if at.is_none_or(|(_, row)| row == sides.source_row) {
+            if at.is_none_or(|at| at == (&*sides.source, sides.source_row)) {
                 pairs.push(pair_of(run, commit, id, sides, engine.as_ref(), &mut scratch)?);
             }
         }
@@ -51,10 +51,10 @@ pub fn reasons(run: &Run, id: &str, check: &dyn Fn() -> Result<()>) -> Result<Ve
             check()?;
             let shape = commit.table.as_ref().and_then(|table| table.shape).or(run.manifest.options.shape);
             let mut original = decode(&sides.original, shape, id)?;
-            note_round(&mut original.conversation, &commit.source);
+            note_round(&mut original.conversation, &sides.source);
             note_held(&mut original.conversation, &sides.behind.views);
             let explained = engine.explain(&original.conversation, &mut scratch);
-            let (condensed, place) = (&explained.condensed, (commit.source.as_str(), sides.source_row));
+            let (condensed, place) = (&explained.condensed, (sides.source.as_str(), sides.source_row));
             let shown = spoken(&sides.shown, original.shape, id)?;
             let is_same = is_what_is_shown(condensed, &shown, &sides);
             let (n_out, metrics) = (condensed.messages.len(), &condensed.metrics);
@@ -105,7 +105,7 @@ fn pair_of(
 ) -> Result<Pair> {
     let shape = commit.table.as_ref().and_then(|table| table.shape).or(run.manifest.options.shape);
     let mut original = decode(&sides.original, shape, id)?;
-    note_round(&mut original.conversation, &commit.source);
+    note_round(&mut original.conversation, &sides.source);
     note_held(&mut original.conversation, &sides.behind.views);
     let conversation = &original.conversation;
     let shown = spoken(&sides.shown, original.shape, id)?;
@@ -139,7 +139,7 @@ fn pair_of(
         }
     }
     Ok(Pair::new(pair::Sides {
-        source: &commit.source,
+        source: &sides.source,
         source_row: sides.source_row,
         original: &named(conversation, id),
         shown,

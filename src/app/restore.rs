@@ -18,7 +18,7 @@ use crate::io::{
 };
 use crate::model::{Reject, ShapeName};
 use crate::pipeline::bridge::Bridge;
-use crate::pipeline::{Commit, RestoredSlice, Restorer, TableInput, verify_part};
+use crate::pipeline::{Commit, RestoredSlice, Restorer, TableInput, verify_inputs, verify_part};
 use crate::shape;
 use maps::{Maps, Seen};
 
@@ -134,17 +134,16 @@ fn all(
 ) -> Result<RestoreOutcome> {
     let jobs = Job::plan(run, rounds)?;
     let Some(folder) = settings.output.as_deref().filter(|output| *output != "-") else {
-        let [job] = &*jobs else {
-            let message = format!("the run has {} sources; name a directory for them with --output DIR", jobs.len());
-            return Err(Error::usage("", message));
-        };
+        let n_sources: usize = jobs.iter().map(Job::n_sources).sum();
+        let [job] = &*jobs else { return Err(too_many(n_sources)) };
+        if n_sources > 1 {
+            return Err(too_many(n_sources));
+        }
         let mut output = Destination::stream(settings.stdout);
-        let n_lost_rows = job.restore(app, &mut output, bridge)?;
+        let n_lost_rows = job.restore(app, bridge, &mut |_, bytes| output.write(bytes))?;
         output.finish()?;
-        return Ok(RestoreOutcome {
-            files: vec![job.restored(PathBuf::new(), n_lost_rows)],
-            ..RestoreOutcome::default()
-        });
+        let files = vec![job.restored(0, PathBuf::new(), n_lost_rows)];
+        return Ok(RestoreOutcome { files, ..RestoreOutcome::default() });
     };
     let folder = local(Path::new(folder))?;
     let names = names(&jobs, &folder)?;
@@ -152,50 +151,56 @@ fn all(
     for name in one_of_each.into_values() {
         sweep_beside(&folder.join(name));
     }
-    let mut files = Vec::with_capacity(jobs.len());
-    for (job, name) in jobs.iter().zip(names) {
-        let path = folder.join(&name);
-        if job.is_there(&path, app)? {
-            files.push(RestoredFile { was_there: true, ..job.restored(name, 0) });
-            continue;
-        }
-        let mut output = Destination::File(BlockingFile::create_new(&path)?);
-        let n_lost_rows = job.restore(app, &mut output, bridge)?;
-        output.finish()?;
-        files.push(job.restored(name, n_lost_rows));
+    let (mut files, mut names) = (Vec::with_capacity(names.len()), names.into_iter());
+    for job in &jobs {
+        job.write_files(app, &folder, names.by_ref().take(job.n_sources()).collect(), bridge, &mut files)?;
     }
     Ok(RestoreOutcome { files, folder: Some(folder), n_missing: 0 })
 }
 
-/// One source to restore: its parts in order.
+fn too_many(n_sources: usize) -> Error {
+    Error::usage("", format!("the run has {n_sources} sources; name a directory for them with --output DIR"))
+}
+
+/// What is restored at once: one source with its parts in order, or the sources that share a part.
 struct Job<'r> {
-    source: &'r str,
     parts: Vec<Part<'r>>,
 }
 
 impl<'r> Job<'r> {
-    /// A job per source of the first round. Parts of one source follow each other.
+    /// The jobs that give the sources of the first round. Parts of one source follow each other.
     fn plan(run: &'r Run, runs: &'r [Run]) -> Result<Vec<Self>> {
         let mut jobs: Vec<Self> = Vec::new();
         for commit in &run.commits {
             let part = Part::plan(run, commit, runs)?;
-            let source = part.source().source.as_str();
             match jobs.last_mut().filter(|_| !part.source().split.is_first()) {
                 Some(job) => job.parts.push(part),
-                None => jobs.push(Self { source, parts: vec![part] }),
+                None => jobs.push(Self { parts: vec![part] }),
             }
         }
         Ok(jobs)
     }
 
-    /// How the source held conversations, when it was a table.
-    fn table(&self) -> Option<&'r TableInput> {
-        self.parts.first()?.source().table.as_ref()
+    fn first(&self) -> Option<&'r Commit> {
+        self.parts.first().map(Part::source)
     }
 
-    /// True when an earlier call restored this source to `path`: the file has the bytes that its commits promise, and
-    /// nothing behind them. Of a table there is no telling but by restoring it.
-    fn is_there(&self, path: &Path, app: &App) -> Result<bool> {
+    fn n_sources(&self) -> usize {
+        self.first().map_or(0, |first| first.inputs().len())
+    }
+
+    fn source(&self, index: usize) -> &'r str {
+        self.first().map_or("", |first| first.input_at(index).source)
+    }
+
+    /// How the source held conversations, when it was a table.
+    fn table(&self) -> Option<&'r TableInput> {
+        self.first()?.table.as_ref()
+    }
+
+    /// True when an earlier call restored the source at `index` to `path`: the file has the bytes that its commits promise,
+    /// and nothing behind them. Of a table there is no telling but by restoring it.
+    fn is_there(&self, index: usize, path: &Path, app: &App) -> Result<bool> {
         if self.table().is_some() || !path.is_file() {
             return Ok(false);
         }
@@ -203,7 +208,7 @@ impl<'r> Job<'r> {
         let mut file = io::BufReader::new(File::open(path).map_err(failed)?);
         for part in &self.parts {
             app.stop.check()?;
-            let promised = &part.source().input;
+            let promised = part.source().input_at(index).input;
             let mut hasher = blake3::Hasher::new();
             hasher.update_reader(file.by_ref().take(promised.stream_bytes)).map_err(failed)?;
             if hasher.count() != promised.stream_bytes || *hasher.finalize().to_hex() != *promised.stream_blake3 {
@@ -213,42 +218,83 @@ impl<'r> Job<'r> {
         Ok(file.read(&mut [0]).map_err(failed)? == 0)
     }
 
-    fn name(&self) -> PathBuf {
-        self.table()
-            .map_or_else(|| restored_name(self.source), |table| restored_table_name(self.source, table.container))
+    fn name(&self, index: usize) -> PathBuf {
+        let source = self.source(index);
+        self.table().map_or_else(|| restored_name(source), |table| restored_table_name(source, table.container))
     }
 
-    fn restored(&self, file: PathBuf, n_lost_rows: u64) -> RestoredFile {
-        let is_renamed = self.name().file_name() != file.file_name();
-        RestoredFile { source: self.source.to_owned(), file, was_there: false, is_renamed, n_lost_rows }
+    fn restored(&self, index: usize, file: PathBuf, n_lost_rows: u64) -> RestoredFile {
+        let is_renamed = self.name(index).file_name() != file.file_name();
+        RestoredFile { source: self.source(index).to_owned(), file, was_there: false, is_renamed, n_lost_rows }
     }
 
-    /// Writes the source; gives the number of its rows that are lost.
-    fn restore(&self, app: &App, output: &mut Destination, bridge: &Bridge) -> Result<u64> {
+    /// Writes the sources to files of these `names`, but for those that are there.
+    fn write_files(
+        &self,
+        app: &App,
+        folder: &Path,
+        names: Vec<PathBuf>,
+        bridge: &Bridge,
+        files: &mut Vec<RestoredFile>,
+    ) -> Result<()> {
+        let is_there = |(index, name): (usize, &PathBuf)| self.is_there(index, &folder.join(name), app);
+        let mut there = names.iter().enumerate().map(is_there).collect::<Result<Vec<_>>>()?;
+        let (are_there, mut n_lost_rows) = (!there.contains(&false), 0);
+        let (mut n_whole, mut open) = (0, None);
+        // A source is whole when the next one begins.
+        let mut up_to = |index: usize, bytes: Option<&[u8]>| -> Result<()> {
+            while n_whole <= index && n_whole < names.len() {
+                let path = folder.join(&names[n_whole]);
+                // Another restore may have been quicker.
+                there[n_whole] = there[n_whole] || open.is_none() && self.is_there(n_whole, &path, app)?;
+                if open.is_none() && !there[n_whole] {
+                    open = Some(Destination::File(BlockingFile::create_new(&path)?));
+                }
+                if let (true, Some(bytes)) = (n_whole == index, bytes) {
+                    return open.as_mut().map_or(Ok(()), |open| open.write(bytes));
+                }
+                open.take().map_or(Ok(()), Destination::finish)?;
+                n_whole += 1;
+            }
+            Ok(())
+        };
+        if !are_there {
+            n_lost_rows = self.restore(app, bridge, &mut |index, bytes| up_to(index, Some(bytes)))?;
+            up_to(names.len(), None)?;
+        }
+        for (index, (name, was_there)) in names.into_iter().zip(there).enumerate() {
+            files.push(RestoredFile { was_there, ..self.restored(index, name, n_lost_rows) });
+        }
+        Ok(())
+    }
+
+    /// Gives the bytes of the sources in order to `write`, each with the place of its source; gives the number of rows that
+    /// are lost.
+    fn restore(&self, app: &App, bridge: &Bridge, write: &mut dyn FnMut(usize, &[u8]) -> Result<()>) -> Result<u64> {
         let (mut writer, mut n_lost) = (None, 0);
         for part in &self.parts {
             let table = part.source().table.as_ref();
             if table.is_some() && !part.rounds.is_empty() {
                 let message =
                     "the first round read a table; only runs over JSON lines are restored through several rounds";
-                return Err(Error::usage(self.source, message));
+                return Err(Error::usage(self.source(0), message));
             }
             part.check()?;
             if let (Some(table), None) = (table, &writer) {
                 writer = Some(TableEncoder::restored(table.container, part.run.schema_of_rows(part.commit)?)?);
             }
             let mut restorer = part.restorer(bridge)?;
-            verify_part(&mut restorer, part.source(), None, &mut |restored| {
+            verify_inputs(&mut restorer, part.source(), None, &mut |index, restored| {
                 app.stop.check()?;
                 match (&restored.slice, &mut writer) {
-                    (RestoredSlice::Rows { rows, .. }, Some(writer)) => output.write(&writer.append(rows)?),
-                    _ => output.write(restored.bytes()),
+                    (RestoredSlice::Rows { rows, .. }, Some(writer)) => write(index, &writer.append(rows)?),
+                    _ => write(index, restored.bytes()),
                 }
             })?;
             n_lost += part.source().input.lost_rows;
         }
         if let Some(writer) = writer {
-            output.write(&writer.finish()?.0)?;
+            write(0, &writer.finish()?.0)?;
         }
         Ok(n_lost)
     }
@@ -266,6 +312,11 @@ impl<'r> Part<'r> {
         let mut rounds: Vec<Through<'r>> = Vec::new();
         for run in runs {
             let last = rounds.last().map_or(commit, |round| round.commit);
+            if !last.packed.is_empty() {
+                let message = "several inputs share this part, so that no earlier run restores it; name the \
+                               conversations of a run as they are named there";
+                return Err(Error::usage(last.sources(), message));
+            }
             rounds.push(Through::find(run, &last.input.stream_blake3, &last.source)?);
         }
         Ok(Self { run, commit, rounds })
@@ -294,7 +345,9 @@ impl<'r> Part<'r> {
 /// A name per source. Only where two differ in nothing but capitals does it matter what `folder` makes of them.
 fn names(jobs: &[Job<'_>], folder: &Path) -> Result<Vec<PathBuf>> {
     let part = |job: &Job<'_>| job.parts.first().map_or(0, |part| part.commit.part);
-    let sources: Vec<(PathBuf, usize)> = jobs.iter().map(|job| (job.name(), part(job))).collect();
+    let name = |job: &Job<'_>, index| (job.name(index), part(job) + index);
+    let names = |job: &Job<'_>| (0..job.n_sources()).map(|index| name(job, index)).collect::<Vec<_>>();
+    let sources: Vec<(PathBuf, usize)> = jobs.iter().flat_map(names).collect();
     let names = restored_names(&sources, false);
     let folded = restored_names(&sources, true);
     Ok(if names != folded && folds_case(folder)? { folded } else { names })

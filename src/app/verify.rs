@@ -25,7 +25,8 @@ pub struct VerifyOutcome {
 /// # Errors
 /// `Verification` for the first thing that is not as it was written.
 pub fn verify(app: &App, run: &Run, against: &[Input], threads: usize) -> Result<VerifyOutcome> {
-    let n_inputs = run.commits.iter().filter(|commit| commit.split.is_first()).count();
+    let whole = run.commits.iter().filter(|commit| commit.split.is_first());
+    let n_inputs: usize = whole.map(|commit| commit.inputs().len()).sum();
     if !against.is_empty() && against.len() != n_inputs {
         let message = format!("the run has {n_inputs} inputs, but {} were given to compare", against.len());
         return Err(Error::usage(run.place().to_string(), message));
@@ -57,6 +58,15 @@ fn records(app: &App, run: &Run, against: &[Input], bridge: &Bridge) -> Result<(
     let mut original: Option<Box<dyn Read + Send>> = None;
     let mut input = None;
     for (commit, next) in run.commits.iter().zip(run.commits.iter().skip(1).map(Some).chain([None])) {
+        let mut restorer = run.restorer(commit, bridge, true)?;
+        if !commit.packed.is_empty() {
+            let mut streams = originals.by_ref().map(open);
+            let against = (!against.is_empty()).then_some(Against::Streams(&mut streams));
+            let done = verify_part(&mut restorer, commit, against, &mut |_| app.stop.check())?;
+            records += done.records;
+            bytes += done.bytes;
+            continue;
+        }
         if commit.split.is_first() {
             input = originals.next();
         }
@@ -73,7 +83,6 @@ fn records(app: &App, run: &Run, against: &[Input], bridge: &Bridge) -> Result<(
             (None, Some(stream)) if commit.table.is_none() => Some(Against::Stream(stream)),
             _ => None,
         };
-        let mut restorer = run.restorer(commit, bridge, true)?;
         let done = verify_part(&mut restorer, commit, against, &mut |_| app.stop.check())?;
         let is_last = next.is_none_or(|next| next.split.is_first());
         if let Some(original) = original.as_mut().filter(|_| is_last && commit.table.is_none()) {

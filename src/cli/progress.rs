@@ -135,7 +135,7 @@ impl Observer for Plain {
         }
     }
     fn committed(&self, commit: &Commit) {
-        let (source, bytes) = (&commit.source, counted(commit.input.stream_bytes, "byte"));
+        let (source, bytes) = (commit.sources(), counted(commit.input.stream_bytes, "byte"));
         message::note(&format!("part {:05}: {source}: {bytes}, restored and compared", commit.part));
     }
 }
@@ -175,7 +175,7 @@ impl Observer for Json {
     }
     fn committed(&self, commit: &Commit) {
         let line = json!({
-            "event": "committed", "part": commit.part, "source": commit.source, "input": commit.input,
+            "event": "committed", "part": commit.part, "source": commit.sources(), "input": commit.input,
             "totals": commit.totals,
         });
         message::event(&line);

@@ -5,7 +5,6 @@ use condenser::app::{App, Destination, check_page, decode, hidden, message_at, p
 use condenser::error::{Error, ErrorKind, Result};
 use condenser::io::{Behind, Run};
 use condenser::model::Conversation;
-use condenser::pipeline::Commit;
 use condenser::pipeline::bridge::Bridge;
 use condenser::report::html::pair_page;
 use condenser::report::markdown::{FrontMatter, turn};
@@ -100,7 +99,7 @@ fn archives(app: &App, run: &Run, args: &ShowArgs, output: &mut Destination) -> 
             found = true;
             let shape = commit.table.as_ref().and_then(|table| table.shape).or(run.manifest.options.shape);
             let original = decode(&sides.original, shape, &args.id)?;
-            markdown(&original.conversation, commit, sides.source_row, &sides.behind, output)?;
+            markdown(&original.conversation, (&sides.source, sides.source_row), &sides.behind, output)?;
         }
     }
     match (found, others.first()) {
@@ -120,15 +119,14 @@ fn archives(app: &App, run: &Run, args: &ShowArgs, output: &mut Destination) -> 
 /// The messages that are not shown any more, turn by turn.
 fn markdown(
     original: &Conversation<'_>,
-    commit: &Commit,
-    source_row: u64,
+    (source, source_row): (&str, u64),
     behind: &Behind,
     output: &mut Destination,
 ) -> Result<()> {
     let number = |number: Option<u64>| number.and_then(|number| usize::try_from(number).ok());
     let front = FrontMatter {
         conversation: &original.id,
-        source: &commit.source,
+        source,
         source_row,
         level: number(behind.level),
         chunk: number(behind.chunk),

@@ -226,15 +226,22 @@ impl Store {
         let path = self.run_path(name);
         let (run, plan) = (Run::open(&path)?, read_plan(&Place::from(&path))?);
         let mut left_out = Vec::new();
-        for (index, input) in plan.inputs.iter().enumerate() {
-            let parts: Vec<usize> = (0..plan.parts.len()).filter(|&part| plan.parts[part].input == index).collect();
+        let mut parts_of: Vec<Vec<usize>> = vec![Vec::new(); plan.inputs.len()];
+        for (part, planned) in plan.parts.iter().enumerate() {
+            parts_of.get_mut(planned.inputs()).into_iter().flatten().for_each(|parts| parts.push(part));
+        }
+        let before = self.latest().into_iter().map(|(path, entry)| (path.to_owned(), entry.run.clone()));
+        let mut before: BTreeMap<String, String> = before.collect();
+        for (index, (input, parts)) in plan.inputs.iter().zip(parts_of).enumerate() {
             let file = Place::new(stores, Location::parse(&input.source)?);
             let path = full_name(&file)?;
             let whole = match *parts {
-                [part] if plan.parts[part].slice == Slice::Whole => run.commits.get(part),
+                [part] if plan.parts[part].slice == Slice::Whole => {
+                    run.commits.get(part).map(|commit| commit.input_at(index - plan.parts[part].input))
+                }
                 _ => None,
             };
-            let digest = whole.map(|commit| &commit.input).filter(|digest| Some(digest.bytes) == input.bytes);
+            let digest = whole.map(|read| read.input).filter(|digest| Some(digest.bytes) == input.bytes);
             let hash = match digest {
                 Some(digest) => Some(digest.blake3.clone()),
                 None => planned_hash(&file, input),
@@ -243,7 +250,7 @@ impl Store {
                 left_out.push(input.source.clone());
                 continue;
             };
-            let supersedes = self.latest().get(path.as_str()).map(|entry| entry.run.clone());
+            let supersedes = before.insert(path.clone(), name.to_owned());
             let (source, mark) = (input.source.clone(), input.mark.clone());
             self.entries.push(LedgerEntry {
                 path,

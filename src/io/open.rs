@@ -14,17 +14,22 @@ use super::stream::Stream;
 use super::{DocumentSource, EventSource, Input, LineSource, failed, is_document, sniff_events};
 use crate::error::{Error, Result};
 use crate::model::ShapeName;
-use crate::pipeline::{BatchOptions, Container, Corpus, PlannedInput, Slice, Source, TableOptions};
+use crate::pipeline::{BatchOptions, Container, Corpus, PlannedInput, Slice, Source, TableOptions, is_of_run};
 
 /// One read of a file: large enough that the calls do not count.
 const READ_BYTES: usize = 256 << 10;
 /// So much of a file tells what it holds.
 const HEAD_BYTES: usize = 64 << 10;
 
+/// What a part costs by itself does not count beside a file that is larger.
+const MAX_SMALL_BYTES: u64 = 1 << 20;
+
 /// The inputs of a job.
 #[derive(Debug)]
 pub struct Inputs {
     list: Vec<Input>,
+    /// Which of them may share a part with others.
+    is_small: Vec<bool>,
     options: BatchOptions,
     tables: TableOptions,
     piped: Piped,
@@ -54,11 +59,19 @@ impl Inputs {
         tables: TableOptions,
         split_bytes: u64,
     ) -> Result<(Self, Vec<PlannedSlices>)> {
-        let mut planned = Vec::with_capacity(inputs.len());
+        let (mut planned, mut is_small) = (Vec::with_capacity(inputs.len()), Vec::with_capacity(inputs.len()));
         for input in &inputs {
-            planned.push(look_at(input, split_bytes, tables.shape)?);
+            let looked_at = look_at(input, split_bytes, tables.shape)?;
+            is_small.push(may_share(input, &looked_at.0));
+            planned.push(looked_at);
         }
-        Ok((Self { list: inputs, options, tables, piped: Piped::default() }, planned))
+        Ok((Self { list: inputs, is_small, options, tables, piped: Piped::default() }, planned))
+    }
+
+    /// True for an input that may share a part with those beside it.
+    #[must_use]
+    pub fn may_share(&self, index: usize) -> bool {
+        self.is_small.get(index).copied().unwrap_or_default()
     }
 
     /// The inputs in order.
@@ -87,7 +100,16 @@ impl Inputs {
         let is_all = (head.len() as u64) < n_bytes;
         self.piped = Piped { head: head.into(), ends: is_all };
         let piped = Piped { ends: true, ..self.piped.clone() };
-        Ok((Self { list: self.list.clone(), tables: self.tables.clone(), piped, ..*self }, is_all))
+        Ok((
+            Self {
+                list: self.list.clone(),
+                is_small: self.is_small.clone(),
+                tables: self.tables.clone(),
+                piped,
+                ..*self
+            },
+            is_all,
+        ))
     }
 }
 
@@ -142,6 +164,20 @@ fn look_at(input: &Input, split_bytes: u64, forced: Option<ShapeName>) -> Result
         _ => vec![Slice::Whole],
     };
     Ok((planned, slices))
+}
+
+/// True for a small file of lines, whatever they are: what is a table has columns of its own, what an earlier run wrote is
+/// found there part by part, and what cannot be read must not keep others from being read.
+fn may_share(input: &Input, planned: &PlannedInput) -> bool {
+    let is_small = planned.bytes.is_some_and(|bytes| bytes <= MAX_SMALL_BYTES) && planned.mark.is_some();
+    if !is_small || named_table(Path::new(&input.name)).is_some() || is_of_run(&input.name) {
+        return false;
+    }
+    // Of what is in a store the name must do: a request for each object would cost more than it helps.
+    let Some(path) = input.file.as_ref().and_then(Place::as_local) else { return input.file.is_some() };
+    let mut head = Vec::with_capacity(MAGIC_BYTES);
+    let read = std::fs::File::open(path).and_then(|file| file.take(MAGIC_BYTES as u64).read_to_end(&mut head));
+    read.is_ok() && sniff_table(&head).is_none()
 }
 
 /// Row groups that follow each other, with at least `split_bytes` in each slice but the last. A damaged file is left

@@ -51,11 +51,11 @@ pub(crate) fn read_commits(root: &Place, plan: &RunPlan) -> Result<Vec<Commit>> 
     for ((part, path), bytes) in parts.into_iter().zip(paths).zip(documents) {
         let place = root.join(&path).to_string();
         let commit = open_commit(&bytes.ok_or_else(|| missing(&place))?, &place)?;
-        let source = plan.input_of(part).map(|input| input.source.as_str());
+        let planned = plan.inputs_of(part).iter().map(|input| input.source.as_str());
         if commit.config_blake3 != plan.config_blake3
             || commit.part != part
             || commit.split != plan.parts[part].slice
-            || Some(commit.source.as_str()) != source
+            || !commit.inputs().map(|input| input.source).eq(planned)
         {
             return Err(Error::verification(place, "the commit belongs to another job than the plan"));
         }

@@ -19,13 +19,14 @@ use super::arrow_table::SomeRows;
 use super::codec::open_codec;
 use super::line_table::LineTable;
 use super::parquet_table::WantedRows;
-use super::run_reader::place_of;
+use super::run_reader::{lines, place_of};
 use super::{failed, hash_of};
 use crate::error::{Error, Result};
 use crate::model::PartView;
 use crate::pipeline::bridge::{Bridge, guard};
 use crate::pipeline::{
-    Commit, ConversationFormat, PartReaders, Piece, RestoredSlice, Restorer, TableInput, TableName, TableReader, label,
+    Borders, Commit, ConversationFormat, PartReaders, Piece, RestoredSlice, Restorer, TableInput, TableName,
+    TableReader, label,
 };
 
 /// What is behind a conversation of the run.
@@ -46,6 +47,8 @@ pub struct Behind {
 /// A conversation of a run.
 #[derive(Debug, Clone)]
 pub struct FoundConversation {
+    /// The source as given.
+    pub source: String,
     /// Its row in the source.
     pub source_row: u64,
     /// As it was: its record, or its row as one.
@@ -101,6 +104,7 @@ pub struct DecisionRow {
 /// A row of a table, and that of the source which it is about.
 #[derive(Deserialize)]
 struct About<T> {
+    source: String,
     source_row: u64,
     #[serde(flatten)]
     row: T,
@@ -120,15 +124,18 @@ struct ShownRow {
     messages: Vec<ShownMessage>,
 }
 
-/// The wanted rows of a table: their numbers in it, and their numbers in the source.
+/// The wanted rows of a table: their numbers in it, and their running numbers in the part.
 type Found = Vec<(u64, u64)>;
+
+/// By sources and rows in them.
+type ByRow<T> = BTreeMap<(String, u64), T>;
 
 /// The wanted conversations of a part.
 struct Conversations {
     reader: Box<dyn TableReader>,
     /// The schema of the rows, where the input was a table.
     held: Option<SchemaRef>,
-    /// Their numbers in the source.
+    /// Their running numbers in the part.
     rows: Vec<u64>,
 }
 
@@ -150,7 +157,7 @@ impl Run {
             let place = place_of(commit);
             let restorer = match (&commit.table, found.held) {
                 (Some(table), Some(held)) => Restorer::rows(readers, table.clone(), held, place),
-                _ => Restorer::lines(readers, bridge.clone(), place),
+                _ => lines(readers, bridge, commit),
             };
             Ok(Some(restorer.only(found.rows)))
         })
@@ -191,16 +198,18 @@ impl Run {
         }
         let found = metrics.into_iter().zip(originals).zip(shown).map(|((metrics, original), shown)| {
             let number = |name: &str| metrics.get(name).and_then(Value::as_u64);
+            let source = metrics.get("source").and_then(Value::as_str).ok_or_else(|| lacking(commit))?;
             let source_row = number("source_row").ok_or_else(|| lacking(commit))?;
+            let at = (source.to_owned(), source_row);
             let topics = metrics.get("compaction_topics").and_then(Value::as_str);
             let behind = Behind {
                 level: number("compaction_level"),
                 chunk: number("compaction_chunk"),
                 topics: topics.map(str::to_owned),
-                ..replaced.remove(&source_row).unwrap_or_default()
+                ..replaced.remove(&at).unwrap_or_default()
             };
-            let decisions = decisions.remove(&source_row).unwrap_or_default();
-            Ok(FoundConversation { source_row, original, shown, behind, decisions, metrics })
+            let decisions = decisions.remove(&at).unwrap_or_default();
+            Ok(FoundConversation { source: at.0, source_row, original, shown, behind, decisions, metrics })
         });
         found.collect()
     }
@@ -217,10 +226,10 @@ impl Run {
     }
 
     /// The messages that something else stands for and the views of them, by rows of the source.
-    fn find_replaced(&self, commit: &Commit, id: &str) -> Result<BTreeMap<u64, Behind>> {
-        let mut found: BTreeMap<u64, Behind> = BTreeMap::new();
-        for About { source_row, row } in self.found::<About<OriginalAt>>(commit, TableName::Verbatim, id)? {
-            let behind = found.entry(source_row).or_default();
+    fn find_replaced(&self, commit: &Commit, id: &str) -> Result<ByRow<Behind>> {
+        let mut found: ByRow<Behind> = BTreeMap::new();
+        for About { source, source_row, row } in self.found::<About<OriginalAt>>(commit, TableName::Verbatim, id)? {
+            let behind = found.entry((source, source_row)).or_default();
             behind.messages.extend(row.message_index.zip(row.position));
             if let (Some(index), Some(views)) = (row.message_index, row.views) {
                 let damaged = |error| Error::verification(place_of(commit), "a view cannot be read").because(error);
@@ -235,11 +244,11 @@ impl Run {
     }
 
     /// What was decided about each message, by rows of the source; nothing when the run has no table of decisions.
-    fn find_decisions(&self, commit: &Commit, id: &str) -> Result<BTreeMap<u64, Vec<DecisionRow>>> {
-        let mut found: BTreeMap<u64, Vec<DecisionRow>> = BTreeMap::new();
+    fn find_decisions(&self, commit: &Commit, id: &str) -> Result<ByRow<Vec<DecisionRow>>> {
+        let mut found: ByRow<Vec<DecisionRow>> = BTreeMap::new();
         if commit.files.iter().any(|file| file.table == TableName::Decisions.as_str()) {
-            for About { source_row, row } in self.found(commit, TableName::Decisions, id)? {
-                found.entry(source_row).or_default().push(row);
+            for About { source, source_row, row } in self.found(commit, TableName::Decisions, id)? {
+                found.entry((source, source_row)).or_default().push(row);
             }
         }
         Ok(found)
@@ -337,10 +346,11 @@ impl Run {
     fn rows_of(&self, commit: &Commit, table: TableName, wanted: &WantedRows) -> Result<Found> {
         let mut rows = Vec::new();
         // The number of a row in the table counts in tables of lines only.
-        let mut reader = match commit.format {
+        let reader = match commit.format {
             ConversationFormat::Parquet | ConversationFormat::Arrow => self.table(commit, table, wanted)?,
             ConversationFormat::Jsonl => self.table(commit, table, &WantedRows::All)?,
         };
+        let mut reader = Borders::of(commit).numbered(reader);
         let mut ordinal = 0;
         while let Some(batch) = reader.next_rows()? {
             let (Some(ids), Some(source_rows)) = (

@@ -12,7 +12,7 @@ use super::Run;
 use super::parquet_table::WantedRows;
 use super::run_reader::place_of;
 use crate::error::{Error, Result};
-use crate::pipeline::{Commit, TableName, VerbatimCursor};
+use crate::pipeline::{Borders, Commit, TableName, VerbatimCursor};
 use crate::shape;
 
 /// How a text begins that only refers to another message.
@@ -31,10 +31,12 @@ impl Run {
             return Err(Error::usage(place_of(commit), message));
         }
         let lacking = |what: &str| Error::verification(place_of(commit), format!("the {what}"));
-        let mut verbatim = VerbatimCursor::new(self.table(commit, TableName::Verbatim, &WantedRows::All)?);
+        let borders = Borders::of(commit);
+        let verbatim = VerbatimCursor::new(self.table(commit, TableName::Verbatim, &WantedRows::All)?);
+        let mut verbatim = verbatim.across(&borders);
         let mut conversations = self.table(commit, TableName::Conversations, &WantedRows::All)?;
         // The figures have a row for each conversation, in their order; records do not say their rows in the source.
-        let mut metrics = self.table(commit, TableName::Metrics, &WantedRows::All)?;
+        let mut metrics = borders.numbered(self.table(commit, TableName::Metrics, &WantedRows::All)?);
         let mut rows = Vec::new().into_iter();
         while let Some(batch) = conversations.next_rows()? {
             for at in 0..batch.num_rows() {

@@ -17,8 +17,8 @@ use super::stream::Slices;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::bridge::Bridge;
 use crate::pipeline::{
-    Commit, ConversationFormat, InputEntry, Manifest, Merge, PartReaders, RejectRow, Restorer, TableFile, TableName,
-    TableReader, Timings,
+    Borders, Commit, ConversationFormat, InputEntry, Manifest, Merge, PartReaders, RejectRow, Restorer, TableFile,
+    TableName, TableReader, Timings,
 };
 
 const READ_BYTES: usize = 1 << 20;
@@ -218,7 +218,7 @@ impl Run {
             return Ok(Restorer::rows(with(rows.reader)?, table.clone(), rows.held, place_of(commit)));
         }
         let readers = with(self.table(commit, TableName::Conversations, &WantedRows::All)?)?;
-        Ok(Restorer::lines(readers, bridge.clone(), place_of(commit)).starting_at(commit.split.first_row()))
+        Ok(lines(readers, bridge, commit))
     }
 
     /// The schema of the table that was read for a part.
@@ -306,8 +306,14 @@ fn commit_of(input: &InputEntry, bytes: &[u8], place: &str) -> Result<Commit> {
     open_commit(bytes, place)
 }
 
+/// Restores the lines of a part from its tables.
+pub(super) fn lines(readers: PartReaders, bridge: &Bridge, commit: &Commit) -> Restorer {
+    let restorer = Restorer::lines(readers, bridge.clone(), place_of(commit));
+    restorer.starting_at(commit.split.first_row()).across(Borders::of(commit))
+}
+
 pub(super) fn place_of(commit: &Commit) -> String {
-    format!("conversations, part {} ({})", commit.part, commit.source)
+    format!("conversations, part {} ({})", commit.part, commit.sources())
 }
 
 fn hash_into(reader: &mut dyn Read, hashers: &mut [&mut blake3::Hasher]) -> io::Result<u64> {
@@ -365,6 +371,6 @@ impl<'a> Through<'a> {
             rejects: self.run.rejects(self.commit)?,
             metrics: None,
         };
-        Ok(Restorer::lines(readers, bridge.clone(), place_of(self.commit)).starting_at(self.commit.split.first_row()))
+        Ok(lines(readers, bridge, self.commit))
     }
 }

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::merge::merges;
+use super::plan::{is_one, one};
 use super::sketch::Sketch;
 use super::{ConversationFormat, JobOptions, Slice, TableInput};
 use crate::model::{Condensed, Conversation};
@@ -39,6 +40,28 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl SourceDigest {
+    /// Several inputs together: sums, and the hashes of their hashes, each in hex and with a line feed behind it.
+    pub fn of_all(digests: &[Self]) -> Self {
+        if let [digest] = digests {
+            return digest.clone();
+        }
+        let sum = |count: fn(&Self) -> u64| digests.iter().map(count).sum();
+        let hash = |hash: fn(&Self) -> &str| {
+            let mut hasher = blake3::Hasher::new();
+            for digest in digests {
+                hasher.update(hash(digest).as_bytes()).update(b"\n");
+            }
+            hasher.finalize().to_hex().to_string()
+        };
+        Self {
+            bytes: sum(|digest| digest.bytes),
+            blake3: hash(|digest| &digest.blake3),
+            stream_bytes: sum(|digest| digest.stream_bytes),
+            stream_blake3: hash(|digest| &digest.stream_blake3),
+            lost_rows: sum(|digest| digest.lost_rows),
+        }
+    }
+
     /// The digest of a stream; `stored` is what it was read from when that differs, such as a compressed file.
     pub fn of_stream(stream_bytes: u64, hasher: &blake3::Hasher, stored: Option<(u64, String)>) -> Self {
         let stream_blake3 = hasher.finalize().to_hex().to_string();
@@ -151,6 +174,29 @@ pub struct TableFile {
     pub pieces: Vec<Piece>,
 }
 
+/// One of several inputs that share a part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct PackedInput {
+    /// The source as given.
+    pub source: String,
+    /// What was read of it.
+    pub input: SourceDigest,
+    /// What was counted of it.
+    pub totals: Totals,
+}
+
+/// An input of a part, or the slice of it that the part holds.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadInput<'c> {
+    /// The source as given.
+    pub source: &'c str,
+    /// What was read of it.
+    pub input: &'c SourceDigest,
+    /// What was counted of it.
+    pub totals: &'c Totals,
+}
+
 /// What a part is and what it promises.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -163,13 +209,16 @@ pub struct Commit {
     pub config_blake3: String,
     /// Number of the part.
     pub part: usize,
-    /// The source as given.
+    /// The source as given; of several that share the part, the first.
     pub source: String,
     /// The slice of the source: `whole`, `bytes A..B` (the lines that begin there) or `row groups A..B from row R`.
     pub split: Slice,
+    /// Where several inputs share the part: all of them, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub packed: Vec<PackedInput>,
     /// Format of the conversations table.
     pub format: ConversationFormat,
-    /// What was read.
+    /// What was read; of several inputs the sums, and the hashes of their hashes.
     pub input: SourceDigest,
     /// How the input holds conversations, when it is a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -187,12 +236,45 @@ pub struct Commit {
     pub files: Vec<TableFile>,
 }
 
-/// A slice of an input and the part that it became.
+impl Commit {
+    /// The inputs of the part, in order: one, unless several share it.
+    pub fn inputs(&self) -> impl ExactSizeIterator<Item = ReadInput<'_>> + Clone {
+        (0..self.packed.len().max(1)).map(|index| self.input_at(index))
+    }
+
+    /// The input at `index` of them.
+    pub fn input_at(&self, index: usize) -> ReadInput<'_> {
+        match self.packed.get(index) {
+            Some(PackedInput { source, input, totals }) => ReadInput { source, input, totals },
+            None => ReadInput { source: &self.source, input: &self.input, totals: &self.totals },
+        }
+    }
+
+    /// True when the part holds what was read of `source`.
+    pub fn holds(&self, source: &str) -> bool {
+        self.inputs().any(|input| input.source == source)
+    }
+
+    /// What the part was made of, for messages: `a.jsonl`, or `a.jsonl and 41 more`.
+    pub fn sources(&self) -> String {
+        sources_of(&self.source, self.inputs().len())
+    }
+}
+
+/// The first of some sources and how many more there are.
+pub(super) fn sources_of(first: &str, n_sources: usize) -> String {
+    if n_sources > 1 { format!("{first} and {} more", n_sources - 1) } else { first.to_owned() }
+}
+
+/// A part, and the slice of an input or the inputs that it holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct InputEntry {
-    /// The path as given.
+    /// The path as given; of several inputs that share the part, the first.
     pub source: String,
+    /// How many inputs the part holds.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub n_inputs: usize,
     /// What told that the input was not changed; see the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
@@ -226,7 +308,7 @@ pub struct Manifest {
     /// BLAKE3 of the plan, in hex.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_blake3: Option<String>,
-    /// The inputs in order.
+    /// The parts with what they were made of, in order.
     pub inputs: Vec<InputEntry>,
     /// Inputs that were left out because a part of them is not committed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

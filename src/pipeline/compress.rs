@@ -10,10 +10,12 @@ use futures::{StreamExt, TryStreamExt, stream};
 
 use super::admission::Admission;
 use super::bridge::Bridge;
+use super::commit::sources_of;
 use super::part::{Done, Failure, Shared, failure_of_source, run_part, too_many};
+use super::reading::{Named, Reading, Sources};
 use super::{
-    Commit, Context, ConversationFormat, Corpus, FORMAT_VERSION, InputEntry, Manifest, MaxRejects, Merge, PartSink,
-    PlannedPart, Progress, RunPlan, Sink, Slice, TableName, Tally, Timer,
+    Commit, Context, ConversationFormat, Corpus, FORMAT_VERSION, InputEntry, Manifest, MaxRejects, Merge, PackedInput,
+    PartSink, PlannedInput, PlannedPart, Progress, RunPlan, Sink, Slice, Source, SourceDigest, TableName, Tally, Timer,
 };
 use crate::error::{Error, ErrorKind, Result};
 
@@ -112,24 +114,26 @@ pub async fn finish<S: Sink>(plan: &RunPlan, commits: Vec<Commit>, sink: &S) -> 
     let mut done = commits.iter().map(|commit| commit.part).peekable();
     for (part, planned) in plan.parts.iter().enumerate() {
         if done.next_if_eq(&part).is_none() {
-            missing[planned.input] = true;
+            missing[planned.inputs()].fill(true);
         }
     }
     let mut tally = Tally::default();
     let mut inputs = Vec::with_capacity(commits.len());
     let mut n_read = vec![0; plan.inputs.len()];
     for commit in &commits {
-        let index = plan.parts[commit.part].input;
+        let planned = plan.parts[commit.part];
+        let index = planned.input;
         if missing[index] {
             continue;
         }
         let packed = super::seal_packed(commit)?;
         tally.add(commit);
         tally.add_document("commits", packed.len());
-        n_read[index] += commit.input.bytes;
+        n_read[planned.inputs()].iter_mut().zip(commit.inputs()).for_each(|(sum, read)| *sum += read.input.bytes);
         inputs.push(InputEntry {
             source: commit.source.clone(),
-            mark: plan.inputs[index].mark.clone(),
+            n_inputs: planned.n_inputs,
+            mark: plan.inputs[index].mark.clone().filter(|_| planned.n_inputs == 1),
             slice: commit.split,
             digest: commit.input.clone(),
             part: commit.part,
@@ -165,8 +169,8 @@ pub async fn finish<S: Sink>(plan: &RunPlan, commits: Vec<Commit>, sink: &S) -> 
 /// Every byte that was planned was read, and no other; row groups are counted in rows.
 fn check_sizes(plan: &RunPlan, n_read: &[u64], missing: &[bool]) -> Result<()> {
     let counted = |part: &&PlannedPart| !matches!(part.slice, Slice::RowGroups { .. }) && !missing[part.input];
-    for part in plan.parts.iter().filter(counted) {
-        let (Some(input), Some(&n_read)) = (plan.inputs.get(part.input), n_read.get(part.input)) else { continue };
+    for index in plan.parts.iter().filter(counted).flat_map(PlannedPart::inputs) {
+        let (Some(input), Some(&n_read)) = (plan.inputs.get(index), n_read.get(index)) else { continue };
         if let Some(planned) = input.bytes.filter(|&planned| planned != n_read) {
             let message = format!("{planned} bytes were there when the job began, but {n_read} were read");
             return Err(Error::input(&input.source, message));
@@ -189,26 +193,31 @@ async fn one_part<S: Sink>(
     sink: &S,
 ) -> std::result::Result<Commit, Failure> {
     let planned = plan.parts[part];
-    let input = plan.inputs[planned.input].clone();
-    let name = input.source.clone();
-    context.observer.source(part, &name);
-    tracing::debug!(part, source = name, slice = %planned.slice, "begins");
-    let opening = Bridge::run_blocking("reader", move || corpus.open(planned.input, &input, &planned.slice));
-    let source = opening.await.map_err(failure_of_source)?;
+    let inputs = plan.inputs_of(part);
+    let name = inputs.first().map(|input| input.source.clone()).unwrap_or_default();
+    let told = sources_of(&name, inputs.len());
+    context.observer.source(part, &told);
+    tracing::debug!(part, source = told, slice = %planned.slice, "begins");
+    let (first, rest) = sources(planned, inputs, &corpus);
+    let source = Bridge::run_blocking("reader", first).await.map_err(failure_of_source)?;
     let table = source.table();
     if table.is_some() && context.options.format == ConversationFormat::Jsonl {
         let message = "the input is a table, and JSON lines cannot hold its columns and types; use --output RUN with \
                        --format parquet or --format arrow";
         return Err(Failure::Source(Error::usage(name, message)));
     }
-    let most = match planned.slice {
-        Slice::Whole => plan.inputs[planned.input].bytes,
+    let most = |input: &PlannedInput| match planned.slice {
+        Slice::Whole => input.bytes,
         Slice::Bytes { start, end } => Some(end - start),
         Slice::RowGroups { .. } => None,
     };
-    let mut open = sink.begin(part, &name, source.schema()).await?;
-    let done = run_part(context, shared, source, most, &mut open).await?;
-    check_share(context.max_rejects, &done, &name)?;
+    let schema = source.schema();
+    let named = inputs.iter().map(|input| Named { name: input.source.as_str().into(), most: most(input) }).collect();
+    let reading = Reading { inputs: named, sources: Box::new(std::iter::once(Ok(source)).chain(rest)) };
+    let mut open = sink.begin(part, &name, schema).await?;
+    let done = run_part(context, shared, reading, &mut open).await?;
+    check_share(context.max_rejects, &done, &told)?;
+    let packed = if inputs.len() > 1 { packed(inputs, &done)? } else { Vec::new() };
     let commit = Commit {
         format_version: FORMAT_VERSION,
         engine_version: plan.engine_version.clone(),
@@ -216,9 +225,10 @@ async fn one_part<S: Sink>(
         part,
         source: name.clone(),
         split: planned.slice,
+        packed,
         format: context.options.format,
         records: done.totals.conversations + done.totals.rejects,
-        input: done.digest,
+        input: SourceDigest::of_all(&done.digests),
         table,
         totals: done.totals,
         proof: done.proof,
@@ -232,15 +242,36 @@ async fn one_part<S: Sink>(
     let timer = context.timer.as_deref();
     let commit = Timer::time_async(timer, "write", open.commit(commit, &context.bridge)).await?;
     timer.into_iter().for_each(Timer::part_done);
-    tracing::info!(
-        part,
-        source = commit.source,
-        records = commit.records,
-        rejects = commit.totals.rejects,
-        "committed"
-    );
+    tracing::info!(part, source = told, records = commit.records, rejects = commit.totals.rejects, "committed");
     context.observer.committed(&commit);
     Ok(commit)
+}
+
+/// Opens a source.
+type Opening = Box<dyn FnOnce() -> Result<Box<dyn Source>> + Send>;
+
+/// What opens the first input of a part, and the others as they come.
+fn sources(planned: PlannedPart, inputs: &[PlannedInput], corpus: &Arc<dyn Corpus>) -> (Opening, Sources) {
+    let opening = |(index, input): (usize, PlannedInput)| -> Opening {
+        let corpus = corpus.clone();
+        Box::new(move || corpus.open(index, &input, &planned.slice))
+    };
+    let mut openings = planned.inputs().zip(inputs.iter().cloned()).map(opening).collect::<Vec<_>>().into_iter();
+    let nothing = || Box::new(|| Err(Error::internal("", "a part has no input"))) as Opening;
+    (openings.next().unwrap_or_else(nothing), Box::new(openings.map(|open| open())))
+}
+
+/// What was read of each input of a part, all of it proven.
+fn packed(inputs: &[PlannedInput], done: &Done) -> std::result::Result<Vec<PackedInput>, Failure> {
+    let packed = inputs.iter().zip(&done.digests).zip(&done.counted).map(|((input, digest), counted)| {
+        let source = input.source.clone();
+        if counted.proven_bytes != digest.stream_bytes {
+            let (read, proven) = (digest.stream_bytes, counted.proven_bytes);
+            return Err(Error::internal(source, format!("{read} bytes were read, but {proven} were proven")));
+        }
+        Ok(PackedInput { source, input: digest.clone(), totals: counted.totals })
+    });
+    Ok(packed.collect::<Result<_>>()?)
 }
 
 fn check_share(max_rejects: Option<MaxRejects>, done: &Done, name: &str) -> Result<()> {

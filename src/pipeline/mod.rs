@@ -37,6 +37,7 @@ mod part;
 mod plan;
 mod policy;
 mod ports;
+mod reading;
 mod record;
 mod reject;
 mod restore;
@@ -59,7 +60,7 @@ pub use batch::{
     MAX_RECORD_BYTES, MAX_ROW_BYTES, RecordLine, RowBatch,
 };
 pub use choices::{Compression, ConversationFormat, DatasetShape, JobKind, MaxRejects, Originals};
-pub use commit::{Commit, InputEntry, Manifest, Piece, Proof, SourceDigest, TableFile, Totals};
+pub use commit::{Commit, InputEntry, Manifest, PackedInput, Piece, Proof, ReadInput, SourceDigest, TableFile, Totals};
 pub use compress::{JobOutcome, batch_bytes, commit_path, compress, finish};
 pub use condense::Condense;
 pub use context::{Context, ResourceLimits};
@@ -74,10 +75,10 @@ pub use merge::Merge;
 pub use plan::{PlannedInput, PlannedPart, RunPlan, Shard, Slice};
 pub use policy::{BestAboveFloor, Policy, PolicyOptions, UNCHANGED, default_tries};
 pub use ports::{Corpus, EncodedBatch, Model, News, Observer, PartSink, Progress, Silent, Sink, Source, TableReader};
-pub use record::{decode_record, note_round};
+pub use record::{decode_record, is_of_run, note_round};
 pub use reject::{RejectRow, raw_of_reject};
 pub(crate) use restore::VerbatimCursor;
-pub use restore::{PartReaders, Restored, RestoredSlice, Restorer};
+pub use restore::{Borders, PartReaders, Restored, RestoredSlice, Restorer};
 pub(crate) use rows::json_structs;
 pub use rows::{
     CellKind, Container, LostRows, RowDigest, RowMark, TableInput, TableOptions, conform_rows, large_schema, marks,
@@ -92,5 +93,5 @@ pub use tables::{
 pub use tally::{Tally, Written};
 pub use timings::{Timer, Timings};
 pub use training::{ChatGuard, is_eval, training_schema};
-pub use verify::{Against, Difference, verify_end, verify_part};
+pub use verify::{Against, Difference, verify_end, verify_inputs, verify_part};
 pub use work::invalid_utf8;

@@ -10,20 +10,20 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::admission::{Admission, stopped};
-use super::bridge::{Bridge, guard};
+use super::bridge::Bridge;
 use super::choices::Originals;
 use super::consulted::Consulted;
 use super::earlier::{Earlier, PromptLines};
 use super::look::Look;
+use super::reading::{Admitted, Fed, Load, Named, Reading, detect, name_of, read_all};
 use super::record::Recipe;
 use super::sketch::Sketch;
 use super::task::{Task, watched};
 use super::timings::Timer;
-use super::work::encode_batch;
-use super::{Batch, Context, EncodedBatch, MaxRejects, Merge, PartSink, Progress, Proof, Source, SourceDigest, Totals};
+use super::work::{Counted, encode_batch, encode_batches};
+use super::{Batch, Context, EncodedBatch, MaxRejects, Merge, PartSink, Progress, Proof, SourceDigest, Totals};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Answers, Ask, AskId, Conversation, ShapeName};
-use crate::shape;
+use crate::model::{Answers, Ask, AskId, Conversation};
 
 /// Why a part was not done.
 #[derive(Debug)]
@@ -61,52 +61,48 @@ impl Shared {
 
 /// What a part came to.
 pub(super) struct Done {
-    pub(super) digest: SourceDigest,
+    /// Of each of its inputs.
+    pub(super) digests: Vec<SourceDigest>,
+    /// Of each of its inputs.
+    pub(super) counted: Vec<Counted>,
     pub(super) totals: Totals,
     pub(super) proof: Proof,
     pub(super) sketch: Sketch,
 }
 
-/// A batch with the memory that it was admitted to.
-struct Admitted {
-    batch: Batch,
-    stored_bytes: u64,
-    permit: OwnedSemaphorePermit,
-}
-
 struct Worked {
     encoded: EncodedBatch,
+    counted: Vec<(usize, Counted)>,
     bytes: u64,
     stored_bytes: u64,
     permit: OwnedSemaphorePermit,
 }
 
-/// Brings everything that `source` gives into `sink`. `most` are the bytes that it has as stored; readers read ahead.
+/// Brings everything that there is to read into `sink`.
 pub(super) async fn run_part<P: PartSink>(
     context: &Context,
     shared: &Shared,
-    source: Box<dyn Source>,
-    most: Option<u64>,
+    reading: Reading,
     sink: &mut P,
 ) -> std::result::Result<Done, Failure> {
-    let name: Arc<str> = source.name().into();
+    let inputs = reading.inputs.clone();
     let (read, batches) = channel(1);
     let (worked, results) = channel(2);
     let (admission, handle) = (shared.admission.clone(), Handle::current());
-    let timer = context.timer.clone();
-    let reading = move || read_all(source, most, &admission, &handle, &read, timer.as_deref());
+    let (timer, enough) = (context.timer.clone(), context.options.batch_bytes);
+    let reading = move || read_all(reading, enough, &admission, &handle, &read, timer.as_deref());
     let reading = Bridge::run_blocking("reader", reading);
     let reading = async { reading.await.map_err(failure_of_source) };
-    let working = async { work_all(context, name.clone(), batches, worked).await.map_err(Failure::Job) };
-    let writing = async { write_all(context, shared, &name, results, sink).await.map_err(Failure::Job) };
-    let (digest, (), written) = try_join3(reading, working, writing).await?;
-    let (totals, proof, mut sketch, told) = written;
-    sketch.trim();
+    let working = async { work_all(context, inputs.clone(), batches, worked).await.map_err(Failure::Job) };
+    let writing = async { write_all(context, shared, &inputs, results, sink).await.map_err(Failure::Job) };
+    let (digests, (), (mut done, told)) = try_join3(reading, working, writing).await?;
+    done.sketch.trim();
     // What was told on the way is an estimate.
+    let n_bytes: u64 = digests.iter().map(|digest| digest.bytes).sum();
     context.observer.progress(&shared.advance(|progress| {
-        progress.stored_bytes = (progress.stored_bytes + digest.bytes).saturating_sub(told);
+        progress.stored_bytes = (progress.stored_bytes + n_bytes).saturating_sub(told);
     }));
-    Ok(Done { digest, totals, proof, sketch })
+    Ok(Done { digests, ..done })
 }
 
 /// A reader that was told to stop is not at fault: what stopped it is told elsewhere.
@@ -119,30 +115,9 @@ pub(super) fn failure_of_source(error: Error) -> Failure {
     }
 }
 
-/// The reader's thread: takes memory first, reads, hands on.
-fn read_all(
-    mut source: Box<dyn Source>,
-    most: Option<u64>,
-    admission: &Admission,
-    handle: &Handle,
-    batches: &Sender<Admitted>,
-    timer: Option<&Timer>,
-) -> Result<SourceDigest> {
-    let mut stored_before = 0;
-    loop {
-        let permit = handle.block_on(admission.admit())?;
-        let Some(batch) = Timer::time(timer, "read", || source.next_batch())? else { break };
-        let permit = handle.block_on(admission.adjust(permit, batch.charged_bytes()))?;
-        let stored = source.stored_bytes().min(most.unwrap_or(u64::MAX));
-        let stored_bytes = stored.saturating_sub(std::mem::replace(&mut stored_before, stored));
-        batches.blocking_send(Admitted { batch, stored_bytes, permit }).map_err(|_| stopped())?;
-    }
-    source.digest()
-}
-
 async fn work_all(
     context: &Context,
-    source: Arc<str>,
+    inputs: Arc<[Named]>,
     batches: Receiver<Admitted>,
     results: Sender<Worked>,
 ) -> Result<()> {
@@ -150,35 +125,39 @@ async fn work_all(
     let n_in_flight = context.bridge.threads() * 2 + 1;
     let forced = context.options.shape;
     let earlier = Earlier::asked(context.engine.options()).map(Arc::new);
-    stream::try_unfold((batches, forced), |(mut batches, shape)| async move {
-        let Some(admitted) = batches.recv().await else { return Ok(None) };
-        let (admitted, shape) = match shape {
-            Some(shape) => (admitted, Some(shape)),
-            None => context.bridge.run(String::new(), move || Ok(detect(admitted))).await?,
-        };
-        Ok(Some(((admitted, shape), (batches, shape))))
+    // The shape of an input is that of its first record.
+    stream::try_unfold((batches, (0, forced)), |(mut batches, (input, shape))| async move {
+        let Some(mut admitted) = batches.recv().await else { return Ok(None) };
+        let is_known = forced.is_some() || shape.is_some() && admitted.load.iter().all(|fed| fed.input == input);
+        if is_known {
+            admitted.load.iter_mut().for_each(|fed| fed.shape = shape);
+        } else {
+            admitted = context.bridge.run(String::new(), move || Ok(detect(admitted, input, shape))).await?;
+        }
+        let last = admitted.load.last().map_or((input, shape), |fed| (fed.input, fed.shape));
+        Ok(Some((admitted, (batches, last))))
     })
-    .map_ok(|(Admitted { batch, stored_bytes, permit }, shape)| {
-        let (batch, earlier, source) = (Arc::new(batch), earlier.clone(), source.clone());
+    .map_ok(|Admitted { load, stored_bytes, permit }| {
+        let (load, earlier, inputs) = (Arc::new(load), earlier.clone(), inputs.clone());
         async move {
             let prompts = match earlier {
-                Some(earlier) => prompts(context, source, shape, batch.clone(), earlier).await?,
+                Some(earlier) => prompts(context, inputs, load.clone(), earlier).await?,
                 None => Vec::new(),
             };
-            Ok((batch, stored_bytes, permit, shape, prompts))
+            Ok((load, stored_bytes, permit, prompts))
         }
     })
     .try_buffered(n_in_flight)
-    .map_ok(|(batch, stored_bytes, permit, shape, prompts)| {
+    .map_ok(|(load, stored_bytes, permit, prompts)| {
         // Batches come here in their order.
         if let Some(earlier) = &earlier {
             earlier.take(prompts);
         }
-        let work = Work { context, source: source.clone(), shape, forced: forced.is_some(), earlier: earlier.clone() };
+        let work = Work { context, inputs: inputs.clone(), forced: forced.is_some(), earlier: earlier.clone() };
         async move {
-            let bytes = batch.n_bytes() as u64;
-            let encoded = work.batch(batch).await?;
-            Ok(Worked { encoded, bytes, stored_bytes, permit })
+            let bytes = load.iter().map(|fed| fed.batch.n_bytes() as u64).sum();
+            let (encoded, counted) = work.load(load).await?;
+            Ok(Worked { encoded, counted, bytes, stored_bytes, permit })
         }
     })
     .try_buffered(n_in_flight)
@@ -189,39 +168,42 @@ async fn work_all(
 /// How the batches of a part are worked on.
 struct Work<'c> {
     context: &'c Context,
-    source: Arc<str>,
-    shape: Option<ShapeName>,
+    inputs: Arc<[Named]>,
     forced: bool,
     earlier: Option<Arc<Earlier>>,
 }
 
-/// The system prompts of a batch.
+/// What batches become, and what was counted of the input of each.
+type Encoded = (EncodedBatch, Vec<(usize, Counted)>);
+
+/// The system prompts of a load.
 async fn prompts(
     context: &Context,
-    source: Arc<str>,
-    shape: Option<ShapeName>,
-    batch: Arc<Batch>,
+    inputs: Arc<[Named]>,
+    load: Arc<Load>,
     earlier: Arc<Earlier>,
 ) -> Result<Vec<PromptLines>> {
-    let name = source.to_string();
+    let name = load.first().map(|fed| name_of(&inputs, fed.input).to_owned()).unwrap_or_default();
     let read = move || {
         let found = Mutex::new(Vec::new());
         let look = Look::new(|conversation: &Conversation<'_>| {
             found.lock().unwrap_or_else(PoisonError::into_inner).push(earlier.read(conversation));
         });
-        encode_batch(&look.task(&source, shape), &batch)?;
+        for fed in &*load {
+            encode_batch(&look.task(name_of(&inputs, fed.input), fed.shape), &fed.batch)?;
+        }
         Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
     };
     context.bridge.run(name, read).await
 }
 
 impl Work<'_> {
-    /// What a batch becomes. Where a model is asked, the batch goes over the bridge again with each round of answers,
+    /// What a load becomes. Where a model is asked, the load goes over the bridge again with each round of answers,
     /// until nothing is open.
-    async fn batch(&self, batch: Arc<Batch>) -> Result<EncodedBatch> {
+    async fn load(&self, load: Arc<Load>) -> Result<Encoded> {
         let mut answers = Answers::default();
         loop {
-            let (encoded, asks, known) = self.encode(batch.clone(), answers).await?;
+            let (encoded, asks, known) = self.encode(load.clone(), answers).await?;
             answers = known;
             let Some(model) = self.context.model.as_ref().filter(|_| !asks.is_empty()) else { return Ok(encoded) };
             drop(encoded);
@@ -231,52 +213,58 @@ impl Work<'_> {
         }
     }
 
-    /// What the batch becomes with these answers, what is still to be asked, and the answers again.
-    async fn encode(&self, batch: Arc<Batch>, answers: Answers) -> Result<(EncodedBatch, Vec<Ask>, Answers)> {
-        let (engine, source) = (self.context.engine.clone(), self.source.clone());
+    /// What the load becomes with these answers, what is still to be asked, and the answers again.
+    async fn encode(&self, load: Arc<Load>, answers: Answers) -> Result<(Encoded, Vec<Ask>, Answers)> {
+        let (engine, inputs) = (self.context.engine.clone(), self.inputs.clone());
         let options = &self.context.options;
         let (form, trace, verbatim_map) = (options.format.into(), options.trace, options.verbatim_map);
         let whole = options.originals == Originals::Whole;
-        let (dataset, shape, forced, earlier) = (options.dataset, self.shape, self.forced, self.earlier.clone());
-        let place = match &*batch {
-            Batch::Lines(lines) => format!("{source}: byte {}", lines.offset),
-            Batch::Rows(rows) => format!("{source}: row {}", rows.first_row),
-        };
+        let (dataset, forced, earlier) = (options.dataset, self.forced, self.earlier.clone());
+        let place = load.first().map_or_else(String::new, |fed| {
+            let source = name_of(&inputs, fed.input);
+            match &fed.batch {
+                Batch::Lines(lines) => format!("{source}: byte {}", lines.offset),
+                Batch::Rows(rows) => format!("{source}: row {}", rows.first_row),
+            }
+        });
         let laps = self.context.timer.as_ref().map(Timer::watch);
         let encode = move || {
             let consulted = Consulted::new(&*engine, &answers);
-            let recipe = Recipe { engine: &consulted, form, shape, forced, earlier: earlier.as_deref(), whole };
-            let task = Task { recipe, source: &source, trace, verbatim_map, dataset };
-            let encoded = watched(laps, || encode_batch(&task, &batch))?;
+            let task = |fed: &Fed| {
+                let (shape, earlier) = (fed.shape, earlier.as_deref());
+                let recipe = Recipe { engine: &consulted, form, shape, forced, earlier, whole };
+                Task { recipe, source: name_of(&inputs, fed.input), trace, verbatim_map, dataset }
+            };
+            let tasks: Vec<_> = load.iter().map(|fed| (task(fed), &fed.batch)).collect();
+            let (encoded, counted) = watched(laps, || encode_batches(&tasks))?;
+            let counted = load.iter().map(|fed| fed.input).zip(counted).collect();
             let open = consulted.open();
-            Ok((encoded, open, answers))
+            Ok(((encoded, counted), open, answers))
         };
         self.context.bridge.run(place, encode).await
     }
-}
-
-/// The shape of the first line that has one.
-fn detect(admitted: Admitted) -> (Admitted, Option<ShapeName>) {
-    let Batch::Lines(batch) = &admitted.batch else { return (admitted, None) };
-    let lines = batch.lines.iter().filter(|line| line.kind.is_record());
-    let mut records = lines.filter_map(|line| std::str::from_utf8(&batch.bytes[line.record.clone()]).ok());
-    let shape = records.find_map(|record| guard(|| shape::detect(record)).ok().flatten());
-    (admitted, shape)
 }
 
 /// Writes what workers made; gives the sums, and the bytes as stored that were told.
 async fn write_all<P: PartSink>(
     context: &Context,
     shared: &Shared,
-    name: &str,
+    inputs: &[Named],
     mut results: Receiver<Worked>,
     sink: &mut P,
-) -> Result<(Totals, Proof, Sketch, u64)> {
+) -> Result<(Done, u64)> {
     let (mut totals, mut proof, mut sketch) = (Totals::default(), Proof::default(), Sketch::default());
-    let mut stored_bytes = 0;
+    let (mut all, mut stored_bytes) = (vec![Counted::default(); inputs.len()], 0);
+    let name = name_of(inputs, 0);
     while let Some(mut worked) = results.recv().await {
         totals.absorb(&worked.encoded.totals);
         proof.absorb(&worked.encoded.proof);
+        for (input, counted) in &worked.counted {
+            if let Some(sum) = all.get_mut(*input) {
+                sum.totals.absorb(&counted.totals);
+                sum.proven_bytes += counted.proven_bytes;
+            }
+        }
         let counts = worked.encoded.totals;
         let (mut sum, part) = (sketch, std::mem::take(&mut worked.encoded.sketch));
         let merge = move || {
@@ -295,12 +283,13 @@ async fn write_all<P: PartSink>(
         if let Some(MaxRejects::Count(limit)) = context.max_rejects
             && progress.totals.rejects > limit
         {
+            let name = worked.counted.last().map_or(name, |&(input, _)| name_of(inputs, input));
             return Err(too_many(name, progress.totals.rejects, &format!("more than --max-rejects {limit}")));
         }
         context.observer.progress(&progress);
         drop(worked.permit);
     }
-    Ok((totals, proof, sketch, stored_bytes))
+    Ok((Done { digests: Vec::new(), counted: all, totals, proof, sketch }, stored_bytes))
 }
 
 /// The error of a job whose inputs are not what they should be.

@@ -4,6 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -131,14 +132,41 @@ pub struct PlannedInput {
     pub mark: Option<String>,
 }
 
-/// A slice of an input and the part that it becomes.
+/// So many inputs share a part at most: what a part cannot read is missing with it, and its commit names all.
+const MAX_SHARING: usize = 4096;
+
+/// What becomes a part: a slice of an input, or several whole inputs that follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PlannedPart {
-    /// Place of the input among the inputs.
+    /// Place of the input among the inputs; of several, the first.
     pub input: usize,
+    /// How many inputs share the part.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub n_inputs: usize,
     /// The slice.
     pub slice: Slice,
+}
+
+pub(super) fn one() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+pub(super) fn is_one(count: &usize) -> bool {
+    *count == 1
+}
+
+impl PlannedPart {
+    /// A part of one input.
+    pub fn of(input: usize, slice: Slice) -> Self {
+        Self { input, n_inputs: 1, slice }
+    }
+
+    /// The places of its inputs among the inputs.
+    pub fn inputs(&self) -> Range<usize> {
+        self.input..self.input + self.n_inputs
+    }
 }
 
 /// Every n-th part, for one of several machines.
@@ -197,7 +225,7 @@ impl RunPlan {
         let mut parts = Vec::new();
         let mut planned = Vec::with_capacity(inputs.len());
         for (input, slices) in inputs {
-            parts.extend(slices.into_iter().map(|slice| PlannedPart { input: planned.len(), slice }));
+            parts.extend(slices.into_iter().map(|slice| PlannedPart::of(planned.len(), slice)));
             planned.push(input);
         }
         Ok(Self {
@@ -210,9 +238,45 @@ impl RunPlan {
         })
     }
 
-    /// The input of a part.
-    pub fn input_of(&self, part: usize) -> Option<&PlannedInput> {
-        self.inputs.get(self.parts.get(part)?.input)
+    /// The same plan where inputs that follow each other and may share a part do so: as many as `split_bytes` has room for.
+    /// Those of one name do not.
+    pub fn sharing(mut self, may_share: impl Fn(usize) -> bool) -> Self {
+        let mut parts: Vec<PlannedPart> = Vec::with_capacity(self.parts.len());
+        let (mut room, mut names) = (0, HashSet::new());
+        for part in std::mem::take(&mut self.parts) {
+            let input = &self.inputs[part.input];
+            let bytes = input.bytes.filter(|_| part.slice == Slice::Whole && may_share(part.input));
+            let before = parts.last_mut().filter(|before| before.n_inputs < MAX_SHARING);
+            match (bytes, before) {
+                (Some(bytes), Some(before)) if bytes <= room && !names.contains(&*input.source) => {
+                    before.n_inputs += 1;
+                    room -= bytes;
+                }
+                _ => {
+                    // What may not be shared leaves no room.
+                    room = bytes.map_or(0, |bytes| self.options.split_bytes.saturating_sub(bytes));
+                    names.clear();
+                    parts.push(part);
+                }
+            }
+            names.insert(&*input.source);
+        }
+        self.parts = parts;
+        self
+    }
+
+    /// The same plan with the parts with which the job `began`, where it is the same: what nobody may read for a while has a
+    /// part of its own, then and later.
+    pub fn as_begun(self, began: Option<Self>) -> Self {
+        match began.filter(|began| began.inputs == self.inputs && began.config_blake3 == self.config_blake3) {
+            Some(began) => Self { parts: began.parts, ..self },
+            None => self,
+        }
+    }
+
+    /// The inputs of a part.
+    pub fn inputs_of(&self, part: usize) -> &[PlannedInput] {
+        self.parts.get(part).and_then(|part| self.inputs.get(part.inputs())).unwrap_or_default()
     }
 
     /// Bytes of all inputs as stored; `None` when one is not known.

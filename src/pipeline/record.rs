@@ -209,13 +209,17 @@ pub fn decode_record<'r>(
 
 /// Notes that a conversation from `source` is what a run shows, with marks in it: its texts are not read again to hide more.
 pub fn note_round(conversation: &mut Conversation<'_>, source: &str) {
+    conversation.is_compacted =
+        is_of_run(source) && conversation.messages.iter().flat_map(Message::texts).any(|text| text.contains('⋯'));
+}
+
+/// True for the name of conversations that a run wrote.
+pub fn is_of_run(source: &str) -> bool {
     let mut names = source.rsplit('/');
     let part = names.next().and_then(|name| name.strip_prefix("part-")).unwrap_or_default();
     let is_part =
         part.len() > 5 && part.bytes().take(5).all(|byte| byte.is_ascii_digit()) && part.as_bytes()[5] == b'.';
-    conversation.is_compacted = is_part
-        && names.next() == Some("conversations")
-        && conversation.messages.iter().flat_map(Message::texts).any(|text| text.contains('⋯'));
+    is_part && names.next() == Some("conversations")
 }
 
 /// Says why no shape was found: broken JSON is told apart from JSON that is no conversation.

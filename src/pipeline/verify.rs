@@ -1,10 +1,10 @@
 //! Holds a restored part against what its commit promises and, when wanted, against the original.
 
 use std::collections::VecDeque;
-use std::io::Read;
+use std::io::{self, Read};
 
 use super::rows::{RowDigest, RowMark};
-use super::{Batch, Commit, Restored, RestoredSlice, Restorer, Source};
+use super::{Batch, Commit, ReadInput, Restored, RestoredSlice, Restorer, Source};
 use crate::error::{Error, Result};
 
 /// After so many breaks in a row with nothing between them a stream is given up.
@@ -23,6 +23,8 @@ pub struct Difference {
 pub enum Against<'a> {
     /// A stream.
     Stream(&'a mut dyn Read),
+    /// The streams of the inputs that share the part, to their ends.
+    Streams(&'a mut dyn Iterator<Item = Result<Box<dyn Read + Send>>>),
     /// A table.
     Rows(&'a mut dyn Source),
 }
@@ -31,6 +33,7 @@ impl std::fmt::Debug for Against<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Stream(_) => "Stream",
+            Self::Streams(_) => "Streams",
             Self::Rows(_) => "Rows",
         })
     }
@@ -41,60 +44,194 @@ impl std::fmt::Debug for Against<'_> {
 pub fn verify_part(
     restorer: &mut Restorer,
     commit: &Commit,
-    mut original: Option<Against<'_>>,
+    original: Option<Against<'_>>,
     seen: &mut dyn FnMut(&Restored) -> Result<()>,
 ) -> Result<Difference> {
-    let place = format!("part {} ({})", commit.part, commit.source);
+    verify_inputs(restorer, commit, original, &mut |_, restored| seen(restored))
+}
+
+/// The same; `seen` hears which input of the part a slice is of, and hears of an input when all before it are compared.
+pub fn verify_inputs(
+    restorer: &mut Restorer,
+    commit: &Commit,
+    mut original: Option<Against<'_>>,
+    seen: &mut dyn FnMut(usize, &Restored) -> Result<()>,
+) -> Result<Difference> {
+    let place = format!("part {} ({})", commit.part, commit.sources());
     let differs = |message: String| Error::verification(place.clone(), message);
-    let (mut stream, mut digest) = (blake3::Hasher::new(), RowDigest::default());
-    let (mut records, mut row) = (0, 0_u64);
-    let (mut read, mut expected) = (Vec::new(), VecDeque::new());
+    let mut inputs = Inputs::of(commit);
+    let (mut digest, mut records, mut row) = (RowDigest::default(), 0, 0_u64);
+    let mut expected = VecDeque::new();
     while let Some(restored) = restorer.next_slice()? {
-        match (&restored.slice, &mut original) {
-            (RestoredSlice::Bytes(bytes), Some(Against::Stream(original))) => {
-                read.clear();
-                read_around_damage(original, bytes.len(), &mut read);
-                if read != *bytes {
-                    let same = read.iter().zip(bytes).take_while(|(a, b)| a == b).count() as u64;
-                    let at = stream.count() + same;
-                    return Err(differs(format!("the input differs from the restored stream at byte {at}")));
-                }
-            }
-            (RestoredSlice::Rows { marks, .. }, Some(Against::Rows(original))) => {
-                for mark in marks {
-                    if next_mark(*original, &mut expected)?.as_ref() != Some(mark) {
-                        return Err(differs(format!("the input differs from the restored table at row {row}")));
-                    }
-                    row += 1;
-                }
-            }
-            (_, None) => {}
-            _ => return Err(differs("the input is a table, or the run was made of one".to_owned())),
-        }
-        match &restored.slice {
-            RestoredSlice::Bytes(bytes) => drop(stream.update(bytes)),
-            RestoredSlice::Rows { marks, .. } => digest.push(marks),
-        }
         records += restored.records;
-        seen(&restored)?;
+        match &restored.slice {
+            RestoredSlice::Bytes(_) if matches!(original, Some(Against::Rows(_))) => {
+                return Err(differs(NO_TABLE.to_owned()));
+            }
+            RestoredSlice::Bytes(_) => inputs.take(restored, &mut original, seen)?,
+            RestoredSlice::Rows { marks, .. } => {
+                match &mut original {
+                    Some(Against::Rows(original)) => {
+                        for mark in marks {
+                            if next_mark(*original, &mut expected)?.as_ref() != Some(mark) {
+                                let message = format!("the input differs from the restored table at row {row}");
+                                return Err(differs(message));
+                            }
+                            row += 1;
+                        }
+                    }
+                    None => {}
+                    Some(_) => return Err(differs(NO_TABLE.to_owned())),
+                }
+                digest.push(marks);
+                seen(0, &restored)?;
+            }
+        }
     }
-    if let Some(Against::Rows(original)) = original
-        && next_mark(original, &mut expected)?.is_some()
+    if let Some(Against::Rows(original)) = &mut original
+        && next_mark(*original, &mut expected)?.is_some()
     {
         return Err(differs(format!("the input goes on after row {row}, where the restored table ends")));
     }
     if records != commit.records {
         return Err(differs(format!("{records} records were restored, but {} were read", commit.records)));
     }
-    let (what, (bytes, hash)) = match commit.table {
-        Some(_) => ("table", digest.finish()),
-        None => ("stream", (stream.count(), stream.finalize().to_hex().to_string())),
-    };
+    if commit.table.is_none() {
+        let bytes = inputs.finish(&mut original)?;
+        return Ok(Difference { records, bytes });
+    }
+    let (bytes, hash) = digest.finish();
     if bytes != commit.input.stream_bytes || hash != commit.input.stream_blake3 {
-        return Err(differs(format!("the restored {what} differs from the one that was read: its hash is another")));
+        return Err(differs("the restored table differs from the one that was read: its hash is another".to_owned()));
     }
     Ok(Difference { records, bytes })
 }
+
+const NO_TABLE: &str = "the input is a table, or the run was made of one";
+
+/// The streams of the inputs of a part, one after the other.
+struct Inputs<'c> {
+    part: usize,
+    all: Vec<ReadInput<'c>>,
+    /// Which of them is restored.
+    at: usize,
+    hasher: blake3::Hasher,
+    /// Bytes of those before it.
+    before: u64,
+    /// Its original, where the originals come one by one.
+    open: Original,
+    read: Vec<u8>,
+}
+
+impl<'c> Inputs<'c> {
+    fn of(commit: &'c Commit) -> Self {
+        let (part, all) = (commit.part, commit.inputs().collect());
+        Self { part, all, at: 0, hasher: blake3::Hasher::new(), before: 0, open: Original(None), read: Vec::new() }
+    }
+
+    fn differs(&self, message: impl Into<String>) -> Error {
+        let source = self.all.get(self.at).map_or("", |input| input.source);
+        Error::verification(format!("part {} ({source})", self.part), message)
+    }
+
+    /// How much of the current input is still to come; of the last one whatever comes.
+    fn left(&self) -> u64 {
+        let is_last = self.at + 1 >= self.all.len();
+        if is_last { u64::MAX } else { self.all[self.at].input.stream_bytes.saturating_sub(self.hasher.count()) }
+    }
+
+    /// Takes the next bytes of the part, each input's by themselves.
+    fn take(
+        &mut self,
+        mut restored: Restored,
+        original: &mut Option<Against<'_>>,
+        seen: &mut dyn FnMut(usize, &Restored) -> Result<()>,
+    ) -> Result<()> {
+        loop {
+            let RestoredSlice::Bytes(bytes) = &mut restored.slice else { return Ok(()) };
+            while !bytes.is_empty() && self.left() == 0 {
+                self.end(original)?;
+            }
+            let n_here = usize::try_from(self.left()).unwrap_or(usize::MAX).min(bytes.len());
+            let rest = bytes.split_off(n_here);
+            self.compare(bytes, original)?;
+            self.hasher.update(bytes);
+            seen(self.at, &restored)?;
+            if rest.is_empty() {
+                return Ok(());
+            }
+            restored = Restored { records: 0, slice: RestoredSlice::Bytes(rest) };
+        }
+    }
+
+    fn compare(&mut self, bytes: &[u8], original: &mut Option<Against<'_>>) -> Result<()> {
+        let mut read = std::mem::take(&mut self.read);
+        read.clear();
+        match original {
+            Some(Against::Stream(original)) => read_around_damage(*original, bytes.len(), &mut read),
+            Some(Against::Streams(originals)) => {
+                self.open(*originals)?;
+                read_around_damage(&mut self.open, bytes.len(), &mut read);
+            }
+            Some(Against::Rows(_)) | None => return Ok(()),
+        }
+        if read != *bytes {
+            let same = read.iter().zip(bytes).take_while(|(a, b)| a == b).count() as u64;
+            let at = self.hasher.count() + same;
+            return Err(self.differs(format!("the input differs from the restored stream at byte {at}")));
+        }
+        self.read = read;
+        Ok(())
+    }
+
+    /// Opens the original of the current input.
+    fn open(&mut self, originals: &mut dyn Iterator<Item = Result<Box<dyn Read + Send>>>) -> Result<()> {
+        if self.open.0.is_none() {
+            let missing = || Err(self.differs("there is no input to compare it with"));
+            self.open.0 = Some(originals.next().unwrap_or_else(missing)?);
+        }
+        Ok(())
+    }
+
+    /// Compares the current input, now that it is whole, with what was read, and goes on to the next.
+    fn end(&mut self, original: &mut Option<Against<'_>>) -> Result<()> {
+        let hasher = std::mem::take(&mut self.hasher);
+        let (bytes, hash) = (hasher.count(), hasher.finalize().to_hex());
+        let Some(input) = self.all.get(self.at) else { return Ok(()) };
+        if bytes != input.input.stream_bytes || *hash != *input.input.stream_blake3 {
+            return Err(self.differs("the restored stream differs from the one that was read: its hash is another"));
+        }
+        if let Some(Against::Streams(originals)) = original {
+            self.open(*originals)?;
+            if self.open.read(&mut [0]).is_ok_and(|n| n > 0) {
+                return Err(self.differs(GOES_ON));
+            }
+        }
+        self.open = Original(None);
+        self.before += bytes;
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Ends all that are left; gives the bytes of all.
+    fn finish(mut self, original: &mut Option<Against<'_>>) -> Result<u64> {
+        while self.at < self.all.len() {
+            self.end(original)?;
+        }
+        Ok(self.before)
+    }
+}
+
+/// A stream that may not be open.
+struct Original(Option<Box<dyn Read + Send>>);
+
+impl Read for Original {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.as_mut().map_or(Ok(0), |open| open.read(buffer))
+    }
+}
+
+const GOES_ON: &str = "the input goes on where the restored stream ends";
 
 /// The mark of the next row of a source.
 fn next_mark(source: &mut dyn Source, expected: &mut VecDeque<RowMark>) -> Result<Option<RowMark>> {
@@ -125,7 +262,7 @@ fn read_around_damage(stream: &mut dyn Read, n: usize, bytes: &mut Vec<u8>) {
 pub fn verify_end(commit: &Commit, original: &mut dyn Read) -> Result<()> {
     if original.read(&mut [0]).is_ok_and(|n| n > 0) {
         let place = format!("part {} ({})", commit.part, commit.source);
-        return Err(Error::verification(place, "the input goes on where the restored stream ends"));
+        return Err(Error::verification(place, GOES_ON));
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use super::record::{Form, OutputRow, advice, process};
 use super::rows::encode_rows;
 use super::tables::{ConversationsBuilder, RecordsBuilder, RowPlace, label};
 use super::task::{SCRATCH, Task, ended};
-use super::{Batch, EncodedBatch, LineBatch, LineRole, RecordLine, RejectRow};
+use super::{Batch, EncodedBatch, LineBatch, LineRole, Merge, RecordLine, RejectRow, Totals};
 use crate::engine::Scratch;
 use crate::error::{Error, Result};
 use crate::model::{Reject, RejectReason};
@@ -39,34 +39,48 @@ struct Lines<'t> {
     sum: Accumulator<'t>,
 }
 
+/// What was counted of an input, in a batch or in all.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counted {
+    pub(super) totals: Totals,
+    pub(super) proven_bytes: u64,
+}
+
 /// Turns a batch into rows.
 pub(crate) fn encode_batch(task: &Task<'_>, batch: &Batch) -> Result<EncodedBatch> {
-    let encoded = match batch {
-        Batch::Lines(lines) => encode_lines(task, lines),
-        Batch::Rows(rows) => encode_rows(task, rows),
+    encode_batches(&[(*task, batch)]).map(|(encoded, _)| encoded)
+}
+
+/// Turns batches into rows of the same tables, and counts each; rows of a table that was read come alone.
+pub(super) fn encode_batches(batches: &[(Task<'_>, &Batch)]) -> Result<(EncodedBatch, Vec<Counted>)> {
+    let encoded = match batches {
+        [(task, Batch::Rows(rows))] => encode_rows(task, rows).map(|encoded| {
+            let counted = Counted { totals: encoded.totals, proven_bytes: encoded.proof.bytes };
+            (encoded, vec![counted])
+        }),
+        _ => encode_lines(batches),
     };
     ended("encode");
     encoded
 }
 
-fn encode_lines(task: &Task<'_>, batch: &LineBatch) -> Result<EncodedBatch> {
+fn encode_lines(batches: &[(Task<'_>, &Batch)]) -> Result<(EncodedBatch, Vec<Counted>)> {
+    let Some((first, _)) = batches.first() else { return Ok(Default::default()) };
     let (rows, records) = (ConversationsBuilder::default(), RecordsBuilder::default());
-    let mut lines = Lines { rows, records, sum: Accumulator::new(task) };
-    // One check of the whole batch is many times cheaper than one per line; lines end at ASCII bytes.
-    let text = simdutf8::basic::from_utf8(&batch.bytes).ok();
-    let mut at = 0;
-    for line in &batch.lines {
-        if line.span.start != at || line.record.start < at || line.record.end > line.span.end {
-            return Err(Error::internal(task.source, "the lines of a batch do not tile it"));
-        }
-        at = line.span.end;
-        SCRATCH.with(|scratch| lines.line(batch, text, line, &mut scratch.borrow_mut()))?;
+    let mut lines = Lines { rows, records, sum: Accumulator::new(first) };
+    let mut all = Vec::with_capacity(batches.len());
+    for (task, batch) in batches {
+        let Batch::Lines(batch) = batch else {
+            return Err(Error::internal(task.source, "rows of a table stand among lines"));
+        };
+        lines.sum.task = task;
+        let before = (std::mem::take(&mut lines.sum.out.totals), lines.sum.out.proof.bytes);
+        lines.batch(batch)?;
+        let out = &mut lines.sum.out;
+        all.push(Counted { totals: out.totals, proven_bytes: out.proof.bytes - before.1 });
+        out.totals.absorb(&before.0);
     }
-    check_places(task, batch)?;
-    if at != batch.bytes.len() {
-        return Err(Error::internal(task.source, "the lines of a batch do not cover it"));
-    }
-    lines.finish()
+    Ok((lines.finish()?, all))
 }
 
 /// Checks that the pieces of scattered records tile the part of the stream that these records stand for.
@@ -95,6 +109,25 @@ fn check_places(task: &Task<'_>, batch: &LineBatch) -> Result<()> {
 }
 
 impl Lines<'_> {
+    fn batch(&mut self, batch: &LineBatch) -> Result<()> {
+        let task = self.sum.task;
+        // One check of the whole batch is many times cheaper than one per line; lines end at ASCII bytes.
+        let text = simdutf8::basic::from_utf8(&batch.bytes).ok();
+        let mut at = 0;
+        for line in &batch.lines {
+            if line.span.start != at || line.record.start < at || line.record.end > line.span.end {
+                return Err(Error::internal(task.source, "the lines of a batch do not tile it"));
+            }
+            at = line.span.end;
+            SCRATCH.with(|scratch| self.line(batch, text, line, &mut scratch.borrow_mut()))?;
+        }
+        check_places(task, batch)?;
+        if at != batch.bytes.len() {
+            return Err(Error::internal(task.source, "the lines of a batch do not cover it"));
+        }
+        Ok(())
+    }
+
     fn line(&mut self, batch: &LineBatch, text: Option<&str>, line: &RecordLine, scratch: &mut Scratch) -> Result<()> {
         let source = self.sum.task.source;
         let raw = &batch.bytes[line.record.clone()];

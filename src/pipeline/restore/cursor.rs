@@ -9,6 +9,7 @@ use arrow::array::{Array, AsArray, LargeStringArray, ListArray, UInt64Array};
 use arrow::datatypes::UInt32Type;
 use arrow::record_batch::RecordBatch;
 
+use super::borders::Borders;
 use crate::error::{Error, Result};
 use crate::model::Original;
 use crate::pipeline::TableReader;
@@ -74,7 +75,9 @@ pub(crate) struct SidecarEntry<'e> {
     pub(super) record: Option<&'e str>,
     pub(super) layout: Option<&'e str>,
     pub(crate) originals: Vec<StoredOriginal<'e>>,
-    /// The bytes around it; blank lines of the batch before it come first.
+    /// Blank lines of the batches and inputs before it.
+    pub(super) ahead: String,
+    /// The bytes around it.
     pub(super) frame: Frame,
 }
 
@@ -136,9 +139,7 @@ impl VerbatimRows {
                     Some(Kind::Frame) => {
                         let frame: Frame =
                             serde_json::from_str(text).map_err(|error| format!("a frame cannot be read: {error}"))?;
-                        found.frame.before.push_str(&frame.before);
-                        found.frame.end = frame.end;
-                        found.frame.places = frame.places;
+                        found.ahead.push_str(&std::mem::replace(&mut found.frame, frame).before);
                     }
                     None => return Err("the verbatim table has a row of an unknown kind".to_owned()),
                 }
@@ -158,6 +159,11 @@ pub(crate) struct VerbatimCursor {
 impl VerbatimCursor {
     pub(crate) fn new(reader: Box<dyn TableReader>) -> Self {
         Self { reader, batches: VecDeque::new(), ended: false }
+    }
+
+    /// The table is that of inputs with these borders; nothing was read of it yet.
+    pub(crate) fn across(self, borders: &Borders) -> Self {
+        Self { reader: borders.numbered(self.reader), ..self }
     }
 
     /// The entries of `row`; rows ascend from call to call, and entries of rows in between are passed over.

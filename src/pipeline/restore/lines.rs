@@ -19,8 +19,8 @@ pub(super) struct Lines {
     weave: Weave,
 }
 
-/// The bytes of a record, and where their pieces stand when they do not stand together.
-type Woven = (Vec<u8>, Vec<(u64, u64)>);
+/// The bytes before a record, its own, and where the pieces of these stand when they do not stand together.
+type Woven = (String, Vec<u8>, Vec<(u64, u64)>);
 
 impl Lines {
     pub(super) fn new(bridge: Bridge) -> Self {
@@ -45,10 +45,9 @@ impl Lines {
             let Some(reject) = walk.next_reject()? else { break };
             let row = reject.source_row;
             let found = walk.verbatim.take(row)?;
-            let mut line = found.read().map_err(|message| walk.broken(row, &message))?.frame.before.into_bytes();
-            line.extend(raw_of_reject(&reject)?);
-            let woven = self.weave.push(line, &reject.places, &mut bytes);
-            woven.map_err(|message| walk.broken(row, message))?;
+            let entry = found.read().map_err(|message| walk.broken(row, &message))?;
+            let woven = (entry.ahead + &entry.frame.before, raw_of_reject(&reject)?, reject.places);
+            self.push(walk, row, woven, &mut bytes)?;
             let is_piece = |next: &Result<RejectRow>| {
                 next.as_ref().is_ok_and(|next| next.source_row == row && next.reason.is_empty())
             };
@@ -73,9 +72,9 @@ impl Lines {
             }
         }
         let (sidecar, checksums) = walk.entries(&rows)?;
-        let place = &walk.place;
+        let (place, borders) = (&walk.place, &walk.borders);
         let restore = |(index, (&row, entries)): (usize, (&u64, &VerbatimRows))| -> Result<Woven> {
-            let fails = |message: String| broken(place, row, &message);
+            let fails = |message: String| broken(place, borders, row, &message);
             let found = entries.read().map_err(fails)?;
             let record = view.restore(index, &found).map_err(fails)?;
             if let Some(checksums) = &checksums {
@@ -84,28 +83,41 @@ impl Lines {
             let mut bytes = found.frame.before.into_bytes();
             bytes.extend_from_slice(record.as_bytes());
             bytes.extend_from_slice(found.frame.end.as_deref().unwrap_or("\n").as_bytes());
-            Ok((bytes, found.frame.places))
+            Ok((found.ahead, bytes, found.frame.places))
         };
-        let restore = |item| guard(|| restore(item)).unwrap_or_else(|message| Err(broken(place, rows[0], &message)));
+        let restore =
+            |item| guard(|| restore(item)).unwrap_or_else(|message| Err(broken(place, borders, rows[0], &message)));
         let parts: Vec<Woven> = self
             .bridge
             .install(|| rows.par_iter().zip(sidecar.par_iter()).enumerate().map(restore).collect::<Result<_>>())?;
-        let mut bytes = Vec::with_capacity(parts.iter().map(|(bytes, _)| bytes.len()).sum());
-        for ((record, places), &row) in parts.into_iter().zip(&rows) {
+        let mut bytes = Vec::with_capacity(parts.iter().map(|(ahead, bytes, _)| ahead.len() + bytes.len()).sum());
+        for ((ahead, record, places), &row) in parts.into_iter().zip(&rows) {
             // A record alone is given as a whole.
-            let places = if walk.only.is_some() { &[][..] } else { &places };
-            let woven = self.weave.push(record, places, &mut bytes);
-            woven.map_err(|message| walk.broken(row, message))?;
+            let places = if walk.only.is_some() { Vec::new() } else { places };
+            self.push(walk, row, (ahead, record, places), &mut bytes)?;
         }
         Ok(Restored::bytes_of(sidecar.len() as u64, bytes))
+    }
+
+    /// Takes a record with what stands before it; its pieces are told from the beginning of its input.
+    fn push(&mut self, walk: &Walk, row: u64, (ahead, record, mut places): Woven, out: &mut Vec<u8>) -> Result<()> {
+        if !places.is_empty() {
+            let first_byte = walk.borders.first_byte(row);
+            for (offset, _) in &mut places {
+                *offset = offset.saturating_add(first_byte);
+            }
+        }
+        let ahead = if ahead.is_empty() { Ok(()) } else { self.weave.push(ahead.into_bytes(), &[], out) };
+        let woven = ahead.and_then(|()| self.weave.push(record, &places, out));
+        woven.map_err(|message| walk.broken(row, message))
     }
 
     /// What stands behind the last record.
     pub(super) fn end(&self, walk: &mut Walk) -> Result<Restored> {
         self.weave.finish().map_err(|message| walk.broken(walk.next_row, message))?;
         let found = walk.verbatim.take(walk.next_row)?;
-        let frame = found.read().map_err(|message| walk.broken(walk.next_row, &message))?.frame;
-        Ok(Restored::bytes_of(0, frame.before.into_bytes()))
+        let entry = found.read().map_err(|message| walk.broken(walk.next_row, &message))?;
+        Ok(Restored::bytes_of(0, (entry.ahead + &entry.frame.before).into_bytes()))
     }
 }
 

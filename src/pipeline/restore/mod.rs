@@ -10,12 +10,14 @@ use super::reject::RejectRow;
 use super::rows::TableInput;
 use crate::error::{Error, Result};
 
+mod borders;
 mod cursor;
 mod lines;
 mod rows;
 mod walk;
 mod weave;
 
+pub use borders::Borders;
 use cursor::Checksums;
 pub(crate) use cursor::VerbatimCursor;
 use lines::Lines;
@@ -73,6 +75,7 @@ impl Restorer {
             rejects: readers.rejects.peekable(),
             metrics: readers.metrics.map(Checksums::new),
             place,
+            borders: Borders::default(),
             only: None,
             singly: false,
             next_row: 0,
@@ -83,6 +86,13 @@ impl Restorer {
     /// The readers give the records with these numbers only.
     pub fn only(mut self, source_rows: impl IntoIterator<Item = u64>) -> Self {
         self.walk.only = Some(source_rows.into_iter().collect());
+        self
+    }
+
+    /// The part holds inputs with these borders. Rows that are named have their running numbers.
+    pub fn across(mut self, borders: Borders) -> Self {
+        self.conversations = borders.numbered(self.conversations);
+        self.walk = self.walk.across(borders);
         self
     }
 

@@ -6,6 +6,7 @@ use std::iter::Peekable;
 
 use arrow::record_batch::RecordBatch;
 
+use super::borders::{Borders, Rejects};
 use super::cursor::{Checksums, VerbatimCursor, VerbatimRows};
 use crate::error::{Error, Result};
 use crate::pipeline::reject::RejectRow;
@@ -54,9 +55,10 @@ impl Restored {
 /// Where the restorer is in the tables beside the conversations.
 pub(super) struct Walk {
     pub(super) verbatim: VerbatimCursor,
-    pub(super) rejects: Peekable<Box<dyn Iterator<Item = Result<RejectRow>> + Send>>,
+    pub(super) rejects: Peekable<Rejects>,
     pub(super) metrics: Option<Checksums>,
     pub(super) place: String,
+    pub(super) borders: Borders,
     /// The readers give these source rows only, and no rejects.
     pub(super) only: Option<VecDeque<u64>>,
     /// A slice is one record.
@@ -67,6 +69,14 @@ pub(super) struct Walk {
 shows!(Walk { place, next_row });
 
 impl Walk {
+    /// The tables are those of inputs with these borders; nothing was read of them yet.
+    pub(super) fn across(mut self, borders: Borders) -> Self {
+        self.verbatim = self.verbatim.across(&borders);
+        let rejects: Rejects = Box::new(self.rejects);
+        self.rejects = borders.numbered_rejects(rejects).peekable();
+        Self { borders, ..self }
+    }
+
     /// The reject that stands before the next conversation.
     pub(super) fn next_reject(&mut self) -> Result<Option<RejectRow>> {
         let next_row = self.next_row;
@@ -116,10 +126,10 @@ impl Walk {
     }
 
     pub(super) fn broken(&self, row: u64, message: &str) -> Error {
-        broken(&self.place, row, message)
+        broken(&self.place, &self.borders, row, message)
     }
 }
 
-pub(super) fn broken(place: &str, row: u64, message: &str) -> Error {
-    Error::verification(format!("{place}: row {row}"), message)
+pub(super) fn broken(place: &str, borders: &Borders, row: u64, message: &str) -> Error {
+    Error::verification(borders.place(place, row), message)
 }
